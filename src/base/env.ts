@@ -2,15 +2,15 @@
 
 /** Value of an environment variable, or undefined when it is unset or empty. */
 export function readEnv(name: string): string | undefined {
-	const value = process.env[name];
-	return value === undefined || value === "" ? undefined : value;
+  const value = process.env[name];
+  return value === undefined || value === '' ? undefined : value;
 }
 
 /** The first of `names` that has a value. */
 export function readFirstEnv(names: readonly string[]): string | undefined {
-	for (const name of names) {
-		const value = readEnv(name);
-		if (value !== undefined) return value;
-	}
-	return undefined;
+  for (const name of names) {
+    const value = readEnv(name);
+    if (value !== undefined) return value;
+  }
+  return undefined;
 }

@@ -2,178 +2,161 @@
 
 /** Stable codes, one table. The README lists exactly these. */
 export const ERROR_CODES = {
-	CONFIG_INVALID:
-		"An option or an environment variable has a value that cannot work.",
-	CONFIG_MISSING: "An option that this operation needs is not set.",
-	CONFIG_CONFLICT: "Two options exclude each other.",
-	CONFIG_PORT_IN_USE: "Another program listens on the port already.",
-	SIGNATURE_MISSING: "A webhook came without the signature header.",
-	SIGNATURE_MALFORMED: "The signature header cannot be a signature.",
-	SIGNATURE_MISMATCH: "The signature does not belong to this request.",
-	SIGNATURE_EXPIRED: "The signed timestamp is more than five minutes away.",
-	AUTH_REQUIRED: "The dashboard token is missing or wrong.",
-	AUTH_FORBIDDEN: "The request comes from where it may not come from.",
-	REQUEST_INVALID: "The request cannot be understood.",
-	REQUEST_TOO_LARGE: "The body is over the limit.",
-	REQUEST_CONFLICT: "The call is over, or not in the hands of this process.",
-	NOT_FOUND: "There is no such path or call.",
-	LIMIT_EXCEEDED: "Too many connections or attempts from one address.",
-	PROTOCOL_INVALID: "A message on the media stream breaks the protocol.",
-	CARRIER_FAILED: "The carrier refused a request or did not answer.",
-	PROVIDER_FAILED: "An AI provider refused, failed or did not answer.",
-	STORE_FAILED: "The call store could not read or write.",
-	TRANSCODER_UNAVAILABLE:
-		"No backend of the transcoder, or not the forced one, could be loaded.",
-	TRANSCODER_INPUT: "The transcoder was given something it cannot take.",
-	INTERNAL: "Something that should not happen.",
+  CONFIG_INVALID: 'An option or an environment variable has a value that cannot work.',
+  CONFIG_MISSING: 'An option that this operation needs is not set.',
+  CONFIG_CONFLICT: 'Two options exclude each other.',
+  CONFIG_PORT_IN_USE: 'Another program listens on the port already.',
+  SIGNATURE_MISSING: 'A webhook came without the signature header.',
+  SIGNATURE_MALFORMED: 'The signature header cannot be a signature.',
+  SIGNATURE_MISMATCH: 'The signature does not belong to this request.',
+  SIGNATURE_EXPIRED: 'The signed timestamp is more than five minutes away.',
+  AUTH_REQUIRED: 'The dashboard token is missing or wrong.',
+  AUTH_FORBIDDEN: 'The request comes from where it may not come from.',
+  REQUEST_INVALID: 'The request cannot be understood.',
+  REQUEST_TOO_LARGE: 'The body is over the limit.',
+  REQUEST_CONFLICT: 'The call is over, or not in the hands of this process.',
+  NOT_FOUND: 'There is no such path or call.',
+  LIMIT_EXCEEDED: 'Too many connections or attempts from one address.',
+  PROTOCOL_INVALID: 'A message on the media stream breaks the protocol.',
+  CARRIER_FAILED: 'The carrier refused a request or did not answer.',
+  PROVIDER_FAILED: 'An AI provider refused, failed or did not answer.',
+  STORE_FAILED: 'The call store could not read or write.',
+  TRANSCODER_UNAVAILABLE: 'No backend of the transcoder, or not the forced one, could be loaded.',
+  TRANSCODER_INPUT: 'The transcoder was given something it cannot take.',
+  INTERNAL: 'Something that should not happen.',
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-const BRAND = Symbol.for("offhook.error");
+const BRAND = Symbol.for('offhook.error');
 
 /** Base of all errors of the package. `code` is stable, `message` names the fix where there is one. */
 export class OffhookError extends Error {
-	readonly code: ErrorCode;
+  readonly code: ErrorCode;
 
-	constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
-		super(message, options);
-		this.code = code;
-		this.name = new.target.name;
-		Object.defineProperty(this, BRAND, { value: true });
-	}
+  constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.code = code;
+    this.name = new.target.name;
+    Object.defineProperty(this, BRAND, { value: true });
+  }
 
-	/** True for an error of this package, also when it comes from another copy of it. */
-	static isInstance(value: unknown): value is OffhookError {
-		return typeof value === "object" && value !== null && BRAND in value;
-	}
+  /** True for an error of this package, also when it comes from another copy of it. */
+  static isInstance(value: unknown): value is OffhookError {
+    return typeof value === 'object' && value !== null && BRAND in value;
+  }
 }
 
 /** A setting that cannot work. Thrown before anything listens. */
 export class ConfigError extends OffhookError {
-	constructor(
-		code: Extract<ErrorCode, `CONFIG_${string}`>,
-		message: string,
-		options?: { cause?: unknown },
-	) {
-		super(code, message, options);
-	}
+  constructor(code: Extract<ErrorCode, `CONFIG_${string}`>, message: string, options?: { cause?: unknown }) {
+    super(code, message, options);
+  }
 }
 
 /** A webhook or upgrade whose signature is not right. Answered as 403, same body for every code. */
 export class SignatureError extends OffhookError {
-	constructor(
-		code: Extract<ErrorCode, `SIGNATURE_${string}`>,
-		message: string,
-		options?: { cause?: unknown },
-	) {
-		super(code, message, options);
-	}
+  constructor(
+    code: Extract<ErrorCode, `SIGNATURE_${string}`>,
+    message: string,
+    options?: { cause?: unknown },
+  ) {
+    super(code, message, options);
+  }
 }
 
 /** A dashboard request without the right token (401), or from a place it may not come from (403). */
 export class AuthError extends OffhookError {
-	constructor(
-		code: "AUTH_REQUIRED" | "AUTH_FORBIDDEN",
-		message: string,
-		options?: { cause?: unknown },
-	) {
-		super(code, message, options);
-	}
+  constructor(code: 'AUTH_REQUIRED' | 'AUTH_FORBIDDEN', message: string, options?: { cause?: unknown }) {
+    super(code, message, options);
+  }
 }
 
 /** A request that makes no sense (400), is too large (413), or comes too late (409). */
 export class RequestError extends OffhookError {
-	constructor(
-		code: Extract<ErrorCode, `REQUEST_${string}`>,
-		message: string,
-		options?: { cause?: unknown },
-	) {
-		super(code, message, options);
-	}
+  constructor(code: Extract<ErrorCode, `REQUEST_${string}`>, message: string, options?: { cause?: unknown }) {
+    super(code, message, options);
+  }
 }
 
 /** No such path or call (404). */
 export class NotFoundError extends OffhookError {
-	constructor(message: string, options?: { cause?: unknown }) {
-		super("NOT_FOUND", message, options);
-	}
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('NOT_FOUND', message, options);
+  }
 }
 
 /** Too many from one address (429). */
 export class LimitError extends OffhookError {
-	constructor(message: string, options?: { cause?: unknown }) {
-		super("LIMIT_EXCEEDED", message, options);
-	}
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('LIMIT_EXCEEDED', message, options);
+  }
 }
 
 /** A media stream that breaks the protocol. `closeCode` is the WebSocket code it is closed with. */
 export class ProtocolError extends OffhookError {
-	readonly closeCode: number;
+  readonly closeCode: number;
 
-	constructor(
-		message: string,
-		options: { closeCode: number; cause?: unknown },
-	) {
-		super("PROTOCOL_INVALID", message, options);
-		this.closeCode = options.closeCode;
-	}
+  constructor(message: string, options: { closeCode: number; cause?: unknown }) {
+    super('PROTOCOL_INVALID', message, options);
+    this.closeCode = options.closeCode;
+  }
 }
 
 /** What a foreign service answered. `status` is its HTTP status, or null when there was none. */
 export interface RemoteFailure {
-	status: number | null;
-	retryable: boolean;
-	cause?: unknown;
+  status: number | null;
+  retryable: boolean;
+  cause?: unknown;
 }
 
 /** The carrier's REST API refused or failed. */
 export class CarrierError extends OffhookError {
-	readonly status: number | null;
-	readonly retryable: boolean;
+  readonly status: number | null;
+  readonly retryable: boolean;
 
-	constructor(message: string, failure: RemoteFailure) {
-		super("CARRIER_FAILED", message, failure);
-		this.status = failure.status;
-		this.retryable = failure.retryable;
-	}
+  constructor(message: string, failure: RemoteFailure) {
+    super('CARRIER_FAILED', message, failure);
+    this.status = failure.status;
+    this.retryable = failure.retryable;
+  }
 }
 
 /** An AI provider refused or failed. */
 export class ProviderError extends OffhookError {
-	readonly status: number | null;
-	readonly retryable: boolean;
+  readonly status: number | null;
+  readonly retryable: boolean;
 
-	constructor(message: string, failure: RemoteFailure) {
-		super("PROVIDER_FAILED", message, failure);
-		this.status = failure.status;
-		this.retryable = failure.retryable;
-	}
+  constructor(message: string, failure: RemoteFailure) {
+    super('PROVIDER_FAILED', message, failure);
+    this.status = failure.status;
+    this.retryable = failure.retryable;
+  }
 }
 
 /** The call store failed. Calls go on. */
 export class StoreError extends OffhookError {
-	constructor(message: string, options?: { cause?: unknown }) {
-		super("STORE_FAILED", message, options);
-	}
+  constructor(message: string, options?: { cause?: unknown }) {
+    super('STORE_FAILED', message, options);
+  }
 }
 
 /** One backend that was tried, and why it is not in use. */
 export interface TranscoderAttempt {
-	readonly backend: string;
-	readonly reason: string;
+  readonly backend: string;
+  readonly reason: string;
 }
 
 /** The transcoder could not be loaded (`attempts` says what was tried), or was given something it cannot take. */
 export class TranscoderError extends OffhookError {
-	readonly attempts: readonly TranscoderAttempt[];
+  readonly attempts: readonly TranscoderAttempt[];
 
-	constructor(
-		code: Extract<ErrorCode, `TRANSCODER_${string}`>,
-		message: string,
-		options?: { attempts?: readonly TranscoderAttempt[]; cause?: unknown },
-	) {
-		super(code, message, options);
-		this.attempts = options?.attempts ?? [];
-	}
+  constructor(
+    code: Extract<ErrorCode, `TRANSCODER_${string}`>,
+    message: string,
+    options?: { attempts?: readonly TranscoderAttempt[]; cause?: unknown },
+  ) {
+    super(code, message, options);
+    this.attempts = options?.attempts ?? [];
+  }
 }

@@ -2,7 +2,7 @@
 // It knows bytes and samples; which call they belong to is no business of this room.
 
 /** Name of an implementation of the transcoder. */
-export type BackendName = "native" | "wasm" | "javascript";
+export type BackendName = 'native' | 'wasm' | 'javascript';
 
 /** A sample rate that a resampler can take or give, in hertz. */
 export type SampleRateHz = 8000 | 16000 | 24000;
@@ -14,25 +14,21 @@ export type SampleRateHz = 8000 | 16000 | 24000;
  * start and a view of exactly the written part is returned. Without it the result is freshly allocated.
  */
 export interface TranscoderBackend {
-	readonly name: BackendName;
-	/** Mu-law to linear PCM, one byte in, one sample out, range ±32124. Source: ITU-T G.711, table 2a. */
-	mulawDecode(input: Uint8Array, output?: Int16Array): Int16Array;
-	/** Linear PCM to mu-law, one sample in, one byte out. Source: ITU-T G.711, table 2a. */
-	mulawEncode(input: Int16Array, output?: Uint8Array): Uint8Array;
-	/** A-law to linear PCM, one byte in, one sample out, range ±32256. Source: ITU-T G.711, table 1a. */
-	alawDecode(input: Uint8Array, output?: Int16Array): Int16Array;
-	/** Linear PCM to A-law, one sample in, one byte out. Source: ITU-T G.711, table 1a. */
-	alawEncode(input: Int16Array, output?: Uint8Array): Uint8Array;
-	/** A resampler with its own state: one per direction per call. @throws TranscoderError for a pair of rates that is not offered. */
-	createResampler(fromHz: number, toHz: number): Resampler;
-	/** HMAC-SHA1 of `message`: 20 bytes. Source: RFC 2104, FIPS 180-4. */
-	hmacSha1(key: Uint8Array, message: Uint8Array): Uint8Array;
-	/** True when `mac` is the HMAC-SHA1 of `message`. Constant time in the content of `mac`; any wrong length is false. */
-	verifyHmacSha1(
-		key: Uint8Array,
-		message: Uint8Array,
-		mac: Uint8Array,
-	): boolean;
+  readonly name: BackendName;
+  /** Mu-law to linear PCM, one byte in, one sample out, range ±32124. Source: ITU-T G.711, table 2a. */
+  mulawDecode(input: Uint8Array, output?: Int16Array): Int16Array;
+  /** Linear PCM to mu-law, one sample in, one byte out. Source: ITU-T G.711, table 2a. */
+  mulawEncode(input: Int16Array, output?: Uint8Array): Uint8Array;
+  /** A-law to linear PCM, one byte in, one sample out, range ±32256. Source: ITU-T G.711, table 1a. */
+  alawDecode(input: Uint8Array, output?: Int16Array): Int16Array;
+  /** Linear PCM to A-law, one sample in, one byte out. Source: ITU-T G.711, table 1a. */
+  alawEncode(input: Int16Array, output?: Uint8Array): Uint8Array;
+  /** A resampler with its own state: one per direction per call. @throws TranscoderError for a pair of rates that is not offered. */
+  createResampler(fromHz: number, toHz: number): Resampler;
+  /** HMAC-SHA1 of `message`: 20 bytes. Source: RFC 2104, FIPS 180-4. */
+  hmacSha1(key: Uint8Array, message: Uint8Array): Uint8Array;
+  /** True when `mac` is the HMAC-SHA1 of `message`. Constant time in the content of `mac`; any wrong length is false. */
+  verifyHmacSha1(key: Uint8Array, message: Uint8Array, mac: Uint8Array): boolean;
 }
 
 /**
@@ -40,16 +36,16 @@ export interface TranscoderBackend {
  * always gives a whole 20 ms frame out, from the first one on: the filter's delay shows as leading silence.
  */
 export interface Resampler {
-	readonly fromHz: number;
-	readonly toHz: number;
-	/** Delay of the filter, in milliseconds. */
-	readonly delayMs: number;
-	/** Consumes `input` and returns the samples that are due. @throws TranscoderError after `free`, or when `output` is too short. */
-	process(input: Int16Array, output?: Int16Array): Int16Array;
-	/** The tail that the filter still holds: what comes out for `delayMs` of silence. The state is then that of a new resampler. */
-	flush(): Int16Array;
-	/** Forgets all input. */
-	reset(): void;
-	/** Gives the state back. Idempotent; every other method then throws TranscoderError. */
-	free(): void;
+  readonly fromHz: number;
+  readonly toHz: number;
+  /** Delay of the filter, in milliseconds. */
+  readonly delayMs: number;
+  /** Consumes `input` and returns the samples that are due. @throws TranscoderError after `free`, or when `output` is too short. */
+  process(input: Int16Array, output?: Int16Array): Int16Array;
+  /** The tail that the filter still holds: what comes out for `delayMs` of silence. The state is then that of a new resampler. */
+  flush(): Int16Array;
+  /** Forgets all input. */
+  reset(): void;
+  /** Gives the state back. Idempotent; every other method then throws TranscoderError. */
+  free(): void;
 }
