@@ -1,0 +1,20 @@
+// What an engine sees of the way to the caller's ear.
+
+/**
+ * The outbound side of a call. Positions are milliseconds of agent audio since the start of the call: `pushedMs` is how
+ * much was given, `playedMs` how much of it the caller has heard as far as is known (acknowledged marks, the playback
+ * clock in between, never more than was sent). After `clear` the two are equal: what was dropped is no part of the
+ * timeline.
+ */
+export interface Playout {
+  /** Queues audio in the house format, any length. The array is copied before the call returns. */
+  push(pcm: Int16Array): void;
+  /** Asks for `name` to come back (through the engine's `markPlayed`) when everything pushed so far has been heard. A cleared mark never comes back. */
+  mark(name: string): void;
+  /** Drops all that has not been heard, here and at the carrier, in the same tick. Returns `playedMs`. */
+  clear(): number;
+  /** Calls `listener` once, with the clock's `now()`, when the next pushed frame is handed to the carrier. Forgotten by `clear`. */
+  onNextFrameSent(listener: (sentAtMs: number) => void): void;
+  readonly pushedMs: number;
+  readonly playedMs: number;
+}

@@ -1,0 +1,195 @@
+// The one truth about a call, as REST, SSE, callbacks and exports show it.
+// Times are epoch milliseconds, durations milliseconds. What is not known is null, never 0.
+
+/** The telephony carriers that this package speaks to. */
+export type CarrierId = 'carrier-a' | 'carrier-b';
+
+export type CallDirection = 'inbound' | 'outbound';
+
+/** `initiated` and `ringing` count as active in every total. A status never goes backwards. */
+export type CallStatus = 'initiated' | 'ringing' | 'active' | 'completed';
+
+export type CallOutcome = 'answered' | 'voicemail' | 'no-answer' | 'busy' | 'failed' | 'canceled';
+
+/** Why a call ended. Exactly one per call. */
+export type EndReason =
+  | 'caller-hangup'
+  | 'agent-hangup'
+  | 'operator-hangup'
+  | 'carrier-hangup'
+  | 'transferred'
+  | 'stream-lost'
+  | 'protocol-error'
+  | 'provider-failed'
+  | 'max-duration'
+  | 'idle'
+  | 'budget'
+  | 'over-capacity'
+  | 'no-answer'
+  | 'busy'
+  | 'failed'
+  | 'canceled'
+  | 'server-shutdown'
+  | 'process-lost';
+
+/** `realtime`: one model hears and speaks. `pipeline`: speech-to-text, language model, text-to-speech. */
+export type VoiceMode = 'realtime' | 'pipeline';
+
+/** Names (`vendor` or `vendor/model`) of the AI providers of a call. A part that the mode does not have is null. */
+export interface CallProviders {
+  engine: string | null;
+  stt: string | null;
+  llm: string | null;
+  tts: string | null;
+}
+
+/** Speaker of a transcript entry. */
+export type TranscriptRole = 'user' | 'agent' | 'system' | 'tool';
+
+/** One piece of the transcript. An agent's entry holds what the caller heard. */
+export interface TranscriptEntry {
+  /** Unique in the call. An entry with the same id replaces the earlier one. */
+  id: string;
+  turnIndex: number;
+  role: TranscriptRole;
+  text: string;
+  at: number;
+  /** False while the text may still change. */
+  final: boolean;
+  /** The agent was cut off here. */
+  interrupted?: boolean;
+}
+
+/**
+ * Latency of one turn, in milliseconds. The stages are contiguous: each starts where the one before ended, and
+ * `endpointingMs` to `sendMs` sum to `totalMs`, which is the time from the end of the caller's speech to the first agent
+ * frame handed to the carrier. `heardMs` is the same up to the carrier's playback acknowledgement.
+ * A turn that the agent opens (the greeting) has no end of speech: its fields are null.
+ */
+export interface TurnLatency {
+  endpointingMs: number | null;
+  sttMs: number | null;
+  llmFirstTokenMs: number | null;
+  sentenceMs: number | null;
+  ttsFirstByteMs: number | null;
+  sendMs: number | null;
+  totalMs: number | null;
+  heardMs: number | null;
+}
+
+/** A tool that the model called in a turn. */
+export interface ToolCall {
+  name: string;
+  startedAt: number;
+  durationMs: number | null;
+  error: string | null;
+}
+
+/** The caller speaks, the agent answers. */
+export interface Turn {
+  index: number;
+  startedAt: number;
+  userText: string;
+  /** What the caller heard of the answer. */
+  agentText: string;
+  /** What was generated and not heard. */
+  agentTextUnheard: string;
+  interrupted: boolean;
+  latency: TurnLatency;
+  /** Cost of this turn in US dollars, null when a price is unknown. */
+  cost: number | null;
+  toolCalls: ToolCall[];
+}
+
+/** Figures over the turns of a call that have a value. */
+export interface CallLatency {
+  avgMs: number | null;
+  p50Ms: number | null;
+  p95Ms: number | null;
+  /** Average of each stage. */
+  stages: TurnLatency;
+}
+
+/** Money in US dollars, rounded to 6 decimals. A component whose price is unknown is null; `total` adds what is known. */
+export interface Cost {
+  stt: number | null;
+  llm: number | null;
+  tts: number | null;
+  telephony: number | null;
+  total: number;
+  currency: 'USD';
+  /** True while a component is unknown or not yet the carrier's own figure. */
+  estimated: boolean;
+}
+
+/** Quantities that cost is computed from. */
+export interface Usage {
+  sttSeconds: number;
+  llmInputTokens: number;
+  llmCachedTokens: number;
+  llmOutputTokens: number;
+  ttsCharacters: number;
+  telephonySeconds: number;
+}
+
+/** Messages of the media stream, counted. */
+export interface MediaCounters {
+  framesReceived: number;
+  framesSent: number;
+  /** Messages that were malformed, unknown or out of place. */
+  unexpectedMessages: number;
+  /** Times that playback was cut off. */
+  clears: number;
+}
+
+export interface Recording {
+  url: string | null;
+  durationMs: number | null;
+  status: 'completed' | 'absent';
+}
+
+/** Verdict of answering-machine detection. */
+export interface AmdResult {
+  answeredBy: 'human' | 'machine' | 'fax' | 'unknown';
+  detectedAt: number;
+}
+
+/** What went wrong in a call that ended in trouble. */
+export interface CallFailure {
+  code: string;
+  message: string;
+}
+
+export interface CallRecord {
+  /** Ours: opaque, URL-safe, known before the first audio. */
+  callId: string;
+  carrierCallId: string | null;
+  carrier: CarrierId;
+  direction: CallDirection;
+  caller: string;
+  callee: string;
+  status: CallStatus;
+  outcome: CallOutcome | null;
+  endReason: EndReason | null;
+  startedAt: number;
+  answeredAt: number | null;
+  endedAt: number | null;
+  /** From answer to end; null until the end, and for a call that was never answered. */
+  durationMs: number | null;
+  mode: VoiceMode | null;
+  provider: CallProviders;
+  /** The process that owns or owned the call. */
+  nodeId: string;
+  turnCount: number;
+  turns: Turn[];
+  transcript: TranscriptEntry[];
+  latency: CallLatency;
+  cost: Cost;
+  usage: Usage;
+  media: MediaCounters;
+  recording: Recording | null;
+  amd: AmdResult | null;
+  error: CallFailure | null;
+  /** Sequence number of the last event that is part of this record. */
+  seq: number;
+}

@@ -1,0 +1,47 @@
+// Bodies of the dashboard's REST and SSE interface.
+import type { CallRecord } from './call-record.js';
+
+/** A record without transcript and turns, as lists show it. */
+export type CallSummary = Omit<CallRecord, 'turns' | 'transcript'>;
+
+/** Body of `GET /api/dashboard/calls`, newest first. */
+export interface CallsPage {
+  calls: CallSummary[];
+  /** Give it back as `cursor` for the next page; null on the last one. */
+  nextCursor: string | null;
+  /** Calls that match, over all pages. */
+  total: number;
+}
+
+/** Body of `GET /api/dashboard/active`. */
+export interface ActiveCalls {
+  calls: CallRecord[];
+}
+
+/** Counters over what the ring holds and the active calls. Averages are over the calls that have a value. */
+export interface Aggregates {
+  /** Completed and active. */
+  totalCalls: number;
+  activeCalls: number;
+  completedCalls: number;
+  totalCost: number;
+  costBreakdown: { stt: number; llm: number; tts: number; telephony: number };
+  avgDurationMs: number | null;
+  avgLatencyMs: number | null;
+  p95LatencyMs: number | null;
+}
+
+/** First event of the SSE stream. */
+export interface Snapshot {
+  active: CallRecord[];
+  /** The newest 50 ended calls. */
+  recent: CallSummary[];
+  aggregates: Aggregates;
+  /** True when this process owns calls and takes commands for them. */
+  controls: boolean;
+}
+
+/** Body of every error answer. */
+export interface ErrorBody {
+  error: { code: string; message: string };
+}

@@ -1,0 +1,59 @@
+// The contract of a voice mode: hears the caller frame by frame, speaks through a playout, and tells facts.
+import type { Playout } from '../audio/playout.js';
+import type { Clock } from '../base/clock.js';
+import type { Logger } from '../base/log.js';
+import type { CallFact } from '../contract/call-event.js';
+import type { CallDirection, CallProviders, EndReason, VoiceMode } from '../contract/call-record.js';
+
+/** Facts that an engine may state. All others belong to the owner of the call. */
+export type EngineFact = Extract<
+  CallFact,
+  { type: 'transcript.segment' | 'turn.started' | 'turn.completed' | 'cost.updated' }
+>;
+
+/** Text of speech that a simulated caller is saying, sent beside the audio. */
+export interface SpokenText {
+  /** Names the utterance; partials of one utterance share it. */
+  id: string;
+  text: string;
+  final: boolean;
+}
+
+/** What an engine is given of its call. */
+export interface EngineContext {
+  readonly callId: string;
+  readonly caller: string;
+  readonly callee: string;
+  readonly direction: CallDirection;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly playout: Playout;
+  /** States a fact. Never throws. */
+  fact(fact: EngineFact): void;
+  /** Asks the owner to end the call, after what was said has been heard. */
+  endCall(reason: EndReason, failure?: { code: string; message: string }): void;
+}
+
+/** One engine lives for one call. No method throws; what goes wrong inside ends in `context.endCall`. */
+export interface Engine {
+  readonly mode: VoiceMode;
+  /** Opens providers and says the greeting. */
+  start(): void;
+  /** One 20 ms frame in the house format. Valid until the method returns. */
+  pushAudio(frame: Int16Array): void;
+  /** A key the caller pressed. Keys are not speech. */
+  pushDtmf(digit: string): void;
+  /** Only there when the speech-to-text of this engine is the simulated one. */
+  pushSpokenText?(segment: SpokenText): void;
+  /** A mark was heard by the caller. */
+  markPlayed(name: string): void;
+  /** Stops at once, states the facts of a turn that is cut off by it, and frees everything. Idempotent. */
+  close(): void;
+}
+
+/** Makes engines: the immutable recipe that an agent holds. */
+export interface EngineRecipe {
+  readonly mode: VoiceMode;
+  readonly providers: CallProviders;
+  create(context: EngineContext): Engine;
+}

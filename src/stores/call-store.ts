@@ -1,0 +1,40 @@
+// Contract of a store of calls. Asynchronous even in memory, so that a remote store fits.
+import type { CallEvent } from '../contract/call-event.js';
+import type { CallDirection, CallRecord, CallStatus } from '../contract/call-record.js';
+import type { Aggregates } from '../contract/dashboard-api.js';
+
+/** Which calls, and how many. */
+export interface CallQuery {
+  /** 1-500. */
+  limit: number;
+  /** `nextCursor` of the page before. @throws RequestError when it is not one. */
+  cursor?: string;
+  status?: CallStatus;
+  direction?: CallDirection;
+  /** Substring of a number or an id, case-insensitive. */
+  q?: string;
+  /** Started at or after, epoch milliseconds. */
+  from?: number;
+  /** Started before, epoch milliseconds. */
+  to?: number;
+}
+
+export interface CallPage {
+  calls: CallRecord[];
+  nextCursor: string | null;
+  total: number;
+}
+
+/** Records handed out are the caller's to read, not to change. */
+export interface CallStore {
+  /** Applies a fact. Facts of one call come in order; one that is known already changes nothing. */
+  append(event: CallEvent): Promise<void>;
+  /** By our id or the carrier's. */
+  get(callId: string): Promise<CallRecord | undefined>;
+  /** Active and ended calls, newest start first. */
+  list(query: CallQuery): Promise<CallPage>;
+  active(): Promise<CallRecord[]>;
+  aggregates(): Promise<Aggregates>;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
