@@ -1,0 +1,33 @@
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { relative, resolve } from 'node:path';
+import { defineConfig, type Plugin } from 'vitest/config';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** A worker thread loads its file without vitest, so it cannot be TypeScript: tests use the built file in dist. */
+const builtWorkers: Plugin = {
+  name: 'built-workers',
+  enforce: 'pre',
+  transform(code, id) {
+    const path = relative(resolve(root, 'src'), id);
+    if (path.startsWith('..')) return null;
+    return code.replace(
+      /new URL\('\.\/([\w-]+-worker\.js)', import\.meta\.url\)/g,
+      (_, file: string) => `new URL('${pathToFileURL(resolve(root, 'dist', path, '..', file)).href}')`,
+    );
+  },
+};
+
+export default defineConfig({
+  root,
+  plugins: [builtWorkers],
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: ['test/conformance/**', 'node_modules/**'],
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    restoreMocks: true,
+  },
+});
