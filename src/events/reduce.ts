@@ -1,6 +1,12 @@
 // What a fact does to a record. The only code that changes a CallRecord: live calls, replay, dashboard and page share it.
 import type { CallEvent, CallEventOf, CallIdentity } from '../contract/call-event.js';
-import type { CallRecord, CallStatus, TranscriptEntry, Turn } from '../contract/call-record.js';
+import {
+  CARRIER_IDS,
+  type CallRecord,
+  type CallStatus,
+  type TranscriptEntry,
+  type Turn,
+} from '../contract/call-record.js';
 import { summarizeLatency, unknownLatency } from './summarize.js';
 
 const STATUS_ORDER: Readonly<Record<CallStatus, number>> = {
@@ -115,7 +121,7 @@ function openRecord(event: CallEvent): CallRecord {
   return {
     callId: event.callId,
     carrierCallId: null,
-    carrier: 'carrier-a',
+    carrier: CARRIER_IDS[0],
     direction: 'inbound',
     caller: '',
     callee: '',
