@@ -198,27 +198,32 @@ export class CallSession implements StreamReceiver {
 
   #receive(message: MediaMessage): void {
     if (message.type === 'connected' || message.type === 'ignored') return;
-    if (message.type === 'unexpected') return this.receiveUnexpected(message.reason);
-    if (message.type === 'start') {
-      if (this.#phase !== 'waiting') return this.receiveUnexpected('A second start.');
-      return this.#start(message);
-    }
-    const voice = this.#voice;
-    if (voice === undefined) return this.receiveUnexpected('A message before start.');
+    if (message.type === 'unexpected') this.receiveUnexpected(message.reason);
+    else if (message.type === 'start' && this.#phase === 'waiting') this.#start(message);
+    else if (message.type === 'start') this.receiveUnexpected('A second start.');
+    else if (this.#voice === undefined) this.receiveUnexpected('A message before start.');
+    else this.#receiveLive(message, this.#voice);
+  }
+
+  #receiveLive(message: MediaMessage, voice: CallVoice): void {
     switch (message.type) {
       case 'audio':
         this.#counters.framesReceived += 1;
-        return voice.receive(message.payload);
+        voice.receive(message.payload);
+        break;
       case 'mark':
-        return voice.markEchoed(message.name);
+        voice.markEchoed(message.name);
+        break;
       case 'dtmf':
-        if (!this.#takesSmallMessage()) return;
+        if (!this.#takesSmallMessage()) break;
         this.#stamp.publish({ type: 'dtmf.received', digit: message.digit });
-        return voice.pushDtmf(message.digit);
+        voice.pushDtmf(message.digit);
+        break;
       case 'spoken-text':
-        if (!voice.takesSpokenText) return this.receiveUnexpected('Text for a real speech-to-text.');
-        if (!this.#takesSmallMessage()) return;
-        return voice.pushSpokenText({ id: message.id, text: message.text, final: message.final });
+        if (!voice.takesSpokenText) this.receiveUnexpected('Text for a real speech-to-text.');
+        else if (this.#takesSmallMessage())
+          voice.pushSpokenText({ id: message.id, text: message.text, final: message.final });
+        break;
       case 'stop':
         this.#end({ ...this.#stopped('caller-hangup'), close: NORMAL_CLOSE });
     }
