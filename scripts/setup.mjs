@@ -1,0 +1,153 @@
+// Makes a fresh clone ready: installs packages, builds what is missing or out of date, and says what it does.
+// Runs before anything is installed, so it uses nothing but Node's own modules.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('..', import.meta.url));
+
+const OLDEST_NODE = [20, 19];
+
+/** @param {string} text */
+function say(text) {
+  process.stderr.write(`offhook: ${text}\n`);
+}
+
+/** Ends the process with one clear line. @param {string} text @returns {never} */
+export function giveUp(text) {
+  say(text);
+  process.exit(1);
+}
+
+function checkNode() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  const [oldestMajor = 0, oldestMinor = 0] = OLDEST_NODE;
+  if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return;
+  giveUp(`Node ${OLDEST_NODE.join('.')} or later is needed, this is ${process.versions.node}.`);
+}
+
+/** All files below a folder, sorted. @param {string} folder @param {string} [except] @returns {string[]} */
+function filesBelow(folder, except) {
+  return readdirSync(join(root, folder), { withFileTypes: true })
+    .flatMap((entry) => {
+      const path = `${folder}/${entry.name}`;
+      if (path === except) return [];
+      return entry.isDirectory() ? filesBelow(path, except) : [path];
+    })
+    .sort();
+}
+
+/** SHA-256 over the names and contents of files. @param {string[]} files */
+function digest(files) {
+  const hash = createHash('sha256').update(`${process.platform} ${process.arch}`);
+  for (const file of files) hash.update(`\0${file}\0`).update(readFileSync(join(root, file)));
+  return hash.digest('hex');
+}
+
+/**
+ * Runs a command in the project's folder. Its output is shown only when it fails, unless `show` is set.
+ * @param {string} command @param {string[]} args @param {{ show?: boolean }} [options] @returns {Promise<void>}
+ */
+export function run(command, args, { show = false } = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd: root,
+      stdio: show ? 'inherit' : ['ignore', 'pipe', 'pipe'],
+      shell: process.platform === 'win32' && command === 'npm',
+    });
+    /** @type {Buffer[]} */
+    const output = [];
+    child.stdout?.on('data', (chunk) => output.push(chunk));
+    child.stderr?.on('data', (chunk) => output.push(chunk));
+    child.on('error', reject);
+    child.on('close', (code) => {
+      if (code === 0) return resolve();
+      process.stderr.write(Buffer.concat(output));
+      reject(new Error(`${command} ${args.join(' ')} ended with ${code}`));
+    });
+  });
+}
+
+/** @param {string[]} args */
+function npm(args) {
+  const own = process.env['npm_execpath'];
+  return own?.endsWith('.js') ? run(process.execPath, [own, ...args]) : run('npm', args);
+}
+
+/**
+ * One step of the set-up: skipped when the digest of its inputs is the one of its last success.
+ * @typedef {{ title: string, stamp: string, inputs: () => string[], work: () => Promise<void> }} Step
+ */
+
+/** @type {Step[]} */
+const STEPS = [
+  {
+    title: 'installing packages',
+    stamp: 'node_modules/.offhook-installed',
+    inputs: () => ['package-lock.json'],
+    work: () => npm(['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']),
+  },
+  {
+    title: 'compiling the TypeScript',
+    stamp: 'dist/.compiled',
+    inputs: () => [
+      ...filesBelow('src', 'src/dashboard/ui'),
+      ...['tsconfig.json', 'scripts/tsconfig.build.json', 'package-lock.json'],
+    ],
+    work: () => {
+      // What no source makes any more must not stay behind.
+      rmSync(join(root, 'dist'), { recursive: true, force: true });
+      return run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'scripts/tsconfig.build.json']);
+    },
+  },
+  {
+    title: 'building the dashboard page',
+    stamp: 'dist/.page-built',
+    inputs: () => [
+      ...['src/dashboard/ui', 'src/contract', 'src/events'].flatMap((folder) => filesBelow(folder)),
+      ...['scripts/build-dashboard.mjs', 'package-lock.json'],
+    ],
+    work: () => run(process.execPath, ['scripts/build-dashboard.mjs']),
+  },
+];
+
+/** @param {Step} step @returns {boolean} */
+function isFresh(step) {
+  const stamp = join(root, step.stamp);
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === digest(step.inputs());
+}
+
+/** @param {Step} step @param {string} position */
+async function perform(step, position) {
+  const started = Date.now();
+  const stamp = join(root, step.stamp);
+  say(`${position} ${step.title} …`);
+  rmSync(stamp, { force: true });
+  const ticker = setInterval(
+    () => say(`${position} still ${step.title}, ${Math.round((Date.now() - started) / 1000)} s`),
+    10_000,
+  );
+  try {
+    await step.work();
+  } catch (error) {
+    giveUp(`${step.title} failed: ${error instanceof Error ? error.message : error}`);
+  } finally {
+    clearInterval(ticker);
+  }
+  mkdirSync(dirname(stamp), { recursive: true });
+  writeFileSync(stamp, digest(step.inputs()));
+  say(`${position} done in ${((Date.now() - started) / 1000).toFixed(1)} s`);
+}
+
+/** Installs and builds what is not there or not up to date. Ends the process when a step fails. */
+export async function setUp() {
+  checkNode();
+  for (const [index, step] of STEPS.entries()) {
+    if (!isFresh(step)) await perform(step, `[${index + 1}/${STEPS.length}]`);
+  }
+  await run(process.execPath, ['scripts/build-native.mjs'], { show: true }).catch(() =>
+    say('the native addon could not be built; the WASM transcoder is used instead'),
+  );
+}
