@@ -119,13 +119,6 @@ function startCallers(house: DemoHouse, print: (line: string) => void) {
   };
 }
 
-function dialUrl(url: string, host: string): string {
-  if (host !== '0.0.0.0' && host !== '::') return url;
-  const loopback = new URL(url);
-  loopback.hostname = host === '::' ? '[::1]' : '127.0.0.1';
-  return loopback.origin;
-}
-
 /**
  * Runs the demo until the signal comes, and shuts it down in order: no new call, every call hung up, the doors closed.
  * @throws ConfigError when the server cannot start; nothing is left running then.
@@ -173,9 +166,9 @@ export async function runDemo(options: DemoOptions): Promise<void> {
     print(`dashboard   ${server.dashboardUrl ?? server.url}`);
     print('callers     a simulated call begins now, and again every half minute');
     print(`recordings  ${options.folder}`);
-    print(`try         npx offhook simulate --url ${dialUrl(server.url, host)} --text "When are you open?"`);
+    print(`try         npx offhook simulate --url ${server.url} --text "When are you open?"`);
     print('Ctrl-C stops the demo.');
-    const house = { url: dialUrl(server.url, host), authToken, restServer, recordings, clock };
+    const house = { url: server.url, authToken, restServer, recordings, clock };
     const callers = startCallers(house, print);
     if (!signal.aborted) {
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
