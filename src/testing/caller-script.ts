@@ -12,9 +12,9 @@ export type CallerStep =
   | { type: 'play'; samples: Int16Array; sampleRateHz: number; text?: string }
   /** Silence. */
   | { type: 'pause'; durationMs: number }
-  /** Waits until the agent has spoken and been quiet for `quietMs` (1000), at most `timeoutMs` (15000). */
+  /** Waits until the agent has spoken and been quiet for `quietMs` (1000). One that has not begun after `timeoutMs` (15000) is not waited for. */
   | { type: 'wait-for-agent'; quietMs?: number; timeoutMs?: number }
-  /** Waits until the agent has been heard speaking for `afterMs`, at most `timeoutMs` (15000): the next step talks over it. */
+  /** Waits until the agent has been heard speaking for `afterMs`: the next step talks over it. The same `timeoutMs`. */
   | { type: 'interrupt'; afterMs: number; timeoutMs?: number }
   /** Presses keys, `0-9 A-D # *`, one every 200 ms. */
   | { type: 'press'; digits: string }

@@ -117,15 +117,11 @@ export class CallerTrack {
     const elapsedMs = atMs - this.#stepStartMs;
     if (step.type === 'pause') return elapsedMs >= step.durationMs;
     const since = this.#agent.soundStartSince(this.#lastSoundEndMs);
-    if (elapsedMs >= (step.timeoutMs ?? TIMEOUT_MS)) {
-      this.notes.push(
-        since === undefined
-          ? `The agent did not speak within ${elapsedMs} ms.`
-          : `The agent did not ${step.type === 'interrupt' ? 'speak long enough' : 'finish speaking'} within ${elapsedMs} ms.`,
-      );
+    if (since === undefined) {
+      if (elapsedMs < (step.timeoutMs ?? TIMEOUT_MS)) return false;
+      this.notes.push(`The agent did not speak within ${elapsedMs} ms.`);
       return true;
     }
-    if (since === undefined) return false;
     if (step.type === 'interrupt') return atMs - since >= step.afterMs;
     const quietMs = atMs - (this.#agent.lastSoundMs ?? atMs);
     return this.#agent.queuedMs === 0 && quietMs >= (step.quietMs ?? QUIET_MS);
