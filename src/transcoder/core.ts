@@ -1,0 +1,26 @@
+// What a backend has to bring: arithmetic between arrays that are known to fit. `checked.ts` puts the contract around it.
+import type { BackendName } from './backend.js';
+
+/**
+ * The bare backend. Inputs are of the right type and attached, outputs exactly as long as the result.
+ * Whatever it throws or answers beyond that is a defect, not a reaction to input.
+ */
+export interface TranscoderCore {
+  readonly name: BackendName;
+  mulawDecode(input: Uint8Array, output: Int16Array): void;
+  mulawEncode(input: Int16Array, output: Uint8Array): void;
+  alawDecode(input: Uint8Array, output: Int16Array): void;
+  alawEncode(input: Int16Array, output: Uint8Array): void;
+  /** Rates that `rates.ts` has a path for. */
+  createResampler(fromHz: number, toHz: number): CoreResampler;
+  hmacSha1(key: Uint8Array, message: Uint8Array, output: Uint8Array): void;
+  verifyHmacSha1(key: Uint8Array, message: Uint8Array, mac: Uint8Array): boolean;
+}
+
+/** The bare resampler. Not called after `free`. */
+export interface CoreResampler {
+  process(input: Int16Array, output: Int16Array): void;
+  flush(output: Int16Array): void;
+  reset(): void;
+  free(): void;
+}

@@ -1,0 +1,61 @@
+// What a backend must answer before it is let near a call. Catches a binary of another version, or for another machine.
+import type { TranscoderBackend } from './backend.js';
+import { allPaths } from './rates.js';
+
+/** Fingerprints of all outputs for the input below. They change with the filters, and with nothing else. */
+const FINGERPRINTS: Readonly<Record<string, number>> = {
+  mulaw: 0x764df3b4,
+  alaw: 0x145c5e86,
+  '8000:16000': 0x6025b913,
+  '16000:8000': 0x32bfcec3,
+  '16000:24000': 0x07f4cc29,
+  '24000:16000': 0x5c3d815d,
+  '8000:24000': 0x0ec0940e,
+  '24000:8000': 0xcef38ae6,
+};
+const HMAC = 'de7c9b85b8b78aa6bc8a7a36f70a90701c9db4d9';
+
+/** FNV-1a over 16-bit elements. */
+function fingerprint(samples: ArrayLike<number>, seed = 0x811c9dc5): number {
+  let hash = seed;
+  for (let i = 0; i < samples.length; i++) hash = Math.imul(hash ^ (samples[i]! & 0xffff), 0x01000193);
+  return hash >>> 0;
+}
+
+/** Full-scale noise of a linear congruential generator, the same on every machine. */
+function noise(length: number): Int16Array {
+  let state = 1;
+  return Int16Array.from({ length }, () => {
+    state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
+    return (state >> 15) - 0x8000;
+  });
+}
+
+/** Fingerprints of what `backend` makes of the noise. */
+export function measureFingerprints(backend: TranscoderBackend): Record<string, number> {
+  const samples = noise(481);
+  const codes = Uint8Array.from({ length: 256 }, (_, code) => code);
+  const answers: Record<string, number> = {
+    mulaw: fingerprint(backend.mulawDecode(codes), fingerprint(backend.mulawEncode(samples))),
+    alaw: fingerprint(backend.alawDecode(codes), fingerprint(backend.alawEncode(samples))),
+  };
+  for (const { fromHz, toHz } of allPaths()) {
+    const resampler = backend.createResampler(fromHz, toHz);
+    const body = fingerprint(resampler.process(samples));
+    answers[`${fromHz}:${toHz}`] = fingerprint(resampler.flush(), body);
+    resampler.free();
+  }
+  return answers;
+}
+
+/** The first thing that `backend` gets wrong, or undefined. */
+export function findWrongAnswer(backend: TranscoderBackend): string | undefined {
+  const answers = measureFingerprints(backend);
+  for (const [name, expected] of Object.entries(FINGERPRINTS))
+    if (answers[name] !== expected) return `wrong answer to the known question "${name}"`;
+  const [key, message] = [Buffer.from('key'), Buffer.from('The quick brown fox jumps over the lazy dog')];
+  const code = backend.hmacSha1(key, message);
+  if (Buffer.from(code).toString('hex') !== HMAC || !backend.verifyHmacSha1(key, message, code))
+    return 'wrong answer to the known question "hmac"';
+  return undefined;
+}

@@ -1,0 +1,126 @@
+// The Rust core as a Node addon: the prebuilt package of this platform, or the one built in this source tree.
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { TranscoderError } from '../base/errors.js';
+import type { CoreResampler, TranscoderCore } from './core.js';
+
+/** What the addon exports. Functions write to the array they are given and return how many elements they wrote. */
+export interface NativeAddon {
+  mulawDecode(input: Uint8Array, output: Int16Array): number;
+  mulawEncode(input: Int16Array, output: Uint8Array): number;
+  alawDecode(input: Uint8Array, output: Int16Array): number;
+  alawEncode(input: Int16Array, output: Uint8Array): number;
+  instructionSets(): string[];
+  resamplerCreate(fromHz: number, toHz: number, set?: number): number;
+  resamplerProcess(handle: number, input: Int16Array, output: Int16Array): number;
+  resamplerFlush(handle: number, output: Int16Array): number;
+  resamplerReset(handle: number): void;
+  resamplerFree(handle: number): boolean;
+  hmacSha1(key: Uint8Array, message: Uint8Array, output: Uint8Array): void;
+  verifyHmacSha1(key: Uint8Array, message: Uint8Array, mac: Uint8Array): boolean;
+}
+
+const BINARY_NAME = 'offhook-transcoder';
+const PACKAGE_NAME = '@offhook/transcoder';
+
+/** Platform suffixes that may fit this process, as the addon's build tool names them. The C library is found by trying. */
+export function platformNames(platform: string = process.platform, arch: string = process.arch): string[] {
+  if (platform === 'linux') return [`linux-${arch}-gnu`, `linux-${arch}-musl`];
+  if (platform === 'win32') return [`win32-${arch}-msvc`];
+  return [`${platform}-${arch}`];
+}
+
+/** Loads the addon. @throws TranscoderError with every place that was tried and why it failed. */
+export function loadAddon(): NativeAddon {
+  const require = createRequire(import.meta.url);
+  const attempts: { backend: string; reason: string }[] = [];
+  for (const name of platformNames()) {
+    const local = fileURLToPath(
+      new URL(`../../crates/transcoder-napi/${BINARY_NAME}.${name}.node`, import.meta.url),
+    );
+    for (const place of [`${PACKAGE_NAME}-${name}`, local]) {
+      try {
+        return require(place) as NativeAddon;
+      } catch (error) {
+        // The message of a package that is not there goes on with everything that asked for it.
+        const reason = error instanceof Error ? error.message.split('\n', 1)[0]! : String(error);
+        attempts.push({ backend: 'native', reason });
+      }
+    }
+  }
+  const reasons = attempts.map(({ reason }) => reason).join('; ');
+  throw new TranscoderError('TRANSCODER_UNAVAILABLE', `no native addon for this platform: ${reasons}`, {
+    attempts,
+  });
+}
+
+/** Frees resamplers that were dropped without `free`. */
+const dropped = new FinalizationRegistry<{ addon: NativeAddon; handle: number }>(({ addon, handle }) => {
+  addon.resamplerFree(handle);
+});
+
+class NativeResampler implements CoreResampler {
+  readonly #addon: NativeAddon;
+  readonly #handle: number;
+
+  constructor(addon: NativeAddon, handle: number) {
+    this.#addon = addon;
+    this.#handle = handle;
+    dropped.register(this, { addon, handle }, this);
+  }
+
+  process(input: Int16Array, output: Int16Array): void {
+    this.#addon.resamplerProcess(this.#handle, ownMemory(input), output);
+  }
+
+  flush(output: Int16Array): void {
+    this.#addon.resamplerFlush(this.#handle, output);
+  }
+
+  reset(): void {
+    this.#addon.resamplerReset(this.#handle);
+  }
+
+  free(): void {
+    dropped.unregister(this);
+    this.#addon.resamplerFree(this.#handle);
+  }
+}
+
+/** Memory that another thread may write at any moment is copied first: Rust may assume that what it reads stays. */
+function ownMemory<T extends Int16Array | Uint8Array>(input: T): T {
+  return input.buffer instanceof SharedArrayBuffer ? (input.slice() as T) : input;
+}
+
+/** @param addon what `loadAddon` gave. @param set forces an instruction set, by its place in `instructionSets()`. */
+export function createNativeCore(addon: NativeAddon, set?: number): TranscoderCore {
+  return {
+    name: 'native',
+    mulawDecode(input, output) {
+      addon.mulawDecode(ownMemory(input), output);
+    },
+    mulawEncode(input, output) {
+      addon.mulawEncode(ownMemory(input), output);
+    },
+    alawDecode(input, output) {
+      addon.alawDecode(ownMemory(input), output);
+    },
+    alawEncode(input, output) {
+      addon.alawEncode(ownMemory(input), output);
+    },
+    createResampler(fromHz, toHz) {
+      return new NativeResampler(addon, addon.resamplerCreate(fromHz, toHz, set));
+    },
+    hmacSha1(key, message, output) {
+      addon.hmacSha1(ownMemory(key), ownMemory(message), output);
+    },
+    verifyHmacSha1(key, message, mac) {
+      return addon.verifyHmacSha1(ownMemory(key), ownMemory(message), ownMemory(mac));
+    },
+  };
+}
+
+/** The native backend. @throws TranscoderError when there is no addon for this platform. */
+export function loadNativeCore(): TranscoderCore {
+  return createNativeCore(loadAddon());
+}

@@ -1,0 +1,255 @@
+// The Rust core as a WebAssembly module, whose bytes are part of this package. Memory of the module never leaves this file:
+// inputs are copied in, results copied out.
+import { TranscoderError } from '../base/errors.js';
+import type { CoreResampler, TranscoderCore } from './core.js';
+import { WASM_BASE64 } from './wasm-bytes.generated.js';
+
+/** As much of WebAssembly as is used here: the global's types come with browser libraries only. */
+interface WebAssemblyGlobal {
+  Module: {
+    new (bytes: Uint8Array): object;
+    imports(module: object): { module: string; name: string }[];
+  };
+  Instance: new (module: object, imports: object) => { exports: unknown };
+}
+
+/** What the module exports: functions on numbers. -1, or 0 for a resampler, means that something does not fit. */
+export interface WasmExports {
+  readonly memory: { readonly buffer: ArrayBuffer };
+  bytes_in(): number;
+  bytes_out(): number;
+  samples_in(): number;
+  samples_out(): number;
+  capacity(): number;
+  reserve(length: number): void;
+  mulaw_decode(length: number): number;
+  mulaw_encode(length: number): number;
+  alaw_decode(length: number): number;
+  alaw_encode(length: number): number;
+  instruction_sets(): number;
+  resampler_create(fromHz: number, toHz: number, set: number): number;
+  resampler_process(handle: number, length: number): number;
+  resampler_flush(handle: number): number;
+  resampler_reset(handle: number): number;
+  resampler_free(handle: number): number;
+  hmac_sha1(keyLength: number, messageLength: number): number;
+  verify_hmac_sha1(keyLength: number, messageLength: number, macLength: number): number;
+}
+
+/** The fastest instruction set of the module, whatever its number. */
+const FASTEST = 0xffff;
+
+/** Makes an instance of the module with memory of its own. @throws whatever the engine says when it cannot. */
+export function instantiate(): WasmExports {
+  const { WebAssembly } = globalThis as unknown as { WebAssembly?: WebAssemblyGlobal };
+  if (WebAssembly === undefined) throw new Error('this process has no WebAssembly');
+  const bytes = Buffer.from(WASM_BASE64, 'base64');
+  const module = new WebAssembly.Module(bytes);
+  const imports: Record<string, Record<string, () => never>> = {};
+  for (const { module: from, name } of WebAssembly.Module.imports(module)) {
+    imports[from] ??= {};
+    // Functions on numbers call nothing of JavaScript's, but for the report of a defect.
+    imports[from][name] = () => {
+      throw new TranscoderError('TRANSCODER_UNAVAILABLE', `the WebAssembly module called ${name}`);
+    };
+  }
+  return new WebAssembly.Instance(module, imports).exports as WasmExports;
+}
+
+/** The buffers of an instance. Views are made anew when the memory has grown, and kept for the length last used. */
+class Memory {
+  readonly exports: WasmExports;
+  readonly capacity: number;
+  #bytesIn!: Uint8Array;
+  #samplesIn!: Int16Array;
+  #bytesOut!: Uint8Array;
+  #samplesOut!: Int16Array;
+  #bytesOutAt = 0;
+  #samplesOutAt = 0;
+
+  constructor(exports: WasmExports) {
+    this.exports = exports;
+    this.capacity = exports.capacity();
+    this.#refresh();
+  }
+
+  #refresh(): void {
+    const { exports } = this;
+    // Asking for an address may make the buffers, and the memory grow: the memory comes last.
+    const bytesInAt = exports.bytes_in();
+    const samplesInAt = exports.samples_in();
+    this.#bytesOutAt = exports.bytes_out();
+    this.#samplesOutAt = exports.samples_out();
+    const { buffer } = exports.memory;
+    this.#bytesIn = new Uint8Array(buffer, bytesInAt);
+    this.#samplesIn = new Int16Array(buffer, samplesInAt, this.capacity);
+    this.#bytesOut = new Uint8Array(buffer, this.#bytesOutAt, 0);
+    this.#samplesOut = new Int16Array(buffer, this.#samplesOutAt, 0);
+  }
+
+  /** Memory that grows detaches all views of it, and a detached view has no length. */
+  #renew(): void {
+    if (this.#samplesIn.length === 0) this.#refresh();
+  }
+
+  putBytes(input: Uint8Array, at = 0): void {
+    this.#renew();
+    this.#bytesIn.set(input, at);
+  }
+
+  putSamples(input: Int16Array): void {
+    this.#renew();
+    this.#samplesIn.set(input);
+  }
+
+  /** Copies out as many bytes as `output` has. */
+  takeBytes(output: Uint8Array, written: number): void {
+    expectCount(written, output.length);
+    this.#renew();
+    if (this.#bytesOut.length !== written)
+      this.#bytesOut = new Uint8Array(this.#bytesIn.buffer, this.#bytesOutAt, written);
+    output.set(this.#bytesOut);
+  }
+
+  /** Copies out as many samples as `output` has. */
+  takeSamples(output: Int16Array, written: number): void {
+    expectCount(written, output.length);
+    this.#renew();
+    if (this.#samplesOut.length !== written)
+      this.#samplesOut = new Int16Array(this.#bytesIn.buffer, this.#samplesOutAt, written);
+    output.set(this.#samplesOut);
+  }
+
+  /** Key, message and code one behind the other. */
+  putParts(...parts: Uint8Array[]): void {
+    const length = parts.reduce((sum, part) => sum + part.length, 0);
+    if (length > this.capacity) {
+      this.exports.reserve(length);
+      this.#refresh();
+    }
+    let at = 0;
+    for (const part of parts) {
+      this.putBytes(part, at);
+      at += part.length;
+    }
+  }
+}
+
+function expectCount(written: number, expected: number): void {
+  if (written !== expected)
+    throw new TranscoderError('TRANSCODER_INPUT', `the module wrote ${written} of ${expected} elements`);
+}
+
+/** Frees resamplers that were dropped without `free`. */
+const dropped = new FinalizationRegistry<{ exports: WasmExports; handle: number }>(({ exports, handle }) => {
+  exports.resampler_free(handle);
+});
+
+class WasmResampler implements CoreResampler {
+  readonly #memory: Memory;
+  readonly #handle: number;
+  readonly #down: number;
+  readonly #up: number;
+
+  constructor(memory: Memory, handle: number, rates: { fromHz: number; toHz: number }) {
+    this.#memory = memory;
+    this.#handle = handle;
+    this.#down = rates.fromHz / 8000;
+    this.#up = rates.toHz / 8000;
+    dropped.register(this, { exports: memory.exports, handle }, this);
+  }
+
+  process(input: Int16Array, output: Int16Array): void {
+    const memory = this.#memory;
+    if (input.length <= memory.capacity) {
+      memory.putSamples(input);
+      memory.takeSamples(output, memory.exports.resampler_process(this.#handle, input.length));
+      return;
+    }
+    // Whole groups, so that every piece but the last gives a length that is known beforehand.
+    const piece = Math.floor(memory.capacity / this.#down) * this.#down;
+    let to = 0;
+    for (let at = 0; at < input.length; at += piece) {
+      const end = at + piece < input.length ? to + (piece / this.#down) * this.#up : output.length;
+      this.process(input.subarray(at, at + piece), output.subarray(to, end));
+      to = end;
+    }
+  }
+
+  flush(output: Int16Array): void {
+    this.#memory.takeSamples(output, this.#memory.exports.resampler_flush(this.#handle));
+  }
+
+  reset(): void {
+    this.#memory.exports.resampler_reset(this.#handle);
+  }
+
+  free(): void {
+    dropped.unregister(this);
+    this.#memory.exports.resampler_free(this.#handle);
+  }
+}
+
+/** Calls `step` for pieces of input and output that fit the module's buffers. */
+function inPieces<In extends Uint8Array | Int16Array, Out extends Uint8Array | Int16Array>(
+  capacity: number,
+  input: In,
+  output: Out,
+  step: (input: In, output: Out) => void,
+): void {
+  if (input.length <= capacity) {
+    step(input, output);
+    return;
+  }
+  for (let at = 0; at < input.length; at += capacity)
+    step(input.subarray(at, at + capacity) as In, output.subarray(at, at + capacity) as Out);
+}
+
+/** @param exports what `instantiate` gave. @param set forces an instruction set, by its place. */
+export function createWasmCore(exports: WasmExports, set: number = FASTEST): TranscoderCore {
+  const memory = new Memory(exports);
+  const { capacity } = memory;
+  const decode = (run: (length: number) => number) => (input: Uint8Array, output: Int16Array) => {
+    memory.putBytes(input);
+    memory.takeSamples(output, run(input.length));
+  };
+  const encode = (run: (length: number) => number) => (input: Int16Array, output: Uint8Array) => {
+    memory.putSamples(input);
+    memory.takeBytes(output, run(input.length));
+  };
+  const mulawDecode = decode(exports.mulaw_decode);
+  const mulawEncode = encode(exports.mulaw_encode);
+  const alawDecode = decode(exports.alaw_decode);
+  const alawEncode = encode(exports.alaw_encode);
+  return {
+    name: 'wasm',
+    mulawDecode: (input, output) => inPieces(capacity, input, output, mulawDecode),
+    mulawEncode: (input, output) => inPieces(capacity, input, output, mulawEncode),
+    alawDecode: (input, output) => inPieces(capacity, input, output, alawDecode),
+    alawEncode: (input, output) => inPieces(capacity, input, output, alawEncode),
+    createResampler(fromHz, toHz) {
+      const handle = exports.resampler_create(fromHz, toHz, set);
+      if (handle === 0)
+        throw new TranscoderError('TRANSCODER_INPUT', 'the WebAssembly module holds too many resamplers');
+      return new WasmResampler(memory, handle, { fromHz, toHz });
+    },
+    hmacSha1(key, message, output) {
+      memory.putParts(key, message);
+      memory.takeBytes(output, exports.hmac_sha1(key.length, message.length));
+    },
+    verifyHmacSha1(key, message, mac) {
+      memory.putParts(key, message, mac);
+      return exports.verify_hmac_sha1(key.length, message.length, mac.length) === 1;
+    },
+  };
+}
+
+/** The WASM backend. @throws TranscoderError when the engine cannot compile or run the module. */
+export function loadWasmCore(): TranscoderCore {
+  try {
+    return createWasmCore(instantiate());
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new TranscoderError('TRANSCODER_UNAVAILABLE', reason, { cause });
+  }
+}

@@ -1,0 +1,173 @@
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import { OffhookError } from '../../src/base/errors.js';
+import { noise, subjects } from './support.js';
+
+/** What is thrown must be a TranscoderError about input that says `words`. */
+function expectRefusal(task: () => unknown, words: RegExp): void {
+  let thrown: unknown;
+  try {
+    task();
+  } catch (error) {
+    thrown = error;
+  }
+  expect(OffhookError.isInstance(thrown) ? thrown.code : thrown).toBe('TRANSCODER_INPUT');
+  expect((thrown as Error).message).toMatch(words);
+}
+
+function detached<T extends Int16Array | Uint8Array>(array: T): T {
+  structuredClone(array.buffer, { transfer: [array.buffer as ArrayBuffer] });
+  return array;
+}
+
+const wrong: readonly unknown[] = [
+  undefined,
+  null,
+  7,
+  'text',
+  [],
+  {},
+  new ArrayBuffer(4),
+  new DataView(new ArrayBuffer(4)),
+  new Int8Array(4),
+  new Uint16Array(4),
+  new Uint8ClampedArray(4),
+  new Float32Array(4),
+  Object.create(Int16Array.prototype),
+  Object.create(Uint8Array.prototype),
+];
+
+describe.each(subjects)('bad input on $title', ({ backend }) => {
+  it('refuses what is not the array that is expected', () => {
+    const resampler = backend.createResampler(8000, 16000);
+    for (const value of [...wrong, new Uint8Array(4)]) {
+      const samples = value as Int16Array;
+      expectRefusal(() => backend.mulawEncode(samples), /^input must be an Int16Array, not /);
+      expectRefusal(() => backend.alawEncode(samples), /^input must be an Int16Array, not /);
+      expectRefusal(() => resampler.process(samples), /^input must be an Int16Array, not /);
+      if (value === undefined) continue;
+      expectRefusal(() => resampler.process(noise(4), samples), /^output must be an Int16Array, not /);
+      expectRefusal(() => backend.mulawDecode(new Uint8Array(4), samples), /^output must be an Int16Array/);
+    }
+    for (const value of [...wrong, new Int16Array(4)]) {
+      const bytes = value as Uint8Array;
+      expectRefusal(() => backend.mulawDecode(bytes), /^input must be a Uint8Array, not /);
+      expectRefusal(() => backend.alawDecode(bytes), /^input must be a Uint8Array, not /);
+      expectRefusal(() => backend.hmacSha1(bytes, new Uint8Array()), /^key must be a Uint8Array, not /);
+      expectRefusal(() => backend.hmacSha1(new Uint8Array(), bytes), /^message must be a Uint8Array, not /);
+      expectRefusal(() => backend.verifyHmacSha1(new Uint8Array(), new Uint8Array(), bytes), /^mac must be/);
+    }
+    resampler.free();
+  });
+
+  it('takes empty arrays', () => {
+    const resampler = backend.createResampler(24000, 16000);
+    expect(backend.mulawDecode(new Uint8Array()).length).toBe(0);
+    expect(backend.alawEncode(new Int16Array()).length).toBe(0);
+    expect(resampler.process(new Int16Array()).length).toBe(0);
+    expect(resampler.process(new Int16Array(), new Int16Array()).length).toBe(0);
+    expect(backend.hmacSha1(new Uint8Array(), new Uint8Array()).length).toBe(20);
+    resampler.free();
+  });
+
+  it('refuses rates that are not offered', () => {
+    const rates = [
+      8000,
+      11025,
+      44100,
+      48000,
+      0,
+      -8000,
+      8000.5,
+      Number.NaN,
+      Number.POSITIVE_INFINITY,
+      2 ** 32 + 16000,
+    ];
+    for (const rate of rates)
+      expectRefusal(
+        () => backend.createResampler(8000, rate),
+        /no resampler from 8000 to .* offered: 8000 to 16000/,
+      );
+    expectRefusal(() => backend.createResampler('8000:16000' as never, '' as never), /no resampler/);
+    expectRefusal(() => backend.createResampler(null as never, {} as never), /no resampler/);
+  });
+
+  it('refuses an output that is too short, and loses nothing by it', () => {
+    const input = noise(480);
+    const resampler = backend.createResampler(24000, 16000);
+    const expected = backend.createResampler(24000, 16000).process(input);
+    expectRefusal(() => resampler.process(input, new Int16Array(319)), /at least 320 elements, it holds 319/);
+    expect(resampler.process(input)).toEqual(expected);
+    expectRefusal(
+      () => backend.mulawEncode(input, new Uint8Array(479)),
+      /at least 480 elements, it holds 479/,
+    );
+    expectRefusal(() => backend.alawDecode(new Uint8Array(2), new Int16Array(1)), /at least 2 elements/);
+    resampler.free();
+  });
+
+  it('refuses every use after free, and frees once', () => {
+    const resampler = backend.createResampler(16000, 8000);
+    resampler.free();
+    resampler.free();
+    // Another one that takes the place of the first must not be reached through it.
+    const next = backend.createResampler(16000, 8000);
+    const expected = backend.createResampler(16000, 8000).process(noise(320));
+    expectRefusal(() => resampler.process(noise(320)), /after free/);
+    expectRefusal(() => resampler.flush(), /after free/);
+    expectRefusal(() => resampler.reset(), /after free/);
+    resampler.free();
+    expect(next.process(noise(320))).toEqual(expected);
+    next.free();
+  });
+
+  it('refuses detached arrays', () => {
+    const resampler = backend.createResampler(8000, 16000);
+    expectRefusal(() => backend.mulawDecode(detached(new Uint8Array(160))), /attached/);
+    expectRefusal(() => backend.mulawEncode(detached(new Int16Array(160))), /attached/);
+    expectRefusal(() => resampler.process(detached(new Int16Array(160))), /attached/);
+    expectRefusal(() => resampler.process(noise(160), detached(new Int16Array(320))), /attached/);
+    expectRefusal(() => backend.hmacSha1(detached(new Uint8Array(5)), new Uint8Array()), /attached/);
+    resampler.free();
+  });
+
+  it('takes arrays on shared memory', () => {
+    const samples = new Int16Array(new SharedArrayBuffer(640));
+    samples.set(noise(320));
+    const shared = new Int16Array(new SharedArrayBuffer(320));
+    const [left, right] = [backend.createResampler(16000, 8000), backend.createResampler(16000, 8000)];
+    const expected = left.process(noise(320));
+    expect(right.process(samples, shared)).toBe(shared);
+    expect([...shared]).toEqual([...expected]);
+    const codes = new Uint8Array(new SharedArrayBuffer(320));
+    backend.mulawEncode(samples, codes);
+    expect([...codes]).toEqual([...backend.mulawEncode(noise(320))]);
+    expect(backend.hmacSha1(codes, codes)).toEqual(backend.hmacSha1(codes.slice(), codes.slice()));
+    left.free();
+    right.free();
+  });
+
+  it('reads an input before it writes an output on the same memory', () => {
+    const buffer = new ArrayBuffer(2000);
+    const samples = new Int16Array(buffer, 0, 160);
+    samples.set(noise(160));
+    const resampler = backend.createResampler(8000, 24000);
+    const expected = backend.createResampler(8000, 24000).process(noise(160));
+    expect(resampler.process(samples, new Int16Array(buffer, 0, 480))).toEqual(expected);
+    const codes = new Uint8Array(buffer, 0, 160).fill(0x55);
+    expect([...backend.mulawDecode(codes, new Int16Array(buffer, 0, 160))]).toEqual(Array(160).fill(-716));
+    samples.set(noise(160));
+    const encoded = backend.alawEncode(noise(160));
+    expect([...backend.alawEncode(samples, new Uint8Array(buffer, 0, 160))]).toEqual([...encoded]);
+    resampler.free();
+  });
+
+  it('takes arrays of another realm, and parts of arrays', () => {
+    const foreign = runInNewContext('Int16Array.of(1000, -1000, 3)') as Int16Array;
+    expect([...backend.mulawEncode(foreign)]).toEqual([
+      ...backend.mulawEncode(Int16Array.of(1000, -1000, 3)),
+    ]);
+    const odd = Buffer.from('xabcd').subarray(1);
+    expect([...backend.mulawDecode(odd)]).toEqual([...backend.mulawDecode(Uint8Array.from(odd))]);
+  });
+});

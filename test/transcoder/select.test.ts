@@ -1,0 +1,86 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { readEnv } from '../../src/base/env.js';
+import { TranscoderError } from '../../src/base/errors.js';
+import type { TranscoderCore } from '../../src/transcoder/core.js';
+import { loadJavaScriptCore } from '../../src/transcoder/javascript/core.js';
+import { measureFingerprints } from '../../src/transcoder/known-answers.js';
+import { BACKEND_NAMES, loadTranscoder, selectTranscoder, tryBackend } from '../../src/transcoder/select.js';
+import { readVectors, subjects } from './support.js';
+
+function thrownBy(task: () => unknown): TranscoderError {
+  try {
+    task();
+  } catch (error) {
+    expect(error).toBeInstanceOf(TranscoderError);
+    return error as TranscoderError;
+  }
+  throw new Error('nothing was thrown');
+}
+
+describe('choice of the backend', () => {
+  it('prefers native, then WASM, then JavaScript', () => {
+    expect(BACKEND_NAMES).toEqual(['native', 'wasm', 'javascript']);
+    const chosen = selectTranscoder(undefined);
+    const best = subjects.some(({ title }) => title === 'native') ? 'native' : 'wasm';
+    if (readEnv('TRANSCODER_BACKEND') === undefined) expect(chosen.name).toBe(best);
+  });
+
+  it('gives the forced backend, the same one every time', () => {
+    expect(selectTranscoder('javascript').name).toBe('javascript');
+    expect(selectTranscoder('wasm')).toBe(loadTranscoder('wasm'));
+  });
+
+  it('refuses a forced backend that does not exist', () => {
+    const error = thrownBy(() => selectTranscoder('fortran'));
+    expect(error.code).toBe('TRANSCODER_UNAVAILABLE');
+    expect(error.message).toContain('choose one of native, wasm, javascript');
+    expect(error.attempts).toEqual([{ backend: 'fortran', reason: error.message }]);
+  });
+
+  it('says every reason why a backend cannot be loaded', () => {
+    const attempts = ['no package', 'no file'].map((reason) => ({ backend: 'native', reason }));
+    const error = thrownBy(() =>
+      tryBackend('native', () => {
+        throw new TranscoderError('TRANSCODER_UNAVAILABLE', 'none', { attempts });
+      }),
+    );
+    expect(error.attempts).toEqual(attempts);
+    expect(error.message).toContain('no package; no file');
+  });
+
+  it.each<[string, Partial<TranscoderCore>]>([
+    ['mulaw', { mulawEncode: (input, output) => output.fill(input.length) }],
+    ['alaw', { alawDecode() {} }],
+    ['8000:16000', { createResampler: () => ({ process() {}, flush() {}, reset() {}, free() {} }) }],
+    ['hmac', { hmacSha1: (_key, _message, output) => output.fill(1) }],
+    ['hmac', { verifyHmacSha1: () => false }],
+  ])('refuses a backend that answers %s wrongly', (name, defect) => {
+    const error = thrownBy(() => tryBackend('wasm', () => ({ ...loadJavaScriptCore(), ...defect })));
+    expect(error.attempts).toEqual([
+      { backend: 'wasm', reason: `wrong answer to the known question "${name}"` },
+    ]);
+  });
+});
+
+it.each(subjects)('$title has the fingerprints that Rust is tested for', ({ backend }) => {
+  const expected = readVectors('fingerprints.txt').map(([name, hash]) => [name, Number.parseInt(hash!, 16)]);
+  expect(measureFingerprints(backend)).toEqual(Object.fromEntries(expected));
+});
+
+describe('the generated tables', () => {
+  it('belong to the design of the filters', () => {
+    const script = new URL('../../scripts/gen-filters.mjs', import.meta.url);
+    const { status, stderr } = spawnSync(process.execPath, [fileURLToPath(script), '--check'], {
+      encoding: 'utf8',
+    });
+    expect(stderr).toBe('');
+    expect(status).toBe(0);
+  });
+
+  it('need no cargo to be checked', () => {
+    const script = new URL('../../scripts/build-wasm.mjs', import.meta.url);
+    execFileSync(process.execPath, [fileURLToPath(script), '--check'], { env: { PATH: '' } });
+  });
+});
