@@ -24,6 +24,8 @@ export type CarrierMessage =
       direction: CallDirection;
       caller: string;
       callee: string;
+      /** The carrier's name of this delivery, the same when it repeats one; absent when it gives none. */
+      deliveryId?: string;
     }
   | {
       type: 'status';
@@ -58,7 +60,7 @@ export interface WebhookDialect {
   parse(route: WebhookRoute, request: WebhookRequest): CarrierMessage;
   /** The answer to an `incoming-call`. */
   answer(answer: CallAnswer): WebhookReply;
-  /** The answer to everything else. */
+  /** The answer to everything else. On the voice route it makes no call. */
   acknowledge(route: WebhookRoute): WebhookReply;
 }
 
@@ -111,25 +113,30 @@ export interface CarrierRest {
   setVoiceUrl(phoneNumber: string, urls: { voice: string; status: string }): Promise<void>;
 }
 
-/** A telephony carrier. An object is an immutable recipe: streams get a dialect of their own. */
-export interface Carrier {
+/** What a carrier's webhook routes need. They exist for every carrier, configured or not. */
+export interface WebhookDoor {
   /** Also the path segment under `/webhooks`. */
   readonly id: CarrierId;
-  /** Abilities, asked instead of names. */
-  readonly supports: { readonly recording: boolean; readonly voiceUrl: boolean };
   /** True when a webhook secret or key is configured: then every webhook is verified. */
   readonly verifies: boolean;
-  /**
-   * Key material for stream tokens, derived from the webhook secret; undefined without one. The same on every process that
-   * has the secret.
-   */
-  readonly streamTokenKey: Uint8Array | undefined;
   /** Name of the setting that is missing when `verifies` is false, for the warning. */
   readonly secretSetting: string;
   /** Readies what `verify` needs. Awaited before the server listens. @throws ConfigError for a key that cannot be one. */
   prepare(): Promise<void>;
   /** @throws SignatureError. Does nothing when no secret is configured. `host` is the public host, with a port if it has one. */
   verify(request: WebhookRequest, host: string): void;
+  readonly webhooks: Pick<WebhookDialect, 'routes' | 'parse' | 'acknowledge'>;
+}
+
+/** A telephony carrier. An object is an immutable recipe: streams get a dialect of their own. */
+export interface Carrier extends WebhookDoor {
+  /** Abilities, asked instead of names. */
+  readonly supports: { readonly recording: boolean; readonly voiceUrl: boolean };
+  /**
+   * Key material for stream tokens, derived from the webhook secret; undefined without one. The same on every process that
+   * has the secret.
+   */
+  readonly streamTokenKey: Uint8Array | undefined;
   /** Checks the signature of a stream's upgrade where the carrier sends one. @throws SignatureError. */
   verifyUpgrade(request: WebhookRequest, host: string): void;
   readonly webhooks: WebhookDialect;

@@ -1,0 +1,86 @@
+// Carrier A: credentials, and the parts that use them. The parts know the wire, this object knows the secrets.
+import { createHmac } from 'node:crypto';
+import { readFirstEnv } from '../../base/env.js';
+import { ConfigError } from '../../base/errors.js';
+import { transcoder } from '../../transcoder/select.js';
+import type { Carrier, CarrierRest, MediaDialect, WebhookRequest } from '../carrier.js';
+import { openMediaDialect } from './media.js';
+import { createRest } from './rest.js';
+import { signatureOf, verifyUpgradeUrl, verifyWebhook } from './signature.js';
+import { webhookDialect } from './webhooks.js';
+
+const DEFAULT_BASE_URL = 'https://api.twilio.com';
+const STREAM_TOKEN_LABEL = 'offhook stream token';
+
+/** Settings of carrier A. An empty one counts as missing. */
+export interface CarrierAOptions {
+  /** Account identifier; begins with `AC`. @default CARRIER_A_ACCOUNT_SID, then TWILIO_ACCOUNT_SID */
+  accountSid?: string;
+  /** Secret of webhook signatures and of the REST API. @default CARRIER_A_AUTH_TOKEN, then TWILIO_AUTH_TOKEN */
+  authToken?: string;
+  /** Origin of the REST API, without the version path. @default the vendor's */
+  baseUrl?: string;
+}
+
+/** Telephony carrier A. Credentials are demanded only by what needs them. @throws ConfigError for one that cannot be right. */
+export class CarrierA implements Carrier {
+  readonly id = 'carrier-a';
+  readonly supports = { recording: true, voiceUrl: true };
+  readonly secretSetting = 'CARRIER_A_AUTH_TOKEN';
+  readonly webhooks = webhookDialect;
+  readonly rest: CarrierRest;
+  readonly #authToken: string | undefined;
+
+  constructor(options: CarrierAOptions = {}) {
+    const accountSid = options.accountSid || readFirstEnv(['CARRIER_A_ACCOUNT_SID', 'TWILIO_ACCOUNT_SID']);
+    this.#authToken = options.authToken || readFirstEnv(['CARRIER_A_AUTH_TOKEN', 'TWILIO_AUTH_TOKEN']);
+    if (accountSid !== undefined && !/^AC[A-Za-z0-9]+$/.test(accountSid)) {
+      throw new ConfigError(
+        'CONFIG_INVALID',
+        'accountSid (CARRIER_A_ACCOUNT_SID) must be an account identifier, which begins with AC.',
+      );
+    }
+    const baseUrl = toBaseUrl(options.baseUrl || DEFAULT_BASE_URL);
+    this.rest = createRest({ baseUrl, accountSid, authToken: this.#authToken });
+  }
+
+  get verifies(): boolean {
+    return this.#authToken !== undefined;
+  }
+
+  get streamTokenKey(): Uint8Array | undefined {
+    if (this.#authToken === undefined) return undefined;
+    return createHmac('sha256', this.#authToken).update(STREAM_TOKEN_LABEL).digest();
+  }
+
+  async prepare(): Promise<void> {}
+
+  verify(request: WebhookRequest, host: string): void {
+    if (this.#authToken === undefined) return;
+    verifyWebhook(transcoder, {
+      authToken: this.#authToken,
+      method: request.method,
+      url: `https://${host}${request.target}`,
+      contentType: request.headers['content-type'] ?? '',
+      rawBody: request.rawBody,
+      signature: signatureOf(request.headers),
+    });
+  }
+
+  verifyUpgrade(request: WebhookRequest, host: string): void {
+    const signature = signatureOf(request.headers);
+    if (this.#authToken === undefined || signature === undefined) return;
+    verifyUpgradeUrl(transcoder, { authToken: this.#authToken, host, target: request.target, signature });
+  }
+
+  openMedia(): MediaDialect {
+    return openMediaDialect();
+  }
+}
+
+function toBaseUrl(value: string): string {
+  if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
+    throw new ConfigError('CONFIG_INVALID', 'baseUrl must be an http or https URL.');
+  }
+  return value.replace(/\/+$/, '');
+}

@@ -1,0 +1,95 @@
+// Counts connections per address, and says whose address a connection has when proxies stand in front.
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP } from 'node:net';
+
+/** True when the proxy at `address`, `hop` steps away, may name the address before it. Express makes one from `trustProxy`. */
+export type ProxyTrust = (address: string, hop: number) => boolean;
+
+/** At most `max` connections at a time per address. Memory is bounded by what is open. */
+export class ConnectionLimit {
+  readonly #max: number;
+  readonly #open = new Map<string, number>();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Counts a connection. Returns the function that gives it back (idempotent), or undefined when there are too many. */
+  acquire(address: string): (() => void) | undefined {
+    const count = this.#open.get(address) ?? 0;
+    if (count >= this.#max) return undefined;
+    this.#open.set(address, count + 1);
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      this.#release(address);
+    };
+  }
+
+  #release(address: string): void {
+    const count = (this.#open.get(address) ?? 1) - 1;
+    if (count <= 0) this.#open.delete(address);
+    else this.#open.set(address, count);
+  }
+}
+
+/** Address of the machine on the other end of the connection. */
+export function peerAddress(request: IncomingMessage): string {
+  return normalizeAddress(request.socket.remoteAddress ?? '') ?? 'unknown';
+}
+
+/** Address of the client: the peer, or what trusted proxies say it is. The first distrusted address counts, as in Express. */
+export function clientAddress(request: IncomingMessage, trusts: ProxyTrust): string {
+  let address = peerAddress(request);
+  const header = request.headers['x-forwarded-for'];
+  const forwarded = (Array.isArray(header) ? header.join(',') : (header ?? '')).split(',').reverse();
+  for (const [hop, text] of forwarded.entries()) {
+    const next = normalizeAddress(text.trim());
+    if (next === undefined || !trusts(address, hop)) break;
+    address = next;
+  }
+  return address;
+}
+
+/** One spelling per address: no port, no zone, IPv4 inside IPv6 as IPv4, IPv6 compressed. Undefined for no address. */
+export function normalizeAddress(text: string): string | undefined {
+  const bare = text
+    .replace(/^\[(.*)\](?::\d+)?$/, '$1')
+    .replace(/^([\d.]+):\d+$/, '$1')
+    .replace(/%.*$/, '');
+  if (isIP(bare) === 4) return bare;
+  if (isIP(bare) !== 6) return undefined;
+  const canonical = new URL(`http://[${bare}]`).hostname.slice(1, -1);
+  const mapped = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/.exec(canonical);
+  return mapped === null ? canonical : toIpv4(mapped[1] ?? '', mapped[2] ?? '');
+}
+
+/** The dotted form of the last 32 bits of an IPv6 address. */
+function toIpv4(high: string, low: string): string {
+  return [high, low]
+    .map((group) => Number.parseInt(group, 16))
+    .flatMap((group) => [group >> 8, group & 0xff])
+    .join('.');
+}
+
+const PRIVATE = new BlockList();
+for (const [network, prefix] of [
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+] as const) {
+  PRIVATE.addSubnet(network, prefix, 'ipv4');
+}
+PRIVATE.addAddress('::1', 'ipv6');
+PRIVATE.addSubnet('fc00::', 7, 'ipv6');
+PRIVATE.addSubnet('fe80::', 10, 'ipv6');
+
+/** True for loopback, private and link-local addresses: where a proxy of the operator's own would be. */
+export function isPrivateAddress(address: string): boolean {
+  const version = isIP(address);
+  return version !== 0 && PRIVATE.check(address, version === 4 ? 'ipv4' : 'ipv6');
+}

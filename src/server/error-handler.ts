@@ -1,0 +1,65 @@
+// What an error looks like from outside: a status and a coded body. Never a stack trace.
+import type { ErrorRequestHandler, RequestHandler } from 'express';
+import { ERROR_CODES, type ErrorCode, NotFoundError, OffhookError } from '../base/errors.js';
+import { describeError, type Logger } from '../base/log.js';
+import type { ErrorBody } from '../contract/dashboard-api.js';
+
+/** An error as an HTTP answer. */
+export interface ErrorAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: ErrorBody;
+}
+
+const STATUSES: Readonly<Partial<Record<ErrorCode, number>>> = {
+  AUTH_REQUIRED: 401,
+  AUTH_FORBIDDEN: 403,
+  REQUEST_INVALID: 400,
+  REQUEST_TOO_LARGE: 413,
+  REQUEST_CONFLICT: 409,
+  NOT_FOUND: 404,
+  LIMIT_EXCEEDED: 429,
+};
+
+/** Seconds after which a client over a limit may try again. */
+const RETRY_AFTER_SECONDS = 5;
+
+/** The answer for an error of ours, of Express or of a body parser; 500 without a detail for anything else. */
+export function toErrorAnswer(error: unknown): ErrorAnswer {
+  if (!OffhookError.isInstance(error)) return toForeignAnswer(error);
+  // One body for every reason: a forger learns nothing.
+  if (error.code.startsWith('SIGNATURE_')) return answer(403, 'SIGNATURE_MISMATCH');
+  const status = STATUSES[error.code];
+  if (status === undefined) return answer(error.code === 'CARRIER_FAILED' ? 502 : 500, error.code);
+  return answer(status, error.code, error.message);
+}
+
+function toForeignAnswer(error: unknown): ErrorAnswer {
+  const status = error instanceof Error ? (error as { status?: unknown }).status : undefined;
+  if (status === 413) return answer(413, 'REQUEST_TOO_LARGE');
+  if (typeof status === 'number' && status >= 400 && status < 500) return answer(400, 'REQUEST_INVALID');
+  return answer(500, 'INTERNAL');
+}
+
+function answer(status: number, code: ErrorCode, message: string = ERROR_CODES[code]): ErrorAnswer {
+  const headers: Record<string, string> = {};
+  if (status === 401) headers['WWW-Authenticate'] = 'Bearer';
+  if (status === 429) headers['Retry-After'] = String(RETRY_AFTER_SECONDS);
+  return { status, headers, body: { error: { code, message } } };
+}
+
+/** The last route: nothing is here. */
+export const notFoundHandler: RequestHandler = () => {
+  throw new NotFoundError('There is no such path.');
+};
+
+/** Turns whatever a route threw into its answer. What is our own fault is logged. */
+export function createErrorHandler(logger: Logger): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
+    const { status, headers, body } = toErrorAnswer(error);
+    if (status >= 500) logger.error({ method: request.method, ...describeError(error) }, 'request failed');
+    // Half an answer cannot be mended: Express cuts the connection.
+    if (response.headersSent) next(error);
+    else response.status(status).set(headers).json(body);
+  };
+}

@@ -1,0 +1,267 @@
+// The doors of the house: assembles routes and streams, listens, and closes in order. Decides nothing about calls.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import express, { type Express, type RequestHandler } from 'express';
+import type { Clock } from '../base/clock.js';
+import { ConfigError, RequestError } from '../base/errors.js';
+import { describeError, type Logger } from '../base/log.js';
+import type { CallDesk } from '../calls/call-desk.js';
+import type { Carrier, WebhookDoor } from '../carriers/carrier.js';
+import { ConnectionLimit, type ProxyTrust } from './connection-limit.js';
+import { createErrorHandler, notFoundHandler, toErrorAnswer } from './error-handler.js';
+import { createReadyHandler, healthHandler } from './health.js';
+import { StreamDoor, writeAnswer } from './streams.js';
+import { createWebhookRouter } from './webhooks.js';
+
+/** A client has this long for its headers, and for its whole request. */
+const HEADERS_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 30_000;
+const TIMEOUT_CHECK_MS = 2_000;
+/** Longer than common proxies keep an idle connection, so that they never send into one that closes. */
+const KEEP_ALIVE_TIMEOUT_MS = 65_000;
+
+const CLOSE_GOING_AWAY = 1001;
+const SHUTDOWN_REASON = 'Server shutting down';
+
+/** The dashboard as the server sees it. */
+export interface DashboardMount {
+  /** Answers what is its own, and calls `next` for everything else. */
+  readonly handler: RequestHandler;
+  /** Ends its event streams. Idempotent. */
+  close(): void;
+}
+
+/** Values of Express's `trust proxy`. */
+export type TrustProxy = boolean | number | string | string[];
+
+/** What a server is made of. */
+export interface PhoneServerOptions {
+  readonly carrier: Carrier;
+  /** Webhook doors of the carriers that are not configured. */
+  readonly otherDoors: readonly WebhookDoor[];
+  readonly desk: CallDesk;
+  readonly dashboard?: DashboardMount;
+  /** The host under which the carrier reaches us, with a port if it has one; undefined to go by the Host header. */
+  publicHost(): string | undefined;
+  readonly trustProxy: TrustProxy;
+  readonly maxStreamsPerIp: number;
+  /** Calls at a time; undefined for no limit. */
+  readonly maxCalls: number | undefined;
+  /** How long a shutdown may take, in seconds. */
+  readonly drainSeconds: number;
+  readonly logger: Logger;
+  readonly clock: Clock;
+}
+
+export interface PhoneServer {
+  /** Resolves with the port when connections are accepted. @throws ConfigError for a port or host that cannot be had. */
+  listen(port: number, host: string): Promise<number>;
+  /** Shuts down in order, within `drainSeconds`. Idempotent, never rejects. */
+  close(): Promise<void>;
+}
+
+/** A server that does not listen yet. @throws ConfigError for a `trustProxy` that Express does not know. */
+export function createPhoneServer(options: PhoneServerOptions): PhoneServer {
+  return new HttpPhoneServer(options);
+}
+
+class HttpPhoneServer implements PhoneServer {
+  readonly #options: PhoneServerOptions;
+  readonly #http: Server;
+  readonly #streams: StreamDoor;
+  /** Every connection, upgraded ones too. */
+  readonly #sockets = new Set<Socket>();
+  #isDraining = false;
+  #closing: Promise<void> | undefined;
+
+  constructor(options: PhoneServerOptions) {
+    this.#options = options;
+    const app = createApp(options.trustProxy);
+    const trusts: ProxyTrust = app.get('trust proxy fn');
+    const { carrier, desk, logger, clock } = options;
+    this.#streams = new StreamDoor({
+      carrier,
+      desk,
+      logger,
+      clock,
+      trusts,
+      limit: new ConnectionLimit(options.maxStreamsPerIp),
+      publicHost: () => options.publicHost(),
+      isDraining: () => this.#isDraining,
+    });
+    this.#addRoutes(app);
+    this.#http = this.#createHttp(app);
+  }
+
+  async listen(port: number, host: string): Promise<number> {
+    const { carrier, otherDoors, logger } = this.#options;
+    for (const door of [carrier, ...otherDoors]) await door.prepare();
+    await bind(this.#http, port, host);
+    this.#http.on('error', (error) => logger.error(describeError(error), 'server failed'));
+    return (this.#http.address() as AddressInfo).port;
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#shutDown();
+    return this.#closing;
+  }
+
+  /** The order is the specification's: stop listening, hang up, close streams, wait, cut, close. */
+  async #shutDown(): Promise<void> {
+    const { desk, drainSeconds, clock } = this.#options;
+    const deadline = clock.now() + drainSeconds * 1000;
+    this.#isDraining = true;
+    const isClosed = new Promise<void>((resolve) => {
+      this.#http.close(() => resolve());
+    });
+    // Half of the time is for the carrier, so that the streams have the other half for their goodbye.
+    const hangUpMs = (drainSeconds * 1000) / 2;
+    await this.#within(
+      hangUpMs,
+      this.#guarded(async () => desk.shutDown(hangUpMs)),
+    );
+    this.#streams.closeAll(CLOSE_GOING_AWAY, SHUTDOWN_REASON);
+    await this.#guarded(async () => this.#options.dashboard?.close());
+    this.#http.closeIdleConnections();
+    await this.#within(deadline - clock.now(), isClosed);
+    this.#streams.terminateAll();
+    for (const socket of this.#sockets) socket.destroy();
+    await isClosed;
+  }
+
+  /** Waits for `task`, but no longer than `timeoutMs`. */
+  async #within(timeoutMs: number, task: Promise<void>): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = this.#options.clock.after(Math.max(0, timeoutMs), resolve);
+      void task.then(() => {
+        timer.cancel();
+        resolve();
+      });
+    });
+  }
+
+  /** A step that fails is logged; the next ones follow all the same. */
+  async #guarded(step: () => Promise<void> | undefined): Promise<void> {
+    try {
+      await step();
+    } catch (error) {
+      this.#options.logger.error(describeError(error), 'shutdown step failed');
+    }
+  }
+
+  #addRoutes(app: Express): void {
+    const options = this.#options;
+    app.use((_request, response, next) => {
+      response.set({ 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' });
+      if (this.#isDraining) response.set('Connection', 'close');
+      // A connection whose answer began before the shutdown is idle after it, and would be kept.
+      response.once('close', () => {
+        if (this.#isDraining) setImmediate(() => this.#http.closeIdleConnections());
+      });
+      next();
+    });
+    app.get('/health', healthHandler);
+    app.get(
+      '/ready',
+      createReadyHandler(() => !this.#isFull()),
+    );
+    app.use(
+      '/webhooks',
+      createWebhookRouter({
+        ...options,
+        publicHost: () => options.publicHost(),
+        isFull: () => this.#isFull(),
+      }),
+    );
+    if (options.dashboard !== undefined) app.use(options.dashboard.handler);
+    app.use(notFoundHandler);
+    app.use(createErrorHandler(options.logger));
+  }
+
+  #isFull(): boolean {
+    const { desk, maxCalls } = this.#options;
+    return this.#isDraining || (maxCalls !== undefined && desk.liveCount >= maxCalls);
+  }
+
+  #createHttp(app: Express): Server {
+    const http = createServer(
+      {
+        headersTimeout: HEADERS_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+        keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+      },
+      app,
+    );
+    http.on('connection', (socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
+    http.on('upgrade', (request, socket, head) => this.#streams.handleUpgrade(request, socket, head));
+    http.on('clientError', answerClientError);
+    return http;
+  }
+}
+
+function createApp(trustProxy: TrustProxy): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.enable('case sensitive routing');
+  app.enable('strict routing');
+  try {
+    app.set('trust proxy', trustProxy);
+  } catch (cause) {
+    throw new ConfigError(
+      'CONFIG_INVALID',
+      'trustProxy must be true, false, a number of proxies, or their addresses.',
+      {
+        cause,
+      },
+    );
+  }
+  return app;
+}
+
+function bind(http: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: NodeJS.ErrnoException) => reject(toListenError(error, port, host));
+    http.once('error', fail);
+    http.listen(port, host, () => {
+      http.off('error', fail);
+      resolve();
+    });
+  });
+}
+
+function toListenError(cause: NodeJS.ErrnoException, port: number, host: string): Error {
+  if (cause.code === 'EADDRINUSE') {
+    return new ConfigError(
+      'CONFIG_PORT_IN_USE',
+      `Port ${port} is in use by another program: stop it, or choose another port.`,
+      { cause },
+    );
+  }
+  return new ConfigError(
+    'CONFIG_INVALID',
+    `The server cannot listen on ${host} port ${port} (${cause.code}).`,
+    {
+      cause,
+    },
+  );
+}
+
+/** What is no HTTP, or comes too slowly: one answer, and the connection is over. */
+function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const { body } = toErrorAnswer(new RequestError('REQUEST_INVALID', 'The request is malformed, or came too slowly.'));
+  const statuses: Readonly<Record<string, number>> = {
+    HPE_HEADER_OVERFLOW: 431,
+    ERR_HTTP_REQUEST_TIMEOUT: 408,
+  };
+  writeAnswer(socket, statuses[error.code ?? ''] ?? 400, {}, JSON.stringify(body));
+}

@@ -1,0 +1,261 @@
+// The door for media streams: limit, path, token, signature, then the WebSocket, which is handed to the call desk.
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type RawData, type WebSocket, WebSocketServer } from 'ws';
+import type { Clock, Timer } from '../base/clock.js';
+import { AuthError, LimitError, RequestError } from '../base/errors.js';
+import { describeError, type Logger } from '../base/log.js';
+import type { CallDesk, StreamAdmission, StreamReceiver, StreamSocket } from '../calls/call-desk.js';
+import type { Carrier } from '../carriers/carrier.js';
+import {
+  type ConnectionLimit,
+  clientAddress,
+  isPrivateAddress,
+  type ProxyTrust,
+  peerAddress,
+} from './connection-limit.js';
+import { toErrorAnswer } from './error-handler.js';
+import { resolvePublicHost } from './public-host.js';
+import { joinHeaders } from './raw-body.js';
+import { parseStreamTarget, type StreamTarget } from './stream-target.js';
+import { readStreamToken } from './stream-token.js';
+
+const MAX_MESSAGE_BYTES = 1024 * 1024;
+const MAX_CLOSE_REASON_BYTES = 123;
+/** A stream that says nothing for two of these, not even to a ping, is dead. */
+const PING_INTERVAL_MS = 15_000;
+
+const CLOSE_INTERNAL_ERROR = 1011;
+
+/** What the stream door works with. */
+export interface StreamDoorOptions {
+  readonly carrier: Carrier;
+  readonly desk: CallDesk;
+  readonly limit: ConnectionLimit;
+  readonly trusts: ProxyTrust;
+  publicHost(): string | undefined;
+  isDraining(): boolean;
+  readonly logger: Logger;
+  readonly clock: Clock;
+}
+
+/** Takes every upgrade request of the server. */
+export class StreamDoor {
+  readonly #options: StreamDoorOptions;
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    maxPayload: MAX_MESSAGE_BYTES,
+  });
+  #hasWarned = false;
+
+  constructor(options: StreamDoorOptions) {
+    this.#options = options;
+  }
+
+  /** Opens the stream or answers with an error. Never throws. */
+  handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    if (socket.destroyed) return;
+    // The peer may vanish at any moment; its socket then closes by itself.
+    socket.on('error', () => {});
+    try {
+      this.#count(request, socket);
+      const admission = this.#inspect(request);
+      this.#server.handleUpgrade(request, socket, head, (webSocket) => this.#admit(webSocket, admission));
+    } catch (error) {
+      const { status } = toErrorAnswer(error);
+      const level = status >= 500 ? 'error' : 'info';
+      this.#options.logger[level]({ status, ...describeError(error) }, 'stream refused');
+      refuse(socket, error);
+    }
+  }
+
+  /** Starts the closing handshake on every stream. */
+  closeAll(code: number, reason: string): void {
+    for (const webSocket of this.#server.clients) webSocket.close(code, reason);
+  }
+
+  /** Cuts every stream that is still open. */
+  terminateAll(): void {
+    for (const webSocket of this.#server.clients) webSocket.terminate();
+  }
+
+  /** Counts the connection until its socket closes, whatever becomes of it. @throws LimitError before anything else is looked at. */
+  #count(request: IncomingMessage, socket: Duplex): void {
+    const release = this.#options.limit.acquire(clientAddress(request, this.#options.trusts));
+    if (release !== undefined) {
+      socket.once('close', release);
+      return;
+    }
+    if (!this.#hasWarned && isPrivateAddress(peerAddress(request))) {
+      this.#hasWarned = true;
+      this.#options.logger.warn(
+        {},
+        'too many streams from one private address: behind a proxy all callers share it. Set trustProxy, or raise maxStreamsPerIp',
+      );
+    }
+    throw new LimitError('Too many streams from this address.');
+  }
+
+  /** What is known of the call, once everything that can be checked is right. */
+  #inspect(request: IncomingMessage): StreamAdmission {
+    const { carrier, desk } = this.#options;
+    const target = parseStreamTarget(request.url ?? '');
+    if (request.method !== 'GET') throw new RequestError('REQUEST_INVALID', 'A stream is opened with GET.');
+    const admission = this.#readToken(target);
+    this.#verifySignature(request);
+    if (this.#options.isDraining())
+      throw new RequestError('REQUEST_CONFLICT', 'The server is shutting down.');
+    if (desk.isLive(admission.callId)) {
+      throw new RequestError('REQUEST_CONFLICT', 'The call has a stream already.');
+    }
+    // A token is good for one call: what is over is not opened again. Without tokens an id may be used anew.
+    if (carrier.streamTokenKey !== undefined && desk.hasEnded(admission.callId)) {
+      throw new RequestError('REQUEST_CONFLICT', 'The call is over.');
+    }
+    return admission;
+  }
+
+  /** The token's facts outrank the query. Without a secret there is no token, and the query is all there is. */
+  #readToken(target: StreamTarget): StreamAdmission {
+    const key = this.#options.carrier.streamTokenKey;
+    if (key === undefined) {
+      const { callId, caller, callee } = target;
+      return { callId, carrierCallId: null, caller, callee, direction: null };
+    }
+    const facts = readStreamToken(key, target.token ?? '', this.#options.clock.wallNow());
+    if (facts === undefined || ![facts.callId, facts.carrierCallId].includes(target.callId)) {
+      throw new AuthError('AUTH_REQUIRED', 'The stream token is missing, wrong or stale.');
+    }
+    return facts;
+  }
+
+  #verifySignature(request: IncomingMessage): void {
+    const { carrier, publicHost } = this.#options;
+    const host = resolvePublicHost(publicHost(), request.headers.host);
+    const { method = '', url: target = '' } = request;
+    const headers = joinHeaders(request.headers);
+    carrier.verifyUpgrade({ method, target, headers, rawBody: new Uint8Array() }, host);
+  }
+
+  #admit(webSocket: WebSocket, admission: StreamAdmission): void {
+    const { desk, logger, clock } = this.#options;
+    try {
+      const receiver = desk.admit(admission, toStreamSocket(webSocket));
+      connect(webSocket, receiver, (error) => {
+        logger.error({ callId: admission.callId, ...describeError(error) }, 'stream receiver failed');
+        webSocket.close(CLOSE_INTERNAL_ERROR, 'Internal error');
+      });
+      watch(webSocket, clock);
+    } catch (error) {
+      logger.error({ callId: admission.callId, ...describeError(error) }, 'stream not admitted');
+      webSocket.on('error', () => {});
+      webSocket.close(CLOSE_INTERNAL_ERROR, 'Internal error');
+    }
+  }
+}
+
+/** Hands what arrives to the receiver. `onFailure` hears what a receiver throws although it must not. */
+function connect(webSocket: WebSocket, receiver: StreamReceiver, onFailure: (error: unknown) => void): void {
+  const guarded = (task: () => void) => {
+    try {
+      task();
+    } catch (error) {
+      onFailure(error);
+    }
+  };
+  webSocket.on('message', (data, isBinary) =>
+    guarded(() => {
+      if (isBinary) receiver.receiveUnexpected('binary message');
+      else receiver.receiveText(toText(data));
+    }),
+  );
+  // The library answers with the right close code by itself; here it is only counted.
+  webSocket.on('error', (error) => guarded(() => receiver.receiveUnexpected(toReason(error))));
+  webSocket.on('close', (code) => guarded(() => receiver.socketClosed(code)));
+}
+
+/** Notices a peer that has died without a word: pings it, and cuts the connection when nothing comes any more. */
+function watch(webSocket: WebSocket, clock: Clock): void {
+  let isAlive = true;
+  let timer: Timer | undefined;
+  const check = () => {
+    if (!isAlive) {
+      webSocket.terminate();
+      return;
+    }
+    isAlive = false;
+    if (webSocket.readyState === webSocket.OPEN) webSocket.ping();
+    timer = clock.after(PING_INTERVAL_MS, check);
+  };
+  const hear = () => {
+    isAlive = true;
+  };
+  webSocket.on('message', hear);
+  webSocket.on('ping', hear);
+  webSocket.on('pong', hear);
+  webSocket.on('close', () => timer?.cancel());
+  timer = clock.after(PING_INTERVAL_MS, check);
+}
+
+function toStreamSocket(webSocket: WebSocket): StreamSocket {
+  return {
+    send(text) {
+      if (webSocket.readyState === webSocket.OPEN) webSocket.send(text, () => {});
+    },
+    close(code, reason) {
+      webSocket.close(code, cutReason(reason));
+    },
+    get bufferedBytes() {
+      return webSocket.bufferedAmount;
+    },
+  };
+}
+
+/** A close frame has room for 123 bytes. Cut between characters. */
+function cutReason(reason: string): string {
+  let cut = reason;
+  while (Buffer.byteLength(cut) > MAX_CLOSE_REASON_BYTES) cut = cut.slice(0, -1);
+  return cut;
+}
+
+function toText(data: RawData): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8');
+  return data instanceof ArrayBuffer ? Buffer.from(data).toString('utf8') : data.toString('utf8');
+}
+
+const REASONS: ReadonlyMap<unknown, string> = new Map([
+  ['WS_ERR_UNSUPPORTED_MESSAGE_LENGTH', 'message too big'],
+  ['WS_ERR_INVALID_UTF8', 'message is not UTF-8'],
+]);
+
+function toReason(error: Error): string {
+  return REASONS.get((error as { code?: unknown }).code) ?? 'malformed WebSocket frame';
+}
+
+/** Answers an upgrade with a whole HTTP response, and lets go of the connection. */
+function refuse(socket: Duplex, error: unknown): void {
+  const { status, headers, body } = toErrorAnswer(error);
+  writeAnswer(socket, status, headers, JSON.stringify(body));
+}
+
+/** Writes a complete HTTP response to a bare socket and closes it. */
+export function writeAnswer(
+  socket: Duplex,
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: string,
+): void {
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const lines = Object.entries({
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': String(Buffer.byteLength(body)),
+    Connection: 'close',
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.once('finish', () => socket.destroy());
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`);
+}
