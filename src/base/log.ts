@@ -28,6 +28,20 @@ export const silentLogger: Logger = {
   error() {},
 };
 
+/** The same logger, but one whose failure is felt by nobody: a logger of the application may throw. */
+export function guardLogger(logger: Logger): Logger {
+  const guard =
+    (level: keyof Logger): LogMethod =>
+    (fields, sentence) => {
+      try {
+        logger[level](fields, sentence);
+      } catch {
+        // Nobody is left to tell.
+      }
+    };
+  return { debug: guard('debug'), info: guard('info'), warn: guard('warn'), error: guard('error') };
+}
+
 /** An error as it may be logged: its class, code and sentence. Foreign errors carry URLs, headers and keys, so only their class and code are kept. */
 export function describeError(error: unknown): {
   error: string;

@@ -2,7 +2,8 @@
 // Times are epoch milliseconds, durations milliseconds. What is not known is null, never 0.
 
 /** The telephony carriers that this package speaks to. */
-export type CarrierId = 'carrier-a' | 'carrier-b';
+export const CARRIER_IDS = ['carrier-a', 'carrier-b'] as const;
+export type CarrierId = (typeof CARRIER_IDS)[number];
 
 export type CallDirection = 'inbound' | 'outbound';
 

@@ -2,6 +2,7 @@
 import { describeError, type Logger } from '../base/log.js';
 import type { CallEvent } from '../contract/call-event.js';
 
+/** Returns nothing of interest: a promise that it may return is only watched for its failure. */
 export type EventListener = (event: CallEvent) => void;
 export type DurableListener = (event: CallEvent) => Promise<void>;
 
@@ -18,6 +19,10 @@ export class EventBus {
   readonly #durable = new Set<DurableListener>();
   /** Facts behind a `call.ended` that is not durable yet, by call. */
   readonly #held = new Map<string, CallEvent[]>();
+  /** Facts that wait for the delivery under way: a listener may publish. */
+  readonly #queue: CallEvent[] = [];
+  #delivering = false;
+  readonly #releases = new Set<Promise<void>>();
 
   constructor(logger: Logger) {
     this.#logger = logger;
@@ -43,20 +48,24 @@ export class EventBus {
       held.push(event);
     } else if (event.type === 'call.ended' && written.length > 0) {
       this.#held.set(event.callId, [event]);
-      void this.#release(event.callId, written);
+      const release = this.#release(event.callId, written);
+      this.#releases.add(release);
+      void release.finally(() => this.#releases.delete(release));
     } else {
-      this.#deliver(event);
+      this.#deliver([event]);
     }
+  }
+
+  /** Resolves when every listener has heard every fact published so far: within about a second. */
+  async settled(): Promise<void> {
+    while (this.#releases.size > 0) await Promise.all(this.#releases);
   }
 
   async #write(listener: DurableListener, event: CallEvent): Promise<void> {
     try {
       await listener(event);
     } catch (error) {
-      this.#logger.error(
-        { callId: event.callId, type: event.type, ...describeError(error) },
-        'event not stored',
-      );
+      this.#complain(error, event, 'event not stored');
     }
   }
 
@@ -69,19 +78,31 @@ export class EventBus {
     clearTimeout(timer);
     const held = this.#held.get(callId) ?? [];
     this.#held.delete(callId);
-    for (const event of held) this.#deliver(event);
+    this.#deliver(held);
   }
 
-  #deliver(event: CallEvent): void {
-    for (const listener of this.#listeners) {
-      try {
-        listener(event);
-      } catch (error) {
-        this.#logger.error(
-          { callId: event.callId, type: event.type, ...describeError(error) },
-          'event listener failed',
-        );
-      }
+  #deliver(events: readonly CallEvent[]): void {
+    this.#queue.push(...events);
+    if (this.#delivering) return;
+    this.#delivering = true;
+    for (let event = this.#queue.shift(); event !== undefined; event = this.#queue.shift()) {
+      for (const listener of [...this.#listeners]) this.#tell(listener, event);
     }
+    this.#delivering = false;
+  }
+
+  #tell(listener: EventListener, event: CallEvent): void {
+    try {
+      const result: unknown = listener(event);
+      if (result instanceof Promise) {
+        result.catch((error: unknown) => this.#complain(error, event, 'event listener failed'));
+      }
+    } catch (error) {
+      this.#complain(error, event, 'event listener failed');
+    }
+  }
+
+  #complain(error: unknown, event: CallEvent, sentence: string): void {
+    this.#logger.error({ callId: event.callId, type: event.type, ...describeError(error) }, sentence);
   }
 }

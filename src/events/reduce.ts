@@ -1,6 +1,12 @@
 // What a fact does to a record. The only code that changes a CallRecord: live calls, replay, dashboard and page share it.
 import type { CallEvent, CallEventOf, CallIdentity } from '../contract/call-event.js';
-import type { CallRecord, CallStatus, TranscriptEntry, Turn } from '../contract/call-record.js';
+import {
+  CARRIER_IDS,
+  type CallRecord,
+  type CallStatus,
+  type TranscriptEntry,
+  type Turn,
+} from '../contract/call-record.js';
 import { summarizeLatency, unknownLatency } from './summarize.js';
 
 const STATUS_ORDER: Readonly<Record<CallStatus, number>> = {
@@ -12,7 +18,8 @@ const STATUS_ORDER: Readonly<Record<CallStatus, number>> = {
 
 /**
  * The record after `event`. Returns a new object, sharing what did not change; the given one stays as it was.
- * An event that is part of the record already (`seq` not above the record's) changes nothing.
+ * An event that is part of the record already (`seq` not above the record's) changes nothing, and a call ends once:
+ * whatever comes after the end changes neither its status nor the reason.
  */
 export function reduceCall(record: CallRecord | undefined, event: CallEvent): CallRecord {
   if (record !== undefined && event.seq <= record.seq) return record;
@@ -32,6 +39,7 @@ function changes(record: CallRecord, event: CallEvent): Partial<CallRecord> {
         provider: event.provider,
       };
     case 'transcript.segment':
+      if (record.status === 'completed' && !event.entry.final) return {};
       return { transcript: withEntry(record.transcript, event.entry) };
     case 'turn.started':
       return { turnCount: Math.max(record.turnCount, event.turnIndex + 1) };
@@ -67,11 +75,12 @@ function identity(record: CallRecord, event: CallIdentity): Partial<CallRecord> 
 }
 
 function progress(record: CallRecord, status: CallStatus, at: number): Partial<CallRecord> {
-  if (STATUS_ORDER[status] <= STATUS_ORDER[record.status] && record.seq > 0) return {};
+  if (STATUS_ORDER[status] <= STATUS_ORDER[record.status]) return {};
   return status === 'active' ? { status, answeredAt: record.answeredAt ?? at } : { status };
 }
 
 function ending(record: CallRecord, event: CallEventOf<'call.ended'>): Partial<CallRecord> {
+  if (record.status === 'completed') return {};
   return {
     status: 'completed',
     endReason: event.endReason,
@@ -112,7 +121,7 @@ function openRecord(event: CallEvent): CallRecord {
   return {
     callId: event.callId,
     carrierCallId: null,
-    carrier: 'carrier-a',
+    carrier: CARRIER_IDS[0],
     direction: 'inbound',
     caller: '',
     callee: '',

@@ -1,0 +1,57 @@
+// Builds the dashboard page into one self-contained file, dist/dashboard/page.html.
+import { mkdir, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { build } from 'vite';
+
+const root = fileURLToPath(new URL('../src/dashboard/ui', import.meta.url));
+const target = new URL('../dist/dashboard/page.html', import.meta.url);
+
+/**
+ * Inside an inline script the sequence `</script` would end it, whatever it stands in.
+ * @param {string} code
+ */
+function asInlineScript(code) {
+  return code.replaceAll(/<(\/script|!--)/gi, '\\x3C$1');
+}
+
+const built = await build({
+  root,
+  configFile: false,
+  logLevel: 'warn',
+  base: './',
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  build: {
+    write: false,
+    target: 'es2022',
+    modulePreload: false,
+    cssCodeSplit: false,
+    assetsInlineLimit: Number.MAX_SAFE_INTEGER,
+  },
+});
+if (!('output' in built)) throw new Error('vite did not return a single build');
+
+let html = '';
+const scripts = [];
+const styles = [];
+for (const file of built.output) {
+  if (file.type === 'chunk') scripts.push(file.code);
+  else if (file.fileName.endsWith('.css')) styles.push(String(file.source));
+  else if (file.fileName.endsWith('.html')) html = String(file.source);
+  else throw new Error(`the page must be self-contained, but the build made ${file.fileName}`);
+}
+
+html = html
+  .replaceAll(/\s*<script[^>]*\ssrc=[^>]*><\/script>/g, '')
+  .replaceAll(/\s*<link[^>]*\srel="stylesheet"[^>]*>/g, '');
+const [head = '', tail = ''] = html.split('</head>');
+const [body = '', end = ''] = tail.split('</body>');
+const page = [
+  head,
+  `<style>${styles.join('\n').trim()}</style>\n  </head>`,
+  body,
+  `<script type="module">${asInlineScript(scripts.join('\n').trim())}</script>\n  </body>`,
+  end,
+].join('');
+
+await mkdir(new URL('.', target), { recursive: true });
+await writeFile(target, page);

@@ -1,0 +1,215 @@
+// The outbound queue of a call: house PCM in, encoded frames out at the pace of the caller's ear, with marks and clear.
+import type { Clock, Timer } from '../base/clock.js';
+import type { OutboundConverter } from './converter.js';
+import { FRAME_MS, frameSamples, PCM_16K } from './format.js';
+import { PlaybackClock } from './playback-clock.js';
+import type { Playout } from './playout.js';
+
+/** The carrier's end of the queue. `bytes` are valid until the call returns. */
+export interface PlaybackSink {
+  sendAudio(bytes: Uint8Array): void;
+  sendMark(name: string): void;
+  sendClear(): void;
+  /** Bytes handed over and not yet taken by the network. */
+  readonly bufferedBytes: number;
+}
+
+export interface PacerOptions {
+  readonly converter: OutboundConverter;
+  readonly sink: PlaybackSink;
+  readonly clock: Clock;
+  /** How far sending runs ahead of playing, in milliseconds. What is there can only be taken back by a clear. @default 200 */
+  readonly leadMs?: number;
+  /** Bytes the socket may hold back before sending waits. @default 32768 */
+  readonly maxBufferedBytes?: number;
+}
+
+interface Mark {
+  readonly name: string;
+  /** Samples of agent audio before it. */
+  readonly at: number;
+}
+
+const FRAME_SAMPLES = frameSamples(PCM_16K);
+const SAMPLES_PER_MS = PCM_16K.sampleRateHz / 1000;
+const DEFAULT_LEAD_MS = 200;
+const DEFAULT_MAX_BUFFERED_BYTES = 32_768;
+
+/** A pause in the pushes after which a tail shorter than a frame is sent, unless the carrier has still this much to play. */
+const TAIL_PAUSE_MS = 60;
+const TAIL_RESERVE_MS = 40;
+
+/**
+ * Sends 20 ms frames in real time with a bounded lead. The schedule is the playback clock's, so a late timer is made good
+ * by more than one frame, never by more than the lead.
+ */
+export class Pacer implements Playout {
+  readonly #converter: OutboundConverter;
+  readonly #sink: PlaybackSink;
+  readonly #clock: Clock;
+  readonly #leadMs: number;
+  readonly #maxBufferedBytes: number;
+  readonly #playback = new PlaybackClock();
+  readonly #frame = new Int16Array(FRAME_SAMPLES);
+  #chunks: Int16Array[] = [];
+  /** Samples of the first chunk that have left. */
+  #offset = 0;
+  #queued = 0;
+  /** Samples sent since the last clear, and the position the timeline had then. */
+  #sent = 0;
+  #baseMs = 0;
+  #marks: Mark[] = [];
+  /** Marks at the carrier, with their position in milliseconds. */
+  readonly #pending = new Map<string, number>();
+  #listeners: ((sentAtMs: number) => void)[] = [];
+  #pushedAt = 0;
+  #timer: Timer | undefined;
+  /** Something was sent that no mark has confirmed as heard. */
+  #unconfirmed = false;
+  #closed = false;
+
+  constructor(options: PacerOptions) {
+    this.#converter = options.converter;
+    this.#sink = options.sink;
+    this.#clock = options.clock;
+    this.#leadMs = Math.max(FRAME_MS, options.leadMs ?? DEFAULT_LEAD_MS);
+    this.#maxBufferedBytes = options.maxBufferedBytes ?? DEFAULT_MAX_BUFFERED_BYTES;
+  }
+
+  get pushedMs(): number {
+    return this.#baseMs + (this.#sent + this.#queued) / SAMPLES_PER_MS;
+  }
+
+  get playedMs(): number {
+    return this.#playback.playedMs(this.#clock.now());
+  }
+
+  push(pcm: Int16Array): void {
+    if (this.#closed || pcm.length === 0) return;
+    this.#chunks.push(pcm.slice());
+    this.#queued += pcm.length;
+    this.#pushedAt = this.#clock.now();
+    this.#pump();
+  }
+
+  mark(name: string): void {
+    if (this.#closed) return;
+    this.#marks.push({ name, at: this.#sent + this.#queued });
+    this.#pump();
+  }
+
+  clear(): number {
+    if (this.#closed) return this.playedMs;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    const played = this.#playback.cut(this.#clock.now());
+    this.#chunks = [];
+    this.#offset = 0;
+    this.#queued = 0;
+    this.#sent = 0;
+    this.#baseMs = played;
+    this.#marks = [];
+    this.#listeners = [];
+    const unheard = this.#unconfirmed || this.#pending.size > 0;
+    this.#pending.clear();
+    this.#unconfirmed = false;
+    this.#converter.reset();
+    if (unheard) this.#sink.sendClear();
+    return played;
+  }
+
+  onNextFrameSent(listener: (sentAtMs: number) => void): void {
+    if (!this.#closed) this.#listeners.push(listener);
+  }
+
+  /** The carrier sent a mark back. True when it stands for audio that was heard; false for one that was cleared or never ours. */
+  markEchoed(name: string): boolean {
+    const position = this.#pending.get(name);
+    if (position === undefined || this.#closed) return false;
+    this.#pending.delete(name);
+    this.#playback.acknowledge(this.#clock.now(), position);
+    if (position >= this.#playback.sentMs) this.#unconfirmed = false;
+    return true;
+  }
+
+  /** Drops everything without a word to the carrier and frees the converter. Idempotent. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#chunks = [];
+    this.#marks = [];
+    this.#listeners = [];
+    this.#pending.clear();
+    this.#converter.close();
+  }
+
+  /** Sends what is due and sets the timer for what is not. */
+  #pump(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#sendReachedMarks();
+    while (this.#queued > 0 && !this.#closed) {
+      const waitMs = this.#waitMs();
+      if (waitMs > 0) {
+        this.#timer = this.#clock.after(waitMs, () => this.#pump());
+        return;
+      }
+      this.#sendFrame();
+      this.#sendReachedMarks();
+    }
+  }
+
+  /** Time until the next frame may leave; 0 when it may now. */
+  #waitMs(): number {
+    const now = this.#clock.now();
+    if (this.#sink.bufferedBytes > this.#maxBufferedBytes) return FRAME_MS;
+    const bufferedMs = this.#playback.bufferedMs(now);
+    const leadWaitMs = bufferedMs + FRAME_MS - this.#leadMs;
+    if (this.#queued >= FRAME_SAMPLES || this.#marks.length > 0) return Math.max(0, leadWaitMs);
+    const pauseMs = this.#pushedAt + TAIL_PAUSE_MS - now;
+    return Math.max(0, leadWaitMs, pauseMs, bufferedMs - TAIL_RESERVE_MS);
+  }
+
+  #sendFrame(): void {
+    const samples = Math.min(this.#queued, FRAME_SAMPLES);
+    this.#fillFrame(samples);
+    const now = this.#clock.now();
+    this.#playback.frameSent(now, FRAME_MS, samples / SAMPLES_PER_MS);
+    this.#queued -= samples;
+    this.#sent += samples;
+    this.#unconfirmed = true;
+    this.#sink.sendAudio(this.#converter.convert(this.#frame));
+    if (this.#listeners.length === 0) return;
+    const listeners = this.#listeners;
+    this.#listeners = [];
+    for (const listener of listeners) listener(now);
+  }
+
+  #fillFrame(samples: number): void {
+    let filled = 0;
+    while (filled < samples) {
+      const chunk = this.#chunks[0];
+      if (chunk === undefined) break;
+      const taken = Math.min(chunk.length - this.#offset, samples - filled);
+      this.#frame.set(chunk.subarray(this.#offset, this.#offset + taken), filled);
+      filled += taken;
+      this.#offset += taken;
+      if (this.#offset < chunk.length) break;
+      this.#chunks.shift();
+      this.#offset = 0;
+    }
+    this.#frame.fill(0, filled);
+  }
+
+  #sendReachedMarks(): void {
+    let mark = this.#marks[0];
+    while (mark !== undefined && mark.at <= this.#sent) {
+      this.#marks.shift();
+      this.#pending.set(mark.name, this.#baseMs + mark.at / SAMPLES_PER_MS);
+      this.#sink.sendMark(mark.name);
+      mark = this.#marks[0];
+    }
+  }
+}

@@ -1,0 +1,20 @@
+// Public host names, as users write them into options.
+import { isIP } from 'node:net';
+
+const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i;
+
+/** What is wrong with `value` as a host with an optional port, as the end of a sentence; undefined when it can be one. */
+export function hostComplaint(value: string): string | undefined {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return 'has no scheme: leave out what stands before ://';
+  if (/[/?#]/.test(value)) return 'has no path: leave out everything from the first / on';
+  if (value.includes('@')) return 'has no user name';
+  if (value.includes('_')) return 'has no underscore: carriers refuse such names';
+  const [, host = '', port] = /^(.*?)(?::(\d*))?$/s.exec(value) ?? [];
+  if (port !== undefined && (port === '' || Number(port) < 1 || Number(port) > 65_535)) {
+    return 'has a port from 1 to 65535, or none';
+  }
+  const isName = host.length <= 253 && host.split('.').every((label) => LABEL.test(label));
+  const looksLikeAddress = /^[\d.]+$/.test(host);
+  if (!isName || (looksLikeAddress && isIP(host) !== 4)) return 'is a host name like voice.example.com';
+  return undefined;
+}

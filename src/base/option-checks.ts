@@ -1,0 +1,87 @@
+// Checks of options that rooms share. Each throws a ConfigError that names the option and the fix, and shows no secret.
+import { ConfigError } from './errors.js';
+import { nearestName } from './nearest-name.js';
+
+/** Refuses names that are not known. `where` is the call that takes them, as users write it. */
+export function refuseUnknownNames(options: object, known: readonly string[], where: string): void {
+  for (const name of Object.keys(options)) {
+    if (known.includes(name)) continue;
+    const near = nearestName(name, known);
+    const hint = near === undefined ? `It takes: ${known.join(', ')}.` : `Did you mean ${near}?`;
+    throw new ConfigError('CONFIG_INVALID', `${where} has no option "${name}". ${hint}`);
+  }
+}
+
+/** Refuses what a later version brings. Undefined and false, which ask for nothing, pass. */
+export function refuseUnavailable(options: object, names: readonly string[], where: string): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (!names.includes(name) || value === undefined || value === false) continue;
+    throw new ConfigError(
+      'CONFIG_INVALID',
+      `The option ${name} of ${where} is not available in this version. Leave it out.`,
+    );
+  }
+}
+
+/** The options, when they are an object. */
+export function requireObject<T extends object>(options: T, where: string): T {
+  if (typeof options === 'object' && options !== null && !Array.isArray(options)) return options;
+  throw new ConfigError('CONFIG_INVALID', `${where} takes an object of options.`);
+}
+
+/** The value or, when it is not set, `fallback`. */
+export function checkBoolean(name: string, value: unknown, fallback: boolean): boolean {
+  if (value === undefined) return fallback;
+  if (typeof value === 'boolean') return value;
+  throw new ConfigError('CONFIG_INVALID', `${name} must be true or false.`);
+}
+
+export interface NumberRange {
+  readonly min: number;
+  readonly max: number;
+  /** Whole numbers only. */
+  readonly whole?: boolean;
+}
+
+/** The value or, when it is not set, `fallback`. */
+export function checkNumber<T extends number | undefined>(
+  name: string,
+  value: unknown,
+  range: NumberRange & { fallback: T },
+): number | T {
+  if (value === undefined) return range.fallback;
+  const { min, max, whole = false } = range;
+  const fits =
+    typeof value === 'number' && value >= min && value <= max && (!whole || Number.isInteger(value));
+  if (fits) return value;
+  const kind = whole ? 'a whole number' : 'a number';
+  const limits = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `from ${min} to ${max}`;
+  throw new ConfigError('CONFIG_INVALID', `${name} must be ${kind}, ${limits}.`);
+}
+
+/** The value, when it is a text with more in it than blanks. */
+export function checkText(name: string, value: unknown): string | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === 'string' && value.trim() !== '') return value;
+  throw new ConfigError(
+    'CONFIG_INVALID',
+    `${name} must be a text that is not empty. Leave it out otherwise.`,
+  );
+}
+
+/** An object of the application that must have certain methods. */
+export function checkMethods(
+  name: string,
+  value: unknown,
+  shape: { methods: readonly string[]; example: string },
+): void {
+  const isObject = typeof value === 'object' && value !== null;
+  if (isObject && shape.methods.every((method) => typeof Reflect.get(value, method) === 'function')) return;
+  throw new ConfigError('CONFIG_INVALID', `${name} must be ${shape.example}.`);
+}
+
+/** A function, or nothing. */
+export function checkFunction(name: string, value: unknown): void {
+  if (value === undefined || typeof value === 'function') return;
+  throw new ConfigError('CONFIG_INVALID', `${name} must be a function.`);
+}

@@ -1,0 +1,23 @@
+// {name} placeholders in texts of the operator, filled with values that may come from a caller.
+
+/** Longest value that is put in, in characters. */
+const MAX_VALUE_LENGTH = 500;
+
+/** Values by the name of their placeholder. */
+export type Variables = Readonly<Record<string, string | number>>;
+
+/**
+ * `template` with each `{name}` of `variables` replaced, once: a value is never read as a template. Control characters of a value
+ * are dropped and what is longer than 500 characters is cut. Braces around anything else stay as they are.
+ */
+export function fillPlaceholders(template: string, variables: Variables): string {
+  return template.replace(/\{([\w-]+)\}/g, (placeholder, name: string) =>
+    Object.hasOwn(variables, name) ? toPlainText(String(variables[name])) : placeholder,
+  );
+}
+
+function toPlainText(value: string): string {
+  return Array.from(value.replace(/[\p{Cc}\u2028\u2029]/gu, ''))
+    .slice(0, MAX_VALUE_LENGTH)
+    .join('');
+}

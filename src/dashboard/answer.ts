@@ -1,0 +1,54 @@
+// What a handler answers, and what an error becomes on the wire.
+import { type ErrorCode, OffhookError } from '../base/errors.js';
+import { describeError, type Logger } from '../base/log.js';
+import type { ErrorBody } from '../contract/dashboard-api.js';
+
+/** A JSON answer, free of any web framework. */
+export interface Answer {
+  status: number;
+  headers?: { readonly [name: string]: string };
+  body: unknown;
+}
+
+const STATUS: Partial<Record<ErrorCode, number>> = {
+  AUTH_REQUIRED: 401,
+  AUTH_FORBIDDEN: 403,
+  REQUEST_INVALID: 400,
+  REQUEST_TOO_LARGE: 413,
+  REQUEST_CONFLICT: 409,
+  NOT_FOUND: 404,
+  LIMIT_EXCEEDED: 429,
+  CARRIER_FAILED: 502,
+  STORE_FAILED: 503,
+};
+
+/** How long a refused guesser is asked to wait, in seconds. */
+const RETRY_AFTER_SECONDS = '60';
+
+/** The body of every refusal. */
+export function errorBody(code: ErrorCode, message: string): ErrorBody {
+  return { error: { code, message } };
+}
+
+/** Turns an error into an answer. Foreign errors are logged and answered without a word of theirs. */
+export function toErrorAnswer(error: unknown, logger: Logger): Answer {
+  const status = OffhookError.isInstance(error) ? STATUS[error.code] : undefined;
+  if (!OffhookError.isInstance(error) || status === undefined) {
+    logger.error(describeError(error), 'dashboard request failed');
+    return {
+      status: 500,
+      body: errorBody('INTERNAL', 'Something went wrong. The log of the server says more.'),
+    };
+  }
+  if (status >= 500) logger.warn(describeError(error), 'dashboard request failed');
+  const answer: Answer = { status, body: errorBody(error.code, error.message) };
+  if (status === 401) return { ...answer, headers: { 'WWW-Authenticate': 'Bearer' } };
+  if (status === 429) return { ...answer, headers: { 'Retry-After': RETRY_AFTER_SECONDS } };
+  return answer;
+}
+
+/** The answer to a method that a path does not have. */
+export function methodNotAllowed(allowed: string): Answer {
+  const message = `This path answers ${allowed} only.`;
+  return { status: 405, headers: { Allow: allowed }, body: errorBody('REQUEST_INVALID', message) };
+}

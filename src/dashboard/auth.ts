@@ -1,0 +1,158 @@
+// Who may see the dashboard, and who may act on a call. Knows requests only by their few facts that matter here.
+import type { Clock } from '../base/clock.js';
+import { AuthError, LimitError } from '../base/errors.js';
+import type { Logger } from '../base/log.js';
+import { AttemptLimit } from './attempt-limit.js';
+import { hostNameOf, isLoopbackAddress, isLoopbackHost, isNumericHost } from './host-name.js';
+import { cookieName, readCookie, TokenKeeper } from './token.js';
+
+/** What is known of a request. Header names are lower case. */
+export interface RequestFacts {
+  header(name: string): string | undefined;
+  query: URLSearchParams;
+  /** The client's address, as far as the trusted proxies tell. */
+  address: string;
+  /** The other end of the socket itself. */
+  peerAddress: string;
+  /** The host that the client asked for, as far as the trusted proxies tell, with its port. */
+  publicHost: string;
+  localPort: number;
+  /** True when the client came over TLS. */
+  secure: boolean;
+}
+
+/** How a request showed that it may: a token in it, the cookie, or there is no token to show. */
+export type Credential = 'token' | 'session' | 'open';
+
+export interface GatekeeperParts {
+  /** Absent or undefined: the dashboard is open to whoever reaches it by a trusted host name. */
+  token?: string | undefined;
+  /** Host names that are ours, beside loopback names and IP literals. A port in them is ignored. */
+  allowedHosts: readonly string[];
+  clock: Clock;
+  logger: Logger;
+}
+
+/** Headers that a proxy adds. Any of them means that the request is not from this machine. */
+const FORWARDING_HEADERS = [
+  'forwarded',
+  'via',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-proto',
+  'x-forwarded-port',
+  'x-forwarded-server',
+  'x-real-ip',
+  'x-client-ip',
+  'true-client-ip',
+  'cf-connecting-ip',
+  'cf-ray',
+] as const;
+
+/** The guard of page and API. */
+export class Gatekeeper {
+  readonly #keeper: TokenKeeper | null;
+  readonly #allowedHosts: ReadonlySet<string>;
+  readonly #attempts: AttemptLimit;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+
+  constructor(parts: GatekeeperParts) {
+    this.#keeper = parts.token === undefined ? null : new TokenKeeper(parts.token);
+    this.#allowedHosts = new Set(parts.allowedHosts.map((host) => hostNameOf(host) ?? ''));
+    this.#attempts = new AttemptLimit(parts.clock);
+    this.#clock = parts.clock;
+    this.#logger = parts.logger;
+  }
+
+  /**
+   * Lets a reader in.
+   * @throws AuthError AUTH_REQUIRED without the right token, AUTH_FORBIDDEN for a foreign host name; LimitError for
+   * wrong tokens in a row.
+   */
+  admitReader(facts: RequestFacts): Credential {
+    return this.#admit(facts, [bearerOf(facts), facts.query.get('token')]);
+  }
+
+  /**
+   * Lets a command in: everything `admitReader` asks (a token in the query does not count), and that no foreign page
+   * sent it. Without a token only this machine may command.
+   * @throws as `admitReader`.
+   */
+  admitCommand(facts: RequestFacts): void {
+    const credential = this.#admit(facts, [bearerOf(facts)]);
+    if (!isSameOrigin(facts, credential))
+      throw new AuthError('AUTH_FORBIDDEN', 'Commands are taken from the dashboard itself only.');
+    if (!this.mayCommand(facts))
+      throw new AuthError(
+        'AUTH_FORBIDDEN',
+        'Without a dashboard token, commands are taken from this machine only. Set a token to control calls from elsewhere.',
+      );
+  }
+
+  /** False where a command would be refused for want of a token. */
+  mayCommand(facts: RequestFacts): boolean {
+    if (this.#keeper !== null) return true;
+    const host = hostNameOf(facts.header('host') ?? '');
+    return (
+      isLoopbackAddress(facts.peerAddress) &&
+      host !== null &&
+      isLoopbackHost(host) &&
+      FORWARDING_HEADERS.every((name) => facts.header(name) === undefined)
+    );
+  }
+
+  /** The Set-Cookie header of a new session, or undefined where there is no token. */
+  sessionHeader(facts: RequestFacts): string | undefined {
+    return this.#keeper?.createSession({
+      port: facts.localPort,
+      now: this.#clock.wallNow(),
+      secure: facts.secure,
+    }).header;
+  }
+
+  #admit(facts: RequestFacts, candidates: readonly (string | null)[]): Credential {
+    if (this.#keeper === null) {
+      this.#checkHost(facts);
+      return 'open';
+    }
+    const keeper = this.#keeper;
+    const shown = candidates.filter((candidate) => candidate !== null);
+    if (shown.some((candidate) => keeper.isToken(candidate))) return 'token';
+    const cookie = readCookie(facts.header('cookie'), cookieName(facts.localPort));
+    if (cookie !== undefined && keeper.isSession(cookie, this.#clock.wallNow())) return 'session';
+    if (shown.length > 0 && this.#attempts.fail(facts.address))
+      throw new LimitError('Too many wrong tokens from this address. Wait a minute.');
+    throw new AuthError('AUTH_REQUIRED', 'The dashboard token is missing or wrong.');
+  }
+
+  /** Against DNS rebinding: a foreign name that resolves to us is still a foreign name. */
+  #checkHost(facts: RequestFacts): void {
+    const host = hostNameOf(facts.header('host') ?? '');
+    if (host !== null && (isNumericHost(host) || isLoopbackHost(host) || this.#allowedHosts.has(host)))
+      return;
+    this.#logger.warn({}, 'dashboard request with a foreign host name refused');
+    throw new AuthError(
+      'AUTH_FORBIDDEN',
+      'Without a dashboard token, the dashboard answers to its own host names only. Set a token, or use webhookUrl, localhost or the IP address.',
+    );
+  }
+}
+
+/** Scheme names are case-insensitive. Source: RFC 9110, section 11.1. */
+function bearerOf(facts: RequestFacts): string | null {
+  return /^bearer +(\S.*)$/i.exec(facts.header('authorization') ?? '')?.[1]?.trim() ?? null;
+}
+
+/**
+ * A browser says where a request comes from; a program without a cookie need not. Sec-Fetch-Site decides where it is
+ * sent, since a proxy may have rewritten the host that Origin is compared with.
+ */
+function isSameOrigin(facts: RequestFacts, credential: Credential): boolean {
+  const site = facts.header('sec-fetch-site');
+  if (site !== undefined) return site === 'same-origin';
+  const origin = facts.header('origin');
+  if (origin === undefined) return credential !== 'session';
+  const [, host] = /^https?:\/\/([^/]+)$/i.exec(origin) ?? [];
+  return host !== undefined && host.toLowerCase() === facts.publicHost.toLowerCase();
+}

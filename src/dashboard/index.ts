@@ -1,0 +1,66 @@
+// The dashboard: page, API and event stream over a store and a bus. Mounted in the server, or in a process of its own.
+import { type Clock, systemClock } from '../base/clock.js';
+import { ConfigError } from '../base/errors.js';
+import { createLogger, type Logger } from '../base/log.js';
+import type { CallControls } from '../contract/call-command.js';
+import type { EventBus } from '../events/bus.js';
+import type { CallStore } from '../stores/call-store.js';
+import { Gatekeeper } from './auth.js';
+import { createHandlers } from './handlers.js';
+import { createPage, loadPage, type Page } from './page.js';
+import { createRouter, type DashboardHandler } from './router.js';
+import { EventFeed } from './sse.js';
+
+export interface DashboardOptions {
+  store: CallStore;
+  bus: EventBus;
+  /** Takes the commands of the page's buttons; null where this process owns no calls. */
+  controls: CallControls | null;
+  /** Protects page and API. Without it they are open to whoever reaches them by a trusted host name. */
+  token?: string | undefined;
+  /** Serve the page. The API is there in any case. @default true */
+  page?: boolean;
+  /** Host names of ours (`host`, `webhookUrl`), beside IP literals and loopback names. Asked only without a token. @default [] */
+  allowedHosts?: readonly string[];
+  /** @default pino on standard error, level info */
+  logger?: Logger;
+  /** @default the real clock */
+  clock?: Clock;
+}
+
+export interface Dashboard {
+  /** To be mounted at the root of an Express app. Whether proxies are trusted is that app's `trust proxy`. */
+  readonly handler: DashboardHandler;
+  /** Ends every event stream. Idempotent. */
+  close(): void;
+}
+
+/** What stands in for a page that has not been built. */
+const UNBUILT = createPage(
+  '<!doctype html><html lang="en"><title>offhook</title><p>The page is not built. Run <code>npm run build</code>.</p></html>',
+);
+
+/** Builds a dashboard. It owns neither store nor bus. @throws ConfigError for an empty token. */
+export function createDashboard(options: DashboardOptions): Dashboard {
+  const { store, bus, controls, token, allowedHosts = [], clock = systemClock } = options;
+  const logger = options.logger ?? createLogger({ level: 'info' });
+  if (token === '') throw new ConfigError('CONFIG_INVALID', 'The dashboard token must not be empty.');
+  const feed = new EventFeed({ store, bus, clock, logger });
+  const handler = createRouter({
+    gatekeeper: new Gatekeeper({ token, allowedHosts, clock, logger }),
+    handlers: createHandlers({ store, controls }),
+    feed,
+    store,
+    page: options.page === false ? null : builtPage(logger),
+    controls: controls !== null,
+    clock,
+    logger,
+  });
+  return { handler, close: () => feed.close() };
+}
+
+function builtPage(logger: Logger): Page {
+  const page = loadPage();
+  if (page === null) logger.warn({}, 'dashboard page not built');
+  return page ?? UNBUILT;
+}

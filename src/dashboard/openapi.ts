@@ -1,0 +1,91 @@
+// The OpenAPI document, written from the tables that route and validate. Source: OpenAPI Specification 3.1.1.
+import { ENDPOINTS, type Endpoint, type EndpointContent } from './endpoints.js';
+import type { JsonSchema } from './parameters.js';
+import { ref, SCHEMAS } from './schemas.js';
+
+const REFUSALS: Readonly<Record<number, string>> = {
+  400: 'A parameter or the body is wrong; the message names it.',
+  401: 'The token is missing or wrong.',
+  403: 'The request comes from where it may not come from.',
+  404: 'There is no such call.',
+  409: 'The call is over, or another process owns it.',
+  413: 'The body is over the limit.',
+  415: 'The body is not JSON.',
+  429: 'Too many wrong tokens from this address.',
+  500: 'The server failed.',
+};
+
+const EVERYWHERE = [401, 403, 429, 500];
+
+function content(of: EndpointContent): JsonSchema {
+  const types = Object.entries(of.content).map(([type, schema]) => [type, { schema }]);
+  return { description: of.description, content: Object.fromEntries(types) };
+}
+
+function responses(endpoint: Endpoint): JsonSchema {
+  const refused = [...(endpoint.refusals ?? []), ...EVERYWHERE].map((status) => [
+    status,
+    { description: REFUSALS[status] ?? '', content: { 'application/json': { schema: ref('Error') } } },
+  ]);
+  return { [endpoint.success.status]: content(endpoint.success), ...Object.fromEntries(refused) };
+}
+
+function parameters(endpoint: Endpoint): JsonSchema[] {
+  const inQuery = Object.entries(endpoint.parameters ?? {}).map(([name, { description, schema }]) => ({
+    name,
+    in: 'query',
+    required: false,
+    description,
+    schema,
+  }));
+  if (!endpoint.path.includes('{callId}')) return inQuery;
+  const inPath = {
+    name: 'callId',
+    in: 'path',
+    required: true,
+    description: "Our id of the call, or the carrier's.",
+    schema: { type: 'string' },
+  };
+  return [inPath, ...inQuery];
+}
+
+function operation(endpoint: Endpoint): JsonSchema {
+  return {
+    operationId: endpoint.operationId,
+    summary: endpoint.summary,
+    security: [{ bearer: [] }, ...(endpoint.method === 'get' ? [{ query: [] }] : []), { session: [] }, {}],
+    parameters: parameters(endpoint),
+    ...(endpoint.requestBody === undefined
+      ? {}
+      : { requestBody: { content: { 'application/json': { schema: endpoint.requestBody } } } }),
+    responses: responses(endpoint),
+  };
+}
+
+/** The whole document. */
+export const OPENAPI = {
+  openapi: '3.1.1',
+  info: {
+    title: 'offhook dashboard',
+    version: '1',
+    description: 'Calls, live and ended. Fields are added, never renamed or taken away.',
+  },
+  // Relative to the document itself, so that it holds behind a path prefix too.
+  servers: [{ url: '..' }],
+  paths: Object.fromEntries(
+    ENDPOINTS.map((endpoint) => [endpoint.path, { [endpoint.method]: operation(endpoint) }]),
+  ),
+  components: {
+    schemas: SCHEMAS,
+    securitySchemes: {
+      bearer: { type: 'http', scheme: 'bearer' },
+      query: { type: 'apiKey', in: 'query', name: 'token' },
+      session: {
+        type: 'apiKey',
+        in: 'cookie',
+        name: 'offhook_session_{port}',
+        description: 'Set by the page.',
+      },
+    },
+  },
+};

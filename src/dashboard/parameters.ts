@@ -1,0 +1,123 @@
+// The query parameters of the API, one table: it validates requests, and the OpenAPI document is written from it.
+import { RequestError } from '../base/errors.js';
+import type { CallDirection, CallStatus } from '../contract/call-record.js';
+
+/** A JSON Schema, as the OpenAPI document carries it. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+/** One query parameter: how it is described, and how its text becomes a value. */
+export interface QueryParameter<T> {
+  readonly description: string;
+  readonly schema: JsonSchema;
+  /** @throws RequestError that names the parameter. */
+  parse(text: string, name: string): T;
+}
+
+/** A family of parameters by name. */
+export type QueryParameters = { readonly [name: string]: QueryParameter<unknown> };
+
+/** What `readParameters` makes of a family: every parameter may be absent. */
+export type ParameterValues<P extends QueryParameters> = {
+  [K in keyof P]?: P[K] extends QueryParameter<infer T> ? T : never;
+};
+
+const MAX_LIMIT = 500;
+const MAX_TEXT = 200;
+/** The last instant that a Date can hold. Source: ECMA-262, section 21.4.1.1. */
+const MAX_EPOCH_MS = 8.64e15;
+
+function refuse(name: string, expectation: string): never {
+  throw new RequestError('REQUEST_INVALID', `Query parameter "${name}" must be ${expectation}.`);
+}
+
+function oneOf<T extends string>(values: readonly T[], description: string): QueryParameter<T> {
+  return {
+    description,
+    schema: { type: 'string', enum: values },
+    parse: (text, name) =>
+      values.find((value) => value === text) ?? refuse(name, `one of ${values.join(', ')}`),
+  };
+}
+
+const limit: QueryParameter<number> = {
+  description: 'Calls per page.',
+  schema: { type: 'integer', minimum: 1, maximum: MAX_LIMIT, default: 50 },
+  parse(text, name) {
+    const value = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+    return value >= 1 && value <= MAX_LIMIT ? value : refuse(name, `a whole number from 1 to ${MAX_LIMIT}`);
+  },
+};
+
+const cursor: QueryParameter<string> = {
+  description: 'The nextCursor of the page before.',
+  schema: { type: 'string', minLength: 1, maxLength: MAX_TEXT },
+  parse: (text, name) =>
+    /^[\x21-\x7e]{1,200}$/.test(text) ? text : refuse(name, 'the nextCursor of a page before'),
+};
+
+const search: QueryParameter<string> = {
+  description: 'Part of a telephone number or of an id, upper and lower case alike.',
+  schema: { type: 'string', maxLength: MAX_TEXT },
+  parse: (text, name) => (text.length <= MAX_TEXT ? text : refuse(name, `at most ${MAX_TEXT} characters`)),
+};
+
+const ISO_INSTANT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/;
+
+function instant(description: string): QueryParameter<number> {
+  return {
+    description: `${description} Epoch milliseconds, or an ISO 8601 date (midnight UTC) or date and time with its offset.`,
+    schema: {
+      oneOf: [
+        { type: 'integer', minimum: 0, maximum: MAX_EPOCH_MS },
+        { type: 'string', pattern: ISO_INSTANT.source },
+      ],
+    },
+    parse(text, name) {
+      const value = /^\d{1,16}$/.test(text)
+        ? Number(text)
+        : ISO_INSTANT.test(text)
+          ? Date.parse(text)
+          : Number.NaN;
+      return value <= MAX_EPOCH_MS ? value : refuse(name, 'epoch milliseconds or an ISO 8601 date');
+    },
+  };
+}
+
+const STATUSES: readonly CallStatus[] = ['initiated', 'ringing', 'active', 'completed'];
+const DIRECTIONS: readonly CallDirection[] = ['inbound', 'outbound'];
+
+const FILTERS = {
+  status: oneOf(STATUSES, 'Only calls in this state.'),
+  direction: oneOf(DIRECTIONS, 'Only calls that came in, or only calls that went out.'),
+  q: search,
+  from: instant('Only calls started at or after this instant.'),
+  to: instant('Only calls started before this instant.'),
+};
+
+/** Of `GET /api/dashboard/calls`. */
+export const CALLS_PARAMETERS = { limit, cursor, ...FILTERS } satisfies QueryParameters;
+
+/** Of `GET /api/dashboard/export/calls`. */
+export const EXPORT_PARAMETERS = {
+  format: oneOf(['json', 'csv'] as const, 'csv: one row per call. json (the default): whole records.'),
+  ...FILTERS,
+} satisfies QueryParameters;
+
+/**
+ * Reads a family of parameters from a query. Names that the family does not have are left alone.
+ * @throws RequestError when a value is out of its range, or given twice.
+ */
+export function readParameters<P extends QueryParameters>(
+  query: URLSearchParams,
+  family: P,
+): ParameterValues<P> {
+  const values: { [name: string]: unknown } = {};
+  for (const [name, parameter] of Object.entries(family)) {
+    const texts = query.getAll(name);
+    if (texts.length > 1)
+      throw new RequestError('REQUEST_INVALID', `Query parameter "${name}" is given twice.`);
+    const text = texts[0];
+    if (text !== undefined) values[name] = parameter.parse(text, name);
+  }
+  return values as ParameterValues<P>;
+}

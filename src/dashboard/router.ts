@@ -1,0 +1,198 @@
+// Binds the dashboard to Express. The only file of this room that knows it.
+import { pipeline } from 'node:stream/promises';
+import { Readable } from 'node:stream';
+import express, { type NextFunction, type Request, type Response, type Router } from 'express';
+import type { Clock } from '../base/clock.js';
+import { NotFoundError, RequestError } from '../base/errors.js';
+import { describeError, type Logger } from '../base/log.js';
+import type { CallStore } from '../stores/call-store.js';
+import { type Answer, errorBody, methodNotAllowed, toErrorAnswer } from './answer.js';
+import type { Gatekeeper, RequestFacts } from './auth.js';
+import { ENDPOINTS, type OperationId } from './endpoints.js';
+import { openExport } from './export.js';
+import type { Handler, JsonOperation } from './handlers.js';
+import type { Page } from './page.js';
+import type { EventFeed } from './sse.js';
+
+/** Commands carry a telephone number at most. */
+const MAX_BODY_BYTES = 4096;
+
+export interface RouterParts {
+  gatekeeper: Gatekeeper;
+  handlers: Record<JsonOperation, Handler>;
+  feed: EventFeed;
+  store: CallStore;
+  /** Null where the page is turned off. */
+  page: Page | null;
+  /** True where this process takes commands. */
+  controls: boolean;
+  clock: Clock;
+  logger: Logger;
+}
+
+/** The dashboard as Express mounts it. */
+export type DashboardHandler = Router;
+
+type Endpoint = (request: Request, response: Response) => Promise<void> | void;
+
+/** Routes `/`, `/dashboard` and everything under `/api`. */
+export function createRouter(parts: RouterParts): Router {
+  const { gatekeeper, feed, store, page, clock, logger } = parts;
+  const router = express.Router({ caseSensitive: true });
+
+  const showPage: Endpoint = (request, response) => {
+    if (page === null) throw new NotFoundError('The dashboard page is turned off.');
+    const facts = factsOf(request);
+    try {
+      gatekeeper.admitReader(facts);
+    } catch (error) {
+      // The page holds no data: a browser gets it with its sign-in form.
+      const answer = toErrorAnswer(error, logger);
+      const wantsPage = answer.status === 401 && facts.header('accept')?.includes('text/html') === true;
+      if (!wantsPage) return sendAnswer(response, answer);
+      response.status(401).set({ ...page.headers, ...answer.headers });
+      response.send(page.html);
+      return;
+    }
+    const session = gatekeeper.sessionHeader(facts);
+    if (session !== undefined) response.append('Set-Cookie', session);
+    response.set(page.headers).send(page.html);
+  };
+
+  const streamEvents: Endpoint = (request, response) => {
+    feed.checkRoom();
+    response.set({
+      'Content-Type': 'text/event-stream; charset=utf-8',
+      'Cache-Control': 'no-store, no-transform',
+      // A stream ends with its connection, so that a server that shuts down need not wait for it.
+      Connection: 'close',
+      'X-Accel-Buffering': 'no',
+    });
+    response.flushHeaders();
+    if (request.method === 'HEAD') {
+      response.end();
+      return;
+    }
+    response.socket?.setNoDelay(true);
+    const lastEventId = request.get('last-event-id') ?? null;
+    const controls = parts.controls && gatekeeper.mayCommand(factsOf(request));
+    response.on('error', () => response.destroy());
+    response.on('close', feed.open(response, { lastEventId, controls }));
+  };
+
+  const exportCalls: Endpoint = async (request, response) => {
+    const file = await openExport({ store, query: queryOf(request), now: clock.wallNow() });
+    response.set(file.headers);
+    if (request.method === 'HEAD') {
+      response.end();
+      return;
+    }
+    try {
+      await pipeline(Readable.from(file.chunks), response);
+    } catch (error) {
+      // The headers are out: a torn connection is the only honest answer left.
+      if (!isReaderGone(error)) logger.error(describeError(error), 'dashboard export failed');
+      response.destroy();
+    }
+  };
+
+  function runHandler(operation: JsonOperation): Endpoint {
+    return async (request, response) => {
+      const handler = parts.handlers[operation];
+      const { callId } = request.params;
+      sendAnswer(
+        response,
+        await handler({
+          callId: typeof callId === 'string' ? callId : '',
+          query: queryOf(request),
+          body: request.body as unknown,
+        }),
+      );
+    };
+  }
+
+  function endpointOf(operation: OperationId): Endpoint {
+    if (operation === 'streamEvents') return streamEvents;
+    return operation === 'exportCalls' ? exportCalls : runHandler(operation);
+  }
+
+  function refuseMethod(allowed: string): Endpoint {
+    return (_request, response) => sendAnswer(response, methodNotAllowed(allowed));
+  }
+
+  // A trailing slash would lead the page's relative addresses astray.
+  router.get('/dashboard/', (request, response, next) => {
+    if (request.path.endsWith('/')) response.redirect(308, '../dashboard');
+    else next();
+  });
+  router.route(['/', '/dashboard']).get(showPage).all(refuseMethod('GET, HEAD'));
+
+  router.use('/api', (request, response, next) => {
+    response.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
+    if (request.method !== 'POST') gatekeeper.admitReader(factsOf(request));
+    else gatekeeper.admitCommand(factsOf(request));
+    next();
+  });
+  const readJson = express.json({ limit: MAX_BODY_BYTES, type: 'application/json' });
+  for (const { operationId, method, path } of ENDPOINTS) {
+    const route = router.route(path.replace('{callId}', ':callId'));
+    if (method === 'post') route.post(demandJson, readJson, endpointOf(operationId));
+    else route.get(endpointOf(operationId));
+    route.all(refuseMethod(method === 'post' ? 'POST' : 'GET, HEAD'));
+  }
+  router.use('/api', () => {
+    throw new NotFoundError('There is no such path.');
+  });
+
+  router.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
+    if (response.headersSent) response.destroy();
+    else sendAnswer(response, toErrorAnswer(toOwnError(error), logger));
+  });
+  return router;
+}
+
+function sendAnswer(response: Response, answer: Answer): void {
+  response.status(answer.status).set(answer.headers ?? {});
+  response.json(answer.body);
+}
+
+/** A form of another site can send plain text, but not JSON. */
+function demandJson(request: Request, response: Response, next: NextFunction): void {
+  const [type] = (request.get('content-type') ?? '').toLowerCase().split(';');
+  if (type?.trim() === 'application/json') {
+    next();
+    return;
+  }
+  const message = 'The body must be JSON, with Content-Type: application/json.';
+  sendAnswer(response, { status: 415, body: errorBody('REQUEST_INVALID', message) });
+}
+
+/** Errors of Express and its body parser in our words. */
+function toOwnError(error: unknown): unknown {
+  const status = (error as { status?: unknown } | null)?.status;
+  if (typeof status !== 'number' || status < 400 || status >= 500) return error;
+  return status === 413
+    ? new RequestError('REQUEST_TOO_LARGE', `The body is over ${MAX_BODY_BYTES} bytes.`)
+    : new RequestError('REQUEST_INVALID', 'The request cannot be understood.');
+}
+
+function isReaderGone(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
+}
+
+function queryOf(request: Request): URLSearchParams {
+  const start = request.url.indexOf('?');
+  return new URLSearchParams(start === -1 ? '' : request.url.slice(start + 1));
+}
+
+function factsOf(request: Request): RequestFacts {
+  return {
+    header: (name) => request.get(name),
+    query: queryOf(request),
+    address: request.ip ?? '',
+    peerAddress: request.socket.remoteAddress ?? '',
+    publicHost: request.host ?? '',
+    localPort: request.socket.localPort ?? 0,
+    secure: request.secure,
+  };
+}

@@ -1,0 +1,69 @@
+// The dashboard token and the session cookie that stands for it in a browser.
+import { createHash, createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+
+const SESSION_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** A cookie to set, ready for the Set-Cookie header. */
+export interface SessionCookie {
+  readonly name: string;
+  readonly header: string;
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text, 'utf8').digest();
+}
+
+/** Compares without telling, by its time, where two texts differ or how long they are. */
+function isEqual(a: string, b: string): boolean {
+  return timingSafeEqual(digest(a), digest(b));
+}
+
+/** Cookies are shared by all ports of a host, so each instance has its own name. */
+export function cookieName(port: number): string {
+  return `offhook_session_${port}`;
+}
+
+/** Value of a cookie in a Cookie header. Source: RFC 6265, section 4.2.1. */
+export function readCookie(header: string | undefined, name: string): string | undefined {
+  for (const pair of header?.split(';') ?? []) {
+    const separator = pair.indexOf('=');
+    if (separator !== -1 && pair.slice(0, separator).trim() === name) return pair.slice(separator + 1).trim();
+  }
+  return undefined;
+}
+
+/**
+ * Checks tokens and makes sessions. A session is `<expiry>.<HMAC-SHA256 over expiry>`, its key derived from the token:
+ * it survives a restart, and ends with the token.
+ */
+export class TokenKeeper {
+  readonly #token: string;
+  readonly #sessionKey: Buffer;
+
+  constructor(token: string) {
+    this.#token = token;
+    this.#sessionKey = Buffer.from(hkdfSync('sha256', token, '', 'offhook dashboard session', 32));
+  }
+
+  isToken(candidate: string): boolean {
+    return isEqual(candidate, this.#token);
+  }
+
+  /** `now` is epoch milliseconds. */
+  isSession(value: string, now: number): boolean {
+    const [expiry = '', mac = '', ...rest] = value.split('.');
+    if (rest.length > 0 || !/^\d{1,15}$/.test(expiry)) return false;
+    return isEqual(mac, this.#sign(expiry)) && Number(expiry) > now;
+  }
+
+  createSession(options: { port: number; now: number; secure: boolean }): SessionCookie {
+    const expiry = String(options.now + SESSION_MS);
+    const name = cookieName(options.port);
+    const attributes = `Path=/; Max-Age=${SESSION_MS / 1000}; HttpOnly; SameSite=Lax${options.secure ? '; Secure' : ''}`;
+    return { name, header: `${name}=${expiry}.${this.#sign(expiry)}; ${attributes}` };
+  }
+
+  #sign(expiry: string): string {
+    return createHmac('sha256', this.#sessionKey).update(expiry).digest('base64url');
+  }
+}

@@ -1,0 +1,57 @@
+// How values are written on the page. What is not known is a dash.
+
+export const UNKNOWN = '–';
+
+/** `1:05` or `1:02:03`. */
+export function formatDuration(durationMs: number | null): string {
+  if (durationMs === null) return UNKNOWN;
+  const seconds = Math.max(0, Math.floor(durationMs / 1000));
+  const clock = [Math.floor(seconds / 60) % 60, seconds % 60].map((part) => String(part).padStart(2, '0'));
+  const hours = Math.floor(seconds / 3600);
+  return hours > 0 ? `${hours}:${clock.join(':')}` : clock.join(':').replace(/^0/, '');
+}
+
+/** `840 ms`, `1.24 s`. */
+export function formatLatency(latencyMs: number | null): string {
+  if (latencyMs === null) return UNKNOWN;
+  return latencyMs < 1000 ? `${Math.round(latencyMs)} ms` : `${(latencyMs / 1000).toFixed(2)} s`;
+}
+
+/** US dollars: cents from ten dollars up, hundredths of a cent below. */
+export function formatMoney(dollars: number | null): string {
+  if (dollars === null) return UNKNOWN;
+  if (dollars === 0) return '$0.00';
+  if (dollars > 0 && dollars < 0.0001) return '<$0.0001';
+  return `$${dollars.toFixed(dollars < 10 ? 4 : 2)}`;
+}
+
+const digitsOf = (value: string) => value.replace(/\D/g, '');
+
+/** A telephone number with all but its last four digits hidden; words for a caller without a number pass. */
+export function formatNumber(value: string, options: { masked: boolean }): string {
+  if (value === '') return 'unknown';
+  const digits = digitsOf(value);
+  if (!options.masked || digits.length < 5) return value;
+  return `••• ${digits.slice(-4)}`;
+}
+
+/** Local time of day; with the day when it was not today. */
+export function formatTime(
+  at: number,
+  now: number,
+  options: { seconds: boolean } = { seconds: true },
+): string {
+  const date = new Date(at);
+  const time = date.toLocaleTimeString(undefined, {
+    hour: '2-digit',
+    minute: '2-digit',
+    ...(options.seconds ? { second: '2-digit' } : {}),
+  });
+  if (date.toDateString() === new Date(now).toDateString()) return time;
+  return `${date.toLocaleDateString(undefined, { month: 'short', day: 'numeric' })}, ${time}`;
+}
+
+/** `no-answer` becomes `no answer`. */
+export function formatWord(word: string | null): string {
+  return word === null ? UNKNOWN : word.replaceAll('-', ' ');
+}

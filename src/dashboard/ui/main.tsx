@@ -1,0 +1,17 @@
+// Starts the page.
+import { render } from 'preact';
+import './style/tokens.css';
+import './style/base.css';
+import './style/board.css';
+import './style/call.css';
+import './style/detail.css';
+import { App } from './parts/app.js';
+import { stayConnected } from './state/connection.js';
+import { stripToken } from './state/deep-link.js';
+
+stripToken();
+const root = document.getElementById('app');
+if (root !== null) {
+  render(<App />, root);
+  stayConnected();
+}

@@ -1,0 +1,44 @@
+// The page as a whole: counters, live calls, history, and the call that is open.
+import { useEffect } from 'preact/hooks';
+import { useAppState } from '../state/app-store.js';
+import { useOpenCall } from '../state/deep-link.js';
+import { CallDetail } from './call-detail.js';
+import { Counters } from './counters.js';
+import { EmptyState } from './empty-state.js';
+import { Header } from './header.js';
+import { History } from './history.js';
+import { LiveCalls } from './live-calls.js';
+import { SignIn } from './sign-in.js';
+
+export function App() {
+  const { page, connection, masked, announcement } = useAppState();
+  const openCall = useOpenCall();
+  const activeCount = page.active.size;
+  useEffect(() => {
+    document.title = activeCount > 0 ? `(${activeCount}) offhook` : 'offhook';
+  }, [activeCount]);
+
+  if (connection.phase === 'signed-out') return <SignIn />;
+  const isEmpty = page.aggregates !== null && activeCount === 0 && page.history.length === 0;
+  return (
+    <>
+      <Header connection={connection} />
+      <main class={connection.phase === 'reconnecting' ? 'stale' : ''}>
+        <h1 class="unseen">Calls</h1>
+        <Counters page={page} />
+        {isEmpty ? (
+          <EmptyState />
+        ) : (
+          <div class="board">
+            <LiveCalls calls={page.active} controls={page.controls} masked={masked} />
+            <History page={page} masked={masked} />
+          </div>
+        )}
+      </main>
+      {openCall !== null && <CallDetail key={openCall} callId={openCall} page={page} masked={masked} />}
+      <p class="unseen" role="status">
+        {announcement}
+      </p>
+    </>
+  );
+}

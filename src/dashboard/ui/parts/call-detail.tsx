@@ -1,0 +1,125 @@
+// One call in full, over the page.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { CallRecord } from '../../../contract/call-record.js';
+import { toSummary } from '../../../events/summarize.js';
+import { ApiError, fetchCall } from '../api.js';
+import { UNKNOWN, formatDuration, formatMoney, formatTime, formatWord } from '../format.js';
+import { updatePage } from '../state/app-store.js';
+import { closeLink } from '../state/deep-link.js';
+import { applyRecord, type PageState } from '../state/page-state.js';
+import { CostTable } from './cost-table.js';
+import { LatencyBars } from './latency-bars.js';
+import { Ticking } from './live-call.js';
+import { Direction, Parties, providersOf } from './parties.js';
+import { Transcript } from './transcript.js';
+
+export function CallDetail({ callId, page, masked }: { callId: string; page: PageState; masked: boolean }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const record = page.active.get(callId) ?? page.ended.get(callId);
+  const isKnown = record !== undefined;
+  const isReady = page.aggregates !== null;
+
+  useEffect(() => {
+    const shown = dialog.current;
+    if (shown === null) return;
+    shown.showModal();
+    // A click beside the sheet closes it, as the Escape key does.
+    const onClick = (event: MouseEvent) => {
+      if (event.target === shown) shown.close();
+    };
+    shown.addEventListener('click', onClick);
+    return () => shown.removeEventListener('click', onClick);
+  }, []);
+  useEffect(() => {
+    if (isKnown || !isReady) return;
+    setProblem(null);
+    fetchCall(callId).then(
+      (fetched) => updatePage((state) => applyRecord(state, fetched)),
+      (error: unknown) => setProblem(error instanceof ApiError ? error.message : 'That did not work.'),
+    );
+  }, [callId, isKnown, isReady]);
+
+  return (
+    <dialog class="detail" ref={dialog} aria-labelledby="detail-title" onClose={closeLink}>
+      <div class="sheet">
+        <header>
+          <h2 id="detail-title">
+            {record === undefined ? (
+              'Call'
+            ) : (
+              <>
+                <Direction direction={record.direction} />
+                <Parties call={toSummary(record)} masked={masked} />
+              </>
+            )}
+          </h2>
+          <button type="button" class="close" aria-label="Close" onClick={() => dialog.current?.close()}>
+            <svg viewBox="0 0 16 16" aria-hidden="true">
+              <path d="M4 4l8 8M12 4l-8 8" />
+            </svg>
+          </button>
+        </header>
+        {record !== undefined && <Body record={record} />}
+        {record === undefined && (
+          <p class={problem === null ? 'quiet' : 'problem'} role="status">
+            {problem ?? 'Loading…'}
+          </p>
+        )}
+      </div>
+    </dialog>
+  );
+}
+
+function Body({ record }: { record: CallRecord }) {
+  const isOver = record.status === 'completed';
+  const facts = [
+    ['Started', formatTime(record.startedAt, Date.now())],
+    [
+      'Duration',
+      isOver || record.answeredAt === null ? (
+        formatDuration(record.durationMs)
+      ) : (
+        <Ticking since={record.answeredAt} />
+      ),
+    ],
+    ['Outcome', isOver ? formatWord(record.outcome) : formatWord(record.status)],
+    ['End', isOver ? formatWord(record.endReason) : UNKNOWN],
+    ['Turns', record.turnCount],
+    ['Mode', record.mode ?? UNKNOWN],
+    ['Carrier', record.carrier],
+    ['Cost', formatMoney(record.cost.total)],
+    ['Provider', providersOf(record)],
+  ] as const;
+  return (
+    <>
+      {record.error !== null && (
+        <p class="failure" role="note">
+          <strong>{record.error.code}</strong> {record.error.message}
+        </p>
+      )}
+      <dl class="facts grid">
+        {facts.map(([label, value]) => (
+          <div key={label} class={label === 'Provider' ? 'long' : ''}>
+            <dt>{label}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+        <div class="long">
+          <dt>Call id</dt>
+          <dd class="id">{record.callId}</dd>
+        </div>
+      </dl>
+      <LatencyBars turns={record.turns} latency={record.latency} />
+      <CostTable cost={record.cost} />
+      <section aria-labelledby="transcript-title">
+        <h3 id="transcript-title">Transcript</h3>
+        <Transcript
+          entries={record.transcript}
+          turns={record.turns}
+          startedAt={record.answeredAt ?? record.startedAt}
+        />
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,25 @@
+// No call yet: the two ways to the first one.
+export function EmptyState() {
+  const webhook = new URL('webhooks/carrier-a/voice', document.baseURI).href.replace(/[?#].*$/, '');
+  return (
+    <section class="empty" aria-labelledby="empty-title">
+      <h2 id="empty-title" class="headline">
+        No calls yet
+      </h2>
+      <ol>
+        <li>
+          <b>Without a phone</b>
+          <code>npm start</code>
+          <span class="hint">A simulated caller rings within ten seconds.</span>
+        </li>
+        <li>
+          <b>With a number</b>
+          <code>{webhook}</code>
+          <span class="hint">
+            Make this, at its public address, the voice URL of your number, then call it.
+          </span>
+        </li>
+      </ol>
+    </section>
+  );
+}

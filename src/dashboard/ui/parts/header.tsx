@@ -1,0 +1,41 @@
+// Name, and how far the page may be believed.
+import { formatTime } from '../format.js';
+import type { Connection } from '../state/app-store.js';
+import { useSeconds } from '../state/clock.js';
+
+/** A short gap is a hiccup, a long one makes the page stale. */
+const STALE_MS = 8000;
+
+export function Header({ connection }: { connection: Connection }) {
+  return (
+    <header class="top">
+      <span class="name">
+        <svg viewBox="0 0 16 16" aria-hidden="true">
+          <rect width="16" height="16" rx="4" />
+          <path d="M4 6.5a5.6 5.6 0 0 1 8 0M4 6.5v2M12 6.5v2M6.4 11.5h3.2" />
+        </svg>
+        offhook
+      </span>
+      {connection.phase === 'reconnecting' ? (
+        <Lost since={connection.since} />
+      ) : (
+        <p class={`connection ${connection.phase}`} role="status">
+          <i aria-hidden="true" />
+          {connection.phase === 'live' ? 'Live' : 'Connecting…'}
+        </p>
+      )}
+    </header>
+  );
+}
+
+function Lost({ since }: { since: number }) {
+  useSeconds();
+  const now = Date.now();
+  const isStale = now - since > STALE_MS;
+  return (
+    <p class={`connection ${isStale ? 'lost' : 'reconnecting'}`} role="status">
+      <i aria-hidden="true" />
+      {isStale ? `Stale since ${formatTime(since, now)} · reconnecting` : 'Reconnecting…'}
+    </p>
+  );
+}

@@ -1,0 +1,24 @@
+// The calls that are up now.
+import type { CallRecord } from '../../../contract/call-record.js';
+import { LiveCall } from './live-call.js';
+
+export function LiveCalls(props: {
+  calls: ReadonlyMap<string, CallRecord>;
+  controls: boolean;
+  masked: boolean;
+}) {
+  // The longest first: a new call joins at the end and moves none of the others.
+  const calls = [...props.calls.values()].sort((a, b) => a.startedAt - b.startedAt);
+  return (
+    <section class="rail" aria-labelledby="live-title">
+      <div class="bar">
+        <h2 id="live-title">Live</h2>
+        {calls.length > 0 && <span class="count">{calls.length}</span>}
+      </div>
+      {calls.length === 0 && <p class="quiet">No call right now. The next one appears here.</p>}
+      {calls.map((call) => (
+        <LiveCall key={call.callId} call={call} controls={props.controls} masked={props.masked} />
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,68 @@
+// The one state of the page and who looks at it. Renders at most once per frame, however fast facts come.
+import { useEffect, useState } from 'preact/hooks';
+import { EMPTY_STATE, type PageState } from './page-state.js';
+
+/** How fresh the page is. `since` is when it last knew for sure, in the browser's epoch milliseconds. */
+export type Connection =
+  | { phase: 'connecting' }
+  | { phase: 'live' }
+  | { phase: 'reconnecting'; since: number }
+  | { phase: 'signed-out' };
+
+export interface AppState {
+  page: PageState;
+  connection: Connection;
+  /** Telephone numbers show their last four digits only. */
+  masked: boolean;
+  /** What the browser's clock is ahead of the server's, as far as known. */
+  clockAheadMs: number | null;
+  /** A sentence for screen readers. */
+  announcement: string;
+}
+
+let state: AppState = {
+  page: EMPTY_STATE,
+  connection: { phase: 'connecting' },
+  masked: true,
+  clockAheadMs: null,
+  announcement: '',
+};
+const listeners = new Set<() => void>();
+let scheduled = false;
+
+function notify(): void {
+  scheduled = false;
+  for (const listener of listeners) listener();
+}
+
+/** Changes the state. Only the given fields are replaced. */
+export function update(change: (state: AppState) => Partial<AppState>): void {
+  state = { ...state, ...change(state) };
+  if (scheduled) return;
+  scheduled = true;
+  // A hidden page gets no frames, but its title still changes.
+  if (document.hidden) setTimeout(notify, 250);
+  else requestAnimationFrame(notify);
+}
+
+export function updatePage(change: (page: PageState) => PageState): void {
+  update((app) => ({ page: change(app.page) }));
+}
+
+export function readState(): AppState {
+  return state;
+}
+
+/** The state, renewed with every change. For the root of the page; parts get what they show as properties. */
+export function useAppState(): AppState {
+  const [seen, setSeen] = useState(state);
+  useEffect(() => {
+    const listener = () => setSeen(state);
+    listeners.add(listener);
+    listener();
+    return () => {
+      listeners.delete(listener);
+    };
+  }, []);
+  return seen;
+}

@@ -1,0 +1,126 @@
+// Keeps the page in step with the server: one event stream, opened again when it is lost. Nothing is ever polled.
+import type { CallEvent, CallEventType } from '../../../contract/call-event.js';
+import type { Snapshot } from '../../../contract/dashboard-api.js';
+import { ApiError, EVENTS_PATH, fetchAggregates } from '../api.js';
+import { formatNumber } from '../format.js';
+import { readState, update, updatePage } from './app-store.js';
+import { applyAggregates, applyEvent, applySnapshot } from './page-state.js';
+
+const FACT_TYPES = Object.keys({
+  'call.status': true,
+  'call.started': true,
+  'transcript.segment': true,
+  'turn.started': true,
+  'turn.completed': true,
+  'cost.updated': true,
+  'dtmf.received': true,
+  'amd.detected': true,
+  'recording.completed': true,
+  'call.ended': true,
+} satisfies Record<CallEventType, true>);
+
+const FIRST_RETRY_MS = 1000;
+const MAX_RETRY_MS = 15_000;
+/** Averages are fetched this long after a call ended, once for all calls that ended meanwhile. */
+const AGGREGATES_DELAY_MS = 300;
+/** A gap this long between two ticks means that the machine slept, and the stream with it. */
+const SLEEP_MS = 20_000;
+
+let source: EventSource | null = null;
+let retryMs = FIRST_RETRY_MS;
+let retryTimer: ReturnType<typeof setTimeout> | undefined;
+let aggregatesTimer: ReturnType<typeof setTimeout> | undefined;
+/** When the page last knew for sure that it was in step. */
+let lastSureAt = Date.now();
+
+/** Opens the event stream, in place of one that is open. */
+export function connect(): void {
+  clearTimeout(retryTimer);
+  source?.close();
+  const opened = new EventSource(EVENTS_PATH);
+  source = opened;
+  opened.addEventListener('open', () => becomeLive());
+  opened.addEventListener('error', () => {
+    if (source !== opened) return;
+    loseTouch();
+    // The browser comes back by itself after a broken stream, but not after a refusal.
+    if (opened.readyState === EventSource.CLOSED) void learnWhy();
+  });
+  opened.addEventListener('snapshot', (message) => {
+    const snapshot = JSON.parse(message.data) as Snapshot;
+    becomeLive();
+    updatePage((page) => applySnapshot(page, snapshot));
+  });
+  for (const type of FACT_TYPES)
+    opened.addEventListener(type, (message) => receive(JSON.parse(message.data) as CallEvent));
+}
+
+/** Connects, and stays in step with the network and the sleep of this machine. */
+export function stayConnected(): void {
+  window.addEventListener('offline', () => {
+    source?.close();
+    loseTouch();
+  });
+  window.addEventListener('online', connect);
+  let lastTick = Date.now();
+  setInterval(() => {
+    const slept = Date.now() - lastTick > SLEEP_MS && !document.hidden;
+    lastTick = Date.now();
+    if (slept && readState().connection.phase !== 'signed-out') connect();
+  }, 5000);
+  connect();
+}
+
+function becomeLive(): void {
+  retryMs = FIRST_RETRY_MS;
+  lastSureAt = Date.now();
+  if (readState().connection.phase !== 'live') update(() => ({ connection: { phase: 'live' } }));
+}
+
+function loseTouch(): void {
+  const { phase } = readState().connection;
+  if (phase === 'live') lastSureAt = Date.now();
+  if (phase === 'live' || phase === 'connecting')
+    update(() => ({ connection: { phase: 'reconnecting', since: lastSureAt } }));
+}
+
+/** An event stream does not tell why it was refused: one plain request does. */
+async function learnWhy(): Promise<void> {
+  try {
+    await fetchAggregates();
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) {
+      update(() => ({ connection: { phase: 'signed-out' } }));
+      return;
+    }
+  }
+  retryTimer = setTimeout(connect, retryMs);
+  retryMs = Math.min(retryMs * 2, MAX_RETRY_MS);
+}
+
+function receive(event: CallEvent): void {
+  const ahead = Date.now() - event.at;
+  update((app) => ({
+    page: applyEvent(app.page, event),
+    clockAheadMs: app.clockAheadMs === null ? ahead : Math.min(app.clockAheadMs, ahead),
+    ...announce(event, app.masked),
+  }));
+  if (event.type !== 'call.ended') return;
+  clearTimeout(aggregatesTimer);
+  aggregatesTimer = setTimeout(() => void refreshAggregates(), AGGREGATES_DELAY_MS);
+}
+
+function announce(event: CallEvent, masked: boolean): { announcement?: string } {
+  if (event.type === 'call.started')
+    return { announcement: `Call from ${formatNumber(event.caller, { masked })} started` };
+  return event.type === 'call.ended' ? { announcement: 'A call ended' } : {};
+}
+
+async function refreshAggregates(): Promise<void> {
+  try {
+    const aggregates = await fetchAggregates();
+    updatePage((page) => applyAggregates(page, aggregates));
+  } catch {
+    // The stream will tell when the server is gone; the next snapshot brings the figures.
+  }
+}

@@ -1,0 +1,130 @@
+// What the page knows, and what a snapshot or a fact does to it. Pure: no browser, no clock.
+import type { CallEvent } from '../../../contract/call-event.js';
+import type { CallRecord } from '../../../contract/call-record.js';
+import type { Aggregates, CallSummary, CallsPage, Snapshot } from '../../../contract/dashboard-api.js';
+import { reduceCall } from '../../../events/reduce.js';
+import { roundMoney, toSummary } from '../../../events/summarize.js';
+
+export interface PageState {
+  /** Calls that are not over, by id, in order of their start. */
+  active: ReadonlyMap<string, CallRecord>;
+  /** Ended calls, newest first. */
+  history: readonly CallSummary[];
+  /** Whole records of ended calls that the page has seen, newest last, bounded. */
+  ended: ReadonlyMap<string, CallRecord>;
+  aggregates: Aggregates | null;
+  controls: boolean;
+  /** Where the history goes on; null before the first "load more", and at its end. */
+  nextCursor: string | null;
+}
+
+export const EMPTY_STATE: PageState = {
+  active: new Map(),
+  history: [],
+  ended: new Map(),
+  aggregates: null,
+  controls: false,
+  nextCursor: null,
+};
+
+/** As many ended calls as the server keeps. */
+const HISTORY_SIZE = 500;
+/** Whole records that stay at hand after their end. */
+const ENDED_SIZE = 50;
+
+/** Only facts that say who talks to whom open a call: any other is about one that the page never showed. */
+function canOpen(event: CallEvent): boolean {
+  return event.type === 'call.status' || event.type === 'call.started';
+}
+
+/** Starts over from a snapshot; older calls that were loaded before stay when the two lists meet. */
+export function applySnapshot(state: PageState, snapshot: Snapshot): PageState {
+  const recent = new Set(snapshot.recent.map((call) => call.callId));
+  const meets = state.history.some((call) => recent.has(call.callId));
+  return {
+    active: new Map(snapshot.active.map((record) => [record.callId, record])),
+    history: meets ? mergeHistory(state.history, snapshot.recent) : snapshot.recent,
+    ended: state.ended,
+    aggregates: snapshot.aggregates,
+    controls: snapshot.controls,
+    nextCursor: meets ? state.nextCursor : null,
+  };
+}
+
+export function applyEvent(state: PageState, event: CallEvent): PageState {
+  const before = state.active.get(event.callId);
+  if (before === undefined) {
+    const over = state.history.find((call) => call.callId === event.callId);
+    if (over !== undefined) return amendEnded(state, over, event);
+    if (!canOpen(event)) return state;
+  }
+  const after = reduceCall(before, event);
+  if (after === before) return state;
+  const aggregates = withCost(state.aggregates, after.cost.total - (before?.cost.total ?? 0));
+  const active = new Map(state.active);
+  if (after.status !== 'completed') {
+    active.set(after.callId, after);
+    return { ...state, active, aggregates };
+  }
+  active.delete(after.callId);
+  return {
+    ...state,
+    active,
+    aggregates: aggregates && { ...aggregates, completedCalls: aggregates.completedCalls + 1 },
+    history: mergeHistory(state.history, [toSummary(after)]),
+    ended: remember(state.ended, after),
+  };
+}
+
+/** A late fact of an ended call: its last cost, its recording. */
+function amendEnded(state: PageState, over: CallSummary, event: CallEvent): PageState {
+  if (event.type !== 'cost.updated' && event.type !== 'recording.completed') return state;
+  const whole = state.ended.get(over.callId);
+  const after = reduceCall(whole ?? { ...over, turns: [], transcript: [] }, event);
+  return {
+    ...state,
+    aggregates: withCost(state.aggregates, after.cost.total - over.cost.total),
+    history: mergeHistory(state.history, [toSummary(after)]),
+    ended: whole === undefined ? state.ended : remember(state.ended, after),
+  };
+}
+
+/** Adds a page of older calls. */
+export function applyPage(state: PageState, page: CallsPage): PageState {
+  return { ...state, history: mergeHistory(state.history, page.calls), nextCursor: page.nextCursor };
+}
+
+export function applyAggregates(state: PageState, aggregates: Aggregates): PageState {
+  return { ...state, aggregates };
+}
+
+/** Keeps a whole record that was fetched for the detail view. */
+export function applyRecord(state: PageState, record: CallRecord): PageState {
+  return record.status === 'completed' ? { ...state, ended: remember(state.ended, record) } : state;
+}
+
+function withCost(aggregates: Aggregates | null, delta: number): Aggregates | null {
+  return aggregates && { ...aggregates, totalCost: roundMoney(aggregates.totalCost + delta) };
+}
+
+function remember(
+  records: ReadonlyMap<string, CallRecord>,
+  record: CallRecord,
+): ReadonlyMap<string, CallRecord> {
+  const kept = new Map(records);
+  kept.delete(record.callId);
+  kept.set(record.callId, record);
+  const oldest = kept.keys().next();
+  if (kept.size > ENDED_SIZE && !oldest.done) kept.delete(oldest.value);
+  return kept;
+}
+
+/** Newest start first; of one call the newer record wins. */
+function mergeHistory(known: readonly CallSummary[], news: readonly CallSummary[]): CallSummary[] {
+  const byId = new Map(known.map((call) => [call.callId, call]));
+  for (const call of news) {
+    const other = byId.get(call.callId);
+    if (other === undefined || call.seq >= other.seq) byId.set(call.callId, call);
+  }
+  return [...byId.values()].sort((a, b) => b.startedAt - a.startedAt).slice(0, HISTORY_SIZE);
+}

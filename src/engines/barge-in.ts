@@ -1,0 +1,76 @@
+// The caller makes a sound while the agent speaks: an interruption, or only a sign of listening?
+import { FRAME_MS } from '../audio/format.js';
+
+/** What to do: nothing yet, stop the agent, or forget what the caller said. */
+export type BargeInDecision = 'wait' | 'interrupt' | 'dismiss';
+
+/** Voice of this length is an interruption whatever it says. */
+const VOICED_TO_INTERRUPT_MS = 500;
+const WORDS_TO_INTERRUPT = 2;
+const STOP_WORDS = new Set(['wait', 'stop', 'no']);
+const BACKCHANNEL = new Set(
+  'mm|hm|hmm|mhm|mmhm|mm-hm|mm-hmm|uh-huh|uhuh|ok|okay|yes|yeah|yep|right|sure|ah|oh|aha|i see|got it'.split(
+    '|',
+  ),
+);
+
+/** True for empty text and for the small sounds of a listener. */
+export function isBackchannel(text: string): boolean {
+  const said = wordsOf(text);
+  return said.length === 0 || BACKCHANNEL.has(said.join(' ')) || said.every((word) => BACKCHANNEL.has(word));
+}
+
+/**
+ * One stretch of caller sound over agent speech. Pure: frames, texts and silence come in, decisions go out, and the first
+ * `interrupt` or `dismiss` ends the stretch.
+ */
+export class BargeIn {
+  #voicedMs = 0;
+  #text = '';
+  #open = false;
+
+  /** Speech has started: the agent goes on, for now. */
+  speechStarted(): void {
+    this.#open = true;
+  }
+
+  frame(voiced: boolean): BargeInDecision {
+    if (!this.#open || !voiced) return 'wait';
+    this.#voicedMs += FRAME_MS;
+    return this.#voicedMs >= VOICED_TO_INTERRUPT_MS ? this.#decide('interrupt') : 'wait';
+  }
+
+  /** All text of the stretch so far. */
+  text(text: string): BargeInDecision {
+    this.#open = true;
+    this.#text = text;
+    if (isBackchannel(text)) return 'wait';
+    const words = wordsOf(text);
+    const meant = words.length >= WORDS_TO_INTERRUPT || words.some((word) => STOP_WORDS.has(word));
+    return meant ? this.#decide('interrupt') : 'wait';
+  }
+
+  /** The caller has gone quiet. One plain word is an answer all the same. */
+  silence(): BargeInDecision {
+    return this.#decide(isBackchannel(this.#text) ? 'dismiss' : 'interrupt');
+  }
+
+  reset(): void {
+    this.#voicedMs = 0;
+    this.#text = '';
+    this.#open = false;
+  }
+
+  #decide(decision: BargeInDecision): BargeInDecision {
+    this.reset();
+    return decision;
+  }
+}
+
+function wordsOf(text: string): string[] {
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}'-]+/gu, ' ')
+    .split(' ')
+    .filter((word) => word !== '');
+}

@@ -1,0 +1,100 @@
+// Cuts a stream of text into pieces a voice can speak: whole sentences, the first piece as early as it makes sense.
+import { toSpeakable } from './speakable.js';
+
+/** A shorter piece waits for its successor: a voice needs some words to find its tone. */
+const MIN_CHARS = 20;
+
+/** The longest piece a voice is asked for. */
+const MAX_CHARS = 300;
+
+/** The first piece may end at a comma after this much. */
+const EARLY_CHARS = 60;
+const EARLY_WORDS = 12;
+
+/** A full stop behind these never ends a sentence. */
+const TITLES = new Set('mr|mrs|ms|dr|prof|st|sr|jr|vs|no|nr|fig|approx|dept|mt|e.g|i.e|cf'.split('|'));
+
+/** Behind these it does when a capital follows. */
+const ABBREVIATIONS = new Set(
+  'a.m|p.m|etc|inc|ltd|co|corp|jan|feb|mar|apr|jun|jul|aug|sep|sept|oct|nov|dec|ave|blvd|ext|min|hr|tel'.split(
+    '|',
+  ),
+);
+
+/** Splits streamed text. Feed it deltas as they come; it returns the pieces that have become complete, ready to speak. */
+export class SentenceSplitter {
+  #buffer = '';
+  #first = true;
+
+  push(delta: string): string[] {
+    this.#buffer += delta;
+    const pieces: string[] = [];
+    for (let end = this.#cut(); end !== undefined; end = this.#cut()) this.#take(end, pieces);
+    return pieces;
+  }
+
+  /** What is left when the stream has ended. */
+  flush(): string[] {
+    const pieces: string[] = [];
+    while (this.#buffer.length > MAX_CHARS) this.#take(lastSpace(this.#buffer), pieces);
+    this.#take(this.#buffer.length, pieces);
+    return pieces;
+  }
+
+  #take(end: number, pieces: string[]): void {
+    const speakable = toSpeakable(this.#buffer.slice(0, end));
+    this.#buffer = this.#buffer.slice(end).trimStart();
+    if (speakable === '') return;
+    this.#first = false;
+    pieces.push(speakable);
+  }
+
+  /** Where the next piece ends, or undefined when that cannot be known yet. */
+  #cut(): number | undefined {
+    const text = this.#buffer;
+    for (const match of text.matchAll(/[.?!…]+["'”’)\]*_]*(?=\s)|[。？！]|\n+/gu)) {
+      const end = match.index + match[0].length;
+      if (end > MAX_CHARS) break;
+      if (text.slice(0, end).trim().length < MIN_CHARS && !match[0].includes('\n')) continue;
+      const ends = endsSentence(text, match.index, end);
+      if (ends === undefined) return undefined;
+      if (ends) return end;
+    }
+    if (this.#first) {
+      const early = earlyCut(text);
+      if (early !== undefined) return early;
+    }
+    return text.length > MAX_CHARS ? lastSpace(text) : undefined;
+  }
+}
+
+/** Undefined when the next word decides and is not there yet. */
+function endsSentence(text: string, at: number, end: number): boolean | undefined {
+  if (text[at] !== '.' || text[at + 1] === '.') return true;
+  const word = /[^\s("']*$/.exec(text.slice(0, at))?.[0] ?? '';
+  const lower = word.toLowerCase();
+  if (TITLES.has(lower) || /^\p{L}$/u.test(word)) return false;
+  // A number at the start of a line is that of a list.
+  if (/^\d{1,2}$/.test(word) && /(^|\n)\s*$/.test(text.slice(0, at - word.length))) return false;
+  if (!ABBREVIATIONS.has(lower) && !/^(\p{L}\.)+\p{L}$/u.test(word)) return true;
+  const next = text.slice(end).trimStart()[0];
+  return next === undefined ? undefined : /[\p{Lu}\p{N}]/u.test(next);
+}
+
+/** The end of a clause that is long enough to begin with. */
+function earlyCut(text: string): number | undefined {
+  for (const match of text.matchAll(/[,;:–—](?=\s)/g)) {
+    const end = match.index + 1;
+    if (end > MAX_CHARS) return undefined;
+    const clause = text.slice(0, end);
+    if (clause.length >= EARLY_CHARS || clause.trim().split(/\s+/).length >= EARLY_WORDS) return end;
+  }
+  return undefined;
+}
+
+function lastSpace(text: string): number {
+  const space = text.lastIndexOf(' ', MAX_CHARS);
+  if (space > 0) return space;
+  // Never between the two halves of a character beyond the basic plane.
+  return /[\uD800-\uDBFF]/.test(text[MAX_CHARS - 1] ?? '') ? MAX_CHARS - 1 : MAX_CHARS;
+}

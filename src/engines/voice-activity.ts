@@ -1,0 +1,62 @@
+// Is somebody speaking in this frame? The WebRTC detector behind an energy gate that follows the line's own noise.
+import { frameSamples, PCM_16K } from '../audio/format.js';
+import { loadVoiceDetector } from './webrtc-vad.js';
+
+/** Tells speech from the rest, frame by frame. One per call. */
+export interface VoiceActivity {
+  /** True when this 20 ms frame of 16 kHz PCM sounds like speech. */
+  isVoiced(frame: Int16Array): boolean;
+  /** Frees the detector. Idempotent; every later frame is unvoiced. */
+  close(): void;
+}
+
+/** The most aggressive of the detector's modes: it alone keeps quiet on loud white noise. */
+const MODE = 3;
+
+/** Below this level nothing is speech, in decibels of full scale. */
+const GATE_DBFS = -45;
+
+/** Speech stands out of the noise of the line by at least this much, in decibels. */
+const ABOVE_FLOOR_DB = 10;
+
+/** The floor follows a quieter frame at once and a louder one slowly: about 3 dB in a second. */
+const FLOOR_RISE_DB = 0.06;
+const QUIETEST_DBFS = -96;
+
+/** Where a noise floor is assumed before any frame was heard. Far enough below the gate not to narrow it. */
+const FIRST_FLOOR_DBFS = -70;
+
+const FRAME_SAMPLES = frameSamples(PCM_16K);
+const detector = await loadVoiceDetector();
+
+/** A detector of its own, to be closed by its owner. */
+export function createVoiceActivity(): VoiceActivity {
+  const handle = detector.open(PCM_16K.sampleRateHz, MODE, FRAME_SAMPLES);
+  let floorDbfs = FIRST_FLOOR_DBFS;
+  let closed = false;
+  return {
+    isVoiced(frame) {
+      if (closed || frame.length !== FRAME_SAMPLES) return false;
+      // The detector learns from every frame, also from those behind the gate.
+      const voiced = handle.process(frame);
+      const level = levelDbfs(frame);
+      const open = level >= GATE_DBFS && level >= floorDbfs + ABOVE_FLOOR_DB;
+      if (level < floorDbfs) floorDbfs = level;
+      else if (!(open && voiced)) floorDbfs = Math.min(level, floorDbfs + FLOOR_RISE_DB);
+      return open && voiced;
+    },
+    close() {
+      if (closed) return;
+      closed = true;
+      handle.close();
+    },
+  };
+}
+
+/** Level of a frame in decibels of full scale, not below -96. */
+export function levelDbfs(frame: Int16Array): number {
+  let sum = 0;
+  for (const sample of frame) sum += sample * sample;
+  if (sum === 0) return QUIETEST_DBFS;
+  return Math.max(QUIETEST_DBFS, 10 * Math.log10(sum / frame.length / (32768 * 32768)));
+}

@@ -1,0 +1,3 @@
+// Entry point `offhook/stores`.
+export type { CallPage, CallQuery, CallStore } from './call-store.js';
+export { MemoryStore } from './memory-store.js';

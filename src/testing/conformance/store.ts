@@ -1,0 +1,184 @@
+// What every call store must do, as a list of named checks that any test runner can run.
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { RequestError } from '../../base/errors.js';
+import type { CallEvent, CallFact } from '../../contract/call-event.js';
+import type { CallRecord } from '../../contract/call-record.js';
+import { reduceCall } from '../../events/reduce.js';
+import { aggregate } from '../../events/summarize.js';
+import type { CallQuery, CallStore } from '../../stores/call-store.js';
+
+/** One thing that a store must do. `run` rejects when it does not. */
+export interface StoreCheck {
+  readonly name: string;
+  run(): Promise<void>;
+}
+
+/** The checks for a store. `create` makes an empty one for each check; it is closed after it. */
+export function testStore(create: () => CallStore | Promise<CallStore>): StoreCheck[] {
+  const check = (name: string, body: (store: CallStore) => Promise<void>): StoreCheck => ({
+    name,
+    run: async () => {
+      const store = await create();
+      try {
+        await body(store);
+      } finally {
+        await store.close();
+      }
+    },
+  });
+  return [
+    check('is empty at first', async (store) => {
+      deepEqual(await store.list({ limit: 10 }), { calls: [], nextCursor: null, total: 0 });
+      deepEqual(await store.active(), []);
+      equal(await store.get('call-0'), undefined);
+      deepEqual(await store.aggregates(), aggregate([]));
+    }),
+    check('holds the record that the facts make, by either id', async (store) => {
+      const facts = callFacts(0, { over: true });
+      await appendAll(store, facts);
+      const expected = facts.reduce<CallRecord | undefined>(reduceCall, undefined);
+      deepEqual(await store.get('call-0'), expected);
+      deepEqual(await store.get('carrier-0'), expected);
+    }),
+    check('a fact that is known changes nothing', async (store) => {
+      const facts = callFacts(0, { over: true });
+      await appendAll(store, facts);
+      const before = await store.get('call-0');
+      await appendAll(store, facts);
+      deepEqual(await store.get('call-0'), before);
+      equal((await store.list({ limit: 10 })).total, 1);
+    }),
+    check('an active call becomes history when it ends', async (store) => {
+      await appendAll(store, callFacts(0, { over: false }));
+      deepEqual(ids(await store.active()), ['call-0']);
+      equal((await store.aggregates()).activeCalls, 1);
+      await appendAll(store, callFacts(0, { over: true }));
+      deepEqual(await store.active(), []);
+      const { activeCalls, completedCalls, totalCalls } = await store.aggregates();
+      deepEqual(
+        { activeCalls, completedCalls, totalCalls },
+        { activeCalls: 0, completedCalls: 1, totalCalls: 1 },
+      );
+    }),
+    check('keeps calls that run at the same time apart', async (store) => {
+      const [one, two] = [callFacts(0, { over: true }), callFacts(1, { over: true })];
+      for (const [index, event] of one.entries()) await appendAll(store, [event, two[index] ?? event]);
+      equal((await store.get('call-0'))?.caller, '+15550100');
+      equal((await store.get('call-1'))?.caller, '+15550101');
+    }),
+    check('takes late facts of an ended call', async (store) => {
+      const facts = callFacts(0, { over: true });
+      await appendAll(store, facts);
+      const recording = { url: null, durationMs: 5, status: 'completed' } as const;
+      await appendAll(store, [envelope(0, facts.length, { type: 'recording.completed', recording })]);
+      deepEqual((await store.get('call-0'))?.recording, recording);
+    }),
+    check('lists newest start first, active and ended together', async (store) => {
+      for (const call of [1, 0, 2]) await appendAll(store, callFacts(call, { over: call !== 2 }));
+      deepEqual(ids((await store.list({ limit: 10 })).calls), ['call-2', 'call-1', 'call-0']);
+    }),
+    check('pages neither repeat nor miss a call while calls come and end', async (store) => {
+      for (let call = 0; call < 5; call += 1) await appendAll(store, callFacts(call, { over: call < 3 }));
+      const first = await store.list({ limit: 2 });
+      deepEqual(ids(first.calls), ['call-4', 'call-3']);
+      await appendAll(store, callFacts(5, { over: false }));
+      await appendAll(store, callFacts(4, { over: true }));
+      const second = await nextPage(store, { limit: 2 }, first.nextCursor);
+      deepEqual(ids(second.calls), ['call-2', 'call-1']);
+      const third = await nextPage(store, { limit: 2 }, second.nextCursor);
+      deepEqual(ids(third.calls), ['call-0']);
+      equal(third.nextCursor, null);
+      equal(third.total, 6);
+    }),
+    check('filters by status, direction, words and time', async (store) => {
+      for (let call = 0; call < 3; call += 1) await appendAll(store, callFacts(call, { over: call !== 1 }));
+      const expected: [Omit<CallQuery, 'limit'>, string[]][] = [
+        [{ status: 'completed' }, ['call-2', 'call-0']],
+        [{ status: 'active' }, ['call-1']],
+        [{ direction: 'outbound' }, ['call-1']],
+        [{ q: '550101' }, ['call-1']],
+        [{ q: 'CARRIER-2' }, ['call-2']],
+        [{ q: 'nothing like it' }, []],
+        [{ from: startOf(1) }, ['call-2', 'call-1']],
+        [{ to: startOf(1) }, ['call-0']],
+        [{ status: 'completed', from: startOf(1) }, ['call-2']],
+      ];
+      for (const [query, wanted] of expected) {
+        const page = await store.list({ limit: 10, ...query });
+        deepEqual(ids(page.calls), wanted, JSON.stringify(query));
+        equal(page.total, wanted.length);
+      }
+    }),
+    check('refuses a cursor or a limit that cannot be one', async (store) => {
+      for (const query of [
+        { limit: 5, cursor: 'nonsense!' },
+        { limit: 5, cursor: '' },
+        { limit: 0 },
+        { limit: 501 },
+        { limit: 1.5 },
+      ]) {
+        await rejects(store.list(query), (error) => error instanceof RequestError, JSON.stringify(query));
+      }
+    }),
+    check('closes more than once', async (store) => {
+      await store.close();
+      ok(true);
+    }),
+  ];
+}
+
+function startOf(call: number): number {
+  return 1_700_000_000_000 + call * 60_000;
+}
+
+function envelope(call: number, index: number, fact: CallFact): CallEvent {
+  return {
+    callId: `call-${call}`,
+    nodeId: 'node',
+    seq: index + 1,
+    at: startOf(call) + index * 1000,
+    ...fact,
+  };
+}
+
+function callFacts(call: number, options: { over: boolean }): CallEvent[] {
+  const facts: CallFact[] = [
+    {
+      type: 'call.started',
+      carrierCallId: `carrier-${call}`,
+      carrier: 'carrier-a',
+      direction: call % 2 === 0 ? 'inbound' : 'outbound',
+      caller: `+1555010${call}`,
+      callee: '+15550199',
+      mode: 'pipeline',
+      provider: { engine: null, stt: 'stt', llm: 'llm', tts: 'tts' },
+    },
+    {
+      type: 'transcript.segment',
+      entry: { id: 'a', turnIndex: 0, role: 'user', text: `words ${call}`, at: startOf(call), final: true },
+    },
+  ];
+  if (options.over) {
+    facts.push({
+      type: 'call.ended',
+      endReason: 'caller-hangup',
+      outcome: 'answered',
+      error: null,
+      media: { framesReceived: 1, framesSent: 1, unexpectedMessages: 0, clears: 0 },
+    });
+  }
+  return facts.map((fact, index) => envelope(call, index, fact));
+}
+
+async function appendAll(store: CallStore, events: readonly CallEvent[]): Promise<void> {
+  for (const event of events) await store.append(event);
+}
+
+async function nextPage(store: CallStore, query: CallQuery, cursor: string | null) {
+  if (cursor === null) throw new Error('There should be one more page.');
+  return store.list({ ...query, cursor });
+}
+
+function ids(records: readonly CallRecord[]): string[] {
+  return records.map((record) => record.callId);
+}

@@ -1,0 +1,192 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { CallEvent, CallFact } from '../../src/contract/call-event.js';
+import type { CallRecord, CallStatus } from '../../src/contract/call-record.js';
+import { reduceCall } from '../../src/events/reduce.js';
+import { ended, IDENTITY, NO_MEDIA, stamp, started, turn } from '../support/call-facts.js';
+
+function replay(events: readonly CallEvent[], from?: CallRecord): CallRecord | undefined {
+  return events.reduce<CallRecord | undefined>(reduceCall, from);
+}
+
+function recordOf(facts: readonly CallFact[]): CallRecord {
+  const record = replay(stamp(facts));
+  if (record === undefined) throw new Error('no facts');
+  return record;
+}
+
+const entry = (id: string, text: string, final: boolean): CallFact => ({
+  type: 'transcript.segment',
+  entry: { id, turnIndex: 0, role: 'user', text, at: 5, final },
+});
+const status = (value: Exclude<CallStatus, 'completed'>): CallFact => ({
+  type: 'call.status',
+  status: value,
+  ...IDENTITY,
+});
+
+const anyFact: fc.Arbitrary<CallFact> = fc.oneof(
+  fc.constantFrom('initiated' as const, 'ringing' as const, 'active' as const).map(status),
+  fc.constant(started()),
+  fc.constant(ended()),
+  fc.constant(ended({ endReason: 'stream-lost', outcome: 'failed' })),
+  fc
+    .tuple(fc.constantFrom('a', 'b', 'c'), fc.constantFrom('', 'hello', 'bye'), fc.boolean())
+    .map(([id, text, final]) => entry(id, text, final)),
+  fc.nat(4).map((turnIndex): CallFact => ({ type: 'turn.started', turnIndex })),
+  fc
+    .tuple(fc.nat(4), fc.option(fc.nat(3000)))
+    .map(([index, totalMs]): CallFact => ({ type: 'turn.completed', turn: turn(index, { totalMs }) })),
+  fc.constantFrom('1', '#').map((digit): CallFact => ({ type: 'dtmf.received', digit })),
+  fc.constant<CallFact>({
+    type: 'recording.completed',
+    recording: { url: null, durationMs: 10, status: 'completed' },
+  }),
+);
+const anyEvents = fc.array(anyFact, { minLength: 1, maxLength: 25 }).map((facts) => stamp(facts));
+const ORDER: readonly CallStatus[] = ['initiated', 'ringing', 'active', 'completed'];
+
+describe('reduceCall', () => {
+  it('tells a whole call', () => {
+    const record = recordOf([
+      status('ringing'),
+      started(),
+      entry('a', 'hel', false),
+      entry('a', 'hello', true),
+      { type: 'turn.started', turnIndex: 0 },
+      { type: 'turn.completed', turn: turn(0, { totalMs: 801, sttMs: 300 }) },
+      { type: 'dtmf.received', digit: '5' },
+      entry('b', 'never fin', false),
+      ended({ media: { ...NO_MEDIA, framesSent: 7 } }),
+    ]);
+    expect(record).toMatchObject({
+      ...IDENTITY,
+      status: 'completed',
+      endReason: 'caller-hangup',
+      outcome: 'answered',
+      startedAt: 1_000_000,
+      answeredAt: 1_000_010,
+      endedAt: 1_000_080,
+      durationMs: 70,
+      mode: 'pipeline',
+      turnCount: 1,
+      latency: { avgMs: 801, p50Ms: 801, p95Ms: 801, stages: { sttMs: 300, ttsFirstByteMs: null } },
+      media: { framesSent: 7 },
+      seq: 9,
+    });
+    expect(record.transcript.map(({ id, text }) => [id, text])).toEqual([
+      ['a', 'hello'],
+      ['key-7', 'Key 5'],
+    ]);
+  });
+
+  it.each<[string, CallFact[], Partial<CallRecord>]>([
+    [
+      'a refused call has no duration',
+      [status('initiated'), ended({ outcome: 'busy' })],
+      { durationMs: null },
+    ],
+    ['ringing after active', [started(), status('ringing')], { status: 'active' }],
+    ['a status after the end', [started(), ended(), status('active')], { status: 'completed' }],
+    ['a start after the end', [status('initiated'), ended(), started()], { answeredAt: null }],
+    ['a second end', [started(), ended(), ended({ endReason: 'idle' })], { endReason: 'caller-hangup' }],
+    ['a partial after the end', [started(), ended(), entry('a', 'x', false)], { transcript: [] }],
+    ['an entry taken away', [started(), entry('a', 'x', false), entry('a', '', true)], { transcript: [] }],
+    [
+      'a carrier id that comes later',
+      [{ ...started(), carrierCallId: null } as CallFact, status('active')],
+      { carrierCallId: 'CA0001' },
+    ],
+    [
+      'a carrier id that is known stays',
+      [started(), { ...started(), carrierCallId: null } as CallFact],
+      { carrierCallId: 'CA0001' },
+    ],
+    [
+      'turn count without a completed turn',
+      [started(), { type: 'turn.started', turnIndex: 2 }],
+      { turnCount: 3 },
+    ],
+  ])('keeps its sense: %s', (_, facts, expected) => {
+    expect(recordOf(facts)).toMatchObject(expected);
+  });
+
+  it('sorts turns that complete out of order, and replaces one told twice', () => {
+    const record = recordOf([
+      started(),
+      { type: 'turn.completed', turn: turn(1) },
+      { type: 'turn.completed', turn: turn(0, { totalMs: 5 }) },
+      { type: 'turn.completed', turn: turn(0, { totalMs: 9 }) },
+    ]);
+    expect(record.turns.map(({ index, latency }) => [index, latency.totalMs])).toEqual([
+      [0, 9],
+      [1, null],
+    ]);
+  });
+
+  it('a duplicate or an older event changes nothing, not even the identity of the record', () => {
+    fc.assert(
+      fc.property(anyEvents, fc.nat(), (events, pick) => {
+        const record = replay(events);
+        const again = events[pick % events.length];
+        if (record === undefined || again === undefined) throw new Error('no events');
+        expect(reduceCall(record, again)).toBe(record);
+      }),
+    );
+  });
+
+  it('a replay in two parts equals the whole', () => {
+    fc.assert(
+      fc.property(anyEvents, fc.nat(), (events, pick) => {
+        const cut = pick % (events.length + 1);
+        expect(replay(events.slice(cut), replay(events.slice(0, cut)))).toEqual(replay(events));
+      }),
+    );
+  });
+
+  it('a status never goes backwards, and a call that is over stays as it ended', () => {
+    fc.assert(
+      fc.property(anyEvents, (events) => {
+        let before: CallRecord | undefined;
+        for (const event of events) {
+          const after = reduceCall(before, event);
+          if (before !== undefined) {
+            expect(ORDER.indexOf(after.status)).toBeGreaterThanOrEqual(ORDER.indexOf(before.status));
+          }
+          if (before?.status === 'completed') {
+            expect([after.endedAt, after.endReason, after.durationMs]).toEqual([
+              before.endedAt,
+              before.endReason,
+              before.durationMs,
+            ]);
+          }
+          before = after;
+        }
+      }),
+    );
+  });
+
+  it('leaves its input as it was', () => {
+    fc.assert(
+      fc.property(anyEvents, (events) => {
+        let record: CallRecord | undefined;
+        for (const event of events) {
+          const copies = structuredClone({ record, event });
+          const next = reduceCall(record, event);
+          expect({ record, event }).toEqual(copies);
+          record = next;
+        }
+      }),
+    );
+  });
+
+  it('makes the same record of events that crossed a wire', () => {
+    fc.assert(
+      fc.property(anyEvents, (events) => {
+        const crossed: CallEvent[] = JSON.parse(JSON.stringify(events));
+        expect(JSON.stringify(replay(crossed))).toBe(JSON.stringify(replay(events)));
+        expect(replay(crossed)).toEqual(replay(events));
+      }),
+    );
+  });
+});
