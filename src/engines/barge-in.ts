@@ -4,8 +4,11 @@ import { FRAME_MS } from '../audio/format.js';
 /** What to do: nothing yet, stop the agent, or forget what the caller said. */
 export type BargeInDecision = 'wait' | 'interrupt' | 'dismiss';
 
+/** What the agent does while the caller makes a sound. A thinking one has said nothing that could be talked over. */
+export type AgentPhase = 'thinking' | 'speaking';
+
 /** Voice of this length is an interruption whatever it says. */
-const VOICED_TO_INTERRUPT_MS = 500;
+const VOICED_TO_INTERRUPT_MS: Readonly<Record<AgentPhase, number>> = { thinking: 200, speaking: 500 };
 const WORDS_TO_INTERRUPT = 2;
 const STOP_WORDS = new Set(['wait', 'stop', 'no']);
 const BACKCHANNEL = new Set(
@@ -34,16 +37,17 @@ export class BargeIn {
     this.#open = true;
   }
 
-  frame(voiced: boolean): BargeInDecision {
+  frame(voiced: boolean, agent: AgentPhase): BargeInDecision {
     if (!this.#open || !voiced) return 'wait';
     this.#voicedMs += FRAME_MS;
-    return this.#voicedMs >= VOICED_TO_INTERRUPT_MS ? this.#decide('interrupt') : 'wait';
+    return this.#voicedMs >= VOICED_TO_INTERRUPT_MS[agent] ? this.#decide('interrupt') : 'wait';
   }
 
-  /** All text of the stretch so far. */
-  text(text: string): BargeInDecision {
+  /** All text of the stretch so far. To a thinking agent any word is more to think about. */
+  text(text: string, agent: AgentPhase): BargeInDecision {
     this.#open = true;
     this.#text = text;
+    if (agent === 'thinking' && wordsOf(text).length > 0) return this.#decide('interrupt');
     if (isBackchannel(text)) return 'wait';
     const words = wordsOf(text);
     const meant = words.length >= WORDS_TO_INTERRUPT || words.some((word) => STOP_WORDS.has(word));

@@ -9,7 +9,7 @@ export function toSpeakable(text: string): string {
     .replace(/(\*\*|__|~~|`)/g, '')
     .replace(/(^|[\s("'])[*_](?=\S)/g, '$1')
     .replace(/(\S)[*_](?=[\s.,;:!?)"']|$)/g, '$1')
-    .replace(/[\p{Extended_Pictographic}\p{Regional_Indicator}\u{1F3FB}-\u{1F3FF}\u200D\uFE0F\u20E3]/gu, '')
+    .replace(/\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator}|\u200D|\uFE0F|\u20E3/gu, '')
     .replace(/\s+/g, ' ')
     .replace(/ ([.,;:!?])/g, '$1')
     .trim();

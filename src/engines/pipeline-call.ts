@@ -1,0 +1,380 @@
+// One call of the pipeline: who has the floor. Hears the caller, decides the turns, starts and stops the agent's replies.
+import { FRAME_MS } from '../audio/format.js';
+import type { Timer } from '../base/clock.js';
+import { OffhookError } from '../base/errors.js';
+import { describeError } from '../base/log.js';
+import type { LanguageModel, LanguageModelEvent } from '../providers/language-model.js';
+import type { SpeechToText, SpeechToTextSession } from '../providers/speech-to-text.js';
+import type { TextToSpeech, TextToSpeechSession } from '../providers/text-to-speech.js';
+import { BargeIn, type BargeInDecision } from './barge-in.js';
+import { Conversation } from './conversation.js';
+import { Endpointing } from './endpointing.js';
+import type { Engine, EngineContext, EngineFact, SpokenText } from './engine.js';
+import { Reply, type ReplyOutcome } from './reply.js';
+import { SpeechDetector } from './speech-detector.js';
+import { TurnBook } from './turn-book.js';
+import type { TurnLatencyMeter } from './turn-latency.js';
+import { UserSpeech } from './user-speech.js';
+import { createVoiceActivity, type VoiceActivity } from './voice-activity.js';
+
+export interface PipelineCallOptions {
+  readonly stt: SpeechToText;
+  readonly tts: TextToSpeech;
+  readonly model: LanguageModel;
+  readonly timeouts: { readonly firstMs: number; readonly nextMs: number };
+  readonly systemPrompt: string | undefined;
+  readonly firstMessage: string | undefined;
+  readonly language: string | undefined;
+  readonly interruptible: boolean;
+}
+
+type Stage = 'stt' | 'llm' | 'tts' | 'engine';
+
+interface Failure {
+  code: string;
+  message: string;
+}
+
+/** Said when a provider fails and the voice still works. */
+const APOLOGY = 'I am sorry, something went wrong. Please call again later.';
+
+/** The call ends by now even if the apology could not be said. */
+const APOLOGY_LIMIT_MS = 8000;
+
+/** How long a finished caller waits for the recogniser: with an open piece of text, and with none at all. */
+const OPEN_TEXT_WAIT_MS = 1000;
+const NO_TEXT_WAIT_MS = 2000;
+
+/** Speech is recognised as such after three voiced frames. */
+const SPEECH_START_MS = 3 * FRAME_MS;
+
+const FAILED: Readonly<Record<Stage, string>> = {
+  stt: 'The speech recognition failed.',
+  llm: 'The language model failed.',
+  tts: 'The speech synthesis failed.',
+  engine: 'The voice engine failed.',
+};
+
+export class PipelineCall implements Engine {
+  readonly mode = 'pipeline';
+  pushSpokenText?: (segment: SpokenText) => void;
+  readonly #context: EngineContext;
+  readonly #options: PipelineCallOptions;
+  readonly #conversation: Conversation;
+  readonly #turns: TurnBook;
+  readonly #speech: UserSpeech;
+  readonly #detector = new SpeechDetector();
+  readonly #endpointing: Endpointing;
+  readonly #bargeIn = new BargeIn();
+  #activity: VoiceActivity | undefined;
+  #ears: SpeechToTextSession | undefined;
+  #voice: TextToSpeechSession | undefined;
+  #reply: Reply | undefined;
+  #generation = 0;
+  /** The caller has finished, and the recogniser may still have words. */
+  #awaited: { speechEndedAt: number; turnEndedAt: number } | undefined;
+  #timer: Timer | undefined;
+  /** When the caller began to speak, epoch milliseconds. */
+  #speechStartedAt: number | undefined;
+  /** Rest of an answer that was cut off, until it is known that words were meant by it. */
+  #cutOff = '';
+  #failure: Failure | undefined;
+  #state: 'new' | 'live' | 'ending' | 'closed' = 'new';
+
+  constructor(context: EngineContext, options: PipelineCallOptions) {
+    this.#context = context;
+    this.#options = options;
+    this.#conversation = new Conversation(options.systemPrompt);
+    const { clock } = context;
+    this.#turns = new TurnBook({
+      conversation: this.#conversation,
+      fact: (fact) => this.#fact(fact),
+      wallNow: () => clock.wallNow(),
+    });
+    this.#speech = new UserSpeech({
+      tell: (entry) => this.#fact({ type: 'transcript.segment', entry }),
+      wallNow: () => this.#speechStartedAt ?? clock.wallNow(),
+      turnIndex: () => (this.#reply?.audible === true ? this.#turns.nextIndex : this.#turns.userIndex),
+    });
+    this.#endpointing = new Endpointing({ clock, onEndOfTurn: (endedAt) => this.#callerFinished(endedAt) });
+  }
+
+  start(): void {
+    if (this.#state !== 'new') return;
+    this.#state = 'live';
+    const { clock, logger } = this.#context;
+    const { stt, tts, language, firstMessage } = this.#options;
+    let opening: Stage = 'tts';
+    try {
+      this.#voice = tts.open({ logger, language });
+      opening = 'stt';
+      const ears = stt.open({
+        clock,
+        logger,
+        language,
+        events: {
+          partial: (text) => this.#recognised(() => this.#speech.partial(text)),
+          final: (text) => this.#recognised(() => this.#speech.final(text)),
+          failed: (error) => this.#fail('stt', error),
+        },
+      });
+      this.#ears = ears;
+      if (ears.pushSpokenText !== undefined)
+        this.pushSpokenText = (segment) => this.#protected('stt', () => ears.pushSpokenText?.(segment));
+      opening = 'engine';
+      this.#activity = createVoiceActivity();
+    } catch (error) {
+      this.#fail(opening, error);
+      return;
+    }
+    if (firstMessage !== undefined && firstMessage !== '') this.#say(firstMessage);
+  }
+
+  pushAudio(frame: Int16Array): void {
+    if (this.#state !== 'live' || this.#failure !== undefined) return;
+    this.#protected('stt', () => this.#ears?.pushAudio(frame));
+    this.#protected('engine', () => this.#listen(this.#activity?.isVoiced(frame) ?? false));
+  }
+
+  /** Keys are in the record; this engine makes nothing of them. */
+  pushDtmf(_digit: string): void {}
+
+  markPlayed(name: string): void {
+    this.#protected('engine', () => this.#reply?.markPlayed(name));
+  }
+
+  close(): void {
+    if (this.#state === 'closed') return;
+    const reply = this.#reply;
+    this.#reply = undefined;
+    this.#speech.take(this.#turns.userIndex);
+    const split = reply?.stop(this.#context.playout.playedMs) ?? { heard: '', unheard: '' };
+    this.#turns.complete(split, { interrupted: split.unheard !== '' });
+    this.#state = 'closed';
+    this.#timer?.cancel();
+    this.#endpointing.reset();
+    this.#activity?.close();
+    for (const session of [this.#ears, this.#voice]) {
+      try {
+        session?.close();
+      } catch (error) {
+        this.#log('provider did not close', error);
+      }
+    }
+  }
+
+  #listen(voiced: boolean): void {
+    if (this.#detector.update(voiced)) {
+      this.#speechStartedAt ??= this.#context.clock.wallNow() - SPEECH_START_MS;
+      this.#speech.speechStarted();
+      this.#stopAwaiting();
+      this.#endpointing.speechStarted(this.#context.clock.now() - SPEECH_START_MS);
+      if (this.#reply !== undefined) this.#bargeIn.speechStarted();
+    }
+    if (this.#reply !== undefined) this.#decide(this.#bargeIn.frame(voiced, this.#phase));
+    this.#endpointing.frame(voiced);
+  }
+
+  /** The recogniser has given text. */
+  #recognised(take: () => void): void {
+    if (this.#state !== 'live' || this.#failure !== undefined) return;
+    this.#protected('engine', () => {
+      const before = this.#speech.text;
+      take();
+      const { text } = this.#speech;
+      if (this.#awaited !== undefined) {
+        if (this.#speech.settled) this.#answer();
+        return;
+      }
+      if (text === before || text === '') return;
+      this.#endpointing.text(text);
+      if (this.#reply !== undefined) this.#decide(this.#bargeIn.text(text, this.#phase));
+    });
+  }
+
+  get #phase() {
+    return this.#reply?.audible === true ? 'speaking' : 'thinking';
+  }
+
+  #decide(decision: BargeInDecision): void {
+    if (!this.#options.interruptible) return;
+    if (decision === 'interrupt') this.#interrupt();
+    else if (decision === 'dismiss') this.#speech.dismiss();
+  }
+
+  /** The caller takes the floor: in this tick the carrier is cleared and language and voice are stopped. */
+  #interrupt(): void {
+    const reply = this.#reply;
+    if (reply === undefined) return;
+    this.#reply = undefined;
+    this.#bargeIn.reset();
+    const split = reply.stop(this.#context.playout.clear());
+    if (split.heard === '' && this.#turns.userText !== '') {
+      this.#turns.dropAnswer(split.unheard);
+      return;
+    }
+    this.#cutOff = split.unheard;
+    this.#turns.complete(split, { interrupted: true });
+  }
+
+  #callerFinished(speechEndedAt: number): void {
+    if (this.#state !== 'live' || this.#failure !== undefined) return;
+    if (this.#reply !== undefined) {
+      if (!this.#options.interruptible) {
+        this.#protected('stt', () => this.#ears?.finishUtterance());
+        return;
+      }
+      this.#decide(this.#bargeIn.silence());
+      if (this.#reply !== undefined) {
+        this.#speechStartedAt = undefined;
+        return;
+      }
+    }
+    this.#awaitText(speechEndedAt);
+  }
+
+  /** Asks the recogniser for what it still has, and answers when that is there. */
+  #awaitText(speechEndedAt: number): void {
+    this.#stopAwaiting();
+    const awaited = { speechEndedAt, turnEndedAt: this.#context.clock.now() };
+    this.#awaited = awaited;
+    this.#protected('stt', () => this.#ears?.finishUtterance());
+    // The recogniser may have answered at once, or failed.
+    if (this.#awaited !== awaited || this.#state !== 'live' || this.#failure !== undefined) return;
+    if (this.#speech.settled) {
+      this.#answer();
+      return;
+    }
+    const waitMs = this.#speech.text === '' ? NO_TEXT_WAIT_MS : OPEN_TEXT_WAIT_MS;
+    this.#timer = this.#context.clock.after(waitMs, () => this.#protected('engine', () => this.#answer()));
+  }
+
+  #stopAwaiting(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#awaited = undefined;
+  }
+
+  /** The caller's words are complete: the agent's turn to speak. */
+  #answer(): void {
+    const awaited = this.#awaited;
+    this.#stopAwaiting();
+    if (awaited === undefined) return;
+    const { clock } = this.#context;
+    const said = this.#speech.take(this.#turns.userIndex);
+    const startedAt = this.#speechStartedAt ?? clock.wallNow();
+    this.#speechStartedAt = undefined;
+    const cutOff = this.#cutOff;
+    this.#cutOff = '';
+    if (said === '' && (this.#turns.userText ?? '') === '') {
+      // A sound without words has cut the agent off: it goes on where it was.
+      if (cutOff !== '') this.#say(cutOff);
+      return;
+    }
+    const turn = this.#turns.open(said, startedAt);
+    turn.latency.reached('speechEnded', awaited.speechEndedAt);
+    turn.latency.reached('turnEnded', awaited.turnEndedAt);
+    turn.latency.reached('textFinal', clock.now());
+    const messages = this.#conversation.asking(turn.userText);
+    const { callId } = this.#context;
+    this.#begin(turn.latency, (signal) => this.#options.model.respond({ callId, messages, signal }));
+  }
+
+  /** A turn that the agent opens itself. */
+  #say(text: string): void {
+    const turn = this.#turns.open('', this.#context.clock.wallNow());
+    this.#begin(turn.latency, () => only(text));
+  }
+
+  #begin(
+    latency: TurnLatencyMeter,
+    source: (signal: AbortSignal) => AsyncIterable<LanguageModelEvent>,
+  ): void {
+    const voice = this.#voice;
+    if (voice === undefined) return;
+    const { playout, clock } = this.#context;
+    this.#generation += 1;
+    this.#bargeIn.reset();
+    const reply = new Reply({
+      id: `reply-${this.#generation}`,
+      source,
+      timeouts: this.#options.timeouts,
+      voice,
+      playout,
+      clock,
+      latency,
+      events: {
+        spoken: (text) => this.#turns.spoken(text),
+        finished: (outcome) => this.#finished(outcome),
+        failed: (stage, error) => this.#fail(stage, error),
+      },
+    });
+    this.#reply = reply;
+    reply.start();
+  }
+
+  #finished(outcome: ReplyOutcome): void {
+    this.#reply = undefined;
+    this.#bargeIn.reset();
+    this.#turns.complete(outcome, { interrupted: false });
+    if (this.#failure !== undefined) this.#end('provider-failed');
+    else if (outcome.endCall) this.#end('agent-hangup');
+    // Words that came while the agent could not be interrupted, or an agreement to what it said.
+    else if (this.#speech.text !== '' && !this.#endpointing.active)
+      this.#awaitText(this.#context.clock.now());
+  }
+
+  /** A provider has failed. The caller hears that something went wrong, if there is a voice to say it. */
+  #fail(stage: Stage, error: unknown): void {
+    if (this.#state !== 'live') return;
+    this.#log(FAILED[stage], error);
+    const apologising = this.#failure !== undefined;
+    this.#failure ??= {
+      code: OffhookError.isInstance(error) ? error.code : 'PROVIDER_FAILED',
+      message: OffhookError.isInstance(error) ? error.message : FAILED[stage],
+    };
+    this.#stopAwaiting();
+    this.#endpointing.reset();
+    if (stage === 'tts' || this.#voice === undefined) {
+      const split = this.#reply?.stop(this.#context.playout.playedMs);
+      this.#reply = undefined;
+      this.#turns.complete(split ?? { heard: '', unheard: '' }, { interrupted: split !== undefined });
+      this.#end('provider-failed');
+      return;
+    }
+    if (apologising) return;
+    this.#timer = this.#context.clock.after(APOLOGY_LIMIT_MS, () => this.#end('provider-failed'));
+    if (this.#reply !== undefined) this.#reply.conclude(APOLOGY);
+    else this.#say(APOLOGY);
+  }
+
+  #end(reason: 'agent-hangup' | 'provider-failed'): void {
+    if (this.#state !== 'live') return;
+    this.#state = 'ending';
+    this.#timer?.cancel();
+    this.#endpointing.reset();
+    this.#context.endCall(reason, this.#failure);
+  }
+
+  #fact(fact: EngineFact): void {
+    if (this.#state !== 'closed') this.#context.fact(fact);
+  }
+
+  /** Nothing that a provider throws leaves the engine. */
+  #protected(stage: Stage, task: () => void): void {
+    if (this.#state === 'closed') return;
+    try {
+      task();
+    } catch (error) {
+      this.#fail(stage, error);
+    }
+  }
+
+  #log(sentence: string, error: unknown): void {
+    this.#context.logger.warn({ callId: this.#context.callId, ...describeError(error) }, sentence);
+  }
+}
+
+async function* only(text: string): AsyncGenerator<LanguageModelEvent> {
+  yield { type: 'text', delta: text };
+}

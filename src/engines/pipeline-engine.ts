@@ -1,0 +1,65 @@
+// The pipeline voice mode: speech-to-text, a language stage, text-to-speech, and the turns between them.
+import { ConfigError } from '../base/errors.js';
+import type { LanguageModel } from '../providers/language-model.js';
+import type { SpeechToText } from '../providers/speech-to-text.js';
+import type { TextToSpeech } from '../providers/text-to-speech.js';
+import type { EngineRecipe } from './engine.js';
+import { PipelineCall } from './pipeline-call.js';
+import { createResponder, type OnMessage, RESPONDER_NAME } from './responder.js';
+
+export interface PipelineOptions {
+  readonly stt: SpeechToText;
+  /** The language stage, unless `onMessage` takes its place. */
+  readonly llm?: LanguageModel | undefined;
+  readonly tts: TextToSpeech;
+  readonly systemPrompt?: string | undefined;
+  /** Said when the call connects. Without it the agent waits for the caller. */
+  readonly firstMessage?: string | undefined;
+  /** BCP 47 tag, handed to the providers. */
+  readonly language?: string | undefined;
+  /** False lets the agent finish whatever the caller says meanwhile; that is answered afterwards. @default true */
+  readonly interruptible?: boolean | undefined;
+  /** Answers the caller in the place of `llm`. */
+  readonly onMessage?: OnMessage | undefined;
+}
+
+/** Longest wait for a language model's first token and between two, in milliseconds. Silence beyond it ends calls anyway. */
+const MODEL_TIMEOUTS = { firstMs: 6000, nextMs: 5000 };
+
+/** onMessage keeps its own deadline; this one lies behind it. */
+const RESPONDER_TIMEOUTS = { firstMs: 31_000, nextMs: 31_000 };
+
+/** The recipe of a pipeline agent. @throws ConfigError when there is nobody to answer. */
+export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
+  const { stt, llm, tts, onMessage } = options;
+  if (llm === undefined && onMessage === undefined)
+    throw new ConfigError(
+      'CONFIG_MISSING',
+      'A pipeline agent needs `llm`, or `onMessage` to answer in its place.',
+    );
+  return {
+    mode: 'pipeline',
+    providers: {
+      engine: null,
+      stt: stt.name,
+      llm: onMessage === undefined ? (llm?.name ?? null) : RESPONDER_NAME,
+      tts: tts.name,
+    },
+    create(context) {
+      const { caller, callee, clock } = context;
+      const responder = onMessage && createResponder({ onMessage, caller, callee, clock });
+      const model = responder ?? llm;
+      if (model === undefined) throw new ConfigError('CONFIG_MISSING', 'There is no language stage.');
+      return new PipelineCall(context, {
+        stt,
+        tts,
+        model,
+        timeouts: responder === undefined ? MODEL_TIMEOUTS : RESPONDER_TIMEOUTS,
+        systemPrompt: options.systemPrompt,
+        firstMessage: options.firstMessage,
+        language: options.language,
+        interruptible: options.interruptible ?? true,
+      });
+    },
+  };
+}

@@ -1,0 +1,136 @@
+// One answer of the agent: text as the language stage streams it, cut into sentences, spoken. It can be stopped at any moment.
+import type { Playout } from '../audio/playout.js';
+import type { Clock } from '../base/clock.js';
+import type { LanguageModelEvent } from '../providers/language-model.js';
+import type { TextToSpeechSession } from '../providers/text-to-speech.js';
+import { guardedStream } from './guarded-stream.js';
+import { SentenceSplitter } from './sentence-splitter.js';
+import { Speaker, type SpokenSplit } from './speaker.js';
+import type { TurnLatencyMeter } from './turn-latency.js';
+
+export interface ReplyOutcome extends SpokenSplit {
+  /** The language stage wants the call to end now. */
+  readonly endCall: boolean;
+}
+
+export interface ReplyEvents {
+  /** What has been heard or is being spoken now. */
+  spoken(text: string): void;
+  /** All of it was heard. */
+  finished(outcome: ReplyOutcome): void;
+  /** A stage failed. After `llm` what was said goes on and `conclude` must follow; after `tts` nothing more is spoken. */
+  failed(stage: 'llm' | 'tts', error: unknown): void;
+}
+
+export interface ReplyOptions {
+  readonly id: string;
+  readonly source: (signal: AbortSignal) => AsyncIterable<LanguageModelEvent>;
+  readonly timeouts: { readonly firstMs: number; readonly nextMs: number };
+  readonly voice: TextToSpeechSession;
+  readonly playout: Playout;
+  readonly clock: Clock;
+  readonly latency: TurnLatencyMeter;
+  readonly events: ReplyEvents;
+}
+
+/** A model that does not stop talking is stopped: about ten minutes of speech. */
+const MAX_CHARS = 8000;
+
+/** One per generation. After `stop` none of its events and none of its audio comes any more: what is late is late for a dead object. */
+export class Reply {
+  readonly #options: ReplyOptions;
+  readonly #abort = new AbortController();
+  readonly #splitter = new SentenceSplitter();
+  readonly #speaker: Speaker;
+  #endCall = false;
+  #stopped = false;
+
+  constructor(options: ReplyOptions) {
+    this.#options = options;
+    const { id, voice, playout, clock, latency, events } = options;
+    this.#speaker = new Speaker({
+      id,
+      voice,
+      playout,
+      clock,
+      events: {
+        firstAudio: (at) => latency.reached('firstAudio', at),
+        firstFrameSent: (at) => latency.reached('firstFrameSent', at),
+        firstFrameHeard: (at) => latency.heard(at),
+        spoken: (text) => events.spoken(text),
+        finished: () => this.#finish(),
+        failed: (error) => this.#fail('tts', error),
+      },
+    });
+  }
+
+  /** True once the caller can have heard something. */
+  get audible(): boolean {
+    return this.#speaker.audible;
+  }
+
+  start(): void {
+    void this.#generate();
+  }
+
+  markPlayed(name: string): void {
+    this.#speaker.markPlayed(name);
+  }
+
+  /** Says `text` as the last sentence, in the place of whatever the language stage has not yet given. */
+  conclude(text: string): void {
+    if (this.#stopped) return;
+    this.#abort.abort();
+    this.#speaker.say(text);
+    this.#speaker.complete();
+  }
+
+  /** Stops generating and speaking in this tick and says what was heard up to `playedMs`. Idempotent. */
+  stop(playedMs: number): SpokenSplit {
+    this.#stopped = true;
+    this.#abort.abort();
+    const split = this.#speaker.stop(playedMs);
+    const unspoken = this.#splitter.flush().join(' ');
+    return { heard: split.heard, unheard: `${split.unheard} ${unspoken}`.trim() };
+  }
+
+  async #generate(): Promise<void> {
+    const { source, timeouts, clock, latency } = this.#options;
+    const { signal } = this.#abort;
+    let length = 0;
+    try {
+      const events = guardedStream(source(signal), { clock, signal, source: 'language model', ...timeouts });
+      for await (const event of events) {
+        if (signal.aborted) return;
+        if (event.type === 'end-call') this.#endCall = true;
+        if (event.type !== 'text' || event.delta === '') continue;
+        latency.reached('firstToken', clock.now());
+        this.#say(this.#splitter.push(event.delta));
+        length += event.delta.length;
+        if (length > MAX_CHARS) break;
+      }
+      if (signal.aborted) return;
+      this.#say(this.#splitter.flush());
+      this.#speaker.complete();
+    } catch (error) {
+      if (!signal.aborted) this.#fail('llm', error);
+    }
+  }
+
+  #say(sentences: readonly string[]): void {
+    for (const sentence of sentences) {
+      this.#options.latency.reached('firstSentence', this.#options.clock.now());
+      this.#speaker.say(sentence);
+    }
+  }
+
+  #finish(): void {
+    if (this.#stopped) return;
+    const { playout, events } = this.#options;
+    events.finished({ ...this.stop(playout.playedMs), endCall: this.#endCall });
+  }
+
+  #fail(stage: 'llm' | 'tts', error: unknown): void {
+    if (!this.#stopped) this.#options.events.failed(stage, error);
+  }
+}

@@ -1,0 +1,277 @@
+// Speaks one reply: sentences through text-to-speech into the playout, one ahead of the ear, and keeps account of what was heard.
+import { frameSamples, PCM_16K } from '../audio/format.js';
+import type { Playout } from '../audio/playout.js';
+import type { Clock, Timer } from '../base/clock.js';
+import type { TextToSpeechSession } from '../providers/text-to-speech.js';
+import { guardedStream } from './guarded-stream.js';
+import { heardPart } from './heard-text.js';
+
+export interface SpeakerEvents {
+  /** The voice gave the first audio of the reply. */
+  firstAudio(at: number): void;
+  /** The first frame of the reply was handed to the carrier. */
+  firstFrameSent(at: number): void;
+  /** The carrier says that the first frame was heard. */
+  firstFrameHeard(at: number): void;
+  /** The sentences that have been heard or are being spoken now. */
+  spoken(text: string): void;
+  /** Everything was heard, and no more will come. */
+  finished(): void;
+  /** The voice failed; nothing more will be spoken. */
+  failed(error: unknown): void;
+}
+
+export interface SpeakerOptions {
+  /** Distinguishes the marks of this reply from those of all others of the call. */
+  readonly id: string;
+  readonly voice: TextToSpeechSession;
+  readonly playout: Playout;
+  readonly clock: Clock;
+  readonly events: SpeakerEvents;
+}
+
+/** What became of a reply that was stopped or has ended. */
+export interface SpokenSplit {
+  heard: string;
+  unheard: string;
+}
+
+interface Sentence {
+  readonly text: string;
+  readonly mark: string;
+  state: 'waiting' | 'speaking' | 'spoken' | 'heard' | 'silent';
+  startMs: number;
+  endMs: number;
+}
+
+const FRAME_SAMPLES = frameSamples(PCM_16K);
+
+/** Sentences that may be at the playout and not yet heard: the one that plays and the next. */
+const AHEAD = 2;
+
+/** Longest wait for audio, the first of a sentence and all later. */
+const VOICE_TIMEOUT_MS = 5000;
+
+/** A mark this long overdue is lost; the playback clock then counts. */
+const MARK_GRACE_MS = 1500;
+
+/** One speaker per reply. After `stop` nothing of it reaches the playout or the events. */
+export class Speaker {
+  readonly #options: SpeakerOptions;
+  readonly #abort = new AbortController();
+  readonly #sentences: Sentence[] = [];
+  #running = false;
+  #complete = false;
+  #stopped = false;
+  #pushedSamples = 0;
+  #audible = false;
+  #spokenCount = 0;
+  /** Continues the run that waits for the ear. */
+  #proceed: (() => void) | undefined;
+  #watch: Timer | undefined;
+
+  constructor(options: SpeakerOptions) {
+    this.#options = options;
+  }
+
+  /** True once the caller can have heard something. */
+  get audible(): boolean {
+    return this.#audible;
+  }
+
+  /** Queues a sentence. */
+  say(text: string): void {
+    if (this.#stopped || this.#complete) return;
+    const mark = `${this.#options.id}-${this.#sentences.length}`;
+    this.#sentences.push({ text, mark, state: 'waiting', startMs: 0, endMs: 0 });
+    if (!this.#running) void this.#run();
+  }
+
+  /** No more sentences will come. */
+  complete(): void {
+    if (this.#stopped) return;
+    this.#complete = true;
+    this.#settle();
+  }
+
+  /** Takes the mark if it is one of this reply's. */
+  markPlayed(name: string): void {
+    if (this.#stopped) return;
+    if (name === this.#firstFrameMark) this.#options.events.firstFrameHeard(this.#options.clock.now());
+    const index = this.#sentences.findIndex((sentence) => sentence.mark === name);
+    if (index !== -1) this.#heardUpTo(index);
+  }
+
+  /** Stops at once and says what was heard up to `playedMs`, the position that the playout's `clear` returned. Idempotent. */
+  stop(playedMs: number): SpokenSplit {
+    if (!this.#stopped) {
+      this.#stopped = true;
+      this.#abort.abort();
+      this.#watch?.cancel();
+      this.#proceed?.();
+    }
+    return this.#split(playedMs);
+  }
+
+  get #firstFrameMark(): string {
+    return `${this.#options.id}-first`;
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    try {
+      let sentence = this.#next();
+      while (sentence !== undefined && !this.#stopped) {
+        await this.#earIsNear();
+        if (this.#stopped) return;
+        await this.#speak(sentence);
+        sentence = this.#next();
+      }
+    } catch (error) {
+      if (this.#stopped) return;
+      this.#stopped = true;
+      this.#watch?.cancel();
+      this.#options.events.failed(error);
+    } finally {
+      this.#running = false;
+    }
+    this.#settle();
+  }
+
+  #next(): Sentence | undefined {
+    return this.#sentences.find((sentence) => sentence.state === 'waiting');
+  }
+
+  async #speak(sentence: Sentence): Promise<void> {
+    const { voice, playout, clock } = this.#options;
+    sentence.state = 'speaking';
+    sentence.startMs = sentence.endMs = playout.pushedMs;
+    const stream = guardedStream(voice.synthesize(sentence.text, this.#abort.signal), {
+      clock,
+      signal: this.#abort.signal,
+      source: 'text-to-speech',
+      firstMs: VOICE_TIMEOUT_MS,
+      nextMs: VOICE_TIMEOUT_MS,
+    });
+    for await (const chunk of stream) {
+      if (this.#stopped) return;
+      this.#push(chunk);
+      sentence.endMs = playout.pushedMs;
+      this.#reportSpoken();
+    }
+    if (this.#stopped) return;
+    if (sentence.endMs === sentence.startMs) {
+      sentence.state = 'silent';
+      return;
+    }
+    sentence.state = 'spoken';
+    playout.mark(sentence.mark);
+    this.#watchMarks();
+  }
+
+  /** The first frame travels with a mark of its own, so that its way to the ear can be measured. */
+  #push(chunk: Int16Array): void {
+    const { playout, events, clock } = this.#options;
+    if (chunk.length === 0) return;
+    if (this.#pushedSamples === 0) {
+      events.firstAudio(clock.now());
+      playout.onNextFrameSent((at) => {
+        if (this.#stopped) return;
+        this.#audible = true;
+        events.firstFrameSent(at);
+        this.#reportSpoken();
+      });
+    }
+    const missing = FRAME_SAMPLES - this.#pushedSamples;
+    this.#pushedSamples += chunk.length;
+    if (missing <= 0 || chunk.length < missing) {
+      playout.push(chunk);
+      return;
+    }
+    playout.push(chunk.subarray(0, missing));
+    playout.mark(this.#firstFrameMark);
+    playout.push(chunk.subarray(missing));
+  }
+
+  /** Resolves when the ear is so close behind that the next sentence is due. */
+  #earIsNear(): Promise<void> {
+    if (this.#unheard().length < AHEAD) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#proceed = resolve;
+    });
+  }
+
+  #unheard(): Sentence[] {
+    return this.#sentences.filter((sentence) => sentence.state === 'spoken');
+  }
+
+  #heardUpTo(index: number): void {
+    for (const sentence of this.#sentences.slice(0, index + 1))
+      if (sentence.state === 'spoken') sentence.state = 'heard';
+    this.#reportSpoken();
+    if (this.#unheard().length < AHEAD) this.#proceed?.();
+    this.#settle();
+  }
+
+  /** Marks can get lost, the playback clock cannot: it steps in for a mark that is long overdue. */
+  #watchMarks(): void {
+    this.#watch?.cancel();
+    const { playout, clock } = this.#options;
+    const next = this.#unheard()[0];
+    if (next === undefined || this.#stopped) return;
+    const delayMs = Math.max(0, next.endMs - playout.playedMs) + MARK_GRACE_MS;
+    this.#watch = clock.after(delayMs, () => {
+      const heard = this.#sentences.findLastIndex(
+        (sentence) => sentence.state === 'spoken' && sentence.endMs <= playout.playedMs,
+      );
+      if (heard !== -1) this.#heardUpTo(heard);
+      this.#watchMarks();
+    });
+  }
+
+  #reportSpoken(): void {
+    if (!this.#audible) return;
+    const next = this.#sentences.findIndex(
+      (sentence) => sentence.state !== 'heard' && sentence.state !== 'silent',
+    );
+    const current = next === -1 ? undefined : this.#sentences[next];
+    const begun = current !== undefined && current.endMs > current.startMs;
+    const count = next === -1 ? this.#sentences.length : begun ? next + 1 : next;
+    if (count <= this.#spokenCount) return;
+    this.#spokenCount = count;
+    const sentences = this.#sentences.slice(0, count).filter((sentence) => sentence.state !== 'silent');
+    this.#options.events.spoken(joined(sentences.map((sentence) => sentence.text)));
+  }
+
+  #settle(): void {
+    if (this.#stopped || this.#running || !this.#complete) return;
+    if (this.#sentences.some((sentence) => sentence.state !== 'heard' && sentence.state !== 'silent')) return;
+    this.#stopped = true;
+    this.#watch?.cancel();
+    this.#options.events.finished();
+  }
+
+  #split(playedMs: number): SpokenSplit {
+    const heard: string[] = [];
+    const unheard: string[] = [];
+    for (const sentence of this.#sentences) {
+      const part = heardOf(sentence, playedMs);
+      heard.push(part);
+      unheard.push(sentence.text.slice(part.length).trim());
+    }
+    return { heard: joined(heard), unheard: joined(unheard) };
+  }
+}
+
+function heardOf(sentence: Sentence, playedMs: number): string {
+  if (sentence.state === 'heard') return sentence.text;
+  if (sentence.state === 'waiting' || sentence.state === 'silent') return '';
+  return heardPart(sentence.text, playedMs - sentence.startMs, {
+    producedMs: sentence.endMs - sentence.startMs,
+    complete: sentence.state === 'spoken',
+  });
+}
+
+function joined(texts: readonly string[]): string {
+  return texts.filter((text) => text !== '').join(' ');
+}

@@ -1,0 +1,100 @@
+// What the caller is saying: the recogniser's pieces, told as transcript entries and gathered until a turn takes them.
+import type { TranscriptEntry } from '../contract/call-record.js';
+
+export interface UserSpeechOptions {
+  /** Tells an entry. */
+  readonly tell: (entry: TranscriptEntry) => void;
+  readonly wallNow: () => number;
+  /** Turn that the entries belong to. */
+  readonly turnIndex: () => number;
+}
+
+/** Text of the caller since the last turn was taken. */
+export class UserSpeech {
+  readonly #options: UserSpeechOptions;
+  #finals: TranscriptEntry[] = [];
+  #partial: TranscriptEntry | undefined;
+  /** A piece that a turn took before the recogniser was done with it. */
+  #owed: TranscriptEntry | undefined;
+  #count = 0;
+
+  constructor(options: UserSpeechOptions) {
+    this.#options = options;
+  }
+
+  /** All text so far, the open piece included. */
+  get text(): string {
+    const entries = this.#partial === undefined ? this.#finals : [...this.#finals, this.#partial];
+    return entries.map((entry) => entry.text).join(' ');
+  }
+
+  /** True when there is text and none of it will change any more. */
+  get settled(): boolean {
+    return this.#finals.length > 0 && this.#partial === undefined;
+  }
+
+  /** What the recogniser may still say belongs to new speech. */
+  speechStarted(): void {
+    this.#owed = undefined;
+  }
+
+  partial(text: string): void {
+    if (text.trim() === '') return;
+    this.#owed = undefined;
+    this.#partial = this.#entry(text.trim(), false);
+    this.#options.tell(this.#partial);
+  }
+
+  /** Returns false when nothing was added: the text is empty, or is that of a piece which a turn has taken already. */
+  final(text: string): boolean {
+    const said = text.trim();
+    if (said === '') {
+      this.#withdraw();
+      return false;
+    }
+    const owed = this.#owed;
+    this.#owed = undefined;
+    if (owed !== undefined && this.#partial === undefined) {
+      this.#options.tell({ ...owed, text: said });
+      return false;
+    }
+    const entry = this.#entry(said, true);
+    this.#options.tell(entry);
+    this.#finals.push(entry);
+    this.#partial = undefined;
+    return true;
+  }
+
+  /** The whole text, for turn `turnIndex`. An open piece counts as it is. */
+  take(turnIndex: number): string {
+    const open = this.#partial;
+    if (open !== undefined) {
+      this.final(open.text);
+      this.#owed = { ...open, turnIndex, final: true };
+    }
+    const text = this.text;
+    for (const entry of this.#finals)
+      if (entry.turnIndex !== turnIndex) this.#options.tell({ ...entry, turnIndex });
+    this.#finals = [];
+    return text;
+  }
+
+  /** Forgets the text: it was no turn. Final pieces stay in the transcript, an open one goes. */
+  dismiss(): void {
+    this.#withdraw();
+    this.#finals = [];
+  }
+
+  #withdraw(): void {
+    if (this.#partial !== undefined) this.#options.tell({ ...this.#partial, text: '', final: true });
+    this.#partial = undefined;
+  }
+
+  #entry(text: string, final: boolean): TranscriptEntry {
+    const open = this.#partial;
+    if (open !== undefined) return { ...open, text, final };
+    this.#count += 1;
+    const { turnIndex, wallNow } = this.#options;
+    return { id: `user-${this.#count}`, turnIndex: turnIndex(), role: 'user', text, at: wallNow(), final };
+  }
+}

@@ -1,0 +1,2 @@
+// Entry point offhook/llm.
+export { ScriptedLanguageModel, type ScriptedLanguageModelOptions } from './scripted.js';

@@ -1,0 +1,67 @@
+// A language model without a model: answers by rules, word by word, as fast as it is told to.
+import { type Clock, systemClock } from '../../base/clock.js';
+import type { LanguageModel, LanguageModelEvent, LanguageModelRequest } from '../language-model.js';
+import { scriptedAnswer } from './scripted-rules.js';
+
+export interface ScriptedLanguageModelOptions {
+  /** Time to the first word, in milliseconds. @default 120 */
+  readonly firstWordMs?: number;
+  /** Words streamed in a second, 1 to 1000. @default 40 */
+  readonly wordsPerSecond?: number;
+  readonly clock?: Clock;
+}
+
+const DEFAULT_FIRST_WORD_MS = 120;
+const DEFAULT_WORDS_PER_SECOND = 40;
+
+/** A usual rule of thumb for English. */
+const CHARACTERS_PER_TOKEN = 4;
+
+export class ScriptedLanguageModel implements LanguageModel {
+  readonly name = 'scripted';
+  readonly #clock: Clock;
+  readonly #firstWordMs: number;
+  readonly #wordMs: number;
+
+  constructor(options: ScriptedLanguageModelOptions = {}) {
+    const wordsPerSecond = options.wordsPerSecond ?? DEFAULT_WORDS_PER_SECOND;
+    this.#clock = options.clock ?? systemClock;
+    this.#firstWordMs = Math.max(0, options.firstWordMs ?? DEFAULT_FIRST_WORD_MS);
+    this.#wordMs = 1000 / Math.min(1000, Math.max(1, wordsPerSecond));
+  }
+
+  async *respond({ messages, signal }: LanguageModelRequest): AsyncGenerator<LanguageModelEvent> {
+    const answer = scriptedAnswer(messages);
+    let delayMs = this.#firstWordMs;
+    for (const word of answer.text.match(/\s*\S+/g) ?? []) {
+      await this.#pause(delayMs, signal);
+      if (signal.aborted) return;
+      yield { type: 'text', delta: word };
+      delayMs = this.#wordMs;
+    }
+    const asked = messages.reduce((sum, message) => sum + message.content.length, 0);
+    yield {
+      type: 'usage',
+      usage: {
+        inputTokens: Math.ceil(asked / CHARACTERS_PER_TOKEN),
+        cachedTokens: 0,
+        outputTokens: Math.ceil(answer.text.length / CHARACTERS_PER_TOKEN),
+      },
+    };
+    if (answer.endCall) yield { type: 'end-call' };
+  }
+
+  /** Resolves after `delayMs`, or at once when the signal aborts. */
+  #pause(delayMs: number, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.resolve();
+    return new Promise((resolve) => {
+      const done = () => {
+        timer.cancel();
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = this.#clock.after(delayMs, done);
+      signal.addEventListener('abort', done, { once: true });
+    });
+  }
+}

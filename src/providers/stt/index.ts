@@ -1,0 +1,2 @@
+// Entry point offhook/stt.
+export { SimulatedSpeechToText, type SimulatedSpeechToTextOptions } from './simulated.js';

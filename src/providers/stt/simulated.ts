@@ -1,0 +1,135 @@
+// Speech recognition for calls without a recogniser: the words come beside the audio, from the caller who is simulated, too.
+import type {
+  SpeechToText,
+  SpeechToTextContext,
+  SpeechToTextEvents,
+  SpeechToTextSession,
+} from '../speech-to-text.js';
+
+export interface SimulatedSpeechToTextOptions {
+  /** Text of speech that came without words. @default '[speech]' */
+  readonly placeholder?: string;
+}
+
+/** Text of a turn whose words nobody told. */
+export const SPEECH_PLACEHOLDER = '[speech]';
+
+/** Root mean square of a frame that is no silence: about -45 dB of full scale. */
+const LOUD_RMS = 184;
+const LOUD_FRAMES = 3;
+
+/** A silence of 1.5 s parts two utterances even when nobody asked for the first. */
+const PAUSE_FRAMES = 75;
+
+/** Takes its text from `pushSpokenText`. Sound that no text belongs to becomes a placeholder, so that it gets an answer, too. */
+export class SimulatedSpeechToText implements SpeechToText {
+  readonly name = 'simulated';
+  readonly #placeholder: string;
+
+  constructor(options: SimulatedSpeechToTextOptions = {}) {
+    this.#placeholder = options.placeholder ?? SPEECH_PLACEHOLDER;
+  }
+
+  open(context: SpeechToTextContext): SpeechToTextSession {
+    return new SimulatedSession(context.events, this.#placeholder);
+  }
+}
+
+interface SpokenText {
+  id: string;
+  text: string;
+  final: boolean;
+}
+
+class SimulatedSession implements SpeechToTextSession {
+  readonly #events: SpeechToTextEvents;
+  readonly #placeholder: string;
+  #loudFrames = 0;
+  #quietFrames = 0;
+  #framesSinceText = 0;
+  #texted = false;
+  #open: SpokenText | undefined;
+  /** The last utterance that was given out, and how much of it. */
+  #given: { id: string; text: string } = { id: '', text: '' };
+  /** A placeholder stands for the last utterance: text that comes now, without new sound, is late. */
+  #replaced = false;
+  #closed = false;
+
+  constructor(events: SpeechToTextEvents, placeholder: string) {
+    this.#events = events;
+    this.#placeholder = placeholder;
+  }
+
+  pushAudio(frame: Int16Array): void {
+    this.#framesSinceText += 1;
+    if (!isLoud(frame)) {
+      this.#quietFrames += 1;
+      return;
+    }
+    // What was said before a long silence is done with. Text that came in the silence announces this sound.
+    if (this.#quietFrames >= PAUSE_FRAMES && this.#framesSinceText >= this.#quietFrames) {
+      this.#loudFrames = 0;
+      this.#texted = false;
+    }
+    this.#quietFrames = 0;
+    this.#loudFrames += 1;
+    if (this.#heard) this.#replaced = false;
+  }
+
+  pushSpokenText(segment: SpokenText): void {
+    if (this.#closed) return;
+    if (this.#replaced) {
+      if (segment.final) this.#given = { id: segment.id, text: segment.text };
+      return;
+    }
+    const text = this.#news(segment);
+    if (text === '') return;
+    this.#texted = true;
+    this.#framesSinceText = 0;
+    if (segment.final) this.#give(segment, text);
+    else {
+      this.#open = segment;
+      this.#events.partial(text);
+    }
+  }
+
+  finishUtterance(): void {
+    if (this.#closed) return;
+    const open = this.#open;
+    const wordless = this.#heard && !this.#texted;
+    this.#loudFrames = 0;
+    this.#texted = false;
+    if (open !== undefined) this.#give(open, this.#news(open));
+    else if (wordless) {
+      this.#replaced = true;
+      this.#events.final(this.#placeholder);
+    }
+  }
+
+  close(): void {
+    this.#closed = true;
+  }
+
+  get #heard(): boolean {
+    return this.#loudFrames >= LOUD_FRAMES;
+  }
+
+  #give(segment: SpokenText, text: string): void {
+    this.#open = undefined;
+    this.#given = { id: segment.id, text: segment.text };
+    this.#events.final(text);
+  }
+
+  /** What of a text was not given out before: an utterance may go on after a pause in which a turn has taken its first part. */
+  #news({ id, text }: SpokenText): string {
+    const given = id === this.#given.id ? this.#given.text.trim() : '';
+    const said = text.trim();
+    return said.startsWith(given) ? said.slice(given.length).trim() : '';
+  }
+}
+
+function isLoud(frame: Int16Array): boolean {
+  let sum = 0;
+  for (const sample of frame) sum += sample * sample;
+  return sum > frame.length * LOUD_RMS * LOUD_RMS;
+}
