@@ -8,14 +8,18 @@ import {
   checkBoolean,
   checkFunction,
   checkMethods,
+  checkNames,
   checkNumber,
   checkText,
-  refuseUnavailable,
-  refuseUnknownNames,
   requireObject,
 } from './base/option-checks.js';
 import { fillPlaceholders, type Variables } from './base/placeholders.js';
-import type { CallStartPayload, MetricsPayload, TranscriptPayload } from './calls/callbacks.js';
+import type {
+  CallCallbacks,
+  CallStartPayload,
+  MetricsPayload,
+  TranscriptPayload,
+} from './calls/callbacks.js';
 import type { Carrier } from './carriers/carrier.js';
 import type { CallRecord } from './contract/call-record.js';
 import type { OnMessage } from './engines/responder.js';
@@ -30,7 +34,7 @@ export interface ClientOptions {
   /** The own number, in the form `+15550100` (E.164). */
   phoneNumber: string;
   /** Public host name that leads to this server over TLS, with a port if it is not 443; no scheme, no path. Without it the `Host` header of a webhook counts, and the carrier is not told where we are. */
-  webhookUrl?: string;
+  webhookUrl?: string | undefined;
 }
 
 /** Options of `phone.agent(...)`. */
@@ -58,7 +62,7 @@ export interface ServeOptions {
   /** The agent that answers: what `phone.agent(...)` returned. */
   agent: Agent;
   /** Port to listen on, 1-65535. @default 8000 */
-  port?: number;
+  port?: number | undefined;
   /** Address to listen on. @default '0.0.0.0' */
   host?: string;
   /** Start a tunnel. Not available in this version, and never together with `webhookUrl`. @default false */
@@ -76,13 +80,13 @@ export interface ServeOptions {
   /** Serve the page. Its API is there in any case. @default true */
   dashboard?: boolean;
   /** Bearer token that protects page and API. @default open, with a warning */
-  dashboardToken?: string;
+  dashboardToken?: string | undefined;
   /** Point the number's voice URL at this server when it starts; needs `webhookUrl` and the carrier's credentials. @default true */
   manageWebhook?: boolean;
   /** Open streams that one address may have, 1 or more. Behind a proxy all callers share one address unless `trustProxy` is set. @default 10 */
   maxStreamsPerIp?: number;
   /** Calls at a time, 1 or more; the next one gets the busy answer. @default no limit */
-  maxCalls?: number;
+  maxCalls?: number | undefined;
   /** Proxies whose `X-Forwarded-For` is believed: the values of Express's `trust proxy`. @default false */
   trustProxy?: boolean | number | string | string[];
   /** Longest call, in minutes, 0.05-1440. @default 60 */
@@ -177,7 +181,7 @@ export interface CheckedServeOptions {
   readonly port: number;
   readonly host: string;
   readonly onMessage: OnMessage | undefined;
-  readonly callbacks: Pick<ServeOptions, 'onCallStart' | 'onCallEnd' | 'onTranscript' | 'onMetrics'>;
+  readonly callbacks: CallCallbacks;
   readonly dashboard: boolean;
   readonly dashboardToken: string | undefined;
   readonly manageWebhook: boolean;
@@ -194,7 +198,7 @@ export interface CheckedServeOptions {
 export function checkClientOptions(options: ClientOptions): CheckedClientOptions {
   const where = 'new Offhook()';
   requireObject(options, where);
-  refuseUnknownNames(options, CLIENT_OPTIONS, where);
+  checkNames(options, { known: CLIENT_OPTIONS, later: [] }, where);
   const { carrier, phoneNumber, webhookUrl } = options;
   if (carrier === undefined) {
     throw new ConfigError('CONFIG_MISSING', 'carrier is not set: give one, as in carrier: new CarrierA().');
@@ -226,8 +230,7 @@ export function checkClientOptions(options: ClientOptions): CheckedClientOptions
 function checkAgentOptions(options: AgentOptions): CheckedAgentOptions {
   const where = 'agent()';
   requireObject(options, where);
-  refuseUnavailable(options, LATER_AGENT_OPTIONS, where);
-  refuseUnknownNames(options, [...AGENT_OPTIONS, ...LATER_AGENT_OPTIONS], where);
+  checkNames(options, { known: AGENT_OPTIONS, later: LATER_AGENT_OPTIONS }, where);
   const { systemPrompt = '', stt, llm, tts } = options;
   if (typeof systemPrompt !== 'string') {
     throw new ConfigError('CONFIG_INVALID', 'systemPrompt must be a text.');
@@ -274,14 +277,10 @@ function checkVariables(variables: unknown): Variables {
 }
 
 /** @throws ConfigError */
-export function checkServeOptions(
-  options: ServeOptions,
-  client: { carrier: Carrier; webhookUrl?: string },
-): CheckedServeOptions {
+export function checkServeOptions(options: ServeOptions, client: CheckedClientOptions): CheckedServeOptions {
   const where = 'serve()';
   requireObject(options, where);
-  refuseUnavailable(options, LATER_SERVE_OPTIONS, where);
-  refuseUnknownNames(options, [...SERVE_OPTIONS, ...LATER_SERVE_OPTIONS], where);
+  checkNames(options, { known: SERVE_OPTIONS, later: LATER_SERVE_OPTIONS }, where);
   const { agent, logger, onMessage, onCallStart, onCallEnd, onTranscript, onMetrics } = options;
   if (!(agent instanceof Agent)) {
     const code = agent === undefined ? 'CONFIG_MISSING' : 'CONFIG_INVALID';

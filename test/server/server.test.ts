@@ -109,6 +109,16 @@ describe('listen', () => {
     await expect(second.close()).resolves.toBeUndefined();
   });
 
+  it('does not stay open when the server is closed while it starts', async () => {
+    const { port, server } = await startServer();
+    await server.close();
+    const second = createServer();
+    const listening = second.listen(port, '127.0.0.1');
+    await second.close();
+    await expect(listening).rejects.toBeInstanceOf(ConfigError);
+    await expect(send(port, { path: '/health' })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  });
+
   it('refuses a trustProxy that makes no sense', async () => {
     for (const trustProxy of ['nonsense', ['300.1.1.1']] satisfies TrustProxy[]) {
       await expect(startServer({ trustProxy })).rejects.toBeInstanceOf(ConfigError);

@@ -1,0 +1,18 @@
+#!/usr/bin/env node
+// The command `offhook`. Ends in order at the first signal, at once at the second.
+import { runCli } from './cli/program.js';
+
+const controller = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    // 130: the exit code of a program that an interrupt ended.
+    if (controller.signal.aborted) process.exit(130);
+    controller.abort();
+  });
+}
+
+process.exitCode = await runCli(process.argv.slice(2), {
+  out: (text) => void process.stdout.write(`${text}\n`),
+  error: (text) => void process.stderr.write(`${text}\n`),
+  signal: controller.signal,
+});

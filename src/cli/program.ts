@@ -1,0 +1,130 @@
+// The commands, their options and exit codes: 0 done, 1 failed, 2 usage. What they do lives elsewhere and is loaded when asked for.
+import { createRequire } from 'node:module';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { readEnv } from '../base/env.js';
+import { OffhookError } from '../base/errors.js';
+import { type CliContext, UsageError } from './context.js';
+import type { SimulateFlags } from './simulate-command.js';
+
+const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
+const MAX_CALLS = 200;
+
+function wholeNumber(range: { from: number; to: number }): (text: string) => number {
+  return (text) => {
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (!(value >= range.from && value <= range.to)) {
+      throw new InvalidArgumentError(`It is a whole number from ${range.from} to ${range.to}.`);
+    }
+    return value;
+  };
+}
+
+function defaultPort(): number {
+  const text = readEnv('PORT');
+  if (text === undefined) return 8000;
+  try {
+    return wholeNumber({ from: 1, to: 65_535 })(text);
+  } catch {
+    throw new UsageError('The environment variable PORT is a whole number from 1 to 65535.');
+  }
+}
+
+function collect(value: string, earlier: string[]): string[] {
+  return [...earlier, value];
+}
+
+function addDemo(program: Command, context: CliContext): void {
+  program
+    .command('demo')
+    .description(
+      'Answer simulated calls on this machine: no key, no phone. Prints the address of the dashboard.',
+    )
+    .option(
+      '--port <port>',
+      'port to listen on (default: PORT, else 8000)',
+      wholeNumber({ from: 1, to: 65_535 }),
+    )
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .action(async (flags: { port?: number; host: string }) => {
+      const port = flags.port ?? defaultPort();
+      const { runDemo } = await import('../testing/demo/run-demo.js');
+      const { signal } = context;
+      await runDemo({ port, host: flags.host, folder: '.offhook/demo', print: context.out, signal });
+    });
+}
+
+function addSimulate(program: Command, context: CliContext, finish: (code: number) => void): void {
+  program
+    .command('simulate')
+    .description(
+      'Call a running server as a carrier would, and report what was heard. A demo on this machine needs no further option.',
+    )
+    .option('--url <url>', 'address of the server; its host is dialled', 'http://127.0.0.1:8000')
+    .option('--wav <file>', 'what the caller says: a WAV file, PCM16, mu-law or A-law')
+    .option(
+      '--text <text>',
+      'what the caller says: text to speak, or the words of --wav; @file reads one text per line; repeatable',
+      collect,
+      [],
+    )
+    .option('--voice <name>', 'voice of --text: slt, kal16, awb, rms or kal')
+    .option(
+      '--interrupt <ms>',
+      'talk over the agent after so much of its speech',
+      wholeNumber({ from: 0, to: 600_000 }),
+    )
+    .option('--out <file>', 'write the call as a stereo WAV: the caller left, the agent right')
+    .option('--report <file>', 'write the report as JSON')
+    .option('--json', 'print the report as JSON')
+    .option('--auth-token <token>', 'sign as the carrier does (default: the demo’s, else the environment’s)')
+    .option(
+      '--webhook-host <host>',
+      'public host of the server (default: the demo’s, else the host of --url)',
+    )
+    .option('--from <number>', 'who calls')
+    .option('--to <number>', 'the called number')
+    .option('--calls <number>', 'calls at the same time', wholeNumber({ from: 1, to: MAX_CALLS }), 1)
+    .option('--max-duration <seconds>', 'hang up after this time', wholeNumber({ from: 1, to: 3600 }), 120)
+    .addHelpText(
+      'after',
+      `
+Without --wav and --text the caller makes speech-like tones.
+Exit codes: 0 every call was answered and kept to the protocol, 1 one was not, 2 usage.`,
+    )
+    .action(async (flags: SimulateFlags) => {
+      const { runSimulate } = await import('./simulate-command.js');
+      finish(await runSimulate(flags, context));
+    });
+}
+
+/** Runs one command line, without the program's name, and resolves with its exit code. */
+export async function runCli(args: readonly string[], context: CliContext): Promise<number> {
+  let exitCode = 0;
+  const write = (take: (text: string) => void) => (text: string) => take(text.replace(/\n$/, ''));
+  const program = new Command('offhook')
+    .description('A phone server for AI voice agents, on your own machine.')
+    .version(version)
+    .exitOverride()
+    .showSuggestionAfterError()
+    .showHelpAfterError('(offhook --help shows what there is)')
+    .configureOutput({ writeOut: write(context.out), writeErr: write(context.error) });
+  const finish = (code: number) => {
+    exitCode = code;
+  };
+  addDemo(program, context);
+  addSimulate(program, context, finish);
+  for (const command of program.commands) command.copyInheritedSettings(program);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof UsageError) {
+      context.error(`error: ${error.message}`);
+      return 2;
+    }
+    context.error(`error: ${OffhookError.isInstance(error) ? error.message : 'something went wrong.'}`);
+    if (!OffhookError.isInstance(error) && error instanceof Error) context.error(String(error.stack));
+    return 1;
+  }
+}

@@ -1,0 +1,36 @@
+// The folder with the recordings of the demo: the newest ones are kept.
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join, relative, resolve } from 'node:path';
+
+const NAME = /^call-\d{8}-\d{6}-\d{4}\.wav$/;
+
+export interface Recordings {
+  /** Path for the next recording, relative to the working directory when it lies inside. `at` is epoch milliseconds. */
+  nextPath(at: number): string;
+  /** Removes all but the newest `keep`. */
+  prune(): Promise<void>;
+}
+
+/** Opens the folder, mode 0700, and makes it when it is not there. */
+export async function openRecordings(options: { folder: string; keep: number }): Promise<Recordings> {
+  const folder = resolve(options.folder);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const shown = relative(process.cwd(), folder);
+  const base = shown.startsWith('..') ? folder : shown;
+  let count = 0;
+  return {
+    nextPath(at) {
+      count += 1;
+      const [day = '', time = ''] = new Date(at)
+        .toISOString()
+        .replace(/[-:]|\..*$/g, '')
+        .split('T');
+      return join(base, `call-${day}-${time}-${String(count % 10_000).padStart(4, '0')}.wav`);
+    },
+    async prune() {
+      const names = (await readdir(folder)).filter((name) => NAME.test(name)).sort();
+      const old = names.slice(0, Math.max(0, names.length - options.keep));
+      await Promise.all(old.map((name) => rm(join(folder, name), { force: true })));
+    },
+  };
+}

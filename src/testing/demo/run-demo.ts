@@ -1,0 +1,187 @@
+// The demo: a phone server with the local stack, a carrier that exists only here, and callers who ring every half minute.
+import { randomBytes } from 'node:crypto';
+import { systemClock, type Clock } from '../../base/clock.js';
+import { OffhookError } from '../../base/errors.js';
+import { createLogger } from '../../base/log.js';
+import { maskPhone } from '../../base/redact.js';
+import { CarrierA } from '../../carriers/carrier-a/index.js';
+import { Offhook } from '../../client.js';
+import { ScriptedLanguageModel } from '../../providers/llm/index.js';
+import { SimulatedSpeechToText } from '../../providers/stt/index.js';
+import { FliteTextToSpeech } from '../../providers/tts/index.js';
+import { createId } from '../carrier-a/ids.js';
+import { startRestServer, type CarrierARestServer } from '../carrier-a/rest-server.js';
+import type { CallReport } from '../report.js';
+import { describeEnd } from '../report-text.js';
+import { simulateCall } from '../simulate-call.js';
+import { DEMO_CALLERS, type DemoCaller } from './demo-callers.js';
+import { writeDemoFile, type DemoFile } from './demo-file.js';
+import { openRecordings, type Recordings } from './recordings.js';
+
+const FIRST_CALL_MS = 1500;
+const CALL_INTERVAL_MS = 30_000;
+const KEPT_RECORDINGS = 20;
+/** Callers at a time; one who would be the fourth does not ring. */
+const MAX_CALLERS = 3;
+const CALL_LIMIT_MS = 120_000;
+const PHONE_NUMBER = '+15005550010';
+/** A name that no resolver knows: the demo's carrier dials the address of the server itself. */
+const WEBHOOK_HOST = 'demo.offhook.invalid';
+
+export interface DemoOptions {
+  port: number;
+  host: string;
+  /** Folder of the recordings. */
+  folder: string;
+  /** Takes one line of text at a time. */
+  print(line: string): void;
+  /** Ends the demo, in order. */
+  signal: AbortSignal;
+  clock?: Clock;
+}
+
+interface DemoHouse {
+  readonly url: string;
+  readonly authToken: string;
+  readonly restServer: CarrierARestServer;
+  readonly recordings: Recordings;
+  readonly clock: Clock;
+}
+
+function createPhone(credentials: { accountSid: string; authToken: string; baseUrl: string }): Offhook {
+  return new Offhook({
+    carrier: new CarrierA(credentials),
+    phoneNumber: PHONE_NUMBER,
+    webhookUrl: WEBHOOK_HOST,
+  });
+}
+
+function describeCall(caller: DemoCaller, report: CallReport): string {
+  const who = `${maskPhone(caller.from)} (${caller.topic})`;
+  if (report.end === null) return `call from ${who}: not answered, ${report.answer.reason}`;
+  const answers = report.turns.flatMap(({ responseMs }) => (responseMs === null ? [] : [responseMs]));
+  const mean = answers.reduce((sum, value) => sum + value, 0) / answers.length;
+  return [
+    `call from ${who}: ${((report.durationMs ?? 0) / 1000).toFixed(0)} s`,
+    `${answers.length} answers${answers.length > 0 ? ` after ${(mean / 1000).toFixed(1)} s` : ''}`,
+    ...(report.clears.length > 0 ? [`${report.clears.length} interrupted`] : []),
+    ...report.protocolErrors.map(({ sentence }) => `PROTOCOL ERROR: ${sentence}`),
+    ...(report.gaps.length > 0 ? [`${report.gaps.length} gaps`] : []),
+    `${describeEnd(report.end)}, ${report.recording ?? 'not recorded'}`,
+  ].join(', ');
+}
+
+/** Rings until the signal comes. `stop` waits for the calls that are up. */
+function startCallers(house: DemoHouse, print: (line: string) => void) {
+  const { clock, recordings } = house;
+  const running = new Set<Promise<void>>();
+  const abort = new AbortController();
+  let turn = 0;
+  const ring = async (caller: DemoCaller): Promise<void> => {
+    try {
+      const report = await simulateCall({
+        url: house.url,
+        webhookHost: WEBHOOK_HOST,
+        authToken: house.authToken,
+        from: caller.from,
+        to: PHONE_NUMBER,
+        script: caller.script,
+        restServer: house.restServer,
+        maxDurationMs: CALL_LIMIT_MS,
+        recordTo: recordings.nextPath(clock.wallNow()),
+        signal: abort.signal,
+        clock,
+      });
+      print(describeCall(caller, report));
+      await recordings.prune();
+    } catch (error) {
+      const reason = OffhookError.isInstance(error) ? error.message : 'the simulated caller failed';
+      print(`call from ${maskPhone(caller.from)}: not made, ${reason}`);
+    }
+  };
+  const next = (): void => {
+    const caller = DEMO_CALLERS[turn % DEMO_CALLERS.length];
+    turn += 1;
+    timer = clock.after(CALL_INTERVAL_MS, next);
+    if (caller === undefined || running.size >= MAX_CALLERS) return;
+    const call = ring(caller).finally(() => running.delete(call));
+    running.add(call);
+  };
+  let timer = clock.after(FIRST_CALL_MS, next);
+  return {
+    /** No further caller rings. */
+    stopRinging: () => timer.cancel(),
+    /** Cuts off who is still on the line, and waits for the last report. */
+    async finish() {
+      abort.abort();
+      await Promise.all(running);
+    },
+  };
+}
+
+/**
+ * Runs the demo until the signal comes, and shuts it down in order: no new call, every call hung up, the doors closed.
+ * @throws ConfigError when the server cannot start; nothing is left running then.
+ */
+export async function runDemo(options: DemoOptions): Promise<void> {
+  const { print, signal, clock = systemClock } = options;
+  const credentials = { accountSid: createId('AC'), authToken: randomBytes(16).toString('hex') };
+  const recordings = await openRecordings({ folder: options.folder, keep: KEPT_RECORDINGS });
+  const restServer = await startRestServer({
+    ...credentials,
+    phoneNumbers: [PHONE_NUMBER],
+    unknownCalls: 'accept',
+  });
+  const phone = createPhone({ ...credentials, baseUrl: restServer.url });
+  let demoFile: DemoFile | undefined;
+  const removeFile = () => demoFile?.remove();
+  try {
+    const agent = phone.agent({
+      systemPrompt: 'You answer the telephone of a small practice.',
+      firstMessage: 'Hello, this is the demo of offhook. How can I help you?',
+      stt: new SimulatedSpeechToText(),
+      llm: new ScriptedLanguageModel(),
+      tts: new FliteTextToSpeech(),
+    });
+    const { port, host } = options;
+    const logger = createLogger({ level: 'error' });
+    const server = await phone.serve({ agent, port, host, logger });
+    process.once('exit', removeFile);
+    const { authToken } = credentials;
+    const facts = {
+      port,
+      webhookHost: WEBHOOK_HOST,
+      authToken,
+      phoneNumber: PHONE_NUMBER,
+      processId: process.pid,
+    };
+    try {
+      demoFile = await writeDemoFile(facts);
+    } catch (error) {
+      const reason = OffhookError.isInstance(error)
+        ? error.message
+        : 'its private file could not be written.';
+      print(`note: offhook simulate will not find this demo by itself: ${reason}`);
+    }
+    print(`dashboard   ${server.dashboardUrl ?? server.url}`);
+    print('callers     a simulated call begins now, and again every half minute');
+    print(`recordings  ${options.folder}`);
+    print(`try         npx offhook simulate --url ${server.url} --text "When are you open?"`);
+    print('Ctrl-C stops the demo.');
+    const house = { url: server.url, authToken, restServer, recordings, clock };
+    const callers = startCallers(house, print);
+    if (!signal.aborted) {
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    }
+    print('Shutting down: calls are hung up. Ctrl-C again stops at once.');
+    callers.stopRinging();
+    await phone.disconnect();
+    await callers.finish();
+    print('Stopped.');
+  } finally {
+    removeFile();
+    process.removeListener('exit', removeFile);
+    await phone.disconnect();
+    await restServer.close();
+  }
+}

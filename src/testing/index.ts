@@ -1,0 +1,28 @@
+// Entry of `offhook/testing`: calls without a telephone.
+export { CALLER_VOICES, type CallerVoice } from './caller-voice.js';
+export type { CallerStep, OpenVoice } from './caller-script.js';
+export { createId, type IdPrefix } from './carrier-a/ids.js';
+export { readMarkup, type MarkupAnswer, type MarkupReading } from './carrier-a/markup.js';
+export {
+  startRestServer,
+  type CarrierARestServer,
+  type NumberSettings,
+  type RestCall,
+  type RestRequest,
+  type RestServerOptions,
+} from './carrier-a/rest-server.js';
+export { signedText, signRequest, type SignedRequest } from './carrier-a/signing.js';
+export type { StreamEnd, Violation } from './carrier-a/stream.js';
+export type {
+  CallAnswerReport,
+  CallReport,
+  GapReport,
+  InterruptionReport,
+  TurnReport,
+} from './report.js';
+export { formatReport } from './report-text.js';
+export { resampleRecording } from './resample.js';
+export { simulateCall, type SimulateCallOptions } from './simulate-call.js';
+export { findSpeech, type Span, type SpanOptions } from './speech-spans.js';
+export { makeSpeechTones } from './tones.js';
+export { downmix, readWav, writeWav, type WavAudio } from './wav.js';

@@ -1,0 +1,189 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { CarrierError, ConfigError, NotFoundError, RequestError } from '../../src/base/errors.js';
+import { CallBench, startText, text } from '../support/call-fakes.js';
+
+describe('CallDirectory', () => {
+  let bench: CallBench;
+  beforeEach(() => {
+    bench = new CallBench();
+  });
+
+  it('knows a live call by either id, and for hours that it is over', () => {
+    const { receiver } = bench.call();
+    expect(bench.desk.liveCount).toBe(1);
+    expect([bench.desk.isLive('call-1'), bench.desk.isLive('carrier-call-1')]).toEqual([true, true]);
+    receiver.receiveText(text({ type: 'stop' }));
+    expect(bench.desk.liveCount).toBe(0);
+    expect([bench.desk.isLive('call-1'), bench.desk.isLive('carrier-call-1')]).toEqual([false, false]);
+    bench.clock.advance(60 * 60_000);
+    expect([bench.desk.hasEnded('call-1'), bench.desk.hasEnded('carrier-call-1')]).toEqual([true, true]);
+    expect(bench.desk.hasEnded('call-2')).toBe(false);
+  });
+
+  it('refuses a second stream for a live call, by either id, and the first goes on', () => {
+    const { engine } = bench.call();
+    expect(() => bench.admit()).toThrow(RequestError);
+    expect(() => bench.admit({ callId: 'other', carrierCallId: 'carrier-call-1' })).toThrow(RequestError);
+    const { socket, receiver } = bench.admit({ callId: 'other' });
+    receiver.receiveText(startText());
+    expect(socket.closes).toEqual([[1008, 'The call has a stream already']]);
+    expect(bench.types('other')).toEqual([]);
+    expect(bench.desk.isLive('carrier-call-1')).toBe(true);
+    expect(engine.heard).toEqual(['start']);
+  });
+
+  it('refuses a stream for a call that is over where tokens name the calls', () => {
+    const tokened = new CallBench({ key: new Uint8Array([1]) });
+    tokened.call().receiver.receiveText(text({ type: 'stop' }));
+    expect(() => tokened.admit()).toThrow(RequestError);
+  });
+
+  it('gives a call a fresh id where the path is only a claim', () => {
+    bench.call().receiver.receiveText(text({ type: 'stop' }));
+    bench.call();
+    const started = bench.events.filter((event) => event.type === 'call.started');
+    expect(started).toHaveLength(2);
+    expect(started[1]?.callId).not.toBe('call-1');
+    expect(started[1]?.seq).toBe(1);
+  });
+
+  it('records a refused call as busy, once', () => {
+    const parties = { caller: '+15550111', callee: '+15550100', direction: 'inbound' } as const;
+    bench.desk.refuse({ callId: 'call-1', carrierCallId: 'carrier-call-1', ...parties });
+    bench.desk.refuse({ callId: 'call-1', carrierCallId: 'carrier-call-1', ...parties });
+    expect(bench.events).toMatchObject([
+      { type: 'call.status', status: 'initiated', seq: 1, carrierCallId: 'carrier-call-1', ...parties },
+      { type: 'call.ended', endReason: 'over-capacity', outcome: 'busy', seq: 2 },
+    ]);
+    expect(bench.desk.hasEnded('carrier-call-1')).toBe(true);
+    expect(bench.logger.text).not.toContain('+1555');
+  });
+
+  it.each([
+    ['answered', 'carrier-hangup'],
+    [null, 'carrier-hangup'],
+    ['failed', 'failed'],
+    ['canceled', 'canceled'],
+  ] as const)('a report that a call is over (%s) ends it when the stream does not', (outcome, endReason) => {
+    const { socket } = bench.call();
+    bench.desk.report('carrier-call-1', 'completed', outcome);
+    expect(bench.desk.liveCount).toBe(1);
+    bench.clock.advance(2000);
+    expect(bench.ofType('call.ended')).toMatchObject([{ endReason }]);
+    expect(socket.closes).toEqual([[1000, 'Call ended']]);
+  });
+
+  it('reports on unknown calls, and those that are no end, change nothing; the stream may tell more', () => {
+    const { receiver } = bench.call();
+    bench.desk.report('carrier-other', 'completed', 'answered');
+    bench.desk.report('carrier-call-1', 'ringing', null);
+    bench.clock.advance(5000);
+    expect(bench.desk.liveCount).toBe(1);
+    bench.desk.report('carrier-call-1', 'completed', 'answered');
+    receiver.receiveText(text({ type: 'stop' }));
+    bench.clock.advance(5000);
+    expect(bench.ofType('call.ended')).toMatchObject([{ endReason: 'caller-hangup' }]);
+  });
+
+  it('hangs up for an operator, by the carrier’s id too', async () => {
+    const { socket } = bench.call();
+    await bench.desk.hangUp('carrier-call-1');
+    expect(bench.ofType('call.ended')).toMatchObject([{ endReason: 'operator-hangup' }]);
+    expect(bench.rest.requests).toEqual(['hangUp carrier-call-1']);
+    expect(socket.closes).toEqual([[1000, 'Call ended']]);
+  });
+
+  it('commands on calls that never were or are over say so', async () => {
+    bench.call().receiver.receiveText(text({ type: 'stop' }));
+    await expect(bench.desk.hangUp('nobody')).rejects.toBeInstanceOf(NotFoundError);
+    await expect(bench.desk.transfer('nobody', '+15550123')).rejects.toBeInstanceOf(NotFoundError);
+    await expect(bench.desk.transfer('call-1', '+15550123')).rejects.toMatchObject({
+      code: 'REQUEST_CONFLICT',
+    });
+  });
+
+  describe('transfer', () => {
+    it('hands the caller over with our number, and the stop that follows is no hang-up', async () => {
+      const { receiver } = bench.call();
+      let answer = () => {};
+      bench.rest.answer = new Promise((resolve) => (answer = resolve));
+      const transferred = bench.desk.transfer('call-1', '+15550123');
+      await expect(bench.desk.transfer('call-1', '+15550124')).rejects.toBeInstanceOf(RequestError);
+      receiver.receiveText(text({ type: 'stop' }));
+      answer();
+      await transferred;
+      expect(bench.rest.requests).toEqual(['transfer carrier-call-1 +15550123 +15550100']);
+      expect(bench.ofType('call.ended')).toMatchObject([{ endReason: 'transferred' }]);
+    });
+
+    it('does not hang up on a caller whose stream closes in the middle of it', async () => {
+      const { receiver } = bench.call();
+      const transferred = bench.desk.transfer('call-1', '+15550123');
+      receiver.socketClosed(1006);
+      await transferred;
+      await bench.clock.advanceAsync(0);
+      expect(bench.rest.requests).toEqual(['transfer carrier-call-1 +15550123 +15550100']);
+      expect(bench.ofType('call.ended')).toMatchObject([{ endReason: 'transferred' }]);
+    });
+
+    it.each([
+      [new ConfigError('CONFIG_MISSING', 'no credentials'), ConfigError],
+      [new CarrierError('refused', { status: 400, retryable: false }), CarrierError],
+      [new TypeError('fetch failed'), CarrierError],
+    ])('a call goes on when it fails: %s', async (failure, type) => {
+      const { receiver, socket } = bench.call();
+      bench.rest.failure = failure;
+      await expect(bench.desk.transfer('call-1', '+15550123')).rejects.toBeInstanceOf(type);
+      expect(bench.desk.liveCount).toBe(1);
+      expect(socket.closes).toEqual([]);
+      receiver.receiveText(text({ type: 'stop' }));
+      expect(bench.ofType('call.ended')).toMatchObject([{ endReason: 'caller-hangup' }]);
+    });
+
+    it.each(['', '15550123', '+0123', 'sip:a@b', '+1555 0123'])('takes E.164 alone, not %j', async (to) => {
+      bench.call();
+      await expect(bench.desk.transfer('call-1', to)).rejects.toMatchObject({ code: 'REQUEST_INVALID' });
+      expect(bench.rest.requests).toEqual([]);
+    });
+  });
+
+  describe('shutDown', () => {
+    it('ends every call, hangs up through the carrier, and leaves the sockets to the server', async () => {
+      const calls = ['call-1', 'call-2'].map((callId) => bench.call(callId));
+      const waiting = bench.admit({ callId: 'call-3' });
+      let answer = () => {};
+      bench.rest.answer = new Promise((resolve) => (answer = resolve));
+      let isDone = false;
+      const done = bench.desk.shutDown(5000).then(() => (isDone = true));
+      expect(bench.rest.requests).toEqual(['hangUp carrier-call-1', 'hangUp carrier-call-2']);
+      expect(bench.desk.liveCount).toBe(0);
+      await bench.clock.advanceAsync(100);
+      expect(isDone).toBe(false);
+      answer();
+      await done;
+      for (const callId of ['call-1', 'call-2']) {
+        expect(bench.ofType('call.ended', callId)).toMatchObject([{ endReason: 'server-shutdown' }]);
+      }
+      expect([...calls, waiting].flatMap(({ socket }) => socket.closes)).toEqual([]);
+      expect(() => bench.admit({ callId: 'call-4' })).toThrow(RequestError);
+      expect(bench.clock.pending).toBe(0);
+    });
+
+    it('waits for a carrier that never answers no longer than it may', async () => {
+      bench.call();
+      bench.rest.answer = new Promise(() => {});
+      let isDone = false;
+      const done = bench.desk.shutDown(5000).then(() => (isDone = true));
+      await bench.clock.advanceAsync(4999);
+      expect(isDone).toBe(false);
+      await bench.clock.advanceAsync(1);
+      await done;
+      expect(isDone).toBe(true);
+    });
+
+    it('is done at once without calls', async () => {
+      await bench.desk.shutDown(5000);
+      expect(bench.events).toEqual([]);
+    });
+  });
+});

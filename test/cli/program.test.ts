@@ -1,0 +1,163 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { runCli } from '../../src/cli/program.js';
+import { makeSpeechTones } from '../../src/testing/tones.js';
+import { readWav, writeWav } from '../../src/testing/wav.js';
+import { transcoder } from '../../src/transcoder/select.js';
+import packageFile from '../../package.json' with { type: 'json' };
+import { startFakeServer, type FakeServerOptions } from '../testing/fake-phone-server.js';
+
+async function run(...args: string[]) {
+  const out: string[] = [];
+  const errors: string[] = [];
+  const code = await runCli(args, {
+    out: (text) => out.push(text),
+    error: (text) => errors.push(text),
+    signal: new AbortController().signal,
+  });
+  return { code, out: out.join('\n'), errors: errors.join('\n') };
+}
+
+describe('offhook', () => {
+  it('says its version and its commands', async () => {
+    expect(await run('--version')).toMatchObject({ code: 0, out: packageFile.version });
+    const help = await run('--help');
+    expect(help.code).toBe(0);
+    expect(help.out).toMatch(/demo[\s\S]*simulate/);
+    expect((await run('simulate', '--help')).out).toMatch(/--wav[\s\S]*--text[\s\S]*Exit codes/);
+  });
+
+  it.each([
+    [['dance'], /unknown command/],
+    [['simulate', '--loud'], /unknown option/],
+    [['simulate', '--calls', '0'], /whole number from 1 to 200/],
+    [['simulate', '--calls', '201'], /whole number from 1 to 200/],
+    [['simulate', '--calls', '1e2'], /whole number/],
+    [['simulate', '--max-duration', '-5'], /whole number/],
+    [['simulate', '--url', 'nowhere'], /--url/],
+    [['simulate', '--url', 'ftp://127.0.0.1'], /http or https/],
+    [['simulate', '--wav', '/does/not/exist.wav'], /cannot be read \(ENOENT\)/],
+    [['simulate', '--wav', 'package.json'], /Not a usable WAV file/],
+    [['simulate', '--text', '@/does/not/exist'], /cannot be read/],
+    [['simulate', '--text', '  '], /no text/],
+    [['simulate', '--webhook-host', 'https://voice.example'], /webhook host/],
+    [['simulate', '--to', '555'], /called number/],
+    [['simulate', '--text', 'hello', '--voice', 'opera'], /voice of a caller/],
+    [['demo', '--port', '0'], /from 1 to 65535/],
+    [['demo', '--port', '65536'], /from 1 to 65535/],
+  ])('calls %j a usage error', async (args, sentence) => {
+    const { code, errors } = await run(...args);
+    expect(errors).toMatch(sentence);
+    expect(code).toBe(2);
+  });
+
+  it('calls a PORT that is none a usage error', async () => {
+    vi.stubEnv('PORT', 'eighty');
+    const { code, errors } = await run('demo');
+    vi.unstubAllEnvs();
+    expect([code, errors]).toEqual([2, expect.stringContaining('PORT')]);
+  });
+});
+
+describe('offhook simulate', () => {
+  const closers: (() => Promise<void>)[] = [];
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'offhook-cli-'));
+  });
+  afterEach(async () => {
+    for (const close of closers.splice(0)) await close();
+    await rm(folder, { recursive: true });
+  });
+
+  /** Greets for 200 ms, and answers the caller's first second of call with 200 ms more. */
+  async function startServer(options: FakeServerOptions = {}) {
+    const greeting = transcoder.mulawEncode(makeSpeechTones(200));
+    let frames = 0;
+    const server = await startFakeServer({
+      onStart: (stream) => stream.play(greeting),
+      onMessage(message, stream) {
+        if (message.event === 'media') frames += 1;
+        if (frames === 125) stream.play(greeting);
+      },
+      ...options,
+    });
+    closers.push(() => server.close());
+    return server;
+  }
+
+  it('calls with a WAV file, and leaves a report and a recording', async () => {
+    const server = await startServer();
+    const wav = join(folder, 'caller.wav');
+    const speech = makeSpeechTones(500);
+    await writeFile(
+      wav,
+      writeWav({
+        sampleRateHz: 44_100,
+        channels: [Int16Array.from({ length: 22_050 }, (_, i) => speech[Math.floor((i * 8) / 44.1)] ?? 0)],
+      }),
+    );
+    const [out, report] = [join(folder, 'call.wav'), join(folder, 'report.json')];
+    const result = await run(
+      'simulate',
+      '--url',
+      server.url,
+      '--wav',
+      wav,
+      '--out',
+      out,
+      '--report',
+      report,
+      '--auth-token',
+      'secret',
+      '--webhook-host',
+      'voice.example',
+    );
+    expect(result).toMatchObject({ code: 0, errors: '' });
+    expect(result.out).toMatch(
+      /answered[\s\S]*answered after[\s\S]*first agent audio[\s\S]*turn 1[\s\S]*the caller hung up/,
+    );
+    const written = JSON.parse(await readFile(report, 'utf8'));
+    expect(written).toMatchObject({
+      ok: true,
+      recording: out,
+      frames: { received: 20 },
+      turns: [{ responseMs: expect.any(Number) }],
+    });
+    expect(readWav(await readFile(out)).channels).toHaveLength(2);
+    expect(server.webhooks[0]?.headers).toMatchObject({
+      host: 'voice.example',
+      'x-twilio-signature': expect.stringMatching(/^.{27}=$/),
+    });
+    expect(server.messages.some(({ event }) => event === 'spoken-text')).toBe(false);
+  });
+
+  it('fails with the reason when the call is refused', async () => {
+    const server = await startServer({ status: 403 });
+    const { code, out } = await run('simulate', '--url', server.url);
+    expect(out).toMatch(/not answered: refused[\s\S]*403/);
+    expect(code).toBe(1);
+  });
+
+  it('makes several calls at a time and sums them up', async () => {
+    const server = await startServer({ refuseUpgrade: 429 });
+    const { code, out } = await run(
+      'simulate',
+      '--url',
+      server.url,
+      '--calls',
+      '3',
+      '--json',
+      '--from',
+      '+15005550199',
+    );
+    const { summary, calls } = JSON.parse(out);
+    expect(summary).toMatchObject({ calls: 3, ok: 0, failed: 3, responseP50Ms: null });
+    expect(calls).toHaveLength(3);
+    expect(new Set(server.webhooks.map(({ form }) => form.get('CallSid'))).size).toBe(3);
+    expect(server.webhooks[0]?.form.get('From')).toBe('+15005550199');
+    expect(code).toBe(1);
+  });
+});
