@@ -55,7 +55,10 @@ const RULES: readonly Rule[] = [
     answer: (match) => `${sentence(NUMBERS.slice(0, countTo(match[1])).join(', '))} That is all.`,
   },
   { when: /^(?:wait|stop|hold on|one moment)\b/, answer: () => 'Of course. I am listening.' },
-  { when: /\b(?:story|tell me (?:more|everything|all|about)|explain|long answer)\b/, answer: () => LONG_ANSWER },
+  {
+    when: /\b(?:story|tell me (?:more|everything|all|about)|explain|long answer)\b/,
+    answer: () => LONG_ANSWER,
+  },
   {
     when: /\b(?:open|opening|hours|close|closed)\b/,
     answer: () =>
@@ -73,7 +76,10 @@ const RULES: readonly Rule[] = [
     when: /\b(?:who are you|your name|are you (?:a )?(?:robot|human|real))\b/,
     answer: () => 'I am the demonstration agent. I follow a small script and run entirely on this machine.',
   },
-  { when: /\b(?:thanks|thank you)\b/, answer: () => 'You are welcome. Is there anything else I can do for you?' },
+  {
+    when: /\b(?:thanks|thank you)\b/,
+    answer: () => 'You are welcome. Is there anything else I can do for you?',
+  },
   {
     when: /^(?:hello|hi|hey|good (?:morning|afternoon|evening))\b/,
     answer: () => 'Hello! How can I help you today?',

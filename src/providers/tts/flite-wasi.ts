@@ -1,6 +1,27 @@
 // Runs the Flite speech synthesiser's WASI build: one instance per sentence behind a shim of the 13 functions it imports.
 // Runs in the worker only. Source: WASI snapshot preview 1.
 
+/** As much of WebAssembly as is used here: the global's types come with browser libraries only. */
+interface WebAssemblyGlobal {
+  compile(bytes: Uint8Array): Promise<FliteModule>;
+  Instance: new (module: FliteModule, imports: object) => { readonly exports: FliteExports };
+}
+
+interface FliteExports {
+  readonly memory: { readonly buffer: ArrayBuffer };
+  readonly _start: () => void;
+}
+
+/** The compiled synthesiser. */
+export type FliteModule = object & { readonly fliteModule?: never };
+
+const { WebAssembly } = globalThis as unknown as { WebAssembly: WebAssemblyGlobal };
+
+/** Compiles the bytes of the package's file, once per thread. */
+export function compileFlite(bytes: Uint8Array): Promise<FliteModule> {
+  return WebAssembly.compile(bytes);
+}
+
 /** Audio of one sentence. */
 export interface FliteAudio {
   readonly pcm: Int16Array;
@@ -28,16 +49,13 @@ const ALL_RIGHTS = 0xffff_ffff_ffff_ffffn;
 const WHENCE = { start: 0, current: 1 } as const;
 
 /** Speaks `text` with one of the built-in voices. @throws Error when the synthesiser fails or traps. */
-export function runFlite(module: WebAssembly.Module, voice: string, text: string): FliteAudio {
+export function runFlite(module: FliteModule, voice: string, text: string): FliteAudio {
   const file = new GrowingFile();
   const host = new Host(['flite', '-voice', voice, '-t', text, '-o', `/${OUTPUT_NAME}`], file);
   const instance = new WebAssembly.Instance(module, { wasi_snapshot_preview1: host.imports() });
-  const { memory, _start: start } = instance.exports;
-  if (!(memory instanceof WebAssembly.Memory) || typeof start !== 'function')
-    throw new Error('the synthesiser has no entry point');
-  host.memory = memory;
+  host.memory = instance.exports.memory;
   try {
-    start();
+    instance.exports._start();
   } catch (error) {
     if (!(error instanceof ExitSignal)) throw error;
     if (error.code !== 0) throw new Error('the synthesiser exited with an error');
@@ -76,7 +94,7 @@ class GrowingFile {
 
 /** The functions that the instance calls. Views are made anew for every call: growing memory detaches them. */
 class Host {
-  memory: WebAssembly.Memory | undefined;
+  memory: FliteExports['memory'] | undefined;
   readonly #arguments: readonly Uint8Array[];
   readonly #file: GrowingFile;
 
@@ -90,7 +108,11 @@ class Host {
     return {
       args_sizes_get: (count: number, size: number) => {
         this.#view().setUint32(count, this.#arguments.length, true);
-        this.#view().setUint32(size, this.#arguments.reduce((sum, each) => sum + each.length, 0), true);
+        this.#view().setUint32(
+          size,
+          this.#arguments.reduce((sum, each) => sum + each.length, 0),
+          true,
+        );
         return SUCCESS;
       },
       args_get: (pointers: number, buffer: number) => {
@@ -166,7 +188,7 @@ class Host {
     return new Uint8Array(this.#buffer());
   }
 
-  #buffer(): ArrayBufferLike {
+  #buffer(): ArrayBuffer {
     if (this.memory === undefined) throw new Error('the synthesiser has no memory yet');
     return this.memory.buffer;
   }

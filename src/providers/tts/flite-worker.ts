@@ -1,7 +1,7 @@
 // The thread in which Flite speaks: one sentence after the other, so that synthesis never holds up a call's audio.
 import { readFile } from 'node:fs/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { runFlite } from './flite-wasi.js';
+import { compileFlite, runFlite } from './flite-wasi.js';
 
 /** What the thread is asked. */
 export interface FliteRequest {
@@ -20,7 +20,7 @@ const port = parentPort;
 if (port === null) throw new Error('this file runs in a worker thread only');
 
 const { wasmPath } = workerData as { wasmPath: string };
-const module = await WebAssembly.compile(await readFile(wasmPath));
+const module = await compileFlite(await readFile(wasmPath));
 
 port.on('message', ({ id, voice, text }: FliteRequest) => {
   try {
