@@ -47,13 +47,13 @@ export class FliteHost {
     if (this.#worker !== undefined) return;
     const { wasmPath, startWorker = startFliteWorker } = this.#options;
     const worker = startWorker(wasmPath);
-    // An idle voice must not keep the process from ending.
-    worker.unref();
     this.#worker = worker;
     this.#ready = false;
     worker.on('message', (reply: FliteReply) => this.#receive(worker, reply));
     worker.on('error', () => this.#lose(worker, 'The embedded voice failed.'));
     worker.on('exit', () => this.#lose(worker, 'The embedded voice ended.'));
+    // An idle voice must not keep the process from ending. Listening for messages holds it anew, so this comes after.
+    worker.unref();
     this.#limit(this.#options.startLimitMs ?? DEFAULT_START_LIMIT_MS, 'The embedded voice did not start.');
   }
 
