@@ -49,6 +49,12 @@ class FakeSink implements EventSink {
         : [{ id: field('id') ?? '', event: field('event') ?? '', data: JSON.parse(data) as unknown }];
     });
   }
+  /** The data of the first message, which is to be a snapshot. */
+  get snapshot(): Snapshot {
+    const [first] = this.messages;
+    if (first?.event !== 'snapshot') throw new Error('no snapshot');
+    return first.data as Snapshot;
+  }
   get names(): string[] {
     return this.messages.map((message) => message.event);
   }
@@ -102,7 +108,7 @@ describe('the event feed', () => {
     await bus.settled();
     expect(sink.text.startsWith('retry: 2000\n\n')).toBe(true);
     expect(sink.names).toEqual(['snapshot', 'dtmf.received', 'dtmf.received', 'call.ended']);
-    const snapshot = sink.messages[0]?.data as Snapshot;
+    const { snapshot } = sink;
     expect(snapshot.active.map((record) => record.callId)).toEqual(['call-1']);
     expect(snapshot).toMatchObject({ recent: [], controls: true, aggregates: { totalCalls: 1 } });
     for (const { id } of sink.messages) expect(id).toMatch(/^[0-9a-f]+-\d+$/);
@@ -119,7 +125,7 @@ describe('the event feed', () => {
     await bus.settled();
     const sink = read();
     await settle();
-    const { recent } = sink.messages[0]?.data as Snapshot;
+    const { recent } = sink.snapshot;
     expect(recent.map((call) => call.callId)).toEqual(
       Array.from({ length: 50 }, (_, index) => `c${59 - index}`),
     );
@@ -166,7 +172,7 @@ describe('the event feed', () => {
     const again = read(change(sink.messages[0]?.id ?? ''));
     await settle();
     expect(again.names).toEqual(['snapshot']);
-    expect((again.messages[0]?.data as Snapshot).active[0]?.seq).toBe(10);
+    expect(again.snapshot.active[0]?.seq).toBe(10);
   });
 
   it('leaves no gap and no duplicate between a snapshot of a slow store and the live facts', async () => {
@@ -200,8 +206,8 @@ describe('the event feed', () => {
           await bus.settled();
           await vi.waitFor(() => expect(sink.names).toContain('snapshot'));
           await bus.settled();
-          const [first, ...rest] = sink.messages;
-          const snapshot = first?.data as Snapshot;
+          const [, ...rest] = sink.messages;
+          const { snapshot } = sink;
           const known = new Map(
             [...snapshot.active, ...snapshot.recent].map((record) => [record.callId, record.seq]),
           );

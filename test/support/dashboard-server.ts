@@ -29,10 +29,12 @@ export interface DashboardServerOptions extends Partial<DashboardOptions> {
   /** The address to listen on. @default 127.0.0.1 */
   host?: string;
   port?: number;
+  /** The path that a proxy in front would take away. @default none */
+  prefix?: string;
 }
 
 export async function startDashboard(options: DashboardServerOptions = {}): Promise<DashboardServer> {
-  const { trustProxy = false, host = '127.0.0.1', port = 0, ...rest } = options;
+  const { trustProxy = false, host = '127.0.0.1', port = 0, prefix = '/', ...rest } = options;
   const logger = new RecordedLogger();
   const bus = rest.bus ?? new EventBus(logger);
   const store = rest.store ?? new MemoryStore();
@@ -43,7 +45,7 @@ export async function startDashboard(options: DashboardServerOptions = {}): Prom
     transfer: async (callId, to) => void commands.push(`transfer ${callId} ${to}`),
   };
   const dashboard = createDashboard({ store, bus, controls, logger, ...rest });
-  const app = express().set('trust proxy', trustProxy).use(dashboard.handler);
+  const app = express().set('trust proxy', trustProxy).use(prefix, dashboard.handler);
   const server = createServer(app).listen(port, host);
   await once(server, 'listening');
   const address = server.address() as AddressInfo;
