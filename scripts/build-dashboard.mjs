@@ -1,5 +1,5 @@
 // Builds the dashboard page into one self-contained file, dist/dashboard/page.html.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
@@ -54,4 +54,7 @@ const page = [
 ].join('');
 
 await mkdir(new URL('.', target), { recursive: true });
-await writeFile(target, page);
+// In one step, so that a server that starts meanwhile never reads half a page.
+const draft = new URL(`./page.html.${process.pid}`, target);
+await writeFile(draft, page);
+await rename(draft, target);

@@ -87,7 +87,8 @@ const STEPS = [
     title: 'installing packages',
     stamp: 'node_modules/.offhook-installed',
     inputs: () => ['package-lock.json'],
-    work: () => npm(['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']),
+    // Not `npm ci`: it refuses a lock file that does not name every other platform's optional packages.
+    work: () => npm(['install', '--no-save', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']),
   },
   {
     title: 'compiling the TypeScript',

@@ -8,10 +8,9 @@ import {
   checkBoolean,
   checkFunction,
   checkMethods,
+  checkNames,
   checkNumber,
   checkText,
-  refuseUnavailable,
-  refuseUnknownNames,
   requireObject,
 } from './base/option-checks.js';
 import { fillPlaceholders, type Variables } from './base/placeholders.js';
@@ -199,7 +198,7 @@ export interface CheckedServeOptions {
 export function checkClientOptions(options: ClientOptions): CheckedClientOptions {
   const where = 'new Offhook()';
   requireObject(options, where);
-  refuseUnknownNames(options, CLIENT_OPTIONS, where);
+  checkNames(options, { known: CLIENT_OPTIONS, later: [] }, where);
   const { carrier, phoneNumber, webhookUrl } = options;
   if (carrier === undefined) {
     throw new ConfigError('CONFIG_MISSING', 'carrier is not set: give one, as in carrier: new CarrierA().');
@@ -231,8 +230,7 @@ export function checkClientOptions(options: ClientOptions): CheckedClientOptions
 function checkAgentOptions(options: AgentOptions): CheckedAgentOptions {
   const where = 'agent()';
   requireObject(options, where);
-  refuseUnavailable(options, LATER_AGENT_OPTIONS, where);
-  refuseUnknownNames(options, [...AGENT_OPTIONS, ...LATER_AGENT_OPTIONS], where);
+  checkNames(options, { known: AGENT_OPTIONS, later: LATER_AGENT_OPTIONS }, where);
   const { systemPrompt = '', stt, llm, tts } = options;
   if (typeof systemPrompt !== 'string') {
     throw new ConfigError('CONFIG_INVALID', 'systemPrompt must be a text.');
@@ -282,8 +280,7 @@ function checkVariables(variables: unknown): Variables {
 export function checkServeOptions(options: ServeOptions, client: CheckedClientOptions): CheckedServeOptions {
   const where = 'serve()';
   requireObject(options, where);
-  refuseUnavailable(options, LATER_SERVE_OPTIONS, where);
-  refuseUnknownNames(options, [...SERVE_OPTIONS, ...LATER_SERVE_OPTIONS], where);
+  checkNames(options, { known: SERVE_OPTIONS, later: LATER_SERVE_OPTIONS }, where);
   const { agent, logger, onMessage, onCallStart, onCallEnd, onTranscript, onMetrics } = options;
   if (!(agent instanceof Agent)) {
     const code = agent === undefined ? 'CONFIG_MISSING' : 'CONFIG_INVALID';

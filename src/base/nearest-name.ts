@@ -1,11 +1,11 @@
 // Finds the name that was probably meant.
 
-/** The one of `names` that is at most a third of its letters away from `name`, ignoring case; undefined when none is near. */
+/** The one of `names` that is at most two letters, or a third of its own, away from `name`, ignoring case; undefined when none is near. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   let best: { name: string; distance: number } | undefined;
   for (const candidate of names) {
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
-    if (distance > Math.max(1, candidate.length / 3)) continue;
+    if (distance > Math.max(2, candidate.length / 3)) continue;
     if (best === undefined || distance < best.distance) best = { name: candidate, distance };
   }
   return best?.name;

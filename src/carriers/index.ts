@@ -4,8 +4,6 @@ import type { WebhookDoor } from './carrier.js';
 import { CarrierA } from './carrier-a/index.js';
 import { createCarrierBDoor } from './carrier-b/index.js';
 
-export { CarrierA, type CarrierAOptions } from './carrier-a/index.js';
-
 const DOORS: Readonly<Record<CarrierId, () => WebhookDoor>> = {
   'carrier-a': () => new CarrierA(),
   'carrier-b': () => createCarrierBDoor(),

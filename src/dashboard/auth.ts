@@ -56,6 +56,8 @@ export class Gatekeeper {
   readonly #attempts: AttemptLimit;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  /** Said once: who sends foreign names may send many. */
+  #hasComplained = false;
 
   constructor(parts: GatekeeperParts) {
     this.#keeper = parts.token === undefined ? null : new TokenKeeper(parts.token);
@@ -131,7 +133,8 @@ export class Gatekeeper {
     const host = hostNameOf(facts.header('host') ?? '');
     if (host !== null && (isNumericHost(host) || isLoopbackHost(host) || this.#allowedHosts.has(host)))
       return;
-    this.#logger.warn({}, 'dashboard request with a foreign host name refused');
+    if (!this.#hasComplained) this.#logger.warn({}, 'dashboard request with a foreign host name refused');
+    this.#hasComplained = true;
     throw new AuthError(
       'AUTH_FORBIDDEN',
       'Without a dashboard token, the dashboard answers to its own host names only. Set a token, or use webhookUrl, localhost or the IP address.',

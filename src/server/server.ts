@@ -98,6 +98,10 @@ class HttpPhoneServer implements PhoneServer {
     const { carrier, otherDoors, logger } = this.#options;
     for (const door of [carrier, ...otherDoors]) await door.prepare();
     await bind(this.#http, port, host);
+    if (this.#isDraining) {
+      this.#http.close();
+      throw new ConfigError('CONFIG_CONFLICT', 'The server was closed while it was starting.');
+    }
     this.#http.on('error', (error) => logger.error(describeError(error), 'server failed'));
     return (this.#http.address() as AddressInfo).port;
   }
@@ -258,7 +262,9 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
     socket.destroy();
     return;
   }
-  const { body } = toErrorAnswer(new RequestError('REQUEST_INVALID', 'The request is malformed, or came too slowly.'));
+  const { body } = toErrorAnswer(
+    new RequestError('REQUEST_INVALID', 'The request is malformed, or came too slowly.'),
+  );
   const statuses: Readonly<Record<string, number>> = {
     HPE_HEADER_OVERFLOW: 431,
     ERR_HTTP_REQUEST_TIMEOUT: 408,

@@ -36,9 +36,17 @@ export function formatNumber(value: string, options: { masked: boolean }): strin
 }
 
 /** Local time of day; with the day when it was not today. */
-export function formatTime(at: number, now: number): string {
+export function formatTime(
+  at: number,
+  now: number,
+  options: { seconds: boolean } = { seconds: true },
+): string {
   const date = new Date(at);
-  const time = date.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+  const time = date.toLocaleTimeString(undefined, {
+    hour: '2-digit',
+    minute: '2-digit',
+    ...(options.seconds ? { second: '2-digit' } : {}),
+  });
   if (date.toDateString() === new Date(now).toDateString()) return time;
   return `${date.toLocaleDateString(undefined, { month: 'short', day: 'numeric' })}, ${time}`;
 }

@@ -33,7 +33,7 @@ export function HangUp({ callId }: { callId: string }) {
       <fieldset class="asking">
         <legend class="unseen">End this call?</legend>
         <button type="button" class="danger" onClick={send}>
-          End the call
+          End call
         </button>
         <button type="button" ref={keep} onClick={() => setStage({ name: 'idle' })}>
           Keep

@@ -35,7 +35,7 @@ function Lost({ since }: { since: number }) {
   return (
     <p class={`connection ${isStale ? 'lost' : 'reconnecting'}`} role="status">
       <i aria-hidden="true" />
-      {isStale ? `Stale since ${formatTime(since, now)} · reconnecting` : 'Reconnecting…'}
+      {isStale ? `Stale since ${formatTime(since, now)}` : 'Reconnecting…'}
     </p>
   );
 }

@@ -57,7 +57,7 @@ function Table({ calls, masked }: { calls: readonly CallSummary[]; masked: boole
             <th scope="col" class="figure middle">
               Latency
             </th>
-            <th scope="col" class="figure">
+            <th scope="col" class="figure cost">
               Cost
             </th>
             <th scope="col" class="middle">
@@ -86,10 +86,12 @@ function Row({ call, masked }: { call: CallSummary; masked: boolean }) {
             <span>
               <Parties call={call} masked={masked} />
               <span class="when">
-                <time>{formatTime(call.startedAt, Date.now())}</time>
+                <time>{formatTime(call.startedAt, Date.now(), { seconds: false })}</time>
                 <span class="brief">
                   {' · '}
-                  <Outcome call={call} />
+                  <span class={isTrouble(call) ? 'trouble' : ''}>
+                    {formatWord(isTrouble(call) ? call.endReason : call.outcome)}
+                  </span>
                 </span>
               </span>
             </span>
@@ -103,8 +105,8 @@ function Row({ call, masked }: { call: CallSummary; masked: boolean }) {
         <td class="figure middle">{formatLatency(call.latency.avgMs)}</td>
         <td class="figure">{formatMoney(call.cost.total)}</td>
         <td class="middle">
-          <Outcome call={call} />
-          <span class="reason">{formatWord(call.endReason)}</span>
+          {formatWord(call.outcome)}
+          <span class={`reason ${isTrouble(call) ? 'trouble' : ''}`}>{formatWord(call.endReason)}</span>
         </td>
       </tr>
     ),
@@ -112,15 +114,9 @@ function Row({ call, masked }: { call: CallSummary; masked: boolean }) {
   );
 }
 
-/** Trouble is told by a word and a colour, never by the colour alone. */
-function Outcome({ call }: { call: CallSummary }) {
-  const isTrouble = call.error !== null || call.outcome === 'failed';
-  return (
-    <span class={`outcome ${isTrouble ? 'trouble' : ''}`}>
-      {formatWord(call.outcome)}
-      {call.error !== null && call.outcome !== 'failed' && ' · error'}
-    </span>
-  );
+/** Trouble has a word of its own, not a colour alone. */
+function isTrouble(call: CallSummary): boolean {
+  return call.error !== null || call.outcome === 'failed';
 }
 
 function LoadMore() {

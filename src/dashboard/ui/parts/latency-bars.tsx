@@ -6,8 +6,8 @@ const STAGES = [
   ['endpointingMs', 'End of speech'],
   ['sttMs', 'Speech to text'],
   ['llmFirstTokenMs', 'First token'],
-  ['sentenceMs', 'Sentence'],
-  ['ttsFirstByteMs', 'Speech'],
+  ['sentenceMs', 'First sentence'],
+  ['ttsFirstByteMs', 'First audio'],
   ['sendMs', 'Send'],
 ] as const satisfies readonly (readonly [keyof TurnLatency, string])[];
 

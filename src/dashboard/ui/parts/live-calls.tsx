@@ -7,7 +7,8 @@ export function LiveCalls(props: {
   controls: boolean;
   masked: boolean;
 }) {
-  const calls = [...props.calls.values()].sort((a, b) => b.startedAt - a.startedAt);
+  // The longest first: a new call joins at the end and moves none of the others.
+  const calls = [...props.calls.values()].sort((a, b) => a.startedAt - b.startedAt);
   return (
     <section class="rail" aria-labelledby="live-title">
       <div class="bar">

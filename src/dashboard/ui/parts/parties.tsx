@@ -14,14 +14,15 @@ export function Direction({ direction }: { direction: CallSummary['direction'] }
 }
 
 export function Parties({ call, masked }: { call: CallSummary; masked: boolean }) {
+  const isOutbound = call.direction === 'outbound';
   return (
     <span class="parties">
-      <bdi>{formatNumber(call.caller, { masked })}</bdi>
+      <bdi class={isOutbound ? 'ours' : ''}>{formatNumber(call.caller, { masked })}</bdi>
       <span class="to" aria-hidden="true">
         →
       </span>
       <span class="unseen"> to </span>
-      <bdi class="callee">{formatNumber(call.callee, { masked })}</bdi>
+      <bdi class={isOutbound ? '' : 'ours'}>{formatNumber(call.callee, { masked })}</bdi>
     </span>
   );
 }

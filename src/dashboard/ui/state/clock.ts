@@ -9,9 +9,11 @@ function tick(): void {
   for (const listener of listeners) listener();
 }
 
-/** The server's epoch milliseconds, as far as the page can tell. */
+/** The server's epoch milliseconds, as far as the page can tell: it stands still while the page is out of touch. */
 export function serverNow(): number {
-  return Date.now() - (readState().clockAheadMs ?? 0);
+  const { connection, clockAheadMs } = readState();
+  const now = connection.phase === 'reconnecting' ? connection.since : Date.now();
+  return now - (clockAheadMs ?? 0);
 }
 
 /** Renders the calling part once a second. Returns `serverNow()`. */

@@ -32,9 +32,9 @@ const HISTORY_SIZE = 500;
 /** Whole records that stay at hand after their end. */
 const ENDED_SIZE = 50;
 
-/** Facts that may be the first of a call. Any other fact of an unknown call is about one that the page never showed. */
+/** Only facts that say who talks to whom open a call: any other is about one that the page never showed. */
 function canOpen(event: CallEvent): boolean {
-  return event.type === 'call.status' || event.type === 'call.started' || event.seq === 1;
+  return event.type === 'call.status' || event.type === 'call.started';
 }
 
 /** Starts over from a snapshot; older calls that were loaded before stay when the two lists meet. */

@@ -1,0 +1,72 @@
+// Front door of the package: re-exports only.
+export {
+  AuthError,
+  CarrierError,
+  ConfigError,
+  ERROR_CODES,
+  type ErrorCode,
+  LimitError,
+  NotFoundError,
+  OffhookError,
+  ProtocolError,
+  ProviderError,
+  RequestError,
+  SignatureError,
+  StoreError,
+  TranscoderError,
+} from './base/errors.js';
+export type { Logger } from './base/log.js';
+export type {
+  CallPayload,
+  CallStartPayload,
+  MetricsPayload,
+  TranscriptPayload,
+} from './calls/callbacks.js';
+export type { Carrier } from './carriers/carrier.js';
+export { CarrierA, type CarrierAOptions } from './carriers/carrier-a/index.js';
+export { Offhook, type RunningServer } from './client.js';
+export type { CallEvent, CallEventOf, CallEventType, CallFact, CallIdentity } from './contract/call-event.js';
+export type {
+  AmdResult,
+  CallDirection,
+  CallFailure,
+  CallLatency,
+  CallOutcome,
+  CallProviders,
+  CallRecord,
+  CallStatus,
+  CarrierId,
+  Cost,
+  EndReason,
+  MediaCounters,
+  Recording,
+  ToolCall,
+  TranscriptEntry,
+  TranscriptRole,
+  Turn,
+  TurnLatency,
+  Usage,
+  VoiceMode,
+} from './contract/call-record.js';
+export type { Aggregates, CallSummary } from './contract/dashboard-api.js';
+export type { MessageData, OnMessage } from './engines/responder.js';
+export type { Agent, AgentOptions, ClientOptions, ServeOptions } from './options.js';
+export type {
+  ChatMessage,
+  LanguageModel,
+  LanguageModelEvent,
+  LanguageModelRequest,
+  TokenUsage,
+} from './providers/language-model.js';
+export type {
+  SpeechToText,
+  SpeechToTextContext,
+  SpeechToTextEvents,
+  SpeechToTextSession,
+} from './providers/speech-to-text.js';
+export type {
+  TextToSpeech,
+  TextToSpeechContext,
+  TextToSpeechSession,
+} from './providers/text-to-speech.js';
+export type { CallPage, CallQuery, CallStore } from './stores/call-store.js';

@@ -1,0 +1,344 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ConfigError } from '../src/base/errors.js';
+import { CarrierA } from '../src/carriers/carrier-a/index.js';
+import { Offhook } from '../src/client.js';
+import type { CallRecord } from '../src/contract/call-record.js';
+import type { AgentOptions, ClientOptions, ServeOptions } from '../src/options.js';
+import type { TextToSpeech } from '../src/providers/text-to-speech.js';
+import { startRestServer } from '../src/testing/carrier-a/rest-server.js';
+import { makeSpeechTones } from '../src/testing/tones.js';
+import { createFakeCarrier, FakeRest } from './support/call-fakes.js';
+import { freePort } from './support/free-port.js';
+import { HandDialledCall, ring } from './support/hand-dialled-call.js';
+import { RecordedLogger } from './support/recorded-logger.js';
+
+const AUTH_TOKEN = '0123456789abcdef0123456789abcdef';
+const PUBLIC_HOST = 'voice.example.com';
+const TONE_MS = 600;
+
+/** Says every sentence as a tone whose pitch is the number at its end. */
+const toneVoice: TextToSpeech = {
+  name: 'tone',
+  open: () => ({
+    async *synthesize(text) {
+      const hertz = Number(/(\d+)\D*$/.exec(text)?.[1] ?? 0);
+      yield Int16Array.from({ length: TONE_MS * 16 }, (_, index) =>
+        Math.round(8000 * Math.sin((2 * Math.PI * hertz * index) / 16_000)),
+      );
+    },
+    close() {},
+  }),
+};
+
+describe('Offhook', () => {
+  let logger: RecordedLogger;
+  let port: number;
+  let phone: Offhook;
+  const create = (options: Partial<ClientOptions> = {}) =>
+    new Offhook({
+      carrier: new CarrierA({ authToken: AUTH_TOKEN }),
+      phoneNumber: '+15005550010',
+      ...options,
+    });
+  const serve = (options: Partial<ServeOptions> = {}, agent: AgentOptions = { tts: toneVoice }) =>
+    phone.serve({ agent: phone.agent(agent), port, host: '127.0.0.1', logger, ...options });
+  /** Whether the page is built is no business of this room. */
+  const warnings = () => logger.sentences('warn').filter((line) => line !== 'dashboard page not built');
+  const dialOptions = (caller: string) => ({ port, caller, publicHost: PUBLIC_HOST, authToken: AUTH_TOKEN });
+  const dial = (caller: string) => HandDialledCall.dial(dialOptions(caller));
+
+  beforeEach(async () => {
+    logger = new RecordedLogger();
+    port = await freePort();
+    phone = create({ webhookUrl: PUBLIC_HOST });
+  });
+  afterEach(() => phone.disconnect());
+
+  describe('serve', () => {
+    it('resolves when it listens, with its addresses, and warns once of each open door', async () => {
+      phone = create();
+      const server = await serve({ dashboardToken: undefined });
+      expect(server).toEqual({
+        port,
+        url: `http://127.0.0.1:${port}`,
+        dashboardUrl: `http://127.0.0.1:${port}/`,
+      });
+      expect(await (await fetch(`${server.url}/health`)).json()).toEqual({ status: 'ok', mode: 'local' });
+      expect(warnings()).toEqual([
+        'the agent has no provider for these stages: the local stack stands in, which is for trying out',
+        'dashboard and API are open to whoever reaches this address: set dashboardToken',
+        'manageWebhook skipped: the number is left as it is',
+      ]);
+      expect(logger.lines.find((line) => line.sentence.startsWith('dashboard and'))?.fields).toEqual({
+        url: server.url,
+      });
+      expect(logger.lines.filter((line) => line.sentence === 'transcoder chosen')).toMatchObject([
+        { level: 'info', fields: { backend: expect.stringMatching(/native|wasm|javascript/) } },
+      ]);
+    });
+
+    it('has nothing to warn of when everything is set', async () => {
+      const rest = new FakeRest();
+      phone = create({
+        carrier: createFakeCarrier({ rest, key: new Uint8Array([1]) }),
+        webhookUrl: PUBLIC_HOST,
+      });
+      const stt = { name: 'stt', open: () => ({ pushAudio() {}, finishUtterance() {}, close() {} }) };
+      await serve({ dashboardToken: 's3cret', onMessage: () => '' }, { stt, tts: toneVoice });
+      expect(warnings()).toEqual([]);
+      const base = `https://${PUBLIC_HOST}/webhooks/carrier-a`;
+      expect(rest.requests).toEqual([`setVoiceUrl +15005550010 ${base}/voice ${base}/status`]);
+      expect(logger.text).not.toContain('s3cret');
+    });
+
+    it('warns of missing secrets, and takes the page away but not the API', async () => {
+      phone = create({ carrier: createFakeCarrier({ rest: new FakeRest() }) });
+      const server = await serve({ dashboard: false });
+      expect(server.dashboardUrl).toBeNull();
+      expect(logger.lines.find((line) => line.sentence.startsWith('webhooks are not'))?.fields).toEqual({
+        setting: 'FAKE_SECRET',
+      });
+      expect((await fetch(server.url)).status).toBe(404);
+      expect((await fetch(`${server.url}/api/dashboard/calls`)).status).toBe(200);
+    });
+
+    it.each(['slow', 'failing'])('is not held up by a %s carrier', async (trouble) => {
+      const rest = new FakeRest();
+      if (trouble === 'slow') rest.answer = new Promise(() => {});
+      else rest.failure = new Error('500');
+      const carrier = createFakeCarrier({ rest, key: new Uint8Array([1]) });
+      phone = create({ carrier, webhookUrl: PUBLIC_HOST });
+      await serve();
+      expect(rest.requests).toHaveLength(1);
+    });
+
+    it('leaves the number alone when it is managed elsewhere', async () => {
+      const rest = new FakeRest();
+      phone = create({ carrier: createFakeCarrier({ rest }), webhookUrl: PUBLIC_HOST });
+      await serve({ manageWebhook: false });
+      expect(rest.requests).toEqual([]);
+      expect(logger.sentences('warn').join()).not.toContain('manageWebhook');
+    });
+
+    it('refuses to serve twice, and serves again after disconnect', async () => {
+      await serve();
+      await expect(serve()).rejects.toMatchObject({ code: 'CONFIG_CONFLICT' });
+      await phone.disconnect();
+      await serve();
+      expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
+    });
+
+    it('names a port that is in use, and can be asked again', async () => {
+      const other = create();
+      await other.serve({ agent: other.agent({ tts: toneVoice }), port, host: '127.0.0.1', logger });
+      await expect(serve()).rejects.toMatchObject({
+        code: 'CONFIG_PORT_IN_USE',
+        message: expect.stringContaining(String(port)),
+      });
+      await other.disconnect();
+      await serve();
+    });
+
+    it('listens on nothing when an option cannot work', async () => {
+      await expect(serve({ maxCalls: 0 })).rejects.toBeInstanceOf(ConfigError);
+      await expect(serve({ tunnel: true })).rejects.toMatchObject({ code: 'CONFIG_CONFLICT' });
+      await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow();
+    });
+  });
+
+  describe('disconnect', () => {
+    it('does nothing before serve, and may be called again', async () => {
+      await phone.disconnect();
+      await serve();
+      await Promise.all([phone.disconnect(), phone.disconnect()]);
+      await phone.disconnect();
+      await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow();
+    });
+
+    it('stops a serve that is still starting', async () => {
+      const serving = serve();
+      await Promise.all([
+        expect(serving).rejects.toMatchObject({ code: 'CONFIG_CONFLICT' }),
+        phone.disconnect(),
+      ]);
+      await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow();
+    });
+
+    it('is what disposes of the client', async () => {
+      {
+        await using disposed = create();
+        await disposed.serve({ agent: disposed.agent({ tts: toneVoice }), port, host: '127.0.0.1', logger });
+      }
+      await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow();
+    });
+
+    it('hangs up through the carrier, then closes with 1001, and tells of the end before it resolves', async () => {
+      const accountSid = `AC${'0'.repeat(32)}`;
+      const restServer = await startRestServer({ accountSid, authToken: AUTH_TOKEN, unknownCalls: 'accept' });
+      const carrier = new CarrierA({ accountSid, authToken: AUTH_TOKEN, baseUrl: restServer.url });
+      phone = create({ carrier, webhookUrl: PUBLIC_HOST });
+      const ended: CallRecord[] = [];
+      await serve({
+        manageWebhook: false,
+        onCallEnd: async (record) => {
+          await new Promise((resolve) => setTimeout(resolve, 20));
+          ended.push(record);
+        },
+      });
+      const calls = [await dial('+15550111'), await dial('+15550112')];
+      await until(async () => (await active(port)).length === 2);
+      const hungUpAtClose = calls.map(async ({ closed }) => {
+        await closed;
+        return restServer.requests.map(({ path }) => path);
+      });
+      await phone.disconnect();
+      expect(ended.map(({ endReason, outcome }) => [endReason, outcome])).toEqual([
+        ['server-shutdown', 'answered'],
+        ['server-shutdown', 'answered'],
+      ]);
+      for (const [index, call] of calls.entries()) {
+        expect(await call.closed).toEqual({ code: 1001, reason: 'Server shutting down' });
+        const paths = (await hungUpAtClose[index])?.join() ?? '';
+        for (const { callSid } of calls) expect(paths).toContain(callSid);
+      }
+      await restServer.close();
+    });
+
+    it('does not wait for an onCallEnd that never returns', async () => {
+      await serve({ drainSeconds: 0.2, onCallEnd: () => new Promise(() => {}) });
+      const call = await dial('+15550111');
+      await until(async () => (await active(port)).length === 1);
+      await phone.disconnect();
+      await call.closed;
+    });
+  });
+
+  describe('a call', () => {
+    it('goes from bell to goodbye, and two at once stay apart', async () => {
+      const ended = new Map<string, CallRecord>();
+      const started: string[] = [];
+      const said: string[] = [];
+      await serve(
+        {
+          onMessage: ({ text, caller }) => `You said ${text}. Your pitch is ${caller.slice(-3)}0`,
+          onCallStart: ({ caller }) => void started.push(caller),
+          onTranscript: ({ role, text, caller }) => void said.push(`${caller} ${role}: ${text}`),
+          onCallEnd: (record) => void ended.set(record.caller, record),
+        },
+        { tts: toneVoice, systemPrompt: 'Be brief.' },
+      );
+      const callers = ['+15550040', '+15550090'];
+      const calls = await Promise.all(callers.map(dial));
+      await Promise.all(
+        calls.map(async (call, index) => {
+          call.tell(`words ${index}`);
+          await call.speak(makeSpeechTones(1000));
+          const answer = until(async () => loudSamples(call.heard).length >= 8 * (TONE_MS - 100));
+          await Promise.race([answer, call.speak(new Int16Array(8000 * 8))]);
+          await answer;
+          call.hangUp();
+          await call.closed;
+        }),
+      );
+      await until(async () => ended.size === 2);
+
+      expect([...started].sort()).toEqual(callers);
+      for (const [index, caller] of callers.entries()) {
+        const pitch = Number(caller.slice(-3)) * 10;
+        expect(Math.abs(pitchOf(loudSamples(calls[index]?.heard ?? new Int16Array())) - pitch)).toBeLessThan(
+          20,
+        );
+        const record = ended.get(caller);
+        expect(record).toMatchObject({
+          status: 'completed',
+          endReason: 'caller-hangup',
+          outcome: 'answered',
+          carrierCallId: calls[index]?.callSid,
+          callee: '+15005550010',
+          media: { unexpectedMessages: 0 },
+        });
+        const transcript = record?.transcript.map(({ role, text }) => `${caller} ${role}: ${text}`) ?? [];
+        expect(transcript[0]).toBe(`${caller} user: words ${index}`);
+        expect(transcript[1]).toContain(`agent: You said words ${index}`);
+        expect(said).toEqual(expect.arrayContaining(transcript.slice(0, 1)));
+      }
+      expect(logger.text).not.toMatch(/\+155500|words \d/);
+    });
+
+    it('whatever one stream sends, the other goes on', async () => {
+      await serve();
+      const [broken, whole] = [await dial('+15550111'), await dial('+15550112')];
+      await until(async () => (await active(port)).length === 2);
+      const noise = [
+        '',
+        '{',
+        'null',
+        '[]',
+        '{"event":"media"}',
+        '{"event":"media","media":{"payload":"%%%"}}',
+      ];
+      for (const text of noise) broken.sendRaw(text);
+      broken.sendRaw(new Uint8Array(100));
+      for (let count = 0; count < 1000; count += 1) broken.sendRaw(`{"event":"${'x'.repeat(100)}"}`);
+      expect((await broken.closed).code).toBe(1008);
+      whole.sendAudio(new Uint8Array(160).fill(0xff));
+      await until(async () => {
+        const [call] = await active(port);
+        return call?.caller === '+15550112' && (await finished(port)).length === 1;
+      });
+      expect(await finished(port)).toMatchObject([{ caller: '+15550111', endReason: 'protocol-error' }]);
+      whole.hangUp();
+      await whole.closed;
+    });
+
+    it('over the limit gets the busy answer and a record, and the one that is up does not notice', async () => {
+      await serve({ maxCalls: 1 });
+      const call = await dial('+15550111');
+      await until(async () => (await active(port)).length === 1);
+      const refused = await ring(dialOptions('+15550112'), `CA${'1'.repeat(32)}`);
+      expect(await refused.text()).toContain('busy');
+      await until(async () => (await finished(port)).length === 1);
+      expect(await finished(port)).toMatchObject([
+        { caller: '+15550112', outcome: 'busy', endReason: 'over-capacity' },
+      ]);
+      expect(await active(port)).toHaveLength(1);
+      call.hangUp();
+      await call.closed;
+    });
+  });
+});
+
+async function until(isTrue: () => Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+async function active(port: number): Promise<CallRecord[]> {
+  return calls(port, 'active');
+}
+
+async function finished(port: number): Promise<CallRecord[]> {
+  return calls(port, 'calls?status=completed');
+}
+
+async function calls(port: number, path: string): Promise<CallRecord[]> {
+  const response = await fetch(`http://127.0.0.1:${port}/api/dashboard/${path}`);
+  const body: { calls: CallRecord[] } = JSON.parse(await response.text());
+  return body.calls;
+}
+
+/** What of 8 kHz PCM is no silence. */
+function loudSamples(pcm: Int16Array): Int16Array {
+  const first = pcm.findIndex((sample) => Math.abs(sample) > 1000);
+  const last = pcm.findLastIndex((sample) => Math.abs(sample) > 1000);
+  return first === -1 ? new Int16Array() : pcm.subarray(first, last + 1);
+}
+
+/** Hertz of a tone, by the rising zero crossings of 400 ms of it. */
+function pitchOf(pcm: Int16Array): number {
+  const part = pcm.subarray(0, 3200);
+  let rises = 0;
+  for (let index = 1; index < part.length; index += 1) {
+    if ((part[index - 1] ?? 0) < 0 && (part[index] ?? 0) >= 0) rises += 1;
+  }
+  return rises / (part.length / 8000);
+}

@@ -1,0 +1,251 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { NotFoundError, RequestError } from '../../src/base/errors.js';
+import type { CallFact } from '../../src/contract/call-event.js';
+import type { CallRecord } from '../../src/contract/call-record.js';
+import type { CallsPage } from '../../src/contract/dashboard-api.js';
+import { OPENAPI } from '../../src/dashboard/openapi.js';
+import { ended, IDENTITY, stamp, started, turn } from '../support/call-facts.js';
+import { type DashboardServer, errorCodeOf, send, startDashboard } from '../support/dashboard-server.js';
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+ajv.addSchema({ $id: 'api', components: OPENAPI.components });
+
+/** Errors of a value against a schema of the document. */
+function violations(schema: string, value: unknown): unknown {
+  const validate = ajv.getSchema(`api#/components/schemas/${schema}`);
+  if (validate === undefined) throw new Error(`no schema ${schema}`);
+  return validate(value) ? [] : validate.errors;
+}
+
+/** Every kind of fact, with every optional part there. */
+const FULL: CallFact[] = [
+  { type: 'call.status', status: 'ringing', ...IDENTITY },
+  started({ carrierCallId: 'CA-full' }),
+  { type: 'turn.started', turnIndex: 0 },
+  {
+    type: 'transcript.segment',
+    entry: { id: 'a', turnIndex: 0, role: 'agent', text: 'Hi', at: 5, final: true, interrupted: true },
+  },
+  {
+    type: 'turn.completed',
+    turn: {
+      ...turn(0, { totalMs: 812, endpointingMs: 812 }),
+      toolCalls: [{ name: 'look_up', startedAt: 1, durationMs: null, error: 'late' }],
+    },
+  },
+  {
+    type: 'cost.updated',
+    cost: { stt: 0.1, llm: null, tts: 0, telephony: 0.2, total: 0.3, currency: 'USD', estimated: true },
+    usage: {
+      sttSeconds: 1.5,
+      llmInputTokens: 2,
+      llmCachedTokens: 0,
+      llmOutputTokens: 3,
+      ttsCharacters: 4,
+      telephonySeconds: 5.5,
+    },
+  },
+  { type: 'dtmf.received', digit: '5' },
+  { type: 'amd.detected', amd: { answeredBy: 'human', detectedAt: 7 } },
+  ended({ error: { code: 'PROVIDER_FAILED', message: 'gone' }, endReason: 'provider-failed' }),
+  { type: 'recording.completed', recording: { url: null, durationMs: 12, status: 'completed' } },
+];
+
+let server: DashboardServer;
+const get = async (path: string) => send(server.url + path);
+const getJson = async <T>(path: string) => JSON.parse((await get(path)).text) as T;
+
+beforeEach(async () => {
+  server = await startDashboard();
+  server.publish(
+    ...stamp(FULL, { callId: 'full', at: 1000 }),
+    ...stamp([started({ direction: 'outbound', carrierCallId: 'CA-live' })], { callId: 'live', at: 2000 }),
+  );
+  await server.bus.settled();
+});
+afterEach(() => server.close());
+
+describe('the API', () => {
+  it.each([
+    ['/api/dashboard/calls', 'CallsPage'],
+    ['/api/dashboard/calls/full', 'CallRecord'],
+    ['/api/dashboard/calls/CA-live', 'CallRecord'],
+    ['/api/dashboard/active', 'CallList'],
+    ['/api/dashboard/aggregates', 'Aggregates'],
+    ['/api/dashboard/export/calls', 'CallList'],
+    ['/api/dashboard/calls/none', 'Error'],
+  ])('answers %s as its document says (%s)', async (path, schema) => {
+    const answer = await get(path);
+    expect(answer.headers['content-type']).toMatch(/^application\/json/);
+    expect(answer.headers['cache-control']).toBe('no-store');
+    expect(violations(schema, JSON.parse(answer.text))).toEqual([]);
+  });
+
+  it.each(stamp(FULL).map((event) => [event.type, event] as const))(
+    'describes the fact %s',
+    (_type, event) => {
+      expect(violations('CallEvent', event)).toEqual([]);
+      expect(violations('CallEvent', { ...event, surprise: 1 })).not.toEqual([]);
+    },
+  );
+
+  it('lists newest first, without turns and transcript, and pages to the end', async () => {
+    const first = await getJson<CallsPage>('/api/dashboard/calls?limit=1');
+    expect(first.calls.map((call) => call.callId)).toEqual(['live']);
+    expect(first.total).toBe(2);
+    expect(first.calls[0]).not.toHaveProperty('turns');
+    const next = await getJson<CallsPage>(`/api/dashboard/calls?limit=1&cursor=${first.nextCursor}`);
+    expect(next.calls.map((call) => call.callId)).toEqual(['full']);
+    expect(next.nextCursor).toBeNull();
+  });
+
+  it.each([
+    ['status=active', ['live']],
+    ['status=completed', ['full']],
+    ['direction=outbound', ['live']],
+    ['q=ca-FULL', ['full']],
+    ['from=1500', ['live']],
+    ['to=1970-01-01T00:00:01.500Z', ['full']],
+    ['from=1970-01-01', ['live', 'full']],
+    ['unknown=1&token=x', ['live', 'full']],
+  ])('filters by %s', async (query, callIds) => {
+    const page = await getJson<CallsPage>(`/api/dashboard/calls?${query}`);
+    expect(page.calls.map((call) => call.callId)).toEqual(callIds);
+  });
+
+  it.each([
+    ['limit', '0'],
+    ['limit', '501'],
+    ['limit', '1.5'],
+    ['limit', ''],
+    ['limit', '-1'],
+    ['limit', '1e2'],
+    ['limit', '5&limit=6'],
+    ['cursor', 'nonsense'],
+    ['cursor', '%00'],
+    ['cursor', ''],
+    ['status', 'over'],
+    ['direction', 'sideways'],
+    ['q', 'x'.repeat(201)],
+    ['from', 'yesterday'],
+    ['from', '2026-13-45'],
+    ['from', '99999999999999999'],
+    ['to', '-5'],
+    ['to', '2026-01-01T10:00'],
+  ])('refuses %s=%s and names the parameter', async (name, value) => {
+    const answer = await get(`/api/dashboard/calls?${name}=${value}`);
+    expect(answer.status).toBe(400);
+    expect(errorCodeOf(answer)).toBe('REQUEST_INVALID');
+    expect(answer.text).toContain(name);
+  });
+
+  it('refuses an interval that ends before it starts, and an unknown export format', async () => {
+    expect((await get('/api/dashboard/calls?from=5&to=4')).status).toBe(400);
+    expect((await get('/api/dashboard/export/calls?format=xml')).status).toBe(400);
+  });
+
+  it.each([
+    ['GET', '/api', 404],
+    ['GET', '/api/nothing', 404],
+    ['GET', '/api/dashboard', 404],
+    ['GET', '/api/dashboard/calls/a/b', 404],
+    ['GET', '/api/dashboard/calls/%E0%A4%A', 400],
+    ['DELETE', '/api/dashboard/calls/full', 405],
+    ['PUT', '/api/dashboard/calls', 405],
+    ['GET', '/api/dashboard/calls/full/hangup', 405],
+    ['POST', '/', 405],
+  ])('answers %s %s with %i and an error body', async (method, path, status) => {
+    const answer = await send(server.url + path, { method });
+    expect(answer.status).toBe(status);
+    expect(violations('Error', JSON.parse(answer.text))).toEqual([]);
+    if (status === 405) expect(answer.headers.allow).toBeDefined();
+  });
+
+  it('documents every endpoint that it routes, and routes every one that it documents', async () => {
+    const document = await getJson<typeof OPENAPI>('/api/openapi.json');
+    expect(document.openapi).toBe('3.1.1');
+    for (const [path, methods] of Object.entries(document.paths)) {
+      if (path.endsWith('/events')) continue;
+      for (const method of Object.keys(methods)) {
+        const answer = await send(server.url + path.replace('{callId}', 'full'), {
+          method: method.toUpperCase(),
+          headers: { 'Content-Type': 'application/json' },
+          ...(method === 'post' ? { body: '{"to":"+15550123"}' } : {}),
+        });
+        // A call that is over takes no command: 409 shows that the route is there.
+        expect([path, method, answer.status]).toEqual([path, method, method === 'post' ? 409 : 200]);
+      }
+    }
+  });
+});
+
+describe('commands', () => {
+  const post = (path: string, body: unknown) =>
+    send(`${server.url}/api/dashboard/calls/${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json; charset=utf-8' },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+
+  it('hands a command to the owner of the call, by our id', async () => {
+    expect((await post('CA-live/hangup', {})).status).toBe(202);
+    expect((await post('live/transfer', { to: '+15550123' })).text).toBe('{"callId":"live"}');
+    expect(server.commands).toEqual(['hangup live', 'transfer live +15550123']);
+  });
+
+  it.each([
+    ['full/hangup', {}, 409, 'REQUEST_CONFLICT'],
+    ['full/transfer', { to: '+15550123' }, 409, 'REQUEST_CONFLICT'],
+    ['live/transfer', {}, 400, 'REQUEST_INVALID'],
+    ['live/transfer', { to: '5550123' }, 400, 'REQUEST_INVALID'],
+    ['live/transfer', { to: ['+15550123'] }, 400, 'REQUEST_INVALID'],
+    ['live/hangup', '{', 400, 'REQUEST_INVALID'],
+    ['live/hangup', [], 400, 'REQUEST_INVALID'],
+    ['live/hangup', { x: 'y'.repeat(5000) }, 413, 'REQUEST_TOO_LARGE'],
+  ])('answers %s %j with %i', async (path, body, status, code) => {
+    const answer = await post(path, body);
+    expect([answer.status, errorCodeOf(answer)]).toEqual([status, code]);
+    expect(server.commands).toEqual([]);
+  });
+
+  it.each([
+    [new NotFoundError('There is no such call.'), 404],
+    [new RequestError('REQUEST_CONFLICT', 'The call is over.'), 409],
+    [new Error('secret of a vendor'), 500],
+  ])('passes on what the owner says: %s', async (error, status) => {
+    await server.close();
+    const controls = { hangUp: () => Promise.reject(error), transfer: () => Promise.reject(error) };
+    server = await startDashboard({ controls });
+    const answer = await post('unheard-of/hangup', {});
+    expect(answer.status).toBe(status);
+    expect(answer.text + server.logger.text).not.toContain('secret');
+  });
+
+  it('refuses with 409 where this process owns no calls, and 404 for none', async () => {
+    const { store } = server;
+    await server.close();
+    server = await startDashboard({ store, controls: null });
+    expect((await post('live/hangup', {})).status).toBe(409);
+    expect((await post('none/hangup', {})).status).toBe(404);
+  });
+});
+
+describe('a failing store', () => {
+  it('is answered without its words, and logged', async () => {
+    await server.close();
+    const { store } = server;
+    const broken = new Proxy(store, {
+      get: (target, name) =>
+        name === 'aggregates'
+          ? () => Promise.reject(new Error('disk /home/secret'))
+          : (target[name as keyof typeof target] as () => unknown).bind(target),
+    });
+    server = await startDashboard({ store: broken });
+    const answer = await get('/api/dashboard/aggregates');
+    expect([answer.status, errorCodeOf(answer)]).toEqual([500, 'INTERNAL']);
+    expect(answer.text + server.logger.text).not.toContain('secret');
+    expect(server.logger.sentences('error')).toEqual(['dashboard request failed']);
+    expect((await getJson<CallRecord>('/api/dashboard/calls/live')).callId).toBe('live');
+  });
+});

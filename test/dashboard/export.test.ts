@@ -1,0 +1,130 @@
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { CallRecord } from '../../src/contract/call-record.js';
+import type { ActiveCalls } from '../../src/contract/dashboard-api.js';
+import { csvHeader, csvRow } from '../../src/dashboard/csv.js';
+import { reduceCall } from '../../src/events/reduce.js';
+import { ended, stamp, started } from '../support/call-facts.js';
+import { send, startDashboard } from '../support/dashboard-server.js';
+
+type CsvRow = { [header: string]: string };
+
+function recordWith(fields: Partial<CallRecord>): CallRecord {
+  let record: CallRecord | undefined;
+  for (const event of stamp([started(), ended()])) record = reduceCall(record, event);
+  return { ...record!, ...fields };
+}
+
+function readBack(text: string): CsvRow[] {
+  return parse(text, { columns: true, record_delimiter: '\r\n' }) as CsvRow[];
+}
+
+const roundTrip = (fields: Partial<CallRecord>) => readBack(csvHeader() + csvRow(recordWith(fields)))[0]!;
+const failure = (message: string) => ({ error: { code: 'X', message } });
+
+describe('a line of CSV', () => {
+  it.each([
+    ['quotes', 'say "hi", then ""'],
+    ['line breaks', 'one\r\ntwo\nthree'],
+    ['right-to-left text', 'שלום, עולם'],
+    ['emoji', '☎️ 👩‍⚕️, ok'],
+    ['outer spaces', '  in the middle '],
+    ['a plain sentence', 'plain'],
+  ])('keeps %s', (_name, text) => {
+    expect(roundTrip(failure(text))['error.message']).toBe(text);
+  });
+
+  it.each([
+    ['=1+1'],
+    ['+cmd|x'],
+    ['-2+3'],
+    ['@SUM(A1)'],
+    ['\t=1'],
+    ['\r=1'],
+    ['  =1'],
+    ['＝1+1'],
+    ['+1 (555) 010'],
+    ['=HYPERLINK("http://evil.example","x")'],
+  ])('defuses %j', (text) => {
+    expect(roundTrip(failure(text))['error.message']).toBe(`'${text}`);
+  });
+
+  it.each([['+15550100'], ['-12.5'], ['0042'], ['a=b'], ['anonymous']])('leaves %j alone', (caller) => {
+    expect(roundTrip({ caller }).caller).toBe(caller);
+  });
+
+  it('writes what is unknown as nothing, and money as a decimal', () => {
+    const cost = { stt: null, llm: 0.000001, tts: 0, telephony: 12.5, total: 12.500001 } as const;
+    const row = roundTrip({ cost: { ...cost, currency: 'USD', estimated: true }, durationMs: null });
+    expect(row).toMatchObject({
+      'cost.stt': '',
+      'cost.llm': '0.000001',
+      'cost.tts': '0',
+      'cost.total': '12.500001',
+      'cost.estimated': 'true',
+      durationMs: '',
+      startedAtIso: '1970-01-01T00:16:40.000Z',
+    });
+  });
+
+  it('is read back as one line of all columns, whatever the text', () => {
+    const width = csvHeader().split(',').length;
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' }), (caller, message) => {
+        const rows = readBack(csvHeader() + csvRow(recordWith({ caller, ...failure(message) })));
+        expect(rows).toHaveLength(1);
+        expect(Object.keys(rows[0]!)).toHaveLength(width);
+        expect(rows[0]!['error.message']?.replace(/^'/, '')).toBe(message.replace(/^'/, ''));
+      }),
+    );
+  });
+});
+
+describe('an export', () => {
+  it('streams every call as an attachment, in both formats, with the same sums', async () => {
+    const server = await startDashboard();
+    const count = 230;
+    for (let index = 0; index < count; index += 1)
+      server.publish(
+        ...stamp([started({ carrierCallId: null, caller: `+1555${index}` }), ended()], {
+          callId: `c${index}`,
+          at: index,
+        }),
+      );
+    await server.bus.settled();
+    const json = await send(`${server.url}/api/dashboard/export/calls`);
+    const csv = await send(`${server.url}/api/dashboard/export/calls?format=csv`);
+    const { calls } = JSON.parse(json.text) as ActiveCalls;
+    const rows = readBack(csv.text);
+    expect(calls).toHaveLength(count);
+    expect(calls[0]).toHaveProperty('turns');
+    expect(rows.map((row) => row.callId)).toEqual(calls.map((call) => call.callId));
+    expect(rows.map((row) => row.caller)).toEqual(calls.map((call) => call.caller));
+    expect(json.headers['content-disposition']).toMatch(
+      /^attachment; filename="offhook-calls-\d{8}-\d{6}\.json"$/,
+    );
+    expect(csv.headers['content-type']).toBe('text/csv; charset=utf-8; header=present');
+    expect(csv.headers['transfer-encoding']).toBe('chunked');
+    const one = await send(`${server.url}/api/dashboard/export/calls?format=csv&q=c42`);
+    expect(readBack(one.text).map((row) => row.callId)).toEqual(['c42']);
+    const none = await send(`${server.url}/api/dashboard/export/calls?status=ringing`);
+    expect(JSON.parse(none.text)).toEqual({ calls: [] });
+    await server.close();
+  });
+
+  it('tears the connection when the store fails half-way, instead of ending as if complete', async () => {
+    const server = await startDashboard();
+    for (let index = 0; index < 150; index += 1)
+      server.publish(
+        ...stamp([started({ carrierCallId: null }), ended()], { callId: `c${index}`, at: index }),
+      );
+    await server.bus.settled();
+    const { list } = server.store;
+    server.store.list = (query) =>
+      query.cursor === undefined ? list.call(server.store, query) : Promise.reject(new Error('gone'));
+    await expect(send(`${server.url}/api/dashboard/export/calls`)).rejects.toThrow();
+    expect(server.logger.sentences('error')).toEqual(['dashboard export failed']);
+    await server.close();
+  });
+});

@@ -1,0 +1,404 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { EventSource } from 'eventsource';
+import fc from 'fast-check';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { CallEvent, CallFact } from '../../src/contract/call-event.js';
+import type { Snapshot } from '../../src/contract/dashboard-api.js';
+import { EventFeed, type EventSink } from '../../src/dashboard/sse.js';
+import { EventBus } from '../../src/events/bus.js';
+import { reduceCall } from '../../src/events/reduce.js';
+import { MemoryStore } from '../../src/stores/memory-store.js';
+import { ended, stamp, started } from '../support/call-facts.js';
+import { type DashboardServer, startDashboard } from '../support/dashboard-server.js';
+import { FakeClock } from '../support/fake-clock.js';
+import { RecordedLogger } from '../support/recorded-logger.js';
+
+/** One message of an event stream. */
+interface Message {
+  id: string;
+  event: string;
+  data: unknown;
+}
+
+/** A reader that keeps what it is sent. `stuck`: its network takes nothing. */
+class FakeSink implements EventSink {
+  text = '';
+  state: 'open' | 'ended' | 'destroyed' = 'open';
+  stuck = false;
+  writableLength = 0;
+
+  write(text: string): boolean {
+    this.text += text;
+    if (this.stuck) this.writableLength += text.length;
+    return !this.stuck;
+  }
+  end(): void {
+    this.state = 'ended';
+  }
+  destroy(): void {
+    this.state = 'destroyed';
+  }
+
+  get messages(): Message[] {
+    return this.text.split('\n\n').flatMap((block) => {
+      const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1];
+      const data = field('data');
+      return data === undefined
+        ? []
+        : [{ id: field('id') ?? '', event: field('event') ?? '', data: JSON.parse(data) as unknown }];
+    });
+  }
+  /** The data of the first message, which is to be a snapshot. */
+  get snapshot(): Snapshot {
+    const [first] = this.messages;
+    if (first?.event !== 'snapshot') throw new Error('no snapshot');
+    return first.data as Snapshot;
+  }
+  get names(): string[] {
+    return this.messages.map((message) => message.event);
+  }
+  get lastId(): string {
+    return this.messages.at(-1)?.id ?? '';
+  }
+}
+
+interface Setup {
+  feed: EventFeed;
+  bus: EventBus;
+  store: MemoryStore;
+  clock: FakeClock;
+  logger: RecordedLogger;
+  read(lastEventId?: string): FakeSink;
+}
+
+function setUp(bounds: { ringSize?: number; maxBacklogBytes?: number; store?: MemoryStore } = {}): Setup {
+  const { store = new MemoryStore(), ...rest } = bounds;
+  const logger = new RecordedLogger();
+  const clock = new FakeClock();
+  const bus = new EventBus(logger);
+  bus.subscribeDurable((event) => store.append(event));
+  const feed = new EventFeed({ store, bus, clock, logger, ...rest });
+  return {
+    feed,
+    bus,
+    store,
+    clock,
+    logger,
+    read(lastEventId) {
+      const sink = new FakeSink();
+      feed.open(sink, { lastEventId: lastEventId ?? null, controls: true });
+      return sink;
+    },
+  };
+}
+
+const settle = () => new Promise((resolve) => setTimeout(resolve, 5));
+const digits = (count: number): CallFact[] =>
+  Array.from({ length: count }, (_, index) => ({ type: 'dtmf.received', digit: String(index % 10) }));
+
+describe('the event feed', () => {
+  it('sends retry and a snapshot first, then facts under their type', async () => {
+    const { bus, read } = setUp();
+    const [first, ...rest] = stamp([started(), ...digits(2), ended()]);
+    bus.publish(first!);
+    const sink = read();
+    await settle();
+    for (const event of rest) bus.publish(event);
+    await bus.settled();
+    expect(sink.text.startsWith('retry: 2000\n\n')).toBe(true);
+    expect(sink.names).toEqual(['snapshot', 'dtmf.received', 'dtmf.received', 'call.ended']);
+    const { snapshot } = sink;
+    expect(snapshot.active.map((record) => record.callId)).toEqual(['call-1']);
+    expect(snapshot).toMatchObject({ recent: [], controls: true, aggregates: { totalCalls: 1 } });
+    for (const { id } of sink.messages) expect(id).toMatch(/^[0-9a-f]+-\d+$/);
+  });
+
+  it('sends at most 50 ended calls, the newest, without turns', async () => {
+    const { bus, read } = setUp();
+    for (let index = 0; index < 60; index += 1)
+      for (const event of stamp([started({ carrierCallId: null }), ended()], {
+        callId: `c${index}`,
+        at: index * 100,
+      }))
+        bus.publish(event);
+    await bus.settled();
+    const sink = read();
+    await settle();
+    const { recent } = sink.snapshot;
+    expect(recent.map((call) => call.callId)).toEqual(
+      Array.from({ length: 50 }, (_, index) => `c${59 - index}`),
+    );
+    expect(recent[0]).not.toHaveProperty('turns');
+  });
+
+  it('resumes behind the last event without loss or duplicate', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: 12 }),
+        fc.integer({ min: 0, max: 12 }),
+        async (before, away) => {
+          const { bus, read } = setUp();
+          const events = stamp([started(), ...digits(before + away + 1)]);
+          bus.publish(events[0]!);
+          const sink = read();
+          await settle();
+          for (const event of events.slice(1, 1 + before)) bus.publish(event);
+          const lastId = sink.lastId;
+          for (const event of events.slice(1 + before, 1 + before + away)) bus.publish(event);
+          const again = read(lastId);
+          for (const event of events.slice(1 + before + away)) bus.publish(event);
+          expect(again.messages.map((message) => (message.data as CallEvent).seq)).toEqual(
+            events.slice(1 + before).map((event) => event.seq),
+          );
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+
+  it.each([
+    ['from before the ring', (id: string) => id],
+    ['of another process', () => 'abcdef-1'],
+    ['of the future', (id: string) => id.replace(/-\d+$/, '-999')],
+    ['that is no id', () => "'; drop"],
+  ])('answers an id %s with a new snapshot', async (_name, change) => {
+    const { bus, read } = setUp({ ringSize: 3 });
+    const events = stamp([started(), ...digits(9)]);
+    bus.publish(events[0]!);
+    const sink = read();
+    await settle();
+    for (const event of events.slice(1)) bus.publish(event);
+    const again = read(change(sink.messages[0]?.id ?? ''));
+    await settle();
+    expect(again.names).toEqual(['snapshot']);
+    expect(again.snapshot.active[0]?.seq).toBe(10);
+  });
+
+  it('leaves no gap and no duplicate between a snapshot of a slow store and the live facts', async () => {
+    // Each part of the snapshot is read at its own time, with facts in between.
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.integer({ min: 0, max: 3 }), fc.boolean()), { minLength: 1, maxLength: 25 }),
+        fc.array(fc.integer({ min: 0, max: 4 }), { minLength: 3, maxLength: 3 }),
+        async (steps, delays) => {
+          const store = new SlowStore(delays);
+          const { bus, read } = setUp({ store });
+          const seqs = new Map<string, number>();
+          const over = new Set<string>();
+          const publishNext = (call: number, ends: boolean) => {
+            const callId = `c${call}`;
+            if (over.has(callId)) return;
+            const seq = (seqs.get(callId) ?? 0) + 1;
+            seqs.set(callId, seq);
+            if (ends && seq > 1) over.add(callId);
+            const fact =
+              seq === 1 ? started({ carrierCallId: null }) : over.has(callId) ? ended() : digits(1)[0]!;
+            bus.publish({ ...stamp([fact], { callId, at: 1000 + call })[0]!, seq });
+          };
+          const half = Math.floor(steps.length / 2);
+          for (const [call, ends] of steps.slice(0, half)) publishNext(call, ends);
+          const sink = read();
+          for (const [call, ends] of steps.slice(half)) {
+            await new Promise((resolve) => setImmediate(resolve));
+            publishNext(call, ends);
+          }
+          await bus.settled();
+          await vi.waitFor(() => expect(sink.names).toContain('snapshot'));
+          await bus.settled();
+          const [, ...rest] = sink.messages;
+          const { snapshot } = sink;
+          const known = new Map(
+            [...snapshot.active, ...snapshot.recent].map((record) => [record.callId, record.seq]),
+          );
+          for (const { data } of rest) {
+            const { callId, seq } = data as CallEvent;
+            expect([callId, seq]).toEqual([callId, (known.get(callId) ?? 0) + 1]);
+            known.set(callId, seq);
+          }
+          expect(Object.fromEntries(known)).toEqual(Object.fromEntries(seqs));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('writes a comment every 15 s, and keeps no timer without readers', async () => {
+    const { clock, feed } = setUp();
+    const sink = new FakeSink();
+    const leave = feed.open(sink, { lastEventId: null, controls: false });
+    await settle();
+    clock.advance(45_000);
+    expect(sink.text.match(/^:$/gm)).toHaveLength(3);
+    leave();
+    leave();
+    expect([clock.pending, feed.readerCount]).toEqual([0, 0]);
+  });
+
+  it('cuts off a reader that does not read, and no other', async () => {
+    const { bus, feed, logger, read } = setUp({ maxBacklogBytes: 2000 });
+    const events = stamp([started(), ...digits(200)]);
+    bus.publish(events[0]!);
+    const [slow, quick] = [read(), read()];
+    await settle();
+    slow.stuck = true;
+    for (const event of events.slice(1)) bus.publish(event);
+    expect([slow.state, quick.state]).toEqual(['destroyed', 'open']);
+    expect(slow.writableLength).toBeLessThan(20_000);
+    expect(quick.messages).toHaveLength(201);
+    expect(feed.readerCount).toBe(1);
+    expect(logger.sentences('warn')).toEqual(['event stream cut off']);
+  });
+
+  it('lets a reader in whose snapshot alone is over the bound', async () => {
+    const { bus, feed } = setUp({ maxBacklogBytes: 100 });
+    bus.publish(stamp([started()])[0]!);
+    const sink = new FakeSink();
+    sink.stuck = true;
+    feed.open(sink, { lastEventId: null, controls: false });
+    await settle();
+    bus.publish(stamp([started(), ...digits(1)])[1]!);
+    expect([sink.state, ...sink.names]).toEqual(['open', 'snapshot', 'dtmf.received']);
+  });
+
+  it('ends every stream when it is closed, and takes no new one', async () => {
+    const { bus, clock, feed, read } = setUp();
+    const [idle, stuck] = [read(), read()];
+    await settle();
+    stuck.writableLength = 10;
+    feed.close();
+    feed.close();
+    bus.publish(stamp([started()])[0]!);
+    expect([idle.state, stuck.state, read().state]).toEqual(['ended', 'destroyed', 'ended']);
+    expect(idle.names).toEqual(['snapshot']);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('cuts a reader off when the store fails, so that it comes back', async () => {
+    const store = new MemoryStore();
+    store.active = () => Promise.reject(new Error('gone'));
+    const { feed, logger, read } = setUp({ store });
+    const sink = read();
+    await settle();
+    expect([sink.state, feed.readerCount]).toEqual(['destroyed', 0]);
+    expect(logger.sentences('error')).toEqual(['dashboard snapshot failed']);
+  });
+});
+
+/** Reads each part of a snapshot some turns of the event loop late. */
+class SlowStore extends MemoryStore {
+  readonly #delays: readonly number[];
+
+  constructor(delays: readonly number[]) {
+    super();
+    this.#delays = delays;
+  }
+
+  override async active() {
+    await this.#wait(0);
+    return super.active();
+  }
+  override async list(query: Parameters<MemoryStore['list']>[0]) {
+    await this.#wait(1);
+    return super.list(query);
+  }
+  override async aggregates() {
+    await this.#wait(2);
+    return super.aggregates();
+  }
+
+  async #wait(part: number): Promise<void> {
+    for (let turn = 0; turn < (this.#delays[part] ?? 0); turn += 1)
+      await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+describe('the event stream over HTTP', () => {
+  let server: DashboardServer;
+  let source: EventSource | undefined;
+  let socket: Socket | undefined;
+  afterEach(async () => {
+    source?.close();
+    socket?.destroy();
+    await server.close();
+  });
+
+  /** Collects the messages of the given types. */
+  function collect(from: EventSource, types: readonly string[]): { type: string; data: unknown }[] {
+    const messages: { type: string; data: unknown }[] = [];
+    for (const type of types)
+      from.addEventListener(type, (message) => {
+        messages.push({ type, data: JSON.parse(message.data as string) });
+      });
+    return messages;
+  }
+
+  it('reaches a standard client, which comes back by itself where it left', async () => {
+    server = await startDashboard();
+    const url = `${server.url}/api/dashboard/events`;
+    const answers: Response[] = [];
+    source = new EventSource(url, {
+      fetch: async (input, init) => {
+        const answer = await fetch(input, init);
+        answers.push(answer);
+        return answer;
+      },
+    });
+    const messages = collect(source, ['snapshot', 'call.started', 'dtmf.received']);
+    await vi.waitFor(() => expect(messages).toHaveLength(1));
+    expect(answers[0]?.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(answers[0]?.headers.get('cache-control')).toBe('no-store, no-transform');
+    const events = stamp([started(), ...digits(3)]);
+    server.publish(...events.slice(0, 2));
+    await vi.waitFor(() => expect(messages).toHaveLength(3));
+    const { id: lastId } = await new Promise<{ id: string }>((resolve) => {
+      source?.addEventListener('dtmf.received', (message) => resolve({ id: message.lastEventId }), {
+        once: true,
+      });
+      server.publish(events[2]!);
+    });
+    source.close();
+    server.publish(events[3]!);
+    source = new EventSource(url, {
+      fetch: (input, init) =>
+        fetch(input, { ...init, headers: { ...init.headers, 'Last-Event-ID': lastId } }),
+    });
+    const resumed = collect(source, ['snapshot', 'call.started', 'dtmf.received']);
+    await vi.waitFor(() => expect(resumed).toHaveLength(1));
+    expect(resumed[0]?.data).toEqual(events[3]);
+    let record = reduceCall(undefined, events[0]!);
+    for (const { data } of [...messages.slice(2), ...resumed]) record = reduceCall(record, data as CallEvent);
+    expect(record.seq).toBe(4);
+  });
+
+  it('flushes its headers before there is anything to say, and ends with close()', async () => {
+    const store = new MemoryStore();
+    store.active = () => new Promise(() => {});
+    server = await startDashboard({ store });
+    const answer = await fetch(`${server.url}/api/dashboard/events`);
+    expect(answer.status).toBe(200);
+    server.closeStreams();
+    expect(await answer.text()).toBe('retry: 2000\n\n');
+  });
+
+  it('destroys the socket of a reader that does not read', async () => {
+    server = await startDashboard();
+    socket = connect(server.port, '127.0.0.1');
+    await once(socket, 'connect');
+    socket.write('GET /api/dashboard/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
+    await once(socket, 'data');
+    socket.pause();
+    const text = 'x'.repeat(60_000);
+    const [first] = stamp([started()]);
+    server.publish(first!);
+    for (let seq = 2; seq < 400 && server.logger.sentences('warn').length === 0; seq += 1) {
+      const entry = { id: `e${seq}`, turnIndex: 0, role: 'agent', text, at: seq, final: true } as const;
+      server.publish({ ...first!, seq, ...({ type: 'transcript.segment', entry } as const) });
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(server.logger.sentences('warn')).toEqual(['event stream cut off']);
+    socket.on('error', () => {});
+    socket.resume();
+    await once(socket, 'close');
+  });
+});

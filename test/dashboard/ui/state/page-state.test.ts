@@ -1,0 +1,89 @@
+import { describe, expect, it } from 'vitest';
+import type { CallEvent, CallFact } from '../../../../src/contract/call-event.js';
+import type { Snapshot } from '../../../../src/contract/dashboard-api.js';
+import {
+  applyEvent,
+  applyPage,
+  applySnapshot,
+  EMPTY_STATE,
+  type PageState,
+} from '../../../../src/dashboard/ui/state/page-state.js';
+import { reduceCall } from '../../../../src/events/reduce.js';
+import { aggregate, toSummary } from '../../../../src/events/summarize.js';
+import { ended, stamp, started } from '../../../support/call-facts.js';
+
+const cost = (total: number): CallFact => ({
+  type: 'cost.updated',
+  cost: { stt: total, llm: null, tts: null, telephony: null, total, currency: 'USD', estimated: true },
+  usage: {
+    sttSeconds: 0,
+    llmInputTokens: 0,
+    llmCachedTokens: 0,
+    llmOutputTokens: 0,
+    ttsCharacters: 0,
+    telephonySeconds: 0,
+  },
+});
+
+const call = (callId: string, at: number, ...facts: CallFact[]) => stamp(facts, { callId, at });
+const recordOf = (events: readonly CallEvent[]) =>
+  events.reduce<ReturnType<typeof reduceCall> | undefined>(reduceCall, undefined)!;
+const play = (state: PageState, events: readonly CallEvent[]) => events.reduce(applyEvent, state);
+
+function snapshotOf(active: readonly CallEvent[][], over: readonly CallEvent[][]): Snapshot {
+  const records = { active: active.map(recordOf), over: over.map(recordOf) };
+  return {
+    active: records.active,
+    recent: records.over.map(toSummary),
+    aggregates: aggregate([...records.active, ...records.over]),
+    controls: true,
+  };
+}
+
+const A = call('a', 1000, started(), cost(0.5), ended());
+const B = call('b', 2000, started(), cost(0.25));
+const historyOf = (state: PageState) => state.history.map((summary) => summary.callId);
+
+describe('the state of the page', () => {
+  it('moves an ended call from the live ones to the top of the history', () => {
+    const start = applySnapshot(EMPTY_STATE, snapshotOf([B], [A]));
+    const state = applyEvent(start, { ...call('b', 9000, ended())[0]!, seq: 3 });
+    expect([...state.active.keys()]).toEqual([]);
+    expect(historyOf(state)).toEqual(['b', 'a']);
+    expect(state.ended.get('b')?.durationMs).toBe(7000);
+    expect(state.aggregates?.completedCalls).toBe(2);
+  });
+
+  it('is the same whether facts came in the snapshot or behind it, and when they come twice', () => {
+    const start = applySnapshot(EMPTY_STATE, snapshotOf([], [A]));
+    const state = play(start, [...B, ...B]);
+    const whole = applySnapshot(EMPTY_STATE, snapshotOf([B], [A]));
+    expect(state.active).toEqual(whole.active);
+    expect(state.aggregates?.totalCost).toBe(whole.aggregates?.totalCost);
+    expect(play(state, A)).toEqual(state);
+  });
+
+  it('adds a late cost to the history and to the total, once', () => {
+    const start = applySnapshot(EMPTY_STATE, snapshotOf([], [A]));
+    const late = { ...call('a', 5000, cost(0.75))[0]!, seq: 4 };
+    const state = play(start, [late, late]);
+    expect(state.history[0]?.cost.total).toBe(0.75);
+    expect(state.aggregates?.totalCost).toBe(0.75);
+  });
+
+  it('opens no call for a late fact of one that it does not show', () => {
+    const start = applySnapshot(EMPTY_STATE, snapshotOf([], []));
+    expect(applyEvent(start, { ...call('old', 1, cost(1))[0]!, seq: 40 })).toBe(start);
+  });
+
+  it('keeps older pages over a new snapshot that meets them, and drops them over one that does not', () => {
+    const old = call('old', 10, started(), ended());
+    const start = applySnapshot(EMPTY_STATE, snapshotOf([], [A]));
+    const paged = applyPage(start, { calls: [toSummary(recordOf(old))], nextCursor: 'c', total: 9 });
+    expect(historyOf(paged)).toEqual(['a', 'old']);
+    const met = applySnapshot(paged, snapshotOf([], [call('n', 3000, started(), ended()), A]));
+    expect([historyOf(met), met.nextCursor]).toEqual([['n', 'a', 'old'], 'c']);
+    const apart = applySnapshot(paged, snapshotOf([], [call('n', 3000, started(), ended())]));
+    expect([historyOf(apart), apart.nextCursor]).toEqual([['n'], null]);
+  });
+});

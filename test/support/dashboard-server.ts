@@ -1,0 +1,103 @@
+// A dashboard on a real Express server with a free port, fed by a bus and a memory store.
+import { once } from 'node:events';
+import { createServer, request, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import type { CallControls } from '../../src/contract/call-command.js';
+import type { CallEvent } from '../../src/contract/call-event.js';
+import { createDashboard, type DashboardOptions } from '../../src/dashboard/index.js';
+import { EventBus } from '../../src/events/bus.js';
+import type { CallStore } from '../../src/stores/call-store.js';
+import { MemoryStore } from '../../src/stores/memory-store.js';
+import { RecordedLogger } from './recorded-logger.js';
+
+export interface DashboardServer {
+  url: string;
+  port: number;
+  bus: EventBus;
+  store: CallStore;
+  logger: RecordedLogger;
+  /** What was asked of the calls. */
+  commands: string[];
+  publish(...events: CallEvent[]): void;
+  closeStreams(): void;
+  close(): Promise<void>;
+}
+
+export interface DashboardServerOptions extends Partial<DashboardOptions> {
+  trustProxy?: boolean;
+  /** The address to listen on. @default 127.0.0.1 */
+  host?: string;
+  port?: number;
+  /** The path that a proxy in front would take away. @default none */
+  prefix?: string;
+}
+
+export async function startDashboard(options: DashboardServerOptions = {}): Promise<DashboardServer> {
+  const { trustProxy = false, host = '127.0.0.1', port = 0, prefix = '/', ...rest } = options;
+  const logger = new RecordedLogger();
+  const bus = rest.bus ?? new EventBus(logger);
+  const store = rest.store ?? new MemoryStore();
+  bus.subscribeDurable((event) => store.append(event));
+  const commands: string[] = [];
+  const controls: CallControls = {
+    hangUp: async (callId) => void commands.push(`hangup ${callId}`),
+    transfer: async (callId, to) => void commands.push(`transfer ${callId} ${to}`),
+  };
+  const dashboard = createDashboard({ store, bus, controls, logger, ...rest });
+  const app = express().set('trust proxy', trustProxy).use(prefix, dashboard.handler);
+  const server = createServer(app).listen(port, host);
+  await once(server, 'listening');
+  const address = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    port: address.port,
+    bus,
+    store,
+    logger,
+    commands,
+    publish: (...events) => events.forEach((event) => void bus.publish(event)),
+    closeStreams: () => dashboard.close(),
+    async close() {
+      dashboard.close();
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+export interface RawAnswer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  text: string;
+}
+
+/** A request with exactly the given headers: `fetch` would not send a foreign Host or Origin. */
+export function send(
+  url: string,
+  options: { method?: string; headers?: Record<string, string>; body?: string } = {},
+): Promise<RawAnswer> {
+  return new Promise((resolve, reject) => {
+    const { method = 'GET', headers = {}, body } = options;
+    const outgoing = request(url, { method, headers }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (chunk: string) => {
+        text += chunk;
+      });
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
+      );
+      response.on('error', reject);
+    });
+    outgoing.on('error', reject);
+    outgoing.end(body);
+  });
+}
+
+/** Code of an error body, or the text itself when it is none. */
+export function errorCodeOf(answer: RawAnswer): string {
+  const body = JSON.parse(answer.text) as { error?: { code?: string; message?: string } };
+  return body.error?.code ?? answer.text;
+}
