@@ -2,25 +2,21 @@
 import { ConfigError } from '../base/errors.js';
 import { silentLogger } from '../base/log.js';
 import type { TextToSpeechSession } from '../providers/text-to-speech.js';
+import type { FliteVoice } from '../providers/tts/flite.js';
 import type { OpenVoice } from './caller-script.js';
 
 /** Voices of the embedded synthesiser. */
-export const CALLER_VOICES = ['slt', 'kal16', 'awb', 'rms', 'kal'] as const;
-export type CallerVoice = (typeof CALLER_VOICES)[number];
+export type CallerVoice = FliteVoice;
 
 const DEFAULT_VOICE: CallerVoice = 'rms';
 
-function isCallerVoice(name: string): name is CallerVoice {
-  return CALLER_VOICES.some((voice) => voice === name);
-}
-
 /** Opens the embedded voice of that name. @throws ConfigError for an unknown voice, or when its package is not installed. */
 export async function openEmbeddedVoice(name: string | undefined): Promise<TextToSpeechSession> {
-  const voice = name ?? DEFAULT_VOICE;
-  if (!isCallerVoice(voice)) {
-    throw new ConfigError('CONFIG_INVALID', `The voice of a caller is one of: ${CALLER_VOICES.join(', ')}.`);
+  const { FLITE_VOICES, FliteTextToSpeech } = await import('../providers/tts/flite.js');
+  const voice = name === undefined ? DEFAULT_VOICE : FLITE_VOICES.find((known) => known === name);
+  if (voice === undefined) {
+    throw new ConfigError('CONFIG_INVALID', `The voice of a caller is one of: ${FLITE_VOICES.join(', ')}.`);
   }
-  const { FliteTextToSpeech } = await import('../providers/tts/flite.js');
   return new FliteTextToSpeech({ voice }).open({ logger: silentLogger, language: 'en-US' });
 }
 

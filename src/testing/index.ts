@@ -1,5 +1,5 @@
 // Entry of `offhook/testing`: calls without a telephone.
-export { CALLER_VOICES, type CallerVoice } from './caller-voice.js';
+export { type CallerVoice, openEmbeddedVoice } from './caller-voice.js';
 export type { CallerStep, OpenVoice } from './caller-script.js';
 export { createId, type IdPrefix } from './carrier-a/ids.js';
 export { readMarkup, type MarkupAnswer, type MarkupReading } from './carrier-a/markup.js';
