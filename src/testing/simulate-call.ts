@@ -231,6 +231,17 @@ async function postStatus(caller: Caller, ended: { status: string; durationMs: n
  */
 export async function simulateCall(options: SimulateCallOptions): Promise<CallReport> {
   const caller = readCaller(options);
+  // Neither the clock's timers nor the voice's thread keep a process alive; a call that is being made must.
+  const keptAlive = setInterval(() => {}, 60_000);
+  try {
+    return await makeCall(caller);
+  } finally {
+    clearInterval(keptAlive);
+  }
+}
+
+async function makeCall(caller: Caller): Promise<CallReport> {
+  const { options } = caller;
   const { facts, clock, signal } = caller;
   const steps = await prepareScript(options.script, {
     openVoice: options.openVoice ?? openEmbeddedVoice,
