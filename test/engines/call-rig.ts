@@ -33,17 +33,18 @@ export const MS_PER_CHAR = 50;
 export class FakeRecogniser implements SpeechToText {
   readonly name = 'fake-stt';
   events!: SpeechToTextEvents;
-  frames = 0;
-  closed = 0;
+  closed = false;
   /** Text that a finished utterance is answered with, at once. */
   onFinish: (() => void) | undefined;
 
   open({ events }: { events: SpeechToTextEvents }): SpeechToTextSession {
     this.events = events;
     return {
-      pushAudio: () => void (this.frames += 1),
+      pushAudio() {},
       finishUtterance: () => this.onFinish?.(),
-      close: () => void (this.closed += 1),
+      close: () => {
+        this.closed = true;
+      },
     };
   }
 }
@@ -80,7 +81,7 @@ export class FakeVoice implements TextToSpeech {
   failOn: string | undefined;
   /** Set: after its first chunk the voice gives nothing more and ignores its signal. */
   hangs = false;
-  closed = 0;
+  closed = false;
 
   constructor(sample = 1000) {
     this.sample = sample;
@@ -97,7 +98,9 @@ export class FakeVoice implements TextToSpeech {
           if (voice.hangs) await new Promise(() => {});
         }
       },
-      close: () => void (voice.closed += 1),
+      close() {
+        voice.closed = true;
+      },
     };
   }
 }

@@ -432,6 +432,7 @@ describe('close', () => {
     const started = rig.facts.filter((fact) => fact.type === 'turn.started').length;
     expect(rig.turns).toHaveLength(started);
     expect(rig.transcript.every((entry) => entry.final)).toBe(true);
+    if (started > 0) expect([rig.ears.closed, rig.voice.closed]).toEqual([true, true]);
     await rig.quiet(200);
     rig.ears.events?.final('late');
     rig.pacer.close();
