@@ -32,9 +32,10 @@ export class BargeIn {
   #text = '';
   #open = false;
 
-  /** Speech has started: the agent goes on, for now. */
-  speechStarted(): void {
+  /** Speech has started `beforeMs` ago: the agent goes on, for now. The frame that told follows. */
+  speechStarted(beforeMs = 0): void {
     this.#open = true;
+    this.#voicedMs += beforeMs;
   }
 
   frame(voiced: boolean, agent: AgentPhase): BargeInDecision {

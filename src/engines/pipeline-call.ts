@@ -169,7 +169,7 @@ export class PipelineCall implements Engine {
       this.#speech.speechStarted();
       this.#stopAwaiting();
       this.#endpointing.speechStarted(this.#context.clock.now() - SPEECH_START_MS);
-      if (this.#reply !== undefined) this.#bargeIn.speechStarted();
+      if (this.#reply !== undefined) this.#bargeIn.speechStarted(SPEECH_START_MS - FRAME_MS);
     }
     if (this.#reply !== undefined) this.#decide(this.#bargeIn.frame(voiced, this.#phase));
     this.#endpointing.frame(voiced);

@@ -50,7 +50,7 @@ export class FliteHost {
     this.#worker = worker;
     this.#ready = false;
     worker.on('message', (reply: FliteReply) => this.#receive(worker, reply));
-    worker.on('error', () => this.#lose(worker, 'The embedded voice failed.'));
+    worker.on('error', (error) => this.#lose(worker, 'The embedded voice failed.', error));
     worker.on('exit', () => this.#lose(worker, 'The embedded voice ended.'));
     // An idle voice must not keep the process from ending. Listening for messages holds it anew, so this comes after.
     worker.unref();
@@ -124,18 +124,23 @@ export class FliteHost {
   }
 
   /** Gives up a thread: its sentence fails, the others get a new thread. One that never started fails them all. */
-  #lose(worker: Worker, sentence: string): void {
+  #lose(worker: Worker, sentence: string, cause?: unknown): void {
     if (worker !== this.#worker) return;
     clearTimeout(this.#timer);
     this.#worker = undefined;
     void worker.terminate();
     const lost = this.#ready ? [this.#current] : [this.#current, ...this.#queue.splice(0)];
     this.#current = undefined;
-    for (const job of lost) job?.reject(new ProviderError(sentence, { status: null, retryable: true }));
+    for (const job of lost)
+      job?.reject(new ProviderError(sentence, { status: null, retryable: true, cause }));
     this.#advance();
   }
 }
 
 function startFliteWorker(wasmPath: string): Worker {
-  return new Worker(new URL('./flite-worker.js', import.meta.url), { workerData: { wasmPath } });
+  // The flags of the main thread are not for this one: some of them refuse to run a file.
+  return new Worker(new URL('./flite-worker.js', import.meta.url), {
+    workerData: { wasmPath },
+    execArgv: [],
+  });
 }
