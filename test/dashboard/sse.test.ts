@@ -223,6 +223,29 @@ describe('the event feed', () => {
     );
   });
 
+  it('shows a call once that is stored as over before anyone has heard so', async () => {
+    // Active calls are read at once, ended ones later; the end of the call is stored between the two.
+    const { bus, read } = setUp({ store: new SlowStore([0, 3, 0]) });
+    let release = () => {};
+    bus.subscribeDurable(
+      (event) =>
+        new Promise((resolve) => {
+          if (event.type === 'call.ended') release = resolve;
+          else resolve();
+        }),
+    );
+    const [first, last] = stamp([started(), ended()]);
+    bus.publish(first!);
+    const sink = read();
+    await new Promise((resolve) => setImmediate(resolve));
+    bus.publish(last!);
+    await settle();
+    expect([sink.snapshot.active.length, sink.snapshot.recent[0]?.callId]).toEqual([0, 'call-1']);
+    release();
+    await bus.settled();
+    expect(sink.names).toEqual(['snapshot']);
+  });
+
   it('writes a comment every 15 s, and keeps no timer without readers', async () => {
     const { clock, feed } = setUp();
     const sink = new FakeSink();
