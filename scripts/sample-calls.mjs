@@ -48,6 +48,8 @@ function createRandom(seed = 7) {
 function createCall({ index, startedAt, live, random }) {
   const dialogue = DIALOGUES[index % DIALOGUES.length] ?? [];
   const isFailed = !live && index % 11 === 6;
+  const isOutbound = index % 4 === 2;
+  const person = `+1555010${String(1000 + index * 37).slice(-4)}`;
   let at = startedAt;
   let seq = 0;
   let dollars = 0;
@@ -74,9 +76,9 @@ function createCall({ index, startedAt, live, random }) {
     provider: { engine: null, stt: 'simulated', llm: 'scripted', tts: 'flite' },
     carrierCallId: `CA${String(index).padStart(32, '0')}`,
     carrier: 'carrier-a',
-    direction: index % 4 === 2 ? 'outbound' : 'inbound',
-    caller: `+1555010${String(1000 + index * 37).slice(-4)}`,
-    callee: '+15550100',
+    direction: isOutbound ? 'outbound' : 'inbound',
+    caller: isOutbound ? '+15550100' : person,
+    callee: isOutbound ? person : '+15550100',
   });
   const lines = isFailed ? dialogue.slice(0, 2) : dialogue;
   for (const [turnIndex, line] of lines.entries()) {

@@ -65,7 +65,7 @@ const mode = words('realtime', 'pipeline');
 
 const identity: Properties = {
   carrierCallId: textOrNull,
-  carrier: words('carrier-a', 'carrier-b'),
+  carrier: text,
   direction: words('inbound', 'outbound'),
   caller: text,
   callee: text,

@@ -4,64 +4,16 @@ import { EventSource } from 'eventsource';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { CallEvent, CallFact } from '../../src/contract/call-event.js';
-import type { Snapshot } from '../../src/contract/dashboard-api.js';
-import { EventFeed, type EventSink } from '../../src/dashboard/sse.js';
+import { EventFeed } from '../../src/dashboard/sse.js';
 import { EventBus } from '../../src/events/bus.js';
 import { reduceCall } from '../../src/events/reduce.js';
 import { MemoryStore } from '../../src/stores/memory-store.js';
 import { ended, stamp, started } from '../support/call-facts.js';
 import { type DashboardServer, startDashboard } from '../support/dashboard-server.js';
+import { FakeSink } from '../support/event-sink.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
-
-/** One message of an event stream. */
-interface Message {
-  id: string;
-  event: string;
-  data: unknown;
-}
-
-/** A reader that keeps what it is sent. `stuck`: its network takes nothing. */
-class FakeSink implements EventSink {
-  text = '';
-  state: 'open' | 'ended' | 'destroyed' = 'open';
-  stuck = false;
-  writableLength = 0;
-
-  write(text: string): boolean {
-    this.text += text;
-    if (this.stuck) this.writableLength += text.length;
-    return !this.stuck;
-  }
-  end(): void {
-    this.state = 'ended';
-  }
-  destroy(): void {
-    this.state = 'destroyed';
-  }
-
-  get messages(): Message[] {
-    return this.text.split('\n\n').flatMap((block) => {
-      const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1];
-      const data = field('data');
-      return data === undefined
-        ? []
-        : [{ id: field('id') ?? '', event: field('event') ?? '', data: JSON.parse(data) as unknown }];
-    });
-  }
-  /** The data of the first message, which is to be a snapshot. */
-  get snapshot(): Snapshot {
-    const [first] = this.messages;
-    if (first?.event !== 'snapshot') throw new Error('no snapshot');
-    return first.data as Snapshot;
-  }
-  get names(): string[] {
-    return this.messages.map((message) => message.event);
-  }
-  get lastId(): string {
-    return this.messages.at(-1)?.id ?? '';
-  }
-}
+import { SlowStore } from '../support/slow-store.js';
 
 interface Setup {
   feed: EventFeed;
@@ -223,6 +175,29 @@ describe('the event feed', () => {
     );
   });
 
+  it('shows a call once that is stored as over before anyone has heard so', async () => {
+    // Active calls are read at once, ended ones later; the end of the call is stored between the two.
+    const { bus, read } = setUp({ store: new SlowStore([0, 3, 0]) });
+    let release = () => {};
+    bus.subscribeDurable(
+      (event) =>
+        new Promise((resolve) => {
+          if (event.type === 'call.ended') release = resolve;
+          else resolve();
+        }),
+    );
+    const [first, last] = stamp([started(), ended()]);
+    bus.publish(first!);
+    const sink = read();
+    await new Promise((resolve) => setImmediate(resolve));
+    bus.publish(last!);
+    await settle();
+    expect([sink.snapshot.active.length, sink.snapshot.recent[0]?.callId]).toEqual([0, 'call-1']);
+    release();
+    await bus.settled();
+    expect(sink.names).toEqual(['snapshot']);
+  });
+
   it('writes a comment every 15 s, and keeps no timer without readers', async () => {
     const { clock, feed } = setUp();
     const sink = new FakeSink();
@@ -284,34 +259,6 @@ describe('the event feed', () => {
     expect(logger.sentences('error')).toEqual(['dashboard snapshot failed']);
   });
 });
-
-/** Reads each part of a snapshot some turns of the event loop late. */
-class SlowStore extends MemoryStore {
-  readonly #delays: readonly number[];
-
-  constructor(delays: readonly number[]) {
-    super();
-    this.#delays = delays;
-  }
-
-  override async active() {
-    await this.#wait(0);
-    return super.active();
-  }
-  override async list(query: Parameters<MemoryStore['list']>[0]) {
-    await this.#wait(1);
-    return super.list(query);
-  }
-  override async aggregates() {
-    await this.#wait(2);
-    return super.aggregates();
-  }
-
-  async #wait(part: number): Promise<void> {
-    for (let turn = 0; turn < (this.#delays[part] ?? 0); turn += 1)
-      await new Promise((resolve) => setImmediate(resolve));
-  }
-}
 
 describe('the event stream over HTTP', () => {
   let server: DashboardServer;

@@ -3,6 +3,8 @@ import { render } from 'preact';
 import './style/tokens.css';
 import './style/base.css';
 import './style/board.css';
+import './style/table.css';
+import './style/entry.css';
 import './style/call.css';
 import './style/detail.css';
 import { App } from './parts/app.js';

@@ -1,6 +1,5 @@
 // No call yet: the two ways to the first one.
 export function EmptyState() {
-  const webhook = new URL('webhooks/carrier-a/voice', document.baseURI).href.replace(/[?#].*$/, '');
   return (
     <section class="empty" aria-labelledby="empty-title">
       <h2 id="empty-title" class="headline">
@@ -14,10 +13,8 @@ export function EmptyState() {
         </li>
         <li>
           <b>With a number</b>
-          <code>{webhook}</code>
-          <span class="hint">
-            Make this, at its public address, the voice URL of your number, then call it.
-          </span>
+          <code>https://your-public-host/webhooks/&lt;carrier&gt;/voice</code>
+          <span class="hint">Make this the voice URL of your number, then call it.</span>
         </li>
       </ol>
     </section>
