@@ -12,10 +12,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** Unity gain is 2^22: rounding the taps then costs less than -120 dB. */
-const SCALE_BITS = 22;
-/** A tap is split as high * 2^10 + low, so that both halves fit 16-bit multiplication. */
-const SPLIT_BITS = 10;
+/** Unity gain is 2^20: finer taps would cost time, coarser ones let more than -95 dB through. */
+const SCALE_BITS = 20;
+/** A large tap is split as high * 2^7 + low, so that both parts fit 16-bit multiplication. */
+const SPLIT_BITS = 7;
 /** The rates are multiples of this one; 125 microseconds of audio are the smallest whole step of every path. */
 const BASE_HZ = 8000;
 
@@ -70,7 +70,7 @@ const DESIGNS = [
     taps: 155,
     passHz: 7000,
     stopHz: 8500,
-    passWeight: 1 / 48,
+    passWeight: 1 / 64,
     nyquist: false,
   },
   {
@@ -279,7 +279,7 @@ const rust = `//! The filters of all paths, as integers.
 
 /// Unity gain is 2 to this power.
 pub const SCALE_BITS: u32 = ${SCALE_BITS};
-/// A tap is \`high << SPLIT_BITS | low\` with a signed low half.
+/// A large tap is \`high * 2^SPLIT_BITS + low\`.
 pub const SPLIT_BITS: u32 = ${SPLIT_BITS};
 
 /// A symmetric FIR of odd length at the rate \`from_hz * to_hz / 8000\`.

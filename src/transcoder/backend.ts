@@ -42,6 +42,12 @@ export interface Resampler {
   readonly delayMs: number;
   /** Consumes `input` and returns the samples that are due. @throws TranscoderError after `free`, or when `output` is too short. */
   process(input: Int16Array, output?: Int16Array): Int16Array;
+  /** `process` for mu-law bytes, without the samples in between. */
+  processFromMulaw(input: Uint8Array, output?: Int16Array): Int16Array;
+  /** `process` for mu-law bytes in base64 (RFC 4648; padding may be missing). @throws TranscoderError for any other text, which changes nothing. */
+  processFromMulawBase64(input: string, output?: Int16Array): Int16Array;
+  /** `process` that gives mu-law bytes, without the samples in between. */
+  processToMulaw(input: Int16Array, output?: Uint8Array): Uint8Array;
   /** The tail that the filter still holds: what comes out for `delayMs` of silence. The state is then that of a new resampler. */
   flush(): Int16Array;
   /** Forgets all input. */

@@ -19,14 +19,6 @@ function refuse(what: string, expected: string, value: unknown): never {
   throw new TranscoderError('TRANSCODER_INPUT', `${what} must be ${expected}, not ${given}`);
 }
 
-/** The input, or a copy of it when the result is written over it: no backend sees its input change. */
-function apartFrom<T extends Int16Array | Uint8Array>(
-  output: Int16Array | Uint8Array | undefined,
-  input: T,
-): T {
-  return output !== undefined && output.buffer === input.buffer ? (input.slice() as T) : input;
-}
-
 /** A detached buffer makes its arrays empty: told apart only where an array is empty. */
 function isDetached(buffer: ArrayBufferLike): boolean {
   try {
@@ -66,6 +58,16 @@ function bytesFor(output: Uint8Array | undefined, needed: number): Uint8Array {
   return startOf(output, needed);
 }
 
+const PADDING = 0x3d;
+
+/** Bytes that base64 text of this length stands for, if it is base64. */
+function base64Length(text: string): number {
+  let digits = text.length;
+  if (digits % 4 === 0 && text.charCodeAt(digits - 1) === PADDING)
+    digits -= text.charCodeAt(digits - 2) === PADDING ? 2 : 1;
+  return Math.floor((digits * 3) / 4);
+}
+
 class CheckedResampler implements Resampler {
   readonly fromHz: number;
   readonly toHz: number;
@@ -86,7 +88,36 @@ class CheckedResampler implements Resampler {
     const core = this.#alive();
     checkArray('input', input, 'Int16Array');
     const result = samplesFor(output, dueSamples(this.#path, this.#pending, input.length));
-    core.process(apartFrom(output, input), result);
+    core.process(input, result);
+    this.#pending = (this.#pending + input.length) % this.#path.down;
+    return result;
+  }
+
+  processFromMulaw(input: Uint8Array, output?: Int16Array): Int16Array {
+    const core = this.#alive();
+    checkArray('input', input, 'Uint8Array');
+    const result = samplesFor(output, dueSamples(this.#path, this.#pending, input.length));
+    core.processFromMulaw(input, result);
+    this.#pending = (this.#pending + input.length) % this.#path.down;
+    return result;
+  }
+
+  processFromMulawBase64(input: string, output?: Int16Array): Int16Array {
+    const core = this.#alive();
+    if (typeof input !== 'string') refuse('input', 'a string', input);
+    const length = base64Length(input);
+    const result = samplesFor(output, dueSamples(this.#path, this.#pending, length));
+    if (!core.processFromMulawBase64(input, result))
+      throw new TranscoderError('TRANSCODER_INPUT', 'input must be base64 text');
+    this.#pending = (this.#pending + length) % this.#path.down;
+    return result;
+  }
+
+  processToMulaw(input: Int16Array, output?: Uint8Array): Uint8Array {
+    const core = this.#alive();
+    checkArray('input', input, 'Int16Array');
+    const result = bytesFor(output, dueSamples(this.#path, this.#pending, input.length));
+    core.processToMulaw(input, result);
     this.#pending = (this.#pending + input.length) % this.#path.down;
     return result;
   }
@@ -123,25 +154,25 @@ export function createBackend(core: TranscoderCore): TranscoderBackend {
     mulawDecode(input, output) {
       checkArray('input', input, 'Uint8Array');
       const result = samplesFor(output, input.length);
-      core.mulawDecode(apartFrom(output, input), result);
+      core.mulawDecode(input, result);
       return result;
     },
     mulawEncode(input, output) {
       checkArray('input', input, 'Int16Array');
       const result = bytesFor(output, input.length);
-      core.mulawEncode(apartFrom(output, input), result);
+      core.mulawEncode(input, result);
       return result;
     },
     alawDecode(input, output) {
       checkArray('input', input, 'Uint8Array');
       const result = samplesFor(output, input.length);
-      core.alawDecode(apartFrom(output, input), result);
+      core.alawDecode(input, result);
       return result;
     },
     alawEncode(input, output) {
       checkArray('input', input, 'Int16Array');
       const result = bytesFor(output, input.length);
-      core.alawEncode(apartFrom(output, input), result);
+      core.alawEncode(input, result);
       return result;
     },
     createResampler(fromHz, toHz) {

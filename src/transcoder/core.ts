@@ -2,7 +2,8 @@
 import type { BackendName } from './backend.js';
 
 /**
- * The bare backend. Inputs are of the right type and attached, outputs exactly as long as the result.
+ * The bare backend. Inputs are of the right type and attached, outputs exactly as long as the result. They may share
+ * memory: an input is read as it was at the call.
  * Whatever it throws or answers beyond that is a defect, not a reaction to input.
  */
 export interface TranscoderCore {
@@ -20,6 +21,10 @@ export interface TranscoderCore {
 /** The bare resampler. Not called after `free`. */
 export interface CoreResampler {
   process(input: Int16Array, output: Int16Array): void;
+  processFromMulaw(input: Uint8Array, output: Int16Array): void;
+  /** False, and nothing changed, when `input` is not base64. The output fits the length of the text. */
+  processFromMulawBase64(input: string, output: Int16Array): boolean;
+  processToMulaw(input: Int16Array, output: Uint8Array): void;
   flush(output: Int16Array): void;
   reset(): void;
   free(): void;

@@ -6,12 +6,12 @@ import { allPaths } from './rates.js';
 const FINGERPRINTS: Readonly<Record<string, number>> = {
   mulaw: 0x764df3b4,
   alaw: 0x145c5e86,
-  '8000:16000': 0x6025b913,
-  '16000:8000': 0x32bfcec3,
-  '16000:24000': 0x07f4cc29,
-  '24000:16000': 0x5c3d815d,
-  '8000:24000': 0x0ec0940e,
-  '24000:8000': 0xcef38ae6,
+  '8000:16000': 0x06eed560,
+  '16000:8000': 0x18c2412f,
+  '16000:24000': 0xab6a2ae9,
+  '24000:16000': 0xd525a716,
+  '8000:24000': 0x8756dc91,
+  '24000:8000': 0xd0fd0ffe,
 };
 const HMAC = 'de7c9b85b8b78aa6bc8a7a36f70a90701c9db4d9';
 

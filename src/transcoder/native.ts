@@ -4,22 +4,30 @@ import { fileURLToPath } from 'node:url';
 import { TranscoderError } from '../base/errors.js';
 import type { CoreResampler, TranscoderCore } from './core.js';
 
-/** What the addon exports. Functions write to the array they are given and return how many elements they wrote. */
+/** What the addon exports. Results go to the last array; it is as long as they are. */
 export interface NativeAddon {
-  mulawDecode(input: Uint8Array, output: Int16Array): number;
-  mulawEncode(input: Int16Array, output: Uint8Array): number;
-  alawDecode(input: Uint8Array, output: Int16Array): number;
-  alawEncode(input: Int16Array, output: Uint8Array): number;
-  instructionSets(): string[];
-  resamplerCreate(fromHz: number, toHz: number, set?: number): number;
-  resamplerProcess(handle: number, input: Int16Array, output: Int16Array): number;
-  resamplerFlush(handle: number, output: Int16Array): number;
+  mulawDecode(input: Uint8Array, output: Int16Array): void;
+  mulawEncode(input: Int16Array, output: Uint8Array): void;
+  alawDecode(input: Uint8Array, output: Int16Array): void;
+  alawEncode(input: Int16Array, output: Uint8Array): void;
+  /** Names with spaces between, the fastest last. */
+  instructionSets(): string;
+  /** A handle. `set` is the place of an instruction set; a number too high means the fastest. */
+  resamplerCreate(fromHz: number, toHz: number, set: number): number;
+  resamplerProcess(handle: number, input: Int16Array, output: Int16Array): void;
+  resamplerProcessFromMulaw(handle: number, input: Uint8Array, output: Int16Array): void;
+  resamplerProcessFromMulawBase64(handle: number, input: string, output: Int16Array): boolean;
+  resamplerProcessToMulaw(handle: number, input: Int16Array, output: Uint8Array): void;
+  resamplerFlush(handle: number, output: Int16Array): void;
   resamplerReset(handle: number): void;
-  resamplerFree(handle: number): boolean;
+  resamplerFree(handle: number): void;
+  resamplerCount(): number;
   hmacSha1(key: Uint8Array, message: Uint8Array, output: Uint8Array): void;
   verifyHmacSha1(key: Uint8Array, message: Uint8Array, mac: Uint8Array): boolean;
 }
 
+/** The fastest instruction set, whatever its place. */
+const FASTEST = 0xffff;
 const BINARY_NAME = 'offhook-transcoder';
 const PACKAGE_NAME = '@offhook/transcoder';
 
@@ -73,6 +81,18 @@ class NativeResampler implements CoreResampler {
     this.#addon.resamplerProcess(this.#handle, ownMemory(input), output);
   }
 
+  processFromMulaw(input: Uint8Array, output: Int16Array): void {
+    this.#addon.resamplerProcessFromMulaw(this.#handle, ownMemory(input), output);
+  }
+
+  processFromMulawBase64(input: string, output: Int16Array): boolean {
+    return this.#addon.resamplerProcessFromMulawBase64(this.#handle, input, output);
+  }
+
+  processToMulaw(input: Int16Array, output: Uint8Array): void {
+    this.#addon.resamplerProcessToMulaw(this.#handle, ownMemory(input), output);
+  }
+
   flush(output: Int16Array): void {
     this.#addon.resamplerFlush(this.#handle, output);
   }
@@ -93,7 +113,7 @@ function ownMemory<T extends Int16Array | Uint8Array>(input: T): T {
 }
 
 /** @param addon what `loadAddon` gave. @param set forces an instruction set, by its place in `instructionSets()`. */
-export function createNativeCore(addon: NativeAddon, set?: number): TranscoderCore {
+export function createNativeCore(addon: NativeAddon, set: number = FASTEST): TranscoderCore {
   return {
     name: 'native',
     mulawDecode(input, output) {

@@ -2,6 +2,7 @@
 // inputs are copied in, results copied out.
 import { TranscoderError } from '../base/errors.js';
 import type { CoreResampler, TranscoderCore } from './core.js';
+import { decodeBase64 } from './javascript/base64.js';
 import { WASM_BASE64 } from './wasm-bytes.generated.js';
 
 /** As much of WebAssembly as is used here: the global's types come with browser libraries only. */
@@ -29,6 +30,10 @@ export interface WasmExports {
   instruction_sets(): number;
   resampler_create(fromHz: number, toHz: number, set: number): number;
   resampler_process(handle: number, length: number): number;
+  resampler_process_from_mulaw(handle: number, length: number): number;
+  resampler_process_from_mulaw_base64(handle: number, length: number): number;
+  resampler_process_to_mulaw(handle: number, length: number): number;
+  resampler_count(): number;
   resampler_flush(handle: number): number;
   resampler_reset(handle: number): number;
   resampler_free(handle: number): number;
@@ -55,6 +60,8 @@ export function instantiate(): WasmExports {
   }
   return new WebAssembly.Instance(module, imports).exports as WasmExports;
 }
+
+const encoder = new TextEncoder();
 
 /** The buffers of an instance. Views are made anew when the memory has grown, and kept for the length last used. */
 class Memory {
@@ -100,6 +107,13 @@ class Memory {
   putSamples(input: Int16Array): void {
     this.#renew();
     this.#samplesIn.set(input);
+  }
+
+  /** False when the text has characters beyond ASCII. There must be room. */
+  putText(text: string): boolean {
+    this.#renew();
+    const { written } = encoder.encodeInto(text, this.#bytesIn);
+    return written === text.length;
   }
 
   /** Copies out as many bytes as `output` has. */
@@ -161,17 +175,59 @@ class WasmResampler implements CoreResampler {
 
   process(input: Int16Array, output: Int16Array): void {
     const memory = this.#memory;
-    if (input.length <= memory.capacity) {
-      memory.putSamples(input);
-      memory.takeSamples(output, memory.exports.resampler_process(this.#handle, input.length));
+    if (input.length > memory.capacity) {
+      this.#inPieces(input, output, (from, to) => this.process(from, to));
       return;
     }
-    // Whole groups, so that every piece but the last gives a length that is known beforehand.
-    const piece = Math.floor(memory.capacity / this.#down) * this.#down;
+    memory.putSamples(input);
+    memory.takeSamples(output, memory.exports.resampler_process(this.#handle, input.length));
+  }
+
+  processFromMulaw(input: Uint8Array, output: Int16Array): void {
+    const memory = this.#memory;
+    if (input.length > memory.capacity) {
+      this.#inPieces(input, output, (from, to) => this.processFromMulaw(from, to));
+      return;
+    }
+    memory.putBytes(input);
+    memory.takeSamples(output, memory.exports.resampler_process_from_mulaw(this.#handle, input.length));
+  }
+
+  processFromMulawBase64(input: string, output: Int16Array): boolean {
+    const memory = this.#memory;
+    if (input.length > memory.capacity) {
+      const bytes = decodeBase64(input);
+      if (bytes !== undefined) this.processFromMulaw(bytes, output);
+      return bytes !== undefined;
+    }
+    if (!memory.putText(input)) return false;
+    const written = memory.exports.resampler_process_from_mulaw_base64(this.#handle, input.length);
+    if (written < 0) return false;
+    memory.takeSamples(output, written);
+    return true;
+  }
+
+  processToMulaw(input: Int16Array, output: Uint8Array): void {
+    const memory = this.#memory;
+    if (input.length > memory.capacity) {
+      this.#inPieces(input, output, (from, to) => this.processToMulaw(from, to));
+      return;
+    }
+    memory.putSamples(input);
+    memory.takeBytes(output, memory.exports.resampler_process_to_mulaw(this.#handle, input.length));
+  }
+
+  /** Pieces of whole groups, so that every one but the last gives a length that is known beforehand. */
+  #inPieces<In extends Uint8Array | Int16Array, Out extends Uint8Array | Int16Array>(
+    input: In,
+    output: Out,
+    step: (input: In, output: Out) => void,
+  ): void {
+    const piece = Math.floor(this.#memory.capacity / this.#down) * this.#down;
     let to = 0;
     for (let at = 0; at < input.length; at += piece) {
       const end = at + piece < input.length ? to + (piece / this.#down) * this.#up : output.length;
-      this.process(input.subarray(at, at + piece), output.subarray(to, end));
+      step(input.subarray(at, at + piece) as In, output.subarray(to, end) as Out);
       to = end;
     }
   }

@@ -1,7 +1,7 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { OffhookError } from '../../src/base/errors.js';
-import { noise, subjects } from './support.js';
+import { expectSame, noise, subjects } from './support.js';
 
 /** What is thrown must be a TranscoderError about input that says `words`. */
 function expectRefusal(task: () => unknown, words: RegExp): void {
@@ -129,6 +129,43 @@ describe.each(subjects)('bad input on $title', ({ backend }) => {
     expectRefusal(() => resampler.process(noise(160), detached(new Int16Array(320))), /attached/);
     expectRefusal(() => backend.hmacSha1(detached(new Uint8Array(5)), new Uint8Array()), /attached/);
     resampler.free();
+  });
+
+  it('refuses text that is not base64, and loses nothing by it', () => {
+    const resampler = backend.createResampler(8000, 16000);
+    const same = backend.createResampler(8000, 16000);
+    resampler.process(noise(160));
+    same.process(noise(160));
+    const wrong = [
+      'A',
+      '=',
+      'AA=',
+      'AAA==',
+      'AA=A',
+      'Zh==',
+      'Zm9=',
+      'A-A_',
+      'AAA ',
+      'AAAA====',
+      'ÄAAA',
+      '\u0141AAA',
+      'AAAA\n',
+    ];
+    wrong.push('😀AA', '\ud800AAA', '\0AAA', `${'A'.repeat(40_000)}!AAA`, `${'A'.repeat(1021)}é`);
+    for (const text of wrong)
+      expectRefusal(() => resampler.processFromMulawBase64(text), /^input must be base64 text$/);
+    for (const value of [undefined, null, 7, Buffer.from('AAAA'), new String('AAAA')])
+      expectRefusal(() => resampler.processFromMulawBase64(value as string), /^input must be a string, not /);
+    expectRefusal(() => resampler.processFromMulawBase64('AAAA', new Int16Array(5)), /at least 6 elements/);
+    expect(resampler.processFromMulawBase64('').length).toBe(0);
+    for (const length of [1, 2, 3, 160, 765, 766, 767, 768, 769, 1000, 30_000]) {
+      const text = Buffer.from(noise(length).buffer, 0, length).toString('base64');
+      const bytes = Buffer.from(text, 'base64');
+      expectSame(resampler.processFromMulawBase64(text), same.processFromMulaw(bytes));
+      expectSame(resampler.processFromMulawBase64(text.replaceAll('=', '')), same.processFromMulaw(bytes));
+    }
+    resampler.free();
+    same.free();
   });
 
   it('takes arrays on shared memory', () => {

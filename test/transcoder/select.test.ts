@@ -53,7 +53,10 @@ describe('choice of the backend', () => {
   it.each<[string, Partial<TranscoderCore>]>([
     ['mulaw', { mulawEncode: (input, output) => output.fill(input.length) }],
     ['alaw', { alawDecode() {} }],
-    ['8000:16000', { createResampler: () => ({ process() {}, flush() {}, reset() {}, free() {} }) }],
+    [
+      '8000:16000',
+      { createResampler: (from) => loadJavaScriptCore().createResampler(from, from === 8000 ? 24000 : 8000) },
+    ],
     ['hmac', { hmacSha1: (_key, _message, output) => output.fill(1) }],
     ['hmac', { verifyHmacSha1: () => false }],
   ])('refuses a backend that answers %s wrongly', (name, defect) => {

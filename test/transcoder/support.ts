@@ -33,7 +33,7 @@ function findSubjects(): Subject[] {
   const addon = findAddon();
   if (addon !== undefined) {
     subjects.push({ title: 'native', backend: loadTranscoder('native') });
-    for (const [place, set] of addon.instructionSets().entries())
+    for (const [place, set] of addon.instructionSets().split(' ').entries())
       subjects.push({ title: `native ${set}`, backend: createBackend(createNativeCore(addon, place)) });
   }
   return subjects;
@@ -106,4 +106,11 @@ export function signals(length: number): Record<string, Int16Array> {
     tone: tone(length, 997, 8000),
     lowest: new Int16Array(length).fill(-32768),
   };
+}
+
+/** Throws at the first place where two arrays differ: vitest's own comparison takes long for audio. */
+export function expectSame(actual: ArrayLike<number>, expected: ArrayLike<number>): void {
+  if (actual.length !== expected.length) throw new Error(`${actual.length} elements, not ${expected.length}`);
+  for (let i = 0; i < expected.length; i++)
+    if (actual[i] !== expected[i]) throw new Error(`element ${i} is ${actual[i]}, not ${expected[i]}`);
 }

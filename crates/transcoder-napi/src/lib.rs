@@ -4,136 +4,182 @@
 //! cheaper than wrapped objects, and a stale one is an error, not a pointer.
 #![deny(unsafe_code)]
 
+mod calls;
 mod views;
 
-use napi::{Error, Result, Status};
+use calls::{define, Answer, Call, Function, Refusal};
+use napi::bindgen_prelude::Object;
+use napi::{Env, JsValue};
 use napi_derive::napi;
 use std::cell::RefCell;
-use transcoder::{alaw, mulaw, Handles, HmacSha1, InstructionSet, Resampler};
-use views::{pair, View};
+use transcoder::{alaw, mulaw, Error, Handles, InstructionSet, LastKey, Resampler};
+use views::{pair, Element};
 
 thread_local! {
     static RESAMPLERS: RefCell<Handles<Resampler>> = const { RefCell::new(Handles::new()) };
+    static KEY: RefCell<LastKey> = const { RefCell::new(LastKey::new()) };
 }
 
-fn invalid(reason: impl ToString) -> Error {
-    Error::new(Status::InvalidArg, reason.to_string())
-}
+/// By their names in JavaScript. `input` and `output` stand for typed arrays, the output as long as the result.
+const FUNCTIONS: [(&str, Function); 16] = [
+    // (input, output)
+    ("mulawDecode", |call| convert(call, mulaw::decode)),
+    ("mulawEncode", |call| convert(call, mulaw::encode)),
+    ("alawDecode", |call| convert(call, alaw::decode)),
+    ("alawEncode", |call| convert(call, alaw::encode)),
+    // () -> names, the fastest last, with spaces between
+    ("instructionSets", instruction_sets),
+    // (fromHz, toHz, place of an instruction set, or more for the fastest) -> handle
+    ("resamplerCreate", resampler_create),
+    // (handle, input, output)
+    ("resamplerProcess", |call| {
+        resample(call, Resampler::process)
+    }),
+    ("resamplerProcessFromMulaw", |call| {
+        resample(call, Resampler::process_from_mulaw)
+    }),
+    ("resamplerProcessToMulaw", |call| {
+        resample(call, Resampler::process_to_mulaw)
+    }),
+    // (handle, text, output) -> false when the text is not base64
+    ("resamplerProcessFromMulawBase64", resample_base64),
+    // (handle, output)
+    ("resamplerFlush", resampler_flush),
+    // (handle)
+    ("resamplerReset", resampler_reset),
+    ("resamplerFree", resampler_free),
+    // (key, message, output)
+    ("hmacSha1", hmac_sha1),
+    // (key, message, mac) -> boolean
+    ("verifyHmacSha1", verify_hmac_sha1),
+    // () -> how many resamplers are held
+    ("resamplerCount", resampler_count),
+];
 
-fn with_resampler<R>(handle: u32, task: impl FnOnce(&mut Resampler) -> Result<R>) -> Result<R> {
-    RESAMPLERS.with_borrow_mut(|resamplers| match resamplers.get(handle) {
-        Some(resampler) => task(resampler),
-        None => Err(invalid("the resampler was freed")),
-    })
-}
-
-/// Mu-law bytes to samples. Returns the number of samples.
-#[napi(catch_unwind)]
-pub fn mulaw_decode(input: View<u8>, mut output: View<i16>) -> Result<u32> {
-    let (from, to) = pair(&input, &mut output);
-    mulaw::decode(&from, to)
-        .map(|count| count as u32)
-        .map_err(invalid)
-}
-
-/// Samples to mu-law bytes. Returns the number of bytes.
-#[napi(catch_unwind)]
-pub fn mulaw_encode(input: View<i16>, mut output: View<u8>) -> Result<u32> {
-    let (from, to) = pair(&input, &mut output);
-    mulaw::encode(&from, to)
-        .map(|count| count as u32)
-        .map_err(invalid)
-}
-
-/// A-law bytes to samples. Returns the number of samples.
-#[napi(catch_unwind)]
-pub fn alaw_decode(input: View<u8>, mut output: View<i16>) -> Result<u32> {
-    let (from, to) = pair(&input, &mut output);
-    alaw::decode(&from, to)
-        .map(|count| count as u32)
-        .map_err(invalid)
-}
-
-/// Samples to A-law bytes. Returns the number of bytes.
-#[napi(catch_unwind)]
-pub fn alaw_encode(input: View<i16>, mut output: View<u8>) -> Result<u32> {
-    let (from, to) = pair(&input, &mut output);
-    alaw::encode(&from, to)
-        .map(|count| count as u32)
-        .map_err(invalid)
-}
-
-/// Names of the instruction sets that this processor can run, the fastest last.
-#[napi(catch_unwind)]
-pub fn instruction_sets() -> Vec<String> {
-    InstructionSet::available()
-        .iter()
-        .map(|set| format!("{set:?}").to_lowercase())
-        .collect()
-}
-
-/// A resampler's handle. `set` forces one of `instruction_sets`, by its place.
-#[napi(catch_unwind)]
-pub fn resampler_create(from_hz: u32, to_hz: u32, set: Option<u32>) -> Result<u32> {
-    let set = match set {
-        None => InstructionSet::best(),
-        Some(place) => *InstructionSet::available()
-            .get(place as usize)
-            .ok_or_else(|| invalid("no such instruction set"))?,
-    };
-    let resampler = Resampler::with_instruction_set(from_hz, to_hz, set).map_err(invalid)?;
-    RESAMPLERS
-        .with_borrow_mut(|resamplers| resamplers.insert(resampler))
-        .ok_or_else(|| invalid("too many resamplers"))
-}
-
-/// Consumes samples, returns how many were written.
-#[napi(catch_unwind)]
-pub fn resampler_process(handle: u32, input: View<i16>, mut output: View<i16>) -> Result<u32> {
-    let (from, to) = pair(&input, &mut output);
-    with_resampler(handle, |resampler| {
-        resampler.process(&from, to).map_err(invalid)
-    })
-    .map(|count| count as u32)
-}
-
-/// Writes the tail and starts anew. Returns how many samples were written.
-#[napi(catch_unwind)]
-pub fn resampler_flush(handle: u32, mut output: View<i16>) -> Result<u32> {
-    with_resampler(handle, |resampler| {
-        resampler.flush(output.write()).map_err(invalid)
-    })
-    .map(|count| count as u32)
-}
-
-/// Forgets all input.
-#[napi(catch_unwind)]
-pub fn resampler_reset(handle: u32) -> Result<()> {
-    with_resampler(handle, |resampler| {
-        resampler.reset();
-        Ok(())
-    })
-}
-
-/// Gives the state back. False when it was given back before.
-#[napi(catch_unwind)]
-pub fn resampler_free(handle: u32) -> bool {
-    RESAMPLERS.with_borrow_mut(|resamplers| resamplers.remove(handle))
-}
-
-/// HMAC-SHA1 of `message` into the first 20 bytes of `output`.
-#[napi(catch_unwind)]
-pub fn hmac_sha1(key: View<u8>, message: View<u8>, mut output: View<u8>) -> Result<()> {
-    let code = HmacSha1::new(key.read()).sign(message.read());
-    match output.write().get_mut(..code.len()) {
-        Some(place) => place.copy_from_slice(&code),
-        None => return Err(invalid("the output holds less than 20 bytes")),
+/// Fills the exports of the addon.
+#[napi(module_exports)]
+#[allow(unsafe_code)]
+pub fn init(exports: Object, env: Env) -> napi::Result<()> {
+    for (name, function) in FUNCTIONS {
+        // SAFETY: these are the environment and exports of the module that is being loaded.
+        unsafe { define(env.raw(), exports.raw(), name, function) };
     }
     Ok(())
 }
 
-/// True when `mac` is the HMAC-SHA1 of `message`.
-#[napi(catch_unwind)]
-pub fn verify_hmac_sha1(key: View<u8>, message: View<u8>, mac: View<u8>) -> bool {
-    HmacSha1::new(key.read()).verify(message.read(), mac.read())
+fn refuse(error: Error) -> Refusal {
+    error.to_string()
+}
+
+fn convert<T: Element, U: Element>(
+    call: &Call,
+    step: fn(&[T], &mut [U]) -> Result<usize, Error>,
+) -> Result<Answer, Refusal> {
+    let input = call.view(0)?;
+    let mut output = call.view(1)?;
+    let (from, to) = pair(&input, &mut output);
+    step(&from, to).map_err(refuse)?;
+    Ok(Answer::Nothing)
+}
+
+fn with_resampler<R>(
+    call: &Call,
+    task: impl FnOnce(&mut Resampler) -> Result<R, Refusal>,
+) -> Result<R, Refusal> {
+    let handle = call.number(0)?;
+    RESAMPLERS.with_borrow_mut(|resamplers| match resamplers.get(handle) {
+        Some(resampler) => task(resampler),
+        None => Err("the resampler was freed".to_owned()),
+    })
+}
+
+/// A way to send elements through a resampler.
+type Step<T, U> = fn(&mut Resampler, &[T], &mut [U]) -> Result<usize, Error>;
+
+fn resample<T: Element, U: Element>(call: &Call, step: Step<T, U>) -> Result<Answer, Refusal> {
+    let input = call.view(1)?;
+    let mut output = call.view(2)?;
+    let (from, to) = pair(&input, &mut output);
+    with_resampler(call, |resampler| {
+        step(resampler, &from, to).map_err(refuse)?;
+        Ok(Answer::Nothing)
+    })
+}
+
+fn resample_base64(call: &Call) -> Result<Answer, Refusal> {
+    let mut output = call.view(2)?;
+    call.with_text(1, |text| {
+        with_resampler(call, |resampler| {
+            match resampler.process_from_mulaw_base64(text, output.write()) {
+                Ok(_) => Ok(Answer::Flag(true)),
+                Err(Error::InvalidBase64) => Ok(Answer::Flag(false)),
+                Err(error) => Err(refuse(error)),
+            }
+        })
+    })?
+}
+
+fn instruction_sets(_: &Call) -> Result<Answer, Refusal> {
+    let names = InstructionSet::available()
+        .iter()
+        .map(|set| format!("{set:?}").to_lowercase());
+    Ok(Answer::Text(names.collect::<Vec<_>>().join(" ")))
+}
+
+fn resampler_create(call: &Call) -> Result<Answer, Refusal> {
+    let set = InstructionSet::available()
+        .get(call.number(2)? as usize)
+        .copied()
+        .unwrap_or(InstructionSet::best());
+    let resampler = Resampler::with_instruction_set(call.number(0)?, call.number(1)?, set);
+    let resampler = resampler.map_err(refuse)?;
+    RESAMPLERS
+        .with_borrow_mut(|resamplers| resamplers.insert(resampler))
+        .map(Answer::Number)
+        .ok_or_else(|| "too many resamplers".to_owned())
+}
+
+fn resampler_flush(call: &Call) -> Result<Answer, Refusal> {
+    let mut output = call.view(1)?;
+    with_resampler(call, |resampler| {
+        resampler.flush(output.write()).map_err(refuse)?;
+        Ok(Answer::Nothing)
+    })
+}
+
+fn resampler_reset(call: &Call) -> Result<Answer, Refusal> {
+    with_resampler(call, |resampler| {
+        resampler.reset();
+        Ok(Answer::Nothing)
+    })
+}
+
+fn resampler_free(call: &Call) -> Result<Answer, Refusal> {
+    let handle = call.number(0)?;
+    RESAMPLERS.with_borrow_mut(|resamplers| resamplers.remove(handle));
+    Ok(Answer::Nothing)
+}
+
+fn resampler_count(_: &Call) -> Result<Answer, Refusal> {
+    Ok(Answer::Number(
+        RESAMPLERS.with_borrow(|resamplers| resamplers.len() as u32),
+    ))
+}
+
+fn hmac_sha1(call: &Call) -> Result<Answer, Refusal> {
+    let (key, message) = (call.view(0)?, call.view(1)?);
+    let code = KEY.with_borrow_mut(|last| last.prepare(key.read()).sign(message.read()));
+    let mut output = call.view(2)?;
+    match output.write().get_mut(..code.len()) {
+        Some(place) => place.copy_from_slice(&code),
+        None => return Err("the output holds less than 20 bytes".to_owned()),
+    }
+    Ok(Answer::Nothing)
+}
+
+fn verify_hmac_sha1(call: &Call) -> Result<Answer, Refusal> {
+    let (key, message, mac) = (call.view(0)?, call.view(1)?, call.view(2)?);
+    let right =
+        KEY.with_borrow_mut(|last| last.prepare(key.read()).verify(message.read(), mac.read()));
+    Ok(Answer::Flag(right))
 }

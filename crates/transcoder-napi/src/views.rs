@@ -1,8 +1,7 @@
-//! Typed arrays of JavaScript as slices of Rust. The only file of this crate with `unsafe`.
+//! Typed arrays of JavaScript as slices of Rust.
 #![allow(unsafe_code)]
 
-use napi::bindgen_prelude::FromNapiValue;
-use napi::{sys, Error, Result, Status};
+use napi::sys;
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
@@ -31,12 +30,16 @@ pub struct View<'call, T> {
     call: PhantomData<&'call ()>,
 }
 
-impl<T: Element> FromNapiValue for View<'_, T> {
-    unsafe fn from_napi_value(env: sys::napi_env, value: sys::napi_value) -> Result<Self> {
+impl<T: Element> View<'_, T> {
+    /// The typed array that a value is.
+    ///
+    /// # Safety
+    /// Environment and value must be those of a call that goes on for as long as the view lives.
+    pub unsafe fn of(env: sys::napi_env, value: sys::napi_value) -> Result<Self, String> {
         let mut kind = -1;
         let mut length = 0;
         let mut data = std::ptr::null_mut();
-        // SAFETY: Node gives a live environment and value; the out-parameters outlive the call, null ones are not asked.
+        // SAFETY: the caller vouches for environment and value; the out-parameters outlive the call, null ones are not asked.
         let status = unsafe {
             sys::napi_get_typedarray_info(
                 env,
@@ -49,10 +52,7 @@ impl<T: Element> FromNapiValue for View<'_, T> {
             )
         };
         if status != sys::Status::napi_ok || kind != T::KIND {
-            return Err(Error::new(
-                Status::InvalidArg,
-                format!("expected a {}", T::NAME),
-            ));
+            return Err(format!("expected a {}", T::NAME));
         }
         Ok(View {
             data: data.cast(),
@@ -60,9 +60,7 @@ impl<T: Element> FromNapiValue for View<'_, T> {
             call: PhantomData,
         })
     }
-}
 
-impl<T: Element> View<'_, T> {
     fn overlaps<U>(&self, other: &View<'_, U>) -> bool {
         let (start, other_start) = (self.data as usize, other.data as usize);
         start < other_start + other.length * size_of::<U>()

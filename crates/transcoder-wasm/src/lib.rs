@@ -6,7 +6,7 @@
 #![deny(unsafe_code)]
 
 use std::cell::RefCell;
-use transcoder::{alaw, mulaw, Error, Handles, HmacSha1, InstructionSet, Resampler};
+use transcoder::{alaw, mulaw, Error, Handles, InstructionSet, LastKey, Resampler};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// Elements of every buffer at the start: more than half a second of 24 kHz audio.
@@ -18,16 +18,18 @@ struct Buffers {
     bytes_out: Vec<u8>,
     samples_out: Vec<i16>,
     resamplers: Handles<Resampler>,
+    key: LastKey,
 }
 
 thread_local! {
     static BUFFERS: RefCell<Buffers> = RefCell::new(Buffers {
         bytes_in: vec![0; INITIAL_CAPACITY],
         samples_in: vec![0; INITIAL_CAPACITY],
-        bytes_out: vec![0; INITIAL_CAPACITY],
-        // Three samples out for one in, at most, and a tail.
+        // Three elements out for one in, at most, and a tail.
+        bytes_out: vec![0; 3 * INITIAL_CAPACITY + 256],
         samples_out: vec![0; 3 * INITIAL_CAPACITY + 256],
         resamplers: Handles::new(),
+        key: LastKey::new(),
     });
 }
 
@@ -146,6 +148,45 @@ pub fn resampler_process(handle: u32, length: u32) -> i32 {
     })
 }
 
+/// Mu-law bytes to samples of the other rate.
+#[wasm_bindgen]
+pub fn resampler_process_from_mulaw(handle: u32, length: u32) -> i32 {
+    BUFFERS.with_borrow_mut(|buffers| {
+        let resampler = buffers.resamplers.get(handle);
+        let both = resampler.zip(buffers.bytes_in.get(..length as usize));
+        let output = &mut buffers.samples_out;
+        count(both.map(|(resampler, input)| resampler.process_from_mulaw(input, output)))
+    })
+}
+
+/// Mu-law bytes in base64 to samples of the other rate. -1 also when the text is not base64.
+#[wasm_bindgen]
+pub fn resampler_process_from_mulaw_base64(handle: u32, length: u32) -> i32 {
+    BUFFERS.with_borrow_mut(|buffers| {
+        let resampler = buffers.resamplers.get(handle);
+        let both = resampler.zip(buffers.bytes_in.get(..length as usize));
+        let output = &mut buffers.samples_out;
+        count(both.map(|(resampler, text)| resampler.process_from_mulaw_base64(text, output)))
+    })
+}
+
+/// Samples to mu-law bytes of the other rate.
+#[wasm_bindgen]
+pub fn resampler_process_to_mulaw(handle: u32, length: u32) -> i32 {
+    BUFFERS.with_borrow_mut(|buffers| {
+        let resampler = buffers.resamplers.get(handle);
+        let both = resampler.zip(buffers.samples_in.get(..length as usize));
+        let output = &mut buffers.bytes_out;
+        count(both.map(|(resampler, input)| resampler.process_to_mulaw(input, output)))
+    })
+}
+
+/// How many resamplers are held.
+#[wasm_bindgen]
+pub fn resampler_count() -> u32 {
+    BUFFERS.with_borrow(|buffers| buffers.resamplers.len() as u32)
+}
+
 /// Writes the tail and starts anew.
 #[wasm_bindgen]
 pub fn resampler_flush(handle: u32) -> i32 {
@@ -183,7 +224,7 @@ pub fn hmac_sha1(key_length: u32, message_length: u32) -> i32 {
         let Some(message) = rest.get(..message_length as usize) else {
             return -1;
         };
-        let code = HmacSha1::new(key).sign(message);
+        let code = buffers.key.prepare(key).sign(message);
         buffers.bytes_out[..code.len()].copy_from_slice(&code);
         code.len() as i32
     })
@@ -192,7 +233,7 @@ pub fn hmac_sha1(key_length: u32, message_length: u32) -> i32 {
 /// 1 when the code is right, 0 when it is not: the bytes to read are the key, the message, then the code.
 #[wasm_bindgen]
 pub fn verify_hmac_sha1(key_length: u32, message_length: u32, mac_length: u32) -> i32 {
-    BUFFERS.with_borrow(|buffers| {
+    BUFFERS.with_borrow_mut(|buffers| {
         let parts = buffers
             .bytes_in
             .split_at_checked(key_length as usize)
@@ -201,7 +242,7 @@ pub fn verify_hmac_sha1(key_length: u32, message_length: u32, mac_length: u32) -
                 Some((key, message, rest.get(..mac_length as usize)?))
             });
         match parts {
-            Some((key, message, mac)) => i32::from(HmacSha1::new(key).verify(message, mac)),
+            Some((key, message, mac)) => i32::from(buffers.key.prepare(key).verify(message, mac)),
             None => -1,
         }
     })

@@ -20,6 +20,8 @@ pub enum Error {
         /// Elements that the output has.
         given: usize,
     },
+    /// The text is not base64.
+    InvalidBase64,
 }
 
 impl fmt::Display for Error {
@@ -33,6 +35,7 @@ impl fmt::Display for Error {
                 formatter,
                 "the output holds {given} elements, the result has {needed}"
             ),
+            Error::InvalidBase64 => formatter.write_str("the text is not base64"),
         }
     }
 }

@@ -52,6 +52,19 @@ impl<T> Handles<T> {
         Some(slot.uses << PLACE_BITS | place as u32)
     }
 
+    /// How many values are held.
+    pub fn len(&self) -> usize {
+        self.slots
+            .iter()
+            .filter(|slot| slot.value.is_some())
+            .count()
+    }
+
+    /// True when no value is held.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// The value of a handle that is still in use.
     pub fn get(&mut self, handle: u32) -> Option<&mut T> {
         let slot = self.slots.get_mut(handle as usize % PLACE_LIMIT)?;

@@ -47,3 +47,29 @@ impl HmacSha1 {
         core::hint::black_box(difference) == 0
     }
 }
+
+/// The key used last, made ready: one secret signs and verifies many messages.
+#[derive(Default)]
+pub struct LastKey {
+    key: Vec<u8>,
+    hmac: Option<HmacSha1>,
+}
+
+impl LastKey {
+    /// No key yet. Does not allocate.
+    pub const fn new() -> Self {
+        LastKey {
+            key: Vec::new(),
+            hmac: None,
+        }
+    }
+
+    /// The state for `key`, made only when it is not the one of last time.
+    pub fn prepare(&mut self, key: &[u8]) -> &HmacSha1 {
+        if self.key != key {
+            self.key = key.to_vec();
+            self.hmac = None;
+        }
+        self.hmac.get_or_insert_with(|| HmacSha1::new(key))
+    }
+}

@@ -6,6 +6,7 @@
 #![deny(unsafe_code)]
 
 pub mod alaw;
+mod base64;
 mod error;
 mod handles;
 #[rustfmt::skip]
@@ -19,7 +20,7 @@ mod sha1;
 
 pub use error::Error;
 pub use handles::Handles;
-pub use hmac::HmacSha1;
+pub use hmac::{HmacSha1, LastKey};
 pub use kernel::InstructionSet;
 pub use resampler::Resampler;
 pub use sha1::sha1;

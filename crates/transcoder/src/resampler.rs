@@ -3,7 +3,7 @@
 use crate::error::{take_output, Error};
 use crate::kernel::InstructionSet;
 use crate::plan::{Phase, Plan, BLOCK_GROUPS, HISTORY, STRIDE};
-use crate::{alaw, mulaw};
+use crate::{base64, mulaw};
 
 /// Most input samples of a group, and most output samples.
 const GROUP_LIMIT: usize = 3;
@@ -22,6 +22,8 @@ pub struct Resampler {
     /// The samples of a group that is not complete.
     pending: [i16; GROUP_LIMIT],
     pending_len: usize,
+    /// Kept between calls, so that text does not cost an allocation a frame.
+    bytes: Vec<u8>,
 }
 
 impl Resampler {
@@ -44,6 +46,7 @@ impl Resampler {
             rows: [[0; BLOCK_GROUPS]; GROUP_LIMIT],
             pending: [0; GROUP_LIMIT],
             pending_len: 0,
+            bytes: Vec::new(),
         })
     }
 
@@ -74,14 +77,17 @@ impl Resampler {
         self.convert(input, output, |sample| sample, mulaw::encode_sample)
     }
 
-    /// [`process`](Self::process) from A-law bytes.
-    pub fn process_from_alaw(&mut self, input: &[u8], output: &mut [i16]) -> Result<usize, Error> {
-        self.convert(input, output, alaw::decode_sample, |sample| sample)
-    }
-
-    /// [`process`](Self::process) to A-law bytes.
-    pub fn process_to_alaw(&mut self, input: &[i16], output: &mut [u8]) -> Result<usize, Error> {
-        self.convert(input, output, |sample| sample, alaw::encode_sample)
+    /// [`process`](Self::process) from mu-law bytes in base64. A text that is not base64 changes nothing.
+    pub fn process_from_mulaw_base64(
+        &mut self,
+        text: &[u8],
+        output: &mut [i16],
+    ) -> Result<usize, Error> {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        let result =
+            base64::decode(text, &mut bytes).and_then(|()| self.process_from_mulaw(&bytes, output));
+        self.bytes = bytes;
+        result
     }
 
     /// Samples that [`flush`](Self::flush) would write now.

@@ -1,10 +1,12 @@
 // The resampler in plain JavaScript, sample for sample the same as the Rust one.
 //
-// Taps are multiples of 2^-22 and samples 16-bit integers, so every product and every sum here is a multiple of 2^-22
-// below 2^17: 39 bits, and a double holds 53. The sums are exact in any order, and rounded once, as in the other backends.
+// Taps are multiples of 2^-20 and samples 16-bit integers, so every product and every sum here is a multiple of 2^-20
+// below 2^17: 37 bits, and a double holds 53. The sums are exact in any order, and rounded once, as in the other backends.
 import type { CoreResampler } from '../core.js';
 import { findPath, type RatePath } from '../rates.js';
+import { decodeBase64 } from './base64.js';
 import { SCALE_BITS } from './filters.js';
+import { decodeMulaw, encodeMulaw } from './mulaw.js';
 
 /** Groups that one pass handles: 20 ms. */
 const BLOCK_GROUPS = 160;
@@ -17,7 +19,7 @@ const STRIDE = HISTORY + BLOCK_GROUPS + 8;
 interface Stretch {
   readonly stream: number;
   readonly from: number;
-  /** Length a multiple of four. */
+  /** Length a multiple of four, or one tap that is 1. */
   readonly taps: Float64Array;
 }
 
@@ -49,7 +51,8 @@ function stretchesOf({ up, down, half }: RatePath, phase: number): Stretch[] {
     if (taps.size === 0) return [];
     const first = Math.min(...taps.keys());
     const length = Math.max(...taps.keys()) - first + 1;
-    const padded = new Float64Array(Math.ceil(length / 4) * 4);
+    const alone = length === 1 && taps.get(first) === 1;
+    const padded = new Float64Array(alone ? 1 : Math.ceil(length / 4) * 4);
     for (const [group, tap] of taps) padded[group - first] = tap;
     return [{ stream, from: HISTORY + first, taps: padded }];
   });
@@ -91,6 +94,22 @@ function addStretch(stream: Float64Array, { from, taps }: Stretch, sums: Float64
   }
 }
 
+/** Rounds down, which after the one half is rounding to the nearest, and keeps to 16 bits. */
+function saturate(
+  sums: Float64Array,
+  output: Int16Array,
+  { groups, from, step }: { groups: number; from: number; step: number },
+): void {
+  let place = from;
+  for (let n = 0; n < groups; n++) {
+    let sum = Math.floor(sums[n]!);
+    if (sum > 32767) sum = 32767;
+    else if (sum < -32768) sum = -32768;
+    output[place] = sum;
+    place += step;
+  }
+}
+
 /** @see CoreResampler */
 export class JavaScriptResampler implements CoreResampler {
   readonly #path: RatePath;
@@ -107,8 +126,10 @@ export class JavaScriptResampler implements CoreResampler {
     this.#pending = new Int16Array(path.down);
   }
 
-  process(input: Int16Array, output: Int16Array): void {
+  process(from: Int16Array, output: Int16Array): void {
     const { up, down } = this.#path;
+    // An output on the same memory must not change what is still to be read.
+    const input = from.buffer === output.buffer ? from.slice() : from;
     let at = 0;
     let to = 0;
     if (this.#pendingLength > 0) {
@@ -128,6 +149,24 @@ export class JavaScriptResampler implements CoreResampler {
       groups -= now;
     }
     while (at < input.length) this.#pending[this.#pendingLength++] = input[at++]!;
+  }
+
+  processFromMulaw(input: Uint8Array, output: Int16Array): void {
+    const samples = new Int16Array(input.length);
+    decodeMulaw(input, samples);
+    this.process(samples, output);
+  }
+
+  processFromMulawBase64(input: string, output: Int16Array): boolean {
+    const bytes = decodeBase64(input);
+    if (bytes !== undefined) this.processFromMulaw(bytes, output);
+    return bytes !== undefined;
+  }
+
+  processToMulaw(input: Int16Array, output: Uint8Array): void {
+    const samples = new Int16Array(output.length);
+    this.process(input, samples);
+    encodeMulaw(samples, output);
   }
 
   flush(output: Int16Array): void {
@@ -155,13 +194,18 @@ export class JavaScriptResampler implements CoreResampler {
       for (let n = 0, from = at + s; n < groups; n++, from += down) stream[HISTORY + n] = input[from]!;
     }
     for (let phase = 0; phase < up; phase++) {
-      sums.fill(0.5);
-      for (const stretch of this.#plan[phase]!)
-        addStretch(this.#streams[stretch.stream]!, stretch, sums, groups);
-      for (let n = 0, place = to + phase; n < groups; n++, place += up) {
-        const sum = Math.floor(sums[n]!);
-        output[place] = Math.max(-32768, Math.min(32767, sum));
+      const stretches = this.#plan[phase]!;
+      const [only] = stretches;
+      if (stretches.length === 1 && only!.taps.length === 1) {
+        // A lone tap is a whole: the phase is the input.
+        const stream = this.#streams[only!.stream]!;
+        for (let n = only!.from, place = to + phase; n < only!.from + groups; n++, place += up)
+          output[place] = stream[n]!;
+        continue;
       }
+      sums.fill(0.5);
+      for (const stretch of stretches) addStretch(this.#streams[stretch.stream]!, stretch, sums, groups);
+      saturate(sums, output, { groups, from: to + phase, step: up });
     }
     for (const stream of this.#streams) stream.copyWithin(0, groups, groups + HISTORY);
   }

@@ -1,16 +1,16 @@
 //! One FIR over samples, many outputs at a time, in exact integers.
 //!
-//! A tap is an integer `c = high * 2^10 + low`, both halves 16-bit. Over all taps of a filter
-//! `sum |high| * 2^15 + sum |low| * 2^15 / 2^10 + 2^11 < 2^31` and `sum |low| * 2^15 < 2^31` ([`Fir::new`] is only given
-//! such taps; a test checks each). So the two sums of 16 by 16 bit products never leave 32 bits, in any order, and
+//! A large tap is split into `c = high * 2^7 + low`, a small one is all `low`, and every part has 16 bits. For each filter
+//! `sum |low| < 2^16` and `sum |high| * 2^15 + 2^24 + 2^12 < 2^31` ([`Fir::new`] sees to the first, a test to the second).
+//! So the two sums of 16 by 16 bit products never leave 32 bits, in any order, and
 //!
 //! ```text
-//! (high + (low >> 10) + 2^11) >> 12  =  floor((high * 2^10 + low) / 2^22 + 1/2)
+//! (high + (low >> 7) + 2^12) >> 13  =  floor((high * 2^7 + low) / 2^20 + 1/2)
 //! ```
 //!
 //! is the exact sum, rounded once (a floor of a floor is the floor), then saturated. Nothing else rounds. Sums of
 //! integers do not depend on their order, so every instruction set gives the same samples, and so does JavaScript, whose
-//! doubles hold these sums exactly too: terms are multiples of 2^-22 below 2^17, 39 of 53 bits.
+//! doubles hold these sums exactly too: terms are multiples of 2^-20 below 2^17, 37 of 53 bits.
 //!
 //! Outputs stand side by side in the vector lanes. For a pair of taps (c0, c1) the samples from n on, taken in pairs, are
 //! what the outputs n, n+2, n+4 ... need; the samples from n+1 on serve the outputs between them.
@@ -29,21 +29,34 @@ use crate::filters::{SCALE_BITS, SPLIT_BITS};
 pub(crate) const BLOCK_OUTPUTS: usize = 32;
 /// What is left to shift once the halves are together.
 const FINAL_BITS: u32 = SCALE_BITS - SPLIT_BITS;
+/// The weights of all low parts together stay below this: 16-bit samples then give a sum within 32 bits.
+const LOW_WEIGHT_LIMIT: i32 = 1 << 16;
 /// One half, at that point.
 const ROUNDING: i32 = 1 << (FINAL_BITS - 1);
 
-/// Two neighbouring taps and where their samples stand for the first output.
+/// The parts of two neighbouring taps, the first in the lower half, as vectors take them.
+type Packed = i32;
+
+/// Two neighbouring large taps and where their samples stand for the first output.
 #[derive(Clone, Copy, Debug)]
-struct TapPair {
+struct LargePair {
     at: usize,
-    high: [i16; 2],
-    low: [i16; 2],
+    high: Packed,
+    low: Packed,
+}
+
+/// Two neighbouring small taps and where their samples stand for the first output.
+#[derive(Clone, Copy, Debug)]
+struct SmallPair {
+    at: usize,
+    low: Packed,
 }
 
 /// A filter: for output n, the sum over all taps of `tap * samples[at + n]`.
 #[derive(Debug)]
 pub(crate) struct Fir {
-    pairs: Vec<TapPair>,
+    large: Vec<LargePair>,
+    small: Vec<SmallPair>,
     /// One past the furthest sample that output 0 reads.
     reach: usize,
 }
@@ -56,16 +69,38 @@ impl Fir {
         let mut taps = taps.into_iter().peekable();
         while let Some((at, first)) = taps.next() {
             let second = taps.next_if(|&(next, _)| next == at + 1);
-            let (high0, low0) = split(first);
-            let (high1, low1) = split(second.map_or(0, |(_, tap)| tap));
-            pairs.push(TapPair {
-                at,
-                high: [high0, high1],
-                low: [low0, low1],
-            });
+            pairs.push((at, [first, second.map_or(0, |(_, tap)| tap)]));
         }
-        let reach = pairs.iter().map(|pair| pair.at + 2).max().unwrap_or(0);
-        Fir { pairs, reach }
+        let reach = pairs.iter().map(|&(at, _)| at + 2).max().unwrap_or(0);
+
+        // The smallest taps first, as many as the low sum has room for.
+        pairs.sort_by_key(|&(_, [first, second])| first.abs().max(second.abs()));
+        let weight = |parts: [i32; 2]| parts[0].abs() + parts[1].abs();
+        let mut low_weight: i32 = pairs.iter().map(|&(_, taps)| weight(taps.map(low))).sum();
+        let mut fir = Fir {
+            large: Vec::new(),
+            small: Vec::new(),
+            reach,
+        };
+        for (at, taps) in pairs {
+            let with_it_small = low_weight - weight(taps.map(low)) + weight(taps);
+            if with_it_small < LOW_WEIGHT_LIMIT && taps.iter().all(|tap| tap.abs() <= 32767) {
+                low_weight = with_it_small;
+                fir.small.push(SmallPair {
+                    at,
+                    low: pack(taps),
+                });
+            } else {
+                fir.large.push(LargePair {
+                    at,
+                    high: pack(taps.map(high)),
+                    low: pack(taps.map(low)),
+                });
+            }
+        }
+        fir.large.sort_by_key(|pair| pair.at);
+        fir.small.sort_by_key(|pair| pair.at);
+        fir
     }
 
     /// Fills `output`, whose length is a multiple of [`BLOCK_OUTPUTS`], from `samples`.
@@ -87,15 +122,30 @@ impl Fir {
 
     #[cfg(test)]
     pub(crate) fn places(&self) -> impl Iterator<Item = usize> + '_ {
-        self.pairs.iter().map(|pair| pair.at)
+        let large = self.large.iter().map(|pair| pair.at);
+        large.chain(self.small.iter().map(|pair| pair.at))
     }
 }
 
-/// `tap = high * 2^SPLIT_BITS + low`, the low half signed.
-fn split(tap: i32) -> (i16, i16) {
-    let half = 1 << (SPLIT_BITS - 1);
-    let high = (tap + half) >> SPLIT_BITS;
-    (high as i16, (tap - (high << SPLIT_BITS)) as i16)
+/// `tap = high * 2^SPLIT_BITS + low`, the low part signed.
+fn high(tap: i32) -> i32 {
+    (tap + (1 << (SPLIT_BITS - 1))) >> SPLIT_BITS
+}
+
+/// See [`high`].
+fn low(tap: i32) -> i32 {
+    tap - (high(tap) << SPLIT_BITS)
+}
+
+/// Two 16-bit numbers side by side.
+fn pack([first, second]: [i32; 2]) -> Packed {
+    first & 0xffff | second << 16
+}
+
+/// What [`pack`] put together.
+#[inline(always)]
+fn unpack(pair: Packed) -> [i32; 2] {
+    [i32::from(pair as i16), pair >> 16]
 }
 
 /// The one rounding of the crate.
@@ -165,32 +215,54 @@ impl InstructionSet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filters::FILTERS;
+
+    fn filters() -> Vec<Fir> {
+        let plans = crate::filters::FILTERS
+            .iter()
+            .map(|filter| crate::plan::Plan::find(filter.from_hz, filter.to_hz).unwrap());
+        plans
+            .flat_map(|plan| plan.phases.iter())
+            .filter_map(|phase| match phase {
+                crate::plan::Phase::Filter(fir) => Some(Fir {
+                    large: fir.large.clone(),
+                    small: fir.small.clone(),
+                    reach: fir.reach,
+                }),
+                crate::plan::Phase::Copy(_) => None,
+            })
+            .collect()
+    }
 
     #[test]
-    fn halves_put_together_are_the_tap() {
-        for tap in FILTERS.iter().flat_map(|filter| filter.half).copied() {
-            let (high, low) = split(tap);
-            assert_eq!((i32::from(high) << SPLIT_BITS) + i32::from(low), tap);
+    fn parts_put_together_are_the_tap() {
+        for tap in crate::filters::FILTERS
+            .iter()
+            .flat_map(|filter| filter.half)
+            .copied()
+        {
+            assert_eq!((high(tap) << SPLIT_BITS) + low(tap), tap);
+            for part in [high(tap), low(tap)] {
+                assert_eq!(unpack(pack([part, -part])), [part, -part]);
+            }
         }
     }
 
     #[test]
     fn no_sum_of_any_samples_leaves_32_bits() {
-        for filter in &FILTERS {
-            let weight = |part: fn((i16, i16)) -> i16| -> i64 {
-                let sides = filter.half[1..]
+        for fir in filters() {
+            let weigh = |pair: Packed| {
+                unpack(pair)
                     .iter()
-                    .map(|&tap| 2 * i64::from(part(split(tap)).abs()));
-                i64::from(part(split(filter.half[0])).abs()) + sides.sum::<i64>()
+                    .map(|part| i64::from(part.abs()))
+                    .sum::<i64>()
             };
-            // Over all branches together, which is more than any branch has.
-            let high = weight(|halves| halves.0) << 15;
-            let low = weight(|halves| halves.1) << 15;
-            assert!(low < 1 << 31, "{filter:?} {low}");
+            let high: i64 = fir.large.iter().map(|pair| weigh(pair.high)).sum();
+            let low: i64 = fir.large.iter().map(|pair| weigh(pair.low)).sum::<i64>()
+                + fir.small.iter().map(|pair| weigh(pair.low)).sum::<i64>();
+            assert!(low << 15 < 1 << 31, "{low}");
             assert!(
-                high + (low >> SPLIT_BITS) + i64::from(ROUNDING) < 1 << 31,
-                "{filter:?} {high}"
+                (high << 15) + (1 << (31 - SPLIT_BITS)) + i64::from(ROUNDING) < 1 << 31,
+                "{high}"
             );
         }
     }

@@ -20,17 +20,20 @@ fn blocks(fir: &Fir, samples: &[i16], output: &mut [i16]) {
     for (block, outputs) in output.chunks_exact_mut(WIDTH).enumerate() {
         let mut high = [_mm_setzero_si128(); 4];
         let mut low = [_mm_setzero_si128(); 4];
-        for pair in &fir.pairs {
-            let [high0, high1] = pair.high;
-            let [low0, low1] = pair.low;
-            let high_taps = _mm_set1_epi32(i32::from(high0 as u16) | i32::from(high1) << 16);
-            let low_taps = _mm_set1_epi32(i32::from(low0 as u16) | i32::from(low1) << 16);
-            let from = pair.at + block * WIDTH;
-            for (lane, offset) in [0, 1, 8, 9].into_iter().enumerate() {
-                // SAFETY: of the block's samples from `pair.at` on, as many are read as it has outputs, and one more:
-                // below `fir.reach + output.len() - 1`, which `run` has checked to be within `samples`.
-                let window = unsafe { _mm_loadu_si128(samples.as_ptr().add(from + offset).cast()) };
+        for pair in &fir.large {
+            let (high_taps, low_taps) = (_mm_set1_epi32(pair.high), _mm_set1_epi32(pair.low));
+            // SAFETY: `run` has checked that all samples of the block are there.
+            let windows = unsafe { windows(samples, pair.at + block * WIDTH) };
+            for (lane, window) in windows.into_iter().enumerate() {
                 high[lane] = _mm_add_epi32(high[lane], _mm_madd_epi16(window, high_taps));
+                low[lane] = _mm_add_epi32(low[lane], _mm_madd_epi16(window, low_taps));
+            }
+        }
+        for pair in &fir.small {
+            let low_taps = _mm_set1_epi32(pair.low);
+            // SAFETY: as above.
+            let windows = unsafe { windows(samples, pair.at + block * WIDTH) };
+            for (lane, window) in windows.into_iter().enumerate() {
                 low[lane] = _mm_add_epi32(low[lane], _mm_madd_epi16(window, low_taps));
             }
         }
@@ -47,5 +50,25 @@ fn blocks(fir: &Fir, samples: &[i16], output: &mut [i16]) {
             // SAFETY: `to` is exactly one vector long.
             unsafe { _mm_storeu_si128(to.as_mut_ptr().cast(), zipped) };
         }
+    }
+}
+
+/// The samples that a pair of taps meets: for even and odd outputs, twice.
+///
+/// # Safety
+/// `samples` must go on for `WIDTH + 1` samples from `from` on. They do for every pair and block:
+/// `from + WIDTH <= pair.at + output.len() <= fir.reach + output.len() - 2 < samples.len()`.
+#[inline]
+#[target_feature(enable = "sse2")]
+unsafe fn windows(samples: &[i16], from: usize) -> [__m128i; 4] {
+    // SAFETY: the four together read what the caller vouches for.
+    unsafe {
+        let first = samples.as_ptr().add(from);
+        [
+            _mm_loadu_si128(first.cast()),
+            _mm_loadu_si128(first.add(1).cast()),
+            _mm_loadu_si128(first.add(8).cast()),
+            _mm_loadu_si128(first.add(9).cast()),
+        ]
     }
 }

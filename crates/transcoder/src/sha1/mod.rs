@@ -1,5 +1,8 @@
 //! SHA-1. Source: FIPS 180-4, section 6.1. For message authentication only: its collisions are known.
 
+#[cfg(target_arch = "x86_64")]
+mod x86;
+
 /// Bytes of one block.
 pub(crate) const BLOCK: usize = 64;
 
@@ -33,16 +36,11 @@ impl Sha1 {
             if self.filled < BLOCK {
                 return;
             }
-            compress(&mut self.state, &self.buffer);
+            compress(&mut self.state, &[self.buffer]);
             self.filled = 0;
         }
-        let mut blocks = data.chunks_exact(BLOCK);
-        for block in &mut blocks {
-            if let Ok(block) = block.try_into() {
-                compress(&mut self.state, block);
-            }
-        }
-        let rest = blocks.remainder();
+        let (blocks, rest) = data.as_chunks();
+        compress(&mut self.state, blocks);
         self.buffer[..rest.len()].copy_from_slice(rest);
         self.filled = rest.len();
     }
@@ -52,11 +50,11 @@ impl Sha1 {
         self.buffer[self.filled..].fill(0);
         self.buffer[self.filled] = 0x80;
         if self.filled >= BLOCK - 8 {
-            compress(&mut self.state, &self.buffer);
+            compress(&mut self.state, &[self.buffer]);
             self.buffer.fill(0);
         }
         self.buffer[BLOCK - 8..].copy_from_slice(&bits.to_be_bytes());
-        compress(&mut self.state, &self.buffer);
+        compress(&mut self.state, &[self.buffer]);
         let mut digest = [0; 20];
         for (bytes, word) in digest.chunks_exact_mut(4).zip(self.state) {
             bytes.copy_from_slice(&word.to_be_bytes());
@@ -82,7 +80,17 @@ macro_rules! step {
     };
 }
 
-fn compress(state: &mut [u32; 5], block: &[u8; BLOCK]) {
+fn compress(state: &mut [u32; 5], blocks: &[[u8; BLOCK]]) {
+    #[cfg(target_arch = "x86_64")]
+    if x86::compress(state, blocks) {
+        return;
+    }
+    for block in blocks {
+        compress_plain(state, block);
+    }
+}
+
+fn compress_plain(state: &mut [u32; 5], block: &[u8; BLOCK]) {
     let mut words = [0u32; 80];
     for (word, bytes) in words.iter_mut().zip(block.chunks_exact(4)) {
         *word = u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
@@ -113,4 +121,26 @@ pub fn sha1(message: &[u8]) -> [u8; 20] {
     let mut hash = Sha1::new();
     hash.update(message);
     hash.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_processor_hashes_as_the_plain_code_does() {
+        let mut plain = [1, 2, 3, 4, 5];
+        let mut fast = plain;
+        let mut block = [0u8; BLOCK];
+        for round in 0..200u8 {
+            for (place, byte) in block.iter_mut().enumerate() {
+                *byte = byte
+                    .wrapping_mul(5)
+                    .wrapping_add(round ^ (place as u8).wrapping_mul(37));
+            }
+            compress_plain(&mut plain, &block);
+            compress(&mut fast, &[block]);
+            assert_eq!(plain, fast);
+        }
+    }
 }
