@@ -2,7 +2,7 @@
 // Runs before anything is installed, so it uses nothing but Node's own modules.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -72,7 +72,7 @@ export function run(command, args, { show = false } = {}) {
 
 /** @param {string[]} args */
 function npm(args) {
-  const own = process.env['npm_execpath'];
+  const own = process.env.npm_execpath;
   return own?.endsWith('.js') ? run(process.execPath, [own, ...args]) : run('npm', args);
 }
 
@@ -97,10 +97,11 @@ const STEPS = [
       ...filesBelow('src', 'src/dashboard/ui'),
       ...['tsconfig.json', 'scripts/tsconfig.build.json', 'package-lock.json'],
     ],
-    work: () => {
+    work: async () => {
       // What no source makes any more must not stay behind.
       rmSync(join(root, 'dist'), { recursive: true, force: true });
-      return run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'scripts/tsconfig.build.json']);
+      await run(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'scripts/tsconfig.build.json']);
+      chmodSync(join(root, 'dist/cli.js'), 0o755);
     },
   },
   {
