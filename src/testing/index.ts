@@ -3,6 +3,7 @@ export { type CallerVoice, openEmbeddedVoice } from './caller-voice.js';
 export type { CallerStep, OpenVoice } from './caller-script.js';
 export { createId, type IdPrefix } from './carrier-a/ids.js';
 export { readMarkup, type MarkupAnswer, type MarkupReading } from './carrier-a/markup.js';
+export { testStore, type StoreCheck } from './conformance/store.js';
 export {
   startRestServer,
   type CarrierARestServer,
