@@ -28,7 +28,10 @@ function pathWithoutRust() {
 /** @param {number} port @returns {Promise<{ status: string, endReason: string | null, turnCount: number }[]>} */
 async function calls(port) {
   const response = await fetch(`http://127.0.0.1:${port}/api/dashboard/calls`);
-  return (await response.json()).calls;
+  const body = /** @type {{ calls: { status: string, endReason: string | null, turnCount: number }[] }} */ (
+    await response.json()
+  );
+  return body.calls;
 }
 
 /** @param {number} port */
@@ -55,8 +58,8 @@ const child = spawn('npm', ['start', '--', '--port', String(port)], {
     ...(backend === undefined ? {} : { TRANSCODER_BACKEND: backend }),
   },
 });
-/** @type {Promise<number | null>} */
-const ended = new Promise((resolve) => child.on('exit', resolve));
+/** @type {Promise<number | string | null>} npm itself dies of the signal that it passes on. */
+const ended = new Promise((resolve) => child.on('exit', (code, signal) => resolve(signal ?? code)));
 try {
   const call = await Promise.race([
     waitForCall(port),
@@ -75,4 +78,4 @@ const code = await Promise.race([
   new Promise((resolve) => setTimeout(resolve, 30_000, 'nothing within 30 s')),
 ]);
 console.log(`npm start ended with ${code}`);
-process.exitCode = code === 0 ? 0 : 1;
+process.exitCode = code === 0 || code === 'SIGINT' ? 0 : 1;
