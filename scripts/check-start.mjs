@@ -78,4 +78,4 @@ const code = await Promise.race([
   new Promise((resolve) => setTimeout(resolve, 30_000, 'nothing within 30 s')),
 ]);
 console.log(`npm start ended with ${code}`);
-process.exitCode = code === 0 || code === 'SIGINT' ? 0 : 1;
+process.exit(code === 0 || code === 'SIGINT' ? 0 : 1);

@@ -6,6 +6,7 @@
 //
 // Method: linear-phase FIR of odd length, weighted least squares on a frequency grid, reweighted by its own error
 // until the ripple is even (Lawson 1961, "Contributions to the theory of linear least maximum approximation").
+// The stop band weighs more towards its end: there lie the images of speech, and they would count as noise.
 // Pass and stop bands that mirror each other around the band edge get a Nyquist filter: every `factor`-th tap except
 // the centre is zero, so one output phase is a copy of the input. The taps are then rounded to integers so that every
 // polyphase branch sums to exactly 2^SCALE_BITS: a constant signal stays what it is.
@@ -28,6 +29,7 @@ const BASE_HZ = 8000;
  * @property {number} passHz upper edge of the pass band
  * @property {number} stopHz lower edge of the stop band
  * @property {number} passWeight weight of the pass-band error, the stop band's is 1
+ * @property {number} slopeDb how much more the stop band weighs at its upper end: the images of low tones, where speech is, lie there
  * @property {boolean} nyquist every factor-th tap beside the centre is zero
  */
 
@@ -41,6 +43,7 @@ const DESIGNS = [
     passHz: 3400,
     stopHz: 4600,
     passWeight: 1,
+    slopeDb: 20,
     nyquist: true,
   },
   {
@@ -51,6 +54,7 @@ const DESIGNS = [
     passHz: 3400,
     stopHz: 4600,
     passWeight: 1,
+    slopeDb: 0,
     nyquist: true,
   },
   {
@@ -61,6 +65,7 @@ const DESIGNS = [
     passHz: 7000,
     stopHz: 9000,
     passWeight: 1,
+    slopeDb: 40,
     nyquist: true,
   },
   {
@@ -71,6 +76,7 @@ const DESIGNS = [
     passHz: 7000,
     stopHz: 8500,
     passWeight: 1 / 64,
+    slopeDb: 20,
     nyquist: false,
   },
   {
@@ -81,6 +87,7 @@ const DESIGNS = [
     passHz: 3400,
     stopHz: 4600,
     passWeight: 1,
+    slopeDb: 20,
     nyquist: true,
   },
   {
@@ -91,6 +98,7 @@ const DESIGNS = [
     passHz: 3400,
     stopHz: 4600,
     passWeight: 1,
+    slopeDb: 0,
     nyquist: true,
   },
 ];
@@ -154,7 +162,7 @@ function designTaps(design) {
       grid.push({
         cosines,
         target: (band === 'pass' ? 1 : 0) - fixed,
-        weight: band === 'pass' ? design.passWeight : 1,
+        weight: band === 'pass' ? design.passWeight : 10 ** ((design.slopeDb * i) / count / 20),
       });
     }
   }

@@ -6,11 +6,11 @@ import { allPaths } from './rates.js';
 const FINGERPRINTS: Readonly<Record<string, number>> = {
   mulaw: 0x764df3b4,
   alaw: 0x145c5e86,
-  '8000:16000': 0x06eed560,
+  '8000:16000': 0x73bec5f6,
   '16000:8000': 0x18c2412f,
-  '16000:24000': 0xab6a2ae9,
-  '24000:16000': 0xd525a716,
-  '8000:24000': 0x8756dc91,
+  '16000:24000': 0x496b5365,
+  '24000:16000': 0xc0a1fa6b,
+  '8000:24000': 0x320eff32,
   '24000:8000': 0xd0fd0ffe,
 };
 const HMAC = 'de7c9b85b8b78aa6bc8a7a36f70a90701c9db4d9';

@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { readEnv } from '../../src/base/env.js';
 import { TranscoderError } from '../../src/base/errors.js';
 import type { TranscoderCore } from '../../src/transcoder/core.js';
@@ -30,6 +30,16 @@ describe('choice of the backend', () => {
   it('gives the forced backend, the same one every time', () => {
     expect(selectTranscoder('javascript').name).toBe('javascript');
     expect(selectTranscoder('wasm')).toBe(loadTranscoder('wasm'));
+  });
+
+  it('reads TRANSCODER_BACKEND, and takes nothing else then', () => {
+    vi.stubEnv('TRANSCODER_BACKEND', 'javascript');
+    expect(selectTranscoder().name).toBe('javascript');
+    vi.stubEnv('TRANSCODER_BACKEND', 'nativ');
+    expect(thrownBy(() => selectTranscoder()).code).toBe('TRANSCODER_UNAVAILABLE');
+    vi.stubEnv('TRANSCODER_BACKEND', '');
+    expect(BACKEND_NAMES).toContain(selectTranscoder().name);
+    vi.unstubAllEnvs();
   });
 
   it('refuses a forced backend that does not exist', () => {

@@ -95,6 +95,12 @@ export function impulse(length: number, at = 100, height = 32767): Int16Array {
   return samples;
 }
 
+/** More than a second of a voice. */
+export function speech(): Int16Array {
+  const text = readVectors('speech.txt').join('');
+  return loadTranscoder('javascript').mulawDecode(Buffer.from(text, 'base64'));
+}
+
 /** Signals that a phone call is made of, and some that it is not. */
 export function signals(length: number): Record<string, Int16Array> {
   return {
@@ -105,6 +111,7 @@ export function signals(length: number): Record<string, Int16Array> {
     sweep: sweep(length),
     tone: tone(length, 997, 8000),
     lowest: new Int16Array(length).fill(-32768),
+    speech: speech(),
   };
 }
 

@@ -3,6 +3,9 @@
 //! The caller copies its input to `bytes_in` or `samples_in`, calls, and copies the result from `bytes_out` or
 //! `samples_out`. Nothing is allocated per call, so views of the memory stay valid until [`reserve`] is called.
 //! Functions that can fail return -1 (resampler: 0). Resamplers are numbers, and a stale one is a failure, not a pointer.
+//!
+//! `scripts/build-wasm.mjs` builds what the npm package ships. `wasm-pack build crates/transcoder-wasm` should do as well,
+//! but fetches programs from outside the package registries, and is not tested.
 #![deny(unsafe_code)]
 
 use std::cell::RefCell;

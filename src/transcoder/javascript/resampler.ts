@@ -118,6 +118,7 @@ export class JavaScriptResampler implements CoreResampler {
   readonly #sums = new Float64Array(BLOCK_GROUPS + 4);
   #pending: Int16Array;
   #pendingLength = 0;
+  #scratch = new Int16Array();
 
   constructor(path: RatePath) {
     this.#path = path;
@@ -152,7 +153,7 @@ export class JavaScriptResampler implements CoreResampler {
   }
 
   processFromMulaw(input: Uint8Array, output: Int16Array): void {
-    const samples = new Int16Array(input.length);
+    const samples = this.#scratchFor(input.length);
     decodeMulaw(input, samples);
     this.process(samples, output);
   }
@@ -164,9 +165,15 @@ export class JavaScriptResampler implements CoreResampler {
   }
 
   processToMulaw(input: Int16Array, output: Uint8Array): void {
-    const samples = new Int16Array(output.length);
+    const samples = this.#scratchFor(output.length);
     this.process(input, samples);
     encodeMulaw(samples, output);
+  }
+
+  /** An array between two steps, kept as long as frames have one length: making one costs more than a step. */
+  #scratchFor(length: number): Int16Array {
+    if (this.#scratch.length !== length) this.#scratch = new Int16Array(length);
+    return this.#scratch;
   }
 
   flush(output: Int16Array): void {

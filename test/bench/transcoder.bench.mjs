@@ -1,0 +1,257 @@
+// The transcoder's backends against the libraries that one would use otherwise, one 20 ms frame at a time.
+import { spawnSync } from 'node:child_process';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { compare } from './compare.mjs';
+import { plotBars } from './plot.mjs';
+
+const built = new URL('../../dist/transcoder/', import.meta.url);
+/** @type {typeof import('../../src/transcoder/select.js')} */
+const { BACKEND_NAMES, loadTranscoder } = await import(new URL('select.js', built).href);
+/** @type {typeof import('../../src/transcoder/native.js')} */
+const { createNativeCore, loadAddon } = await import(new URL('native.js', built).href);
+/** @type {typeof import('../../src/transcoder/checked.js')} */
+const { createBackend } = await import(new URL('checked.js', built).href);
+
+const require = createRequire(import.meta.url);
+/** The other libraries declare what they take loosely, or not at all. @type {(name: string) => any} */
+const load = (name) => {
+  const module = require(name);
+  return module.default ?? module;
+};
+
+/** @typedef {import('./compare.mjs').Candidate} Candidate */
+/** @typedef {import('../../src/transcoder/backend.js').TranscoderBackend} TranscoderBackend */
+
+/** Every backend, and every instruction set of the native one but the best. @returns {{ name: string, backend: TranscoderBackend }[]} */
+function ourBackends() {
+  const ours = BACKEND_NAMES.flatMap((name) => {
+    try {
+      return [{ name: `offhook ${name}`, backend: loadTranscoder(name) }];
+    } catch {
+      return [];
+    }
+  });
+  try {
+    const addon = loadAddon();
+    for (const [place, set] of addon.instructionSets().split(' ').slice(0, -1).entries())
+      ours.push({ name: `offhook native, ${set}`, backend: createBackend(createNativeCore(addon, place)) });
+  } catch {
+    // Without the addon there are no instruction sets to compare.
+  }
+  return ours;
+}
+
+/** A voice-like mixture. @param {number} rateHz */
+function frameOf(rateHz) {
+  return Int16Array.from({ length: rateHz / 50 }, (_, n) => {
+    const t = n / rateHz;
+    return Math.round(9000 * Math.sin(2 * Math.PI * 220 * t) + 5000 * Math.sin(2 * Math.PI * 1900 * t));
+  });
+}
+
+/** @param {Int16Array} samples */
+const toFloats = (samples) => Float32Array.from(samples, (sample) => sample / 32768);
+/** @param {Int16Array} samples */
+const toBytes = (samples) => Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
+
+/** Other resamplers between two rates. @param {number} fromHz @param {number} toHz @returns {Promise<Candidate[]>} */
+async function otherResamplers(fromHz, toHz) {
+  const input = frameOf(fromHz);
+  const bytes = toBytes(input);
+  const { resample } = require('wave-resampler');
+  const Speex = load('speex-resampler');
+  await Speex.initPromise;
+  const speex = new Speex(1, fromHz, toHz, 4);
+  const { create, ConverterType } = require('@alexanderolsen/libsamplerate-js');
+  const sinc = await create(1, fromHz, toHz, { converterType: ConverterType.SRC_SINC_FASTEST });
+  return [
+    {
+      name: 'wave-resampler, sinc',
+      task: () => resample(input, fromHz, toHz, { method: 'sinc', LPF: true }),
+    },
+    {
+      name: 'wave-resampler, linear',
+      task: () => resample(input, fromHz, toHz, { method: 'linear', LPF: false }),
+    },
+    { name: 'speex-resampler, quality 4', task: () => speex.processChunk(bytes) },
+    { name: 'libsamplerate-js, sinc fastest', task: () => sinc.full(toFloats(input)) },
+  ];
+}
+
+/** What a frame costs in a program that may be installed, its start taken off. @param {number} fromHz @param {number} toHz */
+function installedPrograms(fromHz, toHz) {
+  const ffmpeg = (/** @type {string} */ engine) => [
+    ...['-v', 'error', '-f', 's16le', '-ar', String(fromHz), '-ac', '1', '-i', '-'],
+    ...['-af', `aresample=${toHz}:resampler=${engine}`, '-f', 's16le', '-ar', String(toHz), '-'],
+  ];
+  const raw = ['-t', 'raw', '-e', 'signed', '-b', '16', '-c', '1', '-r'];
+  const programs = [
+    { name: 'ffmpeg, swr', command: 'ffmpeg', args: ffmpeg('swr') },
+    { name: 'ffmpeg, soxr', command: 'ffmpeg', args: ffmpeg('soxr') },
+    {
+      name: 'sox, rate',
+      command: 'sox',
+      args: [...raw, String(fromHz), '-', ...raw, String(toHz), '-', 'rate'],
+    },
+  ];
+  return programs.flatMap(({ name, command, args }) => {
+    const seconds = (/** @type {number} */ length) => {
+      const input = Buffer.alloc(fromHz * 2 * length, toBytes(frameOf(fromHz)));
+      const start = process.hrtime.bigint();
+      const { status } = spawnSync(command, args, { input, maxBuffer: 2 ** 30 });
+      return status === 0 ? Number(process.hrtime.bigint() - start) : Number.NaN;
+    };
+    const nanoseconds = (seconds(601) - seconds(1)) / (600 * 50);
+    return Number.isNaN(nanoseconds) ? [] : [{ name: `${name} (program, long file)`, nanoseconds }];
+  });
+}
+
+/** @returns {Promise<{ title: string, candidates: Candidate[], programs?: { name: string, nanoseconds: number }[] }[]>} */
+async function scenarios() {
+  const ours = ourBackends();
+  const { mulaw } = require('alawmulaw');
+  const g711 = require('g711');
+  const samples = frameOf(8000);
+  const codes = loadTranscoder('javascript').mulawEncode(samples);
+  const text = Buffer.from(codes).toString('base64');
+  const wide = frameOf(16000);
+  const [pcm8, pcm16, bytes] = [new Int16Array(160), new Int16Array(320), new Uint8Array(160)];
+  const key = Buffer.from('0123456789abcdef0123456789abcdef');
+  const message = Buffer.alloc(900, 'https://example.com/webhooks?x=');
+  const mac = createHmac('sha1', key).update(message).digest();
+
+  /** @param {number} fromHz @param {number} toHz */
+  const resampling = async (fromHz, toHz) => {
+    const input = frameOf(fromHz);
+    return {
+      title: `${fromHz / 1000} to ${toHz / 1000} kHz`,
+      candidates: [
+        ...ours.map(({ name, backend }) => {
+          const resampler = backend.createResampler(fromHz, toHz);
+          const output = new Int16Array(toHz / 50);
+          return { name, task: () => resampler.process(input, output) };
+        }),
+        ...(await otherResamplers(fromHz, toHz)),
+      ],
+      programs: installedPrograms(fromHz, toHz),
+    };
+  };
+
+  const speexUp = await otherResamplers(8000, 16000);
+  const up = speexUp.find(({ name }) => name.startsWith('speex'));
+  const library = speexUp.find(({ name }) => name.startsWith('libsamplerate'));
+  return [
+    {
+      title: 'mu-law to PCM, 8 kHz',
+      candidates: [
+        ...ours
+          .slice(0, 3)
+          .map(({ name, backend }) => ({ name, task: () => backend.mulawDecode(codes, pcm8) })),
+        { name: 'alawmulaw', task: () => mulaw.decode(codes) },
+        { name: 'g711', task: () => g711.ulawToPCM(codes, 16) },
+      ],
+    },
+    {
+      title: 'PCM to mu-law, 8 kHz',
+      candidates: [
+        ...ours
+          .slice(0, 3)
+          .map(({ name, backend }) => ({ name, task: () => backend.mulawEncode(samples, bytes) })),
+        { name: 'alawmulaw', task: () => mulaw.encode(samples) },
+        { name: 'g711', task: () => g711.ulawFromPCM(samples) },
+      ],
+    },
+    {
+      title: 'a caller’s frame: mu-law 8 kHz to PCM 16 kHz',
+      candidates: [
+        ...ours.map(({ name, backend }) => {
+          const resampler = backend.createResampler(8000, 16000);
+          return { name, task: () => resampler.processFromMulaw(codes, pcm16) };
+        }),
+        ...ours.slice(0, 3).map(({ name, backend }) => {
+          const resampler = backend.createResampler(8000, 16000);
+          return {
+            name: `${name}, in two steps`,
+            task: () => resampler.process(backend.mulawDecode(codes, pcm8), pcm16),
+          };
+        }),
+        { name: 'alawmulaw + speex-resampler', task: () => [mulaw.decode(codes), up?.task()] },
+        { name: 'alawmulaw + libsamplerate-js', task: () => [mulaw.decode(codes), library?.task()] },
+      ],
+    },
+    {
+      title: 'a caller’s frame as base64 text to PCM 16 kHz',
+      candidates: ours.slice(0, 3).flatMap(({ name, backend }) => {
+        const resampler = backend.createResampler(8000, 16000);
+        return [
+          { name, task: () => resampler.processFromMulawBase64(text, pcm16) },
+          {
+            name: `${name}, text to bytes first`,
+            task: () => resampler.processFromMulaw(Buffer.from(text, 'base64'), pcm16),
+          },
+        ];
+      }),
+    },
+    {
+      title: 'an agent’s frame: PCM 16 kHz to mu-law 8 kHz',
+      candidates: ours.slice(0, 3).flatMap(({ name, backend }) => {
+        const resampler = backend.createResampler(16000, 8000);
+        return [
+          { name, task: () => resampler.processToMulaw(wide, bytes) },
+          {
+            name: `${name}, in two steps`,
+            task: () => backend.mulawEncode(resampler.process(wide, pcm8), bytes),
+          },
+        ];
+      }),
+    },
+    await resampling(8000, 16000),
+    await resampling(16000, 8000),
+    await resampling(24000, 16000),
+    await resampling(16000, 24000),
+    {
+      title: 'HMAC-SHA1 check of a webhook of 900 bytes',
+      candidates: [
+        ...ours.slice(0, 3).map(({ name, backend }) => ({
+          name,
+          task: () => backend.verifyHmacSha1(key, message, mac),
+        })),
+        {
+          name: 'node:crypto',
+          task: () => timingSafeEqual(createHmac('sha1', key).update(message).digest(), mac),
+        },
+      ],
+    },
+  ];
+}
+
+/** Prints the tables, and writes them with plots to `folder`. */
+export async function run(folder = 'docs/bench') {
+  mkdirSync(folder, { recursive: true });
+  const parts = [
+    '# Bench of the transcoder',
+    'Written by `npm run bench -- transcoder`: nanoseconds for one 20 ms frame, medians of interleaved rounds. Only the ratios travel.',
+  ];
+  for (const [index, { title, candidates, programs = [] }] of (await scenarios()).entries()) {
+    const results = compare(candidates);
+    const base = results[0]?.nanoseconds ?? 1;
+    const all = [...results, ...programs.map((each) => ({ ...each, ratio: each.nanoseconds / base }))];
+    const rows = all.map(
+      ({ name, nanoseconds, ratio }) => `| ${name} | ${nanoseconds.toFixed(0)} | ${ratio.toFixed(2)} |`,
+    );
+    const table = ['| candidate | ns | ratio |', '| --- | ---: | ---: |', ...rows].join('\n');
+    console.log(`\n${title}\n${table}`);
+    const plot = `transcoder-${index + 1}.svg`;
+    const bars = all.map(({ name, nanoseconds }) => ({ label: name, value: nanoseconds / 1000 }));
+    writeFileSync(
+      join(folder, plot),
+      plotBars({ title: `${title}: microseconds a frame`, unit: 'µs', bars }),
+    );
+    parts.push(`## ${title}`, table, `![${title}](${plot})`);
+  }
+  writeFileSync(join(folder, 'transcoder.md'), `${parts.join('\n\n')}\n`);
+  console.log(`\nplots and tables: ${folder}`);
+}
