@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '');
 
 /** The platform's name as Node-API packages have it. */
 function platformName() {

@@ -11,7 +11,7 @@ import { homedir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { hashWasmSources } from './wasm-sources.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '');
 const generated = fileURLToPath(new URL('../src/transcoder/wasm-bytes.generated.ts', import.meta.url));
 const target = 'wasm32-unknown-unknown';
 
@@ -39,7 +39,7 @@ function build() {
   // Paths of this machine stay out of the module.
   const flags = [
     '-Ctarget-feature=+simd128',
-    `--remap-path-prefix=${root}=/offhook/`,
+    `--remap-path-prefix=${root}=/offhook`,
     `--remap-path-prefix=${cargoHome}=/cargo`,
   ];
   run('cargo', ['build', '--locked', '--release', '--target', target, '-p', 'transcoder-wasm'], {

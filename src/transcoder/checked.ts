@@ -147,6 +147,16 @@ class CheckedResampler implements Resampler {
   }
 }
 
+/** A backend that has no room for one more says so in words of its own. */
+function createCore(core: TranscoderCore, path: RatePath): CoreResampler {
+  try {
+    return core.createResampler(path.fromHz, path.toHz);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new TranscoderError('TRANSCODER_INPUT', `no resampler could be made: ${reason}`, { cause });
+  }
+}
+
 /** The whole contract on top of a bare backend. */
 export function createBackend(core: TranscoderCore): TranscoderBackend {
   return {
@@ -184,7 +194,7 @@ export function createBackend(core: TranscoderCore): TranscoderBackend {
           `there is no resampler from ${String(fromHz)} to ${String(toHz)} Hz; offered: ${offered.join(', ')}`,
         );
       }
-      return new CheckedResampler(path, core.createResampler(path.fromHz, path.toHz));
+      return new CheckedResampler(path, createCore(core, path));
     },
     hmacSha1(key, message) {
       checkArray('key', key, 'Uint8Array');

@@ -64,7 +64,7 @@ pub(crate) struct Fir {
 impl Fir {
     /// Taps as `(at, tap)`, in any order. Neighbours are paired; a lone tap gets a zero beside it.
     pub(crate) fn new(mut taps: Vec<(usize, i32)>) -> Self {
-        taps.sort_unstable_by_key(|&(at, _)| at);
+        sort(&mut taps, |&(at, _)| at);
         let mut pairs = Vec::new();
         let mut taps = taps.into_iter().peekable();
         while let Some((at, first)) = taps.next() {
@@ -74,7 +74,9 @@ impl Fir {
         let reach = pairs.iter().map(|&(at, _)| at + 2).max().unwrap_or(0);
 
         // The smallest taps first, as many as the low sum has room for.
-        pairs.sort_by_key(|&(_, [first, second])| first.abs().max(second.abs()));
+        sort(&mut pairs, |&(_, [first, second])| {
+            first.abs().max(second.abs())
+        });
         let weight = |parts: [i32; 2]| parts[0].abs() + parts[1].abs();
         let mut low_weight: i32 = pairs.iter().map(|&(_, taps)| weight(taps.map(low))).sum();
         let mut fir = Fir {
@@ -98,8 +100,8 @@ impl Fir {
                 });
             }
         }
-        fir.large.sort_by_key(|pair| pair.at);
-        fir.small.sort_by_key(|pair| pair.at);
+        sort(&mut fir.large, |pair| pair.at);
+        sort(&mut fir.small, |pair| pair.at);
         fir
     }
 
@@ -135,6 +137,17 @@ fn high(tap: i32) -> i32 {
 /// See [`high`].
 fn low(tap: i32) -> i32 {
     tap - (high(tap) << SPLIT_BITS)
+}
+
+/// By insertion: the lists are short, and the standard library's sorts would be a third of the WebAssembly module.
+fn sort<T, K: PartialOrd>(items: &mut [T], key: impl Fn(&T) -> K) {
+    for end in 1..items.len() {
+        let mut at = end;
+        while at > 0 && key(&items[at - 1]) > key(&items[at]) {
+            items.swap(at - 1, at);
+            at -= 1;
+        }
+    }
 }
 
 /// Two 16-bit numbers side by side.
