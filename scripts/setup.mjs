@@ -121,22 +121,27 @@ function isFresh(step) {
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === digest(step.inputs());
 }
 
+/** Says every ten seconds that the work goes on. @param {string} text @param {() => Promise<void>} work */
+async function withTicker(text, work) {
+  const started = Date.now();
+  const ticker = setInterval(() => say(`${text}, ${Math.round((Date.now() - started) / 1000)} s`), 10_000);
+  try {
+    await work();
+  } finally {
+    clearInterval(ticker);
+  }
+}
+
 /** @param {Step} step @param {string} position */
 async function perform(step, position) {
   const started = Date.now();
   const stamp = join(root, step.stamp);
   say(`${position} ${step.title} …`);
   rmSync(stamp, { force: true });
-  const ticker = setInterval(
-    () => say(`${position} still ${step.title}, ${Math.round((Date.now() - started) / 1000)} s`),
-    10_000,
-  );
   try {
-    await step.work();
+    await withTicker(`${position} still ${step.title}`, step.work);
   } catch (error) {
     giveUp(`${step.title} failed: ${error instanceof Error ? error.message : error}`);
-  } finally {
-    clearInterval(ticker);
   }
   mkdirSync(dirname(stamp), { recursive: true });
   writeFileSync(stamp, digest(step.inputs()));
@@ -149,7 +154,8 @@ export async function setUp() {
   for (const [index, step] of STEPS.entries()) {
     if (!isFresh(step)) await perform(step, `[${index + 1}/${STEPS.length}]`);
   }
-  await run(process.execPath, ['scripts/build-native.mjs'], { show: true }).catch(() =>
-    say('the native addon could not be built; the WASM transcoder is used instead'),
+  // Says by itself what it did; without Rust, or when it fails, the WASM transcoder does the work.
+  await withTicker('still building the native addon (once, about a minute)', () =>
+    run(process.execPath, ['scripts/build-native.mjs'], { show: true }),
   );
 }
