@@ -168,14 +168,14 @@ class HttpPhoneServer implements PhoneServer {
     app.get('/health', healthHandler);
     app.get(
       '/ready',
-      createReadyHandler(() => !this.#isFull()),
+      createReadyHandler(() => !this.#isFull(0)),
     );
     app.use(
       '/webhooks',
       createWebhookRouter({
         ...options,
         publicHost: () => options.publicHost(),
-        isFull: () => this.#isFull(),
+        isFull: (promised) => this.#isFull(promised),
       }),
     );
     if (options.dashboard !== undefined) app.use(options.dashboard.handler);
@@ -183,9 +183,9 @@ class HttpPhoneServer implements PhoneServer {
     app.use(createErrorHandler(options.logger));
   }
 
-  #isFull(): boolean {
+  #isFull(promised: number): boolean {
     const { desk, maxCalls } = this.#options;
-    return this.#isDraining || (maxCalls !== undefined && desk.liveCount >= maxCalls);
+    return this.#isDraining || (maxCalls !== undefined && desk.liveCount + promised >= maxCalls);
   }
 
   #createHttp(app: Express): Server {
