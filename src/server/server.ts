@@ -9,6 +9,7 @@ import { describeError, type Logger } from '../base/log.js';
 import type { CallDesk } from '../calls/call-desk.js';
 import type { Carrier, WebhookDoor } from '../carriers/carrier.js';
 import { ConnectionLimit, type ProxyTrust } from './connection-limit.js';
+import { declineUpgrade, isDeclinable } from './declined-upgrade.js';
 import { createErrorHandler, notFoundHandler, toErrorAnswer } from './error-handler.js';
 import { createReadyHandler, healthHandler } from './health.js';
 import { StreamDoor, writeAnswer } from './streams.js';
@@ -202,7 +203,10 @@ class HttpPhoneServer implements PhoneServer {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
     });
-    http.on('upgrade', (request, socket, head) => this.#streams.handleUpgrade(request, socket, head));
+    http.on('upgrade', (request, socket, head) => {
+      if (isDeclinable(request)) declineUpgrade(http, request, socket);
+      else this.#streams.handleUpgrade(request, socket, head);
+    });
     http.on('clientError', answerClientError);
     return http;
   }
