@@ -18,7 +18,7 @@ export interface Endpoint {
   readonly requestBody?: JsonSchema;
   readonly success: { readonly status: 200 | 202 } & EndpointContent;
   /** Refusals beside those that every endpoint has. */
-  readonly refusals?: readonly (400 | 404 | 409 | 413 | 415)[];
+  readonly refusals?: readonly (400 | 404 | 409 | 413 | 415 | 502)[];
 }
 
 function json(name: string, description: string): EndpointContent {
@@ -43,7 +43,7 @@ export const ENDPOINTS = [
     path: '/api/dashboard/calls/{callId}',
     summary: 'One call with transcript and turns.',
     success: { status: 200, ...json('CallRecord', 'The call.') },
-    refusals: [404],
+    refusals: [400, 404],
   },
   {
     operationId: 'listActiveCalls',
@@ -70,6 +70,7 @@ export const ENDPOINTS = [
       description: 'An endless stream. A comment every 15 seconds; a reader that falls behind is cut off.',
       content: { 'text/event-stream': { type: 'string' } },
     },
+    refusals: [400],
   },
   {
     operationId: 'exportCalls',
@@ -91,7 +92,7 @@ export const ENDPOINTS = [
     summary: 'Ends a call.',
     requestBody: { type: 'object' },
     success: accepted,
-    refusals: [400, 404, 409, 413, 415],
+    refusals: [400, 404, 409, 413, 415, 502],
   },
   {
     operationId: 'transferCall',
@@ -100,7 +101,7 @@ export const ENDPOINTS = [
     summary: 'Hands the caller over to a telephone number.',
     requestBody: ref('TransferRequest'),
     success: accepted,
-    refusals: [400, 404, 409, 413, 415],
+    refusals: [400, 404, 409, 413, 415, 502],
   },
   {
     operationId: 'getOpenApi',

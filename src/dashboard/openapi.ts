@@ -11,11 +11,13 @@ const REFUSALS: Readonly<Record<number, string>> = {
   409: 'The call is over, or another process owns it.',
   413: 'The body is over the limit.',
   415: 'The body is not JSON.',
-  429: 'Too many wrong tokens from this address.',
+  429: 'Too many wrong tokens from this address, or too many event streams.',
   500: 'The server failed.',
+  502: 'The carrier refused, or did not answer.',
+  503: 'The call store cannot be read.',
 };
 
-const EVERYWHERE = [401, 403, 429, 500];
+const EVERYWHERE = [401, 403, 429, 500, 503];
 
 function content(of: EndpointContent): JsonSchema {
   const types = Object.entries(of.content).map(([type, schema]) => [type, { schema }]);

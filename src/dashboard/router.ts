@@ -61,6 +61,12 @@ export function createRouter(parts: RouterParts): Router {
 
   const streamEvents: Endpoint = (request, response) => {
     feed.checkRoom();
+    // Behind an unfinished answer it would not hear of its connection's end, and stay a reader for ever.
+    if (response.socket === null)
+      throw new RequestError(
+        'REQUEST_INVALID',
+        'An event stream needs a connection of its own: do not pipeline it.',
+      );
     response.set({
       'Content-Type': 'text/event-stream; charset=utf-8',
       'Cache-Control': 'no-store, no-transform',

@@ -9,6 +9,7 @@ import { describeError, type Logger } from '../base/log.js';
 import type { CallDesk } from '../calls/call-desk.js';
 import type { Carrier, WebhookDoor } from '../carriers/carrier.js';
 import { ConnectionLimit, type ProxyTrust } from './connection-limit.js';
+import { declineUpgrade, isDeclinable } from './declined-upgrade.js';
 import { createErrorHandler, notFoundHandler, toErrorAnswer } from './error-handler.js';
 import { createReadyHandler, healthHandler } from './health.js';
 import { StreamDoor, writeAnswer } from './streams.js';
@@ -168,14 +169,14 @@ class HttpPhoneServer implements PhoneServer {
     app.get('/health', healthHandler);
     app.get(
       '/ready',
-      createReadyHandler(() => !this.#isFull()),
+      createReadyHandler(() => !this.#isFull(0)),
     );
     app.use(
       '/webhooks',
       createWebhookRouter({
         ...options,
         publicHost: () => options.publicHost(),
-        isFull: () => this.#isFull(),
+        isFull: (promised) => this.#isFull(promised),
       }),
     );
     if (options.dashboard !== undefined) app.use(options.dashboard.handler);
@@ -183,9 +184,9 @@ class HttpPhoneServer implements PhoneServer {
     app.use(createErrorHandler(options.logger));
   }
 
-  #isFull(): boolean {
+  #isFull(promised: number): boolean {
     const { desk, maxCalls } = this.#options;
-    return this.#isDraining || (maxCalls !== undefined && desk.liveCount >= maxCalls);
+    return this.#isDraining || (maxCalls !== undefined && desk.liveCount + promised >= maxCalls);
   }
 
   #createHttp(app: Express): Server {
@@ -202,7 +203,10 @@ class HttpPhoneServer implements PhoneServer {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
     });
-    http.on('upgrade', (request, socket, head) => this.#streams.handleUpgrade(request, socket, head));
+    http.on('upgrade', (request, socket, head) => {
+      if (isDeclinable(request)) declineUpgrade(http, request, socket);
+      else this.#streams.handleUpgrade(request, socket, head);
+    });
     http.on('clientError', answerClientError);
     return http;
   }

@@ -16,6 +16,7 @@ import type {
   WebhookRoute,
 } from '../carriers/carrier.js';
 import { AnswerMemory } from './answer-memory.js';
+import { PromisedCalls } from './promised-calls.js';
 import { resolvePublicHost } from './public-host.js';
 import { captureRawBody, toWebhookRequest } from './raw-body.js';
 import { issueStreamToken } from './stream-token.js';
@@ -26,8 +27,8 @@ export interface WebhookOptions {
   readonly otherDoors: readonly WebhookDoor[];
   readonly desk: CallDesk;
   publicHost(): string | undefined;
-  /** True while a further call gets the busy answer. */
-  isFull(): boolean;
+  /** True while a further call gets the busy answer. `promised` calls have their answer and no session yet. */
+  isFull(promised: number): boolean;
   readonly logger: Logger;
   readonly clock: Clock;
 }
@@ -99,6 +100,7 @@ type IncomingCall = Extract<CarrierMessage, { type: 'incoming-call' }>;
 function createAnswerer(options: WebhookOptions): (message: IncomingCall, host: string) => WebhookReply {
   const { carrier, desk, clock, logger } = options;
   const memory = new AnswerMemory(clock);
+  const promises = new PromisedCalls(clock);
 
   return (message, host) => {
     const call = toCall(carrier, message);
@@ -107,7 +109,10 @@ function createAnswerer(options: WebhookOptions): (message: IncomingCall, host: 
       return carrier.webhooks.answer({ type: 'hang-up' });
     }
     if (known !== undefined) return known.reply;
-    const answer = options.isFull() ? BUSY : streamAnswer(carrier, call, { host, nowMs: clock.wallNow() });
+    const isSettled = (id: string) => id === call.callId || desk.isLive(id) || desk.hasEnded(id);
+    const isFull = options.isFull(promises.count(isSettled));
+    const answer = isFull ? BUSY : streamAnswer(carrier, call, { host, nowMs: clock.wallNow() });
+    if (answer.type === 'stream') promises.add(call.callId);
     const reply = carrier.webhooks.answer(answer);
     memory.keep(message.carrierCallId, message.deliveryId, { type: answer.type, reply });
     if (answer.type === 'busy') runGuarded(logger, () => desk.refuse(call));

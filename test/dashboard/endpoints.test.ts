@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { NotFoundError, RequestError } from '../../src/base/errors.js';
+import { CarrierError, NotFoundError, RequestError, StoreError } from '../../src/base/errors.js';
 import type { CallFact } from '../../src/contract/call-event.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import type { CallsPage } from '../../src/contract/dashboard-api.js';
@@ -212,6 +212,8 @@ describe('commands', () => {
   it.each([
     [new NotFoundError('There is no such call.'), 404],
     [new RequestError('REQUEST_CONFLICT', 'The call is over.'), 409],
+    [new CarrierError('The carrier did not answer.', { status: null, retryable: true }), 502],
+    [new StoreError('The store is gone.'), 503],
     [new Error('secret of a vendor'), 500],
   ])('passes on what the owner says: %s', async (error, status) => {
     await server.close();
@@ -219,6 +221,8 @@ describe('commands', () => {
     server = await startDashboard({ controls });
     const answer = await post('unheard-of/hangup', {});
     expect(answer.status).toBe(status);
+    const documented = OPENAPI.paths['/api/dashboard/calls/{callId}/hangup']?.post?.responses;
+    expect(documented).toHaveProperty(String(status));
     expect(answer.text + server.logger.text).not.toContain('secret');
   });
 

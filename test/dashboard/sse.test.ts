@@ -328,6 +328,21 @@ describe('the event stream over HTTP', () => {
     expect(await answer.text()).toBe('retry: 2000\n\n');
   });
 
+  it('keeps no reader whose request waits behind another on a connection that ends', async () => {
+    server = await startDashboard();
+    const request = 'GET /api/dashboard/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n';
+    for (let round = 0; round < 10; round += 1) {
+      socket = connect(server.port, '127.0.0.1');
+      socket.write(request.repeat(60));
+      await once(socket, 'data');
+      socket.destroy();
+      await once(socket, 'close');
+    }
+    const answer = await fetch(`${server.url}/api/dashboard/events`);
+    await answer.body?.cancel();
+    expect(answer.status).toBe(200);
+  });
+
   it('destroys the socket of a reader that does not read', async () => {
     server = await startDashboard();
     socket = connect(server.port, '127.0.0.1');

@@ -1,0 +1,30 @@
+// Calls that were told to open a stream and have not yet: each holds a place, or a burst of calls would all find room.
+import type { Clock } from '../base/clock.js';
+
+/** A carrier opens the stream within a second or two. Who has not by then has gone, and the place is free again. */
+const PROMISE_MS = 10_000;
+
+/** Promises by call. Memory is bounded by the calls that ring within ten seconds. */
+export class PromisedCalls {
+  readonly #clock: Clock;
+  /** Insertion order is age. */
+  readonly #promises = new Map<string, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  add(callId: string): void {
+    this.#promises.delete(callId);
+    this.#promises.set(callId, this.#clock.now());
+  }
+
+  /** How many are still open: neither settled, which is for the caller to say, nor too old. */
+  count(isSettled: (callId: string) => boolean): number {
+    const limit = this.#clock.now() - PROMISE_MS;
+    for (const [callId, at] of this.#promises) {
+      if (at <= limit || isSettled(callId)) this.#promises.delete(callId);
+    }
+    return this.#promises.size;
+  }
+}
