@@ -186,7 +186,8 @@ export interface CallRecord {
   transcript: TranscriptEntry[];
   latency: CallLatency;
   cost: Cost;
-  usage: Usage;
+  /** Null while nothing has been measured. */
+  usage: Usage | null;
   media: MediaCounters;
   recording: Recording | null;
   amd: AmdResult | null;

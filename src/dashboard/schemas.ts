@@ -103,7 +103,7 @@ const summary: Properties = {
     stages: ref('TurnLatency'),
   }),
   cost: ref('Cost'),
-  usage: ref('Usage'),
+  usage: nullable(ref('Usage')),
   media: ref('MediaCounters'),
   recording: nullable(ref('Recording')),
   amd: nullable(ref('AmdResult')),

@@ -1,4 +1,5 @@
 // How values are written on the page. What is not known is a dash.
+import type { Cost } from '../../contract/call-record.js';
 
 export const UNKNOWN = '–';
 
@@ -23,6 +24,12 @@ export function formatMoney(dollars: number | null): string {
   if (dollars === 0) return '$0.00';
   if (dollars > 0 && dollars < 0.0001) return '<$0.0001';
   return `$${dollars.toFixed(dollars < 10 ? 4 : 2)}`;
+}
+
+/** The sum of a call's cost; a dash while no part of it is known. */
+export function formatTotal(cost: Cost): string {
+  const parts = [cost.stt, cost.llm, cost.tts, cost.telephony];
+  return formatMoney(parts.every((part) => part === null) ? null : cost.total);
 }
 
 const digitsOf = (value: string) => value.replace(/\D/g, '');

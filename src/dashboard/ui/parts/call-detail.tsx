@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CallRecord } from '../../../contract/call-record.js';
 import { toSummary } from '../../../events/summarize.js';
 import { ApiError, fetchCall } from '../api.js';
-import { UNKNOWN, formatDuration, formatMoney, formatTime, formatWord } from '../format.js';
+import { UNKNOWN, formatDuration, formatTime, formatTotal, formatWord } from '../format.js';
 import { updatePage } from '../state/app-store.js';
 import { closeLink } from '../state/deep-link.js';
 import { applyRecord, type PageState } from '../state/page-state.js';
@@ -88,7 +88,7 @@ function Body({ record }: { record: CallRecord }) {
     ['Turns', record.turnCount],
     ['Mode', record.mode ?? UNKNOWN],
     ['Carrier', record.carrier],
-    ['Cost', formatMoney(record.cost.total)],
+    ['Cost', formatTotal(record.cost)],
     ['Provider', providersOf(record)],
   ] as const;
   return (

@@ -1,6 +1,6 @@
 // Where the money of a call went.
 import type { Cost } from '../../../contract/call-record.js';
-import { formatMoney } from '../format.js';
+import { formatMoney, formatTotal } from '../format.js';
 
 export function CostTable({ cost }: { cost: Cost }) {
   const parts = [
@@ -24,7 +24,7 @@ export function CostTable({ cost }: { cost: Cost }) {
         ))}
         <div class="total">
           <dt>Total</dt>
-          <dd>{formatMoney(cost.total)}</dd>
+          <dd>{formatTotal(cost)}</dd>
         </div>
       </dl>
     </section>

@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import type { CallSummary } from '../../../contract/dashboard-api.js';
 import { ApiError, exportPath, fetchHistory } from '../api.js';
-import { formatDuration, formatLatency, formatMoney, formatTime, formatWord } from '../format.js';
+import { formatDuration, formatLatency, formatTime, formatTotal, formatWord } from '../format.js';
 import { readState, update, updatePage } from '../state/app-store.js';
 import { linkTo } from '../state/deep-link.js';
 import { applyPage, type PageState } from '../state/page-state.js';
@@ -103,7 +103,7 @@ function Row({ call, masked }: { call: CallSummary; masked: boolean }) {
         <td class="figure">{formatDuration(call.durationMs)}</td>
         <td class="figure middle">{call.turnCount}</td>
         <td class="figure middle">{formatLatency(call.latency.avgMs)}</td>
-        <td class="figure">{formatMoney(call.cost.total)}</td>
+        <td class="figure">{formatTotal(call.cost)}</td>
         <td class="middle">
           {formatWord(call.outcome)}
           <span class={`reason ${isTrouble(call) ? 'trouble' : ''}`}>{formatWord(call.endReason)}</span>

@@ -2,7 +2,7 @@
 import { useMemo } from 'preact/hooks';
 import type { CallRecord } from '../../../contract/call-record.js';
 import { toSummary } from '../../../events/summarize.js';
-import { formatDuration, formatLatency, formatMoney, formatWord } from '../format.js';
+import { formatDuration, formatLatency, formatTotal, formatWord } from '../format.js';
 import { useSeconds } from '../state/clock.js';
 import { linkTo } from '../state/deep-link.js';
 import { HangUp } from './hang-up.js';
@@ -48,7 +48,7 @@ export function LiveCall({
             </div>
             <div>
               <dt>Cost</dt>
-              <dd>{formatMoney(call.cost.total)}</dd>
+              <dd>{formatTotal(call.cost)}</dd>
             </div>
           </dl>
           {controls && <HangUp callId={call.callId} />}
