@@ -11,6 +11,9 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
+// Whoever reads the output may stop reading (`| head`): that ends the command in order, too.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => controller.abort());
+
 process.exitCode = await runCli(process.argv.slice(2), {
   out: (text) => void process.stdout.write(`${text}\n`),
   error: (text) => void process.stderr.write(`${text}\n`),

@@ -236,6 +236,8 @@ describe('Offhook', () => {
           const answer = until(async () => loudSamples(call.heard).length >= 8 * (TONE_MS - 100));
           await Promise.race([answer, call.speak(new Int16Array(8000 * 8))]);
           await answer;
+          // What was sent ahead takes this long to be heard.
+          await call.speak(new Int16Array(8 * 400));
           call.hangUp();
           await call.closed;
         }),

@@ -18,7 +18,7 @@ export interface PacerOptions {
   readonly converter: OutboundConverter;
   readonly sink: PlaybackSink;
   readonly clock: Clock;
-  /** How far sending runs ahead of playing, in milliseconds. What is there can only be taken back by a clear. @default 200 */
+  /** How far sending runs ahead of playing, in milliseconds: the longest stall of the event loop that nobody hears. What is there can only be taken back by a clear. @default 400 */
   readonly leadMs?: number;
   /** Bytes the socket may hold back before sending waits. @default 32768 */
   readonly maxBufferedBytes?: number;
@@ -32,7 +32,8 @@ interface Mark {
 
 const FRAME_SAMPLES = frameSamples(PCM_16K);
 const SAMPLES_PER_MS = PCM_16K.sampleRateHz / 1000;
-const DEFAULT_LEAD_MS = 200;
+/** Source: 200-400 ms are usual. A clear takes any lead back at once; a stall that outlasts it is a hole in a word. */
+const DEFAULT_LEAD_MS = 400;
 const DEFAULT_MAX_BUFFERED_BYTES = 32_768;
 
 /** A pause in the pushes after which a tail shorter than a frame is sent, unless the carrier has still this much to play. */
@@ -86,9 +87,12 @@ export class Pacer implements Playout {
 
   push(pcm: Int16Array): void {
     if (this.#closed || pcm.length === 0) return;
+    const now = this.#clock.now();
+    // The carrier has run dry: what the resampler still holds is the end of what was said before, a click in front of this.
+    if (this.#sent > 0 && this.#queued === 0 && this.#playback.bufferedMs(now) === 0) this.#converter.reset();
     this.#chunks.push(pcm.slice());
     this.#queued += pcm.length;
-    this.#pushedAt = this.#clock.now();
+    this.#pushedAt = now;
     this.#pump();
   }
 

@@ -71,7 +71,7 @@ export class CallVoice {
         logger,
         playout: this.#audio.playout,
         fact: (fact) => options.onFact(fact),
-        endCall: (reason, failure) => this.#endAfterPlayback(reason, failure),
+        endCall: (reason, failure) => this.#try(() => this.#endAfterPlayback(reason, failure)),
       });
     } catch (error) {
       this.close();

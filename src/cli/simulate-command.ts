@@ -11,6 +11,7 @@ import { formatReport } from '../testing/report-text.js';
 import { simulateCall, type SimulateCallOptions } from '../testing/simulate-call.js';
 import { makeSpeechTones } from '../testing/tones.js';
 import { downmix, readWav } from '../testing/wav.js';
+import { fileErrorCode, requireWritable } from '../testing/writable.js';
 import { type CliContext, UsageError } from './context.js';
 import { summarizeReports } from './simulate-summary.js';
 
@@ -39,7 +40,7 @@ async function read(path: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (error) {
-    throw new UsageError(`${path} cannot be read (${String((error as { code?: unknown }).code)}).`);
+    throw new UsageError(`${path} cannot be read (${fileErrorCode(error)}).`);
   }
 }
 
@@ -123,6 +124,7 @@ async function runCalls(flags: SimulateFlags, options: SimulateCallOptions): Pro
 export async function runSimulate(flags: SimulateFlags, context: CliContext): Promise<number> {
   let reports: CallReport[];
   try {
+    if (flags.report !== undefined) await requireWritable(flags.report);
     const script = await createScript(flags);
     reports = await runCalls(flags, {
       url: flags.url,

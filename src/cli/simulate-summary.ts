@@ -1,4 +1,5 @@
 // Figures over many simulated calls.
+import { percentile } from '../events/summarize.js';
 import type { CallReport } from '../testing/report.js';
 
 export interface ReportSummary {
@@ -13,15 +14,10 @@ export interface ReportSummary {
   protocolErrors: number;
 }
 
-/** The smallest value that `share` of the values do not exceed. */
-function percentile(sorted: readonly number[], share: number): number | null {
-  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? null;
-}
-
 export function summarizeReports(reports: readonly CallReport[]): ReportSummary {
-  const responses = reports
-    .flatMap(({ turns }) => turns.flatMap(({ responseMs }) => (responseMs === null ? [] : [responseMs])))
-    .sort((a, b) => a - b);
+  const responses = reports.flatMap(({ turns }) =>
+    turns.flatMap(({ responseMs }) => (responseMs === null ? [] : [responseMs])),
+  );
   const sum = (count: (report: CallReport) => number) =>
     reports.reduce((total, report) => total + count(report), 0);
   const ok = reports.filter((report) => report.ok).length;
@@ -29,8 +25,8 @@ export function summarizeReports(reports: readonly CallReport[]): ReportSummary 
     calls: reports.length,
     ok,
     failed: reports.length - ok,
-    responseP50Ms: percentile(responses, 0.5),
-    responseP95Ms: percentile(responses, 0.95),
+    responseP50Ms: percentile(responses, 50),
+    responseP95Ms: percentile(responses, 95),
     gaps: sum(({ gaps }) => gaps.length),
     clicks: sum(({ clicks }) => clicks.length),
     protocolErrors: sum(({ protocolErrors }) =>

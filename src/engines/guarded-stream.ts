@@ -17,6 +17,8 @@ export interface GuardOptions {
  * source still does, its rejections included. @throws ProviderError when an item is too long in coming.
  */
 export async function* guardedStream<T>(source: AsyncIterable<T>, options: GuardOptions): AsyncGenerator<T> {
+  // A promise is no stream, which the next line says; that it may reject as well is nobody else's trouble.
+  if (source instanceof Promise) source.catch(() => {});
   const iterator = source[Symbol.asyncIterator]();
   const stop = stopSwitch(options.signal);
   let waitMs = options.firstMs;

@@ -106,18 +106,14 @@ export class PipelineCall implements Engine {
     const { stt, tts, language, firstMessage } = this.#options;
     let opening: Stage = 'tts';
     try {
-      this.#voice = tts.open({ logger, language });
+      this.#voice = this.#watched('tts', tts.open({ logger, language }));
       opening = 'stt';
-      const ears = stt.open({
-        clock,
-        logger,
-        language,
-        events: {
-          partial: (text) => this.#recognised(() => this.#speech.partial(text)),
-          final: (text) => this.#recognised(() => this.#speech.final(text)),
-          failed: (error) => this.#fail('stt', error),
-        },
-      });
+      const events = {
+        partial: (text: string) => this.#recognised(() => this.#speech.partial(text)),
+        final: (text: string) => this.#recognised(() => this.#speech.final(text)),
+        failed: (error: unknown) => this.#fail('stt', error),
+      };
+      const ears = this.#watched('stt', stt.open({ clock, logger, language, events }));
       this.#ears = ears;
       if (ears.pushSpokenText !== undefined)
         this.pushSpokenText = (segment) => this.#protected('stt', () => ears.pushSpokenText?.(segment));
@@ -156,7 +152,7 @@ export class PipelineCall implements Engine {
     this.#activity?.close();
     for (const session of [this.#ears, this.#voice]) {
       try {
-        session?.close();
+        this.#watched('engine', session?.close());
       } catch (error) {
         this.#log('provider did not close', error);
       }
@@ -305,7 +301,7 @@ export class PipelineCall implements Engine {
       latency,
       events: {
         spoken: (text) => this.#turns.spoken(text),
-        finished: (outcome) => this.#finished(outcome),
+        finished: (outcome) => this.#protected('engine', () => this.#finished(outcome)),
         failed: (stage, error) => this.#fail(stage, error),
       },
     });
@@ -361,13 +357,19 @@ export class PipelineCall implements Engine {
   }
 
   /** Nothing that a provider throws leaves the engine. */
-  #protected(stage: Stage, task: () => void): void {
+  #protected(stage: Stage, task: () => unknown): void {
     if (this.#state === 'closed') return;
     try {
-      task();
+      this.#watched(stage, task());
     } catch (error) {
       this.#fail(stage, error);
     }
+  }
+
+  /** What a provider returns. It may be a promise where none is expected, and that one's failure must not end the process. */
+  #watched<T>(stage: Stage, result: T): T {
+    if (result instanceof Promise) result.catch((error: unknown) => this.#fail(stage, error));
+    return result;
   }
 
   #log(sentence: string, error: unknown): void {

@@ -105,9 +105,10 @@ export class Reply {
         if (event.type === 'end-call') this.#endCall = true;
         if (event.type !== 'text' || event.delta === '') continue;
         latency.reached('firstToken', clock.now());
-        this.#say(this.#splitter.push(event.delta));
-        length += event.delta.length;
-        if (length > MAX_CHARS) break;
+        const delta = event.delta.slice(0, MAX_CHARS - length);
+        this.#say(this.#splitter.push(delta));
+        length += delta.length;
+        if (length >= MAX_CHARS) break;
       }
       if (signal.aborted) return;
       this.#say(this.#splitter.flush());

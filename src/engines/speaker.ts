@@ -2,6 +2,7 @@
 import { frameSamples, PCM_16K } from '../audio/format.js';
 import type { Playout } from '../audio/playout.js';
 import type { Clock, Timer } from '../base/clock.js';
+import { ProviderError } from '../base/errors.js';
 import type { TextToSpeechSession } from '../providers/text-to-speech.js';
 import { guardedStream } from './guarded-stream.js';
 import { heardPart } from './heard-text.js';
@@ -45,12 +46,16 @@ interface Sentence {
 }
 
 const FRAME_SAMPLES = frameSamples(PCM_16K);
+const FINAL = { status: null, retryable: false };
 
 /** Sentences that may be at the playout and not yet heard: the one that plays and the next. */
 const AHEAD = 2;
 
 /** Longest wait for audio, the first of a sentence and all later. */
 const VOICE_TIMEOUT_MS = 5000;
+
+/** Audio of one sentence beyond which the voice has lost its way: some ten times the longest one that it is asked for. */
+const MAX_SENTENCE_MS = 300_000;
 
 /** A mark this long overdue is lost; the playback clock then counts. */
 const MARK_GRACE_MS = 1500;
@@ -79,9 +84,9 @@ export class Speaker {
     return this.#audible;
   }
 
-  /** Queues a sentence. */
+  /** Queues a sentence. After `complete` it is the last one all the same. */
   say(text: string): void {
-    if (this.#stopped || this.#complete) return;
+    if (this.#stopped) return;
     const mark = `${this.#options.id}-${this.#sentences.length}`;
     this.#sentences.push({ text, mark, state: 'waiting', startMs: 0, endMs: 0 });
     if (!this.#running) void this.#run();
@@ -155,7 +160,10 @@ export class Speaker {
     });
     for await (const chunk of stream) {
       if (this.#stopped) return;
+      checkChunk(chunk);
       this.#push(chunk);
+      if (playout.pushedMs - sentence.startMs > MAX_SENTENCE_MS)
+        throw new ProviderError('text-to-speech does not come to the end of a sentence', FINAL);
       sentence.endMs = playout.pushedMs;
       this.#reportSpoken();
     }
@@ -261,6 +269,12 @@ export class Speaker {
     }
     return { heard: joined(heard), unheard: joined(unheard) };
   }
+}
+
+/** A voice of the application may be plain JavaScript: what is no audio must not reach the playout. */
+function checkChunk(chunk: unknown): asserts chunk is Int16Array {
+  if (!(chunk instanceof Int16Array))
+    throw new ProviderError('text-to-speech must give Int16Array chunks', FINAL);
 }
 
 function heardOf(sentence: Sentence, playedMs: number): string {

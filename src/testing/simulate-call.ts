@@ -29,6 +29,7 @@ import {
   type CallReport,
 } from './report.js';
 import { writeWav } from './wav.js';
+import { fileErrorCode, requireWritable } from './writable.js';
 
 export interface SimulateCallOptions {
   /** Address of the server, for example `http://127.0.0.1:8000`. Its host is dialled, for the webhook and for the stream. */
@@ -242,6 +243,7 @@ export async function simulateCall(options: SimulateCallOptions): Promise<CallRe
 
 async function makeCall(caller: Caller): Promise<CallReport> {
   const { options } = caller;
+  if (options.recordTo !== undefined) await requireWritable(options.recordTo);
   const { facts, clock, signal } = caller;
   const steps = await prepareScript(options.script, {
     openVoice: options.openVoice ?? openEmbeddedVoice,
@@ -288,9 +290,15 @@ async function makeCall(caller: Caller): Promise<CallReport> {
     framesSent,
     framesReceived,
   };
-  if (options.recordTo !== undefined) {
+  let recording = options.recordTo ?? null;
+  if (recording !== null) {
     const channels = [callerAudio, renderAgent(playback.log, durationMs)];
-    await writeFile(options.recordTo, writeWav({ sampleRateHz: CALLER_RATE_HZ, channels }));
+    try {
+      await writeFile(recording, writeWav({ sampleRateHz: CALLER_RATE_HZ, channels }));
+    } catch (error) {
+      notes.push(`The recording could not be written (${fileErrorCode(error)}).`);
+      recording = null;
+    }
   }
   const statusNotes =
     options.statusCallback === false ? [] : await postStatus(caller, { status: 'completed', durationMs });
@@ -303,7 +311,7 @@ async function makeCall(caller: Caller): Promise<CallReport> {
     protocolErrors: [...rung.violations, ...stream.violations],
     notes: [...notes, ...statusNotes],
     end,
-    recording: options.recordTo ?? null,
+    recording,
   };
   return { ...report, ok: isInOrder(report) };
 }

@@ -279,6 +279,36 @@ describe('Pacer', () => {
     expect(clock.pending).toBe(0);
   });
 
+  it('begins after a pause without the end of what was said before', () => {
+    const clock = new FakeClock();
+    const player = new CarrierPlayer({ clock, bytesPerMs: 8, onMark: () => {} });
+    const pacer = new Pacer({
+      converter: createOutboundConverter(MULAW_8K, javascriptBackend),
+      sink: player,
+      clock,
+    });
+    pacer.push(new Int16Array(3200).fill(20_000));
+    clock.advance(1000);
+    pacer.push(new Int16Array(320));
+    expect(javascriptBackend.mulawDecode(player.sent[10]?.bytes ?? new Uint8Array())).toEqual(
+      new Int16Array(160),
+    );
+  });
+
+  it('lets nobody hear an event loop that stalls for 300 ms', () => {
+    const clock = new FakeClock();
+    const player = new CarrierPlayer({ clock, bytesPerMs: PER_MS * 2, onMark: () => {} });
+    const pacer = new Pacer({
+      converter: createOutboundConverter(PCM_16K, javascriptBackend),
+      sink: player,
+      clock,
+    });
+    pacer.push(ms(2000));
+    clock.advance(500);
+    clock.stall(300);
+    expect(player.aheadMs).toBeGreaterThan(0);
+  });
+
   it('sends frames of the carrier’s own size', () => {
     const clock = new FakeClock();
     const player = new CarrierPlayer({ clock, bytesPerMs: 8 });

@@ -222,6 +222,13 @@ describe('CallSession', () => {
     expect(other.engine.heard).toEqual(['start', 'audio 320']);
   });
 
+  it('an engine that asks for the end hears nothing of a way out that is broken', () => {
+    const { socket, engine } = bench.call();
+    socket.send = fail;
+    expect(() => engine.context.endCall('agent-hangup')).not.toThrow();
+    expect(bench.ofType('call.ended')).toMatchObject([{ endReason: 'provider-failed' }]);
+  });
+
   it('an error of our own kind is named in the record', () => {
     bench.onEngine = () => {
       throw new ProviderError('The recogniser refused the key.', { status: 401, retryable: false });

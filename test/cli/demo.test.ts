@@ -1,8 +1,13 @@
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../src/cli/program.js';
+import { ConfigError } from '../../src/base/errors.js';
 import { findDemo } from '../../src/testing/demo/demo-file.js';
+import { runDemo } from '../../src/testing/demo/run-demo.js';
 
 async function freePort(): Promise<{ port: number; release(): Promise<void> }> {
   const server = createServer();
@@ -31,6 +36,22 @@ describe('offhook demo', () => {
     expect(code).toBe(1);
     expect(errors).toHaveLength(1);
     expect(errors[0]).toMatch(new RegExp(`^error: .*${port}[^\n]*$`));
+  });
+
+  it('says in one line that its folder cannot be made', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'offhook-demo-'));
+    // A file in the place of the folder stands for every refusal, and holds for root as well.
+    await writeFile(join(folder, 'taken'), '');
+    const running = runDemo({
+      port: 1,
+      host: '127.0.0.1',
+      folder: join(folder, 'taken', 'demo'),
+      print: () => {},
+      signal: AbortSignal.abort(),
+    });
+    await expect(running).rejects.toThrow(/^The folder .*taken\/demo cannot be made \(ENOTDIR\)[^\n]*$/);
+    await expect(running).rejects.toBeInstanceOf(ConfigError);
+    await rm(folder, { recursive: true });
   });
 
   it('can be found while it runs, and ends in order', async () => {

@@ -41,6 +41,8 @@ describe('offhook', () => {
     [['simulate', '--wav', '/does/not/exist.wav'], /cannot be read \(ENOENT\)/],
     [['simulate', '--wav', 'package.json'], /Not a usable WAV file/],
     [['simulate', '--text', '@/does/not/exist'], /cannot be read/],
+    [['simulate', '--out', '/does/not/exist.wav'], /cannot be written \(ENOENT\)/],
+    [['simulate', '--report', '/does/not/exist.json'], /cannot be written \(ENOENT\)/],
     [['simulate', '--text', '  '], /no text/],
     [['simulate', '--webhook-host', 'https://voice.example'], /webhook host/],
     [['simulate', '--to', '555'], /called number/],

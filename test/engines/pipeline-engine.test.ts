@@ -358,6 +358,69 @@ describe('failures', () => {
     expect(rig.voice.spoken.join(' ')).toBe(rig.turns[0]?.agentText);
   });
 
+  it('apologises behind the words it is saying, when the recogniser fails in the middle of them', async () => {
+    const rig = await new CallRig({ firstMessage: ANSWER }).start();
+    await rig.quiet(200);
+    rig.ears.events.failed(new Error('gone'));
+    await rig.quiet(8000);
+    expect(rig.voice.spoken.at(-1)).toMatch(/sorry/);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
+  });
+
+  it.each<[string, () => AsyncIterable<Int16Array>]>([
+    [
+      'bytes',
+      async function* () {
+        yield new Uint8Array(640) as unknown as Int16Array;
+      },
+    ],
+    [
+      'no end of audio',
+      async function* () {
+        for (;;) yield new Int16Array(160_000);
+      },
+    ],
+    ['a promise that fails', (async () => Promise.reject(new Error('async'))) as never],
+  ])('ends the call when the voice gives %s', async (_, synthesize) => {
+    const voice = new FakeVoice();
+    voice.open = () => ({ synthesize, close() {} }) as never;
+    const rig = await new CallRig({ voice, firstMessage: 'Hello.' }).start();
+    await rig.clock.advanceAsync(100);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed', failure: { code: 'PROVIDER_FAILED' } }]);
+    rig.engine.close();
+  });
+
+  it.each([
+    ['opens', { open: () => Promise.reject(new Error('async')) }],
+    [
+      'listens',
+      {
+        open: () => ({
+          pushAudio: () => Promise.reject(new Error('async')),
+          finishUtterance() {},
+          close: () => Promise.reject(new Error('async')),
+        }),
+      },
+    ],
+  ])('keeps the failure of a recogniser that %s asynchronously inside the call', async (_, methods) => {
+    const ears = Object.assign(new FakeRecogniser(), methods);
+    const rig = await new CallRig({ stt: ears as never }).start();
+    await rig.quiet(6000);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
+    rig.engine.close();
+    await rig.clock.advanceAsync(0);
+  });
+
+  it('cuts an answer that is far too long, also when it comes in one piece', async () => {
+    const rig = await new CallRig({}).start();
+    rig.model.answer('word '.repeat(100_000));
+    await rig.says('Talk.');
+    await rig.quiet(1000);
+    rig.engine.close();
+    const { agentText = '', agentTextUnheard = '' } = rig.turns[0] ?? {};
+    expect(agentText.length + agentTextUnheard.length).toBeLessThan(8100);
+  });
+
   it('ends a call whose recogniser cannot be opened', async () => {
     const ears = new FakeRecogniser();
     ears.open = () => {

@@ -37,6 +37,15 @@ async function call(
 }
 
 describe('simulateCall', () => {
+  it('reports the call also when its recording cannot be written', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'offhook-simulate-'));
+    cleanups.push(() => rm(folder, { recursive: true }));
+    // The path of a folder: it passes for writable, and is no place for a file.
+    const report = await call(await start(), HANG_UP, { recordTo: folder });
+    expect(report).toMatchObject({ answer: { outcome: 'answered' }, recording: null });
+    expect(report.notes).toContain('The recording could not be written (EISDIR).');
+  });
+
   it('records the agent where it was heard, beside the caller', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'offhook-simulate-'));
     cleanups.push(() => rm(folder, { recursive: true }));

@@ -1,6 +1,8 @@
 // The folder with the recordings of the demo: the newest ones are kept.
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
+import { ConfigError } from '../../base/errors.js';
+import { fileErrorCode, requireWritable } from '../writable.js';
 
 const NAME = /^call-\d{8}-\d{6}-\d{4}\.wav$/;
 
@@ -11,10 +13,19 @@ export interface Recordings {
   prune(): Promise<void>;
 }
 
-/** Opens the folder, mode 0700, and makes it when it is not there. */
+/** Opens the folder, mode 0700, and makes it when it is not there. @throws ConfigError when that cannot be done. */
 export async function openRecordings(options: { folder: string; keep: number }): Promise<Recordings> {
   const folder = resolve(options.folder);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new ConfigError(
+      'CONFIG_INVALID',
+      `The folder ${folder} cannot be made (${fileErrorCode(error)}): start the demo in a folder that you can write to.`,
+      { cause: error },
+    );
+  }
+  await requireWritable(join(folder, 'call.wav'));
   const shown = relative(process.cwd(), folder);
   const base = shown.startsWith('..') ? folder : shown;
   let count = 0;
