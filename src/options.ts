@@ -40,21 +40,21 @@ export interface ClientOptions {
 /** Options of `phone.agent(...)`. */
 export interface AgentOptions {
   /** Who the agent is and what it shall do. @default '' */
-  systemPrompt?: string;
+  systemPrompt?: string | undefined;
   /** What the agent says when the call connects. @default nothing: the caller speaks first */
-  firstMessage?: string;
+  firstMessage?: string | undefined;
   /** Speech-to-text. @default the simulated one of the local stack, with a warning */
-  stt?: SpeechToText;
+  stt?: SpeechToText | undefined;
   /** Language model; `onMessage` of `serve` replaces it. @default the scripted one of the local stack, with a warning */
-  llm?: LanguageModel;
+  llm?: LanguageModel | undefined;
   /** Text-to-speech. @default the embedded voice of the local stack, with a warning */
-  tts?: TextToSpeech;
+  tts?: TextToSpeech | undefined;
   /** Language of the call, a BCP 47 tag like `en` or `de-CH`. @default the provider's own */
-  language?: string;
+  language?: string | undefined;
   /** Values of `{name}` placeholders in `systemPrompt` and `firstMessage`. Control characters are dropped, a value is cut at 500 characters. @default {} */
-  variables?: Variables;
+  variables?: Variables | undefined;
   /** True when the caller can interrupt the agent. @default true */
-  interruptible?: boolean;
+  interruptible?: boolean | undefined;
 }
 
 /** Options of `phone.serve(...)`. */
@@ -64,39 +64,39 @@ export interface ServeOptions {
   /** Port to listen on, 1-65535. @default 8000 */
   port?: number | undefined;
   /** Address to listen on. @default '0.0.0.0' */
-  host?: string;
+  host?: string | undefined;
   /** Start a tunnel. Not available in this version, and never together with `webhookUrl`. @default false */
-  tunnel?: boolean;
+  tunnel?: boolean | undefined;
   /** Called when a call connects. */
-  onCallStart?: (data: CallStartPayload) => unknown;
+  onCallStart?: ((data: CallStartPayload) => unknown) | undefined;
   /** Called with the whole record when a call is over and stored, calls that never connected included. */
-  onCallEnd?: (data: CallRecord) => unknown;
+  onCallEnd?: ((data: CallRecord) => unknown) | undefined;
   /** Called for each final piece of the transcript. */
-  onTranscript?: (data: TranscriptPayload) => unknown;
+  onTranscript?: ((data: TranscriptPayload) => unknown) | undefined;
   /** Replaces the language model: gets what the caller said, returns or streams the answer. */
-  onMessage?: OnMessage;
+  onMessage?: OnMessage | undefined;
   /** Called after each turn, with its latency and cost. */
-  onMetrics?: (data: MetricsPayload) => unknown;
+  onMetrics?: ((data: MetricsPayload) => unknown) | undefined;
   /** Serve the page. Its API is there in any case. @default true */
-  dashboard?: boolean;
+  dashboard?: boolean | undefined;
   /** Bearer token that protects page and API. @default open, with a warning */
   dashboardToken?: string | undefined;
   /** Point the number's voice URL at this server when it starts; needs `webhookUrl` and the carrier's credentials. @default true */
-  manageWebhook?: boolean;
+  manageWebhook?: boolean | undefined;
   /** Open streams that one address may have, 1 or more. Behind a proxy all callers share one address unless `trustProxy` is set. @default 10 */
-  maxStreamsPerIp?: number;
+  maxStreamsPerIp?: number | undefined;
   /** Calls at a time, 1 or more; the next one gets the busy answer. @default no limit */
   maxCalls?: number | undefined;
   /** Proxies whose `X-Forwarded-For` is believed: the values of Express's `trust proxy`. @default false */
-  trustProxy?: boolean | number | string | string[];
+  trustProxy?: boolean | number | string | string[] | undefined;
   /** Longest call, in minutes, 0.05-1440. @default 60 */
-  maxCallMinutes?: number;
+  maxCallMinutes?: number | undefined;
   /** How long `disconnect` waits for connections to close, in seconds, 0-600. @default 10 */
-  drainSeconds?: number;
+  drainSeconds?: number | undefined;
   /** Where log lines go: any pino-compatible logger. @default pino on standard error, level info */
-  logger?: Logger;
+  logger?: Logger | undefined;
   /** Refuse to start without the carrier's webhook secret. One that is there is always verified. @default false */
-  requireSignature?: boolean;
+  requireSignature?: boolean | undefined;
 }
 
 const CLIENT_OPTIONS = ['carrier', 'phoneNumber', 'webhookUrl'];
@@ -284,7 +284,7 @@ export function checkServeOptions(options: ServeOptions, client: CheckedClientOp
   const { agent, logger, onMessage, onCallStart, onCallEnd, onTranscript, onMetrics } = options;
   if (!(agent instanceof Agent)) {
     const code = agent === undefined ? 'CONFIG_MISSING' : 'CONFIG_INVALID';
-    throw new ConfigError(code, 'agent must be what phone.agent() returned.');
+    throw new ConfigError(code, 'agent must be what phone.agent({ … }) returned.');
   }
   refuseTunnel(checkBoolean('tunnel', options.tunnel, false), client.webhookUrl);
   if (typeof onMessage === 'string') {

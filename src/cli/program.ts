@@ -13,7 +13,7 @@ function wholeNumber(range: { from: number; to: number }): (text: string) => num
   return (text) => {
     const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
     if (!(value >= range.from && value <= range.to)) {
-      throw new InvalidArgumentError(`It is a whole number from ${range.from} to ${range.to}.`);
+      throw new InvalidArgumentError(`It must be a whole number from ${range.from} to ${range.to}.`);
     }
     return value;
   };
@@ -25,7 +25,7 @@ function defaultPort(): number {
   try {
     return wholeNumber({ from: 1, to: 65_535 })(text);
   } catch {
-    throw new UsageError('The environment variable PORT is a whole number from 1 to 65535.');
+    throw new UsageError('The environment variable PORT must be a whole number from 1 to 65535.');
   }
 }
 
@@ -106,7 +106,7 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
     .version(version)
     .exitOverride()
     .showSuggestionAfterError()
-    .showHelpAfterError('(offhook --help shows what there is)')
+    .showHelpAfterError('(--help shows what there is)')
     .configureOutput({ writeOut: write(context.out), writeErr: write(context.error) });
   const finish = (code: number) => {
     exitCode = code;

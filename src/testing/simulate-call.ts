@@ -37,27 +37,27 @@ export interface SimulateCallOptions {
   /** @default 'carrier-a' */
   carrier?: 'carrier-a';
   /** Public host of the server, as the carrier knows it; part of what is signed. @default the host of `url` */
-  webhookHost?: string;
+  webhookHost?: string | undefined;
   /** Signs webhooks and upgrade. Nothing is signed without it. */
-  authToken?: string;
+  authToken?: string | undefined;
   /** @default a random id */
-  accountSid?: string;
+  accountSid?: string | undefined;
   /** Who calls. Also `anonymous` and other words that carriers use. @default '+15005550020' */
-  from?: string;
+  from?: string | undefined;
   /** The called number. @default '+15005550010' */
-  to?: string;
+  to?: string | undefined;
   /** What the caller does. */
   script: readonly CallerStep[];
   /** Speaks the `say` steps. @default the embedded voice */
   openVoice?: OpenVoice;
   /** The caller hangs up after this time, 1,000 to 3,600,000. @default 120000 */
-  maxDurationMs?: number;
+  maxDurationMs?: number | undefined;
   /** Path of a stereo WAV file to write: the caller left, the agent right as it was really played, 8 kHz. */
-  recordTo?: string;
+  recordTo?: string | undefined;
   /** A REST API that the server under test uses: it can then end and transfer this call. */
   restServer?: CarrierARestServer;
   /** Post the number's status callback after the call. @default true */
-  statusCallback?: boolean;
+  statusCallback?: boolean | undefined;
   /** Calls the simulation off: the call ends at once, and the report says so. */
   signal?: AbortSignal;
   /** @default the real clock */

@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { readFirstEnv } from '../../base/env.js';
 import { ConfigError } from '../../base/errors.js';
+import { checkNames, requireObject } from '../../base/option-checks.js';
 import { transcoder } from '../../transcoder/select.js';
 import type { Carrier, CarrierRest, MediaDialect, WebhookRequest } from '../carrier.js';
 import { openMediaDialect } from './media.js';
@@ -10,16 +11,22 @@ import { signatureOf, verifyUpgradeUrl, verifyWebhook } from './signature.js';
 import { webhookDialect } from './webhooks.js';
 
 const DEFAULT_BASE_URL = 'https://api.twilio.com';
+const CONSTRUCTOR = 'new CarrierA()';
+const OPTION_NAMES = [
+  'accountSid',
+  'authToken',
+  'baseUrl',
+] as const satisfies readonly (keyof CarrierAOptions)[];
 const STREAM_TOKEN_LABEL = 'offhook stream token';
 
 /** Settings of carrier A. An empty one counts as missing. */
 export interface CarrierAOptions {
   /** Account identifier; begins with `AC`. @default CARRIER_A_ACCOUNT_SID, then TWILIO_ACCOUNT_SID */
-  accountSid?: string;
+  accountSid?: string | undefined;
   /** Secret of webhook signatures and of the REST API. @default CARRIER_A_AUTH_TOKEN, then TWILIO_AUTH_TOKEN */
-  authToken?: string;
+  authToken?: string | undefined;
   /** Origin of the REST API, without the version path. @default the vendor's */
-  baseUrl?: string;
+  baseUrl?: string | undefined;
 }
 
 /** Telephony carrier A. Credentials are demanded only by what needs them. @throws ConfigError for one that cannot be right. */
@@ -32,6 +39,13 @@ export class CarrierA implements Carrier {
   readonly #authToken: string | undefined;
 
   constructor(options: CarrierAOptions = {}) {
+    // A mistyped name would leave the secret out, and webhooks unverified.
+    checkNames(requireObject(options, CONSTRUCTOR), { known: OPTION_NAMES, later: [] }, CONSTRUCTOR);
+    for (const name of OPTION_NAMES) {
+      const value: unknown = options[name];
+      if (value === undefined || typeof value === 'string') continue;
+      throw new ConfigError('CONFIG_INVALID', `${name} of ${CONSTRUCTOR} must be a text.`);
+    }
     const accountSid = options.accountSid || readFirstEnv(['CARRIER_A_ACCOUNT_SID', 'TWILIO_ACCOUNT_SID']);
     this.#authToken = options.authToken || readFirstEnv(['CARRIER_A_AUTH_TOKEN', 'TWILIO_AUTH_TOKEN']);
     if (accountSid !== undefined && !/^AC[A-Za-z0-9]+$/.test(accountSid)) {

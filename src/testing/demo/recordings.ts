@@ -4,10 +4,10 @@ import { join, relative, resolve } from 'node:path';
 import { ConfigError } from '../../base/errors.js';
 import { fileErrorCode, requireWritable } from '../writable.js';
 
-const NAME = /^call-\d{8}-\d{6}-\d{4}\.wav$/;
+const NAME = /^call-\d{8}-\d{6}-\d+-\d{4}\.wav$/;
 
 export interface Recordings {
-  /** Path for the next recording, relative to the working directory when it lies inside. `at` is epoch milliseconds. */
+  /** Path for the next recording, relative to the working directory when it lies inside. Two demos never share one. `at` is epoch milliseconds. */
   nextPath(at: number): string;
   /** Removes all but the newest `keep`. */
   prune(): Promise<void>;
@@ -36,7 +36,7 @@ export async function openRecordings(options: { folder: string; keep: number }):
         .toISOString()
         .replace(/[-:]|\..*$/g, '')
         .split('T');
-      return join(base, `call-${day}-${time}-${String(count % 10_000).padStart(4, '0')}.wav`);
+      return join(base, `call-${day}-${time}-${process.pid}-${String(count % 10_000).padStart(4, '0')}.wav`);
     },
     async prune() {
       const names = (await readdir(folder)).filter((name) => NAME.test(name)).sort();

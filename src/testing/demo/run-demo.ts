@@ -56,7 +56,7 @@ function createPhone(credentials: { accountSid: string; authToken: string; baseU
   });
 }
 
-function describeCall(caller: DemoCaller, report: CallReport): string {
+function describeCall(caller: DemoCaller, report: CallReport, isStopping: boolean): string {
   const who = `${maskPhone(caller.from)} (${caller.topic})`;
   if (report.end === null) return `call from ${who}: not answered, ${report.answer.reason}`;
   const answers = report.turns.flatMap(({ responseMs }) => (responseMs === null ? [] : [responseMs]));
@@ -67,7 +67,7 @@ function describeCall(caller: DemoCaller, report: CallReport): string {
     ...(report.clears.length > 0 ? [`${report.clears.length} interrupted`] : []),
     ...report.protocolErrors.map(({ sentence }) => `PROTOCOL ERROR: ${sentence}`),
     ...(report.gaps.length > 0 ? [`${report.gaps.length} gaps`] : []),
-    `${describeEnd(report.end)}, ${report.recording ?? 'not recorded'}`,
+    `${isStopping ? 'the demo was stopped' : describeEnd(report.end)}, ${report.recording ?? 'not recorded'}`,
   ].join(', ');
 }
 
@@ -77,6 +77,7 @@ function startCallers(house: DemoHouse, print: (line: string) => void) {
   const running = new Set<Promise<void>>();
   const abort = new AbortController();
   let turn = 0;
+  let isStopping = false;
   const ring = async (caller: DemoCaller): Promise<void> => {
     try {
       const report = await simulateCall({
@@ -92,7 +93,7 @@ function startCallers(house: DemoHouse, print: (line: string) => void) {
         signal: abort.signal,
         clock,
       });
-      print(describeCall(caller, report));
+      print(describeCall(caller, report, isStopping));
       await recordings.prune();
     } catch (error) {
       const reason = OffhookError.isInstance(error) ? error.message : 'the simulated caller failed';
@@ -110,7 +111,10 @@ function startCallers(house: DemoHouse, print: (line: string) => void) {
   let timer = clock.after(FIRST_CALL_MS, next);
   return {
     /** No further caller rings. */
-    stopRinging: () => timer.cancel(),
+    stopRinging() {
+      isStopping = true;
+      timer.cancel();
+    },
     /** Cuts off who is still on the line, and waits for the last report. */
     async finish() {
       abort.abort();

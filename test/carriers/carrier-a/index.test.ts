@@ -49,6 +49,15 @@ describe('CarrierA', () => {
     expect(() => new CarrierA({ accountSid: sid })).toThrow(ConfigError);
   });
 
+  it.each([
+    [{ authtoken: 'x' }, 'Did you mean authToken?'],
+    [{ secret: 'x' }, 'It takes: accountSid, authToken, baseUrl.'],
+    [{ authToken: 5 }, 'authToken of new CarrierA() must be a text.'],
+    [null, 'takes an object of options'],
+  ])('refuses %j, and says what is meant', (options, fix) => {
+    expect(() => new CarrierA(options as never)).toThrow(fix);
+  });
+
   it.each(['api.example', 'ftp://api.example'])('refuses the base URL %j', (baseUrl) => {
     expect(() => new CarrierA({ baseUrl })).toThrow(ConfigError);
   });

@@ -78,9 +78,9 @@ describe('the recordings of a demo', () => {
     for (const path of paths) await writeFile(path, '');
     await recordings.prune();
     expect((await readdir(parent)).sort()).toEqual([
-      'call-20260101-000002-0003.wav',
-      'call-20260101-000003-0004.wav',
-      'call-20260101-000004-0005.wav',
+      `call-20260101-000002-${process.pid}-0003.wav`,
+      `call-20260101-000003-${process.pid}-0004.wav`,
+      `call-20260101-000004-${process.pid}-0005.wav`,
       'notes.wav',
     ]);
   });
