@@ -104,6 +104,17 @@ export const ENDPOINTS = [
     refusals: [400, 404, 409, 413, 415, 502],
   },
   {
+    operationId: 'getMetrics',
+    method: 'get',
+    path: '/metrics',
+    summary: 'The counters as Prometheus gauges.',
+    success: {
+      status: 200,
+      description: 'Prometheus text exposition format.',
+      content: { 'text/plain': { type: 'string' } },
+    },
+  },
+  {
     operationId: 'getOpenApi',
     method: 'get',
     path: '/api/openapi.json',

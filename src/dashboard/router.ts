@@ -11,6 +11,7 @@ import type { Gatekeeper, RequestFacts } from './auth.js';
 import { ENDPOINTS, type OperationId } from './endpoints.js';
 import { openExport } from './export.js';
 import type { Handler, JsonOperation } from './handlers.js';
+import { formatMetrics, METRICS_TYPE } from './metrics.js';
 import type { Page } from './page.js';
 import type { EventFeed } from './sse.js';
 
@@ -35,7 +36,7 @@ export type DashboardHandler = Router;
 
 type Endpoint = (request: Request, response: Response) => Promise<void> | void;
 
-/** Routes `/`, `/dashboard` and everything under `/api`. */
+/** Routes `/`, `/dashboard`, `/metrics` and everything under `/api`. */
 export function createRouter(parts: RouterParts): Router {
   const { gatekeeper, feed, store, page, clock, logger } = parts;
   const router = express.Router({ caseSensitive: true });
@@ -102,6 +103,10 @@ export function createRouter(parts: RouterParts): Router {
     }
   };
 
+  const showMetrics: Endpoint = async (_request, response) => {
+    response.type(METRICS_TYPE).send(formatMetrics(await store.aggregates()));
+  };
+
   function runHandler(operation: JsonOperation): Endpoint {
     return async (request, response) => {
       const handler = parts.handlers[operation];
@@ -119,7 +124,8 @@ export function createRouter(parts: RouterParts): Router {
 
   function endpointOf(operation: OperationId): Endpoint {
     if (operation === 'streamEvents') return streamEvents;
-    return operation === 'exportCalls' ? exportCalls : runHandler(operation);
+    if (operation === 'exportCalls') return exportCalls;
+    return operation === 'getMetrics' ? showMetrics : runHandler(operation);
   }
 
   function refuseMethod(allowed: string): Endpoint {
@@ -133,7 +139,7 @@ export function createRouter(parts: RouterParts): Router {
   });
   router.route(['/', '/dashboard']).get(showPage).all(refuseMethod('GET, HEAD'));
 
-  router.use('/api', (request, response, next) => {
+  router.use(['/api', '/metrics'], (request, response, next) => {
     response.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
     if (request.method !== 'POST') gatekeeper.admitReader(factsOf(request));
     else gatekeeper.admitCommand(factsOf(request));
