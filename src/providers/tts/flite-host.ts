@@ -24,8 +24,12 @@ interface Job {
   readonly request: FliteRequest;
   readonly resolve: (audio: RawAudio) => void;
   readonly reject: (error: Error) => void;
+  /** Times that a thread has begun with it. */
+  attempts: number;
 }
 
+/** A machine that is short of time for a moment gets a second chance, inside the patience of a call. */
+const MAX_ATTEMPTS = 2;
 const DEFAULT_SENTENCE_LIMIT_MS = 2000;
 const DEFAULT_START_LIMIT_MS = 10_000;
 
@@ -36,6 +40,7 @@ export class FliteHost {
   #ready = false;
   #current: Job | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #grace: NodeJS.Immediate | undefined;
   #nextId = 1;
 
   constructor(options: FliteHostOptions) {
@@ -82,6 +87,7 @@ export class FliteHost {
           settled();
           reject(error);
         },
+        attempts: 0,
       });
       this.#advance();
     });
@@ -94,6 +100,7 @@ export class FliteHost {
     const job = this.#queue.shift();
     if (job === undefined) return;
     this.#current = job;
+    job.attempts += 1;
     this.#limit(
       this.#options.sentenceLimitMs ?? DEFAULT_SENTENCE_LIMIT_MS,
       'The embedded voice took too long over a sentence.',
@@ -107,7 +114,7 @@ export class FliteHost {
       this.#lose(worker, 'The embedded voice could not speak a sentence.');
       return;
     }
-    clearTimeout(this.#timer);
+    this.#unlimit();
     const job = this.#current;
     this.#current = undefined;
     if (reply.type === 'ready') this.#ready = true;
@@ -116,17 +123,33 @@ export class FliteHost {
   }
 
   #limit(limitMs: number, sentence: string): void {
-    clearTimeout(this.#timer);
+    this.#unlimit();
     const worker = this.#worker;
     if (worker === undefined) return;
-    this.#timer = setTimeout(() => this.#lose(worker, sentence), limitMs);
+    const giveUp = () => {
+      const job = this.#current;
+      if (job !== undefined && job.attempts < MAX_ATTEMPTS) {
+        this.#current = undefined;
+        this.#queue.unshift(job);
+      }
+      this.#lose(worker, sentence);
+    };
+    // Behind a stall of this thread the answer may be waiting: it is let in first.
+    this.#timer = setTimeout(() => {
+      this.#grace = setImmediate(giveUp);
+    }, limitMs);
     this.#timer.unref();
+  }
+
+  #unlimit(): void {
+    clearTimeout(this.#timer);
+    clearImmediate(this.#grace);
   }
 
   /** Gives up a thread: its sentence fails, the others get a new thread. One that never started fails them all. */
   #lose(worker: Worker, sentence: string, cause?: unknown): void {
     if (worker !== this.#worker) return;
-    clearTimeout(this.#timer);
+    this.#unlimit();
     this.#worker = undefined;
     void worker.terminate();
     const lost = this.#ready ? [this.#current] : [this.#current, ...this.#queue.splice(0)];

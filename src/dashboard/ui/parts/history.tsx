@@ -41,7 +41,7 @@ export function History({ page, masked }: { page: PageState; masked: boolean }) 
 function Table({ calls, masked }: { calls: readonly CallSummary[]; masked: boolean }) {
   return useMemo(
     () => (
-      <table>
+      <table class={masked ? '' : 'whole-numbers'}>
         <thead>
           <tr>
             <th scope="col">Call</th>
