@@ -7,7 +7,6 @@ import { createLogger, describeError, type Logger } from './base/log.js';
 import { CallDirectory } from './calls/call-directory.js';
 import { type AttachedCallbacks, attachCallbacks } from './calls/callbacks.js';
 import { createOtherDoors } from './carriers/index.js';
-import { createDashboard } from './dashboard/index.js';
 import type { EngineRecipe } from './engines/engine.js';
 import { createPipelineRecipe } from './engines/pipeline-engine.js';
 import { EventBus } from './events/bus.js';
@@ -24,7 +23,7 @@ import {
 import { ScriptedLanguageModel } from './providers/llm/index.js';
 import { SimulatedSpeechToText } from './providers/stt/index.js';
 import { FliteTextToSpeech } from './providers/tts/index.js';
-import { createPhoneServer, type PhoneServer } from './server/server.js';
+import type { PhoneServer } from './server/server.js';
 import type { CallStore } from './stores/call-store.js';
 import { MemoryStore } from './stores/index.js';
 import { transcoder } from './transcoder/select.js';
@@ -93,7 +92,8 @@ class House {
   readonly #bus: EventBus;
   readonly #store: CallStore = new MemoryStore();
   readonly #callbacks: AttachedCallbacks;
-  readonly #server: PhoneServer;
+  readonly #desk: CallDirectory;
+  #server: PhoneServer | undefined;
   #opening: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
 
@@ -101,29 +101,37 @@ class House {
   constructor(options: CheckedServeOptions, client: CheckedClientOptions) {
     this.#options = options;
     this.#client = client;
-    const { carrier, webhookUrl } = client;
     const logger = options.logger ?? createLogger({ level: 'info' });
     const bus = new EventBus(logger);
-    const store = this.#store;
-    const clock = systemClock;
     this.#logger = logger;
     this.#bus = bus;
     const recipe = createRecipe(options, logger);
-    bus.subscribeDurable((event) => store.append(event));
+    bus.subscribeDurable((event) => this.#store.append(event));
     this.#callbacks = attachCallbacks(bus, { callbacks: options.callbacks, logger });
-    const desk = new CallDirectory({
-      carrier,
+    this.#desk = new CallDirectory({
+      carrier: client.carrier,
       backend: transcoder,
       recipe,
       bus,
-      clock,
+      clock: systemClock,
       logger,
       nodeId: randomBytes(4).toString('hex'),
       maxCallMs: options.maxCallMs,
     });
+  }
+
+  async #listen(): Promise<number> {
+    const options = this.#options;
+    const { carrier, webhookUrl } = this.#client;
+    const [logger, clock, desk] = [this.#logger, systemClock, this.#desk];
+    // The web framework is half of what the package loads; who only makes an agent or a test does not wait for it.
+    const [{ createDashboard }, { createPhoneServer }] = await Promise.all([
+      import('./dashboard/index.js'),
+      import('./server/server.js'),
+    ]);
     const dashboard = createDashboard({
-      store,
-      bus,
+      store: this.#store,
+      bus: this.#bus,
       controls: desk,
       token: options.dashboardToken,
       page: options.dashboard,
@@ -144,11 +152,12 @@ class House {
       logger,
       clock,
     });
+    return this.#server.listen(options.port, options.host);
   }
 
   async open(): Promise<RunningServer> {
     const { host, dashboard } = this.#options;
-    const listening = this.#server.listen(this.#options.port, host);
+    const listening = this.#listen();
     this.#opening = listening;
     const port = await listening;
     if (this.#closing !== undefined) {
@@ -170,7 +179,7 @@ class House {
 
   async #close(): Promise<void> {
     await this.#opening.catch(() => {});
-    await this.#server.close();
+    await this.#server?.close();
     await this.#bus.settled();
     await within(this.#options.drainMs, this.#callbacks.settled());
     this.#callbacks.close();
