@@ -28,6 +28,32 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
+/** HTTP status that an error is answered with where a request raised it. */
+export const HTTP_STATUSES: Readonly<Record<ErrorCode, number>> = {
+  CONFIG_INVALID: 500,
+  CONFIG_MISSING: 500,
+  CONFIG_CONFLICT: 500,
+  CONFIG_PORT_IN_USE: 500,
+  SIGNATURE_MISSING: 403,
+  SIGNATURE_MALFORMED: 403,
+  SIGNATURE_MISMATCH: 403,
+  SIGNATURE_EXPIRED: 403,
+  AUTH_REQUIRED: 401,
+  AUTH_FORBIDDEN: 403,
+  REQUEST_INVALID: 400,
+  REQUEST_TOO_LARGE: 413,
+  REQUEST_CONFLICT: 409,
+  NOT_FOUND: 404,
+  LIMIT_EXCEEDED: 429,
+  PROTOCOL_INVALID: 400,
+  CARRIER_FAILED: 502,
+  PROVIDER_FAILED: 502,
+  STORE_FAILED: 503,
+  TRANSCODER_UNAVAILABLE: 500,
+  TRANSCODER_INPUT: 500,
+  INTERNAL: 500,
+};
+
 const BRAND = Symbol.for('offhook.error');
 
 /** Base of all errors of the package. `code` is stable, `message` names the fix where there is one. */

@@ -1,5 +1,5 @@
 // What a handler answers, and what an error becomes on the wire.
-import { type ErrorCode, OffhookError } from '../base/errors.js';
+import { type ErrorCode, HTTP_STATUSES, OffhookError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { ErrorBody } from '../contract/dashboard-api.js';
 
@@ -9,18 +9,6 @@ export interface Answer {
   headers?: { readonly [name: string]: string };
   body: unknown;
 }
-
-const STATUS: Partial<Record<ErrorCode, number>> = {
-  AUTH_REQUIRED: 401,
-  AUTH_FORBIDDEN: 403,
-  REQUEST_INVALID: 400,
-  REQUEST_TOO_LARGE: 413,
-  REQUEST_CONFLICT: 409,
-  NOT_FOUND: 404,
-  LIMIT_EXCEEDED: 429,
-  CARRIER_FAILED: 502,
-  STORE_FAILED: 503,
-};
 
 /** How long a refused guesser is asked to wait, in seconds. */
 const RETRY_AFTER_SECONDS = '60';
@@ -32,8 +20,8 @@ export function errorBody(code: ErrorCode, message: string): ErrorBody {
 
 /** Turns an error into an answer. Foreign errors are logged and answered without a word of theirs. */
 export function toErrorAnswer(error: unknown, logger: Logger): Answer {
-  const status = OffhookError.isInstance(error) ? STATUS[error.code] : undefined;
-  if (!OffhookError.isInstance(error) || status === undefined) {
+  const status = OffhookError.isInstance(error) ? HTTP_STATUSES[error.code] : 500;
+  if (!OffhookError.isInstance(error) || status === 500) {
     logger.error(describeError(error), 'dashboard request failed');
     return {
       status: 500,

@@ -1,6 +1,6 @@
 // What an error looks like from outside: a status and a coded body. Never a stack trace.
 import type { ErrorRequestHandler, RequestHandler } from 'express';
-import { ERROR_CODES, type ErrorCode, NotFoundError, OffhookError } from '../base/errors.js';
+import { ERROR_CODES, type ErrorCode, HTTP_STATUSES, NotFoundError, OffhookError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { ErrorBody } from '../contract/dashboard-api.js';
 
@@ -11,16 +11,6 @@ export interface ErrorAnswer {
   readonly body: ErrorBody;
 }
 
-const STATUSES: Readonly<Partial<Record<ErrorCode, number>>> = {
-  AUTH_REQUIRED: 401,
-  AUTH_FORBIDDEN: 403,
-  REQUEST_INVALID: 400,
-  REQUEST_TOO_LARGE: 413,
-  REQUEST_CONFLICT: 409,
-  NOT_FOUND: 404,
-  LIMIT_EXCEEDED: 429,
-};
-
 /** Seconds after which a client over a limit may try again. */
 const RETRY_AFTER_SECONDS = 5;
 
@@ -29,9 +19,8 @@ export function toErrorAnswer(error: unknown): ErrorAnswer {
   if (!OffhookError.isInstance(error)) return toForeignAnswer(error);
   // One body for every reason: a forger learns nothing.
   if (error.code.startsWith('SIGNATURE_')) return answer(403, 'SIGNATURE_MISMATCH');
-  const status = STATUSES[error.code];
-  if (status === undefined) return answer(error.code === 'CARRIER_FAILED' ? 502 : 500, error.code);
-  return answer(status, error.code, error.message);
+  const status = HTTP_STATUSES[error.code];
+  return status < 500 ? answer(status, error.code, error.message) : answer(status, error.code);
 }
 
 function toForeignAnswer(error: unknown): ErrorAnswer {
