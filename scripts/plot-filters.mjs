@@ -55,7 +55,7 @@ band around half the lower rate, every second or third tap is zero, and one outp
 integers, every polyphase branch sums to exactly 2^20. The stop band of the filters that make new samples weighs more towards
 its end, where the images of speech lie.
 
-The plots stand beside this page, and at the end of it in the crate's own documentation (`cargo doc`).
+The plots stand beside this page, and at the end of it in the crate's own documentation (\`cargo doc\`).
 
 ${sections.join('\n')}`,
 );
