@@ -8,6 +8,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BARS, measurePath, RIPPLE_LIMIT_DB, SINAD_LIMIT_DB } from '../test/bench/audio-quality.mjs';
 import { plotLines } from '../test/bench/plot.mjs';
+import { toTable } from '../test/bench/table.mjs';
 import { setUp } from './setup.mjs';
 
 await setUp();
@@ -134,7 +135,7 @@ const head = [
   'same bytes',
   'bars',
 ];
-const table = [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+const table = toTable(head, rows);
 const plots = BARS.map(({ fromHz, toHz }) => {
   const name = `${fromHz / 1000}-to-${toHz / 1000}`;
   return `![response ${name}](${name}-response.svg)\n![pass band ${name}](${name}-passband.svg)`;

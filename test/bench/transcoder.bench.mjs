@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { compare } from './compare.mjs';
 import { plotBars } from './plot.mjs';
+import { toTable } from './table.mjs';
 
 const built = new URL('../../dist/transcoder/', import.meta.url);
 /** @type {typeof import('../../src/transcoder/select.js')} */
@@ -282,10 +283,8 @@ export async function run(folder = 'docs/bench') {
     const results = compare(candidates);
     const base = results[0]?.nanoseconds ?? 1;
     const all = [...results, ...programs.map((each) => ({ ...each, ratio: each.nanoseconds / base }))];
-    const rows = all.map(
-      ({ name, nanoseconds, ratio }) => `| ${name} | ${nanoseconds.toFixed(0)} | ${ratio.toFixed(2)} |`,
-    );
-    const table = ['| candidate | ns | ratio |', '| --- | ---: | ---: |', ...rows].join('\n');
+    const rows = all.map(({ name, nanoseconds, ratio }) => [name, nanoseconds.toFixed(0), ratio.toFixed(2)]);
+    const table = toTable(['candidate', 'ns', 'ratio'], rows, { numbersFrom: 1 });
     console.log(`\n${title}\n${table}`);
     const plot = `transcoder-${index + 1}.svg`;
     const bars = all.map(({ name, nanoseconds }) => ({ label: name, value: nanoseconds / 1000 }));
