@@ -1,19 +1,18 @@
-// Measures the audio of the built package, path by path, and writes a table and plots.
+// Sets the clone up, measures the audio of the built package, path by path, and writes a table and plots.
 //
 //   npm run audio-report [-- FOLDER]     default: docs/audio
 //
 // Every backend gives the same bytes; the report measures one and compares the others with it.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { BARS, measurePath, RIPPLE_LIMIT_DB, SINAD_LIMIT_DB } from '../test/bench/audio-quality.mjs';
 import { plotLines } from '../test/bench/plot.mjs';
+import { toTable } from '../test/bench/table.mjs';
+import { setUp } from './setup.mjs';
 
+await setUp();
 const built = new URL('../dist/transcoder/', import.meta.url);
-if (!existsSync(new URL('index.js', built))) {
-  console.error('audio-report measures the built package: run npm run build first');
-  process.exit(1);
-}
 /** @type {typeof import('../src/transcoder/select.js')} */
 const { BACKEND_NAMES, loadTranscoder } = await import(new URL('select.js', built).href);
 /** @type {typeof import('../src/transcoder/rates.js')} */
@@ -31,6 +30,7 @@ const backends = BACKEND_NAMES.flatMap((name) => {
 });
 const first = backends[0];
 if (first === undefined) throw new Error('no backend of the transcoder works here');
+if (first.name !== 'native') console.log('no native addon here (it takes cargo): its bytes are not compared');
 
 /** One second of full-scale noise and its tail, as a fingerprint. @param {import('../src/transcoder/backend.js').TranscoderBackend} backend @param {number} fromHz @param {number} toHz */
 function fingerprint(backend, fromHz, toHz) {
@@ -135,7 +135,7 @@ const head = [
   'same bytes',
   'bars',
 ];
-const table = [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+const table = toTable(head, rows);
 const plots = BARS.map(({ fromHz, toHz }) => {
   const name = `${fromHz / 1000}-to-${toHz / 1000}`;
   return `![response ${name}](${name}-response.svg)\n![pass band ${name}](${name}-passband.svg)`;

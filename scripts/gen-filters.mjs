@@ -1,4 +1,3 @@
-// @ts-nocheck: matrices are all index arithmetic, and every result is measured before it is written.
 // Designs the resampling filters and writes the one integer table that Rust and JavaScript share.
 //
 //   node scripts/gen-filters.mjs           writes both tables
@@ -103,6 +102,18 @@ const DESIGNS = [
   },
 ];
 
+/**
+ * The element at a place that is known to be there. @template T @param {ArrayLike<T>} list @param {number} place @returns {T}
+ */
+function get(list, place) {
+  return /** @type {T} */ (list[place]);
+}
+
+/** The same for numbers, which are many: of one kind of array, so that it costs nothing. @param {Float64Array} numbers @param {number} place */
+function at(numbers, place) {
+  return /** @type {number} */ (numbers[place]);
+}
+
 /** @param {Design} design */
 function geometry(design) {
   const up = design.toHz / BASE_HZ;
@@ -114,23 +125,24 @@ function geometry(design) {
 function solve(matrix, right) {
   const size = right.length;
   for (let i = 0; i < size; i++) {
-    const row = matrix[i];
+    const row = get(matrix, i);
     for (let j = 0; j <= i; j++) {
-      const other = matrix[j];
-      let sum = row[j];
-      for (let k = 0; k < j; k++) sum -= row[k] * other[k];
-      row[j] = i === j ? Math.sqrt(sum) : sum / other[j];
+      const other = get(matrix, j);
+      let sum = at(row, j);
+      for (let k = 0; k < j; k++) sum -= at(row, k) * at(other, k);
+      row[j] = i === j ? Math.sqrt(sum) : sum / at(other, j);
     }
   }
   for (let i = 0; i < size; i++) {
-    let sum = right[i];
-    for (let k = 0; k < i; k++) sum -= matrix[i][k] * right[k];
-    right[i] = sum / matrix[i][i];
+    const row = get(matrix, i);
+    let sum = at(right, i);
+    for (let k = 0; k < i; k++) sum -= at(row, k) * at(right, k);
+    right[i] = sum / at(row, i);
   }
   for (let i = size - 1; i >= 0; i--) {
-    let sum = right[i];
-    for (let k = i + 1; k < size; k++) sum -= matrix[k][i] * right[k];
-    right[i] = sum / matrix[i][i];
+    let sum = at(right, i);
+    for (let k = i + 1; k < size; k++) sum -= at(get(matrix, k), i) * at(right, k);
+    right[i] = sum / at(get(matrix, i), i);
   }
 }
 
@@ -153,7 +165,8 @@ function designTaps(design) {
   const nyquistHz = prototypeHz / 2;
   const covered = design.passHz + nyquistHz - design.stopHz;
   for (const band of ['pass', 'stop']) {
-    const [low, high] = band === 'pass' ? [0, design.passHz] : [design.stopHz, nyquistHz];
+    const low = band === 'pass' ? 0 : design.stopHz;
+    const high = band === 'pass' ? design.passHz : nyquistHz;
     const count = Math.max(32, Math.round((points * (high - low)) / covered));
     for (let i = 0; i <= count; i++) {
       const angle = (2 * Math.PI * (low + ((high - low) * i) / count)) / prototypeHz;
@@ -175,12 +188,12 @@ function designTaps(design) {
     const matrix = Array.from({ length: size }, () => new Float64Array(size));
     const right = new Float64Array(size);
     grid.forEach(({ cosines, target, weight }, point) => {
-      const factorHere = lawson[point] * weight * weight;
+      const factorHere = at(lawson, point) * weight * weight;
       for (let i = 0; i < size; i++) {
-        const scaled = factorHere * cosines[i];
-        right[i] += scaled * target;
-        const row = matrix[i];
-        for (let j = 0; j <= i; j++) row[j] += scaled * cosines[j];
+        const scaled = factorHere * at(cosines, i);
+        right[i] = at(right, i) + scaled * target;
+        const row = get(matrix, i);
+        for (let j = 0; j <= i; j++) row[j] = at(row, j) + scaled * at(cosines, j);
       }
     });
     solve(matrix, right);
@@ -188,7 +201,7 @@ function designTaps(design) {
     let total = 0;
     const errors = grid.map(({ cosines, target, weight }) => {
       let value = -target;
-      for (let i = 0; i < size; i++) value += right[i] * cosines[i];
+      for (let i = 0; i < size; i++) value += at(right, i) * at(cosines, i);
       const error = Math.abs(value) * weight;
       peak = Math.max(peak, error);
       return error;
@@ -198,15 +211,16 @@ function designTaps(design) {
       best = right.slice();
     }
     for (let i = 0; i < lawson.length; i++) {
-      lawson[i] *= errors[i];
-      total += lawson[i];
+      const weight = at(lawson, i) * get(errors, i);
+      lawson[i] = weight;
+      total += weight;
     }
-    for (let i = 0; i < lawson.length; i++) lawson[i] = Math.max(lawson[i] / total, 1e-12);
+    for (let i = 0; i < lawson.length; i++) lawson[i] = Math.max(at(lawson, i) / total, 1e-12);
   }
   const taps = new Float64Array(reach + 1);
   if (design.nyquist) taps[0] = 1 / factor;
   free.forEach((k, i) => {
-    taps[k] = best[i];
+    taps[k] = at(best, i);
   });
   return taps;
 }
@@ -229,18 +243,18 @@ function quantise(design, taps) {
       const hits = sides.filter((d) => (((d - branch) % up) + up) % up === 0).length;
       if (hits > 0) members.push({ k, hits });
     }
-    let missing = unity - members.reduce((sum, { k, hits }) => sum + hits * integers[k], 0);
-    members.sort((a, b) => Math.abs(integers[b.k]) - Math.abs(integers[a.k]));
+    let missing = unity - members.reduce((sum, { k, hits }) => sum + hits * get(integers, k), 0);
+    members.sort((a, b) => Math.abs(get(integers, b.k)) - Math.abs(get(integers, a.k)));
     const single = members.find(({ hits }) => hits === 1);
     if (missing % 2 !== 0 && single) {
-      integers[single.k] += Math.sign(missing);
+      integers[single.k] = get(integers, single.k) + Math.sign(missing);
       missing -= Math.sign(missing);
     }
     for (let turn = 0; missing !== 0; turn++) {
-      const { k, hits } = members[turn % members.length];
-      if (integers[k] === 0 || hits > Math.abs(missing)) continue;
+      const { k, hits } = get(members, turn % members.length);
+      if (get(integers, k) === 0 || hits > Math.abs(missing)) continue;
       // The copy branch of a Nyquist filter is exactly the centre.
-      integers[k] += Math.sign(missing);
+      integers[k] = get(integers, k) + Math.sign(missing);
       missing -= Math.sign(missing) * hits;
     }
   }
@@ -255,9 +269,9 @@ function measure(design, integers) {
   let stop = 0;
   for (let i = 0; i <= 20000; i++) {
     const hz = (i / 20000) * (prototypeHz / 2);
-    let gain = integers[0];
+    let gain = get(integers, 0);
     for (let k = 1; k < integers.length; k++)
-      gain += 2 * integers[k] * Math.cos((2 * Math.PI * k * hz) / prototypeHz);
+      gain += 2 * get(integers, k) * Math.cos((2 * Math.PI * k * hz) / prototypeHz);
     gain = Math.abs(gain / unity);
     if (hz <= design.passHz) ripple = Math.max(ripple, Math.abs(20 * Math.log10(gain)));
     if (hz >= design.stopHz) stop = Math.max(stop, gain);
@@ -338,10 +352,11 @@ ${designed
 
 const check = process.argv.includes('--check');
 let stale = 0;
-for (const [path, text] of [
-  ['../crates/transcoder/src/filters.rs', rust],
-  ['../src/transcoder/javascript/filters.ts', typescript],
-]) {
+const tables = {
+  '../crates/transcoder/src/filters.rs': rust,
+  '../src/transcoder/javascript/filters.ts': typescript,
+};
+for (const [path, text] of Object.entries(tables)) {
   const file = fileURLToPath(new URL(path, import.meta.url));
   if (!check) writeFileSync(file, text);
   else if (readFileSync(file, 'utf8') !== text) {

@@ -40,7 +40,7 @@ const sections = filters.map((filter) => {
   const delay = half.length - 1 - (fromHz / 8000 - 1);
   const delayMs = (delay * 8e6) / (fromHz * toHz);
   const sentence = `Delay: ${delay} samples of ${(fromHz * toHz) / 8000} Hz, ${delayMs.toFixed(3)} ms.`;
-  return `## ${title}\n\n${facts}\n${sentence}\n\n![response](${name}.svg)\n`;
+  return `## ${title}\n\n${facts}\n${sentence}\n`;
 });
 
 writeFileSync(
@@ -54,6 +54,8 @@ Each is a symmetric FIR of odd length at the rate where both sides meet, designe
 band around half the lower rate, every second or third tap is zero, and one output phase is a copy of the input. Taps are
 integers, every polyphase branch sums to exactly 2^20. The stop band of the filters that make new samples weighs more towards
 its end, where the images of speech lie.
+
+The plots stand beside this page, and at the end of it in the crate's own documentation (\`cargo doc\`).
 
 ${sections.join('\n')}`,
 );

@@ -9,53 +9,62 @@ const HMAC_BYTES = 20;
 
 type Arrays = { Int16Array: Int16Array; Uint8Array: Uint8Array };
 
-const kindOf = Object.getOwnPropertyDescriptor(
-  Object.getPrototypeOf(Uint8Array.prototype),
-  Symbol.toStringTag,
-)?.get as (this: unknown) => string | undefined;
+// The accessors of all typed arrays: a property of the same name on one array must not be believed.
+const TypedArray = Object.getPrototypeOf(Uint8Array) as { readonly prototype: Int16Array };
+
+function accessor(name: string | symbol): (this: unknown) => unknown {
+  return Object.getOwnPropertyDescriptor(TypedArray.prototype, name)!.get!;
+}
+
+const kindOf = accessor(Symbol.toStringTag) as (this: unknown) => string | undefined;
+const lengthOf = accessor('length') as (this: unknown) => number;
+const { at, subarray } = TypedArray.prototype;
 
 function refuse(what: string, expected: string, value: unknown): never {
   const given = kindOf.call(value) ?? (value === null ? 'null' : typeof value);
   throw new TranscoderError('TRANSCODER_INPUT', `${what} must be ${expected}, not ${given}`);
 }
 
-/** A detached buffer makes its arrays empty: told apart only where an array is empty. */
-function isDetached(buffer: ArrayBufferLike): boolean {
+/** True for an array whose buffer was given away, or became too short for it: both look empty. */
+function isGone(array: Int16Array | Uint8Array): boolean {
   try {
-    new Uint8Array(buffer);
+    at.call(array as Int16Array, 0);
     return false;
   } catch {
     return true;
   }
 }
 
-function checkArray<K extends keyof Arrays>(what: string, value: Arrays[K], kind: K): void {
+/** The length of an array of this kind. @throws TranscoderError for anything else. */
+function checkArray<K extends keyof Arrays>(what: string, value: Arrays[K], kind: K): number {
   // The tag knows arrays of other realms too, and is not fooled by prototypes.
   if (kindOf.call(value) !== kind) refuse(what, `${kind === 'Int16Array' ? 'an' : 'a'} ${kind}`, value);
-  if (value.length === 0 && isDetached(value.buffer)) refuse(what, 'an attached array', value);
+  const length = lengthOf.call(value);
+  // What a backend reads must be what is checked here.
+  if (value.length !== length) refuse(what, 'an array whose length is its own', value);
+  if (length === 0 && isGone(value)) refuse(what, 'an attached array', value);
+  return length;
 }
 
 /** The start of `output` that the result fills. */
-function startOf<T extends Int16Array | Uint8Array>(output: T, needed: number): T {
-  if (output.length === needed) return output;
-  if (output.length < needed)
+function startOf<T extends Int16Array | Uint8Array>(output: T, length: number, needed: number): T {
+  if (length === needed) return output;
+  if (length < needed)
     throw new TranscoderError(
       'TRANSCODER_INPUT',
-      `output must hold at least ${needed} elements, it holds ${output.length}`,
+      `output must hold at least ${needed} elements, it holds ${length}`,
     );
-  return output.subarray(0, needed) as T;
+  return subarray.call(output as Int16Array, 0, needed) as T;
 }
 
 function samplesFor(output: Int16Array | undefined, needed: number): Int16Array {
   if (output === undefined) return new Int16Array(needed);
-  checkArray('output', output, 'Int16Array');
-  return startOf(output, needed);
+  return startOf(output, checkArray('output', output, 'Int16Array'), needed);
 }
 
 function bytesFor(output: Uint8Array | undefined, needed: number): Uint8Array {
   if (output === undefined) return new Uint8Array(needed);
-  checkArray('output', output, 'Uint8Array');
-  return startOf(output, needed);
+  return startOf(output, checkArray('output', output, 'Uint8Array'), needed);
 }
 
 const PADDING = 0x3d;
@@ -86,19 +95,19 @@ class CheckedResampler implements Resampler {
 
   process(input: Int16Array, output?: Int16Array): Int16Array {
     const core = this.#alive();
-    checkArray('input', input, 'Int16Array');
-    const result = samplesFor(output, dueSamples(this.#path, this.#pending, input.length));
+    const length = checkArray('input', input, 'Int16Array');
+    const result = samplesFor(output, dueSamples(this.#path, this.#pending, length));
     core.process(input, result);
-    this.#pending = (this.#pending + input.length) % this.#path.down;
+    this.#pending = (this.#pending + length) % this.#path.down;
     return result;
   }
 
   processFromMulaw(input: Uint8Array, output?: Int16Array): Int16Array {
     const core = this.#alive();
-    checkArray('input', input, 'Uint8Array');
-    const result = samplesFor(output, dueSamples(this.#path, this.#pending, input.length));
+    const length = checkArray('input', input, 'Uint8Array');
+    const result = samplesFor(output, dueSamples(this.#path, this.#pending, length));
     core.processFromMulaw(input, result);
-    this.#pending = (this.#pending + input.length) % this.#path.down;
+    this.#pending = (this.#pending + length) % this.#path.down;
     return result;
   }
 
@@ -115,10 +124,10 @@ class CheckedResampler implements Resampler {
 
   processToMulaw(input: Int16Array, output?: Uint8Array): Uint8Array {
     const core = this.#alive();
-    checkArray('input', input, 'Int16Array');
-    const result = bytesFor(output, dueSamples(this.#path, this.#pending, input.length));
+    const length = checkArray('input', input, 'Int16Array');
+    const result = bytesFor(output, dueSamples(this.#path, this.#pending, length));
     core.processToMulaw(input, result);
-    this.#pending = (this.#pending + input.length) % this.#path.down;
+    this.#pending = (this.#pending + length) % this.#path.down;
     return result;
   }
 
@@ -147,6 +156,11 @@ class CheckedResampler implements Resampler {
   }
 }
 
+/** Some values throw when they are made text. */
+function showRate(rate: unknown): string {
+  return typeof rate === 'number' || typeof rate === 'string' ? String(rate) : typeof rate;
+}
+
 /** A backend that has no room for one more says so in words of its own. */
 function createCore(core: TranscoderCore, path: RatePath): CoreResampler {
   try {
@@ -162,26 +176,26 @@ export function createBackend(core: TranscoderCore): TranscoderBackend {
   return {
     name: core.name,
     mulawDecode(input, output) {
-      checkArray('input', input, 'Uint8Array');
-      const result = samplesFor(output, input.length);
+      const length = checkArray('input', input, 'Uint8Array');
+      const result = samplesFor(output, length);
       core.mulawDecode(input, result);
       return result;
     },
     mulawEncode(input, output) {
-      checkArray('input', input, 'Int16Array');
-      const result = bytesFor(output, input.length);
+      const length = checkArray('input', input, 'Int16Array');
+      const result = bytesFor(output, length);
       core.mulawEncode(input, result);
       return result;
     },
     alawDecode(input, output) {
-      checkArray('input', input, 'Uint8Array');
-      const result = samplesFor(output, input.length);
+      const length = checkArray('input', input, 'Uint8Array');
+      const result = samplesFor(output, length);
       core.alawDecode(input, result);
       return result;
     },
     alawEncode(input, output) {
-      checkArray('input', input, 'Int16Array');
-      const result = bytesFor(output, input.length);
+      const length = checkArray('input', input, 'Int16Array');
+      const result = bytesFor(output, length);
       core.alawEncode(input, result);
       return result;
     },
@@ -191,7 +205,7 @@ export function createBackend(core: TranscoderCore): TranscoderBackend {
         const offered = allPaths().map((each) => `${each.fromHz} to ${each.toHz}`);
         throw new TranscoderError(
           'TRANSCODER_INPUT',
-          `there is no resampler from ${String(fromHz)} to ${String(toHz)} Hz; offered: ${offered.join(', ')}`,
+          `there is no resampler from ${showRate(fromHz)} to ${showRate(toHz)} Hz; offered: ${offered.join(', ')}`,
         );
       }
       return new CheckedResampler(path, createCore(core, path));
@@ -206,8 +220,8 @@ export function createBackend(core: TranscoderCore): TranscoderBackend {
     verifyHmacSha1(key, message, mac) {
       checkArray('key', key, 'Uint8Array');
       checkArray('message', message, 'Uint8Array');
-      checkArray('mac', mac, 'Uint8Array');
-      return mac.length === HMAC_BYTES && core.verifyHmacSha1(key, message, mac);
+      const length = checkArray('mac', mac, 'Uint8Array');
+      return length === HMAC_BYTES && core.verifyHmacSha1(key, message, mac);
     },
   };
 }

@@ -48,14 +48,53 @@ export function measureFingerprints(backend: TranscoderBackend): Record<string, 
   return answers;
 }
 
+/** The steps in one must be the steps one after the other, which the fingerprints vouch for. */
+function findWrongFusedStep(backend: TranscoderBackend): string | undefined {
+  const codes = Uint8Array.from({ length: 256 }, (_, code) => code);
+  for (const { fromHz, toHz } of allPaths()) {
+    const resampler = backend.createResampler(fromHz, toHz);
+    const expected = resampler.process(backend.mulawDecode(codes));
+    const steps: (() => ArrayLike<number>)[] = [
+      () => resampler.processFromMulaw(codes),
+      () => resampler.processFromMulawBase64(Buffer.from(codes).toString('base64')),
+    ];
+    let right = steps.every((step) => {
+      resampler.reset();
+      return isSame(step(), expected);
+    });
+    resampler.reset();
+    const samples = noise(481);
+    const encoded = backend.mulawEncode(resampler.process(samples));
+    resampler.reset();
+    right &&= isSame(resampler.processToMulaw(samples), encoded);
+    resampler.free();
+    if (!right) return `${fromHz}:${toHz} with mu-law`;
+  }
+  return undefined;
+}
+
+function isSame(left: ArrayLike<number>, right: ArrayLike<number>): boolean {
+  return left.length === right.length && fingerprint(left) === fingerprint(right);
+}
+
+/** A signature that is wrong must be refused, wherever it is wrong. */
+function isHmacRight(backend: TranscoderBackend): boolean {
+  const [key, message] = [Buffer.from('key'), Buffer.from('The quick brown fox jumps over the lazy dog')];
+  const code = backend.hmacSha1(key, message);
+  if (Buffer.from(code).toString('hex') !== HMAC || !backend.verifyHmacSha1(key, message, code)) return false;
+  return code.every((byte, place) => {
+    const wrong = code.slice();
+    wrong[place] = byte ^ (1 << (place % 8));
+    return !backend.verifyHmacSha1(key, message, wrong);
+  });
+}
+
 /** The first thing that `backend` gets wrong, or undefined. */
 export function findWrongAnswer(backend: TranscoderBackend): string | undefined {
   const answers = measureFingerprints(backend);
   for (const [name, expected] of Object.entries(FINGERPRINTS))
     if (answers[name] !== expected) return `wrong answer to the known question "${name}"`;
-  const [key, message] = [Buffer.from('key'), Buffer.from('The quick brown fox jumps over the lazy dog')];
-  const code = backend.hmacSha1(key, message);
-  if (Buffer.from(code).toString('hex') !== HMAC || !backend.verifyHmacSha1(key, message, code))
-    return 'wrong answer to the known question "hmac"';
-  return undefined;
+  const fused = findWrongFusedStep(backend);
+  if (fused !== undefined) return `wrong answer to the known question "${fused}"`;
+  return isHmacRight(backend) ? undefined : 'wrong answer to the known question "hmac"';
 }

@@ -78,11 +78,11 @@ class NativeResampler implements CoreResampler {
   }
 
   process(input: Int16Array, output: Int16Array): void {
-    this.#addon.resamplerProcess(this.#handle, ownMemory(input), output);
+    this.#addon.resamplerProcess(this.#handle, input, output);
   }
 
   processFromMulaw(input: Uint8Array, output: Int16Array): void {
-    this.#addon.resamplerProcessFromMulaw(this.#handle, ownMemory(input), output);
+    this.#addon.resamplerProcessFromMulaw(this.#handle, input, output);
   }
 
   processFromMulawBase64(input: string, output: Int16Array): boolean {
@@ -90,7 +90,7 @@ class NativeResampler implements CoreResampler {
   }
 
   processToMulaw(input: Int16Array, output: Uint8Array): void {
-    this.#addon.resamplerProcessToMulaw(this.#handle, ownMemory(input), output);
+    this.#addon.resamplerProcessToMulaw(this.#handle, input, output);
   }
 
   flush(output: Int16Array): void {
@@ -107,35 +107,30 @@ class NativeResampler implements CoreResampler {
   }
 }
 
-/** Memory that another thread may write at any moment is copied first: Rust may assume that what it reads stays. */
-function ownMemory<T extends Int16Array | Uint8Array>(input: T): T {
-  return input.buffer instanceof SharedArrayBuffer ? (input.slice() as T) : input;
-}
-
 /** @param addon what `loadAddon` gave. @param set forces an instruction set, by its place in `instructionSets()`. */
 export function createNativeCore(addon: NativeAddon, set: number = FASTEST): TranscoderCore {
   return {
     name: 'native',
     mulawDecode(input, output) {
-      addon.mulawDecode(ownMemory(input), output);
+      addon.mulawDecode(input, output);
     },
     mulawEncode(input, output) {
-      addon.mulawEncode(ownMemory(input), output);
+      addon.mulawEncode(input, output);
     },
     alawDecode(input, output) {
-      addon.alawDecode(ownMemory(input), output);
+      addon.alawDecode(input, output);
     },
     alawEncode(input, output) {
-      addon.alawEncode(ownMemory(input), output);
+      addon.alawEncode(input, output);
     },
     createResampler(fromHz, toHz) {
       return new NativeResampler(addon, addon.resamplerCreate(fromHz, toHz, set));
     },
     hmacSha1(key, message, output) {
-      addon.hmacSha1(ownMemory(key), ownMemory(message), output);
+      addon.hmacSha1(key, message, output);
     },
     verifyHmacSha1(key, message, mac) {
-      return addon.verifyHmacSha1(ownMemory(key), ownMemory(message), ownMemory(mac));
+      return addon.verifyHmacSha1(key, message, mac);
     },
   };
 }

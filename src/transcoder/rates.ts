@@ -15,23 +15,22 @@ export interface RatePath {
   readonly half: readonly number[];
 }
 
-const PATHS: ReadonlyMap<string, RatePath> = new Map(
-  FILTERS.map(({ fromHz, toHz, half }) => {
-    const down = fromHz / 8000;
-    // The last output of a group may look ahead to the last input of the group, no further.
-    const delay = half.length - 1 - (down - 1);
-    return [`${fromHz}:${toHz}`, { fromHz, toHz, up: toHz / 8000, down, delay, half }];
-  }),
-);
+const PATHS: readonly RatePath[] = FILTERS.map(({ fromHz, toHz, half }) => {
+  const down = fromHz / 8000;
+  // The last output of a group may look ahead to the last input of the group, no further.
+  const delay = half.length - 1 - (down - 1);
+  return { fromHz, toHz, up: toHz / 8000, down, delay, half };
+});
 
 /** The path between two rates in hertz, or undefined when none is offered. */
 export function findPath(fromHz: number, toHz: number): RatePath | undefined {
-  return PATHS.get(`${fromHz}:${toHz}`);
+  for (const path of PATHS) if (path.fromHz === fromHz && path.toHz === toHz) return path;
+  return undefined;
 }
 
 /** Every path that is offered. */
 export function allPaths(): readonly RatePath[] {
-  return [...PATHS.values()];
+  return PATHS;
 }
 
 /** Delay of the path's filter, in milliseconds. */

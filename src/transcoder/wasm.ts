@@ -3,6 +3,7 @@
 import { TranscoderError } from '../base/errors.js';
 import type { CoreResampler, TranscoderCore } from './core.js';
 import { decodeBase64 } from './javascript/base64.js';
+import { isHmacSha1, signHmacSha1 } from './javascript/hmac.js';
 import { WASM_BASE64 } from './wasm-bytes.generated.js';
 
 /** As much of WebAssembly as is used here: the global's types come with browser libraries only. */
@@ -22,7 +23,6 @@ export interface WasmExports {
   samples_in(): number;
   samples_out(): number;
   capacity(): number;
-  reserve(length: number): void;
   mulaw_decode(length: number): number;
   mulaw_encode(length: number): number;
   alaw_decode(length: number): number;
@@ -62,6 +62,7 @@ export function instantiate(): WasmExports {
 }
 
 const encoder = new TextEncoder();
+const NO_BYTES = new Uint8Array();
 
 /** The buffers of an instance. Views are made anew when the memory has grown, and kept for the length last used. */
 class Memory {
@@ -82,13 +83,13 @@ class Memory {
 
   #refresh(): void {
     const { exports } = this;
-    // Asking for an address may make the buffers, and the memory grow: the memory comes last.
+    // The first question makes the buffers, and may let the memory grow: the memory comes last.
     const bytesInAt = exports.bytes_in();
     const samplesInAt = exports.samples_in();
     this.#bytesOutAt = exports.bytes_out();
     this.#samplesOutAt = exports.samples_out();
     const { buffer } = exports.memory;
-    this.#bytesIn = new Uint8Array(buffer, bytesInAt);
+    this.#bytesIn = new Uint8Array(buffer, bytesInAt, this.capacity);
     this.#samplesIn = new Int16Array(buffer, samplesInAt, this.capacity);
     this.#bytesOut = new Uint8Array(buffer, this.#bytesOutAt, 0);
     this.#samplesOut = new Int16Array(buffer, this.#samplesOutAt, 0);
@@ -134,24 +135,24 @@ class Memory {
     output.set(this.#samplesOut);
   }
 
-  /** Key, message and code one behind the other. */
-  putParts(...parts: Uint8Array[]): void {
-    const length = parts.reduce((sum, part) => sum + part.length, 0);
-    if (length > this.capacity) {
-      this.exports.reserve(length);
-      this.#refresh();
-    }
-    let at = 0;
-    for (const part of parts) {
-      this.putBytes(part, at);
-      at += part.length;
-    }
+  /** Key, message and code one behind the other. False when there is no room for them. */
+  putParts(key: Uint8Array, message: Uint8Array, mac: Uint8Array = NO_BYTES): boolean {
+    if (key.length + message.length + mac.length > this.capacity) return false;
+    this.putBytes(key);
+    this.putBytes(message, key.length);
+    this.putBytes(mac, key.length + message.length);
+    return true;
   }
 }
 
 function expectCount(written: number, expected: number): void {
   if (written !== expected)
     throw new TranscoderError('TRANSCODER_INPUT', `the module wrote ${written} of ${expected} elements`);
+}
+
+/** A copy where the output of one piece could be written over the input of the next. */
+function apart<T extends Uint8Array | Int16Array>(input: T, output: Uint8Array | Int16Array): T {
+  return input.buffer === output.buffer ? (input.slice() as T) : input;
 }
 
 /** Frees resamplers that were dropped without `free`. */
@@ -223,11 +224,12 @@ class WasmResampler implements CoreResampler {
     output: Out,
     step: (input: In, output: Out) => void,
   ): void {
+    const from = apart(input, output);
     const piece = Math.floor(this.#memory.capacity / this.#down) * this.#down;
     let to = 0;
     for (let at = 0; at < input.length; at += piece) {
       const end = at + piece < input.length ? to + (piece / this.#down) * this.#up : output.length;
-      step(input.subarray(at, at + piece) as In, output.subarray(to, end) as Out);
+      step(from.subarray(at, at + piece) as In, output.subarray(to, end) as Out);
       to = end;
     }
   }
@@ -257,8 +259,9 @@ function inPieces<In extends Uint8Array | Int16Array, Out extends Uint8Array | I
     step(input, output);
     return;
   }
-  for (let at = 0; at < input.length; at += capacity)
-    step(input.subarray(at, at + capacity) as In, output.subarray(at, at + capacity) as Out);
+  const from = apart(input, output);
+  for (let at = 0; at < from.length; at += capacity)
+    step(from.subarray(at, at + capacity) as In, output.subarray(at, at + capacity) as Out);
 }
 
 /** @param exports what `instantiate` gave. @param set forces an instruction set, by its place. */
@@ -290,11 +293,12 @@ export function createWasmCore(exports: WasmExports, set: number = FASTEST): Tra
       return new WasmResampler(memory, handle, { fromHz, toHz });
     },
     hmacSha1(key, message, output) {
-      memory.putParts(key, message);
-      memory.takeBytes(output, exports.hmac_sha1(key.length, message.length));
+      // A message of any length must not make the module's memory grow: no webhook or token is as long.
+      if (!memory.putParts(key, message)) signHmacSha1(key, message, output);
+      else memory.takeBytes(output, exports.hmac_sha1(key.length, message.length));
     },
     verifyHmacSha1(key, message, mac) {
-      memory.putParts(key, message, mac);
+      if (!memory.putParts(key, message, mac)) return isHmacSha1(key, message, mac);
       return exports.verify_hmac_sha1(key.length, message.length, mac.length) === 1;
     },
   };

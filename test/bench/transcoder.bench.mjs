@@ -1,11 +1,14 @@
 // The transcoder's backends against the libraries that one would use otherwise, one 20 ms frame at a time.
 import { spawnSync } from 'node:child_process';
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { compare } from './compare.mjs';
 import { plotBars } from './plot.mjs';
+import { toTable } from './table.mjs';
 
 const built = new URL('../../dist/transcoder/', import.meta.url);
 /** @type {typeof import('../../src/transcoder/select.js')} */
@@ -27,13 +30,10 @@ const load = (name) => {
 
 /** Every backend, and every instruction set of the native one but the best. @returns {{ name: string, backend: TranscoderBackend }[]} */
 function ourBackends() {
-  const ours = BACKEND_NAMES.flatMap((name) => {
-    try {
-      return [{ name: `offhook ${name}`, backend: loadTranscoder(name) }];
-    } catch {
-      return [];
-    }
-  });
+  const ours = BACKEND_NAMES.filter(canLoad).map((name) => ({
+    name: `offhook ${name}`,
+    backend: loadTranscoder(name),
+  }));
   try {
     const addon = loadAddon();
     for (const [place, set] of addon.instructionSets().split(' ').slice(0, -1).entries())
@@ -42,6 +42,15 @@ function ourBackends() {
     // Without the addon there are no instruction sets to compare.
   }
   return ours;
+}
+
+/** @param {import('../../src/transcoder/backend.js').BackendName} name */
+function canLoad(name) {
+  try {
+    return loadTranscoder(name) !== undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** A voice-like mixture. @param {number} rateHz */
@@ -81,7 +90,31 @@ async function otherResamplers(fromHz, toHz) {
   ];
 }
 
-/** What a frame costs in a program that may be installed, its start taken off. @param {number} fromHz @param {number} toHz */
+/** @typedef {{ name: string, nanoseconds: number }} Measured */
+
+/** @param {string} command @param {string[]} args */
+const works = (command, args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
+
+/** Debian's libspeexdsp as a program that measures itself, or undefined where it is not installed. */
+function compileSpeexdsp() {
+  const program = join(mkdtempSync(join(tmpdir(), 'offhook-bench-')), 'speexdsp');
+  const source = fileURLToPath(new URL('speexdsp.c', import.meta.url));
+  return works('cc', ['-O2', '-o', program, source, '-lspeexdsp']) ? program : undefined;
+}
+
+const FFMPEG = works('ffmpeg', ['-version']);
+const SOX = works('sox', ['--version']);
+const SPEEXDSP = compileSpeexdsp();
+const missing = [
+  ...(FFMPEG ? [] : ['ffmpeg (swresample, soxr)']),
+  ...(SOX ? [] : ['sox']),
+  ...(SPEEXDSP === undefined ? ['libspeexdsp-dev'] : []),
+];
+/** What is not in the tables because it is not on this machine, in one line. */
+const MISSING =
+  missing.length > 0 ? `Not installed here, so not compared: ${missing.join(', ')}.` : undefined;
+
+/** What a frame costs in a program that may be installed, its start taken off. @param {number} fromHz @param {number} toHz @returns {Measured[]} */
 function installedPrograms(fromHz, toHz) {
   const ffmpeg = (/** @type {string} */ engine) => [
     ...['-v', 'error', '-f', 's16le', '-ar', String(fromHz), '-ac', '1', '-i', '-'],
@@ -89,29 +122,36 @@ function installedPrograms(fromHz, toHz) {
   ];
   const raw = ['-t', 'raw', '-e', 'signed', '-b', '16', '-c', '1', '-r'];
   const programs = [
-    { name: 'ffmpeg, swr', command: 'ffmpeg', args: ffmpeg('swr') },
-    { name: 'ffmpeg, soxr', command: 'ffmpeg', args: ffmpeg('soxr') },
+    { name: 'ffmpeg, swresample', command: 'ffmpeg', there: FFMPEG, args: ffmpeg('swr') },
+    { name: 'ffmpeg, soxr', command: 'ffmpeg', there: FFMPEG, args: ffmpeg('soxr') },
     {
       name: 'sox, rate',
       command: 'sox',
+      there: SOX,
       args: [...raw, String(fromHz), '-', ...raw, String(toHz), '-', 'rate'],
     },
   ];
-  return programs.flatMap(({ name, command, args }) => {
+  const measured = programs.flatMap(({ name, command, there, args }) => {
+    if (!there) return [];
     const seconds = (/** @type {number} */ length) => {
       const input = Buffer.alloc(fromHz * 2 * length, toBytes(frameOf(fromHz)));
       const start = process.hrtime.bigint();
       const { status } = spawnSync(command, args, { input, maxBuffer: 2 ** 30 });
       return status === 0 ? Number(process.hrtime.bigint() - start) : Number.NaN;
     };
-    const nanoseconds = (seconds(601) - seconds(1)) / (600 * 50);
-    return Number.isNaN(nanoseconds) ? [] : [{ name: `${name} (program, long file)`, nanoseconds }];
+    const nanoseconds = (seconds(901) - seconds(1)) / (900 * 50);
+    return nanoseconds > 0 ? [{ name: `${name} (program, long file)`, nanoseconds }] : [];
   });
+  if (SPEEXDSP === undefined) return measured;
+  const { stdout } = spawnSync(SPEEXDSP, [String(fromHz), String(toHz), '4'], { encoding: 'utf8' });
+  return [...measured, { name: 'speexdsp, quality 4 (in C)', nanoseconds: Number(stdout) }];
 }
 
 /** @returns {Promise<{ title: string, candidates: Candidate[], programs?: { name: string, nanoseconds: number }[] }[]>} */
 async function scenarios() {
   const ours = ourBackends();
+  /** Without the forced instruction sets. */
+  const whole = ours.filter(({ name }) => !name.includes(','));
   const { mulaw } = require('alawmulaw');
   const g711 = require('g711');
   const samples = frameOf(8000);
@@ -147,9 +187,7 @@ async function scenarios() {
     {
       title: 'mu-law to PCM, 8 kHz',
       candidates: [
-        ...ours
-          .slice(0, 3)
-          .map(({ name, backend }) => ({ name, task: () => backend.mulawDecode(codes, pcm8) })),
+        ...whole.map(({ name, backend }) => ({ name, task: () => backend.mulawDecode(codes, pcm8) })),
         { name: 'alawmulaw', task: () => mulaw.decode(codes) },
         { name: 'g711', task: () => g711.ulawToPCM(codes, 16) },
       ],
@@ -157,9 +195,7 @@ async function scenarios() {
     {
       title: 'PCM to mu-law, 8 kHz',
       candidates: [
-        ...ours
-          .slice(0, 3)
-          .map(({ name, backend }) => ({ name, task: () => backend.mulawEncode(samples, bytes) })),
+        ...whole.map(({ name, backend }) => ({ name, task: () => backend.mulawEncode(samples, bytes) })),
         { name: 'alawmulaw', task: () => mulaw.encode(samples) },
         { name: 'g711', task: () => g711.ulawFromPCM(samples) },
       ],
@@ -171,7 +207,7 @@ async function scenarios() {
           const resampler = backend.createResampler(8000, 16000);
           return { name, task: () => resampler.processFromMulaw(codes, pcm16) };
         }),
-        ...ours.slice(0, 3).map(({ name, backend }) => {
+        ...whole.map(({ name, backend }) => {
           const resampler = backend.createResampler(8000, 16000);
           return {
             name: `${name}, in two steps`,
@@ -184,7 +220,7 @@ async function scenarios() {
     },
     {
       title: 'a caller’s frame as base64 text to PCM 16 kHz',
-      candidates: ours.slice(0, 3).flatMap(({ name, backend }) => {
+      candidates: whole.flatMap(({ name, backend }) => {
         const resampler = backend.createResampler(8000, 16000);
         return [
           { name, task: () => resampler.processFromMulawBase64(text, pcm16) },
@@ -197,7 +233,7 @@ async function scenarios() {
     },
     {
       title: 'an agent’s frame: PCM 16 kHz to mu-law 8 kHz',
-      candidates: ours.slice(0, 3).flatMap(({ name, backend }) => {
+      candidates: whole.flatMap(({ name, backend }) => {
         const resampler = backend.createResampler(16000, 8000);
         return [
           { name, task: () => resampler.processToMulaw(wide, bytes) },
@@ -215,7 +251,7 @@ async function scenarios() {
     {
       title: 'HMAC-SHA1 check of a webhook of 900 bytes',
       candidates: [
-        ...ours.slice(0, 3).map(({ name, backend }) => ({
+        ...whole.map(({ name, backend }) => ({
           name,
           task: () => backend.verifyHmacSha1(key, message, mac),
         })),
@@ -235,14 +271,20 @@ export async function run(folder = 'docs/bench') {
     '# Bench of the transcoder',
     'Written by `npm run bench -- transcoder`: nanoseconds for one 20 ms frame, medians of interleaved rounds. Only the ratios travel.',
   ];
+  const notes = [
+    ...(canLoad('native')
+      ? []
+      : ['The native addon is not here (it takes cargo): the ratios are to the first row.']),
+    ...(MISSING === undefined ? [] : [MISSING]),
+  ];
+  for (const note of notes) console.log(note);
+  parts.push(...notes);
   for (const [index, { title, candidates, programs = [] }] of (await scenarios()).entries()) {
     const results = compare(candidates);
     const base = results[0]?.nanoseconds ?? 1;
     const all = [...results, ...programs.map((each) => ({ ...each, ratio: each.nanoseconds / base }))];
-    const rows = all.map(
-      ({ name, nanoseconds, ratio }) => `| ${name} | ${nanoseconds.toFixed(0)} | ${ratio.toFixed(2)} |`,
-    );
-    const table = ['| candidate | ns | ratio |', '| --- | ---: | ---: |', ...rows].join('\n');
+    const rows = all.map(({ name, nanoseconds, ratio }) => [name, nanoseconds.toFixed(0), ratio.toFixed(2)]);
+    const table = toTable(['candidate', 'ns', 'ratio'], rows, { numbersFrom: 1 });
     console.log(`\n${title}\n${table}`);
     const plot = `transcoder-${index + 1}.svg`;
     const bars = all.map(({ name, nanoseconds }) => ({ label: name, value: nanoseconds / 1000 }));

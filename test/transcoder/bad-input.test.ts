@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { OffhookError } from '../../src/base/errors.js';
@@ -90,6 +91,8 @@ describe.each(subjects)('bad input on $title', ({ backend }) => {
       );
     expectRefusal(() => backend.createResampler('8000:16000' as never, '' as never), /no resampler/);
     expectRefusal(() => backend.createResampler(null as never, {} as never), /no resampler/);
+    for (const value of [Symbol('8000'), Object.create(null), [8000], 8000n])
+      expectRefusal(() => backend.createResampler(value as never, 16000), /no resampler from \w+ to 16000/);
   });
 
   it('refuses an output that is too short, and loses nothing by it', () => {
@@ -129,6 +132,44 @@ describe.each(subjects)('bad input on $title', ({ backend }) => {
     expectRefusal(() => resampler.process(noise(160), detached(new Int16Array(320))), /attached/);
     expectRefusal(() => backend.hmacSha1(detached(new Uint8Array(5)), new Uint8Array()), /attached/);
     resampler.free();
+  });
+
+  it('refuses arrays that their resizable buffer has become too short for', () => {
+    type Resizable = ArrayBuffer & { resize(length: number): void };
+    const Buffers = ArrayBuffer as unknown as new (length: number, options: object) => Resizable;
+    const buffer = new Buffers(320, { maxByteLength: 640 });
+    const growing = new Uint8Array(buffer);
+    const fixed = new Uint8Array(buffer, 16, 160);
+    expect(backend.mulawDecode(growing).length).toBe(320);
+    buffer.resize(100);
+    expect(backend.mulawDecode(growing).length).toBe(100);
+    expectRefusal(() => backend.mulawDecode(fixed), /attached/);
+    expectRefusal(() => backend.mulawEncode(noise(160), fixed), /attached/);
+  });
+
+  it('does not believe a length that an array claims', () => {
+    const resampler = backend.createResampler(16000, 8000);
+    for (const claimed of [0, 4, 5000]) {
+      const bytes = Object.defineProperty(new Uint8Array(160), 'length', { value: claimed });
+      const samples = Object.defineProperty(noise(320), 'length', { value: claimed });
+      expectRefusal(() => backend.mulawDecode(bytes), /length is its own/);
+      expectRefusal(() => backend.hmacSha1(bytes, bytes), /length is its own/);
+      expectRefusal(() => resampler.process(samples), /length is its own/);
+      expectRefusal(() => resampler.process(noise(320), samples), /length is its own/);
+    }
+    resampler.free();
+  });
+
+  it('signs and verifies messages of any length', () => {
+    const key = Buffer.from('secret');
+    for (const length of [16_000, 16_384, 100_001, 3_000_000]) {
+      const message = new Uint8Array(length).fill(length);
+      const code = backend.hmacSha1(key, message);
+      expect(Buffer.from(code)).toEqual(createHmac('sha1', key).update(message).digest());
+      expect(backend.verifyHmacSha1(key, message, code)).toBe(true);
+      message[length >> 1]! ^= 1;
+      expect(backend.verifyHmacSha1(key, message, code)).toBe(false);
+    }
   });
 
   it('refuses text that is not base64, and loses nothing by it', () => {
@@ -196,6 +237,23 @@ describe.each(subjects)('bad input on $title', ({ backend }) => {
     samples.set(noise(160));
     const encoded = backend.alawEncode(noise(160));
     expect([...backend.alawEncode(samples, new Uint8Array(buffer, 0, 160))]).toEqual([...encoded]);
+    // More than a module's buffers hold is taken in pieces: the next one must not have been written over.
+    const long = noise(40_000, 3);
+    const copy = long.slice();
+    const over = new Uint8Array(copy.buffer, 30_001, 40_000);
+    const [expectedCodes, expectedSamples] = [
+      backend.mulawEncode(long),
+      backend.createResampler(16000, 24000),
+    ];
+    expectSame(backend.mulawEncode(copy, over), expectedCodes);
+    const memory = new Int16Array(100_000);
+    memory.set(long, 30_000);
+    const same = backend.createResampler(16000, 24000);
+    expectSame(
+      same.process(memory.subarray(30_000, 70_000), memory.subarray(0, 60_000)),
+      expectedSamples.process(long),
+    );
+    for (const each of [same, expectedSamples]) each.free();
     resampler.free();
   });
 

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { readEnv } from '../../src/base/env.js';
 import { TranscoderError } from '../../src/base/errors.js';
-import type { TranscoderCore } from '../../src/transcoder/core.js';
+import type { CoreResampler, TranscoderCore } from '../../src/transcoder/core.js';
 import { loadJavaScriptCore } from '../../src/transcoder/javascript/core.js';
 import { measureFingerprints } from '../../src/transcoder/known-answers.js';
 import { BACKEND_NAMES, loadTranscoder, selectTranscoder, tryBackend } from '../../src/transcoder/select.js';
@@ -17,6 +17,16 @@ function thrownBy(task: () => unknown): TranscoderError {
     return error as TranscoderError;
   }
   throw new Error('nothing was thrown');
+}
+
+/** The JavaScript backend but for some methods of its resamplers. */
+function withResampler(defect: Partial<CoreResampler>): Partial<TranscoderCore> {
+  return {
+    createResampler(fromHz, toHz) {
+      const core = loadJavaScriptCore().createResampler(fromHz, toHz);
+      return Object.assign(core, defect);
+    },
+  };
 }
 
 describe('choice of the backend', () => {
@@ -69,6 +79,12 @@ describe('choice of the backend', () => {
     ],
     ['hmac', { hmacSha1: (_key, _message, output) => output.fill(1) }],
     ['hmac', { verifyHmacSha1: () => false }],
+    ['hmac', { verifyHmacSha1: () => true }],
+    ['hmac', { verifyHmacSha1: (_key, _message, mac) => mac[19] === 0xd9 }],
+    ['8000:16000 with mu-law', withResampler({ processFromMulaw() {} })],
+    ['8000:16000 with mu-law', withResampler({ processFromMulawBase64: () => true })],
+    ['8000:16000 with mu-law', withResampler({ processToMulaw() {} })],
+    ['8000:16000 with mu-law', withResampler({ reset() {} })],
   ])('refuses a backend that answers %s wrongly', (name, defect) => {
     const error = thrownBy(() => tryBackend('wasm', () => ({ ...loadJavaScriptCore(), ...defect })));
     expect(error.attempts).toEqual([

@@ -95,7 +95,7 @@ export function impulse(length: number, at = 100, height = 32767): Int16Array {
   return samples;
 }
 
-/** More than a second of a voice. */
+/** A man says four words: a recording, nearly three seconds of it. */
 export function speech(): Int16Array {
   const text = readVectors('speech.txt').join('');
   return loadTranscoder('javascript').mulawDecode(Buffer.from(text, 'base64'));

@@ -12,21 +12,21 @@ use napi::bindgen_prelude::Object;
 use napi::{Env, JsValue};
 use napi_derive::napi;
 use std::cell::RefCell;
-use transcoder::{alaw, mulaw, Error, Handles, InstructionSet, LastKey, Resampler};
-use views::{pair, Element};
+use transcoder::{alaw, mulaw, Error, Handles, InstructionSet, RecentKeys, Resampler};
+use views::{convert, Element};
 
 thread_local! {
     static RESAMPLERS: RefCell<Handles<Resampler>> = const { RefCell::new(Handles::new()) };
-    static KEY: RefCell<LastKey> = const { RefCell::new(LastKey::new()) };
+    static KEYS: RefCell<RecentKeys> = const { RefCell::new(RecentKeys::new()) };
 }
 
 /// By their names in JavaScript. `input` and `output` stand for typed arrays, the output as long as the result.
 const FUNCTIONS: [(&str, Function); 16] = [
     // (input, output)
-    ("mulawDecode", |call| convert(call, mulaw::decode)),
-    ("mulawEncode", |call| convert(call, mulaw::encode)),
-    ("alawDecode", |call| convert(call, alaw::decode)),
-    ("alawEncode", |call| convert(call, alaw::encode)),
+    ("mulawDecode", |call| compand(call, mulaw::decode)),
+    ("mulawEncode", |call| compand(call, mulaw::encode)),
+    ("alawDecode", |call| compand(call, alaw::decode)),
+    ("alawEncode", |call| compand(call, alaw::encode)),
     // () -> names, the fastest last, with spaces between
     ("instructionSets", instruction_sets),
     // (fromHz, toHz, place of an instruction set, or more for the fastest) -> handle
@@ -71,14 +71,13 @@ fn refuse(error: Error) -> Refusal {
     error.to_string()
 }
 
-fn convert<T: Element, U: Element>(
+fn compand<T: Element, U: Element>(
     call: &Call,
     step: fn(&[T], &mut [U]) -> Result<usize, Error>,
 ) -> Result<Answer, Refusal> {
     let input = call.view(0)?;
     let mut output = call.view(1)?;
-    let (from, to) = pair(&input, &mut output);
-    step(&from, to).map_err(refuse)?;
+    convert(&input, &mut output, step).map_err(refuse)?;
     Ok(Answer::Nothing)
 }
 
@@ -99,9 +98,8 @@ type Step<T, U> = fn(&mut Resampler, &[T], &mut [U]) -> Result<usize, Error>;
 fn resample<T: Element, U: Element>(call: &Call, step: Step<T, U>) -> Result<Answer, Refusal> {
     let input = call.view(1)?;
     let mut output = call.view(2)?;
-    let (from, to) = pair(&input, &mut output);
     with_resampler(call, |resampler| {
-        step(resampler, &from, to).map_err(refuse)?;
+        convert(&input, &mut output, |from, to| step(resampler, from, to)).map_err(refuse)?;
         Ok(Answer::Nothing)
     })
 }
@@ -110,7 +108,7 @@ fn resample_base64(call: &Call) -> Result<Answer, Refusal> {
     let mut output = call.view(2)?;
     call.with_text(1, |text| {
         with_resampler(call, |resampler| {
-            match resampler.process_from_mulaw_base64(text, output.write()) {
+            match output.fill(|to| resampler.process_from_mulaw_base64(text, to)) {
                 Ok(_) => Ok(Answer::Flag(true)),
                 Err(Error::InvalidBase64) => Ok(Answer::Flag(false)),
                 Err(error) => Err(refuse(error)),
@@ -142,7 +140,7 @@ fn resampler_create(call: &Call) -> Result<Answer, Refusal> {
 fn resampler_flush(call: &Call) -> Result<Answer, Refusal> {
     let mut output = call.view(1)?;
     with_resampler(call, |resampler| {
-        resampler.flush(output.write()).map_err(refuse)?;
+        output.fill(|to| resampler.flush(to)).map_err(refuse)?;
         Ok(Answer::Nothing)
     })
 }
@@ -168,18 +166,22 @@ fn resampler_count(_: &Call) -> Result<Answer, Refusal> {
 
 fn hmac_sha1(call: &Call) -> Result<Answer, Refusal> {
     let (key, message) = (call.view(0)?, call.view(1)?);
-    let code = KEY.with_borrow_mut(|last| last.prepare(key.read()).sign(message.read()));
+    let code = KEYS.with_borrow_mut(|keys| keys.prepare(&key.read()).sign(&message.read()));
     let mut output = call.view(2)?;
-    match output.write().get_mut(..code.len()) {
-        Some(place) => place.copy_from_slice(&code),
-        None => return Err("the output holds less than 20 bytes".to_owned()),
-    }
-    Ok(Answer::Nothing)
+    output.fill(|to| match to.get_mut(..code.len()) {
+        Some(place) => {
+            place.copy_from_slice(&code);
+            Ok(Answer::Nothing)
+        }
+        None => Err("the output holds less than 20 bytes".to_owned()),
+    })
 }
 
 fn verify_hmac_sha1(call: &Call) -> Result<Answer, Refusal> {
     let (key, message, mac) = (call.view(0)?, call.view(1)?, call.view(2)?);
-    let right =
-        KEY.with_borrow_mut(|last| last.prepare(key.read()).verify(message.read(), mac.read()));
+    let right = KEYS.with_borrow_mut(|keys| {
+        keys.prepare(&key.read())
+            .verify(&message.read(), &mac.read())
+    });
     Ok(Answer::Flag(right))
 }

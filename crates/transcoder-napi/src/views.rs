@@ -27,6 +27,8 @@ impl Element for i16 {
 pub struct View<'call, T> {
     data: *mut T,
     length: usize,
+    /// Other threads may read and write the memory while the call goes on.
+    shared: bool,
     call: PhantomData<&'call ()>,
 }
 
@@ -39,17 +41,25 @@ impl<T: Element> View<'_, T> {
         let mut kind = -1;
         let mut length = 0;
         let mut data = std::ptr::null_mut();
-        // SAFETY: the caller vouches for environment and value; the out-parameters outlive the call, null ones are not asked.
+        let mut buffer = std::ptr::null_mut();
+        let mut own = false;
+        // SAFETY: the caller vouches for environment and value; the out-parameters outlive the calls, null ones are not
+        // asked. `buffer` is asked about only when the first call has set it.
         let status = unsafe {
-            sys::napi_get_typedarray_info(
+            let status = sys::napi_get_typedarray_info(
                 env,
                 value,
                 &mut kind,
                 &mut length,
                 &mut data,
+                &mut buffer,
                 std::ptr::null_mut(),
-                std::ptr::null_mut(),
-            )
+            );
+            if status == sys::Status::napi_ok {
+                sys::napi_is_arraybuffer(env, buffer, &mut own)
+            } else {
+                status
+            }
         };
         if status != sys::Status::napi_ok || kind != T::KIND {
             return Err(format!("expected a {}", T::NAME));
@@ -57,6 +67,8 @@ impl<T: Element> View<'_, T> {
         Ok(View {
             data: data.cast(),
             length,
+            // The other kind of buffer is the one that threads share.
+            shared: !own,
             call: PhantomData,
         })
     }
@@ -67,37 +79,58 @@ impl<T: Element> View<'_, T> {
             && other_start < start + self.length * size_of::<T>()
     }
 
-    /// The elements, to read.
-    pub fn read(&self) -> &[T] {
-        if self.length == 0 {
-            return &[];
-        }
-        // SAFETY: Node vouches for `length` aligned elements at `data`. JavaScript cannot run, so cannot write, detach or
-        // resize, before the call returns, and this crate writes only through `pair`, which sees to it that what it
-        // writes to is not read. Arrays on memory shared between threads are copied before they come here.
-        unsafe { std::slice::from_raw_parts(self.data, self.length) }
+    /// The elements as they are now.
+    fn copy(&self) -> Vec<T> {
+        // SAFETY: Node vouches for `length` aligned elements at `data`. Volatile reads take each once, whatever other
+        // threads write meanwhile: any bits are a valid element.
+        let element = |place| unsafe { self.data.add(place).read_volatile() };
+        (0..self.length).map(element).collect()
     }
 
-    /// The elements, to write.
-    pub fn write(&mut self) -> &mut [T] {
+    /// The elements, to read.
+    pub fn read(&self) -> Cow<'_, [T]> {
         if self.length == 0 {
-            return &mut [];
+            return Cow::Borrowed(&[]);
         }
-        // SAFETY: as in `read`, and every slice that `read` gave out on the same memory is gone: the shims write last, or
-        // through `pair`.
-        unsafe { std::slice::from_raw_parts_mut(self.data, self.length) }
+        if self.shared {
+            return Cow::Owned(self.copy());
+        }
+        // SAFETY: Node vouches for `length` aligned elements at `data`. No other thread has them, and JavaScript cannot
+        // run, so cannot write, detach or resize, before the call returns. This crate writes only through `fill`, which
+        // takes what is read from the same memory as a copy: see `convert`.
+        Cow::Borrowed(unsafe { std::slice::from_raw_parts(self.data, self.length) })
+    }
+
+    /// Gives the elements to `task`, to write. No slice of the same memory may be in use, other than in `task`'s result.
+    pub fn fill<R>(&mut self, task: impl FnOnce(&mut [T]) -> R) -> R {
+        if self.length == 0 {
+            return task(&mut []);
+        }
+        if self.shared {
+            let mut elements = self.copy();
+            let result = task(&mut elements);
+            for (place, element) in elements.into_iter().enumerate() {
+                // SAFETY: as in `copy`; whoever reads meanwhile sees the old or the new element.
+                unsafe { self.data.add(place).write_volatile(element) };
+            }
+            return result;
+        }
+        // SAFETY: as in `read`, and every slice that `read` gave out on the same memory is gone: the shims fill last, or
+        // through `convert`.
+        task(unsafe { std::slice::from_raw_parts_mut(self.data, self.length) })
     }
 }
 
-/// An input to read beside an output to write. Where they overlap, the input is a copy.
-pub fn pair<'a, T: Element, U: Element>(
-    input: &'a View<'_, T>,
-    output: &'a mut View<'_, U>,
-) -> (Cow<'a, [T]>, &'a mut [U]) {
+/// Gives `task` an input to read beside an output to write. Where they overlap, the input is a copy.
+pub fn convert<T: Element, U: Element, R>(
+    input: &View<'_, T>,
+    output: &mut View<'_, U>,
+    task: impl FnOnce(&[T], &mut [U]) -> R,
+) -> R {
     let from = if input.overlaps(output) {
-        Cow::Owned(input.read().to_vec())
+        Cow::Owned(input.copy())
     } else {
-        Cow::Borrowed(input.read())
+        input.read()
     };
-    (from, output.write())
+    output.fill(|to| task(&from, to))
 }

@@ -1,15 +1,17 @@
 //! WebAssembly shims: the transcoder behind functions on plain numbers, which need no binding code to call.
 //!
 //! The caller copies its input to `bytes_in` or `samples_in`, calls, and copies the result from `bytes_out` or
-//! `samples_out`. Nothing is allocated per call, so views of the memory stay valid until [`reserve`] is called.
+//! `samples_out`. Nothing is allocated per call but for a resampler or a new key, which may let the memory grow; the
+//! addresses stay what they are.
 //! Functions that can fail return -1 (resampler: 0). Resamplers are numbers, and a stale one is a failure, not a pointer.
 //!
-//! `scripts/build-wasm.mjs` builds what the npm package ships. `wasm-pack build crates/transcoder-wasm` should do as well,
-//! but fetches programs from outside the package registries, and is not tested.
+//! `scripts/build-wasm.mjs` builds what the npm package ships. `wasm-pack build crates/transcoder-wasm` (0.11 or later,
+//! which knows keys that a workspace holds) should do as well, but fetches programs from outside the package registries,
+//! and is not tested.
 #![deny(unsafe_code)]
 
 use std::cell::RefCell;
-use transcoder::{alaw, mulaw, Error, Handles, InstructionSet, LastKey, Resampler};
+use transcoder::{alaw, mulaw, Error, Handles, InstructionSet, RecentKeys, Resampler};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// Elements of every buffer at the start: more than half a second of 24 kHz audio.
@@ -21,7 +23,7 @@ struct Buffers {
     bytes_out: Vec<u8>,
     samples_out: Vec<i16>,
     resamplers: Handles<Resampler>,
-    key: LastKey,
+    keys: RecentKeys,
 }
 
 thread_local! {
@@ -32,7 +34,7 @@ thread_local! {
         bytes_out: vec![0; 3 * INITIAL_CAPACITY + 256],
         samples_out: vec![0; 3 * INITIAL_CAPACITY + 256],
         resamplers: Handles::new(),
-        key: LastKey::new(),
+        keys: RecentKeys::new(),
     });
 }
 
@@ -72,15 +74,6 @@ pub fn samples_out() -> u32 {
 #[wasm_bindgen]
 pub fn capacity() -> u32 {
     INITIAL_CAPACITY as u32
-}
-
-/// Makes room for `length` bytes to read. Addresses, and the memory itself, may move.
-#[wasm_bindgen]
-pub fn reserve(length: u32) {
-    BUFFERS.with_borrow_mut(|buffers| {
-        let longer = buffers.bytes_in.len().max(length as usize);
-        buffers.bytes_in.resize(longer, 0);
-    })
 }
 
 /// Mu-law bytes to samples.
@@ -227,7 +220,7 @@ pub fn hmac_sha1(key_length: u32, message_length: u32) -> i32 {
         let Some(message) = rest.get(..message_length as usize) else {
             return -1;
         };
-        let code = buffers.key.prepare(key).sign(message);
+        let code = buffers.keys.prepare(key).sign(message);
         buffers.bytes_out[..code.len()].copy_from_slice(&code);
         code.len() as i32
     })
@@ -245,7 +238,7 @@ pub fn verify_hmac_sha1(key_length: u32, message_length: u32, mac_length: u32) -
                 Some((key, message, rest.get(..mac_length as usize)?))
             });
         match parts {
-            Some((key, message, mac)) => i32::from(buffers.key.prepare(key).verify(message, mac)),
+            Some((key, message, mac)) => i32::from(buffers.keys.prepare(key).verify(message, mac)),
             None => -1,
         }
     })

@@ -60,6 +60,46 @@ pub(crate) fn decode(text: &[u8], bytes: &mut Vec<u8>) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    /// The one text of some bytes, without padding.
+    fn encode(bytes: &[u8]) -> Vec<u8> {
+        let digit = |value: u8| DIGITS.iter().position(|&digit| digit == value).unwrap() as u8;
+        let mut text = Vec::new();
+        for three in bytes.chunks(3) {
+            let [a, b, c] = std::array::from_fn(|place| three.get(place).copied().unwrap_or(0));
+            let four = [
+                a >> 2,
+                (a & 3) << 4 | b >> 4,
+                (b & 15) << 2 | c >> 6,
+                c & 63,
+            ];
+            text.extend(four[..=three.len()].iter().map(|&value| digit(value)));
+        }
+        text
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_come_back(bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+            let mut text = encode(&bytes);
+            let mut decoded = vec![9];
+            prop_assert_eq!(decode(&text, &mut decoded), Ok(()));
+            prop_assert_eq!(&decoded, &bytes);
+            text.resize(text.len().next_multiple_of(4), b'=');
+            prop_assert_eq!(decode(&text, &mut decoded), Ok(()));
+            prop_assert_eq!(&decoded, &bytes);
+        }
+
+        #[test]
+        fn what_is_taken_is_the_one_text_of_its_bytes(text in "[A-D+/=\\-_ ]{0,9}|[ -~]{0,40}") {
+            let mut decoded = Vec::new();
+            if decode(text.as_bytes(), &mut decoded).is_ok() {
+                prop_assert_eq!(text.trim_end_matches('=').as_bytes(), encode(&decoded));
+                prop_assert!(!text.contains('=') || text.len().is_multiple_of(4));
+            }
+        }
+    }
 
     #[test]
     fn rfc_4648_section_10() {

@@ -48,28 +48,74 @@ impl HmacSha1 {
     }
 }
 
-/// The key used last, made ready: one secret signs and verifies many messages.
-#[derive(Default)]
-pub struct LastKey {
-    key: Vec<u8>,
-    hmac: Option<HmacSha1>,
+/// Keys that are kept ready: a server has a handful of secrets.
+const KEPT: usize = 8;
+
+/// The keys used of late, made ready: one secret signs and verifies many messages.
+pub struct RecentKeys {
+    keys: Vec<(Vec<u8>, HmacSha1)>,
+    /// Whose place the next new key takes, once all are taken.
+    oldest: usize,
 }
 
-impl LastKey {
+impl Default for RecentKeys {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl RecentKeys {
     /// No key yet. Does not allocate.
     pub const fn new() -> Self {
-        LastKey {
-            key: Vec::new(),
-            hmac: None,
+        RecentKeys {
+            keys: Vec::new(),
+            oldest: 0,
         }
     }
 
-    /// The state for `key`, made only when it is not the one of last time.
+    /// The state for `key`, made only when it is none of the last eight. A key that gives way is wiped.
     pub fn prepare(&mut self, key: &[u8]) -> &HmacSha1 {
-        if self.key != key {
-            self.key = key.to_vec();
-            self.hmac = None;
+        let known = self.keys.iter().position(|(known, _)| known == key);
+        let place = known.unwrap_or_else(|| {
+            let entry = (key.to_vec(), HmacSha1::new(key));
+            if self.keys.len() < KEPT {
+                self.keys.push(entry);
+                return self.keys.len() - 1;
+            }
+            let place = self.oldest;
+            self.oldest = (place + 1) % KEPT;
+            let (gone, _) = &mut self.keys[place];
+            gone.fill(0);
+            core::hint::black_box(gone);
+            self.keys[place] = entry;
+            place
+        });
+        &self.keys[place].1
+    }
+}
+
+impl Drop for RecentKeys {
+    fn drop(&mut self) {
+        for (key, _) in &mut self.keys {
+            key.fill(0);
+            core::hint::black_box(key);
         }
-        self.hmac.get_or_insert_with(|| HmacSha1::new(key))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_keys_than_are_kept_do_not_mix() {
+        let mut keys = RecentKeys::new();
+        for round in 0..40u8 {
+            for key in [round, round / 2, 0, 7] {
+                let expected = HmacSha1::new(&[key]).sign(b"message");
+                assert_eq!(keys.prepare(&[key]).sign(b"message"), expected);
+            }
+            assert!(keys.keys.len() <= KEPT);
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use transcoder::{alaw, mulaw, sha1, Handles, HmacSha1, InstructionSet, LastKey, Resampler};
+use transcoder::{alaw, mulaw, sha1, Handles, HmacSha1, InstructionSet, RecentKeys, Resampler};
 
 fn rates() -> impl Strategy<Value = (u32, u32)> {
     prop_oneof![
@@ -140,7 +140,7 @@ proptest! {
         let code = HmacSha1::new(&key).sign(&message);
         prop_assert!(HmacSha1::new(&key).verify(&message, &code));
         prop_assert_eq!(HmacSha1::new(&key).verify(&message, &mac), mac == code);
-        let mut last = LastKey::new();
+        let mut last = RecentKeys::new();
         for _ in 0..2 {
             prop_assert_eq!(last.prepare(&key).sign(&message), code);
             prop_assert_eq!(last.prepare(&message).sign(&key), HmacSha1::new(&message).sign(&key));

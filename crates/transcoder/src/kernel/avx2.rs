@@ -12,6 +12,20 @@ pub(super) fn run(fir: &Fir, samples: &[i16], output: &mut [i16]) {
     unsafe { blocks(fir, samples, output) }
 }
 
+/// Runs `task`, compiled for AVX2 where it is inlined. `Err` gives it back where the processor lacks AVX2.
+#[inline(always)]
+pub(super) fn with_avx2<R, Task: FnOnce() -> R>(task: Task) -> Result<R, Task> {
+    #[target_feature(enable = "avx2")]
+    fn run<R>(task: impl FnOnce() -> R) -> R {
+        task()
+    }
+    if !std::arch::is_x86_feature_detected!("avx2") {
+        return Err(task);
+    }
+    // SAFETY: the processor has AVX2.
+    Ok(unsafe { run(task) })
+}
+
 #[target_feature(enable = "avx2")]
 fn blocks(fir: &Fir, samples: &[i16], output: &mut [i16]) {
     for (block, outputs) in output.chunks_exact_mut(BLOCK_OUTPUTS).enumerate() {

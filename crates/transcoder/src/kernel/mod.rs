@@ -168,6 +168,17 @@ fn round(high: i32, low: i32) -> i16 {
     sum.clamp(-32768, 32767) as i16
 }
 
+/// Runs a loop that compilers make vectors of, with the widest vectors that this processor has.
+#[inline(always)]
+pub(crate) fn widest<R>(task: impl FnOnce() -> R) -> R {
+    #[cfg(target_arch = "x86_64")]
+    let task = match avx2::with_avx2(task) {
+        Ok(result) => return result,
+        Err(task) => task,
+    };
+    task()
+}
+
 /// Which implementation of the kernel runs. All give the same samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -63,23 +63,6 @@ impl Sha1 {
     }
 }
 
-/// One step of 80: the choice function `f`, the constant `k` and the word `w` turn the five registers.
-macro_rules! step {
-    ($a:ident, $b:ident, $c:ident, $d:ident, $e:ident, $f:expr, $k:expr, $w:expr) => {
-        let next = $a
-            .rotate_left(5)
-            .wrapping_add($f)
-            .wrapping_add($e)
-            .wrapping_add($k)
-            .wrapping_add($w);
-        $e = $d;
-        $d = $c;
-        $c = $b.rotate_left(30);
-        $b = $a;
-        $a = next;
-    };
-}
-
 fn compress(state: &mut [u32; 5], blocks: &[[u8; BLOCK]]) {
     #[cfg(target_arch = "x86_64")]
     if x86::compress(state, blocks) {
@@ -90,30 +73,62 @@ fn compress(state: &mut [u32; 5], blocks: &[[u8; BLOCK]]) {
     }
 }
 
+/// All 80 steps written out, the registers turning by their names: WebAssembly has no rotating registers, and takes a
+/// third less time so.
 fn compress_plain(state: &mut [u32; 5], block: &[u8; BLOCK]) {
-    let mut words = [0u32; 80];
+    let mut words = [0u32; 16];
     for (word, bytes) in words.iter_mut().zip(block.chunks_exact(4)) {
         *word = u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
     }
-    for t in 16..80 {
-        words[t] = (words[t - 3] ^ words[t - 8] ^ words[t - 14] ^ words[t - 16]).rotate_left(1);
-    }
     let [mut a, mut b, mut c, mut d, mut e] = *state;
-    for &word in &words[..20] {
-        step!(a, b, c, d, e, (b & c) | (!b & d), 0x5a827999, word);
+    macro_rules! step {
+        ($a:ident, $b:ident, $c:ident, $d:ident, $e:ident, $function:ident, $constant:literal, $t:expr) => {
+            const T: usize = $t;
+            if T >= 16 {
+                let mixed = words[(T + 13) % 16] ^ words[(T + 8) % 16] ^ words[(T + 2) % 16];
+                words[T % 16] = (mixed ^ words[T % 16]).rotate_left(1);
+            }
+            $e = $e
+                .wrapping_add($a.rotate_left(5))
+                .wrapping_add($function($b, $c, $d))
+                .wrapping_add($constant)
+                .wrapping_add(words[T % 16]);
+            $b = $b.rotate_left(30);
+        };
     }
-    for &word in &words[20..40] {
-        step!(a, b, c, d, e, b ^ c ^ d, 0x6ed9eba1, word);
+    macro_rules! steps {
+        ($function:ident, $constant:literal, $($from:literal)*) => {
+            $(
+                { step!(a, b, c, d, e, $function, $constant, $from); }
+                { step!(e, a, b, c, d, $function, $constant, $from + 1); }
+                { step!(d, e, a, b, c, $function, $constant, $from + 2); }
+                { step!(c, d, e, a, b, $function, $constant, $from + 3); }
+                { step!(b, c, d, e, a, $function, $constant, $from + 4); }
+            )*
+        };
     }
-    for &word in &words[40..60] {
-        step!(a, b, c, d, e, (b & c) | (b & d) | (c & d), 0x8f1bbcdc, word);
-    }
-    for &word in &words[60..] {
-        step!(a, b, c, d, e, b ^ c ^ d, 0xca62c1d6, word);
-    }
+    steps!(choose, 0x5a827999, 0 5 10 15);
+    steps!(parity, 0x6ed9eba1, 20 25 30 35);
+    steps!(majority, 0x8f1bbcdc, 40 45 50 55);
+    steps!(parity, 0xca62c1d6, 60 65 70 75);
     for (register, added) in state.iter_mut().zip([a, b, c, d, e]) {
         *register = register.wrapping_add(added);
     }
+}
+
+#[inline(always)]
+fn choose(b: u32, c: u32, d: u32) -> u32 {
+    d ^ (b & (c ^ d))
+}
+
+#[inline(always)]
+fn parity(b: u32, c: u32, d: u32) -> u32 {
+    b ^ c ^ d
+}
+
+#[inline(always)]
+fn majority(b: u32, c: u32, d: u32) -> u32 {
+    (b & c) | (d & (b | c))
 }
 
 /// SHA-1 of `message`.
