@@ -24,68 +24,96 @@ type Step<From, To> = (input: From) => To;
 
 /** Converts what a carrier sends in `format`. @throws TranscoderError when the backend has no resampler for the rate. */
 export function createInboundConverter(format: AudioFormat, backend: TranscoderBackend): InboundConverter {
+  const fromHz = format.sampleRateHz;
+  const toHz = PCM_16K.sampleRateHz;
   const decode = createDecoder(format, backend);
-  if (format.sampleRateHz === PCM_16K.sampleRateHz) return { convert: decode, close() {} };
-  const rate = createRateStep(format.sampleRateHz, PCM_16K.sampleRateHz, backend);
-  return { convert: (bytes) => rate.process(decode(bytes)), close: rate.close };
+  if (fromHz === toHz) return { convert: decode, close() {} };
+  const resampler = backend.createResampler(fromHz, toHz);
+  const close = () => resampler.free();
+  const output = createRoom((length) => new Int16Array(length));
+  // The usual format in one step, which costs one crossing to the backend.
+  if (format.encoding === 'mulaw') {
+    return {
+      convert: (bytes) => resampler.processFromMulaw(bytes, output(outputBound(bytes.length, fromHz, toHz))),
+      close,
+    };
+  }
+  return {
+    convert(bytes) {
+      const pcm = decode(bytes);
+      return resampler.process(pcm, output(outputBound(pcm.length, fromHz, toHz)));
+    },
+    close,
+  };
 }
 
 /** Converts to what a carrier takes. @throws TranscoderError when the backend has no resampler for the rate. */
 export function createOutboundConverter(format: AudioFormat, backend: TranscoderBackend): OutboundConverter {
+  const fromHz = PCM_16K.sampleRateHz;
+  const toHz = format.sampleRateHz;
   const encode = createEncoder(format, backend);
-  if (format.sampleRateHz === PCM_16K.sampleRateHz) return { convert: encode, reset() {}, close() {} };
-  const rate = createRateStep(PCM_16K.sampleRateHz, format.sampleRateHz, backend);
-  return { convert: (pcm) => encode(rate.process(pcm)), reset: rate.reset, close: rate.close };
+  if (fromHz === toHz) return { convert: encode, reset() {}, close() {} };
+  const resampler = backend.createResampler(fromHz, toHz);
+  const lifetime = { reset: () => resampler.reset(), close: () => resampler.free() };
+  if (format.encoding === 'mulaw') {
+    const output = createRoom((length) => new Uint8Array(length));
+    return {
+      convert: (pcm) => resampler.processToMulaw(pcm, output(outputBound(pcm.length, fromHz, toHz))),
+      ...lifetime,
+    };
+  }
+  const output = createRoom((length) => new Int16Array(length));
+  return {
+    convert: (pcm) => encode(resampler.process(pcm, output(outputBound(pcm.length, fromHz, toHz)))),
+    ...lifetime,
+  };
 }
 
-function createRateStep(fromHz: number, toHz: number, backend: TranscoderBackend) {
-  const resampler = backend.createResampler(fromHz, toHz);
-  let output = new Int16Array(0);
-  return {
-    process(input: Int16Array): Int16Array {
-      // A chunk that ends between two output samples may let one more out than its share.
-      const bound = Math.ceil((input.length * toHz) / fromHz) + 2;
-      if (output.length < bound) output = new Int16Array(bound);
-      return resampler.process(input, output);
-    },
-    reset: () => resampler.reset(),
-    close: () => resampler.free(),
+/** Length of the longest result: a chunk that ends between two output samples may let one more out than its share. */
+function outputBound(samples: number, fromHz: number, toHz: number): number {
+  return Math.ceil((samples * toHz) / fromHz) + 2;
+}
+
+/** One array that is kept from call to call and grows when it must. */
+function createRoom<T extends Int16Array | Uint8Array>(
+  allocate: (length: number) => T,
+): (length: number) => T {
+  let room = allocate(0);
+  return (length) => {
+    if (room.length < length) room = allocate(length);
+    return room;
   };
 }
 
 function createDecoder(format: AudioFormat, backend: TranscoderBackend): Step<Uint8Array, Int16Array> {
   if (format.encoding === 'pcm') return createPcmDecoder();
-  const { encoding } = format;
-  let output = new Int16Array(0);
-  return (bytes) => {
-    if (output.length < bytes.length) output = new Int16Array(bytes.length);
-    return encoding === 'mulaw' ? backend.mulawDecode(bytes, output) : backend.alawDecode(bytes, output);
-  };
+  const output = createRoom((length) => new Int16Array(length));
+  return format.encoding === 'mulaw'
+    ? (bytes) => backend.mulawDecode(bytes, output(bytes.length))
+    : (bytes) => backend.alawDecode(bytes, output(bytes.length));
 }
 
 function createEncoder(format: AudioFormat, backend: TranscoderBackend): Step<Int16Array, Uint8Array> {
   // Every platform that Node.js has prebuilds for is little-endian, as the wire is: the samples are the bytes.
   if (format.encoding === 'pcm') return (pcm) => new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength);
-  const { encoding } = format;
-  let output = new Uint8Array(0);
-  return (pcm) => {
-    if (output.length < pcm.length) output = new Uint8Array(pcm.length);
-    return encoding === 'mulaw' ? backend.mulawEncode(pcm, output) : backend.alawEncode(pcm, output);
-  };
+  const output = createRoom((length) => new Uint8Array(length));
+  return format.encoding === 'mulaw'
+    ? (pcm) => backend.mulawEncode(pcm, output(pcm.length))
+    : (pcm) => backend.alawEncode(pcm, output(pcm.length));
 }
 
 /** A chunk may start at an odd address and end in the middle of a sample: bytes are copied, and the half sample waits. */
 function createPcmDecoder(): Step<Uint8Array, Int16Array> {
-  let samples = new Int16Array(0);
+  const room = createRoom((length) => new Int16Array(length));
   let half: number | undefined;
   return (bytes) => {
     const carried = half === undefined ? 0 : 1;
     const count = (carried + bytes.length) >> 1;
+    const samples = room(count);
     if (count === 0) {
       half = half ?? bytes[0];
       return samples.subarray(0, 0);
     }
-    if (samples.length < count) samples = new Int16Array(count);
     const target = new Uint8Array(samples.buffer);
     if (half !== undefined) target[0] = half;
     target.set(bytes.subarray(0, count * 2 - carried), carried);
