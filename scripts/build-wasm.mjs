@@ -6,7 +6,8 @@
 // Needs cargo, and bash where rustup cannot add the target. The bindings come from the workspace's own `bindgen`, so that
 // Cargo.lock keeps the crate and its generator together; nothing is fetched but from the package registries.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { hashWasmSources } from './wasm-sources.mjs';
@@ -31,6 +32,19 @@ function toolchainEnv() {
   const rustc = /^export RUSTC=(.+)$/m.exec(said)?.[1];
   if (rustc !== undefined) env.RUSTC = rustc.replaceAll('\\', '');
   return env;
+}
+
+/** The compiler, and the core library that it links for the target, by its content. @param {string} rustc */
+function describeToolchain(rustc) {
+  /** @param {string[]} args */
+  const ask = (args) => execFileSync(rustc, args, { encoding: 'utf8' }).trim();
+  const folder = `${ask(['--print', 'sysroot'])}/lib/rustlib/${target}/lib`;
+  const core = readdirSync(folder).find((name) => /^libcore-.*\.rlib$/.test(name));
+  if (core === undefined) throw new Error(`no core library in ${folder}`);
+  const hash = createHash('sha256')
+    .update(readFileSync(`${folder}/${core}`))
+    .digest('hex');
+  return `${ask(['--version'])}, core ${hash.slice(0, 16)}`;
 }
 
 function build() {
@@ -70,7 +84,7 @@ function build() {
     '-o',
     `${folder}/optimised.wasm`,
   ]);
-  const rustc = execFileSync(env.RUSTC ?? 'rustc', ['--version'], { encoding: 'utf8' }).trim();
+  const toolchain = describeToolchain(env.RUSTC ?? 'rustc');
   const bytes = readFileSync(`${root}/${folder}/optimised.wasm`);
   writeFileSync(
     generated,
@@ -78,14 +92,14 @@ function build() {
 
 /** SHA-256 of the sources, as scripts/wasm-sources.mjs counts them. */
 export const SOURCES_SHA256 = '${hashWasmSources()}';
-/** What compiled them: other toolchains give other bytes, and the same answers. */
-export const TOOLCHAIN = '${rustc}';
+/** What compiled them, compiler and core library: another one gives other bytes, and the same answers. */
+export const TOOLCHAIN = '${toolchain}';
 /** The module, ${bytes.length} bytes. */
-export const WASM_BASE64 =
+export const WASM_BASE64: string =
   '${bytes.toString('base64')}';
 `,
   );
-  console.log(`wrote src/transcoder/wasm-bytes.generated.ts: ${bytes.length} bytes, ${rustc}`);
+  console.log(`wrote src/transcoder/wasm-bytes.generated.ts: ${bytes.length} bytes, ${toolchain}`);
 }
 
 const recorded = existsSync(generated)
