@@ -84,7 +84,7 @@ describe.skipIf(chromium === null)(
       await card.locator('.partial', { hasText: 'I would l' }).waitFor();
       publish(say('I would like tea.'));
       await card.getByText('I would like tea.').waitFor();
-      expect(await card.locator('.partial').count()).toBe(0);
+      await expect.poll(() => card.locator('.partial').count()).toBe(0);
       const timer = card.getByRole('timer');
       const first = await timer.textContent();
       await expect.poll(() => timer.textContent()).not.toBe(first);
@@ -101,8 +101,8 @@ describe.skipIf(chromium === null)(
         ended({ endReason: 'caller-hangup' }),
       );
       await page.locator('tbody tr', { hasText: '812 ms' }).waitFor();
-      expect(await card.count()).toBe(0);
-      expect(await page.locator('.counters').textContent()).toMatch(/Total calls1Active0/);
+      await expect.poll(() => card.count()).toBe(0);
+      await expect.poll(() => page.locator('.counters').textContent()).toMatch(/Total calls1Active0/);
 
       await page.getByRole('button', { name: 'Show numbers' }).click();
       await page.locator('tbody').getByText('+15557771234').waitFor();
@@ -118,10 +118,10 @@ describe.skipIf(chromium === null)(
         .evaluate((element) => element.getBoundingClientRect().width);
       expect(widths).toHaveLength(3);
       expect(widths.reduce((sum, width) => sum + width, 0)).toBeCloseTo(track, 0);
-      expect(new URL(page.url()).hash).toBe('#call=c1');
+      await expect.poll(() => new URL(page.url()).hash).toBe('#call=c1');
       await page.keyboard.press('Escape');
       await detail.waitFor({ state: 'detached' });
-      expect(page.url()).toBe(`${server.url}/`);
+      await expect.poll(() => page.url()).toBe(`${server.url}/`);
       expect(troubles).toEqual([]);
     });
 
@@ -203,7 +203,7 @@ describe.skipIf(chromium === null)(
     it('signs in by address or by form, and leaves no token behind', async () => {
       const page = await open({ token: 'correct horse' }, '/?token=correct%20horse&x=1#call=none');
       await page.getByText('Live', { exact: true }).first().waitFor();
-      expect(page.url()).toBe(`${server.url}/?x=1#call=none`);
+      await expect.poll(() => page.url()).toBe(`${server.url}/?x=1#call=none`);
       expect(troubles.filter((line) => !line.includes('404'))).toEqual([]);
       await context.close();
       const signedOut = await visit('/');
