@@ -63,7 +63,11 @@ export function formatReport(report: CallReport): string {
         `${spoken}, ${turn.responseMs === null ? 'no answer' : `answer after ${ms(turn.responseMs)}`}`,
       );
     }
-    add('agent speech', `${at(report.agentSpeechMs)} in ${report.agentSpeech.length} segments`);
+    const segments = report.agentSpeech.length;
+    add(
+      'agent speech',
+      `${at(report.agentSpeechMs)} in ${segments} ${segments === 1 ? 'segment' : 'segments'}`,
+    );
     add(
       'gaps in speech',
       places(report.gaps, (gap: { durationMs: number }) => ms(gap.durationMs)),
