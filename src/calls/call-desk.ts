@@ -1,6 +1,8 @@
 // What the doors may ask of the live calls. The directory implements it; the server knows only this.
+import type { CallAnswer, CarrierMessage } from '../carriers/carrier.js';
 import type { CallControls } from '../contract/call-command.js';
-import type { CallDirection, CallOutcome, CallStatus } from '../contract/call-record.js';
+import type { CallDirection, CallRecord } from '../contract/call-record.js';
+import type { EngineRecipe } from '../engines/engine.js';
 
 /** The media socket of a call, as a session needs it. */
 export interface StreamSocket {
@@ -28,28 +30,66 @@ export interface StreamAdmission {
   direction: CallDirection | null;
 }
 
-/** A call that was turned away at the bell. */
-export interface RefusedCall {
+/** An inbound call that rings, or an outbound one that was answered. */
+export interface WaitingCall {
   callId: string;
   carrierCallId: string;
   caller: string;
   callee: string;
   direction: CallDirection;
+  /** Public host that the carrier used for the webhook. */
+  host: string;
 }
 
+/** An outbound call as the application asks for it. */
+export interface OutboundRequest {
+  /** E.164. */
+  to: string;
+  from: string;
+  /** Makes the engine of this call; the desk's own when undefined. */
+  recipe: EngineRecipe | undefined;
+  machineDetection: boolean;
+  /** Left on an answering machine; undefined hangs up on one. */
+  voicemailMessage: string | undefined;
+  ringTimeoutSeconds: number;
+}
+
+/** An outbound call that the carrier has taken. */
+export interface PlacedCall {
+  callId: string;
+  /** Resolves with the record when the call is over and stored. Never rejects. */
+  ended: Promise<CallRecord>;
+}
+
+/** A carrier's report on a call: every message that is no `incoming-call`. */
+export type CallReport = Exclude<CarrierMessage, { type: 'incoming-call' | 'acknowledged' }>;
+
+/** What the doors and the application may ask. Calls are found by our id or the carrier's. */
 export interface CallDesk extends CallControls {
-  /** Calls with a session. */
+  /** Calls with a session: ringing, dialling, and with a stream. */
   readonly liveCount: number;
-  /** True for a call with a session, by our id or the carrier's. */
+  /** True for a call with a session. */
   isLive(callId: string): boolean;
-  /** True for a call that ended lately (at least the last hour), by our id or the carrier's. */
+  /** True for a call that ended lately (at least the last hour). */
   hasEnded(callId: string): boolean;
-  /** Starts a session on an accepted socket. @throws RequestError REQUEST_CONFLICT when the call is live already. */
+  /** True when a stream for the call would be taken: it is not over, and has none or is about to lose the one it has. */
+  expectsStream(callId: string): boolean;
+  /**
+   * Takes a call in and says what its carrier shall do with it. A carrier that is steered by commands is steered from here; the
+   * answer then only tells the door what happened. The same call again gets an answer that does no harm.
+   */
+  ring(call: WaitingCall): CallAnswer;
+  /** Takes a stream. @throws RequestError REQUEST_CONFLICT when none is expected. */
   admit(admission: StreamAdmission, socket: StreamSocket): StreamReceiver;
-  /** Records a call that got the busy answer. */
-  refuse(call: RefusedCall): void;
-  /** A carrier's report on a call; unknown calls and reports out of order change nothing. */
-  report(carrierCallId: string, status: CallStatus, outcome: CallOutcome | null): void;
+  /** Turns a call away for want of room: a record, and a command where the carrier needs one. */
+  refuse(call: WaitingCall): void;
+  /**
+   * A carrier's report on a call. Unknown calls, reports out of order and reports of a foreign call under our id change nothing.
+   * Returns what the carrier shall do where the report asks for it. `host` as in `WaitingCall`. Never throws.
+   */
+  report(report: CallReport, host: string): CallAnswer | undefined;
+  /** Places a call. @throws RequestError while shutting down, ConfigError, CarrierError: a record tells of the attempt. */
+  dial(request: OutboundRequest): Promise<PlacedCall>;
   /** Ends every call and hangs up through the carrier. Resolves when the carrier has answered for each, or after `timeoutMs`. */
   shutDown(timeoutMs: number): Promise<void>;
 }

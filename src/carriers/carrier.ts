@@ -1,6 +1,12 @@
 // Contract of a telephony carrier: its webhooks, its media stream and its REST API, each in the words of the house.
 import type { AudioFormat } from '../audio/format.js';
-import type { CallDirection, CallOutcome, CallStatus, CarrierId } from '../contract/call-record.js';
+import type {
+  CallDirection,
+  CallOutcome,
+  CallStatus,
+  CarrierId,
+  Recording,
+} from '../contract/call-record.js';
 
 /** A webhook as it arrived. */
 export interface WebhookRequest {
@@ -15,33 +21,62 @@ export interface WebhookRequest {
 /** Route of a webhook: the last segment of `/webhooks/<carrier>/<route>`. */
 export type WebhookRoute = 'voice' | 'status' | 'recording' | 'amd';
 
+/** Names the call that a webhook is about. */
+export interface CallReference {
+  readonly carrierCallId: string;
+  /** Ours, where the carrier gives back what it was told (a callback URL, a client state); null otherwise. */
+  readonly callId: string | null;
+  /** The carrier's name of this delivery, the same when it repeats one; absent when it gives none. */
+  readonly deliveryId?: string;
+}
+
+/**
+ * Who answered an outbound call. `machine`: its greeting may still be running. `machine-ready`: the greeting is over, a
+ * message can be spoken now.
+ */
+export type MachineVerdict = 'human' | 'machine' | 'machine-ready' | 'fax' | 'unknown';
+
+/** What became of a transfer. `connected` may come as late as the end of the connected call. */
+export type TransferResult = 'connected' | 'busy' | 'no-answer' | 'failed';
+
 /** What a verified webhook says. */
 export type CarrierMessage =
-  /** A call wants an answer (inbound), or an outbound call was answered and wants its stream. */
-  | {
-      type: 'incoming-call';
-      carrierCallId: string;
-      direction: CallDirection;
-      caller: string;
-      callee: string;
-      /** The carrier's name of this delivery, the same when it repeats one; absent when it gives none. */
-      deliveryId?: string;
-    }
-  | {
+  /** A call waits for instructions: an inbound one rings, an outbound one was answered. Wants a `CallAnswer`. */
+  | ({ type: 'incoming-call'; direction: CallDirection; caller: string; callee: string } & CallReference)
+  /** Progress of a call. `sequence` orders the reports of one call; null when the carrier numbers none. */
+  | ({
       type: 'status';
-      carrierCallId: string;
       status: CallStatus;
       /** Set with `completed`. */
       outcome: CallOutcome | null;
-      /** Order of the carrier's reports of one call; null when it gives none. */
       sequence: number | null;
-    }
+    } & CallReference)
+  | ({ type: 'machine-detection'; verdict: MachineVerdict } & CallReference)
+  | ({ type: 'recording'; recording: Recording } & CallReference)
+  /** A key; the same one may also come on the stream. */
+  | ({ type: 'dtmf'; digit: string } & CallReference)
+  /** Wants a `CallAnswer` where instructions travel in the reply: with a failed transfer the caller is still there. */
+  | ({ type: 'transfer'; result: TransferResult } & CallReference)
+  /** The carrier could not open the stream, or lost it. */
+  | ({ type: 'stream-failed' } & CallReference)
+  /** What `speak` was asked to say has been said. */
+  | ({ type: 'speech-ended' } & CallReference)
+  /** What the carrier charges for the call, in US dollars. */
+  | ({ type: 'cost'; costUsd: number } & CallReference)
   /** Understood, and nothing to do. */
   | { type: 'acknowledged' };
 
+/** Where the carrier shall open the media stream of a call. */
+export interface StreamInvitation {
+  /** A `wss` URL; caller and callee are in its query. */
+  readonly url: string;
+  /** The same facts once more, for carriers that drop a query. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
 /** What the carrier shall do with a call that waits for an answer. */
 export type CallAnswer =
-  | { type: 'stream'; url: string; parameters: Readonly<Record<string, string>> }
+  | ({ type: 'stream' } & StreamInvitation)
   | { type: 'busy' }
   | { type: 'reject' }
   | { type: 'hang-up' };
@@ -58,7 +93,7 @@ export interface WebhookDialect {
   readonly routes: readonly WebhookRoute[];
   /** @throws RequestError for a body that is verified but senseless. */
   parse(route: WebhookRoute, request: WebhookRequest): CarrierMessage;
-  /** The answer to an `incoming-call`. */
+  /** The answer to what waits for one. Without content where the carrier takes commands instead. */
   answer(answer: CallAnswer): WebhookReply;
   /** The answer to everything else. On the voice route it makes no call. */
   acknowledge(route: WebhookRoute): WebhookReply;
@@ -71,8 +106,10 @@ export type MediaMessage =
       type: 'start';
       carrierCallId: string;
       streamId: string;
-      /** What the carrier sends and takes; null for a codec that we do not speak (`codec` names it). */
+      /** What the carrier sends; null for a codec that we do not speak (`codec` names it). */
       format: AudioFormat | null;
+      /** What the carrier takes. */
+      outboundFormat: AudioFormat;
       codec: string;
       parameters: Readonly<Record<string, string>>;
     }
@@ -93,24 +130,89 @@ export type MediaMessage =
 export interface MediaDialect {
   /** Reads one text message. */
   decode(text: string): MediaMessage;
-  /** Audio in the format that `start` named. */
+  /** Audio in the outbound format that `start` named. */
   encodeAudio(payload: Uint8Array): string;
   encodeMark(name: string): string;
   encodeClear(): string;
 }
 
-/** The carrier's REST API. Every method @throws CarrierError, and ConfigError when credentials are missing. */
+/** An outbound call to be placed. */
+export interface DialRequest {
+  /** Ours. Comes back in every webhook of the call, which may be there before the answer to the request is. */
+  readonly callId: string;
+  readonly from: string;
+  readonly to: string;
+  /** `https://<public host>/webhooks/<carrier>`, without a slash at the end. */
+  readonly webhookBaseUrl: string;
+  readonly ringTimeoutSeconds: number;
+  /** The carrier ends the call after this time by itself, should we not. */
+  readonly maxCallSeconds: number;
+  readonly machineDetection: boolean;
+  readonly recording: boolean;
+}
+
+/** Where a running call is handed over to. */
+export interface TransferRequest {
+  readonly callId: string;
+  /** E.164. */
+  readonly to: string;
+  /** The own number that is shown; undefined leaves the choice to the carrier. */
+  readonly callerId: string | undefined;
+  readonly webhookBaseUrl: string;
+  readonly ringTimeoutSeconds: number;
+}
+
+/** What the carrier says of a call when it is asked. */
+export interface CallLookup {
+  readonly isOver: boolean;
+  /** Null while it is not over, and where the carrier does not tell. */
+  readonly outcome: CallOutcome | null;
+  /** What the carrier charges, in US dollars; null while it does not say. */
+  readonly costUsd: number | null;
+}
+
+/**
+ * The carrier's REST API. Every method @throws CarrierError, and ConfigError when credentials are missing. A request is repeated
+ * only where that is safe; `retryable` of the error says that nothing was done.
+ */
 export interface CarrierRest {
   /** True when credentials are there. */
   readonly configured: boolean;
-  /** Ends a call. One that is over already is a success. */
+  /** Places a call. A CarrierError with `status` null leaves open whether it was placed. */
+  dial(request: DialRequest): Promise<{ carrierCallId: string }>;
+  /** Ends a call, also one that still rings. One that is over already is a success. */
   hangUp(carrierCallId: string): Promise<void>;
-  /** Connects the caller to another number; the stream ends. `callerId` is the own number that is shown. */
-  transfer(carrierCallId: string, to: string, callerId: string | undefined): Promise<void>;
-  /** True when the carrier says that the call is over. */
-  isOver(carrierCallId: string): Promise<boolean>;
-  /** Points a number at our webhooks. Does nothing when it points there already. */
+  /** Connects the caller to another number. Resolves when the carrier has taken the order; the result comes as a `transfer` message. */
+  transfer(carrierCallId: string, request: TransferRequest): Promise<void>;
+  /** Plays keys (`0-9 A-D # * w W`) to the other side. Where that replaces the stream, the next one is opened by `stream`. */
+  sendDigits(carrierCallId: string, digits: string, stream: StreamInvitation): Promise<void>;
+  /**
+   * Speaks a text with the carrier's own voice. The carrier hangs up afterwards, or sends `speech-ended`. `language` is a BCP 47 tag.
+   */
+  speak(carrierCallId: string, text: string, options: { language: string | undefined }): Promise<void>;
+  /** Records a call that is in progress. Only where `supports.recording`. */
+  startRecording(carrierCallId: string, request: { callId: string; webhookBaseUrl: string }): Promise<void>;
+  lookUp(carrierCallId: string): Promise<CallLookup>;
+  /** Points a number at our webhooks. Does nothing when it points there already. Only where `supports.voiceUrl`. */
   setVoiceUrl(phoneNumber: string, urls: { voice: string; status: string }): Promise<void>;
+}
+
+/** Codec of a stream that is asked for: the carrier's best, or the one that every carrier and phone speaks. */
+export type StreamCodec = 'preferred' | 'fallback';
+
+/** Commands of a carrier that takes no instructions in the reply to a webhook. Each @throws like CarrierRest. */
+export interface CarrierCommands {
+  /** Answers an inbound call that rings. `status` with `active` follows. */
+  answer(carrierCallId: string, request: { callId: string }): Promise<void>;
+  /** Turns an inbound call away. */
+  reject(carrierCallId: string, reason: 'busy' | 'rejected'): Promise<void>;
+  /** Opens the media stream of an answered call; replaces one that is open. */
+  startStream(
+    carrierCallId: string,
+    request: StreamInvitation & { callId: string; codec: StreamCodec },
+  ): Promise<void>;
+  /** Ends the media stream; the call goes on. No stream is a success. */
+  stopStream(carrierCallId: string): Promise<void>;
 }
 
 /** What a carrier's webhook routes need. They exist for every carrier, configured or not. */
@@ -131,7 +233,17 @@ export interface WebhookDoor {
 /** A telephony carrier. An object is an immutable recipe: streams get a dialect of their own. */
 export interface Carrier extends WebhookDoor {
   /** Abilities, asked instead of names. */
-  readonly supports: { readonly recording: boolean; readonly voiceUrl: boolean };
+  readonly supports: {
+    readonly recording: boolean;
+    /** The voice URL of a number can be set. */
+    readonly voiceUrl: boolean;
+    /** Sending keys ends the stream and opens another one. */
+    readonly digitsReplaceStream: boolean;
+    /** `lookUp` tells what a call costs, some time after its end. */
+    readonly callCost: boolean;
+  };
+  /** There for a carrier that is steered by commands; undefined where instructions travel in the reply to a webhook. */
+  readonly commands?: CarrierCommands | undefined;
   /**
    * Key material for stream tokens, derived from the webhook secret; undefined without one. The same on every process that
    * has the secret.
@@ -140,6 +252,7 @@ export interface Carrier extends WebhookDoor {
   /** Checks the signature of a stream's upgrade where the carrier sends one. @throws SignatureError. */
   verifyUpgrade(request: WebhookRequest, host: string): void;
   readonly webhooks: WebhookDialect;
-  openMedia(): MediaDialect;
+  /** A dialect for one stream. `codec` is what was asked for with `startStream`. */
+  openMedia(codec?: StreamCodec): MediaDialect;
   readonly rest: CarrierRest;
 }

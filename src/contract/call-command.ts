@@ -4,6 +4,11 @@
 export interface CallControls {
   /** Ends the call. `callId` may be the carrier's id. */
   hangUp(callId: string): Promise<void>;
-  /** Hands the caller over to an E.164 number and ends the agent's part. */
+  /**
+   * Hands the caller over to an E.164 number. Resolves when the carrier has taken the order; the record's `transfer` tells the
+   * result, and a caller whose transfer failed comes back to the agent.
+   */
   transfer(callId: string, to: string): Promise<void>;
+  /** Plays keys (`0-9 A-D # *`, `w` half a second, `W` one second of silence) to the other side; at most 32. */
+  sendDigits(callId: string, digits: string): Promise<void>;
 }

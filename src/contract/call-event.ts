@@ -12,6 +12,7 @@ import type {
   MediaCounters,
   Recording,
   TranscriptEntry,
+  Transfer,
   Turn,
   Usage,
   VoiceMode,
@@ -36,11 +37,14 @@ export type CallFact =
   | { type: 'transcript.segment'; entry: TranscriptEntry }
   | { type: 'turn.started'; turnIndex: number }
   | { type: 'turn.completed'; turn: Turn }
-  | { type: 'cost.updated'; cost: Cost; usage: Usage }
+  | { type: 'cost.updated'; cost: Cost; usage: Usage | null }
   | { type: 'dtmf.received'; digit: string }
   | { type: 'amd.detected'; amd: AmdResult }
   | { type: 'recording.completed'; recording: Recording }
-  /** Always the last fact but for `recording.completed` and a late `cost.updated`. */
+  /** `result` is null when the carrier has taken the order, and set when it is known. */
+  | { type: 'transfer.updated'; to: string; result: Transfer['result'] }
+  | { type: 'incident.noted'; code: string; message: string }
+  /** Always the last fact but for `recording.completed`, `cost.updated` and `incident.noted`, which may come later. */
   | {
       type: 'call.ended';
       endReason: EndReason;

@@ -155,6 +155,23 @@ export interface AmdResult {
   detectedAt: number;
 }
 
+/** Handing the caller over to another number. */
+export interface Transfer {
+  to: string;
+  startedAt: number;
+  /** Null while it is not known. */
+  result: 'connected' | 'busy' | 'no-answer' | 'failed' | null;
+}
+
+/** Something of note in a call that is no turn: a stream that was replaced, a carrier or provider that failed. */
+export interface Incident {
+  at: number;
+  /** A stable word like `stream-replaced`, or the code of an error. */
+  code: string;
+  /** One sentence without numbers, keys or transcript. */
+  message: string;
+}
+
 /** What went wrong in a call that ended in trouble. */
 export interface CallFailure {
   code: string;
@@ -191,6 +208,10 @@ export interface CallRecord {
   media: MediaCounters;
   recording: Recording | null;
   amd: AmdResult | null;
+  /** The last transfer of the call. */
+  transfer: Transfer | null;
+  /** Oldest first, at most 100. */
+  incidents: Incident[];
   error: CallFailure | null;
   /** Sequence number of the last event that is part of this record. */
   seq: number;

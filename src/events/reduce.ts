@@ -4,7 +4,9 @@ import {
   CARRIER_IDS,
   type CallRecord,
   type CallStatus,
+  type Incident,
   type TranscriptEntry,
+  type Transfer,
   type Turn,
 } from '../contract/call-record.js';
 import { summarizeLatency, unknownLatency } from './summarize.js';
@@ -15,6 +17,9 @@ const STATUS_ORDER: Readonly<Record<CallStatus, number>> = {
   active: 2,
   completed: 3,
 };
+
+/** A call in trouble must not grow its record without bound. */
+const MAX_INCIDENTS = 100;
 
 /**
  * The record after `event`. Returns a new object, sharing what did not change; the given one stays as it was.
@@ -59,6 +64,10 @@ function changes(record: CallRecord, event: CallEvent): Partial<CallRecord> {
       return { amd: event.amd };
     case 'recording.completed':
       return { recording: event.recording };
+    case 'transfer.updated':
+      return { transfer: withTransfer(record, event) };
+    case 'incident.noted':
+      return { incidents: withIncident(record, event) };
     case 'call.ended':
       return ending(record, event);
   }
@@ -117,6 +126,19 @@ function keyEntry(record: CallRecord, event: CallEventOf<'dtmf.received'>): Tran
   };
 }
 
+/** A result belongs to the transfer that is under way; without a result it is a new one. */
+function withTransfer(record: CallRecord, event: CallEventOf<'transfer.updated'>): Transfer {
+  const { to, result, at } = event;
+  const startedAt = result === null ? at : (record.transfer?.startedAt ?? at);
+  return { to, startedAt, result };
+}
+
+function withIncident(record: CallRecord, event: CallEventOf<'incident.noted'>): Incident[] {
+  if (record.incidents.length >= MAX_INCIDENTS) return record.incidents;
+  const { at, code, message } = event;
+  return [...record.incidents, { at, code, message }];
+}
+
 function openRecord(event: CallEvent): CallRecord {
   return {
     callId: event.callId,
@@ -152,6 +174,8 @@ function openRecord(event: CallEvent): CallRecord {
     media: { framesReceived: 0, framesSent: 0, unexpectedMessages: 0, clears: 0 },
     recording: null,
     amd: null,
+    transfer: null,
+    incidents: [],
     error: null,
     seq: 0,
   };

@@ -1,5 +1,5 @@
 // The figures of a simulated call, computed from what was said, sent and really played. Knows no socket.
-import type { PlaybackLog } from './carrier-a/playback.js';
+import type { PlaybackLog } from './playback.js';
 import type { StreamEnd, Violation } from './carrier-a/stream.js';
 import { isClick } from './clicks.js';
 import { findSpeech, isSound, type Span } from './speech-spans.js';

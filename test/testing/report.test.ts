@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { PieceStart, PlaybackLog } from '../../src/testing/carrier-a/playback.js';
+import type { PieceStart, PlaybackLog } from '../../src/testing/playback.js';
 import { isClick } from '../../src/testing/clicks.js';
 import {
   isInOrder,

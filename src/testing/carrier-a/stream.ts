@@ -3,7 +3,7 @@ import { WebSocket } from 'ws';
 import type { Clock, Timer } from '../../base/clock.js';
 import { transcoder } from '../../transcoder/select.js';
 import { CALLER_FRAME_SAMPLES, type CallerEvent, type CallerFrame } from '../caller-track.js';
-import { PlaybackClock } from './playback.js';
+import { PlaybackClock } from '../playback.js';
 import { readServerMessage, type ServerMessage } from './server-messages.js';
 
 const FRAME_MS = 20;
@@ -207,7 +207,7 @@ export class CarrierAStream {
     else if (message.type === 'mark') this.playback.mark(message.name);
     else {
       this.framesReceived += 1;
-      if (!this.playback.enqueue(message.payload))
+      if (!this.playback.enqueue(transcoder.mulawDecode(message.payload)))
         this.#violate('audio more than five minutes ahead, dropped');
     }
   }

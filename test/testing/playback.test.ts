@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { PlaybackClock } from '../../../src/testing/carrier-a/playback.js';
-import { FakeClock } from '../../support/fake-clock.js';
+import { PlaybackClock } from '../../src/testing/playback.js';
+import { FakeClock } from '../support/fake-clock.js';
 
-const audio = (ms: number, byte = 0x20) => new Uint8Array(ms * 8).fill(byte);
+const audio = (ms: number, sample = 8000) => new Int16Array(ms * 8).fill(sample);
 
 function createPlayback() {
   const clock = new FakeClock();

@@ -1,9 +1,8 @@
-// The carrier's side of playback: plays what the server sends at real-time speed, echoes marks, forgets on clear, and remembers what was heard.
-import type { Clock, Timer } from '../../base/clock.js';
-import { transcoder } from '../../transcoder/select.js';
-import { isSound, joinSpan, type Span } from '../speech-spans.js';
+// A carrier's side of playback: plays what the server sends at real-time speed, echoes marks, forgets on clear, and remembers what was heard.
+import type { Clock, Timer } from '../base/clock.js';
+import { isSound, joinSpan, type Span } from './speech-spans.js';
 
-/** Mu-law bytes, and samples, per millisecond. */
+/** Samples per millisecond. */
 const SAMPLES_PER_MS = 8;
 /** The carrier names no limit; a server that is this far ahead has lost its pace, and the rest is dropped. */
 const MAX_QUEUED_MS = 300_000;
@@ -87,10 +86,9 @@ export class PlaybackClock {
     return span === undefined ? undefined : Math.min(span.endMs, this.nowMs);
   }
 
-  /** Queues mu-law audio. Returns false when the queue is full and the audio was dropped. */
-  enqueue(payload: Uint8Array): boolean {
+  /** Queues 8 kHz PCM, which is kept. Returns false when the queue is full and the audio was dropped. */
+  enqueue(samples: Int16Array): boolean {
     if (this.#closed || this.queuedMs > MAX_QUEUED_MS) return false;
-    const samples = transcoder.mulawDecode(payload);
     const dry = this.#endSample <= this.#nowSample;
     const startSample = dry ? this.#nowSample : this.#endSample;
     let start: PieceStart = startSample === this.#endSample ? 'queued' : 'refill';
