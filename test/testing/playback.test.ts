@@ -12,7 +12,7 @@ function createPlayback() {
 }
 
 describe('PlaybackClock', () => {
-  it('plays queued audio at 8,000 bytes a second and echoes each mark when what stands before it was heard', () => {
+  it('plays queued audio at 8,000 samples a second and echoes each mark when what stands before it was heard', () => {
     const { clock, echoes, playback } = createPlayback();
     clock.advance(100);
     playback.enqueue(audio(500));
@@ -77,7 +77,7 @@ describe('PlaybackClock', () => {
 
   it('knows when the agent is heard, and forgets what was cleared', () => {
     const { clock, playback } = createPlayback();
-    playback.enqueue(audio(100, 0xff));
+    playback.enqueue(audio(100, 0));
     playback.enqueue(audio(300));
     expect(playback.soundStartSince(0)).toBeUndefined();
     clock.advance(150);
