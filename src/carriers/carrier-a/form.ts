@@ -11,3 +11,10 @@ export function decodeForm(form: Uint8Array | string): URLSearchParams {
   // URLSearchParams drops a leading question mark, which belongs to the first name here. An empty pair it ignores.
   return new URLSearchParams(`&${text}`);
 }
+
+/** The raw query of a URL or a request target. A fragment is no part of it: the signature does not cover one. */
+export function queryOf(url: string): string {
+  const [text = ''] = url.split('#', 1);
+  const start = text.indexOf('?');
+  return start < 0 ? '' : text.slice(start + 1);
+}

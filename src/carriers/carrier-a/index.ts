@@ -32,7 +32,7 @@ export interface CarrierAOptions {
 /** Telephony carrier A. Credentials are demanded only by what needs them. @throws ConfigError for one that cannot be right. */
 export class CarrierA implements Carrier {
   readonly id = 'carrier-a';
-  readonly supports = { recording: true, voiceUrl: true };
+  readonly supports = { recording: true, voiceUrl: true, digitsReplaceStream: true, callCost: true };
   readonly secretSetting = 'CARRIER_A_AUTH_TOKEN';
   readonly webhooks = webhookDialect;
   readonly rest: CarrierRest;
@@ -87,14 +87,18 @@ export class CarrierA implements Carrier {
     verifyUpgradeUrl(transcoder, { authToken: this.#authToken, host, target: request.target, signature });
   }
 
+  /** The carrier speaks one codec only, so there is no choice to make. */
   openMedia(): MediaDialect {
     return openMediaDialect();
   }
 }
 
+/** @throws ConfigError. Credentials in a URL would end up in error messages of the HTTP client. */
 function toBaseUrl(value: string): string {
-  if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
-    throw new ConfigError('CONFIG_INVALID', 'baseUrl must be an http or https URL.');
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
+    throw new ConfigError('CONFIG_INVALID', 'baseUrl must be an http or https URL without credentials.');
   }
+  if (/[?#]/.test(value)) throw new ConfigError('CONFIG_INVALID', 'baseUrl has no query and no fragment.');
   return value.replace(/\/+$/, '');
 }

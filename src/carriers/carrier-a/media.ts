@@ -1,10 +1,10 @@
 // Media stream of carrier A: one JSON object per text message. Reads leniently, writes exactly, never throws.
 import { type AudioFormat, MULAW_8K } from '../../audio/format.js';
 import type { MediaDialect, MediaMessage } from '../carrier.js';
+import { isWireId } from './wire-id.js';
 
 /** Longest audio payload in one message: 3 seconds, as base64. */
 const MAX_PAYLOAD_LENGTH = 32_768;
-const MAX_ID_LENGTH = 128;
 const MAX_TEXT_LENGTH = 10_000;
 const MAX_PARAMETERS = 64;
 
@@ -62,7 +62,8 @@ class StreamDialect implements MediaDialect {
     this.#streamId = streamId;
     this.#mediaPrefix = mediaPrefix(streamId);
     const parameters = toParameters(start.customParameters);
-    return { type: 'start', carrierCallId, streamId, ...toFormat(start.mediaFormat), parameters };
+    const format = toFormat(start.mediaFormat);
+    return { type: 'start', carrierCallId, streamId, ...format, outboundFormat: MULAW_8K, parameters };
   }
 
   /** Everything that makes sense only between `start` and `stop`. */
@@ -101,9 +102,10 @@ function decodeMedia(message: Fields): MediaMessage {
 }
 
 function decodeDtmf(message: Fields): MediaMessage {
-  const digit = toFields(message.dtmf).digit;
-  if (typeof digit !== 'string' || !/^[0-9*#A-D]$/.test(digit)) return unexpected('dtmf without a digit');
-  return { type: 'dtmf', digit };
+  const { digit } = toFields(message.dtmf);
+  const key = typeof digit === 'number' ? String(digit) : digit;
+  if (typeof key !== 'string' || !/^[0-9*#A-D]$/i.test(key)) return unexpected('dtmf without a digit');
+  return { type: 'dtmf', digit: key.toUpperCase() };
 }
 
 function decodeMark(message: Fields): MediaMessage {
@@ -141,7 +143,7 @@ function toParameters(value: unknown): Readonly<Record<string, string>> {
 }
 
 function toId(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' && value.length <= MAX_ID_LENGTH ? value : undefined;
+  return isWireId(value) ? value : undefined;
 }
 
 /** The fields of an object; none for anything else. */

@@ -1,11 +1,11 @@
 // Signatures of carrier A: HMAC-SHA1 over the URL and the decoded parameters, in base64.
 // Written from the vendor's "Webhooks security" page; the candidates are those of its Node SDK.
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { parse as parseQuery, stringify as stringifyQuery } from 'node:querystring';
 import { SignatureError } from '../../base/errors.js';
 import type { TranscoderBackend } from '../../transcoder/backend.js';
 import type { WebhookRequest } from '../carrier.js';
-import { decodeForm, isForm } from './form.js';
+import { decodeForm, isForm, queryOf } from './form.js';
+import { upgradeUrls, webhookUrls } from './signed-urls.js';
 
 /** The specification's name of the header, and the vendor's. */
 const SIGNATURE_HEADERS = ['x-carriera-signature', 'x-twilio-signature'];
@@ -36,9 +36,9 @@ export function signatureOf(headers: WebhookRequest['headers']): string | undefi
 /** @throws SignatureError unless the signature belongs to this webhook and to all of its body. */
 export function verifyWebhook(verifier: MacVerifier, request: SignedRequest): void {
   const mac = decodeSignature(request.signature);
-  const parameters = signedParameters(request);
+  const tails = signedTails(request);
   const isSigned = [...webhookUrls(request.url)].some((url) =>
-    isMacOf(verifier, request.authToken, url + parameters, mac),
+    tails.some((tail) => isMacOf(verifier, request.authToken, url + tail, mac)),
   );
   if (!isSigned) throw mismatch();
 }
@@ -72,21 +72,25 @@ function decodeSignature(signature: string | undefined): Uint8Array {
   return mac;
 }
 
-/** The text that is signed behind the URL. A body that is no form must be bound by its hash in the URL instead. */
-function signedParameters(request: SignedRequest): string {
-  if (request.method === 'GET') return '';
-  if (isForm(request.contentType)) return concatenate(decodeForm(request.rawBody));
-  if (request.contentType === '' && request.rawBody.length === 0) return '';
-  verifyBodyHash(request);
-  return '';
+/**
+ * What may be signed behind the URL, each in a way that binds the whole body: a form by its parameters, any body by its hash in
+ * the signed URL. Of a GET only the URL is read. @throws SignatureError for a body that nothing binds.
+ */
+function signedTails(request: SignedRequest): string[] {
+  if (request.method === 'GET') return [''];
+  const hash = decodeForm(queryOf(request.url)).get('bodySHA256');
+  const hashed = hash !== null && isHashOf(hash, request.rawBody) ? [''] : [];
+  if (isForm(request.contentType)) return [concatenate(decodeForm(request.rawBody)), ...hashed];
+  const hasNoBody = hash === null && request.contentType === '' && request.rawBody.length === 0;
+  if (hashed.length > 0 || hasNoBody) return [''];
+  throw new SignatureError('SIGNATURE_MISMATCH', 'The signature says nothing about this body.');
 }
 
-function verifyBodyHash(request: SignedRequest): void {
-  const claimed = Buffer.from(decodeForm(queryOf(request.url)).get('bodySHA256') ?? '');
-  const actual = Buffer.from(createHash('sha256').update(request.rawBody).digest('hex'));
-  if (claimed.length !== actual.length || !timingSafeEqual(claimed, actual)) {
-    throw new SignatureError('SIGNATURE_MISMATCH', 'The signature says nothing about this body.');
-  }
+/** `hash` is SHA-256 in lower-case hexadecimal. */
+function isHashOf(hash: string, body: Uint8Array): boolean {
+  const claimed = Buffer.from(hash);
+  const actual = Buffer.from(createHash('sha256').update(body).digest('hex'));
+  return claimed.length === actual.length && timingSafeEqual(claimed, actual);
 }
 
 /** Names in code unit order, each followed by its values: without duplicates, in code unit order. No separators. */
@@ -106,50 +110,6 @@ function concatenate(parameters: URLSearchParams): string {
         .join(''),
     )
     .join('');
-}
-
-/** The URL as it is, as a URL parser writes it, and with its query written anew; each without and with a port. */
-function webhookUrls(url: string): Set<string> {
-  const forms = [url];
-  if (URL.canParse(url)) {
-    const normal = new URL(url);
-    forms.push(normal.href);
-    if (normal.search !== '') {
-      normal.search = '';
-      forms.push(`${normal.href}?${stringifyQuery(parseQuery(queryOf(url)))}`);
-    }
-  }
-  return new Set(forms.flatMap((form) => [withPort(form, 'none'), withPort(form, 'explicit')]));
-}
-
-function upgradeUrls(host: string, target: string): Set<string> {
-  const query = target.includes('?') ? target.slice(target.indexOf('?')) : '';
-  const path = target.slice(0, target.length - query.length);
-  const bare = path.replace(/\/$/, '');
-  const targets = [path, bare, `${bare}/`].flatMap((each) => [each + query, each]);
-  const urls = targets.map((each) => `wss://${host}${each}`);
-  return new Set(
-    urls.flatMap((url) => [
-      withPort(url, 'none'),
-      withPort(url, 'explicit'),
-      withPort(withPort(url, 'none'), 'explicit', 443),
-    ]),
-  );
-}
-
-const ORIGIN = /^([a-z]+):\/\/(\[[^\]]*\]|[^/?#:]*)(?::(\d+))?/i;
-
-/** The URL without its port, or with one: its own, else `fallback` (the SDK counts every scheme but https as port 80). */
-function withPort(url: string, port: 'none' | 'explicit', fallback?: number): string {
-  return url.replace(ORIGIN, (_, scheme: string, host: string, own: string | undefined) => {
-    if (port === 'none') return `${scheme}://${host}`;
-    return `${scheme}://${host}:${own ?? fallback ?? (scheme === 'https' ? 443 : 80)}`;
-  });
-}
-
-function queryOf(url: string): string {
-  const start = url.indexOf('?');
-  return start < 0 ? '' : url.slice(start + 1);
 }
 
 function mismatch(): SignatureError {

@@ -58,8 +58,24 @@ describe('CarrierA', () => {
     expect(() => new CarrierA(options as never)).toThrow(fix);
   });
 
-  it.each(['api.example', 'ftp://api.example'])('refuses the base URL %j', (baseUrl) => {
+  it.each([
+    'api.example',
+    'ftp://api.example',
+    'https://user:secret@api.example',
+    'https://api.example/?a=1',
+    'https://api.example/#a',
+  ])('refuses the base URL %j', (baseUrl) => {
     expect(() => new CarrierA({ baseUrl })).toThrow(ConfigError);
+  });
+
+  it('says what it can do, and takes no commands', () => {
+    expect(new CarrierA().supports).toEqual({
+      recording: true,
+      voiceUrl: true,
+      digitsReplaceStream: true,
+      callCost: true,
+    });
+    expect(new CarrierA()).not.toHaveProperty('commands');
   });
 
   it('shows no secret when it is printed', () => {

@@ -58,6 +58,7 @@ describe('decode', () => {
         carrierCallId: 'CA1',
         streamId: MZ,
         format: MULAW_8K,
+        outboundFormat: MULAW_8K,
         codec: 'audio/x-mulaw/8000/1',
         parameters: { caller: '+15005550020', callee: '+15005550010' },
       },
@@ -77,7 +78,28 @@ describe('decode', () => {
     ['garbage', { encoding: 7, sampleRate: {}, channels: null }, null],
   ])('reads a media format of %s', (_, mediaFormat, format) => {
     const message = { ...start, start: { ...start.start, mediaFormat } };
-    expect(decode(openMediaDialect(), message)).toMatchObject({ type: 'start', format });
+    const decoded = decode(openMediaDialect(), message);
+    expect(decoded).toMatchObject({ type: 'start', format, outboundFormat: MULAW_8K });
+  });
+
+  it.each([1, 2, 159, 161, 4000])('takes %i bytes of audio', (length) => {
+    const payload = Buffer.alloc(length, 0x55);
+    const message = mediaOf({ payload: payload.toString('base64') });
+    expect(decode(started(), message)).toEqual({ type: 'audio', payload });
+  });
+
+  it.each([
+    ['5', '5'],
+    [5, '5'],
+    ['d', 'D'],
+    ['*', '*'],
+  ])('reads the key %j as %s', (digit, key) => {
+    const message = { event: 'dtmf', streamSid: MZ, dtmf: { track: 'inbound_track', digit } };
+    expect(decode(started(), message)).toEqual({ type: 'dtmf', digit: key });
+  });
+
+  it('needs no connected before start', () => {
+    expect(decode(openMediaDialect(), start)).toMatchObject({ type: 'start', streamId: MZ });
   });
 
   it('reads numbers where text is usual, and messages without the stream id', () => {
@@ -123,6 +145,11 @@ describe('decode', () => {
     ['a payload with a line break', mediaOf({ payload: '//\n//' }), 'media payload is not base64'],
     ['an endless payload', mediaOf({ payload: 'A'.repeat(32_772) }), 'media payload too long'],
     ['two digits', { event: 'dtmf', streamSid: MZ, dtmf: { digit: '55' } }, 'dtmf without a digit'],
+    [
+      'a long number for a digit',
+      { event: 'dtmf', streamSid: MZ, dtmf: { digit: 55 } },
+      'dtmf without a digit',
+    ],
     ['no digit', { event: 'dtmf', streamSid: MZ }, 'dtmf without a digit'],
     ['a mark without a name', { event: 'mark', streamSid: MZ, mark: {} }, 'mark without a name'],
     ['half a spoken text', { event: 'spoken-text', spokenText: { id: 'a' } }, 'malformed spoken text'],
@@ -150,6 +177,11 @@ describe('decode', () => {
   it.each([
     ['without a call', { ...start, start: { ...start.start, callSid: '' } }, 'start without its ids'],
     ['without anything', { event: 'start' }, 'start without its ids'],
+    [
+      'of a call with half a character for a name',
+      { ...start, start: { ...start.start, callSid: 'CA\ud800' } },
+      'start without its ids',
+    ],
     ['of two streams', { ...start, streamSid: 'MZ9' }, 'start of a foreign stream'],
   ])('counts a start %s as unexpected, and waits for a right one', (_, message, reason) => {
     const dialect = openMediaDialect();

@@ -108,6 +108,30 @@ describe('verifyWebhook', () => {
     ).not.toThrow();
   });
 
+  it('needs no body where there is none', () => {
+    const url = 'https://voice.example/webhooks/carrier-a/voice';
+    const bare = { contentType: '', rawBody: new Uint8Array(), signature: sign(url) };
+    expect(() => verifyWebhook(transcoder, request(bare))).not.toThrow();
+    expect(() => verifyWebhook(transcoder, request({ ...bare, contentType: form }))).not.toThrow();
+  });
+
+  it('reads no body of a GET', () => {
+    const url = 'https://voice.example/webhooks/carrier-a/voice?CallSid=CA1';
+    const get = { method: 'GET', url, signature: sign(url) };
+    expect(() => verifyWebhook(transcoder, request(get))).not.toThrow();
+    expect(() => verifyWebhook(transcoder, request({ ...get, signature: sign(`${url}CallSidCA1`) }))).toThrow(
+      SignatureError,
+    );
+  });
+
+  it('leaves out nothing of a query that is written anew, however long', () => {
+    const url = `https://voice.example/webhooks/carrier-a/voice?${'a=%20&'.repeat(1500)}`;
+    const short = `https://voice.example/webhooks/carrier-a/voice?${'a=%20&'.repeat(1000).slice(0, -1)}`;
+    expect(() => verifyWebhook(transcoder, request({ url, signature: sign(`${short}CallSidCA1`) }))).toThrow(
+      SignatureError,
+    );
+  });
+
   it('reads a body of thousands of names', () => {
     const names = Array.from({ length: 10_000 }, (_, index) => `n${index}`);
     const text = [...names].sort().join('');
@@ -156,6 +180,42 @@ describe('verifyUpgradeUrl', () => {
     ).not.toThrow();
     expect(() => verify(target, sign(`wss://voice.example:8444${target}`), 'voice.example:8443')).toThrow(
       SignatureError,
+    );
+  });
+
+  it('accepts the default ports beside that of the configured host', () => {
+    for (const port of [':8443', ':443', ':80', '']) {
+      const signature = sign(`wss://voice.example${port}/ws/stream/CA1/`);
+      expect(() => verify('/ws/stream/CA1?a=1', signature, 'voice.example:8443')).not.toThrow();
+    }
+  });
+
+  it.each(['Voice.Example', 'user:pass@voice.example', 'User:Pass@Voice.Example:8443'])(
+    'accepts the plain name of the host %s',
+    (host) => {
+      const signature = sign('wss://voice.example/ws/stream/CA1');
+      expect(() => verify('/ws/stream/CA1', signature, host)).not.toThrow();
+    },
+  );
+
+  it('accepts an address of IP version 6', () => {
+    const signature = sign('wss://[2001:db8::1]/ws/stream/CA1');
+    expect(() => verify('/ws/stream/CA1', signature, '[2001:db8::1]:8443')).not.toThrow();
+  });
+
+  it('keeps the case of the path', () => {
+    expect(() => verify('/ws/stream/CA1', sign('wss://voice.example/ws/stream/ca1'))).toThrow(SignatureError);
+    expect(() =>
+      verify('/ws/stream/CA1', sign('wss://voice.example/ws/stream/CA1'), 'VOICE.example'),
+    ).not.toThrow();
+  });
+
+  it('throws nothing but SignatureError, whatever arrives', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), fc.string(), (host, target, signature) => {
+        expect(() => verify(`/${target}`, signature, host)).toThrow(SignatureError);
+        expect(() => verify(`/${target}`, sign('x'), host)).toThrow(SignatureError);
+      }),
     );
   });
 

@@ -1,0 +1,105 @@
+// One HTTP exchange with the REST API: sent once, read up to a limit, and sorted by what is known afterwards.
+
+/** Longest answer that is read. The longest that we ask for, a page of numbers, is a tenth of it. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
+
+/** An object of a JSON body. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Name and value of a form; arrays are repeated names. */
+export type FormField = readonly [name: string, value: string];
+
+/** How an exchange went. */
+export type Outcome =
+  | {
+      readonly type: 'answer';
+      readonly status: number;
+      /** Undefined for what is no JSON object, was cut off or is too long. */
+      readonly body: Fields | undefined;
+      /** What the carrier asks to wait before the next try; 0 when it does not say. */
+      readonly retryAfterMs: number;
+    }
+  /** `unsent`: the request has not left. `lost` and `timeout`: it may have been carried out. */
+  | { readonly type: 'failure'; readonly reason: 'unsent' | 'lost' | 'timeout'; readonly cause: unknown };
+
+/** A POST with `form`, a GET without. Never throws. */
+export async function exchange(
+  url: string,
+  request: { authorization: string; form: readonly FormField[] | undefined; timeoutMs: number },
+): Promise<Outcome> {
+  const { authorization, form, timeoutMs } = request;
+  try {
+    const response = await fetch(url, {
+      method: form === undefined ? 'GET' : 'POST',
+      headers: { authorization, accept: 'application/json' },
+      ...(form === undefined ? {} : { body: new URLSearchParams(form.map(([...field]) => field)) }),
+      // A redirect would carry the credentials elsewhere.
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    const { status, headers } = response;
+    const text = await readText(response);
+    return { type: 'answer', status, body: toFields(text), retryAfterMs: retryAfterMs(headers) };
+  } catch (cause) {
+    return { type: 'failure', reason: reasonOf(cause), cause };
+  }
+}
+
+/** Undefined for a body that is too long or breaks off. @throws what the time limit throws. */
+async function readText(response: Response): Promise<string | undefined> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of response.body ?? []) {
+      size += chunk.byteLength;
+      if (size > MAX_ANSWER_BYTES) return undefined;
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (isTimeout(error)) throw error;
+    return undefined;
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** An empty body is an object without fields. */
+function toFields(text: string | undefined): Fields | undefined {
+  if (text === undefined) return undefined;
+  if (text === '') return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as Fields) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function retryAfterMs(headers: Headers): number {
+  const seconds = headers.get('retry-after') ?? '';
+  return /^\d{1,6}$/.test(seconds) ? Number(seconds) * 1000 : 0;
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === 'TimeoutError';
+}
+
+function reasonOf(error: unknown): 'unsent' | 'lost' | 'timeout' {
+  if (isTimeout(error)) return 'timeout';
+  return causesOf(error).some(isBeforeSending) ? 'unsent' : 'lost';
+}
+
+/** The error and what it wraps: fetch hides the socket's error, which may stand for one per address of the host. */
+function causesOf(error: unknown): Fields[] {
+  if (typeof error !== 'object' || error === null) return [];
+  const { cause, errors } = error as Fields;
+  return [error as Fields, ...[cause, ...(Array.isArray(errors) ? errors : [])].flatMap(causesOf)];
+}
+
+/** True for a host that was not found, a connection that was not made, and a certificate that is not right. */
+function isBeforeSending({ syscall, code }: Fields): boolean {
+  if (syscall === 'connect' || syscall === 'getaddrinfo') return true;
+  return /^(UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS_CERT|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_)/.test(
+    String(code),
+  );
+}

@@ -1,0 +1,99 @@
+// Parameters of a webhook -> what it says, in the words of the house.
+import { RequestError } from '../../base/errors.js';
+import type {
+  CallReference,
+  CarrierMessage,
+  MachineVerdict,
+  TransferResult,
+  WebhookRequest,
+  WebhookRoute,
+} from '../carrier.js';
+import { readCallback } from './callback-url.js';
+import { type Parameters, readParameters } from './parameters.js';
+import { toRecording } from './recording.js';
+import { toProgress } from './statuses.js';
+import { isWireId } from './wire-id.js';
+
+const DELIVERY_HEADER = 'i-twilio-idempotency-token';
+const MAX_PARTY_LENGTH = 128;
+const ACKNOWLEDGED: CarrierMessage = { type: 'acknowledged' };
+
+/** Reads one webhook. A word that is not known is acknowledged, the carrier adds new ones. @throws RequestError */
+export function toMessage(route: WebhookRoute, request: WebhookRequest): CarrierMessage {
+  const parameters = readParameters(request);
+  const carrierCallId = parameters.get('CallSid');
+  if (!isWireId(carrierCallId)) {
+    throw new RequestError('REQUEST_INVALID', 'The webhook carries no usable CallSid.');
+  }
+  const { callId, isTransfer } = readCallback(request.target);
+  const deliveryId = request.headers[DELIVERY_HEADER];
+  const call = { carrierCallId, callId, ...(isWireId(deliveryId) ? { deliveryId } : {}) };
+  switch (route) {
+    case 'voice':
+      return isTransfer ? toTransfer(call, parameters) : toIncomingCall(call, parameters);
+    case 'status':
+      return toStatus(call, parameters);
+    case 'amd':
+      return { type: 'machine-detection', ...call, verdict: toVerdict(parameters.get('AnsweredBy') ?? '') };
+    case 'recording': {
+      const recording = toRecording(parameters);
+      return recording === undefined ? ACKNOWLEDGED : { type: 'recording', ...call, recording };
+    }
+  }
+}
+
+function toIncomingCall(call: CallReference, parameters: Parameters): CarrierMessage {
+  return {
+    type: 'incoming-call',
+    ...call,
+    direction: parameters.get('Direction')?.startsWith('outbound') ? 'outbound' : 'inbound',
+    caller: party(parameters.get('From') ?? parameters.get('Caller')),
+    callee: party(parameters.get('To') ?? parameters.get('Called')),
+  };
+}
+
+/** A number, a SIP address or a word such as `anonymous`: whatever the network claims, without control characters. */
+function party(value: string | null): string {
+  return (value ?? '')
+    .replace(/\p{Cc}/gu, '')
+    .slice(0, MAX_PARTY_LENGTH)
+    .replace(/\p{Cs}/gu, '');
+}
+
+function toStatus(call: CallReference, parameters: Parameters): CarrierMessage {
+  const progress = toProgress(parameters.get('CallStatus'));
+  if (progress === undefined) return ACKNOWLEDGED;
+  const sequence = parameters.get('SequenceNumber') ?? '';
+  return {
+    type: 'status',
+    ...call,
+    ...progress,
+    sequence: /^\d{1,9}$/.test(sequence) ? Number(sequence) : null,
+  };
+}
+
+const TRANSFER_RESULTS: ReadonlyMap<string, TransferResult> = new Map<string, TransferResult>([
+  ['completed', 'connected'],
+  ['answered', 'connected'],
+  ['busy', 'busy'],
+  ['no-answer', 'no-answer'],
+]);
+
+/** Whatever does not say that the other side was reached leaves the caller with us. */
+function toTransfer(call: CallReference, parameters: Parameters): CarrierMessage {
+  const result = TRANSFER_RESULTS.get(parameters.get('DialCallStatus') ?? '') ?? 'failed';
+  return { type: 'transfer', ...call, result };
+}
+
+const VERDICTS: ReadonlyMap<string, MachineVerdict> = new Map<string, MachineVerdict>([
+  ['human', 'human'],
+  ['machine_start', 'machine'],
+  ['machine_end_beep', 'machine-ready'],
+  ['machine_end_silence', 'machine-ready'],
+  ['machine_end_other', 'machine-ready'],
+  ['fax', 'fax'],
+]);
+
+function toVerdict(answeredBy: string): MachineVerdict {
+  return VERDICTS.get(answeredBy) ?? 'unknown';
+}

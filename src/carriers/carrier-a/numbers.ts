@@ -1,0 +1,65 @@
+// Points a number of the account at our webhooks.
+import { CarrierError } from '../../base/errors.js';
+import type { CarrierRest } from '../carrier.js';
+import type { ApiClient } from './api-client.js';
+import type { Fields } from './api-exchange.js';
+import { isWireId } from './wire-id.js';
+
+/** The method of `CarrierRest` that is about numbers. */
+export function createNumberMethods(api: ApiClient): Pick<CarrierRest, 'setVoiceUrl'> {
+  return {
+    async setVoiceUrl(phoneNumber, urls) {
+      const number = await findNumber(api, phoneNumber);
+      if (isSet(number.voice_application_sid) || isSet(number.trunk_sid)) {
+        throw new CarrierError(
+          'The number is bound to an application or a trunk at the carrier, which overrides its voice URL. Unbind it there, or set manageWebhook to false.',
+          { status: null, retryable: false },
+        );
+      }
+      if (pointsTo(number, 'voice', urls.voice) && pointsTo(number, 'status', urls.status)) return;
+      await api.send({
+        purpose: 'set the voice URL of a number',
+        path: `/IncomingPhoneNumbers/${encodeURIComponent(String(number.sid))}.json`,
+        form: [
+          ['VoiceUrl', urls.voice],
+          ['VoiceMethod', 'POST'],
+          ['StatusCallback', urls.status],
+          ['StatusCallbackMethod', 'POST'],
+        ],
+        isIdempotent: true,
+      });
+    },
+  };
+}
+
+/** The filter of the list is a pattern, so the number is compared once more. */
+async function findNumber(api: ApiClient, phoneNumber: string): Promise<Fields> {
+  const { incoming_phone_numbers: list } = await api.send({
+    purpose: 'look up a number',
+    path: `/IncomingPhoneNumbers.json?PhoneNumber=${encodeURIComponent(phoneNumber)}`,
+    isIdempotent: true,
+  });
+  const found = (Array.isArray(list) ? list : [])
+    .map(toFields)
+    .find((each) => each.phone_number === phoneNumber && isWireId(each.sid));
+  if (found !== undefined) return found;
+  throw new CarrierError('The carrier account does not own the phone number.', {
+    status: null,
+    retryable: false,
+  });
+}
+
+/** True when a URL of the number is the wanted one; connection settings in its fragment are the operator's to choose. */
+function pointsTo(number: Fields, kind: 'voice' | 'status', wanted: string): boolean {
+  const url = kind === 'voice' ? number.voice_url : number.status_callback;
+  const method = kind === 'voice' ? number.voice_method : number.status_callback_method;
+  return typeof url === 'string' && url.split('#')[0] === wanted && (method ?? 'POST') === 'POST';
+}
+
+function isSet(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+function toFields(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? (value as Fields) : {};
+}
