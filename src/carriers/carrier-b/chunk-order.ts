@@ -1,5 +1,5 @@
 // Puts the pieces of a stream back in order: the carrier numbers them and does not promise to send them so.
-import { toNumber } from './fields.js';
+import { toWholeNumber } from './fields.js';
 
 /** Early pieces that are held at most. With the third one, 40 to 60 ms of audio after the gap, the missing piece is given up. */
 const WINDOW = 3;
@@ -18,7 +18,7 @@ export class ChunkOrder {
    * waits for an earlier one, and for a piece that is late or repeated. One without a number passes.
    */
   receive(chunk: unknown, piece: Uint8Array): Uint8Array | undefined {
-    const number = toNumber(chunk);
+    const number = toWholeNumber(chunk);
     if (number === undefined) return piece;
     if (this.#next === undefined || number === this.#next) return this.#release(number, piece);
     if (number < this.#next) return this.#tooLate(number, piece);

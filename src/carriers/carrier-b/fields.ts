@@ -23,10 +23,10 @@ export function toText(value: unknown, maxLength: number): string | undefined {
   return typeof value === 'string' && value !== '' && value.length <= maxLength ? value : undefined;
 }
 
-/** A number, also one in the digits of a text; undefined for anything else. */
-export function toNumber(value: unknown): number | undefined {
-  if (typeof value === 'string') return /^\d{1,15}$/.test(value) ? Number(value) : undefined;
-  return typeof value === 'number' ? value : undefined;
+/** A whole number from 0 on, also in the digits of a text; undefined for anything else. */
+export function toWholeNumber(value: unknown): number | undefined {
+  const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
 }
 
 /** A key of a telephone; undefined for anything else. */

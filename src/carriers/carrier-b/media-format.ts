@@ -1,7 +1,7 @@
 // Codecs of carrier B's streams, as the carrier names them.
 import { ALAW_8K, type AudioFormat, MULAW_8K, PCM_16K } from '../../audio/format.js';
 import type { StreamCodec } from '../carrier.js';
-import { toFields, toNumber } from './fields.js';
+import { toFields, toWholeNumber } from './fields.js';
 
 /** A codec to ask for: the carrier's words for it, and ours. */
 export interface RequestedCodec {
@@ -33,9 +33,9 @@ export function readMediaFormat(value: unknown): { format: AudioFormat | null; c
   const codec = [encoding, rate, channels].map(toWord).join('/');
   const name = typeof encoding === 'string' ? encoding.toLowerCase().replace(/^audio\//, '') : '';
   const kind = ENCODINGS.get(name.replace(/^x-/, ''));
-  if (kind === undefined || toNumber(channels ?? 1) !== 1) return { format: null, codec };
+  if (kind === undefined || toWholeNumber(channels ?? 1) !== 1) return { format: null, codec };
   // A rate that is not told is the one of the codec, or for PCM the one that we ask for.
-  const hz = toNumber(rate ?? (kind === 'pcm' ? PCM_16K : MULAW_8K).sampleRateHz);
+  const hz = toWholeNumber(rate ?? (kind === 'pcm' ? PCM_16K : MULAW_8K).sampleRateHz);
   const format = FORMATS.find((each) => each.encoding === kind && each.sampleRateHz === hz) ?? null;
   return { format, codec };
 }

@@ -3,7 +3,7 @@ import type { AudioFormat } from '../../audio/format.js';
 import type { MediaDialect, MediaMessage, StreamCodec } from '../carrier.js';
 import { toCallControlId } from './call-control-id.js';
 import { ChunkOrder } from './chunk-order.js';
-import { type Fields, parseObject, toDigit, toFields, toNumber, toText } from './fields.js';
+import { type Fields, parseObject, toDigit, toFields, toWholeNumber, toText } from './fields.js';
 import { REQUESTED, readMediaFormat } from './media-format.js';
 
 /** Longest audio payload in one message: 3 seconds of 16 kHz PCM, as base64. */
@@ -174,7 +174,7 @@ const REASONS: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 function toReason(payload: unknown): string {
-  return REASONS.get(toNumber(toFields(payload).code)) ?? 'the carrier reports an error';
+  return REASONS.get(toWholeNumber(toFields(payload).code)) ?? 'the carrier reports an error';
 }
 
 /** Custom parameters, an object or a list of pairs, and the parties that the carrier names where those do not. */

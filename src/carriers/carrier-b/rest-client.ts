@@ -1,6 +1,6 @@
 // Requests to carrier B's REST API: JSON with a bearer key, repeated where the vendor's advice and its idempotency key allow it.
 import { CarrierError, ConfigError } from '../../base/errors.js';
-import { type Fields, parseObject, toFields, toNumber, toText } from './fields.js';
+import { type Fields, parseObject, toFields, toWholeNumber, toText } from './fields.js';
 
 /** Longest waits for an answer, one per try. The vendor advises to repeat after 500 ms; the first leaves room for a handshake. */
 export const QUICK_LIMITS_MS: readonly number[] = [1000, 3000, 6000];
@@ -134,10 +134,11 @@ async function attempt(url: string, init: RequestInit): Promise<Answer | Silence
     const response = await fetch(url, init);
     const body = parseObject(await response.text());
     const [error] = Array.isArray(body?.errors) ? body.errors : [];
+    const { code } = toFields(error);
     const { data } = body ?? {};
     return {
       status: response.status,
-      code: toText(toFields(error).code, 16),
+      code: toText(typeof code === 'number' ? String(code) : code, 16),
       data: typeof data === 'object' && data !== null ? toFields(data) : undefined,
       ratePauseMs: toRatePause(response.headers.get('x-ratelimit-reset')),
     };
@@ -149,7 +150,7 @@ async function attempt(url: string, init: RequestInit): Promise<Answer | Silence
 
 /** The header tells the seconds until the limit is lifted. */
 function toRatePause(reset: string | null): number {
-  const seconds = toNumber(reset);
+  const seconds = toWholeNumber(reset);
   return seconds === undefined ? RATE_PAUSE_MS : Math.min(seconds * 1000, MAX_RATE_PAUSE_MS);
 }
 

@@ -144,8 +144,8 @@ class Rest implements CarrierRest {
 }
 
 /** What follows a comma in a number would be played as keys, so nothing but a number passes. @throws ConfigError */
-function checkNumber(name: string, value: string): string {
-  if (isE164(value)) return value;
+function checkNumber(name: string, value: unknown): string {
+  if (typeof value === 'string' && isE164(value)) return value;
   throw new ConfigError('CONFIG_INVALID', `${name} must be one like +15550100 (E.164).`);
 }
 
