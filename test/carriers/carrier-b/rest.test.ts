@@ -11,12 +11,14 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const decoded = (state: unknown) => JSON.parse(Buffer.from(String(state), 'base64').toString('utf8'));
 
 let server: RestServer;
+let timing: HandTiming;
 let client: RestClient;
 let rest: CarrierRest;
 
 beforeEach(async () => {
   server = await startRestServer();
-  client = new RestClient({ baseUrl: server.url, apiKey: 'KEY1' }, new HandTiming());
+  timing = new HandTiming();
+  client = new RestClient({ baseUrl: server.url, apiKey: 'KEY1' }, timing);
   rest = createRest(client, '1700000000000000001');
 });
 afterEach(() => server.close());
@@ -73,10 +75,11 @@ describe('dial', () => {
     },
   );
 
-  it('is repeated under the same id, and a second call gets another one', async () => {
+  it('is repeated under the same id, without haste, and a second call gets another one', async () => {
     server.replies = ['cut', placed, placed];
     await rest.dial(call);
     await rest.dial(call);
+    expect(timing.limits).toEqual([5000, 5000, 5000]);
     const ids = server.seen.map(({ body }) => body.command_id);
     expect(ids[1]).toBe(ids[0]);
     expect(ids[2]).not.toBe(ids[0]);
