@@ -24,6 +24,7 @@ export type {
 } from './calls/callbacks.js';
 export type { Carrier } from './carriers/carrier.js';
 export { CarrierA, type CarrierAOptions } from './carriers/carrier-a/index.js';
+export { CarrierB, type CarrierBOptions } from './carriers/carrier-b/index.js';
 export { Offhook, type RunningServer } from './client.js';
 export type { CallEvent, CallEventOf, CallEventType, CallFact, CallIdentity } from './contract/call-event.js';
 export type {

@@ -2,11 +2,11 @@
 import type { CarrierId } from '../contract/call-record.js';
 import type { WebhookDoor } from './carrier.js';
 import { CarrierA } from './carrier-a/index.js';
-import { createCarrierBDoor } from './carrier-b/index.js';
+import { CarrierB } from './carrier-b/index.js';
 
 const DOORS: Readonly<Record<CarrierId, () => WebhookDoor>> = {
   'carrier-a': () => new CarrierA(),
-  'carrier-b': () => createCarrierBDoor(),
+  'carrier-b': () => new CarrierB(),
 };
 
 /** The webhook doors of every carrier but the configured one, with what secrets the environment has for them. @throws ConfigError */

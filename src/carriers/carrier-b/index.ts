@@ -1,41 +1,148 @@
-// Carrier B as a door: its webhook route exists, is verified when there is a key, and never makes a call.
+// Carrier B: credentials, and the parts that use them. The parts know the wire, this object knows the secrets.
+import { createHmac } from 'node:crypto';
 import { type Clock, systemClock } from '../../base/clock.js';
 import { readFirstEnv } from '../../base/env.js';
-import { SignatureError } from '../../base/errors.js';
-import type { WebhookDoor } from '../carrier.js';
+import { ConfigError, SignatureError } from '../../base/errors.js';
+import { checkNames, requireObject } from '../../base/option-checks.js';
+import type {
+  Carrier,
+  CarrierCommands,
+  CarrierRest,
+  MediaDialect,
+  StreamCodec,
+  WebhookRequest,
+} from '../carrier.js';
+import { createCommands } from './commands.js';
+import { type ByteOrder, openMediaDialect } from './media.js';
+import { createRest } from './rest.js';
+import { RestClient } from './rest-client.js';
 import { type Ed25519Verifier, loadEd25519Verifier, parsePublicKey, verifyWebhook } from './signature.js';
 import { webhookDialect } from './webhooks.js';
 
-/** Settings of the door. */
-export interface CarrierBDoorOptions {
-  /** Ed25519 public key in base64; an empty one counts as missing. @default CARRIER_B_PUBLIC_KEY, then TELNYX_PUBLIC_KEY */
-  publicKey?: string;
-  /** Dates the signatures. @default the real clock */
-  clock?: Clock;
+const DEFAULT_BASE_URL = 'https://api.telnyx.com';
+const CONSTRUCTOR = 'new CarrierB()';
+const OPTION_NAMES = [
+  'apiKey',
+  'connectionId',
+  'publicKey',
+  'baseUrl',
+  'l16ByteOrder',
+] as const satisfies readonly (keyof CarrierBOptions)[];
+const STREAM_TOKEN_LABEL = 'offhook stream token';
+
+/** Settings of carrier B. An empty one counts as missing. */
+export interface CarrierBOptions {
+  /** Key of the REST API (version 2). @default CARRIER_B_API_KEY, then TELNYX_API_KEY */
+  apiKey?: string | undefined;
+  /** Call Control application that outbound calls belong to. @default CARRIER_B_CONNECTION_ID, then TELNYX_CONNECTION_ID */
+  connectionId?: string | undefined;
+  /** Ed25519 public key of webhook signatures, in base64. @default CARRIER_B_PUBLIC_KEY, then TELNYX_PUBLIC_KEY */
+  publicKey?: string | undefined;
+  /** Origin of the REST API, with or without the version path. @default the vendor's */
+  baseUrl?: string | undefined;
+  /** Byte order of 16-bit audio on the media stream. @default 'little' */
+  l16ByteOrder?: ByteOrder | undefined;
 }
 
-/** The webhook route of carrier B. `prepare` @throws ConfigError for a key that cannot be one. */
-export function createCarrierBDoor(options: CarrierBDoorOptions = {}): WebhookDoor {
-  const { clock = systemClock } = options;
-  const setting = options.publicKey || readFirstEnv(['CARRIER_B_PUBLIC_KEY', 'TELNYX_PUBLIC_KEY']);
-  let key: { verify: Ed25519Verifier; publicKey: Uint8Array } | undefined;
-  return {
-    id: 'carrier-b',
-    verifies: setting !== undefined,
-    secretSetting: 'CARRIER_B_PUBLIC_KEY',
-    webhooks: webhookDialect,
+/**
+ * Telephony carrier B. Credentials are demanded only by what needs them: with a public key and no API key webhooks are verified and
+ * every command is refused. `clock` dates the signatures. @throws ConfigError for a setting that cannot be right.
+ */
+export class CarrierB implements Carrier {
+  readonly id = 'carrier-b';
+  readonly supports = { recording: false, voiceUrl: false, digitsReplaceStream: false, callCost: false };
+  readonly secretSetting = 'CARRIER_B_PUBLIC_KEY';
+  readonly webhooks = webhookDialect;
+  readonly rest: CarrierRest;
+  readonly commands: CarrierCommands;
+  readonly #apiKey: string | undefined;
+  readonly #publicKey: Uint8Array | undefined;
+  readonly #l16ByteOrder: ByteOrder;
+  readonly #clock: Pick<Clock, 'wallNow'>;
+  #verifySignature: Ed25519Verifier | undefined;
 
-    async prepare() {
-      if (setting === undefined) return;
-      const publicKey = parsePublicKey(setting);
-      key = { verify: await loadEd25519Verifier(), publicKey };
-    },
+  constructor(options: CarrierBOptions = {}, clock: Pick<Clock, 'wallNow'> = systemClock) {
+    // A mistyped name would leave the key out, and webhooks unverified.
+    checkNames(requireObject(options, CONSTRUCTOR), { known: OPTION_NAMES, later: [] }, CONSTRUCTOR);
+    for (const name of OPTION_NAMES) {
+      const value: unknown = options[name];
+      if (value === undefined || typeof value === 'string') continue;
+      throw new ConfigError('CONFIG_INVALID', `${name} of ${CONSTRUCTOR} must be a text.`);
+    }
+    const publicKey = options.publicKey || readFirstEnv(['CARRIER_B_PUBLIC_KEY', 'TELNYX_PUBLIC_KEY']);
+    this.#apiKey = toApiKey(options.apiKey || readFirstEnv(['CARRIER_B_API_KEY', 'TELNYX_API_KEY']));
+    this.#publicKey = publicKey === undefined ? undefined : parsePublicKey(publicKey);
+    this.#l16ByteOrder = toByteOrder(options.l16ByteOrder || 'little');
+    this.#clock = clock;
+    const connectionId = toConnectionId(
+      options.connectionId || readFirstEnv(['CARRIER_B_CONNECTION_ID', 'TELNYX_CONNECTION_ID']),
+    );
+    const baseUrl = toBaseUrl(options.baseUrl || DEFAULT_BASE_URL);
+    const client = new RestClient({ baseUrl, apiKey: this.#apiKey });
+    this.rest = createRest(client, connectionId);
+    this.commands = createCommands(client);
+  }
 
-    verify(request) {
-      if (setting === undefined) return;
-      // Without the key nothing can be right: an unprepared door stays shut.
-      if (key === undefined) throw new SignatureError('SIGNATURE_MISMATCH', 'The key is not ready.');
-      verifyWebhook(request, key, clock.wallNow());
-    },
-  };
+  get verifies(): boolean {
+    return this.#publicKey !== undefined;
+  }
+
+  /** Derived from the API key, the only secret of this carrier that every process has: the public key is none. */
+  get streamTokenKey(): Uint8Array | undefined {
+    if (this.#apiKey === undefined) return undefined;
+    return createHmac('sha256', this.#apiKey).update(STREAM_TOKEN_LABEL).digest();
+  }
+
+  async prepare(): Promise<void> {
+    if (this.#publicKey !== undefined) this.#verifySignature ??= await loadEd25519Verifier();
+  }
+
+  verify(request: WebhookRequest): void {
+    const publicKey = this.#publicKey;
+    if (publicKey === undefined) return;
+    const verify = this.#verifySignature;
+    // Without the verifier nothing can be right: an unprepared door stays shut.
+    if (verify === undefined) throw new SignatureError('SIGNATURE_MISMATCH', 'The key is not ready.');
+    verifyWebhook(request, { verify, publicKey }, this.#clock.wallNow());
+  }
+
+  /** The carrier signs no upgrade; the token in the path stands in. */
+  verifyUpgrade(): void {}
+
+  openMedia(codec: StreamCodec = 'preferred'): MediaDialect {
+    return openMediaDialect({ codec, l16ByteOrder: this.#l16ByteOrder });
+  }
+}
+
+function toApiKey(value: string | undefined): string | undefined {
+  const key = value?.trim();
+  if (key === undefined || key === '') return undefined;
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  throw new ConfigError(
+    'CONFIG_INVALID',
+    'apiKey (CARRIER_B_API_KEY) has a character that no API key has. Copy it once more.',
+  );
+}
+
+/** Opaque, and a text: as a number it would be rounded. */
+function toConnectionId(value: string | undefined): string | undefined {
+  const id = value?.trim();
+  if (id === undefined || id === '') return undefined;
+  if (/^[\w-]{1,64}$/.test(id)) return id;
+  throw new ConfigError(
+    'CONFIG_INVALID',
+    'connectionId (CARRIER_B_CONNECTION_ID) must be the identifier of a Call Control application.',
+  );
+}
+
+function toByteOrder(value: string): ByteOrder {
+  if (value === 'little' || value === 'big') return value;
+  throw new ConfigError('CONFIG_INVALID', "l16ByteOrder must be 'little' or 'big'.");
+}
+
+function toBaseUrl(value: string): string {
+  if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
+    throw new ConfigError('CONFIG_INVALID', 'baseUrl must be an http or https URL.');
+  }
+  return value.replace(/\/+$/, '').replace(/\/v2$/, '');
 }
