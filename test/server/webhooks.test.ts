@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CarrierA } from '../../src/carriers/carrier-a/index.js';
-import { createCarrierBDoor } from '../../src/carriers/carrier-b/index.js';
+import { CarrierB } from '../../src/carriers/carrier-b/index.js';
 import { AUTH_TOKEN, HOST, openStream, send, startServer, stopServers } from './harness.js';
 
 afterEach(stopServers);
@@ -286,7 +286,7 @@ describe("the other carrier's webhooks", () => {
 
   it('are verified when their secret is there', async () => {
     const publicKey = 'A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=';
-    const { port } = await startServer({ otherDoors: [createCarrierBDoor({ publicKey })] });
+    const { port } = await startServer({ otherDoors: [new CarrierB({ publicKey })] });
     expect(await send(port, { method: 'POST', path, body: event })).toMatchObject({ status: 403 });
   });
 
