@@ -14,9 +14,13 @@ export interface PlaybackSink {
   readonly bufferedBytes: number;
 }
 
-export interface PacerOptions {
+/** One way to the caller's ear. The pacer frees the converter. */
+export interface PlaybackWay {
   readonly converter: OutboundConverter;
   readonly sink: PlaybackSink;
+}
+
+export interface PacerOptions extends PlaybackWay {
   readonly clock: Clock;
   /** How far sending runs ahead of playing, in milliseconds: the longest stall of the event loop that nobody hears. What is there can only be taken back by a clear. @default 400 */
   readonly leadMs?: number;
@@ -45,8 +49,8 @@ const TAIL_RESERVE_MS = 40;
  * by more than one frame, never by more than the lead.
  */
 export class Pacer implements Playout {
-  readonly #converter: OutboundConverter;
-  readonly #sink: PlaybackSink;
+  #converter: OutboundConverter;
+  #sink: PlaybackSink;
   readonly #clock: Clock;
   readonly #leadMs: number;
   readonly #maxBufferedBytes: number;
@@ -67,6 +71,7 @@ export class Pacer implements Playout {
   #timer: Timer | undefined;
   /** Something was sent that no mark has confirmed as heard. */
   #unconfirmed = false;
+  #detached = false;
   #closed = false;
 
   constructor(options: PacerOptions) {
@@ -89,7 +94,8 @@ export class Pacer implements Playout {
     if (this.#closed || pcm.length === 0) return;
     const now = this.#clock.now();
     // The carrier has run dry: what the resampler still holds is the end of what was said before, a click in front of this.
-    if (this.#sent > 0 && this.#queued === 0 && this.#playback.bufferedMs(now) === 0) this.#converter.reset();
+    if (!this.#detached && this.#sent > 0 && this.#queued === 0 && this.#playback.bufferedMs(now) === 0)
+      this.#converter.reset();
     this.#chunks.push(pcm.slice());
     this.#queued += pcm.length;
     this.#pushedAt = now;
@@ -104,22 +110,35 @@ export class Pacer implements Playout {
 
   clear(): number {
     if (this.#closed) return this.playedMs;
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    const played = this.#playback.cut(this.#clock.now());
-    this.#chunks = [];
-    this.#offset = 0;
-    this.#queued = 0;
-    this.#sent = 0;
-    this.#baseMs = played;
-    this.#marks = [];
-    this.#listeners = [];
     const unheard = this.#unconfirmed || this.#pending.size > 0;
-    this.#pending.clear();
-    this.#unconfirmed = false;
-    this.#converter.reset();
+    this.#drop();
+    if (!this.#detached) this.#converter.reset();
     if (unheard) this.#sink.sendClear();
-    return played;
+    return this.#baseMs;
+  }
+
+  /**
+   * The way to the carrier is gone: what was not heard is dropped as by `clear`, without a word to the carrier, its marks never
+   * come back, and what is pushed from now on waits for `attach`. Idempotent.
+   */
+  detach(): void {
+    if (this.#closed || this.#detached) return;
+    this.#detached = true;
+    this.#drop();
+    this.#converter.close();
+  }
+
+  /** Goes on over another way, in the place of the one there is. */
+  attach(way: PlaybackWay): void {
+    if (this.#closed) {
+      way.converter.close();
+      return;
+    }
+    this.detach();
+    this.#detached = false;
+    this.#converter = way.converter;
+    this.#sink = way.sink;
+    this.#pump();
   }
 
   onNextFrameSent(listener: (sentAtMs: number) => void): void {
@@ -146,13 +165,29 @@ export class Pacer implements Playout {
     this.#marks = [];
     this.#listeners = [];
     this.#pending.clear();
-    this.#converter.close();
+    if (!this.#detached) this.#converter.close();
+  }
+
+  /** Forgets what was not heard; `#baseMs` is then what was. */
+  #drop(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#baseMs = this.#playback.cut(this.#clock.now());
+    this.#chunks = [];
+    this.#offset = 0;
+    this.#queued = 0;
+    this.#sent = 0;
+    this.#marks = [];
+    this.#listeners = [];
+    this.#pending.clear();
+    this.#unconfirmed = false;
   }
 
   /** Sends what is due and sets the timer for what is not. */
   #pump(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
+    if (this.#detached) return;
     this.#sendReachedMarks();
     while (this.#queued > 0 && !this.#closed) {
       const waitMs = this.#waitMs();

@@ -1,37 +1,78 @@
-// The audio of one call: wire bytes to whole house frames one way, the pacer the other. Knows nothing of messages and facts.
-import { createInboundConverter, createOutboundConverter } from '../audio/converter.js';
+// The way of the audio of one call: a pacer that lasts as long as the call, and converters that last as long as a stream.
+import {
+  createInboundConverter,
+  createOutboundConverter,
+  type InboundConverter,
+} from '../audio/converter.js';
 import { type AudioFormat, frameSamples, PCM_16K } from '../audio/format.js';
 import { Framer } from '../audio/framer.js';
-import { Pacer, type PlaybackSink } from '../audio/pacer.js';
+import { Pacer, type PlaybackSink, type PlaybackWay } from '../audio/pacer.js';
 import type { Clock } from '../base/clock.js';
 import type { TranscoderBackend } from '../transcoder/backend.js';
 
-export interface AudioPath {
-  readonly playout: Pacer;
-  /** Encoded audio of the caller, any length. */
-  receive(payload: Uint8Array): void;
-  /** Frees the converters. Idempotent. */
-  close(): void;
+/** One stream as the audio sees it. */
+export interface AudioLine {
+  /** What the carrier sends. */
+  readonly format: AudioFormat;
+  /** What the carrier takes. */
+  readonly outboundFormat: AudioFormat;
+  readonly sink: PlaybackSink;
 }
 
-/** `onFrame` gets 20 ms frames in the house format, valid until it returns. @throws TranscoderError for a rate that is not offered. */
-export function openAudioPath(options: {
-  format: AudioFormat;
-  backend: TranscoderBackend;
-  clock: Clock;
-  sink: PlaybackSink;
-  onFrame(frame: Int16Array): void;
-}): AudioPath {
-  const { format, backend, clock, sink } = options;
-  const inbound = createInboundConverter(format, backend);
-  const framer = new Framer(frameSamples(PCM_16K), options.onFrame);
-  const playout = new Pacer({ converter: createOutboundConverter(format, backend), sink, clock });
-  return {
-    playout,
-    receive: (payload) => framer.push(inbound.convert(payload)),
-    close() {
-      playout.close();
+export class AudioPath {
+  readonly playout: Pacer;
+  readonly #backend: TranscoderBackend;
+  readonly #framer: Framer;
+  #inbound: InboundConverter | undefined;
+
+  /** `onFrame` gets 20 ms frames in the house format, valid until it returns. @throws TranscoderError for a rate that is not offered. */
+  constructor(
+    line: AudioLine,
+    options: { backend: TranscoderBackend; clock: Clock; onFrame(frame: Int16Array): void },
+  ) {
+    this.#backend = options.backend;
+    this.#framer = new Framer(frameSamples(PCM_16K), options.onFrame);
+    const { inbound, way } = this.#convertersOf(line);
+    this.#inbound = inbound;
+    this.playout = new Pacer({ ...way, clock: options.clock });
+  }
+
+  /** Goes on over another stream. @throws TranscoderError; the path is then detached. */
+  attach(line: AudioLine): void {
+    this.detach();
+    const { inbound, way } = this.#convertersOf(line);
+    this.#inbound = inbound;
+    this.playout.attach(way);
+  }
+
+  /** The stream is gone: what was not heard is dropped, and half a frame of the caller too. Idempotent. */
+  detach(): void {
+    this.playout.detach();
+    this.#inbound?.close();
+    this.#inbound = undefined;
+    this.#framer.reset();
+  }
+
+  /** Encoded audio of the caller, any length. */
+  receive(payload: Uint8Array): void {
+    if (this.#inbound !== undefined) this.#framer.push(this.#inbound.convert(payload));
+  }
+
+  /** Frees the converters. Idempotent. */
+  close(): void {
+    this.playout.close();
+    this.#inbound?.close();
+    this.#inbound = undefined;
+  }
+
+  #convertersOf(line: AudioLine): { inbound: InboundConverter; way: PlaybackWay } {
+    const inbound = createInboundConverter(line.format, this.#backend);
+    try {
+      const converter = createOutboundConverter(line.outboundFormat, this.#backend);
+      return { inbound, way: { converter, sink: line.sink } };
+    } catch (error) {
       inbound.close();
-    },
-  };
+      throw error;
+    }
+  }
 }

@@ -1,26 +1,61 @@
-// The live calls of this process: takes streams in, finds calls by either id, passes commands on, remembers what is over.
+// The calls of this process: finds them by either id, hands them streams, reports and commands, and remembers what is over.
 import { randomUUID } from 'node:crypto';
-import { NotFoundError, RequestError } from '../base/errors.js';
+import { isE164 } from '../base/e164.js';
+import { ConfigError, NotFoundError, RequestError } from '../base/errors.js';
+import { describeError } from '../base/log.js';
 import { maskPhone } from '../base/redact.js';
-import type { CallOutcome, CallStatus } from '../contract/call-record.js';
-import type { CallDesk, RefusedCall, StreamAdmission, StreamReceiver, StreamSocket } from './call-desk.js';
-import { type CallEnvironment, CallSession } from './call-session.js';
+import type { CallAnswer } from '../carriers/carrier.js';
+import type { CallOutcome } from '../contract/call-record.js';
+import type {
+  CallDesk,
+  CallReport,
+  OutboundRequest,
+  PlacedCall,
+  StreamAdmission,
+  StreamReceiver,
+  StreamSocket,
+  WaitingCall,
+} from './call-desk.js';
+import { type CallEnding, reportedEnd } from './call-ending.js';
+import type { CallEnvironment, CallRemains } from './call-environment.js';
+import { CallLedger } from './call-ledger.js';
+import { CallSession, type SessionSeed } from './call-session.js';
+import { CostWatch } from './cost-watch.js';
+import { EndedCall } from './ended-call.js';
 import { EndedCalls } from './ended-calls.js';
-import { FactStamp } from './fact-stamp.js';
+import { Farewell } from './farewell.js';
+import { RecordWatch } from './record-watch.js';
+import { inviteStream } from './stream-invitation.js';
+import { TimedMap } from './timed-map.js';
 
-/** Implements what the doors and the dashboard may ask of the calls. */
+/** How long a call that was told to open a stream, and the end of one that nobody has heard of, are remembered. */
+const MEMORY = { keepMs: 10 * 60_000, maxEntries: 10_000 };
+
+const HANG_UP: CallAnswer = { type: 'hang-up' };
+
+/** Implements what the doors, the dashboard and the application may ask of the calls. */
 export class CallDirectory implements CallDesk {
-  readonly #environment: CallEnvironment;
+  readonly #env: CallEnvironment;
   readonly #sessions = new Map<string, CallSession>();
   readonly #byCarrierId = new Map<string, CallSession>();
-  readonly #ended: EndedCalls;
-  /** Requests to the carrier about calls that are over. */
-  readonly #farewells = new Set<Promise<void>>();
-  #shuttingDown = false;
+  readonly #ended: EndedCalls<EndedCall>;
+  /** Calls whose stream is invited and has not come: any process may get it, so there is no session. By either id. */
+  readonly #invited: TimedMap<WaitingCall>;
+  /** Ends that were reported of calls which have not rung here yet. By the carrier's id. */
+  readonly #earlyEnds: TimedMap<{ outcome: CallOutcome | null }>;
+  readonly #farewells = new Set<Farewell>();
+  readonly #records: RecordWatch;
+  readonly #costs: CostWatch;
+  #isShuttingDown = false;
 
   constructor(environment: CallEnvironment) {
-    this.#environment = environment;
-    this.#ended = new EndedCalls(environment.clock);
+    const { clock, bus } = environment;
+    this.#env = environment;
+    this.#ended = new EndedCalls(clock);
+    this.#invited = new TimedMap(clock, MEMORY);
+    this.#earlyEnds = new TimedMap(clock, MEMORY);
+    this.#records = new RecordWatch(bus);
+    this.#costs = new CostWatch(environment);
   }
 
   get liveCount(): number {
@@ -35,43 +70,93 @@ export class CallDirectory implements CallDesk {
     return this.#ended.has(callId);
   }
 
-  admit(admission: StreamAdmission, socket: StreamSocket): StreamReceiver {
-    const { carrierCallId } = admission;
-    if (this.#shuttingDown) throw new RequestError('REQUEST_CONFLICT', 'The server is shutting down.');
-    if (this.isLive(admission.callId) || (carrierCallId !== null && this.isLive(carrierCallId))) {
-      throw new RequestError('REQUEST_CONFLICT', 'The call has a stream already.');
+  expectsStream(callId: string): boolean {
+    if (this.#isShuttingDown) return false;
+    const session = this.#find(callId);
+    if (session !== undefined) return session.takesStream;
+    // Without tokens an id is only a claim, and may be used anew.
+    return this.#env.carrier.streamTokenKey === undefined || !this.hasEnded(callId);
+  }
+
+  ring(call: WaitingCall): CallAnswer {
+    const { callId, carrierCallId } = call;
+    if (this.hasEnded(callId) || this.hasEnded(carrierCallId)) return HANG_UP;
+    const session = this.#sessions.get(callId) ?? this.#byCarrierId.get(carrierCallId);
+    if (session !== undefined) return session.waiting(carrierCallId);
+    const { commands } = this.#env.carrier;
+    if (this.#isShuttingDown) {
+      this.#reject(call, 'rejected');
+      return HANG_UP;
     }
-    const session: CallSession = new CallSession(this.#renamed(admission), socket, {
-      ...this.#environment,
-      owner: {
-        claim: (id) => this.#claim(id, session),
-        ended: (farewell) => this.#remove(session, farewell),
-      },
-    });
-    this.#sessions.set(session.callId, session);
-    if (carrierCallId !== null) this.#byCarrierId.set(carrierCallId, session);
-    return session;
+    const early = this.#earlyEnds.get(carrierCallId);
+    if (early !== undefined) {
+      this.#record(call, reportedEnd(early.outcome, { ...call, answered: false, started: false }));
+      return HANG_UP;
+    }
+    if (commands === undefined || call.direction === 'outbound') return this.#invite(call);
+    const ringing = this.#open({ admission: call, byStream: false, host: call.host, outbound: undefined });
+    ringing.pickUp();
+    return ringing.waiting(carrierCallId);
   }
 
-  refuse(call: RefusedCall): void {
-    if (this.hasEnded(call.carrierCallId) || this.isLive(call.carrierCallId)) return;
-    const { callId, ...parties } = call;
-    const { carrier, logger } = this.#environment;
-    const stamp = new FactStamp(callId, this.#environment);
-    stamp.publish({ type: 'call.status', status: 'initiated', carrier: carrier.id, ...parties });
-    stamp.publish({
-      type: 'call.ended',
-      endReason: 'over-capacity',
-      outcome: 'busy',
-      error: null,
-      media: { framesReceived: 0, framesSent: 0, unexpectedMessages: 0, clears: 0 },
+  admit(admission: StreamAdmission, socket: StreamSocket): StreamReceiver {
+    const { callId, carrierCallId } = admission;
+    if (this.#isShuttingDown) throw new RequestError('REQUEST_CONFLICT', 'The server is shutting down.');
+    const session =
+      this.#find(callId) ?? (carrierCallId === null ? undefined : this.#byCarrierId.get(carrierCallId));
+    if (session !== undefined) {
+      const isOther = carrierCallId !== null && ![null, carrierCallId].includes(session.carrierCallId);
+      if (isOther || !session.takesStream) {
+        throw new RequestError('REQUEST_CONFLICT', 'The call has a stream already.');
+      }
+      return session.receive(socket);
+    }
+    const host = this.#forget(callId)?.host;
+    const opened = this.#open({
+      admission: this.#renamed(admission),
+      byStream: true,
+      host,
+      outbound: undefined,
     });
-    this.#ended.add(callId, call.carrierCallId);
-    logger.warn({ callId, caller: maskPhone(call.caller) }, 'call refused: too many calls');
+    return opened.receive(socket);
   }
 
-  report(carrierCallId: string, status: CallStatus, outcome: CallOutcome | null): void {
-    if (status === 'completed') this.#byCarrierId.get(carrierCallId)?.carrierHungUp(outcome);
+  refuse(call: WaitingCall): void {
+    const { callId, carrierCallId, caller } = call;
+    if (this.hasEnded(carrierCallId) || this.isLive(carrierCallId)) return;
+    this.#record(call, { reason: 'over-capacity', outcome: 'busy' });
+    this.#reject(call, 'busy');
+    this.#env.logger.warn({ callId, caller: maskPhone(caller) }, 'call refused: too many calls');
+  }
+
+  report(report: CallReport, host: string): CallAnswer | undefined {
+    try {
+      return this.#hear(report, host);
+    } catch (error) {
+      const { logger } = this.#env;
+      logger.error({ report: report.type, ...describeError(error) }, 'a report on a call failed');
+      return report.type === 'transfer' ? HANG_UP : undefined;
+    }
+  }
+
+  async dial(request: OutboundRequest): Promise<PlacedCall> {
+    if (this.#isShuttingDown) throw new RequestError('REQUEST_CONFLICT', 'The server is shutting down.');
+    const { to, from } = request;
+    if (!isE164(to) || !isE164(from)) {
+      throw new RequestError('REQUEST_INVALID', 'Call from and to a number like +15550100 (E.164).');
+    }
+    if (this.#env.publicHost() === undefined) {
+      throw new ConfigError(
+        'CONFIG_MISSING',
+        'Set webhookUrl: the carrier must be told where to ask about outbound calls.',
+      );
+    }
+    const parties = { caller: from, callee: to, direction: 'outbound' } as const;
+    const admission = { callId: randomUUID(), carrierCallId: null, ...parties };
+    const ended = this.#records.ended(admission.callId);
+    const session = this.#open({ admission, byStream: false, host: undefined, outbound: request });
+    await session.place();
+    return { callId: session.callId, ended };
   }
 
   async hangUp(callId: string): Promise<void> {
@@ -82,16 +167,20 @@ export class CallDirectory implements CallDesk {
     await this.#demand(callId).transfer(to);
   }
 
+  async sendDigits(callId: string, digits: string): Promise<void> {
+    await this.#demand(callId).sendDigits(digits);
+  }
+
   async shutDown(timeoutMs: number): Promise<void> {
-    this.#shuttingDown = true;
+    this.#isShuttingDown = true;
+    this.#costs.close();
     for (const session of [...this.#sessions.values()]) session.shutDown();
-    let stopWaiting = () => {};
-    const timeout = new Promise<void>((resolve) => {
-      const timer = this.#environment.clock.after(timeoutMs, resolve);
-      stopWaiting = () => timer.cancel();
+    for (const farewell of this.#farewells) farewell.hurry();
+    const timer = this.#env.clock.after(timeoutMs, () => {
+      for (const farewell of [...this.#farewells]) farewell.abandon();
     });
-    await Promise.race([Promise.all(this.#farewells), timeout]);
-    stopWaiting();
+    await Promise.all([...this.#farewells].map((farewell) => farewell.done));
+    timer.cancel();
   }
 
   #find(callId: string): CallSession | undefined {
@@ -105,13 +194,98 @@ export class CallDirectory implements CallDesk {
     throw new NotFoundError('There is no such call.');
   }
 
+  /** Our id outranks the carrier's: a report under our id on another call changes nothing. A transfer may come from its other leg. */
+  #hear(report: CallReport, host: string): CallAnswer | undefined {
+    const { callId, carrierCallId } = report;
+    const live = callId === null ? undefined : this.#sessions.get(callId);
+    if (live !== undefined) {
+      const isItsOwn = report.type === 'transfer' || live.adopt(carrierCallId);
+      return isItsOwn ? live.report(report, host) : undefined;
+    }
+    const over = callId === null ? undefined : this.#ended.get(callId);
+    if (over !== undefined) return this.#hearLate(over, report);
+    const found = this.#byCarrierId.get(carrierCallId);
+    if (found !== undefined) return found.report(report, host);
+    const ended = this.#ended.get(carrierCallId);
+    if (ended !== undefined) return this.#hearLate(ended, report);
+    if (report.type === 'status' && report.status === 'completed') this.#hearEndOfUnknown(report);
+    return undefined;
+  }
+
+  #hearLate(call: EndedCall, report: CallReport): CallAnswer | undefined {
+    if (call.provesOrphan(report)) this.#hangUpOrphan(call);
+    return call.hear(report);
+  }
+
+  /** The call was given up because nothing showed that it exists, and it does. */
+  #hangUpOrphan(call: EndedCall): void {
+    const { callId, ledger } = call;
+    const { carrier, clock, logger } = this.#env;
+    this.#ended.add(call, call.carrierCallId);
+    ledger.note('CARRIER_FAILED', 'The carrier had placed the call after all; it was hung up.');
+    const carrierCallId = () => call.carrierCallId;
+    const note = (code: string, message: string) => ledger.note(code, message);
+    this.#keep(new Farewell({ callId, wish: 'hang-up', carrierCallId, carrier, clock, logger, note }));
+  }
+
+  /** The end of a call whose stream never came, or of one that has not rung here yet. */
+  #hearEndOfUnknown(report: Extract<CallReport, { type: 'status' }>): void {
+    const { carrierCallId, outcome } = report;
+    const invited = this.#forget(carrierCallId);
+    if (invited === undefined) {
+      this.#earlyEnds.set(carrierCallId, { outcome });
+      return;
+    }
+    // What was answered without us has had no stream.
+    const isLost = outcome === 'answered' || outcome === 'voicemail';
+    const reach = { direction: invited.direction, answered: false, started: false };
+    this.#record(
+      invited,
+      isLost ? { reason: 'stream-lost', outcome: 'failed' } : reportedEnd(outcome, reach),
+    );
+  }
+
+  /** Tells the carrier to open a stream, and remembers that it was told. */
+  #invite(call: WaitingCall): CallAnswer {
+    this.#invited.set(call.callId, call);
+    this.#invited.set(call.carrierCallId, call);
+    const { carrier, clock } = this.#env;
+    const nowMs = clock.wallNow();
+    const at = { host: this.#env.publicHost() ?? call.host, key: carrier.streamTokenKey, nowMs };
+    return { type: 'stream', ...inviteStream(call, at) };
+  }
+
+  #forget(id: string): WaitingCall | undefined {
+    const call = this.#invited.get(id);
+    if (call === undefined) return undefined;
+    this.#invited.delete(call.callId);
+    this.#invited.delete(call.carrierCallId);
+    return call;
+  }
+
+  #open(seed: SessionSeed): CallSession {
+    const session: CallSession = new CallSession(seed, this.#env, {
+      claim: (id) => this.#claim(id, session),
+      ended: (remains) => this.#remove(session, remains),
+      identified: (callId, id) => {
+        const call = this.#ended.get(callId);
+        call?.identify(id);
+        if (call !== undefined) this.#ended.add(call, id);
+      },
+    });
+    this.#sessions.set(session.callId, session);
+    const { carrierCallId } = session;
+    if (carrierCallId !== null) this.#byCarrierId.set(carrierCallId, session);
+    return session;
+  }
+
   /**
    * A stream for a call that is over is refused, or the facts of two calls would mix under one id. Without stream tokens the id
    * is whatever the peer wrote into the path, so there it only gets another one.
    */
   #renamed(admission: StreamAdmission): StreamAdmission {
     if (!this.hasEnded(admission.callId)) return admission;
-    if (this.#environment.carrier.streamTokenKey === undefined) return { ...admission, callId: randomUUID() };
+    if (this.#env.carrier.streamTokenKey === undefined) return { ...admission, callId: randomUUID() };
     throw new RequestError('REQUEST_CONFLICT', 'The call is over.');
   }
 
@@ -122,14 +296,51 @@ export class CallDirectory implements CallDesk {
     return true;
   }
 
-  #remove(session: CallSession, farewell: Promise<void>): void {
-    const { callId, carrierCallId } = session;
+  #remove(session: CallSession, remains: CallRemains): void {
+    const { callId, carrierCallId, farewell } = remains;
     this.#sessions.delete(callId);
     if (carrierCallId !== null && this.#byCarrierId.get(carrierCallId) === session) {
       this.#byCarrierId.delete(carrierCallId);
     }
-    this.#ended.add(callId, carrierCallId);
+    const call = new EndedCall(remains);
+    this.#ended.add(call, callId, carrierCallId);
+    if (farewell !== undefined) this.#keep(farewell);
+    if (!this.#isShuttingDown) this.#costs.follow(call);
+  }
+
+  #keep(farewell: Farewell): void {
     this.#farewells.add(farewell);
-    void farewell.finally(() => this.#farewells.delete(farewell));
+    if (this.#isShuttingDown) farewell.hurry();
+    void farewell.done.then(() => this.#farewells.delete(farewell));
+  }
+
+  /** A call that never had a session, from its first fact to its last. */
+  #record(call: WaitingCall, ending: Pick<CallEnding, 'reason' | 'outcome'>): void {
+    const { callId, carrierCallId, caller, callee, direction } = call;
+    const ledger = new CallLedger(callId, this.#env);
+    const parties = { carrierCallId, carrier: this.#env.carrier.id, direction, caller, callee };
+    ledger.publish({ type: 'call.status', status: 'initiated', ...parties });
+    ledger.publish({
+      type: 'call.ended',
+      endReason: ending.reason,
+      outcome: ending.outcome ?? 'failed',
+      error: null,
+      media: { framesReceived: 0, framesSent: 0, unexpectedMessages: 0, clears: 0 },
+    });
+    const remains = { callId, carrierCallId, direction, ledger, farewell: undefined };
+    this.#ended.add(new EndedCall(remains), callId, carrierCallId);
+  }
+
+  /** Turns a call away where the carrier needs a command for it, once the webhook is answered. */
+  #reject(call: WaitingCall, reason: 'busy' | 'rejected'): void {
+    const { carrier, clock, logger } = this.#env;
+    const { callId, carrierCallId } = call;
+    if (carrier.commands === undefined) return;
+    const request = async () => carrier.commands?.reject(carrierCallId, reason);
+    clock.after(0, () => {
+      request().catch((error: unknown) =>
+        logger.warn({ callId, ...describeError(error) }, 'the carrier did not turn the call away'),
+      );
+    });
   }
 }

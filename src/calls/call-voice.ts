@@ -1,12 +1,14 @@
 // The speaking half of a call: engine and audio path behind one fault boundary. What throws in here ends this call and no other.
+// It outlives the streams of the call: they are attached and detached.
 import type { AudioFormat } from '../audio/format.js';
+import type { PlaybackSink } from '../audio/pacer.js';
 import type { Clock, Timer } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import type { CallIdentity } from '../contract/call-event.js';
-import type { CallFailure, EndReason, MediaCounters } from '../contract/call-record.js';
-import type { Engine, EngineFact, EngineRecipe, SpokenText } from '../engines/engine.js';
+import type { EndReason, MediaCounters } from '../contract/call-record.js';
+import type { Engine, EngineFact, EngineFailure, EngineRecipe, SpokenText } from '../engines/engine.js';
 import type { TranscoderBackend } from '../transcoder/backend.js';
-import { type AudioPath, openAudioPath } from './audio-path.js';
+import { type AudioLine, AudioPath } from './audio-path.js';
 import type { StreamSocket } from './call-desk.js';
 
 /** How much longer than its own length a goodbye may take to be heard. */
@@ -21,12 +23,22 @@ export interface MediaEncoder {
   encodeClear(): string;
 }
 
+/** One stream as the voice needs it. */
+export interface VoiceLine {
+  /** What the carrier sends. */
+  readonly format: AudioFormat;
+  /** What the carrier takes. */
+  readonly outboundFormat: AudioFormat;
+  readonly media: MediaEncoder;
+  readonly socket: StreamSocket;
+}
+
+/** Why nobody listens to the agent: there is no stream, the caller is being handed over, or a machine plays its greeting. */
+export type HoldReason = 'stream' | 'transfer' | 'machine';
+
 export interface VoiceOptions {
   readonly callId: string;
   readonly identity: CallIdentity;
-  readonly format: AudioFormat;
-  readonly media: MediaEncoder;
-  readonly socket: StreamSocket;
   /** Frames and clears that go out are counted here. */
   readonly counters: MediaCounters;
   readonly backend: TranscoderBackend;
@@ -35,7 +47,7 @@ export interface VoiceOptions {
   readonly logger: Logger;
   onFact(fact: EngineFact): void;
   /** The engine wants the call to end, and what it said has been heard. */
-  onEnd(reason: EndReason, failure: CallFailure | undefined): void;
+  onEnd(reason: EndReason, failure: EngineFailure | undefined): void;
   /** Engine or audio code threw. */
   onFailure(error: unknown): void;
 }
@@ -44,21 +56,22 @@ export class CallVoice {
   readonly #options: VoiceOptions;
   readonly #audio: AudioPath;
   #engine: Engine | undefined;
-  #goodbye: { reason: EndReason; failure: CallFailure | undefined } | undefined;
+  #goodbye: { reason: EndReason; failure: EngineFailure | undefined } | undefined;
   #goodbyeTimer: Timer | undefined;
+  readonly #holds = new Set<HoldReason>();
+  /** The hold that is on may have begun in the middle of what the caller no longer waits for. */
+  #isStale = false;
   #closed = false;
 
   /** @throws what the audio path or the recipe throws; nothing is left open then. */
-  constructor(options: VoiceOptions) {
+  constructor(line: VoiceLine, options: VoiceOptions) {
     this.#options = options;
-    const { callId, identity, recipe, logger } = options;
+    const { callId, identity, recipe, logger, backend } = options;
     const { caller, callee, direction } = identity;
     const clock = this.#guardedClock();
-    this.#audio = openAudioPath({
-      format: options.format,
-      backend: options.backend,
+    this.#audio = new AudioPath(this.#audioLine(line), {
+      backend,
       clock,
-      sink: this.#sink(),
       onFrame: (frame) => this.#toEngine((engine) => engine.pushAudio(frame)),
     });
     try {
@@ -80,7 +93,7 @@ export class CallVoice {
   }
 
   /** Trouble that the engine wants the call to end with, once its last words have been heard. */
-  get failing(): { reason: EndReason; failure: CallFailure } | undefined {
+  get failing(): { reason: EndReason; failure: EngineFailure } | undefined {
     const { reason, failure } = this.#goodbye ?? {};
     return reason === undefined || failure === undefined ? undefined : { reason, failure };
   }
@@ -89,9 +102,46 @@ export class CallVoice {
     this.#toEngine((engine) => engine.start());
   }
 
+  /** Goes on over another stream, whatever its format. */
+  attach(line: VoiceLine): void {
+    if (this.#closed) return;
+    this.detach();
+    this.#try(() => {
+      this.#audio.attach(this.#audioLine(line));
+      this.release('stream');
+    });
+  }
+
+  /** The stream is gone: the agent stops in this tick, and what was not heard counts as not heard. Idempotent. */
+  detach(): void {
+    if (this.#closed) return;
+    this.#audio.detach();
+    this.hold('stream');
+  }
+
+  /** Silences the agent in this tick and makes it deaf. */
+  hold(reason: HoldReason): void {
+    if (this.#closed) return;
+    if (reason === 'transfer') this.#isStale = true;
+    const isFirst = this.#holds.size === 0;
+    this.#holds.add(reason);
+    if (!isFirst) return;
+    // The engine must see what was played before anything is dropped behind its back.
+    this.#toEngine((engine) => engine.hold());
+    this.#try(() => this.#audio.playout.clear());
+  }
+
+  /** Takes one reason away; with the last one the agent goes on. */
+  release(reason: HoldReason): void {
+    if (this.#closed || !this.#holds.delete(reason) || this.#holds.size > 0) return;
+    const how = this.#isStale ? 'listen' : 'continue';
+    this.#isStale = false;
+    this.#toEngine((engine) => engine.resume(how));
+  }
+
   /** Encoded audio of the caller. @throws what the decoder throws, but nothing of the engine. */
   receive(payload: Uint8Array): void {
-    if (!this.#closed) this.#audio.receive(payload);
+    if (!this.#closed && this.#holds.size === 0) this.#audio.receive(payload);
   }
 
   markEchoed(name: string): void {
@@ -100,7 +150,7 @@ export class CallVoice {
   }
 
   pushDtmf(digit: string): void {
-    this.#toEngine((engine) => engine.pushDtmf(digit));
+    if (this.#holds.size === 0) this.#toEngine((engine) => engine.pushDtmf(digit));
   }
 
   /** True when the engine's speech-to-text is the simulated one. */
@@ -109,7 +159,7 @@ export class CallVoice {
   }
 
   pushSpokenText(segment: SpokenText): void {
-    this.#toEngine((engine) => engine.pushSpokenText?.(segment));
+    if (this.#holds.size === 0) this.#toEngine((engine) => engine.pushSpokenText?.(segment));
   }
 
   /** Closes the engine, which states its last facts, then the audio. Idempotent. Never throws. */
@@ -126,7 +176,7 @@ export class CallVoice {
     }
   }
 
-  #endAfterPlayback(reason: EndReason, failure: CallFailure | undefined): void {
+  #endAfterPlayback(reason: EndReason, failure: EngineFailure | undefined): void {
     if (this.#closed || this.#goodbye !== undefined) return;
     this.#goodbye = { reason, failure };
     const { clock, onEnd } = this.#options;
@@ -166,14 +216,15 @@ export class CallVoice {
     };
   }
 
-  #sink() {
-    const { media, socket, counters } = this.#options;
-    return {
-      sendAudio(bytes: Uint8Array) {
+  #audioLine(line: VoiceLine): AudioLine {
+    const { format, outboundFormat, media, socket } = line;
+    const { counters } = this.#options;
+    const sink: PlaybackSink = {
+      sendAudio(bytes) {
         counters.framesSent += 1;
         socket.send(media.encodeAudio(bytes));
       },
-      sendMark: (name: string) => socket.send(media.encodeMark(name)),
+      sendMark: (name) => socket.send(media.encodeMark(name)),
       sendClear() {
         counters.clears += 1;
         socket.send(media.encodeClear());
@@ -182,5 +233,6 @@ export class CallVoice {
         return socket.bufferedBytes;
       },
     };
+    return { format, outboundFormat, sink };
   }
 }

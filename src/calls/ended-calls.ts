@@ -1,41 +1,30 @@
-// Remembers for a while which calls are over, so that a late webhook or stream cannot wake them.
+// Remembers for a while which calls are over, so that a late webhook or stream cannot wake them and late facts find their record.
 import type { Clock } from '../base/clock.js';
+import { TimedMap } from './timed-map.js';
 
 /** How long a call is remembered, in milliseconds: carriers repeat webhooks for minutes, not hours. */
 const MEMORY_MS = 2 * 60 * 60 * 1000;
 /** Ids that are remembered at most; the oldest leave first. */
 const MAX_IDS = 50_000;
 
-export class EndedCalls {
-  readonly #clock: Clock;
-  readonly #maxIds: number;
-  /** When each id may be forgotten, oldest first. */
-  readonly #until = new Map<string, number>();
+/** `T` is what is left of a call. */
+export class EndedCalls<T> {
+  readonly #calls: TimedMap<T>;
 
   constructor(clock: Clock, options: { maxIds?: number } = {}) {
-    this.#clock = clock;
-    this.#maxIds = options.maxIds ?? MAX_IDS;
+    this.#calls = new TimedMap(clock, { keepMs: MEMORY_MS, maxEntries: options.maxIds ?? MAX_IDS });
   }
 
   /** Takes ours and the carrier's id of a call. */
-  add(...ids: (string | null)[]): void {
-    for (const id of ids) {
-      if (id === null) continue;
-      this.#until.delete(id);
-      this.#until.set(id, this.#clock.now() + MEMORY_MS);
-    }
-    this.#forget();
+  add(call: T, ...ids: (string | null)[]): void {
+    for (const id of ids) if (id !== null) this.#calls.set(id, call);
   }
 
   has(id: string): boolean {
-    const until = this.#until.get(id);
-    return until !== undefined && until > this.#clock.now();
+    return this.#calls.get(id) !== undefined;
   }
 
-  #forget(): void {
-    for (const [id, until] of this.#until) {
-      if (until > this.#clock.now() && this.#until.size <= this.#maxIds) return;
-      this.#until.delete(id);
-    }
+  get(id: string): T | undefined {
+    return this.#calls.get(id);
   }
 }

@@ -3,7 +3,13 @@ import type { Playout } from '../audio/playout.js';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import type { CallFact } from '../contract/call-event.js';
-import type { CallDirection, CallProviders, EndReason, VoiceMode } from '../contract/call-record.js';
+import type {
+  CallDirection,
+  CallFailure,
+  CallProviders,
+  EndReason,
+  VoiceMode,
+} from '../contract/call-record.js';
 
 /** Facts that an engine may state. All others belong to the owner of the call. */
 export type EngineFact = Extract<
@@ -19,6 +25,15 @@ export interface SpokenText {
   final: boolean;
 }
 
+/** What went wrong in an engine. */
+export interface EngineFailure extends CallFailure {
+  /** True when the caller was told nothing of it, because the agent's voice is what failed or could not be heard. */
+  untold?: boolean;
+}
+
+/** How an engine goes on after a hold: with what the hold cut off, or waiting for the caller to speak. */
+export type Resumption = 'continue' | 'listen';
+
 /** What an engine is given of its call. */
 export interface EngineContext {
   readonly callId: string;
@@ -31,7 +46,7 @@ export interface EngineContext {
   /** States a fact. Never throws. */
   fact(fact: EngineFact): void;
   /** Asks the owner to end the call, after what was said has been heard. */
-  endCall(reason: EndReason, failure?: { code: string; message: string }): void;
+  endCall(reason: EndReason, failure?: EngineFailure): void;
 }
 
 /** One engine lives for one call. No method throws; what goes wrong inside ends in `context.endCall`. */
@@ -47,6 +62,13 @@ export interface Engine {
   pushSpokenText?(segment: SpokenText): void;
   /** A mark was heard by the caller. */
   markPlayed(name: string): void;
+  /**
+   * Nobody listens for a while: the stream is being replaced, or the caller is connected elsewhere. Stops speaking in this tick,
+   * with the bookkeeping of an interruption, and neither hears nor says anything until `resume`. Idempotent.
+   */
+  hold(): void;
+  /** The caller is back. Does nothing without a hold. */
+  resume(how: Resumption): void;
   /** Stops at once, states the facts of a turn that is cut off by it, and frees everything. Idempotent. */
   close(): void;
 }

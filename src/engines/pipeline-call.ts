@@ -9,7 +9,7 @@ import type { TextToSpeech, TextToSpeechSession } from '../providers/text-to-spe
 import { BargeIn, type BargeInDecision } from './barge-in.js';
 import { Conversation } from './conversation.js';
 import { Endpointing } from './endpointing.js';
-import type { Engine, EngineContext, EngineFact, SpokenText } from './engine.js';
+import type { Engine, EngineContext, EngineFact, EngineFailure, Resumption, SpokenText } from './engine.js';
 import { Reply, type ReplyOutcome } from './reply.js';
 import { SpeechDetector } from './speech-detector.js';
 import { TurnBook } from './turn-book.js';
@@ -29,11 +29,6 @@ export interface PipelineCallOptions {
 }
 
 type Stage = 'stt' | 'llm' | 'tts' | 'engine';
-
-interface Failure {
-  code: string;
-  message: string;
-}
 
 /** Said when a provider fails and the voice still works. */
 const APOLOGY = 'I am sorry, something went wrong. Please call again later.';
@@ -63,7 +58,7 @@ export class PipelineCall implements Engine {
   readonly #conversation: Conversation;
   readonly #turns: TurnBook;
   readonly #speech: UserSpeech;
-  readonly #detector = new SpeechDetector();
+  #detector = new SpeechDetector();
   readonly #endpointing: Endpointing;
   readonly #bargeIn = new BargeIn();
   #activity: VoiceActivity | undefined;
@@ -78,7 +73,8 @@ export class PipelineCall implements Engine {
   #speechStartedAt: number | undefined;
   /** Rest of an answer that was cut off, until it is known that words were meant by it. */
   #cutOff = '';
-  #failure: Failure | undefined;
+  #failure: EngineFailure | undefined;
+  #held = false;
   #state: 'new' | 'live' | 'ending' | 'closed' = 'new';
 
   constructor(context: EngineContext, options: PipelineCallOptions) {
@@ -127,7 +123,7 @@ export class PipelineCall implements Engine {
   }
 
   pushAudio(frame: Int16Array): void {
-    if (this.#state !== 'live' || this.#failure !== undefined) return;
+    if (this.#state !== 'live' || this.#failure !== undefined || this.#held) return;
     this.#protected('stt', () => this.#ears?.pushAudio(frame));
     this.#protected('engine', () => this.#listen(this.#activity?.isVoiced(frame) ?? false));
   }
@@ -137,6 +133,27 @@ export class PipelineCall implements Engine {
 
   markPlayed(name: string): void {
     this.#protected('engine', () => this.#reply?.markPlayed(name));
+  }
+
+  hold(): void {
+    if (this.#state !== 'live' || this.#held) return;
+    this.#held = true;
+    this.#protected('engine', () => {
+      this.#stopAwaiting();
+      this.#endpointing.reset();
+      this.#bargeIn.reset();
+      this.#detector = new SpeechDetector();
+      this.#interrupt();
+      if (this.#failure === undefined) return;
+      this.#failure.untold = true;
+      this.#end('provider-failed');
+    });
+  }
+
+  resume(how: Resumption): void {
+    if (!this.#held) return;
+    this.#held = false;
+    if (this.#state === 'live') this.#protected('engine', () => this.#goOn(how));
   }
 
   close(): void {
@@ -182,7 +199,7 @@ export class PipelineCall implements Engine {
         if (this.#speech.settled) this.#answer();
         return;
       }
-      if (text === before || text === '') return;
+      if (text === before || text === '' || this.#held) return;
       this.#endpointing.text(text);
       if (this.#reply !== undefined) this.#decide(this.#bargeIn.text(text, this.#phase));
     });
@@ -271,9 +288,30 @@ export class PipelineCall implements Engine {
     turn.latency.reached('speechEnded', awaited.speechEndedAt);
     turn.latency.reached('turnEnded', awaited.turnEndedAt);
     turn.latency.reached('textFinal', clock.now());
+    this.#respond(turn);
+  }
+
+  #respond(turn: { userText: string; latency: TurnLatencyMeter }): void {
     const messages = this.#conversation.asking(turn.userText);
     const { callId } = this.#context;
     this.#begin(turn.latency, (signal) => this.#options.model.respond({ callId, messages, signal }));
+  }
+
+  /** After a hold: words that came before it are answered, and what it cut off is said after all where that is wanted. */
+  #goOn(how: Resumption): void {
+    const { clock } = this.#context;
+    const cutOff = this.#cutOff;
+    if (how === 'listen') {
+      this.#cutOff = '';
+      this.#turns.complete({ heard: '', unheard: '' }, { interrupted: true });
+    }
+    if (this.#speech.text !== '') this.#awaitText(clock.now());
+    else if (how === 'listen') return;
+    else if ((this.#turns.userText ?? '') !== '') this.#respond(this.#turns.open('', clock.wallNow()));
+    else if (cutOff !== '') {
+      this.#cutOff = '';
+      this.#say(cutOff);
+    }
   }
 
   /** A turn that the agent opens itself. */
@@ -331,7 +369,8 @@ export class PipelineCall implements Engine {
     };
     this.#stopAwaiting();
     this.#endpointing.reset();
-    if (stage === 'tts' || this.#voice === undefined) {
+    if (stage === 'tts' || this.#voice === undefined || this.#held) {
+      this.#failure.untold = true;
       const split = this.#reply?.stop(this.#context.playout.playedMs);
       this.#reply = undefined;
       this.#turns.complete(split ?? { heard: '', unheard: '' }, { interrupted: split !== undefined });

@@ -318,3 +318,78 @@ describe('Pacer', () => {
     expect(player.sent.map(({ bytes }) => bytes.length)).toEqual([160, 160, 160, 160, 160]);
   });
 });
+
+describe('a pacer that changes its way', () => {
+  const another = (clock: FakeClock) => {
+    const player = new CarrierPlayer({ clock, bytesPerMs: PER_MS * 2 });
+    return { player, way: { converter: createOutboundConverter(PCM_16K, javascriptBackend), sink: player } };
+  };
+
+  it('counts what was not heard as not heard, and says nothing to the carrier that is gone', () => {
+    const { clock, player, pacer, echoed } = setUp({ delayMs: 10 });
+    pacer.push(ms(1000));
+    pacer.mark('end');
+    clock.advance(300);
+    pacer.detach();
+    expect(pacer.playedMs).toBeCloseTo(300, 0);
+    expect(pacer.pushedMs).toBe(pacer.playedMs);
+    const sent = player.sent.length;
+    clock.advance(2000);
+    expect(player.sent).toHaveLength(sent);
+    expect(player.clears).toBe(0);
+    expect(echoed).toEqual([]);
+    expect(pacer.clear()).toBe(pacer.playedMs);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('holds back what is pushed meanwhile and sends it over the new way, with its marks', () => {
+    const { clock, pacer } = setUp();
+    pacer.push(ms(100));
+    clock.advance(40);
+    pacer.detach();
+    pacer.detach();
+    const played = pacer.playedMs;
+    pacer.push(ms(60));
+    pacer.mark('new');
+    clock.advance(500);
+    expect(pacer.playedMs).toBe(played);
+    const { player, way } = another(clock);
+    pacer.attach(way);
+    clock.advance(500);
+    expect(player.heard()).toHaveLength(60 * PER_MS * 2);
+    expect(player.marksSent).toEqual(['new']);
+    expect(pacer.playedMs).toBeCloseTo(played + 60, 0);
+  });
+
+  it('knows no mark of the old way any more', () => {
+    const { clock, pacer } = setUp({ marks: false });
+    pacer.push(ms(20));
+    pacer.mark('old');
+    pacer.detach();
+    pacer.attach(another(clock).way);
+    expect(pacer.markEchoed('old')).toBe(false);
+  });
+
+  it('speaks another format from then on', () => {
+    const { clock, pacer } = setUp();
+    const player = new CarrierPlayer({ clock, bytesPerMs: 8 });
+    pacer.push(ms(20));
+    pacer.attach({ converter: createOutboundConverter(MULAW_8K, javascriptBackend), sink: player });
+    pacer.push(ms(40));
+    clock.advance(100);
+    expect(player.sent.map(({ bytes }) => bytes.length)).toEqual([160, 160]);
+  });
+
+  it('closed, it takes no way, and frees the one it is offered', () => {
+    const { clock, pacer } = setUp();
+    pacer.close();
+    const { player, way } = another(clock);
+    const close = vi.spyOn(way.converter, 'close');
+    pacer.attach(way);
+    pacer.detach();
+    pacer.push(ms(20));
+    clock.advance(100);
+    expect(close).toHaveBeenCalledTimes(1);
+    expect(player.sent).toEqual([]);
+  });
+});

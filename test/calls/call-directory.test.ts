@@ -49,8 +49,9 @@ describe('CallDirectory', () => {
 
   it('records a refused call as busy, once', () => {
     const parties = { caller: '+15550111', callee: '+15550100', direction: 'inbound' } as const;
-    bench.desk.refuse({ callId: 'call-1', carrierCallId: 'carrier-call-1', ...parties });
-    bench.desk.refuse({ callId: 'call-1', carrierCallId: 'carrier-call-1', ...parties });
+    const call = { callId: 'call-1', carrierCallId: 'carrier-call-1', host: 'voice.example', ...parties };
+    bench.desk.refuse(call);
+    bench.desk.refuse(call);
     expect(bench.events).toMatchObject([
       { type: 'call.status', status: 'initiated', seq: 1, carrierCallId: 'carrier-call-1', ...parties },
       { type: 'call.ended', endReason: 'over-capacity', outcome: 'busy', seq: 2 },
@@ -66,7 +67,7 @@ describe('CallDirectory', () => {
     ['canceled', 'canceled'],
   ] as const)('a report that a call is over (%s) ends it when the stream does not', (outcome, endReason) => {
     const { socket } = bench.call();
-    bench.desk.report('carrier-call-1', 'completed', outcome);
+    bench.status('completed', { outcome });
     expect(bench.desk.liveCount).toBe(1);
     bench.clock.advance(2000);
     expect(bench.ofType('call.ended')).toMatchObject([{ endReason }]);
@@ -75,11 +76,11 @@ describe('CallDirectory', () => {
 
   it('reports on unknown calls, and those that are no end, change nothing; the stream may tell more', () => {
     const { receiver } = bench.call();
-    bench.desk.report('carrier-other', 'completed', 'answered');
-    bench.desk.report('carrier-call-1', 'ringing', null);
+    bench.status('completed', { outcome: 'answered', carrierCallId: 'carrier-other' });
+    bench.status('ringing');
     bench.clock.advance(5000);
     expect(bench.desk.liveCount).toBe(1);
-    bench.desk.report('carrier-call-1', 'completed', 'answered');
+    bench.status('completed', { outcome: 'answered' });
     receiver.receiveText(text({ type: 'stop' }));
     bench.clock.advance(5000);
     expect(bench.ofType('call.ended')).toMatchObject([{ endReason: 'caller-hangup' }]);
@@ -108,12 +109,17 @@ describe('CallDirectory', () => {
       let answer = () => {};
       bench.rest.answer = new Promise((resolve) => (answer = resolve));
       const transferred = bench.desk.transfer('call-1', '+15550123');
-      await expect(bench.desk.transfer('call-1', '+15550124')).rejects.toBeInstanceOf(RequestError);
+      await expect(bench.desk.transfer('call-1', '+15550124')).rejects.toMatchObject({
+        code: 'REQUEST_CONFLICT',
+      });
       receiver.receiveText(text({ type: 'stop' }));
       answer();
       await transferred;
       expect(bench.rest.requests).toEqual(['transfer carrier-call-1 +15550123 +15550100']);
+      expect(bench.ofType('call.ended')).toEqual([]);
+      expect(bench.report({ type: 'transfer', result: 'connected' })).toEqual({ type: 'hang-up' });
       expect(bench.ofType('call.ended')).toMatchObject([{ endReason: 'transferred' }]);
+      expect(bench.record().transfer).toMatchObject({ to: '+15550123', result: 'connected' });
     });
 
     it('does not hang up on a caller whose stream closes in the middle of it', async () => {
@@ -121,9 +127,19 @@ describe('CallDirectory', () => {
       const transferred = bench.desk.transfer('call-1', '+15550123');
       receiver.socketClosed(1006);
       await transferred;
-      await bench.clock.advanceAsync(0);
+      await bench.pass(45_000);
       expect(bench.rest.requests).toEqual(['transfer carrier-call-1 +15550123 +15550100']);
       expect(bench.ofType('call.ended')).toMatchObject([{ endReason: 'transferred' }]);
+    });
+
+    it('that is refused after the stream has gone was no transfer: the caller has hung up', async () => {
+      const { receiver } = bench.call();
+      bench.rest.failures.transfer = new CarrierError('over', { status: 404, retryable: false });
+      const transferred = bench.desk.transfer('call-1', '+15550123');
+      receiver.receiveText(text({ type: 'stop' }));
+      await expect(transferred).rejects.toBeInstanceOf(CarrierError);
+      expect(bench.ofType('call.ended')).toMatchObject([{ endReason: 'caller-hangup' }]);
+      expect(bench.record().transfer).toBeNull();
     });
 
     it.each([

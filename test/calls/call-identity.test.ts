@@ -1,10 +1,19 @@
+import { PCM_16K } from '../../src/audio/format.js';
 import { describe, expect, it } from 'vitest';
 import { identifyCall, type StartMessage } from '../../src/calls/call-identity.js';
 
 const NOTHING = { callId: 'c', carrierCallId: null, caller: null, callee: null, direction: null };
 
 function start(parameters: Record<string, string>): StartMessage {
-  return { type: 'start', carrierCallId: 'CA9', streamId: 's', format: null, codec: '', parameters };
+  return {
+    type: 'start',
+    carrierCallId: 'CA9',
+    streamId: 's',
+    format: null,
+    outboundFormat: PCM_16K,
+    codec: '',
+    parameters,
+  };
 }
 
 describe('identifyCall', () => {

@@ -14,6 +14,7 @@ const TOKEN: StreamAdmission = {
   direction: 'inbound',
 };
 const HOUR_MS = 60 * 60_000;
+const SPOKEN_SORRY = 'speak carrier-call-1 en-US I am sorry, something went wrong. Please call again later.';
 
 /** Half a second of agent audio. */
 function speak(engine: FakeEngine): void {
@@ -133,9 +134,12 @@ describe('CallSession', () => {
   it.each([
     ['a codec', 'G722', 'G722.'],
     ['a codec name made to be misread', '<script>\n', 'script.'],
-  ])('ends a call with %s that is not spoken here', (_, codec, shown) => {
+  ])('has the carrier say sorry to a call with %s that is not spoken here', (_, codec, shown) => {
     const { socket, receiver } = bench.admit();
     receiver.receiveText(startText({ format: null, codec }));
+    expect(bench.ofType('call.ended')).toEqual([]);
+    expect(bench.rest.requests).toEqual([SPOKEN_SORRY]);
+    bench.report({ type: 'speech-ended' });
     const [end] = bench.ofType('call.ended');
     expect(end).toMatchObject({
       endReason: 'protocol-error',
@@ -144,7 +148,7 @@ describe('CallSession', () => {
     });
     expect(end?.error?.message.endsWith(shown)).toBe(true);
     expect(socket.closes).toEqual([[1003, 'Unsupported codec']]);
-    expect(bench.rest.requests).toEqual(['hangUp carrier-call-1']);
+    expect(bench.rest.requests).toEqual([SPOKEN_SORRY, 'hangUp carrier-call-1']);
   });
 
   it('counts what is out of place and goes on', () => {
@@ -203,7 +207,7 @@ describe('CallSession', () => {
       'throws on audio and on close',
       (engine) => void Object.assign(engine, { trouble: 'audio', close: fail }),
     ],
-  ])('an engine that %s ends its call with provider-failed, others go on', (_, sabotage) => {
+  ])('an engine that %s ends its call with a sorry of the carrier, others go on', (_, sabotage) => {
     const other = bench.call('call-2');
     bench.onEngine = sabotage;
     const { socket, receiver } = bench.admit();
@@ -211,11 +215,13 @@ describe('CallSession', () => {
     receiver.receiveText(text({ type: 'dtmf', digit: '1' }));
     receiver.receiveText(text({ type: 'audio', samples: 640 }));
     bench.clock.advance(5);
+    expect(bench.ofType('call.ended')).toEqual([]);
+    bench.report({ type: 'speech-ended' });
     expect(bench.ofType('call.ended')).toMatchObject([
       { endReason: 'provider-failed', outcome: 'answered', error: { code: 'INTERNAL' } },
     ]);
     expect(socket.closes).toEqual([[1011, 'Voice engine failed']]);
-    expect(bench.rest.requests).toEqual(['hangUp carrier-call-1']);
+    expect(bench.rest.requests).toEqual([SPOKEN_SORRY, 'hangUp carrier-call-1']);
     expect(bench.logger.text).not.toContain('sk-123');
     expect(JSON.stringify(bench.events)).not.toContain('sk-123');
     other.receiver.receiveText(text({ type: 'audio', samples: 320 }));
@@ -226,6 +232,7 @@ describe('CallSession', () => {
     const { socket, engine } = bench.call();
     socket.send = fail;
     expect(() => engine.context.endCall('agent-hangup')).not.toThrow();
+    bench.report({ type: 'speech-ended' });
     expect(bench.ofType('call.ended')).toMatchObject([{ endReason: 'provider-failed' }]);
   });
 
@@ -234,6 +241,7 @@ describe('CallSession', () => {
       throw new ProviderError('The recogniser refused the key.', { status: 401, retryable: false });
     };
     bench.admit().receiver.receiveText(startText());
+    bench.report({ type: 'speech-ended' });
     expect(bench.ofType('call.ended')[0]?.error).toEqual({
       code: 'PROVIDER_FAILED',
       message: 'The recogniser refused the key.',
@@ -272,8 +280,8 @@ describe('CallSession', () => {
   });
 
   it.each([
-    [true, ['isOver carrier-call-1']],
-    [false, ['isOver carrier-call-1', 'hangUp carrier-call-1']],
+    [true, ['lookUp carrier-call-1']],
+    [false, ['lookUp carrier-call-1', 'hangUp carrier-call-1']],
   ])('a lost stream is recorded at once, and the carrier asked (over: %s)', async (over, requests) => {
     bench.rest.over = over;
     const { receiver } = bench.call();
@@ -290,12 +298,32 @@ describe('CallSession', () => {
     expect(bench.rest.requests).toEqual([]);
   });
 
-  it('a carrier that fails to hang up is logged, and nothing else', async () => {
+  it('ends at once without a sorry when the carrier cannot be asked for one', () => {
+    bench.rest.configured = false;
+    bench.onEngine = fail;
+    const { socket, receiver } = bench.admit();
+    receiver.receiveText(startText());
+    expect(bench.ofType('call.ended')).toMatchObject([{ endReason: 'provider-failed' }]);
+    expect(socket.closes).toEqual([[1011, 'Voice engine failed']]);
+    expect(bench.rest.requests).toEqual([]);
+  });
+
+  it('a carrier that fails to hang up is asked twice, and the record says that the end is not confirmed', async () => {
     bench.rest.failure = new Error('500');
     bench.call();
-    await bench.desk.hangUp('call-1');
-    expect(bench.logger.sentences('warn')).toEqual(['the carrier did not end the call']);
+    const done = bench.desk.hangUp('call-1');
     expect(bench.ofType('call.ended')).toMatchObject([{ endReason: 'operator-hangup' }]);
+    await bench.pass(2000);
+    await done;
+    expect(bench.rest.requests).toEqual([
+      'hangUp carrier-call-1',
+      'lookUp carrier-call-1',
+      'hangUp carrier-call-1',
+    ]);
+    expect(bench.record().incidents).toMatchObject([
+      { code: 'CARRIER_FAILED', message: 'The carrier did not confirm the end of the call.' },
+    ]);
+    expect(bench.clock.pending).toBe(0);
   });
 
   it('ends a call that lasts too long', () => {

@@ -1,11 +1,36 @@
 // The neighbours of a call, made of nothing: a carrier whose wire words are JSON, sockets and engines that keep what they get.
 import { PCM_16K } from '../../src/audio/format.js';
-import type { StreamAdmission, StreamReceiver, StreamSocket } from '../../src/calls/call-desk.js';
+import type {
+  CallReport,
+  StreamAdmission,
+  StreamReceiver,
+  StreamSocket,
+  WaitingCall,
+} from '../../src/calls/call-desk.js';
 import { CallDirectory } from '../../src/calls/call-directory.js';
-import type { Carrier, CarrierRest, MediaDialect, MediaMessage } from '../../src/carriers/carrier.js';
+import type {
+  CallAnswer,
+  CallLookup,
+  Carrier,
+  CarrierCommands,
+  CarrierRest,
+  DialRequest,
+  MediaDialect,
+  MediaMessage,
+  StreamInvitation,
+  TransferRequest,
+} from '../../src/carriers/carrier.js';
 import type { CallEvent, CallEventOf, CallEventType } from '../../src/contract/call-event.js';
-import type { Engine, EngineContext, EngineRecipe, SpokenText } from '../../src/engines/engine.js';
+import type { CallOutcome, CallRecord, CallStatus } from '../../src/contract/call-record.js';
+import type {
+  Engine,
+  EngineContext,
+  EngineRecipe,
+  Resumption,
+  SpokenText,
+} from '../../src/engines/engine.js';
 import { EventBus } from '../../src/events/bus.js';
+import { reduceCall } from '../../src/events/reduce.js';
 import type { TranscoderBackend } from '../../src/transcoder/backend.js';
 import { FakeClock } from './fake-clock.js';
 import { RecordedLogger } from './recorded-logger.js';
@@ -26,33 +51,85 @@ export const noTranscoder: TranscoderBackend = {
   verifyHmacSha1: refuse,
 };
 
+/** Requests by name, as they may be told to fail or to wait. */
+export type RequestName = keyof CarrierRest | keyof CarrierCommands;
+
 /** Keeps requests, and answers them as told. */
 export class FakeRest implements CarrierRest {
   configured = true;
   over = false;
+  outcome: CallOutcome | null = null;
+  costUsd: number | null = null;
   /** What a request waits for before it is answered. */
   answer: Promise<void> = Promise.resolve();
   failure: Error | undefined;
+  /** Failures of some requests alone. */
+  readonly failures: Partial<Record<RequestName, Error>> = {};
+  /** What some requests wait for. */
+  readonly answers: Partial<Record<RequestName, Promise<void>>> = {};
   readonly requests: string[] = [];
+  readonly dials: DialRequest[] = [];
+  readonly invitations: StreamInvitation[] = [];
 
+  async dial(request: DialRequest): Promise<{ carrierCallId: string }> {
+    this.dials.push(request);
+    await this.request('dial', request.to);
+    return { carrierCallId: `carrier-out-${this.dials.length}` };
+  }
   async hangUp(carrierCallId: string): Promise<void> {
-    await this.#request(`hangUp ${carrierCallId}`);
+    await this.request('hangUp', carrierCallId);
   }
-  async transfer(carrierCallId: string, to: string, callerId: string | undefined): Promise<void> {
-    await this.#request(`transfer ${carrierCallId} ${to} ${callerId}`);
+  async transfer(carrierCallId: string, { to, callerId }: TransferRequest): Promise<void> {
+    await this.request('transfer', `${carrierCallId} ${to} ${callerId}`);
   }
-  async isOver(carrierCallId: string): Promise<boolean> {
-    await this.#request(`isOver ${carrierCallId}`);
-    return this.over;
+  async sendDigits(carrierCallId: string, digits: string, stream: StreamInvitation): Promise<void> {
+    this.invitations.push(stream);
+    await this.request('sendDigits', `${carrierCallId} ${digits}`);
+  }
+  async speak(
+    carrierCallId: string,
+    text: string,
+    { language }: { language: string | undefined },
+  ): Promise<void> {
+    await this.request('speak', `${carrierCallId} ${language} ${text}`);
+  }
+  async startRecording(carrierCallId: string): Promise<void> {
+    await this.request('startRecording', carrierCallId);
+  }
+  async lookUp(carrierCallId: string): Promise<CallLookup> {
+    await this.request('lookUp', carrierCallId);
+    const { over: isOver, outcome, costUsd } = this;
+    return { isOver, outcome, costUsd };
   }
   async setVoiceUrl(phoneNumber: string, urls: { voice: string; status: string }): Promise<void> {
-    await this.#request(`setVoiceUrl ${phoneNumber} ${urls.voice} ${urls.status}`);
+    await this.request('setVoiceUrl', `${phoneNumber} ${urls.voice} ${urls.status}`);
   }
-  async #request(line: string): Promise<void> {
-    this.requests.push(line);
+
+  /** Lines of requests with this name. */
+  of(name: RequestName): string[] {
+    return this.requests.filter((line) => line.startsWith(`${name} `));
+  }
+
+  async request(name: RequestName, detail: string): Promise<void> {
+    this.requests.push(`${name} ${detail}`);
     await this.answer;
-    if (this.failure !== undefined) throw this.failure;
+    await this.answers[name];
+    const failure = this.failures[name] ?? this.failure;
+    if (failure !== undefined) throw failure;
   }
+}
+
+/** Commands that are kept among the requests of `rest`. */
+export function createFakeCommands(rest: FakeRest): CarrierCommands {
+  return {
+    answer: (id) => rest.request('answer', id),
+    reject: (id, reason) => rest.request('reject', `${id} ${reason}`),
+    startStream: (id, { url, parameters, codec }) => {
+      rest.invitations.push({ url, parameters });
+      return rest.request('startStream', `${id} ${codec}`);
+    },
+    stopStream: (id) => rest.request('stopStream', id),
+  };
 }
 
 /** `audio` messages name a number of samples; `bomb` makes the decoder throw. */
@@ -68,10 +145,22 @@ const jsonDialect: MediaDialect = {
   encodeClear: () => 'clear',
 };
 
-export function createFakeCarrier(options: { rest: CarrierRest; key?: Uint8Array | undefined }): Carrier {
+export function createFakeCarrier(options: {
+  rest: CarrierRest;
+  key?: Uint8Array | undefined;
+  commands?: CarrierCommands | undefined;
+  supports?: Partial<Carrier['supports']> | undefined;
+}): Carrier {
   return {
     id: 'carrier-a',
-    supports: { recording: true, voiceUrl: true },
+    supports: {
+      recording: true,
+      voiceUrl: true,
+      digitsReplaceStream: options.commands === undefined,
+      callCost: false,
+      ...options.supports,
+    },
+    commands: options.commands,
     verifies: options.key !== undefined,
     streamTokenKey: options.key,
     secretSetting: 'FAKE_SECRET',
@@ -122,6 +211,12 @@ export class FakeEngine implements Engine {
   markPlayed(name: string): void {
     this.#note('mark', name);
   }
+  hold(): void {
+    this.#note('hold');
+  }
+  resume(how: Resumption): void {
+    this.#note('resume', how);
+  }
   close(): void {
     this.#note('close');
   }
@@ -130,6 +225,22 @@ export class FakeEngine implements Engine {
     this.heard.push(detail === undefined ? method : `${method} ${detail}`);
   }
 }
+
+/** How a carrier is steered: by the replies to its webhooks, or by commands. */
+export type Steering = 'replies' | 'commands';
+
+export interface BenchOptions {
+  steering?: Steering;
+  key?: Uint8Array;
+  supports?: Partial<Carrier['supports']>;
+  recording?: boolean;
+  publicHost?: string | undefined;
+}
+
+/** Host that the bench's webhooks come to. */
+export const WEBHOOK_HOST = 'webhook.example';
+
+const PARTIES = { caller: '+15550111', callee: '+15550100' } as const;
 
 /** A directory with fakes all around it. */
 export class CallBench {
@@ -142,9 +253,12 @@ export class CallBench {
   /** Called with each engine as it is made. */
   onEngine: (engine: FakeEngine) => void = () => {};
   takesText = false;
+  readonly carrier: Carrier;
   readonly desk: CallDirectory;
 
-  constructor(options: { key?: Uint8Array } = {}) {
+  constructor(options: BenchOptions = {}) {
+    const { steering = 'replies', key, supports, recording = false } = options;
+    const publicHost = 'publicHost' in options ? options.publicHost : 'voice.example';
     const recipe: EngineRecipe = {
       mode: 'pipeline',
       providers: { engine: null, stt: 'fake/stt', llm: 'fake/llm', tts: 'fake/tts' },
@@ -156,8 +270,10 @@ export class CallBench {
       },
     };
     this.bus.subscribe((event) => void this.events.push(event));
+    const commands = steering === 'commands' ? createFakeCommands(this.rest) : undefined;
+    this.carrier = createFakeCarrier({ rest: this.rest, key, commands, supports });
     this.desk = new CallDirectory({
-      carrier: createFakeCarrier({ rest: this.rest, key: options.key }),
+      carrier: this.carrier,
       backend: noTranscoder,
       recipe,
       bus: this.bus,
@@ -165,6 +281,10 @@ export class CallBench {
       logger: this.logger,
       nodeId: 'node-1',
       maxCallMs: 60 * 60_000,
+      publicHost: () => publicHost,
+      ownNumber: '+15550199',
+      language: 'de-DE',
+      recording,
     });
   }
 
@@ -180,9 +300,47 @@ export class CallBench {
   call(callId = 'call-1') {
     const { socket, receiver } = this.admit({ callId });
     receiver.receiveText(startText({ carrierCallId: `carrier-${callId}` }));
+    return { socket, receiver, engine: this.engine };
+  }
+
+  /** The stream of a call that is known by now. */
+  connect(callId = 'call-1', fields: Partial<StartFields> = {}) {
+    const { socket, receiver } = this.admit({ callId });
+    receiver.receiveText(startText({ carrierCallId: `carrier-${callId}`, ...fields }));
+    return { socket, receiver };
+  }
+
+  /** An inbound call rings. */
+  ring(callId = 'call-1', fields: Partial<WaitingCall> = {}): CallAnswer {
+    const carrierCallId = `carrier-${callId}`;
+    const call = { callId, carrierCallId, ...PARTIES, direction: 'inbound', host: WEBHOOK_HOST } as const;
+    return this.desk.ring({ ...call, ...fields });
+  }
+
+  /** A report on the call that rings as `call-1`, unless it says otherwise. */
+  report(report: ReportFields): CallAnswer | undefined {
+    const named = { callId: null, carrierCallId: 'carrier-call-1', ...report } as CallReport;
+    return this.desk.report(named, WEBHOOK_HOST);
+  }
+
+  status(
+    status: CallStatus,
+    fields: { outcome?: CallOutcome | null; sequence?: number | null } & Named = {},
+  ) {
+    const { outcome = null, sequence = null, ...named } = fields;
+    return this.report({ type: 'status', status, outcome, sequence, ...named });
+  }
+
+  /** The engine that was made last. */
+  get engine(): FakeEngine {
     const engine = this.engines.at(-1);
     if (engine === undefined) throw new Error('no engine');
-    return { socket, receiver, engine };
+    return engine;
+  }
+
+  /** Timers run, and promises settle. */
+  async pass(ms = 0): Promise<void> {
+    await this.clock.advanceAsync(ms);
   }
 
   ofType<T extends CallEventType>(type: T, callId = 'call-1'): CallEventOf<T>[] {
@@ -194,16 +352,30 @@ export class CallBench {
   types(callId = 'call-1'): string[] {
     return this.events.filter((event) => event.callId === callId).map((event) => event.type);
   }
+
+  /** The record of a call as its facts make it. */
+  record(callId = 'call-1'): CallRecord {
+    const events = this.events.filter((event) => event.callId === callId);
+    const record = events.reduce<CallRecord | undefined>(reduceCall, undefined);
+    if (record === undefined) throw new Error('no record');
+    return record;
+  }
 }
 
-export function startText(fields: Partial<Extract<MediaMessage, { type: 'start' }>> = {}): string {
+type StartFields = Extract<MediaMessage, { type: 'start' }>;
+type Named = { callId?: string | null; carrierCallId?: string };
+type Unnamed<T> = T extends unknown ? Omit<T, 'callId' | 'carrierCallId'> & Named : never;
+export type ReportFields = Unnamed<CallReport>;
+
+export function startText(fields: Partial<StartFields> = {}): string {
   return JSON.stringify({
     type: 'start',
     carrierCallId: 'carrier-call-1',
     streamId: 'stream-1',
     format: PCM_16K,
+    outboundFormat: PCM_16K,
     codec: 'pcm',
-    parameters: { caller: '+15550111', callee: '+15550100' },
+    parameters: { ...PARTIES },
     ...fields,
   });
 }

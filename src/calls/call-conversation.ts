@@ -1,0 +1,181 @@
+// Agent and caller, over whatever stream is up: begins with the first one, goes on over the next, and tells when the agent ends it.
+import { OffhookError } from '../base/errors.js';
+import { describeError } from '../base/log.js';
+import { maskPhone } from '../base/redact.js';
+import type { CallFailure, EndReason, MediaCounters } from '../contract/call-record.js';
+import type { EngineFact, EngineFailure, EngineRecipe } from '../engines/engine.js';
+import { type CallEnding, NORMAL_CLOSE } from './call-ending.js';
+import { type CallLine, webhookBaseUrl } from './call-line.js';
+import type { LiveMessage } from './call-stream.js';
+import { CallVoice, type HoldReason, type VoiceLine } from './call-voice.js';
+
+export interface ConversationEvents {
+  /** The agent ends the call. `untold`: the caller was told nothing of what went wrong. */
+  ends(ending: CallEnding, options: { untold: boolean }): void;
+}
+
+export interface ConversationOptions {
+  readonly recipe: EngineRecipe;
+  readonly counters: MediaCounters;
+}
+
+export class CallConversation {
+  readonly #line: CallLine;
+  readonly #options: ConversationOptions;
+  readonly #events: ConversationEvents;
+  readonly #holds = new Set<HoldReason>();
+  #voice: CallVoice | undefined;
+  #isStarted = false;
+  #isClosed = false;
+
+  constructor(line: CallLine, options: ConversationOptions, events: ConversationEvents) {
+    this.#line = line;
+    this.#options = options;
+    this.#events = events;
+  }
+
+  /** True once a stream was up: the call was told as started. */
+  get isStarted(): boolean {
+    return this.#isStarted;
+  }
+
+  /** True while there is an agent to talk to. */
+  get isOpen(): boolean {
+    return this.#voice !== undefined && !this.#isClosed;
+  }
+
+  get takesSpokenText(): boolean {
+    return this.#voice?.takesSpokenText === true;
+  }
+
+  /** The end that the agent has asked for because of some trouble, and that waits for its last words to be heard. */
+  get failing(): { reason: EndReason; failure: CallFailure | undefined } | undefined {
+    const failing = this.#voice?.failing;
+    return failing === undefined ? undefined : { ...failing, failure: plain(failing.failure) };
+  }
+
+  /** A stream is up. */
+  attach(stream: VoiceLine): void {
+    if (this.#isStarted) this.#voice?.attach(stream);
+    else this.#begin(stream);
+  }
+
+  /** The stream is gone, and the call is not over. */
+  detach(): void {
+    this.#voice?.detach();
+  }
+
+  /** Silences the agent and makes it deaf, also one that does not speak yet. */
+  hold(reason: HoldReason): void {
+    this.#holds.add(reason);
+    this.#voice?.hold(reason);
+  }
+
+  release(reason: HoldReason): void {
+    this.#holds.delete(reason);
+    this.#voice?.release(reason);
+  }
+
+  receive(message: Exclude<LiveMessage, { type: 'dtmf' }>): void {
+    if (message.type === 'audio') this.#voice?.receive(message.payload);
+    else if (message.type === 'mark') this.#voice?.markEchoed(message.name);
+    else this.#voice?.pushSpokenText({ id: message.id, text: message.text, final: message.final });
+  }
+
+  pushDtmf(digit: string): void {
+    this.#voice?.pushDtmf(digit);
+  }
+
+  /** The agent states its last facts and is gone. Idempotent. */
+  close(): void {
+    this.#voice?.close();
+    this.#isClosed = true;
+  }
+
+  #begin(stream: VoiceLine): void {
+    const { callId, environment, identity, ledger } = this.#line;
+    const { backend, clock, logger } = environment;
+    const { recipe, counters } = this.#options;
+    const { carrier, caller, callee } = identity;
+    this.#isStarted = true;
+    ledger.publish({ type: 'call.started', mode: recipe.mode, provider: recipe.providers, ...identity });
+    logger.info({ callId, carrier, caller: maskPhone(caller), callee: maskPhone(callee) }, 'call started');
+    // Whoever heard of the start may have ended the call already.
+    if (this.#line.isOver) return;
+    try {
+      this.#voice = new CallVoice(stream, {
+        callId,
+        identity,
+        counters,
+        backend,
+        recipe,
+        clock,
+        logger,
+        onFact: (fact) => this.#state(fact),
+        onEnd: (reason, failure) => this.#ends(reason, failure),
+        onFailure: (error) => this.#fail(error),
+      });
+    } catch (error) {
+      this.#fail(error);
+    }
+    if (this.#isClosed || this.#line.isOver) {
+      this.#voice?.close();
+      return;
+    }
+    this.#voice?.start();
+    for (const reason of this.#holds) this.#voice?.hold(reason);
+    this.#record();
+  }
+
+  /** Has an inbound call recorded; an outbound one is from its answer on. */
+  #record(): void {
+    const { callId, environment, identity, ledger } = this.#line;
+    const { carrier, recording, logger } = environment;
+    const { direction, carrierCallId } = identity;
+    const isWanted = recording && carrier.supports.recording && direction === 'inbound';
+    if (!isWanted || carrierCallId === null || this.#line.isOver) return;
+    const request = async () => {
+      await carrier.rest.startRecording(carrierCallId, {
+        callId,
+        webhookBaseUrl: webhookBaseUrl(this.#line),
+      });
+    };
+    request().catch((error: unknown) => {
+      logger.warn({ callId, ...describeError(error) }, 'the call is not recorded');
+      const code = OffhookError.isInstance(error) ? error.code : 'CARRIER_FAILED';
+      ledger.note(code, 'The carrier did not start the recording.');
+    });
+  }
+
+  #ends(reason: EndReason, failure: EngineFailure | undefined): void {
+    const ending: CallEnding = {
+      reason,
+      failure: plain(failure),
+      close: NORMAL_CLOSE,
+      carrier: 'hang-up',
+    };
+    this.#events.ends(ending, { untold: failure?.untold === true });
+  }
+
+  #fail(error: unknown): void {
+    if (this.#line.isOver || this.#isClosed) return;
+    const { callId, environment } = this.#line;
+    environment.logger.error({ callId, ...describeError(error) }, 'voice engine failed');
+    const failure = OffhookError.isInstance(error)
+      ? { code: error.code, message: error.message }
+      : { code: 'INTERNAL', message: 'The voice engine failed.' };
+    const close = { code: 1011, reason: 'Voice engine failed' };
+    this.close();
+    this.#events.ends({ reason: 'provider-failed', failure, close, carrier: 'hang-up' }, { untold: true });
+  }
+
+  /** Facts of an engine that was closed are dropped, but for the final bill. */
+  #state(fact: EngineFact): void {
+    if (!this.#isClosed || fact.type === 'cost.updated') this.#line.ledger.state(fact);
+  }
+}
+
+/** A failure as records show it. */
+function plain(failure: EngineFailure | undefined): CallFailure | undefined {
+  return failure === undefined ? undefined : { code: failure.code, message: failure.message };
+}

@@ -1,0 +1,48 @@
+// What the parts of a session know of the call they belong to, and what they may ask of it.
+import type { CallIdentity } from '../contract/call-event.js';
+import type { CallFailure } from '../contract/call-record.js';
+import { OffhookError } from '../base/errors.js';
+import type { CallEnding } from './call-ending.js';
+import type { CallEnvironment } from './call-environment.js';
+import type { CallLedger } from './call-ledger.js';
+import type { CallTimers } from './call-timers.js';
+
+/**
+ * `answer`: the carrier's word that an inbound call was answered. `dial`: that an outbound one exists. `ring`: that it was answered
+ * or not. `stream`: a stream that is expected. `retry`: before it is asked for again. `report`: what may still come after the
+ * report of the end. `transfer`, `machine`, `words`, `max`: the longest time of each.
+ */
+export type TimerName =
+  | 'answer'
+  | 'dial'
+  | 'ring'
+  | 'stream'
+  | 'retry'
+  | 'report'
+  | 'transfer'
+  | 'machine'
+  | 'words'
+  | 'max';
+
+export interface CallLine {
+  readonly callId: string;
+  readonly environment: CallEnvironment;
+  readonly ledger: CallLedger;
+  readonly timers: CallTimers<TimerName>;
+  readonly identity: CallIdentity;
+  readonly isOver: boolean;
+  /** Public host of this server. @throws ConfigError when nothing has told it. */
+  host(): string;
+  /** The one way out. */
+  end(ending: CallEnding): void;
+}
+
+/** `https://<public host>/webhooks/<carrier>`. @throws ConfigError when no host is known. */
+export function webhookBaseUrl(line: CallLine): string {
+  return `https://${line.host()}/webhooks/${line.environment.carrier.id}`;
+}
+
+/** An error as a record may show it. Foreign errors carry content, so their sentence is ours. */
+export function toFailure(error: unknown, otherwise: CallFailure): CallFailure {
+  return OffhookError.isInstance(error) ? { code: error.code, message: error.message } : otherwise;
+}

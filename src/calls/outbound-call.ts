@@ -1,0 +1,115 @@
+// Placing an outbound call: the request, and what is done when its answer is late, lost or never comes.
+import { CarrierError, ConfigError } from '../base/errors.js';
+import { describeError } from '../base/log.js';
+import type { OutboundRequest } from './call-desk.js';
+import { type CallLine, toFailure, webhookBaseUrl } from './call-line.js';
+
+/** A call whose request has no answer is proven by a report within this time, or counts as not placed. */
+const PROOF_MS = 10_000;
+/** A carrier reports within this time after the ringing that nobody has answered. */
+const RING_GRACE_MS = 30_000;
+/** What the carrier's own limit lies above ours, in seconds. */
+const LIMIT_MARGIN_SECONDS = 60;
+
+export interface OutboundEvents {
+  /** The answer to the request names the call. */
+  placed(carrierCallId: string): void;
+  /** Nobody has answered, and no report says so. */
+  unanswered(): void;
+}
+
+export class OutboundCall {
+  readonly request: OutboundRequest;
+  /** Resolves, never rejects, when the request is done with: true when there is a call at the carrier. */
+  readonly settled: Promise<boolean>;
+  readonly #line: CallLine;
+  readonly #events: OutboundEvents;
+  #settle: (exists: boolean) => void = () => {};
+  #prove = () => {};
+
+  constructor(line: CallLine, request: OutboundRequest, events: OutboundEvents) {
+    this.request = request;
+    this.#line = line;
+    this.#events = events;
+    this.settled = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+  }
+
+  /** Resolves when the carrier has taken the call, or when it is over meanwhile. @throws ConfigError, CarrierError; it is over then. */
+  async place(): Promise<void> {
+    const { environment, callId } = this.#line;
+    try {
+      const { carrierCallId } = await this.#dial();
+      this.#events.placed(carrierCallId);
+    } catch (error) {
+      environment.logger.warn({ callId, ...describeError(error) }, 'the carrier did not take the call');
+      const isUnknown = mayBePlaced(error);
+      if (isUnknown && !this.#isKnown) await this.#proof();
+      if (!this.#isKnown) this.#fail(error, isUnknown);
+    }
+    this.#settle(this.#isKnown);
+    this.#watchRinging();
+  }
+
+  /** A report has named the call. */
+  proven(): void {
+    this.#prove();
+  }
+
+  get #isKnown(): boolean {
+    return this.#line.identity.carrierCallId !== null;
+  }
+
+  #dial(): Promise<{ carrierCallId: string }> {
+    const { environment, callId } = this.#line;
+    const { carrier, maxCallMs, recording } = environment;
+    const { to, from, ringTimeoutSeconds, machineDetection } = this.request;
+    return (async () =>
+      carrier.rest.dial({
+        callId,
+        from,
+        to,
+        webhookBaseUrl: webhookBaseUrl(this.#line),
+        ringTimeoutSeconds,
+        maxCallSeconds: Math.ceil(maxCallMs / 1000) + LIMIT_MARGIN_SECONDS,
+        machineDetection,
+        recording: recording && carrier.supports.recording,
+      }))();
+  }
+
+  #proof(): Promise<void> {
+    return new Promise((resolve) => {
+      const wait = this.#line.environment.clock.after(PROOF_MS, resolve);
+      this.#prove = () => {
+        wait.cancel();
+        resolve();
+      };
+    });
+  }
+
+  /** @throws the error, unless somebody else has ended the call meanwhile. */
+  #fail(error: unknown, isUnknown: boolean): void {
+    this.#settle(false);
+    if (this.#line.isOver) return;
+    const sentence = 'The carrier did not place the call.';
+    if (isUnknown) {
+      this.#line.ledger.note('CARRIER_FAILED', 'It is not known whether the carrier has placed the call.');
+    }
+    const failure = toFailure(error, { code: 'CARRIER_FAILED', message: sentence });
+    this.#line.end({ reason: 'failed', outcome: 'failed', failure });
+    if (error instanceof CarrierError || error instanceof ConfigError) throw error;
+    throw new CarrierError(sentence, { status: null, retryable: false, cause: error });
+  }
+
+  #watchRinging(): void {
+    const delayMs = this.request.ringTimeoutSeconds * 1000 + RING_GRACE_MS;
+    if (!this.#line.isOver) this.#line.timers.set('ring', delayMs, () => this.#events.unanswered());
+  }
+}
+
+/** True when the carrier may have placed the call all the same. */
+function mayBePlaced(error: unknown): boolean {
+  if (error instanceof CarrierError) return error.status === null && !error.retryable;
+  return !(error instanceof ConfigError);
+}

@@ -1,0 +1,32 @@
+// What it means for a call that the stream which was up is gone. Pure: a table in code.
+import type { StreamLoss } from './call-stream.js';
+
+/** What else is going on. */
+export interface LossSituation {
+  /** The carrier's voice is speaking, and the call ends with that. */
+  readonly hasLastWords: boolean;
+  /** The carrier has said that the call is over. */
+  readonly isReportedOver: boolean;
+  /** The caller is being handed over. */
+  readonly isTransferring: boolean;
+  /** Another stream of the call is to come. */
+  readonly isReplaced: boolean;
+  /** The carrier is steered by commands: a call without a stream stays up. */
+  readonly isCommanded: boolean;
+  /** Another stream may be asked for. */
+  readonly canReopen: boolean;
+}
+
+/** `wait`: something else decides, within its own time. `as-reported`: the call ends as its carrier has said. */
+export type LossVerdict = 'wait' | 'reopen' | 'as-reported' | 'end';
+
+export function judgeLoss(type: StreamLoss['type'], situation: LossSituation): LossVerdict {
+  const { isCommanded } = situation;
+  // Where the carrier's voice takes the place of the stream, a stop says nothing. Elsewhere it says that the other side has left.
+  if (situation.hasLastWords) return type === 'stop' && isCommanded ? 'end' : 'wait';
+  if (type === 'broken') return 'end';
+  if (situation.isReportedOver) return type === 'stop' ? 'end' : 'as-reported';
+  if (situation.isTransferring || situation.isReplaced) return 'wait';
+  if (type === 'lost' && isCommanded && situation.canReopen) return 'reopen';
+  return 'end';
+}

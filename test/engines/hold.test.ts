@@ -1,0 +1,133 @@
+import { describe, expect, it, vi } from 'vitest';
+import { CallRig, MS_PER_CHAR } from './call-rig.js';
+
+vi.mock('../../src/engines/voice-activity.js', () => ({
+  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
+}));
+
+const ANSWER = 'We are open from eight to six. On Saturday we close at noon.';
+const FIRST = 'We are open from eight to six.';
+
+/** A rig whose agent is in the middle of its answer. */
+async function speakingRig(): Promise<CallRig> {
+  const rig = await new CallRig({}).start();
+  rig.model.answer(ANSWER);
+  await rig.says('When are you open?');
+  await rig.quiet((FIRST.length / 2) * MS_PER_CHAR);
+  return rig;
+}
+
+describe('a hold', () => {
+  it('silences the agent in the same tick and counts the rest as not heard', async () => {
+    const rig = await speakingRig();
+    const heardMs = rig.heardMs;
+    rig.engine.hold();
+    expect(rig.player.clears).toBe(1);
+    expect(rig.turns).toMatchObject([{ interrupted: true, userText: 'When are you open?' }]);
+    const { agentText, agentTextUnheard } = rig.turns[0] ?? { agentText: '', agentTextUnheard: '' };
+    expect(agentText.length).toBeGreaterThan(0);
+    expect(`${agentText} ${agentTextUnheard}`.replace(/\s+/g, ' ')).toBe(ANSWER);
+    await rig.quiet(5000);
+    expect(rig.heardMs).toBeCloseTo(heardMs, 0);
+  });
+
+  it('hears nothing until it is over', async () => {
+    const rig = await speakingRig();
+    rig.engine.hold();
+    await rig.voiced(600);
+    await rig.quiet(3000);
+    expect(rig.model.requests).toHaveLength(1);
+    rig.engine.resume('listen');
+    rig.model.answer('Yes.');
+    await rig.says('Are you there?');
+    expect(rig.model.requests).toHaveLength(2);
+  });
+
+  it('goes on with what it cut off, as a turn of its own', async () => {
+    const rig = await speakingRig();
+    rig.engine.hold();
+    await rig.quiet(1000);
+    rig.engine.resume('continue');
+    await rig.quiet(ANSWER.length * MS_PER_CHAR);
+    const [cut, rest] = rig.turns;
+    expect(rest).toMatchObject({ userText: '', agentText: cut?.agentTextUnheard, interrupted: false });
+    expect(rig.model.requests).toHaveLength(1);
+  });
+
+  it('leaves it unsaid when the agent is to listen', async () => {
+    const rig = await speakingRig();
+    rig.engine.hold();
+    rig.engine.resume('listen');
+    await rig.quiet(ANSWER.length * MS_PER_CHAR);
+    expect(rig.turns).toHaveLength(1);
+  });
+
+  it.each([
+    ['continue', 2, 'Six.'],
+    ['listen', 1, ''],
+  ] as const)('over a question that has no answer yet, then %s', async (how, requests, agentText) => {
+    const rig = await new CallRig({}).start();
+    rig.model.answers.push(async function* () {
+      await new Promise(() => {});
+      yield { type: 'text', delta: 'never' };
+    });
+    rig.model.answer('Six.');
+    await rig.says('When do you close?');
+    rig.engine.hold();
+    expect(rig.turns).toEqual([]);
+    rig.engine.resume(how);
+    await rig.quiet(1500);
+    expect(rig.model.requests).toHaveLength(requests);
+    expect(rig.model.requests.at(-1)?.messages).toEqual([{ role: 'user', content: 'When do you close?' }]);
+    expect(rig.turns).toMatchObject([{ userText: 'When do you close?', agentText }]);
+  });
+
+  it('answers words that were recognised in the middle of it when it is over', async () => {
+    const rig = await new CallRig({}).start();
+    rig.model.answer('At noon.');
+    await rig.voiced(400);
+    rig.ears.events.partial('when do');
+    rig.engine.hold();
+    rig.ears.events.final('When do you close?');
+    await rig.quiet(3000);
+    expect(rig.model.requests).toEqual([]);
+    rig.engine.resume('continue');
+    await rig.quiet(2000);
+    expect(rig.turns).toMatchObject([{ userText: 'When do you close?', agentText: 'At noon.' }]);
+  });
+
+  it('says of a failure in the middle of it that the caller was told nothing', async () => {
+    const rig = await speakingRig();
+    rig.engine.hold();
+    rig.ears.events.failed(new Error('gone'));
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed', failure: { untold: true } }]);
+  });
+
+  it('cuts an apology off, and ends the call with it', async () => {
+    const rig = await new CallRig({}).start();
+    rig.ears.events.failed(new Error('gone'));
+    await rig.clock.advanceAsync(500);
+    expect(rig.ended).toEqual([]);
+    rig.engine.hold();
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed', failure: { untold: true } }]);
+    await rig.quiet(10_000);
+    expect(rig.ended).toHaveLength(1);
+  });
+
+  it('may be asked for twice and ended twice, and not ended without one', async () => {
+    const rig = await speakingRig();
+    rig.engine.resume('continue');
+    expect(rig.turns).toEqual([]);
+    rig.engine.hold();
+    rig.engine.hold();
+    expect(rig.turns).toHaveLength(1);
+    rig.engine.resume('continue');
+    rig.engine.resume('continue');
+    await rig.quiet(ANSWER.length * MS_PER_CHAR);
+    expect(rig.turns).toHaveLength(2);
+    rig.engine.close();
+    rig.engine.hold();
+    rig.engine.resume('continue');
+    expect(rig.clock.pending).toBe(0);
+  });
+});
