@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { issueStreamToken, readStreamToken } from '../../src/server/stream-token.js';
+import { issueStreamToken, readStreamToken } from '../../src/calls/stream-token.js';
 
 const key = Buffer.from('a key of this installation');
 const facts = {
