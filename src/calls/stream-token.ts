@@ -1,8 +1,8 @@
-// The token in a stream's path: it carries the facts of the call and proves that our own voice answer stated them.
+// The token in a stream's path: it carries the facts of the call and proves that this installation invited the stream.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { CallDirection } from '../contract/call-record.js';
 
-/** A token opens a stream for this long, in milliseconds. */
+/** A token opens a stream for this long, in milliseconds, unless it is issued for longer. */
 export const STREAM_TOKEN_TTL_MS = 60_000;
 
 /** What a token states. */
@@ -15,9 +15,13 @@ export interface StreamFacts {
 }
 
 /** `<payload>.<mac>`, both base64url: the facts with their expiry as JSON, and its HMAC-SHA256. `nowMs` is epoch milliseconds. */
-export function issueStreamToken(key: Uint8Array, facts: StreamFacts, nowMs: number): string {
-  const { callId, carrierCallId, caller, callee, direction } = facts;
-  const expiresAt = nowMs + STREAM_TOKEN_TTL_MS;
+export function issueStreamToken(
+  key: Uint8Array,
+  facts: StreamFacts & { ttlMs?: number | undefined },
+  nowMs: number,
+): string {
+  const { callId, carrierCallId, caller, callee, direction, ttlMs = STREAM_TOKEN_TTL_MS } = facts;
+  const expiresAt = nowMs + ttlMs;
   const payload = Buffer.from(
     JSON.stringify({ callId, carrierCallId, caller, callee, direction, expiresAt }),
   ).toString('base64url');

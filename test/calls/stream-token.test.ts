@@ -21,6 +21,12 @@ describe('a stream token', () => {
     expect(readStreamToken(key, token, now + 60_000)).toBeUndefined();
   });
 
+  it('lasts longer when it is issued for longer', () => {
+    const token = issueStreamToken(key, { ...facts, ttlMs: 90_000 }, now);
+    expect(readStreamToken(key, token, now + 89_999)).toEqual(facts);
+    expect(readStreamToken(key, token, now + 90_000)).toBeUndefined();
+  });
+
   it('is worth nothing under another key', () => {
     expect(readStreamToken(Buffer.from('other'), issueStreamToken(key, facts, now), now)).toBeUndefined();
   });
