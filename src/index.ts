@@ -16,6 +16,7 @@ export {
   TranscoderError,
 } from './base/errors.js';
 export type { Logger } from './base/log.js';
+export type { PlacedCall } from './calls/call-desk.js';
 export type {
   CallPayload,
   CallStartPayload,
@@ -24,7 +25,8 @@ export type {
 } from './calls/callbacks.js';
 export type { Carrier } from './carriers/carrier.js';
 export { CarrierA, type CarrierAOptions } from './carriers/carrier-a/index.js';
-export { Offhook, type RunningServer } from './client.js';
+export { Offhook } from './client.js';
+export type { RunningServer } from './client/house.js';
 export type { CallEvent, CallEventOf, CallEventType, CallFact, CallIdentity } from './contract/call-event.js';
 export type {
   AmdResult,
@@ -38,11 +40,13 @@ export type {
   CarrierId,
   Cost,
   EndReason,
+  Incident,
   MediaCounters,
   Recording,
   ToolCall,
   TranscriptEntry,
   TranscriptRole,
+  Transfer,
   Turn,
   TurnLatency,
   Usage,
@@ -50,7 +54,10 @@ export type {
 } from './contract/call-record.js';
 export type { Aggregates, CallSummary } from './contract/dashboard-api.js';
 export type { MessageData, OnMessage } from './engines/responder.js';
-export type { Agent, AgentOptions, ClientOptions, ServeOptions } from './options.js';
+export type { Agent, AgentOptions } from './options/agent.js';
+export type { CallOptions } from './options/call.js';
+export type { ClientOptions } from './options/client.js';
+export type { ServeOptions } from './options/serve.js';
 export type {
   ChatMessage,
   LanguageModel,

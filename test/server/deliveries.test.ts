@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { CarrierMessage } from '../../src/carriers/carrier.js';
 import { type Harness, send, startServer, stopServers } from './harness.js';
-import { createPlainCarrier } from './plain-carrier.js';
+import { createPlainCarrier } from '../support/plain-carrier.js';
 
 afterEach(stopServers);
 

@@ -9,7 +9,7 @@ import type {
   WaitingCall,
 } from '../../src/calls/call-desk.js';
 import type { CallAnswer } from '../../src/carriers/carrier.js';
-import { issueStreamToken } from '../../src/calls/stream-token.js';
+import { inviteStream } from '../../src/calls/stream-invitation.js';
 
 /** A stream that was admitted, and what it received. */
 export interface RecordedStream {
@@ -62,12 +62,9 @@ export class RecordingDesk implements CallDesk {
     this.rung.push(call);
     if (this.ringError !== undefined) throw this.ringError;
     if (this.ringAnswer !== undefined) return this.ringAnswer;
-    const token = this.tokenKey === undefined ? '' : `/${issueStreamToken(this.tokenKey, call, this.now())}`;
-    const query = new URLSearchParams({ caller: call.caller, callee: call.callee });
     return {
       type: 'stream',
-      url: `wss://${call.host}/ws/stream/${call.callId}${token}?${query}`,
-      parameters: { caller: call.caller, callee: call.callee },
+      ...inviteStream(call, { host: call.host, key: this.tokenKey, nowMs: this.now() }),
     };
   }
 

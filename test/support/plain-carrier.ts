@@ -4,6 +4,7 @@ import type {
   Carrier,
   CarrierMessage,
   CarrierRest,
+  DialRequest,
   MediaDialect,
   WebhookReply,
 } from '../../src/carriers/carrier.js';
@@ -21,39 +22,43 @@ const dialect: MediaDialect = {
   encodeClear: () => '',
 };
 
-/** A REST API that does everything at once, unless `failure` is set. */
+/** A REST API that does everything at once, unless it waits for `answer` or `failure` is set. */
 export class PlainRest implements CarrierRest {
   configured = true;
+  answer: Promise<void> = Promise.resolve();
   failure: Error | undefined;
+  readonly dials: DialRequest[] = [];
   readonly requests: string[] = [];
 
-  async dial(): Promise<{ carrierCallId: string }> {
-    this.#note('dial');
-    return { carrierCallId: 'carrier-call-1' };
+  async dial(request: DialRequest): Promise<{ carrierCallId: string }> {
+    this.dials.push(request);
+    await this.#note('dial');
+    return { carrierCallId: `carrier-call-${this.dials.length}` };
   }
   async hangUp(carrierCallId: string): Promise<void> {
-    this.#note(`hangUp ${carrierCallId}`);
+    await this.#note(`hangUp ${carrierCallId}`);
   }
   async transfer(carrierCallId: string): Promise<void> {
-    this.#note(`transfer ${carrierCallId}`);
+    await this.#note(`transfer ${carrierCallId}`);
   }
   async sendDigits(carrierCallId: string): Promise<void> {
-    this.#note(`sendDigits ${carrierCallId}`);
+    await this.#note(`sendDigits ${carrierCallId}`);
   }
   async speak(carrierCallId: string): Promise<void> {
-    this.#note(`speak ${carrierCallId}`);
+    await this.#note(`speak ${carrierCallId}`);
   }
   async startRecording(carrierCallId: string): Promise<void> {
-    this.#note(`startRecording ${carrierCallId}`);
+    await this.#note(`startRecording ${carrierCallId}`);
   }
   async lookUp(): Promise<{ isOver: boolean; outcome: null; costUsd: null }> {
     return { isOver: true, outcome: null, costUsd: null };
   }
   async setVoiceUrl(phoneNumber: string, urls: { voice: string; status: string }): Promise<void> {
-    this.#note(`setVoiceUrl ${phoneNumber} ${urls.voice} ${urls.status}`);
+    await this.#note(`setVoiceUrl ${phoneNumber} ${urls.voice} ${urls.status}`);
   }
-  #note(line: string): void {
+  async #note(line: string): Promise<void> {
     this.requests.push(line);
+    await this.answer;
     if (this.failure !== undefined) throw this.failure;
   }
 }
