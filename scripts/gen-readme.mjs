@@ -29,10 +29,11 @@ function optionRow(member) {
 
 /** @param {string} name */
 function optionTable(name) {
-  const source = parse('src/options.ts');
+  const path = `src/options/${name.replace('Options', '').toLowerCase()}.ts`;
+  const source = parse(path);
   const found = source.statements.find((node) => ts.isInterfaceDeclaration(node) && node.name.text === name);
   if (found === undefined || !ts.isInterfaceDeclaration(found))
-    throw new Error(`no interface ${name} in src/options.ts`);
+    throw new Error(`no interface ${name} in ${path}`);
   const members = found.members.filter(
     (member) => ts.isPropertySignature(member) || ts.isMethodSignature(member),
   );

@@ -16,6 +16,7 @@ export {
   TranscoderError,
 } from './base/errors.js';
 export type { Logger } from './base/log.js';
+export type { PlacedCall } from './calls/call-desk.js';
 export type {
   CallPayload,
   CallStartPayload,
@@ -25,7 +26,8 @@ export type {
 export type { Carrier } from './carriers/carrier.js';
 export { CarrierA, type CarrierAOptions } from './carriers/carrier-a/index.js';
 export { CarrierB, type CarrierBOptions } from './carriers/carrier-b/index.js';
-export { Offhook, type RunningServer } from './client.js';
+export { Offhook } from './client.js';
+export type { RunningServer } from './client/house.js';
 export type { CallEvent, CallEventOf, CallEventType, CallFact, CallIdentity } from './contract/call-event.js';
 export type {
   AmdResult,
@@ -39,11 +41,13 @@ export type {
   CarrierId,
   Cost,
   EndReason,
+  Incident,
   MediaCounters,
   Recording,
   ToolCall,
   TranscriptEntry,
   TranscriptRole,
+  Transfer,
   Turn,
   TurnLatency,
   Usage,
@@ -51,7 +55,10 @@ export type {
 } from './contract/call-record.js';
 export type { Aggregates, CallSummary } from './contract/dashboard-api.js';
 export type { MessageData, OnMessage } from './engines/responder.js';
-export type { Agent, AgentOptions, ClientOptions, ServeOptions } from './options.js';
+export type { Agent, AgentOptions } from './options/agent.js';
+export type { CallOptions } from './options/call.js';
+export type { ClientOptions } from './options/client.js';
+export type { ServeOptions } from './options/serve.js';
 export type {
   ChatMessage,
   LanguageModel,

@@ -11,6 +11,7 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
   contract: [],
   base: ['contract'],
   transcoder: ['base'],
+  tunnels: ['base'],
   audio: ['base', 'transcoder'],
   events: ['contract', 'base'],
   carriers: ['contract', 'base', 'audio', 'transcoder'],

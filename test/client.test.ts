@@ -1,15 +1,18 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ConfigError } from '../src/base/errors.js';
 import { CarrierA } from '../src/carriers/carrier-a/index.js';
 import { Offhook } from '../src/client.js';
 import type { CallRecord } from '../src/contract/call-record.js';
-import type { AgentOptions, ClientOptions, ServeOptions } from '../src/options.js';
+import type { AgentOptions } from '../src/options/agent.js';
+import type { ClientOptions } from '../src/options/client.js';
+import type { ServeOptions } from '../src/options/serve.js';
 import type { TextToSpeech } from '../src/providers/text-to-speech.js';
 import { startRestServer } from '../src/testing/carrier-a/rest-server.js';
 import { makeSpeechTones } from '../src/testing/tones.js';
-import { createFakeCarrier, FakeRest } from './support/call-fakes.js';
+import { createFakeCloudflared, FAKE_HOST, type FakeCloudflared } from './support/fake-cloudflared.js';
 import { freePort } from './support/free-port.js';
 import { HandDialledCall, ring } from './support/hand-dialled-call.js';
+import { createPlainCarrier, PlainRest } from './support/plain-carrier.js';
 import { RecordedLogger } from './support/recorded-logger.js';
 
 const AUTH_TOKEN = '0123456789abcdef0123456789abcdef';
@@ -78,43 +81,43 @@ describe('Offhook', () => {
     });
 
     it('has nothing to warn of when everything is set', async () => {
-      const rest = new FakeRest();
+      const rest = new PlainRest();
       phone = create({
-        carrier: createFakeCarrier({ rest, key: new Uint8Array([1]) }),
+        carrier: createPlainCarrier({ rest, key: new Uint8Array([1]) }),
         webhookUrl: PUBLIC_HOST,
       });
       const stt = { name: 'stt', open: () => ({ pushAudio() {}, finishUtterance() {}, close() {} }) };
       await serve({ dashboardToken: 's3cret', onMessage: () => '' }, { stt, tts: toneVoice });
       expect(warnings()).toEqual([]);
-      const base = `https://${PUBLIC_HOST}/webhooks/carrier-a`;
+      const base = `https://${PUBLIC_HOST}/webhooks/carrier-b`;
       expect(rest.requests).toEqual([`setVoiceUrl +15005550010 ${base}/voice ${base}/status`]);
       expect(logger.text).not.toContain('s3cret');
     });
 
     it('warns of missing secrets, and takes the page away but not the API', async () => {
-      phone = create({ carrier: createFakeCarrier({ rest: new FakeRest() }) });
+      phone = create({ carrier: createPlainCarrier({ rest: new PlainRest() }) });
       const server = await serve({ dashboard: false });
       expect(server.dashboardUrl).toBeNull();
       expect(logger.lines.find((line) => line.sentence.startsWith('webhooks are not'))?.fields).toEqual({
-        setting: 'FAKE_SECRET',
+        setting: 'PLAIN_SECRET',
       });
       expect((await fetch(server.url)).status).toBe(404);
       expect((await fetch(`${server.url}/api/dashboard/calls`)).status).toBe(200);
     });
 
     it.each(['slow', 'failing'])('is not held up by a %s carrier', async (trouble) => {
-      const rest = new FakeRest();
+      const rest = new PlainRest();
       if (trouble === 'slow') rest.answer = new Promise(() => {});
       else rest.failure = new Error('500');
-      const carrier = createFakeCarrier({ rest, key: new Uint8Array([1]) });
+      const carrier = createPlainCarrier({ rest, key: new Uint8Array([1]) });
       phone = create({ carrier, webhookUrl: PUBLIC_HOST });
       await serve();
       expect(rest.requests).toHaveLength(1);
     });
 
     it('leaves the number alone when it is managed elsewhere', async () => {
-      const rest = new FakeRest();
-      phone = create({ carrier: createFakeCarrier({ rest }), webhookUrl: PUBLIC_HOST });
+      const rest = new PlainRest();
+      phone = create({ carrier: createPlainCarrier({ rest }), webhookUrl: PUBLIC_HOST });
       await serve({ manageWebhook: false });
       expect(rest.requests).toEqual([]);
       expect(logger.sentences('warn').join()).not.toContain('manageWebhook');
@@ -143,6 +146,165 @@ describe('Offhook', () => {
       await expect(serve({ maxCalls: 0 })).rejects.toBeInstanceOf(ConfigError);
       await expect(serve({ tunnel: true })).rejects.toMatchObject({ code: 'CONFIG_CONFLICT' });
       await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow();
+    });
+  });
+
+  describe('a tunnel', () => {
+    let program: FakeCloudflared;
+    const useProgram = (...parts: Parameters<typeof createFakeCloudflared>) => {
+      program = createFakeCloudflared(...parts);
+      vi.stubEnv('PATH', program.folder);
+    };
+    const serveTunnel = async () => {
+      const rest = new PlainRest();
+      phone = create({ carrier: createPlainCarrier({ rest }) });
+      const server = await serve({ tunnel: true });
+      return { rest, server };
+    };
+    afterEach(async () => {
+      await phone.disconnect();
+      program[Symbol.dispose]();
+      vi.unstubAllEnvs();
+    });
+
+    it('leads to the port, is announced, leaves the number alone, and ends with the server', async () => {
+      useProgram();
+      const { rest, server } = await serveTunnel();
+      const { pid, args } = await program.started();
+      expect(args).toEqual(['tunnel', '--url', server.url]);
+      expect(rest.requests).toEqual([]);
+      expect(logger.lines).toContainEqual({
+        level: 'info',
+        fields: { voiceUrl: `https://${FAKE_HOST}/webhooks/carrier-b/voice` },
+        sentence: 'the tunnel is open: point your number at this voice URL',
+      });
+      expect(warnings().join()).not.toContain('manageWebhook');
+      await phone.disconnect();
+      await program.gone(pid);
+    });
+
+    it('is loud in the log when it is gone, and outbound calls are refused then', async () => {
+      useProgram();
+      await serveTunnel();
+      process.kill((await program.started()).pid, 'SIGKILL');
+      await until(async () => logger.sentences('error').length > 0);
+      expect(logger.sentences('error')).toEqual([expect.stringContaining('the tunnel is gone')]);
+      await expect(phone.call({ to: '+15550111' })).rejects.toMatchObject({
+        code: 'CONFIG_MISSING',
+        message: expect.stringContaining('tunnel'),
+      });
+    });
+
+    it('that is not there leaves nothing listening', async () => {
+      useProgram();
+      vi.stubEnv('PATH', '/nowhere');
+      await expect(serveTunnel()).rejects.toMatchObject({
+        code: 'CONFIG_MISSING',
+        message: expect.stringContaining('cloudflared'),
+      });
+      await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow();
+    });
+
+    it('that does not come up leaves nothing listening', async () => {
+      useProgram([], 'process.exit(1);');
+      await expect(serveTunnel()).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+      await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow();
+    });
+
+    it('is given up when disconnect is called meanwhile', async () => {
+      useProgram([]);
+      const serving = expect(serveTunnel()).rejects.toMatchObject({
+        code: expect.stringContaining('CONFIG'),
+      });
+      const { pid } = await program.started();
+      await phone.disconnect();
+      await serving;
+      await program.gone(pid);
+    });
+  });
+
+  describe('commands', () => {
+    const commands: [string, (phone: Offhook) => Promise<unknown>][] = [
+      ['call', (each) => each.call({ to: '+15550111' })],
+      ['hangUp', (each) => each.hangUp('x')],
+      ['transfer', (each) => each.transfer('x', '+15550123')],
+      ['sendDigits', (each) => each.sendDigits('x', '1')],
+    ];
+
+    it.each(commands)('%s needs a running server', async (name, run) => {
+      const missing = { code: 'CONFIG_MISSING', message: expect.stringContaining(`${name}()`) };
+      await expect(run(phone)).rejects.toMatchObject(missing);
+      await serve();
+      await phone.disconnect();
+      await expect(run(phone)).rejects.toMatchObject(missing);
+    });
+
+    it.each(commands.slice(1))('%s knows no call that never was', async (_, run) => {
+      await serve();
+      await expect(run(phone)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    });
+
+    it('transfer refuses what is no number', async () => {
+      await serve();
+      await expect(phone.transfer('x', '5550123')).rejects.toMatchObject({ code: 'REQUEST_INVALID' });
+    });
+  });
+
+  describe('an outbound call', () => {
+    const report = (message: object) =>
+      fetch(`http://127.0.0.1:${port}/webhooks/carrier-b/status`, {
+        method: 'POST',
+        body: JSON.stringify(message),
+      });
+
+    it('is placed, and one that nobody takes has its record and onCallEnd, but no onCallStart', async () => {
+      const rest = new PlainRest();
+      phone = create({ carrier: createPlainCarrier({ rest }), webhookUrl: PUBLIC_HOST });
+      const heard: string[] = [];
+      await serve({
+        manageWebhook: false,
+        onCallStart: () => void heard.push('start'),
+        onCallEnd: ({ outcome }) => void heard.push(`end ${outcome}`),
+      });
+      const { callId, ended } = await phone.call({ to: '+15550111', ringTimeoutSeconds: 30 });
+      expect(rest.dials).toMatchObject([
+        {
+          callId,
+          from: '+15005550010',
+          to: '+15550111',
+          webhookBaseUrl: `https://${PUBLIC_HOST}/webhooks/carrier-b`,
+          ringTimeoutSeconds: 30,
+          machineDetection: false,
+          recording: false,
+        },
+      ]);
+      const status = { type: 'status', callId, carrierCallId: 'carrier-call-1', sequence: null };
+      await report({ ...status, status: 'ringing', outcome: null });
+      await report({ ...status, status: 'completed', outcome: 'busy' });
+      expect(await ended).toMatchObject({
+        callId,
+        direction: 'outbound',
+        outcome: 'busy',
+        caller: '+15005550010',
+        callee: '+15550111',
+      });
+      await until(async () => heard.length > 0);
+      expect(heard).toEqual(['end busy']);
+    });
+
+    it('is refused with the setting that is missing', async () => {
+      const rest = new PlainRest();
+      phone = create({ carrier: createPlainCarrier({ rest }) });
+      await serve();
+      await expect(phone.call({ to: '+15550111' })).rejects.toMatchObject({
+        message: expect.stringContaining('webhookUrl'),
+      });
+      rest.configured = false;
+      await expect(phone.call({ to: '+15550111' })).rejects.toMatchObject({
+        message: expect.stringContaining('CARRIER_B_API_KEY'),
+      });
+      await expect(phone.call({ to: '0111' })).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+      expect(rest.dials).toEqual([]);
     });
   });
 

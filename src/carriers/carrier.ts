@@ -171,6 +171,15 @@ export interface CallLookup {
   readonly costUsd: number | null;
 }
 
+/** Where a number of the account leads. */
+export interface NumberUrls {
+  /** Null when none is set. */
+  readonly voice: string | null;
+  readonly status: string | null;
+  /** Something else at the carrier outranks the voice URL. */
+  readonly isOverridden: boolean;
+}
+
 /**
  * The carrier's REST API. Every method @throws CarrierError, and ConfigError when credentials are missing. A request is repeated
  * only where that is safe; `retryable` of the error says that nothing was done.
@@ -195,6 +204,8 @@ export interface CarrierRest {
   lookUp(carrierCallId: string): Promise<CallLookup>;
   /** Points a number at our webhooks. Does nothing when it points there already. Only where `supports.voiceUrl`. */
   setVoiceUrl(phoneNumber: string, urls: { voice: string; status: string }): Promise<void>;
+  /** Reads what `setVoiceUrl` sets; undefined when the account does not own the number. Absent where the carrier cannot tell. */
+  voiceUrls?(phoneNumber: string): Promise<NumberUrls | undefined>;
 }
 
 /** Codec of a stream that is asked for: the carrier's best, or the one that every carrier and phone speaks. */

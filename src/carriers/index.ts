@@ -2,7 +2,10 @@
 import type { CarrierId } from '../contract/call-record.js';
 import type { WebhookDoor } from './carrier.js';
 import { CarrierA } from './carrier-a/index.js';
+import { CARRIER_A_API, carrierASettings } from './carrier-a/settings.js';
 import { CarrierB } from './carrier-b/index.js';
+import { CARRIER_B_API, carrierBSettings } from './carrier-b/settings.js';
+import type { CarrierSetting } from './setting.js';
 
 const DOORS: Readonly<Record<CarrierId, () => WebhookDoor>> = {
   'carrier-a': () => new CarrierA(),
@@ -15,3 +18,11 @@ export function createOtherDoors(configured: CarrierId): WebhookDoor[] {
     .filter(([id]) => id !== configured)
     .map(([, create]) => create());
 }
+
+/** What each carrier takes from the environment, and the origin of its REST API. */
+export const CARRIER_SETTINGS: Readonly<
+  Record<CarrierId, { readonly settings: readonly CarrierSetting[]; readonly api: string }>
+> = {
+  'carrier-a': { settings: carrierASettings, api: CARRIER_A_API },
+  'carrier-b': { settings: carrierBSettings, api: CARRIER_B_API },
+};

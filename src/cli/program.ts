@@ -4,6 +4,7 @@ import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { readEnv } from '../base/env.js';
 import { OffhookError } from '../base/errors.js';
 import { type CliContext, UsageError } from './context.js';
+import { addDoctor } from './doctor/add-doctor.js';
 import type { SimulateFlags } from './simulate-command.js';
 
 const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
@@ -113,6 +114,7 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
   };
   addDemo(program, context);
   addSimulate(program, context, finish);
+  addDoctor(program, context, finish);
   for (const command of program.commands) command.copyInheritedSettings(program);
   try {
     await program.parseAsync(args, { from: 'user' });

@@ -47,6 +47,9 @@ const COLUMNS: { readonly [header: string]: (record: CallRecord) => Cell } = {
   'error.code': (record) => record.error?.code ?? null,
   'error.message': (record) => record.error?.message ?? null,
   nodeId: (record) => record.nodeId,
+  'transfer.to': (record) => record.transfer?.to ?? null,
+  'transfer.result': (record) => record.transfer?.result ?? null,
+  'incidents.codes': (record) => record.incidents.map(({ code }) => code).join(' ') || null,
 };
 
 /** A number or an E.164 telephone number: a spreadsheet runs neither. */

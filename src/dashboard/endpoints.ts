@@ -98,7 +98,8 @@ export const ENDPOINTS = [
     operationId: 'transferCall',
     method: 'post',
     path: '/api/dashboard/calls/{callId}/transfer',
-    summary: 'Hands the caller over to a telephone number.',
+    summary:
+      'Hands the caller over to a telephone number. The result is in `transfer` of the record; a caller whose transfer failed comes back.',
     requestBody: ref('TransferRequest'),
     success: accepted,
     refusals: [400, 404, 409, 413, 415, 502],

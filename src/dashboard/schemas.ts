@@ -62,6 +62,7 @@ const endReason = words(
   'process-lost',
 );
 const mode = words('realtime', 'pipeline');
+const transferResult = words('connected', 'busy', 'no-answer', 'failed');
 
 const identity: Properties = {
   carrierCallId: textOrNull,
@@ -107,6 +108,8 @@ const summary: Properties = {
   media: ref('MediaCounters'),
   recording: nullable(ref('Recording')),
   amd: nullable(ref('AmdResult')),
+  transfer: nullable(ref('Transfer')),
+  incidents: { ...listOf(ref('Incident')), maxItems: 100 },
   error: nullable(ref('CallFailure')),
   seq: count,
 };
@@ -118,10 +121,12 @@ const FACTS: { readonly [type: string]: Properties } = {
   'transcript.segment': { entry: ref('TranscriptEntry') },
   'turn.started': { turnIndex: count },
   'turn.completed': { turn: ref('Turn') },
-  'cost.updated': { cost: ref('Cost'), usage: ref('Usage') },
+  'cost.updated': { cost: ref('Cost'), usage: nullable(ref('Usage')) },
   'dtmf.received': { digit: text },
   'amd.detected': { amd: ref('AmdResult') },
   'recording.completed': { recording: ref('Recording') },
+  'transfer.updated': { to: text, result: nullable(transferResult) },
+  'incident.noted': { code: text, message: text },
   'call.ended': {
     endReason,
     outcome,
@@ -217,6 +222,8 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
   }),
   Recording: shape({ url: textOrNull, durationMs: millisecondsOrNull, status: words('completed', 'absent') }),
   AmdResult: shape({ answeredBy: words('human', 'machine', 'fax', 'unknown'), detectedAt: epochMs }),
+  Transfer: shape({ to: text, startedAt: epochMs, result: nullable(transferResult) }),
+  Incident: shape({ at: epochMs, code: text, message: text }),
   CallFailure: shape({ code: text, message: text }),
   TransferRequest: shape({ to: { type: 'string', pattern: '^\\+[1-9]\\d{1,14}$' } }),
   CommandAccepted: shape({ callId: text }),

@@ -6,6 +6,7 @@ import type { Clock, Timer } from '../base/clock.js';
 import { AuthError, LimitError, RequestError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { CallDesk, StreamAdmission, StreamReceiver, StreamSocket } from '../calls/call-desk.js';
+import { readStreamToken } from '../calls/stream-token.js';
 import type { Carrier } from '../carriers/carrier.js';
 import {
   type ConnectionLimit,
@@ -15,10 +16,10 @@ import {
   peerAddress,
 } from './connection-limit.js';
 import { toErrorAnswer } from './error-handler.js';
+import { isOwnOrigin } from './own-origin.js';
 import { resolvePublicHost } from './public-host.js';
 import { joinHeaders } from './raw-body.js';
 import { parseStreamTarget, type StreamTarget } from './stream-target.js';
-import { readStreamToken } from './stream-token.js';
 
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MAX_CLOSE_REASON_BYTES = 123;
@@ -102,16 +103,18 @@ export class StreamDoor {
     const { carrier, desk } = this.#options;
     const target = parseStreamTarget(request.url ?? '');
     if (request.method !== 'GET') throw new RequestError('REQUEST_INVALID', 'A stream is opened with GET.');
+    this.#refuseForeignPage(request);
     const admission = this.#readToken(target);
     this.#verifySignature(request);
     if (this.#options.isDraining())
       throw new RequestError('REQUEST_CONFLICT', 'The server is shutting down.');
-    if (desk.isLive(admission.callId)) {
-      throw new RequestError('REQUEST_CONFLICT', 'The call has a stream already.');
-    }
     // A token is good for one call: what is over is not opened again. Without tokens an id may be used anew.
-    if (carrier.streamTokenKey !== undefined && desk.hasEnded(admission.callId)) {
+    const isOver = desk.hasEnded(admission.callId);
+    if (isOver && carrier.streamTokenKey !== undefined) {
       throw new RequestError('REQUEST_CONFLICT', 'The call is over.');
+    }
+    if (!isOver && !desk.expectsStream(admission.callId)) {
+      throw new RequestError('REQUEST_CONFLICT', 'The call has a stream already.');
     }
     return admission;
   }
@@ -128,6 +131,15 @@ export class StreamDoor {
       throw new AuthError('AUTH_REQUIRED', 'The stream token is missing, wrong or stale.');
     }
     return facts;
+  }
+
+  /** Without tokens a page in any browser that reaches us could talk to the agent. Carriers send no Origin. */
+  #refuseForeignPage(request: IncomingMessage): void {
+    const { carrier, publicHost } = this.#options;
+    const { origin, host } = request.headers;
+    if (carrier.streamTokenKey !== undefined || isOwnOrigin(origin, { host, publicHost: publicHost() }))
+      return;
+    throw new AuthError('AUTH_FORBIDDEN', 'Pages of other hosts open no stream.');
   }
 
   #verifySignature(request: IncomingMessage): void {

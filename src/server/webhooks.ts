@@ -1,11 +1,9 @@
-// The carriers' webhooks: verified, read by the carrier, answered in its words. What a call is, the desk knows.
-import { createHash } from 'node:crypto';
+// The carriers' webhooks: verified, read by the carrier, handed to the desk, answered in the carrier's words. Nothing here waits.
 import { type RequestHandler, Router } from 'express';
 import type { Clock } from '../base/clock.js';
-import { OffhookError } from '../base/errors.js';
+import { OffhookError, RequestError, SignatureError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
-import { maskPhone } from '../base/redact.js';
-import type { CallDesk, RefusedCall } from '../calls/call-desk.js';
+import type { CallDesk, CallReport } from '../calls/call-desk.js';
 import type {
   CallAnswer,
   Carrier,
@@ -15,11 +13,11 @@ import type {
   WebhookRequest,
   WebhookRoute,
 } from '../carriers/carrier.js';
-import { AnswerMemory } from './answer-memory.js';
-import { PromisedCalls } from './promised-calls.js';
+import { Deliveries } from './deliveries.js';
+import { Bell } from './incoming-calls.js';
 import { resolvePublicHost } from './public-host.js';
 import { captureRawBody, toWebhookRequest } from './raw-body.js';
-import { issueStreamToken } from './stream-token.js';
+import { RefusalLog } from './refusal-log.js';
 
 /** What the webhook routes work with. */
 export interface WebhookOptions {
@@ -34,125 +32,107 @@ export interface WebhookOptions {
 }
 
 /** Answers a webhook whose signature was right. */
-type Responder = (route: WebhookRoute, request: WebhookRequest, host: string) => WebhookReply;
+type Responder = (route: WebhookRoute, message: CarrierMessage, host: string) => WebhookReply;
 
 /** The routes of every carrier, to be mounted at `/webhooks`. */
 export function createWebhookRouter(options: WebhookOptions): Router {
   const router = Router({ caseSensitive: true, strict: true });
-  addRoutes(router, options.carrier, createResponder(options), options);
-  for (const door of options.otherDoors) addRoutes(router, door, createDecliner(door), options);
+  const refusals = new RefusalLog(options);
+  const mount = (door: WebhookDoor, respond: Responder) => {
+    for (const route of door.webhooks.routes) {
+      const handle: RequestHandler = (request, response) => {
+        const webhook = toWebhookRequest(request);
+        const host = resolvePublicHost(options.publicHost(), webhook.headers.host);
+        verify(door, webhook, host, refusals);
+        const reply = respond(route, read(door, route, webhook, options.logger), host);
+        response.status(reply.status).set('Content-Type', reply.contentType);
+        response.set('Cache-Control', 'no-store').end(reply.body);
+      };
+      router.get(`/${door.id}/${route}`, handle);
+      router.post(`/${door.id}/${route}`, captureRawBody, handle);
+    }
+  };
+  const responder = new DeskResponder(options);
+  mount(options.carrier, (...webhook) => responder.respond(...webhook));
+  // A carrier that is not the configured one: what it sends is read and acknowledged, and never makes a call.
+  for (const door of options.otherDoors) mount(door, (route) => door.webhooks.acknowledge(route));
   return router;
 }
 
-function addRoutes(router: Router, door: WebhookDoor, respond: Responder, options: WebhookOptions): void {
-  for (const route of door.webhooks.routes) {
-    const handle: RequestHandler = (request, response) => {
-      const webhook = toWebhookRequest(request);
-      const host = resolvePublicHost(options.publicHost(), webhook.headers.host);
-      verify(door, webhook, host, options.logger);
-      const reply = respond(route, webhook, host);
-      response.status(reply.status).set('Content-Type', reply.contentType);
-      response.set('Cache-Control', 'no-store').end(reply.body);
-    };
-    router.get(`/${door.id}/${route}`, handle);
-    router.post(`/${door.id}/${route}`, captureRawBody, handle);
-  }
-}
-
-function verify(door: WebhookDoor, webhook: WebhookRequest, host: string, logger: Logger): void {
+/** @throws SignatureError, also when the check itself breaks: what cannot be verified is not let in. */
+function verify(door: WebhookDoor, webhook: WebhookRequest, host: string, refusals: RefusalLog): void {
   try {
     door.verify(webhook, host);
-  } catch (error) {
-    const code = OffhookError.isInstance(error) ? error.code : 'INTERNAL';
-    logger.warn({ carrier: door.id, code }, 'webhook refused: its signature is not right');
-    throw error;
+  } catch (cause) {
+    refusals.note(door, cause);
+    if (OffhookError.isInstance(cause)) throw cause;
+    throw new SignatureError('SIGNATURE_MISMATCH', 'The signature could not be checked.', { cause });
   }
 }
 
-/** A carrier that is not the configured one: what it sends is read and acknowledged, and never makes a call. */
-function createDecliner(door: WebhookDoor): Responder {
-  return (route, request) => {
-    door.webhooks.parse(route, request);
-    return door.webhooks.acknowledge(route);
-  };
-}
-
-function createResponder(options: WebhookOptions): Responder {
-  const { carrier, desk, logger } = options;
-  const answerCall = createAnswerer(options);
-  return (route, request, host) => {
-    const message = carrier.webhooks.parse(route, request);
-    if (message.type === 'incoming-call') return answerCall(message, host);
-    if (message.type === 'status') {
-      const { carrierCallId, status, outcome } = message;
-      runGuarded(logger, () => desk.report(carrierCallId, status, outcome));
-    }
-    return carrier.webhooks.acknowledge(route);
-  };
-}
-
-type IncomingCall = Extract<CarrierMessage, { type: 'incoming-call' }>;
-
-/**
- * Answers a call that rings. The same delivery again gets the same bytes again and acts once; after the call's end
- * it gets hang-up, so that a replayed webhook opens nothing.
- */
-function createAnswerer(options: WebhookOptions): (message: IncomingCall, host: string) => WebhookReply {
-  const { carrier, desk, clock, logger } = options;
-  const memory = new AnswerMemory(clock);
-  const promises = new PromisedCalls(clock);
-
-  return (message, host) => {
-    const call = toCall(carrier, message);
-    const known = memory.find(message.carrierCallId, message.deliveryId);
-    if (known?.type !== 'busy' && desk.hasEnded(call.callId)) {
-      return carrier.webhooks.answer({ type: 'hang-up' });
-    }
-    if (known !== undefined) return known.reply;
-    const isSettled = (id: string) => id === call.callId || desk.isLive(id) || desk.hasEnded(id);
-    const isFull = options.isFull(promises.count(isSettled));
-    const answer = isFull ? BUSY : streamAnswer(carrier, call, { host, nowMs: clock.wallNow() });
-    if (answer.type === 'stream') promises.add(call.callId);
-    const reply = carrier.webhooks.answer(answer);
-    memory.keep(message.carrierCallId, message.deliveryId, { type: answer.type, reply });
-    if (answer.type === 'busy') runGuarded(logger, () => desk.refuse(call));
-    const parties = { caller: maskPhone(call.caller), callee: maskPhone(call.callee) };
-    logger.info({ callId: call.callId, answer: answer.type, ...parties }, 'call answered at the bell');
-    return reply;
-  };
-}
-
-const BUSY: CallAnswer = { type: 'busy' };
-
-/** Our id of a call follows from the carrier's, so a repeated webhook names the same call on every process. */
-function toCall(carrier: Carrier, message: IncomingCall): RefusedCall {
-  const { carrierCallId, caller, callee, direction } = message;
-  const hash = createHash('sha256').update(`${carrier.id}:${carrierCallId}`).digest();
-  const callId = hash.subarray(0, 16).toString('base64url');
-  return { callId, carrierCallId, caller, callee, direction };
-}
-
-function streamAnswer(carrier: Carrier, call: RefusedCall, at: { host: string; nowMs: number }): CallAnswer {
-  const key = carrier.streamTokenKey;
-  const token = key === undefined ? '' : `/${issueStreamToken(key, call, at.nowMs)}`;
-  const query = `caller=${encodeValue(call.caller)}&callee=${encodeValue(call.callee)}`;
-  return {
-    type: 'stream',
-    url: `wss://${at.host}/ws/stream/${call.callId}${token}?${query}`,
-    parameters: { caller: call.caller, callee: call.callee },
-  };
-}
-
-/** Percent-encodes any text; half a surrogate pair, which has no encoding, becomes the replacement character. */
-function encodeValue(value: string): string {
-  return encodeURIComponent(Buffer.from(value).toString('utf8'));
-}
-
-/** The carrier is answered whatever becomes of the report. */
-function runGuarded(logger: Logger, task: () => void): void {
+/** @throws RequestError for what was signed and makes no sense. */
+function read(
+  door: WebhookDoor,
+  route: WebhookRoute,
+  webhook: WebhookRequest,
+  logger: Logger,
+): CarrierMessage {
   try {
-    task();
-  } catch (error) {
-    logger.error(describeError(error), 'call desk failed on a webhook');
+    return door.webhooks.parse(route, webhook);
+  } catch (cause) {
+    if (OffhookError.isInstance(cause)) throw cause;
+    logger.error({ carrier: door.id, route, ...describeError(cause) }, 'webhook not understood');
+    throw new RequestError('REQUEST_INVALID', 'The webhook cannot be understood.', { cause });
+  }
+}
+
+/** Hands messages to the desk, each delivery once. */
+class DeskResponder {
+  readonly #options: WebhookOptions;
+  readonly #deliveries: Deliveries;
+  readonly #bell: Bell;
+
+  constructor(options: WebhookOptions) {
+    const { carrier, desk, logger, clock } = options;
+    this.#options = options;
+    this.#deliveries = new Deliveries(clock);
+    this.#bell = new Bell({
+      carrierId: carrier.id,
+      desk,
+      logger,
+      clock,
+      isFull: (promised) => options.isFull(promised),
+    });
+  }
+
+  respond(route: WebhookRoute, message: CarrierMessage, host: string): WebhookReply {
+    if (message.type === 'acknowledged') return this.#reply(route, undefined);
+    const kept = this.#deliveries.find(route, message);
+    if (message.type === 'incoming-call') {
+      // A stream that was offered once is not offered again when the call is over, or a replayed webhook would open it.
+      const isFresh = kept === undefined || kept.answer === 'stream';
+      if (isFresh && this.#bell.isOver(message)) return this.#reply(route, { type: 'hang-up' });
+    }
+    if (kept !== undefined) return kept.reply;
+    const { answer, failed = false } =
+      message.type === 'incoming-call' ? this.#bell.answer(message, host) : this.#report(message, host);
+    const reply = this.#reply(route, answer);
+    if (!failed) this.#deliveries.keep(route, message, { reply, answer: answer?.type });
+    return reply;
+  }
+
+  /** The carrier is answered whatever becomes of the report. */
+  #report(report: CallReport, host: string): { answer: CallAnswer | undefined; failed?: boolean } {
+    try {
+      return { answer: this.#options.desk.report(report, host) };
+    } catch (error) {
+      this.#options.logger.error(describeError(error), 'call desk failed on a webhook');
+      return { answer: undefined, failed: true };
+    }
+  }
+
+  #reply(route: WebhookRoute, answer: CallAnswer | undefined): WebhookReply {
+    const { webhooks } = this.#options.carrier;
+    return answer === undefined ? webhooks.acknowledge(route) : webhooks.answer(answer);
   }
 }

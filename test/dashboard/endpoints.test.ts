@@ -47,9 +47,18 @@ const FULL: CallFact[] = [
     },
   },
   { type: 'dtmf.received', digit: '5' },
+  { type: 'transfer.updated', to: '+15550123', result: null },
+  { type: 'transfer.updated', to: '+15550123', result: 'busy' },
+  { type: 'incident.noted', code: 'stream-replaced', message: 'The stream was replaced.' },
   { type: 'amd.detected', amd: { answeredBy: 'human', detectedAt: 7 } },
   ended({ error: { code: 'PROVIDER_FAILED', message: 'gone' }, endReason: 'provider-failed' }),
   { type: 'recording.completed', recording: { url: null, durationMs: 12, status: 'completed' } },
+  {
+    type: 'cost.updated',
+    cost: { stt: null, llm: null, tts: null, telephony: 0.2, total: 0.2, currency: 'USD', estimated: false },
+    usage: null,
+  },
+  { type: 'incident.noted', code: 'CARRIER_FAILED', message: 'The leg may still be up.' },
 ];
 
 let server: DashboardServer;
@@ -217,13 +226,22 @@ describe('commands', () => {
     [new Error('secret of a vendor'), 500],
   ])('passes on what the owner says: %s', async (error, status) => {
     await server.close();
-    const controls = { hangUp: () => Promise.reject(error), transfer: () => Promise.reject(error) };
+    const reject = () => Promise.reject(error);
+    const controls = { hangUp: reject, transfer: reject, sendDigits: reject };
     server = await startDashboard({ controls });
     const answer = await post('unheard-of/hangup', {});
     expect(answer.status).toBe(status);
     const documented = OPENAPI.paths['/api/dashboard/calls/{callId}/hangup']?.post?.responses;
     expect(documented).toHaveProperty(String(status));
     expect(answer.text + server.logger.text).not.toContain('secret');
+  });
+
+  it('tells what became of it on the record, over REST and in the list', async () => {
+    const record = await getJson<CallRecord>('/api/dashboard/calls/full');
+    expect(record.transfer).toEqual({ to: '+15550123', startedAt: expect.any(Number), result: 'busy' });
+    expect(record.incidents.map(({ code }) => code)).toEqual(['stream-replaced', 'CARRIER_FAILED']);
+    const page = await getJson<CallsPage>('/api/dashboard/calls?status=completed');
+    expect(page.calls[0]).toMatchObject({ transfer: { result: 'busy' }, incidents: [{}, {}] });
   });
 
   it('refuses with 409 where this process owns no calls, and 404 for none', async () => {

@@ -68,6 +68,24 @@ describe('a line of CSV', () => {
     });
   });
 
+  it('tells of transfer and incidents in the last columns, which only ever grow', () => {
+    const at = 1;
+    const row = roundTrip({
+      transfer: { to: '+15550123', startedAt: at, result: 'no-answer' },
+      incidents: [
+        { at, code: 'stream-replaced', message: 'a' },
+        { at, code: 'CARRIER_FAILED', message: 'b' },
+      ],
+    });
+    expect(Object.entries(row).slice(-4)).toEqual([
+      ['nodeId', 'node-1'],
+      ['transfer.to', '+15550123'],
+      ['transfer.result', 'no-answer'],
+      ['incidents.codes', 'stream-replaced CARRIER_FAILED'],
+    ]);
+    expect(roundTrip({})).toMatchObject({ 'transfer.to': '', 'transfer.result': '', 'incidents.codes': '' });
+  });
+
   it('is read back as one line of all columns, whatever the text', () => {
     const width = csvHeader().split(',').length;
     fc.assert(

@@ -60,6 +60,8 @@ export async function startServer(options: Partial<PhoneServerOptions> = {}): Pr
   const desk = new RecordingDesk();
   const clock = new FakeClock();
   const lines: LogLine[] = [];
+  desk.now = () => clock.wallNow();
+  desk.tokenKey = options.carrier?.streamTokenKey;
   const server = createServer({ desk, clock, logger: createLineLogger(lines), ...options });
   const port = await server.listen(0, '127.0.0.1');
   return { port, server, desk, clock, lines };

@@ -1,12 +1,15 @@
 // A call desk that holds no calls: it does what a test says and writes down what it is asked.
 import type {
   CallDesk,
-  RefusedCall,
+  CallReport,
+  PlacedCall,
   StreamAdmission,
   StreamReceiver,
   StreamSocket,
+  WaitingCall,
 } from '../../src/calls/call-desk.js';
-import type { CallOutcome, CallStatus } from '../../src/contract/call-record.js';
+import type { CallAnswer } from '../../src/carriers/carrier.js';
+import { inviteStream } from '../../src/calls/stream-invitation.js';
 
 /** A stream that was admitted, and what it received. */
 export interface RecordedStream {
@@ -22,15 +25,25 @@ export class RecordingDesk implements CallDesk {
   liveCount = 0;
   readonly live = new Set<string>();
   readonly ended = new Set<string>();
+  /** Live calls that are about to lose their stream. */
+  readonly expecting = new Set<string>();
   readonly streams: RecordedStream[] = [];
-  readonly refused: RefusedCall[] = [];
-  readonly reports: { carrierCallId: string; status: CallStatus; outcome: CallOutcome | null }[] = [];
+  readonly rung: WaitingCall[] = [];
+  readonly refused: WaitingCall[] = [];
+  readonly reports: CallReport[] = [];
   /** Steps of the shutdown, in order; others may write here too. */
   readonly steps: string[] = [];
   /** Replaces the recording receiver. */
   receiver: StreamReceiver | undefined;
   admitError: Error | undefined;
+  ringError: Error | undefined;
   reportError: Error | undefined;
+  /** What a ringing call is answered with; a stream otherwise, with a token of `tokenKey` issued at `now()`. */
+  ringAnswer: CallAnswer | undefined;
+  tokenKey: Uint8Array | undefined;
+  now: () => number = () => 0;
+  /** What a report is answered with. */
+  reportAnswer: CallAnswer | undefined;
   shutDownTask: (timeoutMs: number) => Promise<void> = async () => {};
 
   isLive(callId: string): boolean {
@@ -39,6 +52,20 @@ export class RecordingDesk implements CallDesk {
 
   hasEnded(callId: string): boolean {
     return this.ended.has(callId);
+  }
+
+  expectsStream(callId: string): boolean {
+    return !this.ended.has(callId) && (!this.live.has(callId) || this.expecting.has(callId));
+  }
+
+  ring(call: WaitingCall): CallAnswer {
+    this.rung.push(call);
+    if (this.ringError !== undefined) throw this.ringError;
+    if (this.ringAnswer !== undefined) return this.ringAnswer;
+    return {
+      type: 'stream',
+      ...inviteStream(call, { host: call.host, key: this.tokenKey, nowMs: this.now() }),
+    };
   }
 
   admit(admission: StreamAdmission, socket: StreamSocket): StreamReceiver {
@@ -63,14 +90,19 @@ export class RecordingDesk implements CallDesk {
     );
   }
 
-  refuse(call: RefusedCall): void {
+  refuse(call: WaitingCall): void {
     this.refused.push(call);
     this.ended.add(call.callId);
   }
 
-  report(carrierCallId: string, status: CallStatus, outcome: CallOutcome | null): void {
+  report(report: CallReport): CallAnswer | undefined {
     if (this.reportError !== undefined) throw this.reportError;
-    this.reports.push({ carrierCallId, status, outcome });
+    this.reports.push(report);
+    return this.reportAnswer;
+  }
+
+  async dial(): Promise<PlacedCall> {
+    throw new Error('no test of the doors dials');
   }
 
   async shutDown(timeoutMs: number): Promise<void> {
@@ -81,4 +113,6 @@ export class RecordingDesk implements CallDesk {
   async hangUp(): Promise<void> {}
 
   async transfer(): Promise<void> {}
+
+  async sendDigits(): Promise<void> {}
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CarrierA } from '../../src/carriers/carrier-a/index.js';
-import { issueStreamToken } from '../../src/server/stream-token.js';
+import { issueStreamToken } from '../../src/calls/stream-token.js';
 import { AUTH_TOKEN, closeOf, HOST, openStream, startServer, stopServers, upgrade } from './harness.js';
 
 afterEach(stopServers);
@@ -72,6 +72,45 @@ describe('a stream without a secret', () => {
   });
 });
 
+describe('a page in a browser', () => {
+  const path = '/ws/stream/CA1';
+
+  it.each([
+    'https://evil.example',
+    'http://127.0.0.1:1',
+    'null',
+    '',
+    'https://voice.example.evil.example',
+    'https://voice.example@evil.example',
+    'file://',
+  ])('of %j opens no stream while there is no secret', async (Origin) => {
+    const { port, desk } = await startServer();
+    const answer = await upgrade(port, path, { Origin });
+    expect(answer.status).toBe(403);
+    expect(JSON.parse(answer.body)).toMatchObject({ error: { code: 'AUTH_FORBIDDEN' } });
+    expect(desk.streams).toEqual([]);
+  });
+
+  it('cannot lend itself our address by rebinding a name', async () => {
+    const { port } = await startServer({ publicHost: () => undefined });
+    const headers = { Host: 'evil.example:8000', Origin: 'http://evil.example:8000' };
+    expect(await upgrade(port, path, headers)).toMatchObject({ status: 403 });
+  });
+
+  it('of this server itself may', async () => {
+    const { port, desk } = await startServer();
+    await openStream(port, '/ws/stream/CA1', { Origin: `https://${HOST}` });
+    await openStream(port, '/ws/stream/CA2', { Origin: `http://127.0.0.1:${port}` });
+    expect(desk.streams).toHaveLength(2);
+  });
+
+  it('is no matter where a token is needed', async () => {
+    const { port, clock } = await startServer({ carrier });
+    const secured = `/ws/stream/call-1/${tokenAt(clock.wallNow())}`;
+    await expect(openStream(port, secured, { Origin: 'https://evil.example' })).resolves.toBeDefined();
+  });
+});
+
 describe('a stream with a secret', () => {
   it("is opened by its token, whose facts outrank the query's", async () => {
     const { port, desk, clock } = await startServer({ carrier });
@@ -119,6 +158,15 @@ describe('a stream with a secret', () => {
     const answer = await upgrade(port, path, { 'X-CarrierA-Signature': signature });
     expect(answer).toMatchObject({ status: 403 });
     expect(JSON.parse(answer.body)).toMatchObject({ error: { code: 'SIGNATURE_MISMATCH' } });
+  });
+
+  it('is taken for a live call that is about to lose the one it has', async () => {
+    const { port, desk, clock } = await startServer({ carrier });
+    const path = `/ws/stream/call-1/${tokenAt(clock.wallNow())}`;
+    await openStream(port, path);
+    desk.expecting.add('call-1');
+    await openStream(port, path);
+    expect(desk.streams).toHaveLength(2);
   });
 
   it('is refused for a call that is live or over', async () => {

@@ -137,6 +137,7 @@ describe('the voice webhook', () => {
         caller: '+15005550020',
         callee: '+15005550010',
         direction: 'inbound',
+        host: HOST,
       },
     ]);
     expect(JSON.stringify(lines)).not.toContain('5005550');
@@ -177,7 +178,9 @@ describe('the other webhooks', () => {
     const { port, desk } = await startServer({ carrier });
     const answer = await post(port, '/webhooks/carrier-a/status', { CallSid: 'CA1', CallStatus: 'busy' });
     expect(answer).toMatchObject({ status: 200, body: expect.stringContaining('<Response></Response>') });
-    expect(desk.reports).toEqual([{ carrierCallId: 'CA1', status: 'completed', outcome: 'busy' }]);
+    expect(desk.reports).toMatchObject([
+      { type: 'status', carrierCallId: 'CA1', status: 'completed', outcome: 'busy' },
+    ]);
   });
 
   it('are answered even when the desk fails', async () => {

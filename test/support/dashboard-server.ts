@@ -43,6 +43,7 @@ export async function startDashboard(options: DashboardServerOptions = {}): Prom
   const controls: CallControls = {
     hangUp: async (callId) => void commands.push(`hangup ${callId}`),
     transfer: async (callId, to) => void commands.push(`transfer ${callId} ${to}`),
+    sendDigits: async (callId, digits) => void commands.push(`sendDigits ${callId} ${digits}`),
   };
   const dashboard = createDashboard({ store, bus, controls, logger, ...rest });
   const app = express().set('trust proxy', trustProxy).use(prefix, dashboard.handler);

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CallRecord } from '../../../contract/call-record.js';
 import { toSummary } from '../../../events/summarize.js';
 import { ApiError, fetchCall } from '../api.js';
-import { UNKNOWN, formatDuration, formatTime, formatTotal, formatWord } from '../format.js';
+import { UNKNOWN, formatDuration, formatNumber, formatTime, formatTotal, formatWord } from '../format.js';
 import { updatePage } from '../state/app-store.js';
 import { closeLink } from '../state/deep-link.js';
 import { applyRecord, type PageState } from '../state/page-state.js';
@@ -60,7 +60,7 @@ export function CallDetail({ callId, page, masked }: { callId: string; page: Pag
             </svg>
           </button>
         </header>
-        {record !== undefined && <Body record={record} />}
+        {record !== undefined && <Body record={record} masked={masked} />}
         {record === undefined && (
           <p class={problem === null ? 'quiet' : 'problem'} role="status">
             {problem ?? 'Loading…'}
@@ -71,8 +71,9 @@ export function CallDetail({ callId, page, masked }: { callId: string; page: Pag
   );
 }
 
-function Body({ record }: { record: CallRecord }) {
+function Body({ record, masked }: { record: CallRecord; masked: boolean }) {
   const isOver = record.status === 'completed';
+  const { transfer } = record;
   const facts = [
     ['Started', formatTime(record.startedAt, Date.now())],
     [
@@ -90,6 +91,13 @@ function Body({ record }: { record: CallRecord }) {
     ['Carrier', record.carrier],
     ['Cost', formatTotal(record.cost)],
     ['Provider', providersOf(record)],
+    ...(record.amd === null ? [] : [['Answered by', record.amd.answeredBy] as const]),
+    ...(transfer === null
+      ? []
+      : [
+          ['Transfer to', formatNumber(transfer.to, { masked })] as const,
+          ['Transfer', formatWord(transfer.result ?? 'under-way')] as const,
+        ]),
   ] as const;
   return (
     <>
@@ -98,6 +106,11 @@ function Body({ record }: { record: CallRecord }) {
           <strong>{record.error.code}</strong> {record.error.message}
         </p>
       )}
+      {record.incidents.map(({ at, code, message }) => (
+        <p key={`${at} ${code}`} class="incident" role="note">
+          <strong>{code}</strong> {message}
+        </p>
+      ))}
       <dl class="facts grid">
         {facts.map(([label, value]) => (
           <div key={label} class={label === 'Provider' ? 'long' : ''}>

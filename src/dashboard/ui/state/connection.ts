@@ -16,6 +16,8 @@ const FACT_TYPES = Object.keys({
   'dtmf.received': true,
   'amd.detected': true,
   'recording.completed': true,
+  'transfer.updated': true,
+  'incident.noted': true,
   'call.ended': true,
 } satisfies Record<CallEventType, true>);
 

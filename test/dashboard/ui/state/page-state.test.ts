@@ -71,6 +71,13 @@ describe('the state of the page', () => {
     expect(state.aggregates?.totalCost).toBe(0.75);
   });
 
+  it('adds an incident that comes after the end', () => {
+    const start = applySnapshot(EMPTY_STATE, snapshotOf([], [A]));
+    const incident: CallFact = { type: 'incident.noted', code: 'X', message: 'm' };
+    const late = { ...call('a', 5000, incident)[0]!, seq: 4 };
+    expect(play(start, [late, late]).history[0]?.incidents).toMatchObject([{ code: 'X' }]);
+  });
+
   it('opens no call for a late fact of one that it does not show', () => {
     const start = applySnapshot(EMPTY_STATE, snapshotOf([], []));
     expect(applyEvent(start, { ...call('old', 1, cost(1))[0]!, seq: 40 })).toBe(start);

@@ -1,0 +1,23 @@
+// What carrier A takes from the environment.
+import { type CarrierSetting, pastingComplaint } from '../setting.js';
+
+export const carrierASettings: readonly CarrierSetting[] = [
+  {
+    option: 'accountSid',
+    variables: ['CARRIER_A_ACCOUNT_SID', 'TWILIO_ACCOUNT_SID'],
+    neededFor: 'the REST API',
+    complaint: (value) =>
+      /^AC[A-Za-z0-9]+$/.test(value)
+        ? undefined
+        : (pastingComplaint(value) ?? 'is no account identifier, which begins with AC'),
+  },
+  {
+    option: 'authToken',
+    variables: ['CARRIER_A_AUTH_TOKEN', 'TWILIO_AUTH_TOKEN'],
+    neededFor: 'the REST API and verifying webhooks',
+    complaint: pastingComplaint,
+  },
+];
+
+/** Origin of the REST API. */
+export const CARRIER_A_API = 'https://api.twilio.com';

@@ -1,0 +1,210 @@
+// What was signed of a captured webhook, which spellings were tried, and which one fits. Shows everything but the secret.
+import { readFirstEnv } from '../../base/env.js';
+import { type ErrorCode, OffhookError } from '../../base/errors.js';
+import type { WebhookRequest } from '../../carriers/carrier.js';
+import {
+  signatureOf,
+  type MacVerifier,
+  verifyUpgradeUrl,
+  verifyWebhook as verifyA,
+} from '../../carriers/carrier-a/signature.js';
+import {
+  loadEd25519Verifier,
+  parsePublicKey,
+  verifyWebhook as verifyB,
+} from '../../carriers/carrier-b/signature.js';
+import { CARRIER_SETTINGS } from '../../carriers/index.js';
+import type { CarrierId } from '../../contract/call-record.js';
+import { UsageError } from '../context.js';
+import type { CapturedRequest } from './captured-request.js';
+import type { CheckResult } from './check.js';
+
+const FORM = 'application/x-www-form-urlencoded';
+const PREFIX_CHARACTERS = 80;
+/** Stands in for a key, to see what would be signed. */
+const NO_SECRET = 'no secret';
+const SOME_MAC = Buffer.alloc(20).toString('base64');
+
+/** One text that the signature was compared with. */
+interface Candidate {
+  readonly url: string;
+  readonly signedText: string;
+  readonly matches: boolean;
+}
+
+export interface RequestOptions {
+  /** Public host of the server; the request's own Host otherwise. */
+  readonly webhookHost: string | undefined;
+  /** Epoch milliseconds. */
+  readonly nowMs: number;
+  readonly mac: MacVerifier;
+}
+
+/** Explains the signature of a captured webhook, or of a captured stream upgrade. @throws UsageError when it is for no carrier. */
+export async function explainRequest(
+  captured: CapturedRequest,
+  options: RequestOptions,
+): Promise<CheckResult> {
+  const { request, notes } = captured;
+  const carrier = carrierOf(request);
+  const result =
+    carrier === 'carrier-a' ? explainA(request, options) : await explainB(request, options.nowMs);
+  if (notes.length === 0) return result;
+  return {
+    ...result,
+    message: `${result.message} Note: ${notes.join('; ')}.`,
+    details: { ...result.details, notes },
+  };
+}
+
+function carrierOf(request: WebhookRequest): CarrierId {
+  const [, named] = /^\/webhooks\/(carrier-[ab])\//.exec(request.target) ?? [];
+  if (named !== undefined) return named as CarrierId;
+  if (request.target.startsWith('/ws/stream/') || signatureOf(request.headers) !== undefined)
+    return 'carrier-a';
+  throw new UsageError(
+    'The request of --request is for no carrier: its path begins with /webhooks/carrier-a/ or /webhooks/carrier-b/.',
+  );
+}
+
+function explainA(request: WebhookRequest, { webhookHost, mac }: RequestOptions): CheckResult {
+  const name = 'carrier-a.request';
+  const secret = secretOf('carrier-a', 'authToken');
+  const own = webhookHost ?? request.headers.host;
+  if (own === undefined) throw new UsageError('The request names no Host: give --webhook-host.');
+  const attempt = tryHost(request, own, { secret, mac });
+  const details = { host: own, candidates: attempt.candidates, error: attempt.code };
+  if (secret.value === undefined) {
+    return { name, status: 'failed', message: `Nothing to compare with: set ${secret.variable}.`, details };
+  }
+  if (attempt.code === undefined) {
+    return { name, status: 'ok', message: `The signature is right for ${own}.`, details };
+  }
+  const others = [request.headers.host, request.headers['x-forwarded-host'], webhookHost];
+  const fitting = others.find(
+    (host) =>
+      host !== undefined && host !== own && tryHost(request, host, { secret, mac }).code === undefined,
+  );
+  const message =
+    fitting === undefined
+      ? `${REASONS[attempt.code] ?? attempt.code} ${HINT_A}`
+      : `The signature is right for ${fitting}, not for ${own}: set webhookUrl (--webhook-host) to ${fitting}.`;
+  return { name, status: 'failed', message, details };
+}
+
+const HINT_A =
+  'The text is signed as it stands in the candidates: compare the URL with the one that is set at the carrier, and the token with the one of this account.';
+
+const REASONS: Readonly<Partial<Record<ErrorCode, string>>> = {
+  SIGNATURE_MISSING: 'The request carries no signature.',
+  SIGNATURE_MALFORMED: 'The signature header cannot be a signature.',
+  SIGNATURE_MISMATCH: 'The signature belongs to another text, or was made with another secret.',
+};
+
+/** Runs the real check with a comparison that writes down what it compares. */
+function tryHost(
+  request: WebhookRequest,
+  host: string,
+  { secret, mac }: { secret: Secret; mac: MacVerifier },
+): { candidates: Candidate[]; code: ErrorCode | undefined } {
+  const { method, target, headers } = request;
+  const isUpgrade = target.startsWith('/ws/stream/');
+  const authToken = secret.value ?? NO_SECRET;
+  // Without a signature that could be one nothing is compared, and nothing would be seen.
+  const signature = signatureOf(headers);
+  const check = (rawBody: Uint8Array, shown: string | undefined, compare: MacVerifier) => {
+    if (isUpgrade) {
+      verifyUpgradeUrl(compare, { authToken, host, target, signature: shown ?? '' });
+      return;
+    }
+    const contentType = rawBody === request.rawBody ? (headers['content-type'] ?? '') : FORM;
+    const url = `https://${host}${target}`;
+    verifyA(compare, { authToken, method, url, contentType, rawBody, signature: shown });
+  };
+  const texts = record(mac, (compare) => check(request.rawBody, signature, compare));
+  const seen =
+    texts.tried.length > 0 ? texts : record(NEVER, (compare) => check(request.rawBody, SOME_MAC, compare));
+  const urls = record(NEVER, (compare) => check(new Uint8Array(), SOME_MAC, compare)).tried.map(
+    ({ text }) => text,
+  );
+  const candidates = seen.tried.map(({ text, matches }) => ({
+    url: longestStart(text, urls),
+    signedText: text,
+    matches,
+  }));
+  return { candidates, code: texts.code };
+}
+
+const NEVER: MacVerifier = { verifyHmacSha1: () => false };
+
+function record(
+  mac: MacVerifier,
+  run: (compare: MacVerifier) => void,
+): { tried: { text: string; matches: boolean }[]; code: ErrorCode | undefined } {
+  const tried: { text: string; matches: boolean }[] = [];
+  const compare: MacVerifier = {
+    verifyHmacSha1(key, message, expected) {
+      const matches = mac.verifyHmacSha1(key, message, expected);
+      tried.push({ text: Buffer.from(message).toString('utf8'), matches });
+      return matches;
+    },
+  };
+  try {
+    run(compare);
+    return { tried, code: undefined };
+  } catch (error) {
+    return { tried, code: OffhookError.isInstance(error) ? error.code : 'INTERNAL' };
+  }
+}
+
+function longestStart(text: string, urls: readonly string[]): string {
+  const fitting = urls.filter((url) => text.startsWith(url));
+  return fitting.reduce((longest, url) => (url.length > longest.length ? url : longest), '');
+}
+
+async function explainB(request: WebhookRequest, nowMs: number): Promise<CheckResult> {
+  const name = 'carrier-b.request';
+  const secret = secretOf('carrier-b', 'publicKey');
+  const timestamp = timestampOf(request);
+  const ageSeconds = timestamp === undefined ? null : Math.round(nowMs / 1000 - Number(timestamp));
+  const signed = Buffer.concat([Buffer.from(`${timestamp ?? ''}|`), request.rawBody]);
+  const details = {
+    signedBytes: signed.length,
+    signedPrefix: signed.toString('utf8').slice(0, PREFIX_CHARACTERS),
+    timestamp: timestamp ?? null,
+    ageSeconds,
+  };
+  if (secret.value === undefined) {
+    return { name, status: 'failed', message: `Nothing to compare with: set ${secret.variable}.`, details };
+  }
+  try {
+    const key = { verify: await loadEd25519Verifier(), publicKey: parsePublicKey(secret.value) };
+    // A captured request is old: whether it was right at its time is asked here, and its age is told beside it.
+    verifyB(request, key, timestamp === undefined ? nowMs : Number(timestamp) * 1000);
+    const message = `The signature is right. Its timestamp is ${ageSeconds} s old by this machine's clock; a server takes it for 300 s.`;
+    return { name, status: 'ok', message, details };
+  } catch (error) {
+    if (!OffhookError.isInstance(error)) throw error;
+    const reason = REASONS[error.code] ?? error.message;
+    const message = `${reason} Signed are the timestamp, a | and the body as it was sent: compare the key with the one of the account.`;
+    return { name, status: 'failed', message, details: { ...details, error: error.code } };
+  }
+}
+
+/** The header is known by its end; the carrier's own room knows its whole name. */
+function timestampOf({ headers }: WebhookRequest): string | undefined {
+  const [, value] = Object.entries(headers).find(([name]) => name.endsWith('-timestamp')) ?? [];
+  return value !== undefined && /^\d{1,12}$/.test(value) ? value : undefined;
+}
+
+interface Secret {
+  readonly value: string | undefined;
+  /** The variable to set. */
+  readonly variable: string;
+}
+
+function secretOf(carrier: CarrierId, option: string): Secret {
+  const setting = CARRIER_SETTINGS[carrier].settings.find((each) => each.option === option);
+  const variables = setting?.variables ?? [];
+  return { value: readFirstEnv(variables), variable: variables[0] ?? option };
+}

@@ -1,0 +1,236 @@
+// All that one `serve` builds, and its lifetime: store, bus, calls, dashboard, server, tunnel.
+import { randomBytes } from 'node:crypto';
+import { isIPv6 } from 'node:net';
+import { systemClock } from '../base/clock.js';
+import { ConfigError } from '../base/errors.js';
+import { createLogger, describeError, type Logger } from '../base/log.js';
+import type { PlacedCall } from '../calls/call-desk.js';
+import { CallDirectory } from '../calls/call-directory.js';
+import { type AttachedCallbacks, attachCallbacks } from '../calls/callbacks.js';
+import { createOtherDoors } from '../carriers/index.js';
+import type { CallControls } from '../contract/call-command.js';
+import { EventBus } from '../events/bus.js';
+import type { CallOptions } from '../options/call.js';
+import type { CheckedClientOptions } from '../options/client.js';
+import type { CheckedServeOptions } from '../options/serve.js';
+import type { PhoneServer } from '../server/server.js';
+import type { CallStore } from '../stores/call-store.js';
+import { MemoryStore } from '../stores/index.js';
+import { transcoder } from '../transcoder/select.js';
+import { toOutboundRequest } from './outbound.js';
+import { PublicHost } from './public-host.js';
+import { Recipes } from './recipes.js';
+import { pointNumber, webhookUrls } from './voice-url.js';
+
+/** A server that answers calls. */
+export interface RunningServer {
+  readonly port: number;
+  /** Where the server is reached from this machine, without a slash at the end. */
+  readonly url: string;
+  /** Where the page is; null when `dashboard` is false. Never carries a token. */
+  readonly dashboardUrl: string | null;
+}
+
+export class House {
+  readonly #options: CheckedServeOptions;
+  readonly #client: CheckedClientOptions;
+  readonly #logger: Logger;
+  readonly #bus: EventBus;
+  readonly #store: CallStore = new MemoryStore();
+  readonly #callbacks: AttachedCallbacks;
+  readonly #recipes: Recipes;
+  readonly #desk: CallDirectory;
+  readonly #publicHost: PublicHost;
+  #server: PhoneServer | undefined;
+  #opening: Promise<unknown> = Promise.resolve();
+  #isOpen = false;
+  #closing: Promise<void> | undefined;
+
+  /** @throws ConfigError */
+  constructor(options: CheckedServeOptions, client: CheckedClientOptions) {
+    const logger = options.logger ?? createLogger({ level: 'info' });
+    const bus = new EventBus(logger);
+    this.#options = options;
+    this.#client = client;
+    this.#logger = logger;
+    this.#bus = bus;
+    this.#publicHost = new PublicHost(client.webhookUrl, logger);
+    this.#recipes = new Recipes({ onMessage: options.onMessage, logger });
+    bus.subscribeDurable((event) => this.#store.append(event));
+    this.#callbacks = attachCallbacks(bus, { callbacks: options.callbacks, logger });
+    this.#desk = new CallDirectory({
+      carrier: client.carrier,
+      backend: transcoder,
+      recipe: this.#recipes.create(options.agent),
+      bus,
+      clock: systemClock,
+      logger,
+      nodeId: randomBytes(4).toString('hex'),
+      maxCallMs: options.maxCallMs,
+      publicHost: () => this.#publicHost.name,
+      ownNumber: client.phoneNumber,
+      language: options.agent.options.language,
+      recording: options.recording,
+    });
+  }
+
+  /** Commands on its calls. */
+  get controls(): CallControls {
+    return this.#desk;
+  }
+
+  /** True while calls can be placed and commanded. */
+  get isOpen(): boolean {
+    return this.#isOpen && this.#closing === undefined;
+  }
+
+  /** @throws ConfigError, RequestError, CarrierError */
+  async call(options: CallOptions): Promise<PlacedCall> {
+    const { carrier, phoneNumber } = this.#client;
+    const publicHost = this.#publicHost.name;
+    const parts = { carrier, phoneNumber, publicHost, defaults: this.#options, recipes: this.#recipes };
+    return this.#desk.dial(toOutboundRequest(options, parts));
+  }
+
+  /** Resolves when it listens, and the tunnel is up if there shall be one. @throws ConfigError */
+  async open(): Promise<RunningServer> {
+    const opening = this.#open();
+    this.#opening = opening;
+    const port = await opening;
+    this.#refuseWhenClosing();
+    this.#isOpen = true;
+    const url = this.#localUrl(port);
+    this.#logger.info({ backend: transcoder.name }, 'transcoder chosen');
+    this.#warn(url);
+    this.#announceNumber();
+    return { port, url, dashboardUrl: this.#options.dashboard ? `${url}/` : null };
+  }
+
+  /** The order is the specification's; the server keeps its part of it. Idempotent, never rejects. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#publicHost.giveUp();
+    await this.#opening.catch(() => {});
+    await this.#server?.close();
+    await this.#publicHost.close();
+    await this.#bus.settled();
+    await within(this.#options.drainMs, this.#callbacks.settled());
+    this.#callbacks.close();
+    try {
+      await this.#store.close();
+    } catch (error) {
+      this.#logger.error(describeError(error), 'store not closed cleanly');
+    }
+  }
+
+  async #open(): Promise<number> {
+    const { tunnel, host } = this.#options;
+    // What is not there at all shall be known before anything listens.
+    const program = tunnel ? await (await import('../tunnels/cloudflared.js')).findCloudflared() : undefined;
+    this.#refuseWhenClosing();
+    const port = await this.#listen();
+    this.#logger.info({ port, host }, 'listening');
+    if (program !== undefined && this.#closing === undefined) {
+      await this.#publicHost.open(program, this.#localUrl(port));
+    }
+    return port;
+  }
+
+  async #listen(): Promise<number> {
+    const options = this.#options;
+    const { carrier, webhookUrl } = this.#client;
+    const [logger, clock, desk] = [this.#logger, systemClock, this.#desk];
+    // The web framework is half of what the package loads; who only makes an agent or a test does not wait for it.
+    const [{ createDashboard }, { createPhoneServer }] = await Promise.all([
+      import('../dashboard/index.js'),
+      import('../server/server.js'),
+    ]);
+    const dashboard = createDashboard({
+      store: this.#store,
+      bus: this.#bus,
+      controls: desk,
+      token: options.dashboardToken,
+      page: options.dashboard,
+      // A tunnel's host is not among them: without a token the calls are not for the whole internet to read.
+      allowedHosts: webhookUrl === undefined ? [options.host] : [options.host, webhookUrl],
+      logger,
+      clock,
+    });
+    this.#server = createPhoneServer({
+      carrier,
+      otherDoors: createOtherDoors(carrier.id),
+      desk,
+      dashboard,
+      publicHost: () => this.#publicHost.name,
+      trustProxy: options.trustProxy,
+      maxStreamsPerIp: options.maxStreamsPerIp,
+      maxCalls: options.maxCalls,
+      drainSeconds: options.drainMs / 1000,
+      logger,
+      clock,
+    });
+    return this.#server.listen(options.port, options.host);
+  }
+
+  #localUrl(port: number): string {
+    return `http://${toLocalHost(this.#options.host)}:${port}`;
+  }
+
+  #refuseWhenClosing(): void {
+    if (this.#closing === undefined) return;
+    throw new ConfigError('CONFIG_CONFLICT', 'disconnect() was called while serve() was starting.');
+  }
+
+  #warn(url: string): void {
+    const { dashboardToken } = this.#options;
+    const { carrier } = this.#client;
+    if (dashboardToken === undefined) {
+      this.#logger.warn(
+        { url },
+        'dashboard and API are open to whoever reaches this address: set dashboardToken',
+      );
+    }
+    if (!carrier.verifies) {
+      this.#logger.warn(
+        { setting: carrier.secretSetting },
+        'webhooks are not verified, so anyone can make calls appear: set the secret that is named here',
+      );
+    }
+  }
+
+  /** A tunnel's host is gone tomorrow: a number is not pointed at it by us. */
+  #announceNumber(): void {
+    const { carrier, phoneNumber } = this.#client;
+    const { tunnel, manageWebhook } = this.#options;
+    const publicHost = this.#publicHost.name;
+    if (tunnel && publicHost !== undefined) {
+      this.#logger.info(
+        { voiceUrl: webhookUrls(carrier.id, publicHost).voice },
+        'the tunnel is open: point your number at this voice URL',
+      );
+    } else if (manageWebhook && !tunnel) {
+      pointNumber({ carrier, phoneNumber, publicHost, logger: this.#logger });
+    }
+  }
+}
+
+/** How this machine reaches an address that a server listens on. */
+function toLocalHost(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return isIPv6(host) ? `[${host}]` : host;
+}
+
+/** Waits for `task`, but no longer than `timeoutMs`. Keeps the process alive meanwhile. */
+async function within(timeoutMs: number, task: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs);
+  });
+  await Promise.race([task, timeout]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,44 @@
+// Outbound calls as the application asks for them -> as the call desk places them.
+import { ConfigError } from '../base/errors.js';
+import type { OutboundRequest } from '../calls/call-desk.js';
+import type { Carrier } from '../carriers/carrier.js';
+import { CARRIER_SETTINGS } from '../carriers/index.js';
+import { type CallDefaults, type CallOptions, checkCallOptions } from '../options/call.js';
+import type { Recipes } from './recipes.js';
+
+/** What outbound calls are placed with. */
+export interface OutboundParts {
+  readonly carrier: Carrier;
+  readonly phoneNumber: string;
+  readonly publicHost: string | undefined;
+  readonly defaults: CallDefaults;
+  readonly recipes: Recipes;
+}
+
+/** @throws ConfigError for options that cannot work, and naming the setting that an outbound call needs and that is not there. */
+export function toOutboundRequest(options: CallOptions, parts: OutboundParts): OutboundRequest {
+  const { carrier, defaults, recipes } = parts;
+  const { agent, variables, firstMessage, ...call } = checkCallOptions(options, defaults);
+  if (!carrier.rest.configured) {
+    const settings = CARRIER_SETTINGS[carrier.id].settings.filter(({ neededFor }) =>
+      neededFor.startsWith('the REST API'),
+    );
+    const names = settings.map(({ option, variables: [variable] }) => `${option} (${variable})`);
+    throw new ConfigError(
+      'CONFIG_MISSING',
+      `call() needs the carrier's credentials: set ${names.join(' and ')}.`,
+    );
+  }
+  if (parts.publicHost === undefined) {
+    throw new ConfigError(
+      'CONFIG_MISSING',
+      'call() needs webhookUrl, or tunnel: true in serve(): the carrier tells under that host how the call goes.',
+    );
+  }
+  const isOwn = agent === defaults.agent && firstMessage === undefined && Object.keys(variables).length === 0;
+  return {
+    ...call,
+    from: parts.phoneNumber,
+    recipe: isOwn ? undefined : recipes.create(agent, { variables, firstMessage }),
+  };
+}

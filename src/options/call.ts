@@ -1,0 +1,90 @@
+// The options of `phone.call(...)`: what they mean, their defaults and ranges, and what is refused. Documented here and nowhere else.
+import { isE164 } from '../base/e164.js';
+import { ConfigError } from '../base/errors.js';
+import { checkBoolean, checkNames, checkNumber, checkText, requireObject } from '../base/option-checks.js';
+import type { Variables } from '../base/placeholders.js';
+import { Agent, checkVariables } from './agent.js';
+
+/** Options of `phone.call(...)`. */
+export interface CallOptions {
+  /** The number to call, in the form `+15550111` (E.164). */
+  to: string;
+  /** The agent that talks: what `phone.agent(...)` returned. @default the agent of `serve` */
+  agent?: Agent | undefined;
+  /** Values of `{name}` placeholders for this call, before those of the agent. Control characters are dropped, a value is cut at 500 characters. @default {} */
+  variables?: Variables | undefined;
+  /** What the agent says when the call is answered, in place of its own; with `{name}` placeholders. @default the agent's */
+  firstMessage?: string | undefined;
+  /** Find out whether a person or a machine answers, which the carrier may charge for; the agent waits for the verdict. @default true when there is a voicemail message, here or in `serve`; else false */
+  machineDetection?: boolean | undefined;
+  /** What is left on an answering machine, with `{name}` placeholders. @default that of `serve` */
+  voicemailMessage?: string | undefined;
+  /** How long it rings before the call counts as not answered, in seconds, 5-600. @default 25 */
+  ringTimeoutSeconds?: number | undefined;
+}
+
+const CALL_OPTIONS = [
+  'to',
+  'agent',
+  'variables',
+  'firstMessage',
+  'machineDetection',
+  'voicemailMessage',
+  'ringTimeoutSeconds',
+];
+
+/** What a call takes from `serve`. */
+export interface CallDefaults {
+  readonly agent: Agent;
+  readonly voicemailMessage: string | undefined;
+}
+
+/** Options of a call with defaults filled in. */
+export interface CheckedCallOptions {
+  readonly to: string;
+  readonly agent: Agent;
+  readonly variables: Variables;
+  readonly firstMessage: string | undefined;
+  readonly machineDetection: boolean;
+  /** Its placeholders are filled. Undefined where no machine is listened for. */
+  readonly voicemailMessage: string | undefined;
+  readonly ringTimeoutSeconds: number;
+}
+
+/** @throws ConfigError */
+export function checkCallOptions(options: CallOptions, defaults: CallDefaults): CheckedCallOptions {
+  const where = 'call()';
+  requireObject(options, where);
+  checkNames(options, { known: CALL_OPTIONS, later: [] }, where);
+  const { to, agent = defaults.agent } = options;
+  if (to === undefined) {
+    throw new ConfigError('CONFIG_MISSING', 'to is not set: give the number to call, like +15550111.');
+  }
+  if (typeof to !== 'string' || !isE164(to)) {
+    throw new ConfigError(
+      'CONFIG_INVALID',
+      'to must be in the form +15550111 (E.164): a plus and 2 to 15 digits, without blanks.',
+    );
+  }
+  if (!(agent instanceof Agent)) {
+    throw new ConfigError('CONFIG_INVALID', 'agent must be what phone.agent({ … }) returned.');
+  }
+  const variables = checkVariables(options.variables);
+  const message = checkText('voicemailMessage', options.voicemailMessage) ?? defaults.voicemailMessage;
+  const machineDetection = checkBoolean('machineDetection', options.machineDetection, message !== undefined);
+  const isWanted = machineDetection && message !== undefined;
+  return {
+    to,
+    agent,
+    variables,
+    firstMessage: checkText('firstMessage', options.firstMessage),
+    machineDetection,
+    voicemailMessage: isWanted ? agent.fill(message, { variables }) : undefined,
+    ringTimeoutSeconds: checkNumber('ringTimeoutSeconds', options.ringTimeoutSeconds, {
+      min: 5,
+      max: 600,
+      whole: true,
+      fallback: 25,
+    }),
+  };
+}

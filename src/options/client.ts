@@ -1,0 +1,54 @@
+// The options of `new Offhook(...)`: what they mean, and what is refused. Documented here and nowhere else.
+import { isE164 } from '../base/e164.js';
+import { ConfigError } from '../base/errors.js';
+import { hostComplaint } from '../base/host-name.js';
+import { checkMethods, checkNames, requireObject } from '../base/option-checks.js';
+import type { Carrier } from '../carriers/carrier.js';
+
+/** Options of `new Offhook(...)`. */
+export interface ClientOptions {
+  /** The telephony carrier, exactly one: `new CarrierA()`. */
+  carrier: Carrier;
+  /** The own number, in the form `+15550100` (E.164). */
+  phoneNumber: string;
+  /** Public host name that leads to this server over TLS, with a port if it is not 443; no scheme, no path. Without it the `Host` header of a webhook counts, and the carrier is not told where we are. */
+  webhookUrl?: string | undefined;
+}
+
+const CLIENT_OPTIONS = ['carrier', 'phoneNumber', 'webhookUrl'];
+
+/** Options of a client that can work. */
+export type CheckedClientOptions = Readonly<ClientOptions>;
+
+/** @throws ConfigError */
+export function checkClientOptions(options: ClientOptions): CheckedClientOptions {
+  const where = 'new Offhook()';
+  requireObject(options, where);
+  checkNames(options, { known: CLIENT_OPTIONS, later: [] }, where);
+  const { carrier, phoneNumber, webhookUrl } = options;
+  if (carrier === undefined) {
+    throw new ConfigError('CONFIG_MISSING', 'carrier is not set: give one, as in carrier: new CarrierA().');
+  }
+  checkMethods('carrier', carrier, {
+    methods: ['verify', 'openMedia', 'prepare'],
+    example: 'exactly one carrier object, as in carrier: new CarrierA()',
+  });
+  if (phoneNumber === undefined) {
+    throw new ConfigError('CONFIG_MISSING', 'phoneNumber is not set: give your number, like +15550100.');
+  }
+  if (typeof phoneNumber !== 'string' || !isE164(phoneNumber)) {
+    throw new ConfigError(
+      'CONFIG_INVALID',
+      'phoneNumber must be in the form +15550100 (E.164): a plus and 2 to 15 digits, without blanks.',
+    );
+  }
+  if (webhookUrl === undefined) return { carrier, phoneNumber };
+  const complaint = typeof webhookUrl === 'string' ? hostComplaint(webhookUrl) : 'is a text';
+  if (complaint !== undefined) {
+    throw new ConfigError(
+      'CONFIG_INVALID',
+      `webhookUrl ${complaint}. It is the public host alone, like voice.example.com or voice.example.com:8443.`,
+    );
+  }
+  return { carrier, phoneNumber, webhookUrl };
+}

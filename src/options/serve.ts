@@ -1,0 +1,222 @@
+// The options of `phone.serve(...)`: what they mean, their defaults and ranges, and what is refused. Documented here and nowhere else.
+import { isIP } from 'node:net';
+import { ConfigError } from '../base/errors.js';
+import { hostComplaint } from '../base/host-name.js';
+import { guardLogger, type Logger } from '../base/log.js';
+import {
+  checkBoolean,
+  checkFunction,
+  checkMethods,
+  checkNames,
+  checkNumber,
+  checkText,
+  requireObject,
+} from '../base/option-checks.js';
+import type {
+  CallCallbacks,
+  CallStartPayload,
+  MetricsPayload,
+  TranscriptPayload,
+} from '../calls/callbacks.js';
+import type { CallRecord } from '../contract/call-record.js';
+import type { OnMessage } from '../engines/responder.js';
+import { Agent } from './agent.js';
+import type { CheckedClientOptions } from './client.js';
+
+/** Options of `phone.serve(...)`. */
+export interface ServeOptions {
+  /** The agent that answers: what `phone.agent(...)` returned. */
+  agent: Agent;
+  /** Port to listen on, 1-65535. @default 8000 */
+  port?: number | undefined;
+  /** Address to listen on. @default '0.0.0.0' */
+  host?: string | undefined;
+  /** Get a public host from `cloudflared`, which must be on PATH or installed as the package of that name. `webhookUrl` and `trustProxy` follow from it, and the voice URL to enter at the carrier is logged. Never together with `webhookUrl`. @default false */
+  tunnel?: boolean | undefined;
+  /** Called when a call connects. */
+  onCallStart?: ((data: CallStartPayload) => unknown) | undefined;
+  /** Called with the whole record when a call is over and stored, calls that never connected included. */
+  onCallEnd?: ((data: CallRecord) => unknown) | undefined;
+  /** Called for each final piece of the transcript. */
+  onTranscript?: ((data: TranscriptPayload) => unknown) | undefined;
+  /** Replaces the language model: gets what the caller said, returns or streams the answer. */
+  onMessage?: OnMessage | undefined;
+  /** Called after each turn, with its latency and cost. */
+  onMetrics?: ((data: MetricsPayload) => unknown) | undefined;
+  /** Record every call at the carrier; the record of a call gets the address. Only for a carrier that can. @default false */
+  recording?: boolean | undefined;
+  /** What is left on an answering machine that takes an outbound call, with `{name}` placeholders. Calls then listen for machines unless they say otherwise. @default none: the machine is hung up on */
+  voicemailMessage?: string | undefined;
+  /** Serve the page. Its API is there in any case. @default true */
+  dashboard?: boolean | undefined;
+  /** Bearer token that protects page and API. @default open, with a warning */
+  dashboardToken?: string | undefined;
+  /** Point the number's voice URL at this server when it starts; needs `webhookUrl` and the carrier's credentials. Ignored with `tunnel`. @default true */
+  manageWebhook?: boolean | undefined;
+  /** Open streams that one address may have, 1 or more. Behind a proxy all callers share one address unless `trustProxy` is set. @default 10 */
+  maxStreamsPerIp?: number | undefined;
+  /** Calls at a time, 1 or more; the next one gets the busy answer. @default no limit */
+  maxCalls?: number | undefined;
+  /** Proxies whose `X-Forwarded-For` is believed: the values of Express's `trust proxy`. @default false, and the tunnel with `tunnel` */
+  trustProxy?: boolean | number | string | string[] | undefined;
+  /** Longest call, in minutes, 0.05-1440. @default 60 */
+  maxCallMinutes?: number | undefined;
+  /** How long `disconnect` waits for connections to close, in seconds, 0-600. @default 10 */
+  drainSeconds?: number | undefined;
+  /** Where log lines go: any pino-compatible logger. @default pino on standard error, level info */
+  logger?: Logger | undefined;
+  /** Refuse to start without the carrier's webhook secret. One that is there is always verified. @default false */
+  requireSignature?: boolean | undefined;
+}
+
+const SERVE_OPTIONS = [
+  'agent',
+  'port',
+  'host',
+  'tunnel',
+  'onCallStart',
+  'onCallEnd',
+  'onTranscript',
+  'onMessage',
+  'onMetrics',
+  'recording',
+  'voicemailMessage',
+  'dashboard',
+  'dashboardToken',
+  'manageWebhook',
+  'maxStreamsPerIp',
+  'maxCalls',
+  'trustProxy',
+  'maxCallMinutes',
+  'drainSeconds',
+  'logger',
+  'requireSignature',
+];
+const LATER_SERVE_OPTIONS = ['pricing', 'dataDir', 'dashboardUrl', 'dashboardIngestToken', 'budget'];
+
+/** Options of `serve` with defaults filled in. */
+export interface CheckedServeOptions {
+  readonly agent: Agent;
+  readonly port: number;
+  readonly host: string;
+  readonly tunnel: boolean;
+  readonly recording: boolean;
+  readonly voicemailMessage: string | undefined;
+  readonly onMessage: OnMessage | undefined;
+  readonly callbacks: CallCallbacks;
+  readonly dashboard: boolean;
+  readonly dashboardToken: string | undefined;
+  readonly manageWebhook: boolean;
+  readonly maxStreamsPerIp: number;
+  readonly maxCalls: number | undefined;
+  readonly trustProxy: boolean | number | string | string[];
+  readonly maxCallMs: number;
+  readonly drainMs: number;
+  readonly logger: Logger | undefined;
+  readonly requireSignature: boolean;
+}
+
+/** @throws ConfigError */
+export function checkServeOptions(options: ServeOptions, client: CheckedClientOptions): CheckedServeOptions {
+  const where = 'serve()';
+  requireObject(options, where);
+  checkNames(options, { known: SERVE_OPTIONS, later: LATER_SERVE_OPTIONS }, where);
+  const { agent, logger, onMessage, onCallStart, onCallEnd, onTranscript, onMetrics } = options;
+  if (!(agent instanceof Agent)) {
+    const code = agent === undefined ? 'CONFIG_MISSING' : 'CONFIG_INVALID';
+    throw new ConfigError(code, 'agent must be what phone.agent({ … }) returned.');
+  }
+  const tunnel = checkBoolean('tunnel', options.tunnel, false);
+  if (tunnel && client.webhookUrl !== undefined) {
+    throw new ConfigError(
+      'CONFIG_CONFLICT',
+      'tunnel and webhookUrl exclude each other: leave one of them out.',
+    );
+  }
+  const recording = checkBoolean('recording', options.recording, false);
+  if (recording && !client.carrier.supports.recording) {
+    throw new ConfigError(
+      'CONFIG_INVALID',
+      'recording is not possible with this carrier: leave it out, or use a carrier that records calls.',
+    );
+  }
+  if (typeof onMessage === 'string') {
+    throw new ConfigError(
+      'CONFIG_INVALID',
+      'onMessage as a URL is not available in this version: give a function.',
+    );
+  }
+  const callbacks = { onCallStart, onCallEnd, onTranscript, onMetrics };
+  for (const [name, value] of Object.entries({ ...callbacks, onMessage })) checkFunction(name, value);
+  if (logger !== undefined) {
+    const methods = ['debug', 'info', 'warn', 'error'];
+    checkMethods('logger', logger, {
+      methods,
+      example: 'a pino-compatible logger with debug, info, warn, error',
+    });
+  }
+  const requireSignature = checkBoolean('requireSignature', options.requireSignature, false);
+  if (requireSignature && !client.carrier.verifies) {
+    const { secretSetting } = client.carrier;
+    throw new ConfigError(
+      'CONFIG_MISSING',
+      `requireSignature needs the webhook secret: set ${secretSetting}.`,
+    );
+  }
+  const minutes = { min: 0.05, max: 1440, fallback: 60 };
+  const many = { min: 1, max: Number.MAX_SAFE_INTEGER, whole: true };
+  const host = checkHost(options.host);
+  return {
+    agent,
+    tunnel,
+    recording,
+    voicemailMessage: checkText('voicemailMessage', options.voicemailMessage),
+    port: checkNumber('port', options.port, { min: 1, max: 65_535, whole: true, fallback: 8000 }),
+    host,
+    onMessage,
+    callbacks,
+    dashboard: checkBoolean('dashboard', options.dashboard, true),
+    dashboardToken: checkText('dashboardToken', options.dashboardToken),
+    manageWebhook: checkBoolean('manageWebhook', options.manageWebhook, true),
+    maxStreamsPerIp: checkNumber('maxStreamsPerIp', options.maxStreamsPerIp, { ...many, fallback: 10 }),
+    maxCalls: checkNumber('maxCalls', options.maxCalls, { ...many, fallback: undefined }),
+    trustProxy: checkTrustProxy(options.trustProxy) ?? (tunnel ? tunnelProxies(host) : false),
+    maxCallMs: checkNumber('maxCallMinutes', options.maxCallMinutes, minutes) * 60_000,
+    drainMs: checkNumber('drainSeconds', options.drainSeconds, { min: 0, max: 600, fallback: 10 }) * 1000,
+    logger: logger === undefined ? undefined : guardLogger(logger),
+    requireSignature,
+  };
+}
+
+function checkHost(value: unknown): string {
+  const host = checkText('host', value) ?? '0.0.0.0';
+  if (isIP(host) !== 0 || (hostComplaint(host) === undefined && !host.includes(':'))) return host;
+  throw new ConfigError('CONFIG_INVALID', 'host must be an address to listen on, like 127.0.0.1 or 0.0.0.0.');
+}
+
+function checkTrustProxy(value: unknown): boolean | number | string | string[] | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value === 'boolean') return value;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return value;
+  const listed = typeof value === 'string' ? value.split(',') : value;
+  const ranges: unknown[] = Array.isArray(listed) ? listed : [];
+  const texts = ranges.filter((range) => typeof range === 'string').map((range) => range.trim());
+  if (ranges.length > 0 && texts.length === ranges.length && texts.every(isProxyRange)) return texts;
+  throw new ConfigError(
+    'CONFIG_INVALID',
+    'trustProxy must be true, false, a number of proxies, or addresses and networks like loopback or 10.0.0.0/8.',
+  );
+}
+
+/** A tunnel's program stands on this machine, and comes from the address that it goes to. */
+function tunnelProxies(host: string): string[] {
+  return isIP(host) === 0 || ['0.0.0.0', '::'].includes(host) ? ['loopback'] : ['loopback', host];
+}
+
+function isProxyRange(range: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(range)) return true;
+  const [address = '', bits, ...rest] = range.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0) return false;
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 4 ? 32 : 128));
+}

@@ -1,0 +1,52 @@
+// Remembers how webhooks were answered, so that a repeated one acts once and gets the same answer. Bounded in number and time.
+import type { Clock } from '../base/clock.js';
+import type { CallAnswer, WebhookReply } from '../carriers/carrier.js';
+
+/** A reply as it was given. */
+export interface KeptReply {
+  readonly reply: WebhookReply;
+  /** What the carrier was told to do with the call; undefined for an acknowledgement. */
+  readonly answer?: CallAnswer['type'] | undefined;
+}
+
+/** Replies by what names a delivery. One is forgotten after `ttlMs`, or when there are more than `maxReplies`. */
+export class ReplyMemory {
+  readonly #clock: Clock;
+  readonly #ttlMs: number;
+  readonly #maxReplies: number;
+  /** Insertion order is age. */
+  readonly #replies = new Map<string, { kept: KeptReply; at: number }>();
+
+  constructor(clock: Clock, options: { ttlMs: number; maxReplies: number }) {
+    this.#clock = clock;
+    this.#ttlMs = options.ttlMs;
+    this.#maxReplies = options.maxReplies;
+  }
+
+  find(...key: readonly string[]): KeptReply | undefined {
+    this.#forgetStale();
+    return this.#replies.get(JSON.stringify(key))?.kept;
+  }
+
+  keep(kept: KeptReply, ...key: readonly string[]): void {
+    const name = JSON.stringify(key);
+    this.#replies.delete(name);
+    this.#replies.set(name, { kept, at: this.#clock.now() });
+    if (this.#replies.size > this.#maxReplies) this.#forgetOldest();
+  }
+
+  #forgetStale(): void {
+    const limit = this.#clock.now() - this.#ttlMs;
+    for (const [name, { at }] of this.#replies) {
+      if (at > limit) return;
+      this.#replies.delete(name);
+    }
+  }
+
+  #forgetOldest(): void {
+    for (const name of this.#replies.keys()) {
+      this.#replies.delete(name);
+      return;
+    }
+  }
+}

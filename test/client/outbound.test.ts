@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { toOutboundRequest, type OutboundParts } from '../../src/client/outbound.js';
+import { Recipes } from '../../src/client/recipes.js';
+import type { LanguageModelRequest } from '../../src/providers/language-model.js';
+import { Agent } from '../../src/options/agent.js';
+import { refusal } from '../options/refusal.js';
+import { createPlainCarrier, PlainRest } from '../support/plain-carrier.js';
+import { RecordedLogger } from '../support/recorded-logger.js';
+
+const stage = { name: 'x', open: () => ({ pushAudio() {}, finishUtterance() {}, close() {} }) };
+const voice = { name: 'x', open: () => ({ async *synthesize() {}, close() {} }) };
+const model = { name: 'x', async *respond(_: LanguageModelRequest) {} };
+const agent = new Agent({ stt: stage, llm: model, tts: voice, systemPrompt: 'For {name}.' });
+const to = '+15550111';
+
+function parts(options: Partial<OutboundParts> = {}): OutboundParts {
+  return {
+    carrier: createPlainCarrier(),
+    phoneNumber: '+15550100',
+    publicHost: 'voice.example.com',
+    defaults: { agent, voicemailMessage: undefined },
+    recipes: new Recipes({ onMessage: undefined, logger: new RecordedLogger() }),
+    ...options,
+  };
+}
+
+describe('an outbound request', () => {
+  it('comes from the own number, with the agent of serve unless the call says something else', () => {
+    expect(toOutboundRequest({ to }, parts())).toEqual({
+      to,
+      from: '+15550100',
+      recipe: undefined,
+      machineDetection: false,
+      voicemailMessage: undefined,
+      ringTimeoutSeconds: 25,
+    });
+  });
+
+  it.each([
+    { agent: new Agent({ stt: stage, llm: model, tts: voice }) },
+    { variables: { name: 'Ada' } },
+    { firstMessage: 'Good day.' },
+  ])('brings a recipe of its own with %j', (options) => {
+    expect(toOutboundRequest({ to, ...options }, parts()).recipe).toMatchObject({ mode: 'pipeline' });
+  });
+
+  it('names the settings that are missing', () => {
+    const rest = new PlainRest();
+    rest.configured = false;
+    const { code, message } = refusal(() =>
+      toOutboundRequest({ to }, parts({ carrier: createPlainCarrier({ rest }) })),
+    );
+    expect(code).toBe('CONFIG_MISSING');
+    expect(message).toContain('apiKey (CARRIER_B_API_KEY) and connectionId (CARRIER_B_CONNECTION_ID)');
+    expect(message).not.toContain('PUBLIC_KEY');
+  });
+
+  it('needs a public host', () => {
+    const { code, message } = refusal(() => toOutboundRequest({ to }, parts({ publicHost: undefined })));
+    expect(code).toBe('CONFIG_MISSING');
+    expect(message).toMatch(/webhookUrl.*tunnel/);
+  });
+
+  it('says of each agent once which stages the local stack stands in for', () => {
+    const logger = new RecordedLogger();
+    const recipes = new Recipes({ onMessage: () => '', logger });
+    const bare = new Agent({ tts: voice });
+    for (let time = 0; time < 3; time += 1) {
+      toOutboundRequest({ to, agent: bare }, parts({ recipes }));
+      toOutboundRequest({ to, variables: { name: 'Ada' } }, parts({ recipes }));
+    }
+    expect(logger.lines.map(({ fields }) => fields)).toEqual([{ stages: ['stt'] }]);
+  });
+});

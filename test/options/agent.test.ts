@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { Agent, type AgentOptions } from '../../src/options/agent.js';
+import { refusal } from './refusal.js';
+
+// Options as a program without types may write them.
+const makeAgent = (options: object) => new Agent(options as AgentOptions).options;
+
+describe('AgentOptions', () => {
+  it('have the documented defaults', () => {
+    expect(makeAgent({})).toEqual({
+      systemPrompt: '',
+      firstMessage: undefined,
+      variables: {},
+      stt: undefined,
+      llm: undefined,
+      tts: undefined,
+      language: undefined,
+      interruptible: true,
+    });
+  });
+
+  it.each<[string, unknown]>([
+    ['systemPrompt', 7],
+    ['firstMessage', ''],
+    ['firstMessage', {}],
+    ['stt', 'deepgram'],
+    ['stt', {}],
+    ['llm', { open() {} }],
+    ['tts', null],
+    ['language', 'english please'],
+    ['language', ''],
+    ['variables', 'name'],
+    ['variables', ['name']],
+    ['variables', { name: {} }],
+    ['variables', { 'a b': 'x' }],
+    ['interruptible', 'yes'],
+    ['engine', {}],
+    ['tools', []],
+    ['transferTargets', ['+15550123']],
+    ['firstMesage', 'Hello'],
+  ])('refuse %s: %j', (name, value) => {
+    const { code, message } = refusal(() => makeAgent({ [name]: value }));
+    expect(code).toBe('CONFIG_INVALID');
+    expect(message).toContain(name);
+  });
+
+  it('fill variables into prompt and greeting', () => {
+    const made = new Agent({
+      systemPrompt: 'You work for {shop}. Answer as {"json": true}. {unknown}',
+      firstMessage: 'Welcome to {shop}, {count} of us are here.',
+      variables: { shop: 'A\u0000 {count} $& Bakery\r\n', count: 3 },
+      language: 'EN-us',
+    });
+    const options = made.optionsFor();
+    expect(options.systemPrompt).toBe(
+      'You work for A {count} $& Bakery. Answer as {"json": true}. {unknown}',
+    );
+    expect(options.firstMessage).toBe('Welcome to A {count} $& Bakery, 3 of us are here.');
+    expect(options.language).toBe('en-US');
+  });
+
+  it('cut long values between characters, and know no inherited names', () => {
+    const { systemPrompt } = new Agent({
+      systemPrompt: '{long}{toString}',
+      variables: { long: '👋'.repeat(600) },
+    }).optionsFor();
+    expect(systemPrompt).toBe(`${'👋'.repeat(500)}{toString}`);
+  });
+
+  it('let one call say otherwise, and no other', () => {
+    const made = new Agent({
+      systemPrompt: 'You call {name} for {shop}.',
+      firstMessage: 'Hello {name}!',
+      variables: { name: 'friend', shop: 'A' },
+    });
+    const variables = { name: 'Ada\n{shop}' };
+    expect(made.optionsFor({ variables })).toMatchObject({
+      systemPrompt: 'You call Ada{shop} for A.',
+      firstMessage: 'Hello Ada{shop}!',
+    });
+    expect(made.optionsFor({ firstMessage: 'Good day, {name}.' }).firstMessage).toBe('Good day, friend.');
+    expect(made.fill('For {name} of {shop}', { variables })).toBe('For Ada{shop} of A');
+    expect(made.optionsFor().firstMessage).toBe('Hello friend!');
+    expect(made.optionsFor()).not.toHaveProperty('variables');
+  });
+
+  it('cannot be changed afterwards', () => {
+    const made = new Agent({ systemPrompt: 'a' });
+    expect(() => Object.assign(made.options, { systemPrompt: 'b' })).toThrow(TypeError);
+  });
+});

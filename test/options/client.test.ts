@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { type ClientOptions, checkClientOptions } from '../../src/options/client.js';
+import { createPlainCarrier } from '../support/plain-carrier.js';
+import { refusal } from './refusal.js';
+
+const carrier = createPlainCarrier();
+const client = { carrier, phoneNumber: '+15550100' };
+
+// Options as a program without types may write them.
+const makeClient = (options: object) => checkClientOptions({ ...client, ...options } as ClientOptions);
+
+describe('ClientOptions', () => {
+  it.each<[string, unknown, string]>([
+    ['carrier', undefined, 'CONFIG_MISSING'],
+    ['carrier', [carrier, carrier], 'CONFIG_INVALID'],
+    ['carrier', 'carrier-a', 'CONFIG_INVALID'],
+    ['carrier', {}, 'CONFIG_INVALID'],
+    ['phoneNumber', undefined, 'CONFIG_MISSING'],
+    ['phoneNumber', '', 'CONFIG_INVALID'],
+    ['phoneNumber', '15550100', 'CONFIG_INVALID'],
+    ['phoneNumber', '+1 555 0100', 'CONFIG_INVALID'],
+    ['phoneNumber', '+05550100', 'CONFIG_INVALID'],
+    ['phoneNumber', 15_550_100, 'CONFIG_INVALID'],
+    ['webhookUrl', 'https://voice.example.com', 'CONFIG_INVALID'],
+    ['webhookUrl', 'wss://voice.example.com', 'CONFIG_INVALID'],
+    ['webhookUrl', 'voice.example.com/', 'CONFIG_INVALID'],
+    ['webhookUrl', 'voice.example.com/path', 'CONFIG_INVALID'],
+    ['webhookUrl', 'voice.example.com?x=1', 'CONFIG_INVALID'],
+    ['webhookUrl', 'voice_agent.example.com', 'CONFIG_INVALID'],
+    ['webhookUrl', 'voice.example.com:0', 'CONFIG_INVALID'],
+    ['webhookUrl', 'voice.example.com:70000', 'CONFIG_INVALID'],
+    ['webhookUrl', 'voice.example.com:', 'CONFIG_INVALID'],
+    ['webhookUrl', 'user@voice.example.com', 'CONFIG_INVALID'],
+    ['webhookUrl', '-voice.example.com', 'CONFIG_INVALID'],
+    ['webhookUrl', 'voice..example.com', 'CONFIG_INVALID'],
+    ['webhookUrl', 'voice.example.com.', 'CONFIG_INVALID'],
+    ['webhookUrl', '1.2.3.999', 'CONFIG_INVALID'],
+    ['webhookUrl', 'voice example.com', 'CONFIG_INVALID'],
+    ['webhookUrl', '', 'CONFIG_INVALID'],
+    ['webhookUrl', null, 'CONFIG_INVALID'],
+    ['webhookURL', 'voice.example.com', 'CONFIG_INVALID'],
+  ])('refuse %s: %j', (name, value, expected) => {
+    const { code, message } = refusal(() => makeClient({ [name]: value }));
+    expect(code).toBe(expected);
+    expect(message).toContain(name);
+  });
+
+  it('show no number in the error', () => {
+    expect(refusal(() => makeClient({ phoneNumber: '+1555 867 5309' })).message).not.toContain('5309');
+  });
+
+  it.each([
+    undefined,
+    'voice.example.com',
+    'voice.example.com:8443',
+    'localhost:3000',
+    '192.0.2.7',
+    'XN--bcher-kva.example',
+  ])('take webhookUrl %s', (webhookUrl) => {
+    expect(makeClient({ webhookUrl }).webhookUrl).toBe(webhookUrl);
+  });
+});

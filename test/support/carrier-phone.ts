@@ -1,0 +1,127 @@
+import type { AgentOptions, Carrier, CarrierId, RunningServer, ServeOptions } from '../../src/index.js';
+import { CarrierA, CarrierB, Offhook } from '../../src/index.js';
+import { silentLogger } from '../../src/base/log.js';
+import type { CallRecord } from '../../src/contract/call-record.js';
+import {
+  type CarrierSimulator,
+  type SimulatorOptions,
+  startCarrierASimulator,
+  startCarrierBSimulator,
+} from '../../src/testing/index.js';
+import { freePort } from './free-port.js';
+
+export const OWN_NUMBER = '+15005550010';
+const PUBLIC_HOST = 'voice.example.com';
+const ACCOUNT_SID = `AC${'0a'.repeat(16)}`;
+const AUTH_TOKEN = '0f1e2d3c4b5a69788796a5b4c3d2e1f0';
+const API_KEY = 'KEY0123456789';
+const CONNECTION_ID = '1700000000000000001';
+
+/** A phone server with the local stack, and a whole carrier that it works with. */
+export interface CarrierPhone extends AsyncDisposable {
+  readonly phone: Offhook;
+  readonly server: RunningServer;
+  readonly simulator: CarrierSimulator;
+  /** Every record that `onCallEnd` was given. */
+  readonly records: readonly CallRecord[];
+  /** Records of calls that are over, newest first, as the API shows them. */
+  history(): Promise<CallRecord[]>;
+  /** Resolves with the record when it is over and `isReady` holds. */
+  record(callId: string, isReady?: (record: CallRecord) => boolean): Promise<CallRecord>;
+  /** Resolves with the active calls when there are that many and `isReady` holds for each. */
+  active(count: number, isReady?: (record: CallRecord) => boolean): Promise<CallRecord[]>;
+}
+
+/** Polls until `look` finds something. Bounded, so that a test says what it waited for. */
+export async function eventually<T>(
+  what: string,
+  look: () => Promise<T | undefined> | T | undefined,
+  timeoutMs = 15_000,
+): Promise<T> {
+  const deadline = Date.now() + timeoutMs;
+  while (Date.now() < deadline) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await new Promise((resolve) => setTimeout(resolve, 40));
+  }
+  throw new Error(`waited in vain for ${what}`);
+}
+
+async function startCarrier(
+  id: CarrierId,
+  options: SimulatorOptions,
+): Promise<{ simulator: CarrierSimulator; carrier: Carrier }> {
+  if (id === 'carrier-a') {
+    const credentials = { accountSid: ACCOUNT_SID, authToken: AUTH_TOKEN };
+    const simulator = await startCarrierASimulator({
+      ...options,
+      ...credentials,
+      phoneNumbers: [OWN_NUMBER],
+    });
+    return { simulator, carrier: new CarrierA({ ...credentials, baseUrl: simulator.url }) };
+  }
+  const credentials = { apiKey: API_KEY, connectionId: CONNECTION_ID };
+  const simulator = await startCarrierBSimulator({ ...options, ...credentials });
+  const { publicKey, url: baseUrl } = simulator;
+  return { simulator, carrier: new CarrierB({ ...credentials, publicKey, baseUrl }) };
+}
+
+export async function startCarrierPhone(
+  id: CarrierId,
+  agent: AgentOptions = {},
+  options: { serve?: Partial<ServeOptions>; simulator?: Partial<SimulatorOptions> } = {},
+): Promise<CarrierPhone> {
+  const port = await freePort();
+  const { simulator, carrier } = await startCarrier(id, {
+    url: `http://127.0.0.1:${port}`,
+    webhookHost: PUBLIC_HOST,
+    ...options.simulator,
+  });
+  const records: CallRecord[] = [];
+  const phone = new Offhook({ carrier, phoneNumber: OWN_NUMBER, webhookUrl: PUBLIC_HOST });
+  const server = await phone.serve({
+    agent: phone.agent({ systemPrompt: 'You help.', firstMessage: 'Hello, how can I help you?', ...agent }),
+    port,
+    host: '127.0.0.1',
+    manageWebhook: false,
+    logger: silentLogger,
+    drainSeconds: 3,
+    ...options.serve,
+    onCallEnd: (record) => {
+      records.push(record);
+      return options.serve?.onCallEnd?.(record);
+    },
+  });
+
+  const get = async <T>(path: string): Promise<T> => {
+    const response = await fetch(`${server.url}/api/dashboard${path}`);
+    if (!response.ok) throw new Error(`${path} was answered with ${response.status}`);
+    return (await response.json()) as T;
+  };
+  const history = async () => {
+    const { calls } = await get<{ calls: { callId: string; status: string }[] }>('/calls?limit=500');
+    const over = calls.filter(({ status }) => status === 'completed');
+    return Promise.all(over.map(({ callId }) => get<CallRecord>(`/calls/${callId}`)));
+  };
+  return {
+    phone,
+    server,
+    simulator,
+    records,
+    history,
+    record: (callId, isReady = () => true) =>
+      eventually(`the end of call ${callId}`, async () => {
+        const found = await get<CallRecord>(`/calls/${callId}`).catch(() => undefined);
+        return found?.status === 'completed' && isReady(found) ? found : undefined;
+      }),
+    active: (count, isReady = () => true) =>
+      eventually(`${count} active calls`, async () => {
+        const { calls } = await get<{ calls: CallRecord[] }>('/active');
+        return calls.length === count && calls.every(isReady) ? calls : undefined;
+      }),
+    async [Symbol.asyncDispose]() {
+      await phone.disconnect();
+      await simulator.close();
+    },
+  };
+}
