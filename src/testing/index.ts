@@ -13,7 +13,7 @@ export {
   type RestServerOptions,
 } from './carrier-a/rest-server.js';
 export { signedText, signRequest, type SignedRequest } from './carrier-a/signing.js';
-export type { StreamEnd, Violation } from './carrier-a/stream.js';
+export type { StreamEnd, Violation } from './stream-end.js';
 export type {
   CallAnswerReport,
   CallReport,

@@ -12,7 +12,7 @@ import { createId } from './carrier-a/ids.js';
 import { readMarkup, type MarkupAnswer } from './carrier-a/markup.js';
 import type { CarrierARestServer } from './carrier-a/rest-server.js';
 import { signRequest } from './carrier-a/signing.js';
-import { CarrierAStream, openMediaSocket, type Violation } from './carrier-a/stream.js';
+import { CarrierAStream, openMediaSocket } from './carrier-a/stream.js';
 import {
   postWebhook,
   statusParameters,
@@ -28,6 +28,7 @@ import {
   type CallAnswerReport,
   type CallReport,
 } from './report.js';
+import type { Violation } from './stream-end.js';
 import { writeWav } from './wav.js';
 import { fileErrorCode, requireWritable } from './writable.js';
 
@@ -284,7 +285,6 @@ async function makeCall(caller: Caller): Promise<CallReport> {
   const { durationMs, callerAudio, framesSent, framesReceived, playback } = stream;
   const timeline = {
     playback: playback.log,
-    callerAudio,
     callerSpeech: speech,
     durationMs,
     framesSent,

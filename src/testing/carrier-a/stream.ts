@@ -4,6 +4,7 @@ import type { Clock, Timer } from '../../base/clock.js';
 import { transcoder } from '../../transcoder/select.js';
 import { CALLER_FRAME_SAMPLES, type CallerEvent, type CallerFrame } from '../caller-track.js';
 import { PlaybackClock } from '../playback.js';
+import type { StreamEnd, Violation } from '../stream-end.js';
 import { readServerMessage, type ServerMessage } from './server-messages.js';
 
 const FRAME_MS = 20;
@@ -13,27 +14,6 @@ const CLOSE_TIMEOUT_MS = 3_000;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /** Violations that are kept; a server that floods is only counted on. */
 const MAX_VIOLATIONS = 100;
-
-/** How a stream ended. */
-export interface StreamEnd {
-  by: 'caller' | 'agent' | 'server' | 'network';
-  /**
-   * `hang-up`: the caller's own, or the agent's through the REST API. `transfer`: through the REST API. `time-limit`: the
-   * longest duration was reached. `aborted`: the simulation was called off. `closed`: the server closed the socket.
-   * `lost`: the socket broke without a closing handshake.
-   */
-  how: 'hang-up' | 'transfer' | 'time-limit' | 'aborted' | 'closed' | 'lost';
-  /** Close code of the server, null when it did not begin the closing. */
-  closeCode: number | null;
-  /** Close reason of the server. */
-  reason: string;
-}
-
-export interface Violation {
-  atMs: number;
-  sentence: string;
-  count: number;
-}
 
 /** The caller's side of the conversation. */
 export interface CallerSource {
