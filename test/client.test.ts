@@ -7,7 +7,7 @@ import type { AgentOptions } from '../src/options/agent.js';
 import type { ClientOptions } from '../src/options/client.js';
 import type { ServeOptions } from '../src/options/serve.js';
 import type { TextToSpeech } from '../src/providers/text-to-speech.js';
-import { startRestServer } from '../src/testing/carrier-a/rest-server.js';
+import { startCarrierASimulator } from '../src/testing/carrier-a/simulator.js';
 import { makeSpeechTones } from '../src/testing/tones.js';
 import { createFakeCloudflared, FAKE_HOST, type FakeCloudflared } from './support/fake-cloudflared.js';
 import { freePort } from './support/free-port.js';
@@ -336,8 +336,13 @@ describe('Offhook', () => {
 
     it('hangs up through the carrier, then closes with 1001, and tells of the end before it resolves', async () => {
       const accountSid = `AC${'0'.repeat(32)}`;
-      const restServer = await startRestServer({ accountSid, authToken: AUTH_TOKEN, unknownCalls: 'accept' });
-      const carrier = new CarrierA({ accountSid, authToken: AUTH_TOKEN, baseUrl: restServer.url });
+      const simulator = await startCarrierASimulator({
+        url: `http://127.0.0.1:${port}`,
+        accountSid,
+        authToken: AUTH_TOKEN,
+        unknownCalls: 'accept',
+      });
+      const carrier = new CarrierA({ accountSid, authToken: AUTH_TOKEN, baseUrl: simulator.url });
       phone = create({ carrier, webhookUrl: PUBLIC_HOST });
       const ended: CallRecord[] = [];
       await serve({
@@ -351,7 +356,7 @@ describe('Offhook', () => {
       await until(async () => (await active(port)).length === 2);
       const hungUpAtClose = calls.map(async ({ closed }) => {
         await closed;
-        return restServer.requests.map(({ path }) => path);
+        return simulator.requests.map(({ path }) => path);
       });
       await phone.disconnect();
       expect(ended.map(({ endReason, outcome }) => [endReason, outcome])).toEqual([
@@ -363,7 +368,7 @@ describe('Offhook', () => {
         const paths = (await hungUpAtClose[index])?.join() ?? '';
         for (const { callSid } of calls) expect(paths).toContain(callSid);
       }
-      await restServer.close();
+      await simulator.close();
     });
 
     it('does not wait for an onCallEnd that never returns', async () => {

@@ -4,16 +4,18 @@ export type { CallerStep, OpenVoice } from './caller-script.js';
 export { createId, type IdPrefix } from './carrier-a/ids.js';
 export { readMarkup, type MarkupAnswer, type MarkupReading } from './carrier-a/markup.js';
 export { testStore, type StoreCheck } from './conformance/store.js';
+export type { Leg as CarrierALeg } from './carrier-a/leg.js';
+export type { NumberSettings } from './carrier-a/numbers.js';
 export {
-  startRestServer,
-  type CarrierARestServer,
-  type NumberSettings,
-  type RestCall,
-  type RestRequest,
-  type RestServerOptions,
-} from './carrier-a/rest-server.js';
-export { signedText, signRequest, type SignedRequest } from './carrier-a/signing.js';
-export type { StreamEnd, Violation } from './carrier-a/stream.js';
+  startCarrierASimulator,
+  type CarrierASimulator,
+  type CarrierASimulatorOptions,
+} from './carrier-a/simulator.js';
+export { streamNoise } from './carrier-a/stream-noise.js';
+export type { StreamNoise } from './carrier-a/switchboard.js';
+export type { OutgoingWebhook, WebhookAnswer } from './carrier-a/webhook-post.js';
+export { signJsonRequest, signedText, signRequest, type SignedRequest } from './carrier-a/signing.js';
+export type { StreamEnd, Violation } from './stream-end.js';
 export type {
   CallAnswerReport,
   CallReport,
@@ -24,6 +26,17 @@ export type {
 export { formatReport } from './report-text.js';
 export { resampleRecording } from './resample.js';
 export { simulateCall, type SimulateCallOptions } from './simulate-call.js';
+export type {
+  Callee,
+  CarrierSimulator,
+  Disturbances,
+  InboundCall,
+  RestPurpose,
+  SeenRequest,
+  SentWebhook,
+  SimulatedLeg,
+  SimulatorOptions,
+} from './simulator.js';
 export { findSpeech, type Span, type SpanOptions } from './speech-spans.js';
 export { makeSpeechTones } from './tones.js';
 export { downmix, readWav, writeWav, type WavAudio } from './wav.js';

@@ -1,6 +1,6 @@
 // A call report in words, for a terminal.
 import type { CallReport } from './report.js';
-import type { StreamEnd } from './carrier-a/stream.js';
+import type { StreamEnd } from './stream-end.js';
 
 const OUTCOMES: Readonly<Record<CallReport['answer']['outcome'], string>> = {
   answered: 'answered',
@@ -35,6 +35,7 @@ export function describeEnd(end: StreamEnd): string {
   }
   if (end.how === 'time-limit') return 'the longest duration was reached';
   if (end.how === 'aborted') return 'the simulation was called off';
+  if (end.how === 'replaced') return 'new instructions of the agent replaced the stream';
   if (end.how === 'transfer') return 'the agent transferred the call';
   return `the ${end.by} hung up`;
 }

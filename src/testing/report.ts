@@ -1,6 +1,7 @@
 // The figures of a simulated call, computed from what was said, sent and really played. Knows no socket.
 import type { PlaybackLog } from './playback.js';
-import type { StreamEnd, Violation } from './carrier-a/stream.js';
+import type { CarrierId } from '../contract/call-record.js';
+import type { StreamEnd, Violation } from './stream-end.js';
 import { isClick } from './clicks.js';
 import { findSpeech, isSound, type Span } from './speech-spans.js';
 
@@ -52,7 +53,7 @@ export interface GapReport {
 export interface CallReport {
   /** Answered, ended in order, and no message broke the protocol. */
   ok: boolean;
-  carrier: 'carrier-a';
+  carrier: CarrierId;
   carrierCallId: string;
   /** The last four digits. */
   caller: string;
@@ -89,8 +90,6 @@ export interface CallReport {
 /** What the stream leaves behind. */
 export interface CallTimeline {
   playback: PlaybackLog;
-  /** 8 kHz PCM since the start of the stream. */
-  callerAudio: Int16Array;
   callerSpeech: readonly Span[];
   durationMs: number;
   framesReceived: number;

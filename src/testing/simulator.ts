@@ -37,10 +37,10 @@ export type RestPurpose =
 
 /** Who is called by an outbound call, or by a transfer, and what happens. */
 export type Callee =
-  /** Answers after `ringMs` and talks by a script. */
+  /** Answers after `ringMs` (500) and talks by a script. Without one stays on the line and says nothing. */
   | { type: 'human'; ringMs?: number; script?: readonly CallerStep[] }
-  /** A machine answers, plays its greeting, beeps, and records until `silenceMs` without sound. */
-  | { type: 'machine'; ringMs?: number; greetingMs?: number; beep?: boolean }
+  /** A machine answers, plays its greeting (4000 ms), beeps (true), and records until `silenceMs` (5000) without sound. */
+  | { type: 'machine'; ringMs?: number; greetingMs?: number; beep?: boolean; silenceMs?: number }
   | { type: 'fax'; ringMs?: number }
   | { type: 'busy' }
   /** Rings until the carrier gives up, or for `ringMs`. */

@@ -10,12 +10,13 @@ import {
   type ServeOptions,
 } from '../../src/index.js';
 import {
-  simulateCall,
-  startRestServer,
   readWav,
+  startCarrierASimulator,
   type CallerStep,
   type CallReport,
-  type SimulateCallOptions,
+  type CarrierASimulator,
+  type CarrierASimulatorOptions,
+  type InboundCall,
 } from '../../src/testing/index.js';
 import { silentLogger } from '../../src/base/log.js';
 import { freePort } from './free-port.js';
@@ -38,8 +39,10 @@ export interface HeardCall {
 export interface RunningPhone extends AsyncDisposable {
   readonly phone: Offhook;
   readonly server: RunningServer;
+  /** The carrier's side: outbound calls, disturbances, what was asked of it. */
+  readonly simulator: CarrierASimulator;
   /** Calls, signed, and waits for the record. */
-  call(script: readonly CallerStep[], options?: Partial<SimulateCallOptions>): Promise<HeardCall>;
+  call(script: readonly CallerStep[], options?: Partial<InboundCall>): Promise<HeardCall>;
   /** One record over REST, by either id. */
   record(callId: string): Promise<CallRecord>;
   /** Resolves when the call has ended for the server. */
@@ -49,14 +52,22 @@ export interface RunningPhone extends AsyncDisposable {
 export async function startPhone(
   agent: AgentOptions,
   options: Partial<ServeOptions> = {},
+  simulation: Partial<CarrierASimulatorOptions> = {},
 ): Promise<RunningPhone> {
   const folder = mkdtempSync(join(tmpdir(), 'offhook-e2e-'));
-  const rest = await startRestServer({ accountSid: ACCOUNT_SID, authToken: AUTH_TOKEN });
-  const carrier = new CarrierA({ accountSid: ACCOUNT_SID, authToken: AUTH_TOKEN, baseUrl: rest.url });
+  const port = await freePort();
+  const simulator = await startCarrierASimulator({
+    url: `http://127.0.0.1:${port}`,
+    webhookHost: PUBLIC_HOST,
+    accountSid: ACCOUNT_SID,
+    authToken: AUTH_TOKEN,
+    ...simulation,
+  });
+  const carrier = new CarrierA({ accountSid: ACCOUNT_SID, authToken: AUTH_TOKEN, baseUrl: simulator.url });
   const phone = new Offhook({ carrier, phoneNumber: NUMBER, webhookUrl: PUBLIC_HOST });
   const server = await phone.serve({
     agent: phone.agent(agent),
-    port: await freePort(),
+    port,
     host: '127.0.0.1',
     manageWebhook: false,
     logger: silentLogger,
@@ -81,21 +92,13 @@ export async function startPhone(
   return {
     phone,
     server,
+    simulator,
     record,
     ended,
     async call(script, callOptions = {}) {
       calls += 1;
       const recordTo = join(folder, `call-${calls}.wav`);
-      const report = await simulateCall({
-        url: server.url,
-        webhookHost: PUBLIC_HOST,
-        accountSid: ACCOUNT_SID,
-        authToken: AUTH_TOKEN,
-        restServer: rest,
-        script,
-        recordTo,
-        ...callOptions,
-      });
+      const report = await simulator.call({ script, recordTo, ...callOptions });
       const wav = readWav(readFileSync(recordTo));
       const [callerAudio, agentAudio] = wav.channels;
       if (callerAudio === undefined || agentAudio === undefined)
@@ -104,7 +107,7 @@ export async function startPhone(
     },
     async [Symbol.asyncDispose]() {
       await phone.disconnect();
-      await rest.close();
+      await simulator.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };

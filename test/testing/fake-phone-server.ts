@@ -28,8 +28,12 @@ export interface FakeServerOptions {
   markup?: string;
   status?: number;
   contentType?: string;
+  /** Answers a webhook in place of what the fields above say; undefined leaves it to them. */
+  answer?(webhook: Received): { status?: number; body?: string } | undefined;
   /** HTTP status with which upgrades are refused. */
   refuseUpgrade?: number;
+  /** Takes every message of a stream as it is. Without it they must be JSON. */
+  raw?(text: string): void;
   onStart?(stream: FakeStream): void;
   onMessage?(message: WireMessage, stream: FakeStream): void;
 }
@@ -39,9 +43,11 @@ export interface Received {
   path: string;
   headers: IncomingHttpHeaders;
   form: URLSearchParams;
+  body: string;
 }
 
-const MARKUP =
+/** Opens a stream. */
+export const MARKUP =
   '<?xml version="1.0" encoding="UTF-8"?><Response><Connect><Stream url="{url}"><Parameter name="caller" value="+15005550020"/></Stream></Connect></Response>';
 
 export async function startFakeServer(options: FakeServerOptions = {}) {
@@ -55,18 +61,18 @@ export async function startFakeServer(options: FakeServerOptions = {}) {
     });
     request.on('end', () => {
       const form = new URLSearchParams(body);
-      webhooks.push({
-        method: request.method ?? '',
-        path: request.url ?? '',
-        headers: request.headers,
-        form,
-      });
-      const voice = request.url === '/webhooks/carrier-a/voice';
-      const url = `wss://${request.headers.host}/ws/stream/${form.get('CallSid')}/token?caller=x`;
-      response.writeHead(voice ? (options.status ?? 200) : 204, {
+      const { method = '', url: path = '', headers } = request;
+      const received = { method, path, headers, form, body };
+      webhooks.push(received);
+      const voice = path.split('?')[0] === '/webhooks/carrier-a/voice';
+      const url = `wss://${headers.host}/ws/stream/${form.get('CallSid')}/token?caller=x`;
+      const chosen = options.answer?.(received);
+      const text = chosen?.body ?? (voice && chosen === undefined ? (options.markup ?? MARKUP) : undefined);
+      const silent = text === undefined ? 204 : 200;
+      response.writeHead(chosen?.status ?? (voice ? (options.status ?? 200) : silent), {
         'content-type': options.contentType ?? 'text/xml',
       });
-      response.end(voice ? (options.markup ?? MARKUP).replace('{url}', url) : undefined);
+      response.end(text?.replaceAll('{url}', url));
     });
   });
   const sockets = new WebSocketServer({ noServer: true });
@@ -81,6 +87,8 @@ export async function startFakeServer(options: FakeServerOptions = {}) {
     sockets.handleUpgrade(request, socket, head, (client) => {
       let stream: FakeStream | undefined;
       client.on('message', (data) => {
+        options.raw?.(data.toString());
+        if (options.raw !== undefined) return;
         const message = JSON.parse(data.toString()) as WireMessage;
         messages.push(message);
         if (message.event === 'start') {

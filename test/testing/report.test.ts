@@ -35,7 +35,6 @@ function measure(
 ) {
   return measureCall({
     playback,
-    callerAudio: new Int16Array(0),
     callerSpeech,
     durationMs,
     framesReceived: 0,

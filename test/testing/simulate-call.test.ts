@@ -2,7 +2,6 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { startRestServer } from '../../src/testing/carrier-a/rest-server.js';
 import { signRequest } from '../../src/testing/carrier-a/signing.js';
 import type { CallerStep } from '../../src/testing/caller-script.js';
 import { simulateCall, type SimulateCallOptions } from '../../src/testing/simulate-call.js';
@@ -264,24 +263,6 @@ describe('simulateCall', () => {
     const report = await call(await start({ onStart }), [{ type: 'pause', durationMs: 5000 }]);
     expect(report.end).toMatchObject(end);
     expect(report.ok).toBe(ok);
-  });
-
-  it('ends when the agent hangs up through the REST API', async () => {
-    const accountSid = `AC${'1'.repeat(32)}`;
-    const restServer = await startRestServer({ accountSid, authToken: 'secret' });
-    cleanups.push(() => restServer.close());
-    const server = await start({
-      onStart({ callSid }) {
-        void fetch(`${restServer.url}/2010-04-01/Accounts/${accountSid}/Calls/${callSid}.json`, {
-          method: 'POST',
-          headers: { authorization: `Basic ${Buffer.from(`${accountSid}:secret`).toString('base64')}` },
-          body: new URLSearchParams({ Status: 'completed' }),
-        });
-      },
-    });
-    const report = await call(server, [{ type: 'pause', durationMs: 8000 }], { restServer });
-    expect(report).toMatchObject({ ok: true, end: { by: 'agent', how: 'hang-up' } });
-    expect(server.messages.at(-1)?.event).toBe('stop');
   });
 
   it('ends at once when it is called off, and at the longest duration', async () => {

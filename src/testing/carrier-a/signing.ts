@@ -1,5 +1,5 @@
 // Signs as carrier A signs. Written from the wire reference and apart from the verifier of the server, so that the two check each other.
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 
 export interface SignedRequest {
   /** The URL as the carrier requests it, scheme and query included. */
@@ -26,4 +26,17 @@ export function signedText(request: SignedRequest): string {
 /** The value of the signature header: 28 characters of base64. */
 export function signRequest(authToken: string, request: SignedRequest): string {
   return createHmac('sha1', authToken).update(signedText(request), 'utf8').digest('base64');
+}
+
+/**
+ * A request with a JSON body, which is bound by its hash: the URL with the parameter `bodySHA256`, and the signature over that
+ * URL alone.
+ */
+export function signJsonRequest(
+  authToken: string,
+  request: { readonly url: string; readonly body: string },
+): { url: string; signature: string } {
+  const hash = createHash('sha256').update(request.body).digest('hex');
+  const url = `${request.url}${request.url.includes('?') ? '&' : '?'}bodySHA256=${hash}`;
+  return { url, signature: signRequest(authToken, { url, parameters: [] }) };
 }

@@ -1,9 +1,11 @@
-// One media stream as carrier A runs it: the handshake, a frame every 20 ms without drift, playback of what the server sends, and the end.
+// One media stream as carrier A runs it: the handshake, the caller's frames, playback of what the server sends, and the end.
 import { WebSocket } from 'ws';
-import type { Clock, Timer } from '../../base/clock.js';
+import type { Clock } from '../../base/clock.js';
 import { transcoder } from '../../transcoder/select.js';
-import { CALLER_FRAME_SAMPLES, type CallerEvent, type CallerFrame } from '../caller-track.js';
+import type { CallerEvent, CallerFrame } from '../caller-track.js';
+import type { LineListener } from '../phone-line.js';
 import { PlaybackClock } from '../playback.js';
+import type { StreamEnd, Violation } from '../stream-end.js';
 import { readServerMessage, type ServerMessage } from './server-messages.js';
 
 const FRAME_MS = 20;
@@ -14,32 +16,6 @@ const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 /** Violations that are kept; a server that floods is only counted on. */
 const MAX_VIOLATIONS = 100;
 
-/** How a stream ended. */
-export interface StreamEnd {
-  by: 'caller' | 'agent' | 'server' | 'network';
-  /**
-   * `hang-up`: the caller's own, or the agent's through the REST API. `transfer`: through the REST API. `time-limit`: the
-   * longest duration was reached. `aborted`: the simulation was called off. `closed`: the server closed the socket.
-   * `lost`: the socket broke without a closing handshake.
-   */
-  how: 'hang-up' | 'transfer' | 'time-limit' | 'aborted' | 'closed' | 'lost';
-  /** Close code of the server, null when it did not begin the closing. */
-  closeCode: number | null;
-  /** Close reason of the server. */
-  reason: string;
-}
-
-export interface Violation {
-  atMs: number;
-  sentence: string;
-  count: number;
-}
-
-/** The caller's side of the conversation. */
-export interface CallerSource {
-  nextFrame(atMs: number): CallerFrame;
-}
-
 export interface StreamOptions {
   clock: Clock;
   socket: WebSocket;
@@ -47,8 +23,15 @@ export interface StreamOptions {
   accountSid: string;
   streamSid: string;
   customParameters: Readonly<Record<string, string>>;
-  createCaller(playback: PlaybackClock): CallerSource;
+  /** Sent before `start`, and right after it: what a carrier should not send. */
+  noise?: { beforeStart: readonly RawMessage[]; afterStart: readonly RawMessage[] };
 }
+
+/** Why the carrier itself ends a stream. */
+export type StopReason = Exclude<StreamEnd['how'], 'closed' | 'lost'>;
+
+/** Any message at all. */
+export type RawMessage = string | Uint8Array;
 
 export interface UpgradeRequest {
   url: string;
@@ -93,32 +76,31 @@ function describeSocketError(error: Error): string {
     : 'the stream could not be opened';
 }
 
-/** A running stream. `ended` resolves once; what it said and heard stays readable. */
-export class CarrierAStream {
+/** A running stream. `ended` resolves once; what it heard stays readable. The caller's voice is given to it frame by frame. */
+export class CarrierAStream implements LineListener {
   readonly playback: PlaybackClock;
   readonly violations: Violation[] = [];
   readonly ended: Promise<StreamEnd>;
   framesReceived = 0;
+  framesSent = 0;
   #resolveEnded: (end: StreamEnd) => void = () => {};
   readonly #options: StreamOptions;
-  readonly #caller: CallerSource;
-  readonly #callerFrames: Int16Array[] = [];
   #sequence = 0;
-  #timer: Timer | undefined;
   #end: StreamEnd | undefined;
   #durationMs = 0;
 
-  /** Sends `connected` and `start`, then a frame every 20 ms. */
+  /** Sends `connected` and `start`. */
   constructor(options: StreamOptions) {
     this.#options = options;
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
-    const { socket, streamSid, accountSid, callSid, customParameters } = options;
+    const { socket, streamSid, accountSid, callSid, customParameters, noise } = options;
     socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
     socket.on('close', (code, reason) => this.#closed(code, reason.toString('utf8')));
     socket.resume();
-    this.#sendRaw({ event: 'connected', protocol: 'Call', version: '1.0.0' });
+    this.#sendObject({ event: 'connected', protocol: 'Call', version: '1.0.0' });
+    for (const message of noise?.beforeStart ?? []) this.sendRaw(message);
     this.#send('start', {
       start: {
         accountSid,
@@ -129,23 +111,20 @@ export class CarrierAStream {
         customParameters: { ...customParameters },
       },
     });
+    for (const message of noise?.afterStart ?? []) this.sendRaw(message);
     this.playback = new PlaybackClock({
       clock: options.clock,
       echoMark: (name) => this.#send('mark', { mark: { name } }),
     });
-    this.#caller = options.createCaller(this.playback);
-    this.#schedule();
   }
 
-  /** What the caller said: 8 kHz PCM from the start of the stream. */
-  get callerAudio(): Int16Array {
-    const audio = new Int16Array(this.#callerFrames.length * CALLER_FRAME_SAMPLES);
-    for (const [index, frame] of this.#callerFrames.entries()) audio.set(frame, index * CALLER_FRAME_SAMPLES);
-    return audio;
+  get streamSid(): string {
+    return this.#options.streamSid;
   }
 
-  get framesSent(): number {
-    return this.#callerFrames.length;
+  /** How it ended; undefined while it runs. */
+  get end(): StreamEnd | undefined {
+    return this.#end;
   }
 
   /** From the start of the stream to its end, or to now. */
@@ -153,11 +132,29 @@ export class CarrierAStream {
     return this.#end === undefined ? this.playback.nowMs : this.#durationMs;
   }
 
+  /** Sends one frame of the caller's voice, and what happens in it. */
+  take(frame: CallerFrame): void {
+    if (this.#end !== undefined) return;
+    this.framesSent += 1;
+    this.#send('media', {
+      media: {
+        track: 'inbound',
+        chunk: String(this.framesSent),
+        timestamp: String(this.framesSent * FRAME_MS),
+        payload: Buffer.from(transcoder.mulawEncode(frame.samples)).toString('base64'),
+      },
+    });
+    for (const event of frame.events) this.#tell(event);
+  }
+
+  /** Sends any message at all, in or out of order. */
+  sendRaw(message: RawMessage): void {
+    const { socket } = this.#options;
+    if (socket.readyState === WebSocket.OPEN) socket.send(message);
+  }
+
   /** Ends the stream as the carrier does: `stop`, then the closing handshake. `abrupt` cuts the socket instead. Idempotent. */
-  end(
-    how: 'hang-up' | 'transfer' | 'time-limit' | 'aborted',
-    options: { by: 'caller' | 'agent'; abrupt?: boolean },
-  ): void {
+  stop(how: StopReason, options: { by: 'caller' | 'agent'; abrupt?: boolean }): void {
     if (this.#end !== undefined) return;
     const { socket, accountSid, callSid, clock } = this.#options;
     if (options.abrupt !== true) this.#send('stop', { stop: { accountSid, callSid } });
@@ -174,7 +171,6 @@ export class CarrierAStream {
   #finish(end: StreamEnd): void {
     this.#durationMs = this.playback.nowMs;
     this.#end = end;
-    this.#timer?.cancel();
     this.playback.close();
   }
 
@@ -220,55 +216,22 @@ export class CarrierAStream {
     }
   }
 
-  /** Every frame has its own due time since the start, so that lateness never adds up; frames that are late go out together. */
-  #schedule(): void {
-    const dueMs = (this.#callerFrames.length + 1) * FRAME_MS;
-    this.#timer = this.#options.clock.after(Math.max(0, dueMs - this.playback.nowMs), () => {
-      while (
-        this.#end === undefined &&
-        (this.#callerFrames.length + 1) * FRAME_MS <= this.playback.nowMs + 0.5
-      ) {
-        this.#sendFrame();
-      }
-      if (this.#end === undefined) this.#schedule();
-    });
-  }
-
-  #sendFrame(): void {
-    const frame = this.#caller.nextFrame(this.#callerFrames.length * FRAME_MS);
-    this.#callerFrames.push(frame.samples);
-    const count = this.#callerFrames.length;
-    this.#send('media', {
-      media: {
-        track: 'inbound',
-        chunk: String(count),
-        timestamp: String(count * FRAME_MS),
-        payload: Buffer.from(transcoder.mulawEncode(frame.samples)).toString('base64'),
-      },
-    });
-    for (const event of frame.events) this.#act(event);
-  }
-
-  #act(event: CallerEvent): void {
-    if (event.type === 'hang-up') this.end('hang-up', { by: 'caller', abrupt: event.abrupt });
-    else if (event.type === 'dtmf')
-      this.#send('dtmf', { dtmf: { track: 'inbound_track', digit: event.digit } });
-    else {
-      const { id, text, final } = event;
-      // No carrier sends this: it tells the simulated speech-to-text what is being said. It has no place in the sequence.
-      const { streamSid } = this.#options;
-      this.#sendRaw({ event: 'spoken-text', streamSid, spokenText: { id, text, final } });
-    }
+  #tell(event: CallerEvent): void {
+    if (event.type === 'dtmf') this.#send('dtmf', { dtmf: { track: 'inbound_track', digit: event.digit } });
+    if (event.type !== 'spoken-text') return;
+    const { id, text, final } = event;
+    // No carrier sends this: it tells the simulated speech-to-text what is being said. It has no place in the sequence.
+    const { streamSid } = this.#options;
+    this.#sendObject({ event: 'spoken-text', streamSid, spokenText: { id, text, final } });
   }
 
   #send(event: string, fields: object): void {
     this.#sequence += 1;
     const { streamSid } = this.#options;
-    this.#sendRaw({ event, sequenceNumber: String(this.#sequence), streamSid, ...fields });
+    this.#sendObject({ event, sequenceNumber: String(this.#sequence), streamSid, ...fields });
   }
 
-  #sendRaw(message: object): void {
-    const { socket } = this.#options;
-    if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+  #sendObject(message: object): void {
+    this.sendRaw(JSON.stringify(message));
   }
 }

@@ -10,10 +10,10 @@ import { ScriptedLanguageModel } from '../../providers/llm/index.js';
 import { SimulatedSpeechToText } from '../../providers/stt/index.js';
 import { FliteTextToSpeech } from '../../providers/tts/index.js';
 import { createId } from '../carrier-a/ids.js';
-import { startRestServer, type CarrierARestServer } from '../carrier-a/rest-server.js';
+import { startCarrierASimulator } from '../carrier-a/simulator.js';
 import type { CallReport } from '../report.js';
 import { describeEnd } from '../report-text.js';
-import { simulateCall } from '../simulate-call.js';
+import type { CarrierSimulator } from '../simulator.js';
 import { DEMO_CALLERS, type DemoCaller } from './demo-callers.js';
 import { writeDemoFile, type DemoFile } from './demo-file.js';
 import { openRecordings, type Recordings } from './recordings.js';
@@ -41,9 +41,7 @@ export interface DemoOptions {
 }
 
 interface DemoHouse {
-  readonly url: string;
-  readonly authToken: string;
-  readonly restServer: CarrierARestServer;
+  readonly simulator: CarrierSimulator;
   readonly recordings: Recordings;
   readonly clock: Clock;
 }
@@ -54,6 +52,12 @@ function createPhone(credentials: { accountSid: string; authToken: string; baseU
     phoneNumber: PHONE_NUMBER,
     webhookUrl: WEBHOOK_HOST,
   });
+}
+
+/** Where the demo's own carrier reaches the server. */
+function addressOf({ host, port }: { host: string; port: number }): string {
+  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
 function describeCall(caller: DemoCaller, report: CallReport, isStopping: boolean): string {
@@ -80,18 +84,13 @@ function startCallers(house: DemoHouse, print: (line: string) => void) {
   let isStopping = false;
   const ring = async (caller: DemoCaller): Promise<void> => {
     try {
-      const report = await simulateCall({
-        url: house.url,
-        webhookHost: WEBHOOK_HOST,
-        authToken: house.authToken,
+      const report = await house.simulator.call({
         from: caller.from,
         to: PHONE_NUMBER,
         script: caller.script,
-        restServer: house.restServer,
         maxDurationMs: CALL_LIMIT_MS,
         recordTo: recordings.nextPath(clock.wallNow()),
         signal: abort.signal,
-        clock,
       });
       print(describeCall(caller, report, isStopping));
       await recordings.prune();
@@ -131,12 +130,15 @@ export async function runDemo(options: DemoOptions): Promise<void> {
   const { print, signal, clock = systemClock } = options;
   const credentials = { accountSid: createId('AC'), authToken: randomBytes(16).toString('hex') };
   const recordings = await openRecordings({ folder: options.folder, keep: KEPT_RECORDINGS });
-  const restServer = await startRestServer({
+  const simulator = await startCarrierASimulator({
     ...credentials,
+    url: addressOf(options),
+    webhookHost: WEBHOOK_HOST,
     phoneNumbers: [PHONE_NUMBER],
     unknownCalls: 'accept',
+    clock,
   });
-  const phone = createPhone({ ...credentials, baseUrl: restServer.url });
+  const phone = createPhone({ ...credentials, baseUrl: simulator.url });
   let demoFile: DemoFile | undefined;
   const removeFile = () => demoFile?.remove();
   try {
@@ -172,7 +174,7 @@ export async function runDemo(options: DemoOptions): Promise<void> {
     print(`recordings  ${options.folder}`);
     print(`try         npx offhook simulate --url ${server.url} --text "When are you open?"`);
     print('Ctrl-C stops the demo.');
-    const house = { url: server.url, authToken, restServer, recordings, clock };
+    const house = { simulator, recordings, clock };
     const callers = startCallers(house, print);
     if (!signal.aborted) {
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
@@ -186,6 +188,6 @@ export async function runDemo(options: DemoOptions): Promise<void> {
     removeFile();
     process.removeListener('exit', removeFile);
     await phone.disconnect();
-    await restServer.close();
+    await simulator.close();
   }
 }
