@@ -42,7 +42,7 @@ async function start(phoneOptions: PhoneOptions = {}, options: Partial<CarrierBS
 }
 
 /** A server that answers and asks for a stream in these codecs. */
-function asking(fields: Record<string, unknown>): PhoneOptions['onEvent'] {
+function asking(fields: Record<string, unknown>): NonNullable<PhoneOptions['onEvent']> {
   return (event, phone) => {
     const { call_control_id: id } = event.payload;
     if (event.type === 'call.initiated') void phone.command(id, 'answer');

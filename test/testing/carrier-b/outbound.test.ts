@@ -152,6 +152,9 @@ describe('an outbound call', () => {
   it('is over at its time limit', async () => {
     const { clock, simulator, dial } = await start({ type: 'human' });
     await dial({ time_limit_secs: 60 });
+    await moveBy(clock, 1000);
+    clock.advance(58_000);
+    expect(simulator.legs[0]?.isOver).toBe(false);
     await moveWhile(clock, simulator.settled());
     expect(simulator.legs[0]?.hangupCause).toBe('time_limit');
   });
