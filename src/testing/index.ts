@@ -11,6 +11,23 @@ export {
   type CarrierASimulator,
   type CarrierASimulatorOptions,
 } from './carrier-a/simulator.js';
+export type { CarrierBLeg } from './carrier-b/leg-contract.js';
+export type {
+  ApplicationSettings,
+  CarrierBCallee,
+  CarrierBDisturbances,
+  CarrierBSimulatorOptions,
+  DigitsRoute,
+  MachineDetection,
+  StreamCodecName,
+} from './carrier-b/options.js';
+export {
+  createCarrierBSigner,
+  type CarrierBSigner,
+  type SignatureHeaders,
+} from './carrier-b/signing.js';
+export { startCarrierBSimulator, type CarrierBSimulator } from './carrier-b/simulator.js';
+export type { CarrierBWebhook, Delivery } from './carrier-b/webhook-sender.js';
 export { streamNoise } from './carrier-a/stream-noise.js';
 export type { StreamNoise } from './carrier-a/switchboard.js';
 export type { OutgoingWebhook, WebhookAnswer } from './carrier-a/webhook-post.js';
