@@ -3,6 +3,7 @@ import { CarrierA, CarrierB, Offhook } from '../../src/index.js';
 import { silentLogger } from '../../src/base/log.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import {
+  type CarrierBSimulatorOptions,
   type CarrierSimulator,
   type SimulatorOptions,
   startCarrierASimulator,
@@ -49,7 +50,7 @@ export async function eventually<T>(
 
 async function startCarrier(
   id: CarrierId,
-  options: SimulatorOptions,
+  { carrierB, ...options }: SimulatorOptions & { carrierB: Partial<CarrierBSimulatorOptions> | undefined },
 ): Promise<{ simulator: CarrierSimulator; carrier: Carrier }> {
   if (id === 'carrier-a') {
     const credentials = { accountSid: ACCOUNT_SID, authToken: AUTH_TOKEN };
@@ -61,21 +62,27 @@ async function startCarrier(
     return { simulator, carrier: new CarrierA({ ...credentials, baseUrl: simulator.url }) };
   }
   const credentials = { apiKey: API_KEY, connectionId: CONNECTION_ID };
-  const simulator = await startCarrierBSimulator({ ...options, ...credentials });
+  const simulator = await startCarrierBSimulator({ ...options, ...credentials, ...carrierB });
   const { publicKey, url: baseUrl } = simulator;
-  return { simulator, carrier: new CarrierB({ ...credentials, publicKey, baseUrl }) };
+  const l16ByteOrder = carrierB?.l16ByteOrder;
+  return { simulator, carrier: new CarrierB({ ...credentials, publicKey, baseUrl, l16ByteOrder }) };
 }
 
 export async function startCarrierPhone(
   id: CarrierId,
   agent: AgentOptions = {},
-  options: { serve?: Partial<ServeOptions>; simulator?: Partial<SimulatorOptions> } = {},
+  options: {
+    serve?: Partial<ServeOptions>;
+    simulator?: Partial<SimulatorOptions>;
+    carrierB?: Partial<CarrierBSimulatorOptions>;
+  } = {},
 ): Promise<CarrierPhone> {
   const port = await freePort();
   const { simulator, carrier } = await startCarrier(id, {
     url: `http://127.0.0.1:${port}`,
     webhookHost: PUBLIC_HOST,
     ...options.simulator,
+    carrierB: options.carrierB,
   });
   const records: CallRecord[] = [];
   const phone = new Offhook({ carrier, phoneNumber: OWN_NUMBER, webhookUrl: PUBLIC_HOST });
