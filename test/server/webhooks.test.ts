@@ -220,12 +220,7 @@ describe('a bad webhook', () => {
 
   const json = { 'Content-Type': 'application/json' };
   it.each([
-    [
-      'JSON',
-      { method: 'POST', path: voice, headers: json, body: '{"CallSid":"CA1"}' },
-      400,
-      'REQUEST_INVALID',
-    ],
+    ['JSON of nothing', { method: 'POST', path: voice, headers: json, body: '[]' }, 400, 'REQUEST_INVALID'],
     ['an empty body', { method: 'POST', path: voice }, 400, 'REQUEST_INVALID'],
     [
       'no call id',
