@@ -55,7 +55,7 @@ export interface ServeOptions {
   manageWebhook?: boolean | undefined;
   /** Open streams that one address may have, 1 or more. Behind a proxy all callers share one address unless `trustProxy` is set. @default 10 */
   maxStreamsPerIp?: number | undefined;
-  /** Calls at a time, 1 or more; the next one gets the busy answer. @default no limit */
+  /** Calls at a time, 1 or more, outbound ones counted; the next one that rings gets the busy answer. @default no limit */
   maxCalls?: number | undefined;
   /** Proxies whose `X-Forwarded-For` is believed: the values of Express's `trust proxy`. @default false, and the tunnel with `tunnel` */
   trustProxy?: boolean | number | string | string[] | undefined;

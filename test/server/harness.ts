@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { WebSocket } from 'ws';
 import { type Logger, silentLogger } from '../../src/base/log.js';
 import { CarrierA } from '../../src/carriers/carrier-a/index.js';
-import { CarrierB } from '../../src/carriers/carrier-b/index.js';
+import { createOtherDoors } from '../../src/carriers/index.js';
 import { createPhoneServer, type PhoneServer, type PhoneServerOptions } from '../../src/server/server.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { RecordingDesk } from './recording-desk.js';
@@ -40,7 +40,7 @@ const running = new Set<PhoneServer>();
 export function createServer(options: Partial<PhoneServerOptions> = {}): PhoneServer {
   const server = createPhoneServer({
     carrier: new CarrierA({ accountSid: 'AC1' }),
-    otherDoors: [new CarrierB()],
+    otherDoors: createOtherDoors('carrier-a'),
     desk: new RecordingDesk(),
     publicHost: () => HOST,
     trustProxy: false,
