@@ -70,6 +70,8 @@ export interface CarrierFixtures {
     readonly phoneNumber: string;
     /** What the API says when all is well. The call that is placed gets `carrierCallId`, and one that is looked up is over. */
     answer(request: EndpointRequest): EndpointAnswer;
+    /** Field of the body by which the API knows a request to place a call that is repeated; undefined where it knows none. */
+    readonly idempotencyField?: string;
     /** What it says when a call is over that shall be ended. */
     readonly callOver: EndpointAnswer;
   };
