@@ -1,5 +1,6 @@
 // Entry of `offhook/testing`: calls without a telephone.
 export { type CallerVoice, openEmbeddedVoice } from './caller-voice.js';
+export { openCallingCarrier, type CallingCarrier, type CallingCarrierOptions } from './calling-carrier.js';
 export type { CallerStep, OpenVoice } from './caller-script.js';
 export { createId, type IdPrefix } from './carrier-a/ids.js';
 export { readMarkup, type MarkupAnswer, type MarkupReading } from './carrier-a/markup.js';
