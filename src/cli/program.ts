@@ -1,8 +1,9 @@
 // The commands, their options and exit codes: 0 done, 1 failed, 2 usage. What they do lives elsewhere and is loaded when asked for.
 import { createRequire } from 'node:module';
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { readEnv } from '../base/env.js';
 import { OffhookError } from '../base/errors.js';
+import { CARRIER_IDS } from '../contract/call-record.js';
 import { type CliContext, UsageError } from './context.js';
 import { addDoctor } from './doctor/add-doctor.js';
 import type { SimulateFlags } from './simulate-command.js';
@@ -61,6 +62,9 @@ function addSimulate(program: Command, context: CliContext, finish: (code: numbe
       'Call a running server as a carrier would, and report what was heard. A demo on this machine needs no further option.',
     )
     .option('--url <url>', 'address of the server; its host is dialled', 'http://127.0.0.1:8000')
+    .addOption(
+      new Option('--carrier <carrier>', 'which carrier calls').choices(CARRIER_IDS).default('carrier-a'),
+    )
     .option('--wav <file>', 'what the caller says: a WAV file, PCM16, mu-law or A-law')
     .option(
       '--text <text>',
@@ -77,7 +81,20 @@ function addSimulate(program: Command, context: CliContext, finish: (code: numbe
     .option('--out <file>', 'write the call as a stereo WAV: the caller left, the agent right')
     .option('--report <file>', 'write the report as JSON')
     .option('--json', 'print the report as JSON')
-    .option('--auth-token <token>', 'sign as the carrier does (default: the demo’s, else the environment’s)')
+    .option(
+      '--auth-token <token>',
+      'carrier-a: sign as the carrier does (default: the demo’s, else the environment’s)',
+    )
+    .option('--private-key <key>', 'carrier-b: sign with this key, 32 bytes in base64 (default: a new one)')
+    .option(
+      '--api-key <key>',
+      'carrier-b: what the server sends to the REST API (default: the environment’s)',
+    )
+    .option(
+      '--api-port <port>',
+      'carrier-b: port of the REST API on this machine, the baseUrl of the server’s carrier (default: 8011)',
+      wholeNumber({ from: 1, to: 65_535 }),
+    )
     .option(
       '--webhook-host <host>',
       'public host of the server (default: the demo’s, else the host of --url)',
@@ -90,6 +107,7 @@ function addSimulate(program: Command, context: CliContext, finish: (code: numbe
       'after',
       `
 Without --wav and --text the caller makes speech-like tones.
+Carrier B is commanded through its REST API: give the server's carrier the baseUrl http://127.0.0.1:8011 (--api-port).
 Exit codes: 0 every call was answered and kept to the protocol, 1 one was not, 2 usage.`,
     )
     .action(async (flags: SimulateFlags) => {

@@ -2,13 +2,19 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { OffhookError } from '../base/errors.js';
+import type { CarrierId } from '../contract/call-record.js';
 import type { CallerStep } from '../testing/caller-script.js';
 import { cacheVoice, openEmbeddedVoice } from '../testing/caller-voice.js';
-import { readAuthToken } from '../testing/carrier-a/credentials.js';
+import {
+  type CallingCarrier,
+  type CallingCarrierOptions,
+  openCallingCarrier,
+} from '../testing/calling-carrier.js';
+import { readApiKey, readAuthToken, readConnectionId } from '../testing/credentials.js';
 import { findDemo } from '../testing/demo/demo-file.js';
 import type { CallReport } from '../testing/report.js';
 import { formatReport } from '../testing/report-text.js';
-import { simulateCall, type SimulateCallOptions } from '../testing/simulate-call.js';
+import type { InboundCall } from '../testing/simulator.js';
 import { makeSpeechTones } from '../testing/tones.js';
 import { downmix, readWav } from '../testing/wav.js';
 import { fileErrorCode, requireWritable } from '../testing/writable.js';
@@ -17,6 +23,7 @@ import { summarizeReports } from './simulate-summary.js';
 
 export interface SimulateFlags {
   url: string;
+  carrier: CarrierId;
   wav?: string;
   text: string[];
   voice?: string;
@@ -25,6 +32,9 @@ export interface SimulateFlags {
   report?: string;
   json?: boolean;
   authToken?: string;
+  privateKey?: string;
+  apiKey?: string;
+  apiPort?: number;
   webhookHost?: string;
   from?: string;
   to?: string;
@@ -35,6 +45,8 @@ export interface SimulateFlags {
 /** Pause between two bells of one command: a carrier's calls do not begin in the same millisecond. */
 const STAGGER_MS = 20;
 const TONES_MS = 1500;
+/** Where carrier B's REST API answers, when nothing else is said. */
+const API_PORT = 8011;
 
 async function read(path: string): Promise<Buffer> {
   try {
@@ -87,19 +99,61 @@ function isLoopback(url: URL): boolean {
   return ['127.0.0.1', 'localhost', '[::1]'].includes(url.hostname);
 }
 
-async function findAccess(flags: SimulateFlags): Promise<Partial<SimulateCallOptions>> {
+/** Options that say something only to one of the carriers. */
+const CARRIER_FLAGS = {
+  'carrier-a': ['authToken'],
+  'carrier-b': ['privateKey', 'apiKey', 'apiPort'],
+} as const satisfies Readonly<Record<CarrierId, readonly (keyof SimulateFlags)[]>>;
+
+function checkCarrierFlags(flags: SimulateFlags): void {
+  const others = Object.entries(CARRIER_FLAGS).filter(([carrier]) => carrier !== flags.carrier);
+  for (const [carrier, names] of others) {
+    const found = names.find((name) => flags[name] !== undefined);
+    if (found === undefined) continue;
+    const option = found.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    throw new UsageError(`--${option} belongs to --carrier ${carrier}.`);
+  }
+}
+
+/** What the carrier proves itself with. */
+function readCredentials(
+  flags: SimulateFlags,
+  demoToken: string | undefined,
+): Partial<CallingCarrierOptions> {
+  if (flags.carrier === 'carrier-b') {
+    return {
+      apiKey: flags.apiKey ?? readApiKey(),
+      connectionId: readConnectionId(),
+      privateKey: flags.privateKey,
+      apiPort: flags.apiPort ?? API_PORT,
+    };
+  }
+  const authToken = flags.authToken ?? demoToken ?? readAuthToken();
+  return authToken === '' ? {} : { authToken };
+}
+
+/** The carrier to call with, and the numbers. */
+async function findAccess(
+  flags: SimulateFlags,
+): Promise<{ carrier: CallingCarrierOptions; numbers: Pick<InboundCall, 'from' | 'to'> }> {
+  checkCarrierFlags(flags);
   const url = URL.canParse(flags.url) ? new URL(flags.url) : undefined;
   if (url === undefined) throw new UsageError('--url is an address like http://127.0.0.1:8000.');
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
   const demo = isLoopback(url) ? await findDemo(port) : undefined;
-  const authToken = flags.authToken ?? demo?.authToken ?? readAuthToken();
-  const webhookHost = flags.webhookHost ?? demo?.webhookHost;
   const to = flags.to ?? demo?.phoneNumber;
   return {
-    ...(authToken === undefined || authToken === '' ? {} : { authToken }),
-    ...(webhookHost === undefined ? {} : { webhookHost }),
-    ...(to === undefined ? {} : { to }),
-    ...(flags.from === undefined ? {} : { from: flags.from }),
+    carrier: {
+      url: flags.url,
+      carrier: flags.carrier,
+      webhookHost: flags.webhookHost ?? demo?.webhookHost,
+      openVoice: cacheVoice(openEmbeddedVoice),
+      ...readCredentials(flags, demo?.authToken),
+    },
+    numbers: {
+      ...(to === undefined ? {} : { to }),
+      ...(flags.from === undefined ? {} : { from: flags.from }),
+    },
   };
 }
 
@@ -110,12 +164,15 @@ function recordingPath(flags: SimulateFlags, index: number): string | undefined 
   return `${flags.out.slice(0, flags.out.length - extension.length)}-${index + 1}${extension}`;
 }
 
-async function runCalls(flags: SimulateFlags, options: SimulateCallOptions): Promise<CallReport[]> {
+async function runCalls(
+  flags: SimulateFlags,
+  input: { carrier: CallingCarrier; call: InboundCall },
+): Promise<CallReport[]> {
   return Promise.all(
     Array.from({ length: flags.calls }, async (_, index) => {
       if (index > 0) await new Promise((resolve) => setTimeout(resolve, index * STAGGER_MS));
       const recordTo = recordingPath(flags, index);
-      return simulateCall({ ...options, ...(recordTo === undefined ? {} : { recordTo }) });
+      return input.carrier.call({ ...input.call, ...(recordTo === undefined ? {} : { recordTo }) });
     }),
   );
 }
@@ -126,14 +183,23 @@ export async function runSimulate(flags: SimulateFlags, context: CliContext): Pr
   try {
     if (flags.report !== undefined) await requireWritable(flags.report);
     const script = await createScript(flags);
-    reports = await runCalls(flags, {
-      url: flags.url,
-      ...(await findAccess(flags)),
-      script,
-      openVoice: cacheVoice(openEmbeddedVoice),
-      maxDurationMs: flags.maxDuration * 1000,
-      signal: context.signal,
-    });
+    const access = await findAccess(flags);
+    const carrier = await openCallingCarrier(access.carrier);
+    // The timers of a call keep no process alive.
+    const keptAlive = setInterval(() => {}, 60_000);
+    try {
+      if (carrier.publicKey !== null && flags.json !== true) context.out(`public key ${carrier.publicKey}`);
+      const call = {
+        ...access.numbers,
+        script,
+        maxDurationMs: flags.maxDuration * 1000,
+        signal: context.signal,
+      };
+      reports = await runCalls(flags, { carrier, call });
+    } finally {
+      clearInterval(keptAlive);
+      await carrier.close();
+    }
   } catch (error) {
     const usage =
       OffhookError.isInstance(error) &&

@@ -1,8 +1,16 @@
 // Entry of `offhook/testing`: calls without a telephone.
 export { type CallerVoice, openEmbeddedVoice } from './caller-voice.js';
+export { openCallingCarrier, type CallingCarrier, type CallingCarrierOptions } from './calling-carrier.js';
 export type { CallerStep, OpenVoice } from './caller-script.js';
 export { createId, type IdPrefix } from './carrier-a/ids.js';
 export { readMarkup, type MarkupAnswer, type MarkupReading } from './carrier-a/markup.js';
+export { testCarrier } from './conformance/carrier.js';
+export type {
+  CarrierCheck,
+  CarrierFixtures,
+  EndpointAnswer,
+  EndpointRequest,
+} from './conformance/carrier-fixtures.js';
 export { testStore, type StoreCheck } from './conformance/store.js';
 export type { Leg as CarrierALeg } from './carrier-a/leg.js';
 export type { NumberSettings } from './carrier-a/numbers.js';

@@ -105,6 +105,8 @@ export interface SimulatorOptions {
   /** Whom outbound calls reach, by number; the entry `*` is for all others. @default a human who answers and says nothing */
   callees?: Readonly<Record<string, Callee>>;
   disturbances?: Disturbances;
+  /** Port of 127.0.0.1 for its REST API. @default a free one */
+  port?: number;
   /** Speaks the `say` steps. @default the embedded voice */
   openVoice?: OpenVoice;
   clock?: Clock;

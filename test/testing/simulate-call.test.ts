@@ -282,6 +282,7 @@ describe('simulateCall', () => {
   it.each<[string, Partial<SimulateCallOptions>]>([
     ['an address without scheme', { url: '127.0.0.1:8000' }],
     ['a webhook host with a path', { webhookHost: 'voice.example/x' }],
+    ['a carrier that is none', { carrier: 'carrier-z' as 'carrier-a' }],
     ['a called number that is none', { to: '555' }],
     ['an endless call', { maxDurationMs: Number.POSITIVE_INFINITY }],
   ])('refuses %s before it calls', async (_, options) => {

@@ -28,6 +28,8 @@ export interface ExchangeOptions extends SimulatorOptions {
    * reported. Any other number, and every number when none is listed, points at the server's webhooks.
    */
   phoneNumbers?: readonly string[] | undefined;
+  /** The end of a call to a number that is not listed is reported. @default true */
+  reportsEnd?: boolean | undefined;
   /** Added to every form, as the carrier adds parameters without notice. */
   extraParameters?: Readonly<Record<string, string>> | undefined;
   /** Messages on each stream that no carrier should send. */
@@ -64,6 +66,7 @@ export class Exchange implements Switchboard, Dialler {
   readonly #callees: Readonly<Record<string, Callee>>;
   readonly #transferTargets = new WeakMap<Leg, Callee>();
   readonly #scripts = new WeakMap<Callee, Promise<PreparedStep[]>>();
+  readonly #reportsEnd: boolean;
   readonly #closing = new AbortController();
 
   /** @throws ConfigError for options that cannot work. */
@@ -75,6 +78,7 @@ export class Exchange implements Switchboard, Dialler {
     this.streamNoise = options.streamNoise;
     this.#openVoice = options.openVoice ?? openEmbeddedVoice;
     this.#callees = options.callees ?? {};
+    this.#reportsEnd = options.reportsEnd ?? true;
     for (const callee of Object.values(this.#callees)) checkCallee(callee);
     this.webhooks = new WebhookSender({
       target: readTarget(options),
@@ -185,7 +189,7 @@ export class Exchange implements Switchboard, Dialler {
     if (number === undefined) {
       return {
         voice: { url: base + VOICE_PATH, method: 'POST' },
-        status: { url: base + STATUS_PATH, method: 'POST', events },
+        status: this.#reportsEnd ? { url: base + STATUS_PATH, method: 'POST', events } : undefined,
         fallback: undefined,
       };
     }

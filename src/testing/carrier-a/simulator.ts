@@ -1,6 +1,7 @@
 // Carrier A on loopback: the exchange behind an HTTP server that speaks its REST API, with the disturbances that were asked for.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { ConfigError } from '../../base/errors.js';
 import { pause } from '../clock-pause.js';
 import type { CarrierSimulator, Disturbances, InboundCall, RestPurpose, SeenRequest } from '../simulator.js';
 import type { CallReport } from '../report.js';
@@ -142,7 +143,7 @@ function write(
   response.end(body === undefined ? undefined : JSON.stringify(body));
 }
 
-/** Starts carrier A on a free port of 127.0.0.1. @throws ConfigError for options that cannot work. */
+/** Starts carrier A on 127.0.0.1. @throws ConfigError for options that cannot work, or a port that is in use. */
 export async function startCarrierASimulator(options: CarrierASimulatorOptions): Promise<CarrierASimulator> {
   const exchange = new Exchange(options);
   const api = new CarrierAApi(exchange, { unknownCalls: options.unknownCalls ?? 'not-found' });
@@ -150,8 +151,14 @@ export async function startCarrierASimulator(options: CarrierASimulatorOptions):
   const door = new RestDoor(exchange, { api, closing: closing.signal });
   const server = createServer((request, response) => void door.handle(request, response));
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
+    server.once('error', (cause) =>
+      reject(
+        new ConfigError('CONFIG_PORT_IN_USE', `The REST API cannot listen on port ${options.port}.`, {
+          cause,
+        }),
+      ),
+    );
+    server.listen(options.port ?? 0, '127.0.0.1', resolve);
   });
   const { port } = server.address() as AddressInfo;
   exchange.apiUrl = `http://127.0.0.1:${port}`;

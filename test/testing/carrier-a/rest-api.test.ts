@@ -136,6 +136,15 @@ describe('the REST API', () => {
     });
   });
 
+  it('listens where it was told to, and says when it cannot', async () => {
+    const port = Number(new URL(rig.simulator.url).port);
+    await expect(startRig({ simulator: { port } })).rejects.toMatchObject({ code: 'CONFIG_PORT_IN_USE' });
+    await rig.simulator.close();
+    await rig.close();
+    rig = await startRig({ simulator: { port } });
+    expect(rig.simulator.url).toBe(`http://127.0.0.1:${port}`);
+  });
+
   it('names a price some time after the end, as a charge', async () => {
     const leg = await rig.dial({ TimeLimit: '61' });
     const look = async () => (await rig.ask(`Calls/${leg.carrierCallId}.json`)).body;

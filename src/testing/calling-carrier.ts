@@ -1,0 +1,119 @@
+// A carrier of either kind that calls one phone server: what a caller needs of a simulator, and no more.
+import type { Clock } from '../base/clock.js';
+import { ConfigError } from '../base/errors.js';
+import type { CarrierId } from '../contract/call-record.js';
+import type { OpenVoice } from './caller-script.js';
+import { Exchange } from './carrier-a/exchange.js';
+import { createId } from './carrier-a/ids.js';
+import type { CallReport } from './report.js';
+import type { CarrierSimulator, InboundCall, SimulatorOptions } from './simulator.js';
+
+/** Where the phone server is, and how the carrier proves who it is. */
+export interface CallingCarrierOptions {
+  /** Address of the server, for example `http://127.0.0.1:8000`. Its host is dialled, for webhooks and streams. */
+  url: string;
+  /** @default 'carrier-a' */
+  carrier?: CarrierId | undefined;
+  /** Public host of the server, as the carrier knows it; part of what carrier A signs. @default the host of `url` */
+  webhookHost?: string | undefined;
+  /** Carrier A: signs webhooks and upgrade. Nothing is signed without it. */
+  authToken?: string | undefined;
+  /** Carrier A. @default a random id */
+  accountSid?: string | undefined;
+  /** Carrier B: the key that the server sends to the REST API. @default 'simulated' */
+  apiKey?: string | undefined;
+  /** Carrier B: the application that the number belongs to. @default 'simulated' */
+  connectionId?: string | undefined;
+  /** Carrier B: 32 bytes in base64 that the key pair of its signatures is made of. @default a random key pair */
+  privateKey?: string | undefined;
+  /** Carrier B: port of 127.0.0.1 on which its REST API answers; part of the `baseUrl` of the server's carrier. @default a free one */
+  apiPort?: number | undefined;
+  /** Carrier A: post the number's status callback after a call. @default true */
+  statusCallback?: boolean | undefined;
+  /** Speaks the `say` steps. @default the embedded voice */
+  openVoice?: OpenVoice | undefined;
+  /** @default the real clock */
+  clock?: Clock | undefined;
+}
+
+export interface CallingCarrier {
+  /** Carrier B: with which its webhooks are verified, in base64; null for a carrier with another kind of signature. */
+  readonly publicKey: string | null;
+  call(call: InboundCall): Promise<CallReport>;
+  close(): Promise<void>;
+}
+
+const KEY_BYTES = 32;
+const SIMULATED = 'simulated';
+
+function common(options: CallingCarrierOptions): SimulatorOptions {
+  const { url, webhookHost, openVoice, clock } = options;
+  return {
+    url,
+    ...(webhookHost === undefined ? {} : { webhookHost }),
+    ...(openVoice === undefined ? {} : { openVoice }),
+    ...(clock === undefined ? {} : { clock }),
+  };
+}
+
+/** Instructions travel in the answers of the server, so that no REST API is needed. */
+function openCarrierA(options: CallingCarrierOptions): CallingCarrier {
+  const exchange = new Exchange({
+    ...common(options),
+    accountSid: options.accountSid ?? createId('AC'),
+    authToken: options.authToken,
+    reportsEnd: options.statusCallback !== false,
+  });
+  return {
+    publicKey: null,
+    call: (call) => exchange.call(call),
+    close: async () => exchange.close(),
+  };
+}
+
+function readPrivateKey(text: string): Uint8Array {
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.length === KEY_BYTES) return bytes;
+  throw new ConfigError('CONFIG_INVALID', 'The private key of carrier B is 32 bytes in base64.');
+}
+
+type CarrierBStarter = (
+  options: SimulatorOptions & { apiKey: string; connectionId: string; privateKeySeed?: Uint8Array },
+) => Promise<CarrierSimulator & { readonly publicKey: string }>;
+
+/** The server commands this carrier through its REST API, which therefore has to be there. */
+async function openCarrierB(options: CallingCarrierOptions): Promise<CallingCarrier> {
+  const { apiKey = SIMULATED, connectionId = SIMULATED, privateKey, apiPort } = options;
+  const privateKeySeed = privateKey === undefined ? undefined : readPrivateKey(privateKey);
+  const simulator = await (await loadCarrierB())({
+    ...common(options),
+    apiKey,
+    connectionId,
+    ...(apiPort === undefined ? {} : { port: apiPort }),
+    ...(privateKeySeed === undefined ? {} : { privateKeySeed }),
+  });
+  return {
+    publicKey: simulator.publicKey,
+    call: (call) => simulator.call(call),
+    close: () => simulator.close(),
+  };
+}
+
+async function loadCarrierB(): Promise<CarrierBStarter> {
+  const path = './carrier-b/simulator.js';
+  try {
+    return ((await import(path)) as { startCarrierBSimulator: CarrierBStarter }).startCarrierBSimulator;
+  } catch (cause) {
+    throw new ConfigError('CONFIG_INVALID', 'The simulator of carrier B is not part of this build.', {
+      cause,
+    });
+  }
+}
+
+/** Opens a carrier that calls the server. @throws ConfigError for options that cannot work. */
+export async function openCallingCarrier(options: CallingCarrierOptions): Promise<CallingCarrier> {
+  const { carrier = 'carrier-a' } = options;
+  if (carrier === 'carrier-a') return openCarrierA(options);
+  if (carrier === 'carrier-b') return openCarrierB(options);
+  throw new ConfigError('CONFIG_INVALID', 'The carrier is carrier-a or carrier-b.');
+}
