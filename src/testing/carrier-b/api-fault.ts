@@ -14,7 +14,7 @@ const TITLES = {
   90018: 'Call has already ended',
   90027: 'Invalid value for duration_millis',
   90034: 'Call not answered yet',
-  90046: 'Media Streaming could not be started',
+  90045: 'Command not possible while streaming',
   90048: 'Command only possible while streaming',
   90102: 'Answer is only possible for inbound calls',
 } as const;

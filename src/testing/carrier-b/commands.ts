@@ -19,6 +19,7 @@ export interface Command {
 
 const DIGITS = /^[0-9A-D*#wW]+$/;
 const DEFAULT_RING_SECS = 30;
+const MAX_SPEECH_CHARACTERS = 3000;
 
 function demandAnswered(leg: Leg, name: string): void {
   if (!leg.isAnswered) throw new ApiFault(422, 90034, { detail: `${name}: the call is not answered yet` });
@@ -84,10 +85,13 @@ const hangup: Command = {
 const startStream: Command = {
   purpose: 'start-stream',
   fields: STREAM_FIELDS.streaming_start,
-  run(leg, body) {
+  run(leg, body, { exchange }) {
     demandAnswered(leg, 'streaming_start');
     body.requiredText('stream_url');
     const request = readStreamRequest(body);
+    if (leg.streams.isActive && exchange.secondStream === 'refused') {
+      throw new ApiFault(422, 90045, { detail: 'streaming_start: there is a stream', isViolation: false });
+    }
     if (request !== undefined) leg.streams.start(request);
     return {};
   },
@@ -191,6 +195,9 @@ const speak: Command = {
   run(leg, body) {
     demandAnswered(leg, 'speak');
     const payload = body.requiredText('payload');
+    if (payload.length > MAX_SPEECH_CHARACTERS) {
+      throw new ApiFault(422, 10015, { detail: 'speak: more than 3000 characters', pointer: '/payload' });
+    }
     body.requiredText('voice');
     const type = body.oneOf('payload_type', ['text', 'ssml']) ?? 'text';
     body.oneOf('service_level', ['basic', 'premium']);

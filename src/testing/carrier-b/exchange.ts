@@ -38,6 +38,7 @@ export interface Exchange {
   readonly digits: DigitsRoute;
   readonly machineDetection: MachineDetection;
   readonly earlySocket: boolean;
+  readonly secondStream: 'replaces' | 'refused';
   readonly bridgedLegs: 'both' | 'caller' | 'target';
   readonly disturbances: CarrierBDisturbances;
   /** True once for each stream that shall go wrong in this way. */

@@ -86,6 +86,8 @@ export interface CarrierBSimulatorOptions extends Omit<SimulatorOptions, 'callee
   machineDetection?: MachineDetection;
   /** A dial that carries a stream URL opens the socket while it rings. @default true */
   earlySocket?: boolean;
+  /** What becomes of a stream that is asked for while one is open: it takes its place, or is refused with 90045. @default 'replaces' */
+  secondStream?: 'replaces' | 'refused';
   /** Legs whose id `call.bridged` carries. @default 'both' */
   bridgedLegs?: 'both' | 'caller' | 'target';
   /** How long the phone server may take for a webhook. @default 2000 */

@@ -19,23 +19,26 @@ export function ring(
     end(options.timeoutMs, options.retryOnTimeout === false ? ENDS.noAnswer : ENDS.ringTimeout);
   switch (callee.type) {
     case 'busy':
-      return end(NETWORK_MS, ENDS.busy);
+      end(NETWORK_MS, ENDS.busy);
+      break;
     case 'unreachable':
-      return end(NETWORK_MS, ENDS.notFound);
+      end(NETWORK_MS, ENDS.notFound);
+      break;
     case 'rejects':
-      return end(callee.ringMs ?? NETWORK_MS, ENDS.rejected);
-    case 'no-answer': {
-      const { ringMs } = callee;
-      return ringMs === undefined || ringMs >= options.timeoutMs ? ringsOut() : end(ringMs, ENDS.noAnswer);
-    }
-    default: {
-      const ringMs = ringTimeOf(callee);
-      if (ringMs >= options.timeoutMs) return ringsOut();
-      leg.person = { steps, startsWith: callee.type === 'human' ? 'stream' : 'answer' };
-      return leg.after(ringMs, () => {
-        leg.answer();
-        options.onAnswered();
-      });
-    }
+      end(callee.ringMs ?? NETWORK_MS, ENDS.rejected);
+      break;
+    case 'no-answer':
+      if (callee.ringMs === undefined || callee.ringMs >= options.timeoutMs) ringsOut();
+      else end(callee.ringMs, ENDS.noAnswer);
+      break;
+    default:
+      if (ringTimeOf(callee) >= options.timeoutMs) ringsOut();
+      else {
+        leg.person = { steps, startsWith: callee.type === 'human' ? 'stream' : 'answer' };
+        leg.after(ringTimeOf(callee), () => {
+          leg.answer();
+          options.onAnswered();
+        });
+      }
   }
 }

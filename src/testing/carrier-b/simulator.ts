@@ -139,6 +139,7 @@ export async function startCarrierBSimulator(options: CarrierBSimulatorOptions):
     digits: options.digits ?? 'socket-first',
     machineDetection: options.machineDetection ?? 'as-called',
     earlySocket: options.earlySocket ?? true,
+    secondStream: options.secondStream ?? 'replaces',
     bridgedLegs: options.bridgedLegs ?? 'both',
     get disturbances() {
       return disturbances;

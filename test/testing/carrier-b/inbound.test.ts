@@ -257,6 +257,18 @@ describe('an inbound call', () => {
     expect((await moveWhile(clock, running)).end).toMatchObject({ by: 'agent', how: 'closed' });
   });
 
+  it('refuses a second stream where it does not take the place of the first', async () => {
+    const { clock, phone, simulator } = await start({ onEvent: answerCalls }, { secondStream: 'refused' });
+    const running = simulator.call({ script: TALK });
+    await moveUntil(clock, () => (phone.streams[0]?.messages.length ?? 0) > 5);
+    const [leg] = simulator.legs;
+    const second = await phone.command(leg?.carrierCallId, 'streaming_start', STREAM_FIELDS);
+    expect(second.body.errors?.[0]?.code).toBe('90045');
+    expect(leg?.violations).toEqual([]);
+    leg?.hangUp();
+    expect((await moveWhile(clock, running)).ok).toBe(true);
+  });
+
   it('ends when the caller has waited long enough, or is called off', async () => {
     const { clock, phone, simulator } = await start();
     const report = await moveWhile(clock, simulator.call({ script: TALK, maxDurationMs: 1000 }));

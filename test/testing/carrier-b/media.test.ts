@@ -16,7 +16,6 @@ import {
   moveWhile,
   startPhone,
   STREAM_FIELDS,
-  type FakePhone,
   type PhoneOptions,
   type PhoneStream,
 } from './fake-phone.js';

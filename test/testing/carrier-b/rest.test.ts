@@ -7,7 +7,6 @@ import {
   answerCalls,
   API_KEY,
   CONNECTION_ID,
-  moveBy,
   moveUntil,
   moveWhile,
   nextCommandId,
@@ -174,8 +173,9 @@ describe('commands', () => {
     ['reject', { cause: 'BUSY' }, '10015'],
     ['reject', {}, '10004'],
     ['speak', { payload: 'x', voice: 'female', payload_type: 'html' }, '10015'],
+    ['speak', { payload: 'x'.repeat(3001), voice: 'female' }, '10015'],
     ['record_start', { format: 'wav' }, '10004'],
-  ])('%s is refused with %j', async (name, fields, code) => {
+  ])('%s is refused where it cannot be meant: %o', async (name, fields, code) => {
     const { phone, leg, id, finish } = await talking();
     const answer = await phone.command(id, name, fields);
     expect(answer.status).toBe(422);
