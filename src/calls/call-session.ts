@@ -337,6 +337,10 @@ export class CallSession {
   /** The agent cannot say it: the carrier's voice does, and the call ends. */
   #sorry(ending: CallEnding): void {
     if (this.#isOver) return;
+    if (this.#standing.over !== undefined) {
+      this.#end(ending);
+      return;
+    }
     this.#conversation.close();
     this.#media.unexpect();
     this.#words.say(SORRY, { language: SORRY_LANGUAGE, ending });
