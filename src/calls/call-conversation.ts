@@ -48,10 +48,11 @@ export class CallConversation {
     return this.#voice?.takesSpokenText === true;
   }
 
-  /** The end that the agent has asked for because of some trouble, and that waits for its last words to be heard. */
-  get failing(): { reason: EndReason; failure: CallFailure | undefined } | undefined {
+  /** The end that the line shows, unless the agent was about to end the call because of some trouble. */
+  endedBy(reason: EndReason, failure?: CallFailure): CallEnding {
     const failing = this.#voice?.failing;
-    return failing === undefined ? undefined : { ...failing, failure: plain(failing.failure) };
+    if (failing === undefined) return { reason, failure, close: NORMAL_CLOSE };
+    return { reason: failing.reason, failure: plain(failing.failure), close: NORMAL_CLOSE };
   }
 
   /** A stream is up. */

@@ -17,14 +17,15 @@ import type {
   WaitingCall,
 } from './call-desk.js';
 import { type CallEnding, reportedEnd } from './call-ending.js';
-import type { CallEnvironment, CallRemains } from './call-environment.js';
+import type { CallEnvironment } from './call-environment.js';
 import { CallLedger } from './call-ledger.js';
-import { CallSession, type SessionSeed } from './call-session.js';
+import { CallSession } from './call-session.js';
 import { CostWatch } from './cost-watch.js';
 import { EndedCall } from './ended-call.js';
 import { EndedCalls } from './ended-calls.js';
 import { Farewell } from './farewell.js';
 import { RecordWatch } from './record-watch.js';
+import type { CallRemains, SessionSeed } from './session-owner.js';
 import { inviteStream } from './stream-invitation.js';
 import { TimedMap } from './timed-map.js';
 

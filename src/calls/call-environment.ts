@@ -1,13 +1,10 @@
-// What all calls of a server have in common, and what a session may ask of its keeper.
+// What all calls of a server have in common.
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import type { Carrier } from '../carriers/carrier.js';
-import type { CallDirection } from '../contract/call-record.js';
 import type { EngineRecipe } from '../engines/engine.js';
 import type { EventBus } from '../events/bus.js';
 import type { TranscoderBackend } from '../transcoder/backend.js';
-import type { CallLedger } from './call-ledger.js';
-import type { Farewell } from './farewell.js';
 
 /** What `CallDirectory` is made of. */
 export interface CallEnvironment {
@@ -32,25 +29,4 @@ export interface CallEnvironment {
   readonly language: string | undefined;
   /** Records every call, where the carrier can. */
   readonly recording: boolean;
-}
-
-/** What is left of a call that is over. */
-export interface CallRemains {
-  readonly callId: string;
-  readonly carrierCallId: string | null;
-  readonly direction: CallDirection;
-  /** Takes the facts that come later. */
-  readonly ledger: CallLedger;
-  /** What is still asked of the carrier; undefined when there is nothing to ask. */
-  readonly farewell: Farewell | undefined;
-}
-
-/** Who keeps the sessions. */
-export interface SessionOwner {
-  /** Books the carrier's id for the session. False when another live call has it. */
-  claim(carrierCallId: string): boolean;
-  /** The session is over. */
-  ended(remains: CallRemains): void;
-  /** The carrier's id of a call that is over became known. */
-  identified(callId: string, carrierCallId: string): void;
 }

@@ -1,9 +1,10 @@
 // The facts of one call, from its first to those that come after its end. Keeps what later facts build on: cost, keys, recording.
+import type { Clock } from '../base/clock.js';
 import type { CallFact } from '../contract/call-event.js';
 import type { Cost, Recording, Usage } from '../contract/call-record.js';
 import type { EngineFact } from '../engines/engine.js';
+import type { EventBus } from '../events/bus.js';
 import { roundMoney } from '../events/summarize.js';
-import type { CallEnvironment } from './call-environment.js';
 import { FactStamp } from './fact-stamp.js';
 
 /** Notes of one call beyond this are not told: the record keeps no more. */
@@ -21,7 +22,7 @@ const UNKNOWN_COST: Cost = {
 
 export class CallLedger {
   readonly #stamp: FactStamp;
-  readonly #clock: CallEnvironment['clock'];
+  readonly #clock: Clock;
   #turnIndex = 0;
   #cost = UNKNOWN_COST;
   #usage: Usage | null = null;
@@ -31,7 +32,7 @@ export class CallLedger {
   #keySequences = 0;
   #notes = 0;
 
-  constructor(callId: string, environment: Pick<CallEnvironment, 'nodeId' | 'bus' | 'clock'>) {
+  constructor(callId: string, environment: { nodeId: string; bus: EventBus; clock: Clock }) {
     this.#stamp = new FactStamp(callId, environment);
     this.#clock = environment.clock;
   }

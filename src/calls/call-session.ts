@@ -1,53 +1,36 @@
 // One live call, from bell or dial to its one end. What the parts of a call are about is in their own files; here is what follows
 // from one for the other.
 import { ConfigError, RequestError } from '../base/errors.js';
-import { describeError } from '../base/log.js';
 import type { CallAnswer } from '../carriers/carrier.js';
 import type { CallIdentity } from '../contract/call-event.js';
-import type { CallFailure, CallOutcome, CallStatus, EndReason } from '../contract/call-record.js';
+import type { CallOutcome } from '../contract/call-record.js';
 import { recordEnd, sayFarewell } from './call-conclusion.js';
 import { CallConversation } from './call-conversation.js';
-import type {
-  CallReport,
-  OutboundRequest,
-  StreamAdmission,
-  StreamReceiver,
-  StreamSocket,
-  WaitingCall,
-} from './call-desk.js';
+import type { CallReport, StreamReceiver, StreamSocket, WaitingCall } from './call-desk.js';
 import { type CallEnding, type CallReach, NORMAL_CLOSE, reportedEnd } from './call-ending.js';
-import type { CallEnvironment, SessionOwner } from './call-environment.js';
+import type { CallEnvironment } from './call-environment.js';
 import { identifyCall, type StartMessage } from './call-identity.js';
 import { CallKeys } from './call-keys.js';
 import { CallLedger } from './call-ledger.js';
 import type { CallLine, TimerName } from './call-line.js';
 import { CallMedia } from './call-media.js';
-import { CallProgress } from './call-progress.js';
-import type { CallStream, LiveMessage, StreamLoss } from './call-stream.js';
+import { CallStanding } from './call-standing.js';
+import type { LiveMessage } from './call-stream.js';
 import { CallTimers } from './call-timers.js';
 import type { Farewell } from './farewell.js';
 import { LastWords, SORRY, SORRY_LANGUAGE } from './last-words.js';
 import { MachineWatch } from './machine-watch.js';
 import { OutboundCall } from './outbound-call.js';
 import { answerRinging } from './ringing-call.js';
-import { judgeLoss } from './stream-loss.js';
+import type { SessionOwner, SessionSeed } from './session-owner.js';
+import { StreamIntake } from './stream-intake.js';
+import { StreamDeparture } from './stream-departure.js';
 import { CallTransfer } from './transfer.js';
 
 /** After the carrier reported the end, what is still on its way has this long to tell more. */
 const REPORT_GRACE_MS = 2000;
 /** A carrier that takes instructions in replies asks for them within this time after the answer, and opens the stream. */
 const INSTRUCTED_STREAM_MS = 20_000;
-
-/** How a session begins. */
-export interface SessionSeed {
-  /** What is known of the call. */
-  readonly admission: StreamAdmission;
-  /** True when a stream is all that is known of it: without one there is no call. */
-  readonly byStream: boolean;
-  /** Public host that a webhook of the call came to. */
-  readonly host: string | undefined;
-  readonly outbound: OutboundRequest | undefined;
-}
 
 export class CallSession {
   readonly callId: string;
@@ -64,14 +47,13 @@ export class CallSession {
   readonly #words: LastWords;
   readonly #machine: MachineWatch | undefined;
   readonly #outbound: OutboundCall | undefined;
-  readonly #progress = new CallProgress();
+  readonly #standing: CallStanding;
+  readonly #intake: StreamIntake;
+  readonly #departure: StreamDeparture;
   #isOver = false;
   /** Public host that a webhook of the call came to. */
   #webhookHost: string | undefined;
   #identity: CallIdentity;
-  #isAnswered = false;
-  /** What the carrier says became of the call, once it says that it is over. */
-  #reported: { outcome: CallOutcome | null } | undefined;
   /** The agent wanted the end while the caller was being handed over. */
   #deferredEnd: CallEnding | undefined;
   #farewell: Farewell | undefined;
@@ -86,38 +68,62 @@ export class CallSession {
     this.#ledger = new CallLedger(this.callId, environment);
     this.#timers = new CallTimers(environment.clock);
     this.#line = this.#openLine();
+    this.#standing = new CallStanding(this.#line, {
+      answered: () => this.#answered(),
+      over: (outcome) => this.#reportedOver(outcome),
+    });
     this.#media = new CallMedia(this.#line, {
-      starting: (stream, start) => this.#starting(stream, start),
+      starting: (stream, start) => this.#intake.starting(stream, start),
       received: (message) => this.#received(message),
-      gone: (loss, { wasUp }) => (wasUp ? this.#streamGone(loss) : this.#arrivalGone(loss)),
-      missing: (failure) => this.#end({ ...this.#stopped('stream-lost', failure), carrier: 'hang-up' }),
+      gone: (loss, { wasUp }) => this.#departure.gone(loss, { wasUp }),
+      missing: (failure) =>
+        this.#end({ ...this.#conversation.endedBy('stream-lost', failure), carrier: 'hang-up' }),
     });
     this.#conversation = new CallConversation(
       this.#line,
       { recipe: seed.outbound?.recipe ?? environment.recipe, counters: this.#media.counters },
       { ends: (ending, { untold }) => this.#agentEnds(ending, untold) },
     );
+    const streams = { media: this.#media, conversation: this.#conversation, byStream: seed.byStream };
+    this.#intake = new StreamIntake(this.#line, streams, {
+      claimed: (start) => this.#claimed(start),
+      attached: ({ isFirst }) => isFirst && this.#begins(),
+      speechless: (ending) => this.#sorry(ending),
+    });
     this.#keys = new CallKeys(this.#line, this.#media, {
       pressed: (digit) => this.#conversation.pushDtmf(digit),
-      refusedAfter: (loss) => this.#streamGone(loss),
+      refusedAfter: (loss) => this.#departure.gone(loss, { wasUp: true }),
     });
     this.#transfer = new CallTransfer(this.#line, {
       away: () => this.#conversation.hold('transfer'),
       back: () => this.#callerIsBack(),
-      refusedAfter: (loss) => this.#streamGone(loss),
+      refusedAfter: (loss) => this.#departure.gone(loss, { wasUp: true }),
     });
     this.#words = new LastWords(this.#line);
+    this.#departure = new StreamDeparture(
+      this.#line,
+      {
+        media: this.#media,
+        conversation: this.#conversation,
+        intake: this.#intake,
+        keys: this.#keys,
+        transfer: this.#transfer,
+        words: this.#words,
+        standing: this.#standing,
+      },
+      { reportedOver: () => this.#endAsReported() },
+    );
     if (seed.outbound === undefined) return;
     const { machineDetection, voicemailMessage: message } = seed.outbound;
     const watched = { message, words: this.#words };
     if (machineDetection)
       this.#machine = new MachineWatch(this.#line, watched, {
-        answered: ({ byPerson }) => (byPerson ? this.#answered() : this.#isNowAnswered()),
+        answered: ({ byPerson }) => (byPerson ? this.#answered() : this.#standing.isNowAnswered()),
         silence: () => this.#conversation.hold('machine'),
       });
     this.#outbound = new OutboundCall(this.#line, seed.outbound, {
       placed: (carrierCallId) => void this.adopt(carrierCallId),
-      unanswered: () => void this.#endUnanswered(),
+      unanswered: (outcome) => this.#endUnanswered(outcome),
     });
   }
 
@@ -138,20 +144,19 @@ export class CallSession {
 
   /** The call rings at a carrier that is steered by commands: tells it, and answers it once the webhook is answered. */
   pickUp(): void {
-    this.#progress.advance('ringing');
-    this.#tellStatus('ringing');
+    this.#standing.rings();
     answerRinging(this.#line, { lost: () => this.#media.open() });
   }
 
   /** Places the outbound call. @throws ConfigError, CarrierError; the call is over then. */
   async place(): Promise<void> {
-    this.#tellStatus('initiated');
+    this.#standing.tell();
     await this.#outbound?.place();
   }
 
   /** The carrier asks what to do with the call: one that rings once more, or an outbound one that was answered. */
   waiting(carrierCallId: WaitingCall['carrierCallId']): CallAnswer {
-    if (!this.adopt(carrierCallId) || this.#reported !== undefined) return { type: 'hang-up' };
+    if (!this.adopt(carrierCallId) || this.#standing.over !== undefined) return { type: 'hang-up' };
     if (this.#identity.direction === 'outbound' && this.#env.carrier.commands === undefined) {
       this.#answered();
       const isDue = !this.#conversation.isStarted && this.#words.ending === undefined;
@@ -167,7 +172,7 @@ export class CallSession {
     if (!this.#isOver && !this.#owner.claim(carrierCallId)) return false;
     this.#identity = { ...this.#identity, carrierCallId };
     if (this.#isOver) this.#owner.identified(this.callId, carrierCallId);
-    else this.#tellStatus(this.#progress.status);
+    else if (!this.#conversation.isStarted) this.#standing.tell();
     this.#outbound?.proven();
     return true;
   }
@@ -181,7 +186,7 @@ export class CallSession {
         ? { type: 'stream', ...this.#media.invite() }
         : { type: 'hang-up' };
     }
-    if (report.type === 'status') this.#progressed(report);
+    if (report.type === 'status') this.#standing.heard(report);
     if (report.type === 'machine-detection') this.#machine?.heard(report.verdict);
     if (report.type === 'dtmf') this.#keys.heard('webhook', report.digit);
     if (report.type === 'stream-failed') this.#media.failed();
@@ -216,7 +221,7 @@ export class CallSession {
 
   get #reach(): CallReach {
     const { direction } = this.#identity;
-    return { direction, answered: this.#isAnswered, started: this.#conversation.isStarted };
+    return { direction, answered: this.#standing.isAnswered, started: this.#conversation.isStarted };
   }
 
   #openLine(): CallLine {
@@ -246,115 +251,54 @@ export class CallSession {
     );
   }
 
-  #tellStatus(status: CallStatus): void {
-    if (this.#isOver || this.#conversation.isStarted || status === 'completed') return;
-    this.#ledger.publish({ type: 'call.status', status, ...this.#identity });
-  }
-
-  #progressed(report: Extract<CallReport, { type: 'status' }>): void {
-    const news = this.#progress.hear(report);
-    if (news === 'ringing') this.#tellStatus('ringing');
-    else if (news === 'completed') this.#reportedOver(report.outcome);
-    else if (report.status === 'active') this.#answered();
-  }
-
   /** Somebody is on the line: a stream is due. */
   #answered(): void {
-    if (this.#isOver || this.#reported !== undefined) return;
-    this.#isNowAnswered();
+    if (this.#isOver || this.#standing.over !== undefined) return;
+    this.#standing.isNowAnswered();
     const isDue = !this.#conversation.isStarted && !this.#media.isExpected && !this.#media.isThere;
     if (!isDue || this.#words.ending !== undefined || this.#machine?.isMachine === true) return;
     if (this.#env.carrier.commands !== undefined) this.#media.open();
     else this.#media.expect(INSTRUCTED_STREAM_MS);
   }
 
-  #isNowAnswered(): void {
-    if (!this.#isAnswered) this.#tellStatus('active');
-    this.#isAnswered = true;
-    this.#progress.advance('active');
-    this.#timers.cancel('answer');
-    this.#timers.cancel('ring');
-  }
-
   /** The carrier says that the call is over. */
   #reportedOver(outcome: CallOutcome | null): void {
-    this.#reported = { outcome };
     this.#media.unexpect();
     this.#timers.cancel('answer');
     const mayTellMore =
-      this.#media.isThere || this.#transfer.isPending || (outcome === 'answered' && !this.#isAnswered);
+      this.#media.isThere ||
+      this.#transfer.isPending ||
+      (outcome === 'answered' && !this.#standing.isAnswered);
     if (!mayTellMore || this.#words.ending !== undefined) this.#endAsReported();
     else this.#timers.set('report', REPORT_GRACE_MS, () => this.#endAsReported());
   }
 
   #endAsReported(): void {
-    const { reason, outcome } = reportedEnd(this.#reported?.outcome ?? null, this.#reach);
+    const { reason, outcome } = reportedEnd(this.#standing.over?.outcome ?? null, this.#reach);
     // Who is over before a transfer has a result has left in the middle of it.
     const hasLeft = this.#transfer.isPending && reason === 'carrier-hangup';
-    this.#end({ ...this.#stopped(hasLeft ? 'caller-hangup' : reason), outcome });
+    this.#end({ ...this.#conversation.endedBy(hasLeft ? 'caller-hangup' : reason), outcome });
   }
 
   /** Nobody has answered an outbound call, and no report says so. */
-  async #endUnanswered(): Promise<void> {
-    const { carrier, logger } = this.#env;
-    const { carrierCallId } = this.#identity;
-    let outcome: CallOutcome = 'no-answer';
-    try {
-      if (carrierCallId !== null) outcome = (await carrier.rest.lookUp(carrierCallId)).outcome ?? outcome;
-    } catch (error) {
-      logger.warn({ callId: this.callId, ...describeError(error) }, 'the carrier did not tell of the call');
-    }
-    if (this.#isAnswered) return;
+  #endUnanswered(outcome: CallOutcome): void {
+    if (this.#standing.isAnswered) return;
     this.#end({ reason: reportedEnd(outcome, this.#reach).reason, outcome, carrier: 'hang-up' });
   }
 
-  #starting(stream: CallStream, start: StartMessage): void {
-    const known = this.#identity.carrierCallId;
-    if (known !== null && known !== start.carrierCallId) {
-      this.#refuse(stream, 'The start message names another call', {});
-      return;
-    }
-    if (!this.#owner.claim(start.carrierCallId)) {
-      this.#refuse(stream, 'The call has a stream already', { unrecorded: true });
-      return;
-    }
+  /** The call that a stream names is this one, unless another live call has its id. */
+  #claimed(start: StartMessage): boolean {
+    if (!this.#owner.claim(start.carrierCallId)) return false;
     if (this.#seed.byStream) this.#identity = this.#identify(start);
     else this.adopt(start.carrierCallId);
-    this.#media.take(stream);
-    const { format, outboundFormat, codec } = start;
-    if (format === null) {
-      this.#notSpoken(codec);
-      return;
-    }
-    const isFirst = !this.#conversation.isStarted;
-    if (isFirst) {
-      const end = () => this.#end({ reason: 'max-duration', close: NORMAL_CLOSE, carrier: 'hang-up' });
-      this.#timers.set('max', this.#env.maxCallMs, end);
-    }
-    this.#conversation.attach({ format, outboundFormat, media: stream.media, socket: stream.socket });
-    if (isFirst) this.#isNowAnswered();
+    return true;
   }
 
-  /** A stream that is not ours. It is all there is of a call that began with it; any other call goes on. */
-  #refuse(stream: CallStream, reason: string, options: { unrecorded?: boolean }): void {
-    this.#env.logger.warn({ callId: this.callId }, 'media stream refused');
-    const close = { code: 1008, reason };
-    this.#media.refuse(stream, close);
-    const isAll = this.#seed.byStream && !this.#conversation.isStarted;
-    if (isAll) this.#end({ reason: 'protocol-error', close, ...options });
-  }
-
-  /** The carrier sends a codec that we do not speak: another stream, or the carrier's voice says sorry. */
-  #notSpoken(codec: string): void {
-    const shown = codec.replace(/[^\w/;=.-]/g, '').slice(0, 40);
-    const message = `The carrier offered a codec that is not spoken here: ${shown}.`;
-    if (this.#media.canOpen && this.#media.codec === 'preferred') {
-      this.#ledger.note('stream-replaced', message);
-      this.#media.open('fallback');
-      return;
-    }
-    const close = { code: 1003, reason: 'Unsupported codec' };
-    this.#sorry({ reason: 'protocol-error', failure: { code: 'PROTOCOL_INVALID', message }, close });
+  /** The first stream is up. */
+  #begins(): void {
+    this.#standing.isNowAnswered({ isTold: true });
+    const end = () => this.#end({ reason: 'max-duration', close: NORMAL_CLOSE, carrier: 'hang-up' });
+    this.#timers.set('max', this.#env.maxCallMs, end);
   }
 
   #received(message: LiveMessage): void {
@@ -364,52 +308,10 @@ export class CallSession {
     else if (this.#keys.takesSmallMessage()) this.#conversation.receive(message);
   }
 
-  /** A socket that was admitted went before it was the call's. */
-  #arrivalGone(loss: StreamLoss): void {
-    if (this.#seed.byStream && !this.#conversation.isStarted) this.#endWith(loss);
-    else this.#media.failed();
-  }
-
-  /** The stream that was up is gone. */
-  #streamGone(loss: StreamLoss): void {
-    if (this.#isOver) return;
-    const verdict = judgeLoss(loss.type, {
-      hasLastWords: this.#words.ending !== undefined,
-      isReportedOver: this.#reported !== undefined,
-      isTransferring: this.#transfer.isPending,
-      isReplaced: this.#media.isExpected,
-      isCommanded: this.#env.carrier.commands !== undefined,
-      canReopen: this.#media.canOpen,
-    });
-    if (verdict === 'end') this.#endWith(loss);
-    else if (verdict === 'as-reported') this.#endAsReported();
-    else {
-      this.#conversation.detach();
-      this.#transfer.streamGone(loss);
-      this.#keys.streamGone(loss);
-    }
-    // An agent whose apology was cut off by it ends the call instead.
-    if (verdict !== 'reopen' || this.#isOver) return;
-    this.#ledger.note('stream-replaced', 'The media stream was lost, and another one was asked for.');
-    this.#media.open();
-  }
-
-  #endWith(loss: StreamLoss): void {
-    if (loss.type === 'broken') {
-      const { failure, close } = loss;
-      this.#end({ reason: 'protocol-error', failure, close, carrier: 'hang-up' });
-    } else if (loss.type === 'lost') this.#end({ ...this.#stopped('stream-lost'), carrier: 'check' });
-    else {
-      // A carrier that is steered by commands keeps a call without a stream: it must be known to be over.
-      const carrier = this.#env.carrier.commands === undefined ? undefined : 'confirm';
-      this.#end({ ...this.#stopped('caller-hangup'), carrier });
-    }
-  }
-
   /** @throws RequestError unless agent and caller are talking. */
   #demandConversation(otherwise: string): void {
     const isBusy = this.#media.isExpected || this.#keys.isSending || this.#transfer.isPending;
-    const isEnding = this.#reported !== undefined || this.#words.ending !== undefined || this.#isOver;
+    const isEnding = this.#standing.over !== undefined || this.#words.ending !== undefined || this.#isOver;
     const isTalking = this.#media.isUp && this.#conversation.isOpen && this.#machine?.isMachine !== true;
     if (isBusy || isEnding || !isTalking) throw new RequestError('REQUEST_CONFLICT', otherwise);
   }
@@ -417,7 +319,7 @@ export class CallSession {
   /** The number that the caller was handed over to was not reached. */
   #callerIsBack(): void {
     this.#conversation.release('transfer');
-    if (this.#reported !== undefined) this.#end({ reason: 'caller-hangup', close: NORMAL_CLOSE });
+    if (this.#standing.over !== undefined) this.#end({ reason: 'caller-hangup', close: NORMAL_CLOSE });
     else if (this.#deferredEnd !== undefined) this.#end(this.#deferredEnd);
     else if (this.#env.carrier.commands === undefined) this.#media.expect();
     else if (this.#media.isUp) return;
@@ -435,6 +337,10 @@ export class CallSession {
   /** The agent cannot say it: the carrier's voice does, and the call ends. */
   #sorry(ending: CallEnding): void {
     if (this.#isOver) return;
+    if (this.#standing.over !== undefined) {
+      this.#end(ending);
+      return;
+    }
     this.#conversation.close();
     this.#media.unexpect();
     this.#words.say(SORRY, { language: SORRY_LANGUAGE, ending });
@@ -444,7 +350,7 @@ export class CallSession {
   #end(wanted: CallEnding): void {
     if (this.#isOver) return;
     // Last words that have begun decided how the call ends; only what is asked of the carrier depends on what ends it now.
-    const carrier = this.#reported === undefined ? wanted.carrier : undefined;
+    const carrier = this.#standing.over === undefined ? wanted.carrier : undefined;
     const ending = { ...(this.#words.ending ?? wanted), carrier };
     this.#isOver = true;
     this.#timers.close();
@@ -454,7 +360,7 @@ export class CallSession {
       ending,
       reach: this.#reach,
       isVoicemail: this.#machine?.isMachine === true,
-      isUntold: this.#seed.byStream && !this.#conversation.isStarted,
+      isUntold: this.#intake.isAll,
       counters,
     });
     const { reason, close } = ending;
@@ -471,12 +377,6 @@ export class CallSession {
       farewell: this.#farewell,
     });
     this.#media.close(close);
-  }
-
-  /** The end that the line shows, unless the agent was about to end the call for another reason. */
-  #stopped(otherwise: EndReason, failure?: CallFailure): CallEnding {
-    const failing = this.#conversation.failing ?? { reason: otherwise, failure };
-    return { ...failing, close: NORMAL_CLOSE };
   }
 
   #identify(start: StartMessage | undefined): CallIdentity {

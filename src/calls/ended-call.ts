@@ -1,7 +1,7 @@
 // A call that is over: takes the facts that may still come, and answers a carrier that still asks about it.
 import type { CallAnswer } from '../carriers/carrier.js';
-import type { CallRemains } from './call-environment.js';
 import type { CallReport } from './call-desk.js';
+import type { CallRemains } from './session-owner.js';
 
 const HANG_UP: CallAnswer = { type: 'hang-up' };
 

@@ -1,6 +1,7 @@
 // Placing an outbound call: the request, and what is done when its answer is late, lost or never comes.
 import { CarrierError, ConfigError } from '../base/errors.js';
 import { describeError } from '../base/log.js';
+import type { CallOutcome } from '../contract/call-record.js';
 import type { OutboundRequest } from './call-desk.js';
 import { type CallLine, toFailure, webhookBaseUrl } from './call-line.js';
 
@@ -14,8 +15,8 @@ const LIMIT_MARGIN_SECONDS = 60;
 export interface OutboundEvents {
   /** The answer to the request names the call. */
   placed(carrierCallId: string): void;
-  /** Nobody has answered, and no report says so. */
-  unanswered(): void;
+  /** The carrier has not said for too long that somebody has answered; this is what it says when it is asked. */
+  unanswered(outcome: CallOutcome): void;
 }
 
 export class OutboundCall {
@@ -104,7 +105,20 @@ export class OutboundCall {
 
   #watchRinging(): void {
     const delayMs = this.request.ringTimeoutSeconds * 1000 + RING_GRACE_MS;
-    if (!this.#line.isOver) this.#line.timers.set('ring', delayMs, () => this.#events.unanswered());
+    if (!this.#line.isOver) this.#line.timers.set('ring', delayMs, () => void this.#lookUp());
+  }
+
+  async #lookUp(): Promise<void> {
+    const { callId, environment, identity } = this.#line;
+    const { carrierCallId } = identity;
+    let outcome: CallOutcome = 'no-answer';
+    try {
+      if (carrierCallId !== null)
+        outcome = (await environment.carrier.rest.lookUp(carrierCallId)).outcome ?? outcome;
+    } catch (error) {
+      environment.logger.warn({ callId, ...describeError(error) }, 'the carrier did not tell of the call');
+    }
+    this.#events.unanswered(outcome);
   }
 }
 

@@ -1,7 +1,6 @@
 // One call of the pipeline: who has the floor. Hears the caller, decides the turns, starts and stops the agent's replies.
 import { FRAME_MS } from '../audio/format.js';
 import type { Timer } from '../base/clock.js';
-import { OffhookError } from '../base/errors.js';
 import { describeError } from '../base/log.js';
 import type { LanguageModel, LanguageModelEvent } from '../providers/language-model.js';
 import type { SpeechToText, SpeechToTextSession } from '../providers/speech-to-text.js';
@@ -10,7 +9,8 @@ import { BargeIn, type BargeInDecision } from './barge-in.js';
 import { Conversation } from './conversation.js';
 import { Endpointing } from './endpointing.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, Resumption, SpokenText } from './engine.js';
-import { Reply, type ReplyOutcome } from './reply.js';
+import { APOLOGY, APOLOGY_LIMIT_MS, FAILED, type Stage, toFailure } from './pipeline-failure.js';
+import { onlyText, Reply, type ReplyOutcome } from './reply.js';
 import { SpeechDetector } from './speech-detector.js';
 import { TurnBook } from './turn-book.js';
 import type { TurnLatencyMeter } from './turn-latency.js';
@@ -28,27 +28,12 @@ export interface PipelineCallOptions {
   readonly interruptible: boolean;
 }
 
-type Stage = 'stt' | 'llm' | 'tts' | 'engine';
-
-/** Said when a provider fails and the voice still works. */
-const APOLOGY = 'I am sorry, something went wrong. Please call again later.';
-
-/** The call ends by now even if the apology could not be said. */
-const APOLOGY_LIMIT_MS = 8000;
-
 /** How long a finished caller waits for the recogniser: with an open piece of text, and with none at all. */
 const OPEN_TEXT_WAIT_MS = 1000;
 const NO_TEXT_WAIT_MS = 2000;
 
 /** Speech is recognised as such after three voiced frames. */
 const SPEECH_START_MS = 3 * FRAME_MS;
-
-const FAILED: Readonly<Record<Stage, string>> = {
-  stt: 'The speech recognition failed.',
-  llm: 'The language model failed.',
-  tts: 'The speech synthesis failed.',
-  engine: 'The voice engine failed.',
-};
 
 export class PipelineCall implements Engine {
   readonly mode = 'pipeline';
@@ -317,7 +302,7 @@ export class PipelineCall implements Engine {
   /** A turn that the agent opens itself. */
   #say(text: string): void {
     const turn = this.#turns.open('', this.#context.clock.wallNow());
-    this.#begin(turn.latency, () => only(text));
+    this.#begin(turn.latency, () => onlyText(text));
   }
 
   #begin(
@@ -363,10 +348,7 @@ export class PipelineCall implements Engine {
     if (this.#state !== 'live') return;
     this.#log(FAILED[stage], error);
     const apologising = this.#failure !== undefined;
-    this.#failure ??= {
-      code: OffhookError.isInstance(error) ? error.code : 'PROVIDER_FAILED',
-      message: OffhookError.isInstance(error) ? error.message : FAILED[stage],
-    };
+    this.#failure ??= toFailure(stage, error);
     this.#stopAwaiting();
     this.#endpointing.reset();
     if (stage === 'tts' || this.#voice === undefined || this.#held) {
@@ -414,8 +396,4 @@ export class PipelineCall implements Engine {
   #log(sentence: string, error: unknown): void {
     this.#context.logger.warn({ callId: this.#context.callId, ...describeError(error) }, sentence);
   }
-}
-
-async function* only(text: string): AsyncGenerator<LanguageModelEvent> {
-  yield { type: 'text', delta: text };
 }

@@ -135,3 +135,8 @@ export class Reply {
     if (!this.#stopped) this.#options.events.failed(stage, error);
   }
 }
+
+/** A language stage that says `text` and nothing else. */
+export async function* onlyText(text: string): AsyncGenerator<LanguageModelEvent> {
+  yield { type: 'text', delta: text };
+}

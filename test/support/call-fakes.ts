@@ -235,6 +235,7 @@ export interface BenchOptions {
   supports?: Partial<Carrier['supports']>;
   recording?: boolean;
   publicHost?: string | undefined;
+  backend?: TranscoderBackend;
 }
 
 /** Host that the bench's webhooks come to. */
@@ -257,7 +258,7 @@ export class CallBench {
   readonly desk: CallDirectory;
 
   constructor(options: BenchOptions = {}) {
-    const { steering = 'replies', key, supports, recording = false } = options;
+    const { steering = 'replies', key, supports, recording = false, backend = noTranscoder } = options;
     const publicHost = 'publicHost' in options ? options.publicHost : 'voice.example';
     const recipe: EngineRecipe = {
       mode: 'pipeline',
@@ -274,7 +275,7 @@ export class CallBench {
     this.carrier = createFakeCarrier({ rest: this.rest, key, commands, supports });
     this.desk = new CallDirectory({
       carrier: this.carrier,
-      backend: noTranscoder,
+      backend,
       recipe,
       bus: this.bus,
       clock: this.clock,

@@ -1,0 +1,64 @@
+// How far a call has come, as its carrier reports it and as other signs show it.
+import type { CallOutcome, CallStatus } from '../contract/call-record.js';
+import type { CallReport } from './call-desk.js';
+import type { CallLine } from './call-line.js';
+import { CallProgress } from './call-progress.js';
+
+export interface StandingEvents {
+  /** The carrier says that somebody is on the line. May come again. */
+  answered(): void;
+  /** The carrier says that the call is over. Once. */
+  over(outcome: CallOutcome | null): void;
+}
+
+export class CallStanding {
+  readonly #line: CallLine;
+  readonly #events: StandingEvents;
+  readonly #progress = new CallProgress();
+  #isAnswered = false;
+  #over: { readonly outcome: CallOutcome | null } | undefined;
+
+  constructor(line: CallLine, events: StandingEvents) {
+    this.#line = line;
+    this.#events = events;
+  }
+
+  get isAnswered(): boolean {
+    return this.#isAnswered;
+  }
+
+  /** What the carrier says became of the call; undefined until it says that it is over. */
+  get over(): { readonly outcome: CallOutcome | null } | undefined {
+    return this.#over;
+  }
+
+  heard(report: Extract<CallReport, { type: 'status' }>): void {
+    const news = this.#progress.hear(report);
+    if (news === 'completed') {
+      this.#over = { outcome: report.outcome };
+      this.#events.over(report.outcome);
+    } else if (news === 'ringing') this.tell();
+    else if (report.status === 'active' && this.#over === undefined) this.#events.answered();
+  }
+
+  /** An inbound call rings here. */
+  rings(): void {
+    this.#progress.advance('ringing');
+    this.tell();
+  }
+
+  /** The call is answered, whatever shows it. `isTold`: another fact says so. */
+  isNowAnswered(options: { isTold: boolean } = { isTold: false }): void {
+    const isNews = !this.#isAnswered;
+    this.#isAnswered = true;
+    this.#progress.advance('active');
+    for (const timer of ['answer', 'ring'] as const) this.#line.timers.cancel(timer);
+    if (isNews && !options.isTold) this.tell('active');
+  }
+
+  /** States where the call is, and who talks to whom as far as that is known. */
+  tell(status: CallStatus = this.#progress.status): void {
+    const { ledger, identity, isOver } = this.#line;
+    if (!isOver && status !== 'completed') ledger.publish({ type: 'call.status', status, ...identity });
+  }
+}

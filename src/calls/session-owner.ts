@@ -1,0 +1,37 @@
+// What a session begins with, what it asks of its keeper, and what it leaves behind.
+import type { CallDirection } from '../contract/call-record.js';
+import type { OutboundRequest, StreamAdmission } from './call-desk.js';
+import type { CallLedger } from './call-ledger.js';
+import type { Farewell } from './farewell.js';
+
+/** How a session begins. */
+export interface SessionSeed {
+  /** What is known of the call. */
+  readonly admission: StreamAdmission;
+  /** True when a stream is all that is known of it: without one there is no call. */
+  readonly byStream: boolean;
+  /** Public host that a webhook of the call came to. */
+  readonly host: string | undefined;
+  readonly outbound: OutboundRequest | undefined;
+}
+
+/** What is left of a call that is over. */
+export interface CallRemains {
+  readonly callId: string;
+  readonly carrierCallId: string | null;
+  readonly direction: CallDirection;
+  /** Takes the facts that come later. */
+  readonly ledger: CallLedger;
+  /** What is still asked of the carrier; undefined when there is nothing to ask. */
+  readonly farewell: Farewell | undefined;
+}
+
+/** Who keeps the sessions. */
+export interface SessionOwner {
+  /** Books the carrier's id for the session. False when another live call has it. */
+  claim(carrierCallId: string): boolean;
+  /** The session is over. */
+  ended(remains: CallRemains): void;
+  /** The carrier's id of a call that is over became known. */
+  identified(callId: string, carrierCallId: string): void;
+}

@@ -1,0 +1,26 @@
+// What can go wrong in a pipeline, as records and logs name it.
+import { OffhookError } from '../base/errors.js';
+import type { EngineFailure } from './engine.js';
+
+/** Part of the pipeline that failed. */
+export type Stage = 'stt' | 'llm' | 'tts' | 'engine';
+
+export const FAILED: Readonly<Record<Stage, string>> = {
+  stt: 'The speech recognition failed.',
+  llm: 'The language model failed.',
+  tts: 'The speech synthesis failed.',
+  engine: 'The voice engine failed.',
+};
+
+/** Said when a provider fails and the voice still works. */
+export const APOLOGY = 'I am sorry, something went wrong. Please call again later.';
+
+/** The call ends by now even if the apology could not be said. */
+export const APOLOGY_LIMIT_MS = 8000;
+
+/** Foreign errors carry content, so their sentence is ours. */
+export function toFailure(stage: Stage, error: unknown): EngineFailure {
+  return OffhookError.isInstance(error)
+    ? { code: error.code, message: error.message }
+    : { code: 'PROVIDER_FAILED', message: FAILED[stage] };
+}
