@@ -5,12 +5,30 @@ import type { ApiClient } from './api-client.js';
 import type { Fields } from './api-exchange.js';
 import { isWireId } from './wire-id.js';
 
-/** The method of `CarrierRest` that is about numbers. */
-export function createNumberMethods(api: ApiClient): Pick<CarrierRest, 'setVoiceUrl'> {
+/** The methods of `CarrierRest` that are about numbers. */
+export function createNumberMethods(
+  api: ApiClient,
+): Required<Pick<CarrierRest, 'setVoiceUrl' | 'voiceUrls'>> {
   return {
+    async voiceUrls(phoneNumber) {
+      const number = await findNumber(api, phoneNumber);
+      if (number === undefined) return undefined;
+      return {
+        voice: toUrl(number.voice_url),
+        status: toUrl(number.status_callback),
+        isOverridden: isOverridden(number),
+      };
+    },
+
     async setVoiceUrl(phoneNumber, urls) {
       const number = await findNumber(api, phoneNumber);
-      if (isSet(number.voice_application_sid) || isSet(number.trunk_sid)) {
+      if (number === undefined) {
+        throw new CarrierError('The carrier account does not own the phone number.', {
+          status: null,
+          retryable: false,
+        });
+      }
+      if (isOverridden(number)) {
         throw new CarrierError(
           'The number is bound to an application or a trunk at the carrier, which overrides its voice URL. Unbind it there, or set manageWebhook to false.',
           { status: null, retryable: false },
@@ -33,20 +51,24 @@ export function createNumberMethods(api: ApiClient): Pick<CarrierRest, 'setVoice
 }
 
 /** The filter of the list is a pattern, so the number is compared once more. */
-async function findNumber(api: ApiClient, phoneNumber: string): Promise<Fields> {
+async function findNumber(api: ApiClient, phoneNumber: string): Promise<Fields | undefined> {
   const { incoming_phone_numbers: list } = await api.send({
     purpose: 'look up a number',
     path: `/IncomingPhoneNumbers.json?PhoneNumber=${encodeURIComponent(phoneNumber)}`,
     isIdempotent: true,
   });
-  const found = (Array.isArray(list) ? list : [])
+  return (Array.isArray(list) ? list : [])
     .map(toFields)
     .find((each) => each.phone_number === phoneNumber && isWireId(each.sid));
-  if (found !== undefined) return found;
-  throw new CarrierError('The carrier account does not own the phone number.', {
-    status: null,
-    retryable: false,
-  });
+}
+
+/** An application or a trunk outranks the voice URL. */
+function isOverridden(number: Fields): boolean {
+  return isSet(number.voice_application_sid) || isSet(number.trunk_sid);
+}
+
+function toUrl(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
 }
 
 /** True when a URL of the number is the wanted one; connection settings in its fragment are the operator's to choose. */

@@ -559,4 +559,13 @@ describe('setVoiceUrl', () => {
     await failureOf(setVoiceUrl());
     expect(api.seen).toHaveLength(1);
   });
+
+  it('tells where a number leads, and changes nothing', async () => {
+    api.replies = [listOf(number), listOf({ ...number, voice_url: '', trunk_sid: 'TK1' }), listOf()];
+    const look = () => rest.voiceUrls?.('+15005550010');
+    expect(await look()).toEqual({ voice: urls.voice, status: urls.status, isOverridden: false });
+    expect(await look()).toEqual({ voice: null, status: urls.status, isOverridden: true });
+    expect(await look()).toBeUndefined();
+    expect(api.seen.map(({ method }) => method)).toEqual(['GET', 'GET', 'GET']);
+  });
 });
