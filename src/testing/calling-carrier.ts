@@ -5,8 +5,9 @@ import type { CarrierId } from '../contract/call-record.js';
 import type { OpenVoice } from './caller-script.js';
 import { Exchange } from './carrier-a/exchange.js';
 import { createId } from './carrier-a/ids.js';
+import { startCarrierBSimulator } from './carrier-b/simulator.js';
 import type { CallReport } from './report.js';
-import type { CarrierSimulator, InboundCall, SimulatorOptions } from './simulator.js';
+import type { InboundCall, SimulatorOptions } from './simulator.js';
 
 /** Where the phone server is, and how the carrier proves who it is. */
 export interface CallingCarrierOptions {
@@ -77,15 +78,11 @@ function readPrivateKey(text: string): Uint8Array {
   throw new ConfigError('CONFIG_INVALID', 'The private key of carrier B is 32 bytes in base64.');
 }
 
-type CarrierBStarter = (
-  options: SimulatorOptions & { apiKey: string; connectionId: string; privateKeySeed?: Uint8Array },
-) => Promise<CarrierSimulator & { readonly publicKey: string }>;
-
 /** The server commands this carrier through its REST API, which therefore has to be there. */
 async function openCarrierB(options: CallingCarrierOptions): Promise<CallingCarrier> {
   const { apiKey = SIMULATED, connectionId = SIMULATED, privateKey, apiPort } = options;
   const privateKeySeed = privateKey === undefined ? undefined : readPrivateKey(privateKey);
-  const simulator = await (await loadCarrierB())({
+  const simulator = await startCarrierBSimulator({
     ...common(options),
     apiKey,
     connectionId,
@@ -97,17 +94,6 @@ async function openCarrierB(options: CallingCarrierOptions): Promise<CallingCarr
     call: (call) => simulator.call(call),
     close: () => simulator.close(),
   };
-}
-
-async function loadCarrierB(): Promise<CarrierBStarter> {
-  const path = './carrier-b/simulator.js';
-  try {
-    return ((await import(path)) as { startCarrierBSimulator: CarrierBStarter }).startCarrierBSimulator;
-  } catch (cause) {
-    throw new ConfigError('CONFIG_INVALID', 'The simulator of carrier B is not part of this build.', {
-      cause,
-    });
-  }
 }
 
 /** Opens a carrier that calls the server. @throws ConfigError for options that cannot work. */

@@ -1,8 +1,7 @@
 // Carrier A on loopback: the exchange behind an HTTP server that speaks its REST API, with the disturbances that were asked for.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { ConfigError } from '../../base/errors.js';
 import { pause } from '../clock-pause.js';
+import { listenOnLoopback } from '../loopback.js';
 import type { CarrierSimulator, Disturbances, InboundCall, RestPurpose, SeenRequest } from '../simulator.js';
 import type { CallReport } from '../report.js';
 import { CarrierAApi, purposeOf, type ApiAnswer, type ApiRequest } from './api.js';
@@ -150,17 +149,7 @@ export async function startCarrierASimulator(options: CarrierASimulatorOptions):
   const closing = new AbortController();
   const door = new RestDoor(exchange, { api, closing: closing.signal });
   const server = createServer((request, response) => void door.handle(request, response));
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause) =>
-      reject(
-        new ConfigError('CONFIG_PORT_IN_USE', `The REST API cannot listen on port ${options.port}.`, {
-          cause,
-        }),
-      ),
-    );
-    server.listen(options.port ?? 0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnLoopback(server, options.port ?? 0);
   exchange.apiUrl = `http://127.0.0.1:${port}`;
   let closed: Promise<void> | undefined;
   return {

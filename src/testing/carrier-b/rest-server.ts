@@ -1,14 +1,16 @@
 // Carrier B's REST API on loopback: HTTP around the account, and what goes wrong on the way on demand.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Clock } from '../../base/clock.js';
 import { pause } from '../clock-pause.js';
+import { listenOnLoopback } from '../loopback.js';
 import type { Disturbances, RestPurpose, SeenRequest } from '../simulator.js';
 import type { Account, ApiAnswer, Route } from './account.js';
 import { ApiFault } from './api-fault.js';
 import { isJsonObject, type JsonFields } from './command-body.js';
 
 export interface RestServerOptions {
+  /** Of 127.0.0.1; 0 takes a free one. */
+  readonly port: number;
   apiKey: string;
   account: Account;
   clock: Clock;
@@ -91,7 +93,7 @@ function failWith(status: number): Outcome {
   return { status, body: fault.body, headers, isLost: status === UNANSWERED };
 }
 
-/** Starts the API on a free port of 127.0.0.1. */
+/** Starts the API on 127.0.0.1. @throws ConfigError for a port that is in use. */
 export async function startRestServer(options: RestServerOptions): Promise<RestServer> {
   const { account, clock, disturbances } = options;
   const requests: SeenRequest[] = [];
@@ -167,11 +169,7 @@ export async function startRestServer(options: RestServerOptions): Promise<RestS
   const server = createServer((request, response) => {
     handle(request, response).catch(() => request.socket.destroy());
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOnLoopback(server, options.port);
   return {
     url: `http://127.0.0.1:${port}`,
     requests,

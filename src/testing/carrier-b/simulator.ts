@@ -152,6 +152,7 @@ export async function startCarrierBSimulator(options: CarrierBSimulatorOptions):
     others,
   });
   const rest = await startRestServer({
+    port: options.port ?? 0,
     apiKey: options.apiKey,
     account: new Account(switchboard),
     clock,
