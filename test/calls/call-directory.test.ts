@@ -103,6 +103,117 @@ describe('CallDirectory', () => {
     });
   });
 
+  describe('ring', () => {
+    const COMMANDS = { steering: 'commands' } as const;
+
+    it('invites a stream where instructions travel in the reply, and keeps no session for it', () => {
+      expect(bench.ring()).toEqual({
+        type: 'stream',
+        url: 'wss://voice.example/ws/stream/call-1?caller=%2B15550111&callee=%2B15550100',
+        parameters: { caller: '+15550111', callee: '+15550100' },
+      });
+      expect(bench.desk.liveCount).toBe(0);
+      expect(bench.desk.expectsStream('call-1')).toBe(true);
+      expect(bench.events).toEqual([]);
+      expect(bench.clock.pending).toBe(0);
+    });
+
+    it('uses the host that the webhook came to when no other is known', () => {
+      const told = new CallBench({ publicHost: undefined });
+      expect(told.ring()).toMatchObject({ url: expect.stringContaining('wss://webhook.example/') });
+    });
+
+    it('answers where commands are needed, after the webhook is answered and once', async () => {
+      const commanded = new CallBench(COMMANDS);
+      expect(commanded.ring()).toMatchObject({ type: 'stream' });
+      expect(commanded.ring()).toMatchObject({ type: 'stream' });
+      expect(commanded.rest.requests).toEqual([]);
+      expect(commanded.desk.liveCount).toBe(1);
+      expect(commanded.record()).toMatchObject({ status: 'ringing', answeredAt: null });
+      await commanded.pass();
+      expect(commanded.rest.requests).toEqual(['answer carrier-call-1']);
+      commanded.status('active');
+      commanded.status('active');
+      expect(commanded.rest.requests).toEqual([
+        'answer carrier-call-1',
+        'startStream carrier-call-1 preferred',
+      ]);
+      expect(commanded.record().status).toBe('active');
+    });
+
+    it.each(['replies', 'commands'] as const)(
+      'of a call whose end was reported before it rang (%s)',
+      async (steering) => {
+        const early = new CallBench({ steering });
+        early.status('completed', { outcome: 'canceled' });
+        expect(early.ring()).toEqual({ type: 'hang-up' });
+        expect(early.ring()).toEqual({ type: 'hang-up' });
+        await early.pass(60_000);
+        expect(early.types()).toEqual(['call.status', 'call.ended']);
+        expect(early.record()).toMatchObject({ endReason: 'caller-hangup', outcome: 'canceled' });
+        expect(early.rest.requests).toEqual([]);
+      },
+    );
+
+    it.each([
+      ['canceled', 'caller-hangup', 'canceled'],
+      ['no-answer', 'caller-hangup', 'no-answer'],
+      ['failed', 'failed', 'failed'],
+      ['answered', 'stream-lost', 'failed'],
+    ] as const)('records a call whose stream never came: %s', (reported, endReason, outcome) => {
+      bench.ring();
+      bench.status('completed', { outcome: reported });
+      bench.status('completed', { outcome: reported });
+      expect(bench.record()).toMatchObject({ endReason, outcome, caller: '+15550111', answeredAt: null });
+      expect(bench.types()).toEqual(['call.status', 'call.ended']);
+      expect(bench.desk.hasEnded('call-1')).toBe(true);
+    });
+
+    it('turns a call away while the server stops', async () => {
+      const commanded = new CallBench(COMMANDS);
+      await commanded.desk.shutDown(1000);
+      expect(commanded.ring()).toEqual({ type: 'hang-up' });
+      await commanded.pass();
+      expect(commanded.rest.requests).toEqual(['reject carrier-call-1 rejected']);
+      expect(commanded.desk.expectsStream('call-1')).toBe(false);
+      await bench.desk.shutDown(1000);
+      expect(bench.ring()).toEqual({ type: 'hang-up' });
+    });
+
+    it('turns a call away that there is no room for, by command where it needs one', async () => {
+      const commanded = new CallBench(COMMANDS);
+      const call = {
+        callId: 'call-1',
+        carrierCallId: 'carrier-call-1',
+        caller: '+15550111',
+        callee: '+15550100',
+        direction: 'inbound',
+        host: 'h.example',
+      } as const;
+      commanded.desk.refuse(call);
+      commanded.desk.refuse(call);
+      await commanded.pass();
+      expect(commanded.rest.requests).toEqual(['reject carrier-call-1 busy']);
+      expect(commanded.record()).toMatchObject({ endReason: 'over-capacity', outcome: 'busy' });
+      commanded.rest.failure = new Error('no');
+      commanded.desk.refuse({ ...call, callId: 'call-2', carrierCallId: 'carrier-call-2' });
+      await commanded.pass();
+      expect(commanded.logger.sentences('warn')).toContain('the carrier did not turn the call away');
+    });
+  });
+
+  it('a report that breaks something is felt by nobody', () => {
+    const { engine } = bench.call();
+    const recording = Object.defineProperty({}, 'status', {
+      get: () => {
+        throw new Error('broken');
+      },
+    });
+    expect(bench.report({ type: 'recording', recording: recording as never })).toBeUndefined();
+    expect(bench.logger.sentences('error')).toEqual(['a report on a call failed']);
+    expect(engine.heard).toEqual(['start']);
+  });
+
   describe('transfer', () => {
     it('hands the caller over with our number, and the stop that follows is no hang-up', async () => {
       const { receiver } = bench.call();

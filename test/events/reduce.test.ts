@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CallEvent, CallFact } from '../../src/contract/call-event.js';
-import type { CallRecord, CallStatus } from '../../src/contract/call-record.js';
+import type { CallRecord, CallStatus, Transfer } from '../../src/contract/call-record.js';
 import { reduceCall } from '../../src/events/reduce.js';
 import { ended, IDENTITY, NO_MEDIA, stamp, started, turn } from '../support/call-facts.js';
 
@@ -25,6 +25,18 @@ const status = (value: Exclude<CallStatus, 'completed'>): CallFact => ({
   ...IDENTITY,
 });
 
+const incident = (code: string): CallFact => ({ type: 'incident.noted', code, message: 'Something.' });
+const costing = (telephony: number): CallFact => ({
+  type: 'cost.updated',
+  cost: { stt: 0, llm: 0, tts: 0, telephony, total: telephony, currency: 'USD', estimated: false },
+  usage: null,
+});
+const transfer = (to: string, result: Transfer['result']): CallFact => ({
+  type: 'transfer.updated',
+  to,
+  result,
+});
+
 const anyFact: fc.Arbitrary<CallFact> = fc.oneof(
   fc.constantFrom('initiated' as const, 'ringing' as const, 'active' as const).map(status),
   fc.constant(started()),
@@ -42,6 +54,12 @@ const anyFact: fc.Arbitrary<CallFact> = fc.oneof(
     type: 'recording.completed',
     recording: { url: null, durationMs: 10, status: 'completed' },
   }),
+  fc
+    .constantFrom(null, 'connected' as const, 'busy' as const)
+    .map((result): CallFact => ({ type: 'transfer.updated', to: '+15550123', result })),
+  fc.constantFrom('stream-replaced', 'CARRIER_FAILED').map(incident),
+  fc.constant<CallFact>({ type: 'amd.detected', amd: { answeredBy: 'machine', detectedAt: 7 } }),
+  fc.constantFrom(0.1, 0.2).map(costing),
 );
 const anyEvents = fc.array(anyFact, { minLength: 1, maxLength: 25 }).map((facts) => stamp(facts));
 const ORDER: readonly CallStatus[] = ['initiated', 'ringing', 'active', 'completed'];
@@ -109,6 +127,64 @@ describe('reduceCall', () => {
     ],
   ])('keeps its sense: %s', (_, facts, expected) => {
     expect(recordOf(facts)).toMatchObject(expected);
+  });
+
+  it('keeps the last transfer, from its order to its result', () => {
+    const facts = [started(), transfer('+15550123', null), transfer('+15550123', 'busy')];
+    expect(recordOf(facts).transfer).toEqual({ to: '+15550123', startedAt: 1_000_010, result: 'busy' });
+    const again = [...facts, transfer('+15550124', null)];
+    expect(recordOf(again).transfer).toEqual({ to: '+15550124', startedAt: 1_000_030, result: null });
+    expect(recordOf([started(), transfer('+15550123', 'failed')]).transfer).toEqual({
+      to: '+15550123',
+      startedAt: 1_000_010,
+      result: 'failed',
+    });
+  });
+
+  it('keeps incidents in order, and no more than a hundred', () => {
+    const facts = [started(), incident('a'), incident('b')];
+    expect(recordOf(facts).incidents).toEqual([
+      { at: 1_000_010, code: 'a', message: 'Something.' },
+      { at: 1_000_020, code: 'b', message: 'Something.' },
+    ]);
+    const many = Array.from({ length: 150 }, (_, index) => incident(String(index)));
+    const { incidents } = recordOf([started(), ...many]);
+    expect(incidents).toHaveLength(100);
+    expect(incidents.at(-1)?.code).toBe('99');
+  });
+
+  it('takes what is known only after the end, and the end stays as it was', () => {
+    const late: CallFact[] = [
+      costing(0.2),
+      incident('CARRIER_FAILED'),
+      {
+        type: 'recording.completed',
+        recording: { url: 'https://example.com/r', durationMs: 10, status: 'completed' },
+      },
+    ];
+    const before = recordOf([started(), ended()]);
+    expect(recordOf([started(), ended(), ...late])).toEqual({
+      ...before,
+      cost: expect.objectContaining({ telephony: 0.2 }),
+      incidents: [expect.objectContaining({ code: 'CARRIER_FAILED' })],
+      recording: expect.objectContaining({ durationMs: 10 }),
+      seq: 5,
+    });
+  });
+
+  it('makes the same record of events that are delivered more than once, each in its place or later', () => {
+    fc.assert(
+      fc.property(anyEvents, fc.array(fc.tuple(fc.nat(), fc.nat())), (events, repeats) => {
+        const delivered = [...events];
+        for (const [which, where] of repeats) {
+          const event = events[which % events.length];
+          if (event === undefined) continue;
+          const own = delivered.indexOf(event);
+          delivered.splice(own + 1 + (where % (delivered.length - own)), 0, event);
+        }
+        expect(replay(delivered)).toEqual(replay(events));
+      }),
+    );
   });
 
   it('sorts turns that complete out of order, and replaces one told twice', () => {

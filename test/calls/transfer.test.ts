@@ -1,0 +1,200 @@
+import { describe, expect, it } from 'vitest';
+import { CarrierError, ConfigError } from '../../src/base/errors.js';
+import type { TransferResult } from '../../src/carriers/carrier.js';
+import { KINDS, Scene, type SceneKind } from './scene.js';
+
+const TO = '+15550123';
+const FAILED = ['busy', 'no-answer', 'failed'] as const;
+const replied: SceneKind = { steering: 'replies', direction: 'inbound' };
+const commanded: SceneKind = { steering: 'commands', direction: 'inbound' };
+
+/** A call whose caller is being handed over; where instructions take the place of the stream, that is gone. */
+async function handingOver(kind: SceneKind): Promise<Scene> {
+  const scene = new Scene(kind);
+  await scene.up();
+  scene.agentSpeaks();
+  await scene.bench.desk.transfer(scene.callId, TO);
+  if (kind.steering === 'replies') scene.stop();
+  scene.bench.rest.requests.length = 0;
+  return scene;
+}
+
+/** The result, from the other leg where there is one. */
+function result(scene: Scene, value: TransferResult) {
+  const carrierCallId = scene.kind.steering === 'commands' ? 'carrier-other-leg' : scene.carrierCallId;
+  return scene.report({ type: 'transfer', result: value, carrierCallId });
+}
+
+describe.each(KINDS)('a transfer of an $direction call, $steering', (kind) => {
+  it('silences the agent as soon as the carrier has taken the order', async () => {
+    const scene = await handingOver(kind);
+    expect(scene.bench.engine.heard).toContain('hold');
+    expect(scene.record.transfer).toMatchObject({ to: TO, result: null });
+    const sent = scene.socket.sent.length;
+    await scene.bench.pass(2000);
+    expect(scene.socket.sent).toHaveLength(sent);
+    expect(scene.isLive).toBe(true);
+  });
+
+  it('that connects ends the call, and the caller is left alone', async () => {
+    const scene = await handingOver(kind);
+    expect(result(scene, 'connected')).toEqual({ type: 'hang-up' });
+    expect(await scene.expectEnd()).toMatchObject({
+      endReason: 'transferred',
+      outcome: 'answered',
+      transfer: { result: 'connected' },
+    });
+    expect(scene.bench.rest.requests).toEqual(
+      kind.steering === 'commands' ? [`stopStream ${scene.carrierCallId}`] : [],
+    );
+  });
+
+  it.each(FAILED)('that fails (%s) brings the caller back to the agent, who listens', async (value) => {
+    const scene = await handingOver(kind);
+    const { bench } = scene;
+    const answer = result(scene, value);
+    if (kind.steering === 'replies') {
+      expect(answer).toMatchObject({
+        type: 'stream',
+        url: expect.stringContaining(`/ws/stream/${scene.callId}`),
+      });
+      scene.stream();
+    }
+    expect(bench.engine.heard.slice(-2)).toEqual(['hold', 'resume listen']);
+    expect(bench.engines).toHaveLength(1);
+    expect(scene.record).toMatchObject({ status: 'active', transfer: { to: TO, result: value } });
+    expect(bench.rest.requests).toEqual([]);
+    await bench.pass(60_000);
+    await bench.desk.transfer(scene.callId, '+15550124');
+    expect(scene.record.transfer).toMatchObject({ to: '+15550124', result: null });
+  });
+
+  it('of which nothing is heard has reached the number', async () => {
+    const scene = await handingOver(kind);
+    await scene.bench.pass(44_999);
+    expect(scene.isLive).toBe(true);
+    expect(await scene.expectEnd()).toMatchObject({
+      endReason: 'transferred',
+      transfer: { result: 'connected' },
+    });
+    expect(scene.bench.rest.of('hangUp')).toEqual([]);
+    expect(scene.report({ type: 'transfer', result: 'connected' })).toEqual({ type: 'hang-up' });
+  });
+
+  it('whose caller leaves meanwhile is no transfer', async () => {
+    const scene = await handingOver(kind);
+    scene.over('answered');
+    expect(await scene.expectEnd()).toMatchObject({
+      endReason: 'caller-hangup',
+      outcome: 'answered',
+      transfer: { result: null },
+    });
+    expect(scene.bench.rest.requests).toEqual([]);
+  });
+
+  it.each([
+    ['connected', 'transferred'],
+    ['no-answer', 'caller-hangup'],
+  ] as const)('may be told of after the end of the call: %s', async (value, endReason) => {
+    const scene = await handingOver(kind);
+    scene.over('answered');
+    expect(result(scene, value)).toEqual({ type: 'hang-up' });
+    expect(await scene.expectEnd()).toMatchObject({ endReason, transfer: { result: value } });
+  });
+
+  it('may be told of before the carrier has answered the order', async () => {
+    const scene = new Scene(kind);
+    await scene.up();
+    let taken = () => {};
+    scene.bench.rest.answers.transfer = new Promise((resolve) => (taken = resolve));
+    const ordered = scene.bench.desk.transfer(scene.callId, TO);
+    result(scene, 'busy');
+    taken();
+    await ordered;
+    expect(scene.record.transfer).toMatchObject({ to: TO, result: 'busy' });
+    expect(scene.bench.engine.heard.filter((line) => line === 'hold').length).toBe(1);
+  });
+
+  it('acts once on a result that is told twice, and not on one of a transfer that never was', async () => {
+    const scene = await handingOver(kind);
+    result(scene, 'busy');
+    if (kind.steering === 'replies') scene.stream();
+    result(scene, 'busy');
+    result(scene, 'no-answer');
+    expect(scene.bench.ofType('transfer.updated', scene.callId)).toHaveLength(2);
+    expect(scene.isLive).toBe(true);
+  });
+
+  it('does not let the agent hang up on the caller, but for one who comes back', async () => {
+    const scene = await handingOver(kind);
+    scene.bench.engine.context.endCall('provider-failed', { code: 'PROVIDER_FAILED', message: 'x' });
+    await scene.bench.pass(5000);
+    expect(scene.isLive).toBe(true);
+    result(scene, 'busy');
+    expect(await scene.expectEnd()).toMatchObject({ endReason: 'provider-failed' });
+    expect(scene.bench.rest.of('hangUp')).toHaveLength(1);
+  });
+
+  it('can be cut short by an operator', async () => {
+    const scene = await handingOver(kind);
+    await scene.bench.desk.hangUp(scene.callId);
+    expect(await scene.expectEnd()).toMatchObject({ endReason: 'operator-hangup' });
+    expect(scene.bench.rest.requests).toEqual([`hangUp ${scene.carrierCallId}`]);
+  });
+});
+
+describe('a transfer', () => {
+  it('asks for another stream when the one it left open has gone', async () => {
+    const scene = await handingOver(commanded);
+    scene.cut();
+    await scene.bench.pass(3000);
+    expect(scene.bench.rest.requests).toEqual([]);
+    result(scene, 'busy');
+    expect(scene.bench.rest.requests).toEqual(['startStream carrier-call-1 preferred']);
+    scene.stream();
+    expect(scene.bench.engine.heard.at(-1)).toBe('resume listen');
+  });
+
+  it('that fails needs the stream back in time', async () => {
+    const scene = await handingOver(replied);
+    result(scene, 'failed');
+    expect(await scene.expectEnd()).toMatchObject({ endReason: 'stream-lost' });
+    expect(scene.bench.rest.of('hangUp')).toHaveLength(1);
+  });
+
+  it('shows our number, or the one of the installation when the call does not name it', async () => {
+    const scene = new Scene({ steering: 'replies', direction: 'outbound' });
+    await scene.up();
+    await scene.bench.desk.transfer(scene.callId, TO);
+    expect(scene.bench.rest.requests).toEqual([`transfer ${scene.carrierCallId} ${TO} +15550100`]);
+    const sip = new Scene(commanded);
+    sip.bench.ring('call-1', { callee: 'sip:desk@example.com' });
+    await sip.answer();
+    sip.stream();
+    await sip.bench.desk.transfer('call-1', TO);
+    expect(sip.bench.rest.requests.at(-1)).toBe(`transfer carrier-call-1 ${TO} +15550199`);
+  });
+
+  it('goes to the host that a webhook of the call came to, when no other is known', async () => {
+    const told = new Scene(replied, { publicHost: undefined });
+    await told.up();
+    await told.bench.desk.transfer(told.callId, TO);
+    expect(result(told, 'busy')).toMatchObject({ url: expect.stringContaining('wss://webhook.example/') });
+    const untold = new Scene(replied, { publicHost: undefined });
+    untold.stream();
+    await expect(untold.bench.desk.transfer('call-1', TO)).rejects.toBeInstanceOf(ConfigError);
+    expect(untold.isLive).toBe(true);
+  });
+
+  it('that is refused while the stream is lost lets it be asked for again', async () => {
+    const scene = new Scene(commanded);
+    await scene.up();
+    scene.bench.rest.failures.transfer = new CarrierError('no', { status: 400, retryable: false });
+    const ordered = scene.bench.desk.transfer(scene.callId, TO);
+    scene.cut();
+    await expect(ordered).rejects.toBeInstanceOf(CarrierError);
+    expect(scene.bench.rest.requests.at(-1)).toBe('startStream carrier-call-1 preferred');
+    scene.stream();
+    expect(scene.bench.engine.heard.at(-1)).toBe('resume continue');
+  });
+});
