@@ -39,9 +39,11 @@ function isGone(array: Int16Array | Uint8Array): boolean {
 function checkArray<K extends keyof Arrays>(what: string, value: Arrays[K], kind: K): number {
   // The tag knows arrays of other realms too, and is not fooled by prototypes.
   if (kindOf.call(value) !== kind) refuse(what, `${kind === 'Int16Array' ? 'an' : 'a'} ${kind}`, value);
+  // What a backend reads must be what is checked here. What the array says comes first: it tells the compiler what it has
+  // before it, which makes the accessor a load.
+  const claimed = value.length;
   const length = lengthOf.call(value);
-  // What a backend reads must be what is checked here.
-  if (value.length !== length) refuse(what, 'an array whose length is its own', value);
+  if (claimed !== length) refuse(what, 'an array whose length is its own', value);
   if (length === 0 && isGone(value)) refuse(what, 'an attached array', value);
   return length;
 }

@@ -47,11 +47,15 @@ describe.skipIf(!native)('the native exports', () => {
     const [bytes, samples] = [new Uint8Array(4), new Int16Array(4)];
     const wrong: unknown[] = [undefined, null, 1, 'text', {}, [], new Float32Array(4), new ArrayBuffer(8)];
     for (const value of wrong) {
-      expect(() => addon.mulawDecode(value as Uint8Array, samples)).toThrow('expected a Uint8Array');
-      expect(() => addon.mulawDecode(bytes, value as Int16Array)).toThrow('expected a Int16Array');
-      expect(() => addon.hmacSha1(bytes, value as Uint8Array, bytes)).toThrow('expected a Uint8Array');
+      expect(() => addon.mulawDecode(value as Uint8Array, samples)).toThrow(
+        'argument 0 must be a Uint8Array',
+      );
+      expect(() => addon.mulawDecode(bytes, value as Int16Array)).toThrow('argument 1 must be an Int16Array');
+      expect(() => addon.hmacSha1(bytes, value as Uint8Array, bytes)).toThrow(
+        'argument 1 must be a Uint8Array',
+      );
     }
-    expect(() => (addon.mulawDecode as () => void)()).toThrow('expected a Uint8Array');
+    expect(() => (addon.mulawDecode as () => void)()).toThrow('argument 0 must be a Uint8Array');
     expect(() => addon.mulawDecode(new Uint8Array(5), samples)).toThrow('holds 4 elements, the result has 5');
     expect(() => addon.hmacSha1(bytes, bytes, new Uint8Array(19))).toThrow('less than 20 bytes');
     expect(() => addon.resamplerCreate(8000, 8000, 0)).toThrow('no resampler from 8000 Hz to 8000 Hz');

@@ -26,6 +26,7 @@
 
 pub mod alaw;
 mod base64;
+mod companding;
 mod error;
 mod handles;
 #[doc = include_str!("../docs/filters.md")]

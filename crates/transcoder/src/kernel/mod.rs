@@ -23,6 +23,7 @@ mod simd128;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
 
+use crate::companding::Law;
 use crate::filters::{SCALE_BITS, SPLIT_BITS};
 
 /// Outputs come in multiples of this many.
@@ -168,15 +169,32 @@ fn round(high: i32, low: i32) -> i16 {
     sum.clamp(-32768, 32767) as i16
 }
 
-/// Runs a loop that compilers make vectors of, with the widest vectors that this processor has.
-#[inline(always)]
-pub(crate) fn widest<R>(task: impl FnOnce() -> R) -> R {
+/// Expands codes from the start of `input` on, as many as fill whole vectors of this processor. Returns how many.
+#[inline]
+pub(crate) fn expand_blocks(law: &Law, input: &[u8], output: &mut [i16]) -> usize {
     #[cfg(target_arch = "x86_64")]
-    let task = match avx2::with_avx2(task) {
-        Ok(result) => return result,
-        Err(task) => task,
-    };
-    task()
+    return avx2::expand(law, input, output);
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    return simd128::expand(law, input, output);
+    #[cfg(not(any(
+        target_arch = "x86_64",
+        all(target_arch = "wasm32", target_feature = "simd128")
+    )))]
+    return 0;
+}
+
+/// Compresses samples as [`expand_blocks`] expands codes.
+#[inline]
+pub(crate) fn compress_blocks(law: &Law, input: &[i16], output: &mut [u8]) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    return avx2::compress(law, input, output);
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    return simd128::compress(law, input, output);
+    #[cfg(not(any(
+        target_arch = "x86_64",
+        all(target_arch = "wasm32", target_feature = "simd128")
+    )))]
+    return 0;
 }
 
 /// Which implementation of the kernel runs. All give the same samples.
