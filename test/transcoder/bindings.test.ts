@@ -86,6 +86,69 @@ describe.skipIf(!native)('the native exports', () => {
     expect([...output]).toEqual(Array(16).fill(-716));
   });
 
+  it('look into no array that is detached, or that its buffer has become too short for', () => {
+    type Resizable = ArrayBuffer & { resize(length: number): void };
+    const Buffers = ArrayBuffer as unknown as new (length: number, options: object) => Resizable;
+    const handle = addon.resamplerCreate(8000, 16000, 99);
+    const gone = new Int16Array(160);
+    structuredClone(gone.buffer, { transfer: [gone.buffer] });
+    const buffer = new Buffers(320, { maxByteLength: 640 });
+    const cut = new Int16Array(buffer, 160, 80);
+    const growing = new Uint8Array(buffer);
+    buffer.resize(100);
+    const full = 'holds 0 elements, the result has';
+    for (const empty of [gone, cut]) {
+      expect(() => addon.mulawDecode(new Uint8Array(160), empty)).toThrow(full);
+      expect(() => addon.resamplerProcess(handle, noise(160), empty)).toThrow(full);
+      const untouched = new Uint8Array(4).fill(7);
+      addon.mulawEncode(empty, untouched);
+      expect([...untouched]).toEqual([7, 7, 7, 7]);
+    }
+    const output = new Int16Array(101).fill(9);
+    addon.mulawDecode(growing.fill(0x55), output);
+    expect([...output]).toEqual([...Array(100).fill(-716), 9]);
+    buffer.resize(640);
+    expect(() => addon.mulawDecode(growing, output)).toThrow('holds 101 elements, the result has 640');
+    addon.resamplerFree(handle);
+  });
+
+  it('take what threads share, and refuse what only looks like an array', () => {
+    type Growable = SharedArrayBuffer & { grow(length: number): void };
+    const Buffers = SharedArrayBuffer as unknown as new (length: number, options: object) => Growable;
+    const buffer = new Buffers(320, { maxByteLength: 640 });
+    const shared = new Uint8Array(buffer);
+    buffer.grow(640);
+    shared.fill(0x55);
+    const output = new Int16Array(640);
+    addon.mulawDecode(shared, output);
+    expect([...output]).toEqual(Array(640).fill(-716));
+    addon.mulawEncode(output.fill(0), shared);
+    expect([...shared]).toEqual(Array(640).fill(0xff));
+    const code = new Uint8Array(20);
+    addon.hmacSha1(shared, shared, code);
+    expect(addon.verifyHmacSha1(shared.slice(), shared.slice(), code)).toBe(true);
+    for (const value of [new Proxy(shared, {}), Object.create(shared), new Uint8ClampedArray(640)])
+      expect(() => addon.mulawDecode(value, output)).toThrow('argument 0 must be a Uint8Array');
+  });
+
+  it('read everything before they write, whatever lies on the same memory', () => {
+    const bytes = Uint8Array.from({ length: 64 }, (_, place) => place);
+    const code = new Uint8Array(20);
+    addon.hmacSha1(bytes, bytes, code);
+    addon.hmacSha1(bytes, bytes, bytes);
+    expect([...bytes.subarray(0, 20)]).toEqual([...code]);
+    expect([...bytes.subarray(20)]).toEqual(Array.from({ length: 44 }, (_, place) => place + 20));
+    const memory = new ArrayBuffer(960);
+    const samples = noise(160);
+    new Int16Array(memory, 320, 160).set(samples);
+    const [left, right] = [addon.resamplerCreate(8000, 16000, 99), addon.resamplerCreate(8000, 16000, 99)];
+    const expected = new Int16Array(320);
+    addon.resamplerProcess(left, samples, expected);
+    addon.resamplerProcess(right, new Int16Array(memory, 320, 160), new Int16Array(memory, 0, 320));
+    expect([...new Int16Array(memory, 0, 320)]).toEqual([...expected]);
+    for (const handle of [left, right]) addon.resamplerFree(handle);
+  });
+
   it('are looked for under the names of the platform', () => {
     expect(platformNames('linux', 'arm64')).toEqual(['linux-arm64-gnu', 'linux-arm64-musl']);
     expect(platformNames('darwin', 'arm64')).toEqual(['darwin-arm64']);

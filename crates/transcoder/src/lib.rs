@@ -22,7 +22,6 @@
 //! no kernel of its own there. The same samples come out; its speed there has not been measured.
 //!
 //! The filters, with the plots of their responses, are in [`filters`].
-#![deny(unsafe_code)]
 
 pub mod alaw;
 mod base64;
