@@ -1,4 +1,5 @@
-//! The kernel for AVX2: 32 outputs at a time in four vectors of eight sums, each twice (high and low halves of the taps).
+//! AVX2. The kernel: 32 outputs at a time in four vectors of eight sums, each twice (high and low halves of the taps).
+//! Companding: 32 codes at a time.
 #![allow(unsafe_code)]
 
 use super::{Fir, BLOCK_OUTPUTS, FINAL_BITS, ROUNDING, SPLIT_BITS};

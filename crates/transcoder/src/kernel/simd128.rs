@@ -1,5 +1,5 @@
-//! The kernel for WebAssembly's 128-bit vectors: 16 outputs at a time in four vectors of four sums, each twice (high and
-//! low halves of the taps).
+//! WebAssembly's 128-bit vectors. The kernel: 16 outputs at a time in four vectors of four sums, each twice (high and low
+//! halves of the taps). Companding: 16 codes at a time.
 #![allow(unsafe_code)]
 
 use super::{Fir, BLOCK_OUTPUTS, FINAL_BITS, ROUNDING, SPLIT_BITS};
