@@ -2,6 +2,12 @@
 //! are the numbers that the laws differ in, and the work on whole slices. Vectors look up and multiply where the laws'
 //! own functions take a table or count bits; tests hold the one against the other for every code and every sample.
 
+// Some of the numbers are for vectors only.
+#![cfg_attr(
+    not(any(target_arch = "x86_64", target_feature = "simd128")),
+    allow(dead_code)
+)]
+
 use crate::kernel::{compress_blocks, expand_blocks};
 
 /// How many bits a number of four bits has.

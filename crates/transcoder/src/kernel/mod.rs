@@ -23,6 +23,16 @@ mod simd128;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
 
+#[cfg(target_arch = "x86_64")]
+use avx2 as vectors;
+#[cfg(not(any(
+    target_arch = "x86_64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+)))]
+use scalar as vectors;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+use simd128 as vectors;
+
 use crate::companding::Law;
 use crate::filters::{SCALE_BITS, SPLIT_BITS};
 
@@ -172,29 +182,13 @@ fn round(high: i32, low: i32) -> i16 {
 /// Expands codes from the start of `input` on, as many as fill whole vectors of this processor. Returns how many.
 #[inline]
 pub(crate) fn expand_blocks(law: &Law, input: &[u8], output: &mut [i16]) -> usize {
-    #[cfg(target_arch = "x86_64")]
-    return avx2::expand(law, input, output);
-    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-    return simd128::expand(law, input, output);
-    #[cfg(not(any(
-        target_arch = "x86_64",
-        all(target_arch = "wasm32", target_feature = "simd128")
-    )))]
-    return 0;
+    vectors::expand(law, input, output)
 }
 
 /// Compresses samples as [`expand_blocks`] expands codes.
 #[inline]
 pub(crate) fn compress_blocks(law: &Law, input: &[i16], output: &mut [u8]) -> usize {
-    #[cfg(target_arch = "x86_64")]
-    return avx2::compress(law, input, output);
-    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-    return simd128::compress(law, input, output);
-    #[cfg(not(any(
-        target_arch = "x86_64",
-        all(target_arch = "wasm32", target_feature = "simd128")
-    )))]
-    return 0;
+    vectors::compress(law, input, output)
 }
 
 /// Which implementation of the kernel runs. All give the same samples.
