@@ -173,9 +173,23 @@ function createCore(core: TranscoderCore, path: RatePath): CoreResampler {
   }
 }
 
+/**
+ * True for arrays of one length, not 0, that is their own. What they say comes first, so that nothing of theirs runs once
+ * the lengths are known. @throws what a value that is no typed array, or its own code, throws.
+ */
+export function haveOneLength(left: Int16Array | Uint8Array, right: Int16Array | Uint8Array): boolean {
+  const claimed = left.length;
+  return (
+    claimed === right.length &&
+    claimed > 0 &&
+    lengthOf.call(left) === claimed &&
+    lengthOf.call(right) === claimed
+  );
+}
+
 /** The whole contract on top of a bare backend. */
 export function createBackend(core: TranscoderCore): TranscoderBackend {
-  return {
+  const checked: TranscoderBackend = {
     name: core.name,
     mulawDecode(input, output) {
       const length = checkArray('input', input, 'Uint8Array');
@@ -226,4 +240,5 @@ export function createBackend(core: TranscoderCore): TranscoderBackend {
       return length === HMAC_BYTES && core.verifyHmacSha1(key, message, mac);
     },
   };
+  return core.shorten?.(checked) ?? checked;
 }

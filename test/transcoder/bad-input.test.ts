@@ -64,6 +64,25 @@ describe.each(subjects)('bad input on $title', ({ backend }) => {
     resampler.free();
   });
 
+  it('refuses the wrong kind where the lengths are right', () => {
+    const [bytes, samples] = [new Uint8Array(160), new Int16Array(160)];
+    const others: unknown[] = [
+      new Uint16Array(160),
+      new Float32Array(160),
+      Array(160).fill(0),
+      'x'.repeat(160),
+    ];
+    for (const other of others) {
+      expectRefusal(() => backend.mulawDecode(bytes, other as never), /^output must be an Int16Array/);
+      expectRefusal(() => backend.alawDecode(other as never, samples), /^input must be a Uint8Array/);
+      expectRefusal(() => backend.mulawEncode(other as never, bytes), /^input must be an Int16Array/);
+      expectRefusal(() => backend.alawEncode(samples, other as never), /^output must be a Uint8Array/);
+    }
+    expectRefusal(() => backend.mulawDecode(samples as never, bytes as never), /^input must be a Uint8Array/);
+    expectRefusal(() => backend.alawEncode(bytes as never, samples as never), /^input must be an Int16Array/);
+    expect([...bytes, ...samples].every((element) => element === 0)).toBe(true);
+  });
+
   it('takes empty arrays', () => {
     const resampler = backend.createResampler(24000, 16000);
     expect(backend.mulawDecode(new Uint8Array()).length).toBe(0);
@@ -184,6 +203,12 @@ describe.each(subjects)('bad input on $title', ({ backend }) => {
     for (const ask of [
       () => backend.mulawDecode(new Boasting(160)),
       () => backend.mulawEncode(noise(160), new Boasting(160)),
+      // Of one length, as both say.
+      () =>
+        backend.alawDecode(
+          new Boasting(160),
+          Object.defineProperty(new Int16Array(160), 'length', { value: 5000 }),
+        ),
       () => backend.mulawDecode(new Uint8Array(160), new Vanishing(160)),
       () => backend.mulawEncode(new Vanishing(160), new Uint8Array(160)),
       () => resampler.process(new Vanishing(160)),
