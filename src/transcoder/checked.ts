@@ -39,9 +39,11 @@ function isGone(array: Int16Array | Uint8Array): boolean {
 function checkArray<K extends keyof Arrays>(what: string, value: Arrays[K], kind: K): number {
   // The tag knows arrays of other realms too, and is not fooled by prototypes.
   if (kindOf.call(value) !== kind) refuse(what, `${kind === 'Int16Array' ? 'an' : 'a'} ${kind}`, value);
+  // What a backend reads must be what is checked here. What the array says comes first: it tells the compiler what it has
+  // before it, which makes the accessor a load.
+  const claimed = value.length;
   const length = lengthOf.call(value);
-  // What a backend reads must be what is checked here.
-  if (value.length !== length) refuse(what, 'an array whose length is its own', value);
+  if (claimed !== length) refuse(what, 'an array whose length is its own', value);
   if (length === 0 && isGone(value)) refuse(what, 'an attached array', value);
   return length;
 }
@@ -171,9 +173,23 @@ function createCore(core: TranscoderCore, path: RatePath): CoreResampler {
   }
 }
 
+/**
+ * True for arrays of one length, not 0, that is their own. What they say comes first, so that nothing of theirs runs once
+ * the lengths are known. @throws what a value that is no typed array, or its own code, throws.
+ */
+export function haveOneLength(left: Int16Array | Uint8Array, right: Int16Array | Uint8Array): boolean {
+  const claimed = left.length;
+  return (
+    claimed === right.length &&
+    claimed > 0 &&
+    lengthOf.call(left) === claimed &&
+    lengthOf.call(right) === claimed
+  );
+}
+
 /** The whole contract on top of a bare backend. */
 export function createBackend(core: TranscoderCore): TranscoderBackend {
-  return {
+  const checked: TranscoderBackend = {
     name: core.name,
     mulawDecode(input, output) {
       const length = checkArray('input', input, 'Uint8Array');
@@ -224,4 +240,5 @@ export function createBackend(core: TranscoderCore): TranscoderBackend {
       return length === HMAC_BYTES && core.verifyHmacSha1(key, message, mac);
     },
   };
+  return core.shorten?.(checked) ?? checked;
 }

@@ -1,5 +1,5 @@
 // What a backend has to bring: arithmetic between arrays that are known to fit. `checked.ts` puts the contract around it.
-import type { BackendName } from './backend.js';
+import type { BackendName, TranscoderBackend } from './backend.js';
 
 /**
  * The bare backend. Inputs are of the right type and attached, outputs exactly as long as the result. They may share
@@ -16,6 +16,8 @@ export interface TranscoderCore {
   createResampler(fromHz: number, toHz: number): CoreResampler;
   hmacSha1(key: Uint8Array, message: Uint8Array, output: Uint8Array): void;
   verifyHmacSha1(key: Uint8Array, message: Uint8Array, mac: Uint8Array): boolean;
+  /** The backend around this core by a shorter way, where it checks what it is given itself: the same answers and refusals. */
+  shorten?(checked: TranscoderBackend): TranscoderBackend;
 }
 
 /** The bare resampler. Not called after `free`. */

@@ -2,6 +2,8 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { TranscoderError } from '../base/errors.js';
+import type { TranscoderBackend } from './backend.js';
+import { haveOneLength } from './checked.js';
 import type { CoreResampler, TranscoderCore } from './core.js';
 
 /** What the addon exports. Results go to the last array; it is as long as they are. */
@@ -107,6 +109,52 @@ class NativeResampler implements CoreResampler {
   }
 }
 
+/**
+ * Companding costs little more than the way there, and the addon looks at kind, memory and room itself. So an output that
+ * just fits goes there at once; whatever the addon refuses, and everything else, goes the long way, which says why.
+ */
+function shorten(checked: TranscoderBackend, addon: NativeAddon): TranscoderBackend {
+  return {
+    ...checked,
+    mulawDecode(input, output) {
+      try {
+        if (output !== undefined && haveOneLength(input, output)) {
+          addon.mulawDecode(input, output);
+          return output;
+        }
+      } catch {}
+      return checked.mulawDecode(input, output);
+    },
+    mulawEncode(input, output) {
+      try {
+        if (output !== undefined && haveOneLength(input, output)) {
+          addon.mulawEncode(input, output);
+          return output;
+        }
+      } catch {}
+      return checked.mulawEncode(input, output);
+    },
+    alawDecode(input, output) {
+      try {
+        if (output !== undefined && haveOneLength(input, output)) {
+          addon.alawDecode(input, output);
+          return output;
+        }
+      } catch {}
+      return checked.alawDecode(input, output);
+    },
+    alawEncode(input, output) {
+      try {
+        if (output !== undefined && haveOneLength(input, output)) {
+          addon.alawEncode(input, output);
+          return output;
+        }
+      } catch {}
+      return checked.alawEncode(input, output);
+    },
+  };
+}
+
 /** @param addon what `loadAddon` gave. @param set forces an instruction set, by its place in `instructionSets()`. */
 export function createNativeCore(addon: NativeAddon, set: number = FASTEST): TranscoderCore {
   return {
@@ -132,6 +180,7 @@ export function createNativeCore(addon: NativeAddon, set: number = FASTEST): Tra
     verifyHmacSha1(key, message, mac) {
       return addon.verifyHmacSha1(key, message, mac);
     },
+    shorten: (checked) => shorten(checked, addon),
   };
 }
 

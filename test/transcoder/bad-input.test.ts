@@ -36,6 +36,9 @@ const wrong: readonly unknown[] = [
   new Float32Array(4),
   Object.create(Int16Array.prototype),
   Object.create(Uint8Array.prototype),
+  new Proxy(new Uint8Array(4), {}),
+  new Proxy(new Int16Array(4), {}),
+  new (class extends Float64Array {})(4),
 ];
 
 describe.each(subjects)('bad input on $title', ({ backend }) => {
@@ -59,6 +62,25 @@ describe.each(subjects)('bad input on $title', ({ backend }) => {
       expectRefusal(() => backend.verifyHmacSha1(new Uint8Array(), new Uint8Array(), bytes), /^mac must be/);
     }
     resampler.free();
+  });
+
+  it('refuses the wrong kind where the lengths are right', () => {
+    const [bytes, samples] = [new Uint8Array(160), new Int16Array(160)];
+    const others: unknown[] = [
+      new Uint16Array(160),
+      new Float32Array(160),
+      Array(160).fill(0),
+      'x'.repeat(160),
+    ];
+    for (const other of others) {
+      expectRefusal(() => backend.mulawDecode(bytes, other as never), /^output must be an Int16Array/);
+      expectRefusal(() => backend.alawDecode(other as never, samples), /^input must be a Uint8Array/);
+      expectRefusal(() => backend.mulawEncode(other as never, bytes), /^input must be an Int16Array/);
+      expectRefusal(() => backend.alawEncode(samples, other as never), /^output must be a Uint8Array/);
+    }
+    expectRefusal(() => backend.mulawDecode(samples as never, bytes as never), /^input must be a Uint8Array/);
+    expectRefusal(() => backend.alawEncode(bytes as never, samples as never), /^input must be an Int16Array/);
+    expect([...bytes, ...samples].every((element) => element === 0)).toBe(true);
   });
 
   it('takes empty arrays', () => {
@@ -157,6 +179,45 @@ describe.each(subjects)('bad input on $title', ({ backend }) => {
       expectRefusal(() => resampler.process(samples), /length is its own/);
       expectRefusal(() => resampler.process(noise(320), samples), /length is its own/);
     }
+    resampler.free();
+  });
+
+  it('does not believe what a class of its own says of an array, nor what it does when asked', () => {
+    class Codes extends Uint8Array {}
+    class Boasting extends Uint8Array {
+      override get length(): number {
+        return 5000;
+      }
+    }
+    class Vanishing extends Int16Array {
+      override get length(): number {
+        const length = super.length;
+        if (length > 0) detached(this);
+        return length;
+      }
+    }
+    const resampler = backend.createResampler(8000, 16000);
+    const codes = new Codes(160).fill(0x55);
+    expect([...backend.mulawDecode(codes)]).toEqual(Array(160).fill(-716));
+    expect(backend.mulawEncode(noise(160), codes)).toBe(codes);
+    for (const ask of [
+      () => backend.mulawDecode(new Boasting(160)),
+      () => backend.mulawEncode(noise(160), new Boasting(160)),
+      // Of one length, as both say.
+      () =>
+        backend.alawDecode(
+          new Boasting(160),
+          Object.defineProperty(new Int16Array(160), 'length', { value: 5000 }),
+        ),
+      () => backend.mulawDecode(new Uint8Array(160), new Vanishing(160)),
+      () => backend.mulawEncode(new Vanishing(160), new Uint8Array(160)),
+      () => resampler.process(new Vanishing(160)),
+      () => resampler.process(noise(160), new Vanishing(320)),
+      () => resampler.processFromMulaw(new Boasting(160)),
+      () => resampler.processToMulaw(noise(160), new Boasting(320)),
+      () => backend.verifyHmacSha1(new Uint8Array(4), new Uint8Array(4), new Boasting(20)),
+    ])
+      expectRefusal(ask, /length is its own|attached/);
     resampler.free();
   });
 

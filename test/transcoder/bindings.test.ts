@@ -47,11 +47,15 @@ describe.skipIf(!native)('the native exports', () => {
     const [bytes, samples] = [new Uint8Array(4), new Int16Array(4)];
     const wrong: unknown[] = [undefined, null, 1, 'text', {}, [], new Float32Array(4), new ArrayBuffer(8)];
     for (const value of wrong) {
-      expect(() => addon.mulawDecode(value as Uint8Array, samples)).toThrow('expected a Uint8Array');
-      expect(() => addon.mulawDecode(bytes, value as Int16Array)).toThrow('expected a Int16Array');
-      expect(() => addon.hmacSha1(bytes, value as Uint8Array, bytes)).toThrow('expected a Uint8Array');
+      expect(() => addon.mulawDecode(value as Uint8Array, samples)).toThrow(
+        'argument 0 must be a Uint8Array',
+      );
+      expect(() => addon.mulawDecode(bytes, value as Int16Array)).toThrow('argument 1 must be an Int16Array');
+      expect(() => addon.hmacSha1(bytes, value as Uint8Array, bytes)).toThrow(
+        'argument 1 must be a Uint8Array',
+      );
     }
-    expect(() => (addon.mulawDecode as () => void)()).toThrow('expected a Uint8Array');
+    expect(() => (addon.mulawDecode as () => void)()).toThrow('argument 0 must be a Uint8Array');
     expect(() => addon.mulawDecode(new Uint8Array(5), samples)).toThrow('holds 4 elements, the result has 5');
     expect(() => addon.hmacSha1(bytes, bytes, new Uint8Array(19))).toThrow('less than 20 bytes');
     expect(() => addon.resamplerCreate(8000, 8000, 0)).toThrow('no resampler from 8000 Hz to 8000 Hz');
@@ -80,6 +84,69 @@ describe.skipIf(!native)('the native exports', () => {
     const output = new Int16Array(buffer, 0, 16);
     addon.mulawDecode(new Uint8Array(buffer, 8, 16), output);
     expect([...output]).toEqual(Array(16).fill(-716));
+  });
+
+  it('look into no array that is detached, or that its buffer has become too short for', () => {
+    type Resizable = ArrayBuffer & { resize(length: number): void };
+    const Buffers = ArrayBuffer as unknown as new (length: number, options: object) => Resizable;
+    const handle = addon.resamplerCreate(8000, 16000, 99);
+    const gone = new Int16Array(160);
+    structuredClone(gone.buffer, { transfer: [gone.buffer] });
+    const buffer = new Buffers(320, { maxByteLength: 640 });
+    const cut = new Int16Array(buffer, 160, 80);
+    const growing = new Uint8Array(buffer);
+    buffer.resize(100);
+    const full = 'holds 0 elements, the result has';
+    for (const empty of [gone, cut]) {
+      expect(() => addon.mulawDecode(new Uint8Array(160), empty)).toThrow(full);
+      expect(() => addon.resamplerProcess(handle, noise(160), empty)).toThrow(full);
+      const untouched = new Uint8Array(4).fill(7);
+      addon.mulawEncode(empty, untouched);
+      expect([...untouched]).toEqual([7, 7, 7, 7]);
+    }
+    const output = new Int16Array(101).fill(9);
+    addon.mulawDecode(growing.fill(0x55), output);
+    expect([...output]).toEqual([...Array(100).fill(-716), 9]);
+    buffer.resize(640);
+    expect(() => addon.mulawDecode(growing, output)).toThrow('holds 101 elements, the result has 640');
+    addon.resamplerFree(handle);
+  });
+
+  it('take what threads share, and refuse what only looks like an array', () => {
+    type Growable = SharedArrayBuffer & { grow(length: number): void };
+    const Buffers = SharedArrayBuffer as unknown as new (length: number, options: object) => Growable;
+    const buffer = new Buffers(320, { maxByteLength: 640 });
+    const shared = new Uint8Array(buffer);
+    buffer.grow(640);
+    shared.fill(0x55);
+    const output = new Int16Array(640);
+    addon.mulawDecode(shared, output);
+    expect([...output]).toEqual(Array(640).fill(-716));
+    addon.mulawEncode(output.fill(0), shared);
+    expect([...shared]).toEqual(Array(640).fill(0xff));
+    const code = new Uint8Array(20);
+    addon.hmacSha1(shared, shared, code);
+    expect(addon.verifyHmacSha1(shared.slice(), shared.slice(), code)).toBe(true);
+    for (const value of [new Proxy(shared, {}), Object.create(shared), new Uint8ClampedArray(640)])
+      expect(() => addon.mulawDecode(value, output)).toThrow('argument 0 must be a Uint8Array');
+  });
+
+  it('read everything before they write, whatever lies on the same memory', () => {
+    const bytes = Uint8Array.from({ length: 64 }, (_, place) => place);
+    const code = new Uint8Array(20);
+    addon.hmacSha1(bytes, bytes, code);
+    addon.hmacSha1(bytes, bytes, bytes);
+    expect([...bytes.subarray(0, 20)]).toEqual([...code]);
+    expect([...bytes.subarray(20)]).toEqual(Array.from({ length: 44 }, (_, place) => place + 20));
+    const memory = new ArrayBuffer(960);
+    const samples = noise(160);
+    new Int16Array(memory, 320, 160).set(samples);
+    const [left, right] = [addon.resamplerCreate(8000, 16000, 99), addon.resamplerCreate(8000, 16000, 99)];
+    const expected = new Int16Array(320);
+    addon.resamplerProcess(left, samples, expected);
+    addon.resamplerProcess(right, new Int16Array(memory, 320, 160), new Int16Array(memory, 0, 320));
+    expect([...new Int16Array(memory, 0, 320)]).toEqual([...expected]);
+    for (const handle of [left, right]) addon.resamplerFree(handle);
   });
 
   it('are looked for under the names of the platform', () => {

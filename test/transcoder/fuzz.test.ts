@@ -122,6 +122,12 @@ function anyQuestion(random: Random): Question {
     (backend) => guarded<Uint8Array>(Uint8Array, tight, (output) => backend.mulawEncode(samples, output)),
     (backend) => guarded<Int16Array>(Int16Array, room, (output) => backend.alawDecode(bytes, output)),
     (backend) => guarded<Uint8Array>(Uint8Array, room, (output) => backend.alawEncode(samples, output)),
+    (backend) =>
+      guarded<Int16Array>(Int16Array, bytes.length, (output) => backend.mulawDecode(bytes, output)),
+    (backend) =>
+      guarded<Uint8Array>(Uint8Array, samples.length, (output) => backend.alawEncode(samples, output)),
+    (backend) => backend.mulawDecode(wrong() as Uint8Array, wrong() as Int16Array),
+    (backend) => backend.mulawEncode(wrong() as Int16Array, wrong() as Uint8Array),
     (backend) => backend.mulawDecode(wrong() as Uint8Array),
     (backend) => backend.alawEncode(samples, wrong() as Uint8Array),
     (backend) => backend.hmacSha1(key, bytes),

@@ -21,11 +21,20 @@
 //! 16-bit factors, which compilers turn into the vectors of the target (NEON belongs to every aarch64 target), so it has
 //! no kernel of its own there. The same samples come out; its speed there has not been measured.
 //!
+//! Companding has vectors of its own for AVX2 and simd128, and one loop for all others.
+//!
+//! # Unsafe code
+//! Denied to the workspace, and allowed in one small file per instruction set: `kernel/sse2.rs`, `kernel/avx2.rs`,
+//! `kernel/simd128.rs`, `sha1/sha_ni.rs`. Two things in them are unsafe. Loads and stores of whole vectors go through
+//! pointers: of arrays whose length the type says, or of slices whose length is asserted before the loop. Functions for an
+//! instruction set are called after the processor was asked, or where every processor has it. Arithmetic is safe.
+//! Tests hold every one of these files against plain Rust.
+//!
 //! The filters, with the plots of their responses, are in [`filters`].
-#![deny(unsafe_code)]
 
 pub mod alaw;
 mod base64;
+mod companding;
 mod error;
 mod handles;
 #[doc = include_str!("../docs/filters.md")]

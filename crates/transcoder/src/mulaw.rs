@@ -1,38 +1,35 @@
 //! G.711 mu-law. Source: ITU-T G.711, tables 2a and 2b; at a decision value exactly, and for the low bits that 14-bit
 //! samples do not have, negative samples go by their ones' complement as in the ITU-T reference code (G.191).
 
+use crate::companding::Law;
 use crate::error::{take_output, Error};
-use crate::kernel::widest;
 
 /// Bias of the 16-bit magnitude: segment borders become powers of two.
 const BIAS: i32 = 132;
 /// Exponent field and leading one of a float that holds the smallest biased magnitude, 2^7: `(127 + 7) << 4`.
 const FIRST_SEGMENT: u32 = (127 + 7) << 4;
 
-/// Shifts by the segment are made of one factor per bit of it: 16-bit lanes can do that on every processor.
-#[inline(always)]
-const fn expand(code: u8) -> i16 {
-    let bits = !code as u16;
-    let scale = (1 + (bits >> 4 & 1)) * (1 + (bits >> 5 & 1) * 3) * (1 + (bits >> 6 & 1) * 15);
-    let magnitude = ((bits & 15) * 8 + BIAS as u16) * scale - BIAS as u16;
-    let sign = 0u16.wrapping_sub(bits >> 7);
-    (magnitude ^ sign).wrapping_sub(sign) as i16
-}
-
-const TABLE: [i16; 256] = {
+pub(crate) static LAW: Law = {
     let mut table = [0; 256];
     let mut code = 0;
     while code < 256 {
-        table[code] = expand(code as u8);
+        let bits = !(code as u8);
+        let (segment, step) = (bits >> 4 & 7, bits as i16 & 15);
+        let magnitude = ((step * 8 + BIAS as i16) << segment) - BIAS as i16;
+        table[code] = if bits & 0x80 == 0 {
+            magnitude
+        } else {
+            -magnitude
+        };
         code += 1;
     }
-    table
+    Law::new(table, 0xff, 0xff, BIAS as i16, 3)
 };
 
 /// The linear value of one code, in ±32124.
 #[inline(always)]
 pub fn decode_sample(code: u8) -> i16 {
-    TABLE[code as usize]
+    LAW.expand(code)
 }
 
 /// The code of one linear sample.
@@ -51,27 +48,12 @@ pub fn encode_sample(sample: i16) -> u8 {
 
 /// Decodes mu-law to linear PCM: one byte in, one sample out, range ±32124. Returns the number of samples.
 pub fn decode(input: &[u8], output: &mut [i16]) -> Result<usize, Error> {
-    let output = take_output(output, input.len())?;
-    widest(|| {
-        for (sample, &code) in output.iter_mut().zip(input) {
-            // Vectors of x86-64 are ahead of the table, those of WebAssembly are not.
-            *sample = if cfg!(target_arch = "x86_64") {
-                expand(code)
-            } else {
-                decode_sample(code)
-            };
-        }
-    });
+    LAW.expand_all(input, take_output(output, input.len())?);
     Ok(input.len())
 }
 
 /// Encodes linear PCM as mu-law: one sample in, one byte out. Returns the number of bytes.
 pub fn encode(input: &[i16], output: &mut [u8]) -> Result<usize, Error> {
-    let output = take_output(output, input.len())?;
-    widest(|| {
-        for (code, &sample) in output.iter_mut().zip(input) {
-            *code = encode_sample(sample);
-        }
-    });
+    LAW.compress_all(input, take_output(output, input.len())?, encode_sample);
     Ok(input.len())
 }

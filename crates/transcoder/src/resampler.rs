@@ -64,17 +64,17 @@ impl Resampler {
 
     /// Consumes `input`, writes the samples that are due and returns their number.
     pub fn process(&mut self, input: &[i16], output: &mut [i16]) -> Result<usize, Error> {
-        self.convert(input, output, |sample| sample, |sample| sample)
+        self.convert(input, output)
     }
 
     /// [`process`](Self::process) from mu-law bytes.
     pub fn process_from_mulaw(&mut self, input: &[u8], output: &mut [i16]) -> Result<usize, Error> {
-        self.convert(input, output, mulaw::decode_sample, |sample| sample)
+        self.convert(input, output)
     }
 
     /// [`process`](Self::process) to mu-law bytes.
     pub fn process_to_mulaw(&mut self, input: &[i16], output: &mut [u8]) -> Result<usize, Error> {
-        self.convert(input, output, |sample| sample, mulaw::encode_sample)
+        self.convert(input, output)
     }
 
     /// [`process`](Self::process) from mu-law bytes in base64. A text that is not base64 changes nothing.
@@ -116,12 +116,10 @@ impl Resampler {
         self.pending_len = 0;
     }
 
-    fn convert<In: Copy, Out>(
+    fn convert<In: Element, Out: Element>(
         &mut self,
         input: &[In],
         output: &mut [Out],
-        decode: impl Fn(In) -> i16 + Copy,
-        encode: impl Fn(i16) -> Out + Copy,
     ) -> Result<usize, Error> {
         let Plan { up, down, .. } = *self.plan;
         let output = take_output(output, self.output_len(input.len()))?;
@@ -129,45 +127,39 @@ impl Resampler {
         let mut room = &mut output[..];
         if self.pending_len > 0 {
             let (head, tail) = rest.split_at(rest.len().min(down - self.pending_len));
-            self.keep(head, decode);
+            self.keep(head);
             rest = tail;
             if self.pending_len == down {
                 let group = self.pending;
                 self.pending_len = 0;
                 let (now, later) = room.split_at_mut(up);
-                self.convert_groups(&group[..down], now, |sample| sample, encode);
+                self.convert_groups(&group[..down], now);
                 room = later;
             }
         }
         let (whole, end) = rest.split_at(rest.len() / down * down);
         for block in whole.chunks(BLOCK_GROUPS * down) {
             let (now, later) = room.split_at_mut(block.len() / down * up);
-            self.convert_groups(block, now, decode, encode);
+            self.convert_groups(block, now);
             room = later;
         }
-        self.keep(end, decode);
+        self.keep(end);
         Ok(output.len())
     }
 
     /// Keeps samples of a group that is not complete; there is room for a whole one.
-    fn keep<In: Copy>(&mut self, samples: &[In], decode: impl Fn(In) -> i16) {
-        for (place, &sample) in self.pending[self.pending_len..].iter_mut().zip(samples) {
-            *place = decode(sample);
+    fn keep<In: Element>(&mut self, elements: &[In]) {
+        for (place, &element) in self.pending[self.pending_len..].iter_mut().zip(elements) {
+            *place = element.to_pcm();
         }
-        self.pending_len += samples.len();
+        self.pending_len += elements.len();
     }
 
     /// At most [`BLOCK_GROUPS`] whole groups.
-    fn convert_groups<In: Copy, Out>(
-        &mut self,
-        input: &[In],
-        output: &mut [Out],
-        decode: impl Fn(In) -> i16,
-        encode: impl Fn(i16) -> Out,
-    ) {
+    fn convert_groups<In: Element, Out: Element>(&mut self, input: &[In], output: &mut [Out]) {
         let Plan { up, down, .. } = *self.plan;
         let groups = input.len() / down;
-        deal(input, down, &mut self.streams, decode);
+        deal(input, down, &mut self.streams);
         for (phase, row) in self.plan.phases.iter().zip(&mut self.rows) {
             match phase {
                 Phase::Copy(at) => row[..groups].copy_from_slice(&self.streams[*at..*at + groups]),
@@ -179,24 +171,20 @@ impl Resampler {
         }
         let [first, second, third] = &self.rows;
         match up {
-            1 => {
-                for (out, &a) in output.iter_mut().zip(first) {
-                    *out = encode(a);
-                }
-            }
+            1 => Out::all_from_pcm(&first[..groups], output),
             2 => {
                 let rows = first.iter().zip(second);
                 for (out, (&a, &b)) in output.chunks_exact_mut(2).zip(rows) {
-                    out[0] = encode(a);
-                    out[1] = encode(b);
+                    out[0] = Out::from_pcm(a);
+                    out[1] = Out::from_pcm(b);
                 }
             }
             _ => {
                 let rows = first.iter().zip(second).zip(third);
                 for (out, ((&a, &b), &c)) in output.chunks_exact_mut(3).zip(rows) {
-                    out[0] = encode(a);
-                    out[1] = encode(b);
-                    out[2] = encode(c);
+                    out[0] = Out::from_pcm(a);
+                    out[1] = Out::from_pcm(b);
+                    out[2] = Out::from_pcm(c);
                 }
             }
         }
@@ -206,21 +194,67 @@ impl Resampler {
     }
 }
 
+/// What goes in and comes out: a sample, or a mu-law code.
+trait Element: Copy {
+    fn to_pcm(self) -> i16;
+    fn from_pcm(sample: i16) -> Self;
+    /// Slices of one length.
+    fn all_to_pcm(elements: &[Self], samples: &mut [i16]);
+    /// Slices of one length.
+    fn all_from_pcm(samples: &[i16], elements: &mut [Self]);
+}
+
+impl Element for i16 {
+    #[inline(always)]
+    fn to_pcm(self) -> i16 {
+        self
+    }
+
+    #[inline(always)]
+    fn from_pcm(sample: i16) -> i16 {
+        sample
+    }
+
+    fn all_to_pcm(elements: &[i16], samples: &mut [i16]) {
+        samples.copy_from_slice(elements);
+    }
+
+    fn all_from_pcm(samples: &[i16], elements: &mut [i16]) {
+        elements.copy_from_slice(samples);
+    }
+}
+
+impl Element for u8 {
+    #[inline(always)]
+    fn to_pcm(self) -> i16 {
+        mulaw::decode_sample(self)
+    }
+
+    #[inline(always)]
+    fn from_pcm(sample: i16) -> u8 {
+        mulaw::encode_sample(sample)
+    }
+
+    fn all_to_pcm(elements: &[u8], samples: &mut [i16]) {
+        mulaw::LAW.expand_all(elements, samples);
+    }
+
+    fn all_from_pcm(samples: &[i16], elements: &mut [u8]) {
+        mulaw::LAW.compress_all(samples, elements, mulaw::encode_sample);
+    }
+}
+
 /// Deals whole groups out to the streams, behind their past.
-fn deal<In: Copy>(input: &[In], down: usize, streams: &mut [i16], decode: impl Fn(In) -> i16) {
+fn deal<In: Element>(input: &[In], down: usize, streams: &mut [i16]) {
     let (first, others) = streams.split_at_mut(STRIDE);
     let first = &mut first[HISTORY..HISTORY + BLOCK_GROUPS];
     match down {
-        1 => {
-            for (a, &sample) in first.iter_mut().zip(input) {
-                *a = decode(sample);
-            }
-        }
+        1 => In::all_to_pcm(input, &mut first[..input.len()]),
         2 => {
             let second = &mut others[HISTORY..HISTORY + BLOCK_GROUPS];
             for (group, (a, b)) in input.chunks_exact(2).zip(first.iter_mut().zip(second)) {
-                *a = decode(group[0]);
-                *b = decode(group[1]);
+                *a = group[0].to_pcm();
+                *b = group[1].to_pcm();
             }
         }
         _ => {
@@ -229,9 +263,9 @@ fn deal<In: Copy>(input: &[In], down: usize, streams: &mut [i16], decode: impl F
             let third = &mut third[HISTORY..HISTORY + BLOCK_GROUPS];
             let places = first.iter_mut().zip(second).zip(third);
             for (group, ((a, b), c)) in input.chunks_exact(3).zip(places) {
-                *a = decode(group[0]);
-                *b = decode(group[1]);
-                *c = decode(group[2]);
+                *a = group[0].to_pcm();
+                *b = group[1].to_pcm();
+                *c = group[2].to_pcm();
             }
         }
     }

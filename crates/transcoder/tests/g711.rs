@@ -69,20 +69,86 @@ fn every_code_comes_back() {
     }
 }
 
+/// A law as its functions: of one element, and of slices.
+type Law = (
+    fn(u8) -> i16,
+    fn(i16) -> u8,
+    fn(&[u8], &mut [i16]) -> Result<usize, Error>,
+    fn(&[i16], &mut [u8]) -> Result<usize, Error>,
+);
+
+const LAWS: [Law; 2] = [
+    (
+        mulaw::decode_sample,
+        mulaw::encode_sample,
+        mulaw::decode,
+        mulaw::encode,
+    ),
+    (
+        alaw::decode_sample,
+        alaw::encode_sample,
+        alaw::decode,
+        alaw::encode,
+    ),
+];
+
 #[test]
-fn slices_are_the_samples_one_by_one() {
+fn slices_are_the_elements_one_by_one() {
     let samples: Vec<i16> = (i16::MIN..=i16::MAX).collect();
-    let mut codes = vec![0; samples.len()];
-    assert_eq!(mulaw::encode(&samples, &mut codes), Ok(65536));
-    assert!(samples
-        .iter()
-        .zip(&codes)
-        .all(|(&sample, &code)| mulaw::encode_sample(sample) == code));
-    assert_eq!(alaw::encode(&samples, &mut codes), Ok(65536));
-    assert!(samples
-        .iter()
-        .zip(&codes)
-        .all(|(&sample, &code)| alaw::encode_sample(sample) == code));
+    let codes: Vec<u8> = (0..=255).collect();
+    for (decode_one, encode_one, decode, encode) in LAWS {
+        // Backwards too: every element is met at every place of a vector.
+        for turn in [false, true] {
+            let mut samples = samples.clone();
+            let mut codes = codes.repeat(3);
+            if turn {
+                samples.reverse();
+                codes.reverse();
+            }
+            for skipped in 0..33 {
+                let samples = &samples[skipped..];
+                let mut encoded = vec![0; samples.len()];
+                assert_eq!(encode(samples, &mut encoded), Ok(samples.len()));
+                let one_by_one = samples.iter().map(|&sample| encode_one(sample));
+                assert!(one_by_one.eq(encoded), "{skipped}");
+                let codes = &codes[skipped..];
+                let mut decoded = vec![0; codes.len()];
+                assert_eq!(decode(codes, &mut decoded), Ok(codes.len()));
+                let one_by_one = codes.iter().map(|&code| decode_one(code));
+                assert!(one_by_one.eq(decoded), "{skipped}");
+            }
+        }
+    }
+}
+
+#[test]
+fn any_length_is_converted_whole_and_nothing_beside_it() {
+    let samples: Vec<i16> = (0..300).map(|n| (n * 219 - 32768) as i16).collect();
+    let codes: Vec<u8> = (0..300).map(|n| (n * 7) as u8).collect();
+    for (decode_one, encode_one, decode, encode) in LAWS {
+        for length in 0..=200 {
+            let mut encoded = [0xa5; 240];
+            assert_eq!(encode(&samples[..length], &mut encoded), Ok(length));
+            for (place, &code) in encoded.iter().enumerate() {
+                let expected = if place < length {
+                    encode_one(samples[place])
+                } else {
+                    0xa5
+                };
+                assert_eq!(code, expected, "{place} of {length}");
+            }
+            let mut decoded = [0x5a5a; 240];
+            assert_eq!(decode(&codes[..length], &mut decoded), Ok(length));
+            for (place, &sample) in decoded.iter().enumerate() {
+                let expected = if place < length {
+                    decode_one(codes[place])
+                } else {
+                    0x5a5a
+                };
+                assert_eq!(sample, expected, "{place} of {length}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -3,14 +3,15 @@
 
 const BIAS = 33;
 
-const LINEAR = Int16Array.from({ length: 256 }, (_, code) => {
+/** The samples of all codes. */
+export const LINEAR = Int16Array.from({ length: 256 }, (_, code) => {
   const bits = ~code;
   const magnitude = ((((bits & 15) << 1) + BIAS) << ((bits >> 4) & 7)) - BIAS;
   return (code & 0x80 ? magnitude : -magnitude) * 4;
 });
 
-/** By the upper 14 bits of a sample. */
-const CODES = Uint8Array.from({ length: 1 << 14 }, (_, index) => {
+/** The codes of all samples, by their upper 14 bits. */
+export const CODES = Uint8Array.from({ length: 1 << 14 }, (_, index) => {
   const sample = (index << 18) >> 18;
   const biased = Math.min((sample ^ (sample >> 31)) + BIAS, 0x1fff);
   const segment = 26 - Math.clz32(biased);

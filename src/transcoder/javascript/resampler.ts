@@ -6,12 +6,10 @@ import type { CoreResampler } from '../core.js';
 import { findPath, type RatePath } from '../rates.js';
 import { decodeBase64 } from './base64.js';
 import { SCALE_BITS } from './filters.js';
-import { decodeMulaw, encodeMulaw } from './mulaw.js';
+import { type Format, HISTORY, MULAW, SAMPLES } from './formats.js';
 
 /** Groups that one pass handles: 20 ms. */
 const BLOCK_GROUPS = 160;
-/** Samples of the past that every stream keeps. No filter reaches further. */
-const HISTORY = 40;
 /** Taps and outputs are taken four by four; reading a little past the block is harmless. */
 const STRIDE = HISTORY + BLOCK_GROUPS + 8;
 
@@ -94,20 +92,9 @@ function addStretch(stream: Float64Array, { from, taps }: Stretch, sums: Float64
   }
 }
 
-/** Rounds down, which after the one half is rounding to the nearest, and keeps to 16 bits. */
-function saturate(
-  sums: Float64Array,
-  output: Int16Array,
-  { groups, from, step }: { groups: number; from: number; step: number },
-): void {
-  let place = from;
-  for (let n = 0; n < groups; n++) {
-    let sum = Math.floor(sums[n]!);
-    if (sum > 32767) sum = 32767;
-    else if (sum < -32768) sum = -32768;
-    output[place] = sum;
-    place += step;
-  }
+/** A copy where an output on the same memory would change what is still to be read. */
+function apart<T extends Int16Array | Uint8Array>(input: T, output: Int16Array | Uint8Array): T {
+  return input.buffer === output.buffer ? (input.slice() as T) : input;
 }
 
 /** @see CoreResampler */
@@ -118,7 +105,6 @@ export class JavaScriptResampler implements CoreResampler {
   readonly #sums = new Float64Array(BLOCK_GROUPS + 4);
   #pending: Int16Array;
   #pendingLength = 0;
-  #scratch = new Int16Array();
 
   constructor(path: RatePath) {
     this.#path = path;
@@ -127,53 +113,52 @@ export class JavaScriptResampler implements CoreResampler {
     this.#pending = new Int16Array(path.down);
   }
 
-  process(from: Int16Array, output: Int16Array): void {
-    const { up, down } = this.#path;
-    // An output on the same memory must not change what is still to be read.
-    const input = from.buffer === output.buffer ? from.slice() : from;
-    let at = 0;
-    let to = 0;
-    if (this.#pendingLength > 0) {
-      while (this.#pendingLength < down && at < input.length)
-        this.#pending[this.#pendingLength++] = input[at++]!;
-      if (this.#pendingLength < down) return;
-      this.#pendingLength = 0;
-      this.#convert(this.#pending, 0, 1, output, 0);
-      to = up;
-    }
-    let groups = Math.floor((input.length - at) / down);
-    while (groups > 0) {
-      const now = Math.min(groups, BLOCK_GROUPS);
-      this.#convert(input, at, now, output, to);
-      at += now * down;
-      to += now * up;
-      groups -= now;
-    }
-    while (at < input.length) this.#pending[this.#pendingLength++] = input[at++]!;
+  process(input: Int16Array, output: Int16Array): void {
+    this.#run(apart(input, output), output, SAMPLES, SAMPLES);
   }
 
   processFromMulaw(input: Uint8Array, output: Int16Array): void {
-    const samples = this.#scratchFor(input.length);
-    decodeMulaw(input, samples);
-    this.process(samples, output);
+    this.#run(apart(input, output), output, MULAW, SAMPLES);
   }
 
   processFromMulawBase64(input: string, output: Int16Array): boolean {
     const bytes = decodeBase64(input);
-    if (bytes !== undefined) this.processFromMulaw(bytes, output);
+    if (bytes !== undefined) this.#run(bytes, output, MULAW, SAMPLES);
     return bytes !== undefined;
   }
 
   processToMulaw(input: Int16Array, output: Uint8Array): void {
-    const samples = this.#scratchFor(output.length);
-    this.process(input, samples);
-    encodeMulaw(samples, output);
+    this.#run(apart(input, output), output, SAMPLES, MULAW);
   }
 
-  /** An array between two steps, kept as long as frames have one length: making one costs more than a step. */
-  #scratchFor(length: number): Int16Array {
-    if (this.#scratch.length !== length) this.#scratch = new Int16Array(length);
-    return this.#scratch;
+  #run<In extends Int16Array | Uint8Array, Out extends Int16Array | Uint8Array>(
+    input: In,
+    output: Out,
+    from: Format<In>,
+    to: Format<Out>,
+  ): void {
+    const { up, down } = this.#path;
+    let at = 0;
+    let place = 0;
+    if (this.#pendingLength > 0) {
+      while (this.#pendingLength < down && at < input.length)
+        this.#pending[this.#pendingLength++] = from.sampleOf(input[at++]!);
+      if (this.#pendingLength < down) return;
+      this.#pendingLength = 0;
+      this.#deal(this.#pending, 0, 1, SAMPLES);
+      this.#convert(1, output, 0, to);
+      place = up;
+    }
+    let groups = Math.floor((input.length - at) / down);
+    while (groups > 0) {
+      const now = Math.min(groups, BLOCK_GROUPS);
+      this.#deal(input, at, now, from);
+      this.#convert(now, output, place, to);
+      at += now * down;
+      place += now * up;
+      groups -= now;
+    }
+    while (at < input.length) this.#pending[this.#pendingLength++] = from.sampleOf(input[at++]!);
   }
 
   flush(output: Int16Array): void {
@@ -192,27 +177,33 @@ export class JavaScriptResampler implements CoreResampler {
 
   free(): void {}
 
-  /** Converts whole groups, at most BLOCK_GROUPS. */
-  #convert(input: Int16Array, at: number, groups: number, output: Int16Array, to: number): void {
-    const { up, down } = this.#path;
+  /** Puts whole groups on the streams, at most BLOCK_GROUPS. */
+  #deal<In extends Int16Array | Uint8Array>(input: In, at: number, groups: number, format: Format<In>): void {
+    const { down } = this.#path;
+    for (let s = 0; s < down; s++) format.take(input, { at: at + s, step: down, groups }, this.#streams[s]!);
+  }
+
+  /** Converts what was dealt out. */
+  #convert<Out extends Int16Array | Uint8Array>(
+    groups: number,
+    output: Out,
+    at: number,
+    format: Format<Out>,
+  ): void {
+    const { up } = this.#path;
     const sums = this.#sums;
-    for (let s = 0; s < down; s++) {
-      const stream = this.#streams[s]!;
-      for (let n = 0, from = at + s; n < groups; n++, from += down) stream[HISTORY + n] = input[from]!;
-    }
     for (let phase = 0; phase < up; phase++) {
+      const places = { at: at + phase, step: up, groups };
       const stretches = this.#plan[phase]!;
       const [only] = stretches;
       if (stretches.length === 1 && only!.taps.length === 1) {
         // A lone tap is a whole: the phase is the input.
-        const stream = this.#streams[only!.stream]!;
-        for (let n = only!.from, place = to + phase; n < only!.from + groups; n++, place += up)
-          output[place] = stream[n]!;
+        format.copy(this.#streams[only!.stream]!, only!.from, output, places);
         continue;
       }
       sums.fill(0.5);
       for (const stretch of stretches) addStretch(this.#streams[stretch.stream]!, stretch, sums, groups);
-      saturate(sums, output, { groups, from: to + phase, step: up });
+      format.give(sums, output, places);
     }
     for (const stream of this.#streams) stream.copyWithin(0, groups, groups + HISTORY);
   }

@@ -23,6 +23,17 @@ mod simd128;
 #[cfg(target_arch = "x86_64")]
 mod sse2;
 
+#[cfg(target_arch = "x86_64")]
+use avx2 as vectors;
+#[cfg(not(any(
+    target_arch = "x86_64",
+    all(target_arch = "wasm32", target_feature = "simd128")
+)))]
+use scalar as vectors;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+use simd128 as vectors;
+
+use crate::companding::Law;
 use crate::filters::{SCALE_BITS, SPLIT_BITS};
 
 /// Outputs come in multiples of this many.
@@ -168,15 +179,16 @@ fn round(high: i32, low: i32) -> i16 {
     sum.clamp(-32768, 32767) as i16
 }
 
-/// Runs a loop that compilers make vectors of, with the widest vectors that this processor has.
-#[inline(always)]
-pub(crate) fn widest<R>(task: impl FnOnce() -> R) -> R {
-    #[cfg(target_arch = "x86_64")]
-    let task = match avx2::with_avx2(task) {
-        Ok(result) => return result,
-        Err(task) => task,
-    };
-    task()
+/// Expands codes from the start of `input` on, as many as fill whole vectors of this processor. Returns how many.
+#[inline]
+pub(crate) fn expand_blocks(law: &Law, input: &[u8], output: &mut [i16]) -> usize {
+    vectors::expand(law, input, output)
+}
+
+/// Compresses samples as [`expand_blocks`] expands codes.
+#[inline]
+pub(crate) fn compress_blocks(law: &Law, input: &[i16], output: &mut [u8]) -> usize {
+    vectors::compress(law, input, output)
 }
 
 /// Which implementation of the kernel runs. All give the same samples.

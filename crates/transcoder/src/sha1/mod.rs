@@ -1,7 +1,7 @@
 //! SHA-1. Source: FIPS 180-4, section 6.1. For message authentication only: its collisions are known.
 
 #[cfg(target_arch = "x86_64")]
-mod x86;
+mod sha_ni;
 
 /// Bytes of one block.
 pub(crate) const BLOCK: usize = 64;
@@ -65,7 +65,7 @@ impl Sha1 {
 
 fn compress(state: &mut [u32; 5], blocks: &[[u8; BLOCK]]) {
     #[cfg(target_arch = "x86_64")]
-    if x86::compress(state, blocks) {
+    if sha_ni::compress(state, blocks) {
         return;
     }
     for block in blocks {

@@ -1,4 +1,5 @@
-//! SHA-1 with the instructions that x86-64 processors have for it. Each `sha1rnds4` does four of the 80 rounds.
+//! The SHA-1 instructions of x86-64 (SHA-NI), one of the files with unsafe code: a single call, after asking the processor.
+//! Each `sha1rnds4` does four of the 80 rounds.
 //! Source: Intel, "Intel SHA Extensions", 2013; the function is that of FIPS 180-4, checked against `compress_plain`.
 #![allow(unsafe_code)]
 
@@ -11,24 +12,22 @@ pub(super) fn compress(state: &mut [u32; 5], blocks: &[[u8; BLOCK]]) -> bool {
     if !(is_x86_feature_detected!("sha") && is_x86_feature_detected!("sse4.1")) {
         return false;
     }
-    // SAFETY: the processor has what `rounds` needs; whoever has SSE4.1 has SSSE3.
+    // SAFETY: the processor has both.
     unsafe { rounds(state, blocks) };
     true
 }
 
-#[target_feature(enable = "sha,ssse3,sse4.1")]
+#[target_feature(enable = "sha,sse4.1")]
 fn rounds(state: &mut [u32; 5], blocks: &[[u8; BLOCK]]) {
     let [a, b, c, d, e] = state.map(|word| word as i32);
     let mut abcd = _mm_set_epi32(a, b, c, d);
     let mut e = _mm_set_epi32(e, 0, 0, 0);
-    let big_endian = _mm_set_epi64x(0x0001020304050607, 0x08090a0b0c0d0e0f);
     for block in blocks {
         let (abcd_before, e_before) = (abcd, e);
         let mut words = [_mm_setzero_si128(); 20];
         for (word, bytes) in words.iter_mut().zip(block.chunks_exact(16)) {
-            // SAFETY: the chunk is exactly one vector long.
-            let loaded = unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) };
-            *word = _mm_shuffle_epi8(loaded, big_endian);
+            let part = |from: usize| i32::from_be_bytes(std::array::from_fn(|at| bytes[from + at]));
+            *word = _mm_set_epi32(part(0), part(4), part(8), part(12));
         }
         for at in 4..words.len() {
             let started = _mm_sha1msg1_epu32(words[at - 4], words[at - 3]);

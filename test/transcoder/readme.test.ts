@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import * as entry from '../../src/transcoder/index.js';
+
+const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+const section = /^## The transcoder\n(.*?)^## /ms.exec(readme)![1]!;
+
+it('names everything that the entry, a backend and a resampler have', () => {
+  const resampler = entry.transcoder.createResampler(8000, 16000);
+  const methods = Object.getOwnPropertyNames(Object.getPrototypeOf(resampler)).filter(
+    (name) => name !== 'constructor',
+  );
+  for (const name of [...Object.keys(entry), ...Object.keys(entry.transcoder), ...methods, 'delayMs'])
+    expect(section).toMatch(new RegExp(`\\b${name}\\b`));
+  resampler.free();
+});
+
+it('shows code that runs', () => {
+  const code = /```ts\n(.*?)```/s.exec(section)![1]!.replace(/^import .*$/m, '');
+  const logged: unknown[] = [];
+  const run = new Function(...Object.keys(entry), 'console', `${code}; return { samples, frame, tail };`) as (
+    ...values: unknown[]
+  ) => Record<string, Int16Array>;
+  const made = run(...Object.values(entry), { log: (...words: unknown[]) => logged.push(...words) });
+  expect(Object.values(made).map(({ length }) => length)).toEqual([160, 320, 39]);
+  expect(logged[0]).toBe('TRANSCODER_INPUT');
+});
