@@ -265,10 +265,7 @@ export class CallSession {
   #reportedOver(outcome: CallOutcome | null): void {
     this.#media.unexpect();
     this.#timers.cancel('answer');
-    const mayTellMore =
-      this.#media.isThere ||
-      this.#transfer.isPending ||
-      (outcome === 'answered' && !this.#standing.isAnswered);
+    const mayTellMore = this.#media.isThere || this.#transfer.isPending || outcome === 'answered';
     if (!mayTellMore || this.#words.ending !== undefined) this.#endAsReported();
     else this.#timers.set('report', REPORT_GRACE_MS, () => this.#endAsReported());
   }

@@ -5,7 +5,7 @@ import type { CallLine } from './call-line.js';
 import { CallProgress } from './call-progress.js';
 
 export interface StandingEvents {
-  /** The carrier says that somebody is on the line. May come again. */
+  /** The carrier says that somebody is on the line. */
   answered(): void;
   /** The carrier says that the call is over. Once. */
   over(outcome: CallOutcome | null): void;
@@ -38,7 +38,7 @@ export class CallStanding {
       this.#over = { outcome: report.outcome };
       this.#events.over(report.outcome);
     } else if (news === 'ringing') this.tell();
-    else if (report.status === 'active' && this.#over === undefined) this.#events.answered();
+    else if (news === 'active') this.#events.answered();
   }
 
   /** An inbound call rings here. */

@@ -41,7 +41,6 @@ export class MachineWatch {
   }
 
   heard(verdict: MachineVerdict): void {
-    if (this.#line.isOver || this.#options.words.ending !== undefined) return;
     const { ledger, environment, timers } = this.#line;
     const { detected, action } = this.#detection.hear(verdict);
     if (detected !== undefined) {

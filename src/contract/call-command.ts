@@ -9,6 +9,9 @@ export interface CallControls {
    * result, and a caller whose transfer failed comes back to the agent.
    */
   transfer(callId: string, to: string): Promise<void>;
-  /** Plays keys (`0-9 A-D # *`, `w` half a second, `W` one second of silence) to the other side; at most 32. */
+  /**
+   * Plays keys (`0-9 A-D # *`, `w` half a second, `W` one second of silence) to the other side; at most 32. The transcript shows them.
+   * Resolves when the carrier has taken them.
+   */
   sendDigits(callId: string, digits: string): Promise<void>;
 }

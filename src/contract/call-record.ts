@@ -10,9 +10,18 @@ export type CallDirection = 'inbound' | 'outbound';
 /** `initiated` and `ringing` count as active in every total. A status never goes backwards. */
 export type CallStatus = 'initiated' | 'ringing' | 'active' | 'completed';
 
+/**
+ * What became of the attempt to talk. `answered`: somebody, or a fax, was on the line. `voicemail`: a machine. `canceled`: it was
+ * given up before the answer, by the caller, by an operator or because the server stopped. `failed`: it could not be connected, or
+ * its audio never came.
+ */
 export type CallOutcome = 'answered' | 'voicemail' | 'no-answer' | 'busy' | 'failed' | 'canceled';
 
-/** Why a call ended. Exactly one per call. */
+/**
+ * Why a call ended. Exactly one per call. `caller-hangup`: the person on the line left, in either direction. `agent-hangup`: also
+ * after a message on a machine. `carrier-hangup`: the carrier reports an end that nothing else explains. `operator-hangup` and
+ * `server-shutdown` also end calls that ring or are being dialled. `transferred`: also when the server stops in the middle of it.
+ */
 export type EndReason =
   | 'caller-hangup'
   | 'agent-hangup'

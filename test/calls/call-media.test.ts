@@ -72,6 +72,22 @@ describe('a stream that replaces another one', () => {
     expect(await scene.expectEnd()).toMatchObject({ endReason: 'stream-lost', outcome: 'answered' });
   });
 
+  it('has its time from when the carrier has taken the keys', async () => {
+    const scene = new Scene(replied);
+    await scene.up();
+    let taken = () => {};
+    scene.bench.rest.answers.sendDigits = new Promise((resolve) => (taken = resolve));
+    const sent = scene.bench.desk.sendDigits(scene.callId, '1');
+    scene.stop();
+    await scene.bench.pass(10_000);
+    taken();
+    await sent;
+    await scene.bench.pass(10_499);
+    expect(scene.isLive).toBe(true);
+    await scene.bench.pass(1);
+    expect(scene.isLive).toBe(false);
+  });
+
   it('is let in by a token that lasts as long as the keys', async () => {
     const scene = new Scene(replied, { key: KEY });
     const { bench } = scene;
@@ -230,6 +246,29 @@ describe('a stream that is lost at a carrier that is steered by commands', () =>
       error: { code: 'CARRIER_FAILED', message: 'Not now.' },
     });
     expect(scene.bench.rest.of('hangUp')).toHaveLength(1);
+  });
+
+  it('that is there all the same when the carrier refuses it is taken', async () => {
+    const scene = new Scene(commanded);
+    let refuse: (error: Error) => void = () => {};
+    scene.bench.rest.answers.startStream = new Promise((_, reject) => (refuse = reject));
+    await scene.ring();
+    await scene.answer();
+    scene.stream();
+    refuse(new CarrierError('late', { status: 500, retryable: false }));
+    await scene.bench.pass(60_000);
+    expect(scene.isLive).toBe(true);
+  });
+
+  it('is not asked for when the agent breaks over its loss: the carrier says sorry', async () => {
+    const scene = new Scene(commanded);
+    await scene.up();
+    scene.bench.engine.trouble = 'hold';
+    scene.cut();
+    expect(scene.bench.rest.of('startStream')).toEqual([]);
+    expect(scene.bench.rest.of('speak')).toHaveLength(1);
+    scene.report({ type: 'speech-ended' });
+    expect(await scene.expectEnd()).toMatchObject({ endReason: 'provider-failed' });
   });
 
   it('is opened once more when the report of the answer is lost', async () => {

@@ -75,6 +75,17 @@ const RECORDED: readonly Recorded[] = [
     expected: { endReason: 'carrier-hangup', outcome: 'answered', cost: { telephony: 0.004 } as never },
   },
   {
+    name: 'answered by a person, not numbered',
+    kind: B_OUT,
+    machineDetection: true,
+    reports: [
+      status('active'),
+      { type: 'machine-detection', verdict: 'human' },
+      status('completed', { outcome: 'answered' }),
+    ],
+    expected: { endReason: 'carrier-hangup', outcome: 'answered', amd: { answeredBy: 'human' } as never },
+  },
+  {
     name: 'a machine and then its beep',
     kind: B_OUT,
     machineDetection: true,

@@ -48,6 +48,23 @@ const SCENARIOS: readonly Scenario[] = [
     requests: ringing,
   },
   {
+    name: 'the answer is refused although the call was answered',
+    only: { direction: 'inbound', steering: 'commands' },
+    async play(scene) {
+      let refuse: (error: Error) => void = () => {};
+      scene.bench.rest.answers.answer = new Promise((_, reject) => (refuse = reject));
+      await scene.ring();
+      await scene.answer();
+      scene.stream();
+      refuse(new CarrierError('no answer in time', { status: null, retryable: false }));
+      await scene.bench.pass(5000);
+      scene.stop();
+      scene.over('answered');
+    },
+    endReason: 'caller-hangup',
+    outcome: 'answered',
+  },
+  {
     name: 'the caller has left before a stream came',
     only: { direction: 'inbound', steering: 'replies' },
     async play(scene) {
@@ -298,6 +315,19 @@ const SCENARIOS: readonly Scenario[] = [
     endReason: 'provider-failed',
     outcome: 'answered',
     requests: () => [`speak ID ${SORRY}`, 'lookUp ID', 'hangUp ID'],
+  },
+  {
+    name: 'the engine breaks when the carrier has said that the call is over',
+    async play(scene) {
+      await scene.up();
+      scene.over('answered');
+      scene.bench.engine.trouble = 'dtmf';
+      scene.report({ type: 'dtmf', digit: '1' });
+      expect(scene.isLive).toBe(false);
+    },
+    endReason: 'provider-failed',
+    outcome: 'answered',
+    requests: none,
   },
   {
     name: 'the engine breaks, and the carrier does not speak',

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CarrierError, ConfigError } from '../../src/base/errors.js';
 import type { TransferResult } from '../../src/carriers/carrier.js';
+import { text } from '../support/call-fakes.js';
 import { KINDS, Scene, type SceneKind } from './scene.js';
 
 const TO = '+15550123';
@@ -144,6 +145,26 @@ describe.each(KINDS)('a transfer of an $direction call, $steering', (kind) => {
 });
 
 describe('a transfer', () => {
+  it('makes the agent deaf where the stream stays open', async () => {
+    const scene = await handingOver(commanded);
+    scene.receiver.receiveText(text({ type: 'audio', samples: 320 }));
+    expect(scene.bench.engine.heard).not.toContain('audio 320');
+    result(scene, 'busy');
+    scene.receiver.receiveText(text({ type: 'audio', samples: 320 }));
+    expect(scene.bench.engine.heard.at(-1)).toBe('audio 320');
+  });
+
+  it('that is refused long after a stream was lost and replaced leaves the call alone', async () => {
+    const scene = new Scene(commanded);
+    await scene.up();
+    scene.cut();
+    scene.stream();
+    scene.bench.rest.failures.transfer = new CarrierError('no', { status: 400, retryable: false });
+    await expect(scene.bench.desk.transfer(scene.callId, TO)).rejects.toBeInstanceOf(CarrierError);
+    expect(scene.bench.rest.of('startStream')).toHaveLength(1);
+    expect(scene.bench.engine.heard.at(-1)).toBe('resume continue');
+  });
+
   it('asks for another stream when the one it left open has gone', async () => {
     const scene = await handingOver(commanded);
     scene.cut();
