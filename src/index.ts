@@ -53,12 +53,17 @@ export type { MessageData, OnMessage } from './engines/responder.js';
 export type { Agent, AgentOptions, ClientOptions, ServeOptions } from './options.js';
 export type {
   ChatMessage,
+  JsonObject,
   LanguageModel,
   LanguageModelEvent,
   LanguageModelRequest,
+  ModelToolCall,
+  ReplyEnd,
   TokenUsage,
+  ToolDefinition,
 } from './providers/language-model.js';
 export type {
+  RecognitionGap,
   SpeechToText,
   SpeechToTextContext,
   SpeechToTextEvents,
@@ -67,6 +72,7 @@ export type {
 export type {
   TextToSpeech,
   TextToSpeechContext,
+  TextToSpeechEvents,
   TextToSpeechSession,
 } from './providers/text-to-speech.js';
 export type { CallPage, CallQuery, CallStore } from './stores/call-store.js';
