@@ -27,3 +27,29 @@ export { simulateCall, type SimulateCallOptions } from './simulate-call.js';
 export { findSpeech, type Span, type SpanOptions } from './speech-spans.js';
 export { makeSpeechTones } from './tones.js';
 export { downmix, readWav, writeWav, type WavAudio } from './wav.js';
+export {
+  type ChatCompletionsEmulator,
+  type ChatExchange,
+  emulateChatCompletions,
+  type EmulateChatCompletionsOptions,
+} from './emulators/chat-completions.js';
+export type { EmulatedReply, EmulatedToolCall, ReplyStyle } from './emulators/chat-reply-encoding.js';
+export {
+  type DeepgramConnection,
+  type DeepgramEmulator,
+  emulateDeepgram,
+  type EmulateDeepgramOptions,
+} from './emulators/deepgram.js';
+export {
+  type ElevenLabsConnection,
+  type ElevenLabsEmulator,
+  emulateElevenLabs,
+  type EmulateElevenLabsOptions,
+} from './emulators/elevenlabs.js';
+export type {
+  Emulator,
+  EmulatorOptions,
+  EmulatorRequest,
+  Refusal,
+  WireTroubles,
+} from './emulators/vendor-server.js';

@@ -24,7 +24,7 @@ export class SampleReader {
       samples.set(bytes.subarray(0, whole - held), held);
       this.#half = undefined;
     }
-    if (length > whole) this.#half = bytes.at(-1);
+    if (length > whole && bytes.length > 0) this.#half = bytes.at(-1);
     if (SWAPPED) Buffer.from(samples.buffer).swap16();
     return new Int16Array(samples.buffer);
   }
