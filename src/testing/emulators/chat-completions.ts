@@ -12,8 +12,6 @@ export interface EmulateChatCompletionsOptions extends EmulatorOptions {
   readonly dialect?: 'openai' | 'common';
   /** Fields that this server does not know: it answers 400 and names them. */
   readonly unknownFields?: readonly string[];
-  /** Closes idle connections after so long without telling, as some proxies do. */
-  readonly idleCloseMs?: number;
 }
 
 export interface ChatExchange {
@@ -46,7 +44,6 @@ export async function emulateChatCompletions(
       return errorBody(401, { message: 'Incorrect API key provided', code: 'invalid_api_key' });
     },
     http(request, text, response) {
-      if (options.idleCloseMs !== undefined) response.socket?.setTimeout(options.idleCloseMs);
       if (request.url.pathname.endsWith('/models')) {
         response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"list","data":[]}');
         return;

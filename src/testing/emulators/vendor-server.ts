@@ -60,6 +60,8 @@ export interface Emulator {
   troubles: WireTroubles;
   /** Refuses the next handshakes or requests. */
   refuseNext(refusal: Refusal & { readonly times?: number }): void;
+  /** Resets the connection of the next request without an answer, as a server does that gave an idle connection up. */
+  resetNext(): void;
   /** Sends a text to every open socket, as it is. */
   sendAll(text: string): void;
   /** Ends every open socket; 1006 cuts the connection. @default 1006 */
@@ -106,6 +108,7 @@ export class VendorServer implements Emulator {
   readonly #peers = new Set<WsPeer>();
   readonly #connections = new Set<Socket>();
   readonly #refusals: Refusal[] = [];
+  #resets = 0;
 
   constructor(options: EmulatorOptions, createRules: (server: VendorServer) => VendorRules) {
     this.clock = options.clock ?? systemClock;
@@ -140,6 +143,10 @@ export class VendorServer implements Emulator {
 
   refuseNext({ times = 1, ...refusal }: Refusal & { readonly times?: number }): void {
     for (let count = 0; count < times; count += 1) this.#refusals.push(refusal);
+  }
+
+  resetNext(): void {
+    this.#resets += 1;
   }
 
   sendAll(text: string): void {
@@ -204,6 +211,11 @@ export class VendorServer implements Emulator {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.#resets > 0) {
+      this.#resets -= 1;
+      request.socket.resetAndDestroy();
+      return;
+    }
     const noted = this.#note(request);
     const chunks: Buffer[] = [];
     let size = 0;
