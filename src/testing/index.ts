@@ -53,3 +53,12 @@ export type {
   Refusal,
   WireTroubles,
 } from './emulators/vendor-server.js';
+export {
+  type LanguageModelSetup,
+  type LanguageModelSuiteOptions,
+  testLanguageModel,
+  type WantedReply,
+} from './conformance/language-model.js';
+export type { ProviderCheck, ProviderSetup } from './conformance/provider-check.js';
+export { type SpeechToTextSetup, testSpeechToText } from './conformance/speech-to-text.js';
+export { testTextToSpeech, type TextToSpeechSetup } from './conformance/text-to-speech.js';

@@ -66,6 +66,8 @@ export interface Emulator {
   sendAll(text: string): void;
   /** Ends every open socket; 1006 cuts the connection. @default 1006 */
   disconnectAll(code?: number, reason?: string): void;
+  /** Cuts the connections of requests that are being answered, and of idle ones. */
+  cutRequests(): void;
   /** From now on open sockets neither read nor answer, and are not closed either. */
   freeze(): void;
   close(): Promise<void>;
@@ -155,6 +157,10 @@ export class VendorServer implements Emulator {
 
   disconnectAll(code = 1006, reason = ''): void {
     for (const peer of [...this.#peers]) peer.close(code, reason);
+  }
+
+  cutRequests(): void {
+    this.#server.closeAllConnections();
   }
 
   freeze(): void {

@@ -228,7 +228,7 @@ describe('ElevenLabsTextToSpeech', () => {
 
   it('closes the socket at the end of the call', async () => {
     const { session } = await start();
-    await soon(() => expect(emulator.openSockets).toBe(1));
+    await soon(() => expect(emulator.connections[0]?.messages).toHaveLength(1));
     session.close();
     await soon(() => expect(emulator.openSockets).toBe(0));
     expect(emulator.connections[0]?.messages.at(-1)).toEqual({ close_socket: true });
