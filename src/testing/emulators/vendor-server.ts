@@ -47,7 +47,7 @@ export interface EmulatorRequest {
 }
 
 /** What every emulator offers beside its own. */
-export interface Emulator {
+export interface Emulator extends AsyncDisposable {
   /** `http://127.0.0.1:<port>`: the `baseUrl` of the provider under test. */
   readonly url: string;
   readonly requests: readonly EmulatorRequest[];
@@ -173,6 +173,10 @@ export class VendorServer implements Emulator {
     await new Promise<void>((resolve) => {
       this.#server.close(() => resolve());
     });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   #note(request: IncomingMessage): EmulatorRequest {
