@@ -61,7 +61,7 @@ export type LanguageModelEvent =
 export interface LanguageModelRequest {
   readonly callId: string;
   readonly messages: readonly ChatMessage[];
-  readonly tools?: readonly ToolDefinition[];
+  readonly tools?: readonly ToolDefinition[] | undefined;
   /** Aborted on barge-in and hang-up. The stream must then end soon, by return or throw; only `usage` and `end` may still come. */
   readonly signal: AbortSignal;
 }

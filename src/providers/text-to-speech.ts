@@ -14,8 +14,8 @@ export interface TextToSpeechContext {
   readonly logger: Logger;
   readonly language: string | undefined;
   /** @default the system's */
-  readonly clock?: Clock;
-  readonly events?: TextToSpeechEvents;
+  readonly clock?: Clock | undefined;
+  readonly events?: TextToSpeechEvents | undefined;
 }
 
 export interface TextToSpeechSession {

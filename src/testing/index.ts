@@ -46,13 +46,8 @@ export {
   emulateElevenLabs,
   type EmulateElevenLabsOptions,
 } from './emulators/elevenlabs.js';
-export type {
-  Emulator,
-  EmulatorOptions,
-  EmulatorRequest,
-  Refusal,
-  WireTroubles,
-} from './emulators/vendor-server.js';
+export type { EmulatorRequest, WireTroubles } from './emulators/vendor-peer.js';
+export type { Emulator, EmulatorOptions, Refusal } from './emulators/vendor-server.js';
 export {
   type LanguageModelSetup,
   type LanguageModelSuiteOptions,

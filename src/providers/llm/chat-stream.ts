@@ -16,6 +16,9 @@ export interface ChatStreamOptions {
 const NEXT_MS = 5000;
 const USAGE_MS = 1000;
 
+/** What is behind the last event mostly came with it. A request that follows at once then finds the connection free. */
+const DRAIN_MS = 10;
+
 /** The text of a reply as it comes; what else is in it is gathered in `reply`. @throws WireError when it breaks before its end. */
 export async function* readChatStream(
   answer: HttpAnswer,
@@ -50,7 +53,7 @@ export async function* readChatStream(
     if (sse.overflowed) throw new WireError(fatalFailure('sent an event that is too long'));
     if (!drained) {
       drained = true;
-      void drain(chunks, answer, clock);
+      await Promise.race([drain(chunks, answer, clock), pause(clock)]);
     }
   } finally {
     if (!drained) answer.discard();
@@ -78,6 +81,12 @@ async function next(
   } finally {
     timer.cancel();
   }
+}
+
+function pause(clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    clock.after(DRAIN_MS, resolve);
+  });
 }
 
 /** Reads what is left behind the last event, so that the connection can be used again. */

@@ -1,6 +1,5 @@
 // HTTP to a vendor over connections that stay open between the turns of a call, with deadlines that suit a telephone.
-import { Agent as HttpAgent, type IncomingMessage, request as httpRequest } from 'node:http';
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Agent as HttpAgent, IncomingMessage, request as requestOf } from 'node:http';
 import type { Clock } from '../../base/clock.js';
 import { transientFailure, WireError } from './failure.js';
 
@@ -35,15 +34,16 @@ const KEEP_ALIVE_MS = 60_000;
 /** What a connection that the other side had given up already answers with. */
 const STALE_CODES = new Set(['ECONNRESET', 'EPIPE']);
 
+/** How to ask, and over which connections. */
+interface Transport {
+  readonly request: typeof requestOf;
+  readonly agent: HttpAgent;
+}
+
 /** Connections to one vendor, for all calls: they know nothing of any. Idle ones do not keep the process alive. */
 export class HttpChannel {
-  readonly #agents: { readonly http: HttpAgent; readonly https: HttpsAgent };
+  readonly #transports = new Map<string, Promise<Transport>>();
   #usedAt = Number.NEGATIVE_INFINITY;
-
-  constructor() {
-    const options = { keepAlive: true, timeout: KEEP_ALIVE_MS } as const;
-    this.#agents = { http: new HttpAgent(options), https: new HttpsAgent(options) };
-  }
 
   /** Milliseconds since an answer began, on the request's clock. */
   idleMs(clock: Clock): number {
@@ -55,22 +55,36 @@ export class HttpChannel {
    * time, as long as nothing of an answer came. @throws WireError
    */
   async request(request: HttpRequest): Promise<HttpAnswer> {
+    const transport = await this.#transport(request.url.protocol);
     try {
-      return await this.#attempt(request);
+      return await this.#attempt(request, transport);
     } catch (error) {
       if (!(error instanceof StaleConnection) || request.signal?.aborted === true) throw error;
-      return this.#attempt(request);
+      return this.#attempt(request, transport);
     }
   }
 
-  #attempt(request: HttpRequest): Promise<HttpAnswer> {
+  /** Loaded when it is first needed: who makes no such call does not wait for it. */
+  #transport(protocol: string): Promise<Transport> {
+    const known = this.#transports.get(protocol);
+    if (known !== undefined) return known;
+    const options = { keepAlive: true, timeout: KEEP_ALIVE_MS } as const;
+    const loading =
+      protocol === 'https:'
+        ? import('node:https').then(({ Agent, request }) => ({ request, agent: new Agent(options) }))
+        : import('node:http').then(({ Agent, request }) => ({ request, agent: new Agent(options) }));
+    this.#transports.set(protocol, loading);
+    return loading;
+  }
+
+  #attempt(request: HttpRequest, transport: Transport): Promise<HttpAnswer> {
     const { url, method, headers, body, signal, clock } = request;
     const { connectTimeoutMs = CONNECT_TIMEOUT_MS, answerTimeoutMs } = request;
     const secure = url.protocol === 'https:';
     return new Promise<HttpAnswer>((resolve, reject) => {
-      const outgoing = (secure ? httpsRequest : httpRequest)(url, {
+      const outgoing = transport.request(url, {
         method,
-        agent: secure ? this.#agents.https : this.#agents.http,
+        agent: transport.agent,
         headers: {
           ...headers,
           ...(body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }),

@@ -2,13 +2,12 @@
 import type { Timer } from '../../base/clock.js';
 import { transcoder } from '../../transcoder/select.js';
 import { type HeardSpeech, ScriptedHearing, WORD_MS } from './scripted-hearing.js';
+import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
 import {
   type Emulator,
   type EmulatorOptions,
-  type EmulatorRequest,
   type PeerHandler,
   type Refusal,
-  type VendorPeer,
   VendorServer,
 } from './vendor-server.js';
 

@@ -1,13 +1,12 @@
 // ElevenLabs' multi-context text-to-speech socket on loopback: answers as the vendor would, with tones for speech.
 import type { Timer } from '../../base/clock.js';
 import { makeEmulatedSpeech } from './emulated-speech.js';
+import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
 import {
   type Emulator,
   type EmulatorOptions,
-  type EmulatorRequest,
   type PeerHandler,
   type Refusal,
-  type VendorPeer,
   VendorServer,
 } from './vendor-server.js';
 

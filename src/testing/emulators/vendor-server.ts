@@ -8,8 +8,9 @@ import {
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type RawData, type WebSocket, WebSocketServer } from 'ws';
+import { type RawData, WebSocketServer } from 'ws';
 import { type Clock, systemClock } from '../../base/clock.js';
+import { type EmulatorRequest, type VendorPeer, type WireTroubles, WsPeer } from './vendor-peer.js';
 
 export interface EmulatorOptions {
   /** The key that is accepted. @default 'test-key' */
@@ -20,30 +21,10 @@ export interface EmulatorOptions {
   readonly port?: number;
 }
 
-/** What happens to every message of a socket on its way to the client. */
-export interface WireTroubles {
-  readonly delayMs?: number;
-  /** Added to the delay, up to so much, the same in every run. The order stays. */
-  readonly jitterMs?: number;
-  /** Every so manieth message is dropped, sent twice, or sent after the one behind it. */
-  readonly dropEvery?: number;
-  readonly duplicateEvery?: number;
-  readonly reorderEvery?: number;
-  /** Cuts every message into frames of one WebSocket message, also in the middle of a character. */
-  readonly split?: boolean;
-}
-
 export interface Refusal {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-}
-
-/** A request or a handshake, as it came. */
-export interface EmulatorRequest {
-  readonly method: string;
-  readonly url: URL;
-  readonly headers: IncomingMessage['headers'];
 }
 
 /** What every emulator offers beside its own. */
@@ -71,14 +52,6 @@ export interface Emulator extends AsyncDisposable {
   /** From now on open sockets neither read nor answer, and are not closed either. */
   freeze(): void;
   close(): Promise<void>;
-}
-
-/** One socket of the client, seen from the vendor. */
-export interface VendorPeer {
-  readonly request: EmulatorRequest;
-  readonly isOpen: boolean;
-  send(message: object | string): void;
-  close(code: number, reason: string): void;
 }
 
 export interface PeerHandler {
@@ -199,7 +172,8 @@ export class VendorServer implements Emulator {
       return;
     }
     this.#sockets.handleUpgrade(request, socket, head, (ws) => {
-      const peer = new WsPeer(ws, socket, { server: this, request: noted });
+      const wire = { request: noted, clock: this.clock, troubles: () => this.troubles };
+      const peer = new WsPeer(ws, socket, wire);
       this.#peers.add(peer);
       const handler = this.#rules.connect?.(peer);
       ws.on('message', (data, isBinary) => {
@@ -244,84 +218,6 @@ export class VendorServer implements Emulator {
       return;
     }
     this.#rules.http(noted, Buffer.concat(chunks).toString('utf8'), response);
-  }
-}
-
-class WsPeer implements VendorPeer {
-  readonly request: EmulatorRequest;
-  frozen = false;
-  readonly #ws: WebSocket;
-  readonly #socket: Duplex;
-  readonly #server: VendorServer;
-  #count = 0;
-  #held: string | undefined;
-  #lastDueAt = 0;
-  #seed = 1;
-
-  constructor(ws: WebSocket, socket: Duplex, owner: { server: VendorServer; request: EmulatorRequest }) {
-    this.#ws = ws;
-    this.#socket = socket;
-    this.#server = owner.server;
-    this.request = owner.request;
-  }
-
-  get isOpen(): boolean {
-    return this.#ws.readyState === this.#ws.OPEN;
-  }
-
-  send(message: object | string): void {
-    const text = typeof message === 'string' ? message : JSON.stringify(message);
-    const { dropEvery = 0, duplicateEvery = 0, reorderEvery = 0 } = this.#server.troubles;
-    this.#count += 1;
-    const isNth = (every: number) => every > 0 && this.#count % every === 0;
-    if (isNth(dropEvery)) return;
-    const texts = isNth(duplicateEvery) ? [text, text] : [text];
-    if (this.#held !== undefined) {
-      texts.push(this.#held);
-      this.#held = undefined;
-    } else if (isNth(reorderEvery)) {
-      this.#held = text;
-      return;
-    }
-    for (const each of texts) this.#delay(each);
-  }
-
-  close(code: number, reason: string): void {
-    if (code === 1006) this.#ws.terminate();
-    else this.#ws.close(code, reason);
-  }
-
-  freeze(): void {
-    this.frozen = true;
-    // Unread pings stay unanswered.
-    this.#socket.pause();
-  }
-
-  #delay(text: string): void {
-    const { delayMs = 0, jitterMs = 0 } = this.#server.troubles;
-    if (delayMs + jitterMs === 0) {
-      this.#write(text);
-      return;
-    }
-    this.#seed = (this.#seed * 16_807) % 2_147_483_647;
-    const { clock } = this.#server;
-    const dueAt = Math.max(this.#lastDueAt, clock.now() + delayMs + (this.#seed / 2_147_483_647) * jitterMs);
-    this.#lastDueAt = dueAt;
-    clock.after(dueAt - clock.now(), () => this.#write(text));
-  }
-
-  #write(text: string): void {
-    if (!this.isOpen || this.frozen) return;
-    if (this.#server.troubles.split !== true) {
-      this.#ws.send(text);
-      return;
-    }
-    const bytes = Buffer.from(text);
-    const pieces = Math.min(bytes.length, 4);
-    for (let index = 0; index < pieces; index += 1) {
-      const [from, to] = [index, index + 1].map((part) => Math.floor((bytes.length * part) / pieces));
-      this.#ws.send(bytes.subarray(from, to), { binary: false, fin: index === pieces - 1 });
-    }
   }
 }
 

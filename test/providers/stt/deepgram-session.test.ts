@@ -39,6 +39,8 @@ describe('DeepgramSession', () => {
   it('sends frames as they come, in binary, whole', () => {
     const { vendor, session } = listen();
     vendor.socket.opens();
+    // An empty binary message would close the stream.
+    session.pushAudio(new Int16Array(0));
     session.pushAudio(new Int16Array(320).fill(0x0102));
     const [message] = vendor.socket.sent;
     expect(message).toBeInstanceOf(Uint8Array);
