@@ -126,7 +126,7 @@ class WsVendorSocket implements VendorSocket {
       if (this.#over) return;
       this.#timer?.cancel();
       this.#watch();
-      events.opened();
+      this.#tell(() => events.opened());
     });
     socket.on('message', (data) => this.#receive(data));
     socket.on('pong', () => {
@@ -143,7 +143,16 @@ class WsVendorSocket implements VendorSocket {
   #receive(data: RawData): void {
     if (this.#over) return;
     this.#unanswered = 0;
-    this.#options.events.text(toBuffer(data).toString('utf8'));
+    this.#tell(() => this.#options.events.text(toBuffer(data).toString('utf8')));
+  }
+
+  /** What goes wrong in a listener ends this socket: thrown from here, it would end the process and every call in it. */
+  #tell(event: () => void): void {
+    try {
+      event();
+    } catch (cause) {
+      this.#end(fatalFailure('said something that could not be handled', cause));
+    }
   }
 
   #closed(close: SocketClose): void {

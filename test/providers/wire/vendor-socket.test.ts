@@ -38,7 +38,7 @@ async function startVendor(onConnect: (ws: WebSocket) => void = () => {}) {
   return { url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, peers, got };
 }
 
-function open(url: string) {
+function open(url: string, onText: (text: string) => void = () => {}) {
   const clock = new FakeClock();
   const told: string[] = [];
   const failures: WireFailure[] = [];
@@ -47,7 +47,10 @@ function open(url: string) {
     clock,
     events: {
       opened: () => void told.push('opened'),
-      text: (text) => void told.push(text.slice(0, 20)),
+      text: (text) => {
+        told.push(text.slice(0, 20));
+        onText(text);
+      },
       ended: (failure) => {
         told.push(`ended: ${failure.reason}`);
         failures.push(failure);
@@ -142,6 +145,16 @@ describe('openVendorSocket', () => {
     await soon(() => expect(failures).toHaveLength(1));
     expect(told[0]).toBe('opened');
     expect(told).toHaveLength(2);
+  });
+
+  it('ends, and nothing else does, when a listener throws', async () => {
+    const vendor = await startVendor((ws) => ws.send('boom'));
+    const { told, failures } = open(vendor.url, () => {
+      throw new Error('a mistake of ours');
+    });
+    await soon(() => expect(vendor.got.at(-1)).toMatch(/^closed/));
+    expect(told).toEqual(['opened', 'boom', 'ended: said something that could not be handled']);
+    expect(failures[0]?.kind).toBe('fatal');
   });
 
   it('gives a peer up that leaves three pings unanswered, and none that answers', async () => {
