@@ -1,6 +1,8 @@
 // What ElevenLabs writes on its multi-context socket. Requests say `context_id`, answers `contextId`.
 // Source: ElevenLabs, text-to-speech multi-context WebSocket reference.
+import { fatalFailure, toShownCode, transientFailure, type WireFailure } from '../wire/failure.js';
 import { parseObject, toArray, toText } from '../wire/json.js';
+import type { SocketClose } from '../wire/vendor-socket.js';
 
 export interface ElevenLabsMessage {
   /** '' when it is of no context. */
@@ -30,4 +32,15 @@ export function readElevenLabsMessage(text: string): ElevenLabsMessage | undefin
     isFinal: message.isFinal === true,
     error: typeof message.error === 'string' ? message.error : '',
   };
+}
+
+/** This vendor closes with 1008 for what cannot work and for what can; the code in the reason tells which. */
+export function readElevenLabsClose({ code, reason }: SocketClose): WireFailure | undefined {
+  if (code !== 1008) return undefined;
+  const shown = [String(code), ...toShownCode(/[a-z]+(?:_[a-z]+)+/.exec(reason)?.[0])].join(', ');
+  const sentence = `closed the connection (${shown})`;
+  if (/input_timeout|timeout|inactiv/i.test(reason)) return transientFailure(sentence);
+  if (/concurrent|busy|rate/i.test(reason))
+    return { ...transientFailure(sentence), kind: 'throttled' as const };
+  return fatalFailure(sentence);
 }

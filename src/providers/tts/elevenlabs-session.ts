@@ -2,10 +2,10 @@
 import { type Clock, systemClock, type Timer } from '../../base/clock.js';
 import type { ProviderError } from '../../base/errors.js';
 import type { TextToSpeechContext, TextToSpeechSession } from '../text-to-speech.js';
-import { fatalFailure, toProviderError, toShownCode, transientFailure } from '../wire/failure.js';
+import { toProviderError, toShownCode, transientFailure } from '../wire/failure.js';
 import { LastingSocket } from '../wire/lasting-socket.js';
-import type { OpenVendorSocket, SocketClose, SocketTarget } from '../wire/vendor-socket.js';
-import { readElevenLabsMessage } from './elevenlabs-messages.js';
+import type { OpenVendorSocket, SocketTarget } from '../wire/vendor-socket.js';
+import { readElevenLabsClose, readElevenLabsMessage } from './elevenlabs-messages.js';
 import { ElevenLabsUtterance } from './elevenlabs-utterance.js';
 
 export interface ElevenLabsSessionOptions {
@@ -27,6 +27,9 @@ const KEEP_ALIVE_MS = 15_000;
 /** A context that was closed says so. One that does not, for this long after its last message, is over all the same. */
 const SILENT_END_MS = 3000;
 
+/** A voice that has not begun by then sits at the end of a dead connection. Less than callers of `synthesize` wait. */
+const FIRST_AUDIO_MS = 2500;
+
 /** A sentence is sent so often before it is given up. */
 const MAX_TRIES = 3;
 
@@ -41,6 +44,7 @@ export class ElevenLabsSession implements TextToSpeechSession {
   readonly #endTimers = new Map<string, Timer>();
   readonly #waiting = new Set<() => void>();
   #count = 0;
+  #hungUpAt: number | undefined;
   #lastSentAt = 0;
   #keepAlive: Timer | undefined;
   #closed = false;
@@ -74,7 +78,7 @@ export class ElevenLabsSession implements TextToSpeechSession {
       if (utterance.outcome !== 'lost') return;
       // Of a sentence that was heard in part only the rest is said again.
       rest = utterance.rest;
-      if (tries >= MAX_TRIES)
+      if (rest !== '' && tries >= MAX_TRIES)
         throw toProviderError(VENDOR, transientFailure('lost a sentence again and again'));
     }
   }
@@ -96,7 +100,7 @@ export class ElevenLabsSession implements TextToSpeechSession {
       target: this.#options.target,
       clock: this.#clock,
       logger: this.#context.logger,
-      readClose,
+      readClose: readElevenLabsClose,
       open: this.#options.open,
       events: {
         connected: (gapMs) => this.#connected(gapMs),
@@ -114,7 +118,9 @@ export class ElevenLabsSession implements TextToSpeechSession {
   #connected(gapMs: number | null): void {
     this.#openContext(IDLE_CONTEXT);
     this.#stayAlive();
-    if (gapMs !== null) this.#context.events?.reconnected?.({ gapMs });
+    const gap = gapMs ?? (this.#hungUpAt === undefined ? null : this.#clock.now() - this.#hungUpAt);
+    this.#hungUpAt = undefined;
+    if (gap !== null) this.#context.events?.reconnected?.({ gapMs: gap });
     this.#wake();
   }
 
@@ -150,6 +156,10 @@ export class ElevenLabsSession implements TextToSpeechSession {
     this.#send({ text: `${text} `, context_id: id });
     this.#send({ context_id: id, flush: true });
     this.#send({ context_id: id, close_context: true });
+    this.#endTimers.set(
+      id,
+      this.#clock.after(FIRST_AUDIO_MS, () => this.#replaceConnection()),
+    );
     this.#context.events?.usage?.({ characters: [...text].length });
     return id;
   }
@@ -212,6 +222,15 @@ export class ElevenLabsSession implements TextToSpeechSession {
     this.#wake();
   }
 
+  /** The connection takes sentences and gives no audio: another one may. */
+  #replaceConnection(): void {
+    this.#context.logger.warn({}, 'the voice did not begin to speak: connecting again');
+    this.#hungUpAt ??= this.#clock.now();
+    this.#socket?.close();
+    this.#lost();
+    this.#connect();
+  }
+
   #forgetContexts(): void {
     for (const timer of this.#endTimers.values()) timer.cancel();
     this.#endTimers.clear();
@@ -237,15 +256,4 @@ export class ElevenLabsSession implements TextToSpeechSession {
     this.#lastSentAt = this.#clock.now();
     this.#socket?.send(JSON.stringify(message));
   }
-}
-
-/** This vendor closes with 1008 for what cannot work and for what can; the code in the reason tells which. */
-function readClose({ code, reason }: SocketClose) {
-  if (code !== 1008) return undefined;
-  const shown = [String(code), ...toShownCode(/[a-z]+(?:_[a-z]+)+/.exec(reason)?.[0])].join(', ');
-  const sentence = `closed the connection (${shown})`;
-  if (/input_timeout|timeout|inactiv/i.test(reason)) return transientFailure(sentence);
-  if (/concurrent|busy|rate/i.test(reason))
-    return { ...transientFailure(sentence), kind: 'throttled' as const };
-  return fatalFailure(sentence);
 }

@@ -149,6 +149,7 @@ describe('ElevenLabsSession', () => {
     expect(waiting.over).toBe(false);
     // What never says that it is over is over after a while.
     listen(session, 'And one more.');
+    vendor.socket.says(audio('s5', [1]));
     clock.advance(3000);
     await settle();
     expect(opened()).toBe(7);
@@ -225,6 +226,26 @@ describe('ElevenLabsSession', () => {
     vendor.socket.opens();
     await settle();
     expect(reading).toMatchObject({ samples: [1], over: true, error: undefined });
+  });
+
+  it('says a sentence over another connection when one gives no audio', async () => {
+    const { clock, vendor, session, told } = open();
+    vendor.socket.opens();
+    const reading = listen(session, 'Anybody?');
+    await settle();
+    clock.advance(2499);
+    expect(vendor.sockets).toHaveLength(1);
+    clock.advance(1);
+    expect(vendor.sockets).toHaveLength(2);
+    expect(vendor.sockets[0]?.closed).toBe(true);
+    clock.advance(30);
+    vendor.socket.opens();
+    await settle();
+    vendor.socket.says(audio('s2', [5]));
+    vendor.socket.says({ isFinal: true, contextId: 's2' });
+    await settle();
+    expect(reading).toMatchObject({ samples: [5], over: true });
+    expect(told).toEqual(['usage 8', 'back 30', 'usage 8']);
   });
 
   it('gives up a sentence that is lost again and again', async () => {

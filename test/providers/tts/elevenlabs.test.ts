@@ -180,6 +180,17 @@ describe('ElevenLabsTextToSpeech', () => {
     expect(await collect(session.synthesize('Here again.', never))).toEqual(spoken('Here again.'));
   });
 
+  it('speaks over another connection when one is dead and not closed', async () => {
+    const { clock, session } = await start();
+    expect(await collect(session.synthesize('One.', never))).toEqual(spoken('One.'));
+    emulator.freeze();
+    const reading = collect(session.synthesize('Two.', never));
+    await new Promise((resolve) => setImmediate(resolve));
+    clock.advance(2500);
+    expect(await reading).toEqual(spoken('Two.'));
+    expect(emulator.connections).toHaveLength(2);
+  });
+
   it('goes on with the rest of a sentence when the connection breaks in it', async () => {
     const { clock, session } = await start({ emulator: { chunkEveryMs: 100 } });
     const text = 'This is a sentence that is long enough to break.';
