@@ -61,12 +61,17 @@ export type { ClientOptions } from './options/client.js';
 export type { ServeOptions } from './options/serve.js';
 export type {
   ChatMessage,
+  JsonObject,
   LanguageModel,
   LanguageModelEvent,
   LanguageModelRequest,
+  ModelToolCall,
+  ReplyEnd,
   TokenUsage,
+  ToolDefinition,
 } from './providers/language-model.js';
 export type {
+  RecognitionGap,
   SpeechToText,
   SpeechToTextContext,
   SpeechToTextEvents,
@@ -75,6 +80,7 @@ export type {
 export type {
   TextToSpeech,
   TextToSpeechContext,
+  TextToSpeechEvents,
   TextToSpeechSession,
 } from './providers/text-to-speech.js';
 export type { CallPage, CallQuery, CallStore } from './stores/call-store.js';

@@ -24,7 +24,7 @@ export class Conversation {
   }
 }
 
-function append(messages: ChatMessage[], role: ChatMessage['role'], content: string): void {
+function append(messages: ChatMessage[], role: 'user' | 'assistant', content: string): void {
   if (content === '') return;
   const last = messages.at(-1);
   if (last?.role === role) last.content = `${last.content} ${content}`;

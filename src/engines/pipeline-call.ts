@@ -104,6 +104,7 @@ export class PipelineCall implements Engine {
       this.#fail(opening, error);
       return;
     }
+    this.#protected('llm', () => this.#options.model.warmUp?.());
     if (firstMessage !== undefined && firstMessage !== '') this.#say(firstMessage);
   }
 

@@ -1,34 +1,78 @@
 // Contract of the language stage. A provider object is an immutable recipe; nothing a call touches is shared.
 
-/** One message of the conversation. `assistant` texts are what the caller heard. */
-export interface ChatMessage {
-  role: 'system' | 'user' | 'assistant';
-  content: string;
+/** A JSON object, as models and tools exchange them. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A tool that a model may call. */
+export interface ToolDefinition {
+  /** Letters, digits, `_` and `-`, at most 64. */
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments, of type `object`. */
+  readonly parameters: JsonObject;
 }
 
-/** Tokens that a reply cost. */
+/** A call of a tool that a model wants to have made. */
+export interface ModelToolCall {
+  /** Unique in the conversation. The result refers to it. */
+  readonly id: string;
+  readonly name: string;
+  /** Null when what the model wrote is no JSON object. Such a call needs a result, too: one that says so. */
+  readonly arguments: JsonObject | null;
+  /** The arguments as the model wrote them, for the history: it must stay as it was, byte for byte. */
+  readonly argumentsText: string;
+}
+
+/**
+ * One message of the conversation. `assistant` texts are what the caller heard. An assistant message with `toolCalls` is followed by
+ * one `tool` message for each of them, also for a call that failed or was given up.
+ */
+export type ChatMessage =
+  | { role: 'system' | 'user'; content: string }
+  | { role: 'assistant'; content: string; toolCalls?: readonly ModelToolCall[] }
+  | { role: 'tool'; content: string; toolCallId: string };
+
+/** Tokens that a reply cost. `cachedTokens` are part of `inputTokens`. */
 export interface TokenUsage {
   inputTokens: number;
   cachedTokens: number;
   outputTokens: number;
+  /** True when the provider did not say, and the numbers are a guess by the length of the texts. */
+  estimated?: boolean;
 }
+
+/**
+ * Why a reply ended. `complete`: the model was done. `length`: its limit was reached. `filtered`: the provider held the rest back.
+ * `tool-calls`: it waits for results. `interrupted`: aborted, or the stream stopped without a reason; it may lack its end.
+ */
+export type ReplyEnd = 'complete' | 'length' | 'filtered' | 'interrupted' | 'tool-calls';
 
 export type LanguageModelEvent =
   | { type: 'text'; delta: string }
+  /** Comes whole, after the text. */
+  | ({ type: 'tool-call' } & ModelToolCall)
+  /** At most once in a reply. */
   | { type: 'usage'; usage: TokenUsage }
   /** The model wants the call to end after this reply has been heard. */
-  | { type: 'end-call' };
+  | { type: 'end-call' }
+  /** Always the last event. A model may leave it out: a stream that ends without it and without an error is complete. */
+  | { type: 'end'; reason: ReplyEnd };
 
 export interface LanguageModelRequest {
   readonly callId: string;
   readonly messages: readonly ChatMessage[];
-  /** Aborted on barge-in and hang-up. The stream must then end soon, by return or throw. */
+  readonly tools?: readonly ToolDefinition[] | undefined;
+  /** Aborted on barge-in and hang-up. The stream must then end soon, by return or throw; only `usage` and `end` may still come. */
   readonly signal: AbortSignal;
 }
 
 export interface LanguageModel {
   /** `vendor/model`, as records show it. */
   readonly name: string;
-  /** Streams one reply. @throws ProviderError while iterating. */
+  /** Streams one reply. @throws ProviderError while iterating; ConfigError when a setting is missing that is needed now. */
   respond(request: LanguageModelRequest): AsyncIterable<LanguageModelEvent>;
+  /** Readies the connection for a request that comes soon. Returns at once and never throws. */
+  warmUp?(): void;
+  /** @throws ConfigError for a setting, like a key, that every reply needs and that is missing. */
+  assertConfigured?(): void;
 }

@@ -65,3 +65,33 @@ export type {
 export { findSpeech, type Span, type SpanOptions } from './speech-spans.js';
 export { makeSpeechTones } from './tones.js';
 export { downmix, readWav, writeWav, type WavAudio } from './wav.js';
+export {
+  type ChatCompletionsEmulator,
+  type ChatExchange,
+  emulateChatCompletions,
+  type EmulateChatCompletionsOptions,
+} from './emulators/chat-completions.js';
+export type { EmulatedReply, EmulatedToolCall, ReplyStyle } from './emulators/chat-reply-encoding.js';
+export {
+  type DeepgramConnection,
+  type DeepgramEmulator,
+  emulateDeepgram,
+  type EmulateDeepgramOptions,
+} from './emulators/deepgram.js';
+export {
+  type ElevenLabsConnection,
+  type ElevenLabsEmulator,
+  emulateElevenLabs,
+  type EmulateElevenLabsOptions,
+} from './emulators/elevenlabs.js';
+export type { EmulatorRequest, WireTroubles } from './emulators/vendor-peer.js';
+export type { Emulator, EmulatorOptions, Refusal } from './emulators/vendor-server.js';
+export {
+  type LanguageModelSetup,
+  type LanguageModelSuiteOptions,
+  testLanguageModel,
+  type WantedReply,
+} from './conformance/language-model.js';
+export type { ProviderCheck, ProviderSetup } from './conformance/provider-check.js';
+export { type SpeechToTextSetup, testSpeechToText } from './conformance/speech-to-text.js';
+export { testTextToSpeech, type TextToSpeechSetup } from './conformance/text-to-speech.js';

@@ -1,2 +1,7 @@
 // Entry point offhook/tts.
+export {
+  ElevenLabsTextToSpeech,
+  type ElevenLabsTextToSpeechOptions,
+  type ElevenLabsVoiceSettings,
+} from './elevenlabs.js';
 export { FLITE_VOICES, FliteTextToSpeech, type FliteTextToSpeechOptions, type FliteVoice } from './flite.js';

@@ -1,0 +1,270 @@
+// Language models behind the Chat Completions dialect: OpenAI and the many services and local servers that speak it.
+// Source: OpenAI, Chat Completions reference, streaming.
+import { type Clock, systemClock } from '../../base/clock.js';
+import { ConfigError } from '../../base/errors.js';
+import { checkNames, checkNumber, checkText, requireObject } from '../../base/option-checks.js';
+import type { LanguageModel, LanguageModelEvent, LanguageModelRequest } from '../language-model.js';
+import { endpoint, requireKey, resolveBaseUrl, resolveKey } from '../wire/access.js';
+import { refusalFailure, toProviderError, WireError, type WireFailure } from '../wire/failure.js';
+import { type HttpAnswer, HttpChannel } from '../wire/http-channel.js';
+import { parseObject } from '../wire/json.js';
+import { LONGEST_RETRY_AFTER_MS } from '../wire/retry-plan.js';
+import { toChatBody } from './chat-messages.js';
+import { ChatReply, errorCode, kindOfCode } from './chat-reply.js';
+import { CHAT_SERVICES, type ChatService, type ChatServiceFacts } from './chat-services.js';
+import { readChatStream } from './chat-stream.js';
+
+export interface ChatCompletionsOptions {
+  /** Whose server it is: sets address, key variable, dialect and, where there is one, the model. @default 'openai' */
+  readonly service?: ChatService | undefined;
+  /** @default the service's variable, like OPENAI_API_KEY; local servers need none */
+  readonly apiKey?: string | undefined;
+  /** Where the API is, its version included. @default the service's variable, like OPENAI_BASE_URL, then the service's address */
+  readonly baseUrl?: string | undefined;
+  /** @default 'gpt-6-luna' at OpenAI, 'openai/gpt-oss-20b' at Groq; the others need one */
+  readonly model?: string | undefined;
+  /** Longest reply, in tokens, 1 to 100000. @default 400 */
+  readonly maxTokens?: number | undefined;
+  /** 0 to 2. @default the service's */
+  readonly temperature?: number | undefined;
+  /** How long a reasoning model may think. @default the least of models that are known to reason */
+  readonly reasoningEffort?: string | undefined;
+  /** More fields of the request, as the service documents them. */
+  readonly extraBody?: Readonly<Record<string, unknown>> | undefined;
+  readonly clock?: Clock | undefined;
+}
+
+const WHERE = 'new ChatCompletions()';
+
+const NAMES: Readonly<Record<keyof ChatCompletionsOptions, true>> = {
+  service: true,
+  apiKey: true,
+  baseUrl: true,
+  model: true,
+  maxTokens: true,
+  temperature: true,
+  reasoningEffort: true,
+  extraBody: true,
+  clock: true,
+};
+
+const OWN_FIELDS = ['model', 'stream', 'stream_options', 'messages', 'tools'];
+
+/** Thinking costs the caller seconds, and with these models it also rules out tools. */
+const LEAST_EFFORTS: readonly (readonly [RegExp, string])[] = [
+  [/^gpt-6/, 'none'],
+  [/^openai\/gpt-oss/, 'low'],
+];
+
+/** Fields that not every server knows. One that refuses a field by its name is not sent it again. */
+const OPTIONAL_FIELDS = ['stream_options', 'reasoning_effort'];
+
+const FIRST_WORD_MS = 6000;
+const TOTAL_MS = 60_000;
+const RETRY_PAUSE_MS = 100;
+const MAX_ERROR_BYTES = 16_384;
+
+/** A connection that was used this recently is warm. */
+const WARM_MS = 30_000;
+
+export class ChatCompletions implements LanguageModel {
+  readonly name: string;
+  readonly #facts: ChatServiceFacts;
+  readonly #key: string | undefined;
+  readonly #base: URL;
+  readonly #clock: Clock;
+  readonly #settings: Pick<
+    Parameters<typeof toChatBody>[0],
+    'model' | 'dialect' | 'maxTokens' | 'temperature' | 'reasoningEffort' | 'extraBody'
+  >;
+  readonly #channel = new HttpChannel();
+  readonly #refusedFields = new Set<string>();
+
+  /** The key is demanded by `respond`. @throws ConfigError */
+  constructor(options: ChatCompletionsOptions = {}) {
+    checkNames(requireObject(options, WHERE), { known: Object.keys(NAMES), later: [] }, WHERE);
+    const service = options.service ?? 'openai';
+    if (!Object.hasOwn(CHAT_SERVICES, service))
+      throw new ConfigError(
+        'CONFIG_INVALID',
+        `service must be one of ${Object.keys(CHAT_SERVICES).join(', ')}.`,
+      );
+    const facts: ChatServiceFacts = CHAT_SERVICES[service];
+    const model = checkText('model', options.model) ?? facts.defaultModel;
+    if (model === undefined)
+      throw new ConfigError('CONFIG_MISSING', `${WHERE} needs model for the service ${service}.`);
+    this.#facts = facts;
+    this.#key = resolveKey(options.apiKey, facts.access);
+    this.#base = resolveBaseUrl(options.baseUrl, facts.access);
+    this.#clock = options.clock ?? systemClock;
+    const effort = checkText('reasoningEffort', options.reasoningEffort);
+    this.#settings = {
+      model,
+      dialect: facts.dialect,
+      maxTokens: checkNumber('maxTokens', options.maxTokens, {
+        min: 1,
+        max: 100_000,
+        whole: true,
+        fallback: 400,
+      }),
+      temperature: checkNumber('temperature', options.temperature, { min: 0, max: 2, fallback: undefined }),
+      reasoningEffort: effort ?? LEAST_EFFORTS.find(([models]) => models.test(model))?.[1],
+      extraBody: checkExtraBody(options.extraBody),
+    };
+    this.name = `${service}/${model}`;
+  }
+
+  assertConfigured(): void {
+    if (this.#facts.keyRequired) requireKey(this.#key, this.#facts.access);
+  }
+
+  warmUp(): void {
+    if (this.#facts.keyRequired && this.#key === undefined) return;
+    if (this.#channel.idleMs(this.#clock) < WARM_MS) return;
+    void this.#channel
+      .request({
+        method: 'GET',
+        url: endpoint(this.#base, '/models', { kind: 'http' }),
+        headers: this.#headers(),
+        clock: this.#clock,
+        answerTimeoutMs: FIRST_WORD_MS,
+      })
+      .then((answer) => readText(answer, Number.POSITIVE_INFINITY))
+      .catch(() => {
+        // The first request will say what is wrong.
+      });
+  }
+
+  /** One retry, and only before the first word: a timeout, a conflict, a busy or broken server, a lost connection. */
+  async *respond(request: LanguageModelRequest): AsyncGenerator<LanguageModelEvent> {
+    this.assertConfigured();
+    const { signal } = request;
+    const startedAt = this.#clock.now();
+    const deadlines = { firstWordBy: startedAt + FIRST_WORD_MS, allBy: startedAt + TOTAL_MS };
+    for (let retried = false; !signal.aborted; retried = true) {
+      const reply = new ChatReply({ inputCharacters: countCharacters(request) });
+      let accepted = false;
+      try {
+        const answer = await this.#open(request, deadlines.firstWordBy);
+        accepted = true;
+        const options = { clock: this.#clock, ...deadlines };
+        for await (const delta of readChatStream(answer, reply, options)) {
+          if (signal.aborted) break;
+          yield { type: 'text', delta };
+        }
+        if (!signal.aborted && !reply.started && !reply.finished) throw new WireError(EMPTY_ANSWER);
+        yield* reply.conclude({ aborted: signal.aborted });
+        return;
+      } catch (error) {
+        if (signal.aborted) {
+          // What the server had accepted will be paid for.
+          yield* accepted ? reply.conclude({ aborted: true }) : [INTERRUPTED];
+          return;
+        }
+        const failure = toFailure(error);
+        const pauseMs = retried || reply.started ? null : retryPause(failure);
+        if (pauseMs === null || this.#clock.now() + pauseMs >= deadlines.firstWordBy)
+          throw toProviderError(this.#facts.access.vendor, failure);
+        await this.#pause(pauseMs, signal);
+      }
+    }
+    yield INTERRUPTED;
+  }
+
+  /** The answer to the request, once a server has accepted it. @throws WireError */
+  async #open(request: LanguageModelRequest, by: number): Promise<HttpAnswer> {
+    for (;;) {
+      const { messages, tools = [], signal } = request;
+      const body = toChatBody({ ...this.#settings, messages, tools });
+      for (const field of this.#refusedFields) delete body[field];
+      const answer = await this.#channel.request({
+        method: 'POST',
+        url: endpoint(this.#base, '/chat/completions', { kind: 'http' }),
+        headers: { ...this.#headers(), 'content-type': 'application/json', accept: 'text/event-stream' },
+        body: JSON.stringify(body),
+        signal,
+        clock: this.#clock,
+        answerTimeoutMs: Math.max(1, by - this.#clock.now()),
+      });
+      if (answer.status >= 200 && answer.status < 300) return answer;
+      const text = await readText(answer, MAX_ERROR_BYTES);
+      const refused = OPTIONAL_FIELDS.filter((field) => field in body && text.includes(field));
+      if (answer.status !== 400 || refused.length === 0) throw new WireError(toRefusal(answer, text));
+      for (const field of refused) this.#refusedFields.add(field);
+    }
+  }
+
+  #headers(): Record<string, string> {
+    return this.#key === undefined ? {} : { authorization: `Bearer ${this.#key}` };
+  }
+
+  #pause(delayMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        timer.cancel();
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = this.#clock.after(delayMs, done);
+      signal.addEventListener('abort', done, { once: true });
+    });
+  }
+}
+
+const INTERRUPTED: LanguageModelEvent = { type: 'end', reason: 'interrupted' };
+
+const EMPTY_ANSWER: WireFailure = {
+  kind: 'transient',
+  status: null,
+  retryAfterMs: null,
+  reason: 'gave an empty answer',
+};
+
+function toFailure(error: unknown): WireFailure {
+  if (error instanceof WireError) return error.failure;
+  return { kind: 'fatal', status: null, retryAfterMs: null, reason: 'could not be asked', cause: error };
+}
+
+function retryPause({ kind, retryAfterMs }: WireFailure): number | null {
+  if (kind === 'fatal' || (retryAfterMs ?? 0) > LONGEST_RETRY_AFTER_MS) return null;
+  return Math.max(RETRY_PAUSE_MS, retryAfterMs ?? 0);
+}
+
+function toRefusal(answer: HttpAnswer, text: string): WireFailure {
+  const code = errorCode(parseObject(text)?.error);
+  const failure = refusalFailure({
+    status: answer.status,
+    retryAfter: answer.header('retry-after'),
+    code,
+  });
+  return answer.status === 429 && kindOfCode(code) === 'fatal' ? { ...failure, kind: 'fatal' } : failure;
+}
+
+/** The body as text, at most so many bytes of it. Empty when it breaks. */
+async function readText(answer: HttpAnswer, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of answer.chunks) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) break;
+      if (Number.isFinite(maxBytes)) chunks.push(chunk);
+    }
+  } catch {
+    // What came before counts.
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function countCharacters({ messages, tools = [] }: LanguageModelRequest): number {
+  const toolsLength = tools.length === 0 ? 0 : JSON.stringify(tools).length;
+  return messages.reduce((sum, message) => sum + message.content.length, toolsLength);
+}
+
+function checkExtraBody(value: unknown): Readonly<Record<string, unknown>> {
+  if (value === undefined) return {};
+  const body = requireObject(value as Record<string, unknown>, 'extraBody');
+  const own = Object.keys(body).find((field) => OWN_FIELDS.includes(field));
+  if (own === undefined) return { ...body };
+  throw new ConfigError('CONFIG_CONFLICT', `extraBody may not set ${own}: it has its own place.`);
+}

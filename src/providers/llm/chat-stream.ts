@@ -1,0 +1,102 @@
+// Reads the body of a streamed reply, with the deadlines of a telephone call.
+import type { Clock, Timer } from '../../base/clock.js';
+import { fatalFailure, transientFailure, WireError } from '../wire/failure.js';
+import type { HttpAnswer } from '../wire/http-channel.js';
+import { SseReader } from '../wire/sse.js';
+import type { ChatReply } from './chat-reply.js';
+
+export interface ChatStreamOptions {
+  readonly clock: Clock;
+  /** Times of the clock: the first word must be there by one, everything by the other. */
+  readonly firstWordBy: number;
+  readonly allBy: number;
+}
+
+/** Longest silence between two pieces of a reply, and after its end for the usage. */
+const NEXT_MS = 5000;
+const USAGE_MS = 1000;
+
+/** What is behind the last event mostly came with it. A request that follows at once then finds the connection free. */
+const DRAIN_MS = 10;
+
+/** The text of a reply as it comes; what else is in it is gathered in `reply`. @throws WireError when it breaks before its end. */
+export async function* readChatStream(
+  answer: HttpAnswer,
+  reply: ChatReply,
+  options: ChatStreamOptions,
+): AsyncGenerator<string> {
+  const { clock } = options;
+  const type = answer.header('content-type');
+  if (type !== undefined && !type.includes('text/event-stream')) {
+    answer.discard();
+    throw new WireError(fatalFailure('did not answer with a stream of events'));
+  }
+  const sse = new SseReader();
+  const chunks = answer.chunks[Symbol.asyncIterator]();
+  let drained = false;
+  try {
+    while (!reply.done && !sse.overflowed) {
+      const timer = clock.after(waitMs(reply, options), () =>
+        answer.discard(new WireError(transientFailure('did not go on in time'))),
+      );
+      const chunk = await next(chunks, timer, reply);
+      const events = chunk === undefined ? sse.end() : sse.push(chunk);
+      for (const { data } of events) {
+        const text = reply.take(data);
+        if (text !== '') yield text;
+      }
+      if (chunk !== undefined) continue;
+      drained = true;
+      break;
+    }
+    if (reply.failure !== undefined) throw new WireError(reply.failure);
+    if (sse.overflowed) throw new WireError(fatalFailure('sent an event that is too long'));
+    if (!drained) {
+      drained = true;
+      await Promise.race([drain(chunks, answer, clock), pause(clock)]);
+    }
+  } finally {
+    if (!drained) answer.discard();
+  }
+}
+
+function waitMs(reply: ChatReply, { clock, firstWordBy, allBy }: ChatStreamOptions): number {
+  const now = clock.now();
+  if (reply.finished) return USAGE_MS;
+  return reply.started ? Math.min(NEXT_MS, allBy - now) : firstWordBy - now;
+}
+
+/** The next bytes, undefined at the end. What breaks after the model was done takes nothing from the reply. */
+async function next(
+  chunks: AsyncIterator<Uint8Array>,
+  timer: Timer,
+  reply: ChatReply,
+): Promise<Uint8Array | undefined> {
+  try {
+    const { done, value } = await chunks.next();
+    return done === true ? undefined : value;
+  } catch (error) {
+    if (reply.finished) return undefined;
+    throw error;
+  } finally {
+    timer.cancel();
+  }
+}
+
+function pause(clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    clock.after(DRAIN_MS, resolve);
+  });
+}
+
+/** Reads what is left behind the last event, so that the connection can be used again. */
+async function drain(chunks: AsyncIterator<Uint8Array>, answer: HttpAnswer, clock: Clock): Promise<void> {
+  const timer = clock.after(USAGE_MS, () => answer.discard());
+  try {
+    while ((await chunks.next()).done !== true);
+  } catch {
+    // The connection is gone, and the reply was complete.
+  } finally {
+    timer.cancel();
+  }
+}

@@ -1,0 +1,73 @@
+// Where a vendor is and with what key: from options, then from the environment, then the vendor's own address.
+import { readEnv, readFirstEnv } from '../../base/env.js';
+import { ConfigError } from '../../base/errors.js';
+import { checkText } from '../../base/option-checks.js';
+
+export interface AccessNames {
+  /** As it stands in errors. */
+  readonly vendor: string;
+  /** Environment variables of the key, the first that is set counts. */
+  readonly keyVariables: readonly string[];
+  readonly baseUrlVariable: string;
+  /** Undefined where there is none, like a server of one's own. */
+  readonly defaultBaseUrl: string | undefined;
+}
+
+/** The key, without blanks around it; undefined when there is none. @throws ConfigError for one that cannot be sent. */
+export function resolveKey(option: unknown, names: AccessNames): string | undefined {
+  const key = (checkText('apiKey', option) ?? readFirstEnv(names.keyVariables))?.trim();
+  if (key === undefined || key === '') return undefined;
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  throw new ConfigError('CONFIG_INVALID', `The key of ${names.vendor} has characters that no key has.`);
+}
+
+/** @throws ConfigError that says what to set. */
+export function requireKey(key: string | undefined, names: AccessNames): string {
+  if (key !== undefined) return key;
+  throw new ConfigError(
+    'CONFIG_MISSING',
+    `${names.vendor} needs a key: pass apiKey, or set ${names.keyVariables.join(' or ')}.`,
+  );
+}
+
+/** @throws ConfigError for what is no http, https, ws or wss address, or when there is none. */
+export function resolveBaseUrl(option: unknown, names: AccessNames): URL {
+  const text = checkText('baseUrl', option) ?? readEnv(names.baseUrlVariable) ?? names.defaultBaseUrl;
+  if (text === undefined)
+    throw new ConfigError(
+      'CONFIG_MISSING',
+      `${names.vendor} needs an address: pass baseUrl, or set ${names.baseUrlVariable}.`,
+    );
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && /^(https?|wss?):$/.test(url.protocol)) return url;
+  throw new ConfigError(
+    'CONFIG_INVALID',
+    `The base URL of ${names.vendor} must begin with http, https, ws or wss.`,
+  );
+}
+
+export type QueryValue = string | number | boolean | readonly string[];
+
+/**
+ * The address of `path` below a base URL, as a URL of `kind`. A path prefix and a query of the base URL are kept; what that query
+ * sets already is not set again.
+ */
+export function endpoint(
+  base: URL,
+  path: string,
+  options: { kind: 'http' | 'ws'; query?: Readonly<Record<string, QueryValue | undefined>> },
+): URL {
+  const url = new URL(base);
+  const secure = url.protocol === 'https:' || url.protocol === 'wss:';
+  // A URL object does not change from http to ws by its `protocol`.
+  const scheme = `${options.kind}${secure ? 's' : ''}:`;
+  const result = new URL(`${scheme}//${url.host}${url.pathname.replace(/\/+$/, '')}${path}${url.search}`);
+  result.username = url.username;
+  result.password = url.password;
+  for (const [name, value] of Object.entries(options.query ?? {})) {
+    if (value === undefined || url.searchParams.has(name)) continue;
+    for (const each of typeof value === 'object' ? value : [value])
+      result.searchParams.append(name, `${each}`);
+  }
+  return result;
+}

@@ -1,0 +1,98 @@
+// What can go wrong on the way to a vendor, in three kinds, and how it is told. Vendors' own words stay out of errors and logs.
+import { ProviderError } from '../../base/errors.js';
+
+/**
+ * `fatal`: the same again would fail again (a wrong key, parameter, model or voice). `throttled`: too much at a time.
+ * `transient`: another try may work.
+ */
+export type FailureKind = 'fatal' | 'throttled' | 'transient';
+
+export interface WireFailure {
+  readonly kind: FailureKind;
+  /** HTTP status of a refusal, null when there was none. */
+  readonly status: number | null;
+  /** How long the vendor wants us to wait, when it says so. */
+  readonly retryAfterMs: number | null;
+  /** Goes on after the vendor's name: "refused the key (HTTP 401)". */
+  readonly reason: string;
+  readonly cause?: unknown;
+}
+
+/** A failure on its way through a promise. Does not leave the wing. */
+export class WireError extends Error {
+  readonly failure: WireFailure;
+
+  constructor(failure: WireFailure) {
+    super(failure.reason, { cause: failure.cause });
+    this.name = 'WireError';
+    this.failure = failure;
+  }
+}
+
+/** The failure as rooms outside know it. `vendor` begins the sentence. */
+export function toProviderError(vendor: string, failure: WireFailure): ProviderError {
+  return new ProviderError(`${vendor} ${failure.reason}.`, {
+    status: failure.status,
+    retryable: failure.kind !== 'fatal',
+    cause: failure.cause,
+  });
+}
+
+export function transientFailure(reason: string, cause?: unknown): WireFailure {
+  return { kind: 'transient', status: null, retryAfterMs: null, reason, cause };
+}
+
+export function fatalFailure(reason: string, cause?: unknown): WireFailure {
+  return { kind: 'fatal', status: null, retryAfterMs: null, reason, cause };
+}
+
+/** Statuses that another try may cure: a timeout, a conflict, too early. */
+const TRY_AGAIN = new Set([408, 409, 425]);
+
+/** Overloaded, in the words of some vendors. */
+const OVERLOADED = 529;
+
+export function kindOfStatus(status: number): FailureKind {
+  if (status === 429 || status === OVERLOADED) return 'throttled';
+  return status >= 500 || TRY_AGAIN.has(status) ? 'transient' : 'fatal';
+}
+
+export interface Refusal {
+  readonly status: number;
+  /** Value of the `retry-after` header. */
+  readonly retryAfter?: string | undefined;
+  /** A code of the vendor. Shown only when it looks like one. */
+  readonly code?: string | undefined;
+}
+
+/** An answer with an HTTP status that is no success. */
+export function refusalFailure({ status, retryAfter, code }: Refusal): WireFailure {
+  const shown = [`HTTP ${status}`, ...toShownCode(code)].join(', ');
+  return {
+    kind: kindOfStatus(status),
+    status,
+    retryAfterMs: readRetryAfter(retryAfter),
+    reason: `${describeStatus(status)} (${shown})`,
+  };
+}
+
+function describeStatus(status: number): string {
+  if (status === 401) return 'refused the key';
+  if (status === 402) return 'wants to be paid first';
+  if (status === 403) return 'does not allow this with the key';
+  if (status === 404) return 'knows no such address, model or voice';
+  if (kindOfStatus(status) === 'throttled') return 'is asked for too much at a time';
+  if (kindOfStatus(status) === 'transient') return 'cannot answer now';
+  return 'refused the request';
+}
+
+/** Codes are single words like `DATA-0000` or `insufficient_quota`; sentences may quote what was sent. */
+export function toShownCode(code: unknown): string[] {
+  return typeof code === 'string' && /^[\w.-]{2,48}$/.test(code) ? [code] : [];
+}
+
+/** Seconds, or a date, which only the vendor's clock can read and which is left alone. */
+function readRetryAfter(value: string | undefined): number | null {
+  const seconds = value === undefined || value.trim() === '' ? Number.NaN : Number(value);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : null;
+}

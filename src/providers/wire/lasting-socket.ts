@@ -1,0 +1,144 @@
+// A connection that outlives its sockets: one that drops is opened again, a few times within a few seconds.
+import type { Clock, Timer } from '../../base/clock.js';
+import type { ProviderError } from '../../base/errors.js';
+import { describeError, type Logger } from '../../base/log.js';
+import { toProviderError, type WireFailure } from './failure.js';
+import { RetryPlan } from './retry-plan.js';
+import {
+  type OpenVendorSocket,
+  openVendorSocket,
+  type SocketClose,
+  type SocketTarget,
+  type VendorSocket,
+} from './vendor-socket.js';
+
+export interface LastingSocketEvents {
+  /** There is a connection. `gapMs` is how long there was none after the one before; null for the first. */
+  connected(gapMs: number | null): void;
+  text(text: string): void;
+  /** The connection is gone, and another one is being made. */
+  lost(): void;
+  /** There will be no connection. Nothing follows. */
+  failed(error: ProviderError): void;
+}
+
+export interface LastingSocketOptions {
+  /** Begins the sentences of errors. */
+  readonly vendor: string;
+  readonly target: SocketTarget;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly events: LastingSocketEvents;
+  readonly readClose?: (close: SocketClose) => WireFailure | undefined;
+  readonly open?: OpenVendorSocket | undefined;
+}
+
+/** Two tries, one after the other, fit into the time that a caller waits. */
+const HANDSHAKE_TIMEOUT_MS = 2000;
+
+/** A connection that lasted this long was a good one: what ends it is a new trouble. */
+const GOOD_CONNECTION_MS = 1000;
+
+/** So many good connections lost in so short a time are one trouble after all. */
+const MAX_LOSSES = 5;
+const LOSSES_MS = 30_000;
+
+/** Connects when it is made. */
+export class LastingSocket {
+  readonly #options: LastingSocketOptions;
+  #socket: VendorSocket | undefined;
+  #plan: RetryPlan;
+  #connectedAt: number | undefined;
+  #lostAt: number | undefined;
+  #losses: number[] = [];
+  #timer: Timer | undefined;
+  #over = false;
+
+  constructor(options: LastingSocketOptions) {
+    this.#options = options;
+    this.#plan = new RetryPlan({ clock: options.clock });
+    this.#open();
+  }
+
+  get connected(): boolean {
+    return this.#connectedAt !== undefined;
+  }
+
+  get bufferedBytes(): number {
+    return this.#socket?.bufferedBytes ?? 0;
+  }
+
+  /** Does nothing while there is no connection. */
+  send(message: string | Uint8Array): void {
+    if (this.connected) this.#socket?.send(message);
+  }
+
+  /** Idempotent. No event follows. `lastMessage` is sent before if there is a connection. */
+  close(lastMessage?: string): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#timer?.cancel();
+    this.#socket?.close(lastMessage);
+    this.#connectedAt = undefined;
+  }
+
+  #open(): void {
+    const { target, clock, readClose, open = openVendorSocket } = this.#options;
+    this.#socket = open({
+      target,
+      clock,
+      handshakeTimeoutMs: HANDSHAKE_TIMEOUT_MS,
+      ...(readClose === undefined ? {} : { readClose }),
+      events: {
+        opened: () => this.#opened(),
+        text: (text) => {
+          if (!this.#over) this.#options.events.text(text);
+        },
+        ended: (failure) => this.#ended(failure),
+      },
+    });
+  }
+
+  #opened(): void {
+    if (this.#over) return;
+    const now = this.#options.clock.now();
+    const gapMs = this.#lostAt === undefined ? null : now - this.#lostAt;
+    this.#connectedAt = now;
+    this.#lostAt = undefined;
+    this.#options.events.connected(gapMs);
+  }
+
+  #ended(failure: WireFailure): void {
+    if (this.#over) return;
+    const { clock, vendor, logger, events } = this.#options;
+    const connectedAt = this.#connectedAt;
+    this.#connectedAt = undefined;
+    this.#socket = undefined;
+    const error = toProviderError(vendor, failure);
+    if (connectedAt !== undefined) {
+      this.#lostAt = clock.now();
+      logger.warn(describeError(error), 'the connection to a provider was lost');
+    }
+    const delayMs = this.#pauseAfter(failure, connectedAt);
+    if (delayMs === null) {
+      this.#over = true;
+      events.failed(error);
+      return;
+    }
+    if (connectedAt !== undefined) events.lost();
+    if (this.#over) return;
+    this.#timer = clock.after(delayMs, () => this.#open());
+  }
+
+  /** How long to wait before the next try, null when there is to be none. */
+  #pauseAfter(failure: WireFailure, connectedAt: number | undefined): number | null {
+    const { clock } = this.#options;
+    const now = clock.now();
+    if (connectedAt === undefined || now - connectedAt < GOOD_CONNECTION_MS) return this.#plan.next(failure);
+    this.#losses = [...this.#losses.filter((at) => now - at < LOSSES_MS), now];
+    if (this.#losses.length >= MAX_LOSSES) return null;
+    this.#plan = new RetryPlan({ clock, throttledTries: 1 });
+    // What was good is made again at once: that try is the first, before those of the plan.
+    return failure.kind === 'transient' ? 0 : this.#plan.next(failure);
+  }
+}

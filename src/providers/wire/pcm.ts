@@ -1,0 +1,31 @@
+// 16-bit little-endian bytes and samples.
+import { endianness } from 'node:os';
+
+const SWAPPED = endianness() === 'BE';
+
+/** The bytes of samples. The result is valid as long as `pcm` is not changed. */
+export function toBytes(pcm: Int16Array): Uint8Array {
+  if (!SWAPPED) return new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength);
+  return Buffer.from(pcm.buffer.slice(pcm.byteOffset, pcm.byteOffset + pcm.byteLength)).swap16();
+}
+
+/** Joins chunks of bytes that may end in the middle of a sample. One reader per stream of audio. */
+export class SampleReader {
+  #half: number | undefined;
+
+  /** The whole samples so far, the receiver's to keep. */
+  read(bytes: Uint8Array): Int16Array {
+    const held = this.#half === undefined ? 0 : 1;
+    const length = held + bytes.length;
+    const whole = length - (length % 2);
+    const samples = new Uint8Array(whole);
+    if (whole > 0) {
+      if (this.#half !== undefined) samples[0] = this.#half;
+      samples.set(bytes.subarray(0, whole - held), held);
+      this.#half = undefined;
+    }
+    if (length > whole && bytes.length > 0) this.#half = bytes.at(-1);
+    if (SWAPPED) Buffer.from(samples.buffer).swap16();
+    return new Int16Array(samples.buffer);
+  }
+}

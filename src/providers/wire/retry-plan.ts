@@ -1,0 +1,57 @@
+// When to try again, and when to stop trying. A caller waits meanwhile, so the whole of it takes a few seconds.
+import type { Clock } from '../../base/clock.js';
+import type { WireFailure } from './failure.js';
+
+/** Pauses before the second and third try. */
+const TRANSIENT_PAUSES_MS = [100, 500];
+const THROTTLED_PAUSES_MS = [250, 500, 1000];
+
+/** No try starts later than this after the first failure. */
+const WINDOW_MS = 4000;
+
+/** A vendor that wants a longer pause than this is given up. */
+export const LONGEST_RETRY_AFTER_MS = 1500;
+
+/** Pauses are stretched or shortened by up to a quarter, so that calls which fail together do not come back together. */
+const JITTER = 0.25;
+
+export interface RetryPlanOptions {
+  readonly clock: Clock;
+  /** Tries after a vendor has said that it is asked for too much. @default 3 */
+  readonly throttledTries?: number;
+}
+
+/** One plan for one trouble, from the first failure to success or the end. */
+export class RetryPlan {
+  readonly #clock: Clock;
+  readonly #throttledPauses: readonly number[];
+  #startedAt: number | undefined;
+  #transient = 0;
+  #throttled = 0;
+
+  constructor({ clock, throttledTries = THROTTLED_PAUSES_MS.length }: RetryPlanOptions) {
+    this.#clock = clock;
+    this.#throttledPauses = THROTTLED_PAUSES_MS.slice(0, throttledTries);
+  }
+
+  /** How long to wait before the next try, in milliseconds; null when there is to be none. */
+  next(failure: WireFailure): number | null {
+    const now = this.#clock.now();
+    this.#startedAt ??= now;
+    const pause = this.#pause(failure);
+    if (pause === undefined) return null;
+    const jittered = pause * (1 + (Math.random() * 2 - 1) * JITTER);
+    const delayMs = Math.max(jittered, failure.retryAfterMs ?? 0);
+    return now - this.#startedAt + delayMs > WINDOW_MS ? null : delayMs;
+  }
+
+  #pause({ kind, retryAfterMs }: WireFailure): number | undefined {
+    if (kind === 'fatal' || (retryAfterMs ?? 0) > LONGEST_RETRY_AFTER_MS) return undefined;
+    if (kind === 'throttled') {
+      this.#throttled += 1;
+      return this.#throttledPauses[this.#throttled - 1];
+    }
+    this.#transient += 1;
+    return TRANSIENT_PAUSES_MS[this.#transient - 1];
+  }
+}

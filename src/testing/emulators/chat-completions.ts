@@ -1,0 +1,116 @@
+// A Chat Completions server on loopback: refuses what the vendor would refuse, and streams scripted replies in the ways that
+// the many servers of the dialect differ in.
+import type { ServerResponse } from 'node:http';
+import { checkChatRequest, type ChatRequestBody } from './chat-request-checks.js';
+import { type EmulatedReply, encodeReply } from './chat-reply-encoding.js';
+import { type Emulator, type EmulatorOptions, type Refusal, VendorServer } from './vendor-server.js';
+
+export interface EmulateChatCompletionsOptions extends EmulatorOptions {
+  /** The replies in order, or one for each request. @default repeats what the user said */
+  readonly replies?: readonly EmulatedReply[] | ((body: ChatRequestBody) => EmulatedReply);
+  /** `openai` takes the newest fields only; `common` those that older servers know, without a key, too. @default 'openai' */
+  readonly dialect?: 'openai' | 'common';
+  /** Fields that this server does not know: it answers 400 and names them. */
+  readonly unknownFields?: readonly string[];
+}
+
+export interface ChatExchange {
+  readonly body: ChatRequestBody;
+  /** The request as it came, byte for byte. */
+  readonly text: string;
+  /** The client closed the connection before the end. */
+  aborted: boolean;
+}
+
+export interface ChatCompletionsEmulator extends Emulator {
+  /** Requests that were accepted. */
+  readonly exchanges: readonly ChatExchange[];
+}
+
+export async function emulateChatCompletions(
+  options: EmulateChatCompletionsOptions = {},
+): Promise<ChatCompletionsEmulator> {
+  const exchanges: ChatExchange[] = [];
+  const queue = typeof options.replies === 'object' ? [...options.replies] : [];
+  const nextReply = (body: ChatRequestBody): EmulatedReply => {
+    if (typeof options.replies === 'function') return options.replies(body);
+    return queue.shift() ?? { text: `You said: ${lastUserText(body)}` };
+  };
+  const server = new VendorServer(options, (owner) => ({
+    refuse({ url, headers }) {
+      if (!/\/(models|chat\/completions)$/.test(url.pathname)) return { status: 404 };
+      const keyless = options.dialect === 'common' && headers.authorization === undefined;
+      if (keyless || headers.authorization === `Bearer ${owner.apiKey}`) return undefined;
+      return errorBody(401, { message: 'Incorrect API key provided', code: 'invalid_api_key' });
+    },
+    http(request, text, response) {
+      if (request.url.pathname.endsWith('/models')) {
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"list","data":[]}');
+        return;
+      }
+      const { body, problem } = checkChatRequest(text, {
+        dialect: options.dialect ?? 'openai',
+        unknownFields: options.unknownFields ?? [],
+      });
+      if (request.method !== 'POST' || problem !== undefined) {
+        owner.complain(problem ?? 'chat completions are asked for by POST');
+        send(response, errorBody(400, { message: problem, type: 'invalid_request_error' }));
+        return;
+      }
+      const exchange: ChatExchange = { body, text, aborted: false };
+      exchanges.push(exchange);
+      response.on('close', () => {
+        exchange.aborted = !response.writableFinished;
+      });
+      stream(response, nextReply(body), owner);
+    },
+  }));
+  await server.listen(options.port);
+  return Object.assign(server, { exchanges });
+}
+
+/** Writes the reply bit by bit, on the emulator's clock. */
+function stream(response: ServerResponse, reply: EmulatedReply, { clock }: VendorServer): void {
+  const chunks = encodeReply(reply);
+  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
+  response.flushHeaders();
+  let count = 0;
+  const step = () => {
+    if (response.destroyed || reply.hangAfter === count) return;
+    if (reply.cutAfter === count) {
+      response.destroy();
+      return;
+    }
+    const failed = reply.errorAfter === count;
+    const chunk = failed
+      ? Buffer.from(`data: ${JSON.stringify({ error: reply.error ?? SERVER_ERROR })}\n\n`)
+      : chunks[count];
+    count += 1;
+    if (chunk !== undefined) writeInPieces(response, chunk, reply.pieceBytes);
+    if (failed || count >= chunks.length) response.end();
+    else later(reply.tokenMs ?? 0);
+  };
+  const later = (delayMs: number) => {
+    if (delayMs > 0) clock.after(delayMs, step);
+    else setImmediate(step);
+  };
+  later(reply.firstTokenMs ?? 0);
+}
+
+const SERVER_ERROR = { message: 'The server had an error', type: 'server_error' };
+
+function writeInPieces(response: ServerResponse, chunk: Buffer, pieceBytes = chunk.length): void {
+  for (let at = 0; at < chunk.length; at += pieceBytes) response.write(chunk.subarray(at, at + pieceBytes));
+}
+
+function send(response: ServerResponse, { status, headers, body }: Refusal): void {
+  response.writeHead(status, headers).end(body);
+}
+
+function errorBody(status: number, error: Readonly<Record<string, unknown>>): Refusal {
+  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ error }) };
+}
+
+function lastUserText({ messages }: ChatRequestBody): string {
+  return messages.findLast(({ role }) => role === 'user')?.content ?? '';
+}

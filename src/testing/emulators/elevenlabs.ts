@@ -1,0 +1,261 @@
+// ElevenLabs' multi-context text-to-speech socket on loopback: answers as the vendor would, with tones for speech.
+import type { Timer } from '../../base/clock.js';
+import { makeEmulatedSpeech } from './emulated-speech.js';
+import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
+import {
+  type Emulator,
+  type EmulatorOptions,
+  type PeerHandler,
+  type Refusal,
+  VendorServer,
+} from './vendor-server.js';
+
+export interface EmulateElevenLabsOptions extends EmulatorOptions {
+  /** Length of the audio, in milliseconds per character. @default 60 */
+  readonly msPerCharacter?: number;
+  /** Time from a text to its first audio, and between two chunks. @default 0 */
+  readonly firstAudioMs?: number;
+  readonly chunkEveryMs?: number;
+  /** Bytes of a chunk. An odd number cuts samples in half. @default 6400 */
+  readonly chunkBytes?: number;
+  /** Now and then sends messages without audio, or with null for it. @default false */
+  readonly emptyMessages?: boolean;
+  /** Never says that a context is finished. @default false */
+  readonly withoutFinal?: boolean;
+  /** Leaves out the alignment. @default false */
+  readonly withoutAlignment?: boolean;
+}
+
+/** What one connection was sent. */
+export interface ElevenLabsConnection {
+  readonly url: URL;
+  /** Texts by context, in the order in which they were opened, blanks at the ends cut off. */
+  readonly texts: ReadonlyMap<string, string>;
+  readonly messages: readonly Readonly<Record<string, unknown>>[];
+  /** Contexts that are open now, and the most that ever were. */
+  readonly openContexts: number;
+  readonly mostContexts: number;
+}
+
+export interface ElevenLabsEmulator extends Emulator {
+  readonly connections: readonly ElevenLabsConnection[];
+}
+
+const MAX_CONTEXTS = 5;
+const KNOWN_PARAMETERS = new Set(
+  'model_id language_code enable_logging enable_ssml_parsing output_format inactivity_timeout sync_alignment auto_mode apply_text_normalization seed authorization'.split(
+    ' ',
+  ),
+);
+const KNOWN_FIELDS = new Set(
+  'text context_id flush close_context close_socket voice_settings generation_config xi_api_key authorization try_trigger_generation'.split(
+    ' ',
+  ),
+);
+const DEFAULT_INACTIVITY_S = 20;
+const SAMPLE_RATE_HZ = 16_000;
+
+export async function emulateElevenLabs(options: EmulateElevenLabsOptions = {}): Promise<ElevenLabsEmulator> {
+  const connections: SpeechConnection[] = [];
+  const server = new VendorServer(options, (owner) => ({
+    refuse: (request) => refuse(request, owner.apiKey),
+    connect(peer) {
+      const connection = new SpeechConnection(peer, owner, options);
+      connections.push(connection);
+      return connection;
+    },
+  }));
+  await server.listen(options.port);
+  return Object.assign(server, { connections });
+}
+
+function refuse({ url, headers }: EmulatorRequest, apiKey: string): Refusal | undefined {
+  const bad = (status: number, code: string): Refusal => ({
+    status,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ detail: { status: code, message: code } }),
+  });
+  if (!/^\/v1\/text-to-speech\/[\w-]+\/multi-stream-input$/.test(url.pathname)) return { status: 404 };
+  if (headers['xi-api-key'] !== apiKey) return bad(401, 'invalid_api_key');
+  if (url.pathname.includes('no-such-voice')) return bad(404, 'voice_not_found');
+  for (const name of url.searchParams.keys())
+    if (!KNOWN_PARAMETERS.has(name)) return bad(400, 'unknown_parameter');
+  if (url.searchParams.get('output_format') !== 'pcm_16000') return bad(400, 'output_format_not_emulated');
+  const inactivity = Number(url.searchParams.get('inactivity_timeout') ?? DEFAULT_INACTIVITY_S);
+  if (!(inactivity > 0 && inactivity <= 180)) return bad(400, 'invalid_inactivity_timeout');
+  return undefined;
+}
+
+interface SpeechContext {
+  /** Text that was not spoken yet, and all of it. */
+  pending: string;
+  closing: boolean;
+  /** Messages that wait for their time. */
+  queue: object[];
+  timer: Timer | undefined;
+}
+
+class SpeechConnection implements PeerHandler, ElevenLabsConnection {
+  readonly url: URL;
+  readonly texts = new Map<string, string>();
+  readonly messages: Record<string, unknown>[] = [];
+  mostContexts = 0;
+  readonly #peer: VendorPeer;
+  readonly #server: VendorServer;
+  readonly #options: EmulateElevenLabsOptions;
+  readonly #contexts = new Map<string, SpeechContext>();
+  #idle: Timer | undefined;
+
+  constructor(peer: VendorPeer, server: VendorServer, options: EmulateElevenLabsOptions) {
+    this.url = peer.request.url;
+    this.#peer = peer;
+    this.#server = server;
+    this.#options = options;
+    this.#stayOpen();
+  }
+
+  get openContexts(): number {
+    return this.#contexts.size;
+  }
+
+  binary(): void {
+    this.#refuse('invalid_message', 'binary messages are not understood');
+  }
+
+  text(text: string): void {
+    this.#stayOpen();
+    const message = readMessage(text);
+    const unknown = Object.keys(message ?? {}).find((field) => !KNOWN_FIELDS.has(field));
+    if (message === undefined || unknown !== undefined) {
+      this.#refuse('invalid_message', `cannot be read: ${unknown ?? text.slice(0, 40)}`);
+      return;
+    }
+    this.messages.push(message);
+    if (message.close_socket === true) {
+      this.#peer.close(1000, '');
+      return;
+    }
+    const id = typeof message.context_id === 'string' ? message.context_id : 'default';
+    const context = this.#contexts.get(id) ?? this.#open(id, message);
+    if (context === undefined) return;
+    if (context.closing) {
+      this.#server.complain(`context ${id} is closed`);
+      return;
+    }
+    if (typeof message.text === 'string' && message.text.trim() !== '') this.#take(id, context, message.text);
+    if (message.flush === true || message.close_context === true) this.#generate(id, context);
+    if (message.close_context === true) {
+      context.closing = true;
+      this.#pump(id, context);
+    }
+  }
+
+  closed(): void {
+    this.#idle?.cancel();
+    for (const { timer } of this.#contexts.values()) timer?.cancel();
+  }
+
+  #open(id: string, message: Readonly<Record<string, unknown>>): SpeechContext | undefined {
+    if (typeof message.text !== 'string') {
+      this.#server.complain(`there is no context ${id}`);
+      return undefined;
+    }
+    if (this.#contexts.size >= MAX_CONTEXTS) {
+      this.#refuse('max_active_contexts_exceeded', `more than ${MAX_CONTEXTS} contexts`);
+      return undefined;
+    }
+    const context: SpeechContext = { pending: '', closing: false, queue: [], timer: undefined };
+    this.#contexts.set(id, context);
+    this.mostContexts = Math.max(this.mostContexts, this.#contexts.size);
+    return context;
+  }
+
+  #take(id: string, context: SpeechContext, text: string): void {
+    if (!text.endsWith(' ')) this.#server.complain(`a text must end in a blank: "${text.slice(-20)}"`);
+    context.pending += text;
+    this.texts.set(id, `${this.texts.get(id) ?? ''} ${text.trim()}`.trim());
+  }
+
+  #generate(id: string, context: SpeechContext): void {
+    const text = context.pending.trim();
+    context.pending = '';
+    if (text === '') return;
+    const { msPerCharacter = 60, chunkBytes = 6400 } = this.#options;
+    const pcm = makeEmulatedSpeech({
+      durationMs: text.length * msPerCharacter,
+      sampleRateHz: SAMPLE_RATE_HZ,
+    });
+    const bytes = Buffer.from(pcm.buffer);
+    const bytesPerCharacter = bytes.length / text.length;
+    for (let at = 0; at < bytes.length; at += chunkBytes) {
+      const piece = bytes.subarray(at, at + chunkBytes);
+      const said = text.slice(
+        Math.round(at / bytesPerCharacter),
+        Math.round((at + piece.length) / bytesPerCharacter),
+      );
+      if (this.#options.emptyMessages === true) context.queue.push({ audio: null }, { alignment: null });
+      context.queue.push({ audio: piece.toString('base64'), isFinal: null, ...this.#alignment(said) });
+    }
+    this.#pump(id, context, this.#options.firstAudioMs ?? 0);
+  }
+
+  /** Times restart at 0 with each chunk, as the vendor's do. */
+  #alignment(text: string): object {
+    const asked = this.url.searchParams.get('sync_alignment') === 'true';
+    if (!asked || this.#options.withoutAlignment === true) return {};
+    const { msPerCharacter = 60 } = this.#options;
+    const chars = [...text];
+    const alignment = {
+      chars,
+      charStartTimesMs: chars.map((_, index) => index * msPerCharacter),
+      charDurationsMs: chars.map(() => msPerCharacter),
+    };
+    return { alignment, normalizedAlignment: alignment };
+  }
+
+  #pump(id: string, context: SpeechContext, delayMs = 0): void {
+    if (context.timer !== undefined) return;
+    const step = () => {
+      context.timer = undefined;
+      const message = context.queue.shift();
+      if (message !== undefined) {
+        this.#peer.send({ ...message, contextId: id });
+        this.#pump(id, context, this.#options.chunkEveryMs ?? 0);
+      } else if (context.closing) {
+        this.#contexts.delete(id);
+        if (this.#options.withoutFinal !== true) this.#peer.send({ isFinal: true, contextId: id });
+      }
+    };
+    if (delayMs > 0) context.timer = this.#server.clock.after(delayMs, step);
+    else step();
+  }
+
+  #stayOpen(): void {
+    const seconds = Number(this.url.searchParams.get('inactivity_timeout') ?? DEFAULT_INACTIVITY_S);
+    this.#idle?.cancel();
+    this.#idle = this.#server.clock.after(seconds * 1000, () =>
+      this.#end('input_timeout_exceeded', 'no text was received in time'),
+    );
+  }
+
+  /** The client did what it must not. */
+  #refuse(code: string, sentence: string): void {
+    this.#server.complain(sentence);
+    this.#end(code, sentence);
+  }
+
+  #end(code: string, sentence: string): void {
+    this.#peer.send({ message: sentence, error: code, code: 1008 });
+    this.#peer.close(1008, code);
+  }
+}
+
+function readMessage(text: string): Record<string, unknown> | undefined {
+  try {
+    const message: unknown = JSON.parse(text);
+    const isObject = typeof message === 'object' && message !== null && !Array.isArray(message);
+    return isObject ? (message as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,227 @@
+// The frame that all vendors' emulators share: a loopback server for HTTP and WebSocket, with troubles on demand.
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type RawData, WebSocketServer } from 'ws';
+import { type Clock, systemClock } from '../../base/clock.js';
+import { type EmulatorRequest, type VendorPeer, type WireTroubles, WsPeer } from './vendor-peer.js';
+
+export interface EmulatorOptions {
+  /** The key that is accepted. @default 'test-key' */
+  readonly apiKey?: string;
+  /** What the emulator measures its own delays and limits by. @default the system's */
+  readonly clock?: Clock;
+  /** @default any free one */
+  readonly port?: number;
+}
+
+export interface Refusal {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** What every emulator offers beside its own. */
+export interface Emulator extends AsyncDisposable {
+  /** `http://127.0.0.1:<port>`: the `baseUrl` of the provider under test. */
+  readonly url: string;
+  readonly requests: readonly EmulatorRequest[];
+  /** What the vendor would have complained about. Empty after a clean run. */
+  readonly violations: readonly string[];
+  /** Sockets that are open now. */
+  readonly openSockets: number;
+  /** TCP connections so far. */
+  readonly connectionCount: number;
+  troubles: WireTroubles;
+  /** Refuses the next handshakes or requests. */
+  refuseNext(refusal: Refusal & { readonly times?: number }): void;
+  /** Resets the connection of the next request without an answer, as a server does that gave an idle connection up. */
+  resetNext(): void;
+  /** Sends a text to every open socket, as it is. */
+  sendAll(text: string): void;
+  /** Ends every open socket; 1006 cuts the connection. @default 1006 */
+  disconnectAll(code?: number, reason?: string): void;
+  /** Cuts the connections of requests that are being answered, and of idle ones. */
+  cutRequests(): void;
+  /** From now on open sockets neither read nor answer, and are not closed either. */
+  freeze(): void;
+  close(): Promise<void>;
+}
+
+export interface PeerHandler {
+  text(text: string): void;
+  binary(bytes: Buffer): void;
+  closed(): void;
+}
+
+export interface VendorRules {
+  /** Undefined accepts the handshake. */
+  refuse(request: EmulatorRequest): Refusal | undefined;
+  connect?(peer: VendorPeer): PeerHandler;
+  http?(request: EmulatorRequest, body: string, response: ServerResponse): void;
+}
+
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+
+export class VendorServer implements Emulator {
+  readonly requests: EmulatorRequest[] = [];
+  readonly violations: string[] = [];
+  readonly clock: Clock;
+  readonly apiKey: string;
+  troubles: WireTroubles = {};
+  url = '';
+  connectionCount = 0;
+  readonly #rules: VendorRules;
+  readonly #server: Server;
+  readonly #sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
+  readonly #peers = new Set<WsPeer>();
+  readonly #connections = new Set<Socket>();
+  readonly #refusals: Refusal[] = [];
+  #resets = 0;
+
+  constructor(options: EmulatorOptions, createRules: (server: VendorServer) => VendorRules) {
+    this.clock = options.clock ?? systemClock;
+    this.apiKey = options.apiKey ?? 'test-key';
+    this.#rules = createRules(this);
+    this.#server = createServer((request, response) => void this.#answer(request, response));
+    this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
+    this.#server.on('connection', (socket) => {
+      this.connectionCount += 1;
+      this.#connections.add(socket);
+      socket.on('close', () => this.#connections.delete(socket));
+    });
+  }
+
+  async listen(port = 0): Promise<this> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, '127.0.0.1', resolve);
+    });
+    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return this;
+  }
+
+  get openSockets(): number {
+    return this.#peers.size;
+  }
+
+  /** Notes something that a well-behaved client does not do. */
+  complain(sentence: string): void {
+    if (this.violations.length < 100) this.violations.push(sentence);
+  }
+
+  refuseNext({ times = 1, ...refusal }: Refusal & { readonly times?: number }): void {
+    for (let count = 0; count < times; count += 1) this.#refusals.push(refusal);
+  }
+
+  resetNext(): void {
+    this.#resets += 1;
+  }
+
+  sendAll(text: string): void {
+    for (const peer of this.#peers) peer.send(text);
+  }
+
+  disconnectAll(code = 1006, reason = ''): void {
+    for (const peer of [...this.#peers]) peer.close(code, reason);
+  }
+
+  cutRequests(): void {
+    this.#server.closeAllConnections();
+  }
+
+  freeze(): void {
+    for (const peer of this.#peers) peer.freeze();
+  }
+
+  async close(): Promise<void> {
+    for (const peer of this.#peers) peer.close(1006, '');
+    for (const socket of this.#connections) socket.destroy();
+    await new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+    });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #note(request: IncomingMessage): EmulatorRequest {
+    const url = new URL(request.url ?? '/', this.url);
+    const noted = { method: request.method ?? 'GET', url, headers: request.headers };
+    this.requests.push(noted);
+    return noted;
+  }
+
+  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const noted = this.#note(request);
+    const refusal = this.#refusals.shift() ?? this.#rules.refuse(noted) ?? this.#noSockets();
+    if (refusal !== undefined) {
+      const { status, headers = {}, body = '' } = refusal;
+      const lines = Object.entries({ ...headers, 'content-length': Buffer.byteLength(body) });
+      const head = lines.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+      socket.end(
+        `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nconnection: close\r\n${head}\r\n${body}`,
+      );
+      return;
+    }
+    this.#sockets.handleUpgrade(request, socket, head, (ws) => {
+      const wire = { request: noted, clock: this.clock, troubles: () => this.troubles };
+      const peer = new WsPeer(ws, socket, wire);
+      this.#peers.add(peer);
+      const handler = this.#rules.connect?.(peer);
+      ws.on('message', (data, isBinary) => {
+        if (peer.frozen || !peer.isOpen) return;
+        const bytes = toBuffer(data);
+        if (isBinary) handler?.binary(bytes);
+        else handler?.text(bytes.toString('utf8'));
+      });
+      ws.on('error', () => {});
+      ws.on('close', () => {
+        this.#peers.delete(peer);
+        handler?.closed();
+      });
+    });
+  }
+
+  #noSockets(): Refusal | undefined {
+    return this.#rules.connect === undefined ? { status: 404 } : undefined;
+  }
+
+  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.#resets > 0) {
+      this.#resets -= 1;
+      request.socket.resetAndDestroy();
+      return;
+    }
+    const noted = this.#note(request);
+    const chunks: Buffer[] = [];
+    let size = 0;
+    try {
+      for await (const chunk of request) {
+        size += (chunk as Buffer).length;
+        if (size <= MAX_BODY_BYTES) chunks.push(chunk as Buffer);
+      }
+    } catch {
+      return;
+    }
+    const refusal = this.#refusals.shift() ?? this.#rules.refuse(noted);
+    if (refusal !== undefined || this.#rules.http === undefined) {
+      const { status, headers = {}, body = '' } = refusal ?? { status: 404 };
+      response.writeHead(status, headers).end(body);
+      return;
+    }
+    this.#rules.http(noted, Buffer.concat(chunks).toString('utf8'), response);
+  }
+}
+
+function toBuffer(data: RawData): Buffer {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return Buffer.isBuffer(data) ? data : Buffer.from(data);
+}

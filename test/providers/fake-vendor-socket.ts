@@ -1,0 +1,66 @@
+// A vendor without a network: sockets that a test opens, speaks through and breaks by hand.
+import type { WireFailure } from '../../src/providers/wire/failure.js';
+import type {
+  OpenVendorSocket,
+  VendorSocket,
+  VendorSocketOptions,
+} from '../../src/providers/wire/vendor-socket.js';
+
+export class FakeVendorSocket implements VendorSocket {
+  readonly options: VendorSocketOptions;
+  readonly sent: (string | Uint8Array)[] = [];
+  bufferedBytes = 0;
+  closed = false;
+
+  constructor(options: VendorSocketOptions) {
+    this.options = options;
+  }
+
+  send(message: string | Uint8Array): void {
+    this.sent.push(typeof message === 'string' ? message : message.slice());
+  }
+  close(lastMessage?: string): void {
+    if (lastMessage !== undefined && !this.closed) this.sent.push(lastMessage);
+    this.closed = true;
+  }
+
+  /** The texts that were sent, as objects. */
+  get messages(): Record<string, unknown>[] {
+    return this.sent.flatMap((each) => (typeof each === 'string' ? [JSON.parse(each)] : []));
+  }
+
+  get audioBytes(): number {
+    return this.sent.reduce((sum, each) => sum + (typeof each === 'string' ? 0 : each.length), 0);
+  }
+
+  opens(): void {
+    this.options.events.opened();
+  }
+  says(message: object | string): void {
+    this.options.events.text(typeof message === 'string' ? message : JSON.stringify(message));
+  }
+  ends(failure: Partial<WireFailure> = {}): void {
+    this.options.events.ended({
+      kind: 'transient',
+      status: null,
+      retryAfterMs: null,
+      reason: 'broke',
+      ...failure,
+    });
+  }
+}
+
+export class FakeVendor {
+  readonly sockets: FakeVendorSocket[] = [];
+  readonly open: OpenVendorSocket = (options) => {
+    const socket = new FakeVendorSocket(options);
+    this.sockets.push(socket);
+    return socket;
+  };
+
+  get socket(): FakeVendorSocket {
+    const socket = this.sockets.at(-1);
+    if (socket === undefined) throw new Error('no socket was opened');
+    return socket;
+  }
+}

@@ -1,0 +1,125 @@
+// Whole calls over the telephone: the pipeline of real vendors, with emulators in the vendors' places.
+import { afterEach, describe, expect, it } from 'vitest';
+import { ChatCompletions } from '../../src/providers/llm/index.js';
+import { DeepgramSpeechToText } from '../../src/providers/stt/index.js';
+import { ElevenLabsTextToSpeech } from '../../src/providers/tts/index.js';
+import {
+  emulateChatCompletions,
+  emulateDeepgram,
+  emulateElevenLabs,
+  type EmulatedReply,
+} from '../../src/testing/index.js';
+import { startPhone } from '../support/running-phone.js';
+
+const GREETING = 'Hello, this is the bakery.';
+const closing: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const close of closing.splice(0).reverse()) await close();
+});
+
+async function start(options: { utterances: readonly string[]; replies: readonly EmulatedReply[] }) {
+  const ears = await emulateDeepgram({ utterances: options.utterances });
+  const mind = await emulateChatCompletions({ replies: options.replies });
+  const voice = await emulateElevenLabs({ firstAudioMs: 75, chunkEveryMs: 20 });
+  for (const emulator of [ears, mind, voice]) closing.push(() => emulator.close());
+  const running = await startPhone({
+    systemPrompt: 'You answer for a bakery.',
+    firstMessage: GREETING,
+    stt: new DeepgramSpeechToText({ apiKey: 'test-key', baseUrl: ears.url }),
+    llm: new ChatCompletions({ apiKey: 'test-key', baseUrl: `${mind.url}/v1` }),
+    tts: new ElevenLabsTextToSpeech({ apiKey: 'test-key', baseUrl: voice.url }),
+  });
+  closing.push(() => running[Symbol.asyncDispose]());
+  return { ears, mind, voice, running };
+}
+
+// Calls in real time: a shared machine that stops for longer than the pacer's lead makes a gap that nobody can mend.
+describe('a call over Deepgram, Chat Completions and ElevenLabs', { retry: 2, timeout: 60_000 }, () => {
+  it('is heard, answered and spoken', async () => {
+    const { ears, mind, voice, running } = await start({
+      utterances: ['Three loaves of bread, please.'],
+      replies: [{ text: 'Three loaves. Anything else?', firstTokenMs: 100, tokenMs: 10 }],
+    });
+    const { report, record } = await running.call([
+      { type: 'wait-for-agent' },
+      { type: 'say', text: 'Three loaves of bread, please.' },
+      { type: 'wait-for-agent' },
+      { type: 'hang-up' },
+    ]);
+    expect(report).toMatchObject({ ok: true, gaps: [], protocolErrors: [] });
+    expect(record).toMatchObject({
+      endReason: 'caller-hangup',
+      error: null,
+      provider: {
+        stt: 'deepgram/nova-3',
+        llm: 'openai/gpt-6-luna',
+        tts: 'elevenlabs/eleven_flash_v2_5',
+      },
+    });
+    expect(record.transcript.map(({ role, text }) => `${role}: ${text}`)).toEqual([
+      `agent: ${GREETING}`,
+      'user: Three loaves of bread, please.',
+      'agent: Three loaves. Anything else?',
+    ]);
+    expect(mind.exchanges[0]?.body.messages).toEqual([
+      { role: 'developer', content: 'You answer for a bakery.' },
+      { role: 'assistant', content: GREETING },
+      { role: 'user', content: 'Three loaves of bread, please.' },
+    ]);
+    expect([...ears.violations, ...mind.violations, ...voice.violations]).toEqual([]);
+    expect([ears.openSockets, voice.openSockets]).toEqual([0, 0]);
+  });
+
+  it('goes on when recogniser and voice lose their connections', async () => {
+    const { ears, voice, running } = await start({
+      utterances: ['Do you have bread?', 'Goodbye then.'],
+      replies: [{ text: 'Yes, plenty of it.' }, { text: 'See you soon.' }],
+    });
+    const breaking = setInterval(() => {
+      if (
+        ears.openSockets === 1 &&
+        ears.connections.length === 1 &&
+        (ears.connections[0]?.audioMs ?? 0) > 3000
+      ) {
+        ears.disconnectAll(1011, 'NET-0000');
+        voice.disconnectAll();
+      }
+    }, 20);
+    closing.push(() => clearInterval(breaking));
+    const { record } = await running.call([
+      { type: 'wait-for-agent' },
+      { type: 'say', text: 'Do you have bread?' },
+      { type: 'wait-for-agent' },
+      { type: 'say', text: 'Goodbye then.' },
+      { type: 'wait-for-agent' },
+      { type: 'hang-up' },
+    ]);
+    expect(ears.connections).toHaveLength(2);
+    expect(voice.connections).toHaveLength(2);
+    expect(record).toMatchObject({ endReason: 'caller-hangup', error: null });
+    expect(record.transcript.map(({ role, text }) => `${role}: ${text}`)).toEqual([
+      `agent: ${GREETING}`,
+      'user: Do you have bread?',
+      'agent: Yes, plenty of it.',
+      'user: Goodbye then.',
+      'agent: See you soon.',
+    ]);
+  });
+
+  it('says sorry and ends when a key is wrong', async () => {
+    const { mind, running } = await start({ utterances: ['Hello?'], replies: [] });
+    mind.refuseNext({ status: 401, times: 20 });
+    const { record } = await running.call([
+      { type: 'wait-for-agent' },
+      { type: 'say', text: 'Hello?' },
+      { type: 'wait-for-agent' },
+      { type: 'pause', durationMs: 6000 },
+    ]);
+    expect(record.endReason).toBe('provider-failed');
+    expect(record.error).toEqual({
+      code: 'PROVIDER_FAILED',
+      message: 'OpenAI refused the key (HTTP 401).',
+    });
+  });
+});

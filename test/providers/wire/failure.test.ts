@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { refusalFailure, toProviderError } from '../../../src/providers/wire/failure.js';
+import { closeFailure } from '../../../src/providers/wire/vendor-socket.js';
+
+describe('refusalFailure', () => {
+  it.each([
+    [400, 'fatal'],
+    [401, 'fatal'],
+    [402, 'fatal'],
+    [403, 'fatal'],
+    [404, 'fatal'],
+    [408, 'transient'],
+    [409, 'transient'],
+    [429, 'throttled'],
+    [500, 'transient'],
+    [503, 'transient'],
+    [529, 'throttled'],
+  ])('%i is %s', (status, kind) => {
+    const failure = refusalFailure({ status });
+    expect(failure.kind).toBe(kind);
+    const error = toProviderError('Vendor', failure);
+    expect(error).toMatchObject({ code: 'PROVIDER_FAILED', status, retryable: kind !== 'fatal' });
+    expect(error.message).toContain(`HTTP ${status}`);
+  });
+
+  it('shows a code, and nothing that may be a sentence', () => {
+    expect(refusalFailure({ status: 400, code: 'INVALID_QUERY_PARAMETER' }).reason).toContain(
+      'INVALID_QUERY',
+    );
+    expect(refusalFailure({ status: 400, code: 'the key sk-123 is wrong' }).reason).not.toContain('sk-123');
+  });
+
+  it.each([
+    ['2', 2000],
+    ['0.25', 250],
+    ['', null],
+    ['Wed, 21 Oct 2026 07:28:00 GMT', null],
+    ['-1', null],
+    [undefined, null],
+  ])('reads retry-after %j', (retryAfter, retryAfterMs) => {
+    expect(refusalFailure({ status: 429, retryAfter }).retryAfterMs).toBe(retryAfterMs);
+  });
+});
+
+describe('closeFailure', () => {
+  it.each([
+    [1000, 'transient'],
+    [1006, 'transient'],
+    [1011, 'transient'],
+    [1003, 'fatal'],
+    [1007, 'fatal'],
+    [1008, 'fatal'],
+  ])('%i is %s', (code, kind) => {
+    expect(closeFailure({ code, reason: '' }).kind).toBe(kind);
+  });
+
+  it('shows the code that a reason begins with', () => {
+    expect(closeFailure({ code: 1008, reason: 'DATA-0000: your audio "abc"' }).reason).toBe(
+      'closed the connection (1008, DATA-0000)',
+    );
+  });
+});

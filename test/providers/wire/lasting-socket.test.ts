@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { LastingSocket } from '../../../src/providers/wire/lasting-socket.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { RecordedLogger } from '../../support/recorded-logger.js';
+import { FakeVendor } from '../fake-vendor-socket.js';
+
+function connect() {
+  const clock = new FakeClock();
+  const vendor = new FakeVendor();
+  const logger = new RecordedLogger();
+  const told: string[] = [];
+  const socket = new LastingSocket({
+    vendor: 'Vendor',
+    target: { url: new URL('ws://vendor'), headers: { authorization: 'secret-key' } },
+    clock,
+    logger,
+    open: vendor.open,
+    events: {
+      connected: (gapMs) => void told.push(`connected ${gapMs}`),
+      text: (text) => void told.push(text),
+      lost: () => void told.push('lost'),
+      failed: (error) => void told.push(`failed: ${error.message}`),
+    },
+  });
+  return { clock, vendor, logger, told, socket };
+}
+
+describe('LastingSocket', () => {
+  it('connects, hears, and tells the length of a gap', () => {
+    const { clock, vendor, told, logger } = connect();
+    vendor.socket.opens();
+    vendor.socket.says('hello');
+    clock.advance(10_000);
+    vendor.socket.ends();
+    clock.advance(0);
+    clock.advance(700);
+    vendor.socket.opens();
+    expect(told).toEqual(['connected null', 'hello', 'lost', 'connected 700']);
+    expect(vendor.sockets).toHaveLength(2);
+    expect(logger.sentences('warn')).toEqual(['the connection to a provider was lost']);
+    expect(logger.text).not.toContain('secret-key');
+  });
+
+  it('tries three times, then fails once', () => {
+    const { clock, vendor, told } = connect();
+    for (let tries = 0; tries < 3; tries += 1) {
+      vendor.socket.ends({ status: 503, reason: 'cannot answer now (HTTP 503)' });
+      clock.advance(1000);
+    }
+    clock.advance(60_000);
+    expect(vendor.sockets).toHaveLength(3);
+    expect(told).toEqual(['failed: Vendor cannot answer now (HTTP 503).']);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('gives up at once on what cannot work, also in the middle', () => {
+    const { clock, vendor, told } = connect();
+    vendor.socket.opens();
+    clock.advance(5000);
+    vendor.socket.ends({ kind: 'fatal', reason: 'closed the connection (1008)' });
+    clock.advance(60_000);
+    expect(vendor.sockets).toHaveLength(1);
+    expect(told).toEqual(['connected null', 'failed: Vendor closed the connection (1008).']);
+  });
+
+  it('tries once more when it is throttled in the middle', () => {
+    const { clock, vendor, told } = connect();
+    vendor.socket.opens();
+    clock.advance(5000);
+    vendor.socket.ends();
+    clock.advance(0);
+    for (let tries = 0; tries < 2; tries += 1) {
+      vendor.socket.ends({ kind: 'throttled' });
+      clock.advance(2000);
+    }
+    expect(vendor.sockets).toHaveLength(3);
+    expect(told.at(-1)).toBe('failed: Vendor broke.');
+  });
+
+  it('gives up on a vendor that drops every connection', () => {
+    const { clock, vendor, told } = connect();
+    for (let round = 0; round < 10; round += 1) {
+      if (told.at(-1)?.startsWith('failed') === true) break;
+      vendor.socket.opens();
+      clock.advance(3000);
+      vendor.socket.ends();
+      clock.advance(0);
+    }
+    expect(vendor.sockets).toHaveLength(5);
+    expect(told.filter((line) => line.startsWith('failed'))).toHaveLength(1);
+  });
+
+  it('says nothing more after close, and sends the last message first', () => {
+    const { clock, vendor, told, socket } = connect();
+    vendor.socket.opens();
+    socket.close('bye');
+    socket.close('bye');
+    vendor.socket.says('late');
+    vendor.socket.ends();
+    clock.advance(10_000);
+    expect(vendor.socket.sent).toEqual(['bye']);
+    expect(told).toEqual(['connected null']);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('opens no socket after a close in the pause between two tries', () => {
+    const { clock, vendor, socket } = connect();
+    vendor.socket.ends();
+    socket.close();
+    clock.advance(10_000);
+    expect(vendor.sockets).toHaveLength(1);
+  });
+});

@@ -1,0 +1,126 @@
+// The suites must notice what is wrong: providers with one fault each, and the check that has to fail.
+import { describe, expect, it } from 'vitest';
+import { ScriptedLanguageModel } from '../../../src/providers/llm/index.js';
+import type { LanguageModel } from '../../../src/providers/language-model.js';
+import type { SpeechToText } from '../../../src/providers/speech-to-text.js';
+import { SimulatedSpeechToText } from '../../../src/providers/stt/index.js';
+import type { TextToSpeech } from '../../../src/providers/text-to-speech.js';
+import {
+  type ProviderCheck,
+  testLanguageModel,
+  testSpeechToText,
+  testTextToSpeech,
+} from '../../../src/testing/index.js';
+
+async function expectCaught(checks: readonly ProviderCheck[], name: RegExp): Promise<void> {
+  const check = checks.find((each) => name.test(each.name));
+  if (check === undefined) throw new Error('There is no such check.');
+  await expect(check.run()).rejects.toThrow();
+}
+
+describe('testSpeechToText', () => {
+  const checks = (provider: SpeechToText) =>
+    testSpeechToText(() => ({
+      provider,
+      announce: (session, text) => session.pushSpokenText?.({ id: text, text, final: true }),
+      close() {},
+    }));
+
+  it('catches a recogniser that speaks after close', async () => {
+    const chatty: SpeechToText = {
+      name: 'chatty',
+      open: ({ events }) => ({
+        pushAudio() {},
+        finishUtterance() {},
+        close: () => void setTimeout(() => events.final('late'), 10),
+      }),
+    };
+    await expectCaught(checks(chatty), /nothing after close/);
+  });
+
+  it('catches words where there were none', async () => {
+    const simulated = new SimulatedSpeechToText();
+    const hallucinating: SpeechToText = {
+      name: 'hallucinating',
+      open(context) {
+        const session = simulated.open(context);
+        return {
+          ...session,
+          close() {},
+          pushAudio() {},
+          finishUtterance: () => context.events.final('Thanks.'),
+        };
+      },
+    };
+    await expectCaught(checks(hallucinating), /no words in silence/);
+  });
+});
+
+describe('testLanguageModel', () => {
+  const checks = (provider: LanguageModel) =>
+    testLanguageModel(() => ({ provider, close() {} }), { saysWhatIsWanted: false });
+
+  it('catches a model that goes on after an abort', async () => {
+    const deaf: LanguageModel = {
+      name: 'deaf',
+      async *respond() {
+        for (let count = 0; count < 20; count += 1) {
+          yield { type: 'text', delta: 'on ' };
+          await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+      },
+    };
+    await expectCaught(checks(deaf), /after an abort/);
+    await expectCaught(checks(deaf), /aborted before/);
+  });
+
+  it('catches a model that changes the conversation', async () => {
+    const scripted = new ScriptedLanguageModel({ firstWordMs: 0, wordsPerSecond: 1000 });
+    const greedy: LanguageModel = {
+      name: 'greedy',
+      respond(request) {
+        (request.messages as unknown[]).pop();
+        return scripted.respond(request);
+      },
+    };
+    await expectCaught(checks(greedy), /leaves the conversation/);
+  });
+});
+
+describe('testTextToSpeech', () => {
+  const tone = (length: number) => Int16Array.from({ length }, (_, index) => (index % 80) * 100);
+  const voice = (
+    synthesize: (text: string, signal: AbortSignal) => AsyncGenerator<Int16Array>,
+  ): TextToSpeech => ({
+    name: 'voice',
+    open: () => ({ synthesize, close() {} }),
+  });
+  const checks = (provider: TextToSpeech) => testTextToSpeech(() => ({ provider, close() {} }));
+
+  it('catches a voice whose cut-off sentence comes out in the next one', async () => {
+    const left: Int16Array[] = [];
+    const leaking = voice(async function* (text, signal) {
+      left.push(...text.split('').map(() => tone(960)));
+      while (left.length > 0 && !signal.aborted) {
+        yield left.shift() ?? tone(1);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+    });
+    await expectCaught(checks(leaking), /after an abort/);
+  });
+
+  it('catches a voice that hands out its own memory', async () => {
+    const shared = tone(16_000);
+    const sharing = voice(async function* (text) {
+      if (text.trim() !== '') yield shared;
+    });
+    await expectCaught(checks(sharing), /receiver/);
+  });
+
+  it('catches a voice that speaks blanks', async () => {
+    const eager = voice(async function* () {
+      yield tone(960);
+    });
+    await expectCaught(checks(eager), /nothing to say/);
+  });
+});

@@ -1,0 +1,24 @@
+import { describe, it } from 'vitest';
+import { ChatCompletions, ScriptedLanguageModel } from '../../../src/providers/llm/index.js';
+import { emulateChatCompletions, testLanguageModel } from '../../../src/testing/index.js';
+
+const suites = {
+  ChatCompletions: testLanguageModel(async (wanted) => {
+    const replies = wanted.map(({ wordMs = 0, ...reply }) => ({ ...reply, tokenMs: wordMs }));
+    const emulator = await emulateChatCompletions({ replies });
+    return {
+      provider: new ChatCompletions({ apiKey: 'test-key', baseUrl: `${emulator.url}/v1` }),
+      stoppedReplies: () => emulator.exchanges.filter(({ aborted }) => aborted).length,
+      breakConnections: () => emulator.cutRequests(),
+      close: () => emulator.close(),
+    };
+  }),
+  ScriptedLanguageModel: testLanguageModel(
+    () => ({ provider: new ScriptedLanguageModel({ firstWordMs: 5, wordsPerSecond: 200 }), close() {} }),
+    { saysWhatIsWanted: false },
+  ),
+};
+
+describe.each(Object.entries(suites))('%s', (_, checks) => {
+  it.each(checks.map((check) => [check.name, check] as const))('%s', (_name, check) => check.run());
+});

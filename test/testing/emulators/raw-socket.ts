@@ -1,0 +1,42 @@
+// A client with no manners, to see what an emulator does about it.
+import { vi } from 'vitest';
+import { WebSocket } from 'ws';
+
+export interface RawSocket {
+  readonly messages: Record<string, unknown>[];
+  /** `<code> <reason>` once it is closed, or the status and body of a refused handshake. */
+  readonly end: () => string | undefined;
+  send(message: string | Uint8Array): void;
+  close(): void;
+}
+
+export async function openRaw(url: string, headers: Record<string, string>): Promise<RawSocket> {
+  const socket = new WebSocket(url.replace('http', 'ws'), { headers });
+  const messages: Record<string, unknown>[] = [];
+  let end: string | undefined;
+  let opened = false;
+  socket.on('message', (data) => messages.push(JSON.parse(String(data))));
+  socket.on('unexpected-response', (_, response) => {
+    const reason = response.headers['dg-error'] ?? '';
+    end = `${response.statusCode} ${String(reason)}`.trim();
+    response.resume();
+  });
+  socket.on('error', () => {});
+  socket.on('open', () => {
+    opened = true;
+  });
+  socket.on('close', (code, reason) => {
+    end ??= `${code} ${String(reason)}`.trim();
+  });
+  await soon(() => {
+    if (!opened && end === undefined) throw new Error('no connection');
+  });
+  return {
+    messages,
+    end: () => end,
+    send: (message) => socket.send(message),
+    close: () => socket.terminate(),
+  };
+}
+
+export const soon = <T>(check: () => T) => vi.waitFor(check, { interval: 2, timeout: 5000 });
