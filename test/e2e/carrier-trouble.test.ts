@@ -14,7 +14,7 @@ const TALKS: readonly CallerStep[] = [
   { type: 'hang-up' },
 ];
 
-describe('carrier-b, codecs', () => {
+describe.concurrent('carrier-b, codecs', () => {
   it.each([
     ['PCMU', {}],
     ['PCMA', {}],
@@ -54,7 +54,7 @@ describe('carrier-b, codecs', () => {
   });
 });
 
-describe.each(CARRIER_IDS)('%s, in trouble', (id) => {
+describe.concurrent.each(CARRIER_IDS)('%s, in trouble', (id) => {
   it('loses the stream without a word: resumed, or ended with the leg gone', {
     timeout: 40_000,
   }, async () => {

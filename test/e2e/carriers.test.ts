@@ -1,4 +1,5 @@
-// Both carriers, both directions, every ending: whole calls on loopback with the local stack.
+// Both carriers, both directions, every ending: whole calls on loopback with the local stack. Each has a server and a carrier of
+// its own and mostly waits, so they run side by side.
 import { describe, expect, it } from 'vitest';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import { CARRIER_IDS } from '../../src/contract/call-record.js';
@@ -29,7 +30,7 @@ async function legOf(running: CarrierPhone, index = 0): Promise<SimulatedLeg> {
 
 const isSpeaking = (call: CallRecord) => call.transcript.length > 0;
 
-describe.each(CARRIER_IDS)('%s, inbound', (id) => {
+describe.concurrent.each(CARRIER_IDS)('%s, inbound', (id) => {
   it('is answered, talks and is hung up by the caller', { timeout: 40_000 }, async () => {
     await using running = await startCarrierPhone(id);
     const report = await running.simulator.call({ from: CALLEE, to: OWN_NUMBER, script: TALKS });
@@ -195,7 +196,7 @@ describe.each(CARRIER_IDS)('%s, inbound', (id) => {
   });
 });
 
-describe.each(CARRIER_IDS)('%s, outbound', (id) => {
+describe.concurrent.each(CARRIER_IDS)('%s, outbound', (id) => {
   it('is answered by a person, talks and is hung up by them', { timeout: 40_000 }, async () => {
     await using running = await startCarrierPhone(
       id,
