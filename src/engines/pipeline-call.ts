@@ -2,31 +2,21 @@
 import { FRAME_MS } from '../audio/format.js';
 import type { Timer } from '../base/clock.js';
 import { describeError } from '../base/log.js';
-import type { LanguageModel, LanguageModelEvent } from '../providers/language-model.js';
-import type { SpeechToText, SpeechToTextSession } from '../providers/speech-to-text.js';
-import type { TextToSpeech, TextToSpeechSession } from '../providers/text-to-speech.js';
+import type { LanguageModelEvent } from '../providers/language-model.js';
+import type { SpeechToTextSession } from '../providers/speech-to-text.js';
+import type { TextToSpeechSession } from '../providers/text-to-speech.js';
 import { BargeIn, type BargeInDecision } from './barge-in.js';
 import { Conversation } from './conversation.js';
 import { Endpointing } from './endpointing.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, Resumption, SpokenText } from './engine.js';
 import { APOLOGY, APOLOGY_LIMIT_MS, FAILED, type Stage, toFailure } from './pipeline-failure.js';
+import type { PipelineCallOptions } from './pipeline-parts.js';
 import { onlyText, Reply, type ReplyOutcome } from './reply.js';
 import { SpeechDetector } from './speech-detector.js';
 import { TurnBook } from './turn-book.js';
 import type { TurnLatencyMeter } from './turn-latency.js';
 import { UserSpeech } from './user-speech.js';
 import { createVoiceActivity, type VoiceActivity } from './voice-activity.js';
-
-export interface PipelineCallOptions {
-  readonly stt: SpeechToText;
-  readonly tts: TextToSpeech;
-  readonly model: LanguageModel;
-  readonly timeouts: { readonly firstMs: number; readonly nextMs: number };
-  readonly systemPrompt: string | undefined;
-  readonly firstMessage: string | undefined;
-  readonly language: string | undefined;
-  readonly interruptible: boolean;
-}
 
 /** How long a finished caller waits for the recogniser: with an open piece of text, and with none at all. */
 const OPEN_TEXT_WAIT_MS = 1000;

@@ -52,6 +52,7 @@ describe('a stream that replaces another one', () => {
     await scene.bench.desk.sendDigits(scene.callId, '1');
     scene.stream();
     expect(socket.closes).toEqual([[1000, 'Replaced by another stream']]);
+    expect(scene.bench.engine.heard).toEqual(['start', 'hold', 'resume continue']);
     const sent = socket.sent.length;
     scene.agentSpeaks();
     expect(socket.sent).toHaveLength(sent);
@@ -202,6 +203,29 @@ describe('a stream that is lost at a carrier that is steered by commands', () =>
     expect(scene.record.incidents).toMatchObject([{ code: 'stream-replaced' }]);
     await bench.pass(20_000);
     expect(scene.isLive).toBe(true);
+  });
+
+  it('takes half a frame of the caller with it', async () => {
+    const scene = new Scene(commanded);
+    await scene.up();
+    scene.receiver.receiveText(text({ type: 'audio', samples: 200 }));
+    scene.cut();
+    scene.stream();
+    scene.receiver.receiveText(text({ type: 'audio', samples: 200 }));
+    expect(scene.bench.engine.heard.at(-1)).toBe('resume continue');
+    scene.receiver.receiveText(text({ type: 'audio', samples: 120 }));
+    expect(scene.bench.engine.heard.at(-1)).toBe('audio 320');
+  });
+
+  it('is not asked for once more when it connects in the meantime', async () => {
+    const scene = new Scene(commanded);
+    await scene.ring();
+    await scene.answer();
+    scene.report({ type: 'stream-failed' });
+    await scene.bench.pass(500);
+    scene.bench.admit();
+    await scene.bench.pass(3000);
+    expect(scene.bench.rest.of('startStream')).toHaveLength(1);
   });
 
   it('is asked for a few times and no more', async () => {

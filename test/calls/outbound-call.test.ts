@@ -193,6 +193,43 @@ describe.each(OUT)('a call that is placed, $steering', (kind) => {
     expect((await scene.expectEnd()).cost.telephony).toBe(0.01);
   });
 
+  it.each(['hung up by an operator', 'given up'])(
+    'and was %s is known by the carrier’s id alone, too',
+    async (how) => {
+      const scene = new Scene(kind);
+      let answer: (error?: Error) => void = () => {};
+      scene.bench.rest.answers.dial = new Promise((resolve, reject) => {
+        answer = (error) => (error === undefined ? resolve() : reject(error));
+      });
+      await scene.dial();
+      if (how === 'given up') {
+        answer(LOST);
+        await scene.bench.pass(10_000);
+        scene.status('ringing');
+      } else {
+        void scene.bench.desk.hangUp(scene.callId);
+        answer();
+      }
+      await scene.bench.pass();
+      expect(scene.bench.rest.of('hangUp')).toEqual(['hangUp carrier-out-1']);
+      scene.report({ type: 'cost', costUsd: 0.01, callId: null });
+      expect(scene.record.cost.telephony).toBe(0.01);
+    },
+  );
+
+  it('is no failure of `dial` when an operator was faster than the refusal', async () => {
+    const scene = new Scene(kind);
+    let refuse: (error: Error) => void = () => {};
+    scene.bench.rest.answers.dial = new Promise((_, reject) => (refuse = reject));
+    await scene.dial();
+    const done = scene.bench.desk.hangUp(scene.callId);
+    refuse(new CarrierError('no', { status: 400, retryable: false }));
+    await done;
+    await scene.bench.pass();
+    expect(await placed(scene).ended).toMatchObject({ endReason: 'operator-hangup', outcome: 'canceled' });
+    expect(scene.bench.rest.of('hangUp')).toEqual([]);
+  });
+
   it('that was given up and is over as well is left alone', async () => {
     const scene = new Scene(kind);
     scene.bench.rest.failures.dial = LOST;

@@ -358,6 +358,18 @@ const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
+it('last words that are refused after the end leave no note', async () => {
+  const scene = new Scene({ steering: 'replies', direction: 'inbound' });
+  await scene.up();
+  let refuse: (error: Error) => void = () => {};
+  scene.bench.rest.answers.speak = new Promise((_, reject) => (refuse = reject));
+  scene.bench.engine.trouble = 'dtmf';
+  scene.report({ type: 'dtmf', digit: '1' });
+  scene.over('answered');
+  refuse(new CarrierError('over', { status: 404, retryable: false }));
+  expect((await scene.expectEnd()).incidents).toEqual([]);
+});
+
 function matching(scenario: Scenario): SceneKind[] {
   const { steering, direction } = scenario.only ?? {};
   return KINDS.filter(
