@@ -88,6 +88,19 @@ describe('a report', () => {
     expect(desk.reports).toHaveLength(4);
   });
 
+  it('that says something else is not the same delivery, whatever the carrier calls it', async () => {
+    const { port, desk } = await startServer({ carrier });
+    const status = { type: 'status', outcome: null, carrierCallId: 'CC1', callId: null, deliveryId: 'd1' };
+    const reports = [
+      { ...status, status: 'ringing', sequence: 1 },
+      { ...status, status: 'completed', outcome: 'answered', sequence: 2 },
+      key,
+      { ...key, digit: '6' },
+    ];
+    for (const report of [...reports, ...reports]) await post(port, report);
+    expect(desk.reports).toEqual(reports);
+  });
+
   it('counts as seen only when it was handled', async () => {
     const { port, desk, lines } = await startServer({ carrier });
     desk.reportError = new Error('secret detail');
