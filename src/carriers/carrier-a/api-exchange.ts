@@ -1,7 +1,5 @@
 // One HTTP exchange with the REST API: sent once, read up to a limit, and sorted by what is known afterwards.
-
-/** Longest answer that is read. The longest that we ask for, a page of numbers, is a tenth of it. */
-const MAX_ANSWER_BYTES = 1024 * 1024;
+import { readResponseText } from '../response-text.js';
 
 /** An object of a JSON body. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -47,19 +45,12 @@ export async function exchange(
 
 /** Undefined for a body that is too long or breaks off. @throws what the time limit throws. */
 async function readText(response: Response): Promise<string | undefined> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
   try {
-    for await (const chunk of response.body ?? []) {
-      size += chunk.byteLength;
-      if (size > MAX_ANSWER_BYTES) return undefined;
-      chunks.push(chunk);
-    }
+    return await readResponseText(response);
   } catch (error) {
     if (isTimeout(error)) throw error;
     return undefined;
   }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** An empty body is an object without fields. */

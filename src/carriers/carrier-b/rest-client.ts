@@ -1,5 +1,6 @@
 // Requests to carrier B's REST API: JSON with a bearer key, repeated where the vendor's advice and its idempotency key allow it.
 import { CarrierError, ConfigError } from '../../base/errors.js';
+import { readResponseText } from '../response-text.js';
 import { type Fields, parseObject, toFields, toWholeNumber, toText } from './fields.js';
 
 /** Longest waits for an answer, one per try. The vendor advises to repeat after 500 ms; the first leaves room for a handshake. */
@@ -132,7 +133,7 @@ export class RestClient {
 async function attempt(url: string, init: RequestInit): Promise<Answer | Silence> {
   try {
     const response = await fetch(url, init);
-    const body = parseObject(await response.text());
+    const body = parseObject((await readResponseText(response)) ?? '');
     const [error] = Array.isArray(body?.errors) ? body.errors : [];
     const { code } = toFields(error);
     const { data } = body ?? {};

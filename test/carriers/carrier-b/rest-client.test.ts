@@ -62,6 +62,14 @@ describe('request', () => {
     expect(server.seen).toMatchObject([{ method: 'GET', path: '/v2/calls/x', body: {} }]);
   });
 
+  it('reads no answer without end', async () => {
+    const padding = 'x'.repeat(1024 * 1024);
+    server.replies = [{ status: 200, body: { data: { result: 'ok', padding } } }];
+    expect((await failure(once)).message).toContain('none of its API');
+    server.replies = [{ status: 422, body: { errors: [{ code: '90018', padding }] } }];
+    expect((await failure(once)).message).toBe('The carrier refused to do a thing (HTTP 422).');
+  });
+
   it.each([
     ['an error of the carrier', { status: 500, body: {} }],
     ['a gateway without an answer', { status: 504, body: '<html>' }],
