@@ -1,5 +1,6 @@
 // One HTTP exchange with the REST API: sent once, read up to a limit, and sorted by what is known afterwards.
 import { readResponseText } from '../response-text.js';
+import { wasNeverSent } from '../unsent.js';
 
 /** An object of a JSON body. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -77,20 +78,5 @@ function isTimeout(error: unknown): boolean {
 
 function reasonOf(error: unknown): 'unsent' | 'lost' | 'timeout' {
   if (isTimeout(error)) return 'timeout';
-  return causesOf(error).some(isBeforeSending) ? 'unsent' : 'lost';
-}
-
-/** The error and what it wraps: fetch hides the socket's error, which may stand for one per address of the host. */
-function causesOf(error: unknown): Fields[] {
-  if (typeof error !== 'object' || error === null) return [];
-  const { cause, errors } = error as Fields;
-  return [error as Fields, ...[cause, ...(Array.isArray(errors) ? errors : [])].flatMap(causesOf)];
-}
-
-/** True for a host that was not found, a connection that was not made, and a certificate that is not right. */
-function isBeforeSending({ syscall, code }: Fields): boolean {
-  if (syscall === 'connect' || syscall === 'getaddrinfo') return true;
-  return /^(UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS_CERT|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_)/.test(
-    String(code),
-  );
+  return wasNeverSent(error) ? 'unsent' : 'lost';
 }
