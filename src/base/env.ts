@@ -5,12 +5,3 @@ export function readEnv(name: string): string | undefined {
   const value = process.env[name];
   return value === undefined || value === '' ? undefined : value;
 }
-
-/** The first of `names` that has a value. */
-export function readFirstEnv(names: readonly string[]): string | undefined {
-  for (const name of names) {
-    const value = readEnv(name);
-    if (value !== undefined) return value;
-  }
-  return undefined;
-}

@@ -1,5 +1,7 @@
-// Settings of a carrier that may come from the environment: what messages and checks may say of them. Never their values.
+// Settings of a carrier that may come from the environment: where they are looked for, and what messages and checks may say of
+// them. Never their values.
 import { readEnv } from '../base/env.js';
+import { ConfigError } from '../base/errors.js';
 
 /** A setting, and the environment variables that stand in for it. */
 export interface CarrierSetting {
@@ -22,15 +24,52 @@ export interface SettingState {
 }
 
 export function inspectSetting(setting: CarrierSetting): SettingState {
-  for (const variable of setting.variables) {
-    const value = readEnv(variable);
-    if (value !== undefined) return { setting, variable, complaint: setting.complaint(value) };
-  }
-  return { setting, variable: undefined, complaint: undefined };
+  const { variable, value } = find(setting);
+  return { setting, variable, complaint: value === undefined ? undefined : setting.complaint(value) };
+}
+
+/** The value that the environment has, right or wrong; undefined when there is none. */
+export function readSetting(setting: CarrierSetting): string | undefined {
+  return find(setting).value;
+}
+
+/** What the application gave or, when that is empty, what the environment has. @throws ConfigError for what cannot be right. */
+export function takeSetting(setting: CarrierSetting, given: string | undefined): string | undefined {
+  const value = trimmed(given) ?? readSetting(setting);
+  const complaint = value === undefined ? undefined : setting.complaint(value);
+  if (complaint === undefined) return value;
+  throw new ConfigError('CONFIG_INVALID', `${setting.option} (${setting.variables[0]}) ${complaint}.`);
 }
 
 /** What is wrong with any secret that was copied carelessly. */
 export function pastingComplaint(value: string): string | undefined {
   if (/\s/.test(value)) return 'has a blank or a line break in it';
-  return /^["'].*["']$/.test(value) ? 'has quotation marks around it' : undefined;
+  if (/^["'].*["']$/.test(value)) return 'has quotation marks around it';
+  return /^[\x21-\x7e]*$/.test(value) ? undefined : 'has a character in it that no such text has';
+}
+
+/**
+ * The origin of a REST API, and a path if there is one, without a slash at the end. @throws ConfigError for what is none, and for
+ * credentials, which would end up in error messages of the HTTP client.
+ */
+export function checkBaseUrl(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
+    throw new ConfigError('CONFIG_INVALID', 'baseUrl must be an http or https URL without credentials.');
+  }
+  if (/[?#]/.test(value)) throw new ConfigError('CONFIG_INVALID', 'baseUrl has no query and no fragment.');
+  return value.replace(/\/+$/, '');
+}
+
+function find({ variables }: CarrierSetting): { variable: string | undefined; value: string | undefined } {
+  for (const variable of variables) {
+    const value = trimmed(readEnv(variable));
+    if (value !== undefined) return { variable, value };
+  }
+  return { variable: undefined, value: undefined };
+}
+
+/** Without the line break that files and clipboards leave behind a secret; undefined when nothing is left. */
+function trimmed(value: string | undefined): string | undefined {
+  return value?.trim() || undefined;
 }

@@ -26,6 +26,7 @@ export function declineUpgrade(http: Server, request: IncomingMessage, socket: D
   response.assignSocket(socket);
   // Node has let go of the connection: what it does for a response is left to us.
   socket.on('drain', () => response.emit('drain'));
-  response.once('finish', () => socket.end());
+  // Not `end`, which would wait for a peer that may never close its own half.
+  response.once('finish', () => socket.destroySoon());
   http.emit('request', request, response);
 }

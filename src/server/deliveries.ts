@@ -1,4 +1,5 @@
 // Which deliveries of webhooks were handled, and how they were answered.
+import { createHash } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
 import { STREAM_TOKEN_TTL_MS } from '../calls/stream-token.js';
 import type { CarrierMessage, WebhookRoute } from '../carriers/carrier.js';
@@ -9,15 +10,14 @@ const DELIVERY_TTL_MS = 10 * 60_000;
 /** Ten minutes of some thirty webhooks a second. */
 const MAX_DELIVERIES = 20_000;
 const MAX_CALLS = 2000;
-/** Longest name of a delivery that is remembered. */
-const MAX_ID_LENGTH = 256;
 
 /** A message that is about a call. */
 export type CallMessage = Exclude<CarrierMessage, { type: 'acknowledged' }>;
 
 /**
- * Replies by delivery. What the carrier gives no name is known by its call alone, and only a call that rings: its answer counts
- * until the stream token in it is stale, because then it would open nothing.
+ * Replies by delivery: its name and what it says. A name alone, which nobody may have signed, would let one event swallow another.
+ * What the carrier gives no name is known by its call alone, and only a call that rings: its answer counts until the stream token
+ * in it is stale, because then it would open nothing.
  */
 export class Deliveries {
   readonly #named: ReplyMemory;
@@ -29,19 +29,20 @@ export class Deliveries {
   }
 
   find(route: WebhookRoute, message: CallMessage): KeptReply | undefined {
-    const { type, carrierCallId, deliveryId } = message;
-    if (deliveryId !== undefined) return this.#named.find(route, type, carrierCallId, deliveryId);
-    return type === 'incoming-call' ? this.#unnamed.find(carrierCallId) : undefined;
+    if (message.deliveryId !== undefined) return this.#named.find(nameOf(route, message));
+    return message.type === 'incoming-call' ? this.#unnamed.find(message.carrierCallId) : undefined;
   }
 
   /** To be called once the message was handled: what failed on the way is handled when it comes again. */
   keep(route: WebhookRoute, message: CallMessage, kept: KeptReply): void {
-    const { type, carrierCallId, deliveryId } = message;
-    // A header that nobody signed must not fill the memory.
-    if (deliveryId !== undefined && deliveryId.length <= MAX_ID_LENGTH) {
-      this.#named.keep(kept, route, type, carrierCallId, deliveryId);
-    } else if (type === 'incoming-call') {
-      this.#unnamed.keep(kept, carrierCallId);
-    }
+    if (message.deliveryId !== undefined) this.#named.keep(kept, nameOf(route, message));
+    else if (message.type === 'incoming-call') this.#unnamed.keep(kept, message.carrierCallId);
   }
+}
+
+/** Of one length, however long the message is: it must not fill the memory. */
+function nameOf(route: WebhookRoute, message: CallMessage): string {
+  return createHash('sha256')
+    .update(JSON.stringify([route, message]))
+    .digest('base64url');
 }

@@ -13,8 +13,8 @@ export type IncomingCall = Extract<CarrierMessage, { type: 'incoming-call' }>;
 export interface BellOptions {
   readonly carrierId: string;
   readonly desk: CallDesk;
-  /** True while a further call gets the busy answer. `promised` calls have their answer and no session yet. */
-  isFull(promised: number): boolean;
+  /** True while a further call gets the busy answer. `promised` counts the calls that have their answer and no session yet. */
+  isFull(promised: () => number): boolean;
   readonly logger: Logger;
   readonly clock: Clock;
 }
@@ -65,7 +65,7 @@ export class Bell {
   #isFull(callId: string): boolean {
     const { desk } = this.#options;
     const isSettled = (id: string) => id === callId || desk.isLive(id) || desk.hasEnded(id);
-    return this.#options.isFull(this.#promises.count(isSettled));
+    return this.#options.isFull(() => this.#promises.count(isSettled));
   }
 
   /**

@@ -17,14 +17,23 @@ export class PromisedCalls {
   add(callId: string): void {
     this.#promises.delete(callId);
     this.#promises.set(callId, this.#clock.now());
+    this.#forgetStale();
   }
 
   /** How many are still open: neither settled, which is for the caller to say, nor too old. */
   count(isSettled: (callId: string) => boolean): number {
-    const limit = this.#clock.now() - PROMISE_MS;
-    for (const [callId, at] of this.#promises) {
-      if (at <= limit || isSettled(callId)) this.#promises.delete(callId);
+    this.#forgetStale();
+    for (const callId of this.#promises.keys()) {
+      if (isSettled(callId)) this.#promises.delete(callId);
     }
     return this.#promises.size;
+  }
+
+  #forgetStale(): void {
+    const limit = this.#clock.now() - PROMISE_MS;
+    for (const [callId, at] of this.#promises) {
+      if (at > limit) return;
+      this.#promises.delete(callId);
+    }
   }
 }

@@ -23,13 +23,12 @@ export class ReplyMemory {
     this.#maxReplies = options.maxReplies;
   }
 
-  find(...key: readonly string[]): KeptReply | undefined {
+  find(name: string): KeptReply | undefined {
     this.#forgetStale();
-    return this.#replies.get(JSON.stringify(key))?.kept;
+    return this.#replies.get(name)?.kept;
   }
 
-  keep(kept: KeptReply, ...key: readonly string[]): void {
-    const name = JSON.stringify(key);
+  keep(kept: KeptReply, name: string): void {
     this.#replies.delete(name);
     this.#replies.set(name, { kept, at: this.#clock.now() });
     if (this.#replies.size > this.#maxReplies) this.#forgetOldest();

@@ -169,7 +169,7 @@ class HttpPhoneServer implements PhoneServer {
     app.get('/health', healthHandler);
     app.get(
       '/ready',
-      createReadyHandler(() => !this.#isFull(0)),
+      createReadyHandler(() => !this.#isFull(() => 0)),
     );
     app.use(
       '/webhooks',
@@ -184,9 +184,10 @@ class HttpPhoneServer implements PhoneServer {
     app.use(createErrorHandler(options.logger));
   }
 
-  #isFull(promised: number): boolean {
+  /** Without a limit nothing is counted: a flood of calls would be counted anew with each of them. */
+  #isFull(promised: () => number): boolean {
     const { desk, maxCalls } = this.#options;
-    return this.#isDraining || (maxCalls !== undefined && desk.liveCount + promised >= maxCalls);
+    return this.#isDraining || (maxCalls !== undefined && desk.liveCount + promised() >= maxCalls);
   }
 
   #createHttp(app: Express): Server {

@@ -25,8 +25,8 @@ export interface WebhookOptions {
   readonly otherDoors: readonly WebhookDoor[];
   readonly desk: CallDesk;
   publicHost(): string | undefined;
-  /** True while a further call gets the busy answer. `promised` calls have their answer and no session yet. */
-  isFull(promised: number): boolean;
+  /** As in `BellOptions`. */
+  isFull(promised: () => number): boolean;
   readonly logger: Logger;
   readonly clock: Clock;
 }

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 import type { RequestHandler } from 'express';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startServer, stopServers, upgrade } from './harness.js';
 
 afterEach(stopServers);
@@ -24,6 +26,22 @@ describe('an offer of another protocol than WebSocket', () => {
     const { body } = await upgrade(port, '/', OFFER);
     expect(body.replace(/[^x]/g, '')).toHaveLength(size);
     expect(body).toContain('!');
+  });
+
+  it('does not wait for a peer that keeps its half of the connection open', async () => {
+    const accepted: Socket[] = [];
+    const handler: RequestHandler = (request, response) => {
+      accepted.push(request.socket);
+      response.end();
+    };
+    const { port } = await startServer({ dashboard: { handler, close() {} } });
+    const peer = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    const lines = Object.entries({ Host: 'x', ...OFFER }).map(([name, value]) => `${name}: ${value}\r\n`);
+    peer.write(`GET / HTTP/1.1\r\n${lines.join('')}\r\n`);
+    peer.resume();
+    await once(peer, 'end');
+    await vi.waitFor(() => expect(accepted.map((socket) => socket.destroyed)).toEqual([true]));
+    peer.destroy();
   });
 
   it("is refused on a stream's path and with a body", async () => {

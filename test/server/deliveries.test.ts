@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { CarrierMessage } from '../../src/carriers/carrier.js';
 import { type Harness, send, startServer, stopServers } from './harness.js';
 import { createPlainCarrier } from '../support/plain-carrier.js';
@@ -88,6 +88,19 @@ describe('a report', () => {
     expect(desk.reports).toHaveLength(4);
   });
 
+  it('that says something else is not the same delivery, whatever the carrier calls it', async () => {
+    const { port, desk } = await startServer({ carrier });
+    const status = { type: 'status', outcome: null, carrierCallId: 'CC1', callId: null, deliveryId: 'd1' };
+    const reports = [
+      { ...status, status: 'ringing', sequence: 1 },
+      { ...status, status: 'completed', outcome: 'answered', sequence: 2 },
+      key,
+      { ...key, digit: '6' },
+    ];
+    for (const report of [...reports, ...reports]) await post(port, report);
+    expect(desk.reports).toEqual(reports);
+  });
+
   it('counts as seen only when it was handled', async () => {
     const { port, desk, lines } = await startServer({ carrier });
     desk.reportError = new Error('secret detail');
@@ -118,6 +131,16 @@ describe('a report', () => {
 });
 
 describe('a call that rings', () => {
+  it('costs nothing more for those that rang before it, where calls are not limited', async () => {
+    const { port, desk } = await startServer({ carrier });
+    await post(port, bell);
+    const [first] = desk.rung;
+    const asked = vi.spyOn(desk, 'isLive');
+    await post(port, { ...bell, carrierCallId: 'CC2' });
+    expect(desk.rung).toHaveLength(2);
+    expect(asked).not.toHaveBeenCalledWith(first?.callId);
+  });
+
   it('is rung once per delivery, with the host it came by', async () => {
     const { port, desk } = await startServer({ carrier, publicHost: () => undefined });
     const first = await post(port, bell, 'voice', { Host: 'tunnel.example' });

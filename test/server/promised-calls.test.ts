@@ -18,4 +18,17 @@ describe('promised calls', () => {
     clock.advance(1);
     expect(promises.count(() => false)).toBe(0);
   });
+
+  it('are forgotten although nobody counts them', () => {
+    const clock = new FakeClock();
+    const promises = new PromisedCalls(clock);
+    promises.add('a');
+    clock.advance(10_000);
+    promises.add('b');
+    const asked: string[] = [];
+    // Set back: what the count finds is what was still kept.
+    clock.stall(-10_000);
+    promises.count((callId) => asked.push(callId) === 0);
+    expect(asked).toEqual(['b']);
+  });
 });

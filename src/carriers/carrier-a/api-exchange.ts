@@ -1,7 +1,6 @@
 // One HTTP exchange with the REST API: sent once, read up to a limit, and sorted by what is known afterwards.
-
-/** Longest answer that is read. The longest that we ask for, a page of numbers, is a tenth of it. */
-const MAX_ANSWER_BYTES = 1024 * 1024;
+import { readResponseText } from '../response-text.js';
+import { wasNeverSent } from '../unsent.js';
 
 /** An object of a JSON body. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -47,19 +46,12 @@ export async function exchange(
 
 /** Undefined for a body that is too long or breaks off. @throws what the time limit throws. */
 async function readText(response: Response): Promise<string | undefined> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
   try {
-    for await (const chunk of response.body ?? []) {
-      size += chunk.byteLength;
-      if (size > MAX_ANSWER_BYTES) return undefined;
-      chunks.push(chunk);
-    }
+    return await readResponseText(response);
   } catch (error) {
     if (isTimeout(error)) throw error;
     return undefined;
   }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** An empty body is an object without fields. */
@@ -86,20 +78,5 @@ function isTimeout(error: unknown): boolean {
 
 function reasonOf(error: unknown): 'unsent' | 'lost' | 'timeout' {
   if (isTimeout(error)) return 'timeout';
-  return causesOf(error).some(isBeforeSending) ? 'unsent' : 'lost';
-}
-
-/** The error and what it wraps: fetch hides the socket's error, which may stand for one per address of the host. */
-function causesOf(error: unknown): Fields[] {
-  if (typeof error !== 'object' || error === null) return [];
-  const { cause, errors } = error as Fields;
-  return [error as Fields, ...[cause, ...(Array.isArray(errors) ? errors : [])].flatMap(causesOf)];
-}
-
-/** True for a host that was not found, a connection that was not made, and a certificate that is not right. */
-function isBeforeSending({ syscall, code }: Fields): boolean {
-  if (syscall === 'connect' || syscall === 'getaddrinfo') return true;
-  return /^(UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS_CERT|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_)/.test(
-    String(code),
-  );
+  return wasNeverSent(error) ? 'unsent' : 'lost';
 }

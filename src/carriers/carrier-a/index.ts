@@ -1,16 +1,16 @@
 // Carrier A: credentials, and the parts that use them. The parts know the wire, this object knows the secrets.
 import { createHmac } from 'node:crypto';
-import { readFirstEnv } from '../../base/env.js';
 import { ConfigError } from '../../base/errors.js';
 import { checkNames, requireObject } from '../../base/option-checks.js';
 import { transcoder } from '../../transcoder/select.js';
 import type { Carrier, CarrierRest, MediaDialect, WebhookRequest } from '../carrier.js';
+import { checkBaseUrl, takeSetting } from '../setting.js';
 import { openMediaDialect } from './media.js';
 import { createRest } from './rest.js';
+import { ACCOUNT_SID, AUTH_TOKEN, CARRIER_A_API } from './settings.js';
 import { signatureOf, verifyUpgradeUrl, verifyWebhook } from './signature.js';
 import { webhookDialect } from './webhooks.js';
 
-const DEFAULT_BASE_URL = 'https://api.twilio.com';
 const CONSTRUCTOR = 'new CarrierA()';
 const OPTION_NAMES = [
   'accountSid',
@@ -33,7 +33,7 @@ export interface CarrierAOptions {
 export class CarrierA implements Carrier {
   readonly id = 'carrier-a';
   readonly supports = { recording: true, voiceUrl: true, digitsReplaceStream: true, callCost: true };
-  readonly secretSetting = 'CARRIER_A_AUTH_TOKEN';
+  readonly secretSetting = AUTH_TOKEN.variables[0];
   readonly webhooks = webhookDialect;
   readonly rest: CarrierRest;
   readonly #authToken: string | undefined;
@@ -46,15 +46,9 @@ export class CarrierA implements Carrier {
       if (value === undefined || typeof value === 'string') continue;
       throw new ConfigError('CONFIG_INVALID', `${name} of ${CONSTRUCTOR} must be a text.`);
     }
-    const accountSid = options.accountSid || readFirstEnv(['CARRIER_A_ACCOUNT_SID', 'TWILIO_ACCOUNT_SID']);
-    this.#authToken = options.authToken || readFirstEnv(['CARRIER_A_AUTH_TOKEN', 'TWILIO_AUTH_TOKEN']);
-    if (accountSid !== undefined && !/^AC[A-Za-z0-9]+$/.test(accountSid)) {
-      throw new ConfigError(
-        'CONFIG_INVALID',
-        'accountSid (CARRIER_A_ACCOUNT_SID) must be an account identifier, which begins with AC.',
-      );
-    }
-    const baseUrl = toBaseUrl(options.baseUrl || DEFAULT_BASE_URL);
+    const accountSid = takeSetting(ACCOUNT_SID, options.accountSid);
+    this.#authToken = takeSetting(AUTH_TOKEN, options.authToken);
+    const baseUrl = checkBaseUrl(options.baseUrl || CARRIER_A_API);
     this.rest = createRest({ baseUrl, accountSid, authToken: this.#authToken });
   }
 
@@ -91,14 +85,4 @@ export class CarrierA implements Carrier {
   openMedia(): MediaDialect {
     return openMediaDialect();
   }
-}
-
-/** @throws ConfigError. Credentials in a URL would end up in error messages of the HTTP client. */
-function toBaseUrl(value: string): string {
-  const url = URL.canParse(value) ? new URL(value) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
-    throw new ConfigError('CONFIG_INVALID', 'baseUrl must be an http or https URL without credentials.');
-  }
-  if (/[?#]/.test(value)) throw new ConfigError('CONFIG_INVALID', 'baseUrl has no query and no fragment.');
-  return value.replace(/\/+$/, '');
 }

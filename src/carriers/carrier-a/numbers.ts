@@ -2,7 +2,7 @@
 import { CarrierError } from '../../base/errors.js';
 import type { CarrierRest } from '../carrier.js';
 import type { ApiClient } from './api-client.js';
-import type { Fields } from './api-exchange.js';
+import type { Fields, FormField } from './api-exchange.js';
 import { isWireId } from './wire-id.js';
 
 /** The methods of `CarrierRest` that are about numbers. */
@@ -34,16 +34,15 @@ export function createNumberMethods(
           { status: null, retryable: false },
         );
       }
-      if (pointsTo(number, 'voice', urls.voice) && pointsTo(number, 'status', urls.status)) return;
+      const form: FormField[] = [
+        ...(pointsTo(number, 'voice', urls.voice) ? [] : voiceFields(urls.voice)),
+        ...(pointsTo(number, 'status', urls.status) ? [] : statusFields(urls.status)),
+      ];
+      if (form.length === 0) return;
       await api.send({
         purpose: 'set the voice URL of a number',
         path: `/IncomingPhoneNumbers/${encodeURIComponent(String(number.sid))}.json`,
-        form: [
-          ['VoiceUrl', urls.voice],
-          ['VoiceMethod', 'POST'],
-          ['StatusCallback', urls.status],
-          ['StatusCallbackMethod', 'POST'],
-        ],
+        form,
         isIdempotent: true,
       });
     },
@@ -60,6 +59,20 @@ async function findNumber(api: ApiClient, phoneNumber: string): Promise<Fields |
   return (Array.isArray(list) ? list : [])
     .map(toFields)
     .find((each) => each.phone_number === phoneNumber && isWireId(each.sid));
+}
+
+function voiceFields(url: string): FormField[] {
+  return [
+    ['VoiceUrl', url],
+    ['VoiceMethod', 'POST'],
+  ];
+}
+
+function statusFields(url: string): FormField[] {
+  return [
+    ['StatusCallback', url],
+    ['StatusCallbackMethod', 'POST'],
+  ];
 }
 
 /** An application or a trunk outranks the voice URL. */

@@ -1,7 +1,6 @@
 // Carrier B: credentials, and the parts that use them. The parts know the wire, this object knows the secrets.
 import { createHmac } from 'node:crypto';
 import { type Clock, systemClock } from '../../base/clock.js';
-import { readFirstEnv } from '../../base/env.js';
 import { ConfigError, SignatureError } from '../../base/errors.js';
 import { checkNames, requireObject } from '../../base/option-checks.js';
 import type {
@@ -12,14 +11,15 @@ import type {
   StreamCodec,
   WebhookRequest,
 } from '../carrier.js';
+import { checkBaseUrl, takeSetting } from '../setting.js';
 import { createCommands } from './commands.js';
 import { type ByteOrder, openMediaDialect } from './media.js';
 import { createRest } from './rest.js';
 import { RestClient } from './rest-client.js';
+import { API_KEY, CARRIER_B_API, CONNECTION_ID, PUBLIC_KEY } from './settings.js';
 import { type Ed25519Verifier, loadEd25519Verifier, parsePublicKey, verifyWebhook } from './signature.js';
 import { webhookDialect } from './webhooks.js';
 
-const DEFAULT_BASE_URL = 'https://api.telnyx.com';
 const CONSTRUCTOR = 'new CarrierB()';
 const OPTION_NAMES = [
   'apiKey',
@@ -51,7 +51,7 @@ export interface CarrierBOptions {
 export class CarrierB implements Carrier {
   readonly id = 'carrier-b';
   readonly supports = { recording: false, voiceUrl: false, digitsReplaceStream: false, callCost: false };
-  readonly secretSetting = 'CARRIER_B_PUBLIC_KEY';
+  readonly secretSetting = PUBLIC_KEY.variables[0];
   readonly webhooks = webhookDialect;
   readonly rest: CarrierRest;
   readonly commands: CarrierCommands;
@@ -69,15 +69,13 @@ export class CarrierB implements Carrier {
       if (value === undefined || typeof value === 'string') continue;
       throw new ConfigError('CONFIG_INVALID', `${name} of ${CONSTRUCTOR} must be a text.`);
     }
-    const publicKey = options.publicKey || readFirstEnv(['CARRIER_B_PUBLIC_KEY', 'TELNYX_PUBLIC_KEY']);
-    this.#apiKey = toApiKey(options.apiKey || readFirstEnv(['CARRIER_B_API_KEY', 'TELNYX_API_KEY']));
+    const publicKey = takeSetting(PUBLIC_KEY, options.publicKey);
+    this.#apiKey = takeSetting(API_KEY, options.apiKey);
     this.#publicKey = publicKey === undefined ? undefined : parsePublicKey(publicKey);
     this.#l16ByteOrder = toByteOrder(options.l16ByteOrder || 'little');
     this.#clock = clock;
-    const connectionId = toConnectionId(
-      options.connectionId || readFirstEnv(['CARRIER_B_CONNECTION_ID', 'TELNYX_CONNECTION_ID']),
-    );
-    const baseUrl = toBaseUrl(options.baseUrl || DEFAULT_BASE_URL);
+    const connectionId = takeSetting(CONNECTION_ID, options.connectionId);
+    const baseUrl = checkBaseUrl(options.baseUrl || CARRIER_B_API).replace(/\/v2$/, '');
     const client = new RestClient({ baseUrl, apiKey: this.#apiKey });
     this.rest = createRest(client, connectionId);
     this.commands = createCommands(client);
@@ -114,35 +112,7 @@ export class CarrierB implements Carrier {
   }
 }
 
-function toApiKey(value: string | undefined): string | undefined {
-  const key = value?.trim();
-  if (key === undefined || key === '') return undefined;
-  if (/^[\x21-\x7e]+$/.test(key)) return key;
-  throw new ConfigError(
-    'CONFIG_INVALID',
-    'apiKey (CARRIER_B_API_KEY) has a character that no API key has. Copy it once more.',
-  );
-}
-
-/** Opaque, and a text: as a number it would be rounded. */
-function toConnectionId(value: string | undefined): string | undefined {
-  const id = value?.trim();
-  if (id === undefined || id === '') return undefined;
-  if (/^[\w-]{1,64}$/.test(id)) return id;
-  throw new ConfigError(
-    'CONFIG_INVALID',
-    'connectionId (CARRIER_B_CONNECTION_ID) must be the identifier of a Call Control application.',
-  );
-}
-
 function toByteOrder(value: string): ByteOrder {
   if (value === 'little' || value === 'big') return value;
   throw new ConfigError('CONFIG_INVALID', "l16ByteOrder must be 'little' or 'big'.");
-}
-
-function toBaseUrl(value: string): string {
-  if (!URL.canParse(value) || !/^https?:$/.test(new URL(value).protocol)) {
-    throw new ConfigError('CONFIG_INVALID', 'baseUrl must be an http or https URL.');
-  }
-  return value.replace(/\/+$/, '').replace(/\/v2$/, '');
 }

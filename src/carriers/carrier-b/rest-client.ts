@@ -1,5 +1,7 @@
 // Requests to carrier B's REST API: JSON with a bearer key, repeated where the vendor's advice and its idempotency key allow it.
 import { CarrierError, ConfigError } from '../../base/errors.js';
+import { readResponseText } from '../response-text.js';
+import { wasNeverSent } from '../unsent.js';
 import { type Fields, parseObject, toFields, toWholeNumber, toText } from './fields.js';
 
 /** Longest waits for an answer, one per try. The vendor advises to repeat after 500 ms; the first leaves room for a handshake. */
@@ -16,16 +18,6 @@ const RATE_PAUSE_MS = 1000;
 const STATUS_TOO_MANY = 429;
 /** A gateway says that it had no answer: what it asked for may have been done. */
 const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 504]);
-/** Failures to connect: the request has not left. */
-const UNSENT_CODES: ReadonlySet<unknown> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-
 /** Where and as whom to call. */
 export interface RestAccess {
   /** Origin, and a path in front of `/v2` if there is one. */
@@ -132,7 +124,7 @@ export class RestClient {
 async function attempt(url: string, init: RequestInit): Promise<Answer | Silence> {
   try {
     const response = await fetch(url, init);
-    const body = parseObject(await response.text());
+    const body = parseObject((await readResponseText(response)) ?? '');
     const [error] = Array.isArray(body?.errors) ? body.errors : [];
     const { code } = toFields(error);
     const { data } = body ?? {};
@@ -143,8 +135,7 @@ async function attempt(url: string, init: RequestInit): Promise<Answer | Silence
       ratePauseMs: toRatePause(response.headers.get('x-ratelimit-reset')),
     };
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.cause : undefined;
-    return { wasSent: !UNSENT_CODES.has(toFields(reason).code), cause };
+    return { wasSent: !wasNeverSent(cause), cause };
   }
 }
 

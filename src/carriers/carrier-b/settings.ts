@@ -2,29 +2,32 @@
 import { type CarrierSetting, pastingComplaint } from '../setting.js';
 import { parsePublicKey } from './signature.js';
 
-export const carrierBSettings: readonly CarrierSetting[] = [
-  {
-    option: 'apiKey',
-    variables: ['CARRIER_B_API_KEY', 'TELNYX_API_KEY'],
-    neededFor: 'the REST API',
-    complaint: pastingComplaint,
-  },
-  {
-    option: 'connectionId',
-    variables: ['CARRIER_B_CONNECTION_ID', 'TELNYX_CONNECTION_ID'],
-    neededFor: 'the REST API',
-    complaint: (value) =>
-      /^\d+$/.test(value)
-        ? undefined
-        : (pastingComplaint(value) ?? 'is no application id, which has only digits'),
-  },
-  {
-    option: 'publicKey',
-    variables: ['CARRIER_B_PUBLIC_KEY', 'TELNYX_PUBLIC_KEY'],
-    neededFor: 'verifying webhooks',
-    complaint: keyComplaint,
-  },
-];
+export const API_KEY: CarrierSetting = {
+  option: 'apiKey',
+  variables: ['CARRIER_B_API_KEY', 'TELNYX_API_KEY'],
+  neededFor: 'the REST API',
+  complaint: pastingComplaint,
+};
+
+/** Opaque, and a text: as a number it would be rounded. */
+export const CONNECTION_ID: CarrierSetting = {
+  option: 'connectionId',
+  variables: ['CARRIER_B_CONNECTION_ID', 'TELNYX_CONNECTION_ID'],
+  neededFor: 'the REST API',
+  complaint: (value) =>
+    /^[\w-]{1,64}$/.test(value)
+      ? undefined
+      : (pastingComplaint(value) ?? 'is no identifier of a Call Control application'),
+};
+
+export const PUBLIC_KEY: CarrierSetting = {
+  option: 'publicKey',
+  variables: ['CARRIER_B_PUBLIC_KEY', 'TELNYX_PUBLIC_KEY'],
+  neededFor: 'verifying webhooks',
+  complaint: keyComplaint,
+};
+
+export const carrierBSettings: readonly CarrierSetting[] = [API_KEY, CONNECTION_ID, PUBLIC_KEY];
 
 /** Origin of the REST API. */
 export const CARRIER_B_API = 'https://api.telnyx.com';

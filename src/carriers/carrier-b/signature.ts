@@ -1,5 +1,5 @@
 // Signatures of carrier B: Ed25519 over timestamp and raw body. Written from the vendor's "Webhook signing" page.
-// The platform's verifier is used, because it refuses malleable signatures.
+// The verifier is a library's, because a home-made one is easily talked into malleable signatures.
 import { ConfigError, SignatureError } from '../../base/errors.js';
 import type { WebhookRequest } from '../carrier.js';
 

@@ -20,23 +20,24 @@ export async function checkNumber(
   if (!carrier.rest.configured) return skipped('credentials are missing');
   const wanted = webhookUrls(carrier.id, publicHost);
   try {
-    const found = await carrier.rest.voiceUrls(phoneNumber);
+    const urls = await carrier.rest.voiceUrls(phoneNumber);
+    const voice = withoutCredentials(urls?.voice ?? null);
     const failed = (message: string): CheckResult => ({
       name,
       status: 'failed',
       message: `${carrier.id}: ${message}`,
-      details: { wanted: wanted.voice, found: found?.voice ?? null },
+      details: { wanted: wanted.voice, found: voice },
     });
-    if (found === undefined) return failed('the account does not own the number.');
-    if (found.isOverridden) {
+    if (urls === undefined) return failed('the account does not own the number.');
+    if (urls.isOverridden) {
       return failed(
         'an application or a trunk outranks the voice URL of the number: unbind it at the carrier.',
       );
     }
     // Connection settings in the fragment are the operator's to choose.
-    if (found.voice?.split('#')[0] !== wanted.voice) {
+    if (voice?.split('#')[0] !== wanted.voice) {
       return failed(
-        `the number's voice URL is ${found.voice ?? 'not set'}: it should be ${wanted.voice}, which serve() sets with manageWebhook.`,
+        `the number's voice URL is ${voice ?? 'not set'}: it should be ${wanted.voice}, which serve() sets with manageWebhook.`,
       );
     }
     return { name, status: 'ok', message: `${carrier.id}: the number leads to ${wanted.voice}` };
@@ -48,4 +49,9 @@ export async function checkNumber(
       message: `${carrier.id}: the number could not be looked up: ${message}`,
     };
   }
+}
+
+/** A user name and a password in the URL are for the carrier alone, which does not sign them either. */
+function withoutCredentials(url: string | null): string | null {
+  return url?.replace(/^(https?:\/\/)[^/?#]*@/i, '$1') ?? null;
 }

@@ -1,19 +1,20 @@
 // What was signed of a captured webhook, which spellings were tried, and which one fits. Shows everything but the secret.
-import { readFirstEnv } from '../../base/env.js';
 import { type ErrorCode, OffhookError } from '../../base/errors.js';
 import type { WebhookRequest } from '../../carriers/carrier.js';
+import { AUTH_TOKEN } from '../../carriers/carrier-a/settings.js';
 import {
   signatureOf,
   type MacVerifier,
   verifyUpgradeUrl,
   verifyWebhook as verifyA,
 } from '../../carriers/carrier-a/signature.js';
+import { PUBLIC_KEY } from '../../carriers/carrier-b/settings.js';
 import {
   loadEd25519Verifier,
   parsePublicKey,
   verifyWebhook as verifyB,
 } from '../../carriers/carrier-b/signature.js';
-import { CARRIER_SETTINGS } from '../../carriers/index.js';
+import { type CarrierSetting, readSetting } from '../../carriers/setting.js';
 import type { CarrierId } from '../../contract/call-record.js';
 import { UsageError } from '../context.js';
 import type { CapturedRequest } from './captured-request.js';
@@ -69,7 +70,7 @@ function carrierOf(request: WebhookRequest): CarrierId {
 
 function explainA(request: WebhookRequest, { webhookHost, mac }: RequestOptions): CheckResult {
   const name = 'carrier-a.request';
-  const secret = secretOf('carrier-a', 'authToken');
+  const secret = toSecret(AUTH_TOKEN);
   const own = webhookHost ?? request.headers.host;
   if (own === undefined) throw new UsageError('The request names no Host: give --webhook-host.');
   const attempt = tryHost(request, own, { secret, mac });
@@ -164,7 +165,7 @@ function longestStart(text: string, urls: readonly string[]): string {
 
 async function explainB(request: WebhookRequest, nowMs: number): Promise<CheckResult> {
   const name = 'carrier-b.request';
-  const secret = secretOf('carrier-b', 'publicKey');
+  const secret = toSecret(PUBLIC_KEY);
   const timestamp = timestampOf(request);
   const ageSeconds = timestamp === undefined ? null : Math.round(nowMs / 1000 - Number(timestamp));
   const signed = Buffer.concat([Buffer.from(`${timestamp ?? ''}|`), request.rawBody]);
@@ -203,8 +204,6 @@ interface Secret {
   readonly variable: string;
 }
 
-function secretOf(carrier: CarrierId, option: string): Secret {
-  const setting = CARRIER_SETTINGS[carrier].settings.find((each) => each.option === option);
-  const variables = setting?.variables ?? [];
-  return { value: readFirstEnv(variables), variable: variables[0] ?? option };
+function toSecret(setting: CarrierSetting): Secret {
+  return { value: readSetting(setting), variable: setting.variables[0] };
 }

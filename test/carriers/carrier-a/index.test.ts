@@ -45,9 +45,25 @@ describe('CarrierA', () => {
     expect(new CarrierA({ authToken }).streamTokenKey).not.toEqual(new CarrierA().streamTokenKey);
   });
 
-  it.each(['SK333', 'ac333', 'AC', 'AC3/../x', ' AC333'])('refuses the account SID %j', (sid) => {
+  it.each(['SK333', 'ac333', 'AC', 'AC3/../x', 'AC3 33'])('refuses the account SID %j', (sid) => {
     expect(() => new CarrierA({ accountSid: sid })).toThrow(ConfigError);
   });
+
+  it('takes a secret without the line break that a file leaves behind it', () => {
+    vi.stubEnv('CARRIER_A_AUTH_TOKEN', `${authToken}\n`);
+    expect(new CarrierA().streamTokenKey).toEqual(new CarrierA({ authToken }).streamTokenKey);
+    vi.stubEnv('CARRIER_A_AUTH_TOKEN', ' \n');
+    expect(new CarrierA().verifies).toBe(false);
+  });
+
+  it.each([`"${authToken}"`, `${authToken} x`, `${authToken}é`])(
+    'refuses an auth token that cannot be one',
+    (token) => {
+      const make = () => new CarrierA({ authToken: token });
+      expect(make).toThrow('authToken (CARRIER_A_AUTH_TOKEN) has');
+      expect(make).not.toThrow(authToken);
+    },
+  );
 
   it.each([
     [{ authtoken: 'x' }, 'Did you mean authToken?'],

@@ -516,7 +516,7 @@ describe('setVoiceUrl', () => {
   it('sets both URLs of exactly this number', async () => {
     const similar = { ...number, sid: 'PN0', phone_number: '+150055500101' };
     api.replies = [
-      listOf(similar, { ...number, voice_url: 'https://old.example' }),
+      listOf(similar, { ...number, voice_url: 'https://old.example', status_callback: null }),
       { status: 200, json: {} },
     ];
     await setVoiceUrl();
@@ -535,6 +535,16 @@ describe('setVoiceUrl', () => {
           ['StatusCallbackMethod', 'POST'],
         ],
       },
+    ]);
+  });
+
+  it('leaves the URL that is right as the operator set it', async () => {
+    const own = { voice_url: `${urls.voice}#rc=2`, status_callback: '' };
+    api.replies = [listOf({ ...number, ...own }), { status: 200, json: {} }];
+    await setVoiceUrl();
+    expect(api.seen[1]?.form).toEqual([
+      ['StatusCallback', urls.status],
+      ['StatusCallbackMethod', 'POST'],
     ]);
   });
 

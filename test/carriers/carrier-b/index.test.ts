@@ -80,8 +80,13 @@ describe('CarrierB', () => {
     [{ apiKey: 'KEY 1' }, 'apiKey (CARRIER_B_API_KEY)'],
     [{ publicKey: 'wrong' }, 'publicKey (CARRIER_B_PUBLIC_KEY)'],
     [{ l16ByteOrder: 'middle' }, "l16ByteOrder must be 'little' or 'big'."],
-    [{ baseUrl: 'api.example' }, 'baseUrl must be an http or https URL.'],
-    [{ baseUrl: 'ftp://api.example' }, 'baseUrl must be an http or https URL.'],
+    [{ baseUrl: 'api.example' }, 'baseUrl must be an http or https URL without credentials.'],
+    [{ baseUrl: 'ftp://api.example' }, 'baseUrl must be an http or https URL without credentials.'],
+    [
+      { baseUrl: 'https://user:secret@api.example' },
+      'baseUrl must be an http or https URL without credentials.',
+    ],
+    [{ baseUrl: 'https://api.example/?a=1' }, 'baseUrl has no query and no fragment.'],
     [null, 'takes an object of options'],
   ])('refuses %j, and says what is meant', (options, fix) => {
     const make = () => new CarrierB(options as never);

@@ -232,9 +232,11 @@ describe('speak', () => {
   });
 
   it('cuts a text that the carrier would refuse', async () => {
-    server.replies = [OK];
+    server.replies = [OK, OK];
     await rest.speak(ID, 'x'.repeat(5000), { language: undefined });
     expect(server.seen[0]?.body.payload).toHaveLength(3000);
+    await rest.speak(ID, `${'x'.repeat(2999)}😀`, { language: undefined });
+    expect(server.seen[1]?.body.payload).toBe('x'.repeat(2999));
   });
 });
 

@@ -176,6 +176,15 @@ describe('offhook doctor', () => {
       expect(await check(answer)).toMatchObject({ status, message: expect.stringMatching(sentence) });
     });
 
+    it.each([
+      [right.replace('//', '//user:p@ss@'), 'ok'],
+      ['https://user:p@ss@old.example/x', 'failed'],
+    ])('shows no credentials of the voice URL %s', async (voice, status) => {
+      const result = await check({ voice, status: null, isOverridden: false });
+      expect(result).toMatchObject({ status });
+      expect(JSON.stringify(result)).not.toMatch(/user|p@ss/);
+    });
+
     it('says when it was not checked', async () => {
       const { find } = await examine(flags);
       expect(find('carrier-b.number')).toMatchObject({ status: 'skipped' });

@@ -1,0 +1,22 @@
+// Whether a request that failed had left: one that has not may be sent again without a second thought.
+
+/** True when `fetch` failed on the way to the other side: a host not found, a connection not made, a certificate that is not right. */
+export function wasNeverSent(error: unknown): boolean {
+  return causesOf(error).some(isBeforeSending);
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The error and what it wraps: fetch hides the socket's error, which may stand for one per address of the host. */
+function causesOf(error: unknown): Fields[] {
+  if (typeof error !== 'object' || error === null) return [];
+  const { cause, errors } = error as Fields;
+  return [error as Fields, ...[cause, ...(Array.isArray(errors) ? errors : [])].flatMap(causesOf)];
+}
+
+function isBeforeSending({ syscall, code }: Fields): boolean {
+  if (syscall === 'connect' || syscall === 'getaddrinfo') return true;
+  return /^(UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS_CERT|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_)/.test(
+    String(code),
+  );
+}
