@@ -6,24 +6,26 @@ import type { CallRemains } from './session-owner.js';
 const HANG_UP: CallAnswer = { type: 'hang-up' };
 
 export class EndedCall {
-  readonly #remains: CallRemains;
+  readonly callId: string;
+  readonly ledger: CallRemains['ledger'];
+  readonly #direction: CallRemains['direction'];
   #carrierCallId: string | null;
+  /** It knows the whole session, and a call is remembered for hours: let go of as soon as it is done. */
+  #farewell: CallRemains['farewell'];
 
-  constructor(remains: CallRemains) {
-    this.#remains = remains;
-    this.#carrierCallId = remains.carrierCallId;
-  }
-
-  get callId(): string {
-    return this.#remains.callId;
+  constructor({ callId, carrierCallId, direction, ledger, farewell }: CallRemains) {
+    this.callId = callId;
+    this.ledger = ledger;
+    this.#direction = direction;
+    this.#carrierCallId = carrierCallId;
+    this.#farewell = farewell;
+    void farewell?.done.then(() => {
+      this.#farewell = undefined;
+    });
   }
 
   get carrierCallId(): string | null {
     return this.#carrierCallId;
-  }
-
-  get ledger(): CallRemains['ledger'] {
-    return this.#remains.ledger;
   }
 
   identify(carrierCallId: string): void {
@@ -36,19 +38,19 @@ export class EndedCall {
    */
   provesOrphan(report: CallReport): boolean {
     const isOurs = report.callId === this.callId && report.type !== 'transfer';
-    if (!isOurs || this.#carrierCallId !== null || this.#remains.direction !== 'outbound') return false;
+    if (!isOurs || this.#carrierCallId !== null || this.#direction !== 'outbound') return false;
     this.identify(report.carrierCallId);
     return !isFinal(report);
   }
 
   /** Takes what may come after the end. Returns what the carrier shall do where the report asks for it. */
   hear(report: CallReport): CallAnswer | undefined {
-    const { ledger, farewell } = this.#remains;
+    const { ledger } = this;
     if (report.type === 'transfer') return HANG_UP;
     if (report.carrierCallId !== this.#carrierCallId) return undefined;
     if (report.type === 'recording') ledger.recorded(report.recording);
     if (report.type === 'cost') ledger.charged(report.costUsd);
-    if (isFinal(report)) farewell?.carrierSaysOver();
+    if (isFinal(report)) this.#farewell?.carrierSaysOver();
     return undefined;
   }
 }
