@@ -1,6 +1,7 @@
 // A call that is over: takes the facts that may still come, and answers a carrier that still asks about it.
 import type { CallAnswer } from '../carriers/carrier.js';
 import type { CallReport } from './call-desk.js';
+import type { Farewell } from './farewell.js';
 import type { CallRemains } from './session-owner.js';
 
 const HANG_UP: CallAnswer = { type: 'hang-up' };
@@ -11,17 +12,14 @@ export class EndedCall {
   readonly #direction: CallRemains['direction'];
   #carrierCallId: string | null;
   /** It knows the whole session, and a call is remembered for hours: let go of as soon as it is done. */
-  #farewell: CallRemains['farewell'];
+  #farewell: Farewell | undefined;
 
   constructor({ callId, carrierCallId, direction, ledger, farewell }: CallRemains) {
     this.callId = callId;
     this.ledger = ledger;
     this.#direction = direction;
     this.#carrierCallId = carrierCallId;
-    this.#farewell = farewell;
-    void farewell?.done.then(() => {
-      this.#farewell = undefined;
-    });
+    if (farewell !== undefined) this.follow(farewell);
   }
 
   get carrierCallId(): string | null {
@@ -30,6 +28,14 @@ export class EndedCall {
 
   identify(carrierCallId: string): void {
     this.#carrierCallId ??= carrierCallId;
+  }
+
+  /** Something is asked of the carrier, which a report of the end makes needless. */
+  follow(farewell: Farewell): void {
+    this.#farewell = farewell;
+    void farewell.done.then(() => {
+      if (this.#farewell === farewell) this.#farewell = undefined;
+    });
   }
 
   /**
@@ -41,6 +47,11 @@ export class EndedCall {
     if (!isOurs || this.#carrierCallId !== null || this.#direction !== 'outbound') return false;
     this.identify(report.carrierCallId);
     return !isFinal(report);
+  }
+
+  /** True for a report that the number was not reached which the caller had been left to: nobody is there for the caller any more. */
+  leavesCallerAlone(report: CallReport): boolean {
+    return report.type === 'transfer' && report.result !== 'connected';
   }
 
   /** Takes what may come after the end. Returns what the carrier shall do where the report asks for it. */
