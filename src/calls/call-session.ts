@@ -15,7 +15,7 @@ import { CallLedger } from './call-ledger.js';
 import type { CallLine, TimerName } from './call-line.js';
 import { CallMedia } from './call-media.js';
 import { CallStanding } from './call-standing.js';
-import type { LiveMessage } from './call-stream.js';
+import type { LiveMessage, StreamLoss } from './call-stream.js';
 import { CallTimers } from './call-timers.js';
 import type { Farewell } from './farewell.js';
 import { LastWords, SORRY, SORRY_LANGUAGE } from './last-words.js';
@@ -55,7 +55,7 @@ export class CallSession {
   #webhookHost: string | undefined;
   #identity: CallIdentity;
   /** The agent wanted the end while the caller was being handed over. */
-  #deferredEnd: CallEnding | undefined;
+  #deferredEnd: { readonly ending: CallEnding; readonly untold: boolean } | undefined;
   #farewell: Farewell | undefined;
 
   constructor(seed: SessionSeed, environment: CallEnvironment, owner: SessionOwner) {
@@ -97,7 +97,7 @@ export class CallSession {
     this.#transfer = new CallTransfer(this.#line, {
       away: () => this.#conversation.hold('transfer'),
       back: () => this.#callerIsBack(),
-      refusedAfter: (loss) => this.#departure.gone(loss, { wasUp: true }),
+      refused: (loss) => this.#callerHasStayed(loss),
     });
     this.#words = new LastWords(this.#line);
     this.#departure = new StreamDeparture(
@@ -320,16 +320,24 @@ export class CallSession {
   #callerIsBack(): void {
     this.#conversation.release('transfer');
     if (this.#standing.over !== undefined) this.#end({ reason: 'caller-hangup', close: NORMAL_CLOSE });
-    else if (this.#deferredEnd !== undefined) this.#end(this.#deferredEnd);
+    else if (this.#deferredEnd !== undefined) this.#end(this.#deferredEnd.ending);
     else if (this.#env.carrier.commands === undefined) this.#media.expect();
     else if (this.#media.isUp) return;
     else if (this.#media.canOpen) this.#media.open();
     else this.#end({ reason: 'stream-lost', carrier: 'hang-up' });
   }
 
+  /** The carrier did not take the order to hand the caller over. */
+  #callerHasStayed(loss: StreamLoss | undefined): void {
+    const deferred = this.#deferredEnd;
+    this.#deferredEnd = undefined;
+    if (deferred !== undefined && loss?.type !== 'stop') this.#agentEnds(deferred.ending, deferred.untold);
+    else if (loss !== undefined) this.#departure.gone(loss, { wasUp: true });
+  }
+
   #agentEnds(ending: CallEnding, untold: boolean): void {
     // A caller who is being handed over is no longer the agent's to hang up on.
-    if (this.#transfer.isPending) this.#deferredEnd = ending;
+    if (this.#transfer.isPending) this.#deferredEnd = { ending, untold };
     else if (untold) this.#sorry(ending);
     else this.#end(ending);
   }
