@@ -3,7 +3,7 @@
 import { ConfigError, RequestError } from '../base/errors.js';
 import type { CallAnswer } from '../carriers/carrier.js';
 import type { CallIdentity } from '../contract/call-event.js';
-import type { CallOutcome } from '../contract/call-record.js';
+import type { CallFailure, CallOutcome } from '../contract/call-record.js';
 import { recordEnd, sayFarewell } from './call-conclusion.js';
 import { CallConversation } from './call-conversation.js';
 import type { CallReport, StreamReceiver, StreamSocket, WaitingCall } from './call-desk.js';
@@ -76,8 +76,7 @@ export class CallSession {
       starting: (stream, start) => this.#intake.starting(stream, start),
       received: (message) => this.#received(message),
       gone: (loss, { wasUp }) => this.#departure.gone(loss, { wasUp }),
-      missing: (failure) =>
-        this.#end({ ...this.#conversation.endedBy('stream-lost', failure), carrier: 'hang-up' }),
+      missing: (failure) => this.#streamMissing(failure),
     });
     this.#conversation = new CallConversation(
       this.#line,
@@ -299,6 +298,12 @@ export class CallSession {
     this.#standing.isNowAnswered({ isTold: true });
     const end = () => this.#end({ reason: 'max-duration', close: NORMAL_CLOSE, carrier: 'hang-up' });
     this.#timers.set('max', this.#env.maxCallMs, end);
+  }
+
+  /** Last words need no stream, and have their own time. */
+  #streamMissing(failure: CallFailure | undefined): void {
+    if (this.#words.ending !== undefined) return;
+    this.#end({ ...this.#conversation.endedBy('stream-lost', failure), carrier: 'hang-up' });
   }
 
   #received(message: LiveMessage): void {
