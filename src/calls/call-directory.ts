@@ -221,10 +221,11 @@ export class CallDirectory implements CallDesk {
     return call.hear(report);
   }
 
-  /** The call was given up because nothing showed that it exists, and it does. */
+  /** The call was given up because nothing showed that it exists, or called off before that was known; and it does exist. */
   #hangUpOrphan(call: EndedCall): void {
     this.#ended.add(call, call.carrierCallId);
-    call.ledger.note('CARRIER_FAILED', 'The carrier had placed the call after all; it was hung up.');
+    if (!call.isTakingLeave)
+      call.ledger.note('CARRIER_FAILED', 'The carrier had placed the call after all; it was hung up.');
     this.#hangUpLate(call, 'hang-up');
   }
 

@@ -26,6 +26,11 @@ export class EndedCall {
     return this.#carrierCallId;
   }
 
+  /** True while the carrier is being asked for something. */
+  get isTakingLeave(): boolean {
+    return this.#farewell !== undefined;
+  }
+
   identify(carrierCallId: string): void {
     this.#carrierCallId ??= carrierCallId;
   }
