@@ -15,8 +15,9 @@ import { CallLedger } from './call-ledger.js';
 import type { CallLine, TimerName } from './call-line.js';
 import { CallMedia } from './call-media.js';
 import { CallStanding } from './call-standing.js';
-import type { LiveMessage, StreamLoss } from './call-stream.js';
+import type { LiveMessage } from './call-stream.js';
 import { CallTimers } from './call-timers.js';
+import { CallerReturn } from './caller-return.js';
 import type { Farewell } from './farewell.js';
 import { LastWords, SORRY, SORRY_LANGUAGE } from './last-words.js';
 import { MachineWatch } from './machine-watch.js';
@@ -44,6 +45,7 @@ export class CallSession {
   readonly #conversation: CallConversation;
   readonly #keys: CallKeys;
   readonly #transfer: CallTransfer;
+  readonly #return: CallerReturn;
   readonly #words: LastWords;
   readonly #machine: MachineWatch | undefined;
   readonly #outbound: OutboundCall | undefined;
@@ -54,8 +56,6 @@ export class CallSession {
   /** Public host that a webhook of the call came to. */
   #webhookHost: string | undefined;
   #identity: CallIdentity;
-  /** The agent wanted the end while the caller was being handed over. */
-  #deferredEnd: { readonly ending: CallEnding; readonly untold: boolean } | undefined;
   #farewell: Farewell | undefined;
 
   constructor(seed: SessionSeed, environment: CallEnvironment, owner: SessionOwner) {
@@ -95,8 +95,8 @@ export class CallSession {
     });
     this.#transfer = new CallTransfer(this.#line, {
       away: () => this.#conversation.hold('transfer'),
-      back: () => this.#callerIsBack(),
-      refused: (loss) => this.#callerHasStayed(loss),
+      back: () => this.#return.back(),
+      refused: (loss) => this.#return.stayed(loss),
     });
     this.#words = new LastWords(this.#line);
     this.#departure = new StreamDeparture(
@@ -112,6 +112,11 @@ export class CallSession {
       },
       { reportedOver: () => this.#endAsReported() },
     );
+    const returning = { media: this.#media, conversation: this.#conversation, standing: this.#standing };
+    this.#return = new CallerReturn(this.#line, returning, {
+      agentEnds: (ending, { untold }) => this.#agentEnds(ending, untold),
+      gone: (loss) => this.#departure.gone(loss, { wasUp: true }),
+    });
     if (seed.outbound === undefined) return;
     const { machineDetection, voicemailMessage: message } = seed.outbound;
     const watched = { message, words: this.#words };
@@ -321,28 +326,8 @@ export class CallSession {
     if (isBusy || isEnding || !isTalking) throw new RequestError('REQUEST_CONFLICT', otherwise);
   }
 
-  /** The number that the caller was handed over to was not reached. */
-  #callerIsBack(): void {
-    this.#conversation.release('transfer');
-    if (this.#standing.over !== undefined) this.#end({ reason: 'caller-hangup', close: NORMAL_CLOSE });
-    else if (this.#deferredEnd !== undefined) this.#end(this.#deferredEnd.ending);
-    else if (this.#env.carrier.commands === undefined) this.#media.expect();
-    else if (this.#media.isUp) return;
-    else if (this.#media.canOpen) this.#media.open();
-    else this.#end({ reason: 'stream-lost', carrier: 'hang-up' });
-  }
-
-  /** The carrier did not take the order to hand the caller over. */
-  #callerHasStayed(loss: StreamLoss | undefined): void {
-    const deferred = this.#deferredEnd;
-    this.#deferredEnd = undefined;
-    if (deferred !== undefined && loss?.type !== 'stop') this.#agentEnds(deferred.ending, deferred.untold);
-    else if (loss !== undefined) this.#departure.gone(loss, { wasUp: true });
-  }
-
   #agentEnds(ending: CallEnding, untold: boolean): void {
-    // A caller who is being handed over is no longer the agent's to hang up on.
-    if (this.#transfer.isPending) this.#deferredEnd = { ending, untold };
+    if (this.#transfer.isPending) this.#return.defer(ending, { untold });
     else if (untold) this.#sorry(ending);
     else this.#end(ending);
   }
