@@ -215,18 +215,29 @@ export class CallDirectory implements CallDesk {
 
   #hearLate(call: EndedCall, report: CallReport): CallAnswer | undefined {
     if (call.provesOrphan(report)) this.#hangUpOrphan(call);
+    // Elsewhere the reply to the report hangs up.
+    else if (this.#env.carrier.commands !== undefined && call.leavesCallerAlone(report))
+      this.#hangUpLate(call, 'check');
     return call.hear(report);
   }
 
-  /** The call was given up because nothing showed that it exists, and it does. */
+  /** The call was given up because nothing showed that it exists, or called off before that was known; and it does exist. */
   #hangUpOrphan(call: EndedCall): void {
+    this.#ended.add(call, call.carrierCallId);
+    if (!call.isTakingLeave)
+      call.ledger.note('CARRIER_FAILED', 'The carrier had placed the call after all; it was hung up.');
+    this.#hangUpLate(call, 'hang-up');
+  }
+
+  /** The leg of a call that is over for us turns out to be there. */
+  #hangUpLate(call: EndedCall, wish: 'hang-up' | 'check'): void {
     const { callId, ledger } = call;
     const { carrier, clock, logger } = this.#env;
-    this.#ended.add(call, call.carrierCallId);
-    ledger.note('CARRIER_FAILED', 'The carrier had placed the call after all; it was hung up.');
     const carrierCallId = () => call.carrierCallId;
     const note = (code: string, message: string) => ledger.note(code, message);
-    this.#keep(new Farewell({ callId, wish: 'hang-up', carrierCallId, carrier, clock, logger, note }));
+    const farewell = new Farewell({ callId, wish, carrierCallId, carrier, clock, logger, note });
+    call.follow(farewell);
+    this.#keep(farewell);
   }
 
   /** The end of a call whose stream never came, or of one that has not rung here yet. */

@@ -8,13 +8,12 @@ import type { CallLedger } from './call-ledger.js';
 import type { CallTimers } from './call-timers.js';
 
 /**
- * `answer`: the carrier's word that an inbound call was answered. `dial`: that an outbound one exists. `ring`: that it was answered
+ * `answer`: the carrier's word that an inbound call was answered. `ring`: that it was answered
  * or not. `stream`: a stream that is expected. `retry`: before it is asked for again. `report`: what may still come after the
  * report of the end. `transfer`, `machine`, `words`, `max`: the longest time of each.
  */
 export type TimerName =
   | 'answer'
-  | 'dial'
   | 'ring'
   | 'stream'
   | 'retry'

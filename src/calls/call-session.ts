@@ -3,7 +3,7 @@
 import { ConfigError, RequestError } from '../base/errors.js';
 import type { CallAnswer } from '../carriers/carrier.js';
 import type { CallIdentity } from '../contract/call-event.js';
-import type { CallOutcome } from '../contract/call-record.js';
+import type { CallFailure, CallOutcome } from '../contract/call-record.js';
 import { recordEnd, sayFarewell } from './call-conclusion.js';
 import { CallConversation } from './call-conversation.js';
 import type { CallReport, StreamReceiver, StreamSocket, WaitingCall } from './call-desk.js';
@@ -17,6 +17,7 @@ import { CallMedia } from './call-media.js';
 import { CallStanding } from './call-standing.js';
 import type { LiveMessage } from './call-stream.js';
 import { CallTimers } from './call-timers.js';
+import { CallerReturn } from './caller-return.js';
 import type { Farewell } from './farewell.js';
 import { LastWords, SORRY, SORRY_LANGUAGE } from './last-words.js';
 import { MachineWatch } from './machine-watch.js';
@@ -44,6 +45,7 @@ export class CallSession {
   readonly #conversation: CallConversation;
   readonly #keys: CallKeys;
   readonly #transfer: CallTransfer;
+  readonly #return: CallerReturn;
   readonly #words: LastWords;
   readonly #machine: MachineWatch | undefined;
   readonly #outbound: OutboundCall | undefined;
@@ -54,8 +56,6 @@ export class CallSession {
   /** Public host that a webhook of the call came to. */
   #webhookHost: string | undefined;
   #identity: CallIdentity;
-  /** The agent wanted the end while the caller was being handed over. */
-  #deferredEnd: CallEnding | undefined;
   #farewell: Farewell | undefined;
 
   constructor(seed: SessionSeed, environment: CallEnvironment, owner: SessionOwner) {
@@ -76,8 +76,7 @@ export class CallSession {
       starting: (stream, start) => this.#intake.starting(stream, start),
       received: (message) => this.#received(message),
       gone: (loss, { wasUp }) => this.#departure.gone(loss, { wasUp }),
-      missing: (failure) =>
-        this.#end({ ...this.#conversation.endedBy('stream-lost', failure), carrier: 'hang-up' }),
+      missing: (failure) => this.#streamMissing(failure),
     });
     this.#conversation = new CallConversation(
       this.#line,
@@ -96,8 +95,8 @@ export class CallSession {
     });
     this.#transfer = new CallTransfer(this.#line, {
       away: () => this.#conversation.hold('transfer'),
-      back: () => this.#callerIsBack(),
-      refusedAfter: (loss) => this.#departure.gone(loss, { wasUp: true }),
+      back: () => this.#return.back(),
+      refused: (loss) => this.#return.stayed(loss),
     });
     this.#words = new LastWords(this.#line);
     this.#departure = new StreamDeparture(
@@ -113,6 +112,11 @@ export class CallSession {
       },
       { reportedOver: () => this.#endAsReported() },
     );
+    const returning = { media: this.#media, conversation: this.#conversation, standing: this.#standing };
+    this.#return = new CallerReturn(this.#line, returning, {
+      agentEnds: (ending, { untold }) => this.#agentEnds(ending, untold),
+      gone: (loss) => this.#departure.gone(loss, { wasUp: true }),
+    });
     if (seed.outbound === undefined) return;
     const { machineDetection, voicemailMessage: message } = seed.outbound;
     const watched = { message, words: this.#words };
@@ -298,6 +302,12 @@ export class CallSession {
     this.#timers.set('max', this.#env.maxCallMs, end);
   }
 
+  /** Last words need no stream, and have their own time. */
+  #streamMissing(failure: CallFailure | undefined): void {
+    if (this.#words.ending !== undefined) return;
+    this.#end({ ...this.#conversation.endedBy('stream-lost', failure), carrier: 'hang-up' });
+  }
+
   #received(message: LiveMessage): void {
     if (message.type === 'dtmf') this.#keys.heard('stream', message.digit);
     else if (message.type !== 'spoken-text') this.#conversation.receive(message);
@@ -313,20 +323,8 @@ export class CallSession {
     if (isBusy || isEnding || !isTalking) throw new RequestError('REQUEST_CONFLICT', otherwise);
   }
 
-  /** The number that the caller was handed over to was not reached. */
-  #callerIsBack(): void {
-    this.#conversation.release('transfer');
-    if (this.#standing.over !== undefined) this.#end({ reason: 'caller-hangup', close: NORMAL_CLOSE });
-    else if (this.#deferredEnd !== undefined) this.#end(this.#deferredEnd);
-    else if (this.#env.carrier.commands === undefined) this.#media.expect();
-    else if (this.#media.isUp) return;
-    else if (this.#media.canOpen) this.#media.open();
-    else this.#end({ reason: 'stream-lost', carrier: 'hang-up' });
-  }
-
   #agentEnds(ending: CallEnding, untold: boolean): void {
-    // A caller who is being handed over is no longer the agent's to hang up on.
-    if (this.#transfer.isPending) this.#deferredEnd = ending;
+    if (this.#transfer.isPending) this.#return.defer(ending, { untold });
     else if (untold) this.#sorry(ending);
     else this.#end(ending);
   }

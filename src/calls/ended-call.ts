@@ -1,33 +1,46 @@
 // A call that is over: takes the facts that may still come, and answers a carrier that still asks about it.
 import type { CallAnswer } from '../carriers/carrier.js';
 import type { CallReport } from './call-desk.js';
+import type { Farewell } from './farewell.js';
 import type { CallRemains } from './session-owner.js';
 
 const HANG_UP: CallAnswer = { type: 'hang-up' };
 
 export class EndedCall {
-  readonly #remains: CallRemains;
+  readonly callId: string;
+  readonly ledger: CallRemains['ledger'];
+  readonly #direction: CallRemains['direction'];
   #carrierCallId: string | null;
+  /** It knows the whole session, and a call is remembered for hours: let go of as soon as it is done. */
+  #farewell: Farewell | undefined;
 
-  constructor(remains: CallRemains) {
-    this.#remains = remains;
-    this.#carrierCallId = remains.carrierCallId;
-  }
-
-  get callId(): string {
-    return this.#remains.callId;
+  constructor({ callId, carrierCallId, direction, ledger, farewell }: CallRemains) {
+    this.callId = callId;
+    this.ledger = ledger;
+    this.#direction = direction;
+    this.#carrierCallId = carrierCallId;
+    if (farewell !== undefined) this.follow(farewell);
   }
 
   get carrierCallId(): string | null {
     return this.#carrierCallId;
   }
 
-  get ledger(): CallRemains['ledger'] {
-    return this.#remains.ledger;
+  /** True while the carrier is being asked for something. */
+  get isTakingLeave(): boolean {
+    return this.#farewell !== undefined;
   }
 
   identify(carrierCallId: string): void {
     this.#carrierCallId ??= carrierCallId;
+  }
+
+  /** Something is asked of the carrier, which a report of the end makes needless. */
+  follow(farewell: Farewell): void {
+    this.#farewell = farewell;
+    void farewell.done.then(() => {
+      if (this.#farewell === farewell) this.#farewell = undefined;
+    });
   }
 
   /**
@@ -36,19 +49,24 @@ export class EndedCall {
    */
   provesOrphan(report: CallReport): boolean {
     const isOurs = report.callId === this.callId && report.type !== 'transfer';
-    if (!isOurs || this.#carrierCallId !== null || this.#remains.direction !== 'outbound') return false;
+    if (!isOurs || this.#carrierCallId !== null || this.#direction !== 'outbound') return false;
     this.identify(report.carrierCallId);
     return !isFinal(report);
   }
 
+  /** True for a report that the number was not reached which the caller had been left to: nobody is there for the caller any more. */
+  leavesCallerAlone(report: CallReport): boolean {
+    return report.type === 'transfer' && report.result !== 'connected';
+  }
+
   /** Takes what may come after the end. Returns what the carrier shall do where the report asks for it. */
   hear(report: CallReport): CallAnswer | undefined {
-    const { ledger, farewell } = this.#remains;
+    const { ledger } = this;
     if (report.type === 'transfer') return HANG_UP;
     if (report.carrierCallId !== this.#carrierCallId) return undefined;
     if (report.type === 'recording') ledger.recorded(report.recording);
     if (report.type === 'cost') ledger.charged(report.costUsd);
-    if (isFinal(report)) farewell?.carrierSaysOver();
+    if (isFinal(report)) this.#farewell?.carrierSaysOver();
     return undefined;
   }
 }

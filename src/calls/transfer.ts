@@ -18,8 +18,8 @@ export interface TransferEvents {
   away(): void;
   /** The number was not reached, and the caller is still there. */
   back(): void;
-  /** The order was refused, and this is how the stream went while it was given. */
-  refusedAfter(loss: StreamLoss): void;
+  /** The order was refused. `loss`: how the stream went while it was given. */
+  refused(loss: StreamLoss | undefined): void;
 }
 
 export class CallTransfer {
@@ -119,7 +119,7 @@ export class CallTransfer {
   #refused(): void {
     const loss = this.#loss;
     this.#clear();
-    if (loss !== undefined && !this.#line.isOver) this.#events.refusedAfter(loss);
+    if (!this.#line.isOver) this.#events.refused(loss);
   }
 
   #clear(): string | undefined {

@@ -54,6 +54,18 @@ describe.each(OUT)('an outbound call, $steering, that is answered', (kind) => {
     expect(scene.bench.ofType('amd.detected', scene.callId)).toHaveLength(1);
   });
 
+  it('by a machine before a stream came is told the whole message', async () => {
+    const scene = new Scene(kind);
+    await scene.ring();
+    await scene.answer();
+    verdict(scene, 'machine-ready');
+    await scene.bench.pass(14_000);
+    expect(scene.bench.rest.of('hangUp')).toEqual([]);
+    expect(scene.isLive).toBe(true);
+    said(scene);
+    expect(await scene.expectEnd()).toMatchObject({ endReason: 'agent-hangup', outcome: 'voicemail' });
+  });
+
   it('by a machine whose greeting never ends is told the message all the same', async () => {
     const scene = new Scene(kind);
     await scene.up();

@@ -230,6 +230,22 @@ describe.each(OUT)('a call that is placed, $steering', (kind) => {
     expect(scene.bench.rest.of('hangUp')).toEqual([]);
   });
 
+  it('that an operator calls off before the carrier has answered the request is hung up, and that is no trouble', async () => {
+    const scene = new Scene(kind);
+    const { bench } = scene;
+    let answer = () => {};
+    bench.rest.answers.dial = new Promise((resolve) => (answer = resolve));
+    await scene.dial();
+    void bench.desk.hangUp(scene.callId);
+    scene.status('ringing');
+    await bench.pass();
+    expect(bench.rest.of('hangUp')).toEqual(['hangUp carrier-out-1']);
+    answer();
+    await bench.pass();
+    expect(scene.record).toMatchObject({ endReason: 'operator-hangup', outcome: 'canceled', incidents: [] });
+    await scene.expectEnd();
+  });
+
   it('that was given up and is over as well is left alone', async () => {
     const scene = new Scene(kind);
     scene.bench.rest.failures.dial = LOST;

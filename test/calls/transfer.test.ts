@@ -82,6 +82,52 @@ describe.each(KINDS)('a transfer of an $direction call, $steering', (kind) => {
     expect(scene.report({ type: 'transfer', result: 'connected' })).toEqual({ type: 'hang-up' });
   });
 
+  it('that is known to have failed when we have let go of the caller leaves nobody on the line', async () => {
+    const scene = await handingOver(kind);
+    await scene.bench.desk.shutDown(1000);
+    expect(scene.record.endReason).toBe('transferred');
+    expect(result(scene, 'busy')).toEqual({ type: 'hang-up' });
+    await scene.bench.pass();
+    const { carrierCallId } = scene;
+    expect(scene.bench.rest.requests).toEqual(
+      kind.steering === 'commands' ? [`lookUp ${carrierCallId}`, `hangUp ${carrierCallId}`] : [],
+    );
+  });
+
+  it('that is refused after the agent has said goodbye keeps nobody on the line', async () => {
+    const scene = new Scene(kind);
+    await scene.up();
+    const { bench } = scene;
+    let answer = () => {};
+    bench.rest.answers.transfer = new Promise((resolve) => (answer = resolve));
+    bench.rest.failures.transfer = new CarrierError('no', { status: 422, retryable: false });
+    const ordered = bench.desk.transfer(scene.callId, TO);
+    bench.engine.context.endCall('agent-hangup');
+    await bench.pass(5000);
+    expect(scene.isLive).toBe(true);
+    answer();
+    await expect(ordered).rejects.toThrow(CarrierError);
+    expect(scene.isLive).toBe(false);
+    expect(await scene.expectEnd()).toMatchObject({ endReason: 'agent-hangup', transfer: null });
+    expect(bench.rest.of('hangUp')).toHaveLength(1);
+  });
+
+  it('that is refused after the agent has lost its voice ends in a sorry', async () => {
+    const scene = new Scene(kind);
+    await scene.up();
+    const { bench } = scene;
+    let answer = () => {};
+    bench.rest.answers.transfer = new Promise((resolve) => (answer = resolve));
+    bench.rest.failures.transfer = new CarrierError('no', { status: 422, retryable: false });
+    const ordered = bench.desk.transfer(scene.callId, TO);
+    bench.engine.context.endCall('provider-failed', { code: 'X', message: 'x', untold: true });
+    await bench.pass(5000);
+    answer();
+    await expect(ordered).rejects.toThrow(CarrierError);
+    expect(bench.rest.of('speak')).toHaveLength(1);
+    expect(await scene.expectEnd()).toMatchObject({ endReason: 'provider-failed' });
+  });
+
   it('whose caller leaves meanwhile is no transfer', async () => {
     const scene = await handingOver(kind);
     scene.over('answered');
