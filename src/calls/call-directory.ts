@@ -221,11 +221,11 @@ export class CallDirectory implements CallDesk {
     return call.hear(report);
   }
 
-  /** The call was given up because nothing showed that it exists, or called off before that was known; and it does exist. */
+  /** The call was given up because nothing showed that it exists, and it does. One that was called off only waited to be named. */
   #hangUpOrphan(call: EndedCall): void {
     this.#ended.add(call, call.carrierCallId);
-    if (!call.isTakingLeave)
-      call.ledger.note('CARRIER_FAILED', 'The carrier had placed the call after all; it was hung up.');
+    if (call.isTakingLeave) return;
+    call.ledger.note('CARRIER_FAILED', 'The carrier had placed the call after all; it was hung up.');
     this.#hangUpLate(call, 'hang-up');
   }
 

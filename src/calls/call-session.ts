@@ -370,6 +370,7 @@ export class CallSession {
       direction: this.#identity.direction,
       ledger: this.#ledger,
       farewell: this.#farewell,
+      adopt: (carrierCallId) => void this.adopt(carrierCallId),
     });
     this.#media.close(close);
   }

@@ -11,22 +11,25 @@ export class EndedCall {
   readonly ledger: CallRemains['ledger'];
   readonly #direction: CallRemains['direction'];
   #carrierCallId: string | null;
-  /** It knows the whole session, and a call is remembered for hours: let go of as soon as it is done. */
+  /** Both know the whole session, and a call is remembered for hours: let go of as soon as the farewell is done. */
   #farewell: Farewell | undefined;
+  #adopt: CallRemains['adopt'];
 
-  constructor({ callId, carrierCallId, direction, ledger, farewell }: CallRemains) {
+  constructor({ callId, carrierCallId, direction, ledger, farewell, adopt }: CallRemains) {
     this.callId = callId;
     this.ledger = ledger;
     this.#direction = direction;
     this.#carrierCallId = carrierCallId;
-    if (farewell !== undefined) this.follow(farewell);
+    if (farewell === undefined) return;
+    this.#adopt = adopt;
+    this.follow(farewell);
   }
 
   get carrierCallId(): string | null {
     return this.#carrierCallId;
   }
 
-  /** True while the carrier is being asked for something. */
+  /** True while the carrier is being asked for something, or will be. */
   get isTakingLeave(): boolean {
     return this.#farewell !== undefined;
   }
@@ -39,7 +42,9 @@ export class EndedCall {
   follow(farewell: Farewell): void {
     this.#farewell = farewell;
     void farewell.done.then(() => {
-      if (this.#farewell === farewell) this.#farewell = undefined;
+      if (this.#farewell !== farewell) return;
+      this.#farewell = undefined;
+      this.#adopt = undefined;
     });
   }
 
@@ -51,6 +56,7 @@ export class EndedCall {
     const isOurs = report.callId === this.callId && report.type !== 'transfer';
     if (!isOurs || this.#carrierCallId !== null || this.#direction !== 'outbound') return false;
     this.identify(report.carrierCallId);
+    this.#adopt?.(report.carrierCallId);
     return !isFinal(report);
   }
 

@@ -55,6 +55,7 @@ export class OutboundCall {
 
   /** A report has named the call. */
   proven(): void {
+    this.#settle(true);
     this.#prove();
   }
 
@@ -92,11 +93,11 @@ export class OutboundCall {
   /** @throws the error, unless somebody else has ended the call meanwhile. */
   #fail(error: unknown, isUnknown: boolean): void {
     this.#settle(false);
-    if (this.#line.isOver) return;
-    const sentence = 'The carrier did not place the call.';
     if (isUnknown) {
       this.#line.ledger.note('CARRIER_FAILED', 'It is not known whether the carrier has placed the call.');
     }
+    if (this.#line.isOver) return;
+    const sentence = 'The carrier did not place the call.';
     const failure = toFailure(error, { code: 'CARRIER_FAILED', message: sentence });
     this.#line.end({ reason: 'failed', outcome: 'failed', failure });
     if (error instanceof CarrierError || error instanceof ConfigError) throw error;

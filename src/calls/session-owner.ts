@@ -24,6 +24,8 @@ export interface CallRemains {
   readonly ledger: CallLedger;
   /** What is still asked of the carrier; undefined when there is nothing to ask. */
   readonly farewell: Farewell | undefined;
+  /** Tells the farewell of a call that was called off while it was dialled which one it is. */
+  adopt?(carrierCallId: string): void;
 }
 
 /** Who keeps the sessions. */

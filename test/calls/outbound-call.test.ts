@@ -242,8 +242,22 @@ describe.each(OUT)('a call that is placed, $steering', (kind) => {
     expect(bench.rest.of('hangUp')).toEqual(['hangUp carrier-out-1']);
     answer();
     await bench.pass();
-    expect(scene.record).toMatchObject({ endReason: 'operator-hangup', outcome: 'canceled', incidents: [] });
-    await scene.expectEnd();
+    expect(bench.rest.of('hangUp')).toHaveLength(1);
+    const record = await scene.expectEnd();
+    expect(record).toMatchObject({ endReason: 'operator-hangup', outcome: 'canceled', incidents: [] });
+  });
+
+  it('that an operator calls off and whose request has no answer leaves a doubt', async () => {
+    const scene = new Scene(kind);
+    scene.bench.rest.failures.dial = LOST;
+    let answer = () => {};
+    scene.bench.rest.answers.dial = new Promise((resolve) => (answer = resolve));
+    await scene.dial();
+    void scene.bench.desk.hangUp(scene.callId);
+    answer();
+    const record = await scene.expectEnd();
+    expect(record).toMatchObject({ endReason: 'operator-hangup', error: null });
+    expect(record.incidents).toMatchObject([{ message: expect.stringContaining('not known') }]);
   });
 
   it('that was given up and is over as well is left alone', async () => {
