@@ -116,7 +116,7 @@ class DeskResponder {
     if (kept !== undefined) return kept.reply;
     const { answer, failed = false } =
       message.type === 'incoming-call' ? this.#bell.answer(message, host) : this.#report(message, host);
-    const reply = this.#reply(route, answer);
+    const reply = this.#reply(route, answer ?? answerToOver(route, message));
     if (!failed) this.#deliveries.keep(route, message, { reply, answer: answer?.type });
     return reply;
   }
@@ -135,4 +135,10 @@ class DeskResponder {
     const { webhooks } = this.#options.carrier;
     return answer === undefined ? webhooks.acknowledge(route) : webhooks.answer(answer);
   }
+}
+
+/** Where instructions are asked for, a call that is over is no call to turn away. */
+function answerToOver(route: WebhookRoute, message: CarrierMessage): CallAnswer | undefined {
+  const isOver = message.type === 'status' && message.status === 'completed';
+  return isOver && route === 'voice' ? { type: 'hang-up' } : undefined;
 }

@@ -126,6 +126,17 @@ describe('the voice webhook', () => {
     }
   });
 
+  it('hangs up on a caller who left while being handed over, and tells the desk', async () => {
+    const { port, desk } = await startServer();
+    const over = { ...ring, CallStatus: 'completed', DialCallStatus: 'no-answer' };
+    const { body } = await post(port, `${voice}?callId=abc&transfer=1`, over);
+    expect(body).toContain('<Response><Hangup/></Response>');
+    expect(desk.reports).toMatchObject([{ type: 'status', status: 'completed', callId: 'abc' }]);
+    expect((await post(port, voice.replace('/voice', '/status'), over)).body).toContain(
+      '<Response></Response>',
+    );
+  });
+
   it('is busy over maxCalls, and says so to the desk', async () => {
     const { port, desk, lines } = await startServer({ maxCalls: 2 });
     desk.liveCount = 2;

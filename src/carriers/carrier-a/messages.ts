@@ -79,10 +79,17 @@ const TRANSFER_RESULTS: ReadonlyMap<string, TransferResult> = new Map<string, Tr
   ['no-answer', 'no-answer'],
 ]);
 
-/** Whatever does not say that the other side was reached leaves the caller with us. */
+/**
+ * Whatever does not say that the other side was reached leaves the caller with us, unless the call is over: a caller who leaves
+ * while the other side rings makes the carrier report this as well.
+ */
 function toTransfer(call: CallReference, parameters: Parameters): CarrierMessage {
   const result = TRANSFER_RESULTS.get(parameters.get('DialCallStatus') ?? '') ?? 'failed';
-  return { type: 'transfer', ...call, result };
+  const progress = toProgress(parameters.get('CallStatus'));
+  const hasLeft = progress?.status === 'completed' && result !== 'connected';
+  return hasLeft
+    ? { type: 'status', ...call, ...progress, sequence: null }
+    : { type: 'transfer', ...call, result };
 }
 
 const VERDICTS: ReadonlyMap<string, MachineVerdict> = new Map<string, MachineVerdict>([

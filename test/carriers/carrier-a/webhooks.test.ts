@@ -187,6 +187,25 @@ describe('parse of the voice webhook', () => {
     expect(webhookDialect.parse('voice', request)).toMatchObject({ type: 'transfer', callId: 'abc', result });
   });
 
+  it.each([
+    ['completed', 'no-answer', { type: 'status', status: 'completed', outcome: 'answered', sequence: null }],
+    ['completed', 'canceled', { type: 'status', status: 'completed', outcome: 'answered', sequence: null }],
+    ['completed', '', { type: 'status', status: 'completed', outcome: 'answered', sequence: null }],
+    ['failed', 'failed', { type: 'status', status: 'completed', outcome: 'failed', sequence: null }],
+    ['completed', 'completed', { type: 'transfer', result: 'connected' }],
+    ['completed', 'answered', { type: 'transfer', result: 'connected' }],
+    ['in-progress', 'canceled', { type: 'transfer', result: 'failed' }],
+    ['x', 'busy', { type: 'transfer', result: 'busy' }],
+  ])('reads a transfer of a call that is %s, and says %j', (CallStatus, DialCallStatus, message) => {
+    const target = '/webhooks/carrier-a/voice?callId=abc&transfer=1';
+    const request = post({ ...ring, CallStatus, DialCallStatus }, { target });
+    expect(webhookDialect.parse('voice', request)).toEqual({
+      carrierCallId: 'CA1',
+      callId: 'abc',
+      ...message,
+    });
+  });
+
   it.each(['transfer=0', 'transfer', 'Transfer=1', 'x=transfer=1'])(
     'takes a call for no transfer because of %s',
     (query) => {
