@@ -1,7 +1,7 @@
 // What the parts of a session know of the call they belong to, and what they may ask of it.
 import type { CallIdentity } from '../contract/call-event.js';
 import type { CallFailure } from '../contract/call-record.js';
-import { OffhookError } from '../base/errors.js';
+import { CarrierError, ConfigError, OffhookError } from '../base/errors.js';
 import type { CallEnding } from './call-ending.js';
 import type { CallEnvironment } from './call-environment.js';
 import type { CallLedger } from './call-ledger.js';
@@ -44,4 +44,10 @@ export function webhookBaseUrl(line: CallLine): string {
 /** An error as a record may show it. Foreign errors carry content, so their sentence is ours. */
 export function toFailure(error: unknown, otherwise: CallFailure): CallFailure {
   return OffhookError.isInstance(error) ? { code: error.code, message: error.message } : otherwise;
+}
+
+/** True for an error after which the carrier may have done all the same what it was asked for. */
+export function leavesOpen(error: unknown): boolean {
+  if (error instanceof CarrierError) return error.status === null && !error.retryable;
+  return !(error instanceof ConfigError);
 }

@@ -41,8 +41,10 @@ export class CallerReturn {
     const { media, conversation, standing } = this.#parts;
     conversation.release('transfer');
     if (standing.over !== undefined) this.#line.end({ reason: 'caller-hangup', close: NORMAL_CLOSE });
-    else if (this.#deferred !== undefined) this.#line.end(this.#deferred.ending);
-    else if (this.#line.environment.carrier.commands === undefined) media.expect();
+    // A carrier that waits for the reply to its report cannot be told to speak meanwhile.
+    else if (deferred !== undefined && !isCommanded) this.#line.end(deferred.ending);
+    else if (deferred !== undefined) this.#events.agentEnds(deferred.ending, { untold: deferred.untold });
+    else if (!isCommanded) media.expect();
     else if (media.isUp) return;
     else if (media.canOpen) media.open();
     else this.#line.end({ reason: 'stream-lost', carrier: 'hang-up' });

@@ -3,7 +3,7 @@ import { CarrierError, ConfigError } from '../base/errors.js';
 import { describeError } from '../base/log.js';
 import type { CallOutcome } from '../contract/call-record.js';
 import type { OutboundRequest } from './call-desk.js';
-import { type CallLine, toFailure, webhookBaseUrl } from './call-line.js';
+import { type CallLine, leavesOpen, toFailure, webhookBaseUrl } from './call-line.js';
 
 /** A call whose request has no answer is proven by a report within this time, or counts as not placed. */
 const PROOF_MS = 10_000;
@@ -45,7 +45,7 @@ export class OutboundCall {
       this.#events.placed(carrierCallId);
     } catch (error) {
       environment.logger.warn({ callId, ...describeError(error) }, 'the carrier did not take the call');
-      const isUnknown = mayBePlaced(error);
+      const isUnknown = leavesOpen(error);
       if (isUnknown && !this.#isKnown) await this.#proof();
       if (!this.#isKnown) this.#fail(error, isUnknown);
     }
@@ -121,10 +121,4 @@ export class OutboundCall {
     }
     this.#events.unanswered(outcome);
   }
-}
-
-/** True when the carrier may have placed the call all the same. */
-function mayBePlaced(error: unknown): boolean {
-  if (error instanceof CarrierError) return error.status === null && !error.retryable;
-  return !(error instanceof ConfigError);
 }

@@ -5,12 +5,15 @@ import { describeError } from '../base/log.js';
 import { maskPhone } from '../base/redact.js';
 import type { TransferResult } from '../carriers/carrier.js';
 import { NORMAL_CLOSE } from './call-ending.js';
-import { type CallLine, webhookBaseUrl } from './call-line.js';
+import { type CallLine, leavesOpen, webhookBaseUrl } from './call-line.js';
 import type { StreamLoss } from './call-stream.js';
 
 const RING_TIMEOUT_SECONDS = 30;
 /** A carrier that has said nothing for this long after the ringing must have reached the number. */
 const RESULT_GRACE_MS = 15_000;
+const RESULT_MS = RING_TIMEOUT_SECONDS * 1000 + RESULT_GRACE_MS;
+/** An order that was perhaps taken has this long to show it. */
+const PROOF_MS = 5000;
 
 /** What becomes of the caller, for the session to carry out. */
 export interface TransferEvents {
@@ -18,31 +21,44 @@ export interface TransferEvents {
   away(): void;
   /** The number was not reached, and the caller is still there. */
   back(): void;
-  /** The order was refused. `loss`: how the stream went while it was given. */
+  /** The order was not taken, as far as we know. `loss`: how the stream went meanwhile. */
   refused(loss: StreamLoss | undefined): void;
 }
 
+/** `dropped`: nothing has shown that the carrier took it; a result may still come. */
+interface Order {
+  readonly to: string;
+  readonly isAccepted: Promise<boolean>;
+  phase: 'asked' | 'doubtful' | 'taken' | 'dropped';
+  loss: StreamLoss | undefined;
+  /** Ends the doubt. */
+  prove(): void;
+}
+
+/**
+ * An order whose answer was lost is in doubt: the agent is held as if it had been taken. A result shows that it was, and so does the
+ * end of the stream where instructions take its place. Without either in some seconds the order has failed and the agent goes on; a
+ * result that comes later, within the time of a transfer, still counts.
+ */
 export class CallTransfer {
   readonly #line: CallLine;
   readonly #events: TransferEvents;
-  #to: string | undefined;
-  #isTaken = false;
-  #loss: StreamLoss | undefined;
-  #settled: Promise<boolean> | undefined;
+  #order: Order | undefined;
 
   constructor(line: CallLine, events: TransferEvents) {
     this.#line = line;
     this.#events = events;
   }
 
-  /** True from the order until its result. */
+  /** True from the order until its result, or until it has failed. */
   get isPending(): boolean {
-    return this.#to !== undefined;
+    return this.#order !== undefined && this.#order.phase !== 'dropped';
   }
 
   /** Resolves, never rejects, when it is known whether the carrier has taken the order; undefined without one. */
   get settled(): Promise<boolean> | undefined {
-    return this.isPending ? this.#settled : undefined;
+    if (!this.isPending) return undefined;
+    return this.#order?.phase === 'taken' ? Promise.resolve(true) : this.#order?.isAccepted;
   }
 
   /** Resolves when the carrier has taken the order. `demand` throws when none can be given now. @throws RequestError, ConfigError, CarrierError; the call then goes on. */
@@ -63,21 +79,14 @@ export class CallTransfer {
       webhookBaseUrl: webhookBaseUrl(this.#line),
       ringTimeoutSeconds: RING_TIMEOUT_SECONDS,
     };
-    this.#to = to;
-    this.#loss = undefined;
-    const ordered = (async () => environment.carrier.rest.transfer(carrierCallId, request))();
-    this.#settled = ordered.then(
-      () => true,
-      () => false,
-    );
+    const answer = (async () => environment.carrier.rest.transfer(carrierCallId, request))();
+    const order = this.#begin(to, answer);
     try {
-      await ordered;
+      await answer;
     } catch (error) {
-      this.#refused();
-      environment.logger.warn(
-        { callId, to: maskPhone(to), ...describeError(error) },
-        'the carrier refused a transfer',
-      );
+      const fields = { callId, to: maskPhone(to), ...describeError(error) };
+      environment.logger.warn(fields, 'the carrier did not confirm a transfer');
+      if (await this.#isProven(order, error)) return;
       if (error instanceof CarrierError || error instanceof ConfigError) throw error;
       throw new CarrierError('The carrier did not transfer the call.', {
         status: null,
@@ -85,50 +94,94 @@ export class CallTransfer {
         cause: error,
       });
     }
-    this.#taken();
+    this.#take(order);
   }
 
   /** The stream went while the transfer is pending: no end of the call, unless the order is refused. */
   streamGone(loss: StreamLoss): void {
-    this.#loss = loss;
+    const order = this.#order;
+    if (order === undefined || order.phase === 'dropped') return;
+    order.loss = loss;
+    if (order.phase === 'doubtful' && this.#isShownByLoss) this.#take(order);
   }
 
   /** True when the caller is still with us: the transfer failed. False for one that connected, or that nobody waits for. */
   heard(result: TransferResult): boolean {
-    if (!this.isPending || this.#line.isOver) return false;
-    // The result may be faster than the answer to the order.
-    this.#taken();
-    const to = this.#clear();
-    if (to === undefined) return false;
-    this.#line.ledger.publish({ type: 'transfer.updated', to, result });
+    const order = this.#order;
+    if (order === undefined || this.#line.isOver) return false;
+    const wasDropped = order.phase === 'dropped';
+    // The result may be faster than the answer to the order. An agent that has gone on is not disturbed.
+    if (wasDropped) this.#tell(order, null);
+    else this.#take(order);
+    this.#forget();
+    this.#tell(order, result);
     if (result === 'connected') this.#end();
-    else this.#events.back();
+    else if (!wasDropped) this.#events.back();
     return result !== 'connected';
   }
 
-  #taken(): void {
-    const to = this.#to;
-    if (to === undefined || this.#isTaken || this.#line.isOver) return;
-    this.#isTaken = true;
-    this.#line.ledger.publish({ type: 'transfer.updated', to, result: null });
+  #begin(to: string, answer: Promise<void>): Order {
+    const isAccepted = answer.then(
+      () => true,
+      () => false,
+    );
+    this.#forget();
+    this.#order = { to, isAccepted, phase: 'asked', loss: undefined, prove: () => {} };
+    return this.#order;
+  }
+
+  #take(order: Order): void {
+    if (order !== this.#order || order.phase === 'taken' || this.#line.isOver) return;
+    order.phase = 'taken';
+    this.#tell(order, null);
     this.#events.away();
-    const delayMs = RING_TIMEOUT_SECONDS * 1000 + RESULT_GRACE_MS;
-    this.#line.timers.set('transfer', delayMs, () => this.heard('connected'));
+    this.#line.timers.set('transfer', RESULT_MS, () => this.heard('connected'));
+    order.prove();
   }
 
-  #refused(): void {
-    const loss = this.#loss;
-    this.#clear();
-    if (!this.#line.isOver) this.#events.refused(loss);
+  /** Whether the carrier has taken the order although it did not say so. */
+  async #isProven(order: Order, error: unknown): Promise<boolean> {
+    if (order !== this.#order || order.phase === 'taken') return leavesOpen(error);
+    if (this.#line.isOver) return false;
+    if (!leavesOpen(error)) {
+      this.#forget();
+      this.#events.refused(order.loss);
+      return false;
+    }
+    order.phase = 'doubtful';
+    this.#events.away();
+    return new Promise((resolve) => {
+      const wait = this.#line.environment.clock.after(PROOF_MS, () => {
+        this.#drop(order);
+        resolve(false);
+      });
+      order.prove = () => {
+        wait.cancel();
+        resolve(true);
+      };
+      if (order.loss !== undefined && this.#isShownByLoss) this.#take(order);
+    });
   }
 
-  #clear(): string | undefined {
-    const to = this.#to;
-    this.#to = undefined;
-    this.#isTaken = false;
-    this.#loss = undefined;
+  /** True where instructions take the place of the stream: its end shows them at work. */
+  get #isShownByLoss(): boolean {
+    return this.#line.environment.carrier.commands === undefined;
+  }
+
+  #drop(order: Order): void {
+    if (this.#line.isOver) return;
+    order.phase = 'dropped';
+    this.#line.timers.set('transfer', RESULT_MS - PROOF_MS, () => this.#forget());
+    this.#events.refused(order.loss);
+  }
+
+  #forget(): void {
+    this.#order = undefined;
     this.#line.timers.cancel('transfer');
-    return to;
+  }
+
+  #tell({ to }: Order, result: TransferResult | null): void {
+    this.#line.ledger.publish({ type: 'transfer.updated', to, result });
   }
 
   #end(): void {

@@ -260,7 +260,9 @@ describe('CallDirectory', () => {
     ])('a call goes on when it fails: %s', async (failure, type) => {
       const { receiver, socket } = bench.call();
       bench.rest.failure = failure;
-      await expect(bench.desk.transfer('call-1', '+15550123')).rejects.toBeInstanceOf(type);
+      const ordered = expect(bench.desk.transfer('call-1', '+15550123')).rejects.toBeInstanceOf(type);
+      await bench.pass(5000);
+      await ordered;
       expect(bench.desk.liveCount).toBe(1);
       expect(socket.closes).toEqual([]);
       receiver.receiveText(text({ type: 'stop' }));
