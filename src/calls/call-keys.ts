@@ -1,6 +1,6 @@
 // Keys of one call: those that are pressed, each counted once, and those that are sent.
 import type { StreamLoss } from './call-stream.js';
-import type { CallLine } from './call-line.js';
+import { type CallLine, leavesOpen } from './call-line.js';
 import { type CallMedia, STREAM_DEADLINE_MS } from './call-media.js';
 import { KeyJoin, type KeySource } from './key-join.js';
 import { checkKeys, keysDurationMs } from './sent-keys.js';
@@ -12,7 +12,7 @@ const MAX_SMALL_MESSAGES = 2000;
 export interface KeyEvents {
   /** A key was pressed. */
   pressed(digit: string): void;
-  /** The keys were refused, and this is how the stream went while they were sent. */
+  /** The keys were not played, as far as we know, and this is how the stream went meanwhile. */
   refusedAfter(loss: StreamLoss): void;
 }
 
@@ -52,7 +52,7 @@ export class CallKeys {
 
   /**
    * Plays keys to the other side. `demand` throws when that is not possible now. Where it replaces the stream, the next one is
-   * expected when the keys have been played. @throws RequestError, ConfigError, CarrierError; the call then goes on.
+   * expected when the keys have been played, also after an error that leaves open whether they are. @throws RequestError, ConfigError, CarrierError; the call then goes on.
    */
   async send(digits: string, demand: () => void): Promise<void> {
     checkKeys(digits);
@@ -64,27 +64,33 @@ export class CallKeys {
     const isReplacing = carrier.supports.digitsReplaceStream;
     const durationMs = keysDurationMs(digits);
     const invitation = this.#media.invite({ ttlMs: STREAM_TOKEN_TTL_MS + durationMs });
-    const expect = () => this.#media.expect(STREAM_DEADLINE_MS + durationMs);
+    const deadlineMs = STREAM_DEADLINE_MS + durationMs;
     this.#isSending = true;
     this.#loss = undefined;
     // The stream may be gone before the request is answered.
-    if (isReplacing) expect();
+    if (isReplacing) this.#media.expect(deadlineMs);
     try {
       await carrier.rest.sendDigits(carrierCallId, digits, invitation);
     } catch (error) {
       this.#isSending = false;
-      if (isReplacing) this.#takeBack();
+      if (isReplacing) this.#failed(error, deadlineMs);
       throw error;
     }
     this.#isSending = false;
     if (this.#line.isOver) return;
     ledger.keysSent(digits);
-    if (isReplacing && this.#media.isExpected) expect();
+    if (isReplacing && this.#media.isExpected) this.#media.expect(deadlineMs);
   }
 
-  /** The stream went while another one is expected: no end of the call, unless the keys are refused. */
+  /** The stream went while another one is expected: no end of the call, unless the keys are refused or nothing comes of them. */
   streamGone(loss: StreamLoss): void {
     this.#loss = loss;
+  }
+
+  /** Keys that were perhaps played still bring another stream. One that has come already is left alone. */
+  #failed(error: unknown, deadlineMs: number): void {
+    if (!leavesOpen(error)) this.#takeBack();
+    else if (this.#media.isExpected) this.#media.expect(deadlineMs, () => this.#takeBack());
   }
 
   #takeBack(): void {

@@ -93,9 +93,9 @@ export class CallMedia implements StreamListener {
   }
 
   /** A stream will come that was not asked for with `open`: `missing` if it is not there in time. */
-  expect(deadlineMs = STREAM_DEADLINE_MS): void {
+  expect(deadlineMs = STREAM_DEADLINE_MS, missing = () => this.#events.missing(undefined)): void {
     this.#isExpected = true;
-    this.#line.timers.set('stream', deadlineMs, () => this.#events.missing(undefined));
+    this.#line.timers.set('stream', deadlineMs, missing);
   }
 
   /** None will come, or shall. */

@@ -103,6 +103,66 @@ describe('keys that are sent', () => {
   });
 });
 
+describe('keys whose answer was lost', () => {
+  const LOST = new CarrierError('no answer', { status: null, retryable: false });
+  /** One key, and the time for a stream. */
+  const DEADLINE_MS = 10_500;
+
+  async function inDoubt(during: (scene: Scene) => void = () => {}) {
+    const scene = new Scene(replied);
+    scene.bench.rest.failures.sendDigits = LOST;
+    await scene.up();
+    const sent = scene.bench.desk.sendDigits(scene.callId, '1');
+    during(scene);
+    await expect(sent).rejects.toBe(LOST);
+    return scene;
+  }
+
+  it.each([
+    ['before', (scene: Scene) => scene.stop()],
+    ['after', undefined],
+  ])('may have replaced the stream, %s that is known', async (_, during) => {
+    const scene = await inDoubt(during);
+    if (during === undefined) scene.stop();
+    await scene.bench.pass(DEADLINE_MS - 1);
+    scene.stream();
+    expect(scene.bench.engine.heard.at(-1)).toBe('resume continue');
+    await scene.bench.pass(60_000);
+    expect(scene.isLive).toBe(true);
+    expect(scene.bench.engines).toHaveLength(1);
+  });
+
+  it('and replaced the stream in the meantime leave the new one alone', async () => {
+    const scene = await inDoubt((calling) => {
+      calling.stop();
+      calling.stream();
+    });
+    await scene.bench.pass(60_000);
+    expect(scene.isLive).toBe(true);
+    expect(scene.bench.desk.expectsStream(scene.callId)).toBe(false);
+  });
+
+  it('end the call as its stream told when no other one comes', async () => {
+    const scene = await inDoubt();
+    scene.stop();
+    await scene.bench.pass(DEADLINE_MS - 1);
+    expect(scene.isLive).toBe(true);
+    expect(await scene.expectEnd()).toMatchObject({ endReason: 'caller-hangup' });
+    expect(scene.bench.rest.of('hangUp')).toEqual([]);
+  });
+
+  it('change nothing when nothing happens', async () => {
+    const scene = await inDoubt();
+    await scene.bench.pass(DEADLINE_MS);
+    expect(scene.isLive).toBe(true);
+    expect(scene.bench.desk.expectsStream(scene.callId)).toBe(false);
+    delete scene.bench.rest.failures.sendDigits;
+    await scene.bench.desk.sendDigits(scene.callId, '2');
+    scene.stop();
+    expect(await scene.expectEnd()).toMatchObject({ endReason: 'stream-lost' });
+  });
+});
+
 describe('keys that are pressed', () => {
   it.each([
     ['by the stream alone', 's1 s1', '11'],
