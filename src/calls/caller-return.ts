@@ -40,6 +40,8 @@ export class CallerReturn {
   back(): void {
     const { media, conversation, standing } = this.#parts;
     conversation.release('transfer');
+    const deferred = this.#deferred;
+    const isCommanded = this.#line.environment.carrier.commands !== undefined;
     if (standing.over !== undefined) this.#line.end({ reason: 'caller-hangup', close: NORMAL_CLOSE });
     // A carrier that waits for the reply to its report cannot be told to speak meanwhile.
     else if (deferred !== undefined && !isCommanded) this.#line.end(deferred.ending);
@@ -50,8 +52,9 @@ export class CallerReturn {
     else this.#line.end({ reason: 'stream-lost', carrier: 'hang-up' });
   }
 
-  /** The carrier did not take the order. `loss`: how the stream went meanwhile. */
+  /** The carrier did not take the order, as far as we know. `loss`: how the stream went meanwhile. */
   stayed(loss: StreamLoss | undefined): void {
+    this.#parts.conversation.release('transfer');
     const deferred = this.#deferred;
     this.#deferred = undefined;
     // A stop says that the caller has left.

@@ -182,6 +182,18 @@ describe.each(KINDS)('a transfer of an $direction call, $steering', (kind) => {
     expect(scene.bench.rest.of('hangUp')).toHaveLength(1);
   });
 
+  it('that fails after the agent has lost its voice ends in a sorry where one can be spoken', async () => {
+    const scene = await handingOver(kind);
+    scene.bench.engine.context.endCall('provider-failed', { code: 'X', message: 'x', untold: true });
+    await scene.bench.pass(5000);
+    const answer = result(scene, 'busy');
+    expect(scene.bench.rest.of('speak')).toHaveLength(kind.steering === 'commands' ? 1 : 0);
+    if (kind.steering === 'commands') scene.report({ type: 'speech-ended' });
+    else expect(answer).toEqual({ type: 'hang-up' });
+    expect(await scene.expectEnd()).toMatchObject({ endReason: 'provider-failed' });
+    expect(scene.bench.rest.of('hangUp')).toHaveLength(1);
+  });
+
   it('can be cut short by an operator', async () => {
     const scene = await handingOver(kind);
     await scene.bench.desk.hangUp(scene.callId);
