@@ -1,19 +1,29 @@
 // One call of the pipeline: who has the floor. Hears the caller, decides the turns, starts and stops the agent's replies.
 import { FRAME_MS } from '../audio/format.js';
 import type { Timer } from '../base/clock.js';
-import { describeError } from '../base/log.js';
-import type { LanguageModel, LanguageModelEvent } from '../providers/language-model.js';
-import type { SpeechToText, SpeechToTextSession } from '../providers/speech-to-text.js';
-import type { TextToSpeech, TextToSpeechSession } from '../providers/text-to-speech.js';
-import { BargeIn, type BargeInDecision } from './barge-in.js';
+import type { TranscriptEntry } from '../contract/call-record.js';
+import type { LanguageModel, LanguageModelEvent, TokenUsage } from '../providers/language-model.js';
+import type { SpeechToText, SpeechToTextEvents } from '../providers/speech-to-text.js';
+import type { TextToSpeech } from '../providers/text-to-speech.js';
+import { type AgentPhase, BargeIn, type BargeInDecision } from './barge-in.js';
 import { Conversation } from './conversation.js';
+import { EchoGuard } from './echo-guard.js';
 import { Endpointing } from './endpointing.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, Resumption, SpokenText } from './engine.js';
+import { Fillers } from './fillers.js';
+import { IdlePrompts } from './idle-prompts.js';
+import { lexiconFor } from './lexicon.js';
+import { PendingTurn, type TurnTimes } from './pending-turn.js';
 import { APOLOGY, APOLOGY_LIMIT_MS, FAILED, type Stage, toFailure } from './pipeline-failure.js';
+import { PipelineStages } from './pipeline-stages.js';
+import { keysAsText, PressedKeys } from './pressed-keys.js';
 import { onlyText, Reply, type ReplyOutcome } from './reply.js';
+import type { CutSplit, SpokenSplit } from './speaker.js';
 import { SpeechDetector } from './speech-detector.js';
 import { TurnBook } from './turn-book.js';
 import type { TurnLatencyMeter } from './turn-latency.js';
+import type { IdleSettings, TurnTakingSettings } from './turn-taking.js';
+import { UsageMeter } from './usage-meter.js';
 import { UserSpeech } from './user-speech.js';
 import { createVoiceActivity, type VoiceActivity } from './voice-activity.js';
 
@@ -26,6 +36,8 @@ export interface PipelineCallOptions {
   readonly firstMessage: string | undefined;
   readonly language: string | undefined;
   readonly interruptible: boolean;
+  readonly turnTaking: TurnTakingSettings;
+  readonly idle: IdleSettings | undefined;
 }
 
 /** How long a finished caller waits for the recogniser: with an open piece of text, and with none at all. */
@@ -35,27 +47,50 @@ const NO_TEXT_WAIT_MS = 2000;
 /** Speech is recognised as such after three voiced frames. */
 const SPEECH_START_MS = 3 * FRAME_MS;
 
+/** In the first second of what it says, and in the last, the agent is not easily interrupted. */
+const EDGE_MS = 1000;
+
+/** A connection to the language model that was idle for longer may have to be made anew. */
+const WARM_MS = 30_000;
+
+/** How a reply is to be taken. */
+interface Manner {
+  /** Where the caller cannot interrupt it. @default as the agent's options say */
+  readonly interruptible?: boolean;
+  /** The call ends with it. */
+  readonly last?: boolean;
+}
+
 export class PipelineCall implements Engine {
   readonly mode = 'pipeline';
   pushSpokenText?: (segment: SpokenText) => void;
   readonly #context: EngineContext;
   readonly #options: PipelineCallOptions;
+  readonly #stages: PipelineStages;
   readonly #conversation: Conversation;
   readonly #turns: TurnBook;
   readonly #speech: UserSpeech;
-  #detector = new SpeechDetector();
+  readonly #keys: PressedKeys;
   readonly #endpointing: Endpointing;
-  readonly #bargeIn = new BargeIn();
+  readonly #bargeIn: BargeIn;
+  readonly #pending: PendingTurn;
+  readonly #echo: EchoGuard;
+  readonly #fillers: Fillers;
+  readonly #idle: IdlePrompts | undefined;
+  readonly #usage: UsageMeter;
+  #detector = new SpeechDetector();
   #activity: VoiceActivity | undefined;
-  #ears: SpeechToTextSession | undefined;
-  #voice: TextToSpeechSession | undefined;
   #reply: Reply | undefined;
+  #manner: Manner = {};
   #generation = 0;
-  /** The caller has finished, and the recogniser may still have words. */
-  #awaited: { speechEndedAt: number; turnEndedAt: number } | undefined;
-  #timer: Timer | undefined;
-  /** When the caller began to speak, epoch milliseconds. */
+  #startedAt = 0;
+  #modelUsedAt = Number.NEGATIVE_INFINITY;
+  #apology: Timer | undefined;
+  /** When the caller began to speak, epoch milliseconds, and when their last sound began, on the clock. */
   #speechStartedAt: number | undefined;
+  #soundBeganAt: number | undefined;
+  /** Keys that no turn has taken, in words. */
+  #pressed = '';
   /** Rest of an answer that was cut off, until it is known that words were meant by it. */
   #cutOff = '';
   #failure: EngineFailure | undefined;
@@ -66,70 +101,106 @@ export class PipelineCall implements Engine {
     this.#context = context;
     this.#options = options;
     this.#conversation = new Conversation(options.systemPrompt);
-    const { clock } = context;
+    const { clock, playout, logger } = context;
+    const { turnTaking: settings, idle, language } = options;
+    const lexicon = lexiconFor(language);
+    this.#usage = new UsageMeter((fact) => context.fact(fact));
+    this.#stages = new PipelineStages({
+      context,
+      ...options,
+      heard: this.#recognition(),
+      spoke: (usage) => this.#usage.spoke(usage),
+      failed: (stage, error) => this.#fail(stage, error),
+    });
     this.#turns = new TurnBook({
       conversation: this.#conversation,
       fact: (fact) => this.#fact(fact),
       wallNow: () => clock.wallNow(),
     });
+    const tell = (entry: TranscriptEntry) => this.#fact({ type: 'transcript.segment', entry });
     this.#speech = new UserSpeech({
-      tell: (entry) => this.#fact({ type: 'transcript.segment', entry }),
+      tell,
       wallNow: () => this.#speechStartedAt ?? clock.wallNow(),
       turnIndex: () => (this.#reply?.audible === true ? this.#turns.nextIndex : this.#turns.userIndex),
     });
-    this.#endpointing = new Endpointing({ clock, onEndOfTurn: (endedAt) => this.#callerFinished(endedAt) });
+    this.#endpointing = new Endpointing({
+      clock,
+      lexicon,
+      waits: {
+        baseMs: settings.silenceMs,
+        completeMs: settings.silenceAfterSentenceMs,
+        openMs: settings.silenceAfterOpenEndMs,
+        maxMs: settings.maxSilenceMs,
+      },
+      guardOnly: options.stt.ownsTurnTaking === true,
+      onEndOfTurn: (endedAt) => this.#callerFinished(endedAt),
+    });
+    const { interruptAfterMs: voicedMs, interruptAfterWords: words, keyPauseMs: pauseMs } = settings;
+    this.#bargeIn = new BargeIn({ voicedMs, words, lexicon });
+    this.#pending = new PendingTurn(clock);
+    this.#keys = new PressedKeys({ clock, pauseMs, onComplete: (keys) => this.#keysComplete(keys) });
+    const voice = () => this.#stages.voice;
+    this.#fillers = new Fillers({ phrases: settings.fillers, voice, playout, clock, logger, tell });
+    this.#echo = new EchoGuard({ clock, playout, filler: () => this.#fillers.sounding });
+    this.#idle =
+      idle &&
+      new IdlePrompts({
+        ...idle,
+        clock,
+        isSounding: () => this.#endpointing.active || this.#pending.isOpen,
+        ask: (text) => this.#say(text),
+        leave: (text) => this.#say(text, { last: true }),
+      });
   }
 
   start(): void {
     if (this.#state !== 'new') return;
     this.#state = 'live';
-    const { clock, logger } = this.#context;
-    const { stt, tts, language, firstMessage } = this.#options;
-    let opening: Stage = 'tts';
-    try {
-      this.#voice = this.#watched('tts', tts.open({ logger, language }));
-      opening = 'stt';
-      const events = {
-        partial: (text: string) => this.#recognised(() => this.#speech.partial(text)),
-        final: (text: string) => this.#recognised(() => this.#speech.final(text)),
-        failed: (error: unknown) => this.#fail('stt', error),
-      };
-      const ears = this.#watched('stt', stt.open({ clock, logger, language, events }));
-      this.#ears = ears;
-      if (ears.pushSpokenText !== undefined)
-        this.pushSpokenText = (segment) => this.#protected('stt', () => ears.pushSpokenText?.(segment));
-      opening = 'engine';
+    this.#startedAt = this.#context.clock.now();
+    const { firstMessage, turnTaking } = this.#options;
+    if (!this.#stages.open()) return;
+    const { ears } = this.#stages;
+    if (ears?.pushSpokenText !== undefined)
+      this.pushSpokenText = (segment) => this.#attempt('stt', () => ears.pushSpokenText?.(segment));
+    this.#attempt('engine', () => {
       this.#activity = createVoiceActivity();
-    } catch (error) {
-      this.#fail(opening, error);
-      return;
-    }
-    this.#protected('llm', () => this.#options.model.warmUp?.());
-    if (firstMessage !== undefined && firstMessage !== '') this.#say(firstMessage);
+    });
+    if (this.#failure !== undefined) return;
+    this.#warmUp();
+    if (firstMessage === undefined || firstMessage === '') this.#idle?.wait();
+    else this.#say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
   }
 
   pushAudio(frame: Int16Array): void {
-    if (this.#state !== 'live' || this.#failure !== undefined || this.#held) return;
-    this.#protected('stt', () => this.#ears?.pushAudio(frame));
-    this.#protected('engine', () => this.#listen(this.#activity?.isVoiced(frame) ?? false));
+    if (!this.#isListening) return;
+    this.#attempt('stt', () => this.#stages.ears?.pushAudio(frame));
+    this.#attempt('engine', () => this.#listen(this.#activity?.isVoiced(frame) ?? false));
   }
 
-  /** Keys are in the record; this engine makes nothing of them. */
-  pushDtmf(_digit: string): void {}
+  /** Keys are a turn of their own. The first of them already interrupts the agent. */
+  pushDtmf(digit: string): void {
+    if (!this.#isListening) return;
+    this.#attempt('engine', () => {
+      this.#idle?.callerActive();
+      if (this.#options.turnTaking.keysInterrupt && this.#yields) this.#interruptForGood();
+      this.#keys.press(digit);
+    });
+  }
 
   markPlayed(name: string): void {
-    this.#protected('engine', () => this.#reply?.markPlayed(name));
+    this.#attempt('engine', () => this.#reply?.markPlayed(name));
   }
 
   hold(): void {
     if (this.#state !== 'live' || this.#held) return;
     this.#held = true;
-    this.#protected('engine', () => {
-      this.#stopAwaiting();
-      this.#endpointing.reset();
+    this.#attempt('engine', () => {
+      this.#stopListening();
       this.#bargeIn.reset();
       this.#detector = new SpeechDetector();
-      this.#interrupt();
+      const split = this.#interrupt();
+      this.#idle?.pause();
+      if (split !== undefined && this.#cutOff !== '') this.#cutOff = split.unheard;
       if (this.#failure === undefined) return;
       this.#failure.untold = true;
       this.#end('provider-failed');
@@ -139,88 +210,153 @@ export class PipelineCall implements Engine {
   resume(how: Resumption): void {
     if (!this.#held) return;
     this.#held = false;
-    if (this.#state === 'live') this.#protected('engine', () => this.#goOn(how));
+    if (this.#state === 'live') this.#attempt('engine', () => this.#goOn(how));
   }
 
   close(): void {
     if (this.#state === 'closed') return;
+    const { playedMs } = this.#context.playout;
     const reply = this.#reply;
     this.#reply = undefined;
     this.#speech.take(this.#turns.userIndex);
-    const split = reply?.stop(this.#context.playout.playedMs) ?? { heard: '', unheard: '' };
+    this.#fillers.cut(playedMs);
+    const split = reply?.stop(playedMs) ?? { heard: '', unheard: '' };
     this.#turns.complete(split, { interrupted: split.unheard !== '' });
     this.#state = 'closed';
-    this.#timer?.cancel();
-    this.#endpointing.reset();
+    this.#apology?.cancel();
+    this.#stopListening();
+    this.#idle?.pause();
+    this.#fillers.close();
     this.#activity?.close();
-    for (const session of [this.#ears, this.#voice]) {
-      try {
-        this.#watched('engine', session?.close());
-      } catch (error) {
-        this.#log('provider did not close', error);
-      }
-    }
+    this.#stages.close();
+    this.#usage.state();
+  }
+
+  get #isListening(): boolean {
+    return this.#state === 'live' && this.#failure === undefined && !this.#held;
+  }
+
+  #recognition(): SpeechToTextEvents {
+    return {
+      partial: (text) => this.#recognised(text, { isFinal: false }),
+      final: (text) => this.#recognised(text, { isFinal: true }),
+      failed: (error) => this.#fail('stt', error),
+      speechStarted: () => this.#soundRecognised(),
+      turnEnded: () => this.#turnRecognised(),
+      usage: (usage) => this.#usage.heard(usage),
+    };
   }
 
   #listen(voiced: boolean): void {
     if (this.#detector.update(voiced)) {
-      this.#speechStartedAt ??= this.#context.clock.wallNow() - SPEECH_START_MS;
+      const { clock } = this.#context;
+      const beganAt = clock.now() - SPEECH_START_MS;
+      this.#speechStartedAt ??= clock.wallNow() - SPEECH_START_MS;
+      if (!this.#endpointing.active) this.#soundBeganAt = beganAt;
       this.#speech.speechStarted();
-      this.#stopAwaiting();
-      this.#endpointing.speechStarted(this.#context.clock.now() - SPEECH_START_MS);
+      this.#pending.take();
+      this.#endpointing.speechStarted(beganAt);
       if (this.#reply !== undefined) this.#bargeIn.speechStarted(SPEECH_START_MS - FRAME_MS);
+      if (clock.now() - this.#modelUsedAt > WARM_MS) this.#warmUp();
+      this.#fillers.prepare();
     }
     if (this.#reply !== undefined) this.#decide(this.#bargeIn.frame(voiced, this.#phase));
     this.#endpointing.frame(voiced);
   }
 
-  /** The recogniser has given text. */
-  #recognised(take: () => void): void {
+  /** The recogniser has given text. An empty final says that nothing is open. */
+  #recognised(text: string, { isFinal }: { isFinal: boolean }): void {
     if (this.#state !== 'live' || this.#failure !== undefined) return;
-    this.#protected('engine', () => {
+    this.#attempt('engine', () => {
       const before = this.#speech.text;
-      take();
-      const { text } = this.#speech;
-      if (this.#awaited !== undefined) {
-        if (this.#speech.settled) this.#answer();
+      const soundBeganAt = this.#soundBeganAt;
+      const isEcho = this.#options.turnTaking.echoGuard && this.#echo.isEcho(text, { isFinal, soundBeganAt });
+      const said = isEcho ? '' : text;
+      if (isFinal) this.#speech.final(said);
+      else this.#speech.partial(said);
+      const { text: after } = this.#speech;
+      if (after !== before && after !== '') this.#idle?.callerActive();
+      if (this.#pending.isOpen) {
+        if (this.#speech.settled || (isFinal && after === '')) this.#answer();
         return;
       }
-      if (text === before || text === '' || this.#held) return;
-      this.#endpointing.text(text);
-      if (this.#reply !== undefined) this.#decide(this.#bargeIn.text(text, this.#phase));
+      if (after === before || after === '' || this.#held) return;
+      this.#endpointing.text(after);
+      if (this.#reply !== undefined) this.#decide(this.#bargeIn.text(after, this.#phase));
     });
   }
 
-  get #phase() {
-    return this.#reply?.audible === true ? 'speaking' : 'thinking';
+  /** The recogniser hears speech. It may do so where our own detector does not, while the agent speaks. */
+  #soundRecognised(): void {
+    if (!this.#isListening || this.#reply === undefined || this.#endpointing.active) return;
+    this.#attempt('engine', () => {
+      this.#endpointing.speechStarted(this.#context.clock.now());
+      this.#bargeIn.speechStarted();
+    });
+  }
+
+  /** The recogniser says that the caller has finished. */
+  #turnRecognised(): void {
+    if (!this.#isListening || this.#options.stt.ownsTurnTaking !== true) return;
+    this.#attempt('engine', () => {
+      if (this.#endpointing.finish() || this.#pending.isOpen || this.#speech.text === '') return;
+      this.#callerFinished(this.#context.clock.now());
+    });
+  }
+
+  /** True when there is a reply that the caller may interrupt. */
+  get #yields(): boolean {
+    return this.#reply !== undefined && (this.#manner.interruptible ?? this.#options.interruptible);
+  }
+
+  get #phase(): AgentPhase {
+    const { clock, playout } = this.#context;
+    if (this.#fillers.sounding !== undefined) return 'careful';
+    const audibleAt = this.#reply?.audibleAt;
+    if (audibleAt === undefined) return 'thinking';
+    const now = clock.now();
+    const isNew = now - this.#startedAt < this.#options.turnTaking.carefulMs;
+    const isEnding = this.#reply?.isGivenOut === true && playout.pushedMs - playout.playedMs < EDGE_MS;
+    return isNew || isEnding || now - audibleAt < EDGE_MS ? 'careful' : 'speaking';
   }
 
   #decide(decision: BargeInDecision): void {
-    if (!this.#options.interruptible) return;
+    if (!this.#yields) return;
     if (decision === 'interrupt') this.#interrupt();
     else if (decision === 'dismiss') this.#speech.dismiss();
   }
 
   /** The caller takes the floor: in this tick the carrier is cleared and language and voice are stopped. */
-  #interrupt(): void {
+  #interrupt(): CutSplit | undefined {
     const reply = this.#reply;
-    if (reply === undefined) return;
+    if (reply === undefined) return undefined;
     this.#reply = undefined;
     this.#bargeIn.reset();
-    const split = reply.stop(this.#context.playout.clear());
+    this.#echo.silent();
+    const playedMs = this.#context.playout.clear();
+    this.#fillers.cut(playedMs);
+    const split = reply.stop(playedMs);
+    this.#idle?.wait();
     if (split.heard === '' && this.#turns.userText !== '') {
       this.#turns.dropAnswer(split.unheard);
-      return;
+      return split;
     }
-    this.#cutOff = split.unheard;
-    this.#turns.complete(split, { interrupted: true });
+    this.#cutOff = split.rest;
+    this.#completeTurn(split, { interrupted: true });
+    return split;
+  }
+
+  /** The same for what needs no words to be meant. */
+  #interruptForGood(): void {
+    this.#interrupt();
+    this.#cutOff = '';
   }
 
   #callerFinished(speechEndedAt: number): void {
     if (this.#state !== 'live' || this.#failure !== undefined) return;
     if (this.#reply !== undefined) {
-      if (!this.#options.interruptible) {
-        this.#protected('stt', () => this.#ears?.finishUtterance());
+      if (!this.#yields) {
+        this.#attempt('stt', () => this.#stages.ears?.finishUtterance());
         return;
       }
       this.#decide(this.#bargeIn.silence());
@@ -234,62 +370,94 @@ export class PipelineCall implements Engine {
 
   /** Asks the recogniser for what it still has, and answers when that is there. */
   #awaitText(speechEndedAt: number): void {
-    this.#stopAwaiting();
-    const awaited = { speechEndedAt, turnEndedAt: this.#context.clock.now() };
-    this.#awaited = awaited;
-    this.#protected('stt', () => this.#ears?.finishUtterance());
+    const pending = this.#pending.open(speechEndedAt);
+    this.#attempt('stt', () => this.#stages.ears?.finishUtterance());
     // The recogniser may have answered at once, or failed.
-    if (this.#awaited !== awaited || this.#state !== 'live' || this.#failure !== undefined) return;
-    if (this.#speech.settled) {
+    if (!this.#pending.isStill(pending) || this.#state !== 'live' || this.#failure !== undefined) return;
+    const { text, settled } = this.#speech;
+    if (settled || (text === '' && this.#pressed !== '')) {
       this.#answer();
       return;
     }
-    const waitMs = this.#speech.text === '' ? NO_TEXT_WAIT_MS : OPEN_TEXT_WAIT_MS;
-    this.#timer = this.#context.clock.after(waitMs, () => this.#protected('engine', () => this.#answer()));
+    this.#pending.limit(this.#textWaitMs(pending), () => this.#attempt('engine', () => this.#answer()));
   }
 
-  #stopAwaiting(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    this.#awaited = undefined;
+  #textWaitMs({ speechEndedAt, turnEndedAt }: TurnTimes): number {
+    if (this.#speech.text !== '') return OPEN_TEXT_WAIT_MS;
+    if (this.#cutOff === '') return NO_TEXT_WAIT_MS;
+    return Math.max(0, speechEndedAt + this.#options.turnTaking.resumeAfterMs - turnEndedAt);
   }
 
-  /** The caller's words are complete: the agent's turn to speak. */
+  /** What the caller is in the middle of is no longer waited for. */
+  #stopListening(): void {
+    this.#pending.take();
+    this.#endpointing.reset();
+    this.#keys.reset();
+  }
+
+  /** Keys are complete. Who presses them while the agent may not be interrupted is answered afterwards, like who speaks. */
+  #keysComplete(keys: string): void {
+    this.#attempt('engine', () => {
+      this.#pressed = `${this.#pressed} ${keysAsText(keys)}`.trim();
+      if (this.#options.turnTaking.keysInterrupt && this.#yields) this.#interruptForGood();
+      if (this.#reply === undefined && !this.#endpointing.active && !this.#pending.isOpen) this.#takeUp();
+    });
+  }
+
+  /** Answers what has come while nobody could answer it. */
+  #takeUp(): void {
+    if (this.#speech.text !== '') this.#awaitText(this.#context.clock.now());
+    else if (this.#pressed !== '') this.#takeTurn(undefined);
+  }
+
+  /** The caller's words are complete: the agent's turn to speak, unless keys are still being pressed. */
   #answer(): void {
-    const awaited = this.#awaited;
-    this.#stopAwaiting();
-    if (awaited === undefined) return;
+    const times = this.#pending.take();
+    if (times !== undefined && !this.#keys.isOpen) this.#takeTurn(times);
+  }
+
+  #takeTurn(times: TurnTimes | undefined): void {
     const { clock } = this.#context;
-    const said = this.#speech.take(this.#turns.userIndex);
+    const said = `${this.#speech.take(this.#turns.userIndex)} ${this.#pressed}`.trim();
     const startedAt = this.#speechStartedAt ?? clock.wallNow();
     this.#speechStartedAt = undefined;
+    this.#pressed = '';
     const cutOff = this.#cutOff;
     this.#cutOff = '';
     if (said === '' && (this.#turns.userText ?? '') === '') {
-      // A sound without words has cut the agent off: it goes on where it was.
+      // A sound without words has cut the agent off: it goes on with the sentence that was cut.
       if (cutOff !== '') this.#say(cutOff);
       return;
     }
     const turn = this.#turns.open(said, startedAt);
-    turn.latency.reached('speechEnded', awaited.speechEndedAt);
-    turn.latency.reached('turnEnded', awaited.turnEndedAt);
-    turn.latency.reached('textFinal', clock.now());
-    this.#respond(turn);
+    if (times !== undefined) {
+      turn.latency.reached('speechEnded', times.speechEndedAt);
+      turn.latency.reached('turnEnded', times.turnEndedAt);
+      turn.latency.reached('textFinal', clock.now());
+    }
+    this.#respond(turn, times?.speechEndedAt);
   }
 
-  #respond(turn: { userText: string; latency: TurnLatencyMeter }): void {
+  #respond(turn: { index: number; userText: string; latency: TurnLatencyMeter }, since?: number): void {
     const messages = this.#conversation.asking(turn.userText);
-    const { callId } = this.#context;
+    const { callId, clock } = this.#context;
+    const now = clock.now();
+    this.#modelUsedAt = now;
     this.#begin(turn.latency, (signal) => this.#options.model.respond({ callId, messages, signal }));
+    const reply = this.#reply;
+    const delayMs = (since ?? now) + this.#options.turnTaking.fillerAfterMs - now;
+    const isAwaited = () => this.#reply === reply && !turn.latency.has('firstAudio') && !this.#held;
+    this.#fillers.arm({ turnIndex: turn.index, delayMs, isAwaited });
   }
 
   /** After a hold: words that came before it are answered, and what it cut off is said after all where that is wanted. */
   #goOn(how: Resumption): void {
     const { clock } = this.#context;
     const cutOff = this.#cutOff;
+    this.#idle?.wait();
     if (how === 'listen') {
       this.#cutOff = '';
-      this.#turns.complete({ heard: '', unheard: '' }, { interrupted: true });
+      this.#completeTurn({ heard: '', unheard: '' }, { interrupted: true });
     }
     if (this.#speech.text !== '') this.#awaitText(clock.now());
     else if (how === 'listen') return;
@@ -301,20 +469,23 @@ export class PipelineCall implements Engine {
   }
 
   /** A turn that the agent opens itself. */
-  #say(text: string): void {
+  #say(text: string, manner: Manner = {}): void {
     const turn = this.#turns.open('', this.#context.clock.wallNow());
-    this.#begin(turn.latency, () => onlyText(text));
+    this.#begin(turn.latency, () => onlyText(text), manner);
   }
 
   #begin(
     latency: TurnLatencyMeter,
     source: (signal: AbortSignal) => AsyncIterable<LanguageModelEvent>,
+    manner: Manner = {},
   ): void {
-    const voice = this.#voice;
+    const { voice } = this.#stages;
     if (voice === undefined) return;
     const { playout, clock } = this.#context;
     this.#generation += 1;
+    this.#manner = manner;
     this.#bargeIn.reset();
+    this.#idle?.pause();
     const reply = new Reply({
       id: `reply-${this.#generation}`,
       source,
@@ -325,52 +496,78 @@ export class PipelineCall implements Engine {
       latency,
       events: {
         spoken: (text) => this.#turns.spoken(text),
-        finished: (outcome) => this.#protected('engine', () => this.#finished(outcome)),
+        finished: (outcome) => this.#attempt('engine', () => this.#finished(outcome)),
         failed: (stage, error) => this.#fail(stage, error),
+        usage: (usage) => this.#used(usage),
       },
     });
     this.#reply = reply;
+    this.#echo.speaking(reply);
     reply.start();
   }
 
   #finished(outcome: ReplyOutcome): void {
     this.#reply = undefined;
     this.#bargeIn.reset();
-    this.#turns.complete(outcome, { interrupted: false });
+    this.#fillers.disarm();
+    this.#echo.silent();
+    this.#endpointing.agentSaid(outcome.heard);
+    this.#completeTurn(outcome, { interrupted: false });
     if (this.#failure !== undefined) this.#end('provider-failed');
     else if (outcome.endCall) this.#end('agent-hangup');
-    // Words that came while the agent could not be interrupted, or an agreement to what it said.
-    else if (this.#speech.text !== '' && !this.#endpointing.active)
-      this.#awaitText(this.#context.clock.now());
+    // Words or keys that came while the agent could not be interrupted, or an agreement to what it said.
+    else if ((this.#speech.text !== '' || this.#pressed !== '') && !this.#endpointing.active) this.#takeUp();
+    else if (this.#manner.last === true && !this.#endpointing.active) this.#end('idle');
+    else this.#idle?.wait();
+  }
+
+  /** The turn and what it has used. */
+  #completeTurn(split: SpokenSplit, end: { interrupted: boolean }): void {
+    this.#turns.complete(split, end);
+    this.#usage.state();
+  }
+
+  /** Tokens of a reply that was given up are told late, perhaps after the last turn. */
+  #used(usage: TokenUsage): void {
+    this.#usage.thought(usage);
+    if (this.#state === 'closed') this.#usage.state();
+  }
+
+  #warmUp(): void {
+    this.#modelUsedAt = this.#context.clock.now();
+    this.#attempt('llm', () => this.#options.model.warmUp?.());
   }
 
   /** A provider has failed. The caller hears that something went wrong, if there is a voice to say it. */
   #fail(stage: Stage, error: unknown): void {
     if (this.#state !== 'live') return;
-    this.#log(FAILED[stage], error);
+    this.#stages.log(FAILED[stage], error);
     const apologising = this.#failure !== undefined;
     this.#failure ??= toFailure(stage, error);
-    this.#stopAwaiting();
-    this.#endpointing.reset();
-    if (stage === 'tts' || this.#voice === undefined || this.#held) {
+    this.#stopListening();
+    this.#idle?.pause();
+    this.#fillers.disarm();
+    if (stage === 'tts' || this.#stages.voice === undefined || this.#held) {
       this.#failure.untold = true;
       const split = this.#reply?.stop(this.#context.playout.playedMs);
       this.#reply = undefined;
-      this.#turns.complete(split ?? { heard: '', unheard: '' }, { interrupted: split !== undefined });
+      this.#completeTurn(split ?? { heard: '', unheard: '' }, { interrupted: split !== undefined });
       this.#end('provider-failed');
       return;
     }
     if (apologising) return;
-    this.#timer = this.#context.clock.after(APOLOGY_LIMIT_MS, () => this.#end('provider-failed'));
+    this.#apology = this.#context.clock.after(APOLOGY_LIMIT_MS, () => this.#end('provider-failed'));
     if (this.#reply !== undefined) this.#reply.conclude(APOLOGY);
     else this.#say(APOLOGY);
   }
 
-  #end(reason: 'agent-hangup' | 'provider-failed'): void {
+  #end(reason: 'agent-hangup' | 'provider-failed' | 'idle'): void {
     if (this.#state !== 'live') return;
     this.#state = 'ending';
-    this.#timer?.cancel();
-    this.#endpointing.reset();
+    this.#apology?.cancel();
+    this.#stopListening();
+    this.#idle?.pause();
+    this.#fillers.disarm();
     this.#context.endCall(reason, this.#failure);
   }
 
@@ -378,23 +575,7 @@ export class PipelineCall implements Engine {
     if (this.#state !== 'closed') this.#context.fact(fact);
   }
 
-  /** Nothing that a provider throws leaves the engine. */
-  #protected(stage: Stage, task: () => unknown): void {
-    if (this.#state === 'closed') return;
-    try {
-      this.#watched(stage, task());
-    } catch (error) {
-      this.#fail(stage, error);
-    }
-  }
-
-  /** What a provider returns. It may be a promise where none is expected, and that one's failure must not end the process. */
-  #watched<T>(stage: Stage, result: T): T {
-    if (result instanceof Promise) result.catch((error: unknown) => this.#fail(stage, error));
-    return result;
-  }
-
-  #log(sentence: string, error: unknown): void {
-    this.#context.logger.warn({ callId: this.#context.callId, ...describeError(error) }, sentence);
+  #attempt(stage: Stage, task: () => unknown): void {
+    this.#stages.attempt(stage, task);
   }
 }

@@ -7,6 +7,7 @@ import { silentLogger } from '../../src/base/log.js';
 import type { TranscriptEntry, Turn } from '../../src/contract/call-record.js';
 import type { Engine, EngineFact } from '../../src/engines/engine.js';
 import { createPipelineRecipe, type PipelineOptions } from '../../src/engines/pipeline-engine.js';
+import { DEFAULT_TURN_TAKING, type TurnTakingSettings } from '../../src/engines/turn-taking.js';
 import type {
   LanguageModel,
   LanguageModelEvent,
@@ -105,7 +106,9 @@ export class FakeVoice implements TextToSpeech {
   }
 }
 
-export interface RigOptions extends Partial<PipelineOptions> {
+export interface RigOptions extends Partial<Omit<PipelineOptions, 'turnTaking'>> {
+  /** What differs from the defaults. A call of the rig is not new, unless it is said here: its tests are short. */
+  turnTaking?: Partial<TurnTakingSettings>;
   clock?: FakeClock;
   voice?: FakeVoice;
   callId?: string;
@@ -140,7 +143,9 @@ export class CallRig {
       sink: this.player,
       clock,
     });
-    const recipe = createPipelineRecipe({ stt: this.ears, llm: this.model, tts: voice, ...rest });
+    const turnTaking = { ...DEFAULT_TURN_TAKING, carefulMs: 0, ...rest.turnTaking };
+    const stages = { stt: this.ears, llm: this.model, tts: voice };
+    const recipe = createPipelineRecipe({ ...stages, ...rest, turnTaking });
     this.engine = recipe.create({
       callId,
       caller: '+15550100',
