@@ -25,6 +25,7 @@ export class UsageMeter {
     telephonySeconds: 0,
   };
   #changed = false;
+  #closed = false;
 
   constructor(fact: (fact: EngineFact) => void) {
     this.#fact = fact;
@@ -39,9 +40,17 @@ export class UsageMeter {
   }
 
   thought(usage: TokenUsage): void {
+    if (typeof usage !== 'object' || usage === null) return;
     this.#add('llmInputTokens', usage.inputTokens);
     this.#add('llmCachedTokens', usage.cachedTokens);
     this.#add('llmOutputTokens', usage.outputTokens);
+    if (this.#closed) this.state();
+  }
+
+  /** The call is over: states the sums, and again whatever still comes. Replies that were given up are told late. */
+  close(): void {
+    this.#closed = true;
+    this.state();
   }
 
   /** States the sums, if they have changed since the last time. */
