@@ -18,6 +18,8 @@ export interface EchoGuardOptions {
 
 /** Words come back within this time; recognisers take most of it. */
 const MEMORY_MS = 2000;
+/** More than the recogniser gives in one piece. */
+const LONGEST_MS = 15_000;
 /** The playback clock may be this much behind. */
 const AHEAD_MS = 250;
 /** Sound that begins this long after the agent's last is the caller's: a line brings nothing back later. */
@@ -59,7 +61,9 @@ export class EchoGuard {
     if (this.#quietAt !== undefined && beganAt > this.#quietAt + LINE_DELAY_MS) return false;
     if (quietMs >= MEMORY_MS) return false;
     const at = playout.playedMs;
-    const said = this.#source.saidBetween(at - MEMORY_MS + quietMs, at + AHEAD_MS);
+    // A long piece of text is about all that was heard since its sound began.
+    const memoryMs = Math.min(LONGEST_MS, Math.max(MEMORY_MS, now - beganAt + LINE_DELAY_MS));
+    const said = this.#source.saidBetween(at - memoryMs + quietMs, at + AHEAD_MS);
     const minWords = this.#quietAt !== undefined ? MIN_WORDS_AFTERWARDS : piece.isFinal ? 2 : 1;
     return isEcho(text, said, minWords);
   }

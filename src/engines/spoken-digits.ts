@@ -7,16 +7,15 @@ export interface WantedDigits {
   readonly isExact: boolean;
 }
 
-const SINGLE = 'zero|oh|o|one|two|three|four|five|six|seven|eight|nine'.split('|');
-const DOUBLE =
-  'ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety'.split(
-    '|',
-  );
+const ONES = 'one|two|three|four|five|six|seven|eight|nine'.split('|');
+const ZEROS = ['zero', 'oh', 'o'];
+const TEENS = 'ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen'.split('|');
+const TENS = 'twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety'.split('|');
 const DIGITS = new Map([
-  ...SINGLE.map((word) => [word, 1] as const),
-  ...DOUBLE.map((word) => [word, 2] as const),
+  ...[...ZEROS, ...ONES].map((word) => [word, 1] as const),
+  ...[...TEENS, ...TENS].map((word) => [word, 2] as const),
 ]);
-const COUNTS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+const COUNTS = ['zero', ...ONES, 'ten'];
 
 const COUNTED = /\b(\d{1,2}|two|three|four|five|six|seven|eight|nine|ten)[- ]digits?\b/;
 const ZIP = /\bzip( code)?\b/;
@@ -40,12 +39,21 @@ export function wantedDigits(agentText: string): WantedDigits | undefined {
 
 /** True when the last word of the text is a digit or a number. */
 export function endsInDigits(text: string): boolean {
-  return digitsIn(wordsOf(text).at(-1) ?? '') > 0;
+  return digitsIn(numeralsOf(text).at(-1) ?? '') > 0;
 }
 
 /** How many digits the text spells out, in figures or in words. */
 export function countDigits(text: string): number {
-  return wordsOf(text).reduce((count, word) => count + digitsIn(word), 0);
+  const words = numeralsOf(text);
+  return words.reduce((count, word, index) => {
+    // The "four" of "thirty-four" takes the place of the nought that was counted with "thirty".
+    const isUnit = ONES.includes(word) && TENS.includes(words[index - 1] ?? '');
+    return isUnit ? count : count + digitsIn(word);
+  }, 0);
+}
+
+function numeralsOf(text: string): string[] {
+  return wordsOf(text).flatMap((word) => word.split('-'));
 }
 
 function digitsIn(word: string): number {

@@ -18,7 +18,7 @@ import type {
   SpeechToTextEvents,
   SpeechToTextSession,
 } from '../../src/providers/speech-to-text.js';
-import type { TextToSpeech } from '../../src/providers/text-to-speech.js';
+import type { TextToSpeech, TextToSpeechEvents } from '../../src/providers/text-to-speech.js';
 import { loadTranscoder } from '../../src/transcoder/select.js';
 import { CarrierPlayer } from '../support/carrier-player.js';
 import { FakeClock } from '../support/fake-clock.js';
@@ -37,6 +37,11 @@ export class FakeRecogniser implements SpeechToText {
   closed = false;
   /** Text that a finished utterance is answered with, at once. */
   onFinish: (() => void) | undefined;
+  readonly ownsTurnTaking: boolean;
+
+  constructor(options: { ownsTurnTaking?: boolean } = {}) {
+    this.ownsTurnTaking = options.ownsTurnTaking ?? false;
+  }
 
   open({ events }: { events: SpeechToTextEvents }): SpeechToTextSession {
     this.events = events;
@@ -54,6 +59,7 @@ export class FakeRecogniser implements SpeechToText {
 export class FakeModel implements LanguageModel {
   readonly name = 'fake-llm';
   readonly requests: LanguageModelRequest[] = [];
+  warmUps = 0;
   answers: ((request: LanguageModelRequest) => AsyncIterable<LanguageModelEvent>)[] = [];
 
   answer(...deltas: (string | LanguageModelEvent | Error)[]): this {
@@ -64,6 +70,10 @@ export class FakeModel implements LanguageModel {
       }
     });
     return this;
+  }
+
+  warmUp(): void {
+    this.warmUps += 1;
   }
 
   respond(request: LanguageModelRequest): AsyncIterable<LanguageModelEvent> {
@@ -88,7 +98,11 @@ export class FakeVoice implements TextToSpeech {
     this.sample = sample;
   }
 
-  open() {
+  /** What a voice tells beside its audio. */
+  events: TextToSpeechEvents | undefined;
+
+  open({ events }: { events?: TextToSpeechEvents | undefined } = {}) {
+    this.events = events;
     const voice = this;
     return {
       async *synthesize(text: string) {
@@ -111,6 +125,7 @@ export interface RigOptions extends Partial<Omit<PipelineOptions, 'turnTaking'>>
   turnTaking?: Partial<TurnTakingSettings>;
   clock?: FakeClock;
   voice?: FakeVoice;
+  ears?: FakeRecogniser;
   callId?: string;
 }
 
@@ -119,7 +134,7 @@ export class CallRig {
   readonly facts: EngineFact[] = [];
   readonly ended: { reason: string; failure: { code: string; message: string } | undefined; at: number }[] =
     [];
-  readonly ears = new FakeRecogniser();
+  readonly ears: FakeRecogniser;
   readonly model = new FakeModel();
   readonly voice: FakeVoice;
   readonly player: CarrierPlayer;
@@ -127,7 +142,8 @@ export class CallRig {
   readonly engine: Engine;
 
   constructor(options: RigOptions = {}) {
-    const { clock = new FakeClock(), voice = new FakeVoice(), callId = 'call-1', ...rest } = options;
+    const { clock = new FakeClock(), voice = new FakeVoice(), ears, callId = 'call-1', ...rest } = options;
+    this.ears = ears ?? new FakeRecogniser();
     this.clock = clock;
     this.voice = voice;
     this.player = new CarrierPlayer({
