@@ -58,7 +58,9 @@ export type { MessageData, OnMessage } from './engines/responder.js';
 export type { Agent, AgentOptions } from './options/agent.js';
 export type { CallOptions } from './options/call.js';
 export type { ClientOptions } from './options/client.js';
+export type { IdleOptions } from './options/idle.js';
 export type { ServeOptions } from './options/serve.js';
+export type { TurnTakingOptions } from './options/turn-taking.js';
 export type {
   ChatMessage,
   JsonObject,

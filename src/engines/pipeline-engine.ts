@@ -5,6 +5,7 @@ import type { SpeechToText } from '../providers/speech-to-text.js';
 import type { TextToSpeech } from '../providers/text-to-speech.js';
 import type { EngineRecipe } from './engine.js';
 import { PipelineCall } from './pipeline-call.js';
+import { DEFAULT_TURN_TAKING, type IdleSettings, type TurnTakingSettings } from './turn-taking.js';
 import { createResponder, type OnMessage, RESPONDER_NAME } from './responder.js';
 
 export interface PipelineOptions {
@@ -19,6 +20,9 @@ export interface PipelineOptions {
   readonly language?: string | undefined;
   /** False lets the agent finish whatever the caller says meanwhile; that is answered afterwards. @default true */
   readonly interruptible?: boolean | undefined;
+  readonly turnTaking?: TurnTakingSettings | undefined;
+  /** Without it the agent waits for a silent caller without end. */
+  readonly idle?: IdleSettings | undefined;
   /** Answers the caller in the place of `llm`. */
   readonly onMessage?: OnMessage | undefined;
 }
@@ -59,6 +63,8 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
         firstMessage: options.firstMessage,
         language: options.language,
         interruptible: options.interruptible ?? true,
+        turnTaking: options.turnTaking ?? DEFAULT_TURN_TAKING,
+        idle: options.idle,
       });
     },
   };

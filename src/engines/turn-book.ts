@@ -20,6 +20,8 @@ export interface TurnBookOptions {
   readonly conversation: Conversation;
   readonly fact: (fact: EngineFact) => void;
   readonly wallNow: () => number;
+  /** A turn is complete, and the fact of it stated. */
+  readonly completed?: () => void;
 }
 
 export class TurnBook {
@@ -95,6 +97,7 @@ export class TurnBook {
     }
     this.#options.conversation.add(turn.userText, split.heard);
     this.#options.fact({ type: 'turn.completed', turn: toRecord(turn, split, end.interrupted) });
+    this.#options.completed?.();
   }
 
   #tellAgent(turn: OpenTurn, change: { text: string; final: boolean; interrupted?: boolean }): void {

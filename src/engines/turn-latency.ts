@@ -23,6 +23,10 @@ export class TurnLatencyMeter {
     if (!this.#at.has(milestone)) this.#at.set(milestone, at);
   }
 
+  has(milestone: Milestone): boolean {
+    return this.#at.has(milestone);
+  }
+
   heard(at: number): void {
     this.#heardAt ??= at;
   }

@@ -4,7 +4,10 @@ import { checkBoolean, checkMethods, checkNames, checkText, requireObject } from
 import { fillPlaceholders, type Variables } from '../base/placeholders.js';
 import type { LanguageModel } from '../providers/language-model.js';
 import type { SpeechToText } from '../providers/speech-to-text.js';
+import type { IdleSettings, TurnTakingSettings } from '../engines/turn-taking.js';
 import type { TextToSpeech } from '../providers/text-to-speech.js';
+import { checkIdle, type IdleOptions } from './idle.js';
+import { checkTurnTaking, type TurnTakingOptions } from './turn-taking.js';
 
 /** Options of `phone.agent(...)`. */
 export interface AgentOptions {
@@ -24,6 +27,10 @@ export interface AgentOptions {
   variables?: Variables | undefined;
   /** True when the caller can interrupt the agent. @default true */
   interruptible?: boolean | undefined;
+  /** When the caller has finished, what interrupts the agent, what keys do, and what is said while an answer is slow: see the table below. @default phone-sane values */
+  turnTaking?: TurnTakingOptions | undefined;
+  /** What happens when the caller says nothing: see the table below. `false` waits without end. @default asks twice, says goodbye and hangs up, for an agent whose `language` is English or not set, else false */
+  idle?: IdleOptions | false | undefined;
 }
 
 const AGENT_OPTIONS = [
@@ -35,16 +42,10 @@ const AGENT_OPTIONS = [
   'language',
   'variables',
   'interruptible',
-];
-const LATER_AGENT_OPTIONS = [
-  'engine',
-  'tools',
-  'transferTargets',
-  'guardrails',
   'turnTaking',
   'idle',
-  'fallback',
 ];
+const LATER_AGENT_OPTIONS = ['engine', 'tools', 'transferTargets', 'guardrails', 'fallback'];
 
 /** An agent's options with defaults filled in. Texts still have their placeholders. Stages that are undefined come from the local stack. */
 export interface CheckedAgentOptions {
@@ -56,6 +57,8 @@ export interface CheckedAgentOptions {
   readonly tts: TextToSpeech | undefined;
   readonly language: string | undefined;
   readonly interruptible: boolean;
+  readonly turnTaking: TurnTakingSettings;
+  readonly idle: IdleSettings | undefined;
 }
 
 /** What one call says otherwise than its agent. */
@@ -106,6 +109,7 @@ function checkAgentOptions(options: AgentOptions): CheckedAgentOptions {
   if (tts !== undefined) checkMethods('tts', tts, speech);
   const model = { methods: ['respond'], example: 'a provider object with a name and a respond() method' };
   if (llm !== undefined) checkMethods('llm', llm, model);
+  const language = checkLanguage(options.language);
   return {
     systemPrompt,
     firstMessage,
@@ -113,8 +117,10 @@ function checkAgentOptions(options: AgentOptions): CheckedAgentOptions {
     stt,
     llm,
     tts,
-    language: checkLanguage(options.language),
+    language,
     interruptible: checkBoolean('interruptible', options.interruptible, true),
+    turnTaking: checkTurnTaking(options.turnTaking, language),
+    idle: checkIdle(options.idle, language),
   };
 }
 

@@ -1,7 +1,8 @@
-// What one call of the pipeline is made of.
+// What one call of the pipeline is made of: the recipe, everything that was left open in it filled in.
 import type { LanguageModel } from '../providers/language-model.js';
 import type { SpeechToText } from '../providers/speech-to-text.js';
 import type { TextToSpeech } from '../providers/text-to-speech.js';
+import type { IdleSettings, TurnTakingSettings } from './turn-taking.js';
 
 export interface PipelineCallOptions {
   readonly stt: SpeechToText;
@@ -12,4 +13,6 @@ export interface PipelineCallOptions {
   readonly firstMessage: string | undefined;
   readonly language: string | undefined;
   readonly interruptible: boolean;
+  readonly turnTaking: TurnTakingSettings;
+  readonly idle: IdleSettings | undefined;
 }
