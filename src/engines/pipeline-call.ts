@@ -2,31 +2,21 @@
 import { FRAME_MS } from '../audio/format.js';
 import type { Timer } from '../base/clock.js';
 import { describeError } from '../base/log.js';
-import type { LanguageModel, LanguageModelEvent } from '../providers/language-model.js';
-import type { SpeechToText, SpeechToTextSession } from '../providers/speech-to-text.js';
-import type { TextToSpeech, TextToSpeechSession } from '../providers/text-to-speech.js';
+import type { SpeechToTextSession } from '../providers/speech-to-text.js';
+import type { TextToSpeechSession } from '../providers/text-to-speech.js';
 import { BargeIn, type BargeInDecision } from './barge-in.js';
 import { Conversation } from './conversation.js';
 import { Endpointing } from './endpointing.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, Resumption, SpokenText } from './engine.js';
+import type { PipelineCallOptions } from './pipeline-call-options.js';
 import { APOLOGY, APOLOGY_LIMIT_MS, FAILED, type Stage, toFailure } from './pipeline-failure.js';
-import { onlyText, Reply, type ReplyOutcome } from './reply.js';
+import { onlyText, Reply, type ReplyOutcome, type ReplySource } from './reply.js';
 import { SpeechDetector } from './speech-detector.js';
+import type { ToolRun } from './tools/tool-run.js';
 import { TurnBook } from './turn-book.js';
 import type { TurnLatencyMeter } from './turn-latency.js';
 import { UserSpeech } from './user-speech.js';
 import { createVoiceActivity, type VoiceActivity } from './voice-activity.js';
-
-export interface PipelineCallOptions {
-  readonly stt: SpeechToText;
-  readonly tts: TextToSpeech;
-  readonly model: LanguageModel;
-  readonly timeouts: { readonly firstMs: number; readonly nextMs: number };
-  readonly systemPrompt: string | undefined;
-  readonly firstMessage: string | undefined;
-  readonly language: string | undefined;
-  readonly interruptible: boolean;
-}
 
 /** How long a finished caller waits for the recogniser: with an open piece of text, and with none at all. */
 const OPEN_TEXT_WAIT_MS = 1000;
@@ -146,6 +136,7 @@ export class PipelineCall implements Engine {
     if (this.#state === 'closed') return;
     const reply = this.#reply;
     this.#reply = undefined;
+    this.#options.tools?.close();
     this.#speech.take(this.#turns.userIndex);
     const split = reply?.stop(this.#context.playout.playedMs) ?? { heard: '', unheard: '' };
     this.#turns.complete(split, { interrupted: split.unheard !== '' });
@@ -153,7 +144,7 @@ export class PipelineCall implements Engine {
     this.#timer?.cancel();
     this.#endpointing.reset();
     this.#activity?.close();
-    for (const session of [this.#ears, this.#voice]) {
+    for (const session of [this.#ears, this.#voice, ...(this.#options.owned ?? [])]) {
       try {
         this.#watched('engine', session?.close());
       } catch (error) {
@@ -209,11 +200,11 @@ export class PipelineCall implements Engine {
     this.#bargeIn.reset();
     const split = reply.stop(this.#context.playout.clear());
     if (split.heard === '' && this.#turns.userText !== '') {
-      this.#turns.dropAnswer(split.unheard);
+      this.#turns.dropAnswer(split);
       return;
     }
     this.#cutOff = split.unheard;
-    this.#turns.complete(split, { interrupted: true });
+    this.#turns.complete(split, { interrupted: !this.#held || split.unheard !== '' });
   }
 
   #callerFinished(speechEndedAt: number): void {
@@ -267,7 +258,8 @@ export class PipelineCall implements Engine {
     this.#cutOff = '';
     if (said === '' && (this.#turns.userText ?? '') === '') {
       // A sound without words has cut the agent off: it goes on where it was.
-      if (cutOff !== '') this.#say(cutOff);
+      if (this.#turns.isOwed) this.#respond(this.#turns.open('', clock.wallNow()));
+      else if (cutOff !== '') this.#say(cutOff);
       return;
     }
     const turn = this.#turns.open(said, startedAt);
@@ -277,10 +269,13 @@ export class PipelineCall implements Engine {
     this.#respond(turn);
   }
 
-  #respond(turn: { userText: string; latency: TurnLatencyMeter }): void {
-    const messages = this.#conversation.asking(turn.userText);
+  #respond(turn: { latency: TurnLatencyMeter }): void {
     const { callId } = this.#context;
-    this.#begin(turn.latency, (signal) => this.#options.model.respond({ callId, messages, signal }));
+    const { model, tools: toolBox } = this.#options;
+    const tools = toolBox?.definitions;
+    const source: ReplySource = (signal, rounds) =>
+      model.respond({ callId, messages: this.#turns.asking(rounds), tools, signal });
+    this.#begin(turn.latency, source, this.#turns.unsettled);
   }
 
   /** After a hold: words that came before it are answered, and what it cut off is said after all where that is wanted. */
@@ -292,6 +287,8 @@ export class PipelineCall implements Engine {
       this.#turns.complete({ heard: '', unheard: '' }, { interrupted: true });
     }
     if (this.#speech.text !== '') this.#awaitText(clock.now());
+    // A caller who was not transferred is told so.
+    else if (this.#turns.isOwed) this.#respond(this.#turns.open('', clock.wallNow()));
     else if (how === 'listen') return;
     else if ((this.#turns.userText ?? '') !== '') this.#respond(this.#turns.open('', clock.wallNow()));
     else if (cutOff !== '') {
@@ -306,10 +303,7 @@ export class PipelineCall implements Engine {
     this.#begin(turn.latency, () => onlyText(text));
   }
 
-  #begin(
-    latency: TurnLatencyMeter,
-    source: (signal: AbortSignal) => AsyncIterable<LanguageModelEvent>,
-  ): void {
+  #begin(latency: TurnLatencyMeter, source: ReplySource, awaited: readonly ToolRun[] = []): void {
     const voice = this.#voice;
     if (voice === undefined) return;
     const { playout, clock } = this.#context;
@@ -319,6 +313,9 @@ export class PipelineCall implements Engine {
       id: `reply-${this.#generation}`,
       source,
       timeouts: this.#options.timeouts,
+      tools: this.#options.tools,
+      awaited,
+      guardrails: this.#options.guardrails,
       voice,
       playout,
       clock,

@@ -1,14 +1,28 @@
-// One answer of the agent: text as the language stage streams it, cut into sentences, spoken. It can be stopped at any moment.
+// One answer of the agent: text as the language stage streams it, cut into sentences, spoken, and the tools that it calls on the
+// way. It can be stopped at any moment.
 import type { Playout } from '../audio/playout.js';
 import type { Clock } from '../base/clock.js';
-import type { LanguageModelEvent } from '../providers/language-model.js';
+import type { LanguageModelEvent, ModelToolCall } from '../providers/language-model.js';
 import type { TextToSpeechSession } from '../providers/text-to-speech.js';
 import { guardedStream } from './guarded-stream.js';
+import type { Guardrails } from './guardrails.js';
 import { SentenceSplitter } from './sentence-splitter.js';
 import { Speaker, type SpokenSplit } from './speaker.js';
+import { CALL_ENDS, CALL_GOES_ON } from './tools/built-in-tools.js';
+import { dealOut, type Round, type SaidRound } from './tools/rounds.js';
+import type { ToolBox } from './tools/tool-box.js';
+import type { ToolRun } from './tools/tool-run.js';
 import type { TurnLatencyMeter } from './turn-latency.js';
 
-export interface ReplyOutcome extends SpokenSplit {
+/** What became of a reply, its rounds with tools apart: `rest` was heard after the last of them. */
+export interface ReplySplit extends SpokenSplit {
+  readonly rounds: readonly Round[];
+  readonly rest: string;
+  /** It was stopped behind its tools, before anything was heard of what follows from them. */
+  readonly isOwed: boolean;
+}
+
+export interface ReplyOutcome extends ReplySplit {
   /** The language stage wants the call to end now. */
   readonly endCall: boolean;
 }
@@ -22,10 +36,21 @@ export interface ReplyEvents {
   failed(stage: 'llm' | 'tts', error: unknown): void;
 }
 
+/** Asks the language stage. `rounds` are those of this reply, said and settled. */
+export type ReplySource = (
+  signal: AbortSignal,
+  rounds: readonly Round[],
+) => AsyncIterable<LanguageModelEvent>;
+
 export interface ReplyOptions {
   readonly id: string;
-  readonly source: (signal: AbortSignal) => AsyncIterable<LanguageModelEvent>;
+  readonly source: ReplySource;
   readonly timeouts: { readonly firstMs: number; readonly nextMs: number };
+  /** What the language stage may call; undefined when it gives text alone. */
+  readonly tools?: ToolBox | undefined;
+  /** Tools of earlier replies whose results the language stage needs. */
+  readonly awaited?: readonly ToolRun[];
+  readonly guardrails?: Guardrails | undefined;
   readonly voice: TextToSpeechSession;
   readonly playout: Playout;
   readonly clock: Clock;
@@ -36,14 +61,24 @@ export interface ReplyOptions {
 /** A model that does not stop talking is stopped: about ten minutes of speech. */
 const MAX_CHARS = 8000;
 
+/** Rounds of tools in one reply. In the round behind the last one calls are refused, and the model is asked once more. */
+const MAX_ROUNDS = 5;
+
 /** One per generation. After `stop` none of its events and none of its audio comes any more: what is late is late for a dead object. */
 export class Reply {
   readonly #options: ReplyOptions;
   readonly #abort = new AbortController();
   readonly #splitter = new SentenceSplitter();
   readonly #speaker: Speaker;
+  readonly #rounds: SaidRound[] = [];
+  /** Sentences of the round that is on. */
+  #sentences: string[] = [];
+  #length = 0;
   #endCall = false;
   #stopped = false;
+  #isFinished = false;
+  /** Tools that wait until the caller has heard everything. */
+  #waiting: ((caughtUp: boolean) => void)[] = [];
 
   constructor(options: ReplyOptions) {
     this.#options = options;
@@ -58,6 +93,7 @@ export class Reply {
         firstFrameSent: (at) => latency.reached('firstFrameSent', at),
         firstFrameHeard: (at) => latency.heard(at),
         spoken: (text) => events.spoken(text),
+        caughtUp: () => this.#release(true),
         finished: () => this.#finish(),
         failed: (error) => this.#fail('tts', error),
       },
@@ -85,49 +121,145 @@ export class Reply {
     this.#speaker.complete();
   }
 
-  /** Stops generating and speaking in this tick and says what was heard up to `playedMs`. Idempotent. */
-  stop(playedMs: number): SpokenSplit {
+  /**
+   * Stops generating and speaking in this tick and says what was heard up to `playedMs`. Tools that run go on, but for those that
+   * wait for the caller's ear. Idempotent.
+   */
+  stop(playedMs: number): ReplySplit {
     this.#stopped = true;
     this.#abort.abort();
+    this.#release(false);
+    this.#settleEnd(CALL_GOES_ON);
     const split = this.#speaker.stop(playedMs);
     const unspoken = this.#splitter.flush().join(' ');
-    return { heard: split.heard, unheard: `${split.unheard} ${unspoken}`.trim() };
+    const { heard } = split;
+    const { rounds, rest } = dealOut(heard, this.#rounds);
+    const isOwed = !this.#isFinished && rounds.length > 0 && rest === '';
+    return { heard, unheard: `${split.unheard} ${unspoken}`.trim(), rounds, rest, isOwed };
   }
 
   async #generate(): Promise<void> {
-    const { source, timeouts, clock, latency } = this.#options;
     const { signal } = this.#abort;
-    let length = 0;
     try {
-      const events = guardedStream(source(signal), { clock, signal, source: 'language model', ...timeouts });
-      for await (const event of events) {
+      if ((this.#options.awaited ?? []).length > 0) await this.#settled(this.#options.awaited ?? []);
+      while (!signal.aborted) {
+        const calls = await this.#round();
         if (signal.aborted) return;
-        if (event.type === 'end-call') this.#endCall = true;
-        if (event.type !== 'text' || event.delta === '') continue;
-        latency.reached('firstToken', clock.now());
-        const delta = event.delta.slice(0, MAX_CHARS - length);
-        this.#say(this.#splitter.push(delta));
-        length += delta.length;
-        if (length >= MAX_CHARS) break;
+        const isLast = calls.length === 0 || this.#rounds.length > MAX_ROUNDS;
+        if (calls.length > 0) await this.#settled(this.#startTools(calls));
+        if (signal.aborted) return;
+        if (isLast || this.#endCall || this.#length >= MAX_CHARS) break;
       }
-      if (signal.aborted) return;
-      this.#say(this.#splitter.flush());
       this.#speaker.complete();
     } catch (error) {
       if (!signal.aborted) this.#fail('llm', error);
     }
   }
 
-  #say(sentences: readonly string[]): void {
-    for (const sentence of sentences) {
-      this.#options.latency.reached('firstSentence', this.#options.clock.now());
-      this.#speaker.say(sentence);
+  /** Asks once and speaks what comes. The calls that the language stage wants to have made. */
+  async #round(): Promise<ModelToolCall[]> {
+    const { source, timeouts, clock, latency } = this.#options;
+    const { signal } = this.#abort;
+    const rounds = this.#rounds.map(({ sentences, runs }) => ({ text: sentences.join(' '), runs }));
+    const events = guardedStream(source(signal, rounds), {
+      clock,
+      signal,
+      source: 'language model',
+      ...timeouts,
+    });
+    const calls: ModelToolCall[] = [];
+    for await (const event of events) {
+      if (signal.aborted) return [];
+      if (event.type === 'end-call') this.#endCall = true;
+      if (event.type === 'tool-call') calls.push(event);
+      if (event.type !== 'text' || event.delta === '') continue;
+      latency.reached('firstToken', clock.now());
+      const delta = event.delta.slice(0, MAX_CHARS - this.#length);
+      this.#length += delta.length;
+      await this.#say(this.#splitter.push(delta));
+      if (this.#length >= MAX_CHARS) break;
     }
+    if (!signal.aborted) await this.#say(this.#splitter.flush());
+    return this.#options.tools === undefined ? [] : calls;
+  }
+
+  #startTools(events: readonly ModelToolCall[]): readonly ToolRun[] {
+    const { tools } = this.#options;
+    if (tools === undefined) return [];
+    const calls = events.map(({ id, name, arguments: args, argumentsText }) => ({
+      id,
+      name,
+      arguments: args,
+      argumentsText,
+    }));
+    const hearing = { caughtUp: () => this.#caughtUp() };
+    const runs = this.#rounds.length >= MAX_ROUNDS ? tools.refuse(calls) : tools.start(calls, hearing);
+    this.#rounds.push({ sentences: this.#sentences, runs });
+    this.#sentences = [];
+    const end = runs.filter((run) => run.endsCall && !run.isSettled);
+    if (end.length > 0) this.#endCall = true;
+    return runs.filter((run) => !end.includes(run));
+  }
+
+  /** Resolves when all are settled, or the reply is stopped. */
+  async #settled(runs: readonly ToolRun[]): Promise<void> {
+    const { signal } = this.#abort;
+    if (signal.aborted) return;
+    let stop = () => {};
+    const stopped = new Promise<void>((resolve) => {
+      stop = resolve;
+      signal.addEventListener('abort', stop, { once: true });
+    });
+    await Promise.race([stopped, Promise.all(runs.map((run) => run.settled))]);
+    signal.removeEventListener('abort', stop);
+  }
+
+  #say(pieces: readonly string[]): Promise<void> | undefined {
+    const { guardrails } = this.#options;
+    if (guardrails !== undefined && pieces.length > 0) return this.#sayChecked(guardrails, pieces);
+    for (const piece of pieces) this.#speak(piece);
+    return undefined;
+  }
+
+  async #sayChecked(guardrails: Guardrails, pieces: readonly string[]): Promise<void> {
+    const { signal } = this.#abort;
+    for (const piece of pieces) {
+      const allowed = await guardrails.check(piece, signal);
+      if (signal.aborted) return;
+      for (const sentence of allowed) this.#speak(sentence);
+    }
+  }
+
+  #speak(sentence: string): void {
+    this.#options.latency.reached('firstSentence', this.#options.clock.now());
+    this.#sentences.push(sentence);
+    this.#speaker.say(sentence);
+  }
+
+  #caughtUp(): Promise<boolean> {
+    if (this.#stopped) return Promise.resolve(false);
+    if (this.#speaker.caughtUp) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+    });
+  }
+
+  #release(caughtUp: boolean): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve(caughtUp);
+  }
+
+  #settleEnd(text: string): void {
+    for (const run of this.#rounds.flatMap(({ runs }) => runs))
+      if (run.endsCall) run.settle({ text, error: null });
   }
 
   #finish(): void {
     if (this.#stopped) return;
     const { playout, events } = this.#options;
+    this.#isFinished = true;
+    if (this.#endCall) this.#settleEnd(CALL_ENDS);
     events.finished({ ...this.stop(playout.playedMs), endCall: this.#endCall });
   }
 
