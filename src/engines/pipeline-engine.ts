@@ -4,8 +4,12 @@ import type { LanguageModel } from '../providers/language-model.js';
 import type { SpeechToText } from '../providers/speech-to-text.js';
 import type { TextToSpeech } from '../providers/text-to-speech.js';
 import type { EngineRecipe } from './engine.js';
+import { type Guardrail, Guardrails } from './guardrails.js';
 import { PipelineCall } from './pipeline-call.js';
 import { createResponder, type OnMessage, RESPONDER_NAME } from './responder.js';
+import type { TransferTargets } from './tools/built-in-tools.js';
+import type { AgentTool } from './tools/tool.js';
+import { ToolBox } from './tools/tool-box.js';
 
 export interface PipelineOptions {
   readonly stt: SpeechToText;
@@ -21,6 +25,11 @@ export interface PipelineOptions {
   readonly interruptible?: boolean | undefined;
   /** Answers the caller in the place of `llm`. */
   readonly onMessage?: OnMessage | undefined;
+  /** What the language model may call beside the tools that every agent has. Not for `onMessage`. */
+  readonly tools?: readonly AgentTool[] | undefined;
+  /** Whom the language model may hand the caller over to. @default nobody */
+  readonly transferTargets?: TransferTargets | undefined;
+  readonly guardrails?: readonly Guardrail[] | undefined;
 }
 
 /** Longest wait for a language model's first token and between two, in milliseconds. Silence beyond it ends calls anyway. */
@@ -46,7 +55,8 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
       tts: tts.name,
     },
     create(context) {
-      const { caller, callee, clock } = context;
+      const { callId, caller, callee, controls, clock, logger } = context;
+      const { tools = [], transferTargets = {}, guardrails = [] } = options;
       const responder = onMessage && createResponder({ onMessage, caller, callee, clock });
       const model = responder ?? llm;
       if (model === undefined) throw new ConfigError('CONFIG_MISSING', 'There is no language stage.');
@@ -59,6 +69,12 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
         firstMessage: options.firstMessage,
         language: options.language,
         interruptible: options.interruptible ?? true,
+        tools:
+          responder === undefined
+            ? new ToolBox({ tools, transferTargets, callId, caller, callee, controls, clock, logger })
+            : undefined,
+        guardrails:
+          guardrails.length === 0 ? undefined : new Guardrails({ guardrails, callId, clock, logger }),
       });
     },
   };

@@ -41,7 +41,8 @@ export class ToolBox {
   readonly #builtIns: ReadonlyMap<string, BuiltInTool>;
   readonly #running = new Set<ToolRun>();
   readonly #handingOver = new Set<ToolRun>();
-  readonly #closing = new AbortController();
+  readonly #aborts = new Set<AbortController>();
+  #isClosed = false;
 
   constructor(options: ToolBoxOptions) {
     this.#options = options;
@@ -79,7 +80,8 @@ export class ToolBox {
       run.settle({ text: toErrorText(CALL_ENDED), error });
     }
     this.#running.clear();
-    this.#closing.abort();
+    this.#isClosed = true;
+    for (const abort of this.#aborts) abort.abort();
   }
 
   #open(call: ModelToolCall): ToolRun {
@@ -132,15 +134,13 @@ export class ToolBox {
   /** Runs `task` for as long as the tool may take. Its signal then aborts, and when the call ends. */
   async #inTime(tool: AgentTool, task: (signal: AbortSignal) => Promise<unknown>): Promise<unknown> {
     const abort = new AbortController();
-    const giveUp = () => abort.abort();
-    const closing = this.#closing.signal;
-    if (closing.aborted) giveUp();
-    closing.addEventListener('abort', giveUp, { once: true });
+    if (this.#isClosed) abort.abort();
+    else this.#aborts.add(abort);
     let timer: Timer | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = this.#options.clock.after(tool.timeoutMs, () => {
         reject(new ToolError('The tool did not answer in time.'));
-        giveUp();
+        abort.abort();
       });
       abort.signal.addEventListener('abort', () => reject(new ToolError(CALL_ENDED)), { once: true });
     });
@@ -151,7 +151,7 @@ export class ToolBox {
       return await Promise.race([running, late]);
     } finally {
       timer?.cancel();
-      closing.removeEventListener('abort', giveUp);
+      this.#aborts.delete(abort);
     }
   }
 
