@@ -6,7 +6,8 @@ import type { TextToSpeech } from '../providers/text-to-speech.js';
 import type { EngineRecipe } from './engine.js';
 import { type Guardrail, Guardrails } from './guardrails.js';
 import { PipelineCall } from './pipeline-call.js';
-import { createResponder, type OnMessage, RESPONDER_NAME } from './responder.js';
+import { type MessageTarget, openMessageRoute } from './message-route.js';
+import { createResponder, RESPONDER_NAME, RESPONDER_TIMEOUT_MS } from './responder.js';
 import type { TransferTargets } from './tools/built-in-tools.js';
 import type { AgentTool } from './tools/tool.js';
 import { ToolBox } from './tools/tool-box.js';
@@ -24,7 +25,7 @@ export interface PipelineOptions {
   /** False lets the agent finish whatever the caller says meanwhile; that is answered afterwards. @default true */
   readonly interruptible?: boolean | undefined;
   /** Answers the caller in the place of `llm`. */
-  readonly onMessage?: OnMessage | undefined;
+  readonly onMessage?: MessageTarget | undefined;
   /** What the language model may call beside the tools that every agent has. Not for `onMessage`. */
   readonly tools?: readonly AgentTool[] | undefined;
   /** Whom the language model may hand the caller over to. @default nobody */
@@ -36,7 +37,7 @@ export interface PipelineOptions {
 const MODEL_TIMEOUTS = { firstMs: 6000, nextMs: 5000 };
 
 /** onMessage keeps its own deadline; this one lies behind it. */
-const RESPONDER_TIMEOUTS = { firstMs: 31_000, nextMs: 31_000 };
+const RESPONDER_TIMEOUTS = { firstMs: RESPONDER_TIMEOUT_MS + 1000, nextMs: RESPONDER_TIMEOUT_MS + 1000 };
 
 /** The recipe of a pipeline agent. @throws ConfigError when there is nobody to answer. */
 export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
@@ -57,7 +58,8 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
     create(context) {
       const { callId, caller, callee, controls, clock, logger } = context;
       const { tools = [], transferTargets = {}, guardrails = [] } = options;
-      const responder = onMessage && createResponder({ onMessage, caller, callee, clock });
+      const route = onMessage && openMessageRoute(onMessage, { clock });
+      const responder = route && createResponder({ ...route, caller, callee, clock });
       const model = responder ?? llm;
       if (model === undefined) throw new ConfigError('CONFIG_MISSING', 'There is no language stage.');
       return new PipelineCall(context, {
@@ -73,6 +75,7 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
           responder === undefined
             ? new ToolBox({ tools, transferTargets, callId, caller, callee, controls, clock, logger })
             : undefined,
+        owned: [{ close: () => route?.close?.() }],
         guardrails:
           guardrails.length === 0 ? undefined : new Guardrails({ guardrails, callId, clock, logger }),
       });
