@@ -16,6 +16,9 @@ describe('AgentOptions', () => {
       tts: undefined,
       language: undefined,
       interruptible: true,
+      tools: [],
+      transferTargets: {},
+      guardrails: [],
     });
   });
 
@@ -35,12 +38,20 @@ describe('AgentOptions', () => {
     ['variables', { 'a b': 'x' }],
     ['interruptible', 'yes'],
     ['engine', {}],
-    ['tools', []],
+    ['turnTaking', {}],
+    ['tools', {}],
+    ['tools', [{ name: 'a b', description: 'Does.', execute() {} }]],
+    ['tools', [{ name: 'end_call', description: 'Does.', execute() {} }]],
     ['transferTargets', ['+15550123']],
+    ['transferTargets', { sales: '5550123' }],
+    ['transferTargets', { '': '+15550123' }],
+    ['transferTargets', null],
+    ['guardrails', () => true],
+    ['guardrails', ['no']],
     ['firstMesage', 'Hello'],
   ])('refuse %s: %j', (name, value) => {
     const { code, message } = refusal(() => makeAgent({ [name]: value }));
-    expect(code).toBe('CONFIG_INVALID');
+    expect(code).toMatch(/CONFIG_(INVALID|CONFLICT)/);
     expect(message).toContain(name);
   });
 
