@@ -29,6 +29,7 @@ export class CallTransfer {
   #isTaken = false;
   #loss: StreamLoss | undefined;
   #settled: Promise<boolean> | undefined;
+  #tellResult: ((result: TransferResult) => void) | undefined;
 
   constructor(line: CallLine, events: TransferEvents) {
     this.#line = line;
@@ -88,6 +89,20 @@ export class CallTransfer {
     this.#taken();
   }
 
+  /** The same, but resolves with the result; never when the call ends before there is one. */
+  async orderAndWait(to: string, demand: () => void): Promise<TransferResult> {
+    let tell: (result: TransferResult) => void = () => {};
+    const result = new Promise<TransferResult>((resolve) => {
+      tell = resolve;
+    });
+    await this.order(to, () => {
+      demand();
+      // The result may be faster than the answer to the order.
+      this.#tellResult = tell;
+    });
+    return result;
+  }
+
   /** The stream went while the transfer is pending: no end of the call, unless the order is refused. */
   streamGone(loss: StreamLoss): void {
     this.#loss = loss;
@@ -98,9 +113,11 @@ export class CallTransfer {
     if (!this.isPending || this.#line.isOver) return false;
     // The result may be faster than the answer to the order.
     this.#taken();
+    const tellResult = this.#tellResult;
     const to = this.#clear();
     if (to === undefined) return false;
     this.#line.ledger.publish({ type: 'transfer.updated', to, result });
+    tellResult?.(result);
     if (result === 'connected') this.#end();
     else this.#events.back();
     return result !== 'connected';
@@ -127,6 +144,7 @@ export class CallTransfer {
     this.#to = undefined;
     this.#isTaken = false;
     this.#loss = undefined;
+    this.#tellResult = undefined;
     this.#line.timers.cancel('transfer');
     return to;
   }

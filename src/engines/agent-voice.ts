@@ -1,13 +1,14 @@
 // What the agent says on one call: one reply at a time, a filler before it where it is slow, and nothing after it was stopped.
 import type { TranscriptEntry } from '../contract/call-record.js';
-import type { LanguageModelEvent } from '../providers/language-model.js';
 import type { AgentPhase } from './barge-in.js';
 import { EchoGuard } from './echo-guard.js';
 import type { EngineContext } from './engine.js';
 import { Fillers } from './fillers.js';
+import type { Guardrails } from './guardrails.js';
 import type { PipelineStages } from './pipeline-stages.js';
-import { Reply, type ReplyEvents } from './reply.js';
-import type { CutSplit } from './speaker.js';
+import { Reply, type ReplyEvents, type ReplySource, type ReplySplit } from './reply.js';
+import type { ToolBox } from './tools/tool-box.js';
+import type { ToolRun } from './tools/tool-run.js';
 import type { TurnLatencyMeter } from './turn-latency.js';
 import type { TurnTakingSettings } from './turn-taking.js';
 
@@ -19,6 +20,9 @@ export interface AgentVoiceOptions {
   readonly settings: TurnTakingSettings;
   readonly timeouts: { readonly firstMs: number; readonly nextMs: number };
   readonly interruptible: boolean;
+  /** What the language stage may call. Closed with the voice. */
+  readonly tools?: ToolBox | undefined;
+  readonly guardrails?: Guardrails | undefined;
   readonly events: ReplyEvents;
 }
 
@@ -33,10 +37,12 @@ export interface Manner {
 /** One generation of the language stage. */
 export interface Utterance {
   readonly latency: TurnLatencyMeter;
-  readonly source: (signal: AbortSignal) => AsyncIterable<LanguageModelEvent>;
+  readonly source: ReplySource;
+  /** Tools of earlier replies whose results it needs. */
+  readonly awaited?: readonly ToolRun[];
   readonly manner?: Manner;
-  /** The turn that it answers: after `delayMs` without a sound a filler is due. */
-  readonly answers?: { readonly turnIndex: number; readonly delayMs: number };
+  /** The turn that it answers, and since when the caller waits: after a while without a sound a filler is due. */
+  readonly answers?: { readonly turnIndex: number; readonly since: number };
 }
 
 /** In the first second of what it says, and in the last, the agent is not easily interrupted. */
@@ -99,16 +105,19 @@ export class AgentVoice {
 
   /** Begins a reply. Only one may be under way. Returns false when there is no voice. */
   say(utterance: Utterance): boolean {
-    const { context, stages, timeouts, events } = this.#options;
+    const { context, stages, settings, timeouts, tools, guardrails, events } = this.#options;
     const { playout, clock } = context;
     const { voice } = stages;
     if (voice === undefined) return false;
-    const { latency, source, manner = {}, answers } = utterance;
+    const { latency, source, awaited, manner = {}, answers } = utterance;
     this.#generation += 1;
     const reply = new Reply({
       id: `reply-${this.#generation}`,
       source,
       timeouts,
+      tools,
+      awaited,
+      guardrails,
       voice,
       playout,
       clock,
@@ -120,7 +129,8 @@ export class AgentVoice {
     this.#echo.speaking(reply);
     if (answers !== undefined) {
       const isAwaited = () => this.#reply === reply && !latency.has('firstAudio');
-      this.#fillers.arm({ ...answers, isAwaited });
+      const delayMs = answers.since + settings.fillerAfterMs - clock.now();
+      this.#fillers.arm({ turnIndex: answers.turnIndex, delayMs, isAwaited });
     }
     reply.start();
     return true;
@@ -141,12 +151,12 @@ export class AgentVoice {
   }
 
   /** Clears the carrier and stops language and voice in this tick. Undefined when there was nothing to stop. */
-  interrupt(): CutSplit | undefined {
+  interrupt(): ReplySplit | undefined {
     return this.#reply === undefined ? undefined : this.#stop(this.#options.context.playout.clear());
   }
 
   /** Stops without a word to the carrier: the line, or the voice, is gone anyway. */
-  stop(): CutSplit | undefined {
+  stop(): ReplySplit | undefined {
     return this.#stop(this.#options.context.playout.playedMs);
   }
 
@@ -157,8 +167,10 @@ export class AgentVoice {
     return this.#reply !== undefined;
   }
 
-  /** Stops, and frees what is prepared. */
-  close(): CutSplit | undefined {
+  /** Stops, tools that run included, and frees what is prepared. */
+  close(): ReplySplit | undefined {
+    // First, so that what the reply tells of its tools is settled.
+    this.#options.tools?.close();
     const split = this.stop();
     this.#fillers.close();
     return split;
@@ -169,7 +181,7 @@ export class AgentVoice {
     return this.#manner.last === true;
   }
 
-  #stop(playedMs: number): CutSplit | undefined {
+  #stop(playedMs: number): ReplySplit | undefined {
     const reply = this.#reply;
     this.#reply = undefined;
     this.#echo.silent();

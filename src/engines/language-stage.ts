@@ -1,13 +1,17 @@
 // The language stage of one call: asked turn by turn, and kept warm in between.
 import type { Clock } from '../base/clock.js';
-import type { LanguageModel, LanguageModelEvent } from '../providers/language-model.js';
-import type { Conversation } from './conversation.js';
+import type { LanguageModel } from '../providers/language-model.js';
+import type { ReplySource } from './reply.js';
+import type { ToolBox } from './tools/tool-box.js';
+import type { TurnBook } from './turn-book.js';
 
 export interface LanguageStageOptions {
   readonly callId: string;
   readonly clock: Clock;
   readonly model: LanguageModel;
-  readonly conversation: Conversation;
+  /** What the model may call; undefined for one that gives text alone. */
+  readonly tools: ToolBox | undefined;
+  readonly turns: TurnBook;
 }
 
 /** A connection that was idle for longer may have to be made anew. */
@@ -29,11 +33,11 @@ export class LanguageStage {
     model.warmUp?.();
   }
 
-  /** What answers `userText`. The history is that of this moment. */
-  answerTo(userText: string): (signal: AbortSignal) => AsyncIterable<LanguageModelEvent> {
-    const { callId, clock, model, conversation } = this.#options;
-    const messages = conversation.asking(userText);
+  /** Answers the caller, or goes on behind `rounds`. The history is that of this moment. */
+  readonly answer: ReplySource = (signal, rounds) => {
+    const { callId, clock, model, tools, turns } = this.#options;
     this.#usedAt = clock.now();
-    return (signal) => model.respond({ callId, messages, signal });
-  }
+    const messages = turns.asking(rounds);
+    return model.respond({ callId, messages, tools: tools?.definitions, signal });
+  };
 }

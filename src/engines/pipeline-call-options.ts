@@ -2,6 +2,8 @@
 import type { LanguageModel } from '../providers/language-model.js';
 import type { SpeechToText } from '../providers/speech-to-text.js';
 import type { TextToSpeech } from '../providers/text-to-speech.js';
+import type { Guardrails } from './guardrails.js';
+import type { ToolBox } from './tools/tool-box.js';
 import type { IdleSettings, TurnTakingSettings } from './turn-taking.js';
 
 export interface PipelineCallOptions {
@@ -15,4 +17,9 @@ export interface PipelineCallOptions {
   readonly interruptible: boolean;
   readonly turnTaking: TurnTakingSettings;
   readonly idle: IdleSettings | undefined;
+  /** What the model may call; undefined for a language stage that gives text alone. */
+  readonly tools?: ToolBox | undefined;
+  readonly guardrails?: Guardrails | undefined;
+  /** What else lives for this call, closed with it. */
+  readonly owned?: readonly { close(): void }[];
 }

@@ -15,8 +15,8 @@ import type { TurnTimes } from './pending-turn.js';
 import { APOLOGY, APOLOGY_LIMIT_MS, FAILED, type Stage, toFailure } from './pipeline-failure.js';
 import type { PipelineCallOptions } from './pipeline-call-options.js';
 import { PipelineStages } from './pipeline-stages.js';
-import { onlyText, type ReplyOutcome } from './reply.js';
-import type { CutSplit, SpokenSplit } from './speaker.js';
+import { onlyText, type ReplyOutcome, type ReplySplit } from './reply.js';
+import type { SpokenSplit } from './speaker.js';
 import { TurnBook } from './turn-book.js';
 import type { TurnLatencyMeter } from './turn-latency.js';
 import { UsageMeter } from './usage-meter.js';
@@ -47,10 +47,8 @@ export class PipelineCall implements Engine {
     this.#context = context;
     this.#options = options;
     const { callId, clock } = context;
-    const { model, turnTaking: settings, idle, language, interruptible, timeouts } = options;
-    const conversation = new Conversation(options.systemPrompt);
+    const { model, tools, turnTaking: settings, idle, language } = options;
     this.#usage = new UsageMeter((fact) => context.fact(fact));
-    this.#language = new LanguageStage({ callId, clock, model, conversation });
     this.#stages = new PipelineStages({
       context,
       ...options,
@@ -59,19 +57,19 @@ export class PipelineCall implements Engine {
       failed: (stage, error) => this.#fail(stage, error),
     });
     this.#turns = new TurnBook({
-      conversation,
+      conversation: new Conversation(options.systemPrompt),
       fact: (fact) => this.#fact(fact),
       completed: () => this.#usage.state(),
       wallNow: () => clock.wallNow(),
     });
+    this.#language = new LanguageStage({ callId, clock, model, tools, turns: this.#turns });
     const tell = (entry: TranscriptEntry) => this.#fact({ type: 'transcript.segment', entry });
     this.#agent = new AgentVoice({
+      ...options,
       context,
       tell,
       stages: this.#stages,
       settings,
-      timeouts,
-      interruptible,
       events: {
         spoken: (text) => this.#turns.spoken(text),
         finished: (outcome) => this.#attempt('engine', () => this.#finished(outcome)),
@@ -235,17 +233,17 @@ export class PipelineCall implements Engine {
   }
 
   /** The caller takes the floor: in this tick the carrier is cleared and language and voice are stopped. */
-  #interrupt(): CutSplit | undefined {
+  #interrupt(): ReplySplit | undefined {
     const split = this.#agent.interrupt();
     if (split === undefined) return undefined;
     this.#bargeIn.reset();
     this.#idle?.wait();
     if (split.heard === '' && this.#turns.userText !== '') {
-      this.#turns.dropAnswer(split.unheard);
+      this.#turns.dropAnswer(split);
       return split;
     }
     this.#cutOff = split.rest;
-    this.#turns.complete(split, { interrupted: true });
+    this.#turns.complete(split, { interrupted: !this.#held || split.unheard !== '' });
     return split;
   }
 
@@ -273,7 +271,7 @@ export class PipelineCall implements Engine {
   }
 
   #awaitText(speechEndedAt: number): void {
-    this.#caller.awaitText(speechEndedAt, { isResuming: this.#cutOff !== '' });
+    this.#caller.awaitText(speechEndedAt, { isResuming: this.#cutOff !== '' || this.#turns.isOwed });
   }
 
   /** Who presses keys while the agent may not be interrupted is answered afterwards, like who speaks. */
@@ -295,24 +293,26 @@ export class PipelineCall implements Engine {
     const cutOff = this.#cutOff;
     this.#cutOff = '';
     if (said === '' && (this.#turns.userText ?? '') === '') {
-      // A sound without words has cut the agent off: it goes on with the sentence that was cut.
-      if (cutOff !== '') this.#say(cutOff);
+      // A sound without words has cut the agent off: it goes on with what its tools gave, or with the sentence that was cut.
+      if (this.#turns.isOwed) this.#respondAgain();
+      else if (cutOff !== '') this.#say(cutOff);
       return;
     }
     const turn = this.#turns.open(said, startedAt);
-    if (times !== undefined) {
-      turn.latency.reached('speechEnded', times.speechEndedAt);
-      turn.latency.reached('turnEnded', times.turnEndedAt);
-      turn.latency.reached('textFinal', this.#context.clock.now());
-    }
+    if (times !== undefined) turn.latency.callerFinished(times, this.#context.clock.now());
     this.#respond(turn, times?.speechEndedAt);
   }
 
-  #respond(turn: { index: number; userText: string; latency: TurnLatencyMeter }, since?: number): void {
-    const now = this.#context.clock.now();
-    const delayMs = (since ?? now) + this.#options.turnTaking.fillerAfterMs - now;
-    const source = this.#language.answerTo(turn.userText);
-    this.#begin({ latency: turn.latency, source, answers: { turnIndex: turn.index, delayMs } });
+  /** The caller waits for the answer since `since`. */
+  #respond({ index, latency }: { index: number; latency: TurnLatencyMeter }, since?: number): void {
+    const answers = { turnIndex: index, since: since ?? this.#context.clock.now() };
+    const { unsettled: awaited } = this.#turns;
+    this.#begin({ latency, source: this.#language.answer, awaited, answers });
+  }
+
+  /** Nobody has said anything more. */
+  #respondAgain(): void {
+    this.#respond(this.#turns.open('', this.#context.clock.wallNow()));
   }
 
   /** A turn that the agent opens itself. */
@@ -329,16 +329,17 @@ export class PipelineCall implements Engine {
 
   /** After a hold: words that came before it are answered, and what it cut off is said after all where that is wanted. */
   #goOn(how: Resumption): void {
-    const { clock } = this.#context;
     const cutOff = this.#cutOff;
     this.#idle?.wait();
     if (how === 'listen') {
       this.#cutOff = '';
       this.#turns.complete(NOTHING, { interrupted: true });
     }
-    if (this.#caller.text !== '') this.#awaitText(clock.now());
+    if (this.#caller.text !== '') this.#awaitText(this.#context.clock.now());
+    // A caller who was not transferred is told so.
+    else if (this.#turns.isOwed) this.#respondAgain();
     else if (how === 'listen') return;
-    else if ((this.#turns.userText ?? '') !== '') this.#respond(this.#turns.open('', clock.wallNow()));
+    else if ((this.#turns.userText ?? '') !== '') this.#respondAgain();
     else if (cutOff !== '') {
       this.#cutOff = '';
       this.#say(cutOff);

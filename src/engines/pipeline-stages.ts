@@ -10,6 +10,8 @@ export interface PipelineStagesOptions {
   readonly stt: SpeechToText;
   readonly tts: TextToSpeech;
   readonly language: string | undefined;
+  /** What else lives for this call, closed with it. */
+  readonly owned?: readonly { close(): void }[];
   readonly heard: SpeechToTextEvents;
   /** Characters that the voice is paid for. */
   readonly spoke: (usage: { readonly characters: number }) => void;
@@ -65,7 +67,7 @@ export class PipelineStages {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    for (const session of [this.#ears, this.#voice]) {
+    for (const session of [this.#ears, this.#voice, ...(this.#options.owned ?? [])]) {
       try {
         this.#watched('engine', session?.close());
       } catch (error) {

@@ -16,6 +16,8 @@ export interface SpeakerEvents {
   firstFrameHeard(at: number): void;
   /** The sentences that have been heard or are being spoken now. */
   spoken(text: string): void;
+  /** Everything that was said so far has been heard, and more may come. */
+  caughtUp?(): void;
   /** Everything was heard, and no more will come. */
   finished(): void;
   /** The voice failed; nothing more will be spoken. */
@@ -109,6 +111,12 @@ export class Speaker {
       return partBetween(text, { fromMs: fromMs - startMs, toMs: toMs - startMs }, audio);
     });
     return joined(parts);
+  }
+
+  /** True when nothing that was said is still to be heard. */
+  get caughtUp(): boolean {
+    const isHeard = ({ state }: Sentence) => state === 'heard' || state === 'silent';
+    return !this.#running && this.#sentences.every(isHeard);
   }
 
   /** Queues a sentence. After `complete` it is the last one all the same. */
@@ -279,8 +287,11 @@ export class Speaker {
   }
 
   #settle(): void {
-    if (this.#stopped || this.#running || !this.#complete) return;
-    if (this.#sentences.some((sentence) => sentence.state !== 'heard' && sentence.state !== 'silent')) return;
+    if (this.#stopped || !this.caughtUp) return;
+    if (!this.#complete) {
+      this.#options.events.caughtUp?.();
+      return;
+    }
     this.#stopped = true;
     this.#watch?.cancel();
     this.#options.events.finished();

@@ -5,7 +5,7 @@ import { PCM_16K } from '../../src/audio/format.js';
 import { Pacer } from '../../src/audio/pacer.js';
 import { silentLogger } from '../../src/base/log.js';
 import type { TranscriptEntry, Turn } from '../../src/contract/call-record.js';
-import type { Engine, EngineFact } from '../../src/engines/engine.js';
+import type { Engine, EngineFact, TransferOutcome } from '../../src/engines/engine.js';
 import { createPipelineRecipe, type PipelineOptions } from '../../src/engines/pipeline-engine.js';
 import { DEFAULT_TURN_TAKING, type TurnTakingSettings } from '../../src/engines/turn-taking.js';
 import type {
@@ -135,6 +135,11 @@ export class CallRig {
   readonly ended: { reason: string; failure: { code: string; message: string } | undefined; at: number }[] =
     [];
   readonly ears: FakeRecogniser;
+  /** What the engine asked of its call. */
+  readonly orders: string[] = [];
+  /** What becomes of a transfer. */
+  transfer: (to: string) => Promise<TransferOutcome> = () => new Promise(() => {});
+  sendDigits: (digits: string) => Promise<void> = async () => {};
   readonly model = new FakeModel();
   readonly voice: FakeVoice;
   readonly player: CarrierPlayer;
@@ -170,6 +175,16 @@ export class CallRig {
       clock,
       logger: silentLogger,
       playout: this.pacer,
+      controls: {
+        transfer: (to) => {
+          this.orders.push(`transfer ${to}`);
+          return this.transfer(to);
+        },
+        sendDigits: async (digits) => {
+          this.orders.push(`keys ${digits}`);
+          await this.sendDigits(digits);
+        },
+      },
       fact: (fact) => void this.facts.push(structuredClone(fact)),
       endCall: (reason, failure) => void this.ended.push({ reason, failure, at: clock.now() }),
     });

@@ -37,6 +37,9 @@ describe('AgentOptions', () => {
         prompts: ['Are you still there?', 'Hello? Can you hear me?'],
         goodbye: 'I cannot hear you, so I will hang up now. Goodbye.',
       },
+      tools: [],
+      transferTargets: {},
+      guardrails: [],
     });
   });
 
@@ -67,12 +70,19 @@ describe('AgentOptions', () => {
     ['idle', { prompts: [7] }],
     ['idle', { goodbye: '' }],
     ['engine', {}],
-    ['tools', []],
+    ['tools', {}],
+    ['tools', [{ name: 'a b', description: 'Does.', execute() {} }]],
+    ['tools', [{ name: 'end_call', description: 'Does.', execute() {} }]],
     ['transferTargets', ['+15550123']],
+    ['transferTargets', { sales: '5550123' }],
+    ['transferTargets', { '': '+15550123' }],
+    ['transferTargets', null],
+    ['guardrails', () => true],
+    ['guardrails', ['no']],
     ['firstMesage', 'Hello'],
   ])('refuse %s: %j', (name, value) => {
     const { code, message } = refusal(() => makeAgent({ [name]: value }));
-    expect(code).toBe('CONFIG_INVALID');
+    expect(code).toMatch(/CONFIG_(INVALID|CONFLICT)/);
     expect(message).toContain(name);
   });
 
