@@ -29,7 +29,8 @@ function optionRow(member) {
 
 /** @param {string} name */
 function optionTable(name) {
-  const path = `src/options/${name.replace('Options', '').toLowerCase()}.ts`;
+  const file = name.replace('Options', '').replace(/(?<=[a-z])[A-Z]/g, '-$&');
+  const path = `src/options/${file.toLowerCase()}.ts`;
   const source = parse(path);
   const found = source.statements.find((node) => ts.isInterfaceDeclaration(node) && node.name.text === name);
   if (found === undefined || !ts.isInterfaceDeclaration(found))

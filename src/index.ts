@@ -54,11 +54,16 @@ export type {
   VoiceMode,
 } from './contract/call-record.js';
 export type { Aggregates, CallSummary } from './contract/dashboard-api.js';
+export type { Guardrail } from './engines/guardrails.js';
 export type { MessageData, OnMessage } from './engines/responder.js';
+export type { TransferTargets } from './engines/tools/built-in-tools.js';
+export type { StandardSchema, Tool, ToolContext } from './engines/tools/tool.js';
 export type { Agent, AgentOptions } from './options/agent.js';
 export type { CallOptions } from './options/call.js';
 export type { ClientOptions } from './options/client.js';
+export type { IdleOptions } from './options/idle.js';
 export type { ServeOptions } from './options/serve.js';
+export type { TurnTakingOptions } from './options/turn-taking.js';
 export type {
   ChatMessage,
   JsonObject,

@@ -176,7 +176,8 @@ describe('what stands only in its place', () => {
   it('only streams, providers, the responder and testing import ws', () => {
     const uses = (file: string) => importsOf(file).includes('ws');
     const isPlace = (file: string) =>
-      ['server/streams.ts', 'engines/responder.ts'].includes(file) || /^(providers|testing)\//.test(file);
+      ['server/streams.ts', 'engines/responder-socket.ts'].includes(file) ||
+      /^(providers|testing)\//.test(file);
     expect(files.filter((file) => uses(file) && !isPlace(file))).toEqual([]);
   });
 

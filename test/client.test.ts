@@ -68,7 +68,7 @@ describe('Offhook', () => {
       });
       expect(await (await fetch(`${server.url}/health`)).json()).toEqual({ status: 'ok', mode: 'local' });
       expect(warnings()).toEqual([
-        'the agent has no provider for these stages: the local stack stands in, which is for trying out',
+        'the agent does not name these stages: a key in the environment chooses, else the local stack, which is for trying out',
         'dashboard and API are open to whoever reaches this address: set dashboardToken',
         'manageWebhook skipped: the number is left as it is',
       ]);

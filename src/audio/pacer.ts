@@ -66,7 +66,8 @@ export class Pacer implements Playout {
   #marks: Mark[] = [];
   /** Marks at the carrier, with their position in milliseconds. */
   readonly #pending = new Map<string, number>();
-  #listeners: ((sentAtMs: number) => void)[] = [];
+  /** Who waits for the first frame behind a position, in samples since the last clear. */
+  #listeners: { readonly after: number; readonly tell: (sentAtMs: number) => void }[] = [];
   #pushedAt = 0;
   #timer: Timer | undefined;
   /** Something was sent that no mark has confirmed as heard. */
@@ -142,7 +143,7 @@ export class Pacer implements Playout {
   }
 
   onNextFrameSent(listener: (sentAtMs: number) => void): void {
-    if (!this.#closed) this.#listeners.push(listener);
+    if (!this.#closed) this.#listeners.push({ after: this.#sent + this.#queued, tell: listener });
   }
 
   /** The carrier sent a mark back. True when it stands for audio that was heard; false for one that was cleared or never ours. */
@@ -221,9 +222,9 @@ export class Pacer implements Playout {
     this.#unconfirmed = true;
     this.#sink.sendAudio(this.#converter.convert(this.#frame));
     if (this.#listeners.length === 0) return;
-    const listeners = this.#listeners;
-    this.#listeners = [];
-    for (const listener of listeners) listener(now);
+    const reached = this.#listeners.filter(({ after }) => after < this.#sent);
+    this.#listeners = this.#listeners.filter(({ after }) => after >= this.#sent);
+    for (const { tell } of reached) tell(now);
   }
 
   #fillFrame(samples: number): void {

@@ -3,7 +3,7 @@ import { OffhookError } from '../base/errors.js';
 import { describeError } from '../base/log.js';
 import { maskPhone } from '../base/redact.js';
 import type { CallFailure, EndReason, MediaCounters } from '../contract/call-record.js';
-import type { EngineFact, EngineFailure, EngineRecipe } from '../engines/engine.js';
+import type { EngineControls, EngineFact, EngineFailure, EngineRecipe } from '../engines/engine.js';
 import { type CallEnding, NORMAL_CLOSE } from './call-ending.js';
 import { type CallLine, webhookBaseUrl } from './call-line.js';
 import type { LiveMessage } from './call-stream.js';
@@ -16,6 +16,7 @@ export interface ConversationEvents {
 
 export interface ConversationOptions {
   readonly recipe: EngineRecipe;
+  readonly controls: EngineControls;
   readonly counters: MediaCounters;
 }
 
@@ -96,7 +97,7 @@ export class CallConversation {
   #begin(stream: VoiceLine): void {
     const { callId, environment, identity, ledger } = this.#line;
     const { backend, clock, logger } = environment;
-    const { recipe, counters } = this.#options;
+    const { recipe, controls, counters } = this.#options;
     const { carrier, caller, callee } = identity;
     this.#isStarted = true;
     ledger.publish({ type: 'call.started', mode: recipe.mode, provider: recipe.providers, ...identity });
@@ -110,6 +111,7 @@ export class CallConversation {
         counters,
         backend,
         recipe,
+        controls,
         clock,
         logger,
         onFact: (fact) => this.#state(fact),

@@ -80,7 +80,14 @@ export class CallSession {
     });
     this.#conversation = new CallConversation(
       this.#line,
-      { recipe: seed.outbound?.recipe ?? environment.recipe, counters: this.#media.counters },
+      {
+        recipe: seed.outbound?.recipe ?? environment.recipe,
+        controls: {
+          transfer: (to) => this.#transfer.orderAndWait(to, () => this.#demandTransferable()),
+          sendDigits: (digits) => this.sendDigits(digits),
+        },
+        counters: this.#media.counters,
+      },
       { ends: (ending, { untold }) => this.#agentEnds(ending, untold) },
     );
     const streams = { media: this.#media, conversation: this.#conversation, byStream: seed.byStream };
@@ -208,7 +215,7 @@ export class CallSession {
 
   /** @throws RequestError, ConfigError without credentials or host, CarrierError; the call then goes on. */
   async transfer(to: string): Promise<void> {
-    await this.#transfer.order(to, () => this.#demandConversation('The call cannot be transferred now.'));
+    await this.#transfer.order(to, () => this.#demandTransferable());
   }
 
   /** @throws RequestError, ConfigError, CarrierError; the call then goes on. */
@@ -313,6 +320,10 @@ export class CallSession {
     else if (message.type !== 'spoken-text') this.#conversation.receive(message);
     else if (!this.#conversation.takesSpokenText) this.#media.complain('Text for a real speech-to-text.');
     else if (this.#keys.takesSmallMessage()) this.#conversation.receive(message);
+  }
+
+  #demandTransferable(): void {
+    this.#demandConversation('The call cannot be transferred now.');
   }
 
   /** @throws RequestError unless agent and caller are talking. */

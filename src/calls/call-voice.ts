@@ -6,7 +6,14 @@ import type { Clock, Timer } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import type { CallIdentity } from '../contract/call-event.js';
 import type { EndReason, MediaCounters } from '../contract/call-record.js';
-import type { Engine, EngineFact, EngineFailure, EngineRecipe, SpokenText } from '../engines/engine.js';
+import type {
+  Engine,
+  EngineControls,
+  EngineFact,
+  EngineFailure,
+  EngineRecipe,
+  SpokenText,
+} from '../engines/engine.js';
 import type { TranscoderBackend } from '../transcoder/backend.js';
 import { type AudioLine, AudioPath } from './audio-path.js';
 import type { StreamSocket } from './call-desk.js';
@@ -43,6 +50,7 @@ export interface VoiceOptions {
   readonly counters: MediaCounters;
   readonly backend: TranscoderBackend;
   readonly recipe: EngineRecipe;
+  readonly controls: EngineControls;
   readonly clock: Clock;
   readonly logger: Logger;
   onFact(fact: EngineFact): void;
@@ -66,7 +74,7 @@ export class CallVoice {
   /** @throws what the audio path or the recipe throws; nothing is left open then. */
   constructor(line: VoiceLine, options: VoiceOptions) {
     this.#options = options;
-    const { callId, identity, recipe, logger, backend } = options;
+    const { callId, identity, recipe, controls, logger, backend } = options;
     const { caller, callee, direction } = identity;
     const clock = this.#guardedClock();
     this.#audio = new AudioPath(this.#audioLine(line), {
@@ -83,6 +91,7 @@ export class CallVoice {
         clock,
         logger,
         playout: this.#audio.playout,
+        controls,
         fact: (fact) => options.onFact(fact),
         endCall: (reason, failure) => this.#try(() => this.#endAfterPlayback(reason, failure)),
       });

@@ -33,6 +33,7 @@ interface Order {
   loss: StreamLoss | undefined;
   /** Ends the doubt. */
   prove(): void;
+  readonly tellResult: (result: TransferResult) => void;
 }
 
 /**
@@ -63,6 +64,10 @@ export class CallTransfer {
 
   /** Resolves when the carrier has taken the order. `demand` throws when none can be given now. @throws RequestError, ConfigError, CarrierError; the call then goes on. */
   async order(to: string, demand: () => void): Promise<void> {
+    await this.#give(to, demand, () => {});
+  }
+
+  async #give(to: string, demand: () => void, tellResult: Order['tellResult']): Promise<void> {
     const { environment, identity, callId } = this.#line;
     const { carrierCallId } = identity;
     if (!isE164(to)) {
@@ -80,7 +85,7 @@ export class CallTransfer {
       ringTimeoutSeconds: RING_TIMEOUT_SECONDS,
     };
     const answer = (async () => environment.carrier.rest.transfer(carrierCallId, request))();
-    const order = this.#begin(to, answer);
+    const order = this.#begin(to, answer, tellResult);
     try {
       await answer;
     } catch (error) {
@@ -95,6 +100,17 @@ export class CallTransfer {
       });
     }
     this.#take(order);
+  }
+
+  /** The same, but resolves with the result; never when the call ends before there is one. */
+  async orderAndWait(to: string, demand: () => void): Promise<TransferResult> {
+    let tell: (result: TransferResult) => void = () => {};
+    const result = new Promise<TransferResult>((resolve) => {
+      tell = resolve;
+    });
+    // The result may be faster than the answer to the order.
+    await this.#give(to, demand, tell);
+    return result;
   }
 
   /** The stream went while the transfer is pending: no end of the call, unless the order is refused. */
@@ -115,18 +131,19 @@ export class CallTransfer {
     else this.#take(order);
     this.#forget();
     this.#tell(order, result);
+    order.tellResult(result);
     if (result === 'connected') this.#end();
     else if (!wasDropped) this.#events.back();
     return result !== 'connected';
   }
 
-  #begin(to: string, answer: Promise<void>): Order {
+  #begin(to: string, answer: Promise<void>, tellResult: Order['tellResult']): Order {
     const isAccepted = answer.then(
       () => true,
       () => false,
     );
     this.#forget();
-    this.#order = { to, isAccepted, phase: 'asked', loss: undefined, prove: () => {} };
+    this.#order = { to, isAccepted, phase: 'asked', loss: undefined, prove: () => {}, tellResult };
     return this.#order;
   }
 

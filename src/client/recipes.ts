@@ -1,48 +1,86 @@
-// From agents to recipes of engines: the local stack stands in for stages that an agent does not name.
+// From agents to recipes of engines: chooses providers for stages that an agent does not name.
 import type { Logger } from '../base/log.js';
 import type { EngineRecipe } from '../engines/engine.js';
+import type { MessageTarget } from '../engines/message-route.js';
 import { createPipelineRecipe } from '../engines/pipeline-engine.js';
-import type { OnMessage } from '../engines/responder.js';
 import type { Agent, CallTexts } from '../options/agent.js';
-import { ScriptedLanguageModel } from '../providers/llm/index.js';
-import { SimulatedSpeechToText } from '../providers/stt/index.js';
-import { FliteTextToSpeech } from '../providers/tts/index.js';
+import {
+  type Choice,
+  chooseLanguageModel,
+  chooseSpeechToText,
+  chooseTextToSpeech,
+} from './auto-providers.js';
 
-/** Makes recipes. Says once per agent which of its stages the local stack stands in for. */
+/** The stages of an agent, chosen once for all its calls. */
+interface Stages {
+  readonly stt: Choice<NonNullable<Agent['options']['stt']>>;
+  /** Undefined where onMessage answers. */
+  readonly llm: Choice<NonNullable<Agent['options']['llm']>> | undefined;
+  readonly tts: Choice<NonNullable<Agent['options']['tts']>>;
+}
+
+/** Makes recipes. Says once per agent which stages were chosen for it, and why. */
 export class Recipes {
-  readonly #onMessage: OnMessage | undefined;
+  readonly #onMessage: MessageTarget | undefined;
   readonly #logger: Logger;
-  readonly #announced = new WeakSet<Agent>();
+  readonly #stages = new WeakMap<Agent, Stages>();
 
   /** `onMessage` answers in the place of every agent's language model. */
-  constructor(parts: { onMessage: OnMessage | undefined; logger: Logger }) {
+  constructor(parts: { onMessage: MessageTarget | undefined; logger: Logger }) {
     this.#onMessage = parts.onMessage;
     this.#logger = parts.logger;
   }
 
-  /** The recipe of an agent's calls, or of one call that says something else. @throws ConfigError */
+  /** The recipe of an agent's calls, or of one call that says something else. @throws ConfigError, also for a key that is missing */
   create(agent: Agent, call: CallTexts = {}): EngineRecipe {
-    this.#announce(agent);
-    const onMessage = this.#onMessage;
-    const { stt, llm, tts, ...options } = agent.optionsFor(call);
+    const { stt, llm, tts } = this.#stagesOf(agent);
     return createPipelineRecipe({
-      ...options,
-      stt: stt ?? new SimulatedSpeechToText(),
-      llm: llm ?? (onMessage === undefined ? new ScriptedLanguageModel() : undefined),
-      tts: tts ?? new FliteTextToSpeech(),
-      onMessage,
+      ...agent.optionsFor(call),
+      stt: stt.provider,
+      llm: llm?.provider,
+      tts: tts.provider,
+      onMessage: this.#onMessage,
     });
   }
 
-  #announce(agent: Agent): void {
+  #stagesOf(agent: Agent): Stages {
+    const known = this.#stages.get(agent);
+    if (known !== undefined) return known;
     const { stt, llm, tts } = agent.options;
-    const stages = { stt, llm: this.#onMessage ?? llm, tts };
-    const missing = Object.entries(stages).flatMap(([name, stage]) => (stage === undefined ? [name] : []));
-    if (missing.length === 0 || this.#announced.has(agent)) return;
-    this.#announced.add(agent);
-    this.#logger.warn(
-      { stages: missing },
-      'the agent has no provider for these stages: the local stack stands in, which is for trying out',
-    );
+    const stages: Stages = {
+      stt: given(stt) ?? chooseSpeechToText(),
+      llm: this.#onMessage === undefined ? (given(llm) ?? chooseLanguageModel()) : undefined,
+      tts: given(tts) ?? chooseTextToSpeech(),
+    };
+    for (const { provider } of choicesOf(stages)) provider.assertConfigured?.();
+    this.#stages.set(agent, stages);
+    this.#announce(stages);
+    return stages;
   }
+
+  #announce(stages: Stages): void {
+    const chosen = Object.entries(stages).flatMap(
+      ([stage, choice]: [string, Choice<{ name: string }> | undefined]) =>
+        choice === undefined || choice.reason === 'given'
+          ? []
+          : [[stage, `${choice.provider.name} (${choice.reason})`]],
+    );
+    if (chosen.length === 0) return;
+    const fields = Object.fromEntries(chosen);
+    if (choicesOf(stages).some(({ isLocal }) => isLocal))
+      this.#logger.warn(
+        fields,
+        'the agent does not name these stages: a key in the environment chooses, else the local stack, which is for trying out',
+      );
+    else
+      this.#logger.info(fields, 'the agent does not name these stages: the keys in the environment choose');
+  }
+}
+
+function given<T>(provider: T | undefined): Choice<T> | undefined {
+  return provider === undefined ? undefined : { provider, reason: 'given', isLocal: false };
+}
+
+function choicesOf({ stt, llm, tts }: Stages): Choice<{ assertConfigured?(): void }>[] {
+  return [stt, ...(llm === undefined ? [] : [llm]), tts];
 }

@@ -1,26 +1,36 @@
 // The caller makes a sound while the agent speaks: an interruption, or only a sign of listening?
 import { FRAME_MS } from '../audio/format.js';
+import { countWords, type Lexicon, lexiconFor, wordsOf } from './lexicon.js';
 
 /** What to do: nothing yet, stop the agent, or forget what the caller said. */
 export type BargeInDecision = 'wait' | 'interrupt' | 'dismiss';
 
-/** What the agent does while the caller makes a sound. A thinking one has said nothing that could be talked over. */
-export type AgentPhase = 'thinking' | 'speaking';
+/**
+ * What the agent does while the caller makes a sound. A `thinking` one has said nothing that could be talked over. `careful`: it
+ * speaks, and what is heard may well be no interruption: an echo in the first seconds of a call, when cancellers have not settled;
+ * the end of what the caller said before, in the first second of an answer; the start of what comes next, in its last.
+ */
+export type AgentPhase = 'thinking' | 'speaking' | 'careful';
 
-/** Voice of this length is an interruption whatever it says. */
-const VOICED_TO_INTERRUPT_MS: Readonly<Record<AgentPhase, number>> = { thinking: 200, speaking: 500 };
-const WORDS_TO_INTERRUPT = 2;
-const STOP_WORDS = new Set(['wait', 'stop', 'no']);
-const BACKCHANNEL = new Set(
-  'mm|hm|hmm|mhm|mmhm|mm-hm|mm-hmm|uh-huh|uhuh|ok|okay|yes|yeah|yep|right|sure|ah|oh|aha|i see|got it'.split(
-    '|',
-  ),
-);
+export interface BargeInOptions {
+  /** Voice of this length is an interruption whatever it says. */
+  readonly voicedMs: number;
+  /** So are this many words. */
+  readonly words: number;
+  readonly lexicon: Lexicon;
+}
+
+const THINKING_MS = 200;
+/** How much longer voice must last where care is due. Source: 800 ms at the default, above echoes and laughs. */
+const CAREFUL_FACTOR = 1.6;
 
 /** True for empty text and for the small sounds of a listener. */
-export function isBackchannel(text: string): boolean {
+export function isBackchannel(text: string, lexicon: Lexicon = lexiconFor(undefined)): boolean {
   const said = wordsOf(text);
-  return said.length === 0 || BACKCHANNEL.has(said.join(' ')) || said.every((word) => BACKCHANNEL.has(word));
+  const { backchannels } = lexicon;
+  return (
+    said.length === 0 || backchannels.has(said.join(' ')) || said.every((word) => backchannels.has(word))
+  );
 }
 
 /**
@@ -28,9 +38,23 @@ export function isBackchannel(text: string): boolean {
  * `interrupt` or `dismiss` ends the stretch.
  */
 export class BargeIn {
+  readonly #lexicon: Lexicon;
+  readonly #words: number;
+  readonly #voicedToInterruptMs: Readonly<Record<AgentPhase, number>>;
   #voicedMs = 0;
   #text = '';
   #open = false;
+
+  constructor(options: BargeInOptions = { voicedMs: 500, words: 2, lexicon: lexiconFor(undefined) }) {
+    const { voicedMs, words, lexicon } = options;
+    this.#lexicon = lexicon;
+    this.#words = words;
+    this.#voicedToInterruptMs = {
+      thinking: Math.min(THINKING_MS, voicedMs),
+      speaking: voicedMs,
+      careful: voicedMs * CAREFUL_FACTOR,
+    };
+  }
 
   /** Speech has started `beforeMs` ago: the agent goes on, for now. The frame that told follows. */
   speechStarted(beforeMs = 0): void {
@@ -41,23 +65,25 @@ export class BargeIn {
   frame(voiced: boolean, agent: AgentPhase): BargeInDecision {
     if (!this.#open || !voiced) return 'wait';
     this.#voicedMs += FRAME_MS;
-    return this.#voicedMs >= VOICED_TO_INTERRUPT_MS[agent] ? this.#decide('interrupt') : 'wait';
+    return this.#voicedMs >= this.#voicedToInterruptMs[agent] ? this.#decide('interrupt') : 'wait';
   }
 
   /** All text of the stretch so far. To a thinking agent any word is more to think about. */
   text(text: string, agent: AgentPhase): BargeInDecision {
     this.#open = true;
     this.#text = text;
-    if (agent === 'thinking' && wordsOf(text).length > 0) return this.#decide('interrupt');
-    if (isBackchannel(text)) return 'wait';
+    const { stopWords, backchannels } = this.#lexicon;
     const words = wordsOf(text);
-    const meant = words.length >= WORDS_TO_INTERRUPT || words.some((word) => STOP_WORDS.has(word));
-    return meant ? this.#decide('interrupt') : 'wait';
+    if (agent === 'thinking' && words.length > 0) return this.#decide('interrupt');
+    if (isBackchannel(text, this.#lexicon)) return 'wait';
+    if (words.some((word) => stopWords.has(word))) return this.#decide('interrupt');
+    const meant = agent === 'careful' ? words.filter((word) => !backchannels.has(word)).join(' ') : text;
+    return countWords(meant) >= this.#words ? this.#decide('interrupt') : 'wait';
   }
 
   /** The caller has gone quiet. One plain word is an answer all the same. */
   silence(): BargeInDecision {
-    return this.#decide(isBackchannel(this.#text) ? 'dismiss' : 'interrupt');
+    return this.#decide(isBackchannel(this.#text, this.#lexicon) ? 'dismiss' : 'interrupt');
   }
 
   reset(): void {
@@ -70,12 +96,4 @@ export class BargeIn {
     this.reset();
     return decision;
   }
-}
-
-function wordsOf(text: string): string[] {
-  return text
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}'-]+/gu, ' ')
-    .split(' ')
-    .filter((word) => word !== '');
 }

@@ -1,32 +1,56 @@
-// What the language model is told of the call so far: what was said, and what was heard.
+// What the language model is told of the call so far: what was said, what was heard, and what tools gave.
 import type { ChatMessage } from '../providers/language-model.js';
+import type { Round } from './tools/rounds.js';
+import type { ToolRun } from './tools/tool-run.js';
+
+/** Something that happened: the caller said it, the caller heard it, or the agent called tools behind what was heard. */
+export type Step =
+  | { readonly role: 'user' | 'assistant'; readonly text: string }
+  | ({ readonly role: 'tools' } & Round);
 
 /** The history of one call. Append-only, so that the start of every request is the same. */
 export class Conversation {
-  readonly #messages: ChatMessage[] = [];
+  readonly #systemPrompt: string;
+  readonly #steps: Step[] = [];
 
   constructor(systemPrompt: string | undefined) {
-    if (systemPrompt !== undefined && systemPrompt !== '')
-      this.#messages.push({ role: 'system', content: systemPrompt });
+    this.#systemPrompt = systemPrompt ?? '';
   }
 
-  /** A turn is over. Empty texts leave no message; what one side says twice in a row is one message. */
-  add(userText: string, heardText: string): void {
-    append(this.#messages, 'user', userText);
-    append(this.#messages, 'assistant', heardText);
+  /** A turn is over. Steps without a text or tools leave nothing. */
+  add(steps: readonly Step[]): void {
+    this.#steps.push(...steps.filter((step) => step.role === 'tools' || step.text !== ''));
   }
 
-  /** Everything so far, and `userText` as the message to answer. */
-  asking(userText: string): ChatMessage[] {
-    const messages = this.#messages.map((message) => ({ ...message }));
-    append(messages, 'user', userText);
+  /** Everything so far and `steps`, which are not over. What one side says twice in a row is one message. */
+  asking(steps: readonly Step[]): ChatMessage[] {
+    const messages: ChatMessage[] = [];
+    if (this.#systemPrompt !== '') messages.push({ role: 'system', content: this.#systemPrompt });
+    for (const step of [...this.#steps, ...steps]) {
+      if (step.role === 'tools') appendTools(messages, step);
+      else append(messages, step.role, step.text);
+    }
     return messages;
+  }
+
+  /** Tools whose results `asking` would lack: it must wait for them. */
+  unsettled(steps: readonly Step[]): ToolRun[] {
+    return [...this.#steps, ...steps]
+      .flatMap((step) => (step.role === 'tools' ? step.runs : []))
+      .filter((run) => !run.isSettled);
   }
 }
 
 function append(messages: ChatMessage[], role: 'user' | 'assistant', content: string): void {
   if (content === '') return;
   const last = messages.at(-1);
-  if (last?.role === role) last.content = `${last.content} ${content}`;
+  const isSame = last?.role === role && !(last.role === 'assistant' && last.toolCalls !== undefined);
+  if (isSame) last.content = `${last.content} ${content}`;
   else messages.push({ role, content });
+}
+
+function appendTools(messages: ChatMessage[], { text, runs }: Round): void {
+  messages.push({ role: 'assistant', content: text, toolCalls: runs.map(({ call }) => call) });
+  for (const { call, resultText } of runs)
+    messages.push({ role: 'tool', toolCallId: call.id, content: resultText });
 }

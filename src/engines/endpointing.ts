@@ -1,13 +1,15 @@
 // Has the caller finished? Silence, measured in frames, against a wait that depends on how the words end.
 import { FRAME_MS } from '../audio/format.js';
 import type { Clock, Timer } from '../base/clock.js';
+import { type Lexicon, lexiconFor, wordsOf } from './lexicon.js';
+import { countDigits, endsInDigits, type WantedDigits, wantedDigits } from './spoken-digits.js';
 
 /** Waits in milliseconds. Source of the defaults: what published voice agents use; people pause about 200 ms between turns. */
 export interface EndpointingWaits {
   readonly baseMs: number;
-  /** After text that ends a sentence, or is a known short answer. */
+  /** After text that ends a sentence, is a known short answer, or has all the digits that were asked for. */
   readonly completeMs: number;
-  /** After text that ends in a conjunction or a filler. */
+  /** After text that ends in a conjunction or a filler, or in the middle of a number that was asked for. */
   readonly openMs: number;
   /** Never longer, whatever the text says and also when no frames arrive. */
   readonly maxMs: number;
@@ -20,25 +22,37 @@ const LONG_TURN_MS = 60_000;
 const LONG_TURN_PAUSE_MS = 200;
 const LONGEST_TURN_MS = 90_000;
 
-const SHORT_ANSWERS = new Set(
-  'yes|no|yeah|yep|nope|sure|okay|ok|right|correct|thanks|thank you|please|hello|hi|bye|goodbye'.split('|'),
-);
-const OPEN_ENDINGS = new Set(
-  'and|but|or|so|because|if|when|with|to|for|the|a|an|of|my|is|um|uh|er|erm|hmm|well|like|then|that'.split(
-    '|',
-  ),
-);
+/** What else is known of the words. */
+export interface EndingHints {
+  readonly lexicon?: Lexicon | undefined;
+  /** The digits that the agent has asked for. */
+  readonly digits?: WantedDigits | undefined;
+}
+
+const TRAILING_OFF = /(\.\.\.|…)["'”’»)\]]*$/;
+const SENTENCE_END = /[.?!。？！．।॥؟۔]["'”’»)\]]*$/;
 
 /** How long silence must last after `text` until the caller has finished. */
-export function waitAfter(text: string, waits: EndpointingWaits = DEFAULT_WAITS): number {
-  const said = text.trim().toLowerCase();
-  const words = said.replace(/[^\p{L}\p{N}' ]+/gu, ' ').trim();
-  if (OPEN_ENDINGS.has(words.split(/\s+/).at(-1) ?? '') && !SHORT_ANSWERS.has(words) && !/[.?!]$/.test(said))
-    return waits.openMs;
+export function waitAfter(
+  text: string,
+  waits: EndpointingWaits = DEFAULT_WAITS,
+  hints: EndingHints = {},
+): number {
+  const said = text.trim();
+  const { shortAnswers, openEndings } = hints.lexicon ?? lexiconFor(undefined);
+  const { digits } = hints;
+  // Recognisers put a full stop behind every group of digits, so the count decides.
+  if (digits !== undefined && endsInDigits(said)) {
+    const isThere = countDigits(said) >= digits.count;
+    if (!isThere) return waits.openMs;
+    return digits.isExact ? waits.completeMs : waits.baseMs;
+  }
   // Three dots, or the one sign for them, are a voice that trails off.
-  if (/(\.\.\.|…)$/.test(said)) return waits.openMs;
-  if (/[.?!]["')\]]*$/.test(said) || SHORT_ANSWERS.has(words)) return waits.completeMs;
-  return waits.baseMs;
+  if (TRAILING_OFF.test(said)) return waits.openMs;
+  if (SENTENCE_END.test(said)) return waits.completeMs;
+  const words = wordsOf(said);
+  if (shortAnswers.has(words.join(' '))) return waits.completeMs;
+  return openEndings.has(words.at(-1) ?? '') ? waits.openMs : waits.baseMs;
 }
 
 export interface EndpointingOptions {
@@ -46,6 +60,9 @@ export interface EndpointingOptions {
   /** The caller has finished. `endedAt` is the clock's time of the last voiced frame. */
   readonly onEndOfTurn: (endedAt: number) => void;
   readonly waits?: EndpointingWaits;
+  readonly lexicon?: Lexicon;
+  /** The recogniser tells the end of a turn: silence ends one only after `maxMs`. @default false */
+  readonly guardOnly?: boolean;
 }
 
 /** Decides the end of the caller's turn. It listens from `speechStarted` or the first text until it has decided or is reset. */
@@ -53,6 +70,9 @@ export class Endpointing {
   readonly #clock: Clock;
   readonly #onEndOfTurn: (endedAt: number) => void;
   readonly #waits: EndpointingWaits;
+  readonly #lexicon: Lexicon | undefined;
+  readonly #guardOnly: boolean;
+  #digits: WantedDigits | undefined;
   #active = false;
   #startedAt = 0;
   #voicedAt = 0;
@@ -64,6 +84,8 @@ export class Endpointing {
     this.#clock = options.clock;
     this.#onEndOfTurn = options.onEndOfTurn;
     this.#waits = options.waits ?? DEFAULT_WAITS;
+    this.#lexicon = options.lexicon;
+    this.#guardOnly = options.guardOnly === true;
   }
 
   /** True from the first sound or word of a turn until its end. */
@@ -91,6 +113,18 @@ export class Endpointing {
     if (this.#active) return;
     this.#begin(this.#clock.now());
     this.#heardVoice();
+  }
+
+  /** What the agent has just said: it may have asked for a number. */
+  agentSaid(text: string): void {
+    this.#digits = wantedDigits(text);
+  }
+
+  /** Somebody who knows says that the caller has finished. Returns false when there was no turn. */
+  finish(): boolean {
+    if (!this.#active) return false;
+    this.#finish();
+    return true;
   }
 
   /** Forgets the turn. */
@@ -123,9 +157,14 @@ export class Endpointing {
 
   #decide(): void {
     const lastedMs = this.#clock.now() - this.#startedAt;
-    const wait = Math.min(waitAfter(this.#text, this.#waits), this.#waits.maxMs);
+    const wait = this.#guardOnly ? this.#waits.maxMs : this.#silenceNeededMs();
     const long = lastedMs >= LONG_TURN_MS && this.#silenceMs >= LONG_TURN_PAUSE_MS;
     if (this.#silenceMs >= wait || long || lastedMs >= LONGEST_TURN_MS) this.#finish();
+  }
+
+  #silenceNeededMs(): number {
+    const hints = { lexicon: this.#lexicon, digits: this.#digits };
+    return Math.min(waitAfter(this.#text, this.#waits, hints), this.#waits.maxMs);
   }
 
   #finish(): void {

@@ -8,6 +8,7 @@ import type {
   CallFailure,
   CallProviders,
   EndReason,
+  Transfer,
   VoiceMode,
 } from '../contract/call-record.js';
 
@@ -34,6 +35,20 @@ export interface EngineFailure extends CallFailure {
 /** How an engine goes on after a hold: with what the hold cut off, or waiting for the caller to speak. */
 export type Resumption = 'continue' | 'listen';
 
+/** What became of a transfer. */
+export type TransferOutcome = NonNullable<Transfer['result']>;
+
+/** What an engine may have done with its call. Each rejects with an OffhookError, and the call then goes on. */
+export interface EngineControls {
+  /**
+   * Hands the caller over to an E.164 number. Resolves when the result is known; never when the call ends before. From the moment
+   * that the carrier has taken the order the engine is held, and a caller who was not connected comes back by `resume`.
+   */
+  transfer(to: string): Promise<TransferOutcome>;
+  /** Plays keys (`0-9 A-D # *`, `w` and `W` for silence, at most 32) to the other side. Resolves when the carrier has taken them. */
+  sendDigits(digits: string): Promise<void>;
+}
+
 /** What an engine is given of its call. */
 export interface EngineContext {
   readonly callId: string;
@@ -43,6 +58,7 @@ export interface EngineContext {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly playout: Playout;
+  readonly controls: EngineControls;
   /** States a fact. Never throws. */
   fact(fact: EngineFact): void;
   /** Asks the owner to end the call, after what was said has been heard. */

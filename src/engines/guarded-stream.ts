@@ -12,21 +12,36 @@ export interface GuardOptions {
   readonly nextMs: number;
 }
 
+export interface StreamGuardOptions<T> extends GuardOptions {
+  /** Told what the source still gives after nobody reads on: for a while, and never after an error. Must not throw. */
+  readonly late?: ((item: T) => void) | undefined;
+}
+
+/** How long, and for how many items, a source that was given up is still listened to. */
+const LATE_MS = 5000;
+const LATE_ITEMS = 100;
+
 /**
  * The items of `source`. Ends at once when the signal aborts, also when the source does not, and then drops whatever the
  * source still does, its rejections included. @throws ProviderError when an item is too long in coming.
  */
-export async function* guardedStream<T>(source: AsyncIterable<T>, options: GuardOptions): AsyncGenerator<T> {
+export async function* guardedStream<T>(
+  source: AsyncIterable<T>,
+  options: StreamGuardOptions<T>,
+): AsyncGenerator<T> {
   // A promise is no stream, which the next line says; that it may reject as well is nobody else's trouble.
   if (source instanceof Promise) source.catch(() => {});
   const iterator = source[Symbol.asyncIterator]();
   const stop = stopSwitch(options.signal);
   let waitMs = options.firstMs;
   let finished = false;
+  let asked: Promise<IteratorResult<T>> | undefined;
   try {
     while (!options.signal.aborted) {
-      const item = await nextItem(iterator, stop.stopped, waitMs, options);
+      asked = Promise.resolve(iterator.next());
+      const item = await raced(asked, stop.stopped, waitMs, options);
       if (item === undefined) return;
+      asked = undefined;
       if (item.done === true) {
         finished = true;
         return;
@@ -36,7 +51,8 @@ export async function* guardedStream<T>(source: AsyncIterable<T>, options: Guard
     }
   } finally {
     stop.release();
-    if (!finished) abandon(iterator);
+    if (!finished && options.late !== undefined) void hearOut(iterator, asked, options);
+    else if (!finished) abandon(iterator);
   }
 }
 
@@ -64,13 +80,31 @@ function stopSwitch(signal: AbortSignal): { stopped: Promise<undefined>; release
   return { stopped, release };
 }
 
-function nextItem<T>(
+/** What a source gives after it was given up. */
+async function hearOut<T>(
   iterator: AsyncIterator<T>,
-  stopped: Promise<undefined>,
-  waitMs: number,
-  options: GuardOptions,
-): Promise<IteratorResult<T> | undefined> {
-  return raced(Promise.resolve(iterator.next()), stopped, waitMs, options);
+  asked: Promise<IteratorResult<T>> | undefined,
+  options: StreamGuardOptions<T>,
+): Promise<void> {
+  let timer: Timer | undefined;
+  const over = new Promise<undefined>((resolve) => {
+    timer = options.clock.after(LATE_MS, () => resolve(undefined));
+  });
+  try {
+    let next = asked;
+    for (let count = 0; count < LATE_ITEMS; count += 1) {
+      const item = await Promise.race([next ?? iterator.next(), over]);
+      next = undefined;
+      if (item === undefined) break;
+      if (item.done === true) return;
+      options.late?.(item.value);
+    }
+    abandon(iterator);
+  } catch {
+    // It was given up: how it fails is of no interest.
+  } finally {
+    timer?.cancel();
+  }
 }
 
 async function raced<T>(

@@ -25,6 +25,22 @@ export function heardPart(
   return text.slice(0, end);
 }
 
+/** The words of `text` that lie at least partly between two moments of it. */
+export function partBetween(
+  text: string,
+  range: { fromMs: number; toMs: number },
+  audio: { producedMs: number; complete: boolean },
+): string {
+  const totalMs = audio.complete ? audio.producedMs : Math.max(audio.producedMs, estimateMs(text));
+  if (totalMs <= 0 || range.toMs <= 0 || range.fromMs >= totalMs) return '';
+  const from = text.length * (range.fromMs / totalMs);
+  const to = text.length * (range.toMs / totalMs);
+  const words = [...text.matchAll(/\S+/g)].filter(
+    (word) => word.index < to && word.index + word[0].length > from,
+  );
+  return words.map((word) => word[0]).join(' ');
+}
+
 function estimateMs(text: string): number {
   const syllables = text.match(/[aeiouyáéíóúäöüàèìòùâêîôû]+|\d/giu)?.length ?? 1;
   return (syllables / SYLLABLES_PER_SECOND) * 1000;

@@ -1,51 +1,42 @@
-// One call of the pipeline: who has the floor. Hears the caller, decides the turns, starts and stops the agent's replies.
-import { FRAME_MS } from '../audio/format.js';
+// One call of the pipeline: who has the floor. What the caller does is gathered in `caller-turn`, what the agent says is in
+// `agent-voice`; here is what follows from one for the other.
 import type { Timer } from '../base/clock.js';
-import { describeError } from '../base/log.js';
-import type { LanguageModelEvent } from '../providers/language-model.js';
-import type { SpeechToTextSession } from '../providers/speech-to-text.js';
-import type { TextToSpeechSession } from '../providers/text-to-speech.js';
+import type { TranscriptEntry } from '../contract/call-record.js';
+import type { SpeechToTextEvents } from '../providers/speech-to-text.js';
+import { AgentVoice, type Manner, type Utterance } from './agent-voice.js';
 import { BargeIn, type BargeInDecision } from './barge-in.js';
+import { CallerTurn } from './caller-turn.js';
 import { Conversation } from './conversation.js';
-import { Endpointing } from './endpointing.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, Resumption, SpokenText } from './engine.js';
+import { IdlePrompts } from './idle-prompts.js';
+import { LanguageStage } from './language-stage.js';
+import { lexiconFor } from './lexicon.js';
+import type { TurnTimes } from './pending-turn.js';
 import { APOLOGY, APOLOGY_LIMIT_MS, FAILED, type Stage, toFailure } from './pipeline-failure.js';
-import type { PipelineCallOptions } from './pipeline-parts.js';
-import { onlyText, Reply, type ReplyOutcome } from './reply.js';
-import { SpeechDetector } from './speech-detector.js';
+import type { PipelineCallOptions } from './pipeline-call-options.js';
+import { PipelineStages } from './pipeline-stages.js';
+import { onlyText, type ReplyOutcome, type ReplySplit } from './reply.js';
+import type { SpokenSplit } from './speaker.js';
 import { TurnBook } from './turn-book.js';
 import type { TurnLatencyMeter } from './turn-latency.js';
-import { UserSpeech } from './user-speech.js';
-import { createVoiceActivity, type VoiceActivity } from './voice-activity.js';
+import { UsageMeter } from './usage-meter.js';
 
-/** How long a finished caller waits for the recogniser: with an open piece of text, and with none at all. */
-const OPEN_TEXT_WAIT_MS = 1000;
-const NO_TEXT_WAIT_MS = 2000;
-
-/** Speech is recognised as such after three voiced frames. */
-const SPEECH_START_MS = 3 * FRAME_MS;
+const NOTHING: SpokenSplit = { heard: '', unheard: '' };
 
 export class PipelineCall implements Engine {
   readonly mode = 'pipeline';
   pushSpokenText?: (segment: SpokenText) => void;
   readonly #context: EngineContext;
   readonly #options: PipelineCallOptions;
-  readonly #conversation: Conversation;
+  readonly #stages: PipelineStages;
+  readonly #language: LanguageStage;
   readonly #turns: TurnBook;
-  readonly #speech: UserSpeech;
-  #detector = new SpeechDetector();
-  readonly #endpointing: Endpointing;
-  readonly #bargeIn = new BargeIn();
-  #activity: VoiceActivity | undefined;
-  #ears: SpeechToTextSession | undefined;
-  #voice: TextToSpeechSession | undefined;
-  #reply: Reply | undefined;
-  #generation = 0;
-  /** The caller has finished, and the recogniser may still have words. */
-  #awaited: { speechEndedAt: number; turnEndedAt: number } | undefined;
-  #timer: Timer | undefined;
-  /** When the caller began to speak, epoch milliseconds. */
-  #speechStartedAt: number | undefined;
+  readonly #caller: CallerTurn;
+  readonly #agent: AgentVoice;
+  readonly #bargeIn: BargeIn;
+  readonly #idle: IdlePrompts | undefined;
+  readonly #usage: UsageMeter;
+  #apology: Timer | undefined;
   /** Rest of an answer that was cut off, until it is known that words were meant by it. */
   #cutOff = '';
   #failure: EngineFailure | undefined;
@@ -55,71 +46,118 @@ export class PipelineCall implements Engine {
   constructor(context: EngineContext, options: PipelineCallOptions) {
     this.#context = context;
     this.#options = options;
-    this.#conversation = new Conversation(options.systemPrompt);
-    const { clock } = context;
+    const { callId, clock } = context;
+    const { model, tools, turnTaking: settings, idle, language } = options;
+    this.#usage = new UsageMeter((fact) => context.fact(fact));
+    this.#stages = new PipelineStages({
+      context,
+      ...options,
+      heard: this.#recognition(),
+      spoke: (usage) => this.#usage.spoke(usage),
+      failed: (stage, error) => this.#fail(stage, error),
+    });
     this.#turns = new TurnBook({
-      conversation: this.#conversation,
+      conversation: new Conversation(options.systemPrompt),
       fact: (fact) => this.#fact(fact),
+      completed: () => this.#usage.state(),
       wallNow: () => clock.wallNow(),
     });
-    this.#speech = new UserSpeech({
-      tell: (entry) => this.#fact({ type: 'transcript.segment', entry }),
-      wallNow: () => this.#speechStartedAt ?? clock.wallNow(),
-      turnIndex: () => (this.#reply?.audible === true ? this.#turns.nextIndex : this.#turns.userIndex),
+    this.#language = new LanguageStage({ callId, clock, model, tools, turns: this.#turns });
+    const tell = (entry: TranscriptEntry) => this.#fact({ type: 'transcript.segment', entry });
+    this.#agent = new AgentVoice({
+      ...options,
+      context,
+      tell,
+      stages: this.#stages,
+      settings,
+      events: {
+        spoken: (text) => this.#turns.spoken(text),
+        finished: (outcome) => this.#attempt('engine', () => this.#finished(outcome)),
+        failed: (stage, error) => this.#fail(stage, error),
+        usage: (usage) => this.#usage.thought(usage),
+      },
     });
-    this.#endpointing = new Endpointing({ clock, onEndOfTurn: (endedAt) => this.#callerFinished(endedAt) });
+    const lexicon = lexiconFor(language);
+    const { interruptAfterMs: voicedMs, interruptAfterWords: words } = settings;
+    this.#bargeIn = new BargeIn({ voicedMs, words, lexicon });
+    this.#caller = new CallerTurn({
+      context,
+      settings,
+      lexicon,
+      isToldEnds: options.stt.ownsTurnTaking === true,
+      tell,
+      turnIndex: () => (this.#agent.isAudible ? this.#turns.nextIndex : this.#turns.userIndex),
+      isEcho: (text, piece) => this.#agent.isEcho(text, piece),
+      events: {
+        speechStarted: (beforeMs) => this.#callerSpeaks(beforeMs),
+        words: (text) => this.#callerSays(text),
+        quiet: (endedAt) => this.#attempt('engine', () => this.#callerFinished(endedAt)),
+        finishUtterance: () => this.#attempt('stt', () => this.#stages.ears?.finishUtterance()),
+        keysComplete: () => this.#attempt('engine', () => this.#keysComplete()),
+        complete: (times) => this.#attempt('engine', () => this.#takeTurn(times)),
+      },
+    });
+    this.#idle =
+      idle &&
+      new IdlePrompts({
+        ...idle,
+        clock,
+        isSounding: () => this.#caller.isActive,
+        ask: (text) => this.#attempt('engine', () => this.#say(text)),
+        leave: (text) => this.#attempt('engine', () => this.#say(text, { last: true })),
+      });
   }
 
   start(): void {
     if (this.#state !== 'new') return;
     this.#state = 'live';
-    const { clock, logger } = this.#context;
-    const { stt, tts, language, firstMessage } = this.#options;
-    let opening: Stage = 'tts';
-    try {
-      this.#voice = this.#watched('tts', tts.open({ logger, language }));
-      opening = 'stt';
-      const events = {
-        partial: (text: string) => this.#recognised(() => this.#speech.partial(text)),
-        final: (text: string) => this.#recognised(() => this.#speech.final(text)),
-        failed: (error: unknown) => this.#fail('stt', error),
-      };
-      const ears = this.#watched('stt', stt.open({ clock, logger, language, events }));
-      this.#ears = ears;
-      if (ears.pushSpokenText !== undefined)
-        this.pushSpokenText = (segment) => this.#protected('stt', () => ears.pushSpokenText?.(segment));
-      opening = 'engine';
-      this.#activity = createVoiceActivity();
-    } catch (error) {
-      this.#fail(opening, error);
-      return;
-    }
-    this.#protected('llm', () => this.#options.model.warmUp?.());
-    if (firstMessage !== undefined && firstMessage !== '') this.#say(firstMessage);
+    const { firstMessage, turnTaking } = this.#options;
+    this.#agent.start();
+    if (!this.#stages.open()) return;
+    const { ears } = this.#stages;
+    if (ears?.pushSpokenText !== undefined)
+      this.pushSpokenText = (segment) => this.#attempt('stt', () => ears.pushSpokenText?.(segment));
+    this.#attempt('engine', () => this.#caller.start());
+    if (this.#failure !== undefined) return;
+    this.#attempt('llm', () => this.#language.warmUp());
+    if (firstMessage === undefined || firstMessage === '') this.#idle?.wait();
+    else this.#say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
   }
 
   pushAudio(frame: Int16Array): void {
-    if (this.#state !== 'live' || this.#failure !== undefined || this.#held) return;
-    this.#protected('stt', () => this.#ears?.pushAudio(frame));
-    this.#protected('engine', () => this.#listen(this.#activity?.isVoiced(frame) ?? false));
+    if (!this.#isListening) return;
+    this.#attempt('stt', () => this.#stages.ears?.pushAudio(frame));
+    this.#attempt('engine', () =>
+      this.#caller.hear(frame, (voiced) => {
+        if (this.#agent.isBusy) this.#decide(this.#bargeIn.frame(voiced, this.#agent.phase));
+      }),
+    );
   }
 
-  /** Keys are in the record; this engine makes nothing of them. */
-  pushDtmf(_digit: string): void {}
+  /** Keys are a turn of their own. The first of them already interrupts the agent. */
+  pushDtmf(digit: string): void {
+    if (!this.#isListening) return;
+    this.#attempt('engine', () => {
+      this.#idle?.callerActive();
+      this.#yieldToKeys();
+      this.#caller.press(digit);
+    });
+  }
 
   markPlayed(name: string): void {
-    this.#protected('engine', () => this.#reply?.markPlayed(name));
+    this.#attempt('engine', () => this.#agent.markPlayed(name));
   }
 
   hold(): void {
     if (this.#state !== 'live' || this.#held) return;
     this.#held = true;
-    this.#protected('engine', () => {
-      this.#stopAwaiting();
-      this.#endpointing.reset();
+    this.#attempt('engine', () => {
+      this.#caller.interruptListening();
       this.#bargeIn.reset();
-      this.#detector = new SpeechDetector();
-      this.#interrupt();
+      const split = this.#interrupt();
+      // Who comes back has lost nothing of the sentence: it goes on where it was.
+      if (split !== undefined && this.#cutOff !== '') this.#cutOff = split.unheard;
+      this.#idle?.pause();
       if (this.#failure === undefined) return;
       this.#failure.untold = true;
       this.#end('provider-failed');
@@ -129,238 +167,225 @@ export class PipelineCall implements Engine {
   resume(how: Resumption): void {
     if (!this.#held) return;
     this.#held = false;
-    if (this.#state === 'live') this.#protected('engine', () => this.#goOn(how));
+    if (this.#state === 'live') this.#attempt('engine', () => this.#goOn(how));
   }
 
   close(): void {
     if (this.#state === 'closed') return;
-    const reply = this.#reply;
-    this.#reply = undefined;
-    this.#speech.take(this.#turns.userIndex);
-    const split = reply?.stop(this.#context.playout.playedMs) ?? { heard: '', unheard: '' };
+    this.#caller.take(this.#turns.userIndex);
+    const split = this.#agent.close() ?? NOTHING;
     this.#turns.complete(split, { interrupted: split.unheard !== '' });
     this.#state = 'closed';
-    this.#timer?.cancel();
-    this.#endpointing.reset();
-    this.#activity?.close();
-    for (const session of [this.#ears, this.#voice]) {
-      try {
-        this.#watched('engine', session?.close());
-      } catch (error) {
-        this.#log('provider did not close', error);
-      }
-    }
+    this.#apology?.cancel();
+    this.#idle?.pause();
+    this.#caller.close();
+    this.#stages.close();
+    this.#usage.close();
   }
 
-  #listen(voiced: boolean): void {
-    if (this.#detector.update(voiced)) {
-      this.#speechStartedAt ??= this.#context.clock.wallNow() - SPEECH_START_MS;
-      this.#speech.speechStarted();
-      this.#stopAwaiting();
-      this.#endpointing.speechStarted(this.#context.clock.now() - SPEECH_START_MS);
-      if (this.#reply !== undefined) this.#bargeIn.speechStarted(SPEECH_START_MS - FRAME_MS);
-    }
-    if (this.#reply !== undefined) this.#decide(this.#bargeIn.frame(voiced, this.#phase));
-    this.#endpointing.frame(voiced);
+  get #isListening(): boolean {
+    return this.#state === 'live' && this.#failure === undefined && !this.#held;
   }
 
-  /** The recogniser has given text. */
-  #recognised(take: () => void): void {
+  #recognition(): SpeechToTextEvents {
+    return {
+      partial: (text) => this.#recognised(text, { isFinal: false }),
+      final: (text) => this.#recognised(text, { isFinal: true }),
+      failed: (error) => this.#fail('stt', error),
+      speechStarted: () => this.#soundRecognised(),
+      turnEnded: () => {
+        const isWanted = this.#isListening && this.#options.stt.ownsTurnTaking === true;
+        if (isWanted) this.#attempt('engine', () => this.#caller.endRecognised());
+      },
+      usage: (usage) => this.#usage.heard(usage),
+    };
+  }
+
+  #recognised(text: string, { isFinal }: { isFinal: boolean }): void {
     if (this.#state !== 'live' || this.#failure !== undefined) return;
-    this.#protected('engine', () => {
-      const before = this.#speech.text;
-      take();
-      const { text } = this.#speech;
-      if (this.#awaited !== undefined) {
-        if (this.#speech.settled) this.#answer();
-        return;
-      }
-      if (text === before || text === '' || this.#held) return;
-      this.#endpointing.text(text);
-      if (this.#reply !== undefined) this.#decide(this.#bargeIn.text(text, this.#phase));
+    this.#attempt('engine', () => this.#caller.recognised(text, { isFinal, isHeld: this.#held }));
+  }
+
+  /** May open a barge-in that our own detector does not hear. */
+  #soundRecognised(): void {
+    if (!this.#isListening || !this.#agent.isBusy || this.#caller.isActive) return;
+    this.#attempt('engine', () => {
+      this.#caller.soundRecognised();
+      this.#bargeIn.speechStarted();
     });
   }
 
-  get #phase() {
-    return this.#reply?.audible === true ? 'speaking' : 'thinking';
+  #callerSpeaks(beforeMs: number): void {
+    if (this.#agent.isBusy) this.#bargeIn.speechStarted(beforeMs);
+    this.#attempt('llm', () => this.#language.warmUp());
+    this.#agent.prepareFiller();
+  }
+
+  #callerSays(text: string): void {
+    this.#idle?.callerActive();
+    if (this.#agent.isBusy) this.#decide(this.#bargeIn.text(text, this.#agent.phase));
   }
 
   #decide(decision: BargeInDecision): void {
-    if (!this.#options.interruptible) return;
+    if (!this.#agent.yields) return;
     if (decision === 'interrupt') this.#interrupt();
-    else if (decision === 'dismiss') this.#speech.dismiss();
+    else if (decision === 'dismiss') this.#caller.dismiss();
   }
 
   /** The caller takes the floor: in this tick the carrier is cleared and language and voice are stopped. */
-  #interrupt(): void {
-    const reply = this.#reply;
-    if (reply === undefined) return;
-    this.#reply = undefined;
+  #interrupt(): ReplySplit | undefined {
+    const split = this.#agent.interrupt();
+    if (split === undefined) return undefined;
     this.#bargeIn.reset();
-    const split = reply.stop(this.#context.playout.clear());
+    this.#idle?.wait();
     if (split.heard === '' && this.#turns.userText !== '') {
-      this.#turns.dropAnswer(split.unheard);
-      return;
+      this.#turns.dropAnswer(split);
+      return split;
     }
-    this.#cutOff = split.unheard;
-    this.#turns.complete(split, { interrupted: true });
+    this.#cutOff = split.rest;
+    this.#turns.complete(split, { interrupted: !this.#held || split.unheard !== '' });
+    return split;
+  }
+
+  /** Keys need no words to be meant: what they cut off is not said again. */
+  #yieldToKeys(): void {
+    if (!this.#options.turnTaking.keysInterrupt || !this.#agent.yields) return;
+    this.#interrupt();
+    this.#cutOff = '';
   }
 
   #callerFinished(speechEndedAt: number): void {
     if (this.#state !== 'live' || this.#failure !== undefined) return;
-    if (this.#reply !== undefined) {
-      if (!this.#options.interruptible) {
-        this.#protected('stt', () => this.#ears?.finishUtterance());
+    if (this.#agent.isBusy) {
+      if (!this.#agent.yields) {
+        this.#attempt('stt', () => this.#stages.ears?.finishUtterance());
         return;
       }
       this.#decide(this.#bargeIn.silence());
-      if (this.#reply !== undefined) {
-        this.#speechStartedAt = undefined;
+      if (this.#agent.isBusy) {
+        this.#caller.forgetSound();
         return;
       }
     }
     this.#awaitText(speechEndedAt);
   }
 
-  /** Asks the recogniser for what it still has, and answers when that is there. */
   #awaitText(speechEndedAt: number): void {
-    this.#stopAwaiting();
-    const awaited = { speechEndedAt, turnEndedAt: this.#context.clock.now() };
-    this.#awaited = awaited;
-    this.#protected('stt', () => this.#ears?.finishUtterance());
-    // The recogniser may have answered at once, or failed.
-    if (this.#awaited !== awaited || this.#state !== 'live' || this.#failure !== undefined) return;
-    if (this.#speech.settled) {
-      this.#answer();
-      return;
-    }
-    const waitMs = this.#speech.text === '' ? NO_TEXT_WAIT_MS : OPEN_TEXT_WAIT_MS;
-    this.#timer = this.#context.clock.after(waitMs, () => this.#protected('engine', () => this.#answer()));
+    this.#caller.awaitText(speechEndedAt, { isResuming: this.#cutOff !== '' || this.#turns.isOwed });
   }
 
-  #stopAwaiting(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
-    this.#awaited = undefined;
+  /** Who presses keys while the agent may not be interrupted is answered afterwards, like who speaks. */
+  #keysComplete(): void {
+    this.#yieldToKeys();
+    if (!this.#agent.isBusy) this.#takeUp();
   }
 
-  /** The caller's words are complete: the agent's turn to speak. */
-  #answer(): void {
-    const awaited = this.#awaited;
-    this.#stopAwaiting();
-    if (awaited === undefined) return;
-    const { clock } = this.#context;
-    const said = this.#speech.take(this.#turns.userIndex);
-    const startedAt = this.#speechStartedAt ?? clock.wallNow();
-    this.#speechStartedAt = undefined;
+  /** Answers what has come while nobody could answer it. */
+  #takeUp(): void {
+    if (this.#caller.text !== '') this.#awaitText(this.#context.clock.now());
+    else if (this.#caller.hasKeys) this.#takeTurn(undefined);
+  }
+
+  /** What the caller says is complete: the agent's turn to speak. */
+  #takeTurn(times: TurnTimes | undefined): void {
+    if (!this.#isListening) return;
+    const { said, startedAt } = this.#caller.take(this.#turns.userIndex);
     const cutOff = this.#cutOff;
     this.#cutOff = '';
     if (said === '' && (this.#turns.userText ?? '') === '') {
-      // A sound without words has cut the agent off: it goes on where it was.
-      if (cutOff !== '') this.#say(cutOff);
+      // A sound without words has cut the agent off: it goes on with what its tools gave, or with the sentence that was cut.
+      if (this.#turns.isOwed) this.#respondAgain();
+      else if (cutOff !== '') this.#say(cutOff);
       return;
     }
     const turn = this.#turns.open(said, startedAt);
-    turn.latency.reached('speechEnded', awaited.speechEndedAt);
-    turn.latency.reached('turnEnded', awaited.turnEndedAt);
-    turn.latency.reached('textFinal', clock.now());
-    this.#respond(turn);
+    if (times !== undefined) turn.latency.callerFinished(times, this.#context.clock.now());
+    this.#respond(turn, times?.speechEndedAt);
   }
 
-  #respond(turn: { userText: string; latency: TurnLatencyMeter }): void {
-    const messages = this.#conversation.asking(turn.userText);
-    const { callId } = this.#context;
-    this.#begin(turn.latency, (signal) => this.#options.model.respond({ callId, messages, signal }));
+  /** The caller waits for the answer since `since`. */
+  #respond({ index, latency }: { index: number; latency: TurnLatencyMeter }, since?: number): void {
+    const answers = { turnIndex: index, since: since ?? this.#context.clock.now() };
+    const { unsettled: awaited } = this.#turns;
+    this.#begin({ latency, source: this.#language.answer, awaited, answers });
+  }
+
+  /** Nobody has said anything more. */
+  #respondAgain(): void {
+    this.#respond(this.#turns.open('', this.#context.clock.wallNow()));
+  }
+
+  /** A turn that the agent opens itself. */
+  #say(text: string, manner: Manner = {}): void {
+    const { latency } = this.#turns.open('', this.#context.clock.wallNow());
+    this.#begin({ latency, source: () => onlyText(text), manner });
+  }
+
+  #begin(utterance: Utterance): void {
+    this.#bargeIn.reset();
+    this.#idle?.pause();
+    this.#agent.say(utterance);
   }
 
   /** After a hold: words that came before it are answered, and what it cut off is said after all where that is wanted. */
   #goOn(how: Resumption): void {
-    const { clock } = this.#context;
     const cutOff = this.#cutOff;
+    this.#idle?.wait();
     if (how === 'listen') {
       this.#cutOff = '';
-      this.#turns.complete({ heard: '', unheard: '' }, { interrupted: true });
+      this.#turns.complete(NOTHING, { interrupted: true });
     }
-    if (this.#speech.text !== '') this.#awaitText(clock.now());
+    if (this.#caller.text !== '') this.#awaitText(this.#context.clock.now());
+    // A caller who was not transferred is told so.
+    else if (this.#turns.isOwed) this.#respondAgain();
     else if (how === 'listen') return;
-    else if ((this.#turns.userText ?? '') !== '') this.#respond(this.#turns.open('', clock.wallNow()));
+    else if ((this.#turns.userText ?? '') !== '') this.#respondAgain();
     else if (cutOff !== '') {
       this.#cutOff = '';
       this.#say(cutOff);
     }
   }
 
-  /** A turn that the agent opens itself. */
-  #say(text: string): void {
-    const turn = this.#turns.open('', this.#context.clock.wallNow());
-    this.#begin(turn.latency, () => onlyText(text));
-  }
-
-  #begin(
-    latency: TurnLatencyMeter,
-    source: (signal: AbortSignal) => AsyncIterable<LanguageModelEvent>,
-  ): void {
-    const voice = this.#voice;
-    if (voice === undefined) return;
-    const { playout, clock } = this.#context;
-    this.#generation += 1;
-    this.#bargeIn.reset();
-    const reply = new Reply({
-      id: `reply-${this.#generation}`,
-      source,
-      timeouts: this.#options.timeouts,
-      voice,
-      playout,
-      clock,
-      latency,
-      events: {
-        spoken: (text) => this.#turns.spoken(text),
-        finished: (outcome) => this.#protected('engine', () => this.#finished(outcome)),
-        failed: (stage, error) => this.#fail(stage, error),
-      },
-    });
-    this.#reply = reply;
-    reply.start();
-  }
-
   #finished(outcome: ReplyOutcome): void {
-    this.#reply = undefined;
     this.#bargeIn.reset();
+    this.#caller.agentSaid(outcome.heard);
     this.#turns.complete(outcome, { interrupted: false });
+    const isSounding = this.#caller.isSounding;
+    const hasMore = this.#caller.text !== '' || this.#caller.hasKeys;
     if (this.#failure !== undefined) this.#end('provider-failed');
     else if (outcome.endCall) this.#end('agent-hangup');
-    // Words that came while the agent could not be interrupted, or an agreement to what it said.
-    else if (this.#speech.text !== '' && !this.#endpointing.active)
-      this.#awaitText(this.#context.clock.now());
+    // Words or keys that came while the agent could not be interrupted, or an agreement to what it said.
+    else if (hasMore && !isSounding) this.#takeUp();
+    else if (this.#agent.wasLast && !hasMore && !isSounding) this.#end('idle');
+    else this.#idle?.wait();
   }
 
   /** A provider has failed. The caller hears that something went wrong, if there is a voice to say it. */
   #fail(stage: Stage, error: unknown): void {
     if (this.#state !== 'live') return;
-    this.#log(FAILED[stage], error);
+    this.#stages.log(FAILED[stage], error);
     const apologising = this.#failure !== undefined;
     this.#failure ??= toFailure(stage, error);
-    this.#stopAwaiting();
-    this.#endpointing.reset();
-    if (stage === 'tts' || this.#voice === undefined || this.#held) {
+    this.#caller.interruptListening();
+    this.#idle?.pause();
+    if (stage === 'tts' || this.#stages.voice === undefined || this.#held) {
       this.#failure.untold = true;
-      const split = this.#reply?.stop(this.#context.playout.playedMs);
-      this.#reply = undefined;
-      this.#turns.complete(split ?? { heard: '', unheard: '' }, { interrupted: split !== undefined });
+      const split = this.#agent.stop();
+      this.#turns.complete(split ?? NOTHING, { interrupted: split !== undefined });
       this.#end('provider-failed');
       return;
     }
     if (apologising) return;
-    this.#timer = this.#context.clock.after(APOLOGY_LIMIT_MS, () => this.#end('provider-failed'));
-    if (this.#reply !== undefined) this.#reply.conclude(APOLOGY);
-    else this.#say(APOLOGY);
+    this.#apology = this.#context.clock.after(APOLOGY_LIMIT_MS, () => this.#end('provider-failed'));
+    if (!this.#agent.conclude(APOLOGY)) this.#say(APOLOGY);
   }
 
-  #end(reason: 'agent-hangup' | 'provider-failed'): void {
+  #end(reason: 'agent-hangup' | 'provider-failed' | 'idle'): void {
     if (this.#state !== 'live') return;
     this.#state = 'ending';
-    this.#timer?.cancel();
-    this.#endpointing.reset();
+    this.#apology?.cancel();
+    this.#caller.interruptListening();
+    this.#idle?.pause();
     this.#context.endCall(reason, this.#failure);
   }
 
@@ -368,23 +393,7 @@ export class PipelineCall implements Engine {
     if (this.#state !== 'closed') this.#context.fact(fact);
   }
 
-  /** Nothing that a provider throws leaves the engine. */
-  #protected(stage: Stage, task: () => unknown): void {
-    if (this.#state === 'closed') return;
-    try {
-      this.#watched(stage, task());
-    } catch (error) {
-      this.#fail(stage, error);
-    }
-  }
-
-  /** What a provider returns. It may be a promise where none is expected, and that one's failure must not end the process. */
-  #watched<T>(stage: Stage, result: T): T {
-    if (result instanceof Promise) result.catch((error: unknown) => this.#fail(stage, error));
-    return result;
-  }
-
-  #log(sentence: string, error: unknown): void {
-    this.#context.logger.warn({ callId: this.#context.callId, ...describeError(error) }, sentence);
+  #attempt(stage: Stage, task: () => unknown): void {
+    this.#stages.attempt(stage, task);
   }
 }

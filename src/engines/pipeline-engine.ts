@@ -4,8 +4,14 @@ import type { LanguageModel } from '../providers/language-model.js';
 import type { SpeechToText } from '../providers/speech-to-text.js';
 import type { TextToSpeech } from '../providers/text-to-speech.js';
 import type { EngineRecipe } from './engine.js';
+import { type Guardrail, Guardrails } from './guardrails.js';
 import { PipelineCall } from './pipeline-call.js';
-import { createResponder, type OnMessage, RESPONDER_NAME } from './responder.js';
+import { type MessageTarget, openMessageRoute } from './message-route.js';
+import { createResponder, RESPONDER_NAME, RESPONDER_TIMEOUT_MS } from './responder.js';
+import type { TransferTargets } from './tools/built-in-tools.js';
+import type { AgentTool } from './tools/tool.js';
+import { ToolBox } from './tools/tool-box.js';
+import { DEFAULT_TURN_TAKING, type IdleSettings, type TurnTakingSettings } from './turn-taking.js';
 
 export interface PipelineOptions {
   readonly stt: SpeechToText;
@@ -19,15 +25,23 @@ export interface PipelineOptions {
   readonly language?: string | undefined;
   /** False lets the agent finish whatever the caller says meanwhile; that is answered afterwards. @default true */
   readonly interruptible?: boolean | undefined;
+  readonly turnTaking?: TurnTakingSettings | undefined;
+  /** Without it the agent waits for a silent caller without end. */
+  readonly idle?: IdleSettings | undefined;
   /** Answers the caller in the place of `llm`. */
-  readonly onMessage?: OnMessage | undefined;
+  readonly onMessage?: MessageTarget | undefined;
+  /** What the language model may call beside the tools that every agent has. Not for `onMessage`. */
+  readonly tools?: readonly AgentTool[] | undefined;
+  /** Whom the language model may hand the caller over to. @default nobody */
+  readonly transferTargets?: TransferTargets | undefined;
+  readonly guardrails?: readonly Guardrail[] | undefined;
 }
 
 /** Longest wait for a language model's first token and between two, in milliseconds. Silence beyond it ends calls anyway. */
 const MODEL_TIMEOUTS = { firstMs: 6000, nextMs: 5000 };
 
 /** onMessage keeps its own deadline; this one lies behind it. */
-const RESPONDER_TIMEOUTS = { firstMs: 31_000, nextMs: 31_000 };
+const RESPONDER_TIMEOUTS = { firstMs: RESPONDER_TIMEOUT_MS + 1000, nextMs: RESPONDER_TIMEOUT_MS + 1000 };
 
 /** The recipe of a pipeline agent. @throws ConfigError when there is nobody to answer. */
 export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
@@ -46,8 +60,10 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
       tts: tts.name,
     },
     create(context) {
-      const { caller, callee, clock } = context;
-      const responder = onMessage && createResponder({ onMessage, caller, callee, clock });
+      const { callId, caller, callee, controls, clock, logger } = context;
+      const { tools = [], transferTargets = {}, guardrails = [] } = options;
+      const route = onMessage && openMessageRoute(onMessage, { clock });
+      const responder = route && createResponder({ ...route, caller, callee, clock });
       const model = responder ?? llm;
       if (model === undefined) throw new ConfigError('CONFIG_MISSING', 'There is no language stage.');
       return new PipelineCall(context, {
@@ -59,6 +75,15 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
         firstMessage: options.firstMessage,
         language: options.language,
         interruptible: options.interruptible ?? true,
+        turnTaking: options.turnTaking ?? DEFAULT_TURN_TAKING,
+        idle: options.idle,
+        tools:
+          responder === undefined
+            ? new ToolBox({ tools, transferTargets, callId, caller, callee, controls, clock, logger })
+            : undefined,
+        owned: [{ close: () => route?.close?.() }],
+        guardrails:
+          guardrails.length === 0 ? undefined : new Guardrails({ guardrails, callId, clock, logger }),
       });
     },
   };

@@ -1,14 +1,29 @@
-// One answer of the agent: text as the language stage streams it, cut into sentences, spoken. It can be stopped at any moment.
+// One answer of the agent: text as the language stage streams it, cut into sentences, spoken, and the tools that it calls on the
+// way. It can be stopped at any moment.
 import type { Playout } from '../audio/playout.js';
-import type { Clock } from '../base/clock.js';
-import type { LanguageModelEvent } from '../providers/language-model.js';
+import type { Clock, Timer } from '../base/clock.js';
+import type { LanguageModelEvent, ModelToolCall, TokenUsage } from '../providers/language-model.js';
 import type { TextToSpeechSession } from '../providers/text-to-speech.js';
 import { guardedStream } from './guarded-stream.js';
+import type { Guardrails } from './guardrails.js';
 import { SentenceSplitter } from './sentence-splitter.js';
-import { Speaker, type SpokenSplit } from './speaker.js';
+import { type CutSplit, Speaker } from './speaker.js';
+import { CALL_ENDS, CALL_GOES_ON } from './tools/built-in-tools.js';
+import { dealOut, type Round, type SaidRound } from './tools/rounds.js';
+import type { ToolBox } from './tools/tool-box.js';
+import type { ToolRun } from './tools/tool-run.js';
 import type { TurnLatencyMeter } from './turn-latency.js';
 
-export interface ReplyOutcome extends SpokenSplit {
+/** What became of a reply, its rounds with tools apart. */
+export interface ReplySplit extends CutSplit {
+  readonly rounds: readonly Round[];
+  /** Heard after the last of the rounds. */
+  readonly heardAfter: string;
+  /** It was stopped behind its tools, before anything was heard of what follows from them. */
+  readonly isOwed: boolean;
+}
+
+export interface ReplyOutcome extends ReplySplit {
   /** The language stage wants the call to end now. */
   readonly endCall: boolean;
 }
@@ -20,12 +35,25 @@ export interface ReplyEvents {
   finished(outcome: ReplyOutcome): void;
   /** A stage failed. After `llm` what was said goes on and `conclude` must follow; after `tts` nothing more is spoken. */
   failed(stage: 'llm' | 'tts', error: unknown): void;
+  /** What the language stage has used. Comes after `stop`, too. */
+  usage?(usage: TokenUsage): void;
 }
+
+/** Asks the language stage. `rounds` are those of this reply, said and settled. */
+export type ReplySource = (
+  signal: AbortSignal,
+  rounds: readonly Round[],
+) => AsyncIterable<LanguageModelEvent>;
 
 export interface ReplyOptions {
   readonly id: string;
-  readonly source: (signal: AbortSignal) => AsyncIterable<LanguageModelEvent>;
+  readonly source: ReplySource;
   readonly timeouts: { readonly firstMs: number; readonly nextMs: number };
+  /** What the language stage may call; undefined when it gives text alone. */
+  readonly tools?: ToolBox | undefined;
+  /** Tools of earlier replies whose results the language stage needs. */
+  readonly awaited?: readonly ToolRun[] | undefined;
+  readonly guardrails?: Guardrails | undefined;
   readonly voice: TextToSpeechSession;
   readonly playout: Playout;
   readonly clock: Clock;
@@ -36,14 +64,30 @@ export interface ReplyOptions {
 /** A model that does not stop talking is stopped: about ten minutes of speech. */
 const MAX_CHARS = 8000;
 
+/** When no sentence has ended by then, the first piece that is spoken is a shorter one. */
+const HURRY_MS = 250;
+
+/** Rounds of tools in one reply. In the round behind the last one calls are refused, and the model is asked once more. */
+const MAX_ROUNDS = 5;
+
 /** One per generation. After `stop` none of its events and none of its audio comes any more: what is late is late for a dead object. */
 export class Reply {
   readonly #options: ReplyOptions;
   readonly #abort = new AbortController();
   readonly #splitter = new SentenceSplitter();
   readonly #speaker: Speaker;
+  readonly #rounds: SaidRound[] = [];
+  /** Sentences of the round that is on. */
+  #sentences: string[] = [];
+  #length = 0;
+  #hurry: Timer | undefined;
+  /** Sentences that are with the guardrails: they leave them in order. */
+  #checking: Promise<void> = Promise.resolve();
   #endCall = false;
   #stopped = false;
+  #isFinished = false;
+  /** Tools that wait until the caller has heard everything. */
+  #waiting: ((caughtUp: boolean) => void)[] = [];
 
   constructor(options: ReplyOptions) {
     this.#options = options;
@@ -58,6 +102,7 @@ export class Reply {
         firstFrameSent: (at) => latency.reached('firstFrameSent', at),
         firstFrameHeard: (at) => latency.heard(at),
         spoken: (text) => events.spoken(text),
+        caughtUp: () => this.#release(true),
         finished: () => this.#finish(),
         failed: (error) => this.#fail('tts', error),
       },
@@ -67,6 +112,21 @@ export class Reply {
   /** True once the caller can have heard something. */
   get audible(): boolean {
     return this.#speaker.audible;
+  }
+
+  /** When the caller could hear the first of it; undefined before that. */
+  get audibleAt(): number | undefined {
+    return this.#speaker.audibleAt;
+  }
+
+  /** True when the last of its audio is with the playout. */
+  get isGivenOut(): boolean {
+    return this.#speaker.isGivenOut;
+  }
+
+  /** The words that were said between two positions of the playout. */
+  saidBetween(fromMs: number, toMs: number): string {
+    return this.#speaker.saidBetween(fromMs, toMs);
   }
 
   start(): void {
@@ -80,54 +140,174 @@ export class Reply {
   /** Says `text` as the last sentence, in the place of whatever the language stage has not yet given. */
   conclude(text: string): void {
     if (this.#stopped) return;
+    this.#hurry?.cancel();
     this.#abort.abort();
     this.#speaker.say(text);
     this.#speaker.complete();
   }
 
-  /** Stops generating and speaking in this tick and says what was heard up to `playedMs`. Idempotent. */
-  stop(playedMs: number): SpokenSplit {
+  /**
+   * Stops generating and speaking in this tick and says what was heard up to `playedMs`. Tools that run go on, but for those that
+   * wait for the caller's ear. Idempotent.
+   */
+  stop(playedMs: number): ReplySplit {
     this.#stopped = true;
+    this.#hurry?.cancel();
     this.#abort.abort();
+    this.#release(false);
+    this.#settleEnd(CALL_GOES_ON);
     const split = this.#speaker.stop(playedMs);
     const unspoken = this.#splitter.flush().join(' ');
-    return { heard: split.heard, unheard: `${split.unheard} ${unspoken}`.trim() };
+    const { rounds, heardAfter } = dealOut(split.heard, this.#rounds);
+    return {
+      heard: split.heard,
+      unheard: `${split.unheard} ${unspoken}`.trim(),
+      rest: `${split.rest} ${unspoken}`.trim(),
+      rounds,
+      heardAfter,
+      isOwed: !this.#isFinished && rounds.length > 0 && heardAfter === '',
+    };
   }
 
   async #generate(): Promise<void> {
-    const { source, timeouts, clock, latency } = this.#options;
     const { signal } = this.#abort;
-    let length = 0;
     try {
-      const events = guardedStream(source(signal), { clock, signal, source: 'language model', ...timeouts });
-      for await (const event of events) {
+      if ((this.#options.awaited ?? []).length > 0) await this.#settled(this.#options.awaited ?? []);
+      while (!signal.aborted) {
+        const calls = await this.#round();
         if (signal.aborted) return;
-        if (event.type === 'end-call') this.#endCall = true;
-        if (event.type !== 'text' || event.delta === '') continue;
-        latency.reached('firstToken', clock.now());
-        const delta = event.delta.slice(0, MAX_CHARS - length);
-        this.#say(this.#splitter.push(delta));
-        length += delta.length;
-        if (length >= MAX_CHARS) break;
+        const isLast = calls.length === 0 || this.#rounds.length > MAX_ROUNDS;
+        if (calls.length > 0) await this.#settled(this.#startTools(calls));
+        if (signal.aborted) return;
+        if (isLast || this.#endCall || this.#length >= MAX_CHARS) break;
       }
-      if (signal.aborted) return;
-      this.#say(this.#splitter.flush());
       this.#speaker.complete();
     } catch (error) {
       if (!signal.aborted) this.#fail('llm', error);
+    } finally {
+      this.#hurry?.cancel();
     }
   }
 
-  #say(sentences: readonly string[]): void {
-    for (const sentence of sentences) {
-      this.#options.latency.reached('firstSentence', this.#options.clock.now());
-      this.#speaker.say(sentence);
+  /** Asks once and speaks what comes. The calls that the language stage wants to have made. */
+  async #round(): Promise<ModelToolCall[]> {
+    const { source, timeouts, clock, latency } = this.#options;
+    const { signal } = this.#abort;
+    const rounds = this.#rounds.map(({ sentences, runs }) => ({ text: sentences.join(' '), runs }));
+    // A model that is no longer listened to is told so, also while the reply goes on.
+    const asking = new AbortController();
+    const asked = AbortSignal.any([signal, asking.signal]);
+    const late = (event: LanguageModelEvent) => this.#count(event);
+    const guard = { clock, signal, source: 'language model', ...timeouts, late };
+    const calls: ModelToolCall[] = [];
+    try {
+      for await (const event of guardedStream(source(asked, rounds), guard)) {
+        this.#count(event);
+        if (signal.aborted) return [];
+        if (event.type === 'end-call') this.#endCall = true;
+        if (event.type === 'tool-call') calls.push(event);
+        if (event.type !== 'text' || event.delta === '') continue;
+        latency.reached('firstToken', clock.now());
+        this.#hurry ??= clock.after(HURRY_MS, () => void this.#say(this.#splitter.hurry()));
+        const delta = event.delta.slice(0, MAX_CHARS - this.#length);
+        this.#length += delta.length;
+        await this.#say(this.#splitter.push(delta));
+        if (this.#length >= MAX_CHARS) break;
+      }
+    } finally {
+      asking.abort();
     }
+    if (!signal.aborted) await this.#say(this.#splitter.flush());
+    return this.#options.tools === undefined ? [] : calls;
+  }
+
+  /** Events that a model sends are not ours: one of no known type is none. */
+  #count(event: LanguageModelEvent): void {
+    if (event?.type === 'usage') this.#options.events.usage?.(event.usage);
+  }
+
+  #startTools(events: readonly ModelToolCall[]): readonly ToolRun[] {
+    const { tools } = this.#options;
+    if (tools === undefined) return [];
+    const calls = events.map(({ id, name, arguments: args, argumentsText }) => ({
+      id,
+      name,
+      arguments: args,
+      argumentsText,
+    }));
+    const hearing = { caughtUp: () => this.#caughtUp() };
+    const runs = this.#rounds.length >= MAX_ROUNDS ? tools.refuse(calls) : tools.start(calls, hearing);
+    this.#rounds.push({ sentences: this.#sentences, runs });
+    this.#sentences = [];
+    const end = runs.filter((run) => run.endsCall && !run.isSettled);
+    if (end.length > 0) this.#endCall = true;
+    return runs.filter((run) => !end.includes(run));
+  }
+
+  /** Resolves when all are settled, or the reply is stopped. */
+  async #settled(runs: readonly ToolRun[]): Promise<void> {
+    const { signal } = this.#abort;
+    if (signal.aborted) return;
+    let stop = () => {};
+    const stopped = new Promise<void>((resolve) => {
+      stop = resolve;
+      signal.addEventListener('abort', stop, { once: true });
+    });
+    await Promise.race([stopped, Promise.all(runs.map((run) => run.settled))]);
+    signal.removeEventListener('abort', stop);
+  }
+
+  /** Where there are guardrails: resolves when they have let through, or dropped, all that was said so far. */
+  #say(pieces: readonly string[]): Promise<void> | undefined {
+    const { guardrails } = this.#options;
+    if (guardrails === undefined) {
+      for (const piece of pieces) this.#speak(piece);
+      return undefined;
+    }
+    if (pieces.length > 0) this.#checking = this.#checking.then(() => this.#sayChecked(guardrails, pieces));
+    return this.#checking;
+  }
+
+  async #sayChecked(guardrails: Guardrails, pieces: readonly string[]): Promise<void> {
+    const { signal } = this.#abort;
+    for (const piece of pieces) {
+      if (signal.aborted) return;
+      const allowed = await guardrails.check(piece, signal);
+      if (signal.aborted) return;
+      for (const sentence of allowed) this.#speak(sentence);
+    }
+  }
+
+  #speak(sentence: string): void {
+    this.#options.latency.reached('firstSentence', this.#options.clock.now());
+    this.#sentences.push(sentence);
+    this.#speaker.say(sentence);
+  }
+
+  #caughtUp(): Promise<boolean> {
+    if (this.#stopped) return Promise.resolve(false);
+    if (this.#speaker.caughtUp) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+    });
+  }
+
+  #release(caughtUp: boolean): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve(caughtUp);
+  }
+
+  #settleEnd(text: string): void {
+    for (const run of this.#rounds.flatMap(({ runs }) => runs))
+      if (run.endsCall) run.settle({ text, error: null });
   }
 
   #finish(): void {
     if (this.#stopped) return;
     const { playout, events } = this.#options;
+    this.#isFinished = true;
+    if (this.#endCall) this.#settleEnd(CALL_ENDS);
     events.finished({ ...this.stop(playout.playedMs), endCall: this.#endCall });
   }
 

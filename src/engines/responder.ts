@@ -22,8 +22,14 @@ export type OnMessage = (
   data: MessageData,
 ) => string | AsyncIterable<string> | Promise<string | AsyncIterable<string>>;
 
-export interface ResponderOptions {
+/** What one call's onMessage is made of: the function itself, or the way to an address. */
+export interface MessageRoute {
   readonly onMessage: OnMessage;
+  warmUp?(): void;
+  close?(): void;
+}
+
+export interface ResponderOptions extends MessageRoute {
   readonly caller: string;
   readonly callee: string;
   readonly clock: Clock;
@@ -34,40 +40,75 @@ export interface ResponderOptions {
 /** Name of the stage in records. */
 export const RESPONDER_NAME = 'onMessage';
 
-const DEFAULT_TIMEOUT_MS = 30_000;
+/** Longest wait for an answer, and between two pieces of one, in milliseconds. */
+export const RESPONDER_TIMEOUT_MS = 30_000;
+
+/** A stream that gives nothing but empty pieces is no answer, and keeps everybody else waiting. */
+const MAX_EMPTY_PIECES = 1000;
 
 /** One call's onMessage as a language stage. A throw, a timeout and an answer that is no text are ProviderErrors. */
 export function createResponder(options: ResponderOptions): LanguageModel {
   const { onMessage, caller, callee, clock } = options;
-  const waitMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const waitMs = options.timeoutMs ?? RESPONDER_TIMEOUT_MS;
   return {
     name: RESPONDER_NAME,
+    warmUp: () => options.warmUp?.(),
     async *respond({ callId, messages, signal }): AsyncGenerator<LanguageModelEvent> {
       const guard = { clock, signal, source: RESPONDER_NAME, firstMs: waitMs, nextMs: waitMs };
       const history = messages.filter((message) => message.role !== 'system');
       const text = history.at(-1)?.content ?? '';
+      const abort = linkedAbort(signal);
+      let isFinished = false;
       try {
-        const data = { callId, text, caller, callee, history: history.slice(0, -1), signal };
+        const data = { callId, text, caller, callee, history: history.slice(0, -1), signal: abort.signal };
         const asked = Promise.resolve().then(() => onMessage(data));
         const answer = await guardedValue(asked, guard);
         if (signal.aborted) return;
-        if (typeof answer === 'string') {
-          yield { type: 'text', delta: answer };
-          return;
-        }
-        if (!isStream(answer)) throw notText();
-        for await (const delta of guardedStream(answer, guard)) {
-          if (typeof delta !== 'string') throw notText();
-          yield { type: 'text', delta };
-        }
+        for await (const delta of guardedStream(toPieces(answer), guard)) yield { type: 'text', delta };
+        isFinished = !signal.aborted;
       } catch (cause) {
         if (signal.aborted) return;
         throw cause instanceof ProviderError
           ? cause
           : new ProviderError('onMessage failed', { status: null, retryable: false, cause });
+      } finally {
+        // Who is still at it has no listener any more.
+        abort.release({ abort: !isFinished });
       }
     },
   };
+}
+
+/** A signal that follows `signal`, and can be aborted on its own. */
+function linkedAbort(signal: AbortSignal) {
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  if (signal.aborted) abort();
+  else signal.addEventListener('abort', abort, { once: true });
+  return {
+    signal: controller.signal,
+    release(options: { abort: boolean }) {
+      signal.removeEventListener('abort', abort);
+      if (options.abort) abort();
+    },
+  };
+}
+
+/** @throws ProviderError for what is no text. */
+async function* toPieces(answer: unknown): AsyncGenerator<string> {
+  if (typeof answer === 'string') {
+    yield answer;
+    return;
+  }
+  if (!isStream(answer)) throw notText();
+  let empty = 0;
+  for await (const delta of answer) {
+    if (typeof delta !== 'string') throw notText();
+    empty = delta === '' ? empty + 1 : 0;
+    if (empty > MAX_EMPTY_PIECES)
+      throw new ProviderError('onMessage gives nothing but empty pieces', { status: null, retryable: false });
+    if (delta !== '') yield delta;
+  }
 }
 
 function isStream(answer: unknown): answer is AsyncIterable<unknown> {

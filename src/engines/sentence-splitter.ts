@@ -11,6 +11,10 @@ const MAX_CHARS = 300;
 const EARLY_CHARS = 60;
 const EARLY_WORDS = 12;
 
+/** Behind these a clause ends. In scripts without blanks no blank follows. */
+const CLAUSE_ENDS = /[,;:–—،؛](?=\s)|[、，；：]/gu;
+const SENTENCE_ENDS = /[.?!…؟۔।॥]+["'”’»)\]*_]*(?=\s)|[。？！．]["'”’」』）]*|\n+/gu;
+
 /** A full stop behind these never ends a sentence. */
 const TITLES = new Set('mr|mrs|ms|dr|prof|st|sr|jr|vs|no|nr|fig|approx|dept|mt|e.g|i.e|cf'.split('|'));
 
@@ -25,12 +29,19 @@ const ABBREVIATIONS = new Set(
 export class SentenceSplitter {
   #buffer = '';
   #first = true;
+  #hurried = false;
 
   push(delta: string): string[] {
     this.#buffer += delta;
     const pieces: string[] = [];
     for (let end = this.#cut(); end !== undefined; end = this.#cut()) this.#take(end, pieces);
     return pieces;
+  }
+
+  /** The first piece is urgent: it may end at any clause. Does nothing once there was one. */
+  hurry(): string[] {
+    this.#hurried = true;
+    return this.push('');
   }
 
   /** What is left when the stream has ended. */
@@ -52,16 +63,16 @@ export class SentenceSplitter {
   /** Where the next piece ends, or undefined when that cannot be known yet. */
   #cut(): number | undefined {
     const text = this.#buffer;
-    for (const match of text.matchAll(/[.?!…]+["'”’)\]*_]*(?=\s)|[。？！]|\n+/gu)) {
+    for (const match of text.matchAll(SENTENCE_ENDS)) {
       const end = match.index + match[0].length;
       if (end > MAX_CHARS) break;
-      if (text.slice(0, end).trim().length < MIN_CHARS && !match[0].includes('\n')) continue;
+      if (weightOf(text.slice(0, end).trim()) < MIN_CHARS && !match[0].includes('\n')) continue;
       const ends = endsSentence(text, match.index, end);
       if (ends === undefined) return undefined;
       if (ends) return end;
     }
     if (this.#first) {
-      const early = earlyCut(text);
+      const early = earlyCut(text, this.#hurried);
       if (early !== undefined) return early;
     }
     return text.length > MAX_CHARS ? lastSpace(text) : undefined;
@@ -82,14 +93,22 @@ function endsSentence(text: string, at: number, end: number): boolean | undefine
 }
 
 /** The end of a clause that is long enough to begin with. */
-function earlyCut(text: string): number | undefined {
-  for (const match of text.matchAll(/[,;:–—](?=\s)/g)) {
+function earlyCut(text: string, hurried: boolean): number | undefined {
+  for (const match of text.matchAll(CLAUSE_ENDS)) {
     const end = match.index + 1;
     if (end > MAX_CHARS) return undefined;
     const clause = text.slice(0, end);
-    if (clause.length >= EARLY_CHARS || clause.trim().split(/\s+/).length >= EARLY_WORDS) return end;
+    const weight = weightOf(clause);
+    if (weight >= (hurried ? MIN_CHARS : EARLY_CHARS) || clause.trim().split(/\s+/).length >= EARLY_WORDS)
+      return end;
   }
   return undefined;
+}
+
+/** Length of a text in letters. A sign that stands for a syllable or a word counts as three. */
+function weightOf(text: string): number {
+  const dense = text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu);
+  return text.length + 2 * (dense?.length ?? 0);
 }
 
 function lastSpace(text: string): number {

@@ -5,7 +5,7 @@ import type { Clock, Timer } from '../base/clock.js';
 import { ProviderError } from '../base/errors.js';
 import type { TextToSpeechSession } from '../providers/text-to-speech.js';
 import { guardedStream } from './guarded-stream.js';
-import { heardPart } from './heard-text.js';
+import { heardPart, partBetween } from './heard-text.js';
 
 export interface SpeakerEvents {
   /** The voice gave the first audio of the reply. */
@@ -16,6 +16,8 @@ export interface SpeakerEvents {
   firstFrameHeard(at: number): void;
   /** The sentences that have been heard or are being spoken now. */
   spoken(text: string): void;
+  /** Everything that was said so far has been heard, and more may come. */
+  caughtUp?(): void;
   /** Everything was heard, and no more will come. */
   finished(): void;
   /** The voice failed; nothing more will be spoken. */
@@ -35,6 +37,12 @@ export interface SpeakerOptions {
 export interface SpokenSplit {
   heard: string;
   unheard: string;
+}
+
+/** The same of a reply that may be taken up again. */
+export interface CutSplit extends SpokenSplit {
+  /** What was not heard, from the beginning of the sentence that was cut. */
+  rest: string;
 }
 
 interface Sentence {
@@ -69,7 +77,7 @@ export class Speaker {
   #complete = false;
   #stopped = false;
   #pushedSamples = 0;
-  #audible = false;
+  #audibleAt: number | undefined;
   #spokenCount = 0;
   /** Continues the run that waits for the ear. */
   #proceed: (() => void) | undefined;
@@ -81,7 +89,34 @@ export class Speaker {
 
   /** True once the caller can have heard something. */
   get audible(): boolean {
-    return this.#audible;
+    return this.#audibleAt !== undefined;
+  }
+
+  /** When the caller could hear the first of it; undefined before that. */
+  get audibleAt(): number | undefined {
+    return this.#audibleAt;
+  }
+
+  /** True when the last of its audio is with the playout. */
+  get isGivenOut(): boolean {
+    return this.#complete && !this.#running;
+  }
+
+  /** The words that were said between two positions of the playout. */
+  saidBetween(fromMs: number, toMs: number): string {
+    const parts = this.#sentences.map((sentence) => {
+      const { text, startMs, endMs, state } = sentence;
+      if (state === 'waiting' || state === 'silent') return '';
+      const audio = { producedMs: endMs - startMs, complete: state !== 'speaking' };
+      return partBetween(text, { fromMs: fromMs - startMs, toMs: toMs - startMs }, audio);
+    });
+    return joined(parts);
+  }
+
+  /** True when nothing that was said is still to be heard. */
+  get caughtUp(): boolean {
+    const isHeard = ({ state }: Sentence) => state === 'heard' || state === 'silent';
+    return !this.#running && this.#sentences.every(isHeard);
   }
 
   /** Queues a sentence. After `complete` it is the last one all the same. */
@@ -108,7 +143,7 @@ export class Speaker {
   }
 
   /** Stops at once and says what was heard up to `playedMs`, the position that the playout's `clear` returned. Idempotent. */
-  stop(playedMs: number): SpokenSplit {
+  stop(playedMs: number): CutSplit {
     if (!this.#stopped) {
       this.#stopped = true;
       this.#abort.abort();
@@ -185,7 +220,7 @@ export class Speaker {
       events.firstAudio(clock.now());
       playout.onNextFrameSent((at) => {
         if (this.#stopped) return;
-        this.#audible = true;
+        this.#audibleAt = at;
         events.firstFrameSent(at);
         this.#reportSpoken();
       });
@@ -238,7 +273,7 @@ export class Speaker {
   }
 
   #reportSpoken(): void {
-    if (!this.#audible) return;
+    if (!this.audible) return;
     const next = this.#sentences.findIndex(
       (sentence) => sentence.state !== 'heard' && sentence.state !== 'silent',
     );
@@ -252,22 +287,27 @@ export class Speaker {
   }
 
   #settle(): void {
-    if (this.#stopped || this.#running || !this.#complete) return;
-    if (this.#sentences.some((sentence) => sentence.state !== 'heard' && sentence.state !== 'silent')) return;
+    if (this.#stopped || !this.caughtUp) return;
+    if (!this.#complete) {
+      this.#options.events.caughtUp?.();
+      return;
+    }
     this.#stopped = true;
     this.#watch?.cancel();
     this.#options.events.finished();
   }
 
-  #split(playedMs: number): SpokenSplit {
+  #split(playedMs: number): CutSplit {
     const heard: string[] = [];
     const unheard: string[] = [];
+    const rest: string[] = [];
     for (const sentence of this.#sentences) {
       const part = heardOf(sentence, playedMs);
       heard.push(part);
       unheard.push(sentence.text.slice(part.length).trim());
+      if (part.length < sentence.text.length) rest.push(sentence.text);
     }
-    return { heard: joined(heard), unheard: joined(unheard) };
+    return { heard: joined(heard), unheard: joined(unheard), rest: joined(rest) };
   }
 }
 

@@ -1,9 +1,21 @@
 // The turns of one call as facts: opened, spoken, completed. At most one turn is open.
 import type { Turn, TurnLatency } from '../contract/call-record.js';
-import type { Conversation } from './conversation.js';
+import type { ChatMessage } from '../providers/language-model.js';
+import type { Conversation, Step } from './conversation.js';
 import type { EngineFact } from './engine.js';
 import type { SpokenSplit } from './speaker.js';
+import type { Round } from './tools/rounds.js';
+import type { ToolRun } from './tools/tool-run.js';
 import { TurnLatencyMeter } from './turn-latency.js';
+
+/** What became of an answer. Without rounds, all that was heard was said in one go. */
+export interface AnswerSplit extends SpokenSplit {
+  readonly rounds?: readonly Round[];
+  /** Heard after the last of the rounds. */
+  readonly heardAfter?: string;
+  /** It was stopped behind its tools, before anything was heard of what follows from them. */
+  readonly isOwed?: boolean;
+}
 
 interface OpenTurn {
   readonly index: number;
@@ -11,6 +23,8 @@ interface OpenTurn {
   userText: string;
   /** Text of answers that were dropped before a word of them was heard. */
   dropped: string;
+  /** What happened in it so far, for the language model. */
+  readonly steps: Step[];
   latency: TurnLatencyMeter;
   /** When the agent's transcript entry came up; undefined while there is none. */
   agentAt: number | undefined;
@@ -20,12 +34,15 @@ export interface TurnBookOptions {
   readonly conversation: Conversation;
   readonly fact: (fact: EngineFact) => void;
   readonly wallNow: () => number;
+  /** A turn is complete, and the fact of it stated. */
+  readonly completed?: () => void;
 }
 
 export class TurnBook {
   readonly #options: TurnBookOptions;
   #open: OpenTurn | undefined;
   #nextIndex = 0;
+  #isOwed = false;
 
   constructor(options: TurnBookOptions) {
     this.#options = options;
@@ -53,14 +70,30 @@ export class TurnBook {
     if (turn === undefined) {
       const index = this.#nextIndex;
       this.#nextIndex += 1;
-      turn = { index, startedAt, userText, dropped: '', latency, agentAt: undefined };
+      turn = { index, startedAt, userText, dropped: '', steps: [], latency, agentAt: undefined };
       this.#open = turn;
       this.#options.fact({ type: 'turn.started', turnIndex: index });
     } else {
       turn.userText = `${turn.userText} ${userText}`.trim();
       turn.latency = latency;
     }
+    turn.steps.push({ role: 'user', text: userText });
     return { index: turn.index, userText: turn.userText, latency };
+  }
+
+  /** True when the last answer was stopped behind its tools: nothing was heard of what follows from them. */
+  get isOwed(): boolean {
+    return this.#isOwed;
+  }
+
+  /** What the language model is asked with: everything so far, and the rounds of the answer that is on. */
+  asking(rounds: readonly Round[]): ChatMessage[] {
+    return this.#options.conversation.asking([...(this.#open?.steps ?? []), ...toSteps(rounds)]);
+  }
+
+  /** Tools without a result, which the language model has to wait for. */
+  get unsettled(): ToolRun[] {
+    return this.#options.conversation.unsettled(this.#open?.steps ?? []);
   }
 
   /** The agent's entry grows. */
@@ -72,15 +105,18 @@ export class TurnBook {
   }
 
   /** An answer was stopped before a word was heard: the turn stays open for what the caller adds. */
-  dropAnswer(unheard: string): void {
+  dropAnswer({ unheard, rounds = [], isOwed }: AnswerSplit): void {
     const turn = this.#open;
     if (turn === undefined) return;
+    this.#isOwed = isOwed ?? this.#isOwed;
     turn.dropped = `${turn.dropped} ${unheard}`.trim();
+    // What tools have done is done, whatever was heard.
+    turn.steps.push(...toSteps(rounds));
     this.#withdrawAgent(turn);
   }
 
   /** Closes the open turn with what became of the answer. */
-  complete(split: SpokenSplit, end: { interrupted: boolean }): void {
+  complete(split: AnswerSplit, end: { interrupted: boolean }): void {
     const turn = this.#open;
     if (turn === undefined) return;
     this.#open = undefined;
@@ -93,8 +129,12 @@ export class TurnBook {
         ...(end.interrupted ? { interrupted: true } : {}),
       });
     }
-    this.#options.conversation.add(turn.userText, split.heard);
+    const { rounds = [], heardAfter = split.heard } = split;
+    this.#isOwed = split.isOwed ?? this.#isOwed;
+    turn.steps.push(...toSteps(rounds), { role: 'assistant', text: heardAfter });
+    this.#options.conversation.add(turn.steps);
     this.#options.fact({ type: 'turn.completed', turn: toRecord(turn, split, end.interrupted) });
+    this.#options.completed?.();
   }
 
   #tellAgent(turn: OpenTurn, change: { text: string; final: boolean; interrupted?: boolean }): void {
@@ -129,6 +169,12 @@ function toRecord(turn: OpenTurn, split: SpokenSplit, interrupted: boolean): Tur
     interrupted,
     latency,
     cost: null,
-    toolCalls: [],
+    toolCalls: turn.steps
+      .flatMap((step) => (step.role === 'tools' ? step.runs : []))
+      .map((run) => run.record),
   };
+}
+
+function toSteps(rounds: readonly Round[]): Step[] {
+  return rounds.map(({ text, runs }) => ({ role: 'tools', text, runs }));
 }

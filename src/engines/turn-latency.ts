@@ -1,5 +1,6 @@
 // The milestones of one answer, from the caller's last sound to the caller's ear.
 import type { TurnLatency } from '../contract/call-record.js';
+import type { TurnTimes } from './pending-turn.js';
 
 /** In the order in which they come. Each stage of the latency lies between two neighbours. */
 const MILESTONES = [
@@ -21,6 +22,17 @@ export class TurnLatencyMeter {
 
   reached(milestone: Milestone, at: number): void {
     if (!this.#at.has(milestone)) this.#at.set(milestone, at);
+  }
+
+  /** What the caller said is complete, its last text there at `textFinalAt`. */
+  callerFinished(times: TurnTimes, textFinalAt: number): void {
+    this.reached('speechEnded', times.speechEndedAt);
+    this.reached('turnEnded', times.turnEndedAt);
+    this.reached('textFinal', textFinalAt);
+  }
+
+  has(milestone: Milestone): boolean {
+    return this.#at.has(milestone);
   }
 
   heard(at: number): void {

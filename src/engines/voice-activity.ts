@@ -1,10 +1,11 @@
 // Is somebody speaking in this frame? The WebRTC detector behind an energy gate that follows the line's own noise.
 import { frameSamples, PCM_16K } from '../audio/format.js';
+import { isKeyTone } from './key-tone.js';
 import { loadVoiceDetector } from './webrtc-vad.js';
 
 /** Tells speech from the rest, frame by frame. One per call. */
 export interface VoiceActivity {
-  /** True when this 20 ms frame of 16 kHz PCM sounds like speech. */
+  /** True when this 20 ms frame of 16 kHz PCM sounds like speech. The tone of a key does not. */
   isVoiced(frame: Int16Array): boolean;
   /** Frees the detector. Idempotent; every later frame is unvoiced. */
   close(): void;
@@ -43,7 +44,7 @@ export function createVoiceActivity(): VoiceActivity {
       const open = level >= GATE_DBFS && level >= floorDbfs + ABOVE_FLOOR_DB;
       if (level < floorDbfs) floorDbfs = level;
       else if (!(open && voiced)) floorDbfs = Math.min(level, floorDbfs + FLOOR_RISE_DB);
-      return open && voiced;
+      return open && voiced && !isKeyTone(frame);
     },
     close() {
       if (closed) return;

@@ -1,10 +1,18 @@
 // The options of `phone.agent(...)`: what they mean, and what is refused. Documented here and nowhere else.
+import { isE164 } from '../base/e164.js';
 import { ConfigError } from '../base/errors.js';
 import { checkBoolean, checkMethods, checkNames, checkText, requireObject } from '../base/option-checks.js';
 import { fillPlaceholders, type Variables } from '../base/placeholders.js';
+import type { Guardrail } from '../engines/guardrails.js';
+import { createAgentTools } from '../engines/tools/agent-tool.js';
+import type { TransferTargets } from '../engines/tools/built-in-tools.js';
+import type { AgentTool, Tool } from '../engines/tools/tool.js';
+import type { IdleSettings, TurnTakingSettings } from '../engines/turn-taking.js';
 import type { LanguageModel } from '../providers/language-model.js';
 import type { SpeechToText } from '../providers/speech-to-text.js';
 import type { TextToSpeech } from '../providers/text-to-speech.js';
+import { checkIdle, type IdleOptions } from './idle.js';
+import { checkTurnTaking, type TurnTakingOptions } from './turn-taking.js';
 
 /** Options of `phone.agent(...)`. */
 export interface AgentOptions {
@@ -12,11 +20,11 @@ export interface AgentOptions {
   systemPrompt?: string | undefined;
   /** What the agent says when the call connects. @default nothing: the caller speaks first */
   firstMessage?: string | undefined;
-  /** Speech-to-text. @default the simulated one of the local stack, with a warning */
+  /** Speech-to-text. @default by the keys in the environment (`DEEPGRAM_API_KEY`), else the simulated one of the local stack; the log says which */
   stt?: SpeechToText | undefined;
-  /** Language model; `onMessage` of `serve` replaces it. @default the scripted one of the local stack, with a warning */
+  /** Language model; `onMessage` of `serve` replaces it. @default by the keys in the environment (`OPENAI_API_KEY`, `GROQ_API_KEY`), else the scripted one of the local stack; the log says which */
   llm?: LanguageModel | undefined;
-  /** Text-to-speech. @default the embedded voice of the local stack, with a warning */
+  /** Text-to-speech. @default by the keys in the environment (`ELEVENLABS_API_KEY`), else the embedded voice of the local stack; the log says which */
   tts?: TextToSpeech | undefined;
   /** Language of the call, a BCP 47 tag like `en` or `de-CH`. @default the provider's own */
   language?: string | undefined;
@@ -24,6 +32,16 @@ export interface AgentOptions {
   variables?: Variables | undefined;
   /** True when the caller can interrupt the agent. @default true */
   interruptible?: boolean | undefined;
+  /** When the caller has finished, what interrupts the agent, what keys do, and what is said while an answer is slow: see the table below. @default phone-sane values */
+  turnTaking?: TurnTakingOptions | undefined;
+  /** What happens when the caller says nothing: see the table below. `false` waits without end. @default asks twice, says goodbye and hangs up, for an agent whose `language` is English or not set, else false */
+  idle?: IdleOptions | false | undefined;
+  /** What the language model may have done beside talking: `{ name, description, parameters, execute | url, timeoutSeconds }`. It can always end the call and press keys. @default [] */
+  tools?: readonly Tool[] | undefined;
+  /** Whom the language model may hand the caller over to: numbers (E.164) by the names that it chooses from. @default {}: nobody */
+  transferTargets?: TransferTargets | undefined;
+  /** Functions that are shown every sentence before it is spoken, in order: `(sentence, { callId })` gives true to let it pass, false to drop it, or a text that is said in its place. A throw, anything else, and no answer within a second drop it, too. @default [] */
+  guardrails?: readonly Guardrail[] | undefined;
 }
 
 const AGENT_OPTIONS = [
@@ -35,16 +53,13 @@ const AGENT_OPTIONS = [
   'language',
   'variables',
   'interruptible',
-];
-const LATER_AGENT_OPTIONS = [
-  'engine',
+  'turnTaking',
+  'idle',
   'tools',
   'transferTargets',
   'guardrails',
-  'turnTaking',
-  'idle',
-  'fallback',
 ];
+const LATER_AGENT_OPTIONS = ['engine', 'fallback'];
 
 /** An agent's options with defaults filled in. Texts still have their placeholders. Stages that are undefined come from the local stack. */
 export interface CheckedAgentOptions {
@@ -56,6 +71,11 @@ export interface CheckedAgentOptions {
   readonly tts: TextToSpeech | undefined;
   readonly language: string | undefined;
   readonly interruptible: boolean;
+  readonly turnTaking: TurnTakingSettings;
+  readonly idle: IdleSettings | undefined;
+  readonly tools: readonly AgentTool[];
+  readonly transferTargets: TransferTargets;
+  readonly guardrails: readonly Guardrail[];
 }
 
 /** What one call says otherwise than its agent. */
@@ -106,6 +126,7 @@ function checkAgentOptions(options: AgentOptions): CheckedAgentOptions {
   if (tts !== undefined) checkMethods('tts', tts, speech);
   const model = { methods: ['respond'], example: 'a provider object with a name and a respond() method' };
   if (llm !== undefined) checkMethods('llm', llm, model);
+  const language = checkLanguage(options.language);
   return {
     systemPrompt,
     firstMessage,
@@ -113,9 +134,35 @@ function checkAgentOptions(options: AgentOptions): CheckedAgentOptions {
     stt,
     llm,
     tts,
-    language: checkLanguage(options.language),
+    language,
     interruptible: checkBoolean('interruptible', options.interruptible, true),
+    turnTaking: checkTurnTaking(options.turnTaking, language),
+    idle: checkIdle(options.idle, language),
+    tools: createAgentTools(options.tools),
+    transferTargets: checkTransferTargets(options.transferTargets),
+    guardrails: checkGuardrails(options.guardrails),
   };
+}
+
+/** Names are for a model to say, and for nobody to inherit. */
+function checkTransferTargets(targets: unknown): TransferTargets {
+  if (targets === undefined) return {};
+  const isPlain = typeof targets === 'object' && targets !== null && !Array.isArray(targets);
+  const entries: [string, unknown][] = isPlain ? Object.entries(targets) : [['', undefined]];
+  const isUsable = ([name, number]: [string, unknown]) =>
+    name.trim() !== '' && name.length <= 64 && typeof number === 'string' && isE164(number);
+  if (entries.every(isUsable)) return Object.freeze(Object.fromEntries(entries) as TransferTargets);
+  throw new ConfigError(
+    'CONFIG_INVALID',
+    'transferTargets must be numbers in the form +15550123 (E.164) by names of at most 64 characters.',
+  );
+}
+
+function checkGuardrails(guardrails: unknown): readonly Guardrail[] {
+  if (guardrails === undefined) return [];
+  const isUsable = Array.isArray(guardrails) && guardrails.every((each) => typeof each === 'function');
+  if (isUsable) return Object.freeze([...guardrails]);
+  throw new ConfigError('CONFIG_INVALID', 'guardrails must be a list of functions.');
 }
 
 function checkLanguage(language: unknown): string | undefined {

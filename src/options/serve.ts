@@ -19,6 +19,7 @@ import type {
   TranscriptPayload,
 } from '../calls/callbacks.js';
 import type { CallRecord } from '../contract/call-record.js';
+import type { MessageTarget } from '../engines/message-route.js';
 import type { OnMessage } from '../engines/responder.js';
 import { Agent } from './agent.js';
 import type { CheckedClientOptions } from './client.js';
@@ -39,8 +40,8 @@ export interface ServeOptions {
   onCallEnd?: ((data: CallRecord) => unknown) | undefined;
   /** Called for each final piece of the transcript. */
   onTranscript?: ((data: TranscriptPayload) => unknown) | undefined;
-  /** Replaces the language model: gets what the caller said, returns or streams the answer. */
-  onMessage?: OnMessage | undefined;
+  /** Replaces the language model: a function that gets what the caller said and returns or streams the answer, or the URL (http, https, ws, wss) of a server of yours that does. */
+  onMessage?: OnMessage | string | undefined;
   /** Called after each turn, with its latency and cost. */
   onMetrics?: ((data: MetricsPayload) => unknown) | undefined;
   /** Record every call at the carrier; the record of a call gets the address. Only for a carrier that can. @default false */
@@ -102,7 +103,7 @@ export interface CheckedServeOptions {
   readonly tunnel: boolean;
   readonly recording: boolean;
   readonly voicemailMessage: string | undefined;
-  readonly onMessage: OnMessage | undefined;
+  readonly onMessage: MessageTarget | undefined;
   readonly callbacks: CallCallbacks;
   readonly dashboard: boolean;
   readonly dashboardToken: string | undefined;
@@ -121,7 +122,7 @@ export function checkServeOptions(options: ServeOptions, client: CheckedClientOp
   const where = 'serve()';
   requireObject(options, where);
   checkNames(options, { known: SERVE_OPTIONS, later: LATER_SERVE_OPTIONS }, where);
-  const { agent, logger, onMessage, onCallStart, onCallEnd, onTranscript, onMetrics } = options;
+  const { agent, logger, onCallStart, onCallEnd, onTranscript, onMetrics } = options;
   if (!(agent instanceof Agent)) {
     const code = agent === undefined ? 'CONFIG_MISSING' : 'CONFIG_INVALID';
     throw new ConfigError(code, 'agent must be what phone.agent({ … }) returned.');
@@ -140,14 +141,8 @@ export function checkServeOptions(options: ServeOptions, client: CheckedClientOp
       'recording is not possible with this carrier: leave it out, or use a carrier that records calls.',
     );
   }
-  if (typeof onMessage === 'string') {
-    throw new ConfigError(
-      'CONFIG_INVALID',
-      'onMessage as a URL is not available in this version: give a function.',
-    );
-  }
   const callbacks = { onCallStart, onCallEnd, onTranscript, onMetrics };
-  for (const [name, value] of Object.entries({ ...callbacks, onMessage })) checkFunction(name, value);
+  for (const [name, value] of Object.entries(callbacks)) checkFunction(name, value);
   if (logger !== undefined) {
     const methods = ['debug', 'info', 'warn', 'error'];
     checkMethods('logger', logger, {
@@ -173,7 +168,7 @@ export function checkServeOptions(options: ServeOptions, client: CheckedClientOp
     voicemailMessage: checkText('voicemailMessage', options.voicemailMessage),
     port: checkNumber('port', options.port, { min: 1, max: 65_535, whole: true, fallback: 8000 }),
     host,
-    onMessage,
+    onMessage: checkOnMessage(options.onMessage),
     callbacks,
     dashboard: checkBoolean('dashboard', options.dashboard, true),
     dashboardToken: checkText('dashboardToken', options.dashboardToken),
@@ -186,6 +181,16 @@ export function checkServeOptions(options: ServeOptions, client: CheckedClientOp
     logger: logger === undefined ? undefined : guardLogger(logger),
     requireSignature,
   };
+}
+
+function checkOnMessage(value: unknown): MessageTarget | undefined {
+  if (value === undefined || typeof value === 'function') return value as OnMessage | undefined;
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
+  if (url !== undefined && /^(https?|wss?):$/.test(url.protocol)) return url;
+  throw new ConfigError(
+    'CONFIG_INVALID',
+    'onMessage must be a function, or a URL that begins with http://, https://, ws:// or wss://.',
+  );
 }
 
 function checkHost(value: unknown): string {

@@ -256,6 +256,18 @@ describe('Pacer', () => {
     expect(dropped).not.toHaveBeenCalled();
   });
 
+  it('tells of a frame that was pushed after the question, not of one that waited already', () => {
+    const { clock, pacer } = setUp({ leadMs: 20 });
+    const listener = vi.fn();
+    pacer.push(ms(100));
+    pacer.onNextFrameSent(listener);
+    clock.advance(60);
+    pacer.push(ms(100));
+    expect(listener).not.toHaveBeenCalled();
+    clock.advance(500);
+    expect(listener.mock.calls).toEqual([[100]]);
+  });
+
   it('copies what it is given', () => {
     const { clock, player, pacer } = setUp({ leadMs: 20 });
     const chunk = ms(100);

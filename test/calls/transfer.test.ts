@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { CarrierError, ConfigError } from '../../src/base/errors.js';
 import type { TransferResult } from '../../src/carriers/carrier.js';
 import { text } from '../support/call-fakes.js';
@@ -68,6 +68,33 @@ describe.each(KINDS)('a transfer of an $direction call, $steering', (kind) => {
     await bench.pass(60_000);
     await bench.desk.transfer(scene.callId, '+15550124');
     expect(scene.record.transfer).toMatchObject({ to: '+15550124', result: null });
+  });
+
+  it.each(['connected', ...FAILED] as const)(
+    'that the agent orders tells it the result: %s',
+    async (value) => {
+      const scene = new Scene(kind);
+      await scene.up();
+      const { controls } = scene.bench.engine.context;
+      const outcome = vi.fn();
+      void controls.transfer(TO).then(outcome);
+      await scene.bench.pass(0);
+      expect(scene.bench.engine.heard).toContain('hold');
+      expect(outcome).not.toHaveBeenCalled();
+      if (kind.steering === 'replies') scene.stop();
+      result(scene, value);
+      await scene.bench.pass(0);
+      expect(outcome.mock.calls).toEqual([[value]]);
+    },
+  );
+
+  it('that the agent orders when it is not possible is refused, and the call goes on', async () => {
+    const scene = await handingOver(kind);
+    const { controls } = scene.bench.engine.context;
+    await expect(controls.transfer(TO)).rejects.toMatchObject({ code: 'REQUEST_CONFLICT' });
+    await expect(controls.transfer('nobody')).rejects.toMatchObject({ code: 'REQUEST_INVALID' });
+    await expect(controls.sendDigits('1#')).rejects.toMatchObject({ code: 'REQUEST_CONFLICT' });
+    expect(scene.isLive).toBe(true);
   });
 
   it('of which nothing is heard has reached the number', async () => {

@@ -69,6 +69,8 @@ describe('an outbound request', () => {
       toOutboundRequest({ to, agent: bare }, parts({ recipes }));
       toOutboundRequest({ to, variables: { name: 'Ada' } }, parts({ recipes }));
     }
-    expect(logger.lines.map(({ fields }) => fields)).toEqual([{ stages: ['stt'] }]);
+    expect(logger.lines.map(({ fields }) => fields)).toEqual([
+      { stt: 'simulated (no key of a provider is in the environment)' },
+    ]);
   });
 });

@@ -5,8 +5,9 @@ import { PCM_16K } from '../../src/audio/format.js';
 import { Pacer } from '../../src/audio/pacer.js';
 import { silentLogger } from '../../src/base/log.js';
 import type { TranscriptEntry, Turn } from '../../src/contract/call-record.js';
-import type { Engine, EngineFact } from '../../src/engines/engine.js';
+import type { Engine, EngineFact, TransferOutcome } from '../../src/engines/engine.js';
 import { createPipelineRecipe, type PipelineOptions } from '../../src/engines/pipeline-engine.js';
+import { DEFAULT_TURN_TAKING, type TurnTakingSettings } from '../../src/engines/turn-taking.js';
 import type {
   LanguageModel,
   LanguageModelEvent,
@@ -17,7 +18,7 @@ import type {
   SpeechToTextEvents,
   SpeechToTextSession,
 } from '../../src/providers/speech-to-text.js';
-import type { TextToSpeech } from '../../src/providers/text-to-speech.js';
+import type { TextToSpeech, TextToSpeechEvents } from '../../src/providers/text-to-speech.js';
 import { loadTranscoder } from '../../src/transcoder/select.js';
 import { CarrierPlayer } from '../support/carrier-player.js';
 import { FakeClock } from '../support/fake-clock.js';
@@ -36,6 +37,11 @@ export class FakeRecogniser implements SpeechToText {
   closed = false;
   /** Text that a finished utterance is answered with, at once. */
   onFinish: (() => void) | undefined;
+  readonly ownsTurnTaking: boolean;
+
+  constructor(options: { ownsTurnTaking?: boolean } = {}) {
+    this.ownsTurnTaking = options.ownsTurnTaking ?? false;
+  }
 
   open({ events }: { events: SpeechToTextEvents }): SpeechToTextSession {
     this.events = events;
@@ -53,6 +59,7 @@ export class FakeRecogniser implements SpeechToText {
 export class FakeModel implements LanguageModel {
   readonly name = 'fake-llm';
   readonly requests: LanguageModelRequest[] = [];
+  warmUps = 0;
   answers: ((request: LanguageModelRequest) => AsyncIterable<LanguageModelEvent>)[] = [];
 
   answer(...deltas: (string | LanguageModelEvent | Error)[]): this {
@@ -63,6 +70,10 @@ export class FakeModel implements LanguageModel {
       }
     });
     return this;
+  }
+
+  warmUp(): void {
+    this.warmUps += 1;
   }
 
   respond(request: LanguageModelRequest): AsyncIterable<LanguageModelEvent> {
@@ -87,7 +98,11 @@ export class FakeVoice implements TextToSpeech {
     this.sample = sample;
   }
 
-  open() {
+  /** What a voice tells beside its audio. */
+  events: TextToSpeechEvents | undefined;
+
+  open({ events }: { events?: TextToSpeechEvents | undefined } = {}) {
+    this.events = events;
     const voice = this;
     return {
       async *synthesize(text: string) {
@@ -105,9 +120,12 @@ export class FakeVoice implements TextToSpeech {
   }
 }
 
-export interface RigOptions extends Partial<PipelineOptions> {
+export interface RigOptions extends Partial<Omit<PipelineOptions, 'turnTaking'>> {
+  /** What differs from the defaults. A call of the rig is not new, unless it is said here: its tests are short. */
+  turnTaking?: Partial<TurnTakingSettings>;
   clock?: FakeClock;
   voice?: FakeVoice;
+  ears?: FakeRecogniser;
   callId?: string;
 }
 
@@ -116,7 +134,12 @@ export class CallRig {
   readonly facts: EngineFact[] = [];
   readonly ended: { reason: string; failure: { code: string; message: string } | undefined; at: number }[] =
     [];
-  readonly ears = new FakeRecogniser();
+  readonly ears: FakeRecogniser;
+  /** What the engine asked of its call. */
+  readonly orders: string[] = [];
+  /** What becomes of a transfer. */
+  transfer: (to: string) => Promise<TransferOutcome> = () => new Promise(() => {});
+  sendDigits: (digits: string) => Promise<void> = async () => {};
   readonly model = new FakeModel();
   readonly voice: FakeVoice;
   readonly player: CarrierPlayer;
@@ -124,7 +147,8 @@ export class CallRig {
   readonly engine: Engine;
 
   constructor(options: RigOptions = {}) {
-    const { clock = new FakeClock(), voice = new FakeVoice(), callId = 'call-1', ...rest } = options;
+    const { clock = new FakeClock(), voice = new FakeVoice(), ears, callId = 'call-1', ...rest } = options;
+    this.ears = ears ?? new FakeRecogniser();
     this.clock = clock;
     this.voice = voice;
     this.player = new CarrierPlayer({
@@ -140,7 +164,9 @@ export class CallRig {
       sink: this.player,
       clock,
     });
-    const recipe = createPipelineRecipe({ stt: this.ears, llm: this.model, tts: voice, ...rest });
+    const turnTaking = { ...DEFAULT_TURN_TAKING, carefulMs: 0, ...rest.turnTaking };
+    const stages = { stt: this.ears, llm: this.model, tts: voice };
+    const recipe = createPipelineRecipe({ ...stages, ...rest, turnTaking });
     this.engine = recipe.create({
       callId,
       caller: '+15550100',
@@ -149,6 +175,16 @@ export class CallRig {
       clock,
       logger: silentLogger,
       playout: this.pacer,
+      controls: {
+        transfer: (to) => {
+          this.orders.push(`transfer ${to}`);
+          return this.transfer(to);
+        },
+        sendDigits: async (digits) => {
+          this.orders.push(`keys ${digits}`);
+          await this.sendDigits(digits);
+        },
+      },
       fact: (fact) => void this.facts.push(structuredClone(fact)),
       endCall: (reason, failure) => void this.ended.push({ reason, failure, at: clock.now() }),
     });

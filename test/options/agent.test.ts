@@ -16,6 +16,30 @@ describe('AgentOptions', () => {
       tts: undefined,
       language: undefined,
       interruptible: true,
+      turnTaking: {
+        silenceMs: 500,
+        silenceAfterSentenceMs: 300,
+        silenceAfterOpenEndMs: 1200,
+        maxSilenceMs: 3000,
+        interruptAfterMs: 500,
+        interruptAfterWords: 2,
+        carefulMs: 3000,
+        interruptibleGreeting: true,
+        resumeAfterMs: 2000,
+        echoGuard: true,
+        keysInterrupt: true,
+        keyPauseMs: 1500,
+        fillers: ['One moment.', 'Let me see.'],
+        fillerAfterMs: 1200,
+      },
+      idle: {
+        afterMs: 12_000,
+        prompts: ['Are you still there?', 'Hello? Can you hear me?'],
+        goodbye: 'I cannot hear you, so I will hang up now. Goodbye.',
+      },
+      tools: [],
+      transferTargets: {},
+      guardrails: [],
     });
   });
 
@@ -34,14 +58,41 @@ describe('AgentOptions', () => {
     ['variables', { name: {} }],
     ['variables', { 'a b': 'x' }],
     ['interruptible', 'yes'],
+    ['turnTaking', 'fast'],
+    ['turnTaking', { silence: 300 }],
+    ['turnTaking', { silenceMs: 50 }],
+    ['turnTaking', { interruptAfterWords: 1.5 }],
+    ['turnTaking', { echoGuard: 1 }],
+    ['turnTaking', { fillers: 'One moment.' }],
+    ['turnTaking', { fillers: [''] }],
+    ['idle', true],
+    ['idle', { afterSeconds: 1 }],
+    ['idle', { prompts: [7] }],
+    ['idle', { goodbye: '' }],
     ['engine', {}],
-    ['tools', []],
+    ['tools', {}],
+    ['tools', [{ name: 'a b', description: 'Does.', execute() {} }]],
+    ['tools', [{ name: 'end_call', description: 'Does.', execute() {} }]],
     ['transferTargets', ['+15550123']],
+    ['transferTargets', { sales: '5550123' }],
+    ['transferTargets', { '': '+15550123' }],
+    ['transferTargets', null],
+    ['guardrails', () => true],
+    ['guardrails', ['no']],
     ['firstMesage', 'Hello'],
   ])('refuse %s: %j', (name, value) => {
     const { code, message } = refusal(() => makeAgent({ [name]: value }));
-    expect(code).toBe('CONFIG_INVALID');
+    expect(code).toMatch(/CONFIG_(INVALID|CONFLICT)/);
     expect(message).toContain(name);
+  });
+
+  it('have no phrases of a language that is not theirs', () => {
+    const german = makeAgent({ language: 'de-CH' });
+    expect(german.turnTaking.fillers).toEqual([]);
+    expect(german.idle).toBeUndefined();
+    expect(makeAgent({ idle: false }).idle).toBeUndefined();
+    const own = makeAgent({ language: 'de', idle: { afterSeconds: 15, prompts: ['Sind Sie noch da?'] } });
+    expect(own.idle).toMatchObject({ afterMs: 15_000, prompts: ['Sind Sie noch da?'] });
   });
 
   it('fill variables into prompt and greeting', () => {

@@ -2,7 +2,7 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import { fatalFailure, transientFailure, WireError } from '../wire/failure.js';
 import type { HttpAnswer } from '../wire/http-channel.js';
-import { SseReader } from '../wire/sse.js';
+import { SseReader } from '../../base/sse.js';
 import type { ChatReply } from './chat-reply.js';
 
 export interface ChatStreamOptions {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type SseEvent, SseReader } from '../../../src/providers/wire/sse.js';
+import { type SseEvent, SseReader } from '../../src/base/sse.js';
 
 function read(bytes: Uint8Array, cuts: readonly number[]): SseEvent[] {
   const reader = new SseReader();

@@ -1,0 +1,198 @@
+// What the agent says on one call: one reply at a time, a filler before it where it is slow, and nothing after it was stopped.
+import type { TranscriptEntry } from '../contract/call-record.js';
+import type { AgentPhase } from './barge-in.js';
+import { EchoGuard } from './echo-guard.js';
+import type { EngineContext } from './engine.js';
+import { Fillers } from './fillers.js';
+import type { Guardrails } from './guardrails.js';
+import type { PipelineStages } from './pipeline-stages.js';
+import { Reply, type ReplyEvents, type ReplySource, type ReplySplit } from './reply.js';
+import type { ToolBox } from './tools/tool-box.js';
+import type { ToolRun } from './tools/tool-run.js';
+import type { TurnLatencyMeter } from './turn-latency.js';
+import type { TurnTakingSettings } from './turn-taking.js';
+
+export interface AgentVoiceOptions {
+  readonly context: EngineContext;
+  /** Tells a transcript entry that is no part of a turn's answer. */
+  readonly tell: (entry: TranscriptEntry) => void;
+  readonly stages: PipelineStages;
+  readonly settings: TurnTakingSettings;
+  readonly timeouts: { readonly firstMs: number; readonly nextMs: number };
+  readonly interruptible: boolean;
+  /** What the language stage may call. Closed with the voice. */
+  readonly tools?: ToolBox | undefined;
+  readonly guardrails?: Guardrails | undefined;
+  readonly events: ReplyEvents;
+}
+
+/** How a reply is to be taken. */
+export interface Manner {
+  /** Whether the caller can interrupt it. @default as the agent's options say */
+  readonly interruptible?: boolean;
+  /** The call ends with it, unless the caller has something to say. */
+  readonly last?: boolean;
+}
+
+/** One generation of the language stage. */
+export interface Utterance {
+  readonly latency: TurnLatencyMeter;
+  readonly source: ReplySource;
+  /** Tools of earlier replies whose results it needs. */
+  readonly awaited?: readonly ToolRun[];
+  readonly manner?: Manner;
+  /** The turn that it answers, and since when the caller waits: after a while without a sound a filler is due. */
+  readonly answers?: { readonly turnIndex: number; readonly since: number };
+}
+
+/** In the first second of what it says, and in the last, the agent is not easily interrupted. */
+const EDGE_MS = 1000;
+
+export class AgentVoice {
+  readonly #options: AgentVoiceOptions;
+  readonly #fillers: Fillers;
+  readonly #echo: EchoGuard;
+  #reply: Reply | undefined;
+  #manner: Manner = {};
+  #generation = 0;
+  #startedAt = 0;
+
+  constructor(options: AgentVoiceOptions) {
+    this.#options = options;
+    const { clock, playout, logger } = options.context;
+    this.#fillers = new Fillers({
+      phrases: options.settings.fillers,
+      voice: () => options.stages.voice,
+      playout,
+      clock,
+      logger,
+      tell: options.tell,
+    });
+    this.#echo = new EchoGuard({ clock, playout, filler: () => this.#fillers.sounding });
+  }
+
+  /** The call begins. */
+  start(): void {
+    this.#startedAt = this.#options.context.clock.now();
+  }
+
+  /** True from the start of a reply, which is long before its first sound, until its end. */
+  get isBusy(): boolean {
+    return this.#reply !== undefined;
+  }
+
+  /** True once the caller can have heard something of the reply. */
+  get isAudible(): boolean {
+    return this.#reply?.audible === true;
+  }
+
+  /** True when there is a reply that the caller may interrupt. */
+  get yields(): boolean {
+    return this.#reply !== undefined && (this.#manner.interruptible ?? this.#options.interruptible);
+  }
+
+  get phase(): AgentPhase {
+    const { context, settings } = this.#options;
+    if (this.#fillers.sounding !== undefined) return 'careful';
+    const audibleAt = this.#reply?.audibleAt;
+    if (audibleAt === undefined) return 'thinking';
+    const now = context.clock.now();
+    const isNew = now - this.#startedAt < settings.carefulMs;
+    const { pushedMs, playedMs } = context.playout;
+    const isEnding = this.#reply?.isGivenOut === true && pushedMs - playedMs < EDGE_MS;
+    return isNew || isEnding || now - audibleAt < EDGE_MS ? 'careful' : 'speaking';
+  }
+
+  /** Begins a reply. Only one may be under way. Returns false when there is no voice. */
+  say(utterance: Utterance): boolean {
+    const { context, stages, settings, timeouts, tools, guardrails, events } = this.#options;
+    const { playout, clock } = context;
+    const { voice } = stages;
+    if (voice === undefined) return false;
+    const { latency, source, awaited, manner = {}, answers } = utterance;
+    this.#generation += 1;
+    const reply = new Reply({
+      id: `reply-${this.#generation}`,
+      source,
+      timeouts,
+      tools,
+      awaited,
+      guardrails,
+      voice,
+      playout,
+      clock,
+      latency,
+      events: { ...events, finished: (outcome) => this.#finished(() => events.finished(outcome)) },
+    });
+    this.#reply = reply;
+    this.#manner = manner;
+    this.#echo.speaking(reply);
+    if (answers !== undefined) {
+      const isAwaited = () => this.#reply === reply && !latency.has('firstAudio');
+      const delayMs = answers.since + settings.fillerAfterMs - clock.now();
+      this.#fillers.arm({ turnIndex: answers.turnIndex, delayMs, isAwaited });
+    }
+    reply.start();
+    return true;
+  }
+
+  /** Readies a filler for when it is needed. */
+  prepareFiller(): void {
+    this.#fillers.prepare();
+  }
+
+  markPlayed(name: string): void {
+    this.#reply?.markPlayed(name);
+  }
+
+  /** True when the recogniser's text is what the agent says or has just said. */
+  isEcho(text: string, piece: { isFinal: boolean; soundBeganAt: number | undefined }): boolean {
+    return this.#options.settings.echoGuard && this.#echo.isEcho(text, piece);
+  }
+
+  /** Clears the carrier and stops language and voice in this tick. Undefined when there was nothing to stop. */
+  interrupt(): ReplySplit | undefined {
+    return this.#reply === undefined ? undefined : this.#stop(this.#options.context.playout.clear());
+  }
+
+  /** Stops without a word to the carrier: the line, or the voice, is gone anyway. */
+  stop(): ReplySplit | undefined {
+    return this.#stop(this.#options.context.playout.playedMs);
+  }
+
+  /** Says `text` as the last sentence of the reply. Returns false when there is none. */
+  conclude(text: string): boolean {
+    this.#fillers.disarm();
+    this.#reply?.conclude(text);
+    return this.#reply !== undefined;
+  }
+
+  /** Stops, tools that run included, and frees what is prepared. */
+  close(): ReplySplit | undefined {
+    // First, so that what the reply tells of its tools is settled.
+    this.#options.tools?.close();
+    const split = this.stop();
+    this.#fillers.close();
+    return split;
+  }
+
+  /** True when the call was to end with the last reply. */
+  get wasLast(): boolean {
+    return this.#manner.last === true;
+  }
+
+  #stop(playedMs: number): ReplySplit | undefined {
+    const reply = this.#reply;
+    this.#reply = undefined;
+    this.#echo.silent();
+    this.#fillers.cut(playedMs);
+    return reply?.stop(playedMs);
+  }
+
+  #finished(tell: () => void): void {
+    this.#reply = undefined;
+    this.#fillers.disarm();
+    this.#echo.silent();
+    tell();
+  }
+}

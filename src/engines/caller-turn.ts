@@ -1,0 +1,224 @@
+// What the caller says and presses, until it is complete: sound and words are gathered, the end of the turn is found, and the
+// recogniser is asked for what it still has.
+import { FRAME_MS } from '../audio/format.js';
+import type { TranscriptEntry } from '../contract/call-record.js';
+import { Endpointing } from './endpointing.js';
+import type { EngineContext } from './engine.js';
+import type { Lexicon } from './lexicon.js';
+import { PendingTurn, type TurnTimes } from './pending-turn.js';
+import { keysAsText, PressedKeys } from './pressed-keys.js';
+import { SpeechDetector } from './speech-detector.js';
+import type { TurnTakingSettings } from './turn-taking.js';
+import { UserSpeech } from './user-speech.js';
+import { createVoiceActivity, type VoiceActivity } from './voice-activity.js';
+
+export interface CallerTurnEvents {
+  /** Speech has begun `beforeMs` before this frame. */
+  speechStarted(beforeMs: number): void;
+  /** There is new text: all of it so far. */
+  words(text: string): void;
+  /** The caller has gone quiet. `endedAt` is the clock's time of their last sound. */
+  quiet(endedAt: number): void;
+  /** Asks the recogniser for what it still has. */
+  finishUtterance(): void;
+  /** Keys have become complete, and nothing else is waited for that they could be answered with. */
+  keysComplete(): void;
+  /** Everything there is has come, which may be nothing. */
+  complete(times: TurnTimes): void;
+}
+
+export interface CallerTurnOptions {
+  readonly context: EngineContext;
+  readonly settings: TurnTakingSettings;
+  readonly lexicon: Lexicon;
+  /** The recogniser tells the end of a turn. */
+  readonly isToldEnds: boolean;
+  readonly tell: (entry: TranscriptEntry) => void;
+  readonly turnIndex: () => number;
+  readonly isEcho: (text: string, piece: { isFinal: boolean; soundBeganAt: number | undefined }) => boolean;
+  readonly events: CallerTurnEvents;
+}
+
+/** How long a finished caller waits for the recogniser: with an open piece of text, and with none at all. */
+const OPEN_TEXT_WAIT_MS = 1000;
+const NO_TEXT_WAIT_MS = 2000;
+
+/** Speech is recognised as such after three voiced frames. */
+const SPEECH_START_MS = 3 * FRAME_MS;
+
+export class CallerTurn {
+  readonly #options: CallerTurnOptions;
+  readonly #speech: UserSpeech;
+  readonly #keys: PressedKeys;
+  readonly #endpointing: Endpointing;
+  readonly #pending: PendingTurn;
+  #detector = new SpeechDetector();
+  #activity: VoiceActivity | undefined;
+  /** When the caller began to speak, epoch milliseconds, and when their last sound began, on the clock. */
+  #startedAt: number | undefined;
+  #soundBeganAt: number | undefined;
+  /** Keys that no turn has taken, in words. */
+  #pressed = '';
+
+  constructor(options: CallerTurnOptions) {
+    this.#options = options;
+    const { context, settings, lexicon, events, tell, turnIndex } = options;
+    const { clock } = context;
+    this.#pending = new PendingTurn(clock);
+    this.#speech = new UserSpeech({ tell, turnIndex, wallNow: () => this.#startedAt ?? clock.wallNow() });
+    this.#keys = new PressedKeys({
+      clock,
+      pauseMs: settings.keyPauseMs,
+      onComplete: (keys) => this.#keysComplete(keys),
+    });
+    this.#endpointing = new Endpointing({
+      clock,
+      lexicon,
+      waits: {
+        baseMs: settings.silenceMs,
+        completeMs: settings.silenceAfterSentenceMs,
+        openMs: settings.silenceAfterOpenEndMs,
+        maxMs: settings.maxSilenceMs,
+      },
+      guardOnly: options.isToldEnds,
+      onEndOfTurn: (endedAt) => events.quiet(endedAt),
+    });
+  }
+
+  /** Frees nothing when it throws. */
+  start(): void {
+    this.#activity = createVoiceActivity();
+  }
+
+  /** True while the caller makes a sound, or words are still expected of one. */
+  get isActive(): boolean {
+    return this.#endpointing.active || this.#pending.isOpen;
+  }
+
+  get isSounding(): boolean {
+    return this.#endpointing.active;
+  }
+
+  get text(): string {
+    return this.#speech.text;
+  }
+
+  get hasKeys(): boolean {
+    return this.#pressed !== '';
+  }
+
+  /** Listens to a frame. `between` hears whether it is voiced before the end of the turn is looked for. */
+  hear(frame: Int16Array, between: (voiced: boolean) => void): void {
+    const voiced = this.#activity?.isVoiced(frame) ?? false;
+    if (this.#detector.update(voiced)) this.#speechStarted();
+    between(voiced);
+    this.#endpointing.frame(voiced);
+  }
+
+  /** The recogniser has given text. An empty final says that nothing is open. */
+  recognised(text: string, { isFinal, isHeld }: { isFinal: boolean; isHeld: boolean }): void {
+    const before = this.#speech.text;
+    const { isEcho, events } = this.#options;
+    const said = isEcho(text, { isFinal, soundBeganAt: this.#soundBeganAt }) ? '' : text;
+    if (isFinal) this.#speech.final(said);
+    else this.#speech.partial(said);
+    const after = this.#speech.text;
+    if (this.#pending.isOpen) {
+      if (this.#speech.settled || (isFinal && after === '')) this.#complete();
+      return;
+    }
+    if (after === before || after === '' || isHeld) return;
+    this.#endpointing.text(after);
+    events.words(after);
+  }
+
+  /** The recogniser hears speech where our own detector may not. Only opens what silence closes again. */
+  soundRecognised(): void {
+    if (!this.#endpointing.active) this.#endpointing.speechStarted(this.#options.context.clock.now());
+  }
+
+  /** The recogniser says that the caller has finished. */
+  endRecognised(): void {
+    if (this.#endpointing.finish() || this.#pending.isOpen || this.#speech.text === '') return;
+    this.#options.events.quiet(this.#options.context.clock.now());
+  }
+
+  press(key: string): void {
+    this.#keys.press(key);
+  }
+
+  /** What the agent has just said: it may have asked for a number. */
+  agentSaid(text: string): void {
+    this.#endpointing.agentSaid(text);
+  }
+
+  /** Waits for what the recogniser still has; for words after a wordless interruption until `resumeAfterMs` of silence. */
+  awaitText(speechEndedAt: number, { isResuming }: { isResuming: boolean }): void {
+    const pending = this.#pending.open(speechEndedAt);
+    this.#options.events.finishUtterance();
+    // The recogniser may have answered at once, or failed.
+    if (!this.#pending.isStill(pending)) return;
+    const { text, settled } = this.#speech;
+    if (settled || (text === '' && this.hasKeys)) {
+      this.#complete();
+      return;
+    }
+    const silentUntil = speechEndedAt + this.#options.settings.resumeAfterMs;
+    const wordlessMs = isResuming ? Math.max(0, silentUntil - pending.turnEndedAt) : NO_TEXT_WAIT_MS;
+    this.#pending.limit(text === '' ? wordlessMs : OPEN_TEXT_WAIT_MS, () => this.#complete());
+  }
+
+  /** Takes what was said and pressed, for turn `turnIndex`. */
+  take(turnIndex: number): { said: string; startedAt: number } {
+    const said = `${this.#speech.take(turnIndex)} ${this.#pressed}`.trim();
+    const startedAt = this.#startedAt ?? this.#options.context.clock.wallNow();
+    this.#startedAt = undefined;
+    this.#pressed = '';
+    return { said, startedAt };
+  }
+
+  /** What was said was no turn. */
+  dismiss(): void {
+    this.#speech.dismiss();
+  }
+
+  /** The sound was none, though words may stay for later. */
+  forgetSound(): void {
+    this.#startedAt = undefined;
+  }
+
+  /** What the caller is in the middle of is no longer waited for. Words stay. */
+  interruptListening(): void {
+    this.#pending.take();
+    this.#endpointing.reset();
+    this.#keys.reset();
+    this.#detector = new SpeechDetector();
+  }
+
+  close(): void {
+    this.interruptListening();
+    this.#activity?.close();
+  }
+
+  #speechStarted(): void {
+    const { clock } = this.#options.context;
+    const beganAt = clock.now() - SPEECH_START_MS;
+    this.#startedAt ??= clock.wallNow() - SPEECH_START_MS;
+    if (!this.#endpointing.active) this.#soundBeganAt = beganAt;
+    this.#speech.speechStarted();
+    this.#pending.take();
+    this.#endpointing.speechStarted(beganAt);
+    this.#options.events.speechStarted(SPEECH_START_MS - FRAME_MS);
+  }
+
+  #keysComplete(keys: string): void {
+    this.#pressed = `${this.#pressed} ${keysAsText(keys)}`.trim();
+    if (!this.isActive) this.#options.events.keysComplete();
+  }
+
+  /** Keys that are still being pressed belong to the turn: they are waited for. */
+  #complete(): void {
+    const times = this.#pending.take();
+    if (times !== undefined && !this.#keys.isOpen) this.#options.events.complete(times);
+  }
+}

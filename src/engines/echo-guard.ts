@@ -1,0 +1,70 @@
+// Keeps the agent's own words, which the line brings back, from being taken for the caller's.
+import type { Playout } from '../audio/playout.js';
+import type { Clock } from '../base/clock.js';
+import { isEcho } from './echo.js';
+
+/** What says words: a reply. */
+export interface WordSource {
+  readonly audible: boolean;
+  saidBetween(fromMs: number, toMs: number): string;
+}
+
+export interface EchoGuardOptions {
+  readonly clock: Clock;
+  readonly playout: Playout;
+  /** A phrase that sounds beside the replies. */
+  readonly filler: () => string | undefined;
+}
+
+/** Words come back within this time; recognisers take most of it. */
+const MEMORY_MS = 2000;
+/** More than the recogniser gives in one piece. */
+const LONGEST_MS = 15_000;
+/** The playback clock may be this much behind. */
+const AHEAD_MS = 250;
+/** Sound that begins this long after the agent's last is the caller's: a line brings nothing back later. */
+const LINE_DELAY_MS = 300;
+/** Where no sound was noticed, text is about what was heard this long ago. */
+const RECOGNITION_MS = 1000;
+/** Words that the caller may well have picked up from the agent: an answer like "white wine" to a question that offered it. */
+const MIN_WORDS_AFTERWARDS = 3;
+
+export class EchoGuard {
+  readonly #options: EchoGuardOptions;
+  #source: WordSource | undefined;
+  #quietAt: number | undefined;
+
+  constructor(options: EchoGuardOptions) {
+    this.#options = options;
+  }
+
+  /** Somebody begins to speak. */
+  speaking(source: WordSource): void {
+    this.#source = source;
+    this.#quietAt = undefined;
+  }
+
+  /** And has ended. */
+  silent(): void {
+    if (this.#source !== undefined) this.#quietAt ??= this.#options.clock.now();
+  }
+
+  /** True when the recogniser's text is what the agent says or has just said. `soundBeganAt` is on the clock. */
+  isEcho(text: string, piece: { isFinal: boolean; soundBeganAt: number | undefined }): boolean {
+    const { clock, playout, filler } = this.#options;
+    const now = clock.now();
+    const phrase = filler();
+    if (phrase !== undefined && isEcho(text, phrase, 1)) return true;
+    if (this.#source?.audible !== true) return false;
+    const quietMs = this.#quietAt === undefined ? 0 : now - this.#quietAt;
+    const beganAt = piece.soundBeganAt ?? now - RECOGNITION_MS;
+    if (this.#quietAt !== undefined && beganAt > this.#quietAt + LINE_DELAY_MS) return false;
+    if (quietMs >= MEMORY_MS) return false;
+    const at = playout.playedMs;
+    // A long piece of text is about all that was heard since its sound began.
+    const memoryMs = Math.min(LONGEST_MS, Math.max(MEMORY_MS, now - beganAt + LINE_DELAY_MS));
+    const said = this.#source.saidBetween(at - memoryMs + quietMs, at + AHEAD_MS);
+    const minWords = this.#quietAt !== undefined ? MIN_WORDS_AFTERWARDS : piece.isFinal ? 2 : 1;
+    return isEcho(text, said, minWords);
+  }
+}

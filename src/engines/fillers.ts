@@ -1,0 +1,160 @@
+// A short phrase while the caller waits for an answer that is slow to come. Synthesised beforehand, no part of what the model is told.
+import type { Playout } from '../audio/playout.js';
+import type { Clock, Timer } from '../base/clock.js';
+import { describeError, type Logger } from '../base/log.js';
+import type { TranscriptEntry } from '../contract/call-record.js';
+import type { TextToSpeechSession } from '../providers/text-to-speech.js';
+import { guardedStream } from './guarded-stream.js';
+import { heardPart } from './heard-text.js';
+
+export interface FillersOptions {
+  readonly phrases: readonly string[];
+  readonly voice: () => TextToSpeechSession | undefined;
+  readonly playout: Playout;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Tells the transcript entry of a filler. Its id begins with `filler-`. */
+  readonly tell: (entry: TranscriptEntry) => void;
+}
+
+/** A turn whose answer is waited for. */
+export interface AwaitedAnswer {
+  readonly turnIndex: number;
+  readonly delayMs: number;
+  /** Asked when the time has come: false when the answer sounds, or will never. */
+  readonly isAwaited: () => boolean;
+}
+
+interface Playing {
+  readonly entry: TranscriptEntry;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+const SYNTHESIS_TIMEOUT_MS = 5000;
+/** A filler is a few words. What is longer is no filler. */
+const MAX_SAMPLES = 16_000 * 5;
+
+/** The fillers of one call: one in a turn at most, one phrase after the other. */
+export class Fillers {
+  readonly #options: FillersOptions;
+  readonly #abort = new AbortController();
+  readonly #audio = new Map<string, Int16Array>();
+  #preparing = false;
+  #next = 0;
+  #lastTurn = -1;
+  #playing: Playing | undefined;
+  #timer: Timer | undefined;
+
+  constructor(options: FillersOptions) {
+    this.#options = options;
+  }
+
+  /** Synthesises the next phrase, unless it is there. A voice that fails here only costs the filler. */
+  prepare(): void {
+    const phrase = this.#phrase;
+    const voice = this.#options.voice();
+    if (phrase === undefined || voice === undefined || this.#preparing || this.#audio.has(phrase)) return;
+    this.#preparing = true;
+    this.#synthesize(voice, phrase)
+      .catch((error: unknown) => {
+        if (this.#abort.signal.aborted) return;
+        this.#options.logger.warn(describeError(error), 'a filler could not be synthesised');
+      })
+      .finally(() => {
+        this.#preparing = false;
+      });
+  }
+
+  /** Says a phrase after a while, if the answer is then still awaited. */
+  arm(answer: AwaitedAnswer): void {
+    this.disarm();
+    if (this.#phrase === undefined || answer.turnIndex === this.#lastTurn) return;
+    this.#timer = this.#options.clock.after(answer.delayMs, () => {
+      if (answer.isAwaited()) this.#say(answer.turnIndex);
+    });
+  }
+
+  disarm(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+  }
+
+  /** The text of the filler that the caller is hearing. */
+  get sounding(): string | undefined {
+    const { playout } = this.#options;
+    return this.#playing !== undefined && playout.playedMs < this.#playing.endMs
+      ? this.#playing.entry.text
+      : undefined;
+  }
+
+  /** The playout was cut off at `playedMs`: the transcript keeps what was heard. */
+  cut(playedMs: number): void {
+    this.disarm();
+    const playing = this.#playing;
+    this.#playing = undefined;
+    if (playing === undefined || playedMs >= playing.endMs) return;
+    const { entry, startMs, endMs } = playing;
+    const audio = { producedMs: endMs - startMs, complete: true };
+    const text = heardPart(entry.text, playedMs - startMs, audio);
+    this.#options.tell({ ...entry, text, ...(text === '' ? {} : { interrupted: true }) });
+  }
+
+  close(): void {
+    this.disarm();
+    this.#abort.abort();
+  }
+
+  get #phrase(): string | undefined {
+    const { phrases } = this.#options;
+    return phrases[this.#next % phrases.length];
+  }
+
+  #say(turnIndex: number): void {
+    const { playout, clock, tell } = this.#options;
+    const text = this.#phrase;
+    const audio = text === undefined ? undefined : this.#audio.get(text);
+    if (text === undefined || audio === undefined) return;
+    const startMs = playout.pushedMs;
+    playout.push(audio);
+    const entry: TranscriptEntry = {
+      id: `filler-${turnIndex}`,
+      turnIndex,
+      role: 'agent',
+      text,
+      at: clock.wallNow(),
+      final: true,
+    };
+    this.#playing = { entry, startMs, endMs: playout.pushedMs };
+    this.#lastTurn = turnIndex;
+    this.#next += 1;
+    tell(entry);
+    this.prepare();
+  }
+
+  async #synthesize(voice: TextToSpeechSession, phrase: string): Promise<void> {
+    const { signal } = this.#abort;
+    const chunks: Int16Array[] = [];
+    let length = 0;
+    const stream = guardedStream(voice.synthesize(phrase, signal), {
+      clock: this.#options.clock,
+      signal,
+      source: 'text-to-speech',
+      firstMs: SYNTHESIS_TIMEOUT_MS,
+      nextMs: SYNTHESIS_TIMEOUT_MS,
+    });
+    for await (const chunk of stream) {
+      if (!(chunk instanceof Int16Array) || length + chunk.length > MAX_SAMPLES) return;
+      chunks.push(chunk);
+      length += chunk.length;
+    }
+    if (signal.aborted || length === 0) return;
+    const audio = new Int16Array(length);
+    let at = 0;
+    for (const chunk of chunks) {
+      audio.set(chunk, at);
+      at += chunk.length;
+    }
+    this.#audio.set(phrase, audio);
+  }
+}

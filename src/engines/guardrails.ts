@@ -1,0 +1,63 @@
+// The application's last word on what the agent says: every sentence is shown to it before it is spoken.
+import type { Clock } from '../base/clock.js';
+import { describeError, type Logger } from '../base/log.js';
+import { guardedValue } from './guarded-stream.js';
+import { SentenceSplitter } from './sentence-splitter.js';
+
+/**
+ * Looks at a sentence before it is spoken: true lets it pass, false drops it, a text is said in its place. Anything else, a throw,
+ * and no answer within a second drop it, too.
+ */
+export type Guardrail = (
+  sentence: string,
+  data: { readonly callId: string },
+) => boolean | string | Promise<boolean | string>;
+
+/** The caller waits meanwhile. */
+const TIMEOUT_MS = 1000;
+
+export interface GuardrailsOptions {
+  readonly guardrails: readonly Guardrail[];
+  readonly callId: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export class Guardrails {
+  readonly #options: GuardrailsOptions;
+
+  constructor(options: GuardrailsOptions) {
+    this.#options = options;
+  }
+
+  /** What may be spoken of a sentence, ready for the voice. Each guardrail sees what the one before made of it. Never rejects. */
+  async check(sentence: string, signal: AbortSignal): Promise<readonly string[]> {
+    let text = sentence;
+    for (const guardrail of this.#options.guardrails) {
+      const verdict = await this.#verdict(guardrail, text, signal);
+      if (verdict === false) return [];
+      if (typeof verdict === 'string') text = verdict;
+    }
+    return text === sentence ? [sentence] : toSentences(text);
+  }
+
+  async #verdict(guardrail: Guardrail, text: string, signal: AbortSignal): Promise<boolean | string> {
+    const { callId, clock, logger } = this.#options;
+    try {
+      const asked = Promise.resolve().then(() => guardrail(text, { callId }));
+      const guard = { clock, signal, source: 'a guardrail', firstMs: TIMEOUT_MS, nextMs: TIMEOUT_MS };
+      const verdict: unknown = await guardedValue(asked, guard);
+      if (typeof verdict === 'boolean' || typeof verdict === 'string') return verdict;
+      if (!signal.aborted)
+        logger.warn({ callId }, 'a guardrail gave no answer that counts: the sentence is not spoken');
+    } catch (error) {
+      logger.warn({ callId, ...describeError(error) }, 'a guardrail failed: the sentence is not spoken');
+    }
+    return false;
+  }
+}
+
+function toSentences(text: string): string[] {
+  const splitter = new SentenceSplitter();
+  return [...splitter.push(text), ...splitter.flush()];
+}

@@ -1,0 +1,25 @@
+// What one call of the pipeline is made of: the recipe, everything that was left open in it filled in.
+import type { LanguageModel } from '../providers/language-model.js';
+import type { SpeechToText } from '../providers/speech-to-text.js';
+import type { TextToSpeech } from '../providers/text-to-speech.js';
+import type { Guardrails } from './guardrails.js';
+import type { ToolBox } from './tools/tool-box.js';
+import type { IdleSettings, TurnTakingSettings } from './turn-taking.js';
+
+export interface PipelineCallOptions {
+  readonly stt: SpeechToText;
+  readonly tts: TextToSpeech;
+  readonly model: LanguageModel;
+  readonly timeouts: { readonly firstMs: number; readonly nextMs: number };
+  readonly systemPrompt: string | undefined;
+  readonly firstMessage: string | undefined;
+  readonly language: string | undefined;
+  readonly interruptible: boolean;
+  readonly turnTaking: TurnTakingSettings;
+  readonly idle: IdleSettings | undefined;
+  /** What the model may call; undefined for a language stage that gives text alone. */
+  readonly tools?: ToolBox | undefined;
+  readonly guardrails?: Guardrails | undefined;
+  /** What else lives for this call, closed with it. */
+  readonly owned?: readonly { close(): void }[];
+}

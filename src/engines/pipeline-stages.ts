@@ -1,0 +1,89 @@
+// The provider sessions of one call, behind a wall: what they throw, return or reject becomes a failure of the call and nothing else.
+import { describeError } from '../base/log.js';
+import type { SpeechToText, SpeechToTextEvents, SpeechToTextSession } from '../providers/speech-to-text.js';
+import type { TextToSpeech, TextToSpeechSession } from '../providers/text-to-speech.js';
+import type { EngineContext } from './engine.js';
+import type { Stage } from './pipeline-failure.js';
+
+export interface PipelineStagesOptions {
+  readonly context: EngineContext;
+  readonly stt: SpeechToText;
+  readonly tts: TextToSpeech;
+  readonly language: string | undefined;
+  /** What else lives for this call, closed with it. */
+  readonly owned?: readonly { close(): void }[];
+  readonly heard: SpeechToTextEvents;
+  /** Characters that the voice is paid for. */
+  readonly spoke: (usage: { readonly characters: number }) => void;
+  readonly failed: (stage: Stage, error: unknown) => void;
+}
+
+export class PipelineStages {
+  readonly #options: PipelineStagesOptions;
+  #ears: SpeechToTextSession | undefined;
+  #voice: TextToSpeechSession | undefined;
+  #closed = false;
+
+  constructor(options: PipelineStagesOptions) {
+    this.#options = options;
+  }
+
+  get ears(): SpeechToTextSession | undefined {
+    return this.#ears;
+  }
+
+  get voice(): TextToSpeechSession | undefined {
+    return this.#voice;
+  }
+
+  /** Opens the voice first, so that a failure of the ears can be told. Returns false when one of them has failed, which was told. */
+  open(): boolean {
+    const { context, stt, tts, language, heard, spoke, failed } = this.#options;
+    const { clock, logger } = context;
+    let opening: Stage = 'tts';
+    try {
+      const voice = tts.open({ clock, logger, language, events: { usage: spoke } });
+      this.#voice = this.#watched('tts', voice);
+      opening = 'stt';
+      this.#ears = this.#watched('stt', stt.open({ clock, logger, language, events: heard }));
+      return true;
+    } catch (error) {
+      failed(opening, error);
+      return false;
+    }
+  }
+
+  /** Runs what may fail. Nothing that it throws leaves the engine. */
+  attempt(stage: Stage, task: () => unknown): void {
+    if (this.#closed) return;
+    try {
+      this.#watched(stage, task());
+    } catch (error) {
+      this.#options.failed(stage, error);
+    }
+  }
+
+  /** Idempotent. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const session of [this.#ears, this.#voice, ...(this.#options.owned ?? [])]) {
+      try {
+        this.#watched('engine', session?.close());
+      } catch (error) {
+        this.log('provider did not close', error);
+      }
+    }
+  }
+
+  log(sentence: string, error: unknown): void {
+    const { callId, logger } = this.#options.context;
+    logger.warn({ callId, ...describeError(error) }, sentence);
+  }
+
+  /** What a provider returns. It may be a promise where none is expected, and that one's failure must not end the process. */
+  #watched<T>(stage: Stage, result: T): T {
+    if (result instanceof Promise) result.catch((error: unknown) => this.#options.failed(stage, error));
+    return result;
+  }
+}

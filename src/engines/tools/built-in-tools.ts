@@ -1,0 +1,115 @@
+// Tools that every agent has: what they offer the model, and what they do with the call.
+import { OffhookError } from '../../base/errors.js';
+import type { JsonObject, ToolDefinition } from '../../providers/language-model.js';
+import type { EngineControls } from '../engine.js';
+import { ToolError } from './tool.js';
+
+export const END_CALL = 'end_call';
+export const TRANSFER_CALL = 'transfer_call';
+export const SEND_DTMF = 'send_dtmf';
+export const BUILT_IN_NAMES: readonly string[] = [END_CALL, TRANSFER_CALL, SEND_DTMF];
+
+/** Whom a caller may be handed over to: numbers (E.164) by the names that the model chooses from. */
+export type TransferTargets = Readonly<Record<string, string>>;
+
+/** What the model is told of a call that it wanted to end. */
+export const CALL_ENDS = 'The call ends.';
+export const CALL_GOES_ON = 'The caller spoke before you had finished. The call goes on.';
+
+/** The caller took the floor before the tool did anything. */
+const SPOKEN_OVER = 'Not done: the caller spoke before you had finished.';
+
+const RESULTS = {
+  connected: 'The caller is connected.',
+  busy: 'Not transferred: the line is busy. The caller is back with you.',
+  'no-answer': 'Not transferred: nobody answered. The caller is back with you.',
+  failed: 'Not transferred: the number could not be reached. The caller is back with you.',
+} as const;
+
+/** What a built-in tool may do, and wait for. */
+export interface BuiltInContext {
+  readonly controls: EngineControls;
+  /** Resolves true when all that was said so far has been heard, false when the caller did not let it be said. */
+  caughtUp(): Promise<boolean>;
+  /** The carrier is asked to hand the caller over: if the call ends from now on, that is no failure of the tool. */
+  handsOver(): void;
+}
+
+export interface BuiltInTool {
+  readonly definition: ToolDefinition;
+  /** @throws ToolError */
+  run(args: JsonObject, context: BuiltInContext): Promise<string>;
+}
+
+/** `end_call` is not among the functions: the reply that carries it does it. */
+export function createBuiltInTools(targets: TransferTargets): ReadonlyMap<string, BuiltInTool> {
+  const tools = [endCall, ...(Object.keys(targets).length === 0 ? [] : [transferCall(targets)]), sendDtmf];
+  return new Map(tools.map((tool) => [tool.definition.name, tool]));
+}
+
+const endCall: BuiltInTool = {
+  definition: {
+    name: END_CALL,
+    description:
+      'Ends the call as soon as the caller has heard what you say in this answer. Say goodbye in the same answer.',
+    parameters: { type: 'object', properties: {} },
+  },
+  run: async () => CALL_ENDS,
+};
+
+const sendDtmf: BuiltInTool = {
+  definition: {
+    name: SEND_DTMF,
+    description: 'Presses keys of the telephone for the other side, to get through an automatic menu.',
+    parameters: {
+      type: 'object',
+      properties: {
+        digits: {
+          type: 'string',
+          pattern: '^[0-9A-D#*wW]{1,32}$',
+          description: '0-9, A-D, # and *; w waits half a second, W a second.',
+        },
+      },
+      required: ['digits'],
+    },
+  },
+  async run({ digits }, { controls, caughtUp }) {
+    if (!(await caughtUp())) throw new ToolError(SPOKEN_OVER);
+    await ordered(controls.sendDigits(String(digits)));
+    return 'The keys were pressed.';
+  },
+};
+
+/** The model chooses a name, never a number. */
+function transferCall(targets: TransferTargets): BuiltInTool {
+  return {
+    definition: {
+      name: TRANSFER_CALL,
+      description:
+        'Connects the caller with somebody else. Tell the caller in the same answer; you are told if it fails.',
+      parameters: {
+        type: 'object',
+        properties: { to: { type: 'string', enum: Object.keys(targets) } },
+        required: ['to'],
+      },
+    },
+    async run({ to }, { controls, caughtUp, handsOver }) {
+      const number = Object.hasOwn(targets, String(to)) ? targets[String(to)] : undefined;
+      if (number === undefined) throw new ToolError('There is nobody of that name.');
+      if (!(await caughtUp())) throw new ToolError(SPOKEN_OVER);
+      handsOver();
+      const result = await ordered(controls.transfer(number));
+      if (result === 'connected') return RESULTS.connected;
+      throw new ToolError(RESULTS[result]);
+    },
+  };
+}
+
+/** Sentences of our own errors may be told. */
+async function ordered<T>(order: Promise<T>): Promise<T> {
+  try {
+    return await order;
+  } catch (error) {
+    throw OffhookError.isInstance(error) ? new ToolError(error.message) : error;
+  }
+}

@@ -1,0 +1,165 @@
+// The tools of one call: runs what the model asks for, side by side, within time and size, and stops it all when the call ends.
+import type { Clock, Timer } from '../../base/clock.js';
+import { describeError, type Logger } from '../../base/log.js';
+import type { ModelToolCall, ToolDefinition } from '../../providers/language-model.js';
+import type { EngineControls } from '../engine.js';
+import { complaintAbout } from './json-schema-check.js';
+import { type BuiltInTool, createBuiltInTools, END_CALL, type TransferTargets } from './built-in-tools.js';
+import { type AgentTool, ToolError } from './tool.js';
+import { toErrorText, toResultText } from './tool-result.js';
+import { ToolRun } from './tool-run.js';
+
+/** Calls of one reply that are run; a model that wants more has lost its way. */
+const MAX_CALLS = 16;
+
+const FAILED = 'The tool failed.';
+const TOO_MANY = 'Not done: too many tools in one answer. Tell the caller what you know now.';
+const CALL_ENDED = 'The call ended before the tool was done.';
+const CUT = 'The result was too long and was cut off.';
+
+export interface ToolBoxOptions {
+  readonly tools: readonly AgentTool[];
+  readonly transferTargets: TransferTargets;
+  readonly callId: string;
+  readonly caller: string;
+  readonly callee: string;
+  readonly controls: EngineControls;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** How far the caller is with the reply that wants the tools. */
+export interface Hearing {
+  /** Resolves true when all that the reply has said so far was heard, false when it was stopped before. */
+  caughtUp(): Promise<boolean>;
+}
+
+export class ToolBox {
+  readonly definitions: readonly ToolDefinition[];
+  readonly #options: ToolBoxOptions;
+  readonly #tools: ReadonlyMap<string, AgentTool>;
+  readonly #builtIns: ReadonlyMap<string, BuiltInTool>;
+  readonly #running = new Set<ToolRun>();
+  readonly #handingOver = new Set<ToolRun>();
+  readonly #aborts = new Set<AbortController>();
+  #isClosed = false;
+
+  constructor(options: ToolBoxOptions) {
+    this.#options = options;
+    this.#tools = new Map(options.tools.map((tool) => [tool.definition.name, tool]));
+    this.#builtIns = createBuiltInTools(options.transferTargets);
+    // Always in the same order: the start of every request shall be the same.
+    this.definitions = [...this.#tools.values(), ...this.#builtIns.values()].map(
+      ({ definition }) => definition,
+    );
+  }
+
+  /** Runs the calls of one reply. The caller's interruption stops none of them; what becomes of them is in the runs. */
+  start(calls: readonly ModelToolCall[], hearing: Hearing): ToolRun[] {
+    return calls.map((call, index) => {
+      const run = this.#open(call);
+      if (index >= MAX_CALLS) this.#fail(run, TOO_MANY);
+      else if (!run.endsCall) void this.#carryOut(run, hearing);
+      return run;
+    });
+  }
+
+  /** Calls that are not run any more, because the reply had enough of them. */
+  refuse(calls: readonly ModelToolCall[]): ToolRun[] {
+    return calls.map((call) => {
+      const run = this.#open(call);
+      this.#fail(run, TOO_MANY);
+      return run;
+    });
+  }
+
+  /** The call is over: everything that runs is told so, and counts as given up. Idempotent. */
+  close(): void {
+    for (const run of this.#running) {
+      const error = run.endsCall || this.#handingOver.has(run) ? null : CALL_ENDED;
+      run.settle({ text: toErrorText(CALL_ENDED), error });
+    }
+    this.#running.clear();
+    this.#isClosed = true;
+    for (const abort of this.#aborts) abort.abort();
+  }
+
+  #open(call: ModelToolCall): ToolRun {
+    const run = new ToolRun(call, { clock: this.#options.clock, endsCall: call.name === END_CALL });
+    this.#running.add(run);
+    void run.settled.then(() => this.#running.delete(run));
+    return run;
+  }
+
+  async #carryOut(run: ToolRun, hearing: Hearing): Promise<void> {
+    const { callId, logger } = this.#options;
+    const { name } = run.call;
+    try {
+      const { text, cut } = toResultText(await this.#outcome(run, hearing));
+      run.settle({ text, error: cut ? CUT : null });
+    } catch (error) {
+      if (run.isSettled) return;
+      logger.warn(
+        { callId, tool: name, ...describeError(error) },
+        'a tool did not do what the model asked for',
+      );
+      this.#fail(run, error instanceof ToolError ? error.message : FAILED);
+    }
+  }
+
+  /** @throws what the tool throws, ToolError for what is wrong with the call of it. */
+  async #outcome(run: ToolRun, hearing: Hearing): Promise<unknown> {
+    const { name, arguments: args } = run.call;
+    const tool = this.#tools.get(name);
+    const builtIn = this.#builtIns.get(name);
+    if (tool === undefined && builtIn === undefined) throw new ToolError('There is no tool of that name.');
+    if (args === null) throw new ToolError('The arguments are no JSON object.');
+    if (tool !== undefined)
+      return this.#inTime(tool, async (signal) => {
+        const { callId, caller, callee } = this.#options;
+        const checked = await tool.check(args);
+        if ('complaint' in checked) throw misfit(checked.complaint);
+        if (signal.aborted) throw new ToolError(CALL_ENDED);
+        return tool.run(checked.value, { callId, caller, callee, signal });
+      });
+    const complaint = complaintAbout(args, builtIn?.definition.parameters ?? {});
+    if (complaint !== undefined) throw misfit(complaint);
+    return builtIn?.run(args, {
+      controls: this.#options.controls,
+      caughtUp: () => hearing.caughtUp(),
+      handsOver: () => this.#handingOver.add(run),
+    });
+  }
+
+  /** Runs `task` for as long as the tool may take. Its signal then aborts, and when the call ends. */
+  async #inTime(tool: AgentTool, task: (signal: AbortSignal) => Promise<unknown>): Promise<unknown> {
+    const abort = new AbortController();
+    if (this.#isClosed) abort.abort();
+    else this.#aborts.add(abort);
+    let timer: Timer | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = this.#options.clock.after(tool.timeoutMs, () => {
+        reject(new ToolError('The tool did not answer in time.'));
+        abort.abort();
+      });
+      abort.signal.addEventListener('abort', () => reject(new ToolError(CALL_ENDED)), { once: true });
+    });
+    const running = task(abort.signal);
+    // The loser of the race may still reject, with nobody there to hear it.
+    running.catch(() => {});
+    try {
+      return await Promise.race([running, late]);
+    } finally {
+      timer?.cancel();
+      this.#aborts.delete(abort);
+    }
+  }
+
+  #fail(run: ToolRun, sentence: string): void {
+    run.settle({ text: toErrorText(sentence), error: sentence });
+  }
+}
+
+function misfit(complaint: string): ToolError {
+  return new ToolError(`The arguments do not fit: ${complaint}.`);
+}

@@ -1,0 +1,58 @@
+// What an application writes as a tool, and what the engine makes of it.
+import type { JsonObject, ToolDefinition } from '../../providers/language-model.js';
+
+/** What a tool is told of the call that it is run for. */
+export interface ToolContext {
+  readonly callId: string;
+  readonly caller: string;
+  readonly callee: string;
+  /** Aborted when the call ends or the tool's time is over. An interruption by the caller does not abort a tool. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * A schema of a validation library, as [Standard Schema](https://standardschema.dev) describes it: zod 3.24 and later, Valibot,
+ * ArkType. Its JSON Schema is taken from `~standard.jsonSchema`, or a `toJSONSchema()` or `toJsonSchema()` method.
+ */
+export interface StandardSchema {
+  readonly '~standard': {
+    readonly validate: (value: unknown) => unknown;
+    readonly jsonSchema?: unknown;
+  };
+}
+
+/** A tool of `phone.agent(...)`: something that the language model may have done. Either `execute` or `url`. */
+export interface Tool {
+  /** 1 to 64 letters, digits, `_` and `-`. */
+  name: string;
+  /** What it does and when to use it, for the model. */
+  description: string;
+  /** The arguments: a JSON Schema of type `object`, or a schema of a library, like `z.object(...)`. @default none */
+  parameters?: JsonObject | StandardSchema | undefined;
+  /** The JSON Schema of `parameters` where their library cannot give it. */
+  jsonSchema?: JsonObject | undefined;
+  /**
+   * Does it, with arguments that fit `parameters`. The model is told what it returns: a text, or anything that is JSON, 16,384
+   * characters of it. Of what it throws the model learns only that it failed.
+   */
+  execute?(args: JsonObject, context: ToolContext): unknown;
+  /** Gets `{ callId, caller, callee, name, arguments }` by POST, and answers with JSON or text. http or https. */
+  url?: string | undefined;
+  /** Longest time that it may take, in seconds, 0.1-120. @default 10 */
+  timeoutSeconds?: number | undefined;
+}
+
+/** Arguments as the tool takes them, or what is wrong with them, for the model to read. */
+export type CheckedArguments = { readonly value: unknown } | { readonly complaint: string };
+
+/** A tool as the engine runs it. */
+export interface AgentTool {
+  readonly definition: ToolDefinition;
+  readonly timeoutMs: number;
+  check(args: JsonObject): CheckedArguments | Promise<CheckedArguments>;
+  /** @throws anything; a ToolError's sentence is told to the model. */
+  run(args: unknown, context: ToolContext): unknown;
+}
+
+/** A tool failed in a way that the model may know: its sentence is ours. */
+export class ToolError extends Error {}

@@ -1,0 +1,38 @@
+// The option `idle` of an agent: what it means, its defaults and ranges. Documented here and nowhere else.
+import { checkNames, checkNumber, checkText, requireObject } from '../base/option-checks.js';
+import type { IdleSettings } from '../engines/turn-taking.js';
+import { checkPhrases, isEnglish } from './phrases.js';
+
+/** The option `idle` of `phone.agent(...)`: what happens when the caller says nothing. */
+export interface IdleOptions {
+  /** Silence after the end of what the agent said until it asks, and asks again, in seconds, 3-600. @default 12 */
+  afterSeconds?: number | undefined;
+  /** What it asks, one after the other; at most 10. @default "Are you still there?" and "Hello? Can you hear me?" */
+  prompts?: readonly string[] | undefined;
+  /** What it says when there was no answer to any of them, before it hangs up. @default "I cannot hear you, so I will hang up now. Goodbye." */
+  goodbye?: string | undefined;
+}
+
+const IDLE = {
+  afterSeconds: 12,
+  prompts: ['Are you still there?', 'Hello? Can you hear me?'],
+  goodbye: 'I cannot hear you, so I will hang up now. Goodbye.',
+};
+
+const IDLE_OPTIONS = ['afterSeconds', 'prompts', 'goodbye'];
+
+/** Undefined when the agent waits for its caller without end. @throws ConfigError */
+export function checkIdle(
+  options: IdleOptions | false | undefined,
+  language: string | undefined,
+): IdleSettings | undefined {
+  if (options === false || (options === undefined && !isEnglish(language))) return undefined;
+  const given = options === undefined ? {} : requireObject(options, 'idle');
+  checkNames(given, { known: IDLE_OPTIONS, later: [] }, 'idle');
+  const range = { min: 3, max: 600, fallback: IDLE.afterSeconds };
+  return {
+    afterMs: checkNumber('idle.afterSeconds', given.afterSeconds, range) * 1000,
+    prompts: checkPhrases('idle.prompts', given.prompts) ?? IDLE.prompts,
+    goodbye: checkText('idle.goodbye', given.goodbye) ?? IDLE.goodbye,
+  };
+}

@@ -1,0 +1,25 @@
+// What an agent says of its own accord, as options give it.
+import { ConfigError } from '../base/errors.js';
+
+/** A phrase that is said while one waits, or to a silent caller, is a short one. */
+const MAX_PHRASE_CHARS = 300;
+const MAX_PHRASES = 10;
+
+/** The list, frozen, or nothing. @throws ConfigError */
+export function checkPhrases(name: string, phrases: unknown): readonly string[] | undefined {
+  if (phrases === undefined) return undefined;
+  const isPhrase = (phrase: unknown) =>
+    typeof phrase === 'string' && phrase.trim() !== '' && phrase.length <= MAX_PHRASE_CHARS;
+  if (Array.isArray(phrases) && phrases.length <= MAX_PHRASES && phrases.every(isPhrase)) {
+    return Object.freeze([...phrases]);
+  }
+  throw new ConfigError(
+    'CONFIG_INVALID',
+    `${name} must be a list of at most ${MAX_PHRASES} texts, none of them empty or longer than ${MAX_PHRASE_CHARS} characters.`,
+  );
+}
+
+/** True when English phrases may stand in for those that an agent was not given. */
+export function isEnglish(language: string | undefined): boolean {
+  return language === undefined || /^en(-|$)/i.test(language);
+}

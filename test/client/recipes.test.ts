@@ -1,0 +1,83 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Recipes } from '../../src/client/recipes.js';
+import { Agent, type AgentOptions } from '../../src/options/agent.js';
+import { ChatCompletions } from '../../src/providers/llm/index.js';
+import { DeepgramSpeechToText } from '../../src/providers/stt/index.js';
+import { RecordedLogger } from '../support/recorded-logger.js';
+
+const KEY = 'sk-0123456789';
+
+function create(options: AgentOptions = {}, onMessage?: () => string) {
+  const logger = new RecordedLogger();
+  const recipes = new Recipes({ onMessage, logger });
+  const agent = new Agent(options);
+  const recipe = recipes.create(agent);
+  recipes.create(agent, { firstMessage: 'Hello!' });
+  return { recipe, logger };
+}
+
+describe('the stages of an agent', () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  it('come from the local stack without keys, in one line that warns', () => {
+    const { recipe, logger } = create();
+    expect(recipe.providers).toMatchObject({ stt: 'simulated', llm: 'scripted', tts: 'flite/slt' });
+    expect(logger.lines).toMatchObject([
+      {
+        level: 'warn',
+        fields: {
+          stt: expect.stringContaining('simulated (no key'),
+          llm: expect.stringContaining('scripted (no key'),
+          tts: expect.stringContaining('flite/slt (no key'),
+        },
+      },
+    ]);
+  });
+
+  it('come from the vendors whose keys are in the environment, in one line', () => {
+    vi.stubEnv('DEEPGRAM_API_KEY', KEY);
+    vi.stubEnv('OPENAI_API_KEY', KEY);
+    vi.stubEnv('ELEVENLABS_API_KEY', KEY);
+    const { recipe, logger } = create();
+    expect(recipe.providers.stt).toMatch(/^deepgram\//);
+    expect(recipe.providers.llm).toMatch(/^openai\//);
+    expect(recipe.providers.tts).toMatch(/^elevenlabs\//);
+    expect(logger.lines).toMatchObject([
+      { level: 'info', fields: { stt: expect.stringMatching(/^deepgram.*its key is in the environment/) } },
+    ]);
+    expect(logger.text).not.toContain(KEY);
+  });
+
+  it('may be mixed, and warn of what is local', () => {
+    vi.stubEnv('GROQ_API_KEY', KEY);
+    const { recipe, logger } = create();
+    expect(recipe.providers).toMatchObject({ stt: 'simulated', tts: 'flite/slt' });
+    expect(recipe.providers.llm).toMatch(/^groq\//);
+    expect(logger.lines).toMatchObject([{ level: 'warn' }]);
+  });
+
+  it('are those that the agent names, whatever is in the environment', () => {
+    vi.stubEnv('DEEPGRAM_API_KEY', KEY);
+    vi.stubEnv('OPENAI_API_KEY', KEY);
+    const stt = { name: 'mine', open: () => ({ pushAudio() {}, finishUtterance() {}, close() {} }) };
+    const { recipe, logger } = create({ stt }, () => 'Hello.');
+    expect(recipe.providers).toMatchObject({ stt: 'mine', llm: 'onMessage' });
+    expect(Object.keys(logger.lines[0]?.fields ?? {})).toEqual(['tts']);
+  });
+
+  it.each<[string, () => AgentOptions]>([
+    ['stt', () => ({ stt: new DeepgramSpeechToText() })],
+    ['llm', () => ({ llm: new ChatCompletions() })],
+  ])('stop the start when the key of %s is missing', (_, options) => {
+    expect(() => create(options())).toThrow(expect.objectContaining({ code: 'CONFIG_MISSING' }));
+  });
+
+  it('stop the start when a key in the environment is none', () => {
+    vi.stubEnv('DEEPGRAM_API_KEY', 'two words');
+    expect(() => create()).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID' }));
+  });
+
+  it('do not ask for the key of a language model that onMessage replaces', () => {
+    expect(() => create({ llm: new ChatCompletions() }, () => 'Hello.')).not.toThrow();
+  });
+});

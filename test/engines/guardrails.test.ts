@@ -1,0 +1,88 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { Guardrail } from '../../src/engines/guardrails.js';
+import { CallRig } from './call-rig.js';
+
+vi.mock('../../src/engines/voice-activity.js', () => ({
+  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
+}));
+
+const ANSWER = 'We are open from eight to six. On Saturday we close at noon.';
+const [FIRST = '', SECOND = ''] = ANSWER.split(/(?<=six\.) /);
+
+/** What is said of the answer with these guardrails. */
+async function spoken(...guardrails: Guardrail[]): Promise<CallRig> {
+  const rig = await new CallRig({ guardrails }).start();
+  rig.model.answer(ANSWER);
+  await rig.says('When are you open?');
+  await rig.quiet(8000);
+  return rig;
+}
+
+describe('guardrails', () => {
+  it('see every sentence before it is spoken, with the call', async () => {
+    const guardrail = vi.fn<Guardrail>(() => true);
+    const rig = await spoken(guardrail);
+    expect(guardrail.mock.calls).toEqual([
+      [FIRST, { callId: 'call-1' }],
+      [SECOND, { callId: 'call-1' }],
+    ]);
+    expect(rig.turns).toMatchObject([{ agentText: ANSWER }]);
+  });
+
+  it('see the greeting, too', async () => {
+    const rig = await new CallRig({ guardrails: [() => false], firstMessage: 'Hello there.' }).start();
+    await rig.quiet(1000);
+    expect(rig.voice.spoken).toEqual([]);
+  });
+
+  it.each<[string, Guardrail, string]>([
+    ['drop a sentence', (sentence) => !sentence.includes('six'), SECOND],
+    ['drop one after a while', async (sentence) => !sentence.includes('six'), SECOND],
+    [
+      'say something else in its place',
+      (sentence) => (sentence === FIRST ? 'I cannot say that. Ask me something else.' : true),
+      `I cannot say that. Ask me something else. ${SECOND}`,
+    ],
+    ['say nothing in its place', (sentence) => (sentence === FIRST ? '' : true), SECOND],
+  ])('can %s', async (_, guardrail, text) => {
+    const rig = await spoken(guardrail);
+    expect(rig.voice.spoken.join(' ')).toBe(text);
+    expect(rig.turns).toMatchObject([{ agentText: text }]);
+  });
+
+  it('are asked in order, each with what the one before made of it', async () => {
+    const rig = await spoken(
+      (sentence) => sentence.replace('six', 'five'),
+      (sentence) => !sentence.includes('six'),
+    );
+    expect(rig.turns[0]?.agentText).toBe(ANSWER.replace('six', 'five'));
+  });
+
+  it.each<[string, Guardrail]>([
+    [
+      'throws',
+      () => {
+        throw new Error('mine');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('mine'))],
+    ['gives nothing', () => undefined as unknown as boolean],
+    ['does not answer', () => new Promise(() => {})],
+  ])('are on the safe side when one %s: nothing is spoken, and the call goes on', async (_, guardrail) => {
+    const rig = await spoken(guardrail);
+    expect(rig.voice.spoken).toEqual([]);
+    expect(rig.turns).toMatchObject([{ agentText: '' }]);
+    expect(rig.ended).toEqual([]);
+  });
+
+  it('hold nothing up when the caller goes on, or hangs up', async () => {
+    const rig = await new CallRig({ guardrails: [() => new Promise(() => {})] }).start();
+    rig.model.answer(ANSWER).answer(ANSWER);
+    await rig.says('When are you open?');
+    await rig.says('Hello?', 700);
+    expect(rig.model.requests).toHaveLength(2);
+    rig.engine.close();
+    await rig.clock.advanceAsync(0);
+    expect(rig.clock.pending).toBe(0);
+  });
+});

@@ -1,0 +1,114 @@
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it, vi } from 'vitest';
+import { WebSocketServer } from 'ws';
+import type { OnMessage } from '../../src/engines/responder.js';
+import { CallRig } from './call-rig.js';
+
+vi.mock('../../src/engines/voice-activity.js', () => ({
+  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
+}));
+
+const APOLOGY = /something went wrong/;
+
+describe('a call whose onMessage', () => {
+  it.each<[string, OnMessage]>([
+    [
+      'throws',
+      () => {
+        throw new Error('mine');
+      },
+    ],
+    [
+      'breaks in the middle',
+      async function* () {
+        yield 'We are open from eight to six. ';
+        throw new Error('mine');
+      },
+    ],
+    [
+      'gives nothing but empty pieces, for ever',
+      async function* () {
+        for (;;) yield '';
+      },
+    ],
+    ['returns what is no text', () => ({ text: 'Hello' }) as unknown as string],
+  ])('%s ends with an apology, and nothing else', async (_, onMessage) => {
+    const rig = await new CallRig({ onMessage }).start();
+    await rig.says('Hello?');
+    await rig.quiet(8000);
+    expect(rig.voice.spoken.at(-1)).toMatch(APOLOGY);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed', failure: { code: 'PROVIDER_FAILED' } }]);
+    rig.engine.close();
+    expect(rig.clock.pending).toBe(0);
+  });
+
+  it('never answers ends with an apology after 30 s', async () => {
+    let signal: AbortSignal | undefined;
+    const onMessage: OnMessage = (data) => {
+      signal = data.signal;
+      return new Promise(() => {});
+    };
+    const rig = await new CallRig({ onMessage }).start();
+    await rig.says('Hello?');
+    await rig.clock.advanceAsync(29_000);
+    expect(signal?.aborted).toBe(false);
+    await rig.clock.advanceAsync(9000);
+    expect(signal?.aborted).toBe(true);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
+  });
+
+  it('never stops talking is cut off', async () => {
+    let pieces = 0;
+    const onMessage: OnMessage = async function* () {
+      for (;;) {
+        pieces += 1;
+        yield 'More and more. ';
+      }
+    };
+    const rig = await new CallRig({ onMessage }).start();
+    await rig.says('Hello?');
+    await rig.quiet(1000);
+    expect(pieces).toBeLessThan(1000);
+    expect(rig.ended).toEqual([]);
+    rig.engine.close();
+  });
+
+  it('answers after the caller has gone on is not heard', async () => {
+    const answers: ((text: string) => void)[] = [];
+    const onMessage: OnMessage = () => new Promise((resolve) => void answers.push(resolve));
+    const rig = await new CallRig({ onMessage }).start();
+    await rig.says('What is the time?');
+    await rig.says('No, the date.', 700);
+    expect(answers).toHaveLength(2);
+    answers[0]?.('It is noon.');
+    await rig.quiet(500);
+    expect(rig.voice.spoken).toEqual([]);
+    answers[1]?.('It is the first of May.');
+    await rig.quiet(3000);
+    expect(rig.turns).toMatchObject([
+      { userText: 'What is the time? No, the date.', agentText: 'It is the first of May.' },
+    ]);
+  });
+
+  it('is a socket connects it with the start and closes it with the end', async () => {
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    await new Promise<void>((resolve) => server.once('listening', resolve));
+    const url = new URL(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    const until = (count: number) => vi.waitFor(() => expect(server.clients.size).toBe(count), 5000);
+    const rig = await new CallRig({ onMessage: url }).start();
+    await until(1);
+    rig.engine.close();
+    await until(0);
+    server.close();
+  });
+
+  it('answers has no tools', async () => {
+    const rig = await new CallRig({
+      onMessage: () => 'Hello.',
+      transferTargets: { sales: '+15550123' },
+    }).start();
+    await rig.says('Hello?');
+    await rig.quiet(1000);
+    expect(rig.turns).toMatchObject([{ agentText: 'Hello.', toolCalls: [] }]);
+  });
+});

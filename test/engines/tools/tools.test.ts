@@ -1,0 +1,431 @@
+import { describe, expect, it, vi } from 'vitest';
+import type { LanguageModelEvent } from '../../../src/providers/language-model.js';
+import { createAgentTools } from '../../../src/engines/tools/agent-tool.js';
+import type { Tool, ToolContext } from '../../../src/engines/tools/tool.js';
+import { CallRig, MS_PER_CHAR, type RigOptions } from '../call-rig.js';
+
+vi.mock('../../../src/engines/voice-activity.js', () => ({
+  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
+}));
+
+let calls = 0;
+
+/** A model's call of a tool; a text as arguments is what the model wrote. */
+function call(name: string, args: object | string = {}): LanguageModelEvent {
+  calls += 1;
+  const argumentsText = typeof args === 'string' ? args : JSON.stringify(args);
+  const parsed = typeof args === 'string' ? null : (args as Record<string, unknown>);
+  return { type: 'tool-call', id: `call_${calls}`, name, arguments: parsed, argumentsText };
+}
+
+const SLOT = { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] };
+
+async function rigWith(tools: Tool[], options: RigOptions = {}): Promise<CallRig> {
+  const { clock } = options;
+  return new CallRig({ ...options, tools: createAgentTools(tools, clock) }).start();
+}
+
+/** A tool that the test answers. */
+function heldTool(name = 'find_slot') {
+  const runs: {
+    args: unknown;
+    context: ToolContext;
+    resolve: (value: unknown) => void;
+    reject: (error: unknown) => void;
+  }[] = [];
+  const tool: Tool = {
+    name,
+    description: 'Finds a slot.',
+    parameters: SLOT,
+    execute: (args, context) =>
+      new Promise((resolve, reject) => void runs.push({ args, context, resolve, reject })),
+  };
+  return { tool, runs };
+}
+
+const lastMessages = (rig: CallRig) => rig.model.requests.at(-1)?.messages ?? [];
+const results = (rig: CallRig) =>
+  lastMessages(rig).flatMap((message) => (message.role === 'tool' ? [message.content] : []));
+const playing = (text: string) => text.length * MS_PER_CHAR + 100;
+
+describe('tools', () => {
+  it('are offered in the same order with every request, with what every agent has', async () => {
+    const rig = await rigWith([heldTool().tool], { transferTargets: { sales: '+15550123' } });
+    rig.model.answer('Yes.').answer('No.');
+    await rig.says('Hello?');
+    await rig.quiet(1000);
+    await rig.says('Hello again?');
+    const [first, second] = rig.model.requests;
+    expect(first?.tools?.map(({ name }) => name)).toEqual([
+      'find_slot',
+      'end_call',
+      'transfer_call',
+      'send_dtmf',
+    ]);
+    expect(JSON.stringify(second?.tools)).toBe(JSON.stringify(first?.tools));
+    expect(JSON.stringify(first?.tools)).not.toContain('+1555');
+  });
+
+  it('run side by side while the text before them is spoken, and the model goes on with their results', async () => {
+    const [one, two] = [heldTool('one'), heldTool('two')];
+    const rig = await rigWith([one.tool, two.tool], { systemPrompt: 'Be kind.' });
+    rig.model.answer('Let me look.', call('one', { day: 'Friday' }), call('two', { day: 'Monday' }));
+    rig.model.answer('Friday at nine.');
+    await rig.says('When?');
+    expect([one.runs[0]?.args, two.runs[0]?.args]).toEqual([{ day: 'Friday' }, { day: 'Monday' }]);
+    expect(one.runs[0]?.context).toMatchObject({
+      callId: 'call-1',
+      caller: '+15550100',
+      callee: '+15550111',
+    });
+    expect(rig.voice.spoken).toEqual(['Let me look.']);
+    await rig.quiet(300);
+    two.runs[0]?.resolve({ free: [] });
+    await rig.quiet(20);
+    expect(rig.model.requests).toHaveLength(1);
+    one.runs[0]?.resolve('at nine');
+    await rig.quiet(3000);
+    expect(lastMessages(rig)).toMatchObject([
+      { role: 'system' },
+      { role: 'user', content: 'When?' },
+      {
+        role: 'assistant',
+        content: 'Let me look.',
+        toolCalls: [{ name: 'one', argumentsText: '{"day":"Friday"}' }, { name: 'two' }],
+      },
+      { role: 'tool', content: 'at nine' },
+      { role: 'tool', content: '{"free":[]}' },
+    ]);
+    expect(rig.turns).toMatchObject([
+      {
+        userText: 'When?',
+        agentText: 'Let me look. Friday at nine.',
+        toolCalls: [
+          { name: 'one', error: null },
+          { name: 'two', error: null },
+        ],
+      },
+    ]);
+    const [record] = rig.turns[0]?.toolCalls ?? [];
+    expect(record?.durationMs).toBeGreaterThanOrEqual(300);
+    expect(record?.startedAt).toBeGreaterThan(rig.turns[0]?.startedAt ?? 0);
+  });
+
+  it('leave a history whose start stays the same, byte for byte', async () => {
+    const { tool, runs } = heldTool();
+    const rig = await rigWith([tool]);
+    rig.model
+      .answer('Let me look. ', call('find_slot', { day: 'Friday' }))
+      .answer('At *nine*.')
+      .answer('Bye.');
+    await rig.says('When?');
+    runs[0]?.resolve('nine');
+    await rig.quiet(3000);
+    await rig.says('Thanks.');
+    const [, second, third] = rig.model.requests.map(({ messages }) => JSON.stringify(messages));
+    expect(third?.startsWith(second?.slice(0, -1) ?? '-')).toBe(true);
+    expect(lastMessages(rig).slice(-2)).toEqual([
+      { role: 'assistant', content: 'At nine.' },
+      { role: 'user', content: 'Thanks.' },
+    ]);
+  });
+
+  it.each<[string, NonNullable<Tool['execute']>, string, string]>([
+    [
+      'throws',
+      () => {
+        throw new Error('password=1234');
+      },
+      '{"error":"The tool failed."}',
+      'The tool failed.',
+    ],
+    ['rejects', () => Promise.reject(new Error('x')), '{"error":"The tool failed."}', 'The tool failed.'],
+    ['gives what is no JSON', () => 7n, '{"error":"The tool failed."}', 'The tool failed.'],
+    [
+      'does not answer in time',
+      () => new Promise(() => {}),
+      '{"error":"The tool did not answer in time."}',
+      'The tool did not answer in time.',
+    ],
+  ])(
+    'tell the model and the record of one that %s, and the call goes on',
+    async (_, execute, text, error) => {
+      const rig = await rigWith([{ name: 'broken', description: 'Breaks.', execute }]);
+      rig.model.answer(call('broken')).answer('That did not work.');
+      await rig.says('Do it.');
+      await rig.quiet(13_000);
+      expect(results(rig)).toEqual([text]);
+      expect(rig.turns).toMatchObject([
+        { agentText: 'That did not work.', toolCalls: [{ name: 'broken', error }] },
+      ]);
+      expect(JSON.stringify(rig.facts)).not.toContain('1234');
+      expect(rig.ended).toEqual([]);
+    },
+  );
+
+  it('give the model the beginning of megabytes', async () => {
+    const rig = await rigWith([{ name: 'big', description: 'Big.', execute: () => 'ab'.repeat(2_000_000) }]);
+    rig.model.answer(call('big')).answer('Long.');
+    await rig.says('Do it.');
+    await rig.quiet(1000);
+    const [text = ''] = results(rig);
+    expect(text.length).toBeLessThan(17_000);
+    expect(text).toMatch(/^abab[\s\S]*cut off/);
+    expect(rig.turns[0]?.toolCalls[0]?.error).toMatch(/cut off/);
+  });
+
+  it.each<[string, LanguageModelEvent, RegExp]>([
+    ['are no JSON', call('find_slot', '{"day": '), /no JSON object/],
+    ['lack something', call('find_slot', {}), /must have \\?"day/],
+    ['are of another type', call('find_slot', { day: 5 }), /must be of type string/],
+    ['are for a tool that is not there', call('find_slots', { day: 'Friday' }), /no tool of that name/],
+  ])('are not run with arguments that %s', async (_, event, sentence) => {
+    const { tool, runs } = heldTool();
+    const rig = await rigWith([tool]);
+    rig.model.answer(event).answer('Sorry.');
+    await rig.says('When?');
+    await rig.quiet(1000);
+    expect(runs).toEqual([]);
+    expect(results(rig)[0]).toMatch(sentence);
+    expect(rig.turns[0]?.toolCalls[0]?.error).toMatch(new RegExp(sentence.source.replace('\\\\?', '')));
+  });
+
+  it('are cancelled when the caller hangs up', async () => {
+    const { tool, runs } = heldTool();
+    const rig = await rigWith([tool]);
+    rig.model.answer('Let me look.', call('find_slot', { day: 'Friday' }));
+    await rig.says('When?');
+    await rig.quiet(500);
+    const signal = runs[0]?.context.signal;
+    expect(signal?.aborted).toBe(false);
+    rig.engine.close();
+    expect(signal?.aborted).toBe(true);
+    expect(rig.turns[0]?.toolCalls).toMatchObject([{ error: expect.stringContaining('ended') }]);
+    runs[0]?.reject(new Error('late'));
+    await rig.clock.advanceAsync(20_000);
+    expect(rig.model.requests).toHaveLength(1);
+    expect(rig.clock.pending).toBe(0);
+  });
+
+  it('survive a barge-in: the next answer waits for the result and knows it', async () => {
+    const { tool, runs } = heldTool();
+    const rig = await rigWith([tool]);
+    const said = 'Let me look for a slot that suits you well.';
+    rig.model.answer(said, call('find_slot', { day: 'Friday' })).answer('It is at nine.');
+    await rig.says('When?');
+    await rig.quiet(1000);
+    await rig.says('And in the afternoon?', 700);
+    expect(rig.turns).toMatchObject([{ interrupted: true, toolCalls: [{ durationMs: null, error: null }] }]);
+    expect(runs[0]?.context.signal.aborted).toBe(false);
+    expect(rig.model.requests).toHaveLength(1);
+    runs[0]?.resolve('nine');
+    await rig.quiet(3000);
+    const [, assistant, result, user] = lastMessages(rig);
+    expect(assistant?.role === 'assistant' && said.startsWith(assistant.content)).toBe(true);
+    expect(assistant?.content).not.toBe(said);
+    expect(result).toMatchObject({ role: 'tool', content: 'nine' });
+    expect(user).toEqual({ role: 'user', content: 'And in the afternoon?' });
+    expect(rig.turns[1]).toMatchObject({ agentText: 'It is at nine.', toolCalls: [] });
+  });
+
+  it('survive a caller who goes on before a word was heard', async () => {
+    const { tool, runs } = heldTool();
+    const rig = await rigWith([tool]);
+    rig.model.answer(call('find_slot', { day: 'Friday' })).answer('At nine.');
+    await rig.says('A slot please.');
+    runs[0]?.resolve('nine');
+    rig.model.answers.unshift(async function* () {
+      await new Promise(() => {});
+      yield { type: 'text', delta: 'never' };
+    });
+    await rig.quiet(100);
+    await rig.says('On Friday.', 700);
+    await rig.quiet(2000);
+    expect(lastMessages(rig)).toMatchObject([
+      { role: 'user', content: 'A slot please.' },
+      { role: 'assistant', content: '', toolCalls: [{ name: 'find_slot' }] },
+      { role: 'tool', content: 'nine' },
+      { role: 'user', content: 'On Friday.' },
+    ]);
+    expect(rig.turns).toMatchObject([
+      { userText: 'A slot please. On Friday.', agentText: 'At nine.', toolCalls: [{ name: 'find_slot' }] },
+    ]);
+  });
+
+  it('come to an end in a model that calls them for ever', async () => {
+    const execute = vi.fn(() => 'again');
+    const rig = await rigWith([{ name: 'loop', description: 'Loops.', execute }]);
+    for (let round = 0; round < 20; round += 1) rig.model.answer(call('loop'));
+    await rig.says('Do it.');
+    await rig.quiet(5000);
+    expect(execute).toHaveBeenCalledTimes(5);
+    expect(rig.model.requests).toHaveLength(7);
+    expect(results(rig).at(-1)).toMatch(/too many/);
+    expect(rig.turns).toHaveLength(1);
+  });
+
+  it('are run sixteen at a time at most', async () => {
+    const execute = vi.fn(() => 'done');
+    const rig = await rigWith([{ name: 'many', description: 'Many.', execute }]);
+    rig.model.answer(...Array.from({ length: 40 }, () => call('many'))).answer('Done.');
+    await rig.says('Do it.');
+    await rig.quiet(1000);
+    expect(execute).toHaveBeenCalledTimes(16);
+    expect(results(rig)).toHaveLength(40);
+  });
+});
+
+describe('end_call', () => {
+  it('ends the call after the goodbye was heard, without asking again', async () => {
+    const rig = await rigWith([]);
+    rig.model.answer('Goodbye and thank you!', call('end_call'));
+    await rig.says('That is all.');
+    await rig.quiet(500);
+    expect(rig.ended).toEqual([]);
+    await rig.quiet(playing('Goodbye and thank you!'));
+    expect(rig.ended).toMatchObject([{ reason: 'agent-hangup' }]);
+    expect(rig.model.requests).toHaveLength(1);
+    expect(rig.turns).toMatchObject([{ toolCalls: [{ name: 'end_call', error: null }] }]);
+  });
+
+  it('does not end it when the caller speaks before', async () => {
+    const rig = await rigWith([]);
+    rig.model.answer('Goodbye and thank you for your call!', call('end_call')).answer('Yes?');
+    await rig.says('That is all.');
+    await rig.quiet(500);
+    await rig.says('Wait, one more thing.', 700);
+    await rig.quiet(2000);
+    expect(rig.ended).toEqual([]);
+    expect(results(rig)).toEqual(['The caller spoke before you had finished. The call goes on.']);
+  });
+});
+
+describe('transfer_call', () => {
+  const transferTargets = { sales: '+15550123', 'front desk': '+15550124' };
+  const SAID = 'I connect you.';
+
+  it('is not offered without targets', async () => {
+    const rig = await rigWith([]);
+    rig.model.answer(call('transfer_call', { to: '+15550199' })).answer('Sorry.');
+    await rig.says('Connect me.');
+    await rig.quiet(1000);
+    expect(rig.model.requests[0]?.tools?.map(({ name }) => name)).toEqual(['end_call', 'send_dtmf']);
+    expect(rig.orders).toEqual([]);
+    expect(results(rig)[0]).toMatch(/no tool/);
+  });
+
+  it.each(['+15550199', 'constructor', 'nobody'])('takes names and nothing else: %s', async (to) => {
+    const rig = await rigWith([], { transferTargets });
+    rig.model.answer(call('transfer_call', { to })).answer('Sorry.');
+    await rig.says('Connect me.');
+    await rig.quiet(1000);
+    expect(rig.orders).toEqual([]);
+    expect(results(rig)[0]).toMatch(/must be one of/);
+  });
+
+  it('waits for the words before it, and leaves with the caller', async () => {
+    const rig = await rigWith([], { transferTargets });
+    rig.model.answer(SAID, call('transfer_call', { to: 'sales' }));
+    rig.transfer = () => {
+      rig.engine.hold();
+      return new Promise(() => {});
+    };
+    await rig.says('Connect me.');
+    await rig.quiet(300);
+    expect(rig.orders).toEqual([]);
+    await rig.quiet(playing(SAID));
+    expect(rig.orders).toEqual(['transfer +15550123']);
+    expect(rig.turns).toMatchObject([{ agentText: SAID, interrupted: false, toolCalls: [{ error: null }] }]);
+    rig.engine.close();
+    expect(rig.clock.pending).toBe(0);
+  });
+
+  it('counts as done when the call ends with it, also when nothing was said before', async () => {
+    const rig = await rigWith([], { transferTargets });
+    rig.model.answer(call('transfer_call', { to: 'sales' }));
+    rig.transfer = () => {
+      rig.engine.hold();
+      return new Promise(() => {});
+    };
+    await rig.says('Connect me.');
+    await rig.quiet(1000);
+    rig.engine.close();
+    expect(rig.turns).toMatchObject([
+      { userText: 'Connect me.', toolCalls: [{ name: 'transfer_call', error: null }] },
+    ]);
+  });
+
+  it.each([SAID, ''])('tells the model how it failed when the caller is back, after %j', async (said) => {
+    const rig = await rigWith([], { transferTargets });
+    rig.model.answer(said, call('transfer_call', { to: 'sales' })).answer('They are busy.');
+    let fail: () => void = () => {};
+    rig.transfer = () => {
+      rig.engine.hold();
+      return new Promise((resolve) => {
+        fail = () => {
+          resolve('busy');
+          rig.engine.resume('listen');
+        };
+      });
+    };
+    await rig.says('Connect me.');
+    await rig.quiet(2000);
+    fail();
+    await rig.quiet(3000);
+    expect(results(rig)).toEqual([expect.stringContaining('busy')]);
+    expect(lastMessages(rig).at(-1)?.role).toBe('tool');
+    expect(rig.turns.at(-1)).toMatchObject({ agentText: 'They are busy.' });
+    expect(rig.ended).toEqual([]);
+  });
+
+  it('is not done when the caller speaks before the words were heard', async () => {
+    const rig = await rigWith([], { transferTargets });
+    rig.model
+      .answer('I connect you with somebody in sales.', call('transfer_call', { to: 'sales' }))
+      .answer('Yes?');
+    await rig.says('Connect me.');
+    await rig.quiet(500);
+    await rig.says('No, wait please.', 700);
+    await rig.quiet(2000);
+    expect(rig.orders).toEqual([]);
+    expect(results(rig)[0]).toMatch(/Not done/);
+  });
+
+  it('tells the model of a carrier that refuses', async () => {
+    const { CarrierError } = await import('../../../src/base/errors.js');
+    const rig = await rigWith([], { transferTargets });
+    rig.model.answer(call('transfer_call', { to: 'sales' })).answer('Sorry.');
+    rig.transfer = () =>
+      Promise.reject(new CarrierError('The carrier refused.', { status: 400, retryable: false }));
+    await rig.says('Connect me.');
+    await rig.quiet(2000);
+    expect(results(rig)).toEqual(['{"error":"The carrier refused."}']);
+    expect(rig.turns).toMatchObject([
+      { agentText: 'Sorry.', toolCalls: [{ error: 'The carrier refused.' }] },
+    ]);
+  });
+});
+
+describe('send_dtmf', () => {
+  it('presses keys, and goes on when the stream was replaced for it', async () => {
+    const rig = await rigWith([]);
+    rig.model.answer('One moment.', call('send_dtmf', { digits: '1w2#' })).answer('Done.');
+    rig.sendDigits = async () => rig.engine.hold();
+    await rig.says('Press one.');
+    await rig.quiet(2000);
+    expect(rig.orders).toEqual(['keys 1w2#']);
+    rig.engine.resume('continue');
+    await rig.quiet(2000);
+    expect(results(rig)).toEqual(['The keys were pressed.']);
+    expect(rig.turns.map(({ agentText }) => agentText)).toEqual(['One moment.', 'Done.']);
+  });
+
+  it('refuses what is no key', async () => {
+    const rig = await rigWith([]);
+    rig.model.answer(call('send_dtmf', { digits: 'hello' })).answer('Sorry.');
+    await rig.says('Press one.');
+    await rig.quiet(1000);
+    expect(rig.orders).toEqual([]);
+    expect(results(rig)[0]).toMatch(/pattern/);
+  });
+});

@@ -1,0 +1,99 @@
+import { createHmac } from 'node:crypto';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createAgentTools } from '../../../src/engines/tools/agent-tool.js';
+import { ToolBox } from '../../../src/engines/tools/tool-box.js';
+import { silentLogger } from '../../../src/base/log.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { answers, OperatorServer } from '../operator-server.js';
+
+const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), 5000);
+
+function run(url: string, clock = new FakeClock()) {
+  const box = new ToolBox({
+    tools: createAgentTools([{ name: 'book', description: 'Books.', url }], clock),
+    transferTargets: {},
+    callId: 'c',
+    caller: '+15550100',
+    callee: '+15550111',
+    controls: { transfer: () => new Promise(() => {}), sendDigits: async () => {} },
+    clock,
+    logger: silentLogger,
+  });
+  const args = { day: 'Friday' };
+  const call = { id: '1', name: 'book', arguments: args, argumentsText: JSON.stringify(args) };
+  const [done] = box.start([call], { caughtUp: async () => true });
+  if (done === undefined) throw new Error('nothing runs');
+  return { box, done, clock };
+}
+
+describe('a tool that is an address', () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  it('gets the call and the arguments, signed, and gives its answer', async () => {
+    vi.stubEnv('OFFHOOK_WEBHOOK_SECRET', 'a secret');
+    await using operator = await OperatorServer.start(answers('application/json', '{"booked":true}'));
+    const { done } = run(operator.url);
+    await done.settled;
+    expect(done.resultText).toBe('{"booked":true}');
+    expect(done.record.error).toBeNull();
+    const [{ body = '', headers } = {}] = operator.received;
+    expect(JSON.parse(body)).toEqual({
+      callId: 'c',
+      caller: '+15550100',
+      callee: '+15550111',
+      name: 'book',
+      arguments: { day: 'Friday' },
+    });
+    const mac = createHmac('sha256', 'a secret').update(body).digest('hex');
+    expect(headers?.['x-offhook-signature']).toBe(`sha256=${mac}`);
+  });
+
+  it('may answer with text, and with more than a model is given', async () => {
+    await using operator = await OperatorServer.start(answers('text/plain', 'ab'.repeat(3_000_000)));
+    const { done } = run(operator.url);
+    await done.settled;
+    expect(done.resultText.length).toBeLessThan(17_000);
+    expect(done.resultText).toMatch(/^abab[\s\S]*cut off/);
+    expect(done.record.error).toMatch(/too long/);
+  });
+
+  it.each<[string, string, string, number, RegExp]>([
+    ['an error', 'text/plain', 'secret', 500, /status 500/],
+    ['JSON that is none', 'application/json', '{"secret"', 200, /no JSON/],
+    ['HTML', 'text/html', '<p>secret</p>', 200, /neither JSON nor plain text/],
+  ])('says so when the answer is %s', async (_, type, body, status, sentence) => {
+    await using operator = await OperatorServer.start(answers(type, body, status));
+    const { done } = run(operator.url);
+    await done.settled;
+    expect(done.record.error).toMatch(sentence);
+    expect(done.resultText).toBe(JSON.stringify({ error: done.record.error }));
+    expect(done.resultText).not.toContain('secret');
+  });
+
+  it('does not follow redirects', async () => {
+    await using other = await OperatorServer.start();
+    await using operator = await OperatorServer.start((response) => {
+      response.writeHead(308, { location: other.url });
+      response.end();
+    });
+    const { done } = run(operator.url);
+    await done.settled;
+    expect(done.record.error).toMatch(/redirect/);
+    expect(other.received).toEqual([]);
+  });
+
+  it('is given up after its time, and when the call ends', async () => {
+    await using operator = await OperatorServer.start(() => {});
+    const slow = run(operator.url);
+    await until(() => operator.received.length === 1);
+    await slow.clock.advanceAsync(10_100);
+    await slow.done.settled;
+    expect(slow.done.record).toMatchObject({ error: 'The tool did not answer in time.', durationMs: 10_000 });
+    const ended = run(operator.url);
+    await until(() => operator.received.length === 2);
+    ended.box.close();
+    expect(ended.done.record.error).toMatch(/call ended/);
+    await until(() => operator.cutOff === 2);
+    expect(slow.clock.pending + ended.clock.pending).toBe(0);
+  });
+});
