@@ -11,6 +11,10 @@ describe('the options of a simulated carrier', () => {
     [{ url }, 'startCarrierASimulator() needs accountSid.'],
     [{ ...a, authToken: undefined }, 'startCarrierASimulator() needs authToken.'],
     [{ ...a, authToken: 7 }, 'authToken of startCarrierASimulator() must be a text'],
+    [
+      { ...a, authToken: 'secret\n' },
+      'authToken of startCarrierASimulator() has a blank or a line break in it.',
+    ],
     [{ ...a, callee: {} }, 'has no option "callee". Did you mean callees?'],
     [{ ...a, callees: { '*': { type: 'robot' } } }, 'The type of a callee is one of'],
     [{ ...a, callees: { '*': { type: 'rejects' } } }, 'The type of a callee is one of'],
@@ -21,6 +25,7 @@ describe('the options of a simulated carrier', () => {
   it.each<[object, string]>([
     [{ url }, 'startCarrierBSimulator() needs apiKey.'],
     [{ ...b, connectionId: ' ' }, 'connectionId of startCarrierBSimulator() must be a text'],
+    [{ ...b, apiKey: ' KEY1' }, 'apiKey of startCarrierBSimulator() has a blank'],
     [{ ...b, url: undefined }, 'startCarrierBSimulator() needs url.'],
     [{ ...b, colour: 'red' }, 'startCarrierBSimulator() has no option "colour".'],
     [{ ...b, callees: { '*': { type: 'robot' } } }, 'unreachable, rejects.'],

@@ -1,6 +1,7 @@
 // Carrier A on loopback: the exchange behind an HTTP server that speaks its REST API, with the disturbances that were asked for.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { checkNames, requireObject, requireText } from '../../base/option-checks.js';
+import { requireSecret } from '../credentials.js';
 import { pause } from '../clock-pause.js';
 import { listenOnLoopback } from '../loopback.js';
 import type { CarrierSimulator, Disturbances, InboundCall, RestPurpose, SeenRequest } from '../simulator.js';
@@ -164,7 +165,8 @@ function write(
 export async function startCarrierASimulator(options: CarrierASimulatorOptions): Promise<CarrierASimulator> {
   requireObject(options, START);
   checkNames(options, { known: OPTION_NAMES, later: [] }, START);
-  for (const name of ['url', 'accountSid', 'authToken'] as const) requireText(START, name, options[name]);
+  requireText(START, 'url', options.url);
+  for (const name of ['accountSid', 'authToken'] as const) requireSecret(START, name, options[name]);
   const exchange = new Exchange(options);
   const api = new CarrierAApi(exchange, { unknownCalls: options.unknownCalls ?? 'not-found' });
   const closing = new AbortController();

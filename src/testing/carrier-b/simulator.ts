@@ -7,6 +7,7 @@ import { checkNames, requireObject, requireText } from '../../base/option-checks
 import { SILENT_CALLEE } from '../callee.js';
 import { prepareScript } from '../caller-script.js';
 import { openEmbeddedVoice } from '../caller-voice.js';
+import { requireSecret } from '../credentials.js';
 import type { CallReport } from '../report.js';
 import type { CarrierSimulator, InboundCall } from '../simulator.js';
 import { requireWritable } from '../writable.js';
@@ -86,7 +87,8 @@ function readTarget(options: CarrierBSimulatorOptions): { target: URL; host: str
 function checkOptions(options: CarrierBSimulatorOptions): void {
   requireObject(options, START);
   checkNames(options, { known: OPTION_NAMES, later: [] }, START);
-  for (const name of ['url', 'apiKey', 'connectionId'] as const) requireText(START, name, options[name]);
+  requireText(START, 'url', options.url);
+  for (const name of ['apiKey', 'connectionId'] as const) requireSecret(START, name, options[name]);
   const wrong = (options.phoneNumbers ?? []).some((number) => !isE164(number));
   if (wrong) throw new ConfigError('CONFIG_INVALID', 'Numbers of the account are in the form +15005550010.');
 }
@@ -167,6 +169,7 @@ export async function startCarrierBSimulator(options: CarrierBSimulatorOptions):
     earlySocket: options.earlySocket ?? true,
     secondStream: options.secondStream ?? 'replaces',
     bridgedLegs: options.bridgedLegs ?? 'both',
+    api: { url: '', strangers: 0 },
     get disturbances() {
       return disturbances;
     },
@@ -184,7 +187,11 @@ export async function startCarrierBSimulator(options: CarrierBSimulatorOptions):
     clock,
     disturbances: () => disturbances,
     violate: (sentence) => switchboard.violations.add(sentence),
+    onStranger: () => {
+      exchange.api.strangers += 1;
+    },
   });
+  exchange.api.url = rest.url;
 
   const call = async (inbound: InboundCall): Promise<CallReport> => {
     const { from = '+15005550020', to = '+15005550010', maxDurationMs = 120_000, recordTo } = inbound;
