@@ -69,11 +69,11 @@ describe('Offhook', () => {
       expect(await (await fetch(`${server.url}/health`)).json()).toEqual({ status: 'ok', mode: 'local' });
       expect(warnings()).toEqual([
         'the agent does not name these stages: a key in the environment chooses, else the local stack, which is for trying out',
-        'dashboard and API are open to whoever reaches this address: set dashboardToken',
+        'dashboard and API are open to whoever reaches one of these addresses: set dashboardToken',
         'manageWebhook skipped: the number is left as it is',
       ]);
       expect(logger.lines.find((line) => line.sentence.startsWith('dashboard and'))?.fields).toEqual({
-        url: server.url,
+        addresses: [server.url],
       });
       expect(logger.lines.filter((line) => line.sentence === 'transcoder chosen')).toMatchObject([
         { level: 'info', fields: { backend: expect.stringMatching(/native|wasm|javascript/) } },

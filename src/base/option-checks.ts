@@ -75,6 +75,13 @@ export function checkText(name: string, value: unknown): string | undefined {
   );
 }
 
+/** The value, which has to be there and a text with more in it than blanks. `where` is the call that takes it. */
+export function requireText(where: string, name: string, value: unknown): string {
+  const text = checkText(`${name} of ${where}`, value);
+  if (text !== undefined) return text;
+  throw new ConfigError('CONFIG_MISSING', `${where} needs ${name}.`);
+}
+
 /** An object of the application that must have certain methods. */
 export function checkMethods(
   name: string,

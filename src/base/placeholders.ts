@@ -2,6 +2,7 @@
 
 /** Longest value that is put in, in characters. */
 const MAX_VALUE_LENGTH = 500;
+const PLACEHOLDER = /\{([\w-]+)\}/g;
 
 /** Values by the name of their placeholder. */
 export type Variables = Readonly<Record<string, string | number>>;
@@ -11,9 +12,15 @@ export type Variables = Readonly<Record<string, string | number>>;
  * are dropped and what is longer than 500 characters is cut. Braces around anything else stay as they are.
  */
 export function fillPlaceholders(template: string, variables: Variables): string {
-  return template.replace(/\{([\w-]+)\}/g, (placeholder, name: string) =>
+  return template.replace(PLACEHOLDER, (placeholder, name: string) =>
     Object.hasOwn(variables, name) ? toPlainText(String(variables[name])) : placeholder,
   );
+}
+
+/** Names of the placeholders of `template` that no variable fills, each once. */
+export function findUnfilled(template: string, variables: Variables): string[] {
+  const names = Array.from(template.matchAll(PLACEHOLDER), ([, name = '']) => name);
+  return [...new Set(names)].filter((name) => !Object.hasOwn(variables, name));
 }
 
 function toPlainText(value: string): string {

@@ -26,3 +26,12 @@ export const CARRIER_SETTINGS: Readonly<
   'carrier-a': { settings: carrierASettings, api: CARRIER_A_API },
   'carrier-b': { settings: carrierBSettings, api: CARRIER_B_API },
 };
+
+/** The settings that a carrier's REST API needs, as messages name them: `apiKey (CARRIER_B_API_KEY)`. `more`: what else they shall be good for. */
+export function nameCredentials(id: CarrierId, more?: CarrierSetting['neededFor']): string {
+  const purposes = ['the REST API', 'the REST API and verifying webhooks', 'every call', more];
+  return CARRIER_SETTINGS[id].settings
+    .filter(({ neededFor }) => purposes.includes(neededFor))
+    .map(({ option, variables: [variable] }) => `${option} (${variable})`)
+    .join(' and ');
+}

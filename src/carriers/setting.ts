@@ -10,7 +10,12 @@ export interface CarrierSetting {
   /** The first one that has a value counts. */
   readonly variables: readonly [string, ...string[]];
   /** What does not work without it. */
-  readonly neededFor: 'the REST API' | 'verifying webhooks' | 'the REST API and verifying webhooks';
+  readonly neededFor:
+    | 'the REST API'
+    | 'verifying webhooks'
+    | 'the REST API and verifying webhooks'
+    | 'every call'
+    | 'outbound calls';
   /** What is wrong with a value, as the end of a sentence and without the value; undefined when it can be right. */
   complaint(value: string): string | undefined;
 }

@@ -99,15 +99,16 @@ function addSimulate(program: Command, context: CliContext, finish: (code: numbe
       '--webhook-host <host>',
       'public host of the server (default: the demo’s, else the host of --url)',
     )
-    .option('--from <number>', 'who calls')
-    .option('--to <number>', 'the called number')
+    .option('--from <number>', 'who calls: any text, like +15005550020 or anonymous')
+    .option('--to <number>', 'the called number, in the form +15005550010 (E.164)')
     .option('--calls <number>', 'calls at the same time', wholeNumber({ from: 1, to: MAX_CALLS }), 1)
     .option('--max-duration <seconds>', 'hang up after this time', wholeNumber({ from: 1, to: 3600 }), 120)
     .addHelpText(
       'after',
       `
 Without --wav and --text the caller makes speech-like tones.
-Carrier B is commanded through its REST API: give the server's carrier the baseUrl http://127.0.0.1:8011 (--api-port).
+Carrier B is commanded through its REST API: give the server's carrier the baseUrl http://127.0.0.1:8011 (--api-port), and the same
+API key here (--api-key) and there. A server with a public key needs the one that is printed, which --private-key keeps the same.
 Exit codes: 0 every call was answered and kept to the protocol, 1 one was not, 2 usage.`,
     )
     .action(async (flags: SimulateFlags) => {

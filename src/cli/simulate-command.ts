@@ -122,13 +122,13 @@ function readCredentials(
 ): Partial<CallingCarrierOptions> {
   if (flags.carrier === 'carrier-b') {
     return {
-      apiKey: flags.apiKey ?? readApiKey(),
+      apiKey: flags.apiKey?.trim() ?? readApiKey(),
       connectionId: readConnectionId(),
-      privateKey: flags.privateKey,
+      privateKey: flags.privateKey?.trim(),
       apiPort: flags.apiPort ?? API_PORT,
     };
   }
-  const authToken = flags.authToken ?? demoToken ?? readAuthToken();
+  const authToken = flags.authToken?.trim() ?? demoToken ?? readAuthToken();
   return authToken === '' ? {} : { authToken };
 }
 

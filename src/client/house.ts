@@ -101,7 +101,7 @@ export class House {
     this.#isOpen = true;
     const url = this.#localUrl(port);
     this.#logger.info({ backend: transcoder.name }, 'transcoder chosen');
-    this.#warn(url);
+    this.#warn(port);
     this.#announceNumber();
     return { port, url, dashboardUrl: this.#options.dashboard ? `${url}/` : null };
   }
@@ -113,6 +113,8 @@ export class House {
   }
 
   async #close(): Promise<void> {
+    const wasOpen = this.#isOpen;
+    if (wasOpen) this.#logger.info({ calls: this.#desk.liveCount }, 'shutting down');
     this.#publicHost.giveUp();
     await this.#opening.catch(() => {});
     await this.#server?.close();
@@ -125,6 +127,7 @@ export class House {
     } catch (error) {
       this.#logger.error(describeError(error), 'store not closed cleanly');
     }
+    if (wasOpen) this.#logger.info({}, 'shut down');
   }
 
   async #open(): Promise<number> {
@@ -185,13 +188,15 @@ export class House {
     throw new ConfigError('CONFIG_CONFLICT', 'disconnect() was called while serve() was starting.');
   }
 
-  #warn(url: string): void {
-    const { dashboardToken } = this.#options;
-    const { carrier } = this.#client;
+  #warn(port: number): void {
+    const { dashboardToken, host } = this.#options;
+    const { carrier, webhookUrl } = this.#client;
     if (dashboardToken === undefined) {
+      const listening = `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+      const addresses = webhookUrl === undefined ? [listening] : [listening, `https://${webhookUrl}`];
       this.#logger.warn(
-        { url },
-        'dashboard and API are open to whoever reaches this address: set dashboardToken',
+        { addresses },
+        'dashboard and API are open to whoever reaches one of these addresses: set dashboardToken',
       );
     }
     if (!carrier.verifies) {

@@ -2,7 +2,7 @@
 import { ConfigError } from '../base/errors.js';
 import type { OutboundRequest } from '../calls/call-desk.js';
 import type { Carrier } from '../carriers/carrier.js';
-import { CARRIER_SETTINGS } from '../carriers/index.js';
+import { nameCredentials } from '../carriers/index.js';
 import { type CallDefaults, type CallOptions, checkCallOptions } from '../options/call.js';
 import type { Recipes } from './recipes.js';
 
@@ -20,20 +20,19 @@ export function toOutboundRequest(options: CallOptions, parts: OutboundParts): O
   const { carrier, defaults, recipes } = parts;
   const { agent, variables, firstMessage, ...call } = checkCallOptions(options, defaults);
   if (!carrier.rest.configured) {
-    const settings = CARRIER_SETTINGS[carrier.id].settings.filter(({ neededFor }) =>
-      neededFor.startsWith('the REST API'),
-    );
-    const names = settings.map(({ option, variables: [variable] }) => `${option} (${variable})`);
-    throw new ConfigError(
-      'CONFIG_MISSING',
-      `call() needs the carrier's credentials: set ${names.join(' and ')}.`,
-    );
+    const names = nameCredentials(carrier.id, 'outbound calls');
+    throw new ConfigError('CONFIG_MISSING', `call() needs the carrier's credentials: set ${names}.`);
   }
   if (parts.publicHost === undefined) {
     throw new ConfigError(
       'CONFIG_MISSING',
       'call() needs webhookUrl, or tunnel: true in serve(): the carrier tells under that host how the call goes.',
     );
+  }
+  if (call.voicemailMessage !== undefined) {
+    recipes.placeholders.note(options.voicemailMessage ?? defaults.voicemailMessage ?? '', agent, {
+      variables,
+    });
   }
   const isOwn = agent === defaults.agent && firstMessage === undefined && Object.keys(variables).length === 0;
   return {

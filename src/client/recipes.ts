@@ -10,6 +10,7 @@ import {
   chooseSpeechToText,
   chooseTextToSpeech,
 } from './auto-providers.js';
+import { PlaceholderWatch } from './placeholder-watch.js';
 
 /** The stages of an agent, chosen once for all its calls. */
 interface Stages {
@@ -24,23 +25,26 @@ export class Recipes {
   readonly #onMessage: MessageTarget | undefined;
   readonly #logger: Logger;
   readonly #stages = new WeakMap<Agent, Stages>();
+  readonly placeholders: PlaceholderWatch;
 
   /** `onMessage` answers in the place of every agent's language model. */
   constructor(parts: { onMessage: MessageTarget | undefined; logger: Logger }) {
     this.#onMessage = parts.onMessage;
     this.#logger = parts.logger;
+    this.placeholders = new PlaceholderWatch(parts.logger);
   }
 
   /** The recipe of an agent's calls, or of one call that says something else. @throws ConfigError, also for a key that is missing */
   create(agent: Agent, call: CallTexts = {}): EngineRecipe {
     const { stt, llm, tts } = this.#stagesOf(agent);
-    return createPipelineRecipe({
+    const recipe = createPipelineRecipe({
       ...agent.optionsFor(call),
       stt: stt.provider,
       llm: llm?.provider,
       tts: tts.provider,
       onMessage: this.#onMessage,
     });
+    return this.placeholders.watch(recipe, agent, call);
   }
 
   #stagesOf(agent: Agent): Stages {

@@ -1,7 +1,8 @@
 // Binds the dashboard to Express. The only file of this room that knows it.
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
-import express, { type NextFunction, type Request, type Response, type Router } from 'express';
+import express, { type NextFunction, type Request, type Response } from 'express';
 import type { Clock } from '../base/clock.js';
 import { NotFoundError, RequestError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
@@ -31,13 +32,17 @@ export interface RouterParts {
   logger: Logger;
 }
 
-/** The dashboard as Express mounts it. */
-export type DashboardHandler = Router;
+/** The dashboard as Express mounts it, in the words of Node: who mounts nothing need not have Express's declarations. */
+export type DashboardHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: (error?: unknown) => void,
+) => void;
 
 type Endpoint = (request: Request, response: Response) => Promise<void> | void;
 
 /** Routes `/`, `/dashboard`, `/metrics` and everything under `/api`. */
-export function createRouter(parts: RouterParts): Router {
+export function createRouter(parts: RouterParts): DashboardHandler {
   const { gatekeeper, feed, store, page, clock, logger } = parts;
   const router = express.Router({ caseSensitive: true });
 
@@ -160,7 +165,8 @@ export function createRouter(parts: RouterParts): Router {
     if (response.headersSent) response.destroy();
     else sendAnswer(response, toErrorAnswer(toOwnError(error), logger));
   });
-  return router;
+  // What mounts it hands over requests of Express, which are those of Node with more.
+  return router as unknown as DashboardHandler;
 }
 
 function sendAnswer(response: Response, answer: Answer): void {

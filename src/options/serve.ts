@@ -22,6 +22,7 @@ import type { CallRecord } from '../contract/call-record.js';
 import type { MessageTarget } from '../engines/message-route.js';
 import type { OnMessage } from '../engines/responder.js';
 import { Agent } from './agent.js';
+import { checkCarrierNeeds } from './carrier-needs.js';
 import type { CheckedClientOptions } from './client.js';
 
 /** Options of `phone.serve(...)`. */
@@ -44,7 +45,7 @@ export interface ServeOptions {
   onMessage?: OnMessage | string | undefined;
   /** Called after each turn, with its latency and cost. */
   onMetrics?: ((data: MetricsPayload) => unknown) | undefined;
-  /** Record every call at the carrier; the record of a call gets the address. Only for a carrier that can. @default false */
+  /** Record every call at the carrier; needs its credentials, and `webhookUrl` or `tunnel`. Only for a carrier that can. The carrier tells the address some time after a call, so after `onCallEnd`: it stands in `recording` of the record as the API shows it. @default false */
   recording?: boolean | undefined;
   /** What is left on an answering machine that takes an outbound call, with `{name}` placeholders. Calls then listen for machines unless they say otherwise. @default none: the machine is hung up on */
   voicemailMessage?: string | undefined;
@@ -135,12 +136,7 @@ export function checkServeOptions(options: ServeOptions, client: CheckedClientOp
     );
   }
   const recording = checkBoolean('recording', options.recording, false);
-  if (recording && !client.carrier.supports.recording) {
-    throw new ConfigError(
-      'CONFIG_INVALID',
-      'recording is not possible with this carrier: leave it out, or use a carrier that records calls.',
-    );
-  }
+  checkCarrierNeeds(client, { recording, tunnel });
   const callbacks = { onCallStart, onCallEnd, onTranscript, onMetrics };
   for (const [name, value] of Object.entries(callbacks)) checkFunction(name, value);
   if (logger !== undefined) {

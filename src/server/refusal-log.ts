@@ -3,36 +3,30 @@ import type { Clock } from '../base/clock.js';
 import { OffhookError } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
 import type { WebhookDoor } from '../carriers/carrier.js';
+import { Seldom } from './seldom.js';
 
-/** Pause between two lines about one door. */
-const QUIET_MS = 60_000;
+const UNSIGNED =
+  'webhook refused: it carries no signature. It is not the carrier’s, or a proxy takes its headers out: `offhook doctor --request` shows what came';
+const WRONG =
+  'webhook refused: its signature is not right. With a wrong key or host every event is lost: `offhook doctor --request` shows what was signed';
 
 export class RefusalLog {
-  readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #doors = new Map<string, { quietUntil: number; unsaid: number }>();
+  readonly #seldom: Seldom;
 
   constructor(parts: { clock: Clock; logger: Logger }) {
-    this.#clock = parts.clock;
     this.#logger = parts.logger;
+    this.#seldom = new Seldom(parts.clock);
   }
 
-  /** `sinceLast` in the line counts what was refused since the one before, this one included. */
+  /** `sinceLast` in the line counts what was refused for the same reason since the one before, this one included. */
   note(door: WebhookDoor, error: unknown): void {
-    const state = this.#doors.get(door.id) ?? { quietUntil: 0, unsaid: 0 };
-    state.unsaid += 1;
-    this.#doors.set(door.id, state);
-    const now = this.#clock.now();
-    if (now < state.quietUntil) return;
+    const code = OffhookError.isInstance(error) ? error.code : 'INTERNAL';
+    const sinceLast = this.#seldom.count(`${door.id} ${code}`);
+    if (sinceLast === undefined) return;
     this.#logger.error(
-      {
-        carrier: door.id,
-        code: OffhookError.isInstance(error) ? error.code : 'INTERNAL',
-        setting: door.secretSetting,
-        sinceLast: state.unsaid,
-      },
-      'webhook refused: its signature is not right. With a wrong key or host every event is lost: `offhook doctor --request` shows what was signed',
+      { carrier: door.id, code, setting: door.secretSetting, sinceLast },
+      code === 'SIGNATURE_MISSING' ? UNSIGNED : WRONG,
     );
-    this.#doors.set(door.id, { quietUntil: now + QUIET_MS, unsaid: 0 });
   }
 }

@@ -18,6 +18,7 @@ import { Bell } from './incoming-calls.js';
 import { resolvePublicHost } from './public-host.js';
 import { captureRawBody, toWebhookRequest } from './raw-body.js';
 import { RefusalLog } from './refusal-log.js';
+import { Seldom } from './seldom.js';
 
 /** What the webhook routes work with. */
 export interface WebhookOptions {
@@ -55,7 +56,19 @@ export function createWebhookRouter(options: WebhookOptions): Router {
   const responder = new DeskResponder(options);
   mount(options.carrier, (...webhook) => responder.respond(...webhook));
   // A carrier that is not the configured one: what it sends is read and acknowledged, and never makes a call.
-  for (const door of options.otherDoors) mount(door, (route) => door.webhooks.acknowledge(route));
+  const strays = new Seldom(options.clock);
+  for (const door of options.otherDoors) {
+    mount(door, (route, message) => {
+      const sinceLast = message.type === 'incoming-call' ? strays.count(door.id) : undefined;
+      if (sinceLast !== undefined) {
+        options.logger.warn(
+          { carrier: door.id, configured: options.carrier.id, sinceLast },
+          'a call of a carrier that is not configured was not answered: serve() has another carrier',
+        );
+      }
+      return door.webhooks.acknowledge(route);
+    });
+  }
   return router;
 }
 

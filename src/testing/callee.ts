@@ -1,7 +1,9 @@
 // Who is reached by an outbound call or a transfer: how long it rings, and what is heard then.
 import { ConfigError } from '../base/errors.js';
+import { requireObject } from '../base/option-checks.js';
 import type { CallerStep } from './caller-script.js';
 import type { Callee } from './simulator.js';
+import { checkScript } from './script-checks.js';
 import { makeSpeechTones } from './tones.js';
 
 const RATE_HZ = 8000;
@@ -61,8 +63,23 @@ export function calleeScript(callee: AnsweringCallee): CallerStep[] {
   }
 }
 
-/** @throws ConfigError for a callee that cannot be. */
-export function checkCallee(callee: Callee): void {
+const CALLEES: Readonly<Record<Callee['type'], true>> = {
+  human: true,
+  machine: true,
+  fax: true,
+  busy: true,
+  'no-answer': true,
+  unreachable: true,
+};
+
+/** @throws ConfigError for a callee that cannot be. `others`: types that only one carrier has. */
+export function checkCallee(callee: Callee, others: readonly string[] = []): void {
+  requireObject(callee, 'A callee');
+  const types = [...Object.keys(CALLEES), ...others];
+  if (!types.includes(callee.type)) {
+    throw new ConfigError('CONFIG_INVALID', `The type of a callee is one of: ${types.join(', ')}.`);
+  }
+  if (callee.type === 'human' && callee.script !== undefined) checkScript(callee.script);
   const times: (number | undefined)[] = [
     'ringMs' in callee ? callee.ringMs : undefined,
     ...(callee.type === 'machine' ? [callee.greetingMs, callee.silenceMs] : []),

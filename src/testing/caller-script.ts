@@ -1,7 +1,7 @@
 // What a simulated caller does, and its preparation: all speech is synthesised before the call, so that its timing never depends on the machine.
 import type { TextToSpeechSession } from '../providers/text-to-speech.js';
-import { ConfigError } from '../base/errors.js';
 import { resampleRecording } from './resample.js';
+import { checkScript } from './script-checks.js';
 import { findSpeech, type Span } from './speech-spans.js';
 
 /** One thing that the caller does. Steps run one after the other. */
@@ -42,7 +42,6 @@ export type PreparedStep = PreparedSpeech | Exclude<CallerStep, { type: 'say' | 
 export type OpenVoice = (voice: string | undefined) => TextToSpeechSession | Promise<TextToSpeechSession>;
 
 export const CALLER_RATE_HZ = 8000;
-const KEYS = /^[0-9A-D#*]+$/;
 /** A pause in a recording that is longer than this parts two utterances. */
 const UTTERANCE_PAUSE_MS = 700;
 
@@ -104,8 +103,11 @@ export async function prepareScript(
   steps: readonly CallerStep[],
   context: { openVoice: OpenVoice; signal: AbortSignal },
 ): Promise<PreparedStep[]> {
+  checkScript(steps);
   const voices = new Map<string | undefined, TextToSpeechSession>();
   const prepared: PreparedStep[] = [];
+  // A voice's thread keeps no process alive; somebody who waits for a caller to be ready must.
+  const keptAlive = setInterval(() => {}, 60_000);
   try {
     for (const step of steps) {
       if (step.type === 'say') {
@@ -118,16 +120,11 @@ export async function prepareScript(
       } else if (step.type === 'play') {
         prepared.push(prepareSpeech(step.samples, step.sampleRateHz, step.text));
       } else {
-        if (step.type === 'press' && !KEYS.test(step.digits)) {
-          throw new ConfigError(
-            'CONFIG_INVALID',
-            'Keys to press are the digits 0-9, the letters A-D, "#" and "*".',
-          );
-        }
         prepared.push(step);
       }
     }
   } finally {
+    clearInterval(keptAlive);
     for (const session of voices.values()) session.close();
   }
   if (prepared.at(-1)?.type !== 'hang-up') {

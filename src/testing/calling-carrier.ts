@@ -46,6 +46,7 @@ export interface CallingCarrier {
 
 const KEY_BYTES = 32;
 const SIMULATED = 'simulated';
+const FIRST_COMMAND_SECONDS = 10;
 
 function common(options: CallingCarrierOptions): SimulatorOptions {
   const { url, webhookHost, openVoice, clock } = options;
@@ -86,6 +87,8 @@ async function openCarrierB(options: CallingCarrierOptions): Promise<CallingCarr
     ...common(options),
     apiKey,
     connectionId,
+    // A server that does not command this carrier never will: that is to be told before the caller's patience is over.
+    application: { first_command_timeout: true, first_command_timeout_secs: FIRST_COMMAND_SECONDS },
     ...(apiPort === undefined ? {} : { port: apiPort }),
     ...(privateKeySeed === undefined ? {} : { privateKeySeed }),
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Agent } from '../../src/options/agent.js';
 import { checkServeOptions, type ServeOptions } from '../../src/options/serve.js';
-import { createPlainCarrier } from '../support/plain-carrier.js';
+import { createPlainCarrier, PlainRest } from '../support/plain-carrier.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
 import { refusal } from './refusal.js';
 
@@ -116,7 +116,6 @@ describe('ServeOptions', () => {
     ['drainSeconds', 0],
     ['tunnel', true],
     ['recording', false],
-    ['recording', true],
     ['voicemailMessage', undefined],
     ['voicemailMessage', 'Call {name} back.'],
     ['pricing', undefined],
@@ -153,6 +152,35 @@ describe('ServeOptions', () => {
     expect(() => checkServeOptions({ agent, recording: false }, { ...client, carrier: deaf })).not.toThrow();
   });
 
+  it('refuse recording without what it needs', () => {
+    expect(refusal(() => serve({ recording: true }))).toMatchObject({
+      code: 'CONFIG_MISSING',
+      message: expect.stringMatching(/recording needs webhookUrl.*tunnel/),
+    });
+    expect(serve({ recording: true, tunnel: true }).recording).toBe(true);
+    const named = { ...client, webhookUrl: 'voice.example.com' };
+    expect(checkServeOptions({ agent, recording: true }, named).recording).toBe(true);
+    const poor = { ...named, carrier: createPlainCarrier({ rest: withoutCredentials() }) };
+    expect(refusal(() => checkServeOptions({ agent, recording: true }, poor))).toMatchObject({
+      code: 'CONFIG_MISSING',
+      message: "recording needs the carrier's credentials: set apiKey (CARRIER_B_API_KEY).",
+    });
+  });
+
+  it('refuse a carrier that is steered by commands and cannot send any', () => {
+    const steered = (rest?: PlainRest) => {
+      const commands = { answer: fail, reject: fail, startStream: fail, stopStream: fail };
+      return { ...client, carrier: { ...createPlainCarrier(rest === undefined ? {} : { rest }), commands } };
+    };
+    expect(refusal(() => checkServeOptions({ agent }, steered(withoutCredentials())))).toMatchObject({
+      code: 'CONFIG_MISSING',
+      message: expect.stringMatching(/every call is lost: set apiKey \(CARRIER_B_API_KEY\)\.$/),
+    });
+    expect(() => checkServeOptions({ agent }, steered())).not.toThrow();
+    const instructed = { ...client, carrier: createPlainCarrier({ rest: withoutCredentials() }) };
+    expect(() => checkServeOptions({ agent }, instructed)).not.toThrow();
+  });
+
   it.each([
     [{ tunnel: true }, ['loopback']],
     [{ tunnel: true, host: '::' }, ['loopback']],
@@ -181,6 +209,12 @@ describe('ServeOptions', () => {
     expect(logger.lines).toEqual([{ level: 'info', fields: { a: 1 }, sentence: 'passed on' }]);
   });
 });
+
+function withoutCredentials(): PlainRest {
+  const rest = new PlainRest();
+  rest.configured = false;
+  return rest;
+}
 
 function fail(): never {
   throw new Error('the log is full');

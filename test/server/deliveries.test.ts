@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { CarrierMessage } from '../../src/carriers/carrier.js';
+import { CarrierA } from '../../src/carriers/carrier-a/index.js';
 import { type Harness, send, startServer, stopServers } from './harness.js';
 import { createPlainCarrier } from '../support/plain-carrier.js';
 
@@ -261,6 +262,22 @@ describe('a webhook that breaks its reader', () => {
 });
 
 describe('refused webhooks', () => {
+  it('without a signature are told from those with a wrong one', async () => {
+    const door = new CarrierA({ authToken: 'secret' });
+    const { port, lines } = await startServer({ carrier: door });
+    const body = 'CallSid=CA1&From=%2B15005550020&To=%2B15005550010';
+    const path = '/webhooks/carrier-a/voice';
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+    for (const more of [{}, { 'X-CarrierA-Signature': Buffer.alloc(20).toString('base64') }]) {
+      await send(port, { method: 'POST', path, body, headers: { ...headers, ...more } });
+    }
+    const refusals = lines.filter(({ sentence }) => sentence.startsWith('webhook refused'));
+    expect(refusals.map(({ fields, sentence }) => [fields.code, sentence.slice(0, 48)])).toEqual([
+      ['SIGNATURE_MISSING', 'webhook refused: it carries no signature. It is '],
+      ['SIGNATURE_MISMATCH', 'webhook refused: its signature is not right. Wit'],
+    ]);
+  });
+
   it('are loud in the log, once a minute per carrier, with their number and the setting', async () => {
     const { port, clock, lines } = await startServer({
       carrier: createPlainCarrier({ key: new Uint8Array([1]) }),

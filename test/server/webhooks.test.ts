@@ -305,6 +305,21 @@ describe("the other carrier's webhooks", () => {
     expect(desk.streams).toEqual([]);
   });
 
+  it('that tell of calls are said in the log, once a minute', async () => {
+    const { port, clock, lines } = await startServer();
+    const strays = () => lines.filter(({ sentence }) => sentence.includes('that is not configured'));
+    const report = event.replace('call.initiated', 'call.hangup');
+    await send(port, { method: 'POST', path, body: report });
+    expect(strays()).toEqual([]);
+    for (let time = 0; time < 3; time += 1) await send(port, { method: 'POST', path, body: event });
+    clock.advance(60_000);
+    await send(port, { method: 'POST', path, body: event });
+    expect(strays()).toMatchObject([
+      { level: 'warn', fields: { carrier: 'carrier-b', configured: 'carrier-a', sinceLast: 1 } },
+      { level: 'warn', fields: { sinceLast: 3 } },
+    ]);
+  });
+
   it('are verified when their secret is there', async () => {
     vi.stubEnv('CARRIER_B_PUBLIC_KEY', 'A6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=');
     const { port } = await startServer({ otherDoors: createOtherDoors('carrier-a') });

@@ -38,4 +38,17 @@ describe('a callee', () => {
   ])('cannot be %j', (callee) => {
     expect(() => checkCallee(callee)).toThrow(/0 to 3,600,000/);
   });
+
+  it.each<[unknown, string]>([
+    [{ type: 'robot' }, 'The type of a callee is one of: human, machine, fax'],
+    [{ type: 'rejects' }, 'The type of a callee is one of'],
+    ['human', 'A callee takes an object'],
+    [{ type: 'human', script: [{ type: 'say' }] }, 'Step 1 of a script (say) needs text.'],
+  ])('cannot be %j at all', (callee, message) => {
+    expect(() => checkCallee(callee as Callee)).toThrow(message);
+  });
+
+  it('may be of a type that one carrier has', () => {
+    expect(() => checkCallee({ type: 'rejects' } as never, ['rejects'])).not.toThrow();
+  });
 });

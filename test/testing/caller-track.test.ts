@@ -135,14 +135,41 @@ describe('prepareScript', () => {
     expect(steps.map(({ type }) => type)).toEqual(['speech', 'speech', 'wait-for-agent', 'hang-up']);
   });
 
-  it('closes the voice when a later step cannot be done', async () => {
+  it('closes the voice when it fails', async () => {
+    const log: string[] = [];
+    const voice: TextToSpeechSession = {
+      synthesize: () => {
+        throw new Error('no breath');
+      },
+      close: () => log.push('closed'),
+    };
+    const context = { openVoice: () => voice, signal: new AbortController().signal };
+    await expect(prepareScript([{ type: 'say', text: 'a' }], context)).rejects.toThrow('no breath');
+    expect(log).toEqual(['closed']);
+  });
+
+  it('refuses what cannot be done before the voice is opened', async () => {
     const log: string[] = [];
     const script: CallerStep[] = [
       { type: 'say', text: 'a' },
       { type: 'press', digits: '12x' },
     ];
     await expect(prepare(script, log)).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
-    expect(log.at(-1)).toBe('closed');
+    expect(log).toEqual([]);
+  });
+
+  it('keeps the process alive while the voice speaks, and no longer', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const before = timers();
+    let during = before;
+    const voice = createVoice();
+    const openVoice = () => {
+      during = timers();
+      return voice;
+    };
+    await prepareScript([{ type: 'say', text: 'a' }], { openVoice, signal: new AbortController().signal });
+    expect(during).toBe(before + 1);
+    expect(timers()).toBe(before);
   });
 
   it('never hands a voice more than 280 characters', () => {

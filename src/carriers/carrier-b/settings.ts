@@ -5,7 +5,8 @@ import { parsePublicKey } from './signature.js';
 export const API_KEY: CarrierSetting = {
   option: 'apiKey',
   variables: ['CARRIER_B_API_KEY', 'TELNYX_API_KEY'],
-  neededFor: 'the REST API',
+  // It is steered by commands alone, which all need the key.
+  neededFor: 'every call',
   complaint: pastingComplaint,
 };
 
@@ -13,7 +14,7 @@ export const API_KEY: CarrierSetting = {
 export const CONNECTION_ID: CarrierSetting = {
   option: 'connectionId',
   variables: ['CARRIER_B_CONNECTION_ID', 'TELNYX_CONNECTION_ID'],
-  neededFor: 'the REST API',
+  neededFor: 'outbound calls',
   complaint: (value) =>
     /^[\w-]{1,64}$/.test(value)
       ? undefined

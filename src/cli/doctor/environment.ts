@@ -55,7 +55,7 @@ export function checkCarriers(): CheckResult[] {
       {
         name: 'carriers',
         status: 'warning',
-        message: `No carrier is configured in the environment: set ${names.map((list) => list.join(', ')).join(', or ')}.`,
+        message: `No carrier is configured in the environment: set ${names.map((list) => list.join(', ')).join(', or ')}, unless the application gives them itself.`,
       },
     ];
   }
@@ -68,7 +68,9 @@ function toCheck(id: CarrierId, { setting, variable, complaint }: SettingState):
   const name = `${id}.${setting.option}`;
   if (variable === undefined) {
     const message = `${id}: ${setting.option} is missing, which is needed for ${setting.neededFor}: set ${setting.variables[0]}.`;
-    return { name, status: 'warning', message, details: { state: 'missing' } };
+    // What a server refuses to start without is more than a warning.
+    const status = setting.neededFor === 'every call' ? 'failed' : 'warning';
+    return { name, status, message, details: { state: 'missing' } };
   }
   if (complaint !== undefined) {
     const message = `${id}: ${setting.option} (${variable}) ${complaint}.`;

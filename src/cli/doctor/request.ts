@@ -88,13 +88,19 @@ function explainA(request: WebhookRequest, { webhookHost, mac }: RequestOptions)
   );
   const message =
     fitting === undefined
-      ? `${REASONS[attempt.code] ?? attempt.code} ${HINT_A}`
+      ? `${REASONS[attempt.code] ?? attempt.code} ${attempt.code === 'SIGNATURE_MISSING' ? HINT_UNSIGNED : HINT_A}`
       : `The signature is right for ${fitting}, not for ${own}: set webhookUrl (--webhook-host) to ${fitting}.`;
   return { name, status: 'failed', message, details };
 }
 
+const HINT_UNSIGNED =
+  'Save the request with all the headers that came with it. If none of them is a signature, a proxy took it out, or the request is not the carrier’s.';
+
 const HINT_A =
   'The text is signed as it stands in the candidates: compare the URL with the one that is set at the carrier, and the token with the one of this account.';
+
+const HINT_B =
+  'Signed are the timestamp, a | and the body as it was sent: compare the key with the one of the account.';
 
 const REASONS: Readonly<Partial<Record<ErrorCode, string>>> = {
   SIGNATURE_MISSING: 'The request carries no signature.',
@@ -187,7 +193,8 @@ async function explainB(request: WebhookRequest, nowMs: number): Promise<CheckRe
   } catch (error) {
     if (!OffhookError.isInstance(error)) throw error;
     const reason = REASONS[error.code] ?? error.message;
-    const message = `${reason} Signed are the timestamp, a | and the body as it was sent: compare the key with the one of the account.`;
+    const hint = error.code === 'SIGNATURE_MISSING' ? HINT_UNSIGNED : HINT_B;
+    const message = `${reason} ${hint}`;
     return { name, status: 'failed', message, details: { ...details, error: error.code } };
   }
 }

@@ -1,5 +1,7 @@
 // Carrier A on loopback: the exchange behind an HTTP server that speaks its REST API, with the disturbances that were asked for.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { checkNames, requireObject, requireText } from '../../base/option-checks.js';
+import { requireSecret } from '../credentials.js';
 import { pause } from '../clock-pause.js';
 import { listenOnLoopback } from '../loopback.js';
 import type { CarrierSimulator, Disturbances, InboundCall, RestPurpose, SeenRequest } from '../simulator.js';
@@ -29,6 +31,23 @@ export interface CarrierASimulator extends CarrierSimulator {
 const MAX_BODY_BYTES = 65_536;
 const KEPT_REQUESTS = 10_000;
 const VERSION_PATH = '/2010-04-01';
+const START = 'startCarrierASimulator()';
+const OPTION_NAMES = [
+  'url',
+  'webhookHost',
+  'callees',
+  'disturbances',
+  'port',
+  'openVoice',
+  'clock',
+  'accountSid',
+  'authToken',
+  'phoneNumbers',
+  'reportsEnd',
+  'extraParameters',
+  'streamNoise',
+  'unknownCalls',
+] as const satisfies readonly (keyof CarrierASimulatorOptions)[];
 
 /** Codes of failures that are made on demand. */
 const DEMANDED_CODES: Readonly<Record<number, number>> = { 401: 20_003, 404: 20_404, 429: 20_429 };
@@ -144,6 +163,10 @@ function write(
 
 /** Starts carrier A on 127.0.0.1. @throws ConfigError for options that cannot work, or a port that is in use. */
 export async function startCarrierASimulator(options: CarrierASimulatorOptions): Promise<CarrierASimulator> {
+  requireObject(options, START);
+  checkNames(options, { known: OPTION_NAMES, later: [] }, START);
+  requireText(START, 'url', options.url);
+  for (const name of ['accountSid', 'authToken'] as const) requireSecret(START, name, options[name]);
   const exchange = new Exchange(options);
   const api = new CarrierAApi(exchange, { unknownCalls: options.unknownCalls ?? 'not-found' });
   const closing = new AbortController();

@@ -3,6 +3,7 @@ import { WebSocket } from 'ws';
 import type { Clock } from '../../base/clock.js';
 import { transcoder } from '../../transcoder/select.js';
 import type { CallerEvent, CallerFrame } from '../caller-track.js';
+import type { MediaSocket, SocketData } from '../media-socket.js';
 import type { LineListener } from '../phone-line.js';
 import { PlaybackClock } from '../playback.js';
 import type { StreamEnd, Violation } from '../stream-end.js';
@@ -18,7 +19,7 @@ const MAX_VIOLATIONS = 100;
 
 export interface StreamOptions {
   clock: Clock;
-  socket: WebSocket;
+  socket: MediaSocket;
   callSid: string;
   accountSid: string;
   streamSid: string;
@@ -42,7 +43,7 @@ export interface UpgradeRequest {
 /** Opens the media socket, or tells how the server refused it: its HTTP status, or a sentence when there was none. */
 export function openMediaSocket(
   request: UpgradeRequest,
-): Promise<{ socket: WebSocket } | { status: number | null; sentence: string }> {
+): Promise<{ socket: MediaSocket } | { status: number | null; sentence: string }> {
   return new Promise((resolve) => {
     const socket = new WebSocket(request.url, {
       headers: request.headers,
@@ -52,7 +53,7 @@ export function openMediaSocket(
     });
     const abort = () => socket.terminate();
     request.signal.addEventListener('abort', abort, { once: true });
-    const settle = (outcome: { socket: WebSocket } | { status: number | null; sentence: string }) => {
+    const settle = (outcome: { socket: MediaSocket } | { status: number | null; sentence: string }) => {
       request.signal.removeEventListener('abort', abort);
       resolve(outcome);
     };
@@ -150,7 +151,7 @@ export class CarrierAStream implements LineListener {
   /** Sends any message at all, in or out of order. */
   sendRaw(message: RawMessage): void {
     const { socket } = this.#options;
-    if (socket.readyState === WebSocket.OPEN) socket.send(message);
+    if (socket.readyState === socket.OPEN) socket.send(message);
   }
 
   /** Ends the stream as the carrier does: `stop`, then the closing handshake. `abrupt` cuts the socket instead. Idempotent. */
@@ -187,7 +188,7 @@ export class CarrierAStream implements LineListener {
     if (this.#end !== undefined) this.#resolveEnded(this.#end);
   }
 
-  #receive(data: WebSocket.RawData, isBinary: boolean): void {
+  #receive(data: SocketData, isBinary: boolean): void {
     if (this.#end !== undefined) return;
     if (isBinary) {
       this.#violate('a binary message');

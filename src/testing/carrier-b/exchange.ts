@@ -40,6 +40,8 @@ export interface Exchange {
   readonly earlySocket: boolean;
   readonly secondStream: 'replaces' | 'refused';
   readonly bridgedLegs: 'both' | 'caller' | 'target';
+  /** Its REST API: the origin once it listens, and how many requests came with another key. */
+  readonly api: { url: string; strangers: number };
   readonly disturbances: CarrierBDisturbances;
   /** True once for each stream that shall go wrong in this way. */
   takeStreamFault(kind: 'failedStreams' | 'closedBeforeStart'): boolean;

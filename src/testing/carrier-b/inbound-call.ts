@@ -5,6 +5,7 @@ import type { CallAnswerReport, CallReport } from '../report.js';
 import { writeWav } from '../wav.js';
 import { fileErrorCode } from '../writable.js';
 import { ENDS } from './events.js';
+import type { Exchange } from './exchange.js';
 import { Leg } from './leg.js';
 import type { PreparedCallee } from './prepared-callee.js';
 import type { Switchboard } from './switchboard.js';
@@ -21,7 +22,7 @@ export interface PreparedCall {
 }
 
 /** Why a call had no stream. */
-function explain(leg: Leg, told: Delivery, target: URL): CallAnswerReport {
+function explain(leg: Leg, told: Delivery, { target, api }: Exchange): CallAnswerReport {
   const known = {
     status: told.status,
     webhookMs: null,
@@ -52,6 +53,13 @@ function explain(leg: Leg, told: Delivery, target: URL): CallAnswerReport {
   if (leg.isAnswered)
     return { ...known, outcome: 'hung-up', reason: 'the call was answered, and no stream opened' };
   const { hangupCause } = leg;
+  if (hangupCause === ENDS.ringTimeout.cause && !leg.isSteered) {
+    const reason =
+      api.strangers > 0
+        ? 'the commands of the server came with another API key: give the carrier of the server the apiKey of this one'
+        : `the webhook was taken and no command came: give the carrier of the server the baseUrl ${api.url} and the apiKey of this one`;
+    return { ...known, outcome: 'failed', reason };
+  }
   return hangupCause === ENDS.rejected.cause
     ? { ...known, outcome: 'hung-up', reason: 'the server hung up' }
     : { ...known, outcome: 'failed', reason: 'the call ended before it was answered' };
@@ -106,6 +114,6 @@ export async function callIn(switchboard: Switchboard, call: PreparedCall): Prom
     if (failure === null) recording = call.recordTo;
     else notes.push(`The recording could not be written (${failure}).`);
   }
-  const answer = explain(leg, told, exchange.target);
+  const answer = explain(leg, told, exchange);
   return leg.record.report({ answer, webhookMs: leg.webhookMs, notes, recording });
 }

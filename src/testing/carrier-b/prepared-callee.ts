@@ -1,6 +1,7 @@
 // Who is called, with their speech ready before it rings.
 import { BEEP_MS, calleeScript, checkCallee, greetingTimeOf } from '../callee.js';
 import { prepareScript, type OpenVoice, type PreparedStep } from '../caller-script.js';
+import type { Callee } from '../simulator.js';
 import type { CarrierBCallee } from './options.js';
 
 /** A callee whose speech is ready. */
@@ -14,7 +15,7 @@ export async function prepareCallee(
   callee: CarrierBCallee,
   context: { openVoice: OpenVoice; signal: AbortSignal },
 ): Promise<PreparedCallee> {
-  if (callee.type !== 'rejects') checkCallee(callee);
+  checkCallee(callee as Callee, ['rejects']);
   switch (callee.type) {
     case 'human':
     case 'machine':

@@ -17,6 +17,8 @@ export interface RestServerOptions {
   disturbances(): Disturbances;
   /** Notes what a request does wrong that belongs to no call. */
   violate(sentence: string): void;
+  /** A request came with another key, or with none. */
+  onStranger(): void;
 }
 
 export interface RestServer {
@@ -107,6 +109,7 @@ export async function startRestServer(options: RestServerOptions): Promise<RestS
 
   const checkKey = (header: string | undefined) => {
     if (header === `Bearer ${options.apiKey}`) return;
+    options.onStranger();
     throw new ApiFault(401, 10009, { detail: 'a wrong or missing API key' });
   };
 

@@ -3,9 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { systemClock } from '../../base/clock.js';
 import { isE164 } from '../../base/e164.js';
 import { ConfigError } from '../../base/errors.js';
+import { checkNames, requireObject, requireText } from '../../base/option-checks.js';
 import { SILENT_CALLEE } from '../callee.js';
 import { prepareScript } from '../caller-script.js';
 import { openEmbeddedVoice } from '../caller-voice.js';
+import { requireSecret } from '../credentials.js';
 import type { CallReport } from '../report.js';
 import type { CarrierSimulator, InboundCall } from '../simulator.js';
 import { requireWritable } from '../writable.js';
@@ -26,6 +28,31 @@ const WEBHOOK_PATH = '/webhooks/carrier-b/voice';
 const WEBHOOK_TIMEOUT_MS = 2000;
 const RETRY_DELAYS_MS = [200, 400, 800, 1600, 3200];
 const FIRST_COMMAND_SECS = 30;
+const START = 'startCarrierBSimulator()';
+const OPTION_NAMES = [
+  'url',
+  'webhookHost',
+  'port',
+  'openVoice',
+  'clock',
+  'apiKey',
+  'connectionId',
+  'privateKeySeed',
+  'phoneNumbers',
+  'application',
+  'callees',
+  'disturbances',
+  'grant',
+  'l16ByteOrder',
+  'l16SampleRateHz',
+  'digits',
+  'machineDetection',
+  'earlySocket',
+  'secondStream',
+  'bridgedLegs',
+  'webhookTimeoutMs',
+  'webhookRetryDelaysMs',
+] as const satisfies readonly (keyof CarrierBSimulatorOptions)[];
 
 /** Carrier B on loopback. */
 export interface CarrierBSimulator extends CarrierSimulator {
@@ -58,9 +85,10 @@ function readTarget(options: CarrierBSimulatorOptions): { target: URL; host: str
 }
 
 function checkOptions(options: CarrierBSimulatorOptions): void {
-  if (options.apiKey === '' || options.connectionId === '') {
-    throw new ConfigError('CONFIG_INVALID', 'A simulated carrier needs an API key and a connection id.');
-  }
+  requireObject(options, START);
+  checkNames(options, { known: OPTION_NAMES, later: [] }, START);
+  requireText(START, 'url', options.url);
+  for (const name of ['apiKey', 'connectionId'] as const) requireSecret(START, name, options[name]);
   const wrong = (options.phoneNumbers ?? []).some((number) => !isE164(number));
   if (wrong) throw new ConfigError('CONFIG_INVALID', 'Numbers of the account are in the form +15005550010.');
 }
@@ -141,6 +169,7 @@ export async function startCarrierBSimulator(options: CarrierBSimulatorOptions):
     earlySocket: options.earlySocket ?? true,
     secondStream: options.secondStream ?? 'replaces',
     bridgedLegs: options.bridgedLegs ?? 'both',
+    api: { url: '', strangers: 0 },
     get disturbances() {
       return disturbances;
     },
@@ -158,7 +187,11 @@ export async function startCarrierBSimulator(options: CarrierBSimulatorOptions):
     clock,
     disturbances: () => disturbances,
     violate: (sentence) => switchboard.violations.add(sentence),
+    onStranger: () => {
+      exchange.api.strangers += 1;
+    },
   });
+  exchange.api.url = rest.url;
 
   const call = async (inbound: InboundCall): Promise<CallReport> => {
     const { from = '+15005550020', to = '+15005550010', maxDurationMs = 120_000, recordTo } = inbound;

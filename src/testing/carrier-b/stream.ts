@@ -1,7 +1,7 @@
 // One media stream as carrier B runs it: the handshake, the person's voice every 20 ms, playback of what the server sends, and the end.
-import { WebSocket } from 'ws';
 import type { Clock } from '../../base/clock.js';
 import type { CallerEvent, CallerFrame } from '../caller-track.js';
+import type { MediaSocket, SocketData } from '../media-socket.js';
 import type { LineListener } from '../phone-line.js';
 import { PlaybackClock } from '../playback.js';
 import { seededRandom } from '../seeded-random.js';
@@ -46,7 +46,7 @@ export interface StreamFacts {
 
 export interface StreamOptions {
   clock: Clock;
-  socket: WebSocket;
+  socket: MediaSocket;
   streamId: string;
   /** What the carrier sends. */
   granted: WireFormat;
@@ -182,7 +182,7 @@ export class CarrierBStream implements LineListener {
     });
   }
 
-  #receive(data: WebSocket.RawData, isBinary: boolean): void {
+  #receive(data: SocketData, isBinary: boolean): void {
     if (this.#end !== undefined) return;
     if (isBinary) {
       this.violations.add('a binary message');
@@ -296,6 +296,6 @@ export class CarrierBStream implements LineListener {
 
   #sendRaw(text: string): void {
     const { socket } = this.#options;
-    if (socket.readyState === WebSocket.OPEN) socket.send(text);
+    if (socket.readyState === socket.OPEN) socket.send(text);
   }
 }

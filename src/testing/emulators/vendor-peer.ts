@@ -1,8 +1,8 @@
 // One socket of a client, as an emulator has it, and what goes wrong on the way of its messages.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { WebSocket } from 'ws';
 import type { Clock } from '../../base/clock.js';
+import type { MediaSocket } from '../media-socket.js';
 
 /** What happens to every message of a socket on its way to the client. */
 export interface WireTroubles {
@@ -42,7 +42,7 @@ export interface PeerWire {
 export class WsPeer implements VendorPeer {
   readonly request: EmulatorRequest;
   frozen = false;
-  readonly #ws: WebSocket;
+  readonly #ws: MediaSocket;
   readonly #socket: Duplex;
   readonly #wire: PeerWire;
   #count = 0;
@@ -50,7 +50,7 @@ export class WsPeer implements VendorPeer {
   #lastDueAt = 0;
   #seed = 1;
 
-  constructor(ws: WebSocket, socket: Duplex, wire: PeerWire) {
+  constructor(ws: MediaSocket, socket: Duplex, wire: PeerWire) {
     this.#ws = ws;
     this.#socket = socket;
     this.#wire = wire;

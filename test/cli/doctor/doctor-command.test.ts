@@ -86,6 +86,17 @@ describe('offhook doctor', () => {
     for (const value of [SID, TOKEN, 'KEY0123', 'bm90IGEga2V5']) expect(text).not.toContain(value);
   });
 
+  it('fails without the key that a carrier of commands needs for every call', async () => {
+    vi.stubEnv('CARRIER_B_CONNECTION_ID', '17');
+    const { code, find } = await examine();
+    expect(find('carrier-b.apiKey')).toMatchObject({
+      status: 'failed',
+      message: expect.stringContaining('needed for every call: set CARRIER_B_API_KEY'),
+    });
+    expect(find('carrier-b.publicKey')).toMatchObject({ status: 'warning' });
+    expect(code).toBe(1);
+  });
+
   it.each([
     ['20.18.9', 'failed'],
     ['20.19.0', 'ok'],

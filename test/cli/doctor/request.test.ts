@@ -166,6 +166,8 @@ describe('a captured webhook of carrier B', () => {
       status: 'failed',
       details: { error: 'SIGNATURE_MISSING', timestamp: null },
     });
+    expect(check.message).toContain('Save the request with all the headers');
+    expect(check.message).not.toContain('compare the key');
   });
 });
 

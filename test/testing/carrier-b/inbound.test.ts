@@ -12,6 +12,7 @@ import {
   STREAM_FIELDS,
   type FakePhone,
   type PhoneOptions,
+  type ReceivedEvent,
 } from './fake-phone.js';
 
 const HANG_UP: CallerStep[] = [{ type: 'pause', durationMs: 200 }, { type: 'hang-up' }];
@@ -284,9 +285,23 @@ describe('an inbound call', () => {
   it('is given up by the carrier when no command comes, if the application says so', async () => {
     const application = { first_command_timeout: true, first_command_timeout_secs: 5 };
     const { clock, simulator } = await start({}, { application });
-    await moveWhile(clock, simulator.call({ script: TALK, maxDurationMs: 60_000 }));
+    const report = await moveWhile(clock, simulator.call({ script: TALK, maxDurationMs: 60_000 }));
     expect(clock.now()).toBeLessThan(10_000);
     expect(simulator.legs[0]?.hangupCause).toBe('timeout');
+    const reason = `no command came: give the carrier of the server the baseUrl ${simulator.url} and the apiKey`;
+    expect(report.answer).toMatchObject({ outcome: 'failed', reason: expect.stringContaining(reason) });
+  });
+
+  it('of a server with another API key says so', async () => {
+    const application = { first_command_timeout: true, first_command_timeout_secs: 5 };
+    const onEvent = ({ payload }: ReceivedEvent, { simulator }: FakePhone) =>
+      void fetch(`${simulator.url}/v2/calls/${String(payload.call_control_id)}/actions/answer`, {
+        method: 'POST',
+        headers: { authorization: 'Bearer another' },
+      });
+    const { clock, simulator } = await start({ onEvent }, { application });
+    const report = await moveWhile(clock, simulator.call({ script: TALK, maxDurationMs: 60_000 }));
+    expect(report.answer.reason).toContain('came with another API key');
   });
 
   it('tells what it cost where the application asks for it', async () => {

@@ -1,0 +1,82 @@
+// What the steps of a script must be: a script in JavaScript may hold anything. Knows their fields, not what they are for.
+import { ConfigError } from '../base/errors.js';
+import { checkBoolean, checkNames, checkNumber, checkText, requireObject } from '../base/option-checks.js';
+
+const KEYS = /^[0-9A-D#*]+$/;
+/** Longer than any carrier lets a call be. */
+const MAX_MS = 24 * 3_600_000;
+
+/** Checks a value that is set. `name` is for the message. */
+type Check = (name: string, value: unknown) => void;
+
+interface StepShape {
+  readonly needed: Readonly<Record<string, Check>>;
+  readonly optional: Readonly<Record<string, Check>>;
+}
+
+const ms: Check = (name, value) => {
+  checkNumber(name, value, { min: 0, max: MAX_MS, fallback: 0 });
+};
+const rate: Check = (name, value) => {
+  checkNumber(name, value, { min: 1, max: Number.MAX_SAFE_INTEGER, fallback: 0 });
+};
+const text: Check = (name, value) => {
+  if (typeof value !== 'string') throw new ConfigError('CONFIG_INVALID', `${name} must be a text.`);
+};
+const samples: Check = (name, value) => {
+  if (value instanceof Int16Array) return;
+  throw new ConfigError('CONFIG_INVALID', `${name} must be an Int16Array: 16-bit PCM.`);
+};
+const keys: Check = (name, value) => {
+  if (typeof value === 'string' && KEYS.test(value)) return;
+  throw new ConfigError(
+    'CONFIG_INVALID',
+    `${name} must be keys: the digits 0-9, the letters A-D, "#" and "*".`,
+  );
+};
+const flag: Check = (name, value) => {
+  checkBoolean(name, value, false);
+};
+const voice: Check = (name, value) => {
+  checkText(name, value);
+};
+
+const STEPS: Readonly<Record<string, StepShape>> = {
+  say: { needed: { text }, optional: { voice } },
+  play: { needed: { samples, sampleRateHz: rate }, optional: { text } },
+  pause: { needed: { durationMs: ms }, optional: {} },
+  'wait-for-agent': { needed: {}, optional: { quietMs: ms, timeoutMs: ms } },
+  interrupt: { needed: { afterMs: ms }, optional: { timeoutMs: ms } },
+  press: { needed: { digits: keys }, optional: {} },
+  'hang-up': { needed: {}, optional: { abrupt: flag } },
+};
+
+/** @throws ConfigError that names the step, and what is wrong with it. */
+export function checkScript(script: readonly object[]): void {
+  if (!Array.isArray(script)) {
+    throw new ConfigError(
+      'CONFIG_INVALID',
+      "A script must be a list of steps, like [{ type: 'say', text: 'Hello.' }].",
+    );
+  }
+  for (const [index, step] of script.entries()) checkStep(step, `Step ${index + 1} of a script`);
+}
+
+function checkStep(step: object, where: string): void {
+  const { type, ...values } = requireObject(step, where) as Record<string, unknown>;
+  const shape = typeof type === 'string' && Object.hasOwn(STEPS, type) ? STEPS[type] : undefined;
+  if (shape === undefined) {
+    const types = Object.keys(STEPS).join(', ');
+    throw new ConfigError('CONFIG_INVALID', `${where} must have one of these types: ${types}.`);
+  }
+  const checks = { ...shape.needed, ...shape.optional };
+  const named = `${where} (${String(type)})`;
+  checkNames(values, { known: Object.keys(checks), later: [] }, named);
+  for (const [name, check] of Object.entries(checks)) {
+    const value = values[name];
+    if (value !== undefined) check(`${name} of ${named}`, value);
+    else if (Object.hasOwn(shape.needed, name)) {
+      throw new ConfigError('CONFIG_MISSING', `${named} needs ${name}.`);
+    }
+  }
+}

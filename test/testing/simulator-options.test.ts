@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { startCarrierASimulator } from '../../src/testing/carrier-a/simulator.js';
+import { startCarrierBSimulator } from '../../src/testing/carrier-b/simulator.js';
+
+const url = 'http://127.0.0.1:8000';
+const a = { url, accountSid: 'AC1', authToken: 'secret' };
+const b = { url, apiKey: 'KEY1', connectionId: '1' };
+
+describe('the options of a simulated carrier', () => {
+  it.each<[object, string]>([
+    [{ url }, 'startCarrierASimulator() needs accountSid.'],
+    [{ ...a, authToken: undefined }, 'startCarrierASimulator() needs authToken.'],
+    [{ ...a, authToken: 7 }, 'authToken of startCarrierASimulator() must be a text'],
+    [
+      { ...a, authToken: 'secret\n' },
+      'authToken of startCarrierASimulator() has a blank or a line break in it.',
+    ],
+    [{ ...a, callee: {} }, 'has no option "callee". Did you mean callees?'],
+    [{ ...a, callees: { '*': { type: 'robot' } } }, 'The type of a callee is one of'],
+    [{ ...a, callees: { '*': { type: 'rejects' } } }, 'The type of a callee is one of'],
+  ])('carrier A refuses %j', async (options, message) => {
+    await expect(startCarrierASimulator(options as never)).rejects.toThrow(message);
+  });
+
+  it.each<[object, string]>([
+    [{ url }, 'startCarrierBSimulator() needs apiKey.'],
+    [{ ...b, connectionId: ' ' }, 'connectionId of startCarrierBSimulator() must be a text'],
+    [{ ...b, apiKey: ' KEY1' }, 'apiKey of startCarrierBSimulator() has a blank'],
+    [{ ...b, url: undefined }, 'startCarrierBSimulator() needs url.'],
+    [{ ...b, colour: 'red' }, 'startCarrierBSimulator() has no option "colour".'],
+    [{ ...b, callees: { '*': { type: 'robot' } } }, 'unreachable, rejects.'],
+  ])('carrier B refuses %j', async (options, message) => {
+    await expect(startCarrierBSimulator(options as never)).rejects.toThrow(message);
+  });
+});
