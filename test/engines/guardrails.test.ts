@@ -50,6 +50,30 @@ describe('guardrails', () => {
     expect(rig.turns).toMatchObject([{ agentText: text }]);
   });
 
+  it('keep the order when a first clause is spoken early, and the rest comes while they look at it', async () => {
+    const slow = (rig: CallRig, ms: number) => new Promise<void>((done) => void rig.clock.after(ms, done));
+    const seen: string[] = [];
+    const rig: CallRig = new CallRig({
+      guardrails: [
+        async (sentence) => {
+          if (seen.push(sentence) === 1) await slow(rig, 500);
+          return true;
+        },
+      ],
+    });
+    await rig.start();
+    const said = 'Of course we are open, on every day of the week.';
+    rig.model.answers.push(async function* () {
+      yield { type: 'text', delta: 'Of course we are open, on every' };
+      await slow(rig, 400);
+      yield { type: 'text', delta: ' day of the week. ' };
+    });
+    await rig.says('Are you open?');
+    await rig.quiet(8000);
+    expect(seen).toEqual(['Of course we are open,', 'on every day of the week.']);
+    expect(rig.turns).toMatchObject([{ agentText: said }]);
+  });
+
   it('are asked in order, each with what the one before made of it', async () => {
     const rig = await spoken(
       (sentence) => sentence.replace('six', 'five'),

@@ -228,6 +228,39 @@ describe('tools', () => {
     expect(rig.turns[1]).toMatchObject({ agentText: 'It is at nine.', toolCalls: [] });
   });
 
+  it('are waited for with a filler, and nobody asks meanwhile whether the caller is there', async () => {
+    const { tool, runs } = heldTool();
+    const idle = { afterMs: 1000, prompts: ['Are you still there?'], goodbye: 'Goodbye.' };
+    const rig = await rigWith([tool], { idle, turnTaking: { fillers: ['One moment.'] } });
+    rig.model.answer(call('find_slot', { day: 'Friday' })).answer('At nine.');
+    await rig.says('A slot please.');
+    await rig.quiet(4000);
+    expect(rig.voice.spoken).toEqual(['One moment.']);
+    runs[0]?.resolve('nine');
+    await rig.quiet(3000);
+    expect(rig.transcript.map(({ text }) => text)).toEqual([
+      'A slot please.',
+      'One moment.',
+      'At nine.',
+      'Are you still there?',
+    ]);
+  });
+
+  it('are not forgotten when a sound without words cuts the agent off behind them', async () => {
+    const { tool, runs } = heldTool();
+    const rig = await rigWith([tool]);
+    rig.model.answer('Let me look for it.', call('find_slot', { day: 'Friday' })).answer('At nine.');
+    await rig.says('A slot please.');
+    await rig.quiet(playing('Let me look for it.'));
+    await rig.voiced(700);
+    await rig.quiet(2500);
+    expect(rig.turns).toMatchObject([{ agentText: 'Let me look for it.', interrupted: true }]);
+    runs[0]?.resolve('nine');
+    await rig.quiet(2000);
+    expect(results(rig)).toEqual(['nine']);
+    expect(rig.turns[1]).toMatchObject({ userText: '', agentText: 'At nine.' });
+  });
+
   it('survive a caller who goes on before a word was heard', async () => {
     const { tool, runs } = heldTool();
     const rig = await rigWith([tool]);
