@@ -1,12 +1,23 @@
 // Packs the package, installs it in an empty folder as a user would, and checks what arrives there.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import ts from 'typescript';
 import { root, setUp } from './setup.mjs';
 
 const MAX_PACKAGES = 110;
 const MAX_BYTES = 30e6;
+const MAX_PACKED = 1.5e6;
 
 /** @param {string} folder @returns {number} */
 function bytesBelow(folder) {
@@ -25,6 +36,42 @@ function output(command, args, cwd) {
 function demand(condition, sentence) {
   if (!condition) throw new Error(sentence);
   console.log(`ok  ${sentence}`);
+}
+
+/** Pages of the package, and where each of their relative links leads. @param {string} folder @returns {{ page: string, target: string }[]} */
+function linksBelow(folder) {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.md') && !path.includes('node_modules'))
+    .flatMap((page) => {
+      const links = readFileSync(join(folder, page), 'utf8').matchAll(/\]\(([^)\s#]+)[^)]*\)/g);
+      return [...links]
+        .map(([, target = '']) => target)
+        .filter((target) => !/^[a-z]+:/.test(target))
+        .map((target) => ({ page, target: join(folder, dirname(page), target) }));
+    });
+}
+
+/** What a strict program that imports every entry is told by the compiler, with the types of Node and of nothing else. @param {string} folder @param {string[]} names @param {'nodenext' | 'bundler'} resolution */
+function complaintsOfTypes(folder, names, resolution) {
+  const file = join(folder, `${resolution}.mts`);
+  writeFileSync(file, names.map((name, index) => `export * as e${index} from '${name}';\n`).join(''));
+  const program = ts.createProgram([file], {
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+    noEmit: true,
+    target: ts.ScriptTarget.ES2022,
+    lib: ['lib.es2022.d.ts'],
+    module: resolution === 'nodenext' ? ts.ModuleKind.NodeNext : ts.ModuleKind.ESNext,
+    moduleResolution:
+      resolution === 'nodenext' ? ts.ModuleResolutionKind.NodeNext : ts.ModuleResolutionKind.Bundler,
+    types: ['node'],
+    typeRoots: [join(folder, 'node_modules/@types')],
+  });
+  return ts.getPreEmitDiagnostics(program).map(({ messageText, file }) => {
+    const text = ts.flattenDiagnosticMessageText(messageText, ' ');
+    return `${file?.fileName ?? ''} ${text}`;
+  });
 }
 
 await setUp();
@@ -54,6 +101,30 @@ try {
       folder,
     );
     demand(Number(names) > 0, `${name} exports ${names.trim()} names`);
+  }
+  const installed = join(folder, 'node_modules/offhook');
+  const packed = statSync(join(folder, tarball)).size;
+  demand(packed <= MAX_PACKED, `${Math.round(packed / 1e3)} kB packed, at most ${MAX_PACKED / 1e3} kB`);
+  const links = linksBelow(installed);
+  const dead = links
+    .filter(({ target }) => !existsSync(target))
+    .map(({ page, target }) => `${page}: ${target}`);
+  demand(
+    dead.length === 0,
+    `${links.length} links of its pages lead somewhere${dead.map((link) => `\n${link}`).join('')}`,
+  );
+
+  for (const name of ['@types/node', 'undici-types']) {
+    cpSync(join(root, 'node_modules', name), join(folder, 'node_modules', name), { recursive: true });
+  }
+  const entries = Object.keys(manifest.exports).filter((path) => !path.endsWith('.json'));
+  for (const resolution of /** @type {const} */ (['nodenext', 'bundler'])) {
+    const names = entries.map((path) => `offhook${path.slice(1)}`);
+    const complaints = complaintsOfTypes(folder, names, resolution);
+    demand(
+      complaints.length === 0,
+      `its types stand alone (${resolution})${complaints.map((line) => `\n${line}`).join('')}`,
+    );
   }
   const bin = join(folder, 'node_modules/.bin/offhook');
   demand(output(bin, ['--version'], folder).trim() === manifest.version, 'offhook --version');

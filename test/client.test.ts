@@ -80,6 +80,23 @@ describe('Offhook', () => {
       ]);
     });
 
+    it('names what is open without a token, from outside as well', async () => {
+      await serve({ manageWebhook: false, dashboardToken: undefined });
+      const line = logger.lines.find(({ sentence }) => sentence.startsWith('dashboard and'));
+      expect(line?.fields).toEqual({
+        addresses: [`http://127.0.0.1:${port}`, `https://${PUBLIC_HOST}`],
+      });
+    });
+
+    it('says that it shuts down, and when it has', async () => {
+      await serve();
+      await phone.disconnect();
+      expect(logger.lines.slice(-2)).toEqual([
+        { level: 'info', fields: { calls: 0 }, sentence: 'shutting down' },
+        { level: 'info', fields: {}, sentence: 'shut down' },
+      ]);
+    });
+
     it('has nothing to warn of when everything is set', async () => {
       const rest = new PlainRest();
       phone = create({

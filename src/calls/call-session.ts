@@ -328,10 +328,18 @@ export class CallSession {
 
   /** @throws RequestError unless agent and caller are talking. */
   #demandConversation(otherwise: string): void {
-    const isBusy = this.#media.isExpected || this.#keys.isSending || this.#transfer.isPending;
     const isEnding = this.#standing.over !== undefined || this.#words.ending !== undefined || this.#isOver;
-    const isTalking = this.#media.isUp && this.#conversation.isOpen && this.#machine?.isMachine !== true;
-    if (isBusy || isEnding || !isTalking) throw new RequestError('REQUEST_CONFLICT', otherwise);
+    const { isStarted, isOpen } = this.#conversation;
+    const obstacles: [boolean, string][] = [
+      [isEnding, 'It is ending.'],
+      [this.#transfer.isPending, 'It is being handed over already.'],
+      [this.#keys.isSending, 'Keys are being sent.'],
+      [this.#machine?.isMachine === true, 'A machine has answered.'],
+      [!isStarted, 'It is not connected yet: wait for onCallStart.'],
+      [this.#media.isExpected || !this.#media.isUp || !isOpen, 'Its media stream is not up.'],
+    ];
+    const [, why] = obstacles.find(([isThere]) => isThere) ?? [];
+    if (why !== undefined) throw new RequestError('REQUEST_CONFLICT', `${otherwise} ${why}`);
   }
 
   #agentEnds(ending: CallEnding, untold: boolean): void {

@@ -75,7 +75,10 @@ export class CallTransfer {
     }
     demand();
     if (carrierCallId === null) {
-      throw new RequestError('REQUEST_CONFLICT', 'The call cannot be transferred now.');
+      throw new RequestError(
+        'REQUEST_CONFLICT',
+        'The call cannot be transferred now. The carrier has not named it yet.',
+      );
     }
     const request = {
       callId,

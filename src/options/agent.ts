@@ -28,7 +28,7 @@ export interface AgentOptions {
   tts?: TextToSpeech | undefined;
   /** Language of the call, a BCP 47 tag like `en` or `de-CH`. @default the provider's own */
   language?: string | undefined;
-  /** Values of `{name}` placeholders in `systemPrompt`, `firstMessage` and voicemail messages; `call` may give others. Control characters are dropped, a value is cut at 500 characters. @default {} */
+  /** Values of `{name}` placeholders in `systemPrompt`, `firstMessage` and voicemail messages; `call` may give others; one that nothing fills is used as it stands, with a warning. Control characters are dropped, a value is cut at 500 characters. @default {} */
   variables?: Variables | undefined;
   /** True when the caller can interrupt the agent. @default true */
   interruptible?: boolean | undefined;

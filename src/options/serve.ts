@@ -45,7 +45,7 @@ export interface ServeOptions {
   onMessage?: OnMessage | string | undefined;
   /** Called after each turn, with its latency and cost. */
   onMetrics?: ((data: MetricsPayload) => unknown) | undefined;
-  /** Record every call at the carrier; needs its credentials, and `webhookUrl` or `tunnel`. Only for a carrier that can. The carrier tells the address some time after a call, so after `onCallEnd`: it stands in `recording` of the record as the API shows it. @default false */
+  /** Record every call at the carrier; needs its credentials, and `webhookUrl` or `tunnel`. Only for a carrier that can. The carrier tells the address some time after a call, so after `onCallEnd`: it stands in `recording.url` of the record as the API shows it. @default false */
   recording?: boolean | undefined;
   /** What is left on an answering machine that takes an outbound call, with `{name}` placeholders. Calls then listen for machines unless they say otherwise. @default none: the machine is hung up on */
   voicemailMessage?: string | undefined;

@@ -26,6 +26,24 @@ function result(scene: Scene, value: TransferResult) {
   return scene.report({ type: 'transfer', result: value, carrierCallId });
 }
 
+describe('a transfer that cannot be ordered', () => {
+  const refused = (scene: Scene, why: string) =>
+    expect(scene.bench.desk.transfer(scene.callId, TO)).rejects.toMatchObject({
+      code: 'REQUEST_CONFLICT',
+      message: `The call cannot be transferred now. ${why}`,
+    });
+
+  it('says that the call is not connected yet', async () => {
+    const scene = new Scene({ steering: 'replies', direction: 'outbound' });
+    await scene.ring();
+    await refused(scene, 'It is not connected yet: wait for onCallStart.');
+  });
+
+  it('says that another one is under way', async () => {
+    await refused(await handingOver(commanded), 'It is being handed over already.');
+  });
+});
+
 describe.each(KINDS)('a transfer of an $direction call, $steering', (kind) => {
   it('silences the agent as soon as the carrier has taken the order', async () => {
     const scene = await handingOver(kind);
