@@ -14,7 +14,7 @@ const TALKS: readonly CallerStep[] = [
   { type: 'hang-up' },
 ];
 
-describe.concurrent('carrier-b, codecs', () => {
+describe('carrier-b, codecs', () => {
   it.each([
     ['PCMU', {}],
     ['PCMA', {}],
