@@ -1,6 +1,6 @@
 // One live call, from bell or dial to its one end. What the parts of a call are about is in their own files; here is what follows
 // from one for the other.
-import { ConfigError, RequestError } from '../base/errors.js';
+import { ConfigError } from '../base/errors.js';
 import type { CallAnswer } from '../carriers/carrier.js';
 import type { CallIdentity } from '../contract/call-event.js';
 import type { CallFailure, CallOutcome } from '../contract/call-record.js';
@@ -18,6 +18,7 @@ import { CallStanding } from './call-standing.js';
 import type { LiveMessage } from './call-stream.js';
 import { CallTimers } from './call-timers.js';
 import { CallerReturn } from './caller-return.js';
+import { demandUnobstructed } from './command-obstacles.js';
 import type { Farewell } from './farewell.js';
 import { LastWords, SORRY, SORRY_LANGUAGE } from './last-words.js';
 import { MachineWatch } from './machine-watch.js';
@@ -83,7 +84,10 @@ export class CallSession {
       {
         recipe: seed.outbound?.recipe ?? environment.recipe,
         controls: {
-          transfer: (to) => this.#transfer.orderAndWait(to, () => this.#demandTransferable()),
+          transfer: (to) =>
+            this.#transfer.orderAndWait(to, () =>
+              this.#demandConversation('The call cannot be transferred now.'),
+            ),
           sendDigits: (digits) => this.sendDigits(digits),
         },
         counters: this.#media.counters,
@@ -215,7 +219,7 @@ export class CallSession {
 
   /** @throws RequestError, ConfigError without credentials or host, CarrierError; the call then goes on. */
   async transfer(to: string): Promise<void> {
-    await this.#transfer.order(to, () => this.#demandTransferable());
+    await this.#transfer.order(to, () => this.#demandConversation('The call cannot be transferred now.'));
   }
 
   /** @throws RequestError, ConfigError, CarrierError; the call then goes on. */
@@ -322,24 +326,17 @@ export class CallSession {
     else if (this.#keys.takesSmallMessage()) this.#conversation.receive(message);
   }
 
-  #demandTransferable(): void {
-    this.#demandConversation('The call cannot be transferred now.');
-  }
-
   /** @throws RequestError unless agent and caller are talking. */
   #demandConversation(otherwise: string): void {
-    const isEnding = this.#standing.over !== undefined || this.#words.ending !== undefined || this.#isOver;
     const { isStarted, isOpen } = this.#conversation;
-    const obstacles: [boolean, string][] = [
-      [isEnding, 'It is ending.'],
-      [this.#transfer.isPending, 'It is being handed over already.'],
-      [this.#keys.isSending, 'Keys are being sent.'],
-      [this.#machine?.isMachine === true, 'A machine has answered.'],
-      [!isStarted, 'It is not connected yet: wait for onCallStart.'],
-      [this.#media.isExpected || !this.#media.isUp || !isOpen, 'Its media stream is not up.'],
-    ];
-    const [, why] = obstacles.find(([isThere]) => isThere) ?? [];
-    if (why !== undefined) throw new RequestError('REQUEST_CONFLICT', `${otherwise} ${why}`);
+    demandUnobstructed(otherwise, {
+      isEnding: this.#standing.over !== undefined || this.#words.ending !== undefined || this.#isOver,
+      isHandedOver: this.#transfer.isPending,
+      isSendingKeys: this.#keys.isSending,
+      isMachine: this.#machine?.isMachine === true,
+      isUnconnected: !isStarted,
+      isWithoutStream: this.#media.isExpected || !this.#media.isUp || !isOpen,
+    });
   }
 
   #agentEnds(ending: CallEnding, untold: boolean): void {
