@@ -20,8 +20,18 @@ export interface PlaybackWay {
   readonly sink: PlaybackSink;
 }
 
+/** Hears what the caller hears of the agent. Times are the clock's `now()`. */
+export interface PlaybackListener {
+  /** A frame in the house format that sounds at `atMs`. Valid until the call returns. */
+  played(frame: Int16Array, atMs: number): void;
+  markHeard(atMs: number): void;
+  /** What would have sounded after `atMs` does not. */
+  cut(atMs: number): void;
+}
+
 export interface PacerOptions extends PlaybackWay {
   readonly clock: Clock;
+  readonly listener?: PlaybackListener | undefined;
   /** How far sending runs ahead of playing, in milliseconds: the longest stall of the event loop that nobody hears. What is there can only be taken back by a clear. @default 400 */
   readonly leadMs?: number;
   /** Bytes the socket may hold back before sending waits. @default 32768 */
@@ -52,6 +62,7 @@ export class Pacer implements Playout {
   #converter: OutboundConverter;
   #sink: PlaybackSink;
   readonly #clock: Clock;
+  readonly #listener: PlaybackListener | undefined;
   readonly #leadMs: number;
   readonly #maxBufferedBytes: number;
   readonly #playback = new PlaybackClock();
@@ -79,6 +90,7 @@ export class Pacer implements Playout {
     this.#converter = options.converter;
     this.#sink = options.sink;
     this.#clock = options.clock;
+    this.#listener = options.listener;
     this.#leadMs = Math.max(FRAME_MS, options.leadMs ?? DEFAULT_LEAD_MS);
     this.#maxBufferedBytes = options.maxBufferedBytes ?? DEFAULT_MAX_BUFFERED_BYTES;
   }
@@ -114,7 +126,9 @@ export class Pacer implements Playout {
     const unheard = this.#unconfirmed || this.#pending.size > 0;
     this.#drop();
     if (!this.#detached) this.#converter.reset();
-    if (unheard) this.#sink.sendClear();
+    if (!unheard) return this.#baseMs;
+    this.#listener?.cut(this.#clock.now());
+    this.#sink.sendClear();
     return this.#baseMs;
   }
 
@@ -125,6 +139,7 @@ export class Pacer implements Playout {
   detach(): void {
     if (this.#closed || this.#detached) return;
     this.#detached = true;
+    if (this.#playback.bufferedMs(this.#clock.now()) > 0) this.#listener?.cut(this.#clock.now());
     this.#drop();
     this.#converter.close();
   }
@@ -151,7 +166,9 @@ export class Pacer implements Playout {
     const position = this.#pending.get(name);
     if (position === undefined || this.#closed) return false;
     this.#pending.delete(name);
-    this.#playback.acknowledge(this.#clock.now(), position);
+    const now = this.#clock.now();
+    this.#playback.acknowledge(now, position);
+    this.#listener?.markHeard(now);
     if (position >= this.#playback.sentMs) this.#unconfirmed = false;
     return true;
   }
@@ -216,7 +233,8 @@ export class Pacer implements Playout {
     const samples = Math.min(this.#queued, FRAME_SAMPLES);
     this.#fillFrame(samples);
     const now = this.#clock.now();
-    this.#playback.frameSent(now, FRAME_MS, samples / SAMPLES_PER_MS);
+    const playsAt = this.#playback.frameSent(now, FRAME_MS, samples / SAMPLES_PER_MS);
+    this.#listener?.played(this.#frame, playsAt);
     this.#queued -= samples;
     this.#sent += samples;
     this.#unconfirmed = true;

@@ -37,8 +37,8 @@ export class PlaybackClock {
     return Math.max(0, this.#idleAt - now);
   }
 
-  /** A frame leaves: `contentMs` of agent audio, the rest of `frameMs` is silence. */
-  frameSent(now: number, frameMs: number, contentMs: number): void {
+  /** A frame leaves: `contentMs` of agent audio, the rest of `frameMs` is silence. Returns when it sounds. */
+  frameSent(now: number, frameMs: number, contentMs: number): number {
     const startsAt = Math.max(now, this.#idleAt);
     const last = this.#runs.at(-1);
     if (last !== undefined && Math.abs(last.startsAt + last.length - startsAt) < SAME_TIME_MS)
@@ -49,6 +49,7 @@ export class PlaybackClock {
     }
     this.#sentMs += contentMs;
     this.#idleAt = startsAt + frameMs;
+    return startsAt;
   }
 
   /** The caller has heard everything up to `positionMs`. */

@@ -5,9 +5,11 @@ import {
   type InboundConverter,
 } from '../audio/converter.js';
 import { type AudioFormat, frameSamples, PCM_16K } from '../audio/format.js';
+import { EnvelopeMeter } from '../audio/envelope.js';
 import { Framer } from '../audio/framer.js';
 import { Pacer, type PlaybackSink, type PlaybackWay } from '../audio/pacer.js';
 import type { Clock } from '../base/clock.js';
+import type { AudioEnvelope } from '../contract/call-record.js';
 import type { TranscoderBackend } from '../transcoder/backend.js';
 
 /** One stream as the audio sees it. */
@@ -23,6 +25,8 @@ export class AudioPath {
   readonly playout: Pacer;
   readonly #backend: TranscoderBackend;
   readonly #framer: Framer;
+  readonly #envelope = new EnvelopeMeter();
+  readonly #startedAt: number;
   #inbound: InboundConverter | undefined;
 
   /** `onFrame` gets 20 ms frames in the house format, valid until it returns. @throws TranscoderError for a rate that is not offered. */
@@ -31,10 +35,30 @@ export class AudioPath {
     options: { backend: TranscoderBackend; clock: Clock; onFrame(frame: Int16Array): void },
   ) {
     this.#backend = options.backend;
-    this.#framer = new Framer(frameSamples(PCM_16K), options.onFrame);
+    const { clock, onFrame } = options;
+    const startedAt = clock.now();
+    this.#startedAt = clock.wallNow();
+    this.#framer = new Framer(frameSamples(PCM_16K), (frame) => {
+      this.#envelope.hear(frame, clock.now() - startedAt);
+      onFrame(frame);
+    });
     const { inbound, way } = this.#convertersOf(line);
     this.#inbound = inbound;
-    this.playout = new Pacer({ ...way, clock: options.clock });
+    this.playout = new Pacer({
+      ...way,
+      clock,
+      listener: {
+        played: (frame, atMs) => this.#envelope.speak(frame, atMs - startedAt),
+        markHeard: (atMs) => this.#envelope.markHeard(atMs - startedAt),
+        cut: (atMs) => this.#envelope.cut(atMs - startedAt),
+      },
+    });
+  }
+
+  /** How loud both sides were so far; undefined while there was no audio. */
+  envelope(): AudioEnvelope | undefined {
+    if (this.#envelope.isEmpty) return undefined;
+    return { startedAt: this.#startedAt, ...this.#envelope.picture() };
   }
 
   /** Goes on over another stream. @throws TranscoderError; the path is then detached. */

@@ -90,8 +90,11 @@ export class CallConversation {
 
   /** The agent states its last facts and is gone. Idempotent. */
   close(): void {
+    if (this.#isClosed) return;
     this.#voice?.close();
     this.#isClosed = true;
+    const envelope = this.#voice?.envelope();
+    if (envelope !== undefined) this.#line.ledger.publish({ type: 'audio.measured', envelope });
   }
 
   #begin(stream: VoiceLine): void {

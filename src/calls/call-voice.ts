@@ -5,7 +5,7 @@ import type { PlaybackSink } from '../audio/pacer.js';
 import type { Clock, Timer } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import type { CallIdentity } from '../contract/call-event.js';
-import type { EndReason, MediaCounters } from '../contract/call-record.js';
+import type { AudioEnvelope, EndReason, MediaCounters } from '../contract/call-record.js';
 import type {
   Engine,
   EngineControls,
@@ -105,6 +105,11 @@ export class CallVoice {
   get failing(): { reason: EndReason; failure: EngineFailure } | undefined {
     const { reason, failure } = this.#goodbye ?? {};
     return reason === undefined || failure === undefined ? undefined : { reason, failure };
+  }
+
+  /** How loud both sides were so far; undefined while there was no audio. */
+  envelope(): AudioEnvelope | undefined {
+    return this.#audio.envelope();
   }
 
   start(): void {

@@ -1,6 +1,7 @@
 // Every fact about a call. Facts are few, ordered and durable; audio never travels here.
 import type {
   AmdResult,
+  AudioEnvelope,
   CallDirection,
   CallFailure,
   CallOutcome,
@@ -44,6 +45,8 @@ export type CallFact =
   /** `result` is null when the carrier has taken the order, and set when it is known. */
   | { type: 'transfer.updated'; to: string; result: Transfer['result'] }
   | { type: 'incident.noted'; code: string; message: string }
+  /** Once, before the end of a call that had audio. */
+  | { type: 'audio.measured'; envelope: AudioEnvelope }
   /** Always the last fact but for `recording.completed`, `cost.updated` and `incident.noted`, which may come later. */
   | {
       type: 'call.ended';

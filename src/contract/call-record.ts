@@ -181,6 +181,22 @@ export interface Incident {
   message: string;
 }
 
+/** How loud both sides were over the call: enough for a picture of it, not for a word. */
+export interface AudioEnvelope {
+  /** When bucket 0 begins, epoch milliseconds. */
+  startedAt: number;
+  /** Length of a bucket: 20 ms times a power of two, so that a channel has at most 2,000. */
+  bucketMs: number;
+  /** Base64 of signed bytes: least and greatest sample of bucket 0, of bucket 1, … in 1/128 of full scale. */
+  caller: string;
+  /** The same of the agent, as far as the caller heard it. */
+  agent: string;
+  /** Marks that came back, in milliseconds since `startedAt`; at most 500. */
+  marksMs: number[];
+  /** Times at which the agent was cut off, in milliseconds since `startedAt`; at most 500. */
+  clearsMs: number[];
+}
+
 /** What went wrong in a call that ended in trouble. */
 export interface CallFailure {
   code: string;
@@ -221,6 +237,8 @@ export interface CallRecord {
   transfer: Transfer | null;
   /** Oldest first, at most 100. */
   incidents: Incident[];
+  /** Null until the end, and for a call without audio. */
+  envelope: AudioEnvelope | null;
   error: CallFailure | null;
   /** Sequence number of the last event that is part of this record. */
   seq: number;

@@ -1,8 +1,8 @@
 // Bodies of the dashboard's REST and SSE interface.
 import type { CallRecord } from './call-record.js';
 
-/** A record without transcript and turns, as lists show it. */
-export type CallSummary = Omit<CallRecord, 'turns' | 'transcript'>;
+/** A record without transcript, turns and envelope, as lists show it. */
+export type CallSummary = Omit<CallRecord, 'turns' | 'transcript' | 'envelope'>;
 
 /** Body of `GET /api/dashboard/calls`, newest first. */
 export interface CallsPage {

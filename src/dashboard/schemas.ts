@@ -127,6 +127,7 @@ const FACTS: { readonly [type: string]: Properties } = {
   'recording.completed': { recording: ref('Recording') },
   'transfer.updated': { to: text, result: nullable(transferResult) },
   'incident.noted': { code: text, message: text },
+  'audio.measured': { envelope: ref('AudioEnvelope') },
   'call.ended': {
     endReason,
     outcome,
@@ -149,7 +150,12 @@ function factSchemas(): JsonSchema[] {
 
 /** `components.schemas` of the document. */
 export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
-  CallRecord: shape({ ...summary, turns: listOf(ref('Turn')), transcript: listOf(ref('TranscriptEntry')) }),
+  CallRecord: shape({
+    ...summary,
+    turns: listOf(ref('Turn')),
+    transcript: listOf(ref('TranscriptEntry')),
+    envelope: nullable(ref('AudioEnvelope')),
+  }),
   CallSummary: shape(summary),
   CallsPage: shape({ calls: listOf(ref('CallSummary')), nextCursor: textOrNull, total: count }),
   CallList: shape({ calls: listOf(ref('CallRecord')) }),
@@ -224,6 +230,14 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
   AmdResult: shape({ answeredBy: words('human', 'machine', 'fax', 'unknown'), detectedAt: epochMs }),
   Transfer: shape({ to: text, startedAt: epochMs, result: nullable(transferResult) }),
   Incident: shape({ at: epochMs, code: text, message: text }),
+  AudioEnvelope: shape({
+    startedAt: epochMs,
+    bucketMs: count,
+    caller: text,
+    agent: text,
+    marksMs: { ...listOf(count), maxItems: 500 },
+    clearsMs: { ...listOf(count), maxItems: 500 },
+  }),
   CallFailure: shape({ code: text, message: text }),
   TransferRequest: shape({ to: { type: 'string', pattern: '^\\+[1-9]\\d{1,14}$' } }),
   CommandAccepted: shape({ callId: text }),

@@ -68,6 +68,8 @@ function changes(record: CallRecord, event: CallEvent): Partial<CallRecord> {
       return { transfer: withTransfer(record, event) };
     case 'incident.noted':
       return { incidents: withIncident(record, event) };
+    case 'audio.measured':
+      return { envelope: event.envelope };
     case 'call.ended':
       return ending(record, event);
   }
@@ -176,6 +178,7 @@ function openRecord(event: CallEvent): CallRecord {
     amd: null,
     transfer: null,
     incidents: [],
+    envelope: null,
     error: null,
     seq: 0,
   };

@@ -92,6 +92,6 @@ export function aggregate(records: readonly CallRecord[]): Aggregates {
 
 /** A record as lists show it. */
 export function toSummary(record: CallRecord): CallSummary {
-  const { turns: _turns, transcript: _transcript, ...summary } = record;
+  const { turns: _turns, transcript: _transcript, envelope: _envelope, ...summary } = record;
   return summary;
 }

@@ -42,7 +42,7 @@ describe('CallSession', () => {
     expect(engine.heard).toEqual(['start', 'audio 320', 'audio 320', 'mark hello', 'dtmf 7', 'close']);
     expect(socket.sent).toEqual(['audio 640', 'mark hello']);
     expect(socket.closes).toEqual([[1000, 'Call ended']]);
-    expect(bench.events.map(({ seq }) => seq)).toEqual([1, 2, 3]);
+    expect(bench.events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
     expect(bench.events).toMatchObject([
       {
         type: 'call.started',
@@ -56,6 +56,11 @@ describe('CallSession', () => {
         provider: { stt: 'fake/stt' },
       },
       { type: 'dtmf.received', digit: '7' },
+      // Two frames heard, one said, and one mark.
+      {
+        type: 'audio.measured',
+        envelope: { bucketMs: 20, caller: 'AAAAAA==', agent: 'AAA=', marksMs: [0], clearsMs: [] },
+      },
       {
         type: 'call.ended',
         endReason: 'caller-hangup',

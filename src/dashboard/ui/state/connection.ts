@@ -18,6 +18,7 @@ const FACT_TYPES = Object.keys({
   'recording.completed': true,
   'transfer.updated': true,
   'incident.noted': true,
+  'audio.measured': true,
   'call.ended': true,
 } satisfies Record<CallEventType, true>);
 

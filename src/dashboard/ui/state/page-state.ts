@@ -83,7 +83,7 @@ const LATE_FACTS: readonly CallEvent['type'][] = ['cost.updated', 'recording.com
 function amendEnded(state: PageState, over: CallSummary, event: CallEvent): PageState {
   if (!LATE_FACTS.includes(event.type)) return state;
   const whole = state.ended.get(over.callId);
-  const after = reduceCall(whole ?? { ...over, turns: [], transcript: [] }, event);
+  const after = reduceCall(whole ?? { ...over, turns: [], transcript: [], envelope: null }, event);
   return {
     ...state,
     aggregates: withCost(state.aggregates, after.cost.total - over.cost.total),
