@@ -154,7 +154,7 @@ describe('import directions', () => {
       ({ from, to }) => page.includes(from) && !/^(dashboard\/ui|contract|events)\//.test(to),
     );
     expect(foreign.map(show)).toEqual([]);
-    const shared = ['events/reduce.ts', 'events/summarize.ts', ...page];
+    const shared = ['events/reduce.ts', 'events/summarize.ts', 'events/call-filter.ts', ...page];
     expect(shared.filter((file) => importsOf(file).some((name) => name.startsWith('node:')))).toEqual([]);
   });
 });

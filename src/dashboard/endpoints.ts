@@ -1,5 +1,11 @@
 // The endpoints of the API, one table: the router binds it, and the OpenAPI document is written from it.
-import { CALLS_PARAMETERS, EXPORT_PARAMETERS, type JsonSchema, type QueryParameters } from './parameters.js';
+import {
+  AGGREGATES_PARAMETERS,
+  CALLS_PARAMETERS,
+  EXPORT_PARAMETERS,
+  type JsonSchema,
+  type QueryParameters,
+} from './parameters.js';
 import { ref } from './schemas.js';
 
 /** What a status code carries: a media type and the schema of its body. */
@@ -56,8 +62,11 @@ export const ENDPOINTS = [
     operationId: 'getAggregates',
     method: 'get',
     path: '/api/dashboard/aggregates',
-    summary: 'Counters over the calls that the history holds and the active ones.',
+    summary:
+      'Counters over the calls that the history holds and the active ones, or over those of them that match.',
+    parameters: AGGREGATES_PARAMETERS,
     success: { status: 200, ...json('Aggregates', 'The counters.') },
+    refusals: [400],
   },
   {
     operationId: 'streamEvents',

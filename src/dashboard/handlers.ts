@@ -7,7 +7,7 @@ import { toSummary } from '../events/summarize.js';
 import type { CallStore } from '../stores/call-store.js';
 import type { Answer } from './answer.js';
 import { OPENAPI } from './openapi.js';
-import { parseCallsQuery } from './query.js';
+import { parseCallsQuery, parseFilter } from './query.js';
 
 /** What an endpoint may look at. */
 export interface HandlerRequest {
@@ -65,8 +65,8 @@ export function createHandlers(parts: {
       const body: ActiveCalls = { calls: await store.active() };
       return { status: 200, body };
     },
-    async getAggregates() {
-      return { status: 200, body: await store.aggregates() };
+    async getAggregates({ query }) {
+      return { status: 200, body: await store.aggregates(parseFilter(query)) };
     },
     async hangUpCall({ callId, body }) {
       checkObject(body);

@@ -1,6 +1,11 @@
 // The query parameters of the API, one table: it validates requests, and the OpenAPI document is written from it.
 import { RequestError } from '../base/errors.js';
-import type { CallDirection, CallStatus } from '../contract/call-record.js';
+import {
+  CARRIER_IDS,
+  type CallDirection,
+  type CallOutcome,
+  type CallStatus,
+} from '../contract/call-record.js';
 
 /** A JSON Schema, as the OpenAPI document carries it. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
@@ -86,9 +91,13 @@ function instant(description: string): QueryParameter<number> {
 const STATUSES: readonly CallStatus[] = ['initiated', 'ringing', 'active', 'completed'];
 const DIRECTIONS: readonly CallDirection[] = ['inbound', 'outbound'];
 
+const OUTCOMES: readonly CallOutcome[] = ['answered', 'voicemail', 'no-answer', 'busy', 'failed', 'canceled'];
+
 const FILTERS = {
   status: oneOf(STATUSES, 'Only calls in this state.'),
   direction: oneOf(DIRECTIONS, 'Only calls that came in, or only calls that went out.'),
+  carrier: oneOf(CARRIER_IDS, 'Only calls over this carrier.'),
+  outcome: oneOf(OUTCOMES, 'Only calls with this outcome.'),
   q: search,
   from: instant('Only calls started at or after this instant.'),
   to: instant('Only calls started before this instant.'),
@@ -96,6 +105,9 @@ const FILTERS = {
 
 /** Of `GET /api/dashboard/calls`. */
 export const CALLS_PARAMETERS = { limit, cursor, ...FILTERS } satisfies QueryParameters;
+
+/** Of `GET /api/dashboard/aggregates`. */
+export const AGGREGATES_PARAMETERS = FILTERS satisfies QueryParameters;
 
 /** Of `GET /api/dashboard/export/calls`. */
 export const EXPORT_PARAMETERS = {

@@ -1,7 +1,8 @@
 // From a validated query to what the store is asked.
 import { RequestError } from '../base/errors.js';
 import type { CallQuery } from '../stores/call-store.js';
-import { CALLS_PARAMETERS, EXPORT_PARAMETERS, readParameters } from './parameters.js';
+import type { CallFilter } from '../events/call-filter.js';
+import { AGGREGATES_PARAMETERS, CALLS_PARAMETERS, EXPORT_PARAMETERS, readParameters } from './parameters.js';
 
 const DEFAULT_LIMIT = 50;
 /** Records that an export reads at once. */
@@ -30,4 +31,11 @@ export function parseExportQuery(query: URLSearchParams): ExportQuery {
   const { format = 'json', ...rest } = readParameters(query, EXPORT_PARAMETERS);
   checkRange(rest);
   return { format, calls: { limit: EXPORT_PAGE, ...rest } };
+}
+
+/** @throws RequestError that names the bad parameter. */
+export function parseFilter(query: URLSearchParams): CallFilter {
+  const filter = readParameters(query, AGGREGATES_PARAMETERS);
+  checkRange(filter);
+  return filter;
 }

@@ -1,22 +1,15 @@
 // Contract of a store of calls. Asynchronous even in memory, so that a remote store fits.
 import type { CallEvent } from '../contract/call-event.js';
-import type { CallDirection, CallRecord, CallStatus } from '../contract/call-record.js';
+import type { CallRecord } from '../contract/call-record.js';
 import type { Aggregates } from '../contract/dashboard-api.js';
+import type { CallFilter } from '../events/call-filter.js';
 
 /** Which calls, and how many. */
-export interface CallQuery {
+export interface CallQuery extends CallFilter {
   /** 1-500. */
   limit: number;
   /** `nextCursor` of the page before. @throws RequestError when it is not one. */
   cursor?: string;
-  status?: CallStatus;
-  direction?: CallDirection;
-  /** Substring of a number or an id, case-insensitive. */
-  q?: string;
-  /** Started at or after, epoch milliseconds. */
-  from?: number;
-  /** Started before, epoch milliseconds. */
-  to?: number;
 }
 
 export interface CallPage {
@@ -34,7 +27,8 @@ export interface CallStore {
   /** Active and ended calls, newest start first. */
   list(query: CallQuery): Promise<CallPage>;
   active(): Promise<CallRecord[]>;
-  aggregates(): Promise<Aggregates>;
+  /** Over the calls that match; without a filter over all that are held. */
+  aggregates(filter?: CallFilter): Promise<Aggregates>;
   /** Idempotent. */
   close(): Promise<void>;
 }

@@ -3,6 +3,7 @@ import { ConfigError, RequestError } from '../base/errors.js';
 import type { CallEvent } from '../contract/call-event.js';
 import type { CallRecord } from '../contract/call-record.js';
 import type { Aggregates } from '../contract/dashboard-api.js';
+import { type CallFilter, isMatch } from '../events/call-filter.js';
 import { reduceCall } from '../events/reduce.js';
 import { aggregate } from '../events/summarize.js';
 import type { CallPage, CallQuery, CallStore } from './call-store.js';
@@ -64,8 +65,8 @@ export class MemoryStore implements CallStore {
     return [...this.#active.values()].sort(byNewestStart);
   }
 
-  async aggregates(): Promise<Aggregates> {
-    return aggregate(this.#all());
+  async aggregates(filter: CallFilter = {}): Promise<Aggregates> {
+    return aggregate(this.#all().filter((record) => isMatch(record, filter)));
   }
 
   async close(): Promise<void> {}
@@ -120,16 +121,4 @@ function parseCursor(cursor: string): Position {
     throw new RequestError('REQUEST_INVALID', 'cursor is not the nextCursor of a page.');
   }
   return position;
-}
-
-function isMatch(record: CallRecord, query: CallQuery): boolean {
-  if (query.status !== undefined && record.status !== query.status) return false;
-  if (query.direction !== undefined && record.direction !== query.direction) return false;
-  if (query.from !== undefined && record.startedAt < query.from) return false;
-  if (query.to !== undefined && record.startedAt >= query.to) return false;
-  if (query.q === undefined) return true;
-  const wanted = query.q.toLowerCase();
-  return [record.caller, record.callee, record.callId, record.carrierCallId ?? ''].some((value) =>
-    value.toLowerCase().includes(wanted),
-  );
 }

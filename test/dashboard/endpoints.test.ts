@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CarrierError, NotFoundError, RequestError, StoreError } from '../../src/base/errors.js';
 import type { CallFact } from '../../src/contract/call-event.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
-import type { CallsPage } from '../../src/contract/dashboard-api.js';
+import type { Aggregates, CallsPage } from '../../src/contract/dashboard-api.js';
 import { OPENAPI } from '../../src/dashboard/openapi.js';
 import { ended, IDENTITY, stamp, started, turn } from '../support/call-facts.js';
 import { type DashboardServer, errorCodeOf, send, startDashboard } from '../support/dashboard-server.js';
@@ -117,6 +117,9 @@ describe('the API', () => {
     ['from=1500', ['live']],
     ['to=1970-01-01T00:00:01.500Z', ['full']],
     ['from=1970-01-01', ['live', 'full']],
+    ['carrier=carrier-a', ['live', 'full']],
+    ['carrier=carrier-b', []],
+    ['outcome=answered', ['full']],
     ['unknown=1&token=x', ['live', 'full']],
   ])('filters by %s', async (query, callIds) => {
     const page = await getJson<CallsPage>(`/api/dashboard/calls?${query}`);
@@ -136,6 +139,8 @@ describe('the API', () => {
     ['cursor', ''],
     ['status', 'over'],
     ['direction', 'sideways'],
+    ['carrier', 'carrier-c'],
+    ['outcome', 'fine'],
     ['q', 'x'.repeat(201)],
     ['from', 'yesterday'],
     ['from', '2026-13-45'],
@@ -147,6 +152,14 @@ describe('the API', () => {
     expect(answer.status).toBe(400);
     expect(errorCodeOf(answer)).toBe('REQUEST_INVALID');
     expect(answer.text).toContain(name);
+  });
+
+  it('counts only the calls that match, where a filter is given', async () => {
+    const count = async (query: string) =>
+      (await getJson<Aggregates>(`/api/dashboard/aggregates${query}`)).totalCalls;
+    expect([await count(''), await count('?status=completed'), await count('?to=1')]).toEqual([2, 1, 0]);
+    const bad = await get('/api/dashboard/aggregates?from=yesterday');
+    expect([bad.status, bad.text.includes('from')]).toEqual([400, true]);
   });
 
   it('refuses an interval that ends before it starts, and an unknown export format', async () => {

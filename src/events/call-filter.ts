@@ -1,0 +1,45 @@
+// Which calls are meant: the same answer in the store, in the export and on the page.
+import type { CallDirection, CallOutcome, CallStatus, CarrierId } from '../contract/call-record.js';
+import type { CallSummary } from '../contract/dashboard-api.js';
+
+/** Every condition that is there must hold. */
+export interface CallFilter {
+  status?: CallStatus;
+  direction?: CallDirection;
+  carrier?: CarrierId;
+  outcome?: CallOutcome;
+  /** Substring of a number or an id, case-insensitive. */
+  q?: string;
+  /** Started at or after, epoch milliseconds. */
+  from?: number;
+  /** Started before, epoch milliseconds. */
+  to?: number;
+}
+
+/** What a filter looks at. */
+export type FilteredCall = Pick<
+  CallSummary,
+  | 'callId'
+  | 'carrierCallId'
+  | 'carrier'
+  | 'caller'
+  | 'callee'
+  | 'direction'
+  | 'status'
+  | 'outcome'
+  | 'startedAt'
+>;
+
+export function isMatch(call: FilteredCall, filter: CallFilter): boolean {
+  const { status, direction, carrier, outcome, from, to } = filter;
+  if (status !== undefined && call.status !== status) return false;
+  if (direction !== undefined && call.direction !== direction) return false;
+  if (carrier !== undefined && call.carrier !== carrier) return false;
+  if (outcome !== undefined && call.outcome !== outcome) return false;
+  if (from !== undefined && call.startedAt < from) return false;
+  if (to !== undefined && call.startedAt >= to) return false;
+  if (filter.q === undefined) return true;
+  const wanted = filter.q.toLowerCase();
+  const { caller, callee, callId, carrierCallId } = call;
+  return [caller, callee, callId, carrierCallId ?? ''].some((value) => value.toLowerCase().includes(wanted));
+}
