@@ -75,7 +75,7 @@ function createCall({ index, startedAt, live, random }) {
     mode: 'pipeline',
     provider: { engine: null, stt: 'simulated', llm: 'scripted', tts: 'flite' },
     carrierCallId: `CA${String(index).padStart(32, '0')}`,
-    carrier: 'carrier-a',
+    carrier: index % 3 === 1 ? 'carrier-b' : 'carrier-a',
     direction: isOutbound ? 'outbound' : 'inbound',
     caller: isOutbound ? '+15550100' : person,
     callee: isOutbound ? person : '+15550100',
@@ -137,7 +137,10 @@ function createCall({ index, startedAt, live, random }) {
           heardMs: known ? totalMs + 120 : null,
         },
         cost: 0.0021,
-        toolCalls: [],
+        toolCalls:
+          turnIndex === 2
+            ? [{ name: 'find_slot', startedAt: at - 900, durationMs: random(80, 420), error: null }]
+            : [],
       },
     });
     dollars += 0.0021;
@@ -145,6 +148,7 @@ function createCall({ index, startedAt, live, random }) {
   }
   if (live) return events;
   at += 900;
+  say({ type: 'audio.measured', envelope: createEnvelope(events, { startedAt, endedAt: at, random }) });
   say({
     type: 'call.ended',
     endReason: isFailed ? 'provider-failed' : (END_REASONS[index % END_REASONS.length] ?? 'caller-hangup'),
@@ -155,6 +159,43 @@ function createCall({ index, startedAt, live, random }) {
     media: { framesReceived: 900, framesSent: 700, unexpectedMessages: 0, clears: 1 },
   });
   return events;
+}
+
+/**
+ * Loud where somebody speaks: each side for as long as its text takes.
+ * @param {readonly CallEvent[]} events
+ * @param {{ startedAt: number, endedAt: number, random: ReturnType<typeof createRandom> }} options
+ * @returns {import('../src/contract/call-record.js').AudioEnvelope}
+ */
+function createEnvelope(events, { startedAt, endedAt, random }) {
+  const bucketMs = 40;
+  const buckets = Math.ceil((endedAt - startedAt) / bucketMs);
+  const sides = { user: new Int8Array(2 * buckets), agent: new Int8Array(2 * buckets) };
+  const clearsMs = [];
+  const marksMs = [];
+  for (const event of events) {
+    if (event.type !== 'transcript.segment' || !event.entry.final) continue;
+    const { role, text, at, interrupted } = event.entry;
+    const until = at - startedAt;
+    const lengthMs = Math.min(until, text.length * 62);
+    const side = role === 'user' ? sides.user : sides.agent;
+    for (let ms = until - lengthMs; ms < until; ms += bucketMs) {
+      const index = Math.floor(ms / bucketMs);
+      const loud = random(4, 70) * (random(0, 5) === 0 ? 0.1 : 1);
+      side.set([-loud, loud * 0.9], 2 * index);
+    }
+    if (interrupted === true) clearsMs.push(until);
+    else if (role === 'agent') marksMs.push(until);
+  }
+  const encode = (/** @type {Int8Array} */ bytes) => Buffer.from(bytes.buffer).toString('base64');
+  return {
+    startedAt,
+    bucketMs,
+    caller: encode(sides.user),
+    agent: encode(sides.agent),
+    marksMs,
+    clearsMs,
+  };
 }
 
 const NO_USAGE = {

@@ -1,6 +1,7 @@
 // Requests to the server that the page came from. Addresses are relative, so that a path prefix does not matter.
 import type { CallRecord } from '../../contract/call-record.js';
 import type { Aggregates, CallsPage, ErrorBody } from '../../contract/dashboard-api.js';
+import type { CallFilter } from '../../events/call-filter.js';
 
 /** A refusal of the server, or no answer at all (status 0). */
 export class ApiError extends Error {
@@ -32,12 +33,19 @@ async function messageOf(response: Response): Promise<string> {
 
 export const EVENTS_PATH = 'api/dashboard/events';
 
-export function exportPath(format: 'csv' | 'json'): string {
-  return `api/dashboard/export/calls?format=${format}`;
+/** A file of the calls that match; of all without a filter. */
+export function exportPath(format: 'csv' | 'json', filter: CallFilter = {}): string {
+  return `api/dashboard/export/calls?${toQuery({ format, ...filter })}`;
 }
 
-export async function fetchAggregates(): Promise<Aggregates> {
-  return (await (await request('api/dashboard/aggregates')).json()) as Aggregates;
+/** Counters over the calls that began at or after `from`; over all without it. */
+export async function fetchAggregates(from?: number): Promise<Aggregates> {
+  const query = from === undefined ? '' : `?${toQuery({ from })}`;
+  return (await (await request(`api/dashboard/aggregates${query}`)).json()) as Aggregates;
+}
+
+function toQuery(values: { [name: string]: string | number }): URLSearchParams {
+  return new URLSearchParams(Object.entries(values).map(([name, value]) => [name, String(value)]));
 }
 
 export async function fetchCall(callId: string): Promise<CallRecord> {
@@ -45,18 +53,26 @@ export async function fetchCall(callId: string): Promise<CallRecord> {
   return (await (await request(path)).json()) as CallRecord;
 }
 
-/** A page of ended calls. */
-export async function fetchHistory(options: { limit: number; cursor: string | null }): Promise<CallsPage> {
-  const query = new URLSearchParams({ status: 'completed', limit: String(options.limit) });
-  if (options.cursor !== null) query.set('cursor', options.cursor);
-  return (await (await request(`api/dashboard/calls?${query}`)).json()) as CallsPage;
+/** The ended calls that the server holds, newest first. */
+export async function fetchHistory(): Promise<CallsPage> {
+  const path = `api/dashboard/calls?${toQuery({ status: 'completed', limit: 500 })}`;
+  return (await (await request(path)).json()) as CallsPage;
 }
 
-export async function hangUp(callId: string): Promise<void> {
-  await request(`api/dashboard/calls/${encodeURIComponent(callId)}/hangup`, {
+export function hangUp(callId: string): Promise<void> {
+  return command(`${encodeURIComponent(callId)}/hangup`, {});
+}
+
+/** `to` is a telephone number with its country code: `+15550100`. */
+export function transfer(callId: string, to: string): Promise<void> {
+  return command(`${encodeURIComponent(callId)}/transfer`, { to });
+}
+
+async function command(path: string, body: object): Promise<void> {
+  await request(`api/dashboard/calls/${path}`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
-    body: '{}',
+    body: JSON.stringify(body),
   });
 }
 

@@ -11,7 +11,7 @@ import { LiveCalls } from './live-calls.js';
 import { SignIn } from './sign-in.js';
 
 export function App() {
-  const { page, connection, masked, announcement } = useAppState();
+  const { page, connection, view, masked, announcement, isDraining } = useAppState();
   const openCall = useOpenCall();
   const activeCount = page.active.size;
   useEffect(() => {
@@ -22,16 +22,16 @@ export function App() {
   const isEmpty = page.aggregates !== null && activeCount === 0 && page.history.length === 0;
   return (
     <>
-      <Header connection={connection} />
+      <Header connection={connection} isDraining={isDraining} />
       <main class={connection.phase === 'reconnecting' ? 'stale' : ''}>
         <h1 class="unseen">Calls</h1>
-        <Counters page={page} />
+        <Counters page={page} view={view} />
         {isEmpty ? (
           <EmptyState />
         ) : (
           <div class="board">
             <LiveCalls calls={page.active} controls={page.controls} masked={masked} />
-            <History page={page} masked={masked} />
+            <History page={page} view={view} masked={masked} />
           </div>
         )}
       </main>

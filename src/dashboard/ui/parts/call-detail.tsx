@@ -7,10 +7,14 @@ import { UNKNOWN, formatDuration, formatNumber, formatTime, formatTotal, formatW
 import { updatePage } from '../state/app-store.js';
 import { closeLink } from '../state/deep-link.js';
 import { applyRecord, type PageState } from '../state/page-state.js';
+import { CallCommands } from './call-commands.js';
+import { CopyButton } from './copy-button.js';
 import { CostTable } from './cost-table.js';
+import { EnvelopeView } from './envelope-view.js';
 import { LatencyBars } from './latency-bars.js';
 import { Ticking } from './live-call.js';
 import { Direction, Parties, providersOf } from './parties.js';
+import { Timeline } from './timeline.js';
 import { Transcript } from './transcript.js';
 
 export function CallDetail({ callId, page, masked }: { callId: string; page: PageState; masked: boolean }) {
@@ -60,7 +64,7 @@ export function CallDetail({ callId, page, masked }: { callId: string; page: Pag
             </svg>
           </button>
         </header>
-        {record !== undefined && <Body record={record} masked={masked} />}
+        {record !== undefined && <Body record={record} controls={page.controls} masked={masked} />}
         {record === undefined && (
           <p class={problem === null ? 'quiet' : 'problem'} role="status">
             {problem ?? 'Loading…'}
@@ -71,9 +75,9 @@ export function CallDetail({ callId, page, masked }: { callId: string; page: Pag
   );
 }
 
-function Body({ record, masked }: { record: CallRecord; masked: boolean }) {
+function Body({ record, controls, masked }: { record: CallRecord; controls: boolean; masked: boolean }) {
   const isOver = record.status === 'completed';
-  const { transfer } = record;
+  const { transfer, recording } = record;
   const facts = [
     ['Started', formatTime(record.startedAt, Date.now())],
     [
@@ -106,11 +110,6 @@ function Body({ record, masked }: { record: CallRecord; masked: boolean }) {
           <strong>{record.error.code}</strong> {record.error.message}
         </p>
       )}
-      {record.incidents.map(({ at, code, message }) => (
-        <p key={`${at} ${code}`} class="incident" role="note">
-          <strong>{code}</strong> {message}
-        </p>
-      ))}
       <dl class="facts grid">
         {facts.map(([label, value]) => (
           <div key={label} class={label === 'Provider' ? 'long' : ''}>
@@ -123,6 +122,16 @@ function Body({ record, masked }: { record: CallRecord; masked: boolean }) {
           <dd class="id">{record.callId}</dd>
         </div>
       </dl>
+      <div class="commands">
+        {!isOver && controls && <CallCommands callId={record.callId} />}
+        {recording?.url !== null && recording?.url !== undefined && isWebLink(recording.url) && (
+          <a class="button" href={recording.url} target="_blank" rel="noopener noreferrer">
+            Recording
+          </a>
+        )}
+        <CopyButton label="Copy as JSON" text={() => JSON.stringify(record, null, 2)} />
+      </div>
+      {record.envelope !== null && <EnvelopeView envelope={record.envelope} turns={record.turns} />}
       <LatencyBars turns={record.turns} latency={record.latency} />
       <CostTable cost={record.cost} />
       <section aria-labelledby="transcript-title">
@@ -133,6 +142,12 @@ function Body({ record, masked }: { record: CallRecord; masked: boolean }) {
           startedAt={record.answeredAt ?? record.startedAt}
         />
       </section>
+      <Timeline record={record} masked={masked} />
     </>
   );
+}
+
+/** The address comes from the carrier: only one that a browser fetches becomes a link. */
+function isWebLink(url: string): boolean {
+  return /^https?:\/\//i.test(url);
 }

@@ -2,13 +2,14 @@
 import type { Cost } from '../../../contract/call-record.js';
 import { formatMoney, formatTotal } from '../format.js';
 
+const PARTS = [
+  ['stt', 'Speech to text'],
+  ['llm', 'Language model'],
+  ['tts', 'Text to speech'],
+  ['telephony', 'Telephony'],
+] as const;
+
 export function CostTable({ cost }: { cost: Cost }) {
-  const parts = [
-    ['Speech to text', cost.stt],
-    ['Language model', cost.llm],
-    ['Text to speech', cost.tts],
-    ['Telephony', cost.telephony],
-  ] as const;
   return (
     <section aria-labelledby="cost-title">
       <h3 id="cost-title">
@@ -16,10 +17,10 @@ export function CostTable({ cost }: { cost: Cost }) {
         <small>{cost.estimated ? 'estimate, in US dollars' : 'in US dollars'}</small>
       </h3>
       <dl class="facts cost">
-        {parts.map(([label, value]) => (
-          <div key={label}>
+        {PARTS.map(([key, label]) => (
+          <div key={key}>
             <dt>{label}</dt>
-            <dd>{formatMoney(value)}</dd>
+            <dd>{formatMoney(cost[key])}</dd>
           </div>
         ))}
         <div class="total">
@@ -27,6 +28,44 @@ export function CostTable({ cost }: { cost: Cost }) {
           <dd>{formatTotal(cost)}</dd>
         </div>
       </dl>
+      <CostBar cost={cost} />
     </section>
+  );
+}
+
+/** The known parts beside each other, each as wide as its share. */
+function CostBar({ cost }: { cost: Cost }) {
+  if (!(cost.total > 0)) return null;
+  return (
+    <span class="track" aria-hidden="true">
+      {PARTS.map(([key, label]) => (
+        <i
+          key={key}
+          class={`cost-${key}`}
+          style={{ width: `${((cost[key] ?? 0) / cost.total) * 100}%` }}
+          title={`${label} ${formatMoney(cost[key])}`}
+        />
+      ))}
+    </span>
+  );
+}
+
+const SHORT = { stt: 'STT', llm: 'LLM', tts: 'TTS', telephony: 'phone' } as const;
+
+/** The running total and its known parts, in one line. */
+export function RunningCost({ cost }: { cost: Cost }) {
+  const known = PARTS.filter(([key]) => cost[key] !== null);
+  return (
+    <div class="measure">
+      <span>
+        Cost <b>{formatTotal(cost)}</b>
+        {known.map(([key, label]) => (
+          <span key={key} class="part" title={label}>
+            {SHORT[key]} {formatMoney(cost[key])}
+          </span>
+        ))}
+      </span>
+      <CostBar cost={cost} />
+    </div>
   );
 }

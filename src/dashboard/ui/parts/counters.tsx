@@ -1,27 +1,82 @@
-// The figures on top. Totals and averages are over what the server keeps.
+// The figures on top, over what the server holds or the part of it that is chosen.
+import { useMemo } from 'preact/hooks';
 import { UNKNOWN, formatDuration, formatLatency, formatMoney } from '../format.js';
+import { update } from '../state/app-store.js';
+import { serverNow } from '../state/clock.js';
+import { refreshAggregates } from '../state/connection.js';
 import type { PageState } from '../state/page-state.js';
+import { type Trend, trendsOf } from '../state/trends.js';
+import { RANGES, type Range, startOf, type View } from '../state/view.js';
+import { Sparkline } from './sparkline.js';
 
-export function Counters({ page }: { page: PageState }) {
-  const { aggregates, active } = page;
-  const figures = [
-    ['Total calls', aggregates === null ? UNKNOWN : String(aggregates.completedCalls + active.size)],
-    ['Active', aggregates === null ? UNKNOWN : String(active.size)],
-    ['Total cost', formatMoney(aggregates?.totalCost ?? null)],
-    ['Avg duration', formatDuration(aggregates?.avgDurationMs ?? null)],
-    ['Avg latency', formatLatency(aggregates?.avgLatencyMs ?? null)],
-    ['P95 latency', formatLatency(aggregates?.p95LatencyMs ?? null)],
-  ] as const;
+const RANGE_NAMES: Readonly<Record<Range, string>> = { all: 'All', day: '24 h', hour: '1 h' };
+
+export function Counters({ page, view }: { page: PageState; view: View }) {
+  const { aggregates, active, history } = page;
+  const from = startOf(view);
+  const trends = useMemo(() => {
+    const oldest = history.at(-1)?.startedAt;
+    return oldest === undefined ? null : trendsOf(history, { from: from ?? oldest, to: serverNow() });
+  }, [history, from]);
+  const figures: readonly (readonly [string, string, Trend | undefined])[] = [
+    [
+      'Total calls',
+      aggregates === null ? UNKNOWN : String(aggregates.completedCalls + active.size),
+      trends?.calls,
+    ],
+    ['Total cost', formatMoney(aggregates?.totalCost ?? null), trends?.cost],
+    ['Avg duration', formatDuration(aggregates?.avgDurationMs ?? null), trends?.durationMs],
+    ['Avg latency', formatLatency(aggregates?.avgLatencyMs ?? null), trends?.latencyMs],
+    ['Active', aggregates === null ? UNKNOWN : String(active.size), trends?.active],
+    ['P95 latency', formatLatency(aggregates?.p95LatencyMs ?? null), trends?.p95Ms],
+  ];
   return (
-    <section aria-label="Figures over the last 500 calls and the active ones">
+    <section aria-labelledby="figures-title">
+      <div class="bar figures-bar">
+        <h2 id="figures-title">
+          Figures <small>{over(view)}</small>
+        </h2>
+        <Ranges view={view} />
+      </div>
       <dl class="counters">
-        {figures.map(([label, value]) => (
+        {figures.map(([label, value, trend]) => (
           <div key={label} class={label === 'Active' && active.size > 0 ? 'lit' : ''}>
             <dt>{label}</dt>
             <dd>{value}</dd>
+            {trend !== undefined && <Sparkline trend={trend} />}
           </div>
         ))}
       </dl>
     </section>
+  );
+}
+
+/** What the figures are over. */
+function over({ range }: View): string {
+  if (range === 'all') return 'over the ended calls that are kept, at most 500, and the active ones';
+  return `over the calls of the last ${range === 'day' ? '24 hours' : 'hour'} and the active ones`;
+}
+
+function Ranges({ view }: { view: View }) {
+  const choose = (range: Range) => {
+    update((app) => ({ view: { ...app.view, range, since: serverNow() } }));
+    void refreshAggregates();
+  };
+  return (
+    <fieldset class="ranges">
+      <legend class="unseen">Time range</legend>
+      {(Object.keys(RANGES) as Range[]).map((range) => (
+        <label key={range}>
+          <input
+            type="radio"
+            name="range"
+            class="unseen"
+            checked={view.range === range}
+            onChange={() => choose(range)}
+          />
+          <span>{RANGE_NAMES[range]}</span>
+        </label>
+      ))}
+    </fieldset>
   );
 }

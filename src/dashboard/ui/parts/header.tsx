@@ -6,7 +6,7 @@ import { useSeconds } from '../state/clock.js';
 /** A short gap is a hiccup, a long one makes the page stale. */
 const STALE_MS = 8000;
 
-export function Header({ connection }: { connection: Connection }) {
+export function Header({ connection, isDraining }: { connection: Connection; isDraining: boolean }) {
   return (
     <header class="top">
       <span class="name">
@@ -16,6 +16,11 @@ export function Header({ connection }: { connection: Connection }) {
         </svg>
         offhook
       </span>
+      {isDraining && (
+        <p class="connection draining" role="status">
+          Server is shutting down
+        </p>
+      )}
       {connection.phase === 'reconnecting' ? (
         <Lost since={connection.since} />
       ) : (

@@ -62,22 +62,32 @@ export function LatencyBars({ turns, latency }: { turns: readonly Turn[]; latenc
 }
 
 function Bar({ turn, longest }: { turn: Turn; longest: number }) {
-  const parts = partsOf(turn.latency);
-  const spoken = parts.map(({ label, ms }) => `${label} ${formatLatency(ms)}`).join(', ');
   return (
     <li>
-      <span class="turn">Turn {turn.index + 1}</span>
-      <span class="track" role="img" aria-label={spoken}>
-        {parts.map(({ key, label, ms }) => (
-          <i
-            key={key}
-            class={key}
-            style={{ width: `${(ms / longest) * 100}%` }}
-            title={`${label} ${formatLatency(ms)}`}
-          />
-        ))}
+      <span class="turn">
+        Turn {turn.index + 1}
+        {turn.interrupted && <span class="tag">cut off</span>}
       </span>
+      <StageTrack latency={turn.latency} longestMs={longest} />
       <span class="figure">{formatLatency(turn.latency.totalMs)}</span>
     </li>
+  );
+}
+
+/** The stages of one answer beside each other; `longestMs` is the whole width. */
+export function StageTrack({ latency, longestMs }: { latency: TurnLatency; longestMs: number }) {
+  const parts = partsOf(latency);
+  const spoken = parts.map(({ label, ms }) => `${label} ${formatLatency(ms)}`).join(', ');
+  return (
+    <span class="track" role="img" aria-label={spoken}>
+      {parts.map(({ key, label, ms }) => (
+        <i
+          key={key}
+          class={key}
+          style={{ width: `${(ms / longestMs) * 100}%` }}
+          title={`${label} ${formatLatency(ms)}`}
+        />
+      ))}
+    </span>
   );
 }

@@ -1,6 +1,7 @@
 // The one state of the page and who looks at it. Renders at most once per frame, however fast facts come.
 import { useEffect, useState } from 'preact/hooks';
 import { EMPTY_STATE, type PageState } from './page-state.js';
+import { FIRST_VIEW, type View } from './view.js';
 
 /** How fresh the page is. `since` is when it last knew for sure, in the browser's epoch milliseconds. */
 export type Connection =
@@ -12,6 +13,9 @@ export type Connection =
 export interface AppState {
   page: PageState;
   connection: Connection;
+  view: View;
+  /** The server has begun to shut down. */
+  isDraining: boolean;
   /** Telephone numbers show their last four digits only. */
   masked: boolean;
   /** What the browser's clock is ahead of the server's, as far as known. */
@@ -23,6 +27,8 @@ export interface AppState {
 let state: AppState = {
   page: EMPTY_STATE,
   connection: { phase: 'connecting' },
+  view: FIRST_VIEW,
+  isDraining: false,
   masked: true,
   clockAheadMs: null,
   announcement: '',

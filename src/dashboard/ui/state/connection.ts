@@ -1,10 +1,11 @@
 // Keeps the page in step with the server: one event stream, opened again when it is lost. Nothing is ever polled.
 import type { CallEvent, CallEventType } from '../../../contract/call-event.js';
 import type { Snapshot } from '../../../contract/dashboard-api.js';
-import { ApiError, EVENTS_PATH, fetchAggregates } from '../api.js';
+import { ApiError, EVENTS_PATH, fetchAggregates, fetchHistory } from '../api.js';
 import { formatNumber } from '../format.js';
 import { readState, update, updatePage } from './app-store.js';
-import { applyAggregates, applyEvent, applySnapshot } from './page-state.js';
+import { applyAggregates, applyEvent, applyPage, applySnapshot } from './page-state.js';
+import { startOf } from './view.js';
 
 const FACT_TYPES = Object.keys({
   'call.status': true,
@@ -53,7 +54,9 @@ export function connect(): void {
     const snapshot = JSON.parse(message.data) as Snapshot;
     becomeLive();
     updatePage((page) => applySnapshot(page, snapshot));
+    void completeHistory(snapshot);
   });
+  opened.addEventListener('draining', () => update(() => ({ isDraining: true })));
   for (const type of FACT_TYPES)
     opened.addEventListener(type, (message) => receive(JSON.parse(message.data) as CallEvent));
 }
@@ -77,7 +80,8 @@ export function stayConnected(): void {
 function becomeLive(): void {
   retryMs = FIRST_RETRY_MS;
   lastSureAt = Date.now();
-  if (readState().connection.phase !== 'live') update(() => ({ connection: { phase: 'live' } }));
+  if (readState().connection.phase !== 'live')
+    update(() => ({ connection: { phase: 'live' }, isDraining: false }));
 }
 
 function loseTouch(): void {
@@ -119,11 +123,25 @@ function announce(event: CallEvent, masked: boolean): { announcement?: string } 
   return event.type === 'call.ended' ? { announcement: 'A call ended' } : {};
 }
 
-async function refreshAggregates(): Promise<void> {
+/** The figures of the range that is chosen. */
+export async function refreshAggregates(): Promise<void> {
+  const { view } = readState();
   try {
-    const aggregates = await fetchAggregates();
-    updatePage((page) => applyAggregates(page, aggregates));
+    const aggregates = await fetchAggregates(startOf(view));
+    if (readState().view.range === view.range) updatePage((page) => applyAggregates(page, aggregates));
   } catch {
     // The stream will tell when the server is gone; the next snapshot brings the figures.
+  }
+}
+
+/** A snapshot holds the newest calls; what else the server holds is asked for once. */
+async function completeHistory(snapshot: Snapshot): Promise<void> {
+  if (readState().view.range !== 'all') void refreshAggregates();
+  if (snapshot.aggregates.completedCalls <= snapshot.recent.length) return;
+  try {
+    const older = await fetchHistory();
+    updatePage((page) => applyPage(page, older));
+  } catch {
+    // The newest calls are there; the next snapshot asks again.
   }
 }

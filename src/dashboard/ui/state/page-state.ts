@@ -14,8 +14,6 @@ export interface PageState {
   ended: ReadonlyMap<string, CallRecord>;
   aggregates: Aggregates | null;
   controls: boolean;
-  /** Where the history goes on; null before the first "load more", and at its end. */
-  nextCursor: string | null;
 }
 
 export const EMPTY_STATE: PageState = {
@@ -24,7 +22,6 @@ export const EMPTY_STATE: PageState = {
   ended: new Map(),
   aggregates: null,
   controls: false,
-  nextCursor: null,
 };
 
 /** As many ended calls as the server keeps. */
@@ -47,7 +44,6 @@ export function applySnapshot(state: PageState, snapshot: Snapshot): PageState {
     ended: state.ended,
     aggregates: snapshot.aggregates,
     controls: snapshot.controls,
-    nextCursor: meets ? state.nextCursor : null,
   };
 }
 
@@ -92,9 +88,9 @@ function amendEnded(state: PageState, over: CallSummary, event: CallEvent): Page
   };
 }
 
-/** Adds a page of older calls. */
+/** Adds older calls. */
 export function applyPage(state: PageState, page: CallsPage): PageState {
-  return { ...state, history: mergeHistory(state.history, page.calls), nextCursor: page.nextCursor };
+  return { ...state, history: mergeHistory(state.history, page.calls) };
 }
 
 export function applyAggregates(state: PageState, aggregates: Aggregates): PageState {

@@ -1,0 +1,87 @@
+// A command on a call that is asked about once before it is sent, and says what became of it.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { ApiError } from '../api.js';
+
+type Stage = { name: 'idle' } | { name: 'asking' } | { name: 'sent' } | { name: 'failed'; message: string };
+
+export interface AskFirstProps {
+  /** Of the button that asks. */
+  label: string;
+  question: string;
+  /** Of the button that does it. */
+  confirm: string;
+  isDangerous?: boolean;
+  /** What is shown while it is under way, and behind it. */
+  sent: string;
+  /** A field of the question. */
+  children?: ComponentChildren;
+  send: (form: FormData) => Promise<void>;
+}
+
+export function AskFirst(props: AskFirstProps) {
+  const { label, question, confirm, isDangerous = false, sent, children, send } = props;
+  const [stage, setStage] = useState<Stage>({ name: 'idle' });
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (stage.name !== 'asking') return;
+    // A field is there to be filled in; without one the harmless answer comes first.
+    form.current?.querySelector<HTMLElement>('input, button[type=button]')?.focus();
+  }, [stage.name]);
+
+  async function run(event: SubmitEvent) {
+    event.preventDefault();
+    const values = new FormData(form.current ?? undefined);
+    setStage({ name: 'sent' });
+    try {
+      await send(values);
+    } catch (error) {
+      // The call may have ended by itself meanwhile: then it leaves the rail anyway.
+      const message = error instanceof ApiError ? error.message : 'That did not work.';
+      setStage({ name: 'failed', message });
+    }
+  }
+
+  if (stage.name === 'sent')
+    return (
+      <p class="asking" role="status">
+        {sent}
+      </p>
+    );
+  if (stage.name === 'asking')
+    return (
+      <form
+        class="asking"
+        ref={form}
+        aria-label={question}
+        onSubmit={(event) => void run(event)}
+        onKeyDown={(event) => {
+          if (event.key !== 'Escape') return;
+          // Inside an open call the same key would close the call's sheet.
+          event.preventDefault();
+          event.stopPropagation();
+          setStage({ name: 'idle' });
+        }}
+      >
+        {children}
+        <button type="submit" class={isDangerous ? 'danger' : 'primary'}>
+          {confirm}
+        </button>
+        <button type="button" onClick={() => setStage({ name: 'idle' })}>
+          {isDangerous ? 'Keep' : 'Cancel'}
+        </button>
+      </form>
+    );
+  return (
+    <div class="asking">
+      {stage.name === 'failed' && (
+        <p class="problem" role="alert">
+          {stage.message}
+        </p>
+      )}
+      <button type="button" class={isDangerous ? 'hang-up' : ''} onClick={() => setStage({ name: 'asking' })}>
+        {label}
+      </button>
+    </div>
+  );
+}

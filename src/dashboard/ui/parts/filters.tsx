@@ -1,0 +1,91 @@
+// Which of the ended calls are shown.
+import { CARRIER_IDS, type CallOutcome } from '../../../contract/call-record.js';
+import { formatWord } from '../format.js';
+import { update } from '../state/app-store.js';
+import { FIRST_VIEW, isNarrowed, type View } from '../state/view.js';
+
+const OUTCOMES = [
+  'answered',
+  'voicemail',
+  'no-answer',
+  'busy',
+  'failed',
+  'canceled',
+] as const satisfies readonly CallOutcome[];
+const DIRECTIONS = ['inbound', 'outbound'] as const;
+
+function change(part: Partial<View>): void {
+  update((app) => ({ view: { ...app.view, ...part } }));
+}
+
+export function Filters({ view }: { view: View }) {
+  const { q, direction, outcome, carrier } = view;
+  return (
+    <search class="filters">
+      <input
+        type="search"
+        aria-label="Search by number or id"
+        placeholder="Number or id"
+        maxLength={200}
+        value={q}
+        onInput={(event) => change({ q: event.currentTarget.value })}
+      />
+      <Choice
+        label="Direction"
+        values={DIRECTIONS}
+        value={direction}
+        choose={(value) => change({ direction: value })}
+      />
+      <Choice
+        label="Outcome"
+        values={OUTCOMES}
+        value={outcome}
+        choose={(value) => change({ outcome: value })}
+      />
+      <Choice
+        label="Carrier"
+        values={CARRIER_IDS}
+        value={carrier}
+        choose={(value) => change({ carrier: value })}
+      />
+      {isNarrowed(view) && (
+        <button
+          type="button"
+          onClick={() => {
+            const { q: none, direction: any, outcome: every, carrier: each } = FIRST_VIEW;
+            change({ q: none, direction: any, outcome: every, carrier: each });
+          }}
+        >
+          Clear
+        </button>
+      )}
+    </search>
+  );
+}
+
+function Choice<T extends string>(props: {
+  label: string;
+  values: readonly T[];
+  value: T | null;
+  choose: (value: T | null) => void;
+}) {
+  const { label, values, value, choose } = props;
+  return (
+    <select
+      aria-label={label}
+      class={value === null ? '' : 'chosen'}
+      value={value ?? ''}
+      onChange={(event) => {
+        const chosen = event.currentTarget.value;
+        choose(values.find((each) => each === chosen) ?? null);
+      }}
+    >
+      <option value="">{label}</option>
+      {values.map((each) => (
+        <option key={each} value={each}>
+          {formatWord(each)}
+        </option>
+      ))}
+    </select>
+  );
+}

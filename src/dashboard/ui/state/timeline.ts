@@ -1,0 +1,55 @@
+// What happened in a call beside its words, in order. Pure: no browser, no clock.
+import type { CallRecord } from '../../../contract/call-record.js';
+import { formatNumber, formatWord } from '../format.js';
+
+export interface Happening {
+  at: number;
+  what: string;
+  detail: string;
+  isTrouble: boolean;
+}
+
+/** Facts of a record that have a time. */
+export function timelineOf(record: CallRecord, options: { masked: boolean }): Happening[] {
+  const { amd, transfer } = record;
+  const list = [
+    point(record.startedAt, { what: record.direction === 'inbound' ? 'Rang' : 'Dialled' }),
+    point(record.answeredAt, { what: 'Answered' }),
+    point(amd?.detectedAt, { what: 'Answered by', detail: amd?.answeredBy }),
+    point(transfer?.startedAt, {
+      what: `Transfer to ${formatNumber(transfer?.to ?? '', options)}`,
+      detail: formatWord(transfer?.result ?? 'under-way'),
+      isTrouble: transfer?.result === 'failed',
+    }),
+    ...record.incidents.map(({ at, code, message }) =>
+      point(at, { what: code, detail: message, isTrouble: true }),
+    ),
+    ...record.turns
+      .flatMap(({ toolCalls }) => toolCalls)
+      .map(({ startedAt, name, durationMs, error }) =>
+        point(startedAt, {
+          what: `Tool ${name}`,
+          detail: error ?? toolTime(durationMs),
+          isTrouble: error !== null,
+        }),
+      ),
+    point(record.endedAt, {
+      what: 'Ended',
+      detail: formatWord(record.endReason),
+      isTrouble: record.error !== null,
+    }),
+  ];
+  return list.filter((happening) => happening !== null).sort((a, b) => a.at - b.at);
+}
+
+function point(
+  at: number | null | undefined,
+  facts: { what: string; detail?: string | undefined; isTrouble?: boolean },
+): Happening | null {
+  if (at === null || at === undefined) return null;
+  return { at, what: facts.what, detail: facts.detail ?? '', isTrouble: facts.isTrouble === true };
+}
+
+function toolTime(durationMs: number | null): string {
+  return durationMs === null ? 'no result yet' : `${Math.round(durationMs)} ms`;
+}
