@@ -1,6 +1,6 @@
 // Facts of made-up calls, for tests of everything that hears facts.
 import type { CallEvent, CallFact, CallIdentity } from '../../src/contract/call-event.js';
-import type { MediaCounters, Turn, TurnLatency } from '../../src/contract/call-record.js';
+import type { MediaCounters, TranscriptRole, Turn, TurnLatency } from '../../src/contract/call-record.js';
 import { unknownLatency } from '../../src/events/summarize.js';
 
 export const IDENTITY: CallIdentity = {
@@ -39,6 +39,15 @@ export function ended(fields: Partial<Extract<CallFact, { type: 'call.ended' }>>
     media: NO_MEDIA,
     ...fields,
   };
+}
+
+/** A piece of transcript that is said now. */
+export function say(
+  text: string,
+  fields: { id?: string; final?: boolean; role?: TranscriptRole; turnIndex?: number } = {},
+): CallFact {
+  const entry = { id: 'e1', turnIndex: 0, role: 'user' as const, text, at: Date.now(), final: true };
+  return { type: 'transcript.segment', entry: { ...entry, ...fields } };
 }
 
 /** A turn with the given latency. */

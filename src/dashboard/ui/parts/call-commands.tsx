@@ -16,7 +16,7 @@ export function CallCommands({ callId }: { callId: string }) {
           name="to"
           type="tel"
           required
-          pattern="\+[1-9][\d\s().\-]{1,20}"
+          pattern="\+[1-9][\d\s\(\)\.\-]{1,20}"
           title="A number with its country code, like +1 555 0100"
           placeholder="+15550100"
           aria-label="Number to transfer to"

@@ -9,7 +9,7 @@ import type { SortKey, View } from '../state/view.js';
 import { Direction, Parties, providersOf } from './parties.js';
 
 /** Height of a row in pixels, as table.css has it. */
-const ROW_PX = 53;
+const ROW_PX = 54;
 
 const COLUMNS: readonly { name: string; sort?: SortKey; class?: string }[] = [
   { name: 'Call', sort: 'started' },
@@ -49,7 +49,7 @@ export function CallTable({
 function Gap({ rows }: { rows: number }) {
   if (rows <= 0) return null;
   return (
-    <tr class="gap" aria-hidden="true">
+    <tr class="gap">
       <td style={{ height: `${rows * ROW_PX}px` }} />
     </tr>
   );

@@ -19,9 +19,14 @@ export function CopyButton({ label, text }: { label: string; text: () => string 
     }
   };
   return (
-    <button type="button" onClick={() => void copy()}>
-      <span role="status">{result ?? label}</span>
-    </button>
+    <>
+      <button type="button" onClick={() => void copy()}>
+        {label}
+      </button>
+      <span class="said" role="status">
+        {result}
+      </span>
+    </>
   );
 }
 

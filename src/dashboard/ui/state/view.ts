@@ -71,12 +71,12 @@ const VALUES: Readonly<Record<SortKey, (call: CallSummary) => number | null>> = 
 /** The calls of a view in its order. What is not known comes last, whichever way. */
 export function selectCalls(calls: readonly CallSummary[], view: View): CallSummary[] {
   const filter = filterOf(view);
-  const valueOf = VALUES[view.sort];
+  const read = VALUES[view.sort];
   const sign = view.isDescending ? -1 : 1;
   return calls
     .filter((call) => isMatch(call, filter))
     .sort((a, b) => {
-      const [left, right] = [valueOf(a), valueOf(b)];
+      const [left, right] = [read(a), read(b)];
       if (left === null || right === null) return Number(left === null) - Number(right === null);
       return sign * (left - right) || b.startedAt - a.startedAt;
     });

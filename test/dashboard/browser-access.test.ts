@@ -1,0 +1,128 @@
+// The page for everybody: by keyboard alone, by screen reader, in the dark, on a phone, in two tabs.
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { ended, say, started, turn } from '../support/call-facts.js';
+import { describeInChromium } from '../support/dashboard-page.js';
+
+interface AxeResults {
+  violations: { id: string; impact: string | null; nodes: { html: string }[] }[];
+}
+
+/** What axe finds that is serious. The page forbids foreign scripts, so it comes in through the debugger. */
+async function seriousFindings(page: Page): Promise<string[]> {
+  const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  await page.evaluate(source);
+  const { violations } = (await page.evaluate('axe.run()')) as AxeResults;
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+}
+
+describeInChromium('the page for everybody', (bench) => {
+  function fill(): void {
+    const latency = { endpointingMs: 400, llmFirstTokenMs: 300, ttsFirstByteMs: 100, totalMs: 800 };
+    bench.callOf('live')(
+      started(),
+      say('Hello?'),
+      { type: 'turn.completed', turn: turn(0, latency) },
+      say('Are you', { id: 'e2', final: false }),
+    );
+    bench.callOf('over')(
+      started({ direction: 'outbound' }),
+      say('Good morning.', { role: 'agent' }),
+      {
+        type: 'turn.completed',
+        turn: { ...turn(0, latency), interrupted: true, agentTextUnheard: 'Goodbye.' },
+      },
+      { type: 'incident.noted', code: 'stream-replaced', message: 'The stream came back.' },
+      ended({
+        error: { code: 'PROVIDER_FAILED', message: 'It did not answer.' },
+        endReason: 'provider-failed',
+      }),
+    );
+  }
+
+  it.each([
+    ['light', 1440],
+    ['dark', 1440],
+    ['light', 390],
+    ['dark', 390],
+  ] as const)('has nothing serious against it, %s at %i pixels', async (colorScheme, width) => {
+    await bench.serve();
+    const page = await bench.visit('/', { colorScheme, viewport: { width, height: 844 } });
+    await page.getByText('No calls yet').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    fill();
+    await page.locator('tbody a').waitFor();
+    await page.locator('article').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.locator('tbody a').click();
+    await page.getByRole('dialog').getByText('Goodbye.').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    const overflow = 'document.documentElement.scrollWidth - innerWidth';
+    expect(await page.evaluate(overflow)).toBeLessThanOrEqual(0);
+    expect(bench.troubles).toEqual([]);
+  });
+
+  it('has nothing serious against its sign-in form', async () => {
+    const page = await bench.open({ token: 'abc' });
+    await page.getByLabel('Dashboard token').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+  });
+
+  it('does everything by keyboard: range, filter, order, a call, its end', async () => {
+    const page = await bench.open();
+    fill();
+    await page.locator('tbody a').waitFor();
+    const focused = () =>
+      page.evaluate(
+        "document.activeElement.getAttribute('aria-label') ?? document.activeElement.textContent.trim()",
+      );
+    const tabTo = async (name: string) => {
+      for (let step = 0; step < 40; step += 1) {
+        await page.keyboard.press('Tab');
+        if (String(await focused()).startsWith(name)) return;
+      }
+      throw new Error(`The Tab key does not lead to ${name}.`);
+    };
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('ArrowRight');
+    await expect.poll(() => page.locator('input[name=range]:checked + span').textContent()).toBe('24 h');
+    await tabTo('Hang up');
+    await page.keyboard.press('Enter');
+    await expect.poll(focused).toBe('Keep');
+    await page.keyboard.press('Shift+Tab');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => bench.server.commands).toEqual(['hangup live']);
+    await tabTo('Search by number');
+    await page.keyboard.type('nobody');
+    await page.getByText('No call matches.').waitFor();
+    await tabTo('Clear');
+    await page.keyboard.press('Enter');
+    await page.locator('tbody a').waitFor();
+    await tabTo('Cost');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.locator('[aria-sort]').textContent()).toContain('Cost');
+    await tabTo('outbound');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').getByText('Goodbye.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(bench.troubles).toEqual([]);
+  });
+
+  it('shows the same in a second tab, and keeps up in both', async () => {
+    const first = await bench.open();
+    const second = await bench.context.newPage();
+    await second.goto(bench.server.url);
+    fill();
+    for (const page of [first, second]) {
+      await page.locator('tbody a').waitFor();
+      await page.getByText('Hello?').waitFor();
+    }
+    bench.callOf('more')(started(), ended());
+    for (const page of [first, second]) await expect.poll(() => page.locator('tbody tr').count()).toBe(2);
+  });
+});

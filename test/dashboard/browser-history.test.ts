@@ -1,0 +1,137 @@
+// The table of ended calls, in a real browser.
+import { readFile } from 'node:fs/promises';
+import { parse } from 'csv-parse/sync';
+import { expect, it } from 'vitest';
+import type { CallFact } from '../../src/contract/call-event.js';
+import { ended, stamp, started, turn } from '../support/call-facts.js';
+import { describeInChromium } from '../support/dashboard-page.js';
+
+const DAY_MS = 86_400_000;
+
+/** What one ended call of the history is like. */
+interface Past {
+  callId: string;
+  agoMs: number;
+  latencyMs?: number;
+  facts?: CallFact[];
+  identity?: Parameters<typeof started>[0];
+  end?: Parameters<typeof ended>[0];
+}
+
+describeInChromium('the history', (bench) => {
+  async function fill(calls: readonly Past[]): Promise<void> {
+    const now = Date.now();
+    for (const { callId, agoMs, latencyMs, facts = [], identity = {}, end = {} } of calls) {
+      const answers: CallFact[] =
+        latencyMs === undefined ? [] : [{ type: 'turn.completed', turn: turn(0, { totalMs: latencyMs }) }];
+      const whole = [started({ carrierCallId: null, ...identity }), ...answers, ...facts, ended(end)];
+      bench.server.publish(...stamp(whole, { callId, at: now - agoMs }));
+    }
+    await bench.server.bus.settled();
+  }
+
+  it('holds all 500 calls, of which only those near the eye are in the document', async () => {
+    await bench.serve();
+    await fill(
+      Array.from({ length: 510 }, (_, index) => ({
+        callId: `c${index}`,
+        agoMs: (510 - index) * 1000,
+        identity: { caller: `+1555${String(index).padStart(7, '0')}` },
+      })),
+    );
+    const page = await bench.visit('/');
+    await page.getByText('500 calls').waitFor();
+    await page.getByRole('button', { name: 'Show numbers' }).click();
+    const rows = page.locator('tbody tr:not(.gap)');
+    expect(await rows.count()).toBeLessThan(80);
+    await rows.filter({ hasText: '+15550000509' }).waitFor();
+    const height = () => page.evaluate('document.documentElement.scrollHeight');
+    const before = await height();
+    await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+    await rows.filter({ hasText: '+15550000010' }).waitFor();
+    expect(await rows.count()).toBeLessThan(80);
+    expect(await height()).toBe(before);
+    expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe('501');
+    expect(await rows.last().getAttribute('aria-rowindex')).toBe('501');
+    expect(bench.troubles).toEqual([]);
+  });
+
+  it('orders by what is asked for, what is not known last', async () => {
+    await bench.serve();
+    await fill([
+      { callId: 'slow', agoMs: 3000, latencyMs: 1900, identity: { caller: '+15551110001' } },
+      { callId: 'fast', agoMs: 2000, latencyMs: 400, identity: { caller: '+15551110002' } },
+      { callId: 'none', agoMs: 1000, identity: { caller: '+15551110003' } },
+    ]);
+    const page = await bench.visit('/');
+    await page.locator('tbody tr').first().waitFor();
+    const order = () => page.locator('tbody .parties bdi:first-child').allTextContents();
+    expect(await order()).toEqual(['••• 0003', '••• 0002', '••• 0001']);
+    await page.getByRole('button', { name: 'Latency' }).click();
+    await expect.poll(order).toEqual(['••• 0001', '••• 0002', '••• 0003']);
+    expect(await page.locator('[aria-sort]').getAttribute('aria-sort')).toBe('descending');
+    await page.getByRole('button', { name: 'Latency' }).click();
+    await expect.poll(order).toEqual(['••• 0002', '••• 0001', '••• 0003']);
+    expect(await page.locator('[aria-sort]').getAttribute('aria-sort')).toBe('ascending');
+  });
+
+  it('finds calls, and gives out exactly those that it shows', async () => {
+    await bench.serve();
+    await fill([
+      { callId: 'one', agoMs: 3000, identity: { caller: '+15557770001', carrier: 'carrier-b' } },
+      { callId: 'two', agoMs: 2000, identity: { caller: '+15558880002' }, end: { outcome: 'busy' } },
+      { callId: 'three', agoMs: 1000, identity: { caller: '+15558880003', direction: 'outbound' } },
+    ]);
+    const page = await bench.visit('/');
+    const count = () => page.locator('tbody tr').count();
+    const download = async (name: string) => {
+      const [file] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('link', { name }).click(),
+      ]);
+      return readFile(await file.path(), 'utf8');
+    };
+    const idsOf = (csv: string) =>
+      (parse(csv, { columns: true, bom: true }) as { callId: string }[]).map(({ callId }) => callId);
+    await expect.poll(count).toBe(3);
+    expect(idsOf(await download('CSV of all calls'))).toEqual(['three', 'two', 'one']);
+    await page.getByLabel('Search by number or id').fill('888');
+    await expect.poll(count).toBe(2);
+    await page.getByText('2 of 3 calls').waitFor();
+    await page.getByLabel('Outcome').selectOption('busy');
+    await expect.poll(count).toBe(1);
+    expect(idsOf(await download('CSV of shown calls'))).toEqual(['two']);
+    const json = JSON.parse(await download('JSON of shown calls')) as { calls: { callId: string }[] };
+    expect(json.calls.map(({ callId }) => callId)).toEqual(['two']);
+    await page.getByLabel('Direction').selectOption('outbound');
+    await page.getByText('No call matches.').waitFor();
+    await page.getByRole('button', { name: 'Clear' }).click();
+    await expect.poll(count).toBe(3);
+    await page.getByLabel('Carrier').selectOption('carrier-b');
+    await expect.poll(count).toBe(1);
+    expect(bench.troubles).toEqual([]);
+  });
+
+  it('looks back as far as it is told, with the figures of that time', async () => {
+    await bench.serve();
+    await fill([
+      { callId: 'ancient', agoMs: 3 * DAY_MS, latencyMs: 3000 },
+      { callId: 'today', agoMs: DAY_MS / 2, latencyMs: 1000 },
+      { callId: 'now', agoMs: 60_000, latencyMs: 500 },
+    ]);
+    const page = await bench.visit('/');
+    const figures = () => page.locator('.counters').textContent();
+    await expect.poll(figures).toMatch(/Total calls3.*Avg latency1\.50 s/);
+    await page.getByText('24 h').click();
+    await expect.poll(figures).toMatch(/Total calls2.*Avg latency750 ms/);
+    await page.getByText('1 h', { exact: true }).click();
+    await expect.poll(figures).toMatch(/Total calls1.*P95 latency500 ms/);
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(1);
+    // A call that ends now is in every range.
+    bench.callOf('next')(started(), ended());
+    await expect.poll(figures).toMatch(/Total calls2/);
+    await page.getByText('All', { exact: true }).click();
+    await expect.poll(figures).toMatch(/Total calls4.*Avg latency1\.50 s/);
+    expect(bench.troubles).toEqual([]);
+  });
+});

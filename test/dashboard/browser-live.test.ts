@@ -1,0 +1,152 @@
+// Calls that are up and the call that is open, in a real browser.
+import { expect, it } from 'vitest';
+import type { AudioEnvelope } from '../../src/contract/call-record.js';
+import { ended, say, started, turn } from '../support/call-facts.js';
+import { describeInChromium } from '../support/dashboard-page.js';
+
+const base64Of = (...values: number[]) => Buffer.from(Int8Array.from(values).buffer).toString('base64');
+
+describeInChromium('live calls', (bench) => {
+  it('shows where the time of the last answer and the money went', async () => {
+    const page = await bench.open();
+    const publish = bench.callOf('c1');
+    const cost = { stt: 0.0012, llm: 0.0004, tts: null, telephony: 0.01, total: 0.0116 };
+    publish(
+      started(),
+      { type: 'turn.completed', turn: turn(0) },
+      { type: 'turn.completed', turn: turn(1, { endpointingMs: 500, llmFirstTokenMs: 700, totalMs: 1200 }) },
+      { type: 'cost.updated', cost: { ...cost, currency: 'USD', estimated: true }, usage: null },
+    );
+    const card = page.locator('article');
+    await card.getByText('Turn 2 answered in 1.20 s').waitFor();
+    await card.getByText('phone $0.0100').waitFor();
+    expect(await card.textContent()).toContain('Cost $0.0116STT $0.0012LLM $0.0004');
+    expect(await card.getByRole('img', { name: 'First token 700 ms' }).count()).toBe(1);
+    expect(bench.troubles).toEqual([]);
+  });
+
+  it('hands a call over to a number with its country code, and says why it cannot', async () => {
+    const page = await bench.open();
+    bench.callOf('c1')(started());
+    await page.getByRole('button', { name: 'Transfer' }).click();
+    const number = page.getByLabel('Number to transfer to');
+    expect(await page.evaluate('document.activeElement.name')).toBe('to');
+    await number.fill('5550123');
+    await number.press('Enter');
+    expect(bench.server.commands).toEqual([]);
+    await number.press('Escape');
+    expect(await number.count()).toBe(0);
+    await page.getByRole('button', { name: 'Transfer' }).click();
+    await number.fill('+1 (555) 012-3');
+    await number.press('Enter');
+    await page.getByText('Transferring…').waitFor();
+    expect(bench.server.commands).toEqual(['transfer c1 +15550123']);
+  });
+
+  it('shows many calls as lines, all of them, and their words as they come', async () => {
+    const page = await bench.open();
+    const calls = Array.from({ length: 200 }, (_, index) => bench.callOf(`c${index}`));
+    for (const publish of calls) publish(started());
+    const lines = page.locator('article.line');
+    await expect.poll(() => lines.count()).toBe(200);
+    calls[199]?.(say('Is anybody there?'));
+    await lines.getByText('Is anybody there?').waitFor();
+    for (const publish of calls.slice(3)) publish(ended());
+    await expect.poll(() => page.locator('article').count()).toBe(3);
+    expect(await lines.count()).toBe(0);
+    await page.getByText('197 calls').waitFor();
+    expect(bench.troubles).toEqual([]);
+  });
+
+  it('tells an ended call whole: sound, tools, timeline, recording, and its JSON', async () => {
+    const page = await bench.open();
+    const startedAt = Date.now();
+    const envelope: AudioEnvelope = {
+      startedAt,
+      bucketMs: 1000,
+      caller: base64Of(0, 0, -100, 100, 0, 0, 0, 0),
+      agent: base64Of(-50, 60, 0, 0, 0, 0, -20, 20),
+      marksMs: [900],
+      clearsMs: [3500],
+    };
+    const tool = { name: 'find_slot', startedAt: startedAt + 5, durationMs: 120, error: null };
+    bench.callOf('c1')(
+      started(),
+      say('Friday?'),
+      {
+        type: 'turn.completed',
+        turn: { ...turn(0, { totalMs: 900 }), startedAt: startedAt + 1000, toolCalls: [tool] },
+      },
+      { type: 'incident.noted', code: 'stream-replaced', message: 'The stream came back.' },
+      { type: 'transfer.updated', to: '+15550199', result: null },
+      { type: 'transfer.updated', to: '+15550199', result: 'busy' },
+      { type: 'audio.measured', envelope },
+      ended(),
+      {
+        type: 'recording.completed',
+        recording: { url: 'https://carrier.example/r/1', durationMs: 4000, status: 'completed' },
+      },
+    );
+    await page.locator('tbody a').click();
+    const detail = page.getByRole('dialog');
+    await detail.getByRole('img', { name: /over 0:04, with 1 turns and 1 interruptions/ }).waitFor();
+    expect(await detail.locator('svg.envelope path.caller').getAttribute('d')).toMatch(/^M.+Z$/);
+    expect(await detail.locator('svg.envelope .tick-clear').count()).toBe(1);
+    const timeline = await detail.locator('.timeline').textContent();
+    expect(timeline).toMatch(/Rang.*stream-replaced The stream came back\..*Ended caller hangup/);
+    expect(timeline).toContain('Tool find_slot 120 ms');
+    expect(timeline).toMatch(/Transfer to ••• 0199 busy/);
+    const link = detail.getByRole('link', { name: 'Recording' });
+    expect(await link.getAttribute('href')).toBe('https://carrier.example/r/1');
+    // A browser without a window has no clipboard to read from.
+    await page.evaluate('navigator.clipboard.writeText = async (text) => { window.copied = text; }');
+    await detail.getByRole('button', { name: 'Copy as JSON' }).click();
+    await detail.getByText('Copied', { exact: true }).waitFor();
+    const copied = JSON.parse(await page.evaluate('window.copied')) as object;
+    expect(copied).toMatchObject({ callId: 'c1', envelope, transfer: { result: 'busy' } });
+    expect(bench.troubles).toEqual([]);
+  });
+
+  it('never makes a link of an address that is none', async () => {
+    const page = await bench.open();
+    const url = 'javascript:alert(1)';
+    bench.callOf('c1')(started(), ended(), {
+      type: 'recording.completed',
+      recording: { url, durationMs: null, status: 'completed' },
+    });
+    await page.locator('tbody a').click();
+    await page.getByRole('dialog').getByText('Timeline').waitFor();
+    expect(await page.locator('a[href^="javascript:"]').count()).toBe(0);
+  });
+
+  it('stays small while a thousand calls go through', { timeout: 90_000 }, async () => {
+    const page = await bench.open();
+    const session = await bench.context.newCDPSession(page);
+    const heapBytes = async () => {
+      await session.send('HeapProfiler.collectGarbage');
+      return (await session.send('Runtime.getHeapUsage')).usedSize;
+    };
+    let next = 0;
+    const pass = async (count: number) => {
+      const last = next + count;
+      for (; next < last; next += 1) {
+        const words = [say('word '.repeat(40)), say('Yes.', { id: 'e2', role: 'agent' })];
+        const callId = `c${next}`;
+        bench.callOf(callId)(
+          started(),
+          ...words,
+          { type: 'turn.completed', turn: turn(0, { totalMs: 700 }) },
+          ended(),
+        );
+      }
+      await page.locator(`a[href="#call=c${last - 1}"]`).waitFor();
+      await expect.poll(() => page.locator('article').count()).toBe(0);
+    };
+    // Until everything that is bounded is full.
+    for (let hundred = 0; hundred < 6; hundred += 1) await pass(100);
+    const before = await heapBytes();
+    for (let hundred = 0; hundred < 10; hundred += 1) await pass(100);
+    expect((await heapBytes()) / before).toBeLessThan(1.3);
+    expect(bench.troubles).toEqual([]);
+  });
+});
