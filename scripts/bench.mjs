@@ -5,7 +5,7 @@ import { setUp } from './setup.mjs';
 const [name = '', ...rest] = process.argv.slice(2);
 const bench = new URL(`../test/bench/${name}.bench.mjs`, import.meta.url);
 if (!/^[a-z-]+$/.test(name) || !existsSync(bench)) {
-  console.error('usage: npm run bench -- transcoder');
+  console.error('usage: npm run bench -- transcoder | dashboard');
   process.exit(2);
 }
 await setUp();
