@@ -38,7 +38,7 @@ function CostBar({ cost }: { cost: Cost }) {
   if (!(cost.total > 0)) return null;
   return (
     <span class="track" aria-hidden="true">
-      {PARTS.map(([key, label]) => (
+      {PARTS.filter(([key]) => (cost[key] ?? 0) > 0).map(([key, label]) => (
         <i
           key={key}
           class={`cost-${key}`}

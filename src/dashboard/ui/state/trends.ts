@@ -3,6 +3,8 @@ import type { CallSummary } from '../../../contract/dashboard-api.js';
 import { average, percentile } from '../../../events/summarize.js';
 
 const SLICES = 24;
+/** Fewer calls make no trend. */
+const MIN_CALLS = 3;
 
 /** One value for each slice of time, oldest first. Null where there is nothing to say. */
 export type Trend = readonly (number | null)[];
@@ -20,10 +22,10 @@ export interface Trends {
   p95Ms: Trend;
 }
 
-/** Trends from `from` to `to`, epoch milliseconds. Nothing where there is no time between them. */
+/** Trends from `from` to `to`, epoch milliseconds. Null of few calls, and where there is no time between them. */
 export function trendsOf(calls: readonly CallSummary[], span: { from: number; to: number }): Trends | null {
   const widthMs = (span.to - span.from) / SLICES;
-  if (!(widthMs > 0)) return null;
+  if (calls.length < MIN_CALLS || !(widthMs > 0)) return null;
   const slices: CallSummary[][] = Array.from({ length: SLICES }, () => []);
   for (const call of calls) {
     const index = Math.floor((call.startedAt - span.from) / widthMs);

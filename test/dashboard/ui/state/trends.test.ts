@@ -27,8 +27,11 @@ describe('trends', () => {
     expect(trends?.active.slice(0, 4)).toEqual([2, 2, 2, 0]);
   });
 
-  it('says nothing of no time', () => {
-    expect(trendsOf([], { from: 5, to: 5 })).toBeNull();
-    expect(trendsOf([], { from: Number.NaN, to: 5 })).toBeNull();
+  it('says nothing of no time, and of few calls', () => {
+    const calls = [call(0, 5), call(1, 6), call(2, 7)];
+    expect(trendsOf(calls, { from: 5, to: 5 })).toBeNull();
+    expect(trendsOf(calls, { from: Number.NaN, to: 5 })).toBeNull();
+    expect(trendsOf(calls, { from: 0, to: 5 })).not.toBeNull();
+    expect(trendsOf(calls.slice(1), { from: 0, to: 5 })).toBeNull();
   });
 });
