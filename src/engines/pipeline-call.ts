@@ -48,10 +48,7 @@ export class PipelineCall implements Engine {
     this.#options = options;
     const { callId, clock } = context;
     const { model, tools, turnTaking: settings, idle, language } = options;
-    this.#usage = new UsageMeter(
-      (fact) => context.fact(fact),
-      () => this.#turns.userIndex,
-    );
+    this.#usage = new UsageMeter(context, () => this.#turns.userIndex);
     this.#stages = new PipelineStages({
       context,
       ...options,

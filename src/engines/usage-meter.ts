@@ -1,18 +1,18 @@
 // What a call uses of its providers, as facts for the owner of the call: quantities in the units that are paid for, each of its turn.
 import type { TokenUsage } from '../providers/language-model.js';
-import type { UsageFact, UsageQuantities } from './engine.js';
+import type { EngineContext, UsageFact, UsageQuantities } from './engine.js';
 
 /** More than this in one report is no use but a mistake: a day of audio, a hundred million tokens, ten million characters. */
 const LIMITS = { seconds: 86_400, tokens: 1e8, characters: 1e7 };
 
 /** Turns what the stages tell into facts. Numbers that are none, of a provider that miscounts, are left out, and the rest is a guess. */
 export class UsageMeter {
-  readonly #fact: (fact: UsageFact) => void;
+  readonly #context: Pick<EngineContext, 'fact'>;
   readonly #turnIndex: () => number | null;
 
   /** `turnIndex`: the turn that use without one of its own belongs to; null for none. */
-  constructor(fact: (fact: UsageFact) => void, turnIndex: () => number | null) {
-    this.#fact = fact;
+  constructor(context: Pick<EngineContext, 'fact'>, turnIndex: () => number | null) {
+    this.#context = context;
     this.#turnIndex = turnIndex;
   }
 
@@ -62,7 +62,7 @@ export class UsageMeter {
     const used = Object.fromEntries(Object.entries(quantities).filter(([, amount]) => amount > 0));
     if (Object.keys(used).length === 0 && !about.isGuess) return;
     const { isGuess, turnIndex = this.#turnIndex() } = about;
-    this.#fact({ type: 'usage.measured', stage, turnIndex, quantities: used, isGuess });
+    this.#context.fact({ type: 'usage.measured', stage, turnIndex, quantities: used, isGuess });
   }
 }
 

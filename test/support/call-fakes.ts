@@ -242,7 +242,7 @@ export interface BenchOptions {
   pricing?: PriceOverrides;
   budget?: BudgetLimits;
   /** What the providers of the engine charge. */
-  chargers?: Chargers;
+  chargers?: Chargers | undefined;
 }
 
 /** Host that the bench's webhooks come to. */
