@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { LimitError } from '../../src/base/errors.js';
 import type { MetricsPayload } from '../../src/index.js';
+import { GOODBYE } from '../../src/calls/last-words.js';
+import { CARRIER_IDS } from '../../src/contract/call-record.js';
+import { eventually, startCarrierPhone } from '../support/carrier-phone.js';
+import { RecordedLogger } from '../support/recorded-logger.js';
 import { startPhone } from '../support/running-phone.js';
 
 const AGENT = { systemPrompt: 'You answer for a bakery.', firstMessage: 'Hello, this is the bakery.' };
@@ -51,24 +55,34 @@ describe('money in a whole call', REAL_TIME, () => {
     expect(record.cost).toMatchObject({ stt: 0, llm: null, tts: 0, total: 0.0129, estimated: true });
     expect(record.turns.at(-1)?.cost).toBe(0);
   });
+});
 
+describe.each(CARRIER_IDS)('a budget, at %s', REAL_TIME, (id) => {
   it('ends the call that has used it up, with a goodbye', async () => {
-    await using running = await startPhone(AGENT, { budget: { perCall: 0.01 } });
-    const { record } = await running.call([{ type: 'pause', durationMs: 20_000 }]);
+    // Where the number reports how its calls go, the end of the goodbye is known at once.
+    const logger = new RecordedLogger();
+    const serve = { budget: { perCall: 0.005 }, manageWebhook: true, logger };
+    await using running = await startCarrierPhone(id, AGENT, { serve });
+    if (id === 'carrier-a')
+      await eventually('the number', () => logger.text.includes('the number points') || undefined);
+    const report = await running.simulator.call({ script: [{ type: 'pause', durationMs: 20_000 }] });
+    const record = await running.record(report.carrierCallId);
     expect(record).toMatchObject({ endReason: 'budget', outcome: 'answered' });
     expect(record.incidents).toMatchObject([{ code: 'budget-near' }]);
+    expect(running.simulator.legs[0]).toMatchObject({ isOver: true, spoken: [GOODBYE], violations: [] });
   });
 
   it('turns away the next call when it is used up', async () => {
-    await using running = await startPhone(AGENT, { budget: { perHour: 0.01 } });
+    await using running = await startCarrierPhone(id, AGENT, { serve: { budget: { perHour: 0.005 } } });
     const ready = async () => (await fetch(`${running.server.url}/ready`)).status;
     expect(await ready()).toBe(200);
-    const first = await running.call([{ type: 'wait-for-agent' }, { type: 'hang-up' }]);
-    expect(first.report.answer.outcome).toBe('answered');
+    const first = await running.simulator.call({ script: [{ type: 'wait-for-agent' }, { type: 'hang-up' }] });
+    expect(first.answer.outcome).toBe('answered');
     expect(await ready()).toBe(503);
     const second = await running.simulator.call({ script: [{ type: 'hang-up' }] });
     expect(second.answer.outcome).toBe('busy');
-    expect(await running.ended(second.carrierCallId)).toMatchObject({ endReason: 'budget', outcome: 'busy' });
+    const refused = await running.record(second.carrierCallId);
+    expect(refused).toMatchObject({ endReason: 'budget', outcome: 'busy' });
     await expect(running.phone.call({ to: '+15005550020' })).rejects.toThrow(LimitError);
   });
 });
