@@ -62,7 +62,7 @@ export class Budget {
     const before = this.#calls.get(callId) ?? { micros: 0, isNear: false };
     const micros = Math.round(cost.total * MICROS);
     this.#spending.add(micros - before.micros);
-    const share = micros / ((this.#limits.perCall ?? Number.POSITIVE_INFINITY) * MICROS);
+    const share = shareOf(micros, this.#limits.perCall);
     this.#calls.set(callId, { micros, isNear: before.isNear || share >= NEAR });
     if (share >= NEAR && !before.isNear) this.#events.near(callId);
     if (share >= 1) this.#events.over(callId);
@@ -94,8 +94,7 @@ export class Budget {
   }
 
   #share(window: Window): number {
-    const limit = this.#limits[window];
-    return limit === undefined ? 0 : this.#spending.within(window) / (limit * MICROS);
+    return shareOf(this.#spending.within(window), this.#limits[window]);
   }
 
   /** Once each time that the window fills up. */
@@ -109,4 +108,9 @@ export class Budget {
     if (isNear) this.#warned.add(window);
     else this.#warned.delete(window);
   }
+}
+
+/** How much of a limit in US dollars is used. */
+function shareOf(micros: number, limitUsd: number | undefined): number {
+  return limitUsd === undefined ? 0 : micros / Math.round(limitUsd * MICROS);
 }

@@ -72,6 +72,9 @@ describe('CostMeter', () => {
     const { costs } = meter();
     costs.add(used('llm', { audioInputTokens: 1000, cachedAudioInputTokens: 1000, audioOutputTokens: 100 }));
     expect(costs.cost(NO_LINE).llm).toBe(0.0704);
+    const { costs: text } = meter({ llm: { name: 'mind/text', price: { inputPerMillionTokens: 10 } } });
+    text.add(used('llm', { inputTokens: 1000, cachedInputTokens: 2000 }));
+    expect(text.cost(NO_LINE).llm).toBe(0.03);
   });
 
   it('knows nothing before it is known who charges', () => {
