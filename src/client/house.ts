@@ -87,7 +87,7 @@ export class House {
     return this.#isOpen && this.#closing === undefined;
   }
 
-  /** @throws ConfigError, RequestError, CarrierError */
+  /** @throws ConfigError, RequestError, LimitError, CarrierError */
   async call(options: CallOptions): Promise<PlacedCall> {
     const { carrier, phoneNumber } = this.#client;
     const publicHost = this.#publicHost.name;
