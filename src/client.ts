@@ -43,7 +43,7 @@ export class Offhook {
    * Calls a number, while `serve` runs. Resolves when the carrier has taken the call; `ended` resolves with the record when it is
    * over and stored, and never rejects: whether it was answered, busy or failed stands in `outcome` and `endReason`.
    * @throws ConfigError for an option that cannot work or a setting that is missing, RequestError while shutting down,
-   * CarrierError when the carrier refused or did not answer; of the last one a record tells as well.
+   * LimitError when a budget is used up, CarrierError when the carrier refused or did not answer; of the last two a record tells as well.
    */
   async call(options: CallOptions): Promise<PlacedCall> {
     return this.#serving('call()').call(options);

@@ -23,6 +23,7 @@ export type {
   MetricsPayload,
   TranscriptPayload,
 } from './calls/callbacks.js';
+export type { PriceOverrides } from './calls/pricing.js';
 export type { Carrier } from './carriers/carrier.js';
 export { CarrierA, type CarrierAOptions } from './carriers/carrier-a/index.js';
 export { CarrierB, type CarrierBOptions } from './carriers/carrier-b/index.js';
@@ -54,11 +55,13 @@ export type {
   VoiceMode,
 } from './contract/call-record.js';
 export type { Aggregates, CallSummary } from './contract/dashboard-api.js';
+export type { CallPrice, CallPrices, ModelPrice, PriceOrigin } from './contract/price.js';
 export type { Guardrail } from './engines/guardrails.js';
 export type { MessageData, OnMessage } from './engines/responder.js';
 export type { TransferTargets } from './engines/tools/built-in-tools.js';
 export type { StandardSchema, Tool, ToolContext } from './engines/tools/tool.js';
 export type { Agent, AgentOptions } from './options/agent.js';
+export type { BudgetOptions } from './options/budget.js';
 export type { CallOptions } from './options/call.js';
 export type { ClientOptions } from './options/client.js';
 export type { IdleOptions } from './options/idle.js';

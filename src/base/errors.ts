@@ -16,7 +16,7 @@ export const ERROR_CODES = {
   REQUEST_TOO_LARGE: 'The body is over the limit.',
   REQUEST_CONFLICT: 'The call is over, or not in the hands of this process.',
   NOT_FOUND: 'There is no such path or call.',
-  LIMIT_EXCEEDED: 'Too many connections or attempts from one address.',
+  LIMIT_EXCEEDED: 'Too many connections or attempts from one address, or a budget is used up.',
   PROTOCOL_INVALID: 'A message on the media stream breaks the protocol.',
   CARRIER_FAILED: 'The carrier refused a request or did not answer.',
   PROVIDER_FAILED: 'An AI provider refused, failed or did not answer.',
@@ -112,7 +112,7 @@ export class NotFoundError extends OffhookError {
   }
 }
 
-/** Too many from one address (429). */
+/** Too many from one address (429), or no money left for another call. */
 export class LimitError extends OffhookError {
   constructor(message: string, options?: { cause?: unknown }) {
     super('LIMIT_EXCEEDED', message, options);

@@ -103,6 +103,7 @@ export class CallConversation {
     const { recipe, controls, counters } = this.#options;
     const { carrier, caller, callee } = identity;
     this.#isStarted = true;
+    ledger.chargedBy(recipe);
     ledger.publish({ type: 'call.started', mode: recipe.mode, provider: recipe.providers, ...identity });
     logger.info({ callId, carrier, caller: maskPhone(caller), callee: maskPhone(callee) }, 'call started');
     // Whoever heard of the start may have ended the call already.
@@ -177,7 +178,7 @@ export class CallConversation {
 
   /** Facts of an engine that was closed are dropped, but for the final bill. */
   #state(fact: EngineFact): void {
-    if (!this.#isClosed || fact.type === 'cost.updated') this.#line.ledger.state(fact);
+    if (!this.#isClosed || fact.type === 'usage.measured') this.#line.ledger.state(fact);
   }
 }
 

@@ -1,11 +1,12 @@
 // The calls of this process: finds them by either id, hands them streams, reports and commands, and remembers what is over.
 import { randomUUID } from 'node:crypto';
 import { isE164 } from '../base/e164.js';
-import { ConfigError, NotFoundError, RequestError } from '../base/errors.js';
+import { ConfigError, LimitError, NotFoundError, RequestError } from '../base/errors.js';
 import { describeError } from '../base/log.js';
 import { maskPhone } from '../base/redact.js';
 import type { CallAnswer } from '../carriers/carrier.js';
 import type { CallOutcome } from '../contract/call-record.js';
+import { Budget, type BudgetLimits } from './budget.js';
 import type {
   CallDesk,
   CallReport,
@@ -47,6 +48,8 @@ export class CallDirectory implements CallDesk {
   readonly #farewells = new Set<Farewell>();
   readonly #records: RecordWatch;
   readonly #costs: CostWatch;
+  /** Undefined without limits. */
+  readonly budget: Budget | undefined;
   #isShuttingDown = false;
 
   constructor(environment: CallEnvironment) {
@@ -57,6 +60,11 @@ export class CallDirectory implements CallDesk {
     this.#earlyEnds = new TimedMap(clock, MEMORY);
     this.#records = new RecordWatch(bus);
     this.#costs = new CostWatch(environment);
+    this.budget = environment.budget && this.#brake(environment.budget);
+  }
+
+  get isOverBudget(): boolean {
+    return this.budget?.exhausted !== undefined;
   }
 
   get liveCount(): number {
@@ -125,9 +133,10 @@ export class CallDirectory implements CallDesk {
   refuse(call: WaitingCall): void {
     const { callId, carrierCallId, caller } = call;
     if (this.hasEnded(carrierCallId) || this.isLive(carrierCallId)) return;
-    this.#record(call, { reason: 'over-capacity', outcome: 'busy' });
+    const reason = this.isOverBudget ? 'budget' : 'over-capacity';
+    this.#record(call, { reason, outcome: 'busy' });
     this.#reject(call, 'busy');
-    this.#env.logger.warn({ callId, caller: maskPhone(caller) }, 'call refused: too many calls');
+    this.#env.logger.warn({ callId, caller: maskPhone(caller), reason }, 'call refused');
   }
 
   report(report: CallReport, host: string): CallAnswer | undefined {
@@ -154,6 +163,11 @@ export class CallDirectory implements CallDesk {
     }
     const parties = { caller: from, callee: to, direction: 'outbound' } as const;
     const admission = { callId: randomUUID(), carrierCallId: null, ...parties };
+    const exhausted = this.budget?.exhausted;
+    if (exhausted !== undefined) {
+      this.#record(admission, { reason: 'budget', outcome: 'failed' });
+      throw new LimitError(`The call is not placed: budget.${exhausted} is used up.`);
+    }
     const ended = this.#records.ended(admission.callId);
     const session = this.#open({ admission, byStream: false, host: undefined, outbound: request });
     await session.place();
@@ -182,6 +196,20 @@ export class CallDirectory implements CallDesk {
     });
     await Promise.all([...this.#farewells].map((farewell) => farewell.done));
     timer.cancel();
+  }
+
+  #brake(limits: BudgetLimits): Budget {
+    const { clock, logger, bus } = this.#env;
+    const budget = new Budget(limits, {
+      clock,
+      logger,
+      events: {
+        near: (callId) => this.#sessions.get(callId)?.nearBudget(),
+        over: (callId) => this.#sessions.get(callId)?.overBudget(),
+      },
+    });
+    bus.subscribe((event) => budget.hear(event));
+    return budget;
   }
 
   #find(callId: string): CallSession | undefined {
@@ -327,7 +355,10 @@ export class CallDirectory implements CallDesk {
   }
 
   /** A call that never had a session, from its first fact to its last. */
-  #record(call: WaitingCall, ending: Pick<CallEnding, 'reason' | 'outcome'>): void {
+  #record(
+    call: Omit<WaitingCall, 'host' | 'carrierCallId'> & { carrierCallId: string | null },
+    ending: Pick<CallEnding, 'reason' | 'outcome'>,
+  ): void {
     const { callId, carrierCallId, caller, callee, direction } = call;
     const ledger = new CallLedger(callId, this.#env);
     const parties = { carrierCallId, carrier: this.#env.carrier.id, direction, caller, callee };

@@ -60,6 +60,7 @@ const NEUTRAL_REASONS: ReadonlySet<EndReason> = new Set([
   'carrier-hangup',
   'transferred',
   'max-duration',
+  'budget',
   'server-shutdown',
 ]);
 

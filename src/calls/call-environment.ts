@@ -5,6 +5,8 @@ import type { Carrier } from '../carriers/carrier.js';
 import type { EngineRecipe } from '../engines/engine.js';
 import type { EventBus } from '../events/bus.js';
 import type { TranscoderBackend } from '../transcoder/backend.js';
+import type { BudgetLimits } from './budget.js';
+import type { Pricing } from './pricing.js';
 
 /** What `CallDirectory` is made of. */
 export interface CallEnvironment {
@@ -27,6 +29,10 @@ export interface CallEnvironment {
   readonly ownNumber: string;
   /** BCP 47 tag of the agent's language, for texts that the carrier's own voice speaks. */
   readonly language: string | undefined;
+  /** What things cost. */
+  readonly pricing: Pricing;
+  /** How much calls may cost; undefined for no limit. */
+  readonly budget?: BudgetLimits | undefined;
   /** Records every call, where the carrier can. */
   readonly recording: boolean;
 }

@@ -1,68 +1,65 @@
 // The facts of one call, from its first to those that come after its end. Keeps what later facts build on: cost, keys, recording.
 import type { Clock } from '../base/clock.js';
 import type { CallFact } from '../contract/call-event.js';
-import type { Cost, Recording, Usage } from '../contract/call-record.js';
-import type { EngineFact } from '../engines/engine.js';
-import type { EventBus } from '../events/bus.js';
-import { roundMoney } from '../events/summarize.js';
+import type { CallDirection, Recording } from '../contract/call-record.js';
+import type { EngineFact, EngineRecipe } from '../engines/engine.js';
+import type { CallEnvironment } from './call-environment.js';
 import { FactStamp } from './fact-stamp.js';
+import { RunningCost } from './running-cost.js';
 
 /** Notes of one call beyond this are not told: the record keeps no more. */
 const MAX_NOTES = 100;
 
-const UNKNOWN_COST: Cost = {
-  stt: null,
-  llm: null,
-  tts: null,
-  telephony: null,
-  total: 0,
-  currency: 'USD',
-  estimated: true,
-};
-
 export class CallLedger {
   readonly #stamp: FactStamp;
   readonly #clock: Clock;
+  readonly #cost: RunningCost;
   #turnIndex = 0;
-  #cost = UNKNOWN_COST;
-  #usage: Usage | null = null;
-  /** What the carrier charges, in US dollars. */
-  #charge: number | undefined;
   #recording: Recording['status'] | undefined;
   #keySequences = 0;
   #notes = 0;
 
-  constructor(callId: string, environment: { nodeId: string; bus: EventBus; clock: Clock }) {
+  constructor(
+    callId: string,
+    environment: Pick<CallEnvironment, 'nodeId' | 'bus' | 'clock' | 'carrier' | 'pricing'>,
+  ) {
     this.#stamp = new FactStamp(callId, environment);
     this.#clock = environment.clock;
+    const { pricing, carrier, clock } = environment;
+    this.#cost = new RunningCost({ pricing, carrier, clock, tell: (fact) => this.#stamp.publish(fact) });
   }
 
   get isChargeKnown(): boolean {
-    return this.#charge !== undefined;
+    return this.#cost.isChargeKnown;
+  }
+
+  /** Who will talk to the caller. To be said before that is told as a fact. */
+  chargedBy(recipe: Pick<EngineRecipe, 'chargers' | 'providers'>): void {
+    this.#cost.chargedBy(recipe);
   }
 
   /** Never throws. */
   publish(fact: CallFact): void {
+    if (fact.type === 'call.ended') this.#cost.ended();
     this.#stamp.publish(fact);
+    const direction = answeredDirection(fact);
+    if (direction !== undefined) this.#cost.answered(direction);
   }
 
-  /** A fact of the engine. Its cost knows nothing of what the carrier charges. */
+  /** A fact of the engine, which knows no prices. */
   state(fact: EngineFact): void {
-    if (fact.type === 'turn.started') this.#turnIndex = fact.turnIndex;
-    if (fact.type !== 'cost.updated') {
-      this.publish(fact);
+    if (fact.type === 'usage.measured') {
+      this.#cost.used(fact);
       return;
     }
-    this.#cost = fact.cost;
-    this.#usage = fact.usage;
-    this.#tellCost();
+    if (fact.type === 'turn.started') this.#turnIndex = fact.turnIndex;
+    if (fact.type !== 'turn.completed') this.publish(fact);
+    else this.publish({ ...fact, turn: { ...fact.turn, cost: this.#cost.completed(fact.turn.index) } });
   }
 
-  /** The carrier's figure takes the place of every estimate of it. The same figure again is no fact. */
+  /** The carrier's figure, in US dollars. */
   charged(costUsd: number): void {
-    if (!Number.isFinite(costUsd) || costUsd < 0 || this.#charge === costUsd) return;
-    this.#charge = costUsd;
-    this.#tellCost();
+    this.#cost.charged(costUsd);
   }
 
   note(code: string, message: string): void {
@@ -92,19 +89,11 @@ export class CallLedger {
     this.#recording = recording.status;
     this.publish({ type: 'recording.completed', recording });
   }
-
-  #tellCost(): void {
-    const charge = this.#charge;
-    const cost = charge === undefined ? this.#cost : withCharge(this.#cost, charge);
-    this.publish({ type: 'cost.updated', cost, usage: this.#usage });
-  }
 }
 
-/** The same cost with the carrier's own figure. */
-function withCharge(cost: Cost, chargeUsd: number): Cost {
-  const telephony = roundMoney(chargeUsd);
-  const { stt, llm, tts } = cost;
-  const parts = [stt, llm, tts, telephony];
-  const total = roundMoney(parts.reduce<number>((sum, part) => sum + (part ?? 0), 0));
-  return { ...cost, telephony, total, estimated: parts.includes(null) };
+/** Direction of a call of which the fact says that it is answered. */
+function answeredDirection(fact: CallFact): CallDirection | undefined {
+  const isAnswered =
+    fact.type === 'call.started' || (fact.type === 'call.status' && fact.status === 'active');
+  return isAnswered ? fact.direction : undefined;
 }

@@ -4,6 +4,7 @@ import { ConfigError } from '../base/errors.js';
 import type { CallAnswer } from '../carriers/carrier.js';
 import type { CallIdentity } from '../contract/call-event.js';
 import type { CallFailure, CallOutcome } from '../contract/call-record.js';
+import { AnnouncedEnd } from './announced-end.js';
 import { recordEnd, sayFarewell } from './call-conclusion.js';
 import { CallConversation } from './call-conversation.js';
 import type { CallReport, StreamReceiver, StreamSocket, WaitingCall } from './call-desk.js';
@@ -20,7 +21,7 @@ import { CallTimers } from './call-timers.js';
 import { CallerReturn } from './caller-return.js';
 import { demandUnobstructed } from './command-obstacles.js';
 import type { Farewell } from './farewell.js';
-import { LastWords, SORRY, SORRY_LANGUAGE } from './last-words.js';
+import { LastWords } from './last-words.js';
 import { MachineWatch } from './machine-watch.js';
 import { OutboundCall } from './outbound-call.js';
 import { answerRinging } from './ringing-call.js';
@@ -48,6 +49,7 @@ export class CallSession {
   readonly #transfer: CallTransfer;
   readonly #return: CallerReturn;
   readonly #words: LastWords;
+  readonly #announced: AnnouncedEnd;
   readonly #machine: MachineWatch | undefined;
   readonly #outbound: OutboundCall | undefined;
   readonly #standing: CallStanding;
@@ -98,7 +100,7 @@ export class CallSession {
     this.#intake = new StreamIntake(this.#line, streams, {
       claimed: (start) => this.#claimed(start),
       attached: ({ isFirst }) => isFirst && this.#begins(),
-      speechless: (ending) => this.#sorry(ending),
+      speechless: (ending) => this.#announced.sorry(ending),
     });
     this.#keys = new CallKeys(this.#line, this.#media, {
       pressed: (digit) => this.#conversation.pushDtmf(digit),
@@ -110,21 +112,18 @@ export class CallSession {
       refused: (loss) => this.#return.stayed(loss),
     });
     this.#words = new LastWords(this.#line);
-    this.#departure = new StreamDeparture(
-      this.#line,
-      {
-        media: this.#media,
-        conversation: this.#conversation,
-        intake: this.#intake,
-        keys: this.#keys,
-        transfer: this.#transfer,
-        words: this.#words,
-        standing: this.#standing,
-      },
-      { reportedOver: () => this.#endAsReported() },
-    );
-    const returning = { media: this.#media, conversation: this.#conversation, standing: this.#standing };
-    this.#return = new CallerReturn(this.#line, returning, {
+    const parts = {
+      media: this.#media,
+      conversation: this.#conversation,
+      intake: this.#intake,
+      keys: this.#keys,
+      transfer: this.#transfer,
+      words: this.#words,
+      standing: this.#standing,
+    };
+    this.#announced = new AnnouncedEnd(this.#line, parts);
+    this.#departure = new StreamDeparture(this.#line, parts, { reportedOver: () => this.#endAsReported() });
+    this.#return = new CallerReturn(this.#line, parts, {
       agentEnds: (ending, { untold }) => this.#agentEnds(ending, untold),
       gone: (loss) => this.#departure.gone(loss, { wasUp: true }),
     });
@@ -225,6 +224,16 @@ export class CallSession {
   /** @throws RequestError, ConfigError, CarrierError; the call then goes on. */
   async sendDigits(digits: string): Promise<void> {
     await this.#keys.send(digits, () => this.#demandConversation('Keys cannot be sent now.'));
+  }
+
+  /** Most of the money for the call is used. */
+  nearBudget(): void {
+    this.#ledger.note('budget-near', 'The call has used 80 % of its budget.');
+  }
+
+  /** All of it is used: the call ends with a goodbye, in its own time. */
+  overBudget(): void {
+    this.#announced.overBudget();
   }
 
   /** Ends the call because the server stops. The socket stays for the server to close. */
@@ -341,20 +350,8 @@ export class CallSession {
 
   #agentEnds(ending: CallEnding, untold: boolean): void {
     if (this.#transfer.isPending) this.#return.defer(ending, { untold });
-    else if (untold) this.#sorry(ending);
+    else if (untold) this.#announced.sorry(ending);
     else this.#end(ending);
-  }
-
-  /** The agent cannot say it: the carrier's voice does, and the call ends. */
-  #sorry(ending: CallEnding): void {
-    if (this.#isOver) return;
-    if (this.#standing.over !== undefined) {
-      this.#end(ending);
-      return;
-    }
-    this.#conversation.close();
-    this.#media.unexpect();
-    this.#words.say(SORRY, { language: SORRY_LANGUAGE, ending });
   }
 
   /** The one way out, whoever comes first. */

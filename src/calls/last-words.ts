@@ -5,6 +5,8 @@ import type { CallLine } from './call-line.js';
 
 /** Said when the agent's voice has failed, or never could be heard. English, whatever the agent speaks: so is its own apology. */
 export const SORRY = 'I am sorry, something went wrong. Please call again later.';
+/** Said when the money for the call is used up. */
+export const GOODBYE = 'I am sorry, I have to end this call now. Goodbye.';
 export const SORRY_LANGUAGE = 'en-US';
 
 /** The longest time that a text may take: the carrier may begin late, and its voice speak slowly. */

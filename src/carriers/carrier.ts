@@ -7,6 +7,7 @@ import type {
   CarrierId,
   Recording,
 } from '../contract/call-record.js';
+import type { CallPrices } from '../contract/price.js';
 
 /** A webhook as it arrived. */
 export interface WebhookRequest {
@@ -253,6 +254,8 @@ export interface Carrier extends WebhookDoor {
     /** `lookUp` tells what a call costs, some time after its end. */
     readonly callCost: boolean;
   };
+  /** What it charges for calls. Without it that is not known, unless `pricing` says so. */
+  readonly prices?: CallPrices | undefined;
   /** There for a carrier that is steered by commands; undefined where instructions travel in the reply to a webhook. */
   readonly commands?: CarrierCommands | undefined;
   /**

@@ -7,6 +7,7 @@ import { createLogger, describeError, type Logger } from '../base/log.js';
 import type { PlacedCall } from '../calls/call-desk.js';
 import { CallDirectory } from '../calls/call-directory.js';
 import { type AttachedCallbacks, attachCallbacks } from '../calls/callbacks.js';
+import { Pricing } from '../calls/pricing.js';
 import { createOtherDoors } from '../carriers/index.js';
 import type { CallControls } from '../contract/call-command.js';
 import { EventBus } from '../events/bus.js';
@@ -71,6 +72,8 @@ export class House {
       ownNumber: client.phoneNumber,
       language: options.agent.options.language,
       recording: options.recording,
+      pricing: new Pricing({ overrides: options.pricing, logger }),
+      budget: options.budget,
     });
   }
 
@@ -84,7 +87,7 @@ export class House {
     return this.#isOpen && this.#closing === undefined;
   }
 
-  /** @throws ConfigError, RequestError, CarrierError */
+  /** @throws ConfigError, RequestError, LimitError, CarrierError */
   async call(options: CallOptions): Promise<PlacedCall> {
     const { carrier, phoneNumber } = this.#client;
     const publicHost = this.#publicHost.name;
@@ -135,6 +138,7 @@ export class House {
     // What is not there at all shall be known before anything listens.
     const program = tunnel ? await (await import('../tunnels/cloudflared.js')).findCloudflared() : undefined;
     this.#refuseWhenClosing();
+    await this.#desk.budget?.recallFrom(async (from) => (await this.#store.list({ limit: 500, from })).calls);
     const port = await this.#listen();
     this.#logger.info({ port, host }, 'listening');
     if (program !== undefined && this.#closing === undefined) {

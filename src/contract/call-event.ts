@@ -38,7 +38,8 @@ export type CallFact =
   | { type: 'transcript.segment'; entry: TranscriptEntry }
   | { type: 'turn.started'; turnIndex: number }
   | { type: 'turn.completed'; turn: Turn }
-  | { type: 'cost.updated'; cost: Cost; usage: Usage | null }
+  /** `turn`: what a turn that was complete already has cost after all, where the change is of one. */
+  | { type: 'cost.updated'; cost: Cost; usage: Usage | null; turn?: { index: number; cost: number | null } }
   | { type: 'dtmf.received'; digit: string }
   | { type: 'amd.detected'; amd: AmdResult }
   | { type: 'recording.completed'; recording: Recording }

@@ -106,7 +106,10 @@ export interface Turn {
   agentTextUnheard: string;
   interrupted: boolean;
   latency: TurnLatency;
-  /** Cost of this turn in US dollars, null when a price is unknown. */
+  /**
+   * What its recognition, replies (dropped ones, too) and speech have cost, in US dollars; null when a price is unknown. What belongs
+   * to no turn, like the line, the recogniser's last seconds and what the application spends, is in the cost of the call alone.
+   */
   cost: number | null;
   toolCalls: ToolCall[];
 }
@@ -120,15 +123,17 @@ export interface CallLatency {
   stages: TurnLatency;
 }
 
-/** Money in US dollars, rounded to 6 decimals. A component whose price is unknown is null; `total` adds what is known. */
+/** Money in US dollars, rounded to 6 decimals. A component whose price is unknown is null; `total` is the sum of what is known, as it stands here. */
 export interface Cost {
   stt: number | null;
+  /** A realtime model is all here, its voice included. */
   llm: number | null;
   tts: number | null;
+  /** An estimate by the time since the answer, until the carrier tells its own figure. */
   telephony: number | null;
   total: number;
   currency: 'USD';
-  /** True while a component is unknown or not yet the carrier's own figure. */
+  /** True while a component is unknown, guessed by its provider, or not yet the carrier's own figure. */
   estimated: boolean;
 }
 
@@ -139,6 +144,7 @@ export interface Usage {
   llmCachedTokens: number;
   llmOutputTokens: number;
   ttsCharacters: number;
+  /** In the carrier's steps, as they are billed. */
   telephonySeconds: number;
 }
 

@@ -121,7 +121,11 @@ const FACTS: { readonly [type: string]: Properties } = {
   'transcript.segment': { entry: ref('TranscriptEntry') },
   'turn.started': { turnIndex: count },
   'turn.completed': { turn: ref('Turn') },
-  'cost.updated': { cost: ref('Cost'), usage: nullable(ref('Usage')) },
+  'cost.updated': {
+    cost: ref('Cost'),
+    usage: nullable(ref('Usage')),
+    turn: shape({ index: count, cost: moneyOrNull }),
+  },
   'dtmf.received': { digit: text },
   'amd.detected': { amd: ref('AmdResult') },
   'recording.completed': { recording: ref('Recording') },
@@ -136,6 +140,9 @@ const FACTS: { readonly [type: string]: Properties } = {
   },
 };
 
+/** What a fact may do without. */
+const OPTIONAL: { readonly [type: string]: readonly string[] } = { 'cost.updated': ['turn'] };
+
 function factSchemas(): JsonSchema[] {
   const envelope: Properties = {
     callId: text,
@@ -144,7 +151,7 @@ function factSchemas(): JsonSchema[] {
     at: epochMs,
   };
   return Object.entries(FACTS).map(([type, properties]) =>
-    shape({ ...envelope, type: { const: type }, ...properties }),
+    shape({ ...envelope, type: { const: type }, ...properties }, OPTIONAL[type]),
   );
 }
 

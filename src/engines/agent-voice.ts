@@ -1,5 +1,6 @@
 // What the agent says on one call: one reply at a time, a filler before it where it is slow, and nothing after it was stopped.
 import type { TranscriptEntry } from '../contract/call-record.js';
+import type { TokenUsage } from '../providers/language-model.js';
 import type { AgentPhase } from './barge-in.js';
 import { EchoGuard } from './echo-guard.js';
 import type { EngineContext } from './engine.js';
@@ -12,6 +13,11 @@ import type { ToolRun } from './tools/tool-run.js';
 import type { TurnLatencyMeter } from './turn-latency.js';
 import type { TurnTakingSettings } from './turn-taking.js';
 
+export interface VoiceEvents extends Omit<ReplyEvents, 'usage'> {
+  /** What the language stage has used to answer a turn. Comes after the turn is over, too. */
+  usage(usage: TokenUsage, turnIndex: number | null): void;
+}
+
 export interface AgentVoiceOptions {
   readonly context: EngineContext;
   /** Tells a transcript entry that is no part of a turn's answer. */
@@ -23,7 +29,7 @@ export interface AgentVoiceOptions {
   /** What the language stage may call. Closed with the voice. */
   readonly tools?: ToolBox | undefined;
   readonly guardrails?: Guardrails | undefined;
-  readonly events: ReplyEvents;
+  readonly events: VoiceEvents;
 }
 
 /** How a reply is to be taken. */
@@ -122,7 +128,11 @@ export class AgentVoice {
       playout,
       clock,
       latency,
-      events: { ...events, finished: (outcome) => this.#finished(() => events.finished(outcome)) },
+      events: {
+        ...events,
+        usage: (usage) => events.usage(usage, answers?.turnIndex ?? null),
+        finished: (outcome) => this.#finished(() => events.finished(outcome)),
+      },
     });
     this.#reply = reply;
     this.#manner = manner;

@@ -11,12 +11,50 @@ import type {
   Transfer,
   VoiceMode,
 } from '../contract/call-record.js';
+import type { ModelPrice } from '../contract/price.js';
 
-/** Facts that an engine may state. All others belong to the owner of the call. */
-export type EngineFact = Extract<
-  CallFact,
-  { type: 'transcript.segment' | 'turn.started' | 'turn.completed' | 'cost.updated' }
->;
+/** What is paid for, each token and second counted once. */
+export interface UsageQuantities {
+  /** Tokens of text that go in and were not cached. */
+  readonly inputTokens?: number;
+  readonly cachedInputTokens?: number;
+  readonly outputTokens?: number;
+  readonly audioInputTokens?: number;
+  readonly cachedAudioInputTokens?: number;
+  readonly audioOutputTokens?: number;
+  readonly audioSeconds?: number;
+  readonly characters?: number;
+}
+
+/** Parts of a call that somebody is paid for by what they use. One realtime model is all of `llm`. */
+export type PaidStage = 'stt' | 'llm' | 'tts';
+
+/** What a stage has used since the last time. Only the owner of the call sees it, who knows the prices. */
+export interface UsageFact {
+  readonly type: 'usage.measured';
+  readonly stage: PaidStage;
+  /** The turn that caused it, which may be over or still to come; null for none. */
+  readonly turnIndex: number | null;
+  readonly quantities: UsageQuantities;
+  /** The provider did not say, or said nonsense. */
+  readonly isGuess: boolean;
+}
+
+/** Facts that an engine may state. All others belong to the owner of the call. The cost of a turn is null here: the owner knows it. */
+export type EngineFact =
+  | Extract<CallFact, { type: 'transcript.segment' | 'turn.started' | 'turn.completed' }>
+  | UsageFact;
+
+/** Who charges for a stage. */
+export interface Charger {
+  /** `vendor/model`. */
+  readonly name: string;
+  /** What it says that it charges. */
+  readonly price?: ModelPrice | undefined;
+}
+
+/** Who charges for what. `application`: what it spends is its own affair. A stage that is not there costs nothing. */
+export type Chargers = Readonly<Partial<Record<PaidStage, Charger | 'application'>>>;
 
 /** Text of speech that a simulated caller is saying, sent beside the audio. */
 export interface SpokenText {
@@ -93,5 +131,7 @@ export interface Engine {
 export interface EngineRecipe {
   readonly mode: VoiceMode;
   readonly providers: CallProviders;
+  /** @default the names of `providers`, an engine as `llm`, whose prices are then known only where `pricing` names them */
+  readonly chargers?: Chargers | undefined;
   create(context: EngineContext): Engine;
 }

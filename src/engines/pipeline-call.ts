@@ -48,7 +48,7 @@ export class PipelineCall implements Engine {
     this.#options = options;
     const { callId, clock } = context;
     const { model, tools, turnTaking: settings, idle, language } = options;
-    this.#usage = new UsageMeter((fact) => context.fact(fact));
+    this.#usage = new UsageMeter(context, () => this.#turns.userIndex);
     this.#stages = new PipelineStages({
       context,
       ...options,
@@ -59,7 +59,6 @@ export class PipelineCall implements Engine {
     this.#turns = new TurnBook({
       conversation: new Conversation(options.systemPrompt),
       fact: (fact) => this.#fact(fact),
-      completed: () => this.#usage.state(),
       wallNow: () => clock.wallNow(),
     });
     this.#language = new LanguageStage({ callId, clock, model, tools, turns: this.#turns });
@@ -74,7 +73,7 @@ export class PipelineCall implements Engine {
         spoken: (text) => this.#turns.spoken(text),
         finished: (outcome) => this.#attempt('engine', () => this.#finished(outcome)),
         failed: (stage, error) => this.#fail(stage, error),
-        usage: (usage) => this.#usage.thought(usage),
+        usage: (usage, turnIndex) => this.#usage.thought(usage, turnIndex),
       },
     });
     const lexicon = lexiconFor(language);
@@ -180,7 +179,6 @@ export class PipelineCall implements Engine {
     this.#idle?.pause();
     this.#caller.close();
     this.#stages.close();
-    this.#usage.close();
   }
 
   get #isListening(): boolean {

@@ -3,7 +3,7 @@ import { ConfigError } from '../base/errors.js';
 import type { LanguageModel } from '../providers/language-model.js';
 import type { SpeechToText } from '../providers/speech-to-text.js';
 import type { TextToSpeech } from '../providers/text-to-speech.js';
-import type { EngineRecipe } from './engine.js';
+import type { Charger, EngineRecipe } from './engine.js';
 import { type Guardrail, Guardrails } from './guardrails.js';
 import { PipelineCall } from './pipeline-call.js';
 import { type MessageTarget, openMessageRoute } from './message-route.js';
@@ -59,6 +59,11 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
       llm: onMessage === undefined ? (llm?.name ?? null) : RESPONDER_NAME,
       tts: tts.name,
     },
+    chargers: {
+      stt: toCharger(stt),
+      llm: onMessage === undefined && llm !== undefined ? toCharger(llm) : 'application',
+      tts: toCharger(tts),
+    },
     create(context) {
       const { callId, caller, callee, controls, clock, logger } = context;
       const { tools = [], transferTargets = {}, guardrails = [] } = options;
@@ -87,4 +92,8 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
       });
     },
   };
+}
+
+function toCharger({ name, price }: Charger): Charger {
+  return { name, price };
 }

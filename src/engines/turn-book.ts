@@ -34,8 +34,6 @@ export interface TurnBookOptions {
   readonly conversation: Conversation;
   readonly fact: (fact: EngineFact) => void;
   readonly wallNow: () => number;
-  /** A turn is complete, and the fact of it stated. */
-  readonly completed?: () => void;
 }
 
 export class TurnBook {
@@ -134,7 +132,6 @@ export class TurnBook {
     turn.steps.push(...toSteps(rounds), { role: 'assistant', text: heardAfter });
     this.#options.conversation.add(turn.steps);
     this.#options.fact({ type: 'turn.completed', turn: toRecord(turn, split, end.interrupted) });
-    this.#options.completed?.();
   }
 
   #tellAgent(turn: OpenTurn, change: { text: string; final: boolean; interrupted?: boolean }): void {

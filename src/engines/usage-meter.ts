@@ -1,68 +1,85 @@
-// What a call has used of its providers, as the record's usage. What it costs is not known here.
-import type { Cost, Usage } from '../contract/call-record.js';
+// What a call uses of its providers, as facts for the owner of the call: quantities in the units that are paid for, each of its turn.
 import type { TokenUsage } from '../providers/language-model.js';
-import type { EngineFact } from './engine.js';
+import type { EngineContext, UsageFact, UsageQuantities } from './engine.js';
 
-const UNKNOWN_COST: Cost = {
-  stt: null,
-  llm: null,
-  tts: null,
-  telephony: null,
-  total: 0,
-  currency: 'USD',
-  estimated: true,
-};
+/** More than this in one report is no use but a mistake: a day of audio, a hundred million tokens, ten million characters. */
+const LIMITS = { seconds: 86_400, tokens: 1e8, characters: 1e7 };
 
-/** Adds up what the stages tell. Numbers that are none, of a provider that miscounts, are left out. */
+/** Turns what the stages tell into facts. Numbers that are none, of a provider that miscounts, are left out, and the rest is a guess. */
 export class UsageMeter {
-  readonly #fact: (fact: EngineFact) => void;
-  readonly #usage: Usage = {
-    sttSeconds: 0,
-    llmInputTokens: 0,
-    llmCachedTokens: 0,
-    llmOutputTokens: 0,
-    ttsCharacters: 0,
-    telephonySeconds: 0,
-  };
-  #changed = false;
-  #closed = false;
+  readonly #context: Pick<EngineContext, 'fact'>;
+  readonly #turnIndex: () => number | null;
 
-  constructor(fact: (fact: EngineFact) => void) {
-    this.#fact = fact;
+  /** `turnIndex`: the turn that use without one of its own belongs to; null for none. */
+  constructor(context: Pick<EngineContext, 'fact'>, turnIndex: () => number | null) {
+    this.#context = context;
+    this.#turnIndex = turnIndex;
   }
 
   heard(usage: { readonly seconds: number }): void {
-    this.#add('sttSeconds', usage.seconds);
+    const count = new Count(LIMITS.seconds);
+    const audioSeconds = count.take(usage?.seconds);
+    this.#tell('stt', { audioSeconds }, { isGuess: count.isBroken });
   }
 
   spoke(usage: { readonly characters: number }): void {
-    this.#add('ttsCharacters', usage.characters);
+    const count = new Count(LIMITS.characters);
+    const characters = count.take(usage?.characters);
+    this.#tell('tts', { characters }, { isGuess: count.isBroken });
   }
 
-  thought(usage: TokenUsage): void {
+  /** `turnIndex`: the turn that the reply was for, which may be over by now. */
+  thought(usage: TokenUsage, turnIndex: number | null = this.#turnIndex()): void {
     if (typeof usage !== 'object' || usage === null) return;
-    this.#add('llmInputTokens', usage.inputTokens);
-    this.#add('llmCachedTokens', usage.cachedTokens);
-    this.#add('llmOutputTokens', usage.outputTokens);
-    if (this.#closed) this.state();
+    const count = new Count(LIMITS.tokens);
+    const input = count.take(usage.inputTokens);
+    const output = count.take(usage.outputTokens);
+    const cached = Math.min(count.take(usage.cachedTokens), input);
+    const audioInput = Math.min(count.take(usage.audioInputTokens), input);
+    const audioOutput = Math.min(count.take(usage.audioOutputTokens), output);
+    // Cached audio is a part of both; what is left of either is at least nothing.
+    const cachedAudio = Math.max(
+      Math.min(count.take(usage.cachedAudioTokens), cached, audioInput),
+      cached - (input - audioInput),
+    );
+    const quantities = {
+      inputTokens: input - audioInput - (cached - cachedAudio),
+      cachedInputTokens: cached - cachedAudio,
+      outputTokens: output - audioOutput,
+      audioInputTokens: audioInput - cachedAudio,
+      cachedAudioInputTokens: cachedAudio,
+      audioOutputTokens: audioOutput,
+    };
+    const isGuess = count.isBroken || usage.estimated === true;
+    this.#tell('llm', quantities, { isGuess, turnIndex });
   }
 
-  /** The call is over: states the sums, and again whatever still comes. Replies that were given up are told late. */
-  close(): void {
-    this.#closed = true;
-    this.state();
+  #tell(
+    stage: UsageFact['stage'],
+    quantities: UsageQuantities,
+    about: { isGuess: boolean; turnIndex?: number | null },
+  ): void {
+    const used = Object.fromEntries(Object.entries(quantities).filter(([, amount]) => amount > 0));
+    if (Object.keys(used).length === 0 && !about.isGuess) return;
+    const { isGuess, turnIndex = this.#turnIndex() } = about;
+    this.#context.fact({ type: 'usage.measured', stage, turnIndex, quantities: used, isGuess });
+  }
+}
+
+/** Takes numbers of one report. */
+class Count {
+  readonly #limit: number;
+  /** One of them was no number, below nothing or beyond the limit. */
+  isBroken = false;
+
+  constructor(limit: number) {
+    this.#limit = limit;
   }
 
-  /** States the sums, if they have changed since the last time. */
-  state(): void {
-    if (!this.#changed) return;
-    this.#changed = false;
-    this.#fact({ type: 'cost.updated', cost: { ...UNKNOWN_COST }, usage: { ...this.#usage } });
-  }
-
-  #add(name: keyof Usage, amount: unknown): void {
-    if (typeof amount !== 'number' || !Number.isFinite(amount) || amount <= 0) return;
-    this.#usage[name] += amount;
-    this.#changed = true;
+  take(amount: unknown): number {
+    if (amount === undefined || amount === null) return 0;
+    if (typeof amount === 'number' && amount >= 0 && amount <= this.#limit) return amount;
+    this.isBroken = true;
+    return 0;
   }
 }

@@ -9,7 +9,7 @@ import {
   type Transfer,
   type Turn,
 } from '../contract/call-record.js';
-import { summarizeLatency, unknownLatency } from './summarize.js';
+import { summarizeLatency, unknownCost, unknownLatency } from './summarize.js';
 
 const STATUS_ORDER: Readonly<Record<CallStatus, number>> = {
   initiated: 0,
@@ -57,7 +57,7 @@ function changes(record: CallRecord, event: CallEvent): Partial<CallRecord> {
       };
     }
     case 'cost.updated':
-      return { cost: event.cost, usage: event.usage };
+      return { cost: event.cost, usage: event.usage, turns: withTurnCost(record.turns, event.turn) };
     case 'dtmf.received':
       return { transcript: withEntry(record.transcript, keyEntry(record, event)) };
     case 'amd.detected':
@@ -117,6 +117,12 @@ function withTurn(turns: readonly Turn[], turn: Turn): Turn[] {
   return [...turns, turn].sort((a, b) => a.index - b.index);
 }
 
+function withTurnCost(turns: Turn[], price: CallEventOf<'cost.updated'>['turn']): Turn[] {
+  const index = turns.findIndex((turn) => turn.index === price?.index);
+  const turn = turns[index];
+  return turn === undefined || price === undefined ? turns : turns.with(index, { ...turn, cost: price.cost });
+}
+
 function keyEntry(record: CallRecord, event: CallEventOf<'dtmf.received'>): TranscriptEntry {
   return {
     id: `key-${event.seq}`,
@@ -163,15 +169,7 @@ function openRecord(event: CallEvent): CallRecord {
     turns: [],
     transcript: [],
     latency: { avgMs: null, p50Ms: null, p95Ms: null, stages: unknownLatency() },
-    cost: {
-      stt: null,
-      llm: null,
-      tts: null,
-      telephony: null,
-      total: 0,
-      currency: 'USD',
-      estimated: true,
-    },
+    cost: unknownCost(),
     usage: null,
     media: { framesReceived: 0, framesSent: 0, unexpectedMessages: 0, clears: 0 },
     recording: null,

@@ -1,5 +1,5 @@
 // Figures over turns and calls. Defined once, used by records, the API and the page.
-import type { CallLatency, CallRecord, Turn, TurnLatency } from '../contract/call-record.js';
+import type { CallLatency, CallRecord, Cost, Turn, TurnLatency } from '../contract/call-record.js';
 import type { Aggregates, CallSummary } from '../contract/dashboard-api.js';
 
 const STAGES = [
@@ -25,6 +25,11 @@ export function unknownLatency(): TurnLatency {
     totalMs: null,
     heardMs: null,
   };
+}
+
+/** A cost of which nothing is known. */
+export function unknownCost(): Cost {
+  return { stt: null, llm: null, tts: null, telephony: null, total: 0, currency: 'USD', estimated: true };
 }
 
 /** Arithmetic mean, null of nothing. */

@@ -12,18 +12,22 @@ import {
   checkText,
   requireObject,
 } from '../base/option-checks.js';
+import type { BudgetLimits } from '../calls/budget.js';
 import type {
   CallCallbacks,
   CallStartPayload,
   MetricsPayload,
   TranscriptPayload,
 } from '../calls/callbacks.js';
+import type { PriceOverrides } from '../calls/pricing.js';
 import type { CallRecord } from '../contract/call-record.js';
 import type { MessageTarget } from '../engines/message-route.js';
 import type { OnMessage } from '../engines/responder.js';
 import { Agent } from './agent.js';
+import { type BudgetOptions, checkBudget } from './budget.js';
 import { checkCarrierNeeds } from './carrier-needs.js';
 import type { CheckedClientOptions } from './client.js';
+import { checkPricing, stageNames } from './pricing.js';
 
 /** Options of `phone.serve(...)`. */
 export interface ServeOptions {
@@ -45,6 +49,10 @@ export interface ServeOptions {
   onMessage?: OnMessage | string | undefined;
   /** Called after each turn, with its latency and cost. */
   onMetrics?: ((data: MetricsPayload) => unknown) | undefined;
+  /** Prices in US dollars that stand before the shipped ones, number by number: by vendor and model, `{ openai: { 'gpt-6-luna': { outputPerMillionTokens: 0.4 } } }`, or by carrier and `inbound`, `outbound`, `stream`: `{ 'carrier-a': { inbound: { perMinute: 0.01 } } }`. See *Prices* below. @default the shipped ones */
+  pricing?: PriceOverrides | undefined;
+  /** How much calls may cost: `{ perCall, perHour, perDay }` in US dollars, see the table below. @default no limit */
+  budget?: BudgetOptions | undefined;
   /** Record every call at the carrier; needs its credentials, and `webhookUrl` or `tunnel`. Only for a carrier that can. The carrier tells the address some time after a call, so after `onCallEnd`: it stands in `recording.url` of the record as the API shows it. @default false */
   recording?: boolean | undefined;
   /** What is left on an answering machine that takes an outbound call, with `{name}` placeholders. Calls then listen for machines unless they say otherwise. @default none: the machine is hung up on */
@@ -81,6 +89,8 @@ const SERVE_OPTIONS = [
   'onTranscript',
   'onMessage',
   'onMetrics',
+  'pricing',
+  'budget',
   'recording',
   'voicemailMessage',
   'dashboard',
@@ -94,7 +104,7 @@ const SERVE_OPTIONS = [
   'logger',
   'requireSignature',
 ];
-const LATER_SERVE_OPTIONS = ['pricing', 'dataDir', 'dashboardUrl', 'dashboardIngestToken', 'budget'];
+const LATER_SERVE_OPTIONS = ['dataDir', 'dashboardUrl', 'dashboardIngestToken'];
 
 /** Options of `serve` with defaults filled in. */
 export interface CheckedServeOptions {
@@ -102,6 +112,8 @@ export interface CheckedServeOptions {
   readonly port: number;
   readonly host: string;
   readonly tunnel: boolean;
+  readonly pricing: PriceOverrides | undefined;
+  readonly budget: BudgetLimits | undefined;
   readonly recording: boolean;
   readonly voicemailMessage: string | undefined;
   readonly onMessage: MessageTarget | undefined;
@@ -160,6 +172,8 @@ export function checkServeOptions(options: ServeOptions, client: CheckedClientOp
   return {
     agent,
     tunnel,
+    pricing: checkPricing(options.pricing, stageNames(agent.options)),
+    budget: checkBudget(options.budget),
     recording,
     voicemailMessage: checkText('voicemailMessage', options.voicemailMessage),
     port: checkNumber('port', options.port, { min: 1, max: 65_535, whole: true, fallback: 8000 }),

@@ -1,4 +1,5 @@
 // Contract of the language stage. A provider object is an immutable recipe; nothing a call touches is shared.
+import type { ModelPrice } from '../contract/price.js';
 
 /** A JSON object, as models and tools exchange them. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -32,11 +33,17 @@ export type ChatMessage =
   | { role: 'assistant'; content: string; toolCalls?: readonly ModelToolCall[] }
   | { role: 'tool'; content: string; toolCallId: string };
 
-/** Tokens that a reply cost. `cachedTokens` are part of `inputTokens`. */
+/** Tokens that a reply cost, of text and audio together. `cachedTokens` are part of `inputTokens`. */
 export interface TokenUsage {
   inputTokens: number;
   cachedTokens: number;
   outputTokens: number;
+  /** Those of `inputTokens` that are audio. @default 0 */
+  audioInputTokens?: number;
+  /** Those of `cachedTokens` that are audio. @default 0 */
+  cachedAudioTokens?: number;
+  /** Those of `outputTokens` that are audio. @default 0 */
+  audioOutputTokens?: number;
   /** True when the provider did not say, and the numbers are a guess by the length of the texts. */
   estimated?: boolean;
 }
@@ -69,6 +76,8 @@ export interface LanguageModelRequest {
 export interface LanguageModel {
   /** `vendor/model`, as records show it. */
   readonly name: string;
+  /** What the vendor charges for the model. Without it that is not known, unless `pricing` says so. */
+  readonly price?: ModelPrice | undefined;
   /** Streams one reply. @throws ProviderError while iterating; ConfigError when a setting is missing that is needed now. */
   respond(request: LanguageModelRequest): AsyncIterable<LanguageModelEvent>;
   /** Readies the connection for a request that comes soon. Returns at once and never throws. */

@@ -1,6 +1,7 @@
 // Contract of speech recognition. A provider object is an immutable recipe; every call opens a session of its own.
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
+import type { ModelPrice } from '../contract/price.js';
 
 /** The connection of a session was lost and is back. */
 export interface RecognitionGap {
@@ -47,6 +48,8 @@ export interface SpeechToTextSession {
 export interface SpeechToText {
   /** `vendor/model`, as records show it. */
   readonly name: string;
+  /** What the vendor charges for the model. Without it that is not known, unless `pricing` says so. */
+  readonly price?: ModelPrice | undefined;
   /** The recogniser decides when the caller has finished, and tells `turnEnded`. @default false */
   readonly ownsTurnTaking?: boolean;
   /** @throws ConfigError when a setting is missing that is needed now. */

@@ -187,7 +187,8 @@ class HttpPhoneServer implements PhoneServer {
   /** Without a limit nothing is counted: a flood of calls would be counted anew with each of them. */
   #isFull(promised: () => number): boolean {
     const { desk, maxCalls } = this.#options;
-    return this.#isDraining || (maxCalls !== undefined && desk.liveCount + promised() >= maxCalls);
+    if (this.#isDraining || desk.isOverBudget) return true;
+    return maxCalls !== undefined && desk.liveCount + promised() >= maxCalls;
   }
 
   #createHttp(app: Express): Server {

@@ -81,24 +81,13 @@ describe('CallSession', () => {
     receiver.receiveText(text({ type: 'stop' }));
     fact();
     expect(bench.types()).toEqual(['call.started', 'turn.completed', 'call.ended']);
-    const cost = {
-      stt: 1,
-      llm: 1,
-      tts: 1,
-      telephony: 1,
-      total: 4,
-      currency: 'USD',
-      estimated: false,
-    } as const;
-    const usage = {
-      sttSeconds: 1,
-      llmInputTokens: 1,
-      llmCachedTokens: 0,
-      llmOutputTokens: 1,
-      ttsCharacters: 1,
-      telephonySeconds: 1,
-    };
-    engine.context.fact({ type: 'cost.updated', cost, usage });
+    engine.context.fact({
+      type: 'usage.measured',
+      stage: 'llm',
+      turnIndex: 0,
+      quantities: { inputTokens: 1 },
+      isGuess: false,
+    });
     expect(bench.events.at(-1)).toMatchObject({ type: 'cost.updated', seq: 4 });
   });
 

@@ -1,19 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { CarrierError } from '../../src/base/errors.js';
-import type { Cost } from '../../src/contract/call-record.js';
 import { text } from '../support/call-fakes.js';
 import { KINDS, Scene, type SceneKind } from './scene.js';
 
 const RECORDING = { url: 'https://example.com/r', durationMs: 5000, status: 'completed' } as const;
 const ABSENT = { url: null, durationMs: null, status: 'absent' } as const;
-const COST: Cost = {
-  stt: 0.01,
-  llm: 0.02,
-  tts: 0.03,
-  telephony: null,
-  total: 0.06,
-  currency: 'USD',
-  estimated: true,
+/** Nothing but what the carrier charges is paid for by the character. */
+const CHARGERS = {
+  tts: { name: 'fake/tts', price: { perThousandCharacters: 10 } },
 };
 const replied: SceneKind = { steering: 'replies', direction: 'inbound' };
 
@@ -82,29 +76,30 @@ describe('a recording', () => {
 
 describe('what the carrier charges', () => {
   it('takes its place in the cost that the agent has stated, before and after the end', async () => {
-    const scene = new Scene(replied);
+    const scene = new Scene(replied, { chargers: CHARGERS });
     await scene.up();
-    const usage = {
-      sttSeconds: 1,
-      llmInputTokens: 2,
-      llmCachedTokens: 0,
-      llmOutputTokens: 3,
-      ttsCharacters: 4,
-      telephonySeconds: 0,
-    };
-    scene.bench.engine.context.fact({ type: 'cost.updated', cost: COST, usage });
+    const speak = (characters: number) =>
+      scene.bench.engine.context.fact({
+        type: 'usage.measured',
+        stage: 'tts',
+        turnIndex: null,
+        quantities: { characters },
+        isGuess: false,
+      });
+    speak(6);
     scene.report({ type: 'cost', costUsd: 0.004 });
     expect(scene.record).toMatchObject({
-      cost: { ...COST, telephony: 0.004, total: 0.064, estimated: false },
-      usage,
+      cost: { stt: 0, llm: 0, tts: 0.06, telephony: 0.004, total: 0.064, estimated: false },
+      usage: { ttsCharacters: 6 },
     });
-    const more = { ...COST, llm: 0.05, total: 0.09 };
-    scene.bench.engine.context.fact({ type: 'cost.updated', cost: more, usage });
-    expect(scene.record.cost).toMatchObject({ llm: 0.05, telephony: 0.004, total: 0.094 });
+    speak(3);
+    await scene.bench.pass(5000);
+    expect(scene.record.cost).toMatchObject({ tts: 0.09, telephony: 0.004, total: 0.094 });
     scene.stop();
     scene.report({ type: 'cost', costUsd: 0.005 });
     scene.report({ type: 'cost', costUsd: 0.005 });
     expect(scene.record.cost).toMatchObject({ telephony: 0.005, total: 0.095 });
+    // Three, and before them the one that says who is paid.
     expect(scene.bench.ofType('cost.updated')).toHaveLength(4);
   });
 

@@ -428,33 +428,29 @@ it('begins with a short clause when no sentence ends', async () => {
 });
 
 describe('usage', () => {
-  const costs = (rig: CallRig) => rig.facts.flatMap((fact) => (fact.type === 'cost.updated' ? [fact] : []));
+  const used = (rig: CallRig) => rig.facts.flatMap((fact) => (fact.type === 'usage.measured' ? [fact] : []));
   const usage = { inputTokens: 100, cachedTokens: 40, outputTokens: 7 };
 
-  it('is told after each turn that used something, its cost unknown', async () => {
+  it('is stated when it is told, with the turn that it is of', async () => {
     const rig = await new CallRig({ firstMessage: 'Hi.' }).start();
+    rig.voice.events?.usage?.({ characters: 3 });
     await rig.quiet(1000);
-    expect(costs(rig)).toEqual([]);
     rig.model.answer('At six.', { type: 'usage', usage });
     rig.ears.events.usage?.({ seconds: 5 });
-    rig.voice.events?.usage?.({ characters: 7 });
     await rig.says('When?');
+    rig.voice.events?.usage?.({ characters: 7 });
     await rig.quiet(1500);
-    expect(rig.facts.at(-1)).toEqual({
-      type: 'cost.updated',
-      cost: { stt: null, llm: null, tts: null, telephony: null, total: 0, currency: 'USD', estimated: true },
-      usage: {
-        sttSeconds: 5,
-        llmInputTokens: 100,
-        llmCachedTokens: 40,
-        llmOutputTokens: 7,
-        ttsCharacters: 7,
-        telephonySeconds: 0,
-      },
-    });
     rig.ears.events.usage?.({ seconds: 2.5 });
     rig.engine.close();
-    expect(costs(rig).at(-1)?.usage?.sttSeconds).toBe(7.5);
+    const tokens = { inputTokens: 60, cachedInputTokens: 40, outputTokens: 7 };
+    expect(used(rig)).toMatchObject([
+      { stage: 'tts', turnIndex: 0, quantities: { characters: 3 }, isGuess: false },
+      { stage: 'stt', turnIndex: 1, quantities: { audioSeconds: 5 } },
+      { stage: 'llm', turnIndex: 1, quantities: tokens },
+      { stage: 'tts', turnIndex: 1, quantities: { characters: 7 } },
+      // Of a turn that never comes.
+      { stage: 'stt', turnIndex: 2, quantities: { audioSeconds: 2.5 } },
+    ]);
   });
 
   it('counts the tokens of an answer that was interrupted, also when they are told after the call', async () => {
@@ -472,7 +468,8 @@ describe('usage', () => {
       if (end === 'interrupt') await rig.voiced(500);
       rig.engine.close();
       await rig.clock.advanceAsync(10);
-      expect(costs(rig).at(-1)?.usage).toMatchObject({ llmInputTokens: 100, llmOutputTokens: 7 });
+      const quantities = { inputTokens: 60, outputTokens: 7 };
+      expect(used(rig).at(-1)).toMatchObject({ turnIndex: 0, quantities, isGuess: true });
       expect(rig.voice.spoken.join(' ')).not.toContain('Late words');
     }
   });

@@ -266,3 +266,13 @@ describe('reduceCall', () => {
     );
   });
 });
+
+it('a cost that belongs to a turn which is over corrects that turn and no other', () => {
+  const late = (index: number, cost: number | null): CallFact =>
+    ({ ...costing(0.5), turn: { index, cost } }) as CallFact;
+  const completed = [0, 1].map((index): CallFact => ({ type: 'turn.completed', turn: turn(index) }));
+  const facts = [started(), ...completed, late(1, 0.25), late(7, 9), costing(0.5)];
+  const record = stamp(facts).reduce<CallRecord | undefined>(reduceCall, undefined);
+  expect(record?.turns.map(({ cost }) => cost)).toEqual([null, 0.25]);
+  expect(record?.cost.total).toBe(0.5);
+});

@@ -86,12 +86,12 @@ describe('ServeOptions', () => {
     ['recording', 'yes'],
     ['voicemailMessage', ''],
     ['voicemailMessage', {}],
-    ['pricing', {}],
+    ['pricing', { nobody: { x: { perAudioMinute: 1 } } }],
     ['dataDir', '.offhook'],
     ['dataDir', true],
     ['dashboardUrl', 'https://example.com'],
     ['dashboardIngestToken', 'x'],
-    ['budget', { perCall: 1 }],
+    ['budget', { perCall: 0 }],
     ['agent', {}],
   ])('refuse %s: %j, and say so', (name, value) => {
     const { code, message } = refusal(() => serve({ [name]: value }));
@@ -119,8 +119,11 @@ describe('ServeOptions', () => {
     ['voicemailMessage', undefined],
     ['voicemailMessage', 'Call {name} back.'],
     ['pricing', undefined],
+    ['pricing', {}],
+    ['pricing', { openai: { 'gpt-6-luna': { outputPerMillionTokens: 1 } } }],
     ['dataDir', false],
     ['budget', undefined],
+    ['budget', { perCall: 1 }],
   ])('take %s: %j', (name, value) => {
     expect(() => serve({ [name]: value })).not.toThrow();
   });
@@ -130,7 +133,7 @@ describe('ServeOptions', () => {
       'serve() has no option "prot". Did you mean port?',
     );
     expect(refusal(() => serve({ zzzzzzzz: 1 })).message).toContain('It takes: agent, port');
-    expect(refusal(() => serve({ budget: {} })).message).toContain('not available in this version');
+    expect(refusal(() => serve({ dataDir: {} })).message).toContain('not available in this version');
     expect(refusal(() => serve({ requireSignature: true })).message).toContain('PLAIN_SECRET');
     expect(refusal(() => serve({ port: 0 })).message).toContain('from 1 to 65535');
   });

@@ -23,6 +23,7 @@ export interface RecordedStream {
 
 export class RecordingDesk implements CallDesk {
   liveCount = 0;
+  isOverBudget = false;
   readonly live = new Set<string>();
   readonly ended = new Set<string>();
   /** Live calls that are about to lose their stream. */

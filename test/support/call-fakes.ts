@@ -7,7 +7,9 @@ import type {
   StreamSocket,
   WaitingCall,
 } from '../../src/calls/call-desk.js';
+import type { BudgetLimits } from '../../src/calls/budget.js';
 import { CallDirectory } from '../../src/calls/call-directory.js';
+import { type PriceOverrides, Pricing } from '../../src/calls/pricing.js';
 import type {
   CallAnswer,
   CallLookup,
@@ -23,6 +25,7 @@ import type {
 import type { CallEvent, CallEventOf, CallEventType } from '../../src/contract/call-event.js';
 import type { CallOutcome, CallRecord, CallStatus } from '../../src/contract/call-record.js';
 import type {
+  Chargers,
   Engine,
   EngineContext,
   EngineRecipe,
@@ -236,6 +239,10 @@ export interface BenchOptions {
   recording?: boolean;
   publicHost?: string | undefined;
   backend?: TranscoderBackend;
+  pricing?: PriceOverrides;
+  budget?: BudgetLimits;
+  /** What the providers of the engine charge. */
+  chargers?: Chargers | undefined;
 }
 
 /** Host that the bench's webhooks come to. */
@@ -248,6 +255,7 @@ export class CallBench {
   readonly clock = new FakeClock();
   readonly logger = new RecordedLogger();
   readonly bus = new EventBus(this.logger);
+  readonly pricing: Pricing;
   readonly rest = new FakeRest();
   readonly events: CallEvent[] = [];
   readonly engines: FakeEngine[] = [];
@@ -259,10 +267,12 @@ export class CallBench {
 
   constructor(options: BenchOptions = {}) {
     const { steering = 'replies', key, supports, recording = false, backend = noTranscoder } = options;
+    this.pricing = new Pricing({ overrides: options.pricing, logger: this.logger });
     const publicHost = 'publicHost' in options ? options.publicHost : 'voice.example';
     const recipe: EngineRecipe = {
       mode: 'pipeline',
       providers: { engine: null, stt: 'fake/stt', llm: 'fake/llm', tts: 'fake/tts' },
+      chargers: options.chargers,
       create: (context) => {
         const engine = new FakeEngine(context, { takesText: this.takesText });
         this.engines.push(engine);
@@ -280,6 +290,8 @@ export class CallBench {
       bus: this.bus,
       clock: this.clock,
       logger: this.logger,
+      pricing: this.pricing,
+      budget: options.budget,
       nodeId: 'node-1',
       maxCallMs: 60 * 60_000,
       publicHost: () => publicHost,

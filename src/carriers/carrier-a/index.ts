@@ -6,6 +6,7 @@ import { transcoder } from '../../transcoder/select.js';
 import type { Carrier, CarrierRest, MediaDialect, WebhookRequest } from '../carrier.js';
 import { checkBaseUrl, takeSetting } from '../setting.js';
 import { openMediaDialect } from './media.js';
+import { CARRIER_A_PRICES } from './prices.js';
 import { createRest } from './rest.js';
 import { ACCOUNT_SID, AUTH_TOKEN, CARRIER_A_API } from './settings.js';
 import { signatureOf, verifyUpgradeUrl, verifyWebhook } from './signature.js';
@@ -33,6 +34,7 @@ export interface CarrierAOptions {
 export class CarrierA implements Carrier {
   readonly id = 'carrier-a';
   readonly supports = { recording: true, voiceUrl: true, digitsReplaceStream: true, callCost: true };
+  readonly prices = CARRIER_A_PRICES;
   readonly secretSetting = AUTH_TOKEN.variables[0];
   readonly webhooks = webhookDialect;
   readonly rest: CarrierRest;

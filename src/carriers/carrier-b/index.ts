@@ -14,6 +14,7 @@ import type {
 import { checkBaseUrl, takeSetting } from '../setting.js';
 import { createCommands } from './commands.js';
 import { type ByteOrder, openMediaDialect } from './media.js';
+import { CARRIER_B_PRICES } from './prices.js';
 import { createRest } from './rest.js';
 import { RestClient } from './rest-client.js';
 import { API_KEY, CARRIER_B_API, CONNECTION_ID, PUBLIC_KEY } from './settings.js';
@@ -51,6 +52,7 @@ export interface CarrierBOptions {
 export class CarrierB implements Carrier {
   readonly id = 'carrier-b';
   readonly supports = { recording: false, voiceUrl: false, digitsReplaceStream: false, callCost: false };
+  readonly prices = CARRIER_B_PRICES;
   readonly secretSetting = PUBLIC_KEY.variables[0];
   readonly webhooks = webhookDialect;
   readonly rest: CarrierRest;

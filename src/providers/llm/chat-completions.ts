@@ -3,6 +3,7 @@
 import { type Clock, systemClock } from '../../base/clock.js';
 import { ConfigError } from '../../base/errors.js';
 import { checkNames, checkNumber, checkText, requireObject } from '../../base/option-checks.js';
+import type { ModelPrice } from '../../contract/price.js';
 import type { LanguageModel, LanguageModelEvent, LanguageModelRequest } from '../language-model.js';
 import { endpoint, requireKey, resolveBaseUrl, resolveKey } from '../wire/access.js';
 import { refusalFailure, toProviderError, WireError, type WireFailure } from '../wire/failure.js';
@@ -10,6 +11,7 @@ import { type HttpAnswer, HttpChannel } from '../wire/http-channel.js';
 import { parseObject } from '../wire/json.js';
 import { LONGEST_RETRY_AFTER_MS } from '../wire/retry-plan.js';
 import { toChatBody } from './chat-messages.js';
+import { chatPrice } from './chat-prices.js';
 import { ChatReply, errorCode, kindOfCode } from './chat-reply.js';
 import { CHAT_SERVICES, type ChatService, type ChatServiceFacts } from './chat-services.js';
 import { readChatStream } from './chat-stream.js';
@@ -69,6 +71,7 @@ const WARM_MS = 30_000;
 
 export class ChatCompletions implements LanguageModel {
   readonly name: string;
+  readonly price: ModelPrice | undefined;
   readonly #facts: ChatServiceFacts;
   readonly #key: string | undefined;
   readonly #base: URL;
@@ -112,6 +115,7 @@ export class ChatCompletions implements LanguageModel {
       extraBody: checkExtraBody(options.extraBody),
     };
     this.name = `${service}/${model}`;
+    this.price = chatPrice(service, model);
   }
 
   assertConfigured(): void {

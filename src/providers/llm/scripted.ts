@@ -1,5 +1,6 @@
 // A language model without a model: answers by rules, word by word, as fast as it is told to.
 import { type Clock, systemClock } from '../../base/clock.js';
+import { FREE } from '../../contract/price.js';
 import type { LanguageModel, LanguageModelEvent, LanguageModelRequest } from '../language-model.js';
 import { scriptedAnswer } from './scripted-rules.js';
 
@@ -19,6 +20,7 @@ const CHARACTERS_PER_TOKEN = 4;
 
 export class ScriptedLanguageModel implements LanguageModel {
   readonly name = 'scripted';
+  readonly price = FREE;
   readonly #clock: Clock;
   readonly #firstWordMs: number;
   readonly #wordMs: number;

@@ -1,7 +1,9 @@
 // Speech recognition by Deepgram over its listen socket (v1). Source: Deepgram, live audio reference.
 import { PCM_16K } from '../../audio/format.js';
 import { ConfigError } from '../../base/errors.js';
+import { listPrice } from '../../base/list-price.js';
 import { checkBoolean, checkNames, checkNumber, checkText, requireObject } from '../../base/option-checks.js';
+import type { ModelPrice } from '../../contract/price.js';
 import type { SpeechToText, SpeechToTextContext, SpeechToTextSession } from '../speech-to-text.js';
 import {
   type AccessNames,
@@ -11,6 +13,7 @@ import {
   resolveBaseUrl,
   resolveKey,
 } from '../wire/access.js';
+import { DEEPGRAM_PRICES } from './deepgram-prices.js';
 import { DeepgramSession } from './deepgram-session.js';
 
 export interface DeepgramSpeechToTextOptions {
@@ -74,6 +77,7 @@ const OWN_PARAMETERS = [
 
 export class DeepgramSpeechToText implements SpeechToText {
   readonly name: string;
+  readonly price: ModelPrice | undefined;
   readonly ownsTurnTaking: boolean;
   readonly #key: string | undefined;
   readonly #base: URL;
@@ -111,6 +115,8 @@ export class DeepgramSpeechToText implements SpeechToText {
       ...checkParameters(options.parameters),
     };
     this.name = `deepgram/${model}`;
+    const priced = this.#language === 'multi' ? `${model} (multi)` : model;
+    this.price = listPrice(DEEPGRAM_PRICES, priced);
   }
 
   assertConfigured(): void {

@@ -1,4 +1,5 @@
 // Speech recognition for calls without a recogniser: the words come beside the audio, from the caller who is simulated, too.
+import { FREE } from '../../contract/price.js';
 import type {
   SpeechToText,
   SpeechToTextContext,
@@ -24,6 +25,7 @@ const PAUSE_FRAMES = 75;
 /** Takes its text from `pushSpokenText`. Sound that no text belongs to becomes a placeholder, so that it gets an answer, too. */
 export class SimulatedSpeechToText implements SpeechToText {
   readonly name = 'simulated';
+  readonly price = FREE;
   readonly #placeholder: string;
 
   constructor(options: SimulatedSpeechToTextOptions = {}) {

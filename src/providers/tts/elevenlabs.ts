@@ -1,8 +1,11 @@
 // Speech synthesis by ElevenLabs over its multi-context socket.
 import { ConfigError } from '../../base/errors.js';
+import { listPrice } from '../../base/list-price.js';
 import { checkBoolean, checkNames, checkNumber, checkText, requireObject } from '../../base/option-checks.js';
+import type { ModelPrice } from '../../contract/price.js';
 import type { TextToSpeech, TextToSpeechContext, TextToSpeechSession } from '../text-to-speech.js';
 import { type AccessNames, endpoint, requireKey, resolveBaseUrl, resolveKey } from '../wire/access.js';
+import { ELEVENLABS_PRICES } from './elevenlabs-prices.js';
 import { ElevenLabsSession } from './elevenlabs-session.js';
 
 /** How the voice speaks, as the vendor documents it. What is not set is as the voice was made. */
@@ -68,6 +71,7 @@ const INACTIVITY_TIMEOUT_S = 180;
 
 export class ElevenLabsTextToSpeech implements TextToSpeech {
   readonly name: string;
+  readonly price: ModelPrice | undefined;
   readonly #key: string | undefined;
   readonly #base: URL;
   readonly #voiceId: string;
@@ -90,6 +94,7 @@ export class ElevenLabsTextToSpeech implements TextToSpeech {
     this.#language = checkText('language', options.language);
     this.#voiceSettings = toVoiceSettings(options.voiceSettings);
     this.name = `elevenlabs/${this.#model}`;
+    this.price = listPrice(ELEVENLABS_PRICES, this.#model);
   }
 
   assertConfigured(): void {

@@ -1,6 +1,7 @@
 // The embedded voice: Flite in a worker thread. No key, no network; synthetic, and always the same for the same text.
 import { PCM_16K } from '../../audio/format.js';
 import { ConfigError } from '../../base/errors.js';
+import { FREE } from '../../contract/price.js';
 import type { TextToSpeech, TextToSpeechContext, TextToSpeechSession } from '../text-to-speech.js';
 import { toHouseAudio } from './flite-audio.js';
 import { FliteHost } from './flite-host.js';
@@ -30,6 +31,7 @@ const cache = new SentenceCache(CACHE_SAMPLES);
 
 export class FliteTextToSpeech implements TextToSpeech {
   readonly name: string;
+  readonly price = FREE;
   readonly #voice: FliteVoice;
   readonly #wasmPath: string;
 

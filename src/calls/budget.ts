@@ -1,0 +1,116 @@
+// The brake on money: hears what calls cost, warns, has a call ended that is over its limit, and says when no new one may begin.
+import type { Clock } from '../base/clock.js';
+import { describeError, type Logger } from '../base/log.js';
+import type { CallEvent } from '../contract/call-event.js';
+import type { CallRecord } from '../contract/call-record.js';
+import { Spending, type Window } from './spending.js';
+import { TimedMap } from './timed-map.js';
+
+/** Limits in US dollars. */
+export interface BudgetLimits {
+  readonly perCall?: number | undefined;
+  readonly perHour?: number | undefined;
+  readonly perDay?: number | undefined;
+}
+
+export interface BudgetEvents {
+  /** A call has used this share of its budget. Once. */
+  near(callId: string): void;
+  /** A call has used all of it. With every further cost of the call again. */
+  over(callId: string): void;
+}
+
+const NEAR = 0.8;
+const MICROS = 1e6;
+/** The carrier's own price may come minutes after the end; a call lasts a day at most. */
+const MEMORY = { keepMs: 25 * 60 * 60_000, maxEntries: 50_000 };
+const WINDOW_NAMES: readonly Window[] = ['perHour', 'perDay'];
+
+interface CallSpending {
+  readonly micros: number;
+  readonly isNear: boolean;
+}
+
+export class Budget {
+  readonly #limits: BudgetLimits;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #events: BudgetEvents;
+  readonly #spending: Spending;
+  readonly #calls: TimedMap<CallSpending>;
+  readonly #warned = new Set<Window>();
+
+  constructor(limits: BudgetLimits, options: { clock: Clock; logger: Logger; events: BudgetEvents }) {
+    const { clock, logger, events } = options;
+    this.#limits = limits;
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#events = events;
+    this.#spending = new Spending(clock);
+    this.#calls = new TimedMap(clock, MEMORY);
+  }
+
+  /** The window whose limit is reached, so that no new call may begin; undefined while there is none. */
+  get exhausted(): Window | undefined {
+    return WINDOW_NAMES.find((window) => this.#share(window) >= 1);
+  }
+
+  /** To be given every fact. */
+  hear(event: CallEvent): void {
+    if (event.type !== 'cost.updated') return;
+    const { callId, cost } = event;
+    const before = this.#calls.get(callId) ?? { micros: 0, isNear: false };
+    const micros = Math.round(cost.total * MICROS);
+    this.#spending.add(micros - before.micros);
+    const share = shareOf(micros, this.#limits.perCall);
+    this.#calls.set(callId, { micros, isNear: before.isNear || share >= NEAR });
+    if (share >= NEAR && !before.isNear) this.#events.near(callId);
+    if (share >= 1) this.#events.over(callId);
+    for (const window of WINDOW_NAMES) this.#warn(window);
+  }
+
+  /** Calls that ended before this process began count from their end on. */
+  recall(records: readonly CallRecord[]): void {
+    const now = this.#clock.wallNow();
+    for (const { cost, endedAt, startedAt, callId } of records) {
+      if (this.#calls.get(callId) !== undefined) continue;
+      const micros = Math.round(cost.total * MICROS);
+      this.#calls.set(callId, { micros, isNear: true });
+      this.#spending.add(micros, { agoMs: now - (endedAt ?? startedAt) });
+    }
+    for (const window of WINDOW_NAMES) this.#warn(window);
+  }
+
+  /** Takes what a store holds of the last day. Never rejects: without it the budget begins anew. */
+  async recallFrom(history: (since: number) => Promise<readonly CallRecord[]>): Promise<void> {
+    try {
+      this.recall(await history(this.#clock.wallNow() - 24 * 60 * 60_000));
+    } catch (error) {
+      this.#logger.warn(
+        describeError(error),
+        'the budget begins anew: the store did not tell of earlier calls',
+      );
+    }
+  }
+
+  #share(window: Window): number {
+    return shareOf(this.#spending.within(window), this.#limits[window]);
+  }
+
+  /** Once each time that the window fills up. */
+  #warn(window: Window): void {
+    const isNear = this.#share(window) >= NEAR;
+    if (isNear && !this.#warned.has(window))
+      this.#logger.warn(
+        { budget: window, limitUsd: this.#limits[window] },
+        'most of the budget is used: once all of it is, new calls are turned away',
+      );
+    if (isNear) this.#warned.add(window);
+    else this.#warned.delete(window);
+  }
+}
+
+/** How much of a limit in US dollars is used. */
+function shareOf(micros: number, limitUsd: number | undefined): number {
+  return limitUsd === undefined ? 0 : micros / Math.round(limitUsd * MICROS);
+}

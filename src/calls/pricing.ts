@@ -1,0 +1,76 @@
+// What things cost: the prices that providers and carrier state, under those that the application names. Says once of each that has none.
+import type { Logger } from '../base/log.js';
+import type { CallItem, CallPrice, CallPrices, ModelPrice, PriceUnit } from '../contract/price.js';
+import type { Charger } from '../engines/engine.js';
+
+/** Prices by vendor and model, or by carrier and item. `*` stands for every model that is not named. */
+export type PriceOverrides = Readonly<Record<string, Readonly<Record<string, ModelPrice & CallPrice>>>>;
+
+/** Name of every model of a vendor, in a map of prices. */
+export const ANY_MODEL = '*';
+
+const MINUTE_S = 60;
+
+export class Pricing {
+  readonly #overrides: PriceOverrides;
+  readonly #logger: Logger;
+  readonly #told = new Set<string>();
+
+  /** `overrides`: checked, and laid over what providers and carrier state, number by number. */
+  constructor(options: { overrides?: PriceOverrides | undefined; logger: Logger }) {
+    this.#overrides = options.overrides ?? {};
+    this.#logger = options.logger;
+  }
+
+  /** Undefined, with a warning, when nobody names a price. */
+  model(charger: Charger): ModelPrice | undefined {
+    const [vendor, model] = splitName(charger.name);
+    const own = this.#override(vendor, model) ?? this.#override(vendor, ANY_MODEL);
+    if (charger.price !== undefined || own !== undefined) return { ...charger.price, ...own };
+    this.#complain(vendor, model, undefined);
+    return undefined;
+  }
+
+  /** A model was used in a way that has no price. */
+  lacks(charger: Charger, unit: PriceUnit): void {
+    this.#complain(...splitName(charger.name), unit);
+  }
+
+  /** Undefined, with a warning for a direction, when nobody names a price. */
+  call(carrier: { readonly id: string; readonly prices?: CallPrices | undefined }, item: CallItem) {
+    const price = { ...carrier.prices?.[item], ...this.#override(carrier.id, item) };
+    const { perMinute, stepSeconds = MINUTE_S } = price;
+    if (perMinute !== undefined) return { perMinute, stepSeconds };
+    if (item !== 'stream') this.#complain(carrier.id, item, 'perMinute');
+    return undefined;
+  }
+
+  #override(vendor: string, model: string): (ModelPrice & CallPrice) | undefined {
+    const models = Object.hasOwn(this.#overrides, vendor) ? this.#overrides[vendor] : undefined;
+    return models !== undefined && Object.hasOwn(models, model) ? models[model] : undefined;
+  }
+
+  #complain(vendor: string, model: string, unit: PriceUnit | 'perMinute' | undefined): void {
+    const setting = pricePath('pricing', vendor, model, ...(unit === undefined ? [] : [unit]));
+    if (this.#told.has(setting)) return;
+    this.#told.add(setting);
+    this.#logger.warn(
+      { setting },
+      'a price is not known, so what it makes of a call is not counted: give serve() the entry of pricing that is named here',
+    );
+  }
+}
+
+/** Where a price stands, as code would say it: `pricing.openai["gpt-6-luna"]`. */
+export function pricePath(option: string, ...names: readonly string[]): string {
+  return names.reduce(
+    (path, name) => (/^[A-Za-z_]\w*$/.test(name) ? `${path}.${name}` : `${path}[${JSON.stringify(name)}]`),
+    option,
+  );
+}
+
+/** Vendor and model of `vendor/model`; a provider without models is all of a vendor. */
+export function splitName(name: string): [vendor: string, model: string] {
+  const slash = name.indexOf('/');
+  return slash === -1 ? [name, ANY_MODEL] : [name.slice(0, slash), name.slice(slash + 1)];
+}

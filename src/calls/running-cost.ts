@@ -1,0 +1,149 @@
+// The cost of one call while it runs, and what is still learnt of it afterwards: says what it is whenever that has changed.
+import type { Clock, Timer } from '../base/clock.js';
+import type { Carrier } from '../carriers/carrier.js';
+import type { CallFact } from '../contract/call-event.js';
+import type { CallDirection, Cost } from '../contract/call-record.js';
+import type { EngineRecipe, UsageFact } from '../engines/engine.js';
+import { unknownCost } from '../events/summarize.js';
+import { CostMeter, type LineCost } from './cost-meter.js';
+import { LineMeter } from './line-meter.js';
+import { toNanos } from './money.js';
+import type { Pricing } from './pricing.js';
+
+/** What is used between two turns is told after this time, in milliseconds. */
+const TELL_AFTER_MS = 5000;
+
+export interface RunningCostOptions {
+  readonly pricing: Pricing;
+  readonly carrier: Carrier;
+  readonly clock: Clock;
+  /** Tells the cost. */
+  tell(fact: Extract<CallFact, { type: 'cost.updated' }>): void;
+}
+
+export class RunningCost {
+  readonly #options: RunningCostOptions;
+  readonly #meter: CostMeter;
+  readonly #completedTurns = new Set<number>();
+  #line: LineMeter | undefined;
+  #answeredAt: number | undefined;
+  #elapsedMs = 0;
+  /** What the carrier charges, in nano-dollars. */
+  #charged: number | undefined;
+  #told: Cost = unknownCost();
+  #isUseTold = true;
+  #stepTimer: Timer | undefined;
+  #tellTimer: Timer | undefined;
+  #isOver = false;
+
+  constructor(options: RunningCostOptions) {
+    this.#options = options;
+    this.#meter = new CostMeter(options.pricing);
+  }
+
+  get isChargeKnown(): boolean {
+    return this.#charged !== undefined;
+  }
+
+  /** Who talks to the caller, and for what money. */
+  chargedBy({ chargers, providers }: Pick<EngineRecipe, 'chargers' | 'providers'>): void {
+    const { engine, stt, llm, tts } = providers;
+    const names = { stt, llm: engine ?? llm, tts };
+    const named = Object.entries(names).flatMap(([stage, name]) =>
+      name === null ? [] : [[stage, { name }]],
+    );
+    this.#meter.chargedBy(chargers ?? Object.fromEntries(named));
+  }
+
+  /** The call is answered: from the first time that this is said the line costs. */
+  answered(direction: CallDirection): void {
+    if (this.#isOver) return;
+    if (this.#answeredAt === undefined) this.#openLine(direction);
+    this.#update();
+  }
+
+  /** Use of a turn that is told as complete is told at once, all other with the next turn or after a while. */
+  used(fact: UsageFact): void {
+    this.#meter.add(fact);
+    this.#isUseTold = false;
+    const { turnIndex } = fact;
+    if (turnIndex !== null && this.#completedTurns.has(turnIndex)) this.#update(turnIndex);
+    else if (this.#isOver) this.#update();
+    else
+      this.#tellTimer ??= this.#options.clock.after(TELL_AFTER_MS, () => {
+        this.#tellTimer = undefined;
+        this.#update();
+      });
+  }
+
+  /** A turn is over: tells the cost of the call and returns that of the turn. */
+  completed(turnIndex: number): number | null {
+    this.#completedTurns.add(turnIndex);
+    this.#update();
+    return this.#meter.turn(turnIndex);
+  }
+
+  /** The carrier's own figure takes the place of every estimate of it. The same figure again is no news. */
+  charged(costUsd: number): void {
+    const nanos = toNanos(costUsd);
+    if (!Number.isFinite(costUsd) || costUsd < 0 || this.#charged === nanos) return;
+    this.#charged = nanos;
+    this.#update();
+  }
+
+  /** The call is over: tells what has not been told, and stops the clock. */
+  ended(): void {
+    this.#update();
+    this.#isOver = true;
+    this.#stepTimer?.cancel();
+    this.#tellTimer?.cancel();
+  }
+
+  #openLine(direction: CallDirection): void {
+    const { pricing, carrier, clock } = this.#options;
+    this.#answeredAt = clock.now();
+    const line = pricing.call(carrier, direction);
+    const stream = pricing.call(carrier, 'stream');
+    if (line === undefined) return;
+    this.#line = new LineMeter(line, stream === undefined ? [] : [stream]);
+    this.#awaitStep();
+  }
+
+  #update(turnIndex?: number): void {
+    const line = this.#lineCost();
+    const cost = this.#meter.cost(line);
+    if (this.#isUseTold && isSame(cost, this.#told)) return;
+    this.#told = cost;
+    this.#isUseTold = true;
+    const turn =
+      turnIndex === undefined ? {} : { turn: { index: turnIndex, cost: this.#meter.turn(turnIndex) } };
+    this.#options.tell({ type: 'cost.updated', cost, usage: this.#meter.usage(line), ...turn });
+  }
+
+  #lineCost(): LineCost {
+    if (this.#answeredAt !== undefined && !this.#isOver)
+      this.#elapsedMs = this.#options.clock.now() - this.#answeredAt;
+    return {
+      nanos: this.#charged ?? this.#line?.nanos(this.#elapsedMs) ?? null,
+      billedSeconds: this.#line?.billedSeconds(this.#elapsedMs) ?? 0,
+      isFinal: this.#charged !== undefined,
+    };
+  }
+
+  #awaitStep(): void {
+    const next = this.#line?.nextStepMs(this.#elapsedMs);
+    if (next === undefined || this.#isOver) return;
+    // A moment later: the step begins behind its border.
+    this.#stepTimer = this.#options.clock.after(next - this.#elapsedMs + 1, () => {
+      this.#update();
+      this.#awaitStep();
+    });
+  }
+}
+
+function isSame(a: Cost, b: Cost): boolean {
+  const { stt, llm, tts, telephony, estimated } = a;
+  return (
+    b.stt === stt && b.llm === llm && b.tts === tts && b.telephony === telephony && b.estimated === estimated
+  );
+}

@@ -1,0 +1,28 @@
+// All prices that are shipped, and all names that a price can be given to. Each price stands beside its provider or carrier.
+import { CARRIER_A_PRICES } from '../carriers/carrier-a/prices.js';
+import { CARRIER_B_PRICES } from '../carriers/carrier-b/prices.js';
+import type { CarrierId } from '../contract/call-record.js';
+import type { CallPrices, ModelPrices } from '../contract/price.js';
+import { CHAT_PRICES } from '../providers/llm/chat-prices.js';
+import { CHAT_SERVICES } from '../providers/llm/chat-services.js';
+import { OPENAI_REALTIME_PRICES } from '../providers/realtime/openai-prices.js';
+import { DEEPGRAM_PRICES } from '../providers/stt/deepgram-prices.js';
+import { ELEVENLABS_PRICES } from '../providers/tts/elevenlabs-prices.js';
+
+/** By vendor and model. */
+export const MODEL_PRICES: Readonly<Record<string, ModelPrices>> = {
+  ...CHAT_PRICES,
+  openai: { ...CHAT_PRICES.openai, ...OPENAI_REALTIME_PRICES },
+  deepgram: DEEPGRAM_PRICES,
+  elevenlabs: ELEVENLABS_PRICES,
+};
+
+export const CARRIER_PRICES: Readonly<Record<CarrierId, CallPrices>> = {
+  'carrier-a': CARRIER_A_PRICES,
+  'carrier-b': CARRIER_B_PRICES,
+};
+
+/** Vendors whose models this package speaks to, those of the local stack included. */
+export const MODEL_VENDORS: readonly string[] = [
+  ...new Set([...Object.keys(MODEL_PRICES), ...Object.keys(CHAT_SERVICES), 'scripted', 'simulated', 'flite']),
+];
