@@ -150,14 +150,10 @@ export class AgentVoice {
     return this.#options.settings.echoGuard && this.#echo.isEcho(text, piece);
   }
 
-  /** Clears the carrier and stops language and voice in this tick. Undefined when there was nothing to stop. */
+  /** Clears the carrier and stops language and voice in this tick. Undefined when there was no reply to stop. */
   interrupt(): ReplySplit | undefined {
-    return this.#reply === undefined ? undefined : this.#stop(this.#options.context.playout.clear());
-  }
-
-  /** Stops without a word to the carrier: the line, or the voice, is gone anyway. */
-  stop(): ReplySplit | undefined {
-    return this.#stop(this.#options.context.playout.playedMs);
+    const isSilent = this.#reply === undefined && this.#fillers.sounding === undefined;
+    return isSilent ? undefined : this.#stop(this.#options.context.playout.clear());
   }
 
   /** Says `text` as the last sentence of the reply. Returns false when there is none. */
@@ -171,7 +167,8 @@ export class AgentVoice {
   close(): ReplySplit | undefined {
     // First, so that what the reply tells of its tools is settled.
     this.#options.tools?.close();
-    const split = this.stop();
+    // Without a word to the carrier: the line is gone anyway.
+    const split = this.#stop(this.#options.context.playout.playedMs);
     this.#fillers.close();
     return split;
   }
