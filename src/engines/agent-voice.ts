@@ -62,6 +62,7 @@ export class AgentVoice {
     const { clock, playout, logger } = options.context;
     this.#fillers = new Fillers({
       phrases: options.settings.fillers,
+      guardrails: options.guardrails,
       voice: () => options.stages.voice,
       playout,
       clock,

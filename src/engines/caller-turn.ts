@@ -187,11 +187,11 @@ export class CallerTurn {
     this.#startedAt = undefined;
   }
 
-  /** What the caller is in the middle of is no longer waited for. Words stay. */
+  /** What the caller is in the middle of is no longer waited for. Words and keys stay. */
   interruptListening(): void {
     this.#pending.take();
     this.#endpointing.reset();
-    this.#keys.reset();
+    this.#addKeys(this.#keys.take());
     this.#detector = new SpeechDetector();
   }
 
@@ -212,8 +212,12 @@ export class CallerTurn {
   }
 
   #keysComplete(keys: string): void {
-    this.#pressed = `${this.#pressed} ${keysAsText(keys)}`.trim();
+    this.#addKeys(keys);
     if (!this.isActive) this.#options.events.keysComplete();
+  }
+
+  #addKeys(keys: string): void {
+    if (keys !== '') this.#pressed = `${this.#pressed} ${keysAsText(keys)}`.trim();
   }
 
   /** Keys that are still being pressed belong to the turn: they are waited for. */

@@ -66,6 +66,7 @@ export class PipelineCall implements Engine {
       settings,
       events: {
         spoken: (text) => this.#turns.spoken(text),
+        called: (runs) => this.#turns.called(runs),
         finished: (outcome) => this.#attempt('engine', () => this.#finished(outcome)),
         failed: (stage, error) => this.#fail(stage, error),
         usage: (usage) => this.#usage.thought(usage),
@@ -196,7 +197,8 @@ export class PipelineCall implements Engine {
   }
 
   #recognised(text: string, { isFinal }: { isFinal: boolean }): void {
-    if (this.#state !== 'live' || this.#failure !== undefined) return;
+    // A recogniser of the application may be plain JavaScript.
+    if (typeof text !== 'string' || this.#state !== 'live' || this.#failure !== undefined) return;
     this.#attempt('engine', () => this.#caller.recognised(text, { isFinal, isHeld: this.#held }));
   }
 
