@@ -174,7 +174,7 @@ export class Reply {
     const { rounds, heardAfter } = dealOut(split.heard, this.#rounds);
     return {
       heard: split.heard,
-      unheard: joined([...gates.flatMap(({ dropped }) => dropped), split.unheard, unsaid]),
+      unheard: joined([split.unheard, ...gates.flatMap(({ dropped }) => dropped), unsaid]),
       rest: joined([split.rest, unsaid]),
       rounds,
       heardAfter,
