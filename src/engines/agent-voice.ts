@@ -30,6 +30,8 @@ export interface AgentVoiceOptions {
 export interface Manner {
   /** Whether the caller can interrupt it. @default as the agent's options say */
   readonly interruptible?: boolean;
+  /** It interrupts a caller who speaks without end, and cannot be interrupted before they had the time to notice. */
+  readonly cutsIn?: boolean;
   /** The call ends with it, unless the caller has something to say. */
   readonly last?: boolean;
 }
@@ -47,6 +49,9 @@ export interface Utterance {
 
 /** In the first second of what it says, and in the last, the agent is not easily interrupted. */
 const EDGE_MS = 1000;
+
+/** Who is interrupted has stopped by then, if they will. */
+const CUT_IN_MS = 2000;
 
 export class AgentVoice {
   readonly #options: AgentVoiceOptions;
@@ -89,7 +94,8 @@ export class AgentVoice {
 
   /** True when there is a reply that the caller may interrupt. */
   get yields(): boolean {
-    return this.#reply !== undefined && (this.#manner.interruptible ?? this.#options.interruptible);
+    if (this.#reply === undefined || this.#isCuttingIn) return false;
+    return this.#manner.interruptible ?? this.#options.interruptible;
   }
 
   get phase(): AgentPhase {
@@ -177,6 +183,12 @@ export class AgentVoice {
   /** True when the call was to end with the last reply. */
   get wasLast(): boolean {
     return this.#manner.last === true;
+  }
+
+  get #isCuttingIn(): boolean {
+    const audibleMs =
+      this.#options.context.clock.now() - (this.#reply?.audibleAt ?? Number.POSITIVE_INFINITY);
+    return this.#manner.cutsIn === true && audibleMs < CUT_IN_MS;
   }
 
   #stop(playedMs: number): ReplySplit | undefined {

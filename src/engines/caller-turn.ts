@@ -2,7 +2,7 @@
 // recogniser is asked for what it still has.
 import { FRAME_MS } from '../audio/format.js';
 import type { TranscriptEntry } from '../contract/call-record.js';
-import { Endpointing } from './endpointing.js';
+import { type EndOfTurn, Endpointing } from './endpointing.js';
 import type { EngineContext } from './engine.js';
 import type { Lexicon } from './lexicon.js';
 import { PendingTurn, type TurnTimes } from './pending-turn.js';
@@ -17,8 +17,8 @@ export interface CallerTurnEvents {
   speechStarted(beforeMs: number): void;
   /** There is new text: all of it so far. */
   words(text: string): void;
-  /** The caller has gone quiet. `endedAt` is the clock's time of their last sound. */
-  quiet(endedAt: number): void;
+  /** The caller has gone quiet, or speaks without end. */
+  quiet(end: EndOfTurn): void;
   /** Asks the recogniser for what it still has. */
   finishUtterance(): void;
   /** Keys have become complete, and nothing else is waited for that they could be answered with. */
@@ -81,7 +81,7 @@ export class CallerTurn {
         maxMs: settings.maxSilenceMs,
       },
       guardOnly: options.isToldEnds,
-      onEndOfTurn: (endedAt) => events.quiet(endedAt),
+      onEndOfTurn: (end) => events.quiet(end),
     });
   }
 
@@ -140,7 +140,7 @@ export class CallerTurn {
   /** The recogniser says that the caller has finished. */
   endRecognised(): void {
     if (this.#endpointing.finish() || this.#pending.isOpen || this.#speech.text === '') return;
-    this.#options.events.quiet(this.#options.context.clock.now());
+    this.#options.events.quiet({ endedAt: this.#options.context.clock.now(), isCutShort: false });
   }
 
   press(key: string): void {
@@ -153,8 +153,8 @@ export class CallerTurn {
   }
 
   /** Waits for what the recogniser still has; for words after a wordless interruption until `resumeAfterMs` of silence. */
-  awaitText(speechEndedAt: number, { isResuming }: { isResuming: boolean }): void {
-    const pending = this.#pending.open(speechEndedAt);
+  awaitText(end: EndOfTurn, { isResuming }: { isResuming: boolean }): void {
+    const pending = this.#pending.open(end);
     this.#options.events.finishUtterance();
     // The recogniser may have answered at once, or failed.
     if (!this.#pending.isStill(pending)) return;
@@ -163,7 +163,7 @@ export class CallerTurn {
       this.#complete();
       return;
     }
-    const silentUntil = speechEndedAt + this.#options.settings.resumeAfterMs;
+    const silentUntil = end.endedAt + this.#options.settings.resumeAfterMs;
     const wordlessMs = isResuming ? Math.max(0, silentUntil - pending.turnEndedAt) : NO_TEXT_WAIT_MS;
     this.#pending.limit(text === '' ? wordlessMs : OPEN_TEXT_WAIT_MS, () => this.#complete());
   }
@@ -206,7 +206,7 @@ export class CallerTurn {
     this.#startedAt ??= clock.wallNow() - SPEECH_START_MS;
     if (!this.#endpointing.active) this.#soundBeganAt = beganAt;
     this.#speech.speechStarted();
-    this.#pending.take();
+    this.#pending.revoke();
     this.#endpointing.speechStarted(beganAt);
     this.#options.events.speechStarted(SPEECH_START_MS - FRAME_MS);
   }

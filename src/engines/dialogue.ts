@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.js';
 import type { AgentVoice, Manner, Utterance } from './agent-voice.js';
 import type { BargeIn, BargeInDecision } from './barge-in.js';
 import type { CallerTurn } from './caller-turn.js';
+import type { EndOfTurn } from './endpointing.js';
 import type { Resumption } from './engine.js';
 import type { IdlePrompts } from './idle-prompts.js';
 import type { TurnTimes } from './pending-turn.js';
@@ -56,8 +57,8 @@ export class Dialogue {
     if (agent.isBusy) this.#decide(bargeIn.text(text, agent.phase));
   }
 
-  /** The caller has gone quiet. `endedAt` is the clock's time of their last sound. */
-  quiet(endedAt: number): void {
+  /** The caller has gone quiet, or speaks without end. */
+  quiet(end: EndOfTurn): void {
     const { agent, bargeIn, caller, finishUtterance } = this.#options;
     if (agent.isBusy) {
       if (!agent.yields) {
@@ -70,7 +71,7 @@ export class Dialogue {
         return;
       }
     }
-    this.#awaitText(endedAt);
+    this.#awaitText(end);
   }
 
   /** A key was pressed: the first of them already interrupts the agent. Keys need no words to be meant. */
@@ -105,7 +106,7 @@ export class Dialogue {
     }
     const turn = turns.open(said, startedAt);
     if (times !== undefined) turn.latency.callerFinished(times, clock.now());
-    this.#respond(turn, times?.speechEndedAt);
+    this.#respond(turn, times);
   }
 
   /** A turn that the agent opens itself. */
@@ -214,23 +215,23 @@ export class Dialogue {
     this.#cutOff = '';
   }
 
-  #awaitText(speechEndedAt: number): void {
+  #awaitText(end: EndOfTurn): void {
     const { caller, turns } = this.#options;
-    caller.awaitText(speechEndedAt, { isResuming: this.#cutOff !== '' || turns.isOwed });
+    caller.awaitText(end, { isResuming: this.#cutOff !== '' || turns.isOwed });
   }
 
   /** Answers what has come while nobody could answer it. */
   #takeUp(): void {
     const { caller, clock } = this.#options;
-    if (caller.text !== '') this.#awaitText(clock.now());
+    if (caller.text !== '') this.#awaitText({ endedAt: clock.now(), isCutShort: false });
     else if (caller.hasKeys) this.callerComplete(undefined);
   }
 
-  /** The caller waits for the answer since `since`. */
-  #respond({ index, latency }: { index: number; latency: TurnLatencyMeter }, since?: number): void {
+  #respond({ index, latency }: { index: number; latency: TurnLatencyMeter }, times?: TurnTimes): void {
     const { answer, clock, turns } = this.#options;
-    const answers = { turnIndex: index, since: since ?? clock.now() };
-    this.#begin({ latency, source: answer, awaited: turns.unsettled, answers });
+    const answers = { turnIndex: index, since: times?.speechEndedAt ?? clock.now() };
+    const manner: Manner = { cutsIn: times?.isCutShort === true };
+    this.#begin({ latency, source: answer, awaited: turns.unsettled, answers, manner });
   }
 
   /** Nobody has said anything more. */

@@ -8,6 +8,7 @@ import { BargeIn } from './barge-in.js';
 import { CallerTurn } from './caller-turn.js';
 import { Conversation } from './conversation.js';
 import { Dialogue } from './dialogue.js';
+import type { EndOfTurn } from './endpointing.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, Resumption, SpokenText } from './engine.js';
 import { IdlePrompts } from './idle-prompts.js';
 import { LanguageStage } from './language-stage.js';
@@ -85,7 +86,7 @@ export class PipelineCall implements Engine {
       events: {
         speechStarted: (beforeMs) => this.#callerSpeaks(beforeMs),
         words: (text) => this.#dialogue.words(text),
-        quiet: (endedAt) => this.#attempt('engine', () => this.#callerFinished(endedAt)),
+        quiet: (end) => this.#attempt('engine', () => this.#callerFinished(end)),
         finishUtterance: () => this.#finishUtterance(),
         keysComplete: () => this.#attempt('engine', () => this.#dialogue.keysComplete()),
         complete: (times) => this.#attempt('engine', () => this.#dialogue.callerComplete(times)),
@@ -217,8 +218,8 @@ export class PipelineCall implements Engine {
     this.#agent.prepareFiller();
   }
 
-  #callerFinished(speechEndedAt: number): void {
-    if (this.#state === 'live' && this.#failure === undefined) this.#dialogue.quiet(speechEndedAt);
+  #callerFinished(end: EndOfTurn): void {
+    if (this.#state === 'live' && this.#failure === undefined) this.#dialogue.quiet(end);
   }
 
   #finishUtterance(): void {
