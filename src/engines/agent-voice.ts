@@ -20,6 +20,8 @@ export interface AgentVoiceOptions {
   readonly settings: TurnTakingSettings;
   readonly timeouts: { readonly firstMs: number; readonly nextMs: number };
   readonly interruptible: boolean;
+  /** False while nobody listens, and after the end of the call: a reply then does not begin. */
+  readonly maySpeak: () => boolean;
   /** What the language stage may call. Closed with the voice. */
   readonly tools?: ToolBox | undefined;
   readonly guardrails?: Guardrails | undefined;
@@ -110,12 +112,12 @@ export class AgentVoice {
     return isNew || isEnding || now - audibleAt < EDGE_MS ? 'careful' : 'speaking';
   }
 
-  /** Begins a reply. Only one may be under way. Returns false when there is no voice. */
+  /** Begins a reply. Only one may be under way. Returns false when there is no voice, or nobody to hear it. */
   say(utterance: Utterance): boolean {
-    const { context, stages, settings, timeouts, tools, guardrails, events } = this.#options;
+    const { context, stages, settings, timeouts, tools, guardrails, events, maySpeak } = this.#options;
     const { playout, clock } = context;
     const { voice } = stages;
-    if (voice === undefined) return false;
+    if (voice === undefined || !maySpeak()) return false;
     const { latency, source, awaited, manner = {}, answers } = utterance;
     this.#generation += 1;
     const reply = new Reply({
@@ -195,8 +197,9 @@ export class AgentVoice {
     const reply = this.#reply;
     this.#reply = undefined;
     this.#echo.silent();
+    const split = reply?.stop(playedMs);
     this.#fillers.cut(playedMs);
-    return reply?.stop(playedMs);
+    return split;
   }
 
   #finished(tell: () => void): void {

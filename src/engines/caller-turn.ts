@@ -59,6 +59,7 @@ export class CallerTurn {
   #soundBeganAt: number | undefined;
   /** Keys that no turn has taken, in words. */
   #pressed = '';
+  #isClosed = false;
 
   constructor(options: CallerTurnOptions) {
     this.#options = options;
@@ -123,6 +124,8 @@ export class CallerTurn {
     if (isFinal) this.#speech.final(said);
     else this.#speech.partial(said);
     const after = this.#speech.text;
+    // Who was told of the text may have ended the call.
+    if (this.#isClosed) return;
     if (this.#pending.isOpen) {
       if (this.#speech.settled || (isFinal && after === '')) this.#complete();
       return;
@@ -144,7 +147,7 @@ export class CallerTurn {
   }
 
   press(key: string): void {
-    this.#keys.press(key);
+    if (!this.#isClosed) this.#keys.press(key);
   }
 
   /** What the agent has just said: it may have asked for a number. */
@@ -154,6 +157,7 @@ export class CallerTurn {
 
   /** Waits for what the recogniser still has; for words after a wordless interruption until `resumeAfterMs` of silence. */
   awaitText(end: EndOfTurn, { isResuming }: { isResuming: boolean }): void {
+    if (this.#isClosed) return;
     const pending = this.#pending.open(end);
     this.#options.events.finishUtterance();
     // The recogniser may have answered at once, or failed.
@@ -196,6 +200,7 @@ export class CallerTurn {
   }
 
   close(): void {
+    this.#isClosed = true;
     this.interruptListening();
     this.#activity?.close();
   }

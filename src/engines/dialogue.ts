@@ -113,7 +113,8 @@ export class Dialogue {
   say(text: string, manner: Manner = {}): void {
     const { clock, turns } = this.#options;
     const { latency } = turns.open('', clock.wallNow());
-    this.#begin({ latency, source: () => onlyText(text), manner });
+    // Where nobody listens any more it waits for the end of the hold.
+    if (!this.#begin({ latency, source: () => onlyText(text), manner })) this.#cutOff = text;
   }
 
   /** Nobody listens for a while: the agent stops in this tick. */
@@ -240,10 +241,10 @@ export class Dialogue {
     this.#respond(turns.open('', clock.wallNow()));
   }
 
-  #begin(utterance: Utterance): void {
+  #begin(utterance: Utterance): boolean {
     const { agent, bargeIn, idle } = this.#options;
     bargeIn.reset();
     idle?.pause();
-    agent.say(utterance);
+    return agent.say(utterance);
   }
 }

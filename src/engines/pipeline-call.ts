@@ -3,7 +3,7 @@
 import type { Timer } from '../base/clock.js';
 import type { TranscriptEntry } from '../contract/call-record.js';
 import type { SpeechToTextEvents } from '../providers/speech-to-text.js';
-import { AgentVoice } from './agent-voice.js';
+import { AgentVoice, type Manner } from './agent-voice.js';
 import { BargeIn } from './barge-in.js';
 import { CallerTurn } from './caller-turn.js';
 import { Conversation } from './conversation.js';
@@ -65,6 +65,7 @@ export class PipelineCall implements Engine {
       tell,
       stages: this.#stages,
       settings,
+      maySpeak: () => this.#state === 'live' && !this.#held,
       events: {
         spoken: (text) => this.#turns.spoken(text),
         called: (runs) => this.#turns.called(runs),
@@ -98,8 +99,8 @@ export class PipelineCall implements Engine {
         ...idle,
         clock,
         isSounding: () => this.#caller.isActive,
-        ask: (text) => this.#attempt('engine', () => this.#dialogue.say(text)),
-        leave: (text) => this.#attempt('engine', () => this.#dialogue.say(text, { last: true })),
+        ask: (text) => this.#prompt(text, {}),
+        leave: (text) => this.#prompt(text, { last: true }),
       });
     this.#dialogue = new Dialogue({
       clock,
@@ -173,7 +174,7 @@ export class PipelineCall implements Engine {
     this.#dialogue.close();
     this.#state = 'closed';
     this.#apology?.cancel();
-    this.#idle?.pause();
+    this.#idle?.close();
     this.#caller.close();
     this.#stages.close();
     this.#usage.close();
@@ -216,6 +217,11 @@ export class PipelineCall implements Engine {
     this.#dialogue.speechStarted(beforeMs);
     this.#attempt('llm', () => this.#language.warmUp());
     this.#agent.prepareFiller();
+  }
+
+  /** Says something to a caller who says nothing. */
+  #prompt(text: string, manner: Manner): void {
+    if (this.#isListening) this.#attempt('engine', () => this.#dialogue.say(text, manner));
   }
 
   #callerFinished(end: EndOfTurn): void {

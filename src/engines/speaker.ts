@@ -234,6 +234,8 @@ export class Speaker {
       return;
     }
     playout.push(chunk.subarray(0, missing));
+    // Who was told of the first frame may have stopped everything.
+    if (this.#stopped) return;
     playout.mark(this.#firstFrameMark);
     playout.push(chunk.subarray(missing));
   }

@@ -44,6 +44,8 @@ export class TurnBook {
   #open: OpenTurn | undefined;
   #nextIndex = 0;
   #isOwed = false;
+  /** Tells the end of a turn of which only the text is told. */
+  #completion: (() => void) | undefined;
   #toolCount = 0;
 
   constructor(options: TurnBookOptions) {
@@ -116,8 +118,8 @@ export class TurnBook {
       this.#toolCount += 1;
       const id = `tool-${this.#toolCount}`;
       const tell = () => this.#tell({ ...toEntry(run), id, turnIndex });
-      if (!run.isSettled) tell();
       run.onSettled(tell);
+      if (!run.isSettled) tell();
     }
   }
 
@@ -135,23 +137,30 @@ export class TurnBook {
   /** Closes the open turn with what became of the answer. */
   complete(split: AnswerSplit, end: { interrupted: boolean }): void {
     const turn = this.#open;
+    // Who is told of the text may end the call: then the turn is completed from in there.
+    this.#completion?.();
     if (turn === undefined) return;
     this.#open = undefined;
-    if (split.heard === '') this.#withdrawAgent(turn);
-    else {
-      turn.agentAt ??= this.#options.wallNow();
-      this.#tellAgent(turn, {
-        text: split.heard,
-        final: true,
-        ...(end.interrupted ? { interrupted: true } : {}),
-      });
-    }
     const { rounds = [], heardAfter = split.heard } = split;
     this.#isOwed = split.isOwed ?? this.#isOwed;
     turn.steps.push(...toSteps(rounds), { role: 'assistant', text: heardAfter });
     this.#options.conversation.add(turn.steps);
-    this.#options.fact({ type: 'turn.completed', turn: toRecord(turn, split, end.interrupted) });
-    this.#options.completed?.();
+    this.#completion = () => {
+      this.#completion = undefined;
+      this.#options.fact({ type: 'turn.completed', turn: toRecord(turn, split, end.interrupted) });
+      this.#options.completed?.();
+    };
+    this.#tellHeard(turn, split.heard, end);
+    this.#completion?.();
+  }
+
+  #tellHeard(turn: OpenTurn, text: string, { interrupted }: { interrupted: boolean }): void {
+    if (text === '') {
+      this.#withdrawAgent(turn);
+      return;
+    }
+    turn.agentAt ??= this.#options.wallNow();
+    this.#tellAgent(turn, { text, final: true, ...(interrupted ? { interrupted } : {}) });
   }
 
   #tellAgent(turn: OpenTurn, change: { text: string; final: boolean; interrupted?: boolean }): void {
