@@ -27,7 +27,12 @@ const answerPlan = fc.record({
   trouble: fc.constantFrom(...new Array(16).fill('none'), 'throws', 'hangs', 'garbage'),
 });
 
-const voicePlan = fc.record({ firstMs: ms(700), gapMs: ms(60), chunk: fc.integer({ min: 201, max: 9000 }) });
+const voicePlan = fc.record({
+  firstMs: ms(700),
+  gapMs: ms(60),
+  chunk: fc.integer({ min: 201, max: 9000 }),
+  trouble: fc.constantFrom(...new Array(20).fill('none'), 'throws', 'hangs', 'silent'),
+});
 
 const action = fc.oneof(
   { weight: 5, arbitrary: fc.record({ type: fc.constant('quiet' as const), ms: ms(2500) }) },
@@ -87,15 +92,19 @@ class TracedVoice extends FakeVoice {
     return {
       async *synthesize(text: string) {
         const id = texts.push(text);
-        const { firstMs, gapMs, chunk } = plans[id % Math.max(1, plans.length)] ?? {
+        const { firstMs, gapMs, chunk, trouble } = plans[id % Math.max(1, plans.length)] ?? {
           firstMs: 0,
           gapMs: 0,
           chunk: 4000,
+          trouble: 'none',
         };
         if (firstMs > 0) await wait(firstMs);
+        if (trouble === 'silent') return;
         for (let left = text.length * MS_PER_CHAR * 16; left > 0; left -= chunk) {
           yield new Int16Array(Math.min(left, chunk)).fill(id);
           if (gapMs > 0) await wait(gapMs);
+          if (trouble === 'throws') throw new Error('broken');
+          if (trouble === 'hangs') await new Promise(() => {});
         }
       },
       close() {},
