@@ -178,8 +178,10 @@ export class ScheduledCall {
       this.#number += 1;
       const number = this.#number;
       // Whatever a stopped model still gives is lost, and that is right.
+      this.rig.clock.after(1, () => {
+        if (!request.signal.aborted) this.taken.add(number);
+      });
       yield { type: 'text', delta: `${sentence(number)} ` };
-      if (!request.signal.aborted) this.taken.add(number);
       await wait(plan.gapMs);
     }
     if (plan.tool === 'none') return;
