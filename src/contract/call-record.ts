@@ -91,6 +91,7 @@ export interface TurnLatency {
 export interface ToolCall {
   name: string;
   startedAt: number;
+  /** Null while it runs, also when the turn was interrupted meanwhile: what became of it then stands in its transcript entry. */
   durationMs: number | null;
   error: string | null;
 }

@@ -26,6 +26,8 @@ export interface AgentVoiceOptions {
   readonly settings: TurnTakingSettings;
   readonly timeouts: { readonly firstMs: number; readonly nextMs: number };
   readonly interruptible: boolean;
+  /** False while nobody listens, and after the end of the call: a reply then does not begin. */
+  readonly maySpeak: () => boolean;
   /** What the language stage may call. Closed with the voice. */
   readonly tools?: ToolBox | undefined;
   readonly guardrails?: Guardrails | undefined;
@@ -36,6 +38,8 @@ export interface AgentVoiceOptions {
 export interface Manner {
   /** Whether the caller can interrupt it. @default as the agent's options say */
   readonly interruptible?: boolean;
+  /** It interrupts a caller who speaks without end, and cannot be interrupted before they had the time to notice. */
+  readonly cutsIn?: boolean;
   /** The call ends with it, unless the caller has something to say. */
   readonly last?: boolean;
 }
@@ -54,6 +58,9 @@ export interface Utterance {
 /** In the first second of what it says, and in the last, the agent is not easily interrupted. */
 const EDGE_MS = 1000;
 
+/** Who is interrupted has stopped by then, if they will. */
+const CUT_IN_MS = 2000;
+
 export class AgentVoice {
   readonly #options: AgentVoiceOptions;
   readonly #fillers: Fillers;
@@ -68,6 +75,7 @@ export class AgentVoice {
     const { clock, playout, logger } = options.context;
     this.#fillers = new Fillers({
       phrases: options.settings.fillers,
+      guardrails: options.guardrails,
       voice: () => options.stages.voice,
       playout,
       clock,
@@ -94,7 +102,8 @@ export class AgentVoice {
 
   /** True when there is a reply that the caller may interrupt. */
   get yields(): boolean {
-    return this.#reply !== undefined && (this.#manner.interruptible ?? this.#options.interruptible);
+    if (this.#reply === undefined || this.#isCuttingIn) return false;
+    return this.#manner.interruptible ?? this.#options.interruptible;
   }
 
   get phase(): AgentPhase {
@@ -109,12 +118,12 @@ export class AgentVoice {
     return isNew || isEnding || now - audibleAt < EDGE_MS ? 'careful' : 'speaking';
   }
 
-  /** Begins a reply. Only one may be under way. Returns false when there is no voice. */
+  /** Begins a reply. Only one may be under way. Returns false when there is no voice, or nobody to hear it. */
   say(utterance: Utterance): boolean {
-    const { context, stages, settings, timeouts, tools, guardrails, events } = this.#options;
+    const { context, stages, settings, timeouts, tools, guardrails, events, maySpeak } = this.#options;
     const { playout, clock } = context;
     const { voice } = stages;
-    if (voice === undefined) return false;
+    if (voice === undefined || !maySpeak()) return false;
     const { latency, source, awaited, manner = {}, answers } = utterance;
     this.#generation += 1;
     const reply = new Reply({
@@ -160,14 +169,10 @@ export class AgentVoice {
     return this.#options.settings.echoGuard && this.#echo.isEcho(text, piece);
   }
 
-  /** Clears the carrier and stops language and voice in this tick. Undefined when there was nothing to stop. */
+  /** Clears the carrier and stops language and voice in this tick. Undefined when there was no reply to stop. */
   interrupt(): ReplySplit | undefined {
-    return this.#reply === undefined ? undefined : this.#stop(this.#options.context.playout.clear());
-  }
-
-  /** Stops without a word to the carrier: the line, or the voice, is gone anyway. */
-  stop(): ReplySplit | undefined {
-    return this.#stop(this.#options.context.playout.playedMs);
+    const isSilent = this.#reply === undefined && this.#fillers.sounding === undefined;
+    return isSilent ? undefined : this.#stop(this.#options.context.playout.clear());
   }
 
   /** Says `text` as the last sentence of the reply. Returns false when there is none. */
@@ -181,7 +186,8 @@ export class AgentVoice {
   close(): ReplySplit | undefined {
     // First, so that what the reply tells of its tools is settled.
     this.#options.tools?.close();
-    const split = this.stop();
+    // Without a word to the carrier: the line is gone anyway.
+    const split = this.#stop(this.#options.context.playout.playedMs);
     this.#fillers.close();
     return split;
   }
@@ -191,12 +197,19 @@ export class AgentVoice {
     return this.#manner.last === true;
   }
 
+  get #isCuttingIn(): boolean {
+    const audibleMs =
+      this.#options.context.clock.now() - (this.#reply?.audibleAt ?? Number.POSITIVE_INFINITY);
+    return this.#manner.cutsIn === true && audibleMs < CUT_IN_MS;
+  }
+
   #stop(playedMs: number): ReplySplit | undefined {
     const reply = this.#reply;
     this.#reply = undefined;
     this.#echo.silent();
+    const split = reply?.stop(playedMs);
     this.#fillers.cut(playedMs);
-    return reply?.stop(playedMs);
+    return split;
   }
 
   #finished(tell: () => void): void {

@@ -2,7 +2,7 @@
 // recogniser is asked for what it still has.
 import { FRAME_MS } from '../audio/format.js';
 import type { TranscriptEntry } from '../contract/call-record.js';
-import { Endpointing } from './endpointing.js';
+import { type EndOfTurn, Endpointing } from './endpointing.js';
 import type { EngineContext } from './engine.js';
 import type { Lexicon } from './lexicon.js';
 import { PendingTurn, type TurnTimes } from './pending-turn.js';
@@ -17,8 +17,8 @@ export interface CallerTurnEvents {
   speechStarted(beforeMs: number): void;
   /** There is new text: all of it so far. */
   words(text: string): void;
-  /** The caller has gone quiet. `endedAt` is the clock's time of their last sound. */
-  quiet(endedAt: number): void;
+  /** The caller has gone quiet, or speaks without end. */
+  quiet(end: EndOfTurn): void;
   /** Asks the recogniser for what it still has. */
   finishUtterance(): void;
   /** Keys have become complete, and nothing else is waited for that they could be answered with. */
@@ -59,6 +59,7 @@ export class CallerTurn {
   #soundBeganAt: number | undefined;
   /** Keys that no turn has taken, in words. */
   #pressed = '';
+  #isClosed = false;
 
   constructor(options: CallerTurnOptions) {
     this.#options = options;
@@ -81,7 +82,7 @@ export class CallerTurn {
         maxMs: settings.maxSilenceMs,
       },
       guardOnly: options.isToldEnds,
-      onEndOfTurn: (endedAt) => events.quiet(endedAt),
+      onEndOfTurn: (end) => events.quiet(end),
     });
   }
 
@@ -123,6 +124,8 @@ export class CallerTurn {
     if (isFinal) this.#speech.final(said);
     else this.#speech.partial(said);
     const after = this.#speech.text;
+    // Who was told of the text may have ended the call.
+    if (this.#isClosed) return;
     if (this.#pending.isOpen) {
       if (this.#speech.settled || (isFinal && after === '')) this.#complete();
       return;
@@ -140,11 +143,11 @@ export class CallerTurn {
   /** The recogniser says that the caller has finished. */
   endRecognised(): void {
     if (this.#endpointing.finish() || this.#pending.isOpen || this.#speech.text === '') return;
-    this.#options.events.quiet(this.#options.context.clock.now());
+    this.#options.events.quiet({ endedAt: this.#options.context.clock.now(), isCutShort: false });
   }
 
   press(key: string): void {
-    this.#keys.press(key);
+    if (!this.#isClosed) this.#keys.press(key);
   }
 
   /** What the agent has just said: it may have asked for a number. */
@@ -153,8 +156,9 @@ export class CallerTurn {
   }
 
   /** Waits for what the recogniser still has; for words after a wordless interruption until `resumeAfterMs` of silence. */
-  awaitText(speechEndedAt: number, { isResuming }: { isResuming: boolean }): void {
-    const pending = this.#pending.open(speechEndedAt);
+  awaitText(end: EndOfTurn, { isResuming }: { isResuming: boolean }): void {
+    if (this.#isClosed) return;
+    const pending = this.#pending.open(end);
     this.#options.events.finishUtterance();
     // The recogniser may have answered at once, or failed.
     if (!this.#pending.isStill(pending)) return;
@@ -163,7 +167,7 @@ export class CallerTurn {
       this.#complete();
       return;
     }
-    const silentUntil = speechEndedAt + this.#options.settings.resumeAfterMs;
+    const silentUntil = end.endedAt + this.#options.settings.resumeAfterMs;
     const wordlessMs = isResuming ? Math.max(0, silentUntil - pending.turnEndedAt) : NO_TEXT_WAIT_MS;
     this.#pending.limit(text === '' ? wordlessMs : OPEN_TEXT_WAIT_MS, () => this.#complete());
   }
@@ -187,15 +191,16 @@ export class CallerTurn {
     this.#startedAt = undefined;
   }
 
-  /** What the caller is in the middle of is no longer waited for. Words stay. */
+  /** What the caller is in the middle of is no longer waited for. Words and keys stay. */
   interruptListening(): void {
     this.#pending.take();
     this.#endpointing.reset();
-    this.#keys.reset();
+    this.#addKeys(this.#keys.take());
     this.#detector = new SpeechDetector();
   }
 
   close(): void {
+    this.#isClosed = true;
     this.interruptListening();
     this.#activity?.close();
   }
@@ -206,14 +211,18 @@ export class CallerTurn {
     this.#startedAt ??= clock.wallNow() - SPEECH_START_MS;
     if (!this.#endpointing.active) this.#soundBeganAt = beganAt;
     this.#speech.speechStarted();
-    this.#pending.take();
+    this.#pending.revoke();
     this.#endpointing.speechStarted(beganAt);
     this.#options.events.speechStarted(SPEECH_START_MS - FRAME_MS);
   }
 
   #keysComplete(keys: string): void {
-    this.#pressed = `${this.#pressed} ${keysAsText(keys)}`.trim();
+    this.#addKeys(keys);
     if (!this.isActive) this.#options.events.keysComplete();
+  }
+
+  #addKeys(keys: string): void {
+    if (keys !== '') this.#pressed = `${this.#pressed} ${keysAsText(keys)}`.trim();
   }
 
   /** Keys that are still being pressed belong to the turn: they are waited for. */

@@ -55,10 +55,16 @@ export function waitAfter(
   return openEndings.has(words.at(-1) ?? '') ? waits.openMs : waits.baseMs;
 }
 
+export interface EndOfTurn {
+  /** The clock's time of the last voiced frame. */
+  readonly endedAt: number;
+  /** The caller has not finished, but has spoken for so long that somebody else must have a say. */
+  readonly isCutShort: boolean;
+}
+
 export interface EndpointingOptions {
   readonly clock: Clock;
-  /** The caller has finished. `endedAt` is the clock's time of the last voiced frame. */
-  readonly onEndOfTurn: (endedAt: number) => void;
+  readonly onEndOfTurn: (end: EndOfTurn) => void;
   readonly waits?: EndpointingWaits;
   readonly lexicon?: Lexicon;
   /** The recogniser tells the end of a turn: silence ends one only after `maxMs`. @default false */
@@ -68,7 +74,7 @@ export interface EndpointingOptions {
 /** Decides the end of the caller's turn. It listens from `speechStarted` or the first text until it has decided or is reset. */
 export class Endpointing {
   readonly #clock: Clock;
-  readonly #onEndOfTurn: (endedAt: number) => void;
+  readonly #onEndOfTurn: (end: EndOfTurn) => void;
   readonly #waits: EndpointingWaits;
   readonly #lexicon: Lexicon | undefined;
   readonly #guardOnly: boolean;
@@ -159,7 +165,8 @@ export class Endpointing {
     const lastedMs = this.#clock.now() - this.#startedAt;
     const wait = this.#guardOnly ? this.#waits.maxMs : this.#silenceNeededMs();
     const long = lastedMs >= LONG_TURN_MS && this.#silenceMs >= LONG_TURN_PAUSE_MS;
-    if (this.#silenceMs >= wait || long || lastedMs >= LONGEST_TURN_MS) this.#finish();
+    if (this.#silenceMs >= wait) this.#finish();
+    else if (long || lastedMs >= LONGEST_TURN_MS) this.#finish({ isCutShort: true });
   }
 
   #silenceNeededMs(): number {
@@ -167,9 +174,9 @@ export class Endpointing {
     return Math.min(waitAfter(this.#text, this.#waits, hints), this.#waits.maxMs);
   }
 
-  #finish(): void {
+  #finish({ isCutShort = false } = {}): void {
     const endedAt = this.#voicedAt;
     this.reset();
-    this.#onEndOfTurn(endedAt);
+    this.#onEndOfTurn({ endedAt, isCutShort });
   }
 }

@@ -5,10 +5,12 @@ import { describeError, type Logger } from '../base/log.js';
 import type { TranscriptEntry } from '../contract/call-record.js';
 import type { TextToSpeechSession } from '../providers/text-to-speech.js';
 import { guardedStream } from './guarded-stream.js';
+import type { Guardrails } from './guardrails.js';
 import { heardPart } from './heard-text.js';
 
 export interface FillersOptions {
   readonly phrases: readonly string[];
+  readonly guardrails: Guardrails | undefined;
   readonly voice: () => TextToSpeechSession | undefined;
   readonly playout: Playout;
   readonly clock: Clock;
@@ -45,6 +47,7 @@ export class Fillers {
   #lastTurn = -1;
   #playing: Playing | undefined;
   #timer: Timer | undefined;
+  #awaited: AwaitedAnswer | undefined;
 
   constructor(options: FillersOptions) {
     this.#options = options;
@@ -53,29 +56,19 @@ export class Fillers {
   /** Synthesises the next phrase, unless it is there. A voice that fails here only costs the filler. */
   prepare(): void {
     const phrase = this.#phrase;
-    const voice = this.#options.voice();
-    if (phrase === undefined || voice === undefined || this.#preparing || this.#audio.has(phrase)) return;
-    this.#preparing = true;
-    this.#synthesize(voice, phrase)
-      .catch((error: unknown) => {
-        if (this.#abort.signal.aborted) return;
-        this.#options.logger.warn(describeError(error), 'a filler could not be synthesised');
-      })
-      .finally(() => {
-        this.#preparing = false;
-      });
+    if (phrase !== undefined && !this.#preparing) void this.#load(phrase);
   }
 
   /** Says a phrase after a while, if the answer is then still awaited. */
   arm(answer: AwaitedAnswer): void {
     this.disarm();
     if (this.#phrase === undefined || answer.turnIndex === this.#lastTurn) return;
-    this.#timer = this.#options.clock.after(answer.delayMs, () => {
-      if (answer.isAwaited()) this.#say(answer.turnIndex);
-    });
+    this.#awaited = answer;
+    this.#timer = this.#options.clock.after(answer.delayMs, () => void this.#sayAllowed(answer));
   }
 
   disarm(): void {
+    this.#awaited = undefined;
     this.#timer?.cancel();
     this.#timer = undefined;
   }
@@ -110,11 +103,24 @@ export class Fillers {
     return phrases[this.#next % phrases.length];
   }
 
-  #say(turnIndex: number): void {
+  /** Guardrails see the phrase now, and may have another one said. */
+  async #sayAllowed(answer: AwaitedAnswer): Promise<void> {
+    const { guardrails } = this.#options;
+    const phrase = this.#phrase;
+    if (phrase === undefined || !this.#audio.has(phrase) || !answer.isAwaited()) return;
+    if (guardrails === undefined) {
+      this.#say(phrase, answer.turnIndex);
+      return;
+    }
+    const text = (await guardrails.check(phrase, this.#abort.signal)).join(' ');
+    if (text !== '') await this.#load(text);
+    if (this.#awaited === answer && answer.isAwaited()) this.#say(text, answer.turnIndex);
+  }
+
+  #say(text: string, turnIndex: number): void {
     const { playout, clock, tell } = this.#options;
-    const text = this.#phrase;
-    const audio = text === undefined ? undefined : this.#audio.get(text);
-    if (text === undefined || audio === undefined) return;
+    const audio = this.#audio.get(text);
+    if (audio === undefined) return;
     const startMs = playout.pushedMs;
     playout.push(audio);
     const entry: TranscriptEntry = {
@@ -130,6 +136,20 @@ export class Fillers {
     this.#next += 1;
     tell(entry);
     this.prepare();
+  }
+
+  async #load(text: string): Promise<void> {
+    const voice = this.#options.voice();
+    if (voice === undefined || this.#audio.has(text)) return;
+    this.#preparing = true;
+    try {
+      await this.#synthesize(voice, text);
+    } catch (error) {
+      if (this.#abort.signal.aborted) return;
+      this.#options.logger.warn(describeError(error), 'a filler could not be synthesised');
+    } finally {
+      this.#preparing = false;
+    }
   }
 
   async #synthesize(voice: TextToSpeechSession, phrase: string): Promise<void> {

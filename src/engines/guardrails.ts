@@ -5,8 +5,9 @@ import { guardedValue } from './guarded-stream.js';
 import { SentenceSplitter } from './sentence-splitter.js';
 
 /**
- * Looks at a sentence before it is spoken: true lets it pass, false drops it, a text is said in its place. Anything else, a throw,
- * and no answer within a second drop it, too.
+ * Looks at a sentence before it is spoken, whoever wrote it: the greeting, fillers and the apology for a failure are shown like what
+ * the language stage says. True lets it pass, false drops it, a text is said in its place. Anything else, a throw, and no answer
+ * within a second drop it, too. What is dropped of an answer stands in the turn's `agentTextUnheard`.
  */
 export type Guardrail = (
   sentence: string,

@@ -18,6 +18,7 @@ export class IdlePrompts {
   readonly #options: IdlePromptsOptions;
   #asked = 0;
   #timer: Timer | undefined;
+  #isClosed = false;
 
   constructor(options: IdlePromptsOptions) {
     this.#options = options;
@@ -27,6 +28,7 @@ export class IdlePrompts {
   wait(): void {
     const { clock, afterMs } = this.#options;
     this.#timer?.cancel();
+    if (this.#isClosed) return;
     this.#timer = clock.after(afterMs, () => this.#look(clock.now() + afterMs));
   }
 
@@ -40,6 +42,12 @@ export class IdlePrompts {
   pause(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
+  }
+
+  /** The call is over. Idempotent. */
+  close(): void {
+    this.#isClosed = true;
+    this.pause();
   }
 
   #look(latest: number): void {

@@ -1,10 +1,13 @@
 // A caller who has finished, while the recogniser may still have words.
 import type { Clock, Timer } from '../base/clock.js';
+import type { EndOfTurn } from './endpointing.js';
 
 /** When the caller's last sound was, and when it was decided that it was the last, on the clock. */
 export interface TurnTimes {
   readonly speechEndedAt: number;
   readonly turnEndedAt: number;
+  /** The caller was in the middle of a monologue: more words are for the next turn. */
+  readonly isCutShort: boolean;
 }
 
 export class PendingTurn {
@@ -21,10 +24,15 @@ export class PendingTurn {
   }
 
   /** Takes the place of one that is open. */
-  open(speechEndedAt: number): TurnTimes {
+  open({ endedAt, isCutShort }: EndOfTurn): TurnTimes {
     this.take();
-    this.#times = { speechEndedAt, turnEndedAt: this.#clock.now() };
+    this.#times = { speechEndedAt: endedAt, turnEndedAt: this.#clock.now(), isCutShort };
     return this.#times;
+  }
+
+  /** The caller speaks again: nothing is complete, unless it was cut short. */
+  revoke(): void {
+    if (this.#times?.isCutShort !== true) this.take();
   }
 
   /** True while it is these times' turn that is open. */

@@ -1,27 +1,24 @@
-// One call of the pipeline: who has the floor. What the caller does is gathered in `caller-turn`, what the agent says is in
-// `agent-voice`; here is what follows from one for the other.
+// One call of the pipeline: its stages, and its life from the start to the end, trouble included. What the caller does is gathered in
+// `caller-turn`, what the agent says is in `agent-voice`, and who has the floor is decided in `dialogue`.
 import type { Timer } from '../base/clock.js';
 import type { TranscriptEntry } from '../contract/call-record.js';
 import type { SpeechToTextEvents } from '../providers/speech-to-text.js';
-import { AgentVoice, type Manner, type Utterance } from './agent-voice.js';
-import { BargeIn, type BargeInDecision } from './barge-in.js';
+import { AgentVoice, type Manner } from './agent-voice.js';
+import { BargeIn } from './barge-in.js';
 import { CallerTurn } from './caller-turn.js';
 import { Conversation } from './conversation.js';
+import { Dialogue } from './dialogue.js';
+import type { EndOfTurn } from './endpointing.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, Resumption, SpokenText } from './engine.js';
 import { IdlePrompts } from './idle-prompts.js';
 import { LanguageStage } from './language-stage.js';
 import { lexiconFor } from './lexicon.js';
-import type { TurnTimes } from './pending-turn.js';
 import { APOLOGY, APOLOGY_LIMIT_MS, FAILED, type Stage, toFailure } from './pipeline-failure.js';
 import type { PipelineCallOptions } from './pipeline-call-options.js';
 import { PipelineStages } from './pipeline-stages.js';
-import { onlyText, type ReplyOutcome, type ReplySplit } from './reply.js';
-import type { SpokenSplit } from './speaker.js';
+import type { ReplyOutcome } from './reply.js';
 import { TurnBook } from './turn-book.js';
-import type { TurnLatencyMeter } from './turn-latency.js';
 import { UsageMeter } from './usage-meter.js';
-
-const NOTHING: SpokenSplit = { heard: '', unheard: '' };
 
 export class PipelineCall implements Engine {
   readonly mode = 'pipeline';
@@ -33,12 +30,10 @@ export class PipelineCall implements Engine {
   readonly #turns: TurnBook;
   readonly #caller: CallerTurn;
   readonly #agent: AgentVoice;
-  readonly #bargeIn: BargeIn;
+  readonly #dialogue: Dialogue;
   readonly #idle: IdlePrompts | undefined;
   readonly #usage: UsageMeter;
   #apology: Timer | undefined;
-  /** Rest of an answer that was cut off, until it is known that words were meant by it. */
-  #cutOff = '';
   #failure: EngineFailure | undefined;
   #held = false;
   #state: 'new' | 'live' | 'ending' | 'closed' = 'new';
@@ -69,8 +64,10 @@ export class PipelineCall implements Engine {
       tell,
       stages: this.#stages,
       settings,
+      maySpeak: () => this.#state === 'live' && !this.#held,
       events: {
         spoken: (text) => this.#turns.spoken(text),
+        called: (runs) => this.#turns.called(runs),
         finished: (outcome) => this.#attempt('engine', () => this.#finished(outcome)),
         failed: (stage, error) => this.#fail(stage, error),
         usage: (usage, turnIndex) => this.#usage.thought(usage, turnIndex),
@@ -78,7 +75,6 @@ export class PipelineCall implements Engine {
     });
     const lexicon = lexiconFor(language);
     const { interruptAfterMs: voicedMs, interruptAfterWords: words } = settings;
-    this.#bargeIn = new BargeIn({ voicedMs, words, lexicon });
     this.#caller = new CallerTurn({
       context,
       settings,
@@ -89,11 +85,11 @@ export class PipelineCall implements Engine {
       isEcho: (text, piece) => this.#agent.isEcho(text, piece),
       events: {
         speechStarted: (beforeMs) => this.#callerSpeaks(beforeMs),
-        words: (text) => this.#callerSays(text),
-        quiet: (endedAt) => this.#attempt('engine', () => this.#callerFinished(endedAt)),
-        finishUtterance: () => this.#attempt('stt', () => this.#stages.ears?.finishUtterance()),
-        keysComplete: () => this.#attempt('engine', () => this.#keysComplete()),
-        complete: (times) => this.#attempt('engine', () => this.#takeTurn(times)),
+        words: (text) => this.#dialogue.words(text),
+        quiet: (end) => this.#attempt('engine', () => this.#callerFinished(end)),
+        finishUtterance: () => this.#finishUtterance(),
+        keysComplete: () => this.#attempt('engine', () => this.#dialogue.keysComplete()),
+        complete: (times) => this.#attempt('engine', () => this.#dialogue.callerComplete(times)),
       },
     });
     this.#idle =
@@ -102,9 +98,21 @@ export class PipelineCall implements Engine {
         ...idle,
         clock,
         isSounding: () => this.#caller.isActive,
-        ask: (text) => this.#attempt('engine', () => this.#say(text)),
-        leave: (text) => this.#attempt('engine', () => this.#say(text, { last: true })),
+        ask: (text) => this.#prompt(text, {}),
+        leave: (text) => this.#prompt(text, { last: true }),
       });
+    this.#dialogue = new Dialogue({
+      clock,
+      caller: this.#caller,
+      agent: this.#agent,
+      turns: this.#turns,
+      bargeIn: new BargeIn({ voicedMs, words, lexicon }),
+      idle: this.#idle,
+      answer: this.#language.answer,
+      keysInterrupt: settings.keysInterrupt,
+      isListening: () => this.#isListening,
+      finishUtterance: () => this.#finishUtterance(),
+    });
   }
 
   start(): void {
@@ -120,25 +128,20 @@ export class PipelineCall implements Engine {
     if (this.#failure !== undefined) return;
     this.#attempt('llm', () => this.#language.warmUp());
     if (firstMessage === undefined || firstMessage === '') this.#idle?.wait();
-    else this.#say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
+    else this.#dialogue.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
   }
 
   pushAudio(frame: Int16Array): void {
     if (!this.#isListening) return;
     this.#attempt('stt', () => this.#stages.ears?.pushAudio(frame));
-    this.#attempt('engine', () =>
-      this.#caller.hear(frame, (voiced) => {
-        if (this.#agent.isBusy) this.#decide(this.#bargeIn.frame(voiced, this.#agent.phase));
-      }),
-    );
+    this.#attempt('engine', () => this.#caller.hear(frame, (voiced) => this.#dialogue.frame(voiced)));
   }
 
-  /** Keys are a turn of their own. The first of them already interrupts the agent. */
+  /** Keys are a turn of their own. */
   pushDtmf(digit: string): void {
     if (!this.#isListening) return;
     this.#attempt('engine', () => {
-      this.#idle?.callerActive();
-      this.#yieldToKeys();
+      this.#dialogue.keyPressed();
       this.#caller.press(digit);
     });
   }
@@ -152,11 +155,7 @@ export class PipelineCall implements Engine {
     this.#held = true;
     this.#attempt('engine', () => {
       this.#caller.interruptListening();
-      this.#bargeIn.reset();
-      const split = this.#interrupt();
-      // Who comes back has lost nothing of the sentence: it goes on where it was.
-      if (split !== undefined && this.#cutOff !== '') this.#cutOff = split.unheard;
-      this.#idle?.pause();
+      this.#dialogue.hold();
       if (this.#failure === undefined) return;
       this.#failure.untold = true;
       this.#end('provider-failed');
@@ -166,17 +165,15 @@ export class PipelineCall implements Engine {
   resume(how: Resumption): void {
     if (!this.#held) return;
     this.#held = false;
-    if (this.#state === 'live') this.#attempt('engine', () => this.#goOn(how));
+    if (this.#state === 'live') this.#attempt('engine', () => this.#dialogue.goOn(how));
   }
 
   close(): void {
     if (this.#state === 'closed') return;
-    this.#caller.take(this.#turns.userIndex);
-    const split = this.#agent.close() ?? NOTHING;
-    this.#turns.complete(split, { interrupted: split.unheard !== '' });
+    this.#dialogue.close();
     this.#state = 'closed';
     this.#apology?.cancel();
-    this.#idle?.pause();
+    this.#idle?.close();
     this.#caller.close();
     this.#stages.close();
   }
@@ -200,7 +197,8 @@ export class PipelineCall implements Engine {
   }
 
   #recognised(text: string, { isFinal }: { isFinal: boolean }): void {
-    if (this.#state !== 'live' || this.#failure !== undefined) return;
+    // A recogniser of the application may be plain JavaScript.
+    if (typeof text !== 'string' || this.#state !== 'live' || this.#failure !== undefined) return;
     this.#attempt('engine', () => this.#caller.recognised(text, { isFinal, isHeld: this.#held }));
   }
 
@@ -209,153 +207,34 @@ export class PipelineCall implements Engine {
     if (!this.#isListening || !this.#agent.isBusy || this.#caller.isActive) return;
     this.#attempt('engine', () => {
       this.#caller.soundRecognised();
-      this.#bargeIn.speechStarted();
+      this.#dialogue.speechStarted();
     });
   }
 
   #callerSpeaks(beforeMs: number): void {
-    if (this.#agent.isBusy) this.#bargeIn.speechStarted(beforeMs);
+    this.#dialogue.speechStarted(beforeMs);
     this.#attempt('llm', () => this.#language.warmUp());
     this.#agent.prepareFiller();
   }
 
-  #callerSays(text: string): void {
-    this.#idle?.callerActive();
-    if (this.#agent.isBusy) this.#decide(this.#bargeIn.text(text, this.#agent.phase));
+  /** Says something to a caller who says nothing. */
+  #prompt(text: string, manner: Manner): void {
+    if (this.#isListening) this.#attempt('engine', () => this.#dialogue.say(text, manner));
   }
 
-  #decide(decision: BargeInDecision): void {
-    if (!this.#agent.yields) return;
-    if (decision === 'interrupt') this.#interrupt();
-    else if (decision === 'dismiss') this.#caller.dismiss();
+  #callerFinished(end: EndOfTurn): void {
+    if (this.#state === 'live' && this.#failure === undefined) this.#dialogue.quiet(end);
   }
 
-  /** The caller takes the floor: in this tick the carrier is cleared and language and voice are stopped. */
-  #interrupt(): ReplySplit | undefined {
-    const split = this.#agent.interrupt();
-    if (split === undefined) return undefined;
-    this.#bargeIn.reset();
-    this.#idle?.wait();
-    if (split.heard === '' && this.#turns.userText !== '') {
-      this.#turns.dropAnswer(split);
-      return split;
-    }
-    this.#cutOff = split.rest;
-    this.#turns.complete(split, { interrupted: !this.#held || split.unheard !== '' });
-    return split;
-  }
-
-  /** Keys need no words to be meant: what they cut off is not said again. */
-  #yieldToKeys(): void {
-    if (!this.#options.turnTaking.keysInterrupt || !this.#agent.yields) return;
-    this.#interrupt();
-    this.#cutOff = '';
-  }
-
-  #callerFinished(speechEndedAt: number): void {
-    if (this.#state !== 'live' || this.#failure !== undefined) return;
-    if (this.#agent.isBusy) {
-      if (!this.#agent.yields) {
-        this.#attempt('stt', () => this.#stages.ears?.finishUtterance());
-        return;
-      }
-      this.#decide(this.#bargeIn.silence());
-      if (this.#agent.isBusy) {
-        this.#caller.forgetSound();
-        return;
-      }
-    }
-    this.#awaitText(speechEndedAt);
-  }
-
-  #awaitText(speechEndedAt: number): void {
-    this.#caller.awaitText(speechEndedAt, { isResuming: this.#cutOff !== '' || this.#turns.isOwed });
-  }
-
-  /** Who presses keys while the agent may not be interrupted is answered afterwards, like who speaks. */
-  #keysComplete(): void {
-    this.#yieldToKeys();
-    if (!this.#agent.isBusy) this.#takeUp();
-  }
-
-  /** Answers what has come while nobody could answer it. */
-  #takeUp(): void {
-    if (this.#caller.text !== '') this.#awaitText(this.#context.clock.now());
-    else if (this.#caller.hasKeys) this.#takeTurn(undefined);
-  }
-
-  /** What the caller says is complete: the agent's turn to speak. */
-  #takeTurn(times: TurnTimes | undefined): void {
-    if (!this.#isListening) return;
-    const { said, startedAt } = this.#caller.take(this.#turns.userIndex);
-    const cutOff = this.#cutOff;
-    this.#cutOff = '';
-    if (said === '' && (this.#turns.userText ?? '') === '') {
-      // A sound without words has cut the agent off: it goes on with what its tools gave, or with the sentence that was cut.
-      if (this.#turns.isOwed) this.#respondAgain();
-      else if (cutOff !== '') this.#say(cutOff);
-      return;
-    }
-    const turn = this.#turns.open(said, startedAt);
-    if (times !== undefined) turn.latency.callerFinished(times, this.#context.clock.now());
-    this.#respond(turn, times?.speechEndedAt);
-  }
-
-  /** The caller waits for the answer since `since`. */
-  #respond({ index, latency }: { index: number; latency: TurnLatencyMeter }, since?: number): void {
-    const answers = { turnIndex: index, since: since ?? this.#context.clock.now() };
-    const { unsettled: awaited } = this.#turns;
-    this.#begin({ latency, source: this.#language.answer, awaited, answers });
-  }
-
-  /** Nobody has said anything more. */
-  #respondAgain(): void {
-    this.#respond(this.#turns.open('', this.#context.clock.wallNow()));
-  }
-
-  /** A turn that the agent opens itself. */
-  #say(text: string, manner: Manner = {}): void {
-    const { latency } = this.#turns.open('', this.#context.clock.wallNow());
-    this.#begin({ latency, source: () => onlyText(text), manner });
-  }
-
-  #begin(utterance: Utterance): void {
-    this.#bargeIn.reset();
-    this.#idle?.pause();
-    this.#agent.say(utterance);
-  }
-
-  /** After a hold: words that came before it are answered, and what it cut off is said after all where that is wanted. */
-  #goOn(how: Resumption): void {
-    const cutOff = this.#cutOff;
-    this.#idle?.wait();
-    if (how === 'listen') {
-      this.#cutOff = '';
-      this.#turns.complete(NOTHING, { interrupted: true });
-    }
-    if (this.#caller.text !== '') this.#awaitText(this.#context.clock.now());
-    // A caller who was not transferred is told so.
-    else if (this.#turns.isOwed) this.#respondAgain();
-    else if (how === 'listen') return;
-    else if ((this.#turns.userText ?? '') !== '') this.#respondAgain();
-    else if (cutOff !== '') {
-      this.#cutOff = '';
-      this.#say(cutOff);
-    }
+  #finishUtterance(): void {
+    this.#attempt('stt', () => this.#stages.ears?.finishUtterance());
   }
 
   #finished(outcome: ReplyOutcome): void {
-    this.#bargeIn.reset();
-    this.#caller.agentSaid(outcome.heard);
-    this.#turns.complete(outcome, { interrupted: false });
-    const isSounding = this.#caller.isSounding;
-    const hasMore = this.#caller.text !== '' || this.#caller.hasKeys;
+    this.#dialogue.finished(outcome);
     if (this.#failure !== undefined) this.#end('provider-failed');
     else if (outcome.endCall) this.#end('agent-hangup');
-    // Words or keys that came while the agent could not be interrupted, or an agreement to what it said.
-    else if (hasMore && !isSounding) this.#takeUp();
-    else if (this.#agent.wasLast && !hasMore && !isSounding) this.#end('idle');
-    else this.#idle?.wait();
+    else if (!this.#dialogue.handOver()) this.#end('idle');
   }
 
   /** A provider has failed. The caller hears that something went wrong, if there is a voice to say it. */
@@ -368,14 +247,13 @@ export class PipelineCall implements Engine {
     this.#idle?.pause();
     if (stage === 'tts' || this.#stages.voice === undefined || this.#held) {
       this.#failure.untold = true;
-      const split = this.#agent.stop();
-      this.#turns.complete(split ?? NOTHING, { interrupted: split !== undefined });
+      this.#dialogue.stop();
       this.#end('provider-failed');
       return;
     }
     if (apologising) return;
     this.#apology = this.#context.clock.after(APOLOGY_LIMIT_MS, () => this.#end('provider-failed'));
-    if (!this.#agent.conclude(APOLOGY)) this.#say(APOLOGY);
+    if (!this.#agent.conclude(APOLOGY)) this.#dialogue.say(APOLOGY);
   }
 
   #end(reason: 'agent-hangup' | 'provider-failed' | 'idle'): void {

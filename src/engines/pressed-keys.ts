@@ -32,17 +32,17 @@ export class PressedKeys {
     else this.#timer = this.#options.clock.after(this.#options.pauseMs, () => this.#complete());
   }
 
-  /** Forgets the keys. */
-  reset(): void {
+  /** Gives the keys out as they are, and waits for no more. */
+  take(): string {
+    const keys = this.#keys;
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#keys = '';
+    return keys;
   }
 
   #complete(): void {
-    const keys = this.#keys;
-    this.reset();
-    this.#options.onComplete(keys);
+    this.#options.onComplete(this.take());
   }
 }
 

@@ -6,6 +6,7 @@ import type { LanguageModelEvent, ModelToolCall, TokenUsage } from '../providers
 import type { TextToSpeechSession } from '../providers/text-to-speech.js';
 import { guardedStream } from './guarded-stream.js';
 import type { Guardrails } from './guardrails.js';
+import { SentenceGate } from './sentence-gate.js';
 import { SentenceSplitter } from './sentence-splitter.js';
 import { type CutSplit, Speaker } from './speaker.js';
 import { CALL_ENDS, CALL_GOES_ON } from './tools/built-in-tools.js';
@@ -35,6 +36,8 @@ export interface ReplyEvents {
   finished(outcome: ReplyOutcome): void;
   /** A stage failed. After `llm` what was said goes on and `conclude` must follow; after `tts` nothing more is spoken. */
   failed(stage: 'llm' | 'tts', error: unknown): void;
+  /** Tools were called. They may be done already. */
+  called?(runs: readonly ToolRun[]): void;
   /** What the language stage has used. Comes after `stop`, too. */
   usage?(usage: TokenUsage): void;
 }
@@ -73,16 +76,17 @@ const MAX_ROUNDS = 5;
 /** One per generation. After `stop` none of its events and none of its audio comes any more: what is late is late for a dead object. */
 export class Reply {
   readonly #options: ReplyOptions;
+  /** Ends the thinking, of which speaking may go on for a while. */
   readonly #abort = new AbortController();
   readonly #splitter = new SentenceSplitter();
+  readonly #gate: SentenceGate;
   readonly #speaker: Speaker;
   readonly #rounds: SaidRound[] = [];
   /** Sentences of the round that is on. */
   #sentences: string[] = [];
   #length = 0;
   #hurry: Timer | undefined;
-  /** Sentences that are with the guardrails: they leave them in order. */
-  #checking: Promise<void> = Promise.resolve();
+  #lastWords: SentenceGate | undefined;
   #endCall = false;
   #stopped = false;
   #isFinished = false;
@@ -91,7 +95,8 @@ export class Reply {
 
   constructor(options: ReplyOptions) {
     this.#options = options;
-    const { id, voice, playout, clock, latency, events } = options;
+    const { id, voice, playout, clock, latency, events, guardrails } = options;
+    this.#gate = new SentenceGate({ guardrails, pass: (sentence) => this.#speak(sentence) });
     this.#speaker = new Speaker({
       id,
       voice,
@@ -137,13 +142,19 @@ export class Reply {
     this.#speaker.markPlayed(name);
   }
 
-  /** Says `text` as the last sentence, in the place of whatever the language stage has not yet given. */
+  /** Says `text` behind what is with the voice already, in the place of everything else. Guardrails see it, too. */
   conclude(text: string): void {
     if (this.#stopped) return;
     this.#hurry?.cancel();
     this.#abort.abort();
-    this.#speaker.say(text);
-    this.#speaker.complete();
+    this.#gate.shut();
+    this.#lastWords = new SentenceGate({
+      guardrails: this.#options.guardrails,
+      pass: (sentence) => this.#speaker.say(sentence),
+    });
+    const said = this.#lastWords.enter([text]);
+    if (said === undefined) this.#speaker.complete();
+    else void said.then(() => this.#speaker.complete());
   }
 
   /**
@@ -156,13 +167,15 @@ export class Reply {
     this.#abort.abort();
     this.#release(false);
     this.#settleEnd(CALL_GOES_ON);
+    const gates = [this.#gate, ...(this.#lastWords === undefined ? [] : [this.#lastWords])];
+    for (const gate of gates) gate.shut();
     const split = this.#speaker.stop(playedMs);
-    const unspoken = this.#splitter.flush().join(' ');
+    const unsaid = [...gates.flatMap(({ waiting }) => waiting), ...this.#splitter.flush()].join(' ');
     const { rounds, heardAfter } = dealOut(split.heard, this.#rounds);
     return {
       heard: split.heard,
-      unheard: `${split.unheard} ${unspoken}`.trim(),
-      rest: `${split.rest} ${unspoken}`.trim(),
+      unheard: joined([split.unheard, ...gates.flatMap(({ dropped }) => dropped), unsaid]),
+      rest: joined([split.rest, unsaid]),
       rounds,
       heardAfter,
       isOwed: !this.#isFinished && rounds.length > 0 && heardAfter === '',
@@ -204,24 +217,24 @@ export class Reply {
       for await (const event of guardedStream(source(asked, rounds), guard)) {
         this.#count(event);
         if (signal.aborted) return [];
-        if (event.type === 'end-call') this.#endCall = true;
-        if (event.type === 'tool-call') calls.push(event);
-        if (event.type !== 'text' || event.delta === '') continue;
+        if (event?.type === 'end') break;
+        if (event?.type === 'end-call') this.#endCall = true;
+        if (isToolCall(event)) calls.push(event);
+        if (!isText(event)) continue;
         latency.reached('firstToken', clock.now());
-        this.#hurry ??= clock.after(HURRY_MS, () => void this.#say(this.#splitter.hurry()));
+        this.#hurry ??= clock.after(HURRY_MS, () => this.#gate.enter(this.#splitter.hurry()));
         const delta = event.delta.slice(0, MAX_CHARS - this.#length);
         this.#length += delta.length;
-        await this.#say(this.#splitter.push(delta));
+        await this.#gate.enter(this.#splitter.push(delta));
         if (this.#length >= MAX_CHARS) break;
       }
     } finally {
       asking.abort();
     }
-    if (!signal.aborted) await this.#say(this.#splitter.flush());
+    if (!signal.aborted) await this.#gate.enter(this.#splitter.flush());
     return this.#options.tools === undefined ? [] : calls;
   }
 
-  /** Events that a model sends are not ours: one of no known type is none. */
   #count(event: LanguageModelEvent): void {
     if (event?.type === 'usage') this.#options.events.usage?.(event.usage);
   }
@@ -238,6 +251,7 @@ export class Reply {
     const hearing = { caughtUp: () => this.#caughtUp() };
     const runs = this.#rounds.length >= MAX_ROUNDS ? tools.refuse(calls) : tools.start(calls, hearing);
     this.#rounds.push({ sentences: this.#sentences, runs });
+    this.#options.events.called?.(runs);
     this.#sentences = [];
     const end = runs.filter((run) => run.endsCall && !run.isSettled);
     if (end.length > 0) this.#endCall = true;
@@ -255,27 +269,6 @@ export class Reply {
     });
     await Promise.race([stopped, Promise.all(runs.map((run) => run.settled))]);
     signal.removeEventListener('abort', stop);
-  }
-
-  /** Where there are guardrails: resolves when they have let through, or dropped, all that was said so far. */
-  #say(pieces: readonly string[]): Promise<void> | undefined {
-    const { guardrails } = this.#options;
-    if (guardrails === undefined) {
-      for (const piece of pieces) this.#speak(piece);
-      return undefined;
-    }
-    if (pieces.length > 0) this.#checking = this.#checking.then(() => this.#sayChecked(guardrails, pieces));
-    return this.#checking;
-  }
-
-  async #sayChecked(guardrails: Guardrails, pieces: readonly string[]): Promise<void> {
-    const { signal } = this.#abort;
-    for (const piece of pieces) {
-      if (signal.aborted) return;
-      const allowed = await guardrails.check(piece, signal);
-      if (signal.aborted) return;
-      for (const sentence of allowed) this.#speak(sentence);
-    }
   }
 
   #speak(sentence: string): void {
@@ -314,6 +307,19 @@ export class Reply {
   #fail(stage: 'llm' | 'tts', error: unknown): void {
     if (!this.#stopped) this.#options.events.failed(stage, error);
   }
+}
+
+/** Events that a model sends are not ours: one that is of no known type, or not what its type says, is none. */
+function isText(event: LanguageModelEvent): event is LanguageModelEvent & { type: 'text' } {
+  return event?.type === 'text' && typeof event.delta === 'string' && event.delta !== '';
+}
+
+function isToolCall(event: LanguageModelEvent): event is LanguageModelEvent & { type: 'tool-call' } {
+  return event?.type === 'tool-call' && typeof event.id === 'string' && typeof event.name === 'string';
+}
+
+function joined(texts: readonly string[]): string {
+  return texts.filter((text) => text !== '').join(' ');
 }
 
 /** A language stage that says `text` and nothing else. */

@@ -106,7 +106,7 @@ export class Speaker {
   saidBetween(fromMs: number, toMs: number): string {
     const parts = this.#sentences.map((sentence) => {
       const { text, startMs, endMs, state } = sentence;
-      if (state === 'waiting' || state === 'silent') return '';
+      if (!isSounding(sentence)) return '';
       const audio = { producedMs: endMs - startMs, complete: state !== 'speaking' };
       return partBetween(text, { fromMs: fromMs - startMs, toMs: toMs - startMs }, audio);
     });
@@ -196,6 +196,8 @@ export class Speaker {
     for await (const chunk of stream) {
       if (this.#stopped) return;
       checkChunk(chunk);
+      // Something else may have been played while the voice was silent.
+      if (sentence.endMs === sentence.startMs) sentence.startMs = sentence.endMs = playout.pushedMs;
       this.#push(chunk);
       if (playout.pushedMs - sentence.startMs > MAX_SENTENCE_MS)
         throw new ProviderError('text-to-speech does not come to the end of a sentence', FINAL);
@@ -232,6 +234,8 @@ export class Speaker {
       return;
     }
     playout.push(chunk.subarray(0, missing));
+    // Who was told of the first frame may have stopped everything.
+    if (this.#stopped) return;
     playout.mark(this.#firstFrameMark);
     playout.push(chunk.subarray(missing));
   }
@@ -317,9 +321,14 @@ function checkChunk(chunk: unknown): asserts chunk is Int16Array {
     throw new ProviderError('text-to-speech must give Int16Array chunks', FINAL);
 }
 
+/** True once the playout has audio of it. */
+function isSounding({ startMs, endMs }: Sentence): boolean {
+  return endMs > startMs;
+}
+
 function heardOf(sentence: Sentence, playedMs: number): string {
   if (sentence.state === 'heard') return sentence.text;
-  if (sentence.state === 'waiting' || sentence.state === 'silent') return '';
+  if (!isSounding(sentence)) return '';
   return heardPart(sentence.text, playedMs - sentence.startMs, {
     producedMs: sentence.endMs - sentence.startMs,
     complete: sentence.state === 'spoken',

@@ -1,10 +1,11 @@
 // The turns of one call as facts: opened, spoken, completed. At most one turn is open.
-import type { Turn, TurnLatency } from '../contract/call-record.js';
+import type { TranscriptEntry, Turn, TurnLatency } from '../contract/call-record.js';
 import type { ChatMessage } from '../providers/language-model.js';
 import type { Conversation, Step } from './conversation.js';
 import type { EngineFact } from './engine.js';
 import type { SpokenSplit } from './speaker.js';
 import type { Round } from './tools/rounds.js';
+import { toEntryText } from './tools/tool-entry.js';
 import type { ToolRun } from './tools/tool-run.js';
 import { TurnLatencyMeter } from './turn-latency.js';
 
@@ -41,6 +42,9 @@ export class TurnBook {
   #open: OpenTurn | undefined;
   #nextIndex = 0;
   #isOwed = false;
+  /** Tells the end of a turn of which only the text is told. */
+  #completion: (() => void) | undefined;
+  #toolCount = 0;
 
   constructor(options: TurnBookOptions) {
     this.#options = options;
@@ -102,6 +106,21 @@ export class TurnBook {
     this.#tellAgent(turn, { text, final: false });
   }
 
+  /**
+   * The agent has called tools. Each has an entry of its own in the transcript, final with its result, also when that comes after
+   * the end of the turn: the turn's own record of it is that of the turn's end and stays without a duration.
+   */
+  called(runs: readonly ToolRun[]): void {
+    const turnIndex = this.userIndex;
+    for (const run of runs) {
+      this.#toolCount += 1;
+      const id = `tool-${this.#toolCount}`;
+      const tell = () => this.#tell({ ...toEntry(run), id, turnIndex });
+      run.onSettled(tell);
+      if (!run.isSettled) tell();
+    }
+  }
+
   /** An answer was stopped before a word was heard: the turn stays open for what the caller adds. */
   dropAnswer({ unheard, rounds = [], isOwed }: AnswerSplit): void {
     const turn = this.#open;
@@ -116,36 +135,39 @@ export class TurnBook {
   /** Closes the open turn with what became of the answer. */
   complete(split: AnswerSplit, end: { interrupted: boolean }): void {
     const turn = this.#open;
+    // Who is told of the text may end the call: then the turn is completed from in there.
+    this.#completion?.();
     if (turn === undefined) return;
     this.#open = undefined;
-    if (split.heard === '') this.#withdrawAgent(turn);
-    else {
-      turn.agentAt ??= this.#options.wallNow();
-      this.#tellAgent(turn, {
-        text: split.heard,
-        final: true,
-        ...(end.interrupted ? { interrupted: true } : {}),
-      });
-    }
     const { rounds = [], heardAfter = split.heard } = split;
     this.#isOwed = split.isOwed ?? this.#isOwed;
     turn.steps.push(...toSteps(rounds), { role: 'assistant', text: heardAfter });
     this.#options.conversation.add(turn.steps);
-    this.#options.fact({ type: 'turn.completed', turn: toRecord(turn, split, end.interrupted) });
+    this.#completion = () => {
+      this.#completion = undefined;
+      this.#options.fact({ type: 'turn.completed', turn: toRecord(turn, split, end.interrupted) });
+    };
+    this.#tellHeard(turn, split.heard, end);
+    this.#completion?.();
+  }
+
+  #tellHeard(turn: OpenTurn, text: string, { interrupted }: { interrupted: boolean }): void {
+    if (text === '') {
+      this.#withdrawAgent(turn);
+      return;
+    }
+    turn.agentAt ??= this.#options.wallNow();
+    this.#tellAgent(turn, { text, final: true, ...(interrupted ? { interrupted } : {}) });
   }
 
   #tellAgent(turn: OpenTurn, change: { text: string; final: boolean; interrupted?: boolean }): void {
     const { index, agentAt } = turn;
-    this.#options.fact({
-      type: 'transcript.segment',
-      entry: {
-        id: `agent-${index}`,
-        turnIndex: index,
-        role: 'agent',
-        at: agentAt ?? this.#options.wallNow(),
-        ...change,
-      },
-    });
+    const at = agentAt ?? this.#options.wallNow();
+    this.#tell({ id: `agent-${index}`, turnIndex: index, role: 'agent', at, ...change });
+  }
+
+  #tell(entry: TranscriptEntry): void {
+    this.#options.fact({ type: 'transcript.segment', entry });
   }
 
   #withdrawAgent(turn: OpenTurn): void {
@@ -170,6 +192,10 @@ function toRecord(turn: OpenTurn, split: SpokenSplit, interrupted: boolean): Tur
       .flatMap((step) => (step.role === 'tools' ? step.runs : []))
       .map((run) => run.record),
   };
+}
+
+function toEntry(run: ToolRun): Omit<TranscriptEntry, 'id' | 'turnIndex'> {
+  return { role: 'tool', text: toEntryText(run), at: run.record.startedAt, final: run.isSettled };
 }
 
 function toSteps(rounds: readonly Round[]): Step[] {

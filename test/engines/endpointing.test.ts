@@ -28,7 +28,10 @@ type Step = ['voiced' | 'quiet', number] | ['text', string] | ['stalled', number
 function run(steps: readonly Step[]): [endedAt: number, at: number][] {
   const clock = new FakeClock();
   const ends: [number, number][] = [];
-  const endpointing = new Endpointing({ clock, onEndOfTurn: (at) => void ends.push([at, clock.now()]) });
+  const endpointing = new Endpointing({
+    clock,
+    onEndOfTurn: ({ endedAt }) => void ends.push([endedAt, clock.now()]),
+  });
   for (const [kind, value] of steps) {
     if (kind === 'text') endpointing.text(value);
     else if (kind === 'stalled') clock.advance(value);

@@ -109,4 +109,71 @@ describe('guardrails', () => {
     await rig.clock.advanceAsync(0);
     expect(rig.clock.pending).toBe(0);
   });
+
+  it.each<[string, Guardrail, string]>([
+    ['let through', () => true, 'One moment.'],
+    ['drop', (text) => text !== 'One moment.', ''],
+    ['put into other words', (text) => (text === 'One moment.' ? 'Just a second.' : true), 'Just a second.'],
+    ['drop when they do not answer', () => new Promise(() => {}), ''],
+  ])('see a filler in the moment in which it is due, and can %s it', async (_, guardrail, text) => {
+    const guardrails = [vi.fn(guardrail)];
+    const rig = await new CallRig({ guardrails, turnTaking: { fillers: ['One moment.'] } }).start();
+    rig.model.answers.push(async function* () {
+      await new Promise<void>((done) => void rig.clock.after(4000, done));
+      yield { type: 'text', delta: 'Six.' };
+    });
+    await rig.says('When do you close?');
+    await rig.quiet(500);
+    expect(guardrails[0]).not.toHaveBeenCalled();
+    await rig.quiet(2500);
+    expect(guardrails[0]).toHaveBeenCalledTimes(1);
+    const heard = rig.transcript.filter(({ id }) => id.startsWith('filler')).map((entry) => entry.text);
+    expect(heard).toEqual(text === '' ? [] : [text]);
+    expect(rig.heardMs > 0).toBe(text !== '');
+  });
+
+  it('that think too long about a filler do not have it said over the answer', async () => {
+    const rig: CallRig = new CallRig({
+      turnTaking: { fillers: ['One moment.'] },
+      guardrails: [
+        async (text) => {
+          if (text === 'One moment.') await new Promise<void>((done) => void rig.clock.after(900, done));
+          return true;
+        },
+      ],
+    });
+    await rig.start();
+    rig.model.answers.push(async function* () {
+      await new Promise<void>((done) => void rig.clock.after(1200, done));
+      yield { type: 'text', delta: 'We close at six.' };
+    });
+    await rig.says('When do you close?');
+    await rig.quiet(4000);
+    expect(rig.transcript.map(({ id }) => id)).toEqual(['user-1', 'agent-0']);
+    expect(rig.heardMs).toBeLessThan(1000);
+  });
+
+  it.each([
+    ['in the middle of an answer', ['We are open from eight to six. ', new Error('broken')]],
+    ['instead of one', [new Error('broken')]],
+  ])('see the apology %s', async (_, answer) => {
+    const guardrail = vi.fn<Guardrail>((text) => (text.includes('sorry') ? 'Please call the desk.' : true));
+    const rig = await new CallRig({ guardrails: [guardrail] }).start();
+    rig.model.answer(...answer);
+    await rig.says('When are you open?');
+    await rig.quiet(8000);
+    expect(guardrail.mock.lastCall?.[0]).toMatch(/sorry, something went wrong/);
+    expect(rig.voice.spoken.at(-1)).toBe('Please call the desk.');
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
+    expect(rig.turns[0]?.agentText).toMatch(/Please call the desk\.$/);
+  });
+
+  it('that drop the apology end the call without one', async () => {
+    const rig = await new CallRig({ guardrails: [(text) => !text.includes('sorry')] }).start();
+    rig.model.answer('We are open from eight to six. ', new Error('broken'));
+    await rig.says('When are you open?');
+    await rig.quiet(4000);
+    expect(rig.voice.spoken).toEqual([FIRST]);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
+  });
 });

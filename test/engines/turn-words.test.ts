@@ -82,13 +82,13 @@ describe('isEcho', () => {
 });
 
 describe('PressedKeys', () => {
-  it('gives a flood of keys out in pieces, and forgets on reset', () => {
+  it('gives a flood of keys out in pieces, and early when it is told to', () => {
     const clock = new FakeClock();
     const onComplete = vi.fn();
     const keys = new PressedKeys({ clock, pauseMs: 1500, onComplete });
     for (let count = 0; count < 65; count += 1) keys.press('1');
     expect(onComplete.mock.calls).toEqual([['1'.repeat(64)]]);
-    keys.reset();
+    expect(keys.take()).toBe('1');
     expect(keys.isOpen).toBe(false);
     clock.advance(5000);
     expect(onComplete).toHaveBeenCalledTimes(1);

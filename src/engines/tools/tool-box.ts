@@ -4,10 +4,16 @@ import { describeError, type Logger } from '../../base/log.js';
 import type { ModelToolCall, ToolDefinition } from '../../providers/language-model.js';
 import type { EngineControls } from '../engine.js';
 import { complaintAbout } from './json-schema-check.js';
-import { type BuiltInTool, createBuiltInTools, END_CALL, type TransferTargets } from './built-in-tools.js';
+import {
+  type BuiltInTool,
+  CALL_ENDS,
+  createBuiltInTools,
+  END_CALL,
+  type TransferTargets,
+} from './built-in-tools.js';
 import { type AgentTool, ToolError } from './tool.js';
 import { toErrorText, toResultText } from './tool-result.js';
-import { ToolRun } from './tool-run.js';
+import { type Settlement, ToolRun } from './tool-run.js';
 
 /** Calls of one reply that are run; a model that wants more has lost its way. */
 const MAX_CALLS = 16;
@@ -76,8 +82,9 @@ export class ToolBox {
   /** The call is over: everything that runs is told so, and counts as given up. Idempotent. */
   close(): void {
     for (const run of this.#running) {
-      const error = run.endsCall || this.#handingOver.has(run) ? null : CALL_ENDED;
-      run.settle({ text: toErrorText(CALL_ENDED), error });
+      // The end that it has brought about is no failure.
+      const isDone = run.endsCall || this.#handingOver.has(run);
+      run.settle(isDone ? { text: CALL_ENDS, error: null } : failed(CALL_ENDED));
     }
     this.#running.clear();
     this.#isClosed = true;
@@ -156,8 +163,12 @@ export class ToolBox {
   }
 
   #fail(run: ToolRun, sentence: string): void {
-    run.settle({ text: toErrorText(sentence), error: sentence });
+    run.settle(failed(sentence));
   }
+}
+
+function failed(sentence: string): Settlement {
+  return { text: toErrorText(sentence), error: sentence };
 }
 
 function misfit(complaint: string): ToolError {

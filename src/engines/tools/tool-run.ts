@@ -10,6 +10,9 @@ export interface Settlement {
   readonly error: string | null;
 }
 
+/** Longest name that is shown of what a model made up. */
+const MAX_NAME_CHARS = 64;
+
 export class ToolRun {
   readonly call: ModelToolCall;
   /** True for the one that ends the call: the reply that carries it settles it. */
@@ -22,6 +25,7 @@ export class ToolRun {
   #durationMs: number | null = null;
   #settlement: Settlement | undefined;
   #resolve: () => void = () => {};
+  #listener: (() => void) | undefined;
 
   constructor(call: ModelToolCall, options: { clock: Clock; endsCall: boolean }) {
     const { clock, endsCall } = options;
@@ -47,11 +51,17 @@ export class ToolRun {
   /** As it is now: without a duration while it runs. */
   get record(): ToolCall {
     return {
-      name: this.call.name,
+      name: this.call.name.slice(0, MAX_NAME_CHARS),
       startedAt: this.#wallStartedAt,
       durationMs: this.#durationMs,
       error: this.#settlement?.error ?? null,
     };
+  }
+
+  /** Calls `listener` in the tick of the result; at once when it is there. */
+  onSettled(listener: () => void): void {
+    if (this.isSettled) listener();
+    else this.#listener = listener;
   }
 
   /** The first result counts. */
@@ -60,5 +70,6 @@ export class ToolRun {
     this.#durationMs = this.#clock.now() - this.#startedAt;
     this.#settlement = settlement;
     this.#resolve();
+    this.#listener?.();
   }
 }

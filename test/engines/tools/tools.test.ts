@@ -240,6 +240,7 @@ describe('tools', () => {
     await rig.quiet(3000);
     expect(rig.transcript.map(({ text }) => text)).toEqual([
       'A slot please.',
+      'find_slot: nine',
       'One moment.',
       'At nine.',
       'Are you still there?',

@@ -1,0 +1,250 @@
+// Who has the floor: what follows from what the caller does for what the agent says, and the other way round.
+import type { Clock } from '../base/clock.js';
+import type { AgentVoice, Manner, Utterance } from './agent-voice.js';
+import type { BargeIn, BargeInDecision } from './barge-in.js';
+import type { CallerTurn } from './caller-turn.js';
+import type { EndOfTurn } from './endpointing.js';
+import type { Resumption } from './engine.js';
+import type { IdlePrompts } from './idle-prompts.js';
+import type { TurnTimes } from './pending-turn.js';
+import { onlyText, type ReplyOutcome, type ReplySource, type ReplySplit } from './reply.js';
+import type { SpokenSplit } from './speaker.js';
+import type { TurnBook } from './turn-book.js';
+import type { TurnLatencyMeter } from './turn-latency.js';
+
+const NOTHING: SpokenSplit = { heard: '', unheard: '' };
+
+export interface DialogueOptions {
+  readonly clock: Clock;
+  readonly caller: CallerTurn;
+  readonly agent: AgentVoice;
+  readonly turns: TurnBook;
+  readonly bargeIn: BargeIn;
+  readonly idle: IdlePrompts | undefined;
+  readonly answer: ReplySource;
+  readonly keysInterrupt: boolean;
+  /** True while the caller is listened to. */
+  readonly isListening: () => boolean;
+  /** Asks the recogniser for what it still has. */
+  readonly finishUtterance: () => void;
+}
+
+export class Dialogue {
+  readonly #options: DialogueOptions;
+  /** Rest of an answer that was cut off, until it is known that words were meant by it. */
+  #cutOff = '';
+
+  constructor(options: DialogueOptions) {
+    this.#options = options;
+  }
+
+  /** A frame of the caller has passed. */
+  frame(voiced: boolean): void {
+    const { agent, bargeIn } = this.#options;
+    if (agent.isBusy) this.#decide(bargeIn.frame(voiced, agent.phase));
+  }
+
+  /** The caller has begun to make a sound, `beforeMs` before this frame. */
+  speechStarted(beforeMs = 0): void {
+    const { agent, bargeIn } = this.#options;
+    if (agent.isBusy) bargeIn.speechStarted(beforeMs);
+  }
+
+  /** All that the caller has said so far. */
+  words(text: string): void {
+    const { agent, bargeIn, idle } = this.#options;
+    idle?.callerActive();
+    if (agent.isBusy) this.#decide(bargeIn.text(text, agent.phase));
+  }
+
+  /** The caller has gone quiet, or speaks without end. */
+  quiet(end: EndOfTurn): void {
+    const { agent, bargeIn, caller, finishUtterance } = this.#options;
+    if (agent.isBusy) {
+      if (!agent.yields) {
+        finishUtterance();
+        return;
+      }
+      this.#decide(bargeIn.silence());
+      if (agent.isBusy) {
+        caller.forgetSound();
+        return;
+      }
+    }
+    this.#awaitText(end);
+  }
+
+  /** A key was pressed: the first of them already interrupts the agent. Keys need no words to be meant. */
+  keyPressed(): void {
+    this.#options.idle?.callerActive();
+    this.#yieldToKeys();
+  }
+
+  /** Who presses keys while the agent may not be interrupted is answered afterwards, like who speaks. */
+  keysComplete(): void {
+    this.#yieldToKeys();
+    if (!this.#options.agent.isBusy) this.#takeUp();
+  }
+
+  /** What the caller says is complete: the agent's turn to speak. */
+  callerComplete(times: TurnTimes | undefined): void {
+    const { clock, agent, caller, turns, isListening } = this.#options;
+    if (!isListening()) return;
+    if (agent.isBusy) {
+      // The agent has begun to speak meanwhile. What it cannot be interrupted with is answered afterwards.
+      if (!agent.yields || (caller.text === '' && !caller.hasKeys)) return;
+      this.#interrupt();
+    }
+    const { said, startedAt } = caller.take(turns.userIndex);
+    const cutOff = this.#cutOff;
+    this.#cutOff = '';
+    if (said === '' && (turns.userText ?? '') === '') {
+      // A sound without words has cut the agent off: it goes on with what its tools gave, or with the sentence that was cut.
+      if (turns.isOwed) this.#respondAgain();
+      else if (cutOff !== '') this.say(cutOff);
+      return;
+    }
+    const turn = turns.open(said, startedAt);
+    if (times !== undefined) turn.latency.callerFinished(times, clock.now());
+    this.#respond(turn, times);
+  }
+
+  /** A turn that the agent opens itself. */
+  say(text: string, manner: Manner = {}): void {
+    const { clock, turns } = this.#options;
+    const { latency } = turns.open('', clock.wallNow());
+    // Where nobody listens any more it waits for the end of the hold.
+    if (!this.#begin({ latency, source: () => onlyText(text), manner })) this.#cutOff = text;
+  }
+
+  /** Nobody listens for a while: the agent stops in this tick. */
+  hold(): void {
+    const { bargeIn, idle } = this.#options;
+    bargeIn.reset();
+    const split = this.#interrupt({ isHold: true });
+    // Who comes back has lost nothing of the sentence: it goes on where it was.
+    if (split !== undefined && this.#cutOff !== '') this.#cutOff = split.unheard;
+    idle?.pause();
+  }
+
+  /** After a hold: words that came before it are answered, and what it cut off is said after all where that is wanted. */
+  goOn(how: Resumption): void {
+    const { caller, turns, idle } = this.#options;
+    const cutOff = this.#cutOff;
+    idle?.wait();
+    if (how === 'listen') {
+      this.#cutOff = '';
+      turns.complete(NOTHING, { interrupted: true });
+    }
+    if (caller.text !== '' || caller.hasKeys) this.#takeUp();
+    // A caller who was not transferred is told so.
+    else if (turns.isOwed) this.#respondAgain();
+    else if (how === 'listen') return;
+    else if ((turns.userText ?? '') !== '') this.#respondAgain();
+    else if (cutOff !== '') {
+      this.#cutOff = '';
+      this.say(cutOff);
+    }
+  }
+
+  /** All of a reply was heard. `handOver` follows, unless the call ends with it. */
+  finished(outcome: ReplyOutcome): void {
+    const { bargeIn, caller, turns } = this.#options;
+    bargeIn.reset();
+    caller.agentSaid(outcome.heard);
+    turns.complete(outcome, { interrupted: false });
+  }
+
+  /** The floor is the caller's. Returns false when the call was to end with what was said, and nobody objects. */
+  handOver(): boolean {
+    const { agent, caller, idle } = this.#options;
+    const hasMore = caller.text !== '' || caller.hasKeys;
+    // Words or keys that came while the agent could not be interrupted, or an agreement to what it said.
+    if (hasMore && !caller.isSounding) this.#takeUp();
+    else if (agent.wasLast && !hasMore && !caller.isSounding) return false;
+    else idle?.wait();
+    return true;
+  }
+
+  /** Ends what is being said, and the open turn. */
+  stop(): void {
+    const { agent, turns } = this.#options;
+    const split = agent.interrupt();
+    turns.complete(split ?? NOTHING, { interrupted: split !== undefined });
+  }
+
+  /** The call is over. What was said and heard so far stands; words that nobody answered belong to the turn that is open. */
+  close(): void {
+    const { agent, caller, turns } = this.#options;
+    const split = agent.close() ?? NOTHING;
+    const end = { interrupted: split.unheard !== '' };
+    if (split.heard !== '') turns.complete(split, end);
+    const isOpen = turns.userText !== undefined;
+    const { said, startedAt } = caller.take(turns.userIndex);
+    if (isOpen && said !== '') turns.open(said, startedAt);
+    turns.complete(split, end);
+  }
+
+  /** The caller takes the floor: in this tick the carrier is cleared and language and voice are stopped. */
+  #interrupt({ isHold = false } = {}): ReplySplit | undefined {
+    const { agent, bargeIn, idle, turns } = this.#options;
+    const split = agent.interrupt();
+    if (split === undefined) return undefined;
+    bargeIn.reset();
+    idle?.wait();
+    if (split.heard === '' && turns.userText !== '') {
+      turns.dropAnswer(split);
+      return split;
+    }
+    this.#cutOff = split.rest;
+    turns.complete(split, { interrupted: !isHold || split.unheard !== '' });
+    return split;
+  }
+
+  #decide(decision: BargeInDecision): void {
+    const { agent, caller } = this.#options;
+    if (!agent.yields) return;
+    if (decision === 'interrupt') this.#interrupt();
+    else if (decision === 'dismiss') caller.dismiss();
+  }
+
+  /** What keys cut off is not said again. */
+  #yieldToKeys(): void {
+    const { agent, keysInterrupt } = this.#options;
+    if (!keysInterrupt || !agent.yields) return;
+    this.#interrupt();
+    this.#cutOff = '';
+  }
+
+  #awaitText(end: EndOfTurn): void {
+    const { caller, turns } = this.#options;
+    caller.awaitText(end, { isResuming: this.#cutOff !== '' || turns.isOwed });
+  }
+
+  /** Answers what has come while nobody could answer it. */
+  #takeUp(): void {
+    const { caller, clock } = this.#options;
+    if (caller.text !== '') this.#awaitText({ endedAt: clock.now(), isCutShort: false });
+    else if (caller.hasKeys) this.callerComplete(undefined);
+  }
+
+  #respond({ index, latency }: { index: number; latency: TurnLatencyMeter }, times?: TurnTimes): void {
+    const { answer, clock, turns } = this.#options;
+    const answers = { turnIndex: index, since: times?.speechEndedAt ?? clock.now() };
+    const manner: Manner = { cutsIn: times?.isCutShort === true };
+    this.#begin({ latency, source: answer, awaited: turns.unsettled, answers, manner });
+  }
+
+  /** Nobody has said anything more. */
+  #respondAgain(): void {
+    const { clock, turns } = this.#options;
+    this.#respond(turns.open('', clock.wallNow()));
+  }
+
+  #begin(utterance: Utterance): boolean {
+    const { agent, bargeIn, idle } = this.#options;
+    bargeIn.reset();
+    idle?.pause();
+    return agent.say(utterance);
+  }
+}
