@@ -101,11 +101,12 @@ const summary: Properties = {
     avgMs: millisecondsOrNull,
     p50Ms: millisecondsOrNull,
     p95Ms: millisecondsOrNull,
+    p99Ms: millisecondsOrNull,
     stages: ref('TurnLatency'),
   }),
   cost: ref('Cost'),
   usage: nullable(ref('Usage')),
-  media: ref('MediaCounters'),
+  media: nullable(ref('MediaCounters')),
   recording: nullable(ref('Recording')),
   amd: nullable(ref('AmdResult')),
   transfer: nullable(ref('Transfer')),
@@ -149,7 +150,11 @@ function factSchemas(): JsonSchema[] {
 
 /** `components.schemas` of the document. */
 export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
-  CallRecord: shape({ ...summary, turns: listOf(ref('Turn')), transcript: listOf(ref('TranscriptEntry')) }),
+  CallRecord: shape({
+    ...summary,
+    turns: { ...listOf(ref('Turn')), maxItems: 5000 },
+    transcript: { ...listOf(ref('TranscriptEntry')), maxItems: 5000 },
+  }),
   CallSummary: shape(summary),
   CallsPage: shape({ calls: listOf(ref('CallSummary')), nextCursor: textOrNull, total: count }),
   CallList: shape({ calls: listOf(ref('CallRecord')) }),
@@ -162,6 +167,7 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
     avgDurationMs: millisecondsOrNull,
     avgLatencyMs: millisecondsOrNull,
     p95LatencyMs: millisecondsOrNull,
+    p99LatencyMs: millisecondsOrNull,
   }),
   Snapshot: shape({
     active: listOf(ref('CallRecord')),

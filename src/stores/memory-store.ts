@@ -4,7 +4,7 @@ import type { CallEvent } from '../contract/call-event.js';
 import type { CallRecord } from '../contract/call-record.js';
 import type { Aggregates } from '../contract/dashboard-api.js';
 import { reduceCall } from '../events/reduce.js';
-import { aggregate } from '../events/summarize.js';
+import { Tally } from '../events/summarize.js';
 import type { CallPage, CallQuery, CallStore } from './call-store.js';
 
 /** Ended calls that are kept. Source: specification, Limits. */
@@ -19,6 +19,7 @@ export class MemoryStore implements CallStore {
   readonly #ended = new Map<string, CallRecord>();
   /** Our id by the carrier's, for the calls that are held. */
   readonly #byCarrierId = new Map<string, string>();
+  readonly #tally = new Tally();
 
   /** `size`: ended calls that are kept. @default 500 */
   constructor(options: { size?: number } = {}) {
@@ -33,6 +34,7 @@ export class MemoryStore implements CallStore {
     if (before === undefined && !opensRecord(event)) return;
     const record = reduceCall(before, event);
     if (record === before) return;
+    this.#tally.replace(before, record);
     if (record.status !== 'completed') this.#active.set(record.callId, record);
     else this.#keep(record);
     if (record.carrierCallId !== null) this.#byCarrierId.set(record.carrierCallId, record.callId);
@@ -65,7 +67,7 @@ export class MemoryStore implements CallStore {
   }
 
   async aggregates(): Promise<Aggregates> {
-    return aggregate(this.#all());
+    return this.#tally.result();
   }
 
   async close(): Promise<void> {}
@@ -86,6 +88,7 @@ export class MemoryStore implements CallStore {
     const [oldest] = this.#ended.values();
     if (oldest === undefined) return;
     this.#ended.delete(oldest.callId);
+    this.#tally.replace(oldest, undefined);
     const { carrierCallId } = oldest;
     if (carrierCallId !== null && this.#byCarrierId.get(carrierCallId) === oldest.callId) {
       this.#byCarrierId.delete(carrierCallId);
