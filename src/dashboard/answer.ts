@@ -10,6 +10,12 @@ export interface Answer {
   body: unknown;
 }
 
+/** A JSON answer whose text is too long to be made in one go. */
+export interface LongAnswer {
+  status: number;
+  pieces: Iterable<string> | AsyncIterable<string>;
+}
+
 /** How long a refused guesser is asked to wait, in seconds. */
 const RETRY_AFTER_SECONDS = '60';
 
@@ -35,8 +41,9 @@ export function toErrorAnswer(error: unknown, logger: Logger): Answer {
   return answer;
 }
 
-/** The answer to a method that a path does not have. */
-export function methodNotAllowed(allowed: string): Answer {
+/** The answer to a method that a path does not have; to OPTIONS, what it has. */
+export function refuseMethod(method: string, allowed: string): Answer {
+  if (method === 'OPTIONS') return { status: 204, headers: { Allow: allowed }, body: undefined };
   const message = `This path answers ${allowed} only.`;
   return { status: 405, headers: { Allow: allowed }, body: errorBody('REQUEST_INVALID', message) };
 }

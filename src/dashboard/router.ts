@@ -7,8 +7,9 @@ import type { Clock } from '../base/clock.js';
 import { NotFoundError, RequestError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { CallStore } from '../stores/call-store.js';
-import { type Answer, errorBody, methodNotAllowed, toErrorAnswer } from './answer.js';
+import { type Answer, errorBody, type LongAnswer, refuseMethod, toErrorAnswer } from './answer.js';
 import type { Gatekeeper, RequestFacts } from './auth.js';
+import { inSlices } from './breather.js';
 import { ENDPOINTS, type OperationId } from './endpoints.js';
 import { openExport } from './export.js';
 import type { Handler, JsonOperation } from './handlers.js';
@@ -16,6 +17,12 @@ import { formatMetrics, METRICS_TYPE } from './metrics.js';
 import type { Page } from './page.js';
 import type { EventFeed } from './sse.js';
 
+/** Answers change with every fact; none is to be kept, guessed at, or shown in the page of another site. */
+const API_HEADERS = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+};
 /** Commands carry a telephone number at most. */
 const MAX_BODY_BYTES = 4096;
 
@@ -95,18 +102,23 @@ export function createRouter(parts: RouterParts): DashboardHandler {
   const exportCalls: Endpoint = async (request, response) => {
     const file = await openExport({ store, query: queryOf(request), now: clock.wallNow() });
     response.set(file.headers);
+    await sendPieces(request, response, file.chunks);
+  };
+
+  /** The text goes out as fast as it is taken, and no faster than the calls that are up allow. */
+  async function sendPieces(request: Request, response: Response, pieces: LongAnswer['pieces']) {
     if (request.method === 'HEAD') {
       response.end();
       return;
     }
     try {
-      await pipeline(Readable.from(file.chunks), response);
+      await pipeline(Readable.from(inSlices(pieces, clock)), response);
     } catch (error) {
       // The headers are out: a torn connection is the only honest answer left.
-      if (!isReaderGone(error)) logger.error(describeError(error), 'dashboard export failed');
+      if (!isReaderGone(error)) logger.error(describeError(error), 'dashboard answer failed');
       response.destroy();
     }
-  };
+  }
 
   const showMetrics: Endpoint = async (_request, response) => {
     response.type(METRICS_TYPE).send(formatMetrics(await store.aggregates()));
@@ -116,14 +128,14 @@ export function createRouter(parts: RouterParts): DashboardHandler {
     return async (request, response) => {
       const handler = parts.handlers[operation];
       const { callId } = request.params;
-      sendAnswer(
-        response,
-        await handler({
-          callId: typeof callId === 'string' ? callId : '',
-          query: queryOf(request),
-          body: request.body as unknown,
-        }),
-      );
+      const answer = await handler({
+        callId: typeof callId === 'string' ? callId : '',
+        query: queryOf(request),
+        body: request.body as unknown,
+      });
+      if ('body' in answer) return sendAnswer(response, answer);
+      response.status(answer.status).type('application/json; charset=utf-8');
+      return sendPieces(request, response, answer.pieces);
     };
   }
 
@@ -133,19 +145,20 @@ export function createRouter(parts: RouterParts): DashboardHandler {
     return operation === 'getMetrics' ? showMetrics : runHandler(operation);
   }
 
-  function refuseMethod(allowed: string): Endpoint {
-    return (_request, response) => sendAnswer(response, methodNotAllowed(allowed));
-  }
+  const allowOnly =
+    (allowed: string): Endpoint =>
+    (request, response) =>
+      sendAnswer(response, refuseMethod(request.method, allowed));
 
   // A trailing slash would lead the page's relative addresses astray.
   router.get('/dashboard/', (request, response, next) => {
     if (request.path.endsWith('/')) response.redirect(308, '../dashboard');
     else next();
   });
-  router.route(['/', '/dashboard']).get(showPage).all(refuseMethod('GET, HEAD'));
+  router.route(['/', '/dashboard']).get(showPage).all(allowOnly('GET, HEAD, OPTIONS'));
 
   router.use(['/api', '/metrics'], (request, response, next) => {
-    response.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
+    response.set(API_HEADERS);
     if (request.method !== 'POST') gatekeeper.admitReader(factsOf(request));
     else gatekeeper.admitCommand(factsOf(request));
     next();
@@ -155,7 +168,7 @@ export function createRouter(parts: RouterParts): DashboardHandler {
     const route = router.route(path.replace('{callId}', ':callId'));
     if (method === 'post') route.post(demandJson, readJson, endpointOf(operationId));
     else route.get(endpointOf(operationId));
-    route.all(refuseMethod(method === 'post' ? 'POST' : 'GET, HEAD'));
+    route.all(allowOnly(method === 'post' ? 'POST, OPTIONS' : 'GET, HEAD, OPTIONS'));
   }
   router.use('/api', () => {
     throw new NotFoundError('There is no such path.');
@@ -171,7 +184,8 @@ export function createRouter(parts: RouterParts): DashboardHandler {
 
 function sendAnswer(response: Response, answer: Answer): void {
   response.status(answer.status).set(answer.headers ?? {});
-  response.json(answer.body);
+  if (answer.body === undefined) response.end();
+  else response.json(answer.body);
 }
 
 /** A form of another site can send plain text, but not JSON. */

@@ -142,7 +142,7 @@ describe('an export', () => {
     server.store.list = (query) =>
       query.cursor === undefined ? list.call(server.store, query) : Promise.reject(new Error('gone'));
     await expect(send(`${server.url}/api/dashboard/export/calls`)).rejects.toThrow();
-    expect(server.logger.sentences('error')).toEqual(['dashboard export failed']);
+    expect(server.logger.sentences('error')).toEqual(['dashboard answer failed']);
     await server.close();
   });
 });
