@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Readable } from 'node:stream';
-import express, { type NextFunction, type Request, type Response } from 'express';
+import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import type { Clock } from '../base/clock.js';
 import { NotFoundError, RequestError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
@@ -13,6 +13,7 @@ import { inSlices } from './breather.js';
 import { ENDPOINTS, type OperationId } from './endpoints.js';
 import { openExport } from './export.js';
 import type { Handler, JsonOperation } from './handlers.js';
+import { EVENTS_PARAMETERS, type QueryParameters, readParameters } from './parameters.js';
 import { formatMetrics, METRICS_TYPE } from './metrics.js';
 import type { Page } from './page.js';
 import type { EventFeed } from './sse.js';
@@ -93,7 +94,8 @@ export function createRouter(parts: RouterParts): DashboardHandler {
       return;
     }
     response.socket?.setNoDelay(true);
-    const lastEventId = request.get('last-event-id') ?? null;
+    const lastEventId =
+      request.get('last-event-id') ?? readParameters(queryOf(request), EVENTS_PARAMETERS).lastEventId ?? null;
     const controls = parts.controls && gatekeeper.mayCommand(factsOf(request));
     response.on('error', () => response.destroy());
     response.on('close', feed.open(response, { lastEventId, controls }));
@@ -164,9 +166,16 @@ export function createRouter(parts: RouterParts): DashboardHandler {
     next();
   });
   const readJson = express.json({ limit: MAX_BODY_BYTES, type: 'application/json' });
-  for (const { operationId, method, path } of ENDPOINTS) {
+  for (const endpoint of ENDPOINTS) {
+    const { operationId, method, path } = endpoint;
+    const parameters: QueryParameters = 'parameters' in endpoint ? endpoint.parameters : {};
     const route = router.route(path.replace('{callId}', ':callId'));
-    if (method === 'post') route.post(demandJson, readJson, endpointOf(operationId));
+    const checkQuery: RequestHandler = (request, _response, next) => {
+      readParameters(queryOf(request), parameters);
+      next();
+    };
+    if (method === 'post') route.post(checkQuery, demandJson, readJson, endpointOf(operationId));
+    else if (path.startsWith('/api/')) route.get(checkQuery, endpointOf(operationId));
     else route.get(endpointOf(operationId));
     route.all(allowOnly(method === 'post' ? 'POST, OPTIONS' : 'GET, HEAD, OPTIONS'));
   }
@@ -185,7 +194,7 @@ export function createRouter(parts: RouterParts): DashboardHandler {
 function sendAnswer(response: Response, answer: Answer): void {
   response.status(answer.status).set(answer.headers ?? {});
   if (answer.body === undefined) response.end();
-  else response.json(answer.body);
+  else response.type('application/json; charset=utf-8').send(JSON.stringify(answer.body));
 }
 
 /** A form of another site can send plain text, but not JSON. */
@@ -224,7 +233,6 @@ function factsOf(request: Request): RequestFacts {
     address: request.ip ?? '',
     peerAddress: request.socket.remoteAddress ?? '',
     publicHost: request.host ?? '',
-    localPort: request.socket.localPort ?? 0,
     secure: request.secure,
   };
 }

@@ -46,7 +46,7 @@ export class MemoryStore implements CallStore {
 
   async list(query: CallQuery): Promise<CallPage> {
     if (!Number.isInteger(query.limit) || query.limit < 1 || query.limit > MAX_LIMIT) {
-      throw new RequestError('REQUEST_INVALID', `limit is a whole number from 1 to ${MAX_LIMIT}.`);
+      throw new RequestError('REQUEST_INVALID', `"limit" must be a whole number from 1 to ${MAX_LIMIT}.`);
     }
     const matches = this.#all()
       .filter((record) => isMatch(record, query))
@@ -120,7 +120,7 @@ function parseCursor(cursor: string): Position {
   const match = /^(\d{1,16}):(.+)$/s.exec(Buffer.from(cursor, 'base64url').toString());
   const position = { startedAt: Number(match?.[1]), callId: match?.[2] ?? '' };
   if (match === null || toCursor(position) !== cursor) {
-    throw new RequestError('REQUEST_INVALID', 'cursor is not the nextCursor of a page.');
+    throw new RequestError('REQUEST_INVALID', '"cursor" must be the nextCursor of a page before.');
   }
   return position;
 }
