@@ -2,6 +2,7 @@
 import { type ErrorCode, HTTP_STATUSES, OffhookError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { ErrorBody } from '../contract/dashboard-api.js';
+import type { Piece } from './breather.js';
 
 /** A JSON answer, free of any web framework. */
 export interface Answer {
@@ -13,7 +14,7 @@ export interface Answer {
 /** A JSON answer whose text is too long to be made in one go. */
 export interface LongAnswer {
   status: number;
-  pieces: Iterable<string> | AsyncIterable<string>;
+  pieces: Iterable<Piece> | AsyncIterable<Piece>;
 }
 
 /** How long a refused guesser is asked to wait, in seconds. */

@@ -1,8 +1,10 @@
 // Long work in small slices. Fifty frames a second are waiting on the same event loop.
+import type { Writable } from 'node:stream';
 import type { Clock } from '../base/clock.js';
 
-/** How long one slice may take, in milliseconds. */
+/** How long one slice may take, and how long the work rests behind it, in milliseconds. Nobody who asks for much is in a hurry. */
 const SLICE_MS = 0.5;
+const REST_MS = 1;
 
 /** Says when a piece of work has held the event loop long enough, and lets everything else that waits run. */
 export class Breather {
@@ -20,28 +22,45 @@ export class Breather {
 
   /** Resolves when timers and sockets have had their turn. */
   async breathe(): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise<void>((resolve) => this.#clock.after(REST_MS, resolve));
     this.#sliceStartedAt = this.#clock.now();
   }
 }
 
-/** Characters that are handed on at once. */
-const BATCH_CHARACTERS = 16 * 1024;
+/** A piece of a long text, as it comes or already as bytes. */
+export type Piece = string | Uint8Array;
 
-/** Hands on the same text in pieces of a good size, made in slices. */
-export async function* inSlices(
-  pieces: Iterable<string> | AsyncIterable<string>,
+/**
+ * Writes pieces and ends the stream, in slices and no faster than they are taken. Stops asking for pieces when the stream is closed.
+ * @throws what making a piece throws, with the stream left open.
+ */
+export async function writeInSlices(
+  stream: Writable,
+  pieces: Iterable<Piece> | AsyncIterable<Piece>,
   clock: Clock,
-): AsyncGenerator<string> {
+): Promise<void> {
   const breather = new Breather(clock);
-  let batch = '';
+  let closed = stream.destroyed;
+  let wake = () => {};
+  stream.once('close', () => {
+    closed = true;
+    wake();
+  });
+  stream.cork();
   for await (const piece of pieces) {
-    batch += piece;
-    if (batch.length >= BATCH_CHARACTERS) {
-      yield batch;
-      batch = '';
-    }
+    if (closed) return;
+    const isFull = !stream.write(piece);
+    if (!isFull && !breather.isDue) continue;
+    stream.uncork();
+    if (isFull && stream.writableNeedDrain)
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+        stream.once('drain', resolve);
+      });
     if (breather.isDue) await breather.breathe();
+    if (closed) return;
+    stream.cork();
   }
-  if (batch !== '') yield batch;
+  stream.uncork();
+  stream.end();
 }

@@ -6,9 +6,10 @@ import type { CallRecord } from '../contract/call-record.js';
 import type { CallsPage } from '../contract/dashboard-api.js';
 import type { CallPage, CallStore } from '../stores/call-store.js';
 import type { Answer, LongAnswer } from './answer.js';
+import type { Piece } from './breather.js';
 import { OPENAPI } from './openapi.js';
 import { parseCallsQuery } from './query.js';
-import { listPieces, summaryText } from './record-text.js';
+import { activeBytes, listPieces, summaryBytes } from './record-text.js';
 
 /** What an endpoint may look at. */
 export interface HandlerRequest {
@@ -82,16 +83,16 @@ export function createHandlers(parts: {
   };
 }
 
-function* pagePieces({ calls, nextCursor, total }: CallPage): Generator<string> {
+function* pagePieces({ calls, nextCursor, total }: CallPage): Generator<Piece> {
   const rest: Omit<CallsPage, 'calls'> = { nextCursor, total };
   yield '{"calls":';
-  yield* listPieces(calls, summaryText);
+  yield* listPieces(calls, summaryBytes);
   yield `,${JSON.stringify(rest).slice(1)}`;
 }
 
-function* activePieces(calls: readonly CallRecord[]): Generator<string> {
+function* activePieces(calls: readonly CallRecord[]): Generator<Piece> {
   yield '{"calls":';
-  yield* listPieces(calls, (record) => JSON.stringify(record));
+  yield* listPieces(calls, activeBytes);
   yield '}';
 }
 

@@ -1,7 +1,5 @@
 // Binds the dashboard to Express. The only file of this room that knows it.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream/promises';
-import { Readable } from 'node:stream';
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import type { Clock } from '../base/clock.js';
 import { NotFoundError, RequestError } from '../base/errors.js';
@@ -9,7 +7,7 @@ import { describeError, type Logger } from '../base/log.js';
 import type { CallStore } from '../stores/call-store.js';
 import { type Answer, errorBody, type LongAnswer, refuseMethod, toErrorAnswer } from './answer.js';
 import type { Gatekeeper, RequestFacts } from './auth.js';
-import { inSlices } from './breather.js';
+import { writeInSlices } from './breather.js';
 import { ENDPOINTS, type OperationId } from './endpoints.js';
 import { openExport } from './export.js';
 import type { Handler, JsonOperation } from './handlers.js';
@@ -114,10 +112,10 @@ export function createRouter(parts: RouterParts): DashboardHandler {
       return;
     }
     try {
-      await pipeline(Readable.from(inSlices(pieces, clock)), response);
+      await writeInSlices(response, pieces, clock);
     } catch (error) {
       // The headers are out: a torn connection is the only honest answer left.
-      if (!isReaderGone(error)) logger.error(describeError(error), 'dashboard answer failed');
+      logger.error(describeError(error), 'dashboard answer failed');
       response.destroy();
     }
   }
@@ -215,10 +213,6 @@ function toOwnError(error: unknown): unknown {
   return status === 413
     ? new RequestError('REQUEST_TOO_LARGE', `The body is over ${MAX_BODY_BYTES} bytes.`)
     : new RequestError('REQUEST_INVALID', 'The request cannot be understood.');
-}
-
-function isReaderGone(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
 }
 
 function queryOf(request: Request): URLSearchParams {

@@ -2,7 +2,8 @@
 import type { CallRecord } from '../contract/call-record.js';
 import type { Aggregates, Snapshot } from '../contract/dashboard-api.js';
 import type { CallStore } from '../stores/call-store.js';
-import { listPieces, summaryText } from './record-text.js';
+import type { Piece } from './breather.js';
+import { activeBytes, listPieces, summaryBytes } from './record-text.js';
 import type { ReplayRing, StampedEvent } from './replay-ring.js';
 
 const RECENT_CALLS = 50;
@@ -44,11 +45,11 @@ export async function readSnapshot(store: CallStore, ring: ReplayRing): Promise<
 }
 
 /** The event as text, one piece per call. `id` is where a reader resumes that gets no further. */
-export function* snapshotPieces(read: SnapshotRead, id: string, controls: boolean): Generator<string> {
+export function* snapshotPieces(read: SnapshotRead, id: string, controls: boolean): Generator<Piece> {
   yield `id: ${id}\nevent: snapshot\ndata: {"active":`;
-  yield* listPieces(read.active, (record) => JSON.stringify(record));
+  yield* listPieces(read.active, activeBytes);
   yield ',"recent":';
-  yield* listPieces(read.recent, summaryText);
+  yield* listPieces(read.recent, summaryBytes);
   const rest: Pick<Snapshot, 'aggregates' | 'controls'> = { aggregates: read.aggregates, controls };
   yield `,${JSON.stringify(rest).slice(1)}\n\n`;
 }

@@ -5,7 +5,7 @@ import { LimitError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { EventBus } from '../events/bus.js';
 import type { CallStore } from '../stores/call-store.js';
-import { Breather, inSlices } from './breather.js';
+import { Breather } from './breather.js';
 import { ReplayRing, type RingBounds, type StampedEvent } from './replay-ring.js';
 import { readSnapshot, snapshotPieces } from './snapshot.js';
 
@@ -199,13 +199,14 @@ export class EventFeed {
       if (read !== null) {
         const [first] = read.news;
         const id = this.#ring.idOf(first === undefined ? read.position : first.counter - 1);
-        for await (const text of inSlices(snapshotPieces(read, id, controls), clock)) {
-          if (!this.#readers.has(reader)) return;
+        const breather = new Breather(clock);
+        for (const piece of snapshotPieces(read, id, controls)) {
           reader.stands = false;
-          reader.allowance += text.length * 4;
-          if (!reader.sink.write(text)) await isDrained(reader.sink);
+          reader.allowance += piece.length * 4;
+          if (!reader.sink.write(piece)) await isDrained(reader.sink);
+          if (breather.isDue) await breather.breathe();
+          if (!this.#readers.has(reader)) return;
         }
-        if (!this.#readers.has(reader)) return;
         reader.known = read.known;
         const since = this.#ring.after(read.position);
         this.#begin(reader, since && [...read.news, ...this.#unknownTo(reader, since)]);

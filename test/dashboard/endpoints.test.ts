@@ -4,7 +4,7 @@ import { CarrierError, NotFoundError, RequestError, StoreError } from '../../src
 import type { CallFact } from '../../src/contract/call-event.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import type { CallsPage } from '../../src/contract/dashboard-api.js';
-import { OPENAPI } from '../../src/dashboard/openapi.js';
+import type { OPENAPI } from '../../src/dashboard/openapi.js';
 import { ended, IDENTITY, stamp, started, turn } from '../support/call-facts.js';
 import { violations, violationsOf } from '../support/openapi-check.js';
 import { type DashboardServer, errorCodeOf, send, startDashboard } from '../support/dashboard-server.js';

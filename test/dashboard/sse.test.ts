@@ -238,7 +238,7 @@ describe('the event feed', () => {
   });
 
   it('lets a reader in whose snapshot alone is over the bound, as fast as it reads', async () => {
-    const { feed, read, tell } = setUp({ maxBacklogBytes: 100 });
+    const { clock, feed, read, tell } = setUp({ maxBacklogBytes: 100 });
     const events = stamp([started(), ...digits(2)]);
     tell(events.slice(0, 1));
     const sink = new FakeSink();
@@ -248,7 +248,7 @@ describe('the event feed', () => {
     tell(events.slice(1, 2));
     expect([sink.state, feed.readerCount]).toEqual(['open', 1]);
     sink.drain();
-    await settle();
+    await clock.advanceAsync(10);
     tell(events.slice(2));
     expect(sink.names).toEqual(['snapshot', 'dtmf.received', 'dtmf.received']);
     expect(read().state).toBe('open');
@@ -262,8 +262,8 @@ describe('the event feed', () => {
     sink.stuck = true;
     feed.open(sink, { lastEventId: null, controls: false });
     await settle();
-    expect(sink.writableLength).toBeGreaterThan(16_000);
-    expect(sink.writableLength).toBeLessThan(40_000);
+    expect(sink.writableLength).toBeGreaterThan(0);
+    expect(sink.writableLength).toBeLessThan(20_000);
     clock.advance(15_000);
     expect(sink.state).toBe('open');
     clock.advance(15_000);
