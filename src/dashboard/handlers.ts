@@ -9,7 +9,7 @@ import type { Answer, LongAnswer } from './answer.js';
 import type { Piece } from './breather.js';
 import { OPENAPI } from './openapi.js';
 import { parseCallsQuery } from './query.js';
-import { activeBytes, listPieces, summaryBytes } from './record-text.js';
+import { recordPiece, listPieces, summaryPiece } from './record-text.js';
 
 /** What an endpoint may look at. */
 export interface HandlerRequest {
@@ -86,13 +86,13 @@ export function createHandlers(parts: {
 function* pagePieces({ calls, nextCursor, total }: CallPage): Generator<Piece> {
   const rest: Omit<CallsPage, 'calls'> = { nextCursor, total };
   yield '{"calls":';
-  yield* listPieces(calls, summaryBytes);
+  yield* listPieces(calls, summaryPiece);
   yield `,${JSON.stringify(rest).slice(1)}`;
 }
 
 function* activePieces(calls: readonly CallRecord[]): Generator<Piece> {
   yield '{"calls":';
-  yield* listPieces(calls, activeBytes);
+  yield* listPieces(calls, recordPiece);
   yield '}';
 }
 

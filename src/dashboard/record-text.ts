@@ -3,26 +3,25 @@ import type { CallRecord } from '../contract/call-record.js';
 import { toSummary } from '../events/summarize.js';
 import type { Piece } from './breather.js';
 
-/** Records never change, so the bytes of one that is shown again and again are made once. */
+/**
+ * Records never change, so the bytes of an ended call that is listed again and again are made once. An active call has a new record with
+ * every fact: what is kept for those would only be work for the garbage collector.
+ */
 const summaries = new WeakMap<CallRecord, Uint8Array>();
-const actives = new WeakMap<CallRecord, Uint8Array>();
 
-function remembered(memory: WeakMap<CallRecord, Uint8Array>, record: CallRecord, value: unknown): Uint8Array {
-  const known = memory.get(record);
+/** A record as lists show it. */
+export function summaryPiece(record: CallRecord): Piece {
+  if (record.status !== 'completed') return JSON.stringify(toSummary(record));
+  const known = summaries.get(record);
   if (known !== undefined) return known;
-  const bytes = Buffer.from(JSON.stringify(value), 'utf8');
-  memory.set(record, bytes);
+  const bytes = Buffer.from(JSON.stringify(toSummary(record)), 'utf8');
+  summaries.set(record, bytes);
   return bytes;
 }
 
-/** A record as lists show it. */
-export function summaryBytes(record: CallRecord): Uint8Array {
-  return remembered(summaries, record, toSummary(record));
-}
-
-/** The whole record of an active call. The next fact brings a new record, and these bytes go with the old one. */
-export function activeBytes(record: CallRecord): Uint8Array {
-  return remembered(actives, record, record);
+/** A whole record. */
+export function recordPiece(record: CallRecord): Piece {
+  return JSON.stringify(record);
 }
 
 /** A JSON array, element by element. */

@@ -3,7 +3,7 @@ import type { CallRecord } from '../contract/call-record.js';
 import type { Aggregates, Snapshot } from '../contract/dashboard-api.js';
 import type { CallStore } from '../stores/call-store.js';
 import type { Piece } from './breather.js';
-import { activeBytes, listPieces, summaryBytes } from './record-text.js';
+import { recordPiece, listPieces, summaryPiece } from './record-text.js';
 import type { ReplayRing, StampedEvent } from './replay-ring.js';
 
 const RECENT_CALLS = 50;
@@ -47,9 +47,9 @@ export async function readSnapshot(store: CallStore, ring: ReplayRing): Promise<
 /** The event as text, one piece per call. `id` is where a reader resumes that gets no further. */
 export function* snapshotPieces(read: SnapshotRead, id: string, controls: boolean): Generator<Piece> {
   yield `id: ${id}\nevent: snapshot\ndata: {"active":`;
-  yield* listPieces(read.active, activeBytes);
+  yield* listPieces(read.active, recordPiece);
   yield ',"recent":';
-  yield* listPieces(read.recent, summaryBytes);
+  yield* listPieces(read.recent, summaryPiece);
   const rest: Pick<Snapshot, 'aggregates' | 'controls'> = { aggregates: read.aggregates, controls };
   yield `,${JSON.stringify(rest).slice(1)}\n\n`;
 }
