@@ -48,7 +48,7 @@ export type CallFact =
   | { type: 'incident.noted'; code: string; message: string }
   /** Once, before the end of a call that had audio. */
   | { type: 'audio.measured'; envelope: AudioEnvelope }
-  /** Always the last fact but for `recording.completed`, `cost.updated` and `incident.noted`, which may come later. */
+  /** Always the last fact but for the late ones (`LATE_FACTS`). Whatever else comes behind it changes nothing. */
   | {
       type: 'call.ended';
       endReason: EndReason;
@@ -57,7 +57,16 @@ export type CallFact =
       media: MediaCounters;
     };
 
-/** Envelope of a fact. `seq` starts at 1 and rises by one per call; `at` is epoch milliseconds. */
+/**
+ * Envelope of a fact. `seq` starts at 1 and rises by one per call; `at` is epoch milliseconds.
+ *
+ * The facts of one call are delivered in the order of `seq`; facts of different calls mix in any order. A fact may be delivered again
+ * at any time: a `seq` that is not above the record's is known. Where `seq` jumps, the facts between are lost to this reader, and it
+ * goes on with what came: every fact carries whole values, none a difference, so that what is told again later (cost, transcript
+ * entries by their id, turns by their index, the end) is right again, and only what was told nowhere else is missing. A reader that
+ * can ask for the whole record does so, and need not wait for it. Facts before the first `call.status` or `call.started` that a reader
+ * hears of a call are not for it: without them it does not know who is talking.
+ */
 export interface CallEventEnvelope {
   callId: string;
   nodeId: string;
@@ -68,6 +77,9 @@ export interface CallEventEnvelope {
 export type CallEvent = CallEventEnvelope & CallFact;
 
 export type CallEventType = CallEvent['type'];
+
+/** What may come after the end of a call: its price, its recording, and trouble with the goodbye. */
+export const LATE_FACTS: readonly CallEventType[] = ['recording.completed', 'cost.updated', 'incident.noted'];
 
 /** An event of one type. */
 export type CallEventOf<T extends CallEventType> = Extract<CallEvent, { type: T }>;

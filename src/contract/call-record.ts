@@ -115,12 +115,16 @@ export interface Turn {
   toolCalls: ToolCall[];
 }
 
-/** Figures over the turns of a call that have a value. */
+/**
+ * Figures over the answered turns of a call: those with a `totalMs`. An answer that the caller interrupted counts. A turn without an
+ * answer (empty, or cut off before the first sound) and one that the agent opened do not.
+ */
 export interface CallLatency {
   avgMs: number | null;
   p50Ms: number | null;
   p95Ms: number | null;
-  /** Average of each stage. */
+  p99Ms: number | null;
+  /** Average of each stage over the same turns, so that the stages sum to `avgMs` but for the rounding of each. */
   stages: TurnLatency;
 }
 
@@ -231,13 +235,16 @@ export interface CallRecord {
   /** The process that owns or owned the call. */
   nodeId: string;
   turnCount: number;
+  /** In the order of their index; the first 5000. `turnCount` counts on. */
   turns: Turn[];
+  /** The first 5000 entries; the last of so many says that the rest is missing. */
   transcript: TranscriptEntry[];
   latency: CallLatency;
   cost: Cost;
   /** Null while nothing has been measured. */
   usage: Usage | null;
-  media: MediaCounters;
+  /** Null until the end, which tells them. */
+  media: MediaCounters | null;
   recording: Recording | null;
   amd: AmdResult | null;
   /** The last transfer of the call. */

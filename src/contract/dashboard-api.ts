@@ -28,7 +28,9 @@ export interface Aggregates {
   costBreakdown: { stt: number; llm: number; tts: number; telephony: number };
   avgDurationMs: number | null;
   avgLatencyMs: number | null;
+  /** Percentiles are over the answered turns of all these calls. */
   p95LatencyMs: number | null;
+  p99LatencyMs: number | null;
 }
 
 /** First event of the SSE stream. */

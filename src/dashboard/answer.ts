@@ -2,12 +2,19 @@
 import { type ErrorCode, HTTP_STATUSES, OffhookError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { ErrorBody } from '../contract/dashboard-api.js';
+import type { Piece } from './breather.js';
 
 /** A JSON answer, free of any web framework. */
 export interface Answer {
   status: number;
   headers?: { readonly [name: string]: string };
   body: unknown;
+}
+
+/** A JSON answer whose text is too long to be made in one go. */
+export interface LongAnswer {
+  status: number;
+  pieces: Iterable<Piece> | AsyncIterable<Piece>;
 }
 
 /** How long a refused guesser is asked to wait, in seconds. */
@@ -35,8 +42,9 @@ export function toErrorAnswer(error: unknown, logger: Logger): Answer {
   return answer;
 }
 
-/** The answer to a method that a path does not have. */
-export function methodNotAllowed(allowed: string): Answer {
+/** The answer to a method that a path does not have; to OPTIONS, what it has. */
+export function refuseMethod(method: string, allowed: string): Answer {
+  if (method === 'OPTIONS') return { status: 204, headers: { Allow: allowed }, body: undefined };
   const message = `This path answers ${allowed} only.`;
   return { status: 405, headers: { Allow: allowed }, body: errorBody('REQUEST_INVALID', message) };
 }

@@ -4,7 +4,7 @@ import { AuthError, LimitError } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
 import { AttemptLimit } from './attempt-limit.js';
 import { hostNameOf, isLoopbackAddress, isLoopbackHost, isNumericHost } from './host-name.js';
-import { cookieName, readCookie, TokenKeeper } from './token.js';
+import { readCookies, TokenKeeper } from './token.js';
 
 /** What is known of a request. Header names are lower case. */
 export interface RequestFacts {
@@ -16,7 +16,6 @@ export interface RequestFacts {
   peerAddress: string;
   /** The host that the client asked for, as far as the trusted proxies tell, with its port. */
   publicHost: string;
-  localPort: number;
   /** True when the client came over TLS. */
   secure: boolean;
 }
@@ -107,7 +106,6 @@ export class Gatekeeper {
   /** The Set-Cookie header of a new session, or undefined where there is no token. */
   sessionHeader(facts: RequestFacts): string | undefined {
     return this.#keeper?.createSession({
-      port: facts.localPort,
       now: this.#clock.wallNow(),
       secure: facts.secure,
     }).header;
@@ -121,8 +119,8 @@ export class Gatekeeper {
     const keeper = this.#keeper;
     const shown = candidates.filter((candidate) => candidate !== null);
     if (shown.some((candidate) => keeper.isToken(candidate))) return 'token';
-    const cookie = readCookie(facts.header('cookie'), cookieName(facts.localPort));
-    if (cookie !== undefined && keeper.isSession(cookie, this.#clock.wallNow())) return 'session';
+    const cookies = readCookies(facts.header('cookie'), keeper.cookieName);
+    if (cookies.some((cookie) => keeper.isSession(cookie, this.#clock.wallNow()))) return 'session';
     if (shown.length > 0 && this.#attempts.fail(facts.address))
       throw new LimitError('Too many wrong tokens from this address. Wait a minute.');
     throw new AuthError('AUTH_REQUIRED', 'The dashboard token is missing or wrong.');

@@ -50,12 +50,29 @@ const COLUMNS: { readonly [header: string]: (record: CallRecord) => Cell } = {
   'transfer.to': (record) => record.transfer?.to ?? null,
   'transfer.result': (record) => record.transfer?.result ?? null,
   'incidents.codes': (record) => record.incidents.map(({ code }) => code).join(' ') || null,
+  'incidents.count': (record) => record.incidents.length,
+  'latency.p99Ms': (record) => record.latency.p99Ms,
+  'recording.status': (record) => record.recording?.status ?? null,
+  'recording.durationMs': (record) => record.recording?.durationMs ?? null,
+  'usage.sttSeconds': (record) => record.usage?.sttSeconds ?? null,
+  'usage.llmInputTokens': (record) => record.usage?.llmInputTokens ?? null,
+  'usage.llmCachedTokens': (record) => record.usage?.llmCachedTokens ?? null,
+  'usage.llmOutputTokens': (record) => record.usage?.llmOutputTokens ?? null,
+  'usage.ttsCharacters': (record) => record.usage?.ttsCharacters ?? null,
+  'usage.telephonySeconds': (record) => record.usage?.telephonySeconds ?? null,
+  'media.framesReceived': (record) => record.media?.framesReceived ?? null,
+  'media.framesSent': (record) => record.media?.framesSent ?? null,
+  'media.unexpectedMessages': (record) => record.media?.unexpectedMessages ?? null,
+  'media.clears': (record) => record.media?.clears ?? null,
 };
 
 /** A number or an E.164 telephone number: a spreadsheet runs neither. */
 const PLAIN_NUMBER = /^[+-]?\d+(\.\d+)?$/;
-/** What spreadsheets take for the start of a formula, full-width forms included. Source: OWASP, CSV Injection. */
-const FORMULA_START = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/;
+/**
+ * What spreadsheets take for the start of a formula, full-width forms included, also behind white space and characters that cannot be
+ * seen. Source: OWASP, CSV Injection.
+ */
+const FORMULA_START = /^[\s\p{Cc}\p{Cf}]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/u;
 
 /** Text with a leading apostrophe where a spreadsheet would run it. */
 function defuse(text: string): string {

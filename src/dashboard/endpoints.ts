@@ -2,6 +2,7 @@
 import {
   AGGREGATES_PARAMETERS,
   CALLS_PARAMETERS,
+  EVENTS_PARAMETERS,
   EXPORT_PARAMETERS,
   type JsonSchema,
   type QueryParameters,
@@ -24,7 +25,7 @@ export interface Endpoint {
   readonly requestBody?: JsonSchema;
   readonly success: { readonly status: 200 | 202 } & EndpointContent;
   /** Refusals beside those that every endpoint has. */
-  readonly refusals?: readonly (400 | 404 | 409 | 413 | 415 | 502)[];
+  readonly refusals?: readonly (404 | 409 | 413 | 415 | 502)[];
 }
 
 function json(name: string, description: string): EndpointContent {
@@ -41,7 +42,6 @@ export const ENDPOINTS = [
     summary: 'Calls, newest first, without transcript and turns.',
     parameters: CALLS_PARAMETERS,
     success: { status: 200, ...json('CallsPage', 'One page of calls.') },
-    refusals: [400],
   },
   {
     operationId: 'getCall',
@@ -49,7 +49,7 @@ export const ENDPOINTS = [
     path: '/api/dashboard/calls/{callId}',
     summary: 'One call with transcript and turns.',
     success: { status: 200, ...json('CallRecord', 'The call.') },
-    refusals: [400, 404],
+    refusals: [404],
   },
   {
     operationId: 'listActiveCalls',
@@ -66,7 +66,6 @@ export const ENDPOINTS = [
       'Counters over the calls that the history holds and the active ones, or over those of them that match.',
     parameters: AGGREGATES_PARAMETERS,
     success: { status: 200, ...json('Aggregates', 'The counters.') },
-    refusals: [400],
   },
   {
     operationId: 'streamEvents',
@@ -74,12 +73,12 @@ export const ENDPOINTS = [
     path: '/api/dashboard/events',
     summary:
       'Server-Sent Events: `snapshot` (a Snapshot), then facts (each a CallEvent) under their type as event name. Last-Event-ID resumes.',
+    parameters: EVENTS_PARAMETERS,
     success: {
       status: 200,
       description: 'An endless stream. A comment every 15 seconds; a reader that falls behind is cut off.',
       content: { 'text/event-stream': { type: 'string' } },
     },
-    refusals: [400],
   },
   {
     operationId: 'exportCalls',
@@ -92,7 +91,6 @@ export const ENDPOINTS = [
       description: 'An attachment.',
       content: { 'application/json': ref('CallList'), 'text/csv': { type: 'string' } },
     },
-    refusals: [400],
   },
   {
     operationId: 'hangUpCall',
@@ -101,7 +99,7 @@ export const ENDPOINTS = [
     summary: 'Ends a call.',
     requestBody: { type: 'object' },
     success: accepted,
-    refusals: [400, 404, 409, 413, 415, 502],
+    refusals: [404, 409, 413, 415, 502],
   },
   {
     operationId: 'transferCall',
@@ -111,7 +109,7 @@ export const ENDPOINTS = [
       'Hands the caller over to a telephone number. The result is in `transfer` of the record; a caller whose transfer failed comes back.',
     requestBody: ref('TransferRequest'),
     success: accepted,
-    refusals: [400, 404, 409, 413, 415, 502],
+    refusals: [404, 409, 413, 415, 502],
   },
   {
     operationId: 'getMetrics',

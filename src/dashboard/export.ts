@@ -55,7 +55,7 @@ async function* recordPages(
 
 async function* csvChunks(pages: AsyncIterable<CallRecord[]>): AsyncGenerator<string> {
   yield csvHeader();
-  for await (const records of pages) yield records.map(csvRow).join('');
+  for await (const records of pages) for (const record of records) yield csvRow(record);
 }
 
 async function* jsonChunks(pages: AsyncIterable<CallRecord[]>): AsyncGenerator<string> {

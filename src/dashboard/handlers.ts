@@ -2,12 +2,14 @@
 import { isE164 } from '../base/e164.js';
 import { NotFoundError, RequestError } from '../base/errors.js';
 import type { CallControls } from '../contract/call-command.js';
-import type { ActiveCalls, CallsPage } from '../contract/dashboard-api.js';
-import { toSummary } from '../events/summarize.js';
-import type { CallStore } from '../stores/call-store.js';
-import type { Answer } from './answer.js';
+import type { CallRecord } from '../contract/call-record.js';
+import type { CallsPage } from '../contract/dashboard-api.js';
+import type { CallPage, CallStore } from '../stores/call-store.js';
+import type { Answer, LongAnswer } from './answer.js';
+import type { Piece } from './breather.js';
 import { OPENAPI } from './openapi.js';
 import { parseCallsQuery, parseFilter } from './query.js';
+import { recordPiece, listPieces, summaryPiece } from './record-text.js';
 
 /** What an endpoint may look at. */
 export interface HandlerRequest {
@@ -18,7 +20,7 @@ export interface HandlerRequest {
   body: unknown;
 }
 
-export type Handler = (request: HandlerRequest) => Promise<Answer>;
+export type Handler = (request: HandlerRequest) => Promise<Answer | LongAnswer>;
 
 /** The endpoints that answer with JSON, by operation id. */
 export type JsonOperation =
@@ -52,9 +54,7 @@ export function createHandlers(parts: {
 
   return {
     async listCalls({ query }) {
-      const page = await store.list(parseCallsQuery(query));
-      const body: CallsPage = { ...page, calls: page.calls.map(toSummary) };
-      return { status: 200, body };
+      return { status: 200, pieces: pagePieces(await store.list(parseCallsQuery(query))) };
     },
     async getCall({ callId }) {
       const record = await store.get(callId);
@@ -62,8 +62,7 @@ export function createHandlers(parts: {
       return { status: 200, body: record };
     },
     async listActiveCalls() {
-      const body: ActiveCalls = { calls: await store.active() };
-      return { status: 200, body };
+      return { status: 200, pieces: activePieces(await store.active()) };
     },
     async getAggregates({ query }) {
       return { status: 200, body: await store.aggregates(parseFilter(query)) };
@@ -82,6 +81,19 @@ export function createHandlers(parts: {
       return { status: 200, body: OPENAPI };
     },
   };
+}
+
+function* pagePieces({ calls, nextCursor, total }: CallPage): Generator<Piece> {
+  const rest: Omit<CallsPage, 'calls'> = { nextCursor, total };
+  yield '{"calls":';
+  yield* listPieces(calls, summaryPiece);
+  yield `,${JSON.stringify(rest).slice(1)}`;
+}
+
+function* activePieces(calls: readonly CallRecord[]): Generator<Piece> {
+  yield '{"calls":';
+  yield* listPieces(calls, recordPiece);
+  yield '}';
 }
 
 /** An absent body counts as an empty object. */

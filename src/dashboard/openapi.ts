@@ -17,7 +17,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
   503: 'The call store cannot be read.',
 };
 
-const EVERYWHERE = [401, 403, 429, 500, 503];
+const EVERYWHERE = [400, 401, 403, 429, 500, 503];
 
 function content(of: EndpointContent): JsonSchema {
   const types = Object.entries(of.content).map(([type, schema]) => [type, { schema }]);
@@ -32,6 +32,14 @@ function responses(endpoint: Endpoint): JsonSchema {
   return { [endpoint.success.status]: content(endpoint.success), ...Object.fromEntries(refused) };
 }
 
+const LAST_EVENT_ID = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description: 'The `id` of the last event that was heard.',
+  schema: { type: 'string' },
+};
+
 function parameters(endpoint: Endpoint): JsonSchema[] {
   const inQuery = Object.entries(endpoint.parameters ?? {}).map(([name, { description, schema }]) => ({
     name,
@@ -40,6 +48,7 @@ function parameters(endpoint: Endpoint): JsonSchema[] {
     description,
     schema,
   }));
+  if (endpoint.operationId === 'streamEvents') return [LAST_EVENT_ID, ...inQuery];
   if (!endpoint.path.includes('{callId}')) return inQuery;
   const inPath = {
     name: 'callId',
@@ -64,19 +73,45 @@ function operation(endpoint: Endpoint): JsonSchema {
   };
 }
 
+const HTML = { 'text/html': { schema: { type: 'string' } } };
+const ERROR = { 'application/json': { schema: ref('Error') } };
+
+/** The page holds no data, and its sign-in form is the answer to a browser without a token. */
+function page(path: string): JsonSchema {
+  const refusals = [403, 404, 429, 500].map((status) => [
+    status,
+    { description: status === 404 ? 'The page is turned off.' : (REFUSALS[status] ?? ''), content: ERROR },
+  ]);
+  return {
+    operationId: path === '/' ? 'getPage' : 'getDashboard',
+    summary: 'The page. With the right token it sets the session cookie.',
+    security: [{ bearer: [] }, { query: [] }, { session: [] }, {}],
+    responses: {
+      200: { description: 'The page.', content: HTML },
+      401: {
+        description: 'The page with its sign-in form for who accepts text/html, else an error.',
+        content: { ...HTML, ...ERROR },
+      },
+      ...Object.fromEntries(refusals),
+    },
+  };
+}
+
 /** The whole document. */
 export const OPENAPI = {
   openapi: '3.1.1',
   info: {
     title: 'offhook dashboard',
     version: '1',
-    description: 'Calls, live and ended. Fields are added, never renamed or taken away.',
+    description:
+      'Calls, live and ended. Fields are added, never renamed or taken away. Every answer is JSON where no other type is named, whatever Accept asks for, and none is to be cached. A query parameter that a path does not have is refused, except `token`. HEAD answers like GET without the body, OPTIONS with Allow, any other method with 405.',
   },
   // Relative to the document itself, so that it holds behind a path prefix too.
   servers: [{ url: '..' }],
-  paths: Object.fromEntries(
-    ENDPOINTS.map((endpoint) => [endpoint.path, { [endpoint.method]: operation(endpoint) }]),
-  ),
+  paths: Object.fromEntries([
+    ...['/', '/dashboard'].map((path) => [path, { get: page(path) }] as const),
+    ...ENDPOINTS.map((endpoint) => [endpoint.path, { [endpoint.method]: operation(endpoint) }] as const),
+  ]),
   components: {
     schemas: SCHEMAS,
     securitySchemes: {
@@ -85,8 +120,8 @@ export const OPENAPI = {
       session: {
         type: 'apiKey',
         in: 'cookie',
-        name: 'offhook_session_{port}',
-        description: 'Set by the page.',
+        name: 'offhook_session_*',
+        description: 'Set by the page. The end of its name depends on the token.',
       },
     },
   },

@@ -28,6 +28,8 @@ export type ParameterValues<P extends QueryParameters> = {
 
 const MAX_LIMIT = 500;
 const MAX_TEXT = 200;
+/** How much of a name is repeated to who sent it. */
+const MAX_NAME = 50;
 /** The last instant that a Date can hold. Source: ECMA-262, section 21.4.1.1. */
 const MAX_EPOCH_MS = 8.64e15;
 
@@ -61,12 +63,21 @@ const cursor: QueryParameter<string> = {
 };
 
 const search: QueryParameter<string> = {
-  description: 'Part of a telephone number or of an id, upper and lower case alike.',
+  description:
+    'Part of a telephone number or of an id, upper and lower case alike. White space around it does not count, so that a plus sign that was not encoded does no harm.',
   schema: { type: 'string', maxLength: MAX_TEXT },
-  parse: (text, name) => (text.length <= MAX_TEXT ? text : refuse(name, `at most ${MAX_TEXT} characters`)),
+  parse: (text, name) =>
+    text.length <= MAX_TEXT ? text.trim() : refuse(name, `at most ${MAX_TEXT} characters`),
 };
 
 const ISO_INSTANT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d))?$/;
+
+/** Epoch milliseconds, NaN for what is no date: the 30th of February, which `Date` takes for a day in March, is none. */
+function parseIso(text: string): number {
+  const day = text.slice(0, 10);
+  const isDay = ISO_INSTANT.test(text) && new Date(Date.parse(day) || 0).toISOString().startsWith(day);
+  return isDay ? Date.parse(text) : Number.NaN;
+}
 
 function instant(description: string): QueryParameter<number> {
   return {
@@ -78,11 +89,7 @@ function instant(description: string): QueryParameter<number> {
       ],
     },
     parse(text, name) {
-      const value = /^\d{1,16}$/.test(text)
-        ? Number(text)
-        : ISO_INSTANT.test(text)
-          ? Date.parse(text)
-          : Number.NaN;
+      const value = /^\d{1,16}$/.test(text) ? Number(text) : parseIso(text.replace(' ', '+'));
       return value <= MAX_EPOCH_MS ? value : refuse(name, 'epoch milliseconds or an ISO 8601 date');
     },
   };
@@ -115,14 +122,34 @@ export const EXPORT_PARAMETERS = {
   ...FILTERS,
 } satisfies QueryParameters;
 
+/** Of `GET /api/dashboard/events`. */
+export const EVENTS_PARAMETERS = {
+  lastEventId: {
+    description: 'What a client that cannot send the header Last-Event-ID resumes behind. The header wins.',
+    schema: { type: 'string', maxLength: MAX_TEXT },
+    parse: (text: string) => text,
+  },
+} satisfies QueryParameters;
+
+/** Read by the doorkeeper, on every path. */
+const TOKEN_PARAMETER = 'token';
+
 /**
- * Reads a family of parameters from a query. Names that the family does not have are left alone.
- * @throws RequestError when a value is out of its range, or given twice.
+ * Reads a family of parameters from a query.
+ * @throws RequestError when a value is out of its range or given twice, and for a name that the family does not have: a filter that is
+ * misspelt must not answer as if there were none.
  */
 export function readParameters<P extends QueryParameters>(
   query: URLSearchParams,
   family: P,
 ): ParameterValues<P> {
+  for (const name of query.keys()) {
+    if (name === TOKEN_PARAMETER || Object.hasOwn(family, name)) continue;
+    throw new RequestError(
+      'REQUEST_INVALID',
+      `Query parameter "${name.slice(0, MAX_NAME)}" is not known here.`,
+    );
+  }
   const values: { [name: string]: unknown } = {};
   for (const [name, parameter] of Object.entries(family)) {
     const texts = query.getAll(name);

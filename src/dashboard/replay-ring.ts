@@ -1,57 +1,58 @@
 // The last facts of the event stream, numbered, for readers that come back and for the seam behind a snapshot.
 import type { CallEvent } from '../contract/call-event.js';
 
-/** A fact with its place in the stream and its text on the wire. */
+/** A fact with its place in the stream, as it goes over the wire. */
 export interface StampedEvent {
   readonly counter: number;
-  readonly event: CallEvent;
-  /** Serialized on first use. */
-  readonly text: string;
+  readonly callId: string;
+  readonly seq: number;
+  readonly endsCall: boolean;
+  readonly bytes: Uint8Array;
 }
 
-class Stamped implements StampedEvent {
-  readonly #id: string;
-  #text: string | null = null;
-
-  constructor(
-    readonly counter: number,
-    readonly event: CallEvent,
-    id: string,
-  ) {
-    this.#id = id;
-  }
-
-  get text(): string {
-    this.#text ??= `id: ${this.#id}\nevent: ${this.event.type}\ndata: ${JSON.stringify(this.event)}\n\n`;
-    return this.#text;
-  }
+/** What a ring holds at most. Its newest fact stays, however large it is. */
+export interface RingBounds {
+  readonly events: number;
+  readonly bytes: number;
 }
 
 /** Bounded ring. Ids are `<epoch>-<counter>`; the epoch tells the numbers of one process from those of another. */
 export class ReplayRing {
   readonly #epoch: string;
-  readonly size: number;
+  readonly #bounds: RingBounds;
   readonly #events: StampedEvent[] = [];
+  #bytes = 0;
   #counter = 0;
 
-  constructor(epoch: string, size: number) {
+  constructor(epoch: string, bounds: RingBounds) {
     this.#epoch = epoch;
-    this.size = size;
+    this.#bounds = bounds;
   }
 
-  push(event: CallEvent): StampedEvent {
+  /** The number of the newest fact; 0 before the first. */
+  get newest(): number {
+    return this.#counter;
+  }
+
+  push(event: CallEvent): void {
     this.#counter += 1;
-    const stamped = new Stamped(this.#counter, event, this.#id(this.#counter));
-    this.#events.push(stamped);
-    if (this.#events.length > this.size) this.#events.shift();
-    return stamped;
+    const text = `id: ${this.idOf(this.#counter)}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+    const bytes = Buffer.from(text, 'utf8');
+    const { callId, seq, type } = event;
+    this.#events.push({ counter: this.#counter, callId, seq, endsCall: type === 'call.ended', bytes });
+    this.#bytes += bytes.length;
+    while (this.#events.length > 1 && this.#isOver()) this.#bytes -= this.#events.shift()?.bytes.length ?? 0;
   }
 
-  /** Everything behind `id`, in order; null when the id is not of this ring or the ring does not reach back to it. */
-  after(id: string): readonly StampedEvent[] | null {
+  /** The number that `id` stands for; null when the id is not of this ring or the ring does not reach back to it. */
+  positionOf(id: string): number | null {
     const [, epoch, digits] = /^([0-9a-f]+)-(\d{1,15})$/.exec(id) ?? [];
     const counter = Number(digits);
-    if (epoch !== this.#epoch || counter > this.#counter) return null;
+    return epoch === this.#epoch && counter <= this.#counter && this.after(counter) !== null ? counter : null;
+  }
+
+  /** Everything behind a number, in order; null when the ring does not reach back to it. */
+  after(counter: number): readonly StampedEvent[] | null {
     const oldest = this.#counter - this.#events.length;
     return counter < oldest ? null : this.#events.slice(counter - oldest);
   }
@@ -62,19 +63,18 @@ export class ReplayRing {
    */
   newerThan(known: ReadonlyMap<string, number>): readonly StampedEvent[] {
     const over = new Set<string>();
-    for (const { event } of this.#events) if (event.type === 'call.ended') over.add(event.callId);
-    return this.#events.filter(({ event }) => {
-      const seq = known.get(event.callId);
-      return seq === undefined ? !over.has(event.callId) : event.seq > seq;
+    for (const { endsCall, callId } of this.#events) if (endsCall) over.add(callId);
+    return this.#events.filter(({ callId, seq }) => {
+      const knownSeq = known.get(callId);
+      return knownSeq === undefined ? !over.has(callId) : seq > knownSeq;
     });
   }
 
-  /** The id to resume from so that `first` comes next; without one, the id of the newest fact. */
-  idBefore(first: StampedEvent | undefined): string {
-    return this.#id(first === undefined ? this.#counter : first.counter - 1);
+  idOf(counter: number): string {
+    return `${this.#epoch}-${counter}`;
   }
 
-  #id(counter: number): string {
-    return `${this.#epoch}-${counter}`;
+  #isOver(): boolean {
+    return this.#events.length > this.#bounds.events || this.#bytes > this.#bounds.bytes;
   }
 }

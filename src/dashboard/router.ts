@@ -1,21 +1,27 @@
 // Binds the dashboard to Express. The only file of this room that knows it.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { pipeline } from 'node:stream/promises';
-import { Readable } from 'node:stream';
-import express, { type NextFunction, type Request, type Response } from 'express';
+import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import type { Clock } from '../base/clock.js';
 import { NotFoundError, RequestError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { CallStore } from '../stores/call-store.js';
-import { type Answer, errorBody, methodNotAllowed, toErrorAnswer } from './answer.js';
+import { type Answer, errorBody, type LongAnswer, refuseMethod, toErrorAnswer } from './answer.js';
 import type { Gatekeeper, RequestFacts } from './auth.js';
+import { writeInSlices } from './breather.js';
 import { ENDPOINTS, type OperationId } from './endpoints.js';
 import { openExport } from './export.js';
 import type { Handler, JsonOperation } from './handlers.js';
+import { EVENTS_PARAMETERS, type QueryParameters, readParameters } from './parameters.js';
 import { formatMetrics, METRICS_TYPE } from './metrics.js';
 import type { Page } from './page.js';
 import type { EventFeed } from './sse.js';
 
+/** Answers change with every fact; none is to be kept, guessed at, or shown in the page of another site. */
+const API_HEADERS = {
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+};
 /** Commands carry a telephone number at most. */
 const MAX_BODY_BYTES = 4096;
 
@@ -86,7 +92,8 @@ export function createRouter(parts: RouterParts): DashboardHandler {
       return;
     }
     response.socket?.setNoDelay(true);
-    const lastEventId = request.get('last-event-id') ?? null;
+    const lastEventId =
+      request.get('last-event-id') ?? readParameters(queryOf(request), EVENTS_PARAMETERS).lastEventId ?? null;
     const controls = parts.controls && gatekeeper.mayCommand(factsOf(request));
     response.on('error', () => response.destroy());
     response.on('close', feed.open(response, { lastEventId, controls }));
@@ -95,18 +102,23 @@ export function createRouter(parts: RouterParts): DashboardHandler {
   const exportCalls: Endpoint = async (request, response) => {
     const file = await openExport({ store, query: queryOf(request), now: clock.wallNow() });
     response.set(file.headers);
+    await sendPieces(request, response, file.chunks);
+  };
+
+  /** The text goes out as fast as it is taken, and no faster than the calls that are up allow. */
+  async function sendPieces(request: Request, response: Response, pieces: LongAnswer['pieces']) {
     if (request.method === 'HEAD') {
       response.end();
       return;
     }
     try {
-      await pipeline(Readable.from(file.chunks), response);
+      await writeInSlices(response, pieces, clock);
     } catch (error) {
       // The headers are out: a torn connection is the only honest answer left.
-      if (!isReaderGone(error)) logger.error(describeError(error), 'dashboard export failed');
+      logger.error(describeError(error), 'dashboard answer failed');
       response.destroy();
     }
-  };
+  }
 
   const showMetrics: Endpoint = async (_request, response) => {
     response.type(METRICS_TYPE).send(formatMetrics(await store.aggregates()));
@@ -116,14 +128,14 @@ export function createRouter(parts: RouterParts): DashboardHandler {
     return async (request, response) => {
       const handler = parts.handlers[operation];
       const { callId } = request.params;
-      sendAnswer(
-        response,
-        await handler({
-          callId: typeof callId === 'string' ? callId : '',
-          query: queryOf(request),
-          body: request.body as unknown,
-        }),
-      );
+      const answer = await handler({
+        callId: typeof callId === 'string' ? callId : '',
+        query: queryOf(request),
+        body: request.body as unknown,
+      });
+      if ('body' in answer) return sendAnswer(response, answer);
+      response.status(answer.status).type('application/json; charset=utf-8');
+      return sendPieces(request, response, answer.pieces);
     };
   }
 
@@ -133,29 +145,37 @@ export function createRouter(parts: RouterParts): DashboardHandler {
     return operation === 'getMetrics' ? showMetrics : runHandler(operation);
   }
 
-  function refuseMethod(allowed: string): Endpoint {
-    return (_request, response) => sendAnswer(response, methodNotAllowed(allowed));
-  }
+  const allowOnly =
+    (allowed: string): Endpoint =>
+    (request, response) =>
+      sendAnswer(response, refuseMethod(request.method, allowed));
 
   // A trailing slash would lead the page's relative addresses astray.
   router.get('/dashboard/', (request, response, next) => {
     if (request.path.endsWith('/')) response.redirect(308, '../dashboard');
     else next();
   });
-  router.route(['/', '/dashboard']).get(showPage).all(refuseMethod('GET, HEAD'));
+  router.route(['/', '/dashboard']).get(showPage).all(allowOnly('GET, HEAD, OPTIONS'));
 
   router.use(['/api', '/metrics'], (request, response, next) => {
-    response.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
+    response.set(API_HEADERS);
     if (request.method !== 'POST') gatekeeper.admitReader(factsOf(request));
     else gatekeeper.admitCommand(factsOf(request));
     next();
   });
   const readJson = express.json({ limit: MAX_BODY_BYTES, type: 'application/json' });
-  for (const { operationId, method, path } of ENDPOINTS) {
+  for (const endpoint of ENDPOINTS) {
+    const { operationId, method, path } = endpoint;
+    const parameters: QueryParameters = 'parameters' in endpoint ? endpoint.parameters : {};
     const route = router.route(path.replace('{callId}', ':callId'));
-    if (method === 'post') route.post(demandJson, readJson, endpointOf(operationId));
+    const checkQuery: RequestHandler = (request, _response, next) => {
+      readParameters(queryOf(request), parameters);
+      next();
+    };
+    if (method === 'post') route.post(checkQuery, demandJson, readJson, endpointOf(operationId));
+    else if (path.startsWith('/api/')) route.get(checkQuery, endpointOf(operationId));
     else route.get(endpointOf(operationId));
-    route.all(refuseMethod(method === 'post' ? 'POST' : 'GET, HEAD'));
+    route.all(allowOnly(method === 'post' ? 'POST, OPTIONS' : 'GET, HEAD, OPTIONS'));
   }
   router.use('/api', () => {
     throw new NotFoundError('There is no such path.');
@@ -171,7 +191,8 @@ export function createRouter(parts: RouterParts): DashboardHandler {
 
 function sendAnswer(response: Response, answer: Answer): void {
   response.status(answer.status).set(answer.headers ?? {});
-  response.json(answer.body);
+  if (answer.body === undefined) response.end();
+  else response.type('application/json; charset=utf-8').send(JSON.stringify(answer.body));
 }
 
 /** A form of another site can send plain text, but not JSON. */
@@ -194,10 +215,6 @@ function toOwnError(error: unknown): unknown {
     : new RequestError('REQUEST_INVALID', 'The request cannot be understood.');
 }
 
-function isReaderGone(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE';
-}
-
 function queryOf(request: Request): URLSearchParams {
   const start = request.url.indexOf('?');
   return new URLSearchParams(start === -1 ? '' : request.url.slice(start + 1));
@@ -210,7 +227,6 @@ function factsOf(request: Request): RequestFacts {
     address: request.ip ?? '',
     peerAddress: request.socket.remoteAddress ?? '',
     publicHost: request.host ?? '',
-    localPort: request.socket.localPort ?? 0,
     secure: request.secure,
   };
 }

@@ -101,11 +101,12 @@ const summary: Properties = {
     avgMs: millisecondsOrNull,
     p50Ms: millisecondsOrNull,
     p95Ms: millisecondsOrNull,
+    p99Ms: millisecondsOrNull,
     stages: ref('TurnLatency'),
   }),
   cost: ref('Cost'),
   usage: nullable(ref('Usage')),
-  media: ref('MediaCounters'),
+  media: nullable(ref('MediaCounters')),
   recording: nullable(ref('Recording')),
   amd: nullable(ref('AmdResult')),
   transfer: nullable(ref('Transfer')),
@@ -159,8 +160,8 @@ function factSchemas(): JsonSchema[] {
 export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
   CallRecord: shape({
     ...summary,
-    turns: listOf(ref('Turn')),
-    transcript: listOf(ref('TranscriptEntry')),
+    turns: { ...listOf(ref('Turn')), maxItems: 5000 },
+    transcript: { ...listOf(ref('TranscriptEntry')), maxItems: 5000 },
     envelope: nullable(ref('AudioEnvelope')),
   }),
   CallSummary: shape(summary),
@@ -175,6 +176,7 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
     avgDurationMs: millisecondsOrNull,
     avgLatencyMs: millisecondsOrNull,
     p95LatencyMs: millisecondsOrNull,
+    p99LatencyMs: millisecondsOrNull,
   }),
   Snapshot: shape({
     active: listOf(ref('CallRecord')),

@@ -3,15 +3,17 @@ import { randomBytes } from 'node:crypto';
 import type { Clock, Timer } from '../base/clock.js';
 import { LimitError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
-import type { Snapshot } from '../contract/dashboard-api.js';
 import type { EventBus } from '../events/bus.js';
-import { toSummary } from '../events/summarize.js';
 import type { CallStore } from '../stores/call-store.js';
-import { ReplayRing, type StampedEvent } from './replay-ring.js';
+import { Breather } from './breather.js';
+import { ReplayRing, type RingBounds, type StampedEvent } from './replay-ring.js';
+import { readSnapshot, snapshotPieces } from './snapshot.js';
 
 /** The writing side of one reader. A Node response is one. */
 export interface EventSink {
-  write(text: string): boolean;
+  /** False when it will say `drain` before it should be given more. */
+  write(chunk: string | Uint8Array): boolean;
+  once(event: 'drain', listener: () => void): unknown;
   end(): void;
   /** Cuts the reader off at once. */
   destroy(): void;
@@ -26,30 +28,42 @@ export interface EventFeedParts {
   clock: Clock;
   logger: Logger;
   /** Facts kept for readers that come back. */
-  ringSize?: number;
+  ring?: Partial<RingBounds>;
   /** Unread bytes past which a reader is cut off. */
   maxBacklogBytes?: number;
 }
 
-const RING_SIZE = 2000;
+const RING_BOUNDS: RingBounds = { events: 5000, bytes: 16 * 1024 * 1024 };
 const MAX_BACKLOG_BYTES = 1024 * 1024;
-const MAX_READERS = 500;
+const MAX_READERS = 1000;
 const HEARTBEAT_MS = 15_000;
 const RETRY_MS = 2000;
-const RECENT_CALLS = 50;
-const SNAPSHOT_ATTEMPTS = 5;
+/** Facts are sent together that come within this time: a page draws no faster, and each write costs what ten facts do. */
+const GATHER_MS = 25;
+
+/** One time that all readers are brought up to date. */
+interface Round {
+  /** The number of the last fact that is given out in it. */
+  readonly target: number;
+  /** What a reader gets that has no facts of its own to leave out, by the number that it stands at. */
+  readonly shared: Map<number, Uint8Array>;
+}
 
 interface Reader {
   readonly sink: EventSink;
-  /** False while the snapshot is being read. What comes meanwhile is in the ring. */
+  /** False while the opening is on its way. What comes meanwhile is in the ring. */
   live: boolean;
+  /** The number of the last fact that it was given. */
+  position: number;
   /** Sequence numbers that the snapshot had already, by call, until a newer fact of the call passes. */
   known: Map<string, number>;
   /** Backlog that is still fair: the bound, and what the opening itself wrote until it is drained. */
   allowance: number;
+  /** A heartbeat found the opening where it was. */
+  stands: boolean;
 }
 
-/** One event stream for all readers. Each fact is serialized once. */
+/** One event stream for all readers. Each fact is serialized once, and no reader makes the one who publishes wait. */
 export class EventFeed {
   readonly #parts: EventFeedParts;
   readonly #ring: ReplayRing;
@@ -57,13 +71,18 @@ export class EventFeed {
   readonly #maxBacklogBytes: number;
   readonly #unsubscribe: () => void;
   #heartbeat: Timer | null = null;
+  #round: Timer | null = null;
+  #isSending = false;
   #closed = false;
 
   constructor(parts: EventFeedParts) {
     this.#parts = parts;
     this.#maxBacklogBytes = parts.maxBacklogBytes ?? MAX_BACKLOG_BYTES;
-    this.#ring = new ReplayRing(randomBytes(6).toString('hex'), parts.ringSize ?? RING_SIZE);
-    this.#unsubscribe = parts.bus.subscribe((event) => this.#publish(this.#ring.push(event)));
+    this.#ring = new ReplayRing(randomBytes(6).toString('hex'), { ...RING_BOUNDS, ...parts.ring });
+    this.#unsubscribe = parts.bus.subscribe((event) => {
+      this.#ring.push(event);
+      this.#startRound();
+    });
   }
 
   /** Readers that are connected now. */
@@ -81,13 +100,15 @@ export class EventFeed {
    * sends a snapshot. Returns the function to call when the reader is gone; it is idempotent.
    */
   open(sink: EventSink, options: { lastEventId: string | null; controls: boolean }): () => void {
-    const leave = () => this.#remove(reader);
     const reader: Reader = {
       sink,
       live: false,
+      position: 0,
       known: new Map(),
       allowance: this.#maxBacklogBytes,
+      stands: false,
     };
+    const leave = () => this.#remove(reader);
     if (this.#closed) {
       sink.end();
       return leave;
@@ -95,86 +116,127 @@ export class EventFeed {
     this.#readers.add(reader);
     this.#startHeartbeat();
     sink.write(`retry: ${RETRY_MS}\n\n`);
-    const missed = options.lastEventId === null ? null : this.#ring.after(options.lastEventId);
-    if (missed !== null) this.#begin(reader, '', missed);
-    else void this.#sendSnapshot(reader, options.controls);
+    const { lastEventId } = options;
+    const position = lastEventId === null ? null : this.#ring.positionOf(lastEventId);
+    if (position === null) void this.#sendSnapshot(reader, options.controls);
+    else this.#begin(reader, this.#ring.after(position));
     return leave;
   }
 
-  /** Ends every stream. Idempotent. */
+  /** Ends every stream, each with all that was published. Idempotent. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
     this.#unsubscribe();
     this.#heartbeat?.cancel();
-    this.#heartbeat = null;
-    for (const { sink } of this.#readers) {
-      if (sink.writableLength > 0) sink.destroy();
+    this.#round?.cancel();
+    const round = { target: this.#ring.newest, shared: new Map<number, Uint8Array>() };
+    for (const reader of [...this.#readers]) {
+      const { sink, live } = reader;
+      const isBehind = sink.writableLength > 0;
+      if (live && !isBehind) this.#catchUp(reader, round);
+      if (isBehind) sink.destroy();
       else sink.end();
+      this.#readers.delete(reader);
     }
-    this.#readers.clear();
   }
 
-  #publish(stamped: StampedEvent): void {
-    const { callId, seq } = stamped.event;
-    for (const reader of this.#readers) {
-      if (!reader.live || seq <= (reader.known.get(callId) ?? 0)) continue;
-      reader.known.delete(callId);
-      this.#send(reader, stamped.text);
+  #startRound(): void {
+    if (this.#round !== null || this.#isSending || this.#readers.size === 0 || this.#closed) return;
+    this.#round = this.#parts.clock.after(GATHER_MS, () => {
+      this.#round = null;
+      void this.#sendRound();
+    });
+  }
+
+  /** Brings every reader up to date, a few at a time. */
+  async #sendRound(): Promise<void> {
+    const round = { target: this.#ring.newest, shared: new Map<number, Uint8Array>() };
+    const breather = new Breather(this.#parts.clock);
+    this.#isSending = true;
+    for (const reader of [...this.#readers]) {
+      if (reader.live && this.#readers.has(reader)) this.#catchUp(reader, round);
+      if (breather.isDue) await breather.breathe();
     }
+    this.#isSending = false;
+    if (this.#ring.newest > round.target) this.#startRound();
+  }
+
+  /** Gives a live reader what it has not got. */
+  #catchUp(reader: Reader, { target, shared }: Round): void {
+    const { position } = reader;
+    if (position >= target) return;
+    const events = this.#ring.after(position)?.slice(0, target - position);
+    if (events === undefined) {
+      this.#cutOff(reader);
+      return;
+    }
+    reader.position = target;
+    const wanted = this.#unknownTo(reader, events);
+    if (wanted.length < events.length) {
+      if (wanted.length > 0) this.#send(reader, join(wanted));
+      return;
+    }
+    const bytes = shared.get(position) ?? join(events);
+    shared.set(position, bytes);
+    this.#send(reader, bytes);
+  }
+
+  #unknownTo(reader: Reader, events: readonly StampedEvent[]): readonly StampedEvent[] {
+    if (reader.known.size === 0) return events;
+    return events.filter(({ callId, seq }) => {
+      if (seq <= (reader.known.get(callId) ?? 0)) return false;
+      reader.known.delete(callId);
+      return true;
+    });
   }
 
   async #sendSnapshot(reader: Reader, controls: boolean): Promise<void> {
+    const { store, clock, logger } = this.#parts;
     try {
-      for (let attempt = 0; attempt < SNAPSHOT_ATTEMPTS; attempt += 1) {
-        const mark = this.#ring.idBefore(undefined);
-        const snapshot = await this.#readSnapshot(controls);
-        if (!this.#readers.has(reader)) return;
-        const meanwhile = this.#ring.after(mark);
-        // A call that ended between the reads may be in neither of them: read again.
-        if (meanwhile === null || meanwhile.some(({ event }) => event.type === 'call.ended')) continue;
-        for (const record of [...snapshot.active, ...snapshot.recent])
-          reader.known.set(record.callId, record.seq);
-        const news = this.#ring.newerThan(reader.known);
-        const id = this.#ring.idBefore(news[0]);
-        this.#begin(reader, `id: ${id}\nevent: snapshot\ndata: ${JSON.stringify(snapshot)}\n\n`, news);
+      const read = await readSnapshot(store, this.#ring);
+      if (!this.#readers.has(reader)) return;
+      if (read !== null) {
+        const [first] = read.news;
+        const id = this.#ring.idOf(first === undefined ? read.position : first.counter - 1);
+        const breather = new Breather(clock);
+        for (const piece of snapshotPieces(read, id, controls)) {
+          reader.stands = false;
+          reader.allowance += piece.length * 4;
+          if (!reader.sink.write(piece)) await isDrained(reader.sink);
+          if (breather.isDue) await breather.breathe();
+          if (!this.#readers.has(reader)) return;
+        }
+        reader.known = read.known;
+        const since = this.#ring.after(read.position);
+        this.#begin(reader, since && [...read.news, ...this.#unknownTo(reader, since)]);
         return;
       }
     } catch (error) {
-      this.#parts.logger.error(describeError(error), 'dashboard snapshot failed');
+      logger.error(describeError(error), 'dashboard snapshot failed');
     }
     this.#cutOff(reader);
   }
 
-  async #readSnapshot(controls: boolean): Promise<Snapshot> {
-    const { store } = this.#parts;
-    const [active, ended, aggregates] = await Promise.all([
-      store.active(),
-      store.list({ limit: RECENT_CALLS, status: 'completed' }),
-      store.aggregates(),
-    ]);
-    const over = new Set(ended.calls.map((record) => record.callId));
-    return {
-      active: active.filter((record) => !over.has(record.callId)),
-      recent: ended.calls.map(toSummary),
-      aggregates,
-      controls,
-    };
-  }
-
-  /** Writes the opening in one go, in the tick in which the reader goes live: nothing falls between. */
-  #begin(reader: Reader, opening: string, events: readonly StampedEvent[]): void {
-    const text = opening + events.map((stamped) => stamped.text).join('');
+  /** The reader goes live in the tick in which it gets what it missed: nothing falls between. Null: it is too far behind. */
+  #begin(reader: Reader, missed: readonly StampedEvent[] | null): void {
+    if (missed === null) {
+      this.#cutOff(reader);
+      return;
+    }
     reader.live = true;
-    reader.allowance += text.length * 4;
-    if (text !== '') reader.sink.write(text);
+    reader.position = this.#ring.newest;
+    if (missed.length === 0) return;
+    const bytes = join(missed);
+    reader.allowance += bytes.length;
+    reader.sink.write(bytes);
   }
 
-  #send(reader: Reader, text: string): void {
+  #send(reader: Reader, chunk: string | Uint8Array): void {
     const backlog = reader.sink.writableLength;
     if (backlog <= this.#maxBacklogBytes) reader.allowance = this.#maxBacklogBytes;
     if (backlog > reader.allowance) this.#cutOff(reader);
-    else reader.sink.write(text);
+    else reader.sink.write(chunk);
   }
 
   #cutOff(reader: Reader): void {
@@ -188,14 +250,32 @@ export class EventFeed {
     if (this.#readers.size > 0) return;
     this.#heartbeat?.cancel();
     this.#heartbeat = null;
+    this.#round?.cancel();
+    this.#round = null;
   }
 
   /** A comment keeps proxies from closing a quiet stream, and finds readers that are gone. */
   #startHeartbeat(): void {
     this.#heartbeat ??= this.#parts.clock.after(HEARTBEAT_MS, () => {
       this.#heartbeat = null;
-      for (const reader of this.#readers) this.#send(reader, ':\n\n');
+      for (const reader of [...this.#readers]) this.#beat(reader);
       if (this.#readers.size > 0) this.#startHeartbeat();
     });
   }
+
+  /** A comment in the middle of an opening would break it; one that does not move is given up. */
+  #beat(reader: Reader): void {
+    if (reader.live) this.#send(reader, ':\n\n');
+    else if (reader.stands) this.#cutOff(reader);
+    else reader.stands = true;
+  }
+}
+
+/** Settles never for a reader that goes away first, and is forgotten with it. */
+function isDrained(sink: EventSink): Promise<void> {
+  return new Promise((resolve) => sink.once('drain', resolve));
+}
+
+function join(events: readonly StampedEvent[]): Uint8Array {
+  return Buffer.concat(events.map(({ bytes }) => bytes));
 }

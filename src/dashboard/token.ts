@@ -18,18 +18,17 @@ function isEqual(a: string, b: string): boolean {
   return timingSafeEqual(digest(a), digest(b));
 }
 
-/** Cookies are shared by all ports of a host, so each instance has its own name. */
-export function cookieName(port: number): string {
-  return `offhook_session_${port}`;
-}
-
-/** Value of a cookie in a Cookie header. Source: RFC 6265, section 4.2.1. */
-export function readCookie(header: string | undefined, name: string): string | undefined {
-  for (const pair of header?.split(';') ?? []) {
+/**
+ * Values of a cookie in a Cookie header. A neighbour under the same domain can add one of the same name, so there may be several.
+ * Source: RFC 6265, section 4.2.1.
+ */
+export function readCookies(header: string | undefined, name: string): string[] {
+  return (header?.split(';') ?? []).flatMap((pair) => {
     const separator = pair.indexOf('=');
-    if (separator !== -1 && pair.slice(0, separator).trim() === name) return pair.slice(separator + 1).trim();
-  }
-  return undefined;
+    return separator !== -1 && pair.slice(0, separator).trim() === name
+      ? [pair.slice(separator + 1).trim()]
+      : [];
+  });
 }
 
 /**
@@ -39,10 +38,16 @@ export function readCookie(header: string | undefined, name: string): string | u
 export class TokenKeeper {
   readonly #token: string;
   readonly #sessionKey: Buffer;
+  /**
+   * Cookies are shared by all ports of a host, and behind a port mapping nobody knows the port that a browser sees: the name
+   * depends on the token. Instances with one token share their sessions.
+   */
+  readonly cookieName: string;
 
   constructor(token: string) {
     this.#token = token;
     this.#sessionKey = Buffer.from(hkdfSync('sha256', token, '', 'offhook dashboard session', 32));
+    this.cookieName = `offhook_session_${this.#sign('name').slice(0, 8)}`;
   }
 
   isToken(candidate: string): boolean {
@@ -56,9 +61,9 @@ export class TokenKeeper {
     return isEqual(mac, this.#sign(expiry)) && Number(expiry) > now;
   }
 
-  createSession(options: { port: number; now: number; secure: boolean }): SessionCookie {
+  createSession(options: { now: number; secure: boolean }): SessionCookie {
     const expiry = String(options.now + SESSION_MS);
-    const name = cookieName(options.port);
+    const name = this.cookieName;
     const attributes = `Path=/; Max-Age=${SESSION_MS / 1000}; HttpOnly; SameSite=Lax${options.secure ? '; Secure' : ''}`;
     return { name, header: `${name}=${expiry}.${this.#sign(expiry)}; ${attributes}` };
   }

@@ -1,5 +1,5 @@
 // What a fact does to a record. The only code that changes a CallRecord: live calls, replay, dashboard and page share it.
-import type { CallEvent, CallEventOf, CallIdentity } from '../contract/call-event.js';
+import { type CallEvent, type CallEventOf, type CallIdentity, LATE_FACTS } from '../contract/call-event.js';
 import {
   CARRIER_IDS,
   type CallRecord,
@@ -9,7 +9,7 @@ import {
   type Transfer,
   type Turn,
 } from '../contract/call-record.js';
-import { summarizeLatency, unknownCost, unknownLatency } from './summarize.js';
+import { summarizeLatency, unknownCost } from './summarize.js';
 
 const STATUS_ORDER: Readonly<Record<CallStatus, number>> = {
   initiated: 0,
@@ -18,17 +18,21 @@ const STATUS_ORDER: Readonly<Record<CallStatus, number>> = {
   completed: 3,
 };
 
-/** A call in trouble must not grow its record without bound. */
+/** A call in trouble must not grow its record without bound, nor a caller who keeps a key pressed. */
 const MAX_INCIDENTS = 100;
+const MAX_TURNS = 5000;
+const MAX_ENTRIES = 5000;
+const FULL_ID = 'transcript-full';
 
 /**
  * The record after `event`. Returns a new object, sharing what did not change; the given one stays as it was.
  * An event that is part of the record already (`seq` not above the record's) changes nothing, and a call ends once:
- * whatever comes after the end changes neither its status nor the reason.
+ * after the end only late facts change anything but `seq`.
  */
 export function reduceCall(record: CallRecord | undefined, event: CallEvent): CallRecord {
   if (record !== undefined && event.seq <= record.seq) return record;
   const before = record ?? openRecord(event);
+  if (before.status === 'completed' && !LATE_FACTS.includes(event.type)) return { ...before, seq: event.seq };
   return { ...before, ...changes(before, event), seq: event.seq };
 }
 
@@ -44,7 +48,6 @@ function changes(record: CallRecord, event: CallEvent): Partial<CallRecord> {
         provider: event.provider,
       };
     case 'transcript.segment':
-      if (record.status === 'completed' && !event.entry.final) return {};
       return { transcript: withEntry(record.transcript, event.entry) };
     case 'turn.started':
       return { turnCount: Math.max(record.turnCount, event.turnIndex + 1) };
@@ -91,7 +94,6 @@ function progress(record: CallRecord, status: CallStatus, at: number): Partial<C
 }
 
 function ending(record: CallRecord, event: CallEventOf<'call.ended'>): Partial<CallRecord> {
-  if (record.status === 'completed') return {};
   return {
     status: 'completed',
     endReason: event.endReason,
@@ -105,16 +107,24 @@ function ending(record: CallRecord, event: CallEventOf<'call.ended'>): Partial<C
 }
 
 /** A final entry with empty text takes the entry of its id away. */
-function withEntry(entries: readonly TranscriptEntry[], entry: TranscriptEntry): TranscriptEntry[] {
-  const index = entries.findIndex((other) => other.id === entry.id);
-  if (entry.final && entry.text === '') return entries.filter((other) => other.id !== entry.id);
-  return index === -1 ? [...entries, entry] : entries.with(index, entry);
+function withEntry(entries: TranscriptEntry[], entry: TranscriptEntry): TranscriptEntry[] {
+  // What changes is mostly the last one.
+  const index = entries.findLastIndex((other) => other.id === entry.id);
+  if (entry.final && entry.text === '') return index === -1 ? entries : entries.toSpliced(index, 1);
+  if (index !== -1) return entries.with(index, entry);
+  if (entries.at(-1)?.id === FULL_ID) return entries;
+  return [...entries, entries.length < MAX_ENTRIES - 1 ? entry : lastEntry(entry)];
 }
 
-function withTurn(turns: readonly Turn[], turn: Turn): Turn[] {
-  const index = turns.findIndex((other) => other.index === turn.index);
-  if (index !== -1) return turns.with(index, turn);
-  return [...turns, turn].sort((a, b) => a.index - b.index);
+function lastEntry({ turnIndex, at }: TranscriptEntry): TranscriptEntry {
+  const text = `The transcript holds ${MAX_ENTRIES} entries and goes no further.`;
+  return { id: FULL_ID, turnIndex, role: 'system', text, at, final: true };
+}
+
+function withTurn(turns: Turn[], turn: Turn): Turn[] {
+  const index = turns.findLastIndex((other) => other.index <= turn.index);
+  if (turns[index]?.index === turn.index) return turns.with(index, turn);
+  return turns.length < MAX_TURNS ? turns.toSpliced(index + 1, 0, turn) : turns;
 }
 
 function withTurnCost(turns: Turn[], price: CallEventOf<'cost.updated'>['turn']): Turn[] {
@@ -168,10 +178,10 @@ function openRecord(event: CallEvent): CallRecord {
     turnCount: 0,
     turns: [],
     transcript: [],
-    latency: { avgMs: null, p50Ms: null, p95Ms: null, stages: unknownLatency() },
+    latency: summarizeLatency([]),
     cost: unknownCost(),
     usage: null,
-    media: { framesReceived: 0, framesSent: 0, unexpectedMessages: 0, clears: 0 },
+    media: null,
     recording: null,
     amd: null,
     transfer: null,

@@ -58,41 +58,116 @@ function rounded(value: number | null): number | null {
   return value === null ? null : Math.round(value);
 }
 
-/** Latency of a call: over the turns that have the value, interrupted ones included, the greeting not. */
+/** Latency of a call, over its answered turns: see `CallLatency`. */
 export function summarizeLatency(turns: readonly Turn[]): CallLatency {
-  const totals = known(turns.map((turn) => turn.latency.totalMs));
+  const answered = turns.map((turn) => turn.latency).filter(({ totalMs }) => totalMs !== null);
+  const totals = known(answered.map(({ totalMs }) => totalMs));
   const stages = unknownLatency();
   for (const stage of STAGES)
-    stages[stage] = rounded(average(known(turns.map((turn) => turn.latency[stage]))));
+    stages[stage] = rounded(average(known(answered.map((latency) => latency[stage]))));
   return {
     avgMs: rounded(average(totals)),
     p50Ms: rounded(percentile(totals, 50)),
     p95Ms: rounded(percentile(totals, 95)),
+    p99Ms: rounded(percentile(totals, 99)),
     stages,
   };
 }
 
-/** Counters over records. P95 is over the turns of all calls. */
+const COMPONENTS = ['stt', 'llm', 'tts', 'telephony', 'total'] as const;
+const MICROS = 1e6;
+
+/** Counters over records that come, change and go: each change costs what it changes, however many calls there are. */
+export class Tally {
+  #calls = 0;
+  #completed = 0;
+  readonly #durations = new Mean();
+  readonly #latencies = new Mean();
+  /** Millionths of a dollar: whole numbers, which add up without drift. */
+  readonly #micros = { stt: 0, llm: 0, tts: 0, telephony: 0, total: 0 };
+  /** How many turns took how long, by milliseconds. */
+  readonly #turns = new Map<number, number>();
+
+  /** Counts `after` in the place of `before`; undefined is no call. */
+  replace(before: CallRecord | undefined, after: CallRecord | undefined): void {
+    if (before !== undefined) this.#count(before, -1);
+    if (after !== undefined) this.#count(after, 1);
+    if (before?.turns === after?.turns) return;
+    if (before !== undefined) this.#countTurns(before, -1);
+    if (after !== undefined) this.#countTurns(after, 1);
+  }
+
+  result(): Aggregates {
+    const { total, ...components } = this.#micros;
+    const sorted = [...this.#turns].sort(([a], [b]) => a - b);
+    return {
+      totalCalls: this.#calls,
+      activeCalls: this.#calls - this.#completed,
+      completedCalls: this.#completed,
+      totalCost: total / MICROS,
+      costBreakdown: {
+        stt: components.stt / MICROS,
+        llm: components.llm / MICROS,
+        tts: components.tts / MICROS,
+        telephony: components.telephony / MICROS,
+      },
+      avgDurationMs: rounded(this.#durations.value),
+      avgLatencyMs: rounded(this.#latencies.value),
+      p95LatencyMs: rounded(countedPercentile(sorted, 95)),
+      p99LatencyMs: rounded(countedPercentile(sorted, 99)),
+    };
+  }
+
+  #count(record: CallRecord, sign: 1 | -1): void {
+    this.#calls += sign;
+    if (record.status === 'completed') this.#completed += sign;
+    this.#durations.count(record.durationMs, sign);
+    this.#latencies.count(record.latency.avgMs, sign);
+    for (const component of COMPONENTS)
+      this.#micros[component] += sign * Math.round((record.cost[component] ?? 0) * MICROS);
+  }
+
+  #countTurns(record: CallRecord, sign: 1 | -1): void {
+    for (const { latency } of record.turns) {
+      if (latency.totalMs === null) continue;
+      const count = (this.#turns.get(latency.totalMs) ?? 0) + sign;
+      if (count === 0) this.#turns.delete(latency.totalMs);
+      else this.#turns.set(latency.totalMs, count);
+    }
+  }
+}
+
+class Mean {
+  #sum = 0;
+  #count = 0;
+
+  count(value: number | null, sign: 1 | -1): void {
+    if (value === null) return;
+    this.#sum += sign * value;
+    this.#count += sign;
+  }
+
+  get value(): number | null {
+    return this.#count === 0 ? null : this.#sum / this.#count;
+  }
+}
+
+/** `percentile` of values that are given as pairs of value and count, in ascending order. */
+function countedPercentile(sorted: readonly (readonly [number, number])[], percent: number): number | null {
+  const rank = (percent / 100) * sorted.reduce((sum, [, count]) => sum + count, 0);
+  let passed = 0;
+  for (const [value, count] of sorted) {
+    passed += count;
+    if (passed >= rank) return value;
+  }
+  return null;
+}
+
+/** Counters over records. */
 export function aggregate(records: readonly CallRecord[]): Aggregates {
-  const completed = records.filter((record) => record.status === 'completed').length;
-  const sum = (pick: (record: CallRecord) => number | null) =>
-    roundMoney(records.reduce((total, record) => total + (pick(record) ?? 0), 0));
-  const turnTotals = records.flatMap((record) => known(record.turns.map((turn) => turn.latency.totalMs)));
-  return {
-    totalCalls: records.length,
-    activeCalls: records.length - completed,
-    completedCalls: completed,
-    totalCost: sum((record) => record.cost.total),
-    costBreakdown: {
-      stt: sum((record) => record.cost.stt),
-      llm: sum((record) => record.cost.llm),
-      tts: sum((record) => record.cost.tts),
-      telephony: sum((record) => record.cost.telephony),
-    },
-    avgDurationMs: rounded(average(known(records.map((record) => record.durationMs)))),
-    avgLatencyMs: rounded(average(known(records.map((record) => record.latency.avgMs)))),
-    p95LatencyMs: rounded(percentile(turnTotals, 95)),
-  };
+  const tally = new Tally();
+  for (const record of records) tally.replace(undefined, record);
+  return tally.result();
 }
 
 /** A record as lists show it. */

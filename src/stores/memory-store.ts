@@ -5,7 +5,7 @@ import type { CallRecord } from '../contract/call-record.js';
 import type { Aggregates } from '../contract/dashboard-api.js';
 import { type CallFilter, isMatch } from '../events/call-filter.js';
 import { reduceCall } from '../events/reduce.js';
-import { aggregate } from '../events/summarize.js';
+import { aggregate, Tally } from '../events/summarize.js';
 import type { CallPage, CallQuery, CallStore } from './call-store.js';
 
 /** Ended calls that are kept. Source: specification, Limits. */
@@ -20,6 +20,7 @@ export class MemoryStore implements CallStore {
   readonly #ended = new Map<string, CallRecord>();
   /** Our id by the carrier's, for the calls that are held. */
   readonly #byCarrierId = new Map<string, string>();
+  readonly #tally = new Tally();
 
   /** `size`: ended calls that are kept. @default 500 */
   constructor(options: { size?: number } = {}) {
@@ -34,6 +35,7 @@ export class MemoryStore implements CallStore {
     if (before === undefined && !opensRecord(event)) return;
     const record = reduceCall(before, event);
     if (record === before) return;
+    this.#tally.replace(before, record);
     if (record.status !== 'completed') this.#active.set(record.callId, record);
     else this.#keep(record);
     if (record.carrierCallId !== null) this.#byCarrierId.set(record.carrierCallId, record.callId);
@@ -45,7 +47,7 @@ export class MemoryStore implements CallStore {
 
   async list(query: CallQuery): Promise<CallPage> {
     if (!Number.isInteger(query.limit) || query.limit < 1 || query.limit > MAX_LIMIT) {
-      throw new RequestError('REQUEST_INVALID', `limit is a whole number from 1 to ${MAX_LIMIT}.`);
+      throw new RequestError('REQUEST_INVALID', `"limit" must be a whole number from 1 to ${MAX_LIMIT}.`);
     }
     const matches = this.#all()
       .filter((record) => isMatch(record, query))
@@ -65,7 +67,8 @@ export class MemoryStore implements CallStore {
     return [...this.#active.values()].sort(byNewestStart);
   }
 
-  async aggregates(filter: CallFilter = {}): Promise<Aggregates> {
+  async aggregates(filter?: CallFilter): Promise<Aggregates> {
+    if (filter === undefined || Object.keys(filter).length === 0) return this.#tally.result();
     return aggregate(this.#all().filter((record) => isMatch(record, filter)));
   }
 
@@ -87,6 +90,7 @@ export class MemoryStore implements CallStore {
     const [oldest] = this.#ended.values();
     if (oldest === undefined) return;
     this.#ended.delete(oldest.callId);
+    this.#tally.replace(oldest, undefined);
     const { carrierCallId } = oldest;
     if (carrierCallId !== null && this.#byCarrierId.get(carrierCallId) === oldest.callId) {
       this.#byCarrierId.delete(carrierCallId);
@@ -118,7 +122,7 @@ function parseCursor(cursor: string): Position {
   const match = /^(\d{1,16}):(.+)$/s.exec(Buffer.from(cursor, 'base64url').toString());
   const position = { startedAt: Number(match?.[1]), callId: match?.[2] ?? '' };
   if (match === null || toCursor(position) !== cursor) {
-    throw new RequestError('REQUEST_INVALID', 'cursor is not the nextCursor of a page.');
+    throw new RequestError('REQUEST_INVALID', '"cursor" must be the nextCursor of a page before.');
   }
   return position;
 }

@@ -40,7 +40,7 @@ describe('a stream that replaces another one', () => {
       ]);
       expect(scene.record.incidents).toEqual([]);
       scene.stop();
-      expect((await scene.expectEnd()).media.framesReceived).toBe(1);
+      expect((await scene.expectEnd()).media?.framesReceived).toBe(1);
     },
   );
 

@@ -1,10 +1,15 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { CallRecord } from '../../src/contract/call-record.js';
-import type { ActiveCalls } from '../../src/contract/dashboard-api.js';
+import type { CallFact } from '../../src/contract/call-event.js';
+import type { ActiveCalls, Aggregates } from '../../src/contract/dashboard-api.js';
 import { csvHeader, csvRow } from '../../src/dashboard/csv.js';
 import { reduceCall } from '../../src/events/reduce.js';
+import { roundMoney } from '../../src/events/summarize.js';
 import { ended, stamp, started } from '../support/call-facts.js';
 import { send, startDashboard } from '../support/dashboard-server.js';
 
@@ -21,6 +26,19 @@ function readBack(text: string): CsvRow[] {
 }
 
 const roundTrip = (fields: Partial<CallRecord>) => readBack(csvHeader() + csvRow(recordWith(fields)))[0]!;
+const costing = (index: number): CallFact => {
+  const total = roundMoney(0.01 + index / 30_000);
+  const cost = {
+    stt: total,
+    llm: null,
+    tts: 0,
+    telephony: 0,
+    total,
+    currency: 'USD',
+    estimated: true,
+  } as const;
+  return { type: 'cost.updated', cost, usage: null };
+};
 const failure = (message: string) => ({ error: { code: 'X', message } });
 
 describe('a line of CSV', () => {
@@ -46,6 +64,10 @@ describe('a line of CSV', () => {
     ['＝1+1'],
     ['+1 (555) 010'],
     ['=HYPERLINK("http://evil.example","x")'],
+    ['\u200b=1+1'],
+    ['\0=1+1'],
+    ['\ufeff@SUM(A1)'],
+    ['\n-1+1'],
   ])('defuses %j', (text) => {
     expect(roundTrip(failure(text))['error.message']).toBe(`'${text}`);
   });
@@ -68,7 +90,7 @@ describe('a line of CSV', () => {
     });
   });
 
-  it('tells of transfer and incidents in the last columns, which only ever grow', () => {
+  it('tells of transfer and incidents', () => {
     const at = 1;
     const row = roundTrip({
       transfer: { to: '+15550123', startedAt: at, result: 'no-answer' },
@@ -77,13 +99,24 @@ describe('a line of CSV', () => {
         { at, code: 'CARRIER_FAILED', message: 'b' },
       ],
     });
-    expect(Object.entries(row).slice(-4)).toEqual([
-      ['nodeId', 'node-1'],
-      ['transfer.to', '+15550123'],
-      ['transfer.result', 'no-answer'],
-      ['incidents.codes', 'stream-replaced CARRIER_FAILED'],
-    ]);
+    expect(row).toMatchObject({
+      'transfer.to': '+15550123',
+      'transfer.result': 'no-answer',
+      'incidents.codes': 'stream-replaced CARRIER_FAILED',
+      'incidents.count': '2',
+    });
     expect(roundTrip({})).toMatchObject({ 'transfer.to': '', 'transfer.result': '', 'incidents.codes': '' });
+  });
+
+  it('has the columns that are documented, in their order', () => {
+    const readme = readFileSync(new URL('../../src/dashboard/README.md', import.meta.url), 'utf8');
+    const listed = readme.slice(readme.indexOf('end only:')).match(/`[^`]+`/g);
+    expect(listed).toEqual(
+      csvHeader()
+        .trim()
+        .split(',')
+        .map((name) => `\`${name}\``),
+    );
   });
 
   it('is read back as one line of all columns, whatever the text', () => {
@@ -105,7 +138,7 @@ describe('an export', () => {
     const count = 230;
     for (let index = 0; index < count; index += 1)
       server.publish(
-        ...stamp([started({ carrierCallId: null, caller: `+1555${index}` }), ended()], {
+        ...stamp([started({ carrierCallId: null, caller: `+1555${index}` }), costing(index), ended()], {
           callId: `c${index}`,
           at: index,
         }),
@@ -119,6 +152,13 @@ describe('an export', () => {
     expect(calls[0]).toHaveProperty('turns');
     expect(rows.map((row) => row.callId)).toEqual(calls.map((call) => call.callId));
     expect(rows.map((row) => row.caller)).toEqual(calls.map((call) => call.caller));
+    const { totalCost } = JSON.parse(
+      (await send(`${server.url}/api/dashboard/aggregates`)).text,
+    ) as Aggregates;
+    const sum = (costs: readonly number[]) => roundMoney(costs.reduce((total, cost) => total + cost, 0));
+    expect(totalCost).toBeGreaterThan(1);
+    expect(sum(calls.map((call) => call.cost.total))).toBe(totalCost);
+    expect(sum(rows.map((row) => Number(row['cost.total'])))).toBe(totalCost);
     expect(json.headers['content-disposition']).toMatch(
       /^attachment; filename="offhook-calls-\d{8}-\d{6}\.json"$/,
     );
@@ -128,6 +168,34 @@ describe('an export', () => {
     expect(readBack(one.text).map((row) => row.callId)).toEqual(['c42']);
     const none = await send(`${server.url}/api/dashboard/export/calls?status=ringing`);
     expect(JSON.parse(none.text)).toEqual({ calls: [] });
+    await server.close();
+  });
+
+  it('waits for a reader that does not read, and stops reading the store when it goes away', async () => {
+    const server = await startDashboard();
+    const text = 'x'.repeat(200_000);
+    for (let index = 0; index < 300; index += 1) {
+      const entry = { id: 'a', turnIndex: 0, role: 'user', text, at: 1, final: true } as const;
+      server.publish(
+        ...stamp([started({ carrierCallId: null }), { type: 'transcript.segment', entry }, ended()], {
+          callId: `c${index}`,
+          at: index,
+        }),
+      );
+    }
+    await server.bus.settled();
+    const list = vi.spyOn(server.store, 'list');
+    const request = get(`${server.url}/api/dashboard/export/calls`);
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    response.pause();
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const pagesRead = list.mock.calls.length;
+    expect(pagesRead).toBeLessThan(3);
+    response.on('error', () => {});
+    response.destroy();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(list.mock.calls.length).toBe(pagesRead);
+    expect(server.logger.sentences('error')).toEqual([]);
     await server.close();
   });
 
@@ -142,7 +210,7 @@ describe('an export', () => {
     server.store.list = (query) =>
       query.cursor === undefined ? list.call(server.store, query) : Promise.reject(new Error('gone'));
     await expect(send(`${server.url}/api/dashboard/export/calls`)).rejects.toThrow();
-    expect(server.logger.sentences('error')).toEqual(['dashboard export failed']);
+    expect(server.logger.sentences('error')).toEqual(['dashboard answer failed']);
     await server.close();
   });
 });

@@ -12,6 +12,7 @@ const AGGREGATES: Aggregates = {
   avgDurationMs: 61_500,
   avgLatencyMs: null,
   p95LatencyMs: 940,
+  p99LatencyMs: 990,
 };
 
 /** Reads the text format strictly: every sample stands behind its HELP and TYPE line. */

@@ -4,6 +4,7 @@ import { EventSource } from 'eventsource';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { CallEvent, CallFact } from '../../src/contract/call-event.js';
+import type { RingBounds } from '../../src/dashboard/replay-ring.js';
 import { EventFeed } from '../../src/dashboard/sse.js';
 import { EventBus } from '../../src/events/bus.js';
 import { reduceCall } from '../../src/events/reduce.js';
@@ -22,9 +23,13 @@ interface Setup {
   clock: FakeClock;
   logger: RecordedLogger;
   read(lastEventId?: string): FakeSink;
+  /** Publishes, and lets the time pass in which facts are gathered. */
+  tell(events: readonly CallEvent[]): void;
 }
 
-function setUp(bounds: { ringSize?: number; maxBacklogBytes?: number; store?: MemoryStore } = {}): Setup {
+function setUp(
+  bounds: { ring?: Partial<RingBounds>; maxBacklogBytes?: number; store?: MemoryStore } = {},
+): Setup {
   const { store = new MemoryStore(), ...rest } = bounds;
   const logger = new RecordedLogger();
   const clock = new FakeClock();
@@ -42,22 +47,28 @@ function setUp(bounds: { ringSize?: number; maxBacklogBytes?: number; store?: Me
       feed.open(sink, { lastEventId: lastEventId ?? null, controls: true });
       return sink;
     },
+    tell(events) {
+      for (const event of events) bus.publish(event);
+      clock.advance(GATHER_MS);
+    },
   };
 }
 
+const GATHER_MS = 25;
 const settle = () => new Promise((resolve) => setTimeout(resolve, 5));
 const digits = (count: number): CallFact[] =>
   Array.from({ length: count }, (_, index) => ({ type: 'dtmf.received', digit: String(index % 10) }));
 
 describe('the event feed', () => {
   it('sends retry and a snapshot first, then facts under their type', async () => {
-    const { bus, read } = setUp();
+    const { bus, clock, read, tell } = setUp();
     const [first, ...rest] = stamp([started(), ...digits(2), ended()]);
-    bus.publish(first!);
+    tell([first!]);
     const sink = read();
     await settle();
-    for (const event of rest) bus.publish(event);
+    tell(rest);
     await bus.settled();
+    clock.advance(GATHER_MS);
     expect(sink.text.startsWith('retry: 2000\n\n')).toBe(true);
     expect(sink.names).toEqual(['snapshot', 'dtmf.received', 'dtmf.received', 'call.ended']);
     const { snapshot } = sink;
@@ -90,16 +101,16 @@ describe('the event feed', () => {
         fc.integer({ min: 0, max: 12 }),
         fc.integer({ min: 0, max: 12 }),
         async (before, away) => {
-          const { bus, read } = setUp();
+          const { read, tell } = setUp();
           const events = stamp([started(), ...digits(before + away + 1)]);
-          bus.publish(events[0]!);
+          tell(events.slice(0, 1));
           const sink = read();
           await settle();
-          for (const event of events.slice(1, 1 + before)) bus.publish(event);
+          tell(events.slice(1, 1 + before));
           const lastId = sink.lastId;
-          for (const event of events.slice(1 + before, 1 + before + away)) bus.publish(event);
+          tell(events.slice(1 + before, 1 + before + away));
           const again = read(lastId);
-          for (const event of events.slice(1 + before + away)) bus.publish(event);
+          tell(events.slice(1 + before + away));
           expect(again.messages.map((message) => (message.data as CallEvent).seq)).toEqual(
             events.slice(1 + before).map((event) => event.seq),
           );
@@ -115,12 +126,12 @@ describe('the event feed', () => {
     ['of the future', (id: string) => id.replace(/-\d+$/, '-999')],
     ['that is no id', () => "'; drop"],
   ])('answers an id %s with a new snapshot', async (_name, change) => {
-    const { bus, read } = setUp({ ringSize: 3 });
+    const { read, tell } = setUp({ ring: { events: 3 } });
     const events = stamp([started(), ...digits(9)]);
-    bus.publish(events[0]!);
+    tell(events.slice(0, 1));
     const sink = read();
     await settle();
-    for (const event of events.slice(1)) bus.publish(event);
+    for (const event of events.slice(1)) tell([event]);
     const again = read(change(sink.messages[0]?.id ?? ''));
     await settle();
     expect(again.names).toEqual(['snapshot']);
@@ -135,7 +146,7 @@ describe('the event feed', () => {
         fc.array(fc.integer({ min: 0, max: 4 }), { minLength: 3, maxLength: 3 }),
         async (steps, delays) => {
           const store = new SlowStore(delays);
-          const { bus, read } = setUp({ store });
+          const { bus, clock, read } = setUp({ store });
           const seqs = new Map<string, number>();
           const over = new Set<string>();
           const publishNext = (call: number, ends: boolean) => {
@@ -158,6 +169,7 @@ describe('the event feed', () => {
           await bus.settled();
           await vi.waitFor(() => expect(sink.names).toContain('snapshot'));
           await bus.settled();
+          clock.advance(GATHER_MS);
           const [, ...rest] = sink.messages;
           const { snapshot } = sink;
           const known = new Map(
@@ -211,13 +223,13 @@ describe('the event feed', () => {
   });
 
   it('cuts off a reader that does not read, and no other', async () => {
-    const { bus, feed, logger, read } = setUp({ maxBacklogBytes: 2000 });
+    const { feed, logger, read, tell } = setUp({ maxBacklogBytes: 2000 });
     const events = stamp([started(), ...digits(200)]);
-    bus.publish(events[0]!);
+    tell(events.slice(0, 1));
     const [slow, quick] = [read(), read()];
     await settle();
     slow.stuck = true;
-    for (const event of events.slice(1)) bus.publish(event);
+    for (const event of events.slice(1)) tell([event]);
     expect([slow.state, quick.state]).toEqual(['destroyed', 'open']);
     expect(slow.writableLength).toBeLessThan(20_000);
     expect(quick.messages).toHaveLength(201);
@@ -225,15 +237,81 @@ describe('the event feed', () => {
     expect(logger.sentences('warn')).toEqual(['event stream cut off']);
   });
 
-  it('lets a reader in whose snapshot alone is over the bound', async () => {
-    const { bus, feed } = setUp({ maxBacklogBytes: 100 });
-    bus.publish(stamp([started()])[0]!);
+  it('lets a reader in whose snapshot alone is over the bound, as fast as it reads', async () => {
+    const { clock, feed, read, tell } = setUp({ maxBacklogBytes: 100 });
+    const events = stamp([started(), ...digits(2)]);
+    tell(events.slice(0, 1));
     const sink = new FakeSink();
     sink.stuck = true;
     feed.open(sink, { lastEventId: null, controls: false });
     await settle();
-    bus.publish(stamp([started(), ...digits(1)])[1]!);
-    expect([sink.state, ...sink.names]).toEqual(['open', 'snapshot', 'dtmf.received']);
+    tell(events.slice(1, 2));
+    expect([sink.state, feed.readerCount]).toEqual(['open', 1]);
+    sink.drain();
+    await clock.advanceAsync(10);
+    tell(events.slice(2));
+    expect(sink.names).toEqual(['snapshot', 'dtmf.received', 'dtmf.received']);
+    expect(read().state).toBe('open');
+  });
+
+  it('holds no more than a piece of a snapshot for a reader that does not read, and gives it up', async () => {
+    const { clock, feed, tell } = setUp();
+    for (let call = 0; call < 40; call += 1)
+      tell(stamp([started({ carrierCallId: null }), ...digits(50)], { callId: `c${call}` }));
+    const sink = new FakeSink();
+    sink.stuck = true;
+    feed.open(sink, { lastEventId: null, controls: false });
+    await settle();
+    expect(sink.writableLength).toBeGreaterThan(0);
+    expect(sink.writableLength).toBeLessThan(20_000);
+    clock.advance(15_000);
+    expect(sink.state).toBe('open');
+    clock.advance(15_000);
+    expect([sink.state, feed.readerCount]).toEqual(['destroyed', 0]);
+    expect(sink.text).not.toContain('\n:');
+  });
+
+  it('keeps the facts of a bounded number of bytes, and resumes within them only', async () => {
+    const { read, tell } = setUp({ ring: { bytes: 3000 } });
+    const events = stamp([started(), ...digits(30)]);
+    tell(events.slice(0, 1));
+    const sink = read();
+    await settle();
+    for (const event of events.slice(1)) tell([event]);
+    const ids = sink.messages.map(({ id }) => id);
+    const size = (id: string) =>
+      sink.text.split('\n\n').find((block) => block.includes(`id: ${id}\n`))!.length + 2;
+    const kept = Math.floor(3000 / size(ids.at(-1)!));
+    const [inside, outside] = [read(ids.at(-1 - kept)), read(ids.at(-3 - kept))];
+    await settle();
+    expect(inside.names).toEqual(Array(kept).fill('dtmf.received'));
+    expect(outside.names).toEqual(['snapshot']);
+  });
+
+  it('cuts off a reader that the ring has overtaken, which then comes back to a snapshot', async () => {
+    const { bus, clock, feed, read } = setUp({ ring: { events: 5 } });
+    const events = stamp([started(), ...digits(20)]);
+    bus.publish(events[0]!);
+    const sink = read();
+    await settle();
+    for (const event of events.slice(1)) bus.publish(event);
+    clock.advance(GATHER_MS);
+    expect([sink.state, feed.readerCount]).toEqual(['destroyed', 0]);
+  });
+
+  it('gives all readers the same bytes, made once, in few writes', async () => {
+    const { read, tell } = setUp();
+    const events = stamp([started(), ...digits(20)]);
+    tell(events.slice(0, 1));
+    const sinks = Array.from({ length: 1000 }, () => read());
+    await settle();
+    const chunks: (string | Uint8Array)[] = [];
+    for (const sink of sinks) vi.spyOn(sink, 'write').mockImplementation((chunk) => chunks.push(chunk) > 0);
+    const stringify = vi.spyOn(JSON, 'stringify');
+    tell(events.slice(1));
+    expect(stringify).toHaveBeenCalledTimes(20);
+    expect(chunks).toHaveLength(1000);
+    expect(new Set(chunks).size).toBe(1);
   });
 
   it('ends every stream when it is closed, and takes no new one', async () => {
@@ -241,11 +319,13 @@ describe('the event feed', () => {
     const [idle, stuck] = [read(), read()];
     await settle();
     stuck.writableLength = 10;
+    const [first, second] = stamp([started(), ...digits(1)]);
+    bus.publish(first!);
     feed.close();
     feed.close();
-    bus.publish(stamp([started()])[0]!);
+    bus.publish(second!);
     expect([idle.state, stuck.state, read().state]).toEqual(['ended', 'destroyed', 'ended']);
-    expect(idle.names).toEqual(['snapshot']);
+    expect(idle.names).toEqual(['snapshot', 'call.started']);
     expect(clock.pending).toBe(0);
   });
 

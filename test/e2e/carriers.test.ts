@@ -46,7 +46,7 @@ describe.concurrent.each(CARRIER_IDS)('%s, inbound', (id) => {
       error: null,
     });
     expect(record.turnCount).toBeGreaterThanOrEqual(2);
-    expect(record.media.unexpectedMessages).toBe(0);
+    expect(record.media?.unexpectedMessages).toBe(0);
     expect(report.agentSpeechMs).toBeGreaterThan(500);
     await legOf(running);
     expect(running.records.map(({ callId }) => callId)).toEqual([record.callId]);

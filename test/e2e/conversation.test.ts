@@ -75,7 +75,7 @@ describe('a conversation on the local stack', REAL_TIME, () => {
       turnCount: 2,
       error: null,
     });
-    expect(record.media.unexpectedMessages).toBe(0);
+    expect(record.media?.unexpectedMessages).toBe(0);
     expect(record.transcript.map(({ role, text, final }) => ({ role, text, final }))).toEqual([
       { role: 'agent', text: GREETING, final: true },
       { role: 'user', text: 'Three loaves of bread.', final: true },
@@ -162,7 +162,7 @@ describe('an agent that is interrupted', REAL_TIME, () => {
     expect(turn?.agentText.startsWith('We have bread')).toBe(true);
     expect(turn?.agentTextUnheard).toContain('every day of the week');
     expect(`${turn?.agentText} ${turn?.agentTextUnheard}`).toBe(long);
-    expect(record.media.clears).toBe(report.clears.length);
+    expect(record.media?.clears).toBe(report.clears.length);
     const entry = record.transcript.find((other) => other.role === 'agent');
     expect(entry).toMatchObject({ text: turn?.agentText, interrupted: true, final: true });
     expect(record.turns[1]?.userText).toContain('Stop please');

@@ -118,7 +118,7 @@ async function check(plan: Schedule): Promise<void> {
   rig.engine.pushDtmf('1');
   rig.engine.resume('continue');
   await rig.clock.advanceAsync(60_000);
-  expect(rig.facts.slice(facts).filter(({ type }) => type !== 'cost.updated')).toEqual([]);
+  expect(rig.facts.slice(facts).filter(({ type }) => type !== 'usage.measured')).toEqual([]);
   expect(rig.clock.pending).toBe(0);
 }
 

@@ -64,6 +64,7 @@ describe('figures', () => {
       avgMs: 201,
       p50Ms: 100,
       p95Ms: 301,
+      p99Ms: 301,
       stages: { sttMs: 40, llmFirstTokenMs: null },
     });
   });
@@ -88,6 +89,7 @@ describe('figures', () => {
       avgDurationMs: 35,
       avgLatencyMs: 500,
       p95LatencyMs: 500,
+      p99LatencyMs: 500,
     });
     expect(aggregate([])).toMatchObject({
       totalCalls: 0,

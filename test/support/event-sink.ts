@@ -16,10 +16,21 @@ export class FakeSink implements EventSink {
   stuck = false;
   writableLength = 0;
 
-  write(text: string): boolean {
-    this.text += text;
-    if (this.stuck) this.writableLength += text.length;
+  #onDrain: (() => void)[] = [];
+
+  write(chunk: string | Uint8Array): boolean {
+    this.text += typeof chunk === 'string' ? chunk : Buffer.from(chunk).toString('utf8');
+    if (this.stuck) this.writableLength += chunk.length;
     return !this.stuck;
+  }
+  once(_event: 'drain', listener: () => void): void {
+    this.#onDrain.push(listener);
+  }
+  /** The network takes again what it is given. */
+  drain(): void {
+    this.stuck = false;
+    this.writableLength = 0;
+    for (const listener of this.#onDrain.splice(0)) listener();
   }
   end(): void {
     this.state = 'ended';
@@ -30,7 +41,9 @@ export class FakeSink implements EventSink {
 
   get messages(): Message[] {
     return this.text.split('\n\n').flatMap((block) => {
-      const field = (name: string) => new RegExp(`^${name}: (.*)$`, 'm').exec(block)?.[1];
+      const lines = block.split('\n');
+      const field = (name: string) =>
+        lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
       const data = field('data');
       return data === undefined
         ? []

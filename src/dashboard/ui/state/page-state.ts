@@ -72,12 +72,8 @@ export function applyEvent(state: PageState, event: CallEvent): PageState {
   };
 }
 
-/** Facts that may come after the end of their call. */
-const LATE_FACTS: readonly CallEvent['type'][] = ['cost.updated', 'recording.completed', 'incident.noted'];
-
 /** A late fact of an ended call: its last cost, its recording, what went wrong with its goodbye. */
 function amendEnded(state: PageState, over: CallSummary, event: CallEvent): PageState {
-  if (!LATE_FACTS.includes(event.type)) return state;
   const whole = state.ended.get(over.callId);
   const after = reduceCall(whole ?? { ...over, turns: [], transcript: [], envelope: null }, event);
   return {

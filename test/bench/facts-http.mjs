@@ -1,0 +1,258 @@
+// What readers of the dashboard cost the calls that are up: how late frames are while lists are read and events streamed.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
+import express from 'express';
+import { toTable } from './table.mjs';
+
+const built = new URL('../../dist/', import.meta.url);
+/** @type {typeof import('../../src/dashboard/index.js')} */
+const { createDashboard } = await import(new URL('dashboard/index.js', built).href);
+/** @type {typeof import('../../src/events/bus.js')} */
+const { EventBus } = await import(new URL('events/bus.js', built).href);
+/** @type {typeof import('../../src/stores/memory-store.js')} */
+const { MemoryStore } = await import(new URL('stores/memory-store.js', built).href);
+/** @type {typeof import('../../src/base/log.js')} */
+const { createLogger } = await import(new URL('base/log.js', built).href);
+
+const CALLS = 100;
+const ENDED_CALLS = 500;
+const TURNS = 60;
+const FRAME_MS = 20;
+const WARM_UP_MS = 800;
+const WORDS =
+  'The next appointment that is free would be on Thursday at a quarter past ten, would that suit you? ';
+
+/** @typedef {import('../../src/contract/call-event.js').CallFact} CallFact */
+/** @typedef {{ name: string, kind: import('./facts-clients.mjs').Job['kind'] | null, clients: number }} Scenario */
+/** @typedef {{ late: Lateness[], answers: number }} Measured */
+
+/** @type {readonly Scenario[]} */
+const SCENARIOS = [
+  { name: 'no reader', kind: null, clients: 0 },
+  { name: 'list of 500 calls, one after the other', kind: 'list', clients: 1 },
+  { name: '50 event streams', kind: 'streams', clients: 50 },
+  { name: 'new event streams, one after the other', kind: 'reopen', clients: 1 },
+  { name: 'active calls, one after the other', kind: 'active', clients: 1 },
+  { name: 'JSON export, one after the other', kind: 'export', clients: 1 },
+];
+
+/** @param {number} index @returns {CallFact[]} */
+function turnFacts(index) {
+  const entry = { turnIndex: index, at: index, final: true, text: WORDS };
+  const latency = {
+    endpointingMs: 300,
+    sttMs: 80,
+    llmFirstTokenMs: 250 + ((index * 37) % 400),
+    sentenceMs: 60,
+  };
+  const totalMs = 300 + 80 + latency.llmFirstTokenMs + 60 + 110 + 5;
+  return [
+    { type: 'turn.started', turnIndex: index },
+    { type: 'transcript.segment', entry: { ...entry, id: `user-${index}`, role: 'user' } },
+    { type: 'transcript.segment', entry: { ...entry, id: `agent-${index}`, role: 'agent' } },
+    {
+      type: 'turn.completed',
+      turn: {
+        index,
+        startedAt: index,
+        userText: WORDS,
+        agentText: WORDS,
+        agentTextUnheard: '',
+        interrupted: false,
+        latency: { ...latency, ttsFirstByteMs: 110, sendMs: 5, totalMs, heardMs: totalMs + 40 },
+        cost: 0.001,
+        toolCalls: [],
+      },
+    },
+  ];
+}
+
+/** One call that tells its facts. @param {InstanceType<typeof EventBus>} bus @param {string} callId */
+function createCall(bus, callId) {
+  let seq = 0;
+  let turn = 0;
+  /** @param {CallFact} fact */
+  const tell = (fact) => {
+    seq += 1;
+    bus.publish({ callId, nodeId: 'bench', seq, at: Date.now(), ...fact });
+  };
+  const provider = { engine: null, stt: 'vendor/stt', llm: 'vendor/llm', tts: 'vendor/tts' };
+  const parties = { carrierCallId: `carrier-${callId}`, caller: '+15550111', callee: '+15550100' };
+  tell({
+    type: 'call.started',
+    mode: 'pipeline',
+    provider,
+    carrier: 'carrier-a',
+    direction: 'inbound',
+    ...parties,
+  });
+  const takeTurn = () => {
+    for (const fact of turnFacts(turn)) tell(fact);
+    turn += 1;
+  };
+  for (let count = 0; count < TURNS; count += 1) takeTurn();
+  return {
+    /** A word more of what the caller is saying; a whole turn now and then. @param {number} frame */
+    speak(frame) {
+      if (frame % 300 === 0) takeTurn();
+      else
+        tell({
+          type: 'transcript.segment',
+          entry: { id: `user-${turn}`, turnIndex: turn, role: 'user', at: frame, final: false, text: WORDS },
+        });
+    },
+    end() {
+      const media = { framesReceived: 0, framesSent: 0, unexpectedMessages: 0, clears: 0 };
+      tell({ type: 'call.ended', endReason: 'caller-hangup', outcome: 'answered', error: null, media });
+    },
+  };
+}
+
+/** @typedef {{ wall: number, own: number }} Lateness */
+
+/**
+ * Moments with the processor time that this process had used by then, newest last. On a shared machine most of what makes a frame late
+ * is that the processor was given to others: lateness counts as our own as far as we used the processor meanwhile.
+ * @type {{ at: number, used: number }[]}
+ */
+const moments = [];
+
+/** @param {number} due @returns {Lateness} */
+function latenessOf(due) {
+  const { user, system } = process.cpuUsage();
+  const now = { at: performance.now(), used: (user + system) / 1000 };
+  const before = moments.findLast(({ at }) => at <= due) ?? now;
+  moments.push(now);
+  if (moments.length > 4000) moments.splice(0, 2000);
+  const wall = now.at - due;
+  return { wall, own: Math.max(0, Math.min(wall, now.used - before.used)) };
+}
+
+/** How late each frame of a call is, in milliseconds. @param {number} phase @param {(frame: number) => void} onFrame */
+function startPacer(phase, onFrame) {
+  /** @type {Lateness[]} */
+  let late = [];
+  let due = performance.now() + phase;
+  let frame = phase;
+  /** @type {NodeJS.Timeout} */
+  let timer;
+  const tick = () => {
+    late.push(latenessOf(due));
+    frame += 1;
+    onFrame(frame);
+    due += FRAME_MS;
+    timer = setTimeout(tick, Math.max(0, due - performance.now()));
+  };
+  timer = setTimeout(tick, phase);
+  return {
+    take() {
+      const taken = late;
+      late = [];
+      return taken;
+    },
+    stop: () => clearTimeout(timer),
+  };
+}
+
+/** @param {number} ms */
+const pass = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** @param {readonly number[]} values @param {number} fraction */
+function quantile(values, fraction) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(fraction * sorted.length))] ?? Number.NaN;
+}
+
+/** @param {readonly number[]} values */
+const median = (values) => quantile(values, 0.5);
+
+/** @param {readonly Lateness[]} late @param {keyof Lateness} kind */
+const p99 = (late, kind) =>
+  quantile(
+    late.map((lateness) => lateness[kind]),
+    0.99,
+  );
+
+/** @param {Scenario} scenario @param {{ url: string, phaseMs: number, pacers: readonly ReturnType<typeof startPacer>[] }} house @returns {Promise<Measured>} */
+async function measure({ kind, clients }, { url, phaseMs, pacers }) {
+  const readers =
+    kind === null ? undefined : fork(fileURLToPath(new URL('facts-clients.mjs', import.meta.url)));
+  const count = async () => {
+    if (readers === undefined) return 0;
+    readers.send('count');
+    const [{ answers }] = await once(readers, 'message');
+    return /** @type {number} */ (answers);
+  };
+  readers?.send({ url, kind, clients });
+  await count();
+  await pass(WARM_UP_MS);
+  for (const pacer of pacers) pacer.take();
+  const before = await count();
+  await pass(phaseMs);
+  const late = pacers.flatMap((pacer) => pacer.take());
+  const answers = (await count()) - before;
+  readers?.kill();
+  await pass(200);
+  return { late, answers };
+}
+
+/**
+ * Runs all scenarios, each round beside one without readers, and resolves with the rows of a table: what the lateness of frames gains
+ * (medians over the rounds), and answers per second. The machine is shared with the readers.
+ * @param {{ phaseMs?: number, rounds?: number }} [options]
+ */
+export async function measureFactsOverHttp({ phaseMs = 1500, rounds = 5 } = {}) {
+  const logger = createLogger({ level: 'error' });
+  const bus = new EventBus(logger);
+  const store = new MemoryStore();
+  bus.subscribeDurable((event) => store.append(event));
+  const dashboard = createDashboard({ store, bus, controls: null, page: false, logger });
+  for (let index = 0; index < ENDED_CALLS; index += 1) createCall(bus, `ended-${index}`).end();
+  await bus.settled();
+  const server = createServer(express().use(dashboard.handler)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address());
+  const url = `http://127.0.0.1:${port}`;
+  const pacers = Array.from({ length: CALLS }, (_, index) => {
+    const call = createCall(bus, `active-${index}`);
+    // Partial words come four times a second.
+    return startPacer(index % FRAME_MS, (frame) => frame % 12 === index % 12 && call.speak(frame));
+  });
+  const house = { url, phaseMs, pacers };
+  const [quiet] = SCENARIOS;
+  const rows = [];
+  for (const scenario of SCENARIOS.slice(1)) {
+    /** @type {Record<'wall' | 'own', { without: number, with: number }[]>} */
+    const found = { wall: [], own: [] };
+    let answers = 0;
+    for (let round = 0; round < rounds; round += 1) {
+      const base = await measure(/** @type {Scenario} */ (quiet), house);
+      const busy = await measure(scenario, house);
+      answers += busy.answers;
+      for (const kind of /** @type {const} */ (['wall', 'own']))
+        found[kind].push({ without: p99(base.late, kind), with: p99(busy.late, kind) });
+    }
+    const columns = [found.wall, found.own].flatMap((figures) => [
+      median(figures.map((figure) => figure.without)).toFixed(2),
+      median(figures.map((figure) => figure.with)).toFixed(2),
+      median(figures.map((figure) => figure.with - figure.without)).toFixed(2),
+    ]);
+    const perSecond = scenario.kind === 'streams' ? '' : ((answers * 1000) / (rounds * phaseMs)).toFixed(1);
+    rows.push([scenario.name, ...columns, perSecond]);
+  }
+  for (const pacer of pacers) pacer.stop();
+  dashboard.close();
+  server.closeAllConnections();
+  server.close();
+  return rows;
+}
+
+/** The table of the rows. @param {Parameters<typeof measureFactsOverHttp>[0]} [options] */
+export async function reportFactsOverHttp(options) {
+  const wall = ['lateness p99 without, ms', 'with, ms', 'added, ms'];
+  const own = ['by this process p99 without, ms', 'with, ms', 'added, ms'];
+  const head = ['readers', ...wall, ...own, 'answers/s'];
+  return toTable(head, await measureFactsOverHttp(options), { numbersFrom: 1 });
+}

@@ -1,0 +1,127 @@
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CarrierError, StoreError } from '../../src/base/errors.js';
+import { ENDPOINTS } from '../../src/dashboard/endpoints.js';
+import { OPENAPI } from '../../src/dashboard/openapi.js';
+import { MemoryStore } from '../../src/stores/memory-store.js';
+import { ended, stamp, started } from '../support/call-facts.js';
+import { type DashboardServer, send, startDashboard } from '../support/dashboard-server.js';
+import { violationsOf } from '../support/openapi-check.js';
+
+const CALL = '/api/dashboard/calls/{callId}';
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+const TOKEN = 'a token';
+
+describe('the OpenAPI document', () => {
+  it('is valid for an independent validator', async () => {
+    // As a client reads it. The validator writes into what it is given.
+    const result = await new Validator().validate(JSON.parse(JSON.stringify(OPENAPI)));
+    expect(result).toMatchObject({ valid: true });
+    const broken = { ...structuredClone(OPENAPI), paths: { '/x': { get: { responses: { 200: {} } } } } };
+    expect(await new Validator().validate(broken)).toMatchObject({ valid: false });
+  });
+
+  it('gives every operation an id of its own, and every reference a schema', () => {
+    const operations = Object.values<object>(OPENAPI.paths).flatMap((path) =>
+      Object.values(path as Record<string, { operationId: string }>).map(({ operationId }) => operationId),
+    );
+    expect(new Set(operations).size).toBe(operations.length);
+    expect(operations).toHaveLength(ENDPOINTS.length + 2);
+    const references = JSON.stringify(OPENAPI).matchAll(/"#\/components\/schemas\/(\w+)"/g);
+    for (const [, name = ''] of references) expect(OPENAPI.components.schemas).toHaveProperty(name);
+  });
+});
+
+describe('every answer of the running server', () => {
+  let open: DashboardServer;
+  let guarded: DashboardServer;
+  let broken: DashboardServer;
+  const answerOf = async (server: DashboardServer, path: string, init: Parameters<typeof send>[1] = {}) =>
+    send(server.url + path.replace('{callId}', 'live'), init);
+
+  beforeAll(async () => {
+    open = await startDashboard();
+    guarded = await startDashboard({ token: TOKEN });
+    const store = new MemoryStore();
+    const fail = () => Promise.reject(new StoreError('The store is gone.'));
+    for (const name of ['get', 'list', 'active', 'aggregates'] as const) store[name] = fail;
+    broken = await startDashboard({ store });
+    open.publish(
+      ...stamp([started()], { callId: 'live' }),
+      ...stamp([started({ carrierCallId: null }), ended()], { callId: 'over' }),
+    );
+    await open.bus.settled();
+  });
+  afterAll(() => Promise.all([open.close(), guarded.close(), broken.close()]));
+
+  const readable = ENDPOINTS.filter(({ method }) => method === 'get').map(({ path }) => path);
+  const paths = ['/', '/dashboard', ...readable.filter((path) => !path.endsWith('/events'))];
+
+  it.each(paths)('is documented: GET %s', async (path) => {
+    const answer = await answerOf(open, path);
+    expect(answer.status).toBe(200);
+    expect(violationsOf(path, 'GET', answer)).toEqual([]);
+    expect(violationsOf(path, 'HEAD', await answerOf(open, path, { method: 'HEAD' }))).toEqual([]);
+  });
+
+  it.each([...paths, '/api/dashboard/events'])('is documented: refusals of GET %s', async (path) => {
+    const check = async (status: number, server: DashboardServer, init: Parameters<typeof send>[1] = {}) => {
+      const answer = await answerOf(server, path, init);
+      expect([path, answer.status]).toEqual([path, status]);
+      expect(violationsOf(path, 'GET', answer)).toEqual([]);
+    };
+    await check(401, guarded);
+    await check(401, guarded, { headers: { Accept: 'text/html' } });
+    await check(403, open, { headers: { Host: 'evil.example' } });
+    const isData = path.includes('dashboard/') && !path.endsWith('/events');
+    if (isData || path === '/metrics') await check(503, broken);
+  });
+
+  it('is documented: bad queries, unknown calls, and the CSV export', async () => {
+    for (const { path } of ENDPOINTS) {
+      if (!path.startsWith('/api') || path.endsWith('/hangup') || path.endsWith('/transfer')) continue;
+      const answer = await answerOf(open, `${path}?surprise=1`);
+      expect([answer.status, violationsOf(path, 'GET', answer)]).toEqual([400, []]);
+    }
+    const unknown = await send(`${open.url}/api/dashboard/calls/none`);
+    expect([unknown.status, violationsOf(CALL, 'GET', unknown)]).toEqual([404, []]);
+    const csv = await send(`${open.url}/api/dashboard/export/calls?format=csv`);
+    expect([csv.status, violationsOf('/api/dashboard/export/calls', 'GET', csv)]).toEqual([200, []]);
+  });
+
+  it.each<[number, string, string, Record<string, string>, string]>([
+    [202, 'hangup', 'live', JSON_TYPE, '{}'],
+    [202, 'transfer', 'live', JSON_TYPE, '{"to":"+15550123"}'],
+    [400, 'transfer', 'live', JSON_TYPE, '{"to":1}'],
+    [400, 'hangup', 'live', JSON_TYPE, '{'],
+    [400, 'hangup', '%E0%A4%A', JSON_TYPE, '{}'],
+    [403, 'hangup', 'live', { ...JSON_TYPE, Origin: 'https://evil.example' }, '{}'],
+    [409, 'transfer', 'over', JSON_TYPE, '{"to":"+15550123"}'],
+    [413, 'transfer', 'live', JSON_TYPE, JSON.stringify({ to: 'x'.repeat(5000) })],
+    [415, 'hangup', 'live', { 'Content-Type': 'text/plain' }, '{}'],
+  ])('is documented: %i of POST %s', async (status, command, callId, headers, body) => {
+    const path = `/api/dashboard/calls/${callId}/${command}`;
+    const answer = await send(open.url + path, { method: 'POST', headers, body });
+    expect([answer.status, violationsOf(`${CALL}/${command}`, 'POST', answer)]).toEqual([status, []]);
+  });
+
+  it('is documented: a carrier that refuses, a failure, and a guesser', async () => {
+    for (const [error, status] of [
+      [new CarrierError('No.', { status: null, retryable: true }), 502],
+      [new Error('x'), 500],
+    ] as const) {
+      const reject = () => Promise.reject(error);
+      const server = await startDashboard({
+        controls: { hangUp: reject, transfer: reject, sendDigits: reject },
+      });
+      const path = '/api/dashboard/calls/live/hangup';
+      const answer = await send(server.url + path, { method: 'POST', headers: JSON_TYPE, body: '{}' });
+      expect([answer.status, violationsOf(`${CALL}/hangup`, 'POST', answer)]).toEqual([status, []]);
+      await server.close();
+    }
+    let answer = await answerOf(guarded, CALL, { headers: { Authorization: 'Bearer guess' } });
+    for (let guess = 0; guess < 10; guess += 1)
+      answer = await answerOf(guarded, CALL, { headers: { Authorization: 'Bearer guess' } });
+    expect([answer.status, violationsOf(CALL, 'GET', answer)]).toEqual([429, []]);
+  });
+});
