@@ -8,6 +8,7 @@ import { type AudioFormat, frameSamples, PCM_16K } from '../audio/format.js';
 import { Framer } from '../audio/framer.js';
 import { Pacer, type PlaybackSink, type PlaybackWay } from '../audio/pacer.js';
 import type { Clock } from '../base/clock.js';
+import type { Meters } from '../base/meters.js';
 import type { TranscoderBackend } from '../transcoder/backend.js';
 
 /** One stream as the audio sees it. */
@@ -28,13 +29,13 @@ export class AudioPath {
   /** `onFrame` gets 20 ms frames in the house format, valid until it returns. @throws TranscoderError for a rate that is not offered. */
   constructor(
     line: AudioLine,
-    options: { backend: TranscoderBackend; clock: Clock; onFrame(frame: Int16Array): void },
+    options: { backend: TranscoderBackend; clock: Clock; meters: Meters; onFrame(frame: Int16Array): void },
   ) {
     this.#backend = options.backend;
     this.#framer = new Framer(frameSamples(PCM_16K), options.onFrame);
     const { inbound, way } = this.#convertersOf(line);
     this.#inbound = inbound;
-    this.playout = new Pacer({ ...way, clock: options.clock });
+    this.playout = new Pacer({ ...way, clock: options.clock, meters: options.meters });
   }
 
   /** Goes on over another stream. @throws TranscoderError; the path is then detached. */

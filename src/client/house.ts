@@ -13,6 +13,7 @@ import { EventBus } from '../events/bus.js';
 import type { CallOptions } from '../options/call.js';
 import type { CheckedClientOptions } from '../options/client.js';
 import type { CheckedServeOptions } from '../options/serve.js';
+import { ServerMetrics } from '../observability/server-metrics.js';
 import type { PhoneServer } from '../server/server.js';
 import type { CallStore } from '../stores/call-store.js';
 import { MemoryStore } from '../stores/index.js';
@@ -37,6 +38,7 @@ export class House {
   readonly #logger: Logger;
   readonly #bus: EventBus;
   readonly #store: CallStore = new MemoryStore();
+  readonly #metrics: ServerMetrics;
   readonly #callbacks: AttachedCallbacks;
   readonly #recipes: Recipes;
   readonly #desk: CallDirectory;
@@ -57,6 +59,7 @@ export class House {
     this.#publicHost = new PublicHost(client.webhookUrl, logger);
     this.#recipes = new Recipes({ onMessage: options.onMessage, logger });
     bus.subscribeDurable((event) => this.#store.append(event));
+    this.#metrics = new ServerMetrics({ bus, clock: systemClock });
     this.#callbacks = attachCallbacks(bus, { callbacks: options.callbacks, logger });
     this.#desk = new CallDirectory({
       carrier: client.carrier,
@@ -65,6 +68,7 @@ export class House {
       bus,
       clock: systemClock,
       logger,
+      meters: this.#metrics,
       nodeId: randomBytes(4).toString('hex'),
       maxCallMs: options.maxCallMs,
       publicHost: () => this.#publicHost.name,
@@ -122,6 +126,7 @@ export class House {
     await this.#bus.settled();
     await within(this.#options.drainMs, this.#callbacks.settled());
     this.#callbacks.close();
+    this.#metrics.close();
     try {
       await this.#store.close();
     } catch (error) {
@@ -160,6 +165,7 @@ export class House {
       page: options.dashboard,
       // A tunnel's host is not among them: without a token the calls are not for the whole internet to read.
       allowedHosts: webhookUrl === undefined ? [options.host] : [options.host, webhookUrl],
+      metrics: () => this.#metrics.text(),
       logger,
       clock,
     });
@@ -174,6 +180,7 @@ export class House {
       maxCalls: options.maxCalls,
       drainSeconds: options.drainMs / 1000,
       logger,
+      meters: this.#metrics,
       clock,
     });
     return this.#server.listen(options.port, options.host);

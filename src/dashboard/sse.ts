@@ -39,6 +39,13 @@ const RETRY_MS = 2000;
 const RECENT_CALLS = 50;
 const SNAPSHOT_ATTEMPTS = 5;
 
+/** How busy the feed is. */
+export interface FeedLoad {
+  readonly readers: number;
+  /** Written and not yet taken by the network, over all readers. */
+  readonly backlogBytes: number;
+}
+
 interface Reader {
   readonly sink: EventSink;
   /** False while the snapshot is being read. What comes meanwhile is in the ring. */
@@ -69,6 +76,11 @@ export class EventFeed {
   /** Readers that are connected now. */
   get readerCount(): number {
     return this.#readers.size;
+  }
+
+  get load(): FeedLoad {
+    const backlogs = [...this.#readers].map(({ sink }) => sink.writableLength);
+    return { readers: backlogs.length, backlogBytes: backlogs.reduce((sum, bytes) => sum + bytes, 0) };
   }
 
   /** @throws LimitError when there are too many readers already. To be asked before headers are sent. */

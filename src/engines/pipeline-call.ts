@@ -12,7 +12,7 @@ import { IdlePrompts } from './idle-prompts.js';
 import { LanguageStage } from './language-stage.js';
 import { lexiconFor } from './lexicon.js';
 import type { TurnTimes } from './pending-turn.js';
-import { APOLOGY, APOLOGY_LIMIT_MS, FAILED, type Stage, toFailure } from './pipeline-failure.js';
+import { APOLOGY, APOLOGY_LIMIT_MS, type Stage } from './pipeline-failure.js';
 import type { PipelineCallOptions } from './pipeline-call-options.js';
 import { PipelineStages } from './pipeline-stages.js';
 import { onlyText, type ReplyOutcome, type ReplySplit } from './reply.js';
@@ -363,9 +363,9 @@ export class PipelineCall implements Engine {
   /** A provider has failed. The caller hears that something went wrong, if there is a voice to say it. */
   #fail(stage: Stage, error: unknown): void {
     if (this.#state !== 'live') return;
-    this.#stages.log(FAILED[stage], error);
+    const failure = this.#stages.report(stage, error);
     const apologising = this.#failure !== undefined;
-    this.#failure ??= toFailure(stage, error);
+    this.#failure ??= failure;
     this.#caller.interruptListening();
     this.#idle?.pause();
     if (stage === 'tts' || this.#stages.voice === undefined || this.#held) {

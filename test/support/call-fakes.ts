@@ -1,5 +1,6 @@
 // The neighbours of a call, made of nothing: a carrier whose wire words are JSON, sockets and engines that keep what they get.
 import { PCM_16K } from '../../src/audio/format.js';
+import { silentMeters } from '../../src/base/meters.js';
 import type {
   CallReport,
   StreamAdmission,
@@ -280,6 +281,7 @@ export class CallBench {
       bus: this.bus,
       clock: this.clock,
       logger: this.logger,
+      meters: silentMeters,
       nodeId: 'node-1',
       maxCallMs: 60 * 60_000,
       publicHost: () => publicHost,
