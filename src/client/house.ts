@@ -13,6 +13,7 @@ import { EventBus } from '../events/bus.js';
 import type { CallOptions } from '../options/call.js';
 import type { CheckedClientOptions } from '../options/client.js';
 import type { CheckedServeOptions } from '../options/serve.js';
+import type { CallTracer } from '../observability/call-tracer.js';
 import { ServerMetrics } from '../observability/server-metrics.js';
 import type { PhoneServer } from '../server/server.js';
 import type { CallStore } from '../stores/call-store.js';
@@ -43,6 +44,7 @@ export class House {
   readonly #recipes: Recipes;
   readonly #desk: CallDirectory;
   readonly #publicHost: PublicHost;
+  #tracer: CallTracer | undefined;
   #server: PhoneServer | undefined;
   #opening: Promise<unknown> = Promise.resolve();
   #isOpen = false;
@@ -127,6 +129,7 @@ export class House {
     await within(this.#options.drainMs, this.#callbacks.settled());
     this.#callbacks.close();
     this.#metrics.close();
+    this.#tracer?.close();
     try {
       await this.#store.close();
     } catch (error) {
@@ -153,10 +156,12 @@ export class House {
     const { carrier, webhookUrl } = this.#client;
     const [logger, clock, desk] = [this.#logger, systemClock, this.#desk];
     // The web framework is half of what the package loads; who only makes an agent or a test does not wait for it.
-    const [{ createDashboard }, { createPhoneServer }] = await Promise.all([
+    const [{ CallTracer }, { createDashboard }, { createPhoneServer }] = await Promise.all([
+      import('../observability/call-tracer.js'),
       import('../dashboard/index.js'),
       import('../server/server.js'),
     ]);
+    this.#tracer = new CallTracer(this.#bus);
     const dashboard = createDashboard({
       store: this.#store,
       bus: this.#bus,

@@ -141,7 +141,8 @@ class DeskResponder {
     try {
       return { answer: this.#options.desk.report(report, host) };
     } catch (error) {
-      this.#options.logger.error(describeError(error), 'call desk failed on a webhook');
+      const fields = { callId: report.callId, report: report.type, ...describeError(error) };
+      this.#options.logger.error(fields, 'call desk failed on a webhook');
       return { answer: undefined, failed: true };
     }
   }

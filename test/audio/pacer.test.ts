@@ -415,7 +415,9 @@ describe('meters of a pacer', () => {
     const meters: Meters = {
       ...silentMeters,
       frameSent: (lateMs) => void late.push(lateMs),
-      queued: (deltaMs) => void (queuedMs += deltaMs),
+      queued: (deltaMs) => {
+        queuedMs += deltaMs;
+      },
     };
     const { clock, player, converter } = rig;
     const pacer = new Pacer({ converter, sink: player, clock, leadMs: 200, meters });

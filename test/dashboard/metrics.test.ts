@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Aggregates } from '../../src/contract/dashboard-api.js';
 import { formatMetrics } from '../../src/dashboard/metrics.js';
-import { readExposition, valueOf } from '../support/exposition.js';
+import { readExposition, sampleOf } from '../support/exposition.js';
 import { startDashboard } from '../support/dashboard-server.js';
 
 const AGGREGATES: Aggregates = {
@@ -17,7 +17,7 @@ const AGGREGATES: Aggregates = {
 
 function valuesOf(text: string): Record<string, number | undefined> {
   const families = readExposition(text);
-  return Object.fromEntries([...families.keys()].map((name) => [name, valueOf(families, name)]));
+  return Object.fromEntries([...families.keys()].map((name) => [name, sampleOf(families, name)]));
 }
 
 it('says what is known, in base units, and leaves out what is not', () => {

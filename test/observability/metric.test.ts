@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Counter, Gauge, Histogram } from '../../src/observability/metric.js';
-import { readExposition, seriesOf, valueOf } from '../support/exposition.js';
+import { readExposition, seriesOf, sampleOf } from '../support/exposition.js';
 
 describe('Counter', () => {
   it('adds up by labels, and takes nothing that would make it fall', () => {
@@ -11,8 +11,8 @@ describe('Counter', () => {
     counter.add(1, { kind: 'b' });
     for (const amount of [-1, Number.NaN, Number.POSITIVE_INFINITY]) counter.add(amount, { kind: 'a' });
     const families = readExposition(counter.text());
-    expect(valueOf(families, 'x_total', { kind: 'a' })).toBe(3.5);
-    expect(valueOf(families, 'x_total', { kind: 'b' })).toBe(1);
+    expect(sampleOf(families, 'x_total', { kind: 'a' })).toBe(3.5);
+    expect(sampleOf(families, 'x_total', { kind: 'b' })).toBe(1);
   });
 
   it('begins at zero without labels', () => {
@@ -25,7 +25,7 @@ describe('Counter', () => {
     const value = 'a "quoted" \\ word\nand more';
     const counter = new Counter({ name: 'x_total', help: 'One \\ line\nor two.', labels: ['kind'] });
     counter.add(1, { kind: value });
-    expect(valueOf(readExposition(counter.text()), 'x_total', { kind: value })).toBe(1);
+    expect(sampleOf(readExposition(counter.text()), 'x_total', { kind: value })).toBe(1);
   });
 
   it('has a bound on its series: what is too much counts as other', () => {
@@ -35,7 +35,7 @@ describe('Counter', () => {
     const { metrics = [] } = families.get('x_total') ?? {};
     expect(metrics.length).toBe(301);
     expect(metrics.reduce((sum, { value }) => sum + value, 0)).toBe(1000);
-    expect(valueOf(families, 'x_total', { kind: 'other', code: 'other' })).toBe(700);
+    expect(sampleOf(families, 'x_total', { kind: 'other', code: 'other' })).toBe(700);
   });
 });
 
@@ -45,7 +45,7 @@ describe('Gauge', () => {
     const gauge = new Gauge({ name: 'x_bytes', help: 'Xs.', read: () => value });
     expect(gauge.text()).toBe('');
     value = 7;
-    expect(valueOf(readExposition(gauge.text()), 'x_bytes')).toBe(7);
+    expect(sampleOf(readExposition(gauge.text()), 'x_bytes')).toBe(7);
   });
 });
 

@@ -5,7 +5,7 @@ import type { Cost } from '../../src/contract/call-record.js';
 import { EventBus } from '../../src/events/bus.js';
 import { ServerMetrics } from '../../src/observability/server-metrics.js';
 import { ended, IDENTITY, stamp, started, turn } from '../support/call-facts.js';
-import { readExposition, seriesOf, valueOf } from '../support/exposition.js';
+import { readExposition, seriesOf, sampleOf } from '../support/exposition.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 let clock: FakeClock;
@@ -50,7 +50,7 @@ describe('calls', () => {
     publish([started()], { callId: 'still up' });
     const families = read();
     const count = (direction: string, outcome: string, reason: string) =>
-      valueOf(families, 'offhook_calls_total', { direction, outcome, end_reason: reason });
+      sampleOf(families, 'offhook_calls_total', { direction, outcome, end_reason: reason });
     expect(count('inbound', 'answered', 'caller-hangup')).toBe(1);
     expect(count('inbound', 'answered', 'agent-hangup')).toBe(1);
     expect(count('outbound', 'busy', 'busy')).toBe(1);
@@ -84,8 +84,8 @@ describe('calls', () => {
       },
     ]);
     const families = read();
-    expect(valueOf(families, 'offhook_turns_total', { interrupted: 'false' })).toBe(1);
-    expect(valueOf(families, 'offhook_turns_total', { interrupted: 'true' })).toBe(1);
+    expect(sampleOf(families, 'offhook_turns_total', { interrupted: 'false' })).toBe(1);
+    expect(sampleOf(families, 'offhook_turns_total', { interrupted: 'true' })).toBe(1);
     const stages = families.get('offhook_turn_stage_seconds')?.metrics ?? [];
     expect(stages.map(({ labels, sum, count }) => [labels.stage, sum, count])).toEqual([
       ['endpointing', 0.4, 1],
@@ -93,8 +93,8 @@ describe('calls', () => {
       ['llm_first_token', 0.3, 1],
       ['total', 1, 1],
     ]);
-    expect(valueOf(families, 'offhook_tool_calls_total', { result: 'ok' })).toBe(1);
-    expect(valueOf(families, 'offhook_tool_calls_total', { result: 'error' })).toBe(1);
+    expect(sampleOf(families, 'offhook_tool_calls_total', { result: 'ok' })).toBe(1);
+    expect(sampleOf(families, 'offhook_tool_calls_total', { result: 'error' })).toBe(1);
     expect(metrics.text()).not.toContain('0123');
   });
 
@@ -110,7 +110,7 @@ describe('calls', () => {
     ]);
     publish([cost({ llm: 99 })], { callId: 'never heard of' });
     const families = read();
-    const spent = (component: string) => valueOf(families, 'offhook_spent_dollars_total', { component });
+    const spent = (component: string) => sampleOf(families, 'offhook_spent_dollars_total', { component });
     expect(spent('llm')).toBeCloseTo(0.03, 9);
     expect(spent('stt')).toBeCloseTo(0.002, 9);
     expect(spent('telephony')).toBeCloseTo(0.0085, 9);
@@ -118,7 +118,7 @@ describe('calls', () => {
 
   it('tell of incidents by code', () => {
     publish([started(), { type: 'incident.noted', code: 'stream-replaced', message: 'A word.' }]);
-    expect(valueOf(read(), 'offhook_incidents_total', { code: 'stream-replaced' })).toBe(1);
+    expect(sampleOf(read(), 'offhook_incidents_total', { code: 'stream-replaced' })).toBe(1);
   });
 
   it('that never end are forgotten after ten thousand others', () => {
@@ -147,12 +147,12 @@ describe('measurements', () => {
       sum: 0.007,
       buckets: { '0.0005': 1, '0.005': 1, '0.01': 2 },
     });
-    expect(valueOf(families, 'offhook_outbound_queue_seconds')).toBe(0.38);
+    expect(sampleOf(families, 'offhook_outbound_queue_seconds')).toBe(0.38);
     expect(
-      valueOf(families, 'offhook_provider_errors_total', { stage: 'llm', code: 'PROVIDER_FAILED' }),
+      sampleOf(families, 'offhook_provider_errors_total', { stage: 'llm', code: 'PROVIDER_FAILED' }),
     ).toBe(1);
     expect(
-      valueOf(families, 'offhook_webhooks_refused_total', {
+      sampleOf(families, 'offhook_webhooks_refused_total', {
         carrier: 'carrier-a',
         code: 'SIGNATURE_MISSING',
       }),
@@ -171,10 +171,10 @@ describe('measurements', () => {
 
   it('tell of the process', () => {
     const families = read();
-    expect(valueOf(families, 'process_resident_memory_bytes')).toBeGreaterThan(1e6);
-    expect(valueOf(families, 'process_cpu_seconds_total')).toBeGreaterThan(0);
-    expect(valueOf(families, 'nodejs_heap_size_used_bytes')).toBeGreaterThan(1e5);
-    const start = valueOf(families, 'process_start_time_seconds') ?? 0;
+    expect(sampleOf(families, 'process_resident_memory_bytes')).toBeGreaterThan(1e6);
+    expect(sampleOf(families, 'process_cpu_seconds_total')).toBeGreaterThan(0);
+    expect(sampleOf(families, 'nodejs_heap_size_used_bytes')).toBeGreaterThan(1e5);
+    const start = sampleOf(families, 'process_start_time_seconds') ?? 0;
     expect(start).toBeCloseTo(clock.wallNow() / 1000 - process.uptime(), 0);
   });
 

@@ -97,7 +97,7 @@ function histograms(name: string, samples: Map<string, Sample[]>): Series[] {
 }
 
 /** The value of the one series of a family that has these labels. */
-export function valueOf(
+export function sampleOf(
   families: ReadonlyMap<string, Family>,
   name: string,
   labels: Readonly<Record<string, string>> = {},
