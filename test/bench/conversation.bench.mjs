@@ -7,12 +7,17 @@ import { createServer } from 'node:net';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { queuedBetween } from './conversation/queueing.mjs';
 import { plotBars } from './plot.mjs';
 import { toTable } from './table.mjs';
 
 const CALLS = 50;
 const RAMP_MS = 5000;
-const MEASURE_MS = 24_000;
+const MEASURE_MS = 22_000;
+/** A measurement during which the processes stood in the queue for longer is one of the machine. */
+const UNDISTURBED_MS = 1;
+/** What was left undone in a stall is made up for behind it. */
+const LOOK_BACK_MS = 250;
 const RELAY_RAMP_MS = 1500;
 const RELAY_MEASURE_MS = 5000;
 
@@ -84,7 +89,13 @@ async function measure({ calls, streams, rampMs, measureMs, latencies }) {
     await pause(measureMs);
     const spent = await subject.ask({ type: 'end' });
     const heard = await callers.ask({ type: 'end' });
-    return { ...spent, ...heard, cpuPerStream: spent.cpuMs / (spent.wallMs / 1000) / calls };
+    const seconds = spent.wallMs / 1000;
+    return {
+      ...spent,
+      ...heard,
+      cpuPerStream: spent.cpuMs / seconds / calls,
+      queueing: [spent.queue, heard.callersQueue].map((queue) => queuedBetween(queue, 0, Infinity) / seconds),
+    };
   } finally {
     await Promise.all([subject.end(), callers.end()]);
   }
@@ -95,18 +106,43 @@ const shown = (value) => (value < 10 ? value.toFixed(2) : value.toFixed(1));
 
 /** @param {string} name @param {readonly number[]} values @param {readonly (number | undefined)[]} targets */
 function row(name, values, targets) {
-  const figures = [50, 95, 99].map((percent, index) => {
-    const target = targets[index];
+  const figures = [5, 50, 95, 99].map((percent, index) => {
+    const target = targets[index - 1];
     const value = percentile(values, percent);
     return target === undefined ? shown(value) : `${shown(value)} (${target})`;
   });
   return [name, ...figures, String(values.length)];
 }
 
-/** What of an answer is ours: everything between the decision that the caller has finished and the first frame but the script of the vendors. @param {number[][]} turns @param {{ sttMs: number, llmMs: number, ttsMs: number }} latencies */
-function ownShares(turns, { sttMs, llmMs, ttsMs }) {
-  return turns.map(([, ...stages]) => stages.reduce((sum, ms) => sum + ms, 0) - sttMs - llmMs - ttsMs);
+/** @typedef {{ ms: number, isUndisturbed: boolean }} Timing */
+
+/** Sums up what was measured, each with whether somebody else held the processors meanwhile. @param {any} measured @param {{ sttMs: number, llmMs: number, ttsMs: number }} latencies */
+function timingsOf({ turns, clears, queue, callersQueue }, { sttMs, llmMs, ttsMs }) {
+  const isUndisturbed = (/** @type {number} */ from, /** @type {number} */ to) =>
+    [queue, callersQueue].every(
+      (samples) => queuedBetween(samples, from - LOOK_BACK_MS, to) < UNDISTURBED_MS,
+    );
+  /** What of an answer is ours: all between the decision that the caller has finished and the first frame but the script of the vendors. @type {Timing[]} */
+  const shares = turns.map(
+    (/** @type {{ stages: number[], at: number }} */ { stages: [, ...stages], at }) => {
+      const waitedMs = stages.reduce((sum, ms) => sum + ms, 0);
+      return {
+        ms: waitedMs - sttMs - llmMs - ttsMs,
+        isUndisturbed: isUndisturbed(at - waitedMs - 1, at + 1),
+      };
+    },
+  );
+  /** @type {Timing[]} */
+  const cleared = clears.map((/** @type {{ tookMs: number, at: number }} */ { tookMs, at }) => ({
+    ms: tookMs,
+    isUndisturbed: isUndisturbed(at - tookMs, at),
+  }));
+  return { shares, cleared };
 }
+
+/** @param {readonly Timing[]} timings @param {{ undisturbed?: boolean }} [options] */
+const msOf = (timings, { undisturbed = false } = {}) =>
+  timings.filter(({ isUndisturbed }) => isUndisturbed || !undisturbed).map(({ ms }) => ms);
 
 /** Prints the tables, and writes them with a plot to `folder`. @param {string} [folder] @param {string} [calls] */
 export async function run(folder = 'docs/bench', calls = String(CALLS)) {
@@ -125,7 +161,7 @@ export async function run(folder = 'docs/bench', calls = String(CALLS)) {
   const parts = [
     '# Bench of the conversation',
     `Written by \`npm run bench -- conversation\`: ${count} calls at a time through the whole server on loopback, with the vendors’ emulators in a process of their own, on ${cpus().length} processors. Load average before the run: ${loadBefore.toFixed(2)}. Only the ratios travel.`,
-    'Times are milliseconds, targets in brackets. The own share of an answer is the server’s own record from the end of endpointing to the first frame, less what the script of the vendors takes; the way to their process and back, and how late their timers are, are still in it. A clear is timed by the caller, from a key that is pressed into the answer to the message that empties the carrier’s queue: both ways are in it.',
+    'Times are milliseconds, targets in brackets. The own share of an answer is the server’s own record from the end of endpointing to the first frame, less what the script of the vendors takes; the way to their process and back, and how late their timers are, are still in it. Undisturbed is what was measured while, and for a quarter of a second before, neither process stood in the queue for a processor for more than a millisecond: only others on the machine can make it do that. A clear is timed by the caller, from a key that is pressed into the answer to the message that empties the carrier’s queue: both ways are in it.',
   ];
   /** @type {{ label: string, value: number }[]} */
   const bars = [{ label: 'relay, there and back, p50', value: relayTrip }];
@@ -139,16 +175,23 @@ export async function run(folder = 'docs/bench', calls = String(CALLS)) {
       latencies,
     });
     if (measured.violations.length > 0) throw new Error(`a vendor complained: ${measured.violations[0]}`);
-    const shares = ownShares(measured.turns, latencies);
+    const { shares, cleared } = timingsOf(measured, latencies);
+    const [share, cut] = [msOf(shares), msOf(cleared)];
+    const undisturbed = {
+      share: msOf(shares, { undisturbed: true }),
+      cut: msOf(cleared, { undisturbed: true }),
+    };
     const { p50, p95, p99, clear } = TARGETS;
     const timings = [
-      row('own share of an answer', shares, [p50, p95, p99]),
-      row('clear', measured.clears, [clear, clear, clear]),
+      row('own share of an answer', share, [p50, p95, p99]),
+      row('own share, undisturbed', undisturbed.share, [p50, p95, p99]),
+      row('clear', cut, [clear, clear, clear]),
+      row('clear, undisturbed', undisturbed.cut, [clear, clear, clear]),
       row('timers of the emulators, late', measured.timersLate, []),
       ...['stt', 'llm, first token', 'llm, first sentence', 'tts, first byte', 'send'].map((stage, index) =>
         row(
           `stage: ${stage}`,
-          measured.turns.map((/** @type {number[]} */ turn) => turn[index + 1] ?? 0),
+          measured.turns.map((/** @type {{ stages: number[] }} */ { stages }) => stages[index + 1] ?? 0),
           [],
         ),
       ),
@@ -157,16 +200,11 @@ export async function run(folder = 'docs/bench', calls = String(CALLS)) {
     const ratios = [
       [
         'own share of an answer, p50',
-        shown(percentile(shares, 50)),
+        shown(percentile(share, 50)),
         shown(relayTrip),
-        shown(percentile(shares, 50) / relayTrip),
+        shown(percentile(share, 50) / relayTrip),
       ],
-      [
-        'clear, p50',
-        shown(percentile(measured.clears, 50)),
-        shown(relayTrip),
-        shown(percentile(measured.clears, 50) / relayTrip),
-      ],
+      ['clear, p50', shown(percentile(cut, 50)), shown(relayTrip), shown(percentile(cut, 50) / relayTrip)],
       [
         'CPU, ms per second and stream',
         shown(measured.cpuPerStream),
@@ -174,16 +212,17 @@ export async function run(folder = 'docs/bench', calls = String(CALLS)) {
         shown(measured.cpuPerStream / relay.cpuPerStream),
       ],
     ];
-    const script = `Scripted: speech-to-text ${latencies.sttMs}, first token ${latencies.llmMs}, first audio ${latencies.ttsMs}.`;
+    const { sttMs, llmMs, ttsMs } = latencies;
+    const script = `Scripted: speech-to-text ${sttMs}, first token ${llmMs}, first audio ${ttsMs}. In every second the server stood ${shown(measured.queueing[0])} ms in the queue for a processor, and callers and vendors ${shown(measured.queueing[1])}: others were using the machine (the relay: ${shown(relay.queueing[0])}).`;
     const tables = [
-      toTable(['', 'p50', 'p95', 'p99', 'samples'], timings, { numbersFrom: 1 }),
+      toTable(['', 'p5', 'p50', 'p95', 'p99', 'samples'], timings, { numbersFrom: 1 }),
       toTable(['', 'offhook', 'relay', 'ratio'], ratios, { numbersFrom: 1 }),
     ];
     console.log(`\n${script}\n${tables.join('\n\n')}\n`);
     parts.push(`## ${name}`, script, ...tables);
     for (const [what, values] of /** @type {const} */ ([
-      ['own share', shares],
-      ['clear', measured.clears],
+      ['own share', share],
+      ['clear', cut],
     ]))
       for (const percent of [50, 99])
         bars.push({

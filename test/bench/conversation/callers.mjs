@@ -1,6 +1,7 @@
 // The other process: everybody whom the measured one talks to. Callers with their media streams, and the vendors' emulators.
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
+import { epochMs, QueueLog } from './queueing.mjs';
 
 const dist = new URL('../../../dist/', import.meta.url);
 /** @type {typeof import('../../../src/testing/index.js')} */
@@ -32,12 +33,13 @@ const SPEECH = toPayloads(makeSpeechTones(SPEECH_MS));
 const SILENCE = toPayloads(new Int16Array(FRAME_SAMPLES))[0] ?? '';
 
 /** What was measured here, in milliseconds. */
-const clears = /** @type {number[]} */ ([]);
+const clears = /** @type {{ tookMs: number, at: number }[]} */ ([]);
 const roundTrips = /** @type {number[]} */ ([]);
 const timersLate = /** @type {number[]} */ ([]);
 let isMeasuring = false;
+const queue = new QueueLog();
 
-/** @param {number[]} list @param {number} value */
+/** @template T @param {T[]} list @param {T} value */
 const keep = (list, value) => isMeasuring && list.push(value);
 
 /** @typedef {{ sttMs: number, llmMs: number, ttsMs: number }} Latencies */
@@ -164,7 +166,7 @@ class Caller {
       const timer = setTimeout(() => this.echo(name), Math.max(0, this.playedUntil - now));
       this.marks.push({ name, timer });
     } else if (message.event === 'clear') {
-      if (this.keyedAt !== 0) keep(clears, now - this.keyedAt);
+      if (this.keyedAt !== 0) keep(clears, { tookMs: now - this.keyedAt, at: epochMs() });
       this.keyedAt = 0;
       this.playedUntil = now;
       for (const { name, timer } of this.marks.splice(0)) {
@@ -216,7 +218,7 @@ class Echo {
 }
 
 /** @type {(Caller | Echo)[]} */
-let streams = [];
+const streams = [];
 /** @type {NodeJS.Timeout | undefined} */
 let ticking;
 /** @type {Awaited<ReturnType<typeof emulate>> | undefined} */
@@ -252,13 +254,14 @@ process.on('message', async (/** @type {Order} */ order) => {
   else if (order.type === 'begin') {
     for (const list of [clears, roundTrips, timersLate]) list.length = 0;
     isMeasuring = true;
+    queue.begin();
   } else {
     isMeasuring = false;
     clearTimeout(ticking);
     for (const stream of streams) stream.end();
     const { ears, mind, voice } = vendors ?? {};
     const violations = [ears, mind, voice].flatMap((emulator) => emulator?.violations ?? []);
-    process.send?.({ clears, roundTrips, timersLate, violations });
+    process.send?.({ clears, roundTrips, timersLate, violations, callersQueue: queue.end() });
     return;
   }
   process.send?.('done');

@@ -2,21 +2,26 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { WebSocketServer } from 'ws';
+import { QueueLog } from './queueing.mjs';
 
 const dist = new URL('../../../dist/', import.meta.url);
 
 /** @typedef {{ type: 'serve', port: number, ears: string, mind: string, voice: string } | { type: 'relay', port: number } | { type: 'begin' } | { type: 'end' }} Order */
 
-/** @type {number[][]} */
+/** Stages of turns that were answered, and when the first frame left. @type {{ stages: number[], at: number }[]} */
 const turns = [];
+/** When the answer that is being given began, by call. @type {Map<string, number>} */
+const answeredAt = new Map();
 let cpu = process.cpuUsage();
+const queue = new QueueLog();
 let since = performance.now();
 
-/** Latencies of turns in the order of the stages, as the server's own record has them. @param {{ turn: import('../../../src/index.js').Turn }} metrics */
-function keep({ turn: { latency } }) {
+/** Latencies of turns in the order of the stages, as the server's own record has them. @param {{ callId: string, turn: import('../../../src/index.js').Turn }} metrics */
+function keep({ callId, turn: { latency } }) {
   const { endpointingMs, sttMs, llmFirstTokenMs, sentenceMs, ttsFirstByteMs, sendMs } = latency;
   const stages = [endpointingMs, sttMs, llmFirstTokenMs, sentenceMs, ttsFirstByteMs, sendMs];
-  if (stages.every((stage) => stage !== null)) turns.push(stages);
+  const at = answeredAt.get(callId);
+  if (at !== undefined && stages.every((stage) => stage !== null)) turns.push({ stages, at });
 }
 
 /** @param {Extract<Order, { type: 'serve' }>} order */
@@ -46,6 +51,7 @@ async function serve({ port, ears, mind, voice }) {
     maxStreamsPerIp: 1000,
     drainSeconds: 1,
     logger: { debug() {}, info() {}, warn() {}, error() {} },
+    onTranscript: ({ callId, role, at }) => role === 'agent' && answeredAt.set(callId, at),
     onMetrics: keep,
   });
 }
@@ -67,10 +73,12 @@ process.on('message', async (/** @type {Order} */ order) => {
   else if (order.type === 'begin') {
     turns.length = 0;
     cpu = process.cpuUsage();
+    queue.begin();
     since = performance.now();
   } else {
     const { user, system } = process.cpuUsage(cpu);
-    process.send?.({ turns, cpuMs: (user + system) / 1000, wallMs: performance.now() - since });
+    const wallMs = performance.now() - since;
+    process.send?.({ turns, cpuMs: (user + system) / 1000, queue: queue.end(), wallMs });
     return;
   }
   process.send?.('done');
