@@ -7,7 +7,7 @@ import { createServer } from 'node:net';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { queuedBetween } from './conversation/queueing.mjs';
+import { queuedBetween, queuedInAll } from './conversation/queueing.mjs';
 import { plotBars } from './plot.mjs';
 import { toTable } from './table.mjs';
 
@@ -94,7 +94,7 @@ async function measure({ calls, streams, rampMs, measureMs, latencies }) {
       ...spent,
       ...heard,
       cpuPerStream: spent.cpuMs / seconds / calls,
-      queueing: [spent.queue, heard.callersQueue].map((queue) => queuedBetween(queue, 0, Infinity) / seconds),
+      queueing: [spent.queue, heard.callersQueue].map((queue) => queuedInAll(queue) / seconds),
     };
   } finally {
     await Promise.all([subject.end(), callers.end()]);

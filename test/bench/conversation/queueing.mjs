@@ -42,9 +42,14 @@ export class QueueLog {
   }
 }
 
-/** At most so long a process stood in the queue between two times. @param {readonly Sample[]} samples @param {number} from @param {number} to */
+/** At most so long a process stood in the queue between two times; infinitely long where the samples do not reach. @param {readonly Sample[]} samples @param {number} from @param {number} to */
 export function queuedBetween(samples, from, to) {
-  const before = samples.findLast(({ at }) => at <= from) ?? samples[0];
-  const after = samples.find(({ at }) => at >= to) ?? samples.at(-1);
-  return before === undefined || after === undefined ? 0 : after.queuedMs - before.queuedMs;
+  const before = samples.findLast(({ at }) => at <= from);
+  const after = samples.find(({ at }) => at >= to);
+  return before === undefined || after === undefined ? Infinity : after.queuedMs - before.queuedMs;
+}
+
+/** In the whole time that was sampled. @param {readonly Sample[]} samples */
+export function queuedInAll(samples) {
+  return (samples.at(-1)?.queuedMs ?? 0) - (samples[0]?.queuedMs ?? 0);
 }
