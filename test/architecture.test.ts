@@ -29,6 +29,7 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
     'engines',
   ],
   dashboard: ['contract', 'base', 'events', 'stores:contract'],
+  observability: ['contract', 'base', 'events'],
   server: ['contract', 'base', 'carriers:contract', 'calls', 'dashboard', 'stores:contract'],
 };
 

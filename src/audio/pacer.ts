@@ -1,5 +1,6 @@
 // The outbound queue of a call: house PCM in, encoded frames out at the pace of the caller's ear, with marks and clear.
 import type { Clock, Timer } from '../base/clock.js';
+import { type Meters, silentMeters } from '../base/meters.js';
 import type { OutboundConverter } from './converter.js';
 import { FRAME_MS, frameSamples, PCM_16K } from './format.js';
 import { PlaybackClock } from './playback-clock.js';
@@ -36,6 +37,8 @@ export interface PacerOptions extends PlaybackWay {
   readonly leadMs?: number;
   /** Bytes the socket may hold back before sending waits. @default 32768 */
   readonly maxBufferedBytes?: number;
+  /** Hears of every frame how late it left, and what waits. @default nobody */
+  readonly meters?: Meters;
 }
 
 interface Mark {
@@ -65,6 +68,7 @@ export class Pacer implements Playout {
   readonly #listener: PlaybackListener | undefined;
   readonly #leadMs: number;
   readonly #maxBufferedBytes: number;
+  readonly #meters: Meters;
   readonly #playback = new PlaybackClock();
   readonly #frame = new Int16Array(FRAME_SAMPLES);
   #chunks: Int16Array[] = [];
@@ -81,6 +85,8 @@ export class Pacer implements Playout {
   #listeners: { readonly after: number; readonly tell: (sentAtMs: number) => void }[] = [];
   #pushedAt = 0;
   #timer: Timer | undefined;
+  /** When the first frame that waits may leave; undefined when none waits. */
+  #dueAt: number | undefined;
   /** Something was sent that no mark has confirmed as heard. */
   #unconfirmed = false;
   #detached = false;
@@ -93,6 +99,7 @@ export class Pacer implements Playout {
     this.#listener = options.listener;
     this.#leadMs = Math.max(FRAME_MS, options.leadMs ?? DEFAULT_LEAD_MS);
     this.#maxBufferedBytes = options.maxBufferedBytes ?? DEFAULT_MAX_BUFFERED_BYTES;
+    this.#meters = options.meters ?? silentMeters;
   }
 
   get pushedMs(): number {
@@ -111,6 +118,7 @@ export class Pacer implements Playout {
       this.#converter.reset();
     this.#chunks.push(pcm.slice());
     this.#queued += pcm.length;
+    this.#meters.queued(pcm.length / SAMPLES_PER_MS);
     this.#pushedAt = now;
     this.#pump();
   }
@@ -179,7 +187,7 @@ export class Pacer implements Playout {
     this.#closed = true;
     this.#timer?.cancel();
     this.#timer = undefined;
-    this.#chunks = [];
+    this.#forgetQueue();
     this.#marks = [];
     this.#listeners = [];
     this.#pending.clear();
@@ -191,14 +199,20 @@ export class Pacer implements Playout {
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#baseMs = this.#playback.cut(this.#clock.now());
-    this.#chunks = [];
-    this.#offset = 0;
-    this.#queued = 0;
+    this.#forgetQueue();
     this.#sent = 0;
     this.#marks = [];
     this.#listeners = [];
     this.#pending.clear();
     this.#unconfirmed = false;
+  }
+
+  #forgetQueue(): void {
+    this.#meters.queued(-this.#queued / SAMPLES_PER_MS);
+    this.#chunks = [];
+    this.#offset = 0;
+    this.#queued = 0;
+    this.#dueAt = undefined;
   }
 
   /** Sends what is due and sets the timer for what is not. */
@@ -210,6 +224,7 @@ export class Pacer implements Playout {
     while (this.#queued > 0 && !this.#closed) {
       const waitMs = this.#waitMs();
       if (waitMs > 0) {
+        this.#dueAt = this.#clock.now() + waitMs;
         this.#timer = this.#clock.after(waitMs, () => this.#pump());
         return;
       }
@@ -237,12 +252,21 @@ export class Pacer implements Playout {
     this.#listener?.played(this.#frame, playsAt);
     this.#queued -= samples;
     this.#sent += samples;
+    this.#measure(now, samples);
     this.#unconfirmed = true;
     this.#sink.sendAudio(this.#converter.convert(this.#frame));
     if (this.#listeners.length === 0) return;
     const reached = this.#listeners.filter(({ after }) => after < this.#sent);
     this.#listeners = this.#listeners.filter(({ after }) => after >= this.#sent);
     for (const { tell } of reached) tell(now);
+  }
+
+  /** A frame that never had to wait is not late. Those behind a late one were due at its pace. */
+  #measure(now: number, samples: number): void {
+    this.#meters.queued(-samples / SAMPLES_PER_MS);
+    this.#meters.frameSent(this.#dueAt === undefined ? 0 : Math.max(0, now - this.#dueAt));
+    if (this.#queued === 0) this.#dueAt = undefined;
+    else if (this.#dueAt !== undefined) this.#dueAt += FRAME_MS;
   }
 
   #fillFrame(samples: number): void {

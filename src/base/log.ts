@@ -42,6 +42,15 @@ export function guardLogger(logger: Logger): Logger {
   return { debug: guard('debug'), info: guard('info'), warn: guard('warn'), error: guard('error') };
 }
 
+/** The same logger with `fields` on every line. A line's own fields outrank them. */
+export function withFields(logger: Logger, fields: Readonly<Record<string, unknown>>): Logger {
+  const add =
+    (level: keyof Logger): LogMethod =>
+    (own, sentence) =>
+      logger[level]({ ...fields, ...own }, sentence);
+  return { debug: add('debug'), info: add('info'), warn: add('warn'), error: add('error') };
+}
+
 /** An error as it may be logged: its class, code and sentence. Foreign errors carry URLs, headers and keys, so only their class and code are kept. */
 export function describeError(error: unknown): {
   error: string;

@@ -9,6 +9,7 @@ import { EnvelopeMeter } from '../audio/envelope.js';
 import { Framer } from '../audio/framer.js';
 import { Pacer, type PlaybackSink, type PlaybackWay } from '../audio/pacer.js';
 import type { Clock } from '../base/clock.js';
+import type { Meters } from '../base/meters.js';
 import type { AudioEnvelope } from '../contract/call-record.js';
 import type { TranscoderBackend } from '../transcoder/backend.js';
 
@@ -32,7 +33,7 @@ export class AudioPath {
   /** `onFrame` gets 20 ms frames in the house format, valid until it returns. @throws TranscoderError for a rate that is not offered. */
   constructor(
     line: AudioLine,
-    options: { backend: TranscoderBackend; clock: Clock; onFrame(frame: Int16Array): void },
+    options: { backend: TranscoderBackend; clock: Clock; meters: Meters; onFrame(frame: Int16Array): void },
   ) {
     this.#backend = options.backend;
     const { clock, onFrame } = options;
@@ -47,6 +48,7 @@ export class AudioPath {
     this.playout = new Pacer({
       ...way,
       clock,
+      meters: options.meters,
       listener: {
         played: (frame, atMs) => this.#envelope.speak(frame, atMs - startedAt),
         markHeard: (atMs) => this.#envelope.markHeard(atMs - startedAt),

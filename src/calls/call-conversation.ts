@@ -99,7 +99,7 @@ export class CallConversation {
 
   #begin(stream: VoiceLine): void {
     const { callId, environment, identity, ledger } = this.#line;
-    const { backend, clock, logger } = environment;
+    const { backend, clock, logger, meters } = environment;
     const { recipe, controls, counters } = this.#options;
     const { carrier, caller, callee } = identity;
     this.#isStarted = true;
@@ -118,6 +118,7 @@ export class CallConversation {
         controls,
         clock,
         logger,
+        meters,
         onFact: (fact) => this.#state(fact),
         onEnd: (reason, failure) => this.#ends(reason, failure),
         onFailure: (error) => this.#fail(error),

@@ -144,7 +144,10 @@ export class CallDirectory implements CallDesk {
       return this.#hear(report, host);
     } catch (error) {
       const { logger } = this.#env;
-      logger.error({ report: report.type, ...describeError(error) }, 'a report on a call failed');
+      logger.error(
+        { callId: report.callId, report: report.type, ...describeError(error) },
+        'a report on a call failed',
+      );
       return report.type === 'transfer' ? HANG_UP : undefined;
     }
   }

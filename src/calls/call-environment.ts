@@ -1,6 +1,7 @@
 // What all calls of a server have in common.
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
+import type { Meters } from '../base/meters.js';
 import type { Carrier } from '../carriers/carrier.js';
 import type { EngineRecipe } from '../engines/engine.js';
 import type { EventBus } from '../events/bus.js';
@@ -17,6 +18,7 @@ export interface CallEnvironment {
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly meters: Meters;
   readonly nodeId: string;
   /** A call is ended this long after its first stream came up. */
   readonly maxCallMs: number;

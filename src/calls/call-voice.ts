@@ -3,7 +3,8 @@
 import type { AudioFormat } from '../audio/format.js';
 import type { PlaybackSink } from '../audio/pacer.js';
 import type { Clock, Timer } from '../base/clock.js';
-import type { Logger } from '../base/log.js';
+import { type Logger, withFields } from '../base/log.js';
+import type { Meters } from '../base/meters.js';
 import type { CallIdentity } from '../contract/call-event.js';
 import type { AudioEnvelope, EndReason, MediaCounters } from '../contract/call-record.js';
 import type {
@@ -53,6 +54,7 @@ export interface VoiceOptions {
   readonly controls: EngineControls;
   readonly clock: Clock;
   readonly logger: Logger;
+  readonly meters: Meters;
   onFact(fact: EngineFact): void;
   /** The engine wants the call to end, and what it said has been heard. */
   onEnd(reason: EndReason, failure: EngineFailure | undefined): void;
@@ -74,12 +76,13 @@ export class CallVoice {
   /** @throws what the audio path or the recipe throws; nothing is left open then. */
   constructor(line: VoiceLine, options: VoiceOptions) {
     this.#options = options;
-    const { callId, identity, recipe, controls, logger, backend } = options;
+    const { callId, identity, recipe, controls, backend, meters } = options;
     const { caller, callee, direction } = identity;
     const clock = this.#guardedClock();
     this.#audio = new AudioPath(this.#audioLine(line), {
       backend,
       clock,
+      meters,
       onFrame: (frame) => this.#toEngine((engine) => engine.pushAudio(frame)),
     });
     try {
@@ -89,7 +92,9 @@ export class CallVoice {
         callee,
         direction,
         clock,
-        logger,
+        // Providers know no call, and their lines belong to one.
+        logger: withFields(options.logger, { callId }),
+        meters,
         playout: this.#audio.playout,
         controls,
         fact: (fact) => options.onFact(fact),

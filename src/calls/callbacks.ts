@@ -75,12 +75,17 @@ export function attachCallbacks(
   const records = new Map<string, CallRecord>();
   const endings = new Set<Promise<void>>();
 
-  const run = <T>(name: keyof CallCallbacks, callback: ((data: T) => unknown) | undefined, data: T) => {
+  const run = <T extends { callId: string }>(
+    name: keyof CallCallbacks,
+    callback: ((data: T) => unknown) | undefined,
+    data: T,
+  ) => {
     if (callback === undefined) return;
     const copy = structuredClone(data);
     const running = (async () => callback(copy))().then(
       () => {},
-      (error: unknown) => logger.error({ callback: name, ...describeError(error) }, 'callback failed'),
+      (error: unknown) =>
+        logger.error({ callId: data.callId, callback: name, ...describeError(error) }, 'callback failed'),
     );
     if (name !== 'onCallEnd') return;
     endings.add(running);

@@ -14,6 +14,8 @@ import { EventBus } from '../events/bus.js';
 import type { CallOptions } from '../options/call.js';
 import type { CheckedClientOptions } from '../options/client.js';
 import type { CheckedServeOptions } from '../options/serve.js';
+import type { CallTracer } from '../observability/call-tracer.js';
+import { ServerMetrics } from '../observability/server-metrics.js';
 import type { PhoneServer } from '../server/server.js';
 import type { CallStore } from '../stores/call-store.js';
 import { MemoryStore } from '../stores/index.js';
@@ -38,10 +40,12 @@ export class House {
   readonly #logger: Logger;
   readonly #bus: EventBus;
   readonly #store: CallStore = new MemoryStore();
+  readonly #metrics: ServerMetrics;
   readonly #callbacks: AttachedCallbacks;
   readonly #recipes: Recipes;
   readonly #desk: CallDirectory;
   readonly #publicHost: PublicHost;
+  #tracer: CallTracer | undefined;
   #server: PhoneServer | undefined;
   #opening: Promise<unknown> = Promise.resolve();
   #isOpen = false;
@@ -58,6 +62,7 @@ export class House {
     this.#publicHost = new PublicHost(client.webhookUrl, logger);
     this.#recipes = new Recipes({ onMessage: options.onMessage, logger });
     bus.subscribeDurable((event) => this.#store.append(event));
+    this.#metrics = new ServerMetrics({ bus, clock: systemClock });
     this.#callbacks = attachCallbacks(bus, { callbacks: options.callbacks, logger });
     this.#desk = new CallDirectory({
       carrier: client.carrier,
@@ -66,6 +71,7 @@ export class House {
       bus,
       clock: systemClock,
       logger,
+      meters: this.#metrics,
       nodeId: randomBytes(4).toString('hex'),
       maxCallMs: options.maxCallMs,
       publicHost: () => this.#publicHost.name,
@@ -125,6 +131,8 @@ export class House {
     await this.#bus.settled();
     await within(this.#options.drainMs, this.#callbacks.settled());
     this.#callbacks.close();
+    this.#metrics.close();
+    this.#tracer?.close();
     try {
       await this.#store.close();
     } catch (error) {
@@ -152,10 +160,12 @@ export class House {
     const { carrier, webhookUrl } = this.#client;
     const [logger, clock, desk] = [this.#logger, systemClock, this.#desk];
     // The web framework is half of what the package loads; who only makes an agent or a test does not wait for it.
-    const [{ createDashboard }, { createPhoneServer }] = await Promise.all([
+    const [{ CallTracer }, { createDashboard }, { createPhoneServer }] = await Promise.all([
+      import('../observability/call-tracer.js'),
       import('../dashboard/index.js'),
       import('../server/server.js'),
     ]);
+    this.#tracer = new CallTracer(this.#bus);
     const dashboard = createDashboard({
       store: this.#store,
       bus: this.#bus,
@@ -164,6 +174,7 @@ export class House {
       page: options.dashboard,
       // A tunnel's host is not among them: without a token the calls are not for the whole internet to read.
       allowedHosts: webhookUrl === undefined ? [options.host] : [options.host, webhookUrl],
+      metrics: () => this.#metrics.text(),
       logger,
       clock,
     });
@@ -178,6 +189,7 @@ export class House {
       maxCalls: options.maxCalls,
       drainSeconds: options.drainMs / 1000,
       logger,
+      meters: this.#metrics,
       clock,
     });
     return this.#server.listen(options.port, options.host);

@@ -115,7 +115,7 @@ export const ENDPOINTS = [
     operationId: 'getMetrics',
     method: 'get',
     path: '/metrics',
-    summary: 'The counters as Prometheus gauges.',
+    summary: 'Metrics for Prometheus.',
     success: {
       status: 200,
       description: 'Prometheus text exposition format.',

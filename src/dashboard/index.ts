@@ -22,6 +22,8 @@ export interface DashboardOptions {
   page?: boolean;
   /** Host names of ours (`host`, `webhookUrl`), beside IP literals and loopback names. Asked only without a token. @default [] */
   allowedHosts?: readonly string[];
+  /** Metrics of the process around, in the text exposition format, for `/metrics`. @default none */
+  metrics?: () => string;
   /** @default pino on standard error, level info */
   logger?: Logger;
   /** @default the real clock */
@@ -53,6 +55,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     store,
     page: options.page === false ? null : builtPage(logger),
     controls: controls !== null,
+    metrics: options.metrics ?? (() => ''),
     clock,
     logger,
   });

@@ -1,5 +1,6 @@
-// The counters as Prometheus reads them. Source: Prometheus text exposition format 0.0.4.
+// What the store and the event streams hold, as Prometheus reads it. Source: Prometheus text exposition format 0.0.4.
 import type { Aggregates } from '../contract/dashboard-api.js';
+import type { FeedLoad } from './sse.js';
 
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
@@ -10,7 +11,7 @@ interface Gauge {
   readonly value: number | null;
 }
 
-function gauges(aggregates: Aggregates): Gauge[] {
+function gauges(aggregates: Aggregates, load: FeedLoad): Gauge[] {
   const seconds = (durationMs: number | null) => (durationMs === null ? null : durationMs / 1000);
   return [
     { name: 'offhook_calls_active', help: 'Calls that are up.', value: aggregates.activeCalls },
@@ -39,12 +40,18 @@ function gauges(aggregates: Aggregates): Gauge[] {
       help: 'Known cost of the calls held and active, in US dollars.',
       value: aggregates.totalCost,
     },
+    { name: 'offhook_event_streams', help: 'Event streams that are open.', value: load.readers },
+    {
+      name: 'offhook_event_stream_backlog_bytes',
+      help: 'What was written to event streams and not yet taken by the network.',
+      value: load.backlogBytes,
+    },
   ];
 }
 
-/** All gauges over what the store holds, as one text. */
-export function formatMetrics(aggregates: Aggregates): string {
-  return gauges(aggregates)
+/** All gauges of the dashboard, as one text. */
+export function formatMetrics(aggregates: Aggregates, load: FeedLoad): string {
+  return gauges(aggregates, load)
     .filter((gauge) => gauge.value !== null)
     .map(({ name, help, value }) => `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${name} ${value}\n`)
     .join('');

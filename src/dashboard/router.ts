@@ -34,6 +34,8 @@ export interface RouterParts {
   page: Page | null;
   /** True where this process takes commands. */
   controls: boolean;
+  /** What `/metrics` tells beside the dashboard's own. */
+  metrics(): string;
   clock: Clock;
   logger: Logger;
 }
@@ -121,7 +123,8 @@ export function createRouter(parts: RouterParts): DashboardHandler {
   }
 
   const showMetrics: Endpoint = async (_request, response) => {
-    response.type(METRICS_TYPE).send(formatMetrics(await store.aggregates()));
+    const own = formatMetrics(await store.aggregates(), feed.load);
+    response.type(METRICS_TYPE).send(own + parts.metrics());
   };
 
   function runHandler(operation: JsonOperation): Endpoint {

@@ -49,6 +49,13 @@ interface Round {
   readonly shared: Map<number, Uint8Array>;
 }
 
+/** How busy the feed is. */
+export interface FeedLoad {
+  readonly readers: number;
+  /** Written and not yet taken by the network, over all readers. */
+  readonly backlogBytes: number;
+}
+
 interface Reader {
   readonly sink: EventSink;
   /** False while the opening is on its way. What comes meanwhile is in the ring. */
@@ -88,6 +95,11 @@ export class EventFeed {
   /** Readers that are connected now. */
   get readerCount(): number {
     return this.#readers.size;
+  }
+
+  get load(): FeedLoad {
+    const backlogs = [...this.#readers].map(({ sink }) => sink.writableLength);
+    return { readers: backlogs.length, backlogBytes: backlogs.reduce((sum, bytes) => sum + bytes, 0) };
   }
 
   /** @throws LimitError when there are too many readers already. To be asked before headers are sent. */

@@ -2,6 +2,7 @@
 import type { Playout } from '../audio/playout.js';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
+import type { Meters } from '../base/meters.js';
 import type { CallFact } from '../contract/call-event.js';
 import type {
   CallDirection,
@@ -94,7 +95,9 @@ export interface EngineContext {
   readonly callee: string;
   readonly direction: CallDirection;
   readonly clock: Clock;
+  /** Puts the call's id on every line. */
   readonly logger: Logger;
+  readonly meters: Meters;
   readonly playout: Playout;
   readonly controls: EngineControls;
   /** States a fact. Never throws. */

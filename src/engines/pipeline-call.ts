@@ -13,7 +13,7 @@ import type { Engine, EngineContext, EngineFact, EngineFailure, Resumption, Spok
 import { IdlePrompts } from './idle-prompts.js';
 import { LanguageStage } from './language-stage.js';
 import { lexiconFor } from './lexicon.js';
-import { APOLOGY, APOLOGY_LIMIT_MS, FAILED, type Stage, toFailure } from './pipeline-failure.js';
+import { APOLOGY, APOLOGY_LIMIT_MS, type Stage } from './pipeline-failure.js';
 import type { PipelineCallOptions } from './pipeline-call-options.js';
 import { PipelineStages } from './pipeline-stages.js';
 import type { ReplyOutcome } from './reply.js';
@@ -240,9 +240,9 @@ export class PipelineCall implements Engine {
   /** A provider has failed. The caller hears that something went wrong, if there is a voice to say it. */
   #fail(stage: Stage, error: unknown): void {
     if (this.#state !== 'live') return;
-    this.#stages.log(FAILED[stage], error);
+    const failure = this.#stages.report(stage, error);
     const apologising = this.#failure !== undefined;
-    this.#failure ??= toFailure(stage, error);
+    this.#failure ??= failure;
     this.#caller.interruptListening();
     this.#idle?.pause();
     if (stage === 'tts' || this.#stages.voice === undefined || this.#held) {

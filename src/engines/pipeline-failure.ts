@@ -1,9 +1,10 @@
 // What can go wrong in a pipeline, as records and logs name it.
 import { OffhookError } from '../base/errors.js';
+import type { ProviderStage } from '../base/meters.js';
 import type { EngineFailure } from './engine.js';
 
 /** Part of the pipeline that failed. */
-export type Stage = 'stt' | 'llm' | 'tts' | 'engine';
+export type Stage = ProviderStage;
 
 export const FAILED: Readonly<Record<Stage, string>> = {
   stt: 'The speech recognition failed.',

@@ -2,8 +2,8 @@
 import { describeError } from '../base/log.js';
 import type { SpeechToText, SpeechToTextEvents, SpeechToTextSession } from '../providers/speech-to-text.js';
 import type { TextToSpeech, TextToSpeechSession } from '../providers/text-to-speech.js';
-import type { EngineContext } from './engine.js';
-import type { Stage } from './pipeline-failure.js';
+import type { EngineContext, EngineFailure } from './engine.js';
+import { FAILED, type Stage, toFailure } from './pipeline-failure.js';
 
 export interface PipelineStagesOptions {
   readonly context: EngineContext;
@@ -71,14 +71,19 @@ export class PipelineStages {
       try {
         this.#watched('engine', session?.close());
       } catch (error) {
-        this.log('provider did not close', error);
+        const { callId, logger } = this.#options.context;
+        logger.warn({ callId, ...describeError(error) }, 'a provider did not close');
       }
     }
   }
 
-  log(sentence: string, error: unknown): void {
-    const { callId, logger } = this.#options.context;
-    logger.warn({ callId, ...describeError(error) }, sentence);
+  /** Tells log and meters that a stage has failed. Returns how the record tells it. */
+  report(stage: Stage, error: unknown): EngineFailure {
+    const { callId, logger, meters } = this.#options.context;
+    const failure = toFailure(stage, error);
+    logger.warn({ callId, ...describeError(error) }, FAILED[stage]);
+    meters.providerFailed(stage, failure.code);
+    return failure;
   }
 
   /** What a provider returns. It may be a promise where none is expected, and that one's failure must not end the process. */

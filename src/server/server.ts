@@ -6,6 +6,7 @@ import express, { type Express, type RequestHandler } from 'express';
 import type { Clock } from '../base/clock.js';
 import { ConfigError, RequestError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
+import type { Meters } from '../base/meters.js';
 import type { CallDesk } from '../calls/call-desk.js';
 import type { Carrier, WebhookDoor } from '../carriers/carrier.js';
 import { ConnectionLimit, type ProxyTrust } from './connection-limit.js';
@@ -52,6 +53,7 @@ export interface PhoneServerOptions {
   /** How long a shutdown may take, in seconds. */
   readonly drainSeconds: number;
   readonly logger: Logger;
+  readonly meters: Meters;
   readonly clock: Clock;
 }
 

@@ -3,6 +3,7 @@ import { type RequestHandler, Router } from 'express';
 import type { Clock } from '../base/clock.js';
 import { OffhookError, RequestError, SignatureError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
+import type { Meters } from '../base/meters.js';
 import type { CallDesk, CallReport } from '../calls/call-desk.js';
 import type {
   CallAnswer,
@@ -29,6 +30,7 @@ export interface WebhookOptions {
   /** As in `BellOptions`. */
   isFull(promised: () => number): boolean;
   readonly logger: Logger;
+  readonly meters: Meters;
   readonly clock: Clock;
 }
 
@@ -139,7 +141,8 @@ class DeskResponder {
     try {
       return { answer: this.#options.desk.report(report, host) };
     } catch (error) {
-      this.#options.logger.error(describeError(error), 'call desk failed on a webhook');
+      const fields = { callId: report.callId, report: report.type, ...describeError(error) };
+      this.#options.logger.error(fields, 'call desk failed on a webhook');
       return { answer: undefined, failed: true };
     }
   }

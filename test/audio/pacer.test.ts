@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { createOutboundConverter } from '../../src/audio/converter.js';
 import { MULAW_8K, PCM_16K } from '../../src/audio/format.js';
+import { type Meters, silentMeters } from '../../src/base/meters.js';
 import { Pacer } from '../../src/audio/pacer.js';
 import { loadTranscoder } from '../../src/transcoder/select.js';
 import { CarrierPlayer } from '../support/carrier-player.js';
@@ -403,5 +404,60 @@ describe('a pacer that changes its way', () => {
     clock.advance(100);
     expect(close).toHaveBeenCalledTimes(1);
     expect(player.sent).toEqual([]);
+  });
+});
+
+describe('meters of a pacer', () => {
+  function measured() {
+    const rig = setUp();
+    const late: number[] = [];
+    let queuedMs = 0;
+    const meters: Meters = {
+      ...silentMeters,
+      frameSent: (lateMs) => void late.push(lateMs),
+      queued: (deltaMs) => {
+        queuedMs += deltaMs;
+      },
+    };
+    const { clock, player, converter } = rig;
+    const pacer = new Pacer({ converter, sink: player, clock, leadMs: 200, meters });
+    return { clock, pacer, late, queuedMs: () => queuedMs };
+  }
+
+  it('hear that frames in time are not late, and what waits', () => {
+    const { clock, pacer, late, queuedMs } = measured();
+    pacer.push(ms(1000));
+    expect(queuedMs()).toBe(800);
+    clock.advance(2000);
+    expect(late).toEqual(Array.from({ length: 50 }, () => 0));
+    expect(queuedMs()).toBe(0);
+  });
+
+  it('hear of each frame behind a stall how late it was', () => {
+    const { clock, pacer, late } = measured();
+    pacer.push(ms(400));
+    clock.advance(20);
+    late.length = 0;
+    clock.stall(65);
+    clock.advance(0);
+    expect(late).toEqual([45, 25, 5]);
+    clock.advance(1000);
+    expect(late.slice(3)).toEqual([0, 0, 0, 0, 0, 0]);
+  });
+
+  it('do not take a pause of the agent for lateness', () => {
+    const { clock, pacer, late } = measured();
+    pacer.push(ms(300));
+    clock.advance(5000);
+    pacer.push(ms(300));
+    clock.advance(5000);
+    expect(Math.max(...late)).toBe(0);
+  });
+
+  it.each(['clear', 'detach', 'close'] as const)('hear that %s leaves nothing waiting', (end) => {
+    const { pacer, queuedMs } = measured();
+    pacer.push(ms(1000));
+    pacer[end]();
+    expect(queuedMs()).toBe(0);
   });
 });

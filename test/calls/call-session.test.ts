@@ -27,6 +27,12 @@ describe('CallSession', () => {
     bench = new CallBench();
   });
 
+  it('has lines of engine and providers name the call', () => {
+    const { engine } = bench.call();
+    engine.context.logger.warn({ gapMs: 40 }, 'the recogniser is connected again');
+    expect(bench.logger.lines.at(-1)?.fields).toEqual({ callId: 'call-1', gapMs: 40 });
+  });
+
   it('tells a call from start to stop: whole frames in, audio and marks out, one end', async () => {
     const { socket, receiver, engine } = bench.call();
     receiver.receiveText(text({ type: 'audio', samples: 500 }));

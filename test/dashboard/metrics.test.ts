@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Aggregates } from '../../src/contract/dashboard-api.js';
 import { formatMetrics } from '../../src/dashboard/metrics.js';
+import { readExposition, sampleOf } from '../support/exposition.js';
 import { startDashboard } from '../support/dashboard-server.js';
 
 const AGGREGATES: Aggregates = {
@@ -15,25 +16,28 @@ const AGGREGATES: Aggregates = {
   p99LatencyMs: 990,
 };
 
-/** Reads the text format strictly: every sample stands behind its HELP and TYPE line. */
-function parse(text: string): Record<string, number> {
-  const samples = [...text.matchAll(/^# HELP (\w+) .+\n# TYPE \1 gauge\n\1 (\S+)\n/gm)];
-  expect(samples.map(([whole]) => whole).join('')).toBe(text);
-  return Object.fromEntries(samples.map(([, name, value]) => [name, Number(value)]));
+function valuesOf(text: string): Record<string, number | undefined> {
+  const families = readExposition(text);
+  return Object.fromEntries([...families.keys()].map((name) => [name, sampleOf(families, name)]));
 }
 
 it('says what is known, in base units, and leaves out what is not', () => {
-  expect(parse(formatMetrics(AGGREGATES))).toEqual({
+  expect(valuesOf(formatMetrics(AGGREGATES, { readers: 2, backlogBytes: 300 }))).toEqual({
     offhook_calls_active: 2,
     offhook_calls_held: 3,
     offhook_call_duration_average_seconds: 61.5,
     offhook_turn_latency_p95_seconds: 0.94,
     offhook_cost_dollars: 0.0125,
+    offhook_event_streams: 2,
+    offhook_event_stream_backlog_bytes: 300,
   });
 });
 
-it('needs the token like the API', async () => {
-  const server = await startDashboard({ token: 'a-long-enough-token' });
+it('needs the token like the API, and tells of the process around, too', async () => {
+  const server = await startDashboard({
+    token: 'a-long-enough-token',
+    metrics: () => '# HELP x_seconds Of the process around.\n# TYPE x_seconds gauge\nx_seconds 7\n',
+  });
   try {
     const refused = await fetch(`${server.url}/metrics`);
     expect(refused.status).toBe(401);
@@ -42,10 +46,13 @@ it('needs the token like the API', async () => {
     });
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
-    expect(parse(await answer.text())).toEqual({
+    expect(valuesOf(await answer.text())).toEqual({
       offhook_calls_active: 0,
       offhook_calls_held: 0,
       offhook_cost_dollars: 0,
+      offhook_event_streams: 0,
+      offhook_event_stream_backlog_bytes: 0,
+      x_seconds: 7,
     });
   } finally {
     await server.close();

@@ -4,6 +4,7 @@ import { createOutboundConverter } from '../../src/audio/converter.js';
 import { PCM_16K } from '../../src/audio/format.js';
 import { Pacer } from '../../src/audio/pacer.js';
 import { silentLogger } from '../../src/base/log.js';
+import { silentMeters } from '../../src/base/meters.js';
 import type { TranscriptEntry, Turn } from '../../src/contract/call-record.js';
 import type { Engine, EngineFact, TransferOutcome } from '../../src/engines/engine.js';
 import { createPipelineRecipe, type PipelineOptions } from '../../src/engines/pipeline-engine.js';
@@ -174,6 +175,7 @@ export class CallRig {
       direction: 'inbound',
       clock,
       logger: silentLogger,
+      meters: silentMeters,
       playout: this.pacer,
       controls: {
         transfer: (to) => {

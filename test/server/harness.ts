@@ -4,6 +4,7 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { WebSocket } from 'ws';
 import { type Logger, silentLogger } from '../../src/base/log.js';
+import { silentMeters } from '../../src/base/meters.js';
 import { CarrierA } from '../../src/carriers/carrier-a/index.js';
 import { createOtherDoors } from '../../src/carriers/index.js';
 import { createPhoneServer, type PhoneServer, type PhoneServerOptions } from '../../src/server/server.js';
@@ -48,6 +49,7 @@ export function createServer(options: Partial<PhoneServerOptions> = {}): PhoneSe
     maxCalls: undefined,
     drainSeconds: 10,
     logger: silentLogger,
+    meters: silentMeters,
     clock: new FakeClock(),
     ...options,
   });

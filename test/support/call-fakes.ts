@@ -1,5 +1,6 @@
 // The neighbours of a call, made of nothing: a carrier whose wire words are JSON, sockets and engines that keep what they get.
 import { PCM_16K } from '../../src/audio/format.js';
+import { silentMeters } from '../../src/base/meters.js';
 import type {
   CallReport,
   StreamAdmission,
@@ -292,6 +293,7 @@ export class CallBench {
       logger: this.logger,
       pricing: this.pricing,
       budget: options.budget,
+      meters: silentMeters,
       nodeId: 'node-1',
       maxCallMs: 60 * 60_000,
       publicHost: () => publicHost,

@@ -106,8 +106,10 @@ export class ToolBox {
       run.settle({ text, error: cut ? CUT : null });
     } catch (error) {
       if (run.isSettled) return;
+      // A name that no tool has is the model's own words.
+      const isKnown = this.#tools.has(name) || this.#builtIns.has(name);
       logger.warn(
-        { callId, tool: name, ...describeError(error) },
+        { callId, tool: isKnown ? name : null, ...describeError(error) },
         'a tool did not do what the model asked for',
       );
       this.#fail(run, error instanceof ToolError ? error.message : FAILED);

@@ -1,0 +1,24 @@
+// What is measured where no fact tells of it: in the path of the audio, and at the doors. Rooms take it like a clock or a logger.
+
+/** Part of a voice mode that can fail. */
+export type ProviderStage = 'stt' | 'llm' | 'tts' | 'engine';
+
+/** Where measurements go. No method throws. A `code` is one of our errors'. What is called for every frame must not allocate. */
+export interface Meters {
+  /** A 20 ms frame of the agent left, `lateMs` after its time. Fifty times a second for each call. */
+  frameSent(lateMs: number): void;
+  /** What waits for its time in the outbound queues of all calls has grown, or shrunk, by so much audio. */
+  queued(deltaMs: number): void;
+  /** A provider has failed for good, or the engine itself. */
+  providerFailed(stage: ProviderStage, code: string): void;
+  /** A webhook was turned away because of its signature. `carrier` is the id of the door. */
+  webhookRefused(carrier: string, code: string): void;
+}
+
+/** Meters that nobody reads. */
+export const silentMeters: Meters = {
+  frameSent() {},
+  queued() {},
+  providerFailed() {},
+  webhookRefused() {},
+};

@@ -1,0 +1,115 @@
+// All that a server measures of itself, as Prometheus reads it.
+import type { Clock } from '../base/clock.js';
+import type { Meters, ProviderStage } from '../base/meters.js';
+import type { EventBus } from '../events/bus.js';
+import { CallMetrics } from './call-metrics.js';
+import { EventLoopWatch } from './event-loop-watch.js';
+import { Counter, Gauge, Histogram, type Metric } from './metric.js';
+
+const LATE_SECONDS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1] as const;
+
+/** Hears facts and measurements until it is closed. */
+export class ServerMetrics implements Meters {
+  readonly #frames = new Histogram({
+    name: 'offhook_frame_lateness_seconds',
+    help: 'How long after its time a 20 ms frame of the agent left for the carrier.',
+    buckets: LATE_SECONDS,
+  });
+  readonly #lag = new Histogram({
+    name: 'offhook_event_loop_lag_seconds',
+    help: 'How long after its time the event loop ran a timer, asked ten times a second.',
+    buckets: LATE_SECONDS,
+  });
+  readonly #providerErrors = new Counter({
+    name: 'offhook_provider_errors_total',
+    help: 'Failures of providers that a call had to live with, by stage and error code.',
+    labels: ['stage', 'code'],
+  });
+  readonly #refusals = new Counter({
+    name: 'offhook_webhooks_refused_total',
+    help: 'Webhooks that were turned away because of their signature.',
+    labels: ['carrier', 'code'],
+  });
+  readonly #calls = new CallMetrics();
+  readonly #metrics: readonly Metric[];
+  readonly #watch: EventLoopWatch;
+  readonly #unsubscribe: () => void;
+  #queuedMs = 0;
+
+  constructor({ bus, clock }: { bus: EventBus; clock: Clock }) {
+    this.#watch = new EventLoopWatch(clock, (lateMs) => this.#lag.observe(lateMs / 1000));
+    this.#unsubscribe = bus.subscribe((event) => this.#calls.hear(event));
+    const queue = new Gauge({
+      name: 'offhook_outbound_queue_seconds',
+      help: 'Audio of the agents that waits for its time, over all calls.',
+      read: () => this.#queuedMs / 1000,
+    });
+    this.#metrics = [
+      ...this.#calls.metrics,
+      this.#frames,
+      queue,
+      this.#lag,
+      this.#providerErrors,
+      this.#refusals,
+      ...processMetrics(clock),
+    ];
+  }
+
+  frameSent(lateMs: number): void {
+    this.#frames.observe(lateMs / 1000);
+  }
+
+  queued(deltaMs: number): void {
+    this.#queuedMs += deltaMs;
+  }
+
+  providerFailed(stage: ProviderStage, code: string): void {
+    this.#providerErrors.add(1, { stage, code });
+  }
+
+  webhookRefused(carrier: string, code: string): void {
+    this.#refusals.add(1, { carrier, code });
+  }
+
+  /** Every metric in the text exposition format. */
+  text(): string {
+    return this.#metrics.map((metric) => metric.text()).join('');
+  }
+
+  /** Hears nothing more. Idempotent. */
+  close(): void {
+    this.#unsubscribe();
+    this.#watch.close();
+  }
+}
+
+/** Under the names that Prometheus's own clients use. */
+function processMetrics(clock: Clock): Metric[] {
+  const startedAt = clock.wallNow() / 1000 - process.uptime();
+  return [
+    new Gauge({
+      name: 'process_cpu_seconds_total',
+      help: 'Processor time of this process, its threads and the kernel on its behalf.',
+      type: 'counter',
+      read: () => {
+        const { user, system } = process.cpuUsage();
+        return (user + system) / 1e6;
+      },
+    }),
+    new Gauge({
+      name: 'process_resident_memory_bytes',
+      help: 'Memory of this process.',
+      read: () => process.memoryUsage.rss(),
+    }),
+    new Gauge({
+      name: 'nodejs_heap_size_used_bytes',
+      help: 'Memory that JavaScript objects take.',
+      read: () => process.memoryUsage().heapUsed,
+    }),
+    new Gauge({
+      name: 'process_start_time_seconds',
+      help: 'When this process started, as seconds of the epoch.',
+      read: () => startedAt,
+    }),
+  ];
+}

@@ -1,0 +1,187 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { silentLogger } from '../../src/base/log.js';
+import type { CallFact } from '../../src/contract/call-event.js';
+import type { Cost } from '../../src/contract/call-record.js';
+import { EventBus } from '../../src/events/bus.js';
+import { ServerMetrics } from '../../src/observability/server-metrics.js';
+import { ended, IDENTITY, stamp, started, turn } from '../support/call-facts.js';
+import { readExposition, seriesOf, sampleOf } from '../support/exposition.js';
+import { FakeClock } from '../support/fake-clock.js';
+
+let clock: FakeClock;
+let bus: EventBus;
+let metrics: ServerMetrics;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  bus = new EventBus(silentLogger);
+  metrics = new ServerMetrics({ bus, clock });
+});
+
+function publish(facts: readonly CallFact[], envelope: Parameters<typeof stamp>[1] = {}): void {
+  for (const event of stamp(facts, envelope)) bus.publish(event);
+}
+
+const read = () => readExposition(metrics.text());
+
+function cost(parts: Partial<Cost>): CallFact {
+  const none = {
+    stt: null,
+    llm: null,
+    tts: null,
+    telephony: null,
+    currency: 'USD',
+    estimated: true,
+  } as const;
+  return { type: 'cost.updated', cost: { ...none, total: 0, ...parts }, usage: null };
+}
+
+describe('calls', () => {
+  it('are counted at their end, by direction, outcome and reason', () => {
+    publish([started(), ended()], { callId: 'a', stepMs: 42_000 });
+    publish([started(), ended({ endReason: 'agent-hangup' })], { callId: 'b' });
+    publish(
+      [
+        { type: 'call.status', status: 'ringing', ...IDENTITY, direction: 'outbound' },
+        ended({ endReason: 'busy', outcome: 'busy' }),
+      ],
+      { callId: 'c' },
+    );
+    publish([started()], { callId: 'still up' });
+    const families = read();
+    const count = (direction: string, outcome: string, reason: string) =>
+      sampleOf(families, 'offhook_calls_total', { direction, outcome, end_reason: reason });
+    expect(count('inbound', 'answered', 'caller-hangup')).toBe(1);
+    expect(count('inbound', 'answered', 'agent-hangup')).toBe(1);
+    expect(count('outbound', 'busy', 'busy')).toBe(1);
+    expect(families.get('offhook_calls_total')?.metrics).toHaveLength(3);
+    // One that was never answered has no duration.
+    expect(seriesOf(families, 'offhook_call_duration_seconds')).toMatchObject({ count: 2, sum: 42.01 });
+  });
+
+  it('are counted once, and also when nothing but their end is heard', () => {
+    publish([ended(), ended()]);
+    expect(read().get('offhook_calls_total')?.metrics).toMatchObject([
+      { labels: { direction: 'unknown' }, value: 1 },
+    ]);
+  });
+
+  it('tell the stages of their turns in seconds, and only those that are known', () => {
+    const latency = { endpointingMs: 400, sttMs: 100, llmFirstTokenMs: 300, totalMs: 1000 };
+    publish([
+      started(),
+      { type: 'turn.completed', turn: turn(0) },
+      {
+        type: 'turn.completed',
+        turn: {
+          ...turn(1, latency),
+          interrupted: true,
+          toolCalls: [
+            { name: 'search', startedAt: 0, durationMs: 5, error: null },
+            { name: 'search', startedAt: 0, durationMs: 5, error: 'It failed for +15550123.' },
+          ],
+        },
+      },
+    ]);
+    const families = read();
+    expect(sampleOf(families, 'offhook_turns_total', { interrupted: 'false' })).toBe(1);
+    expect(sampleOf(families, 'offhook_turns_total', { interrupted: 'true' })).toBe(1);
+    const stages = families.get('offhook_turn_stage_seconds')?.metrics ?? [];
+    expect(stages.map(({ labels, sum, count }) => [labels.stage, sum, count])).toEqual([
+      ['endpointing', 0.4, 1],
+      ['stt', 0.1, 1],
+      ['llm_first_token', 0.3, 1],
+      ['total', 1, 1],
+    ]);
+    expect(sampleOf(families, 'offhook_tool_calls_total', { result: 'ok' })).toBe(1);
+    expect(sampleOf(families, 'offhook_tool_calls_total', { result: 'error' })).toBe(1);
+    expect(metrics.text()).not.toContain('0123');
+  });
+
+  it('spend money that only rises, also when the price is told after the end', () => {
+    publish([
+      started(),
+      cost({ llm: 0.01 }),
+      cost({ llm: 0.03, stt: 0.002 }),
+      cost({ llm: 0.02 }),
+      ended(),
+      cost({ llm: 0.03, telephony: 0.0085 }),
+      cost({ llm: 0.03, telephony: 0.0085 }),
+    ]);
+    publish([cost({ llm: 99 })], { callId: 'never heard of' });
+    const families = read();
+    const spent = (component: string) => sampleOf(families, 'offhook_spent_dollars_total', { component });
+    expect(spent('llm')).toBeCloseTo(0.03, 9);
+    expect(spent('stt')).toBeCloseTo(0.002, 9);
+    expect(spent('telephony')).toBeCloseTo(0.0085, 9);
+  });
+
+  it('tell of incidents by code', () => {
+    publish([started(), { type: 'incident.noted', code: 'stream-replaced', message: 'A word.' }]);
+    expect(sampleOf(read(), 'offhook_incidents_total', { code: 'stream-replaced' })).toBe(1);
+  });
+
+  it('that never end are forgotten after ten thousand others', () => {
+    for (let index = 0; index <= 10_000; index += 1) publish([started()], { callId: `call-${index}` });
+    publish([ended()], { callId: 'call-0' });
+    publish([ended()], { callId: 'call-1' });
+    expect(
+      read()
+        .get('offhook_calls_total')
+        ?.metrics.map(({ labels }) => labels.direction),
+    ).toEqual(['unknown', 'inbound']);
+  });
+});
+
+describe('measurements', () => {
+  it('are shown in base units', () => {
+    metrics.frameSent(0);
+    metrics.frameSent(7);
+    metrics.queued(400);
+    metrics.queued(-20);
+    metrics.providerFailed('llm', 'PROVIDER_FAILED');
+    metrics.webhookRefused('carrier-a', 'SIGNATURE_MISSING');
+    const families = read();
+    expect(seriesOf(families, 'offhook_frame_lateness_seconds')).toMatchObject({
+      count: 2,
+      sum: 0.007,
+      buckets: { '0.0005': 1, '0.005': 1, '0.01': 2 },
+    });
+    expect(sampleOf(families, 'offhook_outbound_queue_seconds')).toBe(0.38);
+    expect(
+      sampleOf(families, 'offhook_provider_errors_total', { stage: 'llm', code: 'PROVIDER_FAILED' }),
+    ).toBe(1);
+    expect(
+      sampleOf(families, 'offhook_webhooks_refused_total', {
+        carrier: 'carrier-a',
+        code: 'SIGNATURE_MISSING',
+      }),
+    ).toBe(1);
+  });
+
+  it('tell how late the event loop is', () => {
+    clock.advance(200);
+    clock.stall(230);
+    clock.advance(0);
+    expect(seriesOf(read(), 'offhook_event_loop_lag_seconds')).toMatchObject({
+      count: 3,
+      sum: expect.closeTo(0.13, 9),
+    });
+  });
+
+  it('tell of the process', () => {
+    const families = read();
+    expect(sampleOf(families, 'process_resident_memory_bytes')).toBeGreaterThan(1e6);
+    expect(sampleOf(families, 'process_cpu_seconds_total')).toBeGreaterThan(0);
+    expect(sampleOf(families, 'nodejs_heap_size_used_bytes')).toBeGreaterThan(1e5);
+    const start = sampleOf(families, 'process_start_time_seconds') ?? 0;
+    expect(start).toBeCloseTo(clock.wallNow() / 1000 - process.uptime(), 0);
+  });
+
+  it('stop with the server', () => {
+    metrics.close();
+    publish([started(), ended()]);
+    expect(clock.pending).toBe(0);
+    expect(read().has('offhook_calls_total')).toBe(false);
+  });
+});
