@@ -64,6 +64,8 @@ export type {
 } from './simulator.js';
 export { findSpeech, type Span, type SpanOptions } from './speech-spans.js';
 export { makeSpeechTones } from './tones.js';
+export { type HeardWord, readTones, ToneReader } from './tone-reader.js';
+export { openToneVoice, speakInTones, type ToneOptions, toSound } from './tone-voice.js';
 export { downmix, readWav, writeWav, type WavAudio } from './wav.js';
 export {
   type ChatCompletionsEmulator,
