@@ -2,6 +2,7 @@
 export { type CallerVoice, openEmbeddedVoice } from './caller-voice.js';
 export { openCallingCarrier, type CallingCarrier, type CallingCarrierOptions } from './calling-carrier.js';
 export type { CallerStep, OpenVoice } from './caller-script.js';
+export type { KeysWhileSpeaking } from './caller-speech.js';
 export { createId, type IdPrefix } from './carrier-a/ids.js';
 export { readMarkup, type MarkupAnswer, type MarkupReading } from './carrier-a/markup.js';
 export { testCarrier } from './conformance/carrier.js';
@@ -40,6 +41,7 @@ export { streamNoise } from './carrier-a/stream-noise.js';
 export type { StreamNoise } from './carrier-a/switchboard.js';
 export type { OutgoingWebhook, WebhookAnswer } from './carrier-a/webhook-post.js';
 export { signJsonRequest, signedText, signRequest, type SignedRequest } from './carrier-a/signing.js';
+export type { LineConditions } from './line-conditions.js';
 export type { StreamEnd, Violation } from './stream-end.js';
 export type {
   CallAnswerReport,
