@@ -23,7 +23,10 @@ describe('a script', () => {
   it.each<[unknown, string]>([
     ['Hello.', 'A script must be a list of steps'],
     [[{ type: 'pause', durationMs: 1 }, 'Hello.'], 'Step 2 of a script takes an object'],
-    [[{ type: 'talk', text: 'Hello.' }], 'Step 1 of a script must have one of these types: say, monologue, play'],
+    [
+      [{ type: 'talk', text: 'Hello.' }],
+      'Step 1 of a script must have one of these types: say, monologue, play',
+    ],
     [[{ type: 'toString' }], 'Step 1 of a script must have one of these types'],
     [[{ text: 'Hello.' }], 'Step 1 of a script must have one of these types'],
     [[{ type: 'say' }], 'Step 1 of a script (say) needs text.'],
