@@ -6,6 +6,7 @@ import type { EngineContext } from './engine.js';
 import { Fillers } from './fillers.js';
 import type { Guardrails } from './guardrails.js';
 import type { PipelineStages } from './pipeline-stages.js';
+import { MeteredPlayout } from './played-level.js';
 import { Reply, type ReplyEvents, type ReplySource, type ReplySplit } from './reply.js';
 import type { ToolBox } from './tools/tool-box.js';
 import type { ToolRun } from './tools/tool-run.js';
@@ -52,6 +53,7 @@ export class AgentVoice {
   readonly #options: AgentVoiceOptions;
   readonly #fillers: Fillers;
   readonly #echo: EchoGuard;
+  readonly #playout: MeteredPlayout;
   #reply: Reply | undefined;
   #manner: Manner = {};
   #generation = 0;
@@ -59,7 +61,9 @@ export class AgentVoice {
 
   constructor(options: AgentVoiceOptions) {
     this.#options = options;
-    const { clock, playout, logger } = options.context;
+    const { clock, logger } = options.context;
+    const playout = new MeteredPlayout(options.context.playout);
+    this.#playout = playout;
     this.#fillers = new Fillers({
       phrases: options.settings.fillers,
       voice: () => options.stages.voice,
@@ -98,7 +102,7 @@ export class AgentVoice {
     if (audibleAt === undefined) return 'thinking';
     const now = context.clock.now();
     const isNew = now - this.#startedAt < settings.carefulMs;
-    const { pushedMs, playedMs } = context.playout;
+    const { pushedMs, playedMs } = this.#playout;
     const isEnding = this.#reply?.isGivenOut === true && pushedMs - playedMs < EDGE_MS;
     return isNew || isEnding || now - audibleAt < EDGE_MS ? 'careful' : 'speaking';
   }
@@ -106,7 +110,7 @@ export class AgentVoice {
   /** Begins a reply. Only one may be under way. Returns false when there is no voice. */
   say(utterance: Utterance): boolean {
     const { context, stages, settings, timeouts, tools, guardrails, events } = this.#options;
-    const { playout, clock } = context;
+    const { clock } = context;
     const { voice } = stages;
     if (voice === undefined) return false;
     const { latency, source, awaited, manner = {}, answers } = utterance;
@@ -119,7 +123,7 @@ export class AgentVoice {
       awaited,
       guardrails,
       voice,
-      playout,
+      playout: this.#playout,
       clock,
       latency,
       events: { ...events, finished: (outcome) => this.#finished(() => events.finished(outcome)) },
@@ -150,14 +154,19 @@ export class AgentVoice {
     return this.#options.settings.echoGuard && this.#echo.isEcho(text, piece);
   }
 
+  /** True when the caller's frame is so quiet that it may be what the line brings back of the agent: it takes words to interrupt with it. */
+  mayEcho(frame: Int16Array): boolean {
+    return this.#options.settings.echoGuard && this.#playout.mayEcho(frame);
+  }
+
   /** Clears the carrier and stops language and voice in this tick. Undefined when there was nothing to stop. */
   interrupt(): ReplySplit | undefined {
-    return this.#reply === undefined ? undefined : this.#stop(this.#options.context.playout.clear());
+    return this.#reply === undefined ? undefined : this.#stop(this.#playout.clear());
   }
 
   /** Stops without a word to the carrier: the line, or the voice, is gone anyway. */
   stop(): ReplySplit | undefined {
-    return this.#stop(this.#options.context.playout.playedMs);
+    return this.#stop(this.#playout.playedMs);
   }
 
   /** Says `text` as the last sentence of the reply. Returns false when there is none. */
