@@ -88,7 +88,9 @@ export {
   emulateElevenLabs,
   type EmulateElevenLabsOptions,
 } from './emulators/elevenlabs.js';
-export type { EmulatorRequest, WireTroubles } from './emulators/vendor-peer.js';
+export type { TimelineEntry } from './emulators/timeline.js';
+export type { WireTroubles } from './emulators/troubled-wire.js';
+export type { EmulatorRequest } from './emulators/vendor-peer.js';
 export type { Emulator, EmulatorOptions, Refusal } from './emulators/vendor-server.js';
 export {
   type LanguageModelSetup,

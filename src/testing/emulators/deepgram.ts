@@ -27,8 +27,6 @@ export interface EmulateDeepgramOptions extends EmulatorOptions {
   readonly utterances?: readonly string[] | ((request: EmulatorRequest) => readonly string[]);
   /** Silence after which the text of an utterance is final, also when less is asked for. @default 300 */
   readonly pauseMs?: number;
-  /** Messages that every connection is sent, at a time after its start. */
-  readonly timeline?: readonly { readonly atMs: number; readonly send: object | string }[];
 }
 
 /** What one connection was sent. */
@@ -104,7 +102,6 @@ class ListenConnection implements PeerHandler, DeepgramConnection {
   readonly #server: VendorServer;
   readonly #queue: string[] | undefined;
   readonly #hearing: Hearing;
-  readonly #timers = new Set<Timer>();
   #idle: Timer | undefined;
   /** Results cover the audio without gaps: the last one ended here. */
   #coveredMs = 0;
@@ -114,7 +111,7 @@ class ListenConnection implements PeerHandler, DeepgramConnection {
   constructor(
     peer: VendorPeer,
     server: VendorServer,
-    options: Pick<EmulateDeepgramOptions, 'pauseMs' | 'timeline'> & { queue: string[] | undefined },
+    options: Pick<EmulateDeepgramOptions, 'pauseMs'> & { queue: string[] | undefined },
   ) {
     this.url = peer.request.url;
     this.#peer = peer;
@@ -141,8 +138,6 @@ class ListenConnection implements PeerHandler, DeepgramConnection {
       queue === undefined
         ? new ToneHearing(hearing)
         : new ScriptedHearing(hearing, () => queue.shift() ?? '');
-    for (const { atMs, send } of options.timeline ?? [])
-      this.#timers.add(server.clock.after(atMs, () => peer.send(send)));
     this.#stayOpen();
   }
 
@@ -183,7 +178,6 @@ class ListenConnection implements PeerHandler, DeepgramConnection {
 
   closed(): void {
     this.#idle?.cancel();
-    for (const timer of this.#timers) timer.cancel();
     const { unfinished } = this.#hearing;
     if (unfinished !== '') this.#queue?.unshift(unfinished);
   }
