@@ -154,9 +154,10 @@ export class AgentVoice {
     return this.#options.settings.echoGuard && this.#echo.isEcho(text, piece);
   }
 
-  /** True when the caller's frame is so quiet that it may be what the line brings back of the agent: it takes words to interrupt with it. */
-  mayEcho(frame: Int16Array): boolean {
-    return this.#options.settings.echoGuard && this.#playout.mayEcho(frame);
+  /** True when there is a reply, and the caller's frame is too loud for what the line brings back of it. With a quieter one it takes words to interrupt. */
+  isTalkedOver(frame: Int16Array): boolean {
+    const mayEcho = this.#options.settings.echoGuard && this.#playout.mayEcho(frame);
+    return this.isBusy && !mayEcho;
   }
 
   /** Clears the carrier and stops language and voice in this tick. Undefined when there was nothing to stop. */

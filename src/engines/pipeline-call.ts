@@ -129,8 +129,7 @@ export class PipelineCall implements Engine {
     this.#attempt('stt', () => this.#stages.ears?.pushAudio(frame));
     this.#attempt('engine', () =>
       this.#caller.hear(frame, (voiced) => {
-        if (!this.#agent.isBusy) return;
-        this.#decide(this.#bargeIn.frame(voiced && !this.#agent.mayEcho(frame), this.#agent.phase));
+        if (this.#agent.isTalkedOver(frame)) this.#decide(this.#bargeIn.frame(voiced, this.#agent.phase));
       }),
     );
   }
