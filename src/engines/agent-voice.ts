@@ -7,6 +7,7 @@ import type { EngineContext } from './engine.js';
 import { Fillers } from './fillers.js';
 import type { Guardrails } from './guardrails.js';
 import type { PipelineStages } from './pipeline-stages.js';
+import { MeteredPlayout } from './played-level.js';
 import { Reply, type ReplyEvents, type ReplySource, type ReplySplit } from './reply.js';
 import type { ToolBox } from './tools/tool-box.js';
 import type { ToolRun } from './tools/tool-run.js';
@@ -65,6 +66,7 @@ export class AgentVoice {
   readonly #options: AgentVoiceOptions;
   readonly #fillers: Fillers;
   readonly #echo: EchoGuard;
+  readonly #playout: MeteredPlayout;
   #reply: Reply | undefined;
   #manner: Manner = {};
   #generation = 0;
@@ -72,7 +74,9 @@ export class AgentVoice {
 
   constructor(options: AgentVoiceOptions) {
     this.#options = options;
-    const { clock, playout, logger } = options.context;
+    const { clock, logger } = options.context;
+    const playout = new MeteredPlayout(options.context.playout);
+    this.#playout = playout;
     this.#fillers = new Fillers({
       phrases: options.settings.fillers,
       guardrails: options.guardrails,
@@ -113,7 +117,7 @@ export class AgentVoice {
     if (audibleAt === undefined) return 'thinking';
     const now = context.clock.now();
     const isNew = now - this.#startedAt < settings.carefulMs;
-    const { pushedMs, playedMs } = context.playout;
+    const { pushedMs, playedMs } = this.#playout;
     const isEnding = this.#reply?.isGivenOut === true && pushedMs - playedMs < EDGE_MS;
     return isNew || isEnding || now - audibleAt < EDGE_MS ? 'careful' : 'speaking';
   }
@@ -121,7 +125,7 @@ export class AgentVoice {
   /** Begins a reply. Only one may be under way. Returns false when there is no voice, or nobody to hear it. */
   say(utterance: Utterance): boolean {
     const { context, stages, settings, timeouts, tools, guardrails, events, maySpeak } = this.#options;
-    const { playout, clock } = context;
+    const { clock } = context;
     const { voice } = stages;
     if (voice === undefined || !maySpeak()) return false;
     const { latency, source, awaited, manner = {}, answers } = utterance;
@@ -134,7 +138,7 @@ export class AgentVoice {
       awaited,
       guardrails,
       voice,
-      playout,
+      playout: this.#playout,
       clock,
       latency,
       events: {
@@ -169,10 +173,16 @@ export class AgentVoice {
     return this.#options.settings.echoGuard && this.#echo.isEcho(text, piece);
   }
 
+  /** True when there is a reply, and the caller's frame is too loud for what the line brings back of it. With a quieter one it takes words to interrupt. */
+  isTalkedOver(frame: Int16Array): boolean {
+    const mayEcho = this.#options.settings.echoGuard && this.#playout.mayEcho(frame);
+    return this.isBusy && !mayEcho;
+  }
+
   /** Clears the carrier and stops language and voice in this tick. Undefined when there was no reply to stop. */
   interrupt(): ReplySplit | undefined {
     const isSilent = this.#reply === undefined && this.#fillers.sounding === undefined;
-    return isSilent ? undefined : this.#stop(this.#options.context.playout.clear());
+    return isSilent ? undefined : this.#stop(this.#playout.clear());
   }
 
   /** Says `text` as the last sentence of the reply. Returns false when there is none. */
@@ -187,7 +197,7 @@ export class AgentVoice {
     // First, so that what the reply tells of its tools is settled.
     this.#options.tools?.close();
     // Without a word to the carrier: the line is gone anyway.
-    const split = this.#stop(this.#options.context.playout.playedMs);
+    const split = this.#stop(this.#playout.playedMs);
     this.#fillers.close();
     return split;
   }

@@ -33,6 +33,8 @@ export class EchoGuard {
   readonly #options: EchoGuardOptions;
   #source: WordSource | undefined;
   #quietAt: number | undefined;
+  /** When the piece of text that is open was first told. */
+  #pieceAt: number | undefined;
 
   constructor(options: EchoGuardOptions) {
     this.#options = options;
@@ -53,6 +55,8 @@ export class EchoGuard {
   isEcho(text: string, piece: { isFinal: boolean; soundBeganAt: number | undefined }): boolean {
     const { clock, playout, filler } = this.#options;
     const now = clock.now();
+    const pieceAt = this.#pieceAt ?? now;
+    this.#pieceAt = piece.isFinal ? undefined : pieceAt;
     const phrase = filler();
     if (phrase !== undefined && isEcho(text, phrase, 1)) return true;
     if (this.#source?.audible !== true) return false;
@@ -61,8 +65,9 @@ export class EchoGuard {
     if (this.#quietAt !== undefined && beganAt > this.#quietAt + LINE_DELAY_MS) return false;
     if (quietMs >= MEMORY_MS) return false;
     const at = playout.playedMs;
-    // A long piece of text is about all that was heard since its sound began.
-    const memoryMs = Math.min(LONGEST_MS, Math.max(MEMORY_MS, now - beganAt + LINE_DELAY_MS));
+    // A long piece of text is about all that was heard since its sound began, which we may have lost sight of since.
+    const aboutMs = now - Math.min(beganAt, pieceAt - RECOGNITION_MS) + LINE_DELAY_MS;
+    const memoryMs = Math.min(LONGEST_MS, Math.max(MEMORY_MS, aboutMs));
     const said = this.#source.saidBetween(at - memoryMs + quietMs, at + AHEAD_MS);
     const minWords = this.#quietAt !== undefined ? MIN_WORDS_AFTERWARDS : piece.isFinal ? 2 : 1;
     return isEcho(text, said, minWords);

@@ -134,7 +134,11 @@ export class PipelineCall implements Engine {
   pushAudio(frame: Int16Array): void {
     if (!this.#isListening) return;
     this.#attempt('stt', () => this.#stages.ears?.pushAudio(frame));
-    this.#attempt('engine', () => this.#caller.hear(frame, (voiced) => this.#dialogue.frame(voiced)));
+    this.#attempt('engine', () =>
+      this.#caller.hear(frame, (voiced) => {
+        if (this.#agent.isTalkedOver(frame)) this.#dialogue.frame(voiced);
+      }),
+    );
   }
 
   /** Keys are a turn of their own. */

@@ -1,6 +1,7 @@
 // Is somebody speaking in this frame? The WebRTC detector behind an energy gate that follows the line's own noise.
 import { frameSamples, PCM_16K } from '../audio/format.js';
 import { isKeyTone } from './key-tone.js';
+import { levelDbfs } from './level.js';
 import { loadVoiceDetector } from './webrtc-vad.js';
 
 /** Tells speech from the rest, frame by frame. One per call. */
@@ -22,7 +23,6 @@ const ABOVE_FLOOR_DB = 10;
 
 /** The floor follows a quieter frame at once and a louder one slowly: about 3 dB in a second. */
 const FLOOR_RISE_DB = 0.06;
-const QUIETEST_DBFS = -96;
 
 /** Where a noise floor is assumed before any frame was heard. Far enough below the gate not to narrow it. */
 const FIRST_FLOOR_DBFS = -70;
@@ -52,12 +52,4 @@ export function createVoiceActivity(): VoiceActivity {
       handle.close();
     },
   };
-}
-
-/** Level of a frame in decibels of full scale, not below -96. */
-export function levelDbfs(frame: Int16Array): number {
-  let sum = 0;
-  for (const sample of frame) sum += sample * sample;
-  if (sum === 0) return QUIETEST_DBFS;
-  return Math.max(QUIETEST_DBFS, 10 * Math.log10(sum / frame.length / (32768 * 32768)));
 }

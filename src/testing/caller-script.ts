@@ -1,73 +1,52 @@
 // What a simulated caller does, and its preparation: all speech is synthesised before the call, so that its timing never depends on the machine.
 import type { TextToSpeechSession } from '../providers/text-to-speech.js';
-import { resampleRecording } from './resample.js';
+import {
+  CALLER_RATE_HZ,
+  type KeysWhileSpeaking,
+  type PreparedSpeech,
+  prepareSpeech,
+  pressWhile,
+  withoutPauses,
+} from './caller-speech.js';
+import { WhiteNoise } from './noise.js';
 import { checkScript } from './script-checks.js';
-import { findSpeech, type Span } from './speech-spans.js';
 
-/** One thing that the caller does. Steps run one after the other. */
+/** One thing that the caller does. Steps run one after the other; a README beside this file says what can be made of them. */
 export type CallerStep =
   /** Speaks with a synthetic voice. The text also goes beside the audio, for the simulated speech-to-text. */
-  | { type: 'say'; text: string; voice?: string }
+  | { type: 'say'; text: string; voice?: string; press?: KeysWhileSpeaking }
+  /** Speaks without a pause for `durationMs`, up to an hour: the text again and again, or something of no interest. */
+  | { type: 'monologue'; durationMs: number; text?: string; voice?: string }
   /** Plays a recording, 16-bit PCM. With `text` its words go beside the audio; without it nothing does. */
-  | { type: 'play'; samples: Int16Array; sampleRateHz: number; text?: string }
+  | { type: 'play'; samples: Int16Array; sampleRateHz: number; text?: string; press?: KeysWhileSpeaking }
+  /** A burst of white noise, -60 to 0 dBFS (-20). */
+  | { type: 'noise'; durationMs: number; levelDbfs?: number }
   /** Silence. */
   | { type: 'pause'; durationMs: number }
   /** Waits until the agent has spoken and been quiet for `quietMs` (1000). One that has not begun after `timeoutMs` (15000) is not waited for. */
   | { type: 'wait-for-agent'; quietMs?: number; timeoutMs?: number }
-  /** Waits until the agent has been heard speaking for `afterMs`: the next step talks over it. The same `timeoutMs`. */
+  /** Waits until the agent has been heard speaking for `afterMs`: the next step talks over it, to the frame. The same `timeoutMs`. */
   | { type: 'interrupt'; afterMs: number; timeoutMs?: number }
+  /** Waits until the signal fires: the next step comes when a test wants it. The same `timeoutMs`. */
+  | { type: 'wait-until'; signal: AbortSignal; timeoutMs?: number }
   /** Presses keys, `0-9 A-D # *`, one every 200 ms. */
   | { type: 'press'; digits: string }
   /** Ends the call; `abrupt` without a word, as a broken connection does. Implied at the end, after the agent has finished. */
   | { type: 'hang-up'; abrupt?: boolean };
 
-/** A text that is known by a sample of an utterance. */
-export interface SpokenPiece {
-  atSample: number;
-  text: string;
-  final: boolean;
-}
-
-/** Audio that is ready to be sent: 8 kHz PCM, its texts, and where it has sound. */
-export interface PreparedSpeech {
-  type: 'speech';
-  samples: Int16Array;
-  spoken: SpokenPiece[];
-  sound: Span[];
-}
-
-export type PreparedStep = PreparedSpeech | Exclude<CallerStep, { type: 'say' | 'play' }>;
+export type PreparedStep =
+  | PreparedSpeech
+  | Exclude<CallerStep, { type: 'say' | 'monologue' | 'play' | 'noise' }>;
 
 /** Opens the voice of that name, or the default one. The owner closes the session. */
 export type OpenVoice = (voice: string | undefined) => TextToSpeechSession | Promise<TextToSpeechSession>;
 
-export const CALLER_RATE_HZ = 8000;
-/** A pause in a recording that is longer than this parts two utterances. */
-const UTTERANCE_PAUSE_MS = 700;
-
-/** The words of an utterance, spread over its sound in proportion to their length, and the final text at its end. */
-function spreadText(text: string, sound: readonly Span[]): SpokenPiece[] {
-  const words = text.trim().split(/\s+/).filter(Boolean);
-  const startMs = sound[0]?.startMs ?? 0;
-  const endMs = sound.at(-1)?.endMs ?? startMs;
-  const whole = words.join(' ');
-  return words.map((_, index) => {
-    const known = words.slice(0, index + 1).join(' ');
-    const atMs = startMs + ((endMs - startMs) * known.length) / whole.length;
-    return {
-      atSample: Math.round((atMs * CALLER_RATE_HZ) / 1000),
-      text: known,
-      final: index === words.length - 1,
-    };
-  });
-}
-
-function prepareSpeech(audio: Int16Array, sampleRateHz: number, text: string | undefined): PreparedSpeech {
-  const samples = resampleRecording(audio, sampleRateHz, CALLER_RATE_HZ);
-  const options = { sampleRateHz: CALLER_RATE_HZ, joinMs: UTTERANCE_PAUSE_MS };
-  const sound = findSpeech(samples, options);
-  return { type: 'speech', samples, sound, spoken: text === undefined ? [] : spreadText(text, sound) };
-}
+const NOISE_DBFS = -20;
+const NOISE_SEED = 1;
+const MONOLOGUE =
+  'It all began in the spring when we moved into the old house by the river. ' +
+  'My brother said that nobody had lived there for years, but the garden told another story. ' +
+  'There were apples and pears and a bench under the trees, and somebody had painted the gate.';
 
 async function synthesize(
   session: TextToSpeechSession,
@@ -105,24 +84,38 @@ export async function prepareScript(
 ): Promise<PreparedStep[]> {
   checkScript(steps);
   const voices = new Map<string | undefined, TextToSpeechSession>();
+  const speak = async (text: string, voice: string | undefined): Promise<PreparedSpeech[]> => {
+    const session = voices.get(voice) ?? (await context.openVoice(voice));
+    voices.set(voice, session);
+    const sentences: PreparedSpeech[] = [];
+    for (const sentence of splitForVoice(text)) {
+      sentences.push(prepareSpeech(await synthesize(session, sentence, context.signal), 16_000, sentence));
+    }
+    return sentences;
+  };
+  const prepare = async (step: CallerStep): Promise<PreparedStep[]> => {
+    if (step.type === 'monologue') {
+      const sentences = await speak(step.text ?? MONOLOGUE, step.voice);
+      return withoutPauses(sentences, step.durationMs);
+    }
+    if (step.type === 'noise') {
+      const noise = new WhiteNoise(step.levelDbfs ?? NOISE_DBFS, NOISE_SEED);
+      const samples = noise.samples((step.durationMs * CALLER_RATE_HZ) / 1000);
+      return [prepareSpeech(samples, CALLER_RATE_HZ, undefined)];
+    }
+    if (step.type !== 'say' && step.type !== 'play') return [step];
+    const pieces =
+      step.type === 'say'
+        ? await speak(step.text, step.voice)
+        : [prepareSpeech(step.samples, step.sampleRateHz, step.text)];
+    pressWhile(pieces, step.press);
+    return pieces;
+  };
   const prepared: PreparedStep[] = [];
   // A voice's thread keeps no process alive; somebody who waits for a caller to be ready must.
   const keptAlive = setInterval(() => {}, 60_000);
   try {
-    for (const step of steps) {
-      if (step.type === 'say') {
-        const session = voices.get(step.voice) ?? (await context.openVoice(step.voice));
-        voices.set(step.voice, session);
-        for (const sentence of splitForVoice(step.text)) {
-          const audio = await synthesize(session, sentence, context.signal);
-          prepared.push(prepareSpeech(audio, 16_000, sentence));
-        }
-      } else if (step.type === 'play') {
-        prepared.push(prepareSpeech(step.samples, step.sampleRateHz, step.text));
-      } else {
-        prepared.push(step);
-      }
-    }
+    for (const step of steps) prepared.push(...(await prepare(step)));
   } finally {
     clearInterval(keptAlive);
     for (const session of voices.values()) session.close();

@@ -1,10 +1,10 @@
 // The mouth of a simulated caller: walks through the prepared steps and gives one 20 ms frame at a time. Knows no socket.
-import { CALLER_RATE_HZ, type PreparedSpeech, type PreparedStep } from './caller-script.js';
+import type { PreparedStep } from './caller-script.js';
+import { CALLER_RATE_HZ, KEY_INTERVAL_MS, type PreparedSpeech } from './caller-speech.js';
 import type { Span } from './speech-spans.js';
 
 const FRAME_MS = 20;
 export const CALLER_FRAME_SAMPLES = (CALLER_RATE_HZ * FRAME_MS) / 1000;
-const KEY_INTERVAL_MS = 200;
 const QUIET_MS = 1000;
 const TIMEOUT_MS = 15_000;
 
@@ -28,6 +28,8 @@ export interface CallerFrame {
   /** 160 samples at 8 kHz. */
   samples: Int16Array;
   events: CallerEvent[];
+  /** The line has lost the sound of it. */
+  isLost?: boolean;
 }
 
 /** One caller of one call. */
@@ -44,6 +46,7 @@ export class CallerTrack {
   #lastSoundEndMs = 0;
   #offset = 0;
   #piece = 0;
+  #key = 0;
   #utterance = 0;
 
   constructor(steps: readonly PreparedStep[], agent: AgentEar) {
@@ -86,6 +89,7 @@ export class CallerTrack {
     this.#stepStartMs = atMs;
     this.#offset = 0;
     this.#piece = 0;
+    this.#key = 0;
   }
 
   #speak(step: PreparedSpeech, frame: CallerFrame, atMs: number): void {
@@ -111,14 +115,26 @@ export class CallerTrack {
       this.#piece += 1;
       piece = step.spoken[this.#piece];
     }
+    let key = step.keys[this.#key];
+    while (key !== undefined && key.atSample < this.#offset) {
+      frame.events.push({ type: 'dtmf', digit: key.digit });
+      this.#key += 1;
+      key = step.keys[this.#key];
+    }
   }
 
   #isOver(step: Exclude<PreparedStep, { type: 'speech' | 'hang-up' | 'press' }>, atMs: number): boolean {
     const elapsedMs = atMs - this.#stepStartMs;
     if (step.type === 'pause') return elapsedMs >= step.durationMs;
+    const isLate = elapsedMs >= (step.timeoutMs ?? TIMEOUT_MS);
+    if (step.type === 'wait-until') {
+      if (!step.signal.aborted && isLate)
+        this.notes.push(`What was waited for did not come within ${elapsedMs} ms.`);
+      return step.signal.aborted || isLate;
+    }
     const since = this.#agent.soundStartSince(this.#lastSoundEndMs);
     if (since === undefined) {
-      if (elapsedMs < (step.timeoutMs ?? TIMEOUT_MS)) return false;
+      if (!isLate) return false;
       this.notes.push(`The agent did not speak within ${elapsedMs} ms.`);
       return true;
     }

@@ -2,6 +2,7 @@
 export { type CallerVoice, openEmbeddedVoice } from './caller-voice.js';
 export { openCallingCarrier, type CallingCarrier, type CallingCarrierOptions } from './calling-carrier.js';
 export type { CallerStep, OpenVoice } from './caller-script.js';
+export type { KeysWhileSpeaking } from './caller-speech.js';
 export { createId, type IdPrefix } from './carrier-a/ids.js';
 export { readMarkup, type MarkupAnswer, type MarkupReading } from './carrier-a/markup.js';
 export { testCarrier } from './conformance/carrier.js';
@@ -40,6 +41,7 @@ export { streamNoise } from './carrier-a/stream-noise.js';
 export type { StreamNoise } from './carrier-a/switchboard.js';
 export type { OutgoingWebhook, WebhookAnswer } from './carrier-a/webhook-post.js';
 export { signJsonRequest, signedText, signRequest, type SignedRequest } from './carrier-a/signing.js';
+export type { LineConditions } from './line-conditions.js';
 export type { StreamEnd, Violation } from './stream-end.js';
 export type {
   CallAnswerReport,
@@ -64,6 +66,8 @@ export type {
 } from './simulator.js';
 export { findSpeech, type Span, type SpanOptions } from './speech-spans.js';
 export { makeSpeechTones } from './tones.js';
+export { type HeardWord, readTones, ToneReader } from './tone-reader.js';
+export { openToneVoice, speakInTones, type ToneOptions, toSound } from './tone-voice.js';
 export { downmix, readWav, writeWav, type WavAudio } from './wav.js';
 export {
   type ChatCompletionsEmulator,
@@ -84,7 +88,9 @@ export {
   emulateElevenLabs,
   type EmulateElevenLabsOptions,
 } from './emulators/elevenlabs.js';
-export type { EmulatorRequest, WireTroubles } from './emulators/vendor-peer.js';
+export type { TimelineEntry } from './emulators/timeline.js';
+export type { WireTroubles } from './emulators/troubled-wire.js';
+export type { EmulatorRequest } from './emulators/vendor-peer.js';
 export type { Emulator, EmulatorOptions, Refusal } from './emulators/vendor-server.js';
 export {
   type LanguageModelSetup,

@@ -8,6 +8,7 @@ import {
   type CallerEvent,
   type CallerFrame,
 } from './caller-track.js';
+import { type LineConditions, LineImpairment } from './line-conditions.js';
 import type { PlaybackClock } from './playback.js';
 import { renderAgent } from './report.js';
 import type { Span } from './speech-spans.js';
@@ -45,6 +46,7 @@ export class PhoneLine {
   #timer: Timer | undefined;
   #endMs: number | undefined;
   #keepsAudio = false;
+  #impairment: LineImpairment | undefined;
 
   constructor(options: PhoneLineOptions) {
     this.#options = options;
@@ -72,6 +74,11 @@ export class PhoneLine {
   /** Keeps what is said from now on, for a recording. */
   keepAudio(): void {
     this.#keepsAudio = true;
+  }
+
+  /** Makes the line a bad one. @throws ConfigError for conditions that cannot be. */
+  impair(conditions: LineConditions): void {
+    this.#impairment = new LineImpairment(conditions, (fromMs) => this.#renderPlayed(fromMs));
   }
 
   /** The person begins to speak and to hear. Only the first time counts. */
@@ -126,13 +133,30 @@ export class PhoneLine {
   }
 
   #speak(): void {
-    const frame = this.#track?.nextFrame(this.#count * FRAME_MS);
+    const atMs = this.#count * FRAME_MS;
+    const frame = this.#track?.nextFrame(atMs);
     if (frame === undefined) return;
-    if (this.#keepsAudio) this.#frames[this.#count] = frame.samples;
+    const samples = this.#impairment?.colour(frame.samples, atMs) ?? frame.samples;
+    if (this.#keepsAudio) this.#frames[this.#count] = samples;
     this.#count += 1;
     const hangUp = frame.events.find((event) => event.type === 'hang-up');
-    this.#listener?.take({ samples: frame.samples, events: frame.events.filter(isHeard) });
+    const spoken = { samples, events: frame.events.filter(isHeard) };
+    for (const carried of this.#impairment?.carry(spoken) ?? [spoken]) this.#listener?.take(carried);
+    if (hangUp !== undefined) for (const late of this.#impairment?.flush() ?? []) this.#listener?.take(late);
     if (hangUp?.type === 'hang-up') this.#options.onHangUp({ abrupt: hangUp.abrupt });
+  }
+
+  /** A frame of what was played, from `fromMs` on. */
+  #renderPlayed(fromMs: number): Int16Array {
+    const played = new Int16Array(CALLER_FRAME_SAMPLES);
+    for (const { playback, offsetMs } of this.#heard) {
+      const from = Math.round((fromMs - offsetMs) * FRAMES_PER_MS);
+      for (const { startSample, samples } of playback.piecesSince(from)) {
+        if (startSample >= from + played.length) break;
+        copyInto(played, samples, startSample - from);
+      }
+    }
+    return played;
   }
 
   #createEar(): AgentEar {

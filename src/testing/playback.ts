@@ -86,6 +86,13 @@ export class PlaybackClock {
     return span === undefined ? undefined : Math.min(span.endMs, this.nowMs);
   }
 
+  /** The pieces that were not over at that sample. */
+  piecesSince(sample: number): PlayedPiece[] {
+    const { pieces } = this.log;
+    const before = pieces.findLastIndex((piece) => piece.startSample + piece.samples.length <= sample);
+    return pieces.slice(before + 1);
+  }
+
   /** Queues 8 kHz PCM, which is kept. Returns false when the queue is full and the audio was dropped. */
   enqueue(samples: Int16Array): boolean {
     if (this.#closed || this.queuedMs > MAX_QUEUED_MS) return false;

@@ -5,6 +5,8 @@ import { checkBoolean, checkNames, checkNumber, checkText, requireObject } from 
 const KEYS = /^[0-9A-D#*]+$/;
 /** Longer than any carrier lets a call be. */
 const MAX_MS = 24 * 3_600_000;
+const MAX_MONOLOGUE_MS = 3_600_000;
+const MAX_NOISE_MS = 60_000;
 
 /** Checks a value that is set. `name` is for the message. */
 type Check = (name: string, value: unknown) => void;
@@ -34,19 +36,39 @@ const keys: Check = (name, value) => {
     `${name} must be keys: the digits 0-9, the letters A-D, "#" and "*".`,
   );
 };
+const level: Check = (name, value) => {
+  checkNumber(name, value, { min: -60, max: 0, fallback: 0 });
+};
+const monologueMs: Check = (name, value) => {
+  checkNumber(name, value, { min: 1, max: MAX_MONOLOGUE_MS, fallback: 0 });
+};
+const noiseMs: Check = (name, value) => {
+  checkNumber(name, value, { min: 1, max: MAX_NOISE_MS, fallback: 0 });
+};
+const abortSignal: Check = (name, value) => {
+  if (value instanceof AbortSignal) return;
+  throw new ConfigError('CONFIG_INVALID', `${name} must be an AbortSignal.`);
+};
 const flag: Check = (name, value) => {
   checkBoolean(name, value, false);
 };
 const voice: Check = (name, value) => {
   checkText(name, value);
 };
+const keysWhileSpeaking: Check = (name, value) => {
+  checkFields(requireObject(value as object, name), KEYS_WHILE_SPEAKING, name);
+};
 
+const KEYS_WHILE_SPEAKING: StepShape = { needed: { digits: keys }, optional: { afterMs: ms } };
 const STEPS: Readonly<Record<string, StepShape>> = {
-  say: { needed: { text }, optional: { voice } },
-  play: { needed: { samples, sampleRateHz: rate }, optional: { text } },
+  say: { needed: { text }, optional: { voice, press: keysWhileSpeaking } },
+  monologue: { needed: { durationMs: monologueMs }, optional: { text, voice } },
+  play: { needed: { samples, sampleRateHz: rate }, optional: { text, press: keysWhileSpeaking } },
+  noise: { needed: { durationMs: noiseMs }, optional: { levelDbfs: level } },
   pause: { needed: { durationMs: ms }, optional: {} },
   'wait-for-agent': { needed: {}, optional: { quietMs: ms, timeoutMs: ms } },
   interrupt: { needed: { afterMs: ms }, optional: { timeoutMs: ms } },
+  'wait-until': { needed: { signal: abortSignal }, optional: { timeoutMs: ms } },
   press: { needed: { digits: keys }, optional: {} },
   'hang-up': { needed: {}, optional: { abrupt: flag } },
 };
@@ -69,8 +91,12 @@ function checkStep(step: object, where: string): void {
     const types = Object.keys(STEPS).join(', ');
     throw new ConfigError('CONFIG_INVALID', `${where} must have one of these types: ${types}.`);
   }
+  checkFields(values, shape, `${where} (${String(type)})`);
+}
+
+function checkFields(fields: object, shape: StepShape, named: string): void {
+  const values = fields as Readonly<Record<string, unknown>>;
   const checks = { ...shape.needed, ...shape.optional };
-  const named = `${where} (${String(type)})`;
   checkNames(values, { known: Object.keys(checks), later: [] }, named);
   for (const [name, check] of Object.entries(checks)) {
     const value = values[name];

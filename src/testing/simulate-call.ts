@@ -1,6 +1,7 @@
 // Calls a phone server once, as a carrier would, and reports what was heard. For more than one call there are the simulators.
 import type { CallerStep } from './caller-script.js';
 import { type CallingCarrierOptions, openCallingCarrier } from './calling-carrier.js';
+import type { LineConditions } from './line-conditions.js';
 import type { CallReport } from './report.js';
 
 export interface SimulateCallOptions extends CallingCarrierOptions {
@@ -14,6 +15,8 @@ export interface SimulateCallOptions extends CallingCarrierOptions {
   maxDurationMs?: number | undefined;
   /** Path of a stereo WAV file to write: the caller left, the agent right as it was really played, 8 kHz. */
   recordTo?: string | undefined;
+  /** What is wrong with the caller's line. @default nothing */
+  line?: LineConditions | undefined;
   /** Calls the simulation off: the call ends at once, and the report says so. */
   signal?: AbortSignal | undefined;
 }
@@ -24,7 +27,7 @@ export interface SimulateCallOptions extends CallingCarrierOptions {
  * @throws ConfigError for options that cannot work, ProviderError when the caller's voice fails.
  */
 export async function simulateCall(options: SimulateCallOptions): Promise<CallReport> {
-  const { from, to, script, maxDurationMs, recordTo, signal } = options;
+  const { from, to, script, maxDurationMs, recordTo, line, signal } = options;
   const carrier = await openCallingCarrier(options);
   // Neither the clock's timers nor the voice's thread keep a process alive; a call that is being made must.
   const keptAlive = setInterval(() => {}, 60_000);
@@ -35,6 +38,7 @@ export async function simulateCall(options: SimulateCallOptions): Promise<CallRe
       ...(to === undefined ? {} : { to }),
       ...(maxDurationMs === undefined ? {} : { maxDurationMs }),
       ...(recordTo === undefined ? {} : { recordTo }),
+      ...(line === undefined ? {} : { line }),
       ...(signal === undefined ? {} : { signal }),
     });
   } finally {

@@ -2,6 +2,7 @@
 import type { Clock } from '../base/clock.js';
 import type { CarrierId } from '../contract/call-record.js';
 import type { CallerStep, OpenVoice } from './caller-script.js';
+import type { LineConditions } from './line-conditions.js';
 import type { CallReport } from './report.js';
 
 /** What a simulated carrier does wrong, or differently, on demand. Everything is off by default. */
@@ -56,8 +57,10 @@ export interface InboundCall {
   script: readonly CallerStep[];
   /** The caller hangs up after this time, 1,000 to 3,600,000. @default 120000 */
   maxDurationMs?: number;
-  /** Path of a stereo WAV file to write: the person left, the agent right as it was really played, 8 kHz. */
+  /** Path of a stereo WAV file to write: the person left, with what the line adds, the agent right as it was really played, 8 kHz. */
   recordTo?: string;
+  /** What is wrong with the caller's line. @default nothing */
+  line?: LineConditions;
   /** Whom a transfer of this call reaches. @default a human who answers and says nothing */
   transferTo?: Callee;
   signal?: AbortSignal;

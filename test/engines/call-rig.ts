@@ -25,7 +25,7 @@ import { CarrierPlayer } from '../support/carrier-player.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 const backend = loadTranscoder('javascript');
-const VOICE = new Int16Array(320).fill(5000);
+const LOUD = 5000;
 const SILENCE = new Int16Array(320);
 
 /** Audio of a sentence: this long per character. */
@@ -199,8 +199,8 @@ export class CallRig {
   }
 
   /** The caller makes a sound, frame by frame. */
-  async voiced(ms: number): Promise<void> {
-    await this.#frames(VOICE, ms);
+  async voiced(ms: number, sample = LOUD): Promise<void> {
+    await this.#frames(new Int16Array(320).fill(sample), ms);
   }
 
   async quiet(ms: number): Promise<void> {

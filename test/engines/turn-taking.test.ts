@@ -158,6 +158,30 @@ describe('echo and care', () => {
     expect(rig.transcript.filter(({ role }) => role === 'user')).toHaveLength(1);
   });
 
+  it('knows a long echo whose sound came and went', async () => {
+    const rig = await answering(300);
+    const heard = LONG.split(' ');
+    // Told a word at a time, as recognisers do; the sound is only noticed now and then.
+    for (let count = 1; count <= 14; count += 1) {
+      await rig.quiet((heard[count - 1] ?? '').length * MS_PER_CHAR + MS_PER_CHAR);
+      if (count % 6 === 0) await rig.voiced(80, 120);
+      rig.ears.events.partial(heard.slice(0, count).join(' '));
+    }
+    expect(rig.player.clears).toBe(0);
+  });
+
+  it('does not stop for a sound that may be an echo by its level, but for words in it', async () => {
+    // The voice of the rig is at 1000.
+    const rig = await answering(1400);
+    await rig.voiced(1500, 120);
+    expect(rig.player.clears).toBe(0);
+    rig.ears.events.partial('no I meant Sunday');
+    expect(rig.player.clears).toBe(1);
+    const deaf = await answering(1400, { turnTaking: { echoGuard: false } });
+    await deaf.voiced(1500, 120);
+    expect(deaf.player.clears).toBe(1);
+  });
+
   it('listens to the echo where it is told to', async () => {
     const rig = await answering(1400, { turnTaking: { echoGuard: false } });
     rig.ears.events.partial('open from eight to');

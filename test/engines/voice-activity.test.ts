@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { SpeechDetector } from '../../src/engines/speech-detector.js';
-import { createVoiceActivity, levelDbfs } from '../../src/engines/voice-activity.js';
+import { createVoiceActivity } from '../../src/engines/voice-activity.js';
 import { locateFlite } from '../../src/providers/tts/flite-package.js';
 import { compileFlite, runFlite } from '../../src/providers/tts/flite-wasi.js';
 
@@ -72,12 +72,6 @@ describe('voice activity', () => {
     activity.close();
     activity.close();
     expect(activity.isVoiced(speech.subarray(8000, 8320))).toBe(false);
-  });
-
-  it('measures level in decibels of full scale', () => {
-    expect(levelDbfs(new Int16Array(320))).toBe(-96);
-    expect(levelDbfs(new Int16Array(320).fill(-32_768))).toBeCloseTo(0);
-    expect(levelDbfs(new Int16Array(320).fill(328))).toBeCloseTo(-40, 0);
   });
 });
 

@@ -177,4 +177,55 @@ describe('prepareScript', () => {
     expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThanOrEqual(280);
     expect(pieces[0]?.startsWith('word word')).toBe(true);
   });
+
+  it('presses keys while it speaks, and none after that', async () => {
+    const { events } = await run([
+      { type: 'pause', durationMs: 100 },
+      { type: 'say', text: 'one two', press: { digits: '12#45', afterMs: 60 } },
+      { type: 'hang-up' },
+    ]);
+    const keys = events.filter((event) => event.type === 'dtmf');
+    expect(keys.map(({ digit, atMs }) => [digit, atMs])).toEqual([
+      ['1', 160],
+      ['2', 360],
+      ['#', 560],
+    ]);
+  });
+
+  it('talks without a pause for as long as it is told to', async () => {
+    const steps: CallerStep[] = [
+      { type: 'monologue', durationMs: 20_000, text: 'One more. And another.' },
+      { type: 'hang-up' },
+    ];
+    const { track, events } = await run(steps);
+    const texts = events.flatMap((event) =>
+      event.type === 'spoken-text' && event.final ? [event.text] : [],
+    );
+    expect(texts.slice(0, 3)).toEqual(['One more.', 'And another.', 'One more.']);
+    const gaps = track.utterances.slice(1).map(({ startMs }, index) => {
+      const before = track.utterances[index];
+      return startMs - (before?.endMs ?? 0);
+    });
+    expect(Math.max(...gaps)).toBeLessThanOrEqual(80);
+    expect(events.at(-1)?.atMs).toBeGreaterThanOrEqual(20_000);
+    expect(events.at(-1)?.atMs).toBeLessThan(20_600);
+  });
+
+  it('waits for a signal, and not for ever', async () => {
+    const fired = AbortSignal.abort();
+    const never = new AbortController().signal;
+    const soon = await run([{ type: 'wait-until', signal: fired }, { type: 'hang-up' }]);
+    expect([soon.events.at(-1)?.atMs, soon.track.notes]).toEqual([0, []]);
+    const late = await run([{ type: 'wait-until', signal: never, timeoutMs: 500 }, { type: 'hang-up' }]);
+    expect(late.events.at(-1)?.atMs).toBe(500);
+    expect(late.track.notes).toEqual(['What was waited for did not come within 500 ms.']);
+  });
+
+  it('makes noise that has the level that was asked for, and no words', async () => {
+    const [noise] = await prepare([{ type: 'noise', durationMs: 500, levelDbfs: -30 }]);
+    if (noise?.type !== 'speech') throw new Error('no sound');
+    const power = noise.samples.reduce((sum, sample) => sum + sample * sample, 0) / noise.samples.length;
+    expect(10 * Math.log10(power / 32_768 ** 2)).toBeCloseTo(-30, 0);
+    expect([noise.samples.length, noise.spoken]).toEqual([4000, []]);
+  });
 });

@@ -5,6 +5,7 @@ import { ConfigError, OffhookError } from '../../base/errors.js';
 import { calleeScript, checkCallee, SILENT_CALLEE } from '../callee.js';
 import { prepareScript, type OpenVoice, type PreparedStep } from '../caller-script.js';
 import { openEmbeddedVoice } from '../caller-voice.js';
+import { checkLine } from '../line-conditions.js';
 import type { CallReport } from '../report.js';
 import type { Callee, Disturbances, InboundCall, SimulatorOptions } from '../simulator.js';
 import { requireWritable } from '../writable.js';
@@ -109,6 +110,7 @@ export class Exchange implements Switchboard, Dialler {
     const steps = await prepareScript(call.script, { openVoice: this.#openVoice, signal });
     const leg = this.#addLeg({ direction: 'inbound', from, to }, 'ringing');
     leg.steps = steps;
+    if (call.line !== undefined) leg.line.impair(call.line);
     if (call.transferTo !== undefined) this.#transferTargets.set(leg, call.transferTo);
     const { voice, status, fallback } = this.#webhooksOf(to);
     leg.statusCallback = status;
@@ -214,12 +216,13 @@ export class Exchange implements Switchboard, Dialler {
   }
 }
 
-function checkInbound({ maxDurationMs, transferTo }: InboundCall, to: string): void {
+function checkInbound({ maxDurationMs, transferTo, line }: InboundCall, to: string): void {
   if (!isE164(to)) throw new ConfigError('CONFIG_INVALID', 'The called number is in the form +15005550010.');
   if (maxDurationMs !== undefined && !(maxDurationMs >= 1000 && maxDurationMs <= 3_600_000)) {
     throw new ConfigError('CONFIG_INVALID', 'The longest duration is 1,000 to 3,600,000 ms.');
   }
   if (transferTo !== undefined) checkCallee(transferTo);
+  if (line !== undefined) checkLine(line);
 }
 
 function readTarget(options: ExchangeOptions): WebhookTarget {

@@ -1,6 +1,6 @@
 // An inbound call: rings at the phone server, does what it answers, and leaves a report.
 import { writeFile } from 'node:fs/promises';
-import { CALLER_RATE_HZ } from '../caller-script.js';
+import { CALLER_RATE_HZ } from '../caller-speech.js';
 import type { CallReport } from '../report.js';
 import type { InboundCall } from '../simulator.js';
 import { writeWav } from '../wav.js';

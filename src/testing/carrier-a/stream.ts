@@ -133,19 +133,23 @@ export class CarrierAStream implements LineListener {
     return this.#end === undefined ? this.playback.nowMs : this.#durationMs;
   }
 
-  /** Sends one frame of the caller's voice, and what happens in it. */
+  /** Sends one frame of the caller's voice, and what happens in it. Of one that is lost the number is missing. */
   take(frame: CallerFrame): void {
     if (this.#end !== undefined) return;
     this.framesSent += 1;
+    if (frame.isLost !== true) this.#sendMedia(frame.samples);
+    for (const event of frame.events) this.#tell(event);
+  }
+
+  #sendMedia(samples: Int16Array): void {
     this.#send('media', {
       media: {
         track: 'inbound',
         chunk: String(this.framesSent),
         timestamp: String(this.framesSent * FRAME_MS),
-        payload: Buffer.from(transcoder.mulawEncode(frame.samples)).toString('base64'),
+        payload: Buffer.from(transcoder.mulawEncode(samples)).toString('base64'),
       },
     });
-    for (const event of frame.events) this.#tell(event);
   }
 
   /** Sends any message at all, in or out of order. */

@@ -1,6 +1,8 @@
 // An inbound call from the bell to the report.
 import { writeFile } from 'node:fs/promises';
-import { CALLER_RATE_HZ, type PreparedStep } from '../caller-script.js';
+import type { PreparedStep } from '../caller-script.js';
+import { CALLER_RATE_HZ } from '../caller-speech.js';
+import type { LineConditions } from '../line-conditions.js';
 import type { CallAnswerReport, CallReport } from '../report.js';
 import { writeWav } from '../wav.js';
 import { fileErrorCode } from '../writable.js';
@@ -18,6 +20,7 @@ export interface PreparedCall {
   maxDurationMs: number;
   recordTo: string | undefined;
   transferTo: PreparedCallee | undefined;
+  line: LineConditions | undefined;
   signal: AbortSignal | undefined;
 }
 
@@ -83,6 +86,7 @@ export async function callIn(switchboard: Switchboard, call: PreparedCall): Prom
   leg.person = { steps: call.steps, startsWith: 'stream' };
   leg.transferTo = call.transferTo;
   if (call.recordTo !== undefined) leg.line.keepAudio();
+  if (call.line !== undefined) leg.line.impair(call.line);
   switchboard.add(leg);
 
   const giveUp = (how: 'aborted' | 'time-limit') => {

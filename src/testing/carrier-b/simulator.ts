@@ -8,6 +8,7 @@ import { SILENT_CALLEE } from '../callee.js';
 import { prepareScript } from '../caller-script.js';
 import { openEmbeddedVoice } from '../caller-voice.js';
 import { requireSecret } from '../credentials.js';
+import { checkLine } from '../line-conditions.js';
 import type { CallReport } from '../report.js';
 import type { CarrierSimulator, InboundCall } from '../simulator.js';
 import { requireWritable } from '../writable.js';
@@ -200,6 +201,7 @@ export async function startCarrierBSimulator(options: CarrierBSimulatorOptions):
     if (!(maxDurationMs >= 1000 && maxDurationMs <= 3_600_000)) {
       throw new ConfigError('CONFIG_INVALID', 'The longest duration is 1,000 to 3,600,000 ms.');
     }
+    if (inbound.line !== undefined) checkLine(inbound.line);
     if (recordTo !== undefined) await requireWritable(recordTo);
     const steps = await prepareScript(inbound.script, voiceContext);
     const transferTo =
@@ -211,6 +213,7 @@ export async function startCarrierBSimulator(options: CarrierBSimulatorOptions):
       recordTo,
       steps,
       transferTo,
+      line: inbound.line,
       signal: inbound.signal,
     });
   };

@@ -134,7 +134,8 @@ export class CarrierBStream implements LineListener {
 
   take(frame: CallerFrame): void {
     if (this.#playback === undefined || this.#end !== undefined) return;
-    this.#sendChunk(frame.samples);
+    this.framesSent += 1;
+    if (frame.isLost !== true) this.#sendChunk(frame.samples);
     for (const event of frame.events) this.#tell(event);
   }
 
@@ -242,7 +243,6 @@ export class CarrierBStream implements LineListener {
 
   #sendChunk(samples: Int16Array): void {
     const { shuffledChunks, repeatedChunks, oddPayloads } = this.#options.disturbances;
-    this.framesSent += 1;
     const chunk = this.framesSent;
     const payload = Buffer.from(this.#encoder.encode(samples));
     const sent = oddPayloads === true && chunk % ODD_EVERY === 0 ? payload.subarray(0, -1) : payload;

@@ -3,6 +3,7 @@
 import type { ServerResponse } from 'node:http';
 import { checkChatRequest, type ChatRequestBody } from './chat-request-checks.js';
 import { type EmulatedReply, encodeReply } from './chat-reply-encoding.js';
+import { TroubledWire } from './troubled-wire.js';
 import { type Emulator, type EmulatorOptions, type Refusal, VendorServer } from './vendor-server.js';
 
 export interface EmulateChatCompletionsOptions extends EmulatorOptions {
@@ -70,13 +71,22 @@ export async function emulateChatCompletions(
 }
 
 /** Writes the reply bit by bit, on the emulator's clock. */
-function stream(response: ServerResponse, reply: EmulatedReply, { clock }: VendorServer): void {
+function stream(response: ServerResponse, reply: EmulatedReply, owner: VendorServer): void {
+  const { clock } = owner;
   const chunks = encodeReply(reply);
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
   response.flushHeaders();
+  const isOver = () => response.destroyed || owner.isFrozen(response);
+  const wire = new TroubledWire({
+    clock,
+    troubles: () => owner.troubles,
+    write: (chunk) => {
+      if (!isOver()) writeInPieces(response, Buffer.from(chunk), reply.pieceBytes);
+    },
+  });
   let count = 0;
   const step = () => {
-    if (response.destroyed || reply.hangAfter === count) return;
+    if (isOver() || reply.hangAfter === count) return;
     if (reply.cutAfter === count) {
       response.destroy();
       return;
@@ -86,8 +96,8 @@ function stream(response: ServerResponse, reply: EmulatedReply, { clock }: Vendo
       ? Buffer.from(`data: ${JSON.stringify({ error: reply.error ?? SERVER_ERROR })}\n\n`)
       : chunks[count];
     count += 1;
-    if (chunk !== undefined) writeInPieces(response, chunk, reply.pieceBytes);
-    if (failed || count >= chunks.length) response.end();
+    if (chunk !== undefined) wire.send(chunk);
+    if (failed || count >= chunks.length) wire.after(() => !isOver() && response.end());
     else later(reply.tokenMs ?? 0);
   };
   const later = (delayMs: number) => {

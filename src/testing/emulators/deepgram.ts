@@ -1,7 +1,14 @@
 // Deepgram's listen socket (v1) on loopback: answers as the vendor would, with transcripts from a script.
 import type { Timer } from '../../base/clock.js';
 import { transcoder } from '../../transcoder/select.js';
-import { type HeardSpeech, ScriptedHearing, WORD_MS } from './scripted-hearing.js';
+import {
+  type Hearing,
+  type HearingOptions,
+  type HeardSpeech,
+  ScriptedHearing,
+  WORD_MS,
+} from './scripted-hearing.js';
+import { ToneHearing } from './tone-hearing.js';
 import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
 import {
   type Emulator,
@@ -13,14 +20,13 @@ import {
 
 export interface EmulateDeepgramOptions extends EmulatorOptions {
   /**
-   * What is heard: one text for each stretch of sound. A list is worked off by all connections together, and what a connection
+   * What is heard: one text for each stretch of sound, whatever it is. A list is worked off by all connections together, and what a connection
    * has not finished when it ends is heard again; a function gives every connection a list of its own.
+   * @default the words of a tone voice, and no words in any other sound
    */
   readonly utterances?: readonly string[] | ((request: EmulatorRequest) => readonly string[]);
   /** Silence after which the text of an utterance is final, also when less is asked for. @default 300 */
   readonly pauseMs?: number;
-  /** Messages that every connection is sent, at a time after its start. */
-  readonly timeline?: readonly { readonly atMs: number; readonly send: object | string }[];
 }
 
 /** What one connection was sent. */
@@ -52,13 +58,13 @@ const LEAST_TO_FINALIZE_MS = 200;
 
 export async function emulateDeepgram(options: EmulateDeepgramOptions = {}): Promise<DeepgramEmulator> {
   const connections: ListenConnection[] = [];
-  const shared = typeof options.utterances === 'function' ? [] : [...(options.utterances ?? [])];
+  const { utterances } = options;
+  const shared = typeof utterances === 'object' ? [...utterances] : undefined;
   const server = new VendorServer(options, (owner) => ({
     refuse: (request) => refuse(request, owner.apiKey),
     connect(peer) {
-      const own =
-        typeof options.utterances === 'function' ? [...options.utterances(peer.request)] : undefined;
-      const connection = new ListenConnection(peer, owner, { ...options, queue: own ?? shared });
+      const queue = typeof utterances === 'function' ? [...utterances(peer.request)] : shared;
+      const connection = new ListenConnection(peer, owner, { ...options, queue });
       connections.push(connection);
       return connection;
     },
@@ -94,9 +100,8 @@ class ListenConnection implements PeerHandler, DeepgramConnection {
   audioMessages = 0;
   readonly #peer: VendorPeer;
   readonly #server: VendorServer;
-  readonly #queue: string[];
-  readonly #hearing: ScriptedHearing;
-  readonly #timers = new Set<Timer>();
+  readonly #queue: string[] | undefined;
+  readonly #hearing: Hearing;
   #idle: Timer | undefined;
   /** Results cover the audio without gaps: the last one ended here. */
   #coveredMs = 0;
@@ -106,17 +111,16 @@ class ListenConnection implements PeerHandler, DeepgramConnection {
   constructor(
     peer: VendorPeer,
     server: VendorServer,
-    options: Pick<EmulateDeepgramOptions, 'pauseMs' | 'timeline'> & { queue: string[] },
+    options: Pick<EmulateDeepgramOptions, 'pauseMs'> & { queue: string[] | undefined },
   ) {
     this.url = peer.request.url;
     this.#peer = peer;
     this.#server = server;
     this.#queue = options.queue;
     const endpointing = Number(this.url.searchParams.get('endpointing') ?? 10);
-    this.#hearing = new ScriptedHearing({
+    const hearing: HearingOptions = {
       sampleRateHz: Number(this.url.searchParams.get('sample_rate')),
       pauseMs: Math.max(endpointing || 0, options.pauseMs ?? DEFAULT_PAUSE_MS),
-      next: () => this.#queue.shift() ?? '',
       events: {
         started: (atMs) => this.#started(atMs),
         grew: (speech) => {
@@ -128,9 +132,12 @@ class ListenConnection implements PeerHandler, DeepgramConnection {
         },
         silent: (silenceMs) => this.#silent(silenceMs),
       },
-    });
-    for (const { atMs, send } of options.timeline ?? [])
-      this.#timers.add(server.clock.after(atMs, () => peer.send(send)));
+    };
+    const { queue } = options;
+    this.#hearing =
+      queue === undefined
+        ? new ToneHearing(hearing)
+        : new ScriptedHearing(hearing, () => queue.shift() ?? '');
     this.#stayOpen();
   }
 
@@ -171,9 +178,8 @@ class ListenConnection implements PeerHandler, DeepgramConnection {
 
   closed(): void {
     this.#idle?.cancel();
-    for (const timer of this.#timers) timer.cancel();
     const { unfinished } = this.#hearing;
-    if (unfinished !== '') this.#queue.unshift(unfinished);
+    if (unfinished !== '') this.#queue?.unshift(unfinished);
   }
 
   #asks(name: string): boolean {

@@ -1,6 +1,6 @@
-// ElevenLabs' multi-context text-to-speech socket on loopback: answers as the vendor would, with tones for speech.
+// ElevenLabs' multi-context text-to-speech socket on loopback: answers as the vendor would, with a tone voice.
 import type { Timer } from '../../base/clock.js';
-import { makeEmulatedSpeech } from './emulated-speech.js';
+import { speakInTones } from '../tone-voice.js';
 import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
 import {
   type Emulator,
@@ -181,10 +181,7 @@ class SpeechConnection implements PeerHandler, ElevenLabsConnection {
     context.pending = '';
     if (text === '') return;
     const { msPerCharacter = 60, chunkBytes = 6400 } = this.#options;
-    const pcm = makeEmulatedSpeech({
-      durationMs: text.length * msPerCharacter,
-      sampleRateHz: SAMPLE_RATE_HZ,
-    });
+    const pcm = speakInTones(text, { sampleRateHz: SAMPLE_RATE_HZ, msPerCharacter });
     const bytes = Buffer.from(pcm.buffer);
     const bytesPerCharacter = bytes.length / text.length;
     for (let at = 0; at < bytes.length; at += chunkBytes) {

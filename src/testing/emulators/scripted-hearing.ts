@@ -1,4 +1,5 @@
 // A recogniser's ear without a recogniser: hears that somebody speaks, and takes the words from a script.
+import { SampleBlocks } from '../sample-blocks.js';
 import { isSound } from '../speech-spans.js';
 
 export interface HeardSpeech {
@@ -19,58 +20,57 @@ export interface HearingEvents {
   silent(silenceMs: number): void;
 }
 
+/** An ear of a recogniser. */
+export interface Hearing {
+  /** Audio that was heard, in milliseconds. */
+  readonly atMs: number;
+  /** Text of the script that was begun and not finished; '' when there is none. */
+  readonly unfinished: string;
+  push(pcm: Int16Array): void;
+  /** Gives out what was heard so far and forgets it; all words when a pause has begun. Undefined when nobody speaks. */
+  take(): HeardSpeech | undefined;
+}
+
 export interface HearingOptions {
   readonly sampleRateHz: number;
   /** Silence that ends an utterance. */
   readonly pauseMs: number;
-  /** The next utterance of the script; '' when it is at its end. */
-  readonly next: () => string;
   readonly events: HearingEvents;
 }
 
-const BLOCK_MS = 10;
+export const BLOCK_MS = 10;
 /** So much sound in a row is speech. */
-const START_MS = 60;
+export const START_MS = 60;
 /** A word takes this much sound. */
 export const WORD_MS = 250;
 
-export class ScriptedHearing {
+export class ScriptedHearing implements Hearing {
   readonly #options: HearingOptions;
-  readonly #block: Int16Array;
-  #filled = 0;
+  readonly #next: () => string;
+  readonly #blocks: SampleBlocks;
   #atMs = 0;
   #soundMs = 0;
   #silenceMs = 0;
   #spokenMs = 0;
   #speech: { words: string[]; fromMs: number; given: number } | undefined;
 
-  constructor(options: HearingOptions) {
+  /** `next` gives the next utterance of the script; '' when it is at its end. */
+  constructor(options: HearingOptions, next: () => string) {
     this.#options = options;
-    this.#block = new Int16Array((options.sampleRateHz * BLOCK_MS) / 1000);
+    this.#next = next;
+    this.#blocks = new SampleBlocks((options.sampleRateHz * BLOCK_MS) / 1000, (block) =>
+      this.#hear(isSound(block)),
+    );
   }
 
-  /** Audio that was heard, in milliseconds. */
   get atMs(): number {
     return this.#atMs;
   }
 
-  get silenceMs(): number {
-    return this.#silenceMs;
-  }
-
   push(pcm: Int16Array): void {
-    for (let from = 0; from < pcm.length; ) {
-      const piece = pcm.subarray(from, from + this.#block.length - this.#filled);
-      this.#block.set(piece, this.#filled);
-      this.#filled += piece.length;
-      from += piece.length;
-      if (this.#filled < this.#block.length) return;
-      this.#filled = 0;
-      this.#hear(isSound(this.#block));
-    }
+    this.#blocks.push(pcm);
   }
 
-  /** Gives out what was heard so far and forgets it; all words when a pause has begun. Undefined when nobody speaks. */
   take(): HeardSpeech | undefined {
     const speech = this.#speech;
     if (speech === undefined) return undefined;
@@ -85,18 +85,17 @@ export class ScriptedHearing {
     return heard;
   }
 
-  /** The text of a speech that has not ended; '' when nobody speaks. */
   get unfinished(): string {
     return this.#speech?.words.join(' ') ?? '';
   }
 
   #hear(sound: boolean): void {
-    const { events, pauseMs, next } = this.#options;
+    const { events, pauseMs } = this.#options;
     this.#atMs += BLOCK_MS;
     this.#soundMs = sound ? this.#soundMs + BLOCK_MS : 0;
     this.#silenceMs = sound ? 0 : this.#silenceMs + BLOCK_MS;
     if (this.#speech === undefined && this.#soundMs >= START_MS) {
-      const words = next().split(/\s+/).filter(Boolean);
+      const words = this.#next().split(/\s+/).filter(Boolean);
       this.#speech = { words, fromMs: this.#atMs - this.#soundMs, given: 0 };
       events.started(this.#speech.fromMs);
     }

@@ -10,7 +10,10 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type RawData, WebSocketServer } from 'ws';
 import { type Clock, systemClock } from '../../base/clock.js';
-import { type EmulatorRequest, type VendorPeer, type WireTroubles, WsPeer } from './vendor-peer.js';
+import { segmentWrites } from './segmented-socket.js';
+import { runTimeline, type TimelineEntry } from './timeline.js';
+import type { WireTroubles } from './troubled-wire.js';
+import { type EmulatorRequest, type VendorPeer, WsPeer } from './vendor-peer.js';
 
 export interface EmulatorOptions {
   /** The key that is accepted. @default 'test-key' */
@@ -19,6 +22,8 @@ export interface EmulatorOptions {
   readonly clock?: Clock;
   /** @default any free one */
   readonly port?: number;
+  /** What happens to every socket, at a time after its start. */
+  readonly timeline?: readonly TimelineEntry[];
 }
 
 export interface Refusal {
@@ -49,7 +54,7 @@ export interface Emulator extends AsyncDisposable {
   disconnectAll(code?: number, reason?: string): void;
   /** Cuts the connections of requests that are being answered, and of idle ones. */
   cutRequests(): void;
-  /** From now on open sockets neither read nor answer, and are not closed either. */
+  /** From now on open sockets neither read nor answer, answers that are being streamed stop, and none of them is closed. */
   freeze(): void;
   close(): Promise<void>;
 }
@@ -83,17 +88,22 @@ export class VendorServer implements Emulator {
   readonly #peers = new Set<WsPeer>();
   readonly #connections = new Set<Socket>();
   readonly #refusals: Refusal[] = [];
+  readonly #timeline: readonly TimelineEntry[];
+  readonly #responses = new Set<ServerResponse>();
+  readonly #frozen = new WeakSet<ServerResponse>();
   #resets = 0;
 
   constructor(options: EmulatorOptions, createRules: (server: VendorServer) => VendorRules) {
     this.clock = options.clock ?? systemClock;
     this.apiKey = options.apiKey ?? 'test-key';
+    this.#timeline = options.timeline ?? [];
     this.#rules = createRules(this);
     this.#server = createServer((request, response) => void this.#answer(request, response));
     this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
     this.#server.on('connection', (socket) => {
       this.connectionCount += 1;
       this.#connections.add(socket);
+      segmentWrites(socket, () => this.troubles.segmentBytes);
       socket.on('close', () => this.#connections.delete(socket));
     });
   }
@@ -138,6 +148,12 @@ export class VendorServer implements Emulator {
 
   freeze(): void {
     for (const peer of this.#peers) peer.freeze();
+    for (const response of this.#responses) this.#frozen.add(response);
+  }
+
+  /** True when nothing more may be written to an answer. */
+  isFrozen(response: ServerResponse): boolean {
+    return this.#frozen.has(response);
   }
 
   async close(): Promise<void> {
@@ -176,6 +192,7 @@ export class VendorServer implements Emulator {
       const peer = new WsPeer(ws, socket, wire);
       this.#peers.add(peer);
       const handler = this.#rules.connect?.(peer);
+      const stopTimeline = runTimeline(this.#timeline, peer, this);
       ws.on('message', (data, isBinary) => {
         if (peer.frozen || !peer.isOpen) return;
         const bytes = toBuffer(data);
@@ -185,6 +202,7 @@ export class VendorServer implements Emulator {
       ws.on('error', () => {});
       ws.on('close', () => {
         this.#peers.delete(peer);
+        stopTimeline();
         handler?.closed();
       });
     });
@@ -217,6 +235,8 @@ export class VendorServer implements Emulator {
       response.writeHead(status, headers).end(body);
       return;
     }
+    this.#responses.add(response);
+    response.on('close', () => this.#responses.delete(response));
     this.#rules.http(noted, Buffer.concat(chunks).toString('utf8'), response);
   }
 }

@@ -5,7 +5,7 @@ import {
   ElevenLabsTextToSpeech,
   type ElevenLabsTextToSpeechOptions,
 } from '../../../src/providers/tts/index.js';
-import { makeEmulatedSpeech } from '../../../src/testing/emulators/emulated-speech.js';
+import { speakInTones } from '../../../src/testing/tone-voice.js';
 import {
   type ElevenLabsEmulator,
   emulateElevenLabs,
@@ -64,7 +64,7 @@ async function pass(clock: FakeClock, ms: number): Promise<void> {
 
 /** What the emulator says for a text. */
 function spoken(text: string): number[] {
-  return [...makeEmulatedSpeech({ durationMs: text.length * 60, sampleRateHz: 16_000 })];
+  return [...speakInTones(text, { sampleRateHz: 16_000 })];
 }
 
 describe('new ElevenLabsTextToSpeech()', () => {

@@ -1,0 +1,68 @@
+// How loud is what the caller hears? A sound far below it may be the agent's own voice, which the line brings back.
+import type { Playout } from '../audio/playout.js';
+import { PCM_16K } from '../audio/format.js';
+import { levelDbfs } from './level.js';
+
+const BLOCK_SAMPLES = PCM_16K.sampleRateHz / 50;
+const BLOCK_MS = 20;
+/** What was played this long ago may still come back, and the playback clock may be this much behind. */
+const BEFORE_MS = 600;
+const AHEAD_MS = 250;
+/** Lines bring a voice back at least this much lower; people speak louder. Source: echoes of telephones and their loudspeakers lie 20 dB down and more. */
+const ECHO_LOSS_DB = 15;
+
+interface Level {
+  readonly atMs: number;
+  readonly dbfs: number;
+}
+
+/** The playout of a call, with an ear on it. */
+export class MeteredPlayout implements Playout {
+  readonly #playout: Playout;
+  #levels: Level[] = [];
+
+  constructor(playout: Playout) {
+    this.#playout = playout;
+  }
+
+  /** True when the caller's frame is so much quieter than what they hear or have just heard that it may be an echo of it. */
+  mayEcho(frame: Int16Array): boolean {
+    const { playedMs } = this.#playout;
+    while ((this.#levels[0]?.atMs ?? playedMs) < playedMs - BEFORE_MS) this.#levels.shift();
+    let loudest = Number.NEGATIVE_INFINITY;
+    for (const { atMs, dbfs } of this.#levels) {
+      if (atMs > playedMs + AHEAD_MS) break;
+      loudest = Math.max(loudest, dbfs);
+    }
+    return levelDbfs(frame) <= loudest - ECHO_LOSS_DB;
+  }
+
+  push(pcm: Int16Array): void {
+    const startMs = this.#playout.pushedMs;
+    for (let at = 0, atMs = startMs; at < pcm.length; at += BLOCK_SAMPLES, atMs += BLOCK_MS)
+      this.#levels.push({ atMs, dbfs: levelDbfs(pcm.subarray(at, at + BLOCK_SAMPLES)) });
+    this.#playout.push(pcm);
+  }
+
+  mark(name: string): void {
+    this.#playout.mark(name);
+  }
+
+  clear(): number {
+    const playedMs = this.#playout.clear();
+    this.#levels = this.#levels.filter(({ atMs }) => atMs < playedMs);
+    return playedMs;
+  }
+
+  onNextFrameSent(listener: (sentAtMs: number) => void): void {
+    this.#playout.onNextFrameSent(listener);
+  }
+
+  get pushedMs(): number {
+    return this.#playout.pushedMs;
+  }
+
+  get playedMs(): number {
+    return this.#playout.playedMs;
+  }
+}

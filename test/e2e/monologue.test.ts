@@ -1,0 +1,62 @@
+// A caller who does not stop talking, three times as fast as the world: server, carrier and vendors share one quick clock.
+import { describe, expect, it, vi } from 'vitest';
+import { CARRIER_IDS } from '../../src/contract/call-record.js';
+import type { CallerStep } from '../../src/testing/index.js';
+import { wordsIn } from '../support/heard-truth.js';
+import { runScript } from '../support/scripted-call.js';
+
+vi.mock('../../src/base/clock.js', async () => {
+  const { createFastClock } = await import('../support/fast-clock.js');
+  return { systemClock: createFastClock(3) };
+});
+
+// The caller speaks first.
+const agent = { firstMessage: undefined };
+const STORY = 'There was a baker who had seven sons, and each of them had seven ovens.';
+const LISTENS: CallerStep = { type: 'wait-for-agent', quietMs: 700 };
+
+// A shared machine that stops for a moment stops for three of them here.
+const QUICK_TIME = { retry: 2, timeout: 90_000 };
+
+describe.concurrent.each(CARRIER_IDS)('%s', QUICK_TIME, (id) => {
+  it('monologue: a turn of more than a minute ends at the next short pause', async () => {
+    const script: CallerStep[] = [
+      { type: 'monologue', text: STORY, durationMs: 61_000 },
+      { type: 'interrupt', afterMs: 0 },
+      LISTENS,
+      { type: 'hang-up' },
+    ];
+    const replies = [{ text: 'I see.' }];
+    const call = { maxDurationMs: 150_000 };
+    await runScript(id, { script, replies, call, agent }, ({ report, userTexts, agentTexts }) => {
+      expect(agentTexts).toEqual(['I see.']);
+      expect(userTexts).toHaveLength(1);
+      const told = wordsIn(userTexts[0] ?? '');
+      expect(told.length).toBeGreaterThan(180);
+      expect(told.slice(0, 15)).toEqual(wordsIn(STORY));
+      // After any other sentence the agent waits for 300 ms, and thinks.
+      const spokeUntil = report.callerSpeech.at(-1)?.endMs ?? 0;
+      const answeredAt = report.agentSpeech.at(-1)?.startMs ?? 0;
+      expect(answeredAt).toBeGreaterThan(spokeUntil);
+    });
+  });
+
+  it('monologue: after a minute and a half the agent has its say, and nothing of what was said is lost', async () => {
+    const script: CallerStep[] = [
+      { type: 'monologue', text: STORY, durationMs: 95_000 },
+      LISTENS,
+      { type: 'hang-up' },
+    ];
+    const call = { maxDurationMs: 180_000 };
+    const replies = [{ text: 'Let me say something.' }, { text: 'I see.' }, { text: 'I see.' }];
+    await runScript(id, { script, replies, call, agent }, ({ userTexts, mind, said }) => {
+      expect(mind.exchanges.length).toBeGreaterThanOrEqual(1);
+      const told = wordsIn(userTexts.join(' '));
+      const spoken = said.flatMap(({ text }) => wordsIn(text));
+      // Where the turn is ended in the middle of a word, that word may be in two pieces.
+      expect(Math.abs(told.length - spoken.length)).toBeLessThanOrEqual(2);
+      expect([told.slice(0, 270), told.slice(-10)]).toEqual([spoken.slice(0, 270), spoken.slice(-10)]);
+      expect(told.length).toBeGreaterThan(280);
+    });
+  });
+});

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import type { Playout } from '../../src/audio/playout.js';
+import { levelDbfs } from '../../src/engines/level.js';
+import { MeteredPlayout } from '../../src/engines/played-level.js';
+
+const frame = (sample: number, frames = 1) => new Int16Array(320 * frames).fill(sample);
+
+/** A playout that is heard as far as the test says. */
+function createPlayout() {
+  const state = { pushedMs: 0, playedMs: 0 };
+  const playout: Playout = {
+    push(pcm) {
+      state.pushedMs += pcm.length / 16;
+    },
+    mark() {},
+    clear() {
+      state.pushedMs = state.playedMs;
+      return state.playedMs;
+    },
+    onNextFrameSent() {},
+    get pushedMs() {
+      return state.pushedMs;
+    },
+    get playedMs() {
+      return state.playedMs;
+    },
+  };
+  return { state, metered: new MeteredPlayout(playout) };
+}
+
+describe('the level of a sound', () => {
+  it('is in decibels of full scale', () => {
+    expect(levelDbfs(frame(0))).toBe(-96);
+    expect(levelDbfs(frame(-32_768))).toBeCloseTo(0);
+    expect(levelDbfs(frame(328))).toBeCloseTo(-40, 0);
+  });
+});
+
+describe('an echo', () => {
+  it('is 15 dB and more below what is heard', () => {
+    const { state, metered } = createPlayout();
+    metered.push(frame(10_000, 100));
+    state.playedMs = 1000;
+    expect([1700, 1800, 10_000].map((sample) => metered.mayEcho(frame(sample)))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it('may come after the sound, and not long after it', () => {
+    const { state, metered } = createPlayout();
+    metered.push(frame(10_000, 10));
+    metered.push(frame(0, 200));
+    const at = (playedMs: number) => {
+      state.playedMs = playedMs;
+      return metered.mayEcho(frame(500));
+    };
+    expect([at(0), at(200), at(700), at(900)]).toEqual([true, true, true, false]);
+  });
+
+  it('does not come of what is still to be heard, was dropped, or never said', () => {
+    const { state, metered } = createPlayout();
+    expect(metered.mayEcho(frame(100))).toBe(false);
+    metered.push(frame(0, 50));
+    metered.push(frame(10_000, 50));
+    expect(metered.mayEcho(frame(500))).toBe(false);
+    state.playedMs = 900;
+    expect(metered.mayEcho(frame(500))).toBe(true);
+    metered.clear();
+    expect(metered.mayEcho(frame(500))).toBe(false);
+  });
+});
