@@ -72,7 +72,7 @@ export class Gatekeeper {
    * wrong tokens in a row.
    */
   admitReader(facts: RequestFacts): Credential {
-    return this.#admit(facts, [bearerOf(facts), facts.query.get('token')]);
+    return this.#admit(facts, [...bearersOf(facts), facts.query.get('token')]);
   }
 
   /**
@@ -81,7 +81,7 @@ export class Gatekeeper {
    * @throws as `admitReader`.
    */
   admitCommand(facts: RequestFacts): void {
-    const credential = this.#admit(facts, [bearerOf(facts)]);
+    const credential = this.#admit(facts, bearersOf(facts));
     if (!isSameOrigin(facts, credential))
       throw new AuthError('AUTH_FORBIDDEN', 'Commands are taken from the dashboard itself only.');
     if (!this.mayCommand(facts))
@@ -140,9 +140,13 @@ export class Gatekeeper {
   }
 }
 
-/** Scheme names are case-insensitive. Source: RFC 9110, section 11.1. */
-function bearerOf(facts: RequestFacts): string | null {
-  return /^bearer +(\S.*)$/i.exec(facts.header('authorization') ?? '')?.[1]?.trim() ?? null;
+/**
+ * Scheme names are case-insensitive. Node reads the bytes of a header as Latin-1, and most programs write them as UTF-8: a token with
+ * such characters is right either way. Source: RFC 9110, sections 5.5 and 11.1.
+ */
+function bearersOf(facts: RequestFacts): string[] {
+  const [, shown] = /^bearer +(\S.*)$/i.exec(facts.header('authorization') ?? '') ?? [];
+  return shown === undefined ? [] : [shown.trim(), Buffer.from(shown.trim(), 'latin1').toString('utf8')];
 }
 
 /**

@@ -123,7 +123,7 @@ const moments = [];
 function latenessOf(due) {
   const { user, system } = process.cpuUsage();
   const now = { at: performance.now(), used: (user + system) / 1000 };
-  const before = moments.findLast(({ at }) => at <= due) ?? now;
+  const before = moments.findLast(({ at }) => at <= due) ?? moments[0] ?? now;
   moments.push(now);
   if (moments.length > 4000) moments.splice(0, 2000);
   const wall = now.at - due;

@@ -153,6 +153,33 @@ describe('reduceCall', () => {
     expect(incidents.at(-1)?.code).toBe('99');
   });
 
+  it('keeps the first 5000 entries and turns, and says so', () => {
+    const keys = Array.from({ length: 6000 }, (): CallFact => ({ type: 'dtmf.received', digit: '5' }));
+    const withdrawn = entry('a', '', true);
+    const record = recordOf([started(), entry('a', 'hello', true), ...keys, withdrawn, ...keys.slice(0, 3)]);
+    expect(record.transcript).toHaveLength(4999);
+    expect(record.transcript.at(-1)).toMatchObject({ role: 'system', text: expect.stringContaining('5000') });
+    expect(new Set(record.transcript.map(({ id }) => id)).size).toBe(4999);
+    const turns = Array.from(
+      { length: 5001 },
+      (_, index): CallFact => ({ type: 'turn.completed', turn: turn(index) }),
+    );
+    // A reducer that is asked for 5001 summaries of up to 5000 turns would take its time: the record is built at its bound.
+    const full = {
+      ...record,
+      status: 'active' as const,
+      turns: turns.slice(0, 5000).map((fact) => ('turn' in fact ? fact.turn : turn(0))),
+    };
+    const [last] = stamp(turns.slice(5000));
+    const after = reduceCall(full, { ...last!, seq: full.seq + 1 });
+    expect([after.turns.length, after.turnCount]).toEqual([5000, 5001]);
+  });
+
+  it('knows nothing of the media until the end tells it', () => {
+    expect(recordOf([started(), entry('a', 'x', true)]).media).toBeNull();
+    expect(recordOf([started(), ended()]).media).toEqual(NO_MEDIA);
+  });
+
   it('takes what is known only after the end, and the end stays as it was', () => {
     const late: CallFact[] = [
       costing(0.2),

@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type Milestone, TurnLatencyMeter } from '../../src/engines/turn-latency.js';
 import { reduceCall } from '../../src/events/reduce.js';
 import {
   aggregate,
@@ -6,10 +8,12 @@ import {
   percentile,
   roundMoney,
   summarizeLatency,
+  Tally,
   toSummary,
 } from '../../src/events/summarize.js';
 import type { CallFact } from '../../src/contract/call-event.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
+import { callsOfEvents, interleave, anyPicks } from '../support/call-event-arbitraries.js';
 import { ended, stamp, started, turn } from '../support/call-facts.js';
 
 function record(facts: CallFact[], stepMs = 10): CallRecord {
@@ -104,5 +108,127 @@ describe('figures', () => {
     expect(summary).toMatchObject({ callId: 'call-1', status: 'active' });
     expect(summary).not.toHaveProperty('turns');
     expect(summary).not.toHaveProperty('transcript');
+  });
+});
+
+describe('the latency of a call', () => {
+  const MILESTONES: readonly Milestone[] = [
+    'turnEnded',
+    'textFinal',
+    'firstToken',
+    'firstSentence',
+    'firstAudio',
+    'firstFrameSent',
+  ];
+  const PARTS = [
+    'endpointingMs',
+    'sttMs',
+    'llmFirstTokenMs',
+    'sentenceMs',
+    'ttsFirstByteMs',
+    'sendMs',
+  ] as const;
+
+  /** As an engine measures it: fractions of milliseconds, milestones a little out of order, an answer that may stop anywhere. */
+  const measured = fc
+    .record({
+      start: fc.option(fc.double({ min: 0, max: 1e7, noNaN: true }), { freq: 8 }),
+      steps: fc.array(fc.double({ min: -30, max: 2500, noNaN: true }), { minLength: 6, maxLength: 6 }),
+      reached: fc.integer({ min: 0, max: 9 }),
+      heardAfter: fc.option(fc.double({ min: 0, max: 900, noNaN: true })),
+    })
+    .map(({ start, steps, reached, heardAfter }) => {
+      const meter = new TurnLatencyMeter();
+      let at = start ?? 0;
+      if (start !== null) meter.reached('speechEnded', start);
+      for (const [index, milestone] of MILESTONES.slice(0, reached).entries()) {
+        at += steps[index] ?? 0;
+        meter.reached(milestone, at);
+      }
+      if (heardAfter !== null && reached >= MILESTONES.length) meter.heard(at + heardAfter);
+      return meter.result();
+    });
+  const sumOf = (values: readonly (number | null)[]) =>
+    values.reduce<number>((sum, value) => sum + (value ?? 0), 0);
+
+  it('has parts that sum to the whole, in each turn and on the average', () => {
+    fc.assert(
+      fc.property(fc.array(measured, { minLength: 1, maxLength: 40 }), (latencies) => {
+        for (const latency of latencies) {
+          for (const part of PARTS) expect(latency[part] ?? 0).toBeGreaterThanOrEqual(0);
+          if (latency.totalMs === null) continue;
+          expect(Math.abs(sumOf(PARTS.map((part) => latency[part])) - latency.totalMs)).toBeLessThanOrEqual(
+            20,
+          );
+        }
+        const { avgMs, p50Ms, p95Ms, p99Ms, stages } = summarizeLatency(
+          latencies.map((latency, index) => turn(index, latency)),
+        );
+        const totals = latencies.flatMap(({ totalMs }) => (totalMs === null ? [] : [totalMs]));
+        if (totals.length === 0) {
+          expect([avgMs, p50Ms, p95Ms, p99Ms, stages.endpointingMs]).toEqual([null, null, null, null, null]);
+          return;
+        }
+        expect(Math.abs(sumOf(PARTS.map((part) => stages[part])) - (avgMs ?? 0))).toBeLessThanOrEqual(20);
+        expect(stages.totalMs).toBe(avgMs);
+        for (const value of [p50Ms, p95Ms, p99Ms]) expect(totals).toContain(value);
+        expect([p50Ms, p95Ms, p99Ms]).toEqual([p50Ms, p95Ms, p99Ms].sort((a, b) => (a ?? 0) - (b ?? 0)));
+      }),
+    );
+  });
+
+  it('counts an interrupted answer, and neither a greeting nor a turn that was cut off before its answer', () => {
+    const answered = {
+      endpointingMs: 10,
+      sttMs: 10,
+      llmFirstTokenMs: 10,
+      sentenceMs: 10,
+      ttsFirstByteMs: 5,
+      sendMs: 5,
+    };
+    const latency = summarizeLatency([
+      turn(0),
+      turn(1, { ...answered, totalMs: 50, heardMs: 70 }),
+      { ...turn(2, { ...answered, endpointingMs: 110, totalMs: 150 }), interrupted: true },
+      { ...turn(3, { endpointingMs: 900, sttMs: 900 }), interrupted: true, agentText: '' },
+    ]);
+    expect(latency).toMatchObject({ avgMs: 100, p50Ms: 50, p95Ms: 150, p99Ms: 150 });
+    expect(latency.stages).toMatchObject({ endpointingMs: 60, sttMs: 10, totalMs: 100, heardMs: 70 });
+  });
+
+  it.each([
+    [99, 99],
+    [100, 99],
+    [101, 100],
+  ])('takes the nearest rank for P99 of %i turns', (count, expected) => {
+    const turns = Array.from({ length: count }, (_, index) => turn(index, { totalMs: index + 1 }));
+    expect(summarizeLatency(turns).p99Ms).toBe(expected);
+    const own = { ...record([started()]), turns };
+    expect(aggregate([own]).p99LatencyMs).toBe(expected);
+  });
+});
+
+describe('a tally', () => {
+  it('is at any time what adding up the records gives', () => {
+    fc.assert(
+      fc.property(callsOfEvents, anyPicks, fc.nat(3), (calls, picks, gone) => {
+        const tally = new Tally();
+        const records = new Map<string, CallRecord>();
+        for (const event of interleave(calls, picks)) {
+          const before = records.get(event.callId);
+          const after = reduceCall(before, event);
+          tally.replace(before, after);
+          records.set(event.callId, after);
+        }
+        const left = records.get(`call-${gone}`);
+        if (left !== undefined) tally.replace(left, undefined);
+        records.delete(`call-${gone}`);
+        const all = [...records.values()];
+        expect(tally.result()).toEqual(aggregate(all));
+        expect(tally.result().totalCost).toBe(roundMoney(all.reduce((sum, { cost }) => sum + cost.total, 0)));
+        const totals = all.flatMap(({ turns }) => turns.flatMap(({ latency }) => latency.totalMs ?? []));
+        expect(tally.result().p95LatencyMs).toBe(percentile(totals, 95));
+      }),
+    );
   });
 });
