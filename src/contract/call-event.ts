@@ -53,7 +53,10 @@ export type CallFact =
       media: MediaCounters;
     };
 
-/** Envelope of a fact. `seq` starts at 1 and rises by one per call; `at` is epoch milliseconds. */
+/**
+ * Envelope of a fact. `seq` starts at 1 and rises by one per call; the end of a call whose process died leaves a gap. `at` is epoch
+ * milliseconds.
+ */
 export interface CallEventEnvelope {
   callId: string;
   nodeId: string;

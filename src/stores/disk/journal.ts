@@ -93,10 +93,13 @@ export class Journal {
     if (this.#isClosed) return;
     this.#isClosed = true;
     const { clock, log } = this.#options;
-    const timeout = new Promise<void>((resolve) => clock.after(CLOSE_MS, resolve));
-    await Promise.race([this.#finish(), timeout]);
+    let timer: Timer | undefined;
+    const timeout = new Promise<void>((resolve) => {
+      timer = clock.after(CLOSE_MS, resolve);
+    });
+    await Promise.race([this.#finish().then(() => log.close()), timeout]);
+    timer?.cancel();
     this.#timer?.cancel();
-    await Promise.race([log.close(), timeout]);
   }
 
   async #finish(): Promise<void> {

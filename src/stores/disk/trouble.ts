@@ -1,5 +1,5 @@
 // What may be wrong with a data folder, in the words of who has to mend it.
-import { StoreError } from '../../base/errors.js';
+import { OffhookError, StoreError } from '../../base/errors.js';
 
 interface Trouble {
   readonly sign: RegExp;
@@ -34,9 +34,9 @@ const TROUBLES: readonly Trouble[] = [
   },
 ];
 
-/** The error as one that names the folder and the fix. One that does already stays as it is. */
-export function toStoreError(error: unknown, folder: string): StoreError {
-  if (error instanceof StoreError) return error;
+/** The error as one that names the folder and the fix. One of ours does already. */
+export function toStoreError(error: unknown, folder: string): OffhookError {
+  if (error instanceof OffhookError) return error;
   const story = tell(error);
   const trouble = TROUBLES.find(({ sign }) => sign.test(story));
   if (trouble !== undefined) return new StoreError(trouble.sentence(folder), { cause: error });
