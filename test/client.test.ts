@@ -352,7 +352,13 @@ describe('Offhook', () => {
     it('is what disposes of the client', async () => {
       {
         await using disposed = create();
-        await disposed.serve({ agent: disposed.agent({ tts: toneVoice }), port, host: '127.0.0.1', logger });
+        await disposed.serve({
+          agent: disposed.agent({ tts: toneVoice }),
+          port,
+          host: '127.0.0.1',
+          logger,
+          dataDir: false,
+        });
       }
       await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow();
     });

@@ -114,7 +114,7 @@ export class DiskStore implements CallStore {
     }
   }
 
-  /** Writes what is left; a disk that does not answer is given five seconds. Idempotent. */
+  /** Writes what is left; a disk that does not answer for five seconds is given up. Idempotent. */
   async close(): Promise<void> {
     await this.#journal.close();
   }

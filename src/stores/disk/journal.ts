@@ -8,10 +8,10 @@ import { toStoreError } from './trouble.js';
 /** A fact waits this long for others, in milliseconds. With the write itself it shall be on disk within 250. */
 const WRITE_AFTER_MS = 100;
 /** Rows that are handed over at a time: what they cost this thread grows with them. */
-const MAX_ROWS = 200;
+const MAX_ROWS = 500;
 /** Pause before a disk that failed is tried again, in milliseconds. */
 const RETRY_MS = 5000;
-/** How long `close` waits for a disk that does not answer, in milliseconds. */
+/** `close` gives up a disk that has not finished a write for so long, in milliseconds. */
 const CLOSE_MS = 5000;
 
 export interface JournalOptions {
@@ -49,6 +49,9 @@ export class Journal {
   /** Number of the last row that shall be written now. */
   #due = 0;
   #timer: Timer | undefined;
+  #watchdog: Timer | undefined;
+  /** Writes that were finished. */
+  #batches = 0;
   #writing: Promise<void> | undefined;
   #isFailing = false;
   #isClosed = false;
@@ -92,14 +95,24 @@ export class Journal {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    const { clock, log } = this.#options;
-    let timer: Timer | undefined;
-    const timeout = new Promise<void>((resolve) => {
-      timer = clock.after(CLOSE_MS, resolve);
-    });
-    await Promise.race([this.#finish().then(() => log.close()), timeout]);
-    timer?.cancel();
     this.#timer?.cancel();
+    const closed = this.#finish().then(() => this.#options.log.close());
+    await Promise.race([closed, this.#stalled()]);
+    this.#watchdog?.cancel();
+  }
+
+  /** Resolves when nothing has been written for a while. */
+  #stalled(): Promise<void> {
+    const { clock } = this.#options;
+    return new Promise((resolve) => {
+      const watch = (batches: number) => {
+        this.#watchdog = clock.after(CLOSE_MS, () => {
+          if (this.#batches === batches) resolve();
+          else watch(this.#batches);
+        });
+      };
+      watch(this.#batches);
+    });
   }
 
   async #finish(): Promise<void> {
@@ -133,6 +146,7 @@ export class Journal {
       do {
         batch = this.#isDue ? this.#rows.splice(0, MAX_ROWS) : [];
         if (batch.length > 0) await log.append(batch);
+        this.#batches += 1;
         this.#tell(batch.at(-1)?.number ?? 0);
         batch = [];
         await this.#forget();

@@ -102,9 +102,9 @@ describe('Journal', () => {
   });
 
   it('hands over a bounded number of facts at a time', async () => {
-    add(0, ...Array.from({ length: 450 }, (_, row) => row));
+    add(0, ...Array.from({ length: 1200 }, (_, row) => row));
     await journal.written();
-    expect(log.batches).toEqual([200, 200, 50]);
+    expect(log.batches).toEqual([500, 500, 200]);
   });
 
   it('forgets a call, whether it is written or not', async () => {
@@ -207,5 +207,28 @@ describe('Journal', () => {
     const closed = journal.close();
     await pass(5000);
     await closed;
+  });
+
+  it('waits as long as a slow disk still writes', async () => {
+    let release = () => {};
+    log.append = async (rows) => {
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      log.batches.push(rows.length);
+    };
+    add(0, ...Array.from({ length: 1200 }, (_, row) => row));
+    let isClosed = false;
+    const closed = journal.close().then(() => {
+      isClosed = true;
+    });
+    for (let batch = 0; batch < 3; batch += 1) {
+      await pass(4000);
+      expect(isClosed).toBe(false);
+      release();
+      await settle();
+    }
+    await closed;
+    expect(log.batches).toEqual([500, 500, 200]);
   });
 });
