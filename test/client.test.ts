@@ -44,7 +44,7 @@ describe('Offhook', () => {
       ...options,
     });
   const serve = (options: Partial<ServeOptions> = {}, agent: AgentOptions = { tts: toneVoice }) =>
-    phone.serve({ agent: phone.agent(agent), port, host: '127.0.0.1', logger, ...options });
+    phone.serve({ agent: phone.agent(agent), port, host: '127.0.0.1', logger, dataDir: false, ...options });
   /** Whether the page is built is no business of this room. */
   const warnings = () => logger.sentences('warn').filter((line) => line !== 'dashboard page not built');
   const dialOptions = (caller: string) => ({ port, caller, publicHost: PUBLIC_HOST, authToken: AUTH_TOKEN });
@@ -150,7 +150,13 @@ describe('Offhook', () => {
 
     it('names a port that is in use, and can be asked again', async () => {
       const other = create();
-      await other.serve({ agent: other.agent({ tts: toneVoice }), port, host: '127.0.0.1', logger });
+      await other.serve({
+        agent: other.agent({ tts: toneVoice }),
+        port,
+        host: '127.0.0.1',
+        logger,
+        dataDir: false,
+      });
       await expect(serve()).rejects.toMatchObject({
         code: 'CONFIG_PORT_IN_USE',
         message: expect.stringContaining(String(port)),
@@ -346,7 +352,13 @@ describe('Offhook', () => {
     it('is what disposes of the client', async () => {
       {
         await using disposed = create();
-        await disposed.serve({ agent: disposed.agent({ tts: toneVoice }), port, host: '127.0.0.1', logger });
+        await disposed.serve({
+          agent: disposed.agent({ tts: toneVoice }),
+          port,
+          host: '127.0.0.1',
+          logger,
+          dataDir: false,
+        });
       }
       await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow();
     });

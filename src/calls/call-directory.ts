@@ -5,7 +5,7 @@ import { ConfigError, LimitError, NotFoundError, RequestError } from '../base/er
 import { describeError } from '../base/log.js';
 import { maskPhone } from '../base/redact.js';
 import type { CallAnswer } from '../carriers/carrier.js';
-import type { CallOutcome } from '../contract/call-record.js';
+import type { CallOutcome, CallRecord } from '../contract/call-record.js';
 import { Budget, type BudgetLimits } from './budget.js';
 import type {
   CallDesk,
@@ -25,6 +25,7 @@ import { CostWatch } from './cost-watch.js';
 import { EndedCall } from './ended-call.js';
 import { EndedCalls } from './ended-calls.js';
 import { Farewell } from './farewell.js';
+import { isChargeDue, recallCall } from './recalled-call.js';
 import { RecordWatch } from './record-watch.js';
 import type { CallRemains, SessionSeed } from './session-owner.js';
 import { inviteStream } from './stream-invitation.js';
@@ -85,6 +86,13 @@ export class CallDirectory implements CallDesk {
     if (session !== undefined) return session.takesStream;
     // Without tokens an id is only a claim, and may be used anew.
     return this.#env.carrier.streamTokenKey === undefined || !this.hasEnded(callId);
+  }
+
+  /** Knows a call that is over since before this process began: it is not woken, and late facts find its record. */
+  recall(record: CallRecord): void {
+    const call = recallCall(record, this.#env);
+    this.#ended.add(call, record.callId, record.carrierCallId);
+    if (isChargeDue(record, this.#env.clock)) this.#costs.follow(call);
   }
 
   ring(call: WaitingCall): CallAnswer {

@@ -60,6 +60,8 @@ export interface CallCallbacks {
 
 /** Callbacks at work. */
 export interface AttachedCallbacks {
+  /** Knows a call that began before, whose end is still to come. */
+  adopt(record: CallRecord): void;
   /** Resolves when no `onCallEnd` is running. May never, if one of them never returns. */
   settled(): Promise<void>;
   /** Idempotent. */
@@ -113,6 +115,9 @@ export function attachCallbacks(
   });
 
   return {
+    adopt(record) {
+      records.set(record.callId, record);
+    },
     async settled() {
       while (endings.size > 0) await Promise.all(endings);
     },

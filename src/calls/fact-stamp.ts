@@ -9,14 +9,21 @@ export class FactStamp {
   readonly #nodeId: string;
   readonly #bus: EventBus;
   readonly #clock: Clock;
-  #seq = 0;
-  #at = 0;
+  #seq: number;
+  #at: number;
 
-  constructor(callId: string, context: { nodeId: string; bus: EventBus; clock: Clock }) {
+  /** `last`: the last fact of a call that another process began. */
+  constructor(
+    callId: string,
+    context: { nodeId: string; bus: EventBus; clock: Clock },
+    last: { seq: number; at: number } = { seq: 0, at: 0 },
+  ) {
     this.callId = callId;
     this.#nodeId = context.nodeId;
     this.#bus = context.bus;
     this.#clock = context.clock;
+    this.#seq = last.seq;
+    this.#at = last.at;
   }
 
   /** Never throws. */

@@ -1,7 +1,6 @@
 // What a session begins with, what it asks of its keeper, and what it leaves behind.
-import type { CallDirection } from '../contract/call-record.js';
+import type { CallDirection, Recording } from '../contract/call-record.js';
 import type { OutboundRequest, StreamAdmission } from './call-desk.js';
-import type { CallLedger } from './call-ledger.js';
 import type { Farewell } from './farewell.js';
 
 /** How a session begins. */
@@ -15,13 +14,20 @@ export interface SessionSeed {
   readonly outbound: OutboundRequest | undefined;
 }
 
+/** Takes the facts that may come after the end of a call. */
+export interface LateLedger {
+  readonly isChargeKnown: boolean;
+  recorded(recording: Recording): void;
+  charged(costUsd: number): void;
+  note(code: string, message: string): void;
+}
+
 /** What is left of a call that is over. */
 export interface CallRemains {
   readonly callId: string;
   readonly carrierCallId: string | null;
   readonly direction: CallDirection;
-  /** Takes the facts that come later. */
-  readonly ledger: CallLedger;
+  readonly ledger: LateLedger;
   /** What is still asked of the carrier; undefined when there is nothing to ask. */
   readonly farewell: Farewell | undefined;
   /** Tells the farewell of a call that was called off while it was dialled which one it is. */

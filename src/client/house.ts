@@ -18,11 +18,12 @@ import type { CallTracer } from '../observability/call-tracer.js';
 import { ServerMetrics } from '../observability/server-metrics.js';
 import type { PhoneServer } from '../server/server.js';
 import type { CallStore } from '../stores/call-store.js';
-import { MemoryStore } from '../stores/index.js';
+import { openStore } from '../stores/open-store.js';
 import { transcoder } from '../transcoder/select.js';
 import { toOutboundRequest } from './outbound.js';
 import { PublicHost } from './public-host.js';
 import { Recipes } from './recipes.js';
+import { takeOver } from './take-over.js';
 import { pointNumber, webhookUrls } from './voice-url.js';
 
 /** A server that answers calls. */
@@ -39,13 +40,13 @@ export class House {
   readonly #client: CheckedClientOptions;
   readonly #logger: Logger;
   readonly #bus: EventBus;
-  readonly #store: CallStore = new MemoryStore();
   readonly #metrics: ServerMetrics;
   readonly #callbacks: AttachedCallbacks;
   readonly #recipes: Recipes;
   readonly #desk: CallDirectory;
   readonly #publicHost: PublicHost;
   #tracer: CallTracer | undefined;
+  #store: CallStore | undefined;
   #server: PhoneServer | undefined;
   #opening: Promise<unknown> = Promise.resolve();
   #isOpen = false;
@@ -61,7 +62,6 @@ export class House {
     this.#bus = bus;
     this.#publicHost = new PublicHost(client.webhookUrl, logger);
     this.#recipes = new Recipes({ onMessage: options.onMessage, logger });
-    bus.subscribeDurable((event) => this.#store.append(event));
     this.#metrics = new ServerMetrics({ bus, clock: systemClock });
     this.#callbacks = attachCallbacks(bus, { callbacks: options.callbacks, logger });
     this.#desk = new CallDirectory({
@@ -134,7 +134,7 @@ export class House {
     this.#metrics.close();
     this.#tracer?.close();
     try {
-      await this.#store.close();
+      await this.#store?.close();
     } catch (error) {
       this.#logger.error(describeError(error), 'store not closed cleanly');
     }
@@ -146,8 +146,10 @@ export class House {
     // What is not there at all shall be known before anything listens.
     const program = tunnel ? await (await import('../tunnels/cloudflared.js')).findCloudflared() : undefined;
     this.#refuseWhenClosing();
-    await this.#desk.budget?.recallFrom(async (from) => (await this.#store.list({ limit: 500, from })).calls);
-    const port = await this.#listen();
+    const store = await this.#openStore();
+    this.#refuseWhenClosing();
+    await this.#desk.budget?.recallFrom(async (from) => (await store.list({ limit: 500, from })).calls);
+    const port = await this.#listen(store);
     this.#logger.info({ port, host }, 'listening');
     if (program !== undefined && this.#closing === undefined) {
       await this.#publicHost.open(program, this.#localUrl(port));
@@ -155,7 +157,18 @@ export class House {
     return port;
   }
 
-  async #listen(): Promise<number> {
+  /** Before anything listens: what is read first is the past, and ends of lost calls come before new calls. */
+  async #openStore(): Promise<CallStore> {
+    const [bus, logger] = [this.#bus, this.#logger];
+    const location = { dataDir: this.#options.dataDir, role: 'server' } as const;
+    const store = await openStore(location, { logger, clock: systemClock });
+    this.#store = store;
+    bus.subscribeDurable((event) => store.append(event));
+    await takeOver(store, { bus, callbacks: this.#callbacks, desk: this.#desk, logger });
+    return store;
+  }
+
+  async #listen(store: CallStore): Promise<number> {
     const options = this.#options;
     const { carrier, webhookUrl } = this.#client;
     const [logger, clock, desk] = [this.#logger, systemClock, this.#desk];
@@ -167,7 +180,7 @@ export class House {
     ]);
     this.#tracer = new CallTracer(this.#bus);
     const dashboard = createDashboard({
-      store: this.#store,
+      store,
       bus: this.#bus,
       controls: desk,
       token: options.dashboardToken,

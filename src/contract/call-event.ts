@@ -54,11 +54,13 @@ export type CallFact =
       endReason: EndReason;
       outcome: CallOutcome;
       error: CallFailure | null;
-      media: MediaCounters;
+      /** Null where the process died with the call. */
+      media: MediaCounters | null;
     };
 
 /**
- * Envelope of a fact. `seq` starts at 1 and rises by one per call; `at` is epoch milliseconds.
+ * Envelope of a fact. `seq` starts at 1 and rises by one per call; the end of a call whose process died leaves a gap. `at` is epoch
+ * milliseconds.
  *
  * The facts of one call are delivered in the order of `seq`; facts of different calls mix in any order. A fact may be delivered again
  * at any time: a `seq` that is not above the record's is known. Where `seq` jumps, the facts between are lost to this reader, and it

@@ -137,7 +137,7 @@ const FACTS: { readonly [type: string]: Properties } = {
     endReason,
     outcome,
     error: nullable(ref('CallFailure')),
-    media: ref('MediaCounters'),
+    media: nullable(ref('MediaCounters')),
   },
 };
 

@@ -28,6 +28,7 @@ import { type BudgetOptions, checkBudget } from './budget.js';
 import { checkCarrierNeeds } from './carrier-needs.js';
 import type { CheckedClientOptions } from './client.js';
 import { checkPricing, stageNames } from './pricing.js';
+import { checkDataDir } from './storage.js';
 
 /** Options of `phone.serve(...)`. */
 export interface ServeOptions {
@@ -75,6 +76,8 @@ export interface ServeOptions {
   drainSeconds?: number | undefined;
   /** Where log lines go: any pino-compatible logger. @default pino on standard error, level info */
   logger?: Logger | undefined;
+  /** Folder where calls are kept, made with mode 0700 if it is not there. Records outlive the process there; calls that were up when it died are over with `endReason` `process-lost` when it starts again. A folder that cannot be used is a warning, and calls are kept in memory only. `false`: in memory only. @default '.offhook' in the working directory */
+  dataDir?: string | false | undefined;
   /** Refuse to start without the carrier's webhook secret. One that is there is always verified. @default false */
   requireSignature?: boolean | undefined;
 }
@@ -102,9 +105,10 @@ const SERVE_OPTIONS = [
   'maxCallMinutes',
   'drainSeconds',
   'logger',
+  'dataDir',
   'requireSignature',
 ];
-const LATER_SERVE_OPTIONS = ['dataDir', 'dashboardUrl', 'dashboardIngestToken'];
+const LATER_SERVE_OPTIONS = ['dashboardUrl', 'dashboardIngestToken'];
 
 /** Options of `serve` with defaults filled in. */
 export interface CheckedServeOptions {
@@ -127,6 +131,7 @@ export interface CheckedServeOptions {
   readonly maxCallMs: number;
   readonly drainMs: number;
   readonly logger: Logger | undefined;
+  readonly dataDir: string | false;
   readonly requireSignature: boolean;
 }
 
@@ -189,6 +194,7 @@ export function checkServeOptions(options: ServeOptions, client: CheckedClientOp
     maxCallMs: checkNumber('maxCallMinutes', options.maxCallMinutes, minutes) * 60_000,
     drainMs: checkNumber('drainSeconds', options.drainSeconds, { min: 0, max: 600, fallback: 10 }) * 1000,
     logger: logger === undefined ? undefined : guardLogger(logger),
+    dataDir: checkDataDir(options.dataDir),
     requireSignature,
   };
 }

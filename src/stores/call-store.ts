@@ -29,6 +29,12 @@ export interface CallStore {
   active(): Promise<CallRecord[]>;
   /** Over the calls that match; without a filter over all that are held. */
   aggregates(filter?: CallFilter): Promise<Aggregates>;
+  /**
+   * The facts that made the record, in order, where a store keeps the log: what a forwarder plays again to whoever missed them. By our
+   * id or the carrier's; undefined for a call that is not here, or whose log cannot be read now. Most partial
+   * transcripts are not kept, so `seq` rises with gaps.
+   */
+  events?(callId: string): Promise<readonly CallEvent[] | undefined>;
   /** Idempotent. */
   close(): Promise<void>;
 }

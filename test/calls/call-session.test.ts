@@ -163,7 +163,7 @@ describe('CallSession', () => {
     receiver.receiveUnexpected('a binary message');
     receiver.receiveText(text({ type: 'stop' }));
     expect(bench.ofType('call.started')).toHaveLength(1);
-    expect(bench.ofType('call.ended')[0]?.media.unexpectedMessages).toBe(6);
+    expect(bench.ofType('call.ended')[0]?.media?.unexpectedMessages).toBe(6);
     expect(bench.engines[0]?.heard).toEqual(['start', 'close']);
   });
 

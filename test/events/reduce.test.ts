@@ -160,17 +160,10 @@ describe('reduceCall', () => {
     expect(record.transcript).toHaveLength(4999);
     expect(record.transcript.at(-1)).toMatchObject({ role: 'system', text: expect.stringContaining('5000') });
     expect(new Set(record.transcript.map(({ id }) => id)).size).toBe(4999);
-    const turns = Array.from(
-      { length: 5001 },
-      (_, index): CallFact => ({ type: 'turn.completed', turn: turn(index) }),
-    );
     // A reducer that is asked for 5001 summaries of up to 5000 turns would take its time: the record is built at its bound.
-    const full = {
-      ...record,
-      status: 'active' as const,
-      turns: turns.slice(0, 5000).map((fact) => ('turn' in fact ? fact.turn : turn(0))),
-    };
-    const [last] = stamp(turns.slice(5000));
+    const turns = Array.from({ length: 5000 }, (_, index) => turn(index));
+    const full = { ...record, status: 'active' as const, turns };
+    const [last] = stamp([{ type: 'turn.completed', turn: turn(5000) }]);
     const after = reduceCall(full, { ...last!, seq: full.seq + 1 });
     expect([after.turns.length, after.turnCount]).toEqual([5000, 5001]);
   });

@@ -32,6 +32,7 @@ describe('ServeOptions', () => {
       maxCallMs: 3_600_000,
       drainMs: 10_000,
       logger: undefined,
+      dataDir: '.offhook',
       requireSignature: false,
     });
     expect(Object.values(callbacks).every((callback) => callback === undefined)).toBe(true);
@@ -87,8 +88,11 @@ describe('ServeOptions', () => {
     ['voicemailMessage', ''],
     ['voicemailMessage', {}],
     ['pricing', { nobody: { x: { perAudioMinute: 1 } } }],
-    ['dataDir', '.offhook'],
     ['dataDir', true],
+    ['dataDir', ''],
+    ['dataDir', ' '],
+    ['dataDir', 'data\0dir'],
+    ['dataDir', null],
     ['dashboardUrl', 'https://example.com'],
     ['dashboardIngestToken', 'x'],
     ['budget', { perCall: 0 }],
@@ -122,6 +126,8 @@ describe('ServeOptions', () => {
     ['pricing', {}],
     ['pricing', { openai: { 'gpt-6-luna': { outputPerMillionTokens: 1 } } }],
     ['dataDir', false],
+    ['dataDir', '/var/lib/offhook'],
+    ['dataDir', 'données/电话'],
     ['budget', undefined],
     ['budget', { perCall: 1 }],
   ])('take %s: %j', (name, value) => {

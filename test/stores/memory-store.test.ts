@@ -16,17 +16,6 @@ describe('MemoryStore', () => {
     for (const event of stamp(facts, { callId, at: options.at })) await store.append(event);
   }
 
-  it('keeps 500 ended calls, and the active ones beside them', async () => {
-    const store = new MemoryStore();
-    await play(store, 'active', { at: 0, over: false });
-    for (let call = 1; call <= 501; call += 1) await play(store, `call-${call}`, { at: call, over: true });
-    expect(await store.aggregates()).toMatchObject({ totalCalls: 501, completedCalls: 500, activeCalls: 1 });
-    expect(await store.get('call-1')).toBeUndefined();
-    expect(await store.get('carrier-call-1')).toBeUndefined();
-    expect(await store.get('call-2')).toBeDefined();
-    expect(await store.get('active')).toMatchObject({ status: 'active' });
-  });
-
   it('a late fact does not bring back a call that left the ring', async () => {
     const store = new MemoryStore({ size: 1 });
     await play(store, 'one', { at: 1, over: true });
@@ -47,14 +36,6 @@ describe('MemoryStore', () => {
     const page = await store.list({ limit: 2, cursor: nextCursor ?? '' });
     expect(page.calls).toEqual([]);
     expect(page.nextCursor).toBeNull();
-  });
-
-  it('pages through calls that started in the same millisecond', async () => {
-    const store = new MemoryStore();
-    for (const call of ['a', 'b', 'c']) await play(store, call, { at: 7, over: true });
-    const first = await store.list({ limit: 2 });
-    const second = await store.list({ limit: 2, cursor: first.nextCursor ?? '' });
-    expect([...first.calls, ...second.calls].map(({ callId }) => callId).sort()).toEqual(['a', 'b', 'c']);
   });
 
   it.each([0, -1, 1.5, Number.NaN])('refuses a ring of %s', (size) => {

@@ -93,6 +93,7 @@ export async function startCarrierPhone(
     manageWebhook: false,
     logger: silentLogger,
     drainSeconds: 3,
+    dataDir: false,
     ...options.serve,
     onCallEnd: (record) => {
       records.push(record);

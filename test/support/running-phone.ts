@@ -71,6 +71,7 @@ export async function startPhone(
     host: '127.0.0.1',
     manageWebhook: false,
     logger: silentLogger,
+    dataDir: false,
     ...options,
   });
 

@@ -66,12 +66,110 @@ export function testStore(create: () => CallStore | Promise<CallStore>): StoreCh
       equal((await store.get('call-0'))?.caller, '+15550100');
       equal((await store.get('call-1'))?.caller, '+15550101');
     }),
-    check('takes late facts of an ended call', async (store) => {
-      const facts = callFacts(0, { over: true });
+    check('takes late facts of an ended call, which then stays as over as it was', async (store) => {
+      const facts = [...callFacts(0, { over: true }), ...lateFacts(0)];
       await appendAll(store, facts);
-      const recording = { url: null, durationMs: 5, status: 'completed' } as const;
-      await appendAll(store, [envelope(0, facts.length, { type: 'recording.completed', recording })]);
-      deepEqual((await store.get('call-0'))?.recording, recording);
+      const record = await store.get('call-0');
+      deepEqual(record, recordOf(facts));
+      deepEqual(
+        [record?.status, record?.recording?.durationMs, record?.cost.telephony],
+        ['completed', 5, 0.01],
+      );
+      equal((await store.aggregates()).activeCalls, 0);
+    }),
+    check('takes facts with gaps between them, and none from before a gap', async (store) => {
+      const [start, words, end] = callFacts(0, { over: true });
+      if (start === undefined || words === undefined || end === undefined) throw new Error('no facts');
+      await appendAll(store, [start, { ...end, seq: 1_000_000 }, words]);
+      deepEqual(await store.get('call-0'), recordOf([start, { ...end, seq: 1_000_000 }]));
+    }),
+    check('knows nothing of a call before a fact says who talks to whom', async (store) => {
+      const [start, ...rest] = callFacts(0, { over: true });
+      await appendAll(store, rest);
+      equal(await store.get('call-0'), undefined);
+      equal((await store.list({ limit: 10 })).total, 0);
+      if (start !== undefined) await appendAll(store, [start]);
+      equal((await store.get('call-0'))?.status, 'active');
+    }),
+    check(
+      'a partial entry gives way to the final one, in its place, and leaves with the call',
+      async (store) => {
+        const [start, , end] = callFacts(0, { over: true });
+        if (start === undefined || end === undefined) throw new Error('no facts');
+        const said = (index: number, id: string, final: boolean) =>
+          envelope(0, index, {
+            type: 'transcript.segment',
+            entry: { id, turnIndex: 0, role: 'user', text: `${id} ${index}`, at: startOf(0), final },
+          });
+        const facts = [
+          start,
+          said(1, 'first', false),
+          said(2, 'second', true),
+          said(3, 'first', false),
+          said(4, 'open', false),
+          said(5, 'first', true),
+          { ...end, seq: 7 },
+          { ...said(8, 'open', false) },
+        ];
+        await appendAll(store, facts);
+        const record = await store.get('call-0');
+        deepEqual(record, recordOf(facts));
+        deepEqual(
+          record?.transcript.map(({ text }) => text),
+          ['first 5', 'second 2'],
+        );
+      },
+    ),
+    check('keeps 500 ended calls, and the active ones beside them', async (store) => {
+      await appendAll(store, callFacts(0, { over: false }));
+      const calls = Array.from({ length: 501 }, (_, index) => index + 1);
+      await appendAtOnce(
+        store,
+        calls.flatMap((call) => callFacts(call, { over: true })),
+      );
+      const { totalCalls, completedCalls, activeCalls } = await store.aggregates();
+      deepEqual(
+        { totalCalls, completedCalls, activeCalls },
+        { totalCalls: 501, completedCalls: 500, activeCalls: 1 },
+      );
+      equal(await store.get('call-1'), undefined);
+      equal(await store.get('carrier-1'), undefined);
+      ok((await store.get('call-2')) !== undefined);
+      equal((await store.get('call-0'))?.status, 'active');
+      await appendAll(store, lateFacts(1));
+      equal((await store.list({ limit: 1 })).total, 501, 'a late fact brings back no call');
+    }),
+    check('a cursor still means its place when its call is gone', async (store) => {
+      const play = (from: number, to: number) =>
+        appendAtOnce(
+          store,
+          Array.from({ length: to - from }, (_, index) => callFacts(from + index, { over: true })).flat(),
+        );
+      await play(0, 500);
+      const { nextCursor } = await store.list({ limit: 499 });
+      await play(500, 999);
+      const page = await nextPage(store, { limit: 2 }, nextCursor);
+      deepEqual([ids(page.calls), page.nextCursor], [[], null]);
+    }),
+    check('pages through calls that started in the same millisecond', async (store) => {
+      for (const call of [0, 1, 2]) {
+        await appendAll(
+          store,
+          callFacts(call, { over: true }).map((event) => ({ ...event, at: 7 })),
+        );
+      }
+      const first = await store.list({ limit: 2 });
+      const second = await nextPage(store, { limit: 2 }, first.nextCursor);
+      deepEqual(ids([...first.calls, ...second.calls]).sort(), ['call-0', 'call-1', 'call-2']);
+    }),
+    check('hands out the facts that make the record, if it keeps them', async (store) => {
+      if (store.events === undefined) return;
+      equal(await store.events('call-0'), undefined);
+      const facts = [...callFacts(0, { over: true }), ...lateFacts(0)];
+      await appendAll(store, facts);
+      deepEqual(await store.events('call-0'), facts);
+      deepEqual(await store.events('carrier-0'), facts);
+      equal(await store.events('nobody'), undefined);
     }),
     check('lists newest start first, active and ended together', async (store) => {
       for (const call of [1, 0, 2]) await appendAll(store, callFacts(call, { over: call !== 2 }));
@@ -168,6 +266,28 @@ function callFacts(call: number, options: { over: boolean }): CallEvent[] {
     });
   }
   return facts.map((fact, index) => envelope(call, index, fact));
+}
+
+function lateFacts(call: number): CallEvent[] {
+  const facts: CallFact[] = [
+    { type: 'recording.completed', recording: { url: null, durationMs: 5, status: 'completed' } },
+    {
+      type: 'cost.updated',
+      cost: { stt: 0, llm: 0, tts: 0, telephony: 0.01, total: 0.01, currency: 'USD', estimated: false },
+      usage: null,
+    },
+    { type: 'incident.noted', code: 'LATE', message: 'Something came to light.' },
+  ];
+  return facts.map((fact, index) => envelope(call, 3 + index, fact));
+}
+
+function recordOf(events: readonly CallEvent[]): CallRecord | undefined {
+  return events.reduce<CallRecord | undefined>(reduceCall, undefined);
+}
+
+/** As a bus does it: nobody waits for one fact before the next. */
+async function appendAtOnce(store: CallStore, events: readonly CallEvent[]): Promise<void> {
+  await Promise.all(events.map((event) => store.append(event)));
 }
 
 async function appendAll(store: CallStore, events: readonly CallEvent[]): Promise<void> {

@@ -31,7 +31,7 @@ const WEBHOOK_HOST = 'demo.offhook.invalid';
 export interface DemoOptions {
   port: number;
   host: string;
-  /** Folder of the recordings. */
+  /** Folder of the recordings, and of what the server keeps. */
   folder: string;
   /** Takes one line of text at a time. */
   print(line: string): void;
@@ -151,7 +151,7 @@ export async function runDemo(options: DemoOptions): Promise<void> {
     });
     const { port, host } = options;
     const logger = createLogger({ level: 'error' });
-    const server = await phone.serve({ agent, port, host, logger });
+    const server = await phone.serve({ agent, port, host, logger, dataDir: options.folder });
     process.once('exit', removeFile);
     const { authToken } = credentials;
     const facts = {

@@ -1,0 +1,66 @@
+// A call that ended before this process began: what still comes of it goes on where its record stopped.
+import type { Clock } from '../base/clock.js';
+import type { CallRecord, Cost, Recording } from '../contract/call-record.js';
+import { roundMoney } from '../events/summarize.js';
+import type { CallEnvironment } from './call-environment.js';
+import { EndedCall } from './ended-call.js';
+import { FactStamp } from './fact-stamp.js';
+import type { LateLedger } from './session-owner.js';
+
+/** Carriers know within this time after the end what a call costs. */
+const CHARGE_DUE_MS = 10 * 60_000;
+
+export function recallCall(record: CallRecord, environment: CallEnvironment): EndedCall {
+  const { callId, carrierCallId, direction } = record;
+  const ledger = new RecalledLedger(record, environment);
+  return new EndedCall({ callId, carrierCallId, direction, ledger, farewell: undefined });
+}
+
+/** True while it makes sense to ask the carrier what the call costs. */
+export function isChargeDue(record: CallRecord, clock: Clock): boolean {
+  return record.cost.estimated && clock.wallNow() - (record.endedAt ?? 0) < CHARGE_DUE_MS;
+}
+
+class RecalledLedger implements LateLedger {
+  readonly #stamp: FactStamp;
+  readonly #record: CallRecord;
+  #charge: number | undefined;
+  #recording: Recording['status'] | undefined;
+
+  constructor(record: CallRecord, environment: CallEnvironment) {
+    const last = { seq: record.seq, at: record.endedAt ?? record.startedAt };
+    this.#stamp = new FactStamp(record.callId, environment, last);
+    this.#record = record;
+    this.#recording = record.recording?.status;
+  }
+
+  get isChargeKnown(): boolean {
+    return this.#charge !== undefined;
+  }
+
+  /** A recording that is there is told once; that there is none may be corrected. */
+  recorded(recording: Recording): void {
+    if (this.#recording === 'completed' || this.#recording === recording.status) return;
+    this.#recording = recording.status;
+    this.#stamp.publish({ type: 'recording.completed', recording });
+  }
+
+  charged(costUsd: number): void {
+    if (!Number.isFinite(costUsd) || costUsd < 0 || this.#charge === costUsd) return;
+    this.#charge = costUsd;
+    const { cost, usage } = this.#record;
+    this.#stamp.publish({ type: 'cost.updated', cost: withCharge(cost, costUsd), usage });
+  }
+
+  note(code: string, message: string): void {
+    this.#stamp.publish({ type: 'incident.noted', code, message });
+  }
+}
+
+/** The same cost with the carrier's own figure. */
+function withCharge(cost: Cost, chargeUsd: number): Cost {
+  const telephony = roundMoney(chargeUsd);
+  const { stt, llm, tts } = cost;
+  const total = roundMoney(cost.total - (cost.telephony ?? 0) + telephony);
+  return { ...cost, telephony, total, estimated: [stt, llm, tts].includes(null) };
+}

@@ -1,0 +1,67 @@
+// What a server takes over from the process before it: ends the calls that died with it, and knows those that are over.
+import type { Logger } from '../base/log.js';
+import type { AttachedCallbacks } from '../calls/callbacks.js';
+import type { CallEventOf } from '../contract/call-event.js';
+import type { CallOutcome, CallRecord } from '../contract/call-record.js';
+import type { EventBus } from '../events/bus.js';
+import type { CallStore } from '../stores/call-store.js';
+
+/**
+ * `seq` of the end lies this far behind the last fact that is known: facts that were lost with the process may have been heard
+ * elsewhere, and whoever has heard them must not take the end for one of them.
+ */
+const SEQ_GAP = 1_000_000;
+const MAX_RECALLED = 500;
+
+export interface Successor {
+  readonly bus: EventBus;
+  readonly callbacks: Pick<AttachedCallbacks, 'adopt'>;
+  readonly desk: { recall(record: CallRecord): void };
+  readonly logger: Logger;
+}
+
+/**
+ * Publishes the end of every call that the store holds as active: nobody has it any more. To be called before there are calls.
+ * It is stored like any other end, so it is told once.
+ */
+export async function takeOver(store: CallStore, successor: Successor): Promise<void> {
+  const { bus, callbacks, desk, logger } = successor;
+  const lost = await store.active();
+  for (const record of lost.reverse()) {
+    const at = await lastHeardAt(store, record);
+    callbacks.adopt(record);
+    bus.publish(lostEnd(record, at));
+  }
+  await bus.settled();
+  if (lost.length > 0)
+    logger.warn({ calls: lost.length }, 'calls were lost with the process before this one');
+  const { calls } = await store.list({ limit: MAX_RECALLED, status: 'completed' });
+  for (const record of calls) desk.recall(record);
+}
+
+/** The end of a call that was under way when its process died. `at`: when it was last known to be. */
+function lostEnd(record: CallRecord, at: number): CallEventOf<'call.ended'> {
+  const { callId, nodeId, seq, media } = record;
+  return {
+    callId,
+    nodeId,
+    seq: seq + SEQ_GAP,
+    at,
+    type: 'call.ended',
+    endReason: 'process-lost',
+    outcome: outcomeOf(record),
+    error: null,
+    media,
+  };
+}
+
+function outcomeOf({ answeredAt, amd }: CallRecord): CallOutcome {
+  if (answeredAt === null) return 'failed';
+  return amd?.answeredBy === 'machine' ? 'voicemail' : 'answered';
+}
+
+/** Time of the last fact: nobody knows how much longer the call went on, and what is billed by it shall not be too much. */
+async function lastHeardAt(store: CallStore, record: CallRecord): Promise<number> {
+  const facts = await store.events?.(record.callId).catch(() => undefined);
+  return facts?.at(-1)?.at ?? record.answeredAt ?? record.startedAt;
+}

@@ -1,0 +1,124 @@
+// The calls that a store keeps at hand: active ones, and a ring of those that ended last. Changes them by facts, and answers queries.
+import { ConfigError, RequestError } from '../base/errors.js';
+import type { CallEvent } from '../contract/call-event.js';
+import type { CallRecord } from '../contract/call-record.js';
+import type { Aggregates } from '../contract/dashboard-api.js';
+import { type CallFilter, isMatch } from '../events/call-filter.js';
+import { reduceCall } from '../events/reduce.js';
+import { aggregate, Tally } from '../events/summarize.js';
+import { byNewestStart, parseCursor, toCursor } from './call-cursor.js';
+import type { CallPage, CallQuery } from './call-store.js';
+
+/** Ended calls that are kept. Source: specification, Limits. */
+export const RING_SIZE = 500;
+const MAX_LIMIT = 500;
+
+/** What a fact did. */
+export interface RingChange {
+  /** Undefined for a call that was not known. */
+  readonly before: CallRecord | undefined;
+  readonly record: CallRecord;
+  /** The call that left the ring for this one. */
+  readonly evicted: CallRecord | undefined;
+}
+
+/** Keeps the last ended calls, the one that ended first leaves first. Active calls are never dropped. */
+export class CallRing {
+  readonly #size: number;
+  readonly #active = new Map<string, CallRecord>();
+  /** In the order in which calls ended. */
+  readonly #ended = new Map<string, CallRecord>();
+  /** Our id by the carrier's, for the calls that are held. */
+  readonly #byCarrierId = new Map<string, string>();
+  readonly #tally = new Tally();
+
+  /** `size`: ended calls that are kept, 1 or more. @throws ConfigError */
+  constructor(size: number = RING_SIZE) {
+    this.#size = size;
+    if (!Number.isInteger(size) || size < 1) {
+      throw new ConfigError('CONFIG_INVALID', 'The size of a store is a whole number, 1 or more.');
+    }
+  }
+
+  /** Applies a fact. Undefined when it changed nothing. */
+  apply(event: CallEvent): RingChange | undefined {
+    const before = this.#held(event.callId);
+    if (before === undefined && !opensRecord(event)) return undefined;
+    const record = reduceCall(before, event);
+    return record === before ? undefined : { before, record, evicted: this.put(record) };
+  }
+
+  /** Takes a record that facts have made elsewhere. Returns the call that left the ring for it. */
+  put(record: CallRecord): CallRecord | undefined {
+    this.#tally.replace(this.#held(record.callId), record);
+    if (record.carrierCallId !== null) this.#byCarrierId.set(record.carrierCallId, record.callId);
+    if (record.status !== 'completed') {
+      this.#active.set(record.callId, record);
+      return undefined;
+    }
+    this.#active.delete(record.callId);
+    this.#ended.set(record.callId, record);
+    return this.#ended.size > this.#size ? this.#dropOldest() : undefined;
+  }
+
+  /** By our id or the carrier's. */
+  get(callId: string): CallRecord | undefined {
+    return this.#held(callId) ?? this.#held(this.#byCarrierId.get(callId));
+  }
+
+  /** @throws RequestError for a cursor or limit that cannot be one. */
+  list(query: CallQuery): CallPage {
+    if (!Number.isInteger(query.limit) || query.limit < 1 || query.limit > MAX_LIMIT) {
+      throw new RequestError('REQUEST_INVALID', `"limit" must be a whole number from 1 to ${MAX_LIMIT}.`);
+    }
+    const matches = this.#all()
+      .filter((record) => isMatch(record, query))
+      .sort(byNewestStart);
+    const after = query.cursor === undefined ? undefined : parseCursor(query.cursor);
+    const rest = after === undefined ? matches : matches.filter((record) => byNewestStart(after, record) < 0);
+    const calls = rest.slice(0, query.limit);
+    const last = calls.at(-1);
+    return {
+      calls,
+      nextCursor: last !== undefined && rest.length > calls.length ? toCursor(last) : null,
+      total: matches.length,
+    };
+  }
+
+  /** Newest start first. */
+  active(): CallRecord[] {
+    return [...this.#active.values()].sort(byNewestStart);
+  }
+
+  /** Over the calls that match; without a filter over all that are held. */
+  aggregates(filter: CallFilter = {}): Aggregates {
+    if (Object.keys(filter).length === 0) return this.#tally.result();
+    return aggregate(this.#all().filter((record) => isMatch(record, filter)));
+  }
+
+  #held(callId: string | undefined): CallRecord | undefined {
+    if (callId === undefined) return undefined;
+    return this.#active.get(callId) ?? this.#ended.get(callId);
+  }
+
+  #all(): CallRecord[] {
+    return [...this.#active.values(), ...this.#ended.values()];
+  }
+
+  #dropOldest(): CallRecord | undefined {
+    const [oldest] = this.#ended.values();
+    if (oldest === undefined) return undefined;
+    this.#ended.delete(oldest.callId);
+    this.#tally.replace(oldest, undefined);
+    const { carrierCallId } = oldest;
+    if (carrierCallId !== null && this.#byCarrierId.get(carrierCallId) === oldest.callId) {
+      this.#byCarrierId.delete(carrierCallId);
+    }
+    return oldest;
+  }
+}
+
+/** Only facts that say who talks to whom open a record: a late fact of a call that left the ring does not bring it back. */
+function opensRecord(event: CallEvent): boolean {
+  return event.type === 'call.status' || event.type === 'call.started';
+}

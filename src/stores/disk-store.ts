@@ -1,0 +1,161 @@
+// Store on disk: what it shows stands in memory, and every fact that made it in a log from which it is read back at the start.
+import { resolve } from 'node:path';
+import { type Clock, systemClock } from '../base/clock.js';
+import { type Logger, silentLogger } from '../base/log.js';
+import type { CallEvent } from '../contract/call-event.js';
+import type { CallRecord } from '../contract/call-record.js';
+import type { Aggregates } from '../contract/dashboard-api.js';
+import { CallRing, type RingChange } from './call-ring.js';
+import type { CallPage, CallQuery, CallStore } from './call-store.js';
+import type { EventLog } from './disk/event-log.js';
+import { byEnd, readCalls, readEvents } from './disk/hydrate.js';
+import { Journal } from './disk/journal.js';
+import { LevelLog } from './disk/level-log.js';
+import { encodeRow } from './disk/row.js';
+import { toStoreError } from './disk/trouble.js';
+
+export interface DiskStoreOptions {
+  /** Made with mode 0700 if it is not there. One process at a time may use it. */
+  folder: string;
+  /** Ended calls that are kept, in memory and on disk; the one that ended first leaves first. @default 500 */
+  size?: number;
+  /** Hears once that the disk fails, and once that it works again. @default none */
+  logger?: Logger;
+  clock?: Clock;
+}
+
+/** What is known of the rows of a call. */
+interface Kept {
+  readonly call: number;
+  /** Rows that were added so far. */
+  rows: number;
+  readonly first: CallEvent;
+}
+
+/**
+ * Partial transcripts are not kept, but for the first of an entry, which gives it its place: they change no record of a call that is
+ * over. Everything else is on disk within 250 ms, and the end of a call before `append` resolves. A disk that fails while calls run
+ * holds up nothing: facts wait in memory until it works again.
+ */
+export class DiskStore implements CallStore {
+  readonly #ring: CallRing;
+  readonly #log: EventLog;
+  readonly #journal: Journal;
+  readonly #folder: string;
+  readonly #kept = new Map<string, Kept>();
+  /** Number of the call that comes next. */
+  #next = 0;
+
+  private constructor(log: EventLog, options: DiskStoreOptions) {
+    const { folder, size, clock = systemClock, logger = silentLogger } = options;
+    this.#ring = new CallRing(size);
+    this.#log = log;
+    this.#folder = folder;
+    this.#journal = new Journal({ log, folder, clock, logger });
+  }
+
+  /**
+   * Opens the folder and reads it. @throws StoreError that names the folder and the fix: locked by another process, not writable, full,
+   * damaged, or written by a newer version. ConfigError for a size that is none.
+   */
+  static async open(options: DiskStoreOptions): Promise<DiskStore> {
+    const folder = resolve(options.folder);
+    const log = await LevelLog.open({ folder });
+    try {
+      const store = new DiskStore(log, { ...options, folder });
+      await store.#hydrate();
+      if (log.tornBytes > 0) {
+        const { tornBytes: bytes } = log;
+        options.logger?.warn({ folder, bytes }, 'the last write before the stop is incomplete and left out');
+      }
+      return store;
+    } catch (error) {
+      await log.close();
+      throw toStoreError(error, folder);
+    }
+  }
+
+  async append(event: CallEvent): Promise<void> {
+    const change = this.#ring.apply(event);
+    if (change === undefined) return;
+    if (!isPassing(event, change)) this.#keep(event);
+    if (change.evicted !== undefined) this.#forget(change.evicted);
+    if (event.type === 'call.ended') await this.#journal.written();
+  }
+
+  async get(callId: string): Promise<CallRecord | undefined> {
+    return this.#ring.get(callId);
+  }
+
+  async list(query: CallQuery): Promise<CallPage> {
+    return this.#ring.list(query);
+  }
+
+  async active(): Promise<CallRecord[]> {
+    return this.#ring.active();
+  }
+
+  async aggregates(): Promise<Aggregates> {
+    return this.#ring.aggregates();
+  }
+
+  /** @throws StoreError when the disk does not give back what was written. */
+  async events(callId: string): Promise<readonly CallEvent[] | undefined> {
+    const record = this.#ring.get(callId);
+    const kept = record === undefined ? undefined : this.#kept.get(record.callId);
+    if (kept === undefined) return undefined;
+    await this.#journal.written();
+    if (this.#journal.isFailing) return undefined;
+    try {
+      const events = await readEvents(this.#log, kept.call);
+      return events.length > 0 ? events : undefined;
+    } catch (error) {
+      throw toStoreError(error, this.#folder);
+    }
+  }
+
+  /** Writes what is left; a disk that does not answer for five seconds is given up. Idempotent. */
+  async close(): Promise<void> {
+    await this.#journal.close();
+  }
+
+  async #hydrate(): Promise<void> {
+    const calls = await readCalls(this.#log);
+    this.#next = (calls.at(-1)?.call ?? -1) + 1;
+    for (const { record, ...kept } of calls.sort(byEnd)) {
+      this.#kept.set(record.callId, kept);
+      const evicted = this.#ring.put(record);
+      if (evicted !== undefined) this.#forget(evicted);
+    }
+  }
+
+  #keep(event: CallEvent): void {
+    const kept = this.#kept.get(event.callId);
+    const { call, rows: row } = kept ?? { call: this.#next, rows: 0 };
+    // What cannot be written, because it is no JSON, takes no place.
+    const value = encodeRow(event, kept?.first);
+    if (kept === undefined) {
+      this.#next += 1;
+      this.#kept.set(event.callId, { call, rows: 1, first: event });
+    } else {
+      kept.rows += 1;
+    }
+    this.#journal.add({ call, row, value });
+  }
+
+  /** A call that leaves the ring leaves the disk. */
+  #forget({ callId }: CallRecord): void {
+    const kept = this.#kept.get(callId);
+    if (kept === undefined) return;
+    this.#kept.delete(callId);
+    this.#journal.drop(kept.call, kept.rows);
+  }
+}
+
+/** True for a partial transcript that only takes the place of another one. */
+function isPassing(event: CallEvent, { before }: RingChange): boolean {
+  if (event.type !== 'transcript.segment' || event.entry.final || before?.status === 'completed')
+    return false;
+  const { id } = event.entry;
+  return before?.transcript.some((entry) => entry.id === id && !entry.final) ?? false;
+}

@@ -1,0 +1,217 @@
+// Writes facts to the log: some at a time, away from the calls, and again when the disk has failed.
+import type { Clock, Timer } from '../../base/clock.js';
+import { describeError, type Logger } from '../../base/log.js';
+import type { EventLog } from './event-log.js';
+import type { Row } from './row.js';
+import { toStoreError } from './trouble.js';
+
+/** A fact waits this long for others, in milliseconds. With the write itself it shall be on disk within 250. */
+const WRITE_AFTER_MS = 100;
+/** Rows that are handed over at a time: what they cost this thread grows with them. */
+const MAX_ROWS = 500;
+/** Pause before a disk that failed is tried again, in milliseconds. */
+const RETRY_MS = 5000;
+/** `close` gives up a disk that has not finished a write for so long, in milliseconds. */
+const CLOSE_MS = 5000;
+
+export interface JournalOptions {
+  readonly log: EventLog;
+  /** Named in log lines. */
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+interface NumberedRow extends Row {
+  /** Rises by one with every row that is added. */
+  readonly number: number;
+}
+
+interface Waiter {
+  /** Number of the last row that it waits for. */
+  readonly upTo: number;
+  resolve(): void;
+}
+
+/**
+ * While the disk fails, rows wait in memory: those of the calls that the store holds. One line tells of the failure, and one of its
+ * end.
+ */
+export class Journal {
+  readonly #options: JournalOptions;
+  /** Rows that are not written yet, in order. */
+  #rows: NumberedRow[] = [];
+  /** Calls to forget, and how many rows each has. */
+  readonly #drops = new Map<number, number>();
+  #waiters: Waiter[] = [];
+  /** Number of the row that was added last. */
+  #added = 0;
+  /** Number of the last row that shall be written now. */
+  #due = 0;
+  #timer: Timer | undefined;
+  #watchdog: Timer | undefined;
+  /** Writes that were finished. */
+  #batches = 0;
+  #writing: Promise<void> | undefined;
+  #isFailing = false;
+  #isClosed = false;
+
+  constructor(options: JournalOptions) {
+    this.#options = options;
+  }
+
+  /** True while rows do not reach the disk. */
+  get isFailing(): boolean {
+    return this.#isFailing;
+  }
+
+  /** Never throws. */
+  add(row: Row): void {
+    if (this.#isClosed) return;
+    this.#added += 1;
+    this.#rows.push({ ...row, number: this.#added });
+    this.#plan();
+  }
+
+  /** Forgets a call, of which `rows` were added. */
+  drop(call: number, rows: number): void {
+    if (this.#isClosed) return;
+    this.#rows = this.#rows.filter((row) => row.call !== call);
+    this.#drops.set(call, rows);
+    this.#plan();
+  }
+
+  /** Writes at once. Resolves when everything added so far is on disk, or while the disk fails. Never rejects. */
+  async written(): Promise<void> {
+    if (this.#isFailing || this.#isClosed) return;
+    const upTo = this.#added;
+    this.#due = upTo;
+    const written = new Promise<void>((resolve) => this.#waiters.push({ upTo, resolve }));
+    this.#start();
+    await written;
+  }
+
+  /** Writes what is left, and closes the log. Rejects when the log does. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#timer?.cancel();
+    const closed = this.#finish().then(() => this.#options.log.close());
+    await Promise.race([closed, this.#stalled()]);
+    this.#watchdog?.cancel();
+  }
+
+  /** Resolves when nothing has been written for a while. */
+  #stalled(): Promise<void> {
+    const { clock } = this.#options;
+    return new Promise((resolve) => {
+      const watch = (batches: number) => {
+        this.#watchdog = clock.after(CLOSE_MS, () => {
+          if (this.#batches === batches) resolve();
+          else watch(this.#batches);
+        });
+      };
+      watch(this.#batches);
+    });
+  }
+
+  async #finish(): Promise<void> {
+    // One last try for a disk that failed.
+    if (this.#isFailing && this.#writing === undefined) this.#writing = this.#resume();
+    await this.#writing;
+    this.#due = this.#added;
+    if (this.#isFailing) return;
+    this.#start();
+    await this.#writing;
+  }
+
+  #plan(): void {
+    if (this.#isFailing) return;
+    this.#timer ??= this.#options.clock.after(WRITE_AFTER_MS, () => {
+      this.#timer = undefined;
+      this.#due = this.#added;
+      this.#start();
+    });
+  }
+
+  #start(): void {
+    if (this.#isFailing) return;
+    this.#writing ??= this.#write();
+  }
+
+  async #write(): Promise<void> {
+    const { log } = this.#options;
+    let batch: NumberedRow[] = [];
+    try {
+      do {
+        batch = this.#isDue ? this.#rows.splice(0, MAX_ROWS) : [];
+        if (batch.length > 0) await log.append(batch);
+        this.#batches += 1;
+        this.#tell(batch.at(-1)?.number ?? 0);
+        batch = [];
+        await this.#forget();
+      } while (this.#isDue);
+      if (this.#rows.length === 0) this.#tell(this.#added);
+      this.#recovered();
+    } catch (error) {
+      this.#rows.unshift(...batch.filter(({ call }) => !this.#drops.has(call)));
+      this.#failed(error);
+    }
+    this.#writing = undefined;
+  }
+
+  get #isDue(): boolean {
+    const [first] = this.#rows;
+    return first !== undefined && first.number <= this.#due;
+  }
+
+  async #forget(): Promise<void> {
+    for (const [call, rows] of [...this.#drops]) {
+      await this.#options.log.drop(call, rows);
+      this.#drops.delete(call);
+    }
+  }
+
+  #tell(upTo: number): void {
+    const waiters = this.#waiters;
+    this.#waiters = waiters.filter((waiter) => waiter.upTo > upTo);
+    for (const waiter of waiters) if (waiter.upTo <= upTo) waiter.resolve();
+  }
+
+  #failed(error: unknown): void {
+    const { folder, clock, logger } = this.#options;
+    if (!this.#isFailing) {
+      const reason = describeError(toStoreError(error, folder));
+      logger.error({ folder, ...reason }, 'calls go on, but are not written to disk: it is tried again');
+    }
+    this.#isFailing = true;
+    this.#tell(this.#added);
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    if (this.#isClosed) return;
+    this.#timer = clock.after(RETRY_MS, () => {
+      this.#timer = undefined;
+      this.#writing ??= this.#resume();
+    });
+  }
+
+  async #resume(): Promise<void> {
+    try {
+      await this.#options.log.reopen();
+    } catch (error) {
+      this.#writing = undefined;
+      this.#failed(error);
+      return;
+    }
+    this.#due = this.#added;
+    await this.#write();
+  }
+
+  #recovered(): void {
+    if (!this.#isFailing) return;
+    this.#isFailing = false;
+    const { folder, logger } = this.#options;
+    logger.info({ folder }, 'calls are written to disk again');
+    if (this.#rows.length > 0) this.#plan();
+  }
+}

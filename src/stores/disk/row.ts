@@ -1,0 +1,74 @@
+// A fact as it is on disk: one row. Its key puts the facts of a call one after the other, and calls in the order in which they came.
+import { crc32 } from 'node:zlib';
+import type { CallEvent } from '../../contract/call-event.js';
+
+/** Where a fact stands: which call, counted from the first one of the folder, and which of the facts of it that are kept. From 0. */
+export interface Place {
+  readonly call: number;
+  readonly row: number;
+}
+
+/** What a row is written from. */
+export interface Row extends Place {
+  readonly value: string;
+}
+
+/** Keys from `gte` up to but not `lt`. */
+export interface KeyRange {
+  readonly gte: string;
+  readonly lt: string;
+}
+
+/** The facts of all calls. */
+export const ALL_ROWS: KeyRange = { gte: 'call/', lt: 'call0' };
+
+const KEY_LENGTH = 'call/00000000/000000'.length;
+const SUM_LENGTH = 8;
+
+const hex = (value: number, length: number) => value.toString(16).padStart(length, '0');
+
+/** Room for 4 billion calls of 16 million facts each. */
+export function toKey({ call, row }: Place): string {
+  return `call/${hex(call, 8)}/${hex(row, 6)}`;
+}
+
+export function rowsOf(call: number): KeyRange {
+  return { gte: `call/${hex(call, 8)}/`, lt: `call/${hex(call, 8)}0` };
+}
+
+/** @throws Error for a key that is none. */
+export function parseKey(key: string): Place {
+  const [call, row] = [Number.parseInt(key.slice(5, 13), 16), Number.parseInt(key.slice(14), 16)];
+  if (key.length !== KEY_LENGTH || Number.isNaN(call + row)) throw damaged();
+  return { call, row };
+}
+
+/**
+ * The text of a row: a checksum, since the disk may lie, and JSON. Only the first row of a call holds what all of them share;
+ * `first` is its fact.
+ */
+export function encodeRow(event: CallEvent, first: CallEvent | undefined): string {
+  let kept: object = event;
+  if (first !== undefined) {
+    const { callId: _callId, nodeId, ...rest } = event;
+    kept = nodeId === first.nodeId ? rest : { nodeId, ...rest };
+  }
+  const json = JSON.stringify(kept);
+  return `${hex(crc32(json), SUM_LENGTH)}${json}`;
+}
+
+/** @throws Error for a text that is not as it was written. */
+export function decodeRow(value: string, first: CallEvent | undefined): CallEvent {
+  const json = value.slice(SUM_LENGTH);
+  if (Number.parseInt(value.slice(0, SUM_LENGTH), 16) !== crc32(json)) throw damaged();
+  const event = JSON.parse(json) as CallEvent;
+  if (first === undefined) return event;
+  event.callId = first.callId;
+  event.nodeId ??= first.nodeId;
+  return event;
+}
+
+/** A row is missing, or not as it was written. The code is the one that the library gives to a file of its own in that state. */
+export function damaged(): Error {
+  return Object.assign(new Error('A fact on disk is not as it was written.'), { code: 'LEVEL_CORRUPTION' });
+}

@@ -1,0 +1,103 @@
+import { describe, expect, it } from 'vitest';
+import { attachCallbacks } from '../../src/calls/callbacks.js';
+import { takeOver } from '../../src/client/take-over.js';
+import type { CallEvent, CallFact } from '../../src/contract/call-event.js';
+import type { CallRecord } from '../../src/contract/call-record.js';
+import { EventBus } from '../../src/events/bus.js';
+import { DiskStore } from '../../src/stores/disk-store.js';
+import { MemoryStore } from '../../src/stores/memory-store.js';
+import { ended, IDENTITY, stamp, started } from '../support/call-facts.js';
+import { makeFolder, openDisk } from '../support/data-folder.js';
+import { RecordedLogger } from '../support/recorded-logger.js';
+
+const said = (id: string, final: boolean): CallFact => ({
+  type: 'transcript.segment',
+  entry: { id, turnIndex: 0, role: 'user', text: id, at: 5, final },
+});
+
+/** A process that starts with what is in `folder`. */
+async function start(folder: string) {
+  const logger = new RecordedLogger();
+  const [bus, store] = [new EventBus(logger), await openDisk({ folder })];
+  const [told, facts, recalled]: [CallRecord[], CallEvent[], string[]] = [[], [], []];
+  bus.subscribeDurable((event) => store.append(event));
+  bus.subscribe((event) => facts.push(event));
+  const callbacks = attachCallbacks(bus, { callbacks: { onCallEnd: (record) => told.push(record) }, logger });
+  const desk = { recall: (record: CallRecord) => void recalled.push(record.callId) };
+  await takeOver(store, { bus, callbacks, desk, logger });
+  return { bus, store, told, facts, recalled, logger };
+}
+
+/** What a process has left behind that was killed with two calls up. */
+async function leaveBehind(): Promise<string> {
+  const folder = await makeFolder();
+  const store = await DiskStore.open({ folder });
+  const calls: [string, CallFact[]][] = [
+    ['over', [started({ carrierCallId: 'carrier-over' }), ended()]],
+    ['talking', [started(), said('heard', true), said('half', false), said('half', false)]],
+    ['ringing', [{ ...IDENTITY, type: 'call.status', status: 'ringing' }]],
+  ];
+  for (const [index, [callId, facts]] of calls.entries()) {
+    for (const event of stamp(facts, { callId, at: 1000 * (index + 1) })) await store.append(event);
+  }
+  await store.close();
+  return folder;
+}
+
+describe('takeOver', () => {
+  it('ends the calls that died with the process before, when they were last known to be', async () => {
+    const { told, facts, store, logger } = await start(await leaveBehind());
+    expect(facts.map(({ type }) => type)).toEqual(['call.ended', 'call.ended']);
+    expect(told.map(({ callId }) => callId)).toEqual(['talking', 'ringing']);
+    expect(told[0]).toMatchObject({
+      status: 'completed',
+      endReason: 'process-lost',
+      outcome: 'answered',
+      endedAt: 2020,
+      durationMs: 20,
+      nodeId: 'node-1',
+    });
+    expect(told[0]?.transcript.map(({ text }) => text)).toEqual(['heard']);
+    expect(await store.active()).toEqual([]);
+    expect(await store.get('talking')).toEqual(told[0]);
+    expect(logger.lines).toMatchObject([{ level: 'warn', fields: { calls: 2 } }]);
+  });
+
+  it('does so once', async () => {
+    const folder = await leaveBehind();
+    const first = await start(folder);
+    await first.store.close();
+    const second = await start(folder);
+    expect([second.facts, second.told, second.logger.lines]).toEqual([[], [], []]);
+    expect(await second.store.get('talking')).toEqual(first.told[0]);
+  });
+
+  it('is believed by those who have heard more than was kept', async () => {
+    const folder = await leaveBehind();
+    const elsewhere = new MemoryStore();
+    const heard = [started(), ...Array.from({ length: 200 }, () => said('half', false))];
+    for (const event of stamp(heard, { callId: 'talking', at: 2000 })) await elsewhere.append(event);
+    for (const event of (await start(folder)).facts) await elsewhere.append(event);
+    expect(await elsewhere.get('talking')).toMatchObject({ status: 'completed', endReason: 'process-lost' });
+  });
+
+  it('tells the desk which calls are over', async () => {
+    const { recalled } = await start(await leaveBehind());
+    expect(recalled.sort()).toEqual(['over', 'ringing', 'talking']);
+  });
+
+  it('has nothing to do for a store that forgets', async () => {
+    const logger = new RecordedLogger();
+    const bus = new EventBus(logger);
+    const refuse = () => {
+      throw new Error('nothing is to be taken over');
+    };
+    await takeOver(new MemoryStore(), {
+      bus,
+      callbacks: { adopt: refuse },
+      desk: { recall: refuse },
+      logger,
+    });
+    expect(logger.lines).toEqual([]);
+  });
+});
