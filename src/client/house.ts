@@ -10,6 +10,7 @@ import { type AttachedCallbacks, attachCallbacks } from '../calls/callbacks.js';
 import { createOtherDoors } from '../carriers/index.js';
 import type { CallControls } from '../contract/call-command.js';
 import { EventBus } from '../events/bus.js';
+import type { Forwarder } from '../events/forwarder/forwarder.js';
 import type { CallOptions } from '../options/call.js';
 import type { CheckedClientOptions } from '../options/client.js';
 import type { CheckedServeOptions } from '../options/serve.js';
@@ -17,6 +18,7 @@ import type { PhoneServer } from '../server/server.js';
 import type { CallStore } from '../stores/call-store.js';
 import { MemoryStore } from '../stores/index.js';
 import { transcoder } from '../transcoder/select.js';
+import { feedDashboard } from './dashboard-feed.js';
 import { toOutboundRequest } from './outbound.js';
 import { PublicHost } from './public-host.js';
 import { Recipes } from './recipes.js';
@@ -41,6 +43,8 @@ export class House {
   readonly #recipes: Recipes;
   readonly #desk: CallDirectory;
   readonly #publicHost: PublicHost;
+  readonly #nodeId = randomBytes(4).toString('hex');
+  #forwarder: Forwarder | undefined;
   #server: PhoneServer | undefined;
   #opening: Promise<unknown> = Promise.resolve();
   #isOpen = false;
@@ -65,7 +69,7 @@ export class House {
       bus,
       clock: systemClock,
       logger,
-      nodeId: randomBytes(4).toString('hex'),
+      nodeId: this.#nodeId,
       maxCallMs: options.maxCallMs,
       publicHost: () => this.#publicHost.name,
       ownNumber: client.phoneNumber,
@@ -120,7 +124,8 @@ export class House {
     await this.#server?.close();
     await this.#publicHost.close();
     await this.#bus.settled();
-    await within(this.#options.drainMs, this.#callbacks.settled());
+    const callbacks = within(this.#options.drainMs, this.#callbacks.settled());
+    await Promise.all([callbacks, this.#forwarder?.close()]);
     this.#callbacks.close();
     try {
       await this.#store.close();
@@ -163,6 +168,8 @@ export class House {
       logger,
       clock,
     });
+    const feed = { bus: this.#bus, store: this.#store, nodeId: this.#nodeId, logger };
+    this.#forwarder = feedDashboard(options.dashboardFeed, feed);
     this.#server = createPhoneServer({
       carrier,
       otherDoors: createOtherDoors(carrier.id),

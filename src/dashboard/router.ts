@@ -12,6 +12,7 @@ import type { Gatekeeper, RequestFacts } from './auth.js';
 import { ENDPOINTS, type OperationId } from './endpoints.js';
 import { openExport } from './export.js';
 import type { Handler, JsonOperation } from './handlers.js';
+import { INGEST_PATH, type IngestEndpoint } from './ingest-endpoint.js';
 import { formatMetrics, METRICS_TYPE } from './metrics.js';
 import type { Page } from './page.js';
 import type { EventFeed } from './sse.js';
@@ -28,6 +29,8 @@ export interface RouterParts {
   page: Page | null;
   /** True where this process takes commands. */
   controls: boolean;
+  /** Takes the calls of other processes; null where there is none. */
+  ingest: IngestEndpoint | null;
   clock: Clock;
   logger: Logger;
 }
@@ -144,6 +147,13 @@ export function createRouter(parts: RouterParts): DashboardHandler {
   });
   router.route(['/', '/dashboard']).get(showPage).all(refuseMethod('GET, HEAD'));
 
+  const { ingest } = parts;
+  if (ingest !== null) {
+    router.post(INGEST_PATH, (request, response) => {
+      gatekeeper.admitSender(factsOf(request));
+      ingest(request, response);
+    });
+  }
   router.use(['/api', '/metrics'], (request, response, next) => {
     response.set({ 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' });
     if (request.method !== 'POST') gatekeeper.admitReader(factsOf(request));

@@ -47,12 +47,14 @@ interface Reader {
   known: Map<string, number>;
   /** Backlog that is still fair: the bound, and what the opening itself wrote until it is drained. */
   allowance: number;
+  /** What its snapshot says of commands. */
+  readonly controls: boolean;
 }
 
 /** One event stream for all readers. Each fact is serialized once. */
 export class EventFeed {
   readonly #parts: EventFeedParts;
-  readonly #ring: ReplayRing;
+  #ring: ReplayRing;
   readonly #readers = new Set<Reader>();
   readonly #maxBacklogBytes: number;
   readonly #unsubscribe: () => void;
@@ -62,7 +64,7 @@ export class EventFeed {
   constructor(parts: EventFeedParts) {
     this.#parts = parts;
     this.#maxBacklogBytes = parts.maxBacklogBytes ?? MAX_BACKLOG_BYTES;
-    this.#ring = new ReplayRing(randomBytes(6).toString('hex'), parts.ringSize ?? RING_SIZE);
+    this.#ring = this.#createRing();
     this.#unsubscribe = parts.bus.subscribe((event) => this.#publish(this.#ring.push(event)));
   }
 
@@ -87,6 +89,7 @@ export class EventFeed {
       live: false,
       known: new Map(),
       allowance: this.#maxBacklogBytes,
+      controls: options.controls,
     };
     if (this.#closed) {
       sink.end();
@@ -97,8 +100,18 @@ export class EventFeed {
     sink.write(`retry: ${RETRY_MS}\n\n`);
     const missed = options.lastEventId === null ? null : this.#ring.after(options.lastEventId);
     if (missed !== null) this.#begin(reader, '', missed);
-    else void this.#sendSnapshot(reader, options.controls);
+    else void this.#sendSnapshot(reader);
     return leave;
+  }
+
+  /** Starts every reader anew, with a snapshot: a fact that was sent has turned out to be none. Nobody resumes behind it. */
+  refresh(): void {
+    this.#ring = this.#createRing();
+    for (const reader of this.#readers) {
+      reader.live = false;
+      reader.known.clear();
+      void this.#sendSnapshot(reader);
+    }
   }
 
   /** Ends every stream. Idempotent. */
@@ -115,6 +128,10 @@ export class EventFeed {
     this.#readers.clear();
   }
 
+  #createRing(): ReplayRing {
+    return new ReplayRing(randomBytes(6).toString('hex'), this.#parts.ringSize ?? RING_SIZE);
+  }
+
   #publish(stamped: StampedEvent): void {
     const { callId, seq } = stamped.event;
     for (const reader of this.#readers) {
@@ -124,12 +141,14 @@ export class EventFeed {
     }
   }
 
-  async #sendSnapshot(reader: Reader, controls: boolean): Promise<void> {
+  async #sendSnapshot(reader: Reader): Promise<void> {
     try {
       for (let attempt = 0; attempt < SNAPSHOT_ATTEMPTS; attempt += 1) {
-        const mark = this.#ring.idBefore(undefined);
-        const snapshot = await this.#readSnapshot(controls);
-        if (!this.#readers.has(reader)) return;
+        const ring = this.#ring;
+        const mark = ring.idBefore(undefined);
+        const snapshot = await this.#readSnapshot(reader.controls);
+        // A refresh meanwhile sends its own.
+        if (!this.#readers.has(reader) || ring !== this.#ring) return;
         const meanwhile = this.#ring.after(mark);
         // A call that ended between the reads may be in neither of them: read again.
         if (meanwhile === null || meanwhile.some(({ event }) => event.type === 'call.ended')) continue;

@@ -24,6 +24,7 @@ import type { OnMessage } from '../engines/responder.js';
 import { Agent } from './agent.js';
 import { checkCarrierNeeds } from './carrier-needs.js';
 import type { CheckedClientOptions } from './client.js';
+import { checkDashboardFeed, type DashboardFeed } from './dashboard-feed.js';
 
 /** Options of `phone.serve(...)`. */
 export interface ServeOptions {
@@ -53,6 +54,10 @@ export interface ServeOptions {
   dashboard?: boolean | undefined;
   /** Bearer token that protects page and API. @default open, with a warning */
   dashboardToken?: string | undefined;
+  /** Send the calls to a standalone dashboard elsewhere as well: its address, https unless it is on this machine. `false`: to none. Falls back to `OFFHOOK_DASHBOARD_URL`. @default the `offhook dashboard` of the same user on this machine, if one runs */
+  dashboardUrl?: string | false | undefined;
+  /** The token of the dashboard at `dashboardUrl`. Falls back to `OFFHOOK_DASHBOARD_TOKEN`. */
+  dashboardIngestToken?: string | undefined;
   /** Point the number's voice URL at this server when it starts; needs `webhookUrl` and the carrier's credentials. Ignored with `tunnel`. @default true */
   manageWebhook?: boolean | undefined;
   /** Open streams that one address may have, 1 or more. Behind a proxy all callers share one address unless `trustProxy` is set. @default 10 */
@@ -85,6 +90,8 @@ const SERVE_OPTIONS = [
   'voicemailMessage',
   'dashboard',
   'dashboardToken',
+  'dashboardUrl',
+  'dashboardIngestToken',
   'manageWebhook',
   'maxStreamsPerIp',
   'maxCalls',
@@ -94,7 +101,7 @@ const SERVE_OPTIONS = [
   'logger',
   'requireSignature',
 ];
-const LATER_SERVE_OPTIONS = ['pricing', 'dataDir', 'dashboardUrl', 'dashboardIngestToken', 'budget'];
+const LATER_SERVE_OPTIONS = ['pricing', 'dataDir', 'budget'];
 
 /** Options of `serve` with defaults filled in. */
 export interface CheckedServeOptions {
@@ -108,6 +115,7 @@ export interface CheckedServeOptions {
   readonly callbacks: CallCallbacks;
   readonly dashboard: boolean;
   readonly dashboardToken: string | undefined;
+  readonly dashboardFeed: DashboardFeed;
   readonly manageWebhook: boolean;
   readonly maxStreamsPerIp: number;
   readonly maxCalls: number | undefined;
@@ -168,6 +176,7 @@ export function checkServeOptions(options: ServeOptions, client: CheckedClientOp
     callbacks,
     dashboard: checkBoolean('dashboard', options.dashboard, true),
     dashboardToken: checkText('dashboardToken', options.dashboardToken),
+    dashboardFeed: checkDashboardFeed(options),
     manageWebhook: checkBoolean('manageWebhook', options.manageWebhook, true),
     maxStreamsPerIp: checkNumber('maxStreamsPerIp', options.maxStreamsPerIp, { ...many, fallback: 10 }),
     maxCalls: checkNumber('maxCalls', options.maxCalls, { ...many, fallback: undefined }),
