@@ -37,11 +37,11 @@ export function createIngestEndpoint(ingest: Ingest, logger: Logger): IngestEndp
       return;
     }
     answer(request, response).catch((error: unknown) => {
-      if (response.destroyed || request.destroyed) return;
+      if (response.destroyed) return;
       const { status, headers, body } = toErrorAnswer(error, logger);
       for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
-      // What was not read of a body is not read any more.
-      if (!request.complete) response.setHeader('Connection', 'close');
+      // What is left of a body is let go by: a sender that is cut off would never read why.
+      request.resume();
       send(response, status, body);
     });
   };

@@ -33,6 +33,7 @@ export function readEnvelope(value: unknown): FactEnvelope | undefined {
 
 /** The fact in an envelope. Fields of a newer version are left out. */
 export function readFact(envelope: FactEnvelope, value: unknown): ReadFact {
+  if (envelope.after >= envelope.seq) return { reason: 'invalid', message: 'after must be less than seq.' };
   const schema = FACT_SCHEMAS.get(envelope.type);
   if (schema === undefined) return { reason: 'unknown-type' };
   try {

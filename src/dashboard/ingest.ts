@@ -97,8 +97,7 @@ export class Ingest {
   async #takeFact(place: Place, envelope: FactEnvelope, value: unknown): Promise<Verdict> {
     const { seq, after } = envelope;
     if (seq <= place.seq) return 'duplicate';
-    if (after >= seq) return { reason: 'invalid', message: 'after must be less than seq.' };
-    if (after > place.passed) return { reason: 'gap' };
+    if (after > place.passed && after < seq) return { reason: 'gap' };
     const read = readFact(envelope, value);
     if ('reason' in read) {
       place.passed = seq;

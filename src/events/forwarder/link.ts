@@ -6,6 +6,7 @@ import {
   request as requestHttp,
 } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import type { Socket } from 'node:net';
 import type { IngestAnswer } from '../../contract/ingest.js';
 
 const INGEST_PATH = 'api/dashboard/ingest';
@@ -86,12 +87,25 @@ function exchange(body: string, headers: Record<string, string>, start: Start): 
     });
     const timer = setTimeout(() => request.destroy(new Error('timeout')), TIMEOUT_MS);
     request.on('close', () => clearTimeout(timer));
+    request.on('socket', guard);
     request.on('error', (error: NodeJS.ErrnoException) => {
       const isAbsent = error.code === 'ECONNREFUSED' || error.code === 'ENOENT';
       reject(new LinkError(isAbsent ? 'absent' : 'unreachable', { cause: error }));
     });
     request.end(body);
   });
+}
+
+const guarded = new WeakSet<Socket>();
+
+/**
+ * A connection that breaks between the answer and the last written byte belongs to no request any more, and its error to nobody: it
+ * would end the process.
+ */
+function guard(socket: Socket): void {
+  if (guarded.has(socket)) return;
+  guarded.add(socket);
+  socket.on('error', () => {});
 }
 
 async function readAnswer(response: IncomingMessage): Promise<IngestAnswer> {
