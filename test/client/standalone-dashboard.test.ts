@@ -106,11 +106,14 @@ async function until(isSo: () => Promise<boolean>): Promise<boolean> {
   return isSo();
 }
 
-/** Records of several servers as one dashboard shows them, whoever came first with an id that both have. */
+/**
+ * Records of several servers as one dashboard shows them, whoever came first with an id that both have. The dashboard may have counted
+ * a partial transcript that a dead process did not write: `seq` is left out.
+ */
 function byParty(records: Iterable<CallRecord>): Record<string, CallRecord> {
   const entries = [...records].map((record): [string, CallRecord] => {
     const callId = record.callId.split('~')[0] ?? '';
-    return [`${record.nodeId} ${callId}`, { ...record, callId }];
+    return [`${record.nodeId} ${callId}`, { ...record, callId, seq: 0 }];
   });
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -25,6 +25,7 @@ describe('ServeOptions', () => {
       onMessage: undefined,
       dashboard: true,
       dashboardToken: undefined,
+      dashboardFeed: { kind: 'automatic' },
       manageWebhook: true,
       maxStreamsPerIp: 10,
       maxCalls: undefined,
@@ -89,7 +90,7 @@ describe('ServeOptions', () => {
     ['pricing', {}],
     ['dataDir', '.offhook'],
     ['dataDir', true],
-    ['dashboardUrl', 'https://example.com'],
+    ['dashboardUrl', 'example.com'],
     ['dashboardIngestToken', 'x'],
     ['budget', { perCall: 1 }],
     ['agent', {}],
@@ -120,6 +121,7 @@ describe('ServeOptions', () => {
     ['voicemailMessage', 'Call {name} back.'],
     ['pricing', undefined],
     ['dataDir', false],
+    ['dashboardUrl', false],
     ['budget', undefined],
   ])('take %s: %j', (name, value) => {
     expect(() => serve({ [name]: value })).not.toThrow();

@@ -112,7 +112,8 @@ export class CallLog {
   learn({ seq, ended, wanted }: Pick<IngestPosition, 'seq' | 'ended' | 'wanted'>): void {
     this.#there = wanted ? seq : Number.MAX_SAFE_INTEGER;
     const end = this.#endSeq;
-    if (wanted && !ended && end !== undefined && end + this.#shift <= seq) this.#shift = seq + 1 - end;
+    const isAhead = wanted && !ended && end !== undefined && end <= seq;
+    if (isAhead && this.#shift === 0) this.#shift = seq + 1 - end;
   }
 
   /** What the dashboard said may no longer hold. */
