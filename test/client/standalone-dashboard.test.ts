@@ -216,7 +216,7 @@ describe('a standalone dashboard', () => {
           for (const host of hosts) await host.kill();
           await dashboard.close();
         }),
-        { numRuns: 12, endOnFailure: true },
+        { numRuns: 30, endOnFailure: true },
       );
     },
     120_000,
