@@ -4,6 +4,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { readEnv } from '../base/env.js';
 import { OffhookError } from '../base/errors.js';
 import { CARRIER_IDS } from '../contract/call-record.js';
+import { addDashboard } from './add-dashboard.js';
 import { type CliContext, UsageError } from './context.js';
 import { addDoctor } from './doctor/add-doctor.js';
 import type { SimulateFlags } from './simulate-command.js';
@@ -132,6 +133,7 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
     exitCode = code;
   };
   addDemo(program, context);
+  addDashboard(program, { context, parsePort: wholeNumber({ from: 1, to: 65_535 }), finish });
   addSimulate(program, context, finish);
   addDoctor(program, context, finish);
   for (const command of program.commands) command.copyInheritedSettings(program);

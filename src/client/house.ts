@@ -11,6 +11,7 @@ import { Pricing } from '../calls/pricing.js';
 import { createOtherDoors } from '../carriers/index.js';
 import type { CallControls } from '../contract/call-command.js';
 import { EventBus } from '../events/bus.js';
+import type { Forwarder } from '../events/forwarder/forwarder.js';
 import type { CallOptions } from '../options/call.js';
 import type { CheckedClientOptions } from '../options/client.js';
 import type { CheckedServeOptions } from '../options/serve.js';
@@ -20,6 +21,7 @@ import type { PhoneServer } from '../server/server.js';
 import type { CallStore } from '../stores/call-store.js';
 import { openStore } from '../stores/open-store.js';
 import { transcoder } from '../transcoder/select.js';
+import { feedDashboard } from './dashboard-feed.js';
 import { toOutboundRequest } from './outbound.js';
 import { PublicHost } from './public-host.js';
 import { Recipes } from './recipes.js';
@@ -45,8 +47,10 @@ export class House {
   readonly #recipes: Recipes;
   readonly #desk: CallDirectory;
   readonly #publicHost: PublicHost;
+  readonly #nodeId = randomBytes(4).toString('hex');
   #tracer: CallTracer | undefined;
   #store: CallStore | undefined;
+  #forwarder: Forwarder | undefined;
   #server: PhoneServer | undefined;
   #opening: Promise<unknown> = Promise.resolve();
   #isOpen = false;
@@ -72,7 +76,7 @@ export class House {
       clock: systemClock,
       logger,
       meters: this.#metrics,
-      nodeId: randomBytes(4).toString('hex'),
+      nodeId: this.#nodeId,
       maxCallMs: options.maxCallMs,
       publicHost: () => this.#publicHost.name,
       ownNumber: client.phoneNumber,
@@ -129,7 +133,8 @@ export class House {
     await this.#server?.close();
     await this.#publicHost.close();
     await this.#bus.settled();
-    await within(this.#options.drainMs, this.#callbacks.settled());
+    const callbacks = within(this.#options.drainMs, this.#callbacks.settled());
+    await Promise.all([callbacks, this.#forwarder?.close()]);
     this.#callbacks.close();
     this.#metrics.close();
     this.#tracer?.close();
@@ -164,6 +169,8 @@ export class House {
     const store = await openStore(location, { logger, clock: systemClock });
     this.#store = store;
     bus.subscribeDurable((event) => store.append(event));
+    const feed = { bus, store, nodeId: this.#nodeId, logger };
+    this.#forwarder = feedDashboard(this.#options.dashboardFeed, feed);
     await takeOver(store, { bus, callbacks: this.#callbacks, desk: this.#desk, logger });
     return store;
   }

@@ -91,6 +91,22 @@ export class Gatekeeper {
       );
   }
 
+  /**
+   * Lets a server in that brings its calls: with the token as a bearer, and nothing else. Without a token nobody may over the network:
+   * whoever reaches the port could make calls up.
+   * @throws AuthError, LimitError for wrong tokens in a row.
+   */
+  admitSender(facts: RequestFacts): void {
+    if (this.#keeper === null) {
+      throw new AuthError(
+        'AUTH_FORBIDDEN',
+        'Without a dashboard token, calls are taken from servers of the same user only, which need neither. Start the dashboard with a token to take them over the network.',
+      );
+    }
+    if (this.#admit(facts, bearersOf(facts)) === 'token') return;
+    throw new AuthError('AUTH_REQUIRED', 'Calls are taken with the dashboard token as a bearer only.');
+  }
+
   /** False where a command would be refused for want of a token. */
   mayCommand(facts: RequestFacts): boolean {
     if (this.#keeper !== null) return true;

@@ -112,6 +112,19 @@ export const ENDPOINTS = [
     refusals: [404, 409, 413, 415, 502],
   },
   {
+    operationId: 'ingestEvents',
+    method: 'post',
+    path: '/api/dashboard/ingest',
+    summary:
+      'Takes facts of calls from the servers that own them. Only a standalone dashboard does (others answer 409), and only with its token as a bearer. Facts that come again change nothing.',
+    requestBody: ref('IngestBatch'),
+    success: {
+      status: 200,
+      ...json('IngestAnswer', 'What was taken, and how far the calls of the batch are.'),
+    },
+    refusals: [409, 413, 415],
+  },
+  {
     operationId: 'getMetrics',
     method: 'get',
     path: '/metrics',

@@ -30,6 +30,7 @@ export type JsonOperation =
   | 'getAggregates'
   | 'hangUpCall'
   | 'transferCall'
+  | 'ingestEvents'
   | 'getOpenApi';
 
 /** Builds the endpoints. `controls` is null where this process owns no calls. */
@@ -76,6 +77,12 @@ export function createHandlers(parts: {
       if (typeof to !== 'string' || !isE164(to))
         throw new RequestError('REQUEST_INVALID', 'Field "to" must be a telephone number like +15550100.');
       return command(callId, (owner, id) => owner.transfer(id, to));
+    },
+    async ingestEvents() {
+      throw new RequestError(
+        'REQUEST_CONFLICT',
+        'This dashboard shows the calls of its own server only. A standalone one (offhook dashboard) takes those of others.',
+      );
     },
     async getOpenApi() {
       return { status: 200, body: OPENAPI };

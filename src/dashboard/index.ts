@@ -7,6 +7,7 @@ import type { EventBus } from '../events/bus.js';
 import type { CallStore } from '../stores/call-store.js';
 import { Gatekeeper } from './auth.js';
 import { createHandlers } from './handlers.js';
+import type { IngestEndpoint } from './ingest-endpoint.js';
 import { createPage, loadPage, type Page } from './page.js';
 import { createRouter, type DashboardHandler } from './router.js';
 import { EventFeed } from './sse.js';
@@ -20,6 +21,8 @@ export interface DashboardOptions {
   token?: string | undefined;
   /** Serve the page. The API is there in any case. @default true */
   page?: boolean;
+  /** Takes the calls of other processes at `POST /api/dashboard/ingest`, for whoever has the token. @default none are taken */
+  ingest?: IngestEndpoint;
   /** Host names of ours (`host`, `webhookUrl`), beside IP literals and loopback names. Asked only without a token. @default [] */
   allowedHosts?: readonly string[];
   /** Metrics of the process around, in the text exposition format, for `/metrics`. @default none */
@@ -33,6 +36,8 @@ export interface DashboardOptions {
 export interface Dashboard {
   /** To be mounted at the root of an Express app. Whether proxies are trusted is that app's `trust proxy`. */
   readonly handler: DashboardHandler;
+  /** Sends every open page a new snapshot: what it was told no longer holds. */
+  refresh(): void;
   /** Ends every event stream. Idempotent. */
   close(): void;
 }
@@ -56,10 +61,11 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     page: options.page === false ? null : builtPage(logger),
     controls: controls !== null,
     metrics: options.metrics ?? (() => ''),
+    ingest: options.ingest ?? null,
     clock,
     logger,
   });
-  return { handler, close: () => feed.close() };
+  return { handler, refresh: () => feed.refresh(), close: () => feed.close() };
 }
 
 function builtPage(logger: Logger): Page {

@@ -31,7 +31,7 @@ const MAX_TEXT = 200;
 /** How much of a name is repeated to who sent it. */
 const MAX_NAME = 50;
 /** The last instant that a Date can hold. Source: ECMA-262, section 21.4.1.1. */
-const MAX_EPOCH_MS = 8.64e15;
+export const MAX_EPOCH_MS = 8.64e15;
 
 function refuse(name: string, expectation: string): never {
   throw new RequestError('REQUEST_INVALID', `Query parameter "${name}" must be ${expectation}.`);

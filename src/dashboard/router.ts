@@ -11,6 +11,7 @@ import { writeInSlices } from './breather.js';
 import { ENDPOINTS, type OperationId } from './endpoints.js';
 import { openExport } from './export.js';
 import type { Handler, JsonOperation } from './handlers.js';
+import { INGEST_PATH, type IngestEndpoint } from './ingest-endpoint.js';
 import { EVENTS_PARAMETERS, type QueryParameters, readParameters } from './parameters.js';
 import { formatMetrics, METRICS_TYPE } from './metrics.js';
 import type { Page } from './page.js';
@@ -36,6 +37,8 @@ export interface RouterParts {
   controls: boolean;
   /** What `/metrics` tells beside the dashboard's own. */
   metrics(): string;
+  /** Takes the calls of other processes; null where there is none. */
+  ingest: IngestEndpoint | null;
   clock: Clock;
   logger: Logger;
 }
@@ -160,6 +163,13 @@ export function createRouter(parts: RouterParts): DashboardHandler {
   });
   router.route(['/', '/dashboard']).get(showPage).all(allowOnly('GET, HEAD, OPTIONS'));
 
+  const { ingest } = parts;
+  if (ingest !== null) {
+    router.post(INGEST_PATH, (request, response) => {
+      gatekeeper.admitSender(factsOf(request));
+      ingest(request, response);
+    });
+  }
   router.use(['/api', '/metrics'], (request, response, next) => {
     response.set(API_HEADERS);
     if (request.method !== 'POST') gatekeeper.admitReader(factsOf(request));

@@ -1,5 +1,6 @@
 // JSON Schemas of the bodies, for the OpenAPI document. The words and types are those of the contract.
-import type { JsonSchema } from './parameters.js';
+import { CARRIER_IDS } from '../contract/call-record.js';
+import { type JsonSchema, MAX_EPOCH_MS } from './parameters.js';
 
 type Properties = { readonly [name: string]: JsonSchema };
 
@@ -8,11 +9,16 @@ const textOrNull: JsonSchema = { type: ['string', 'null'] };
 const flag: JsonSchema = { type: 'boolean' };
 const count: JsonSchema = { type: 'integer', minimum: 0 };
 const amount: JsonSchema = { type: 'number', minimum: 0 };
-const epochMs: JsonSchema = { type: 'number', description: 'Epoch milliseconds.' };
-const epochMsOrNull: JsonSchema = { type: ['number', 'null'], description: 'Epoch milliseconds.' };
-const millisecondsOrNull: JsonSchema = { type: ['number', 'null'], minimum: 0 };
-const money: JsonSchema = { type: 'number', description: 'US dollars.' };
-const moneyOrNull: JsonSchema = { type: ['number', 'null'], description: 'US dollars.' };
+const inTime: JsonSchema = { minimum: 0, maximum: MAX_EPOCH_MS, description: 'Epoch milliseconds.' };
+const epochMs: JsonSchema = { type: 'number', ...inTime };
+const epochMsOrNull: JsonSchema = { type: ['number', 'null'], ...inTime };
+const millisecondsOrNull: JsonSchema = { type: ['number', 'null'], minimum: 0, maximum: MAX_EPOCH_MS };
+/** Sums of many stay numbers. */
+const affordable: JsonSchema = { minimum: -1e9, maximum: 1e9, description: 'US dollars.' };
+const money: JsonSchema = { type: 'number', ...affordable };
+const moneyOrNull: JsonSchema = { type: ['number', 'null'], ...affordable };
+/** Ids and names of processes as senders give them. */
+const name: JsonSchema = { type: 'string', pattern: '^[\\w.~-]{1,128}$' };
 
 function words(...values: readonly string[]): JsonSchema {
   return { type: 'string', enum: values };
@@ -66,7 +72,7 @@ const transferResult = words('connected', 'busy', 'no-answer', 'failed');
 
 const identity: Properties = {
   carrierCallId: textOrNull,
-  carrier: text,
+  carrier: words(...CARRIER_IDS),
   direction: words('inbound', 'outbound'),
   caller: text,
   callee: text,
@@ -144,17 +150,31 @@ const FACTS: { readonly [type: string]: Properties } = {
 /** What a fact may do without. */
 const OPTIONAL: { readonly [type: string]: readonly string[] } = { 'cost.updated': ['turn'] };
 
-function factSchemas(): JsonSchema[] {
-  const envelope: Properties = {
-    callId: text,
-    nodeId: text,
-    seq: { type: 'integer', minimum: 1 },
-    at: epochMs,
-  };
-  return Object.entries(FACTS).map(([type, properties]) =>
-    shape({ ...envelope, type: { const: type }, ...properties }, OPTIONAL[type]),
-  );
-}
+const seq: JsonSchema = { type: 'integer', minimum: 1, maximum: 2 ** 31 };
+
+/** The facts with their envelope, by type. */
+export const FACT_SCHEMAS: ReadonlyMap<string, JsonSchema> = new Map(
+  Object.entries(FACTS).map(([type, properties]) => [
+    type,
+    shape(
+      { callId: text, nodeId: text, seq, at: epochMs, type: { const: type }, ...properties },
+      OPTIONAL[type],
+    ),
+  ]),
+);
+
+/** Facts that one batch may bring. */
+export const MAX_INGEST_EVENTS = 5000;
+
+/** What every fact that a sender brings has, of whatever version it is. */
+const ingestEnvelope: Properties = {
+  callId: name,
+  nodeId: name,
+  seq,
+  at: epochMs,
+  type: text,
+  after: { type: 'integer', minimum: 0, maximum: 2 ** 31 },
+};
 
 /** `components.schemas` of the document. */
 export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
@@ -184,7 +204,7 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
     aggregates: ref('Aggregates'),
     controls: flag,
   }),
-  CallEvent: { oneOf: factSchemas() },
+  CallEvent: { oneOf: [...FACT_SCHEMAS.values()] },
   CallProviders: shape({ engine: textOrNull, stt: textOrNull, llm: textOrNull, tts: textOrNull }),
   TranscriptEntry: shape(
     {
@@ -249,6 +269,41 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
   }),
   CallFailure: shape({ code: text, message: text }),
   TransferRequest: shape({ to: { type: 'string', pattern: '^\\+[1-9]\\d{1,14}$' } }),
+  IngestEvent: {
+    type: 'object',
+    description: 'A CallEvent, and the `seq` of the fact of the call before it (`after`, default `seq` - 1).',
+    properties: ingestEnvelope,
+    required: ['callId', 'nodeId', 'seq', 'at', 'type'],
+  },
+  IngestBatch: {
+    type: 'object',
+    description: 'Fields that are not known here are ignored.',
+    properties: {
+      nodeId: name,
+      calls: {
+        ...listOf(shape({ callId: name, nodeId: name, endedAt: epochMsOrNull })),
+        maxItems: 500,
+      },
+      events: { ...listOf(ref('IngestEvent')), maxItems: MAX_INGEST_EVENTS },
+    },
+    required: ['nodeId', 'calls', 'events'],
+  },
+  IngestAnswer: shape({
+    dashboardId: text,
+    accepted: count,
+    duplicates: count,
+    refused: listOf(
+      shape(
+        {
+          index: count,
+          reason: words('gap', 'invalid', 'unknown-type', 'no-call', 'limit'),
+          message: text,
+        },
+        ['message'],
+      ),
+    ),
+    calls: listOf(shape({ callId: text, nodeId: text, seq: count, ended: flag, wanted: flag })),
+  }),
   CommandAccepted: shape({ callId: text }),
   Error: shape({ error: shape({ code: text, message: text }) }),
 };

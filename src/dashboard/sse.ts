@@ -5,7 +5,7 @@ import { LimitError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { EventBus } from '../events/bus.js';
 import type { CallStore } from '../stores/call-store.js';
-import { Breather } from './breather.js';
+import { Breather, type Piece } from './breather.js';
 import { ReplayRing, type RingBounds, type StampedEvent } from './replay-ring.js';
 import { readSnapshot, snapshotPieces } from './snapshot.js';
 
@@ -68,12 +68,14 @@ interface Reader {
   allowance: number;
   /** A heartbeat found the opening where it was. */
   stands: boolean;
+  /** What its snapshot says of commands. */
+  readonly controls: boolean;
 }
 
 /** One event stream for all readers. Each fact is serialized once, and no reader makes the one who publishes wait. */
 export class EventFeed {
   readonly #parts: EventFeedParts;
-  readonly #ring: ReplayRing;
+  #ring: ReplayRing;
   readonly #readers = new Set<Reader>();
   readonly #maxBacklogBytes: number;
   readonly #unsubscribe: () => void;
@@ -85,7 +87,7 @@ export class EventFeed {
   constructor(parts: EventFeedParts) {
     this.#parts = parts;
     this.#maxBacklogBytes = parts.maxBacklogBytes ?? MAX_BACKLOG_BYTES;
-    this.#ring = new ReplayRing(randomBytes(6).toString('hex'), { ...RING_BOUNDS, ...parts.ring });
+    this.#ring = this.#createRing();
     this.#unsubscribe = parts.bus.subscribe((event) => {
       this.#ring.push(event);
       this.#startRound();
@@ -119,6 +121,7 @@ export class EventFeed {
       known: new Map(),
       allowance: this.#maxBacklogBytes,
       stands: false,
+      controls: options.controls,
     };
     const leave = () => this.#remove(reader);
     if (this.#closed) {
@@ -130,9 +133,20 @@ export class EventFeed {
     sink.write(`retry: ${RETRY_MS}\n\n`);
     const { lastEventId } = options;
     const position = lastEventId === null ? null : this.#ring.positionOf(lastEventId);
-    if (position === null) void this.#sendSnapshot(reader, options.controls);
+    if (position === null) void this.#sendSnapshot(reader);
     else this.#begin(reader, this.#ring.after(position));
     return leave;
+  }
+
+  /** Starts every reader anew, with a snapshot: a fact that was sent has turned out to be none. Nobody resumes behind it. */
+  refresh(): void {
+    this.#ring = this.#createRing();
+    for (const reader of this.#readers) {
+      // One that is in its opening begins again by itself.
+      if (!reader.live) continue;
+      reader.live = false;
+      void this.#sendSnapshot(reader);
+    }
   }
 
   /** Ends every stream, each with all that was published. Idempotent. */
@@ -153,6 +167,10 @@ export class EventFeed {
     }
   }
 
+  #createRing(): ReplayRing {
+    return new ReplayRing(randomBytes(6).toString('hex'), { ...RING_BOUNDS, ...this.#parts.ring });
+  }
+
   #startRound(): void {
     if (this.#round !== null || this.#isSending || this.#readers.size === 0 || this.#closed) return;
     this.#round = this.#parts.clock.after(GATHER_MS, () => {
@@ -163,15 +181,17 @@ export class EventFeed {
 
   /** Brings every reader up to date, a few at a time. */
   async #sendRound(): Promise<void> {
-    const round = { target: this.#ring.newest, shared: new Map<number, Uint8Array>() };
+    const ring = this.#ring;
+    const round = { target: ring.newest, shared: new Map<number, Uint8Array>() };
     const breather = new Breather(this.#parts.clock);
     this.#isSending = true;
     for (const reader of [...this.#readers]) {
+      if (ring !== this.#ring) break;
       if (reader.live && this.#readers.has(reader)) this.#catchUp(reader, round);
       if (breather.isDue) await breather.breathe();
     }
     this.#isSending = false;
-    if (this.#ring.newest > round.target) this.#startRound();
+    if (ring !== this.#ring || ring.newest > round.target) this.#startRound();
   }
 
   /** Gives a live reader what it has not got. */
@@ -203,24 +223,21 @@ export class EventFeed {
     });
   }
 
-  async #sendSnapshot(reader: Reader, controls: boolean): Promise<void> {
-    const { store, clock, logger } = this.#parts;
+  async #sendSnapshot(reader: Reader): Promise<void> {
+    const { store, logger } = this.#parts;
     try {
-      const read = await readSnapshot(store, this.#ring);
-      if (!this.#readers.has(reader)) return;
-      if (read !== null) {
+      for (let ring = this.#ring; ; ring = this.#ring) {
+        const read = await readSnapshot(store, ring);
+        if (!this.#readers.has(reader)) return;
+        if (read === null) break;
         const [first] = read.news;
-        const id = this.#ring.idOf(first === undefined ? read.position : first.counter - 1);
-        const breather = new Breather(clock);
-        for (const piece of snapshotPieces(read, id, controls)) {
-          reader.stands = false;
-          reader.allowance += piece.length * 4;
-          if (!reader.sink.write(piece)) await isDrained(reader.sink);
-          if (breather.isDue) await breather.breathe();
-          if (!this.#readers.has(reader)) return;
-        }
+        const id = ring.idOf(first === undefined ? read.position : first.counter - 1);
+        await this.#sendPieces(reader, snapshotPieces(read, id, reader.controls));
+        if (!this.#readers.has(reader)) return;
+        // Everything was begun anew meanwhile: so is this.
+        if (ring !== this.#ring) continue;
         reader.known = read.known;
-        const since = this.#ring.after(read.position);
+        const since = ring.after(read.position);
         this.#begin(reader, since && [...read.news, ...this.#unknownTo(reader, since)]);
         return;
       }
@@ -228,6 +245,17 @@ export class EventFeed {
       logger.error(describeError(error), 'dashboard snapshot failed');
     }
     this.#cutOff(reader);
+  }
+
+  async #sendPieces(reader: Reader, pieces: Iterable<Piece>): Promise<void> {
+    const breather = new Breather(this.#parts.clock);
+    for (const piece of pieces) {
+      reader.stands = false;
+      reader.allowance += piece.length * 4;
+      if (!reader.sink.write(piece)) await isDrained(reader.sink);
+      if (breather.isDue) await breather.breathe();
+      if (!this.#readers.has(reader)) return;
+    }
   }
 
   /** The reader goes live in the tick in which it gets what it missed: nothing falls between. Null: it is too far behind. */

@@ -27,6 +27,7 @@ import { Agent } from './agent.js';
 import { type BudgetOptions, checkBudget } from './budget.js';
 import { checkCarrierNeeds } from './carrier-needs.js';
 import type { CheckedClientOptions } from './client.js';
+import { checkDashboardFeed, type DashboardFeed } from './dashboard-feed.js';
 import { checkPricing, stageNames } from './pricing.js';
 import { checkDataDir } from './storage.js';
 
@@ -62,6 +63,10 @@ export interface ServeOptions {
   dashboard?: boolean | undefined;
   /** Bearer token that protects page and API. @default open, with a warning */
   dashboardToken?: string | undefined;
+  /** Send the calls to a standalone dashboard elsewhere as well: its address, https unless it is on this machine. `false`: to none. Falls back to `OFFHOOK_DASHBOARD_URL`. @default the `offhook dashboard` of the same user on this machine, if one runs */
+  dashboardUrl?: string | false | undefined;
+  /** The token of the dashboard at `dashboardUrl`. Falls back to `OFFHOOK_DASHBOARD_TOKEN`. */
+  dashboardIngestToken?: string | undefined;
   /** Point the number's voice URL at this server when it starts; needs `webhookUrl` and the carrier's credentials. Ignored with `tunnel`. @default true */
   manageWebhook?: boolean | undefined;
   /** Open streams that one address may have, 1 or more. Behind a proxy all callers share one address unless `trustProxy` is set. @default 10 */
@@ -98,6 +103,8 @@ const SERVE_OPTIONS = [
   'voicemailMessage',
   'dashboard',
   'dashboardToken',
+  'dashboardUrl',
+  'dashboardIngestToken',
   'manageWebhook',
   'maxStreamsPerIp',
   'maxCalls',
@@ -108,7 +115,6 @@ const SERVE_OPTIONS = [
   'dataDir',
   'requireSignature',
 ];
-const LATER_SERVE_OPTIONS = ['dashboardUrl', 'dashboardIngestToken'];
 
 /** Options of `serve` with defaults filled in. */
 export interface CheckedServeOptions {
@@ -124,6 +130,7 @@ export interface CheckedServeOptions {
   readonly callbacks: CallCallbacks;
   readonly dashboard: boolean;
   readonly dashboardToken: string | undefined;
+  readonly dashboardFeed: DashboardFeed;
   readonly manageWebhook: boolean;
   readonly maxStreamsPerIp: number;
   readonly maxCalls: number | undefined;
@@ -139,7 +146,7 @@ export interface CheckedServeOptions {
 export function checkServeOptions(options: ServeOptions, client: CheckedClientOptions): CheckedServeOptions {
   const where = 'serve()';
   requireObject(options, where);
-  checkNames(options, { known: SERVE_OPTIONS, later: LATER_SERVE_OPTIONS }, where);
+  checkNames(options, { known: SERVE_OPTIONS, later: [] }, where);
   const { agent, logger, onCallStart, onCallEnd, onTranscript, onMetrics } = options;
   if (!(agent instanceof Agent)) {
     const code = agent === undefined ? 'CONFIG_MISSING' : 'CONFIG_INVALID';
@@ -187,6 +194,7 @@ export function checkServeOptions(options: ServeOptions, client: CheckedClientOp
     callbacks,
     dashboard: checkBoolean('dashboard', options.dashboard, true),
     dashboardToken: checkText('dashboardToken', options.dashboardToken),
+    dashboardFeed: checkDashboardFeed(options),
     manageWebhook: checkBoolean('manageWebhook', options.manageWebhook, true),
     maxStreamsPerIp: checkNumber('maxStreamsPerIp', options.maxStreamsPerIp, { ...many, fallback: 10 }),
     maxCalls: checkNumber('maxCalls', options.maxCalls, { ...many, fallback: undefined }),

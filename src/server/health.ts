@@ -1,10 +1,12 @@
 // Two questions of a load balancer: does the process live, and may it be sent more calls.
 import type { RequestHandler } from 'express';
 
-/** The process answers. Never needs a token. */
-export const healthHandler: RequestHandler = (_request, response) => {
-  response.json({ status: 'ok', mode: 'local' });
-};
+/** The process answers: a phone server is `local`, a dashboard in a process of its own `dashboard`. Never needs a token. */
+export function createHealthHandler(mode: 'local' | 'dashboard'): RequestHandler {
+  return (_request, response) => {
+    response.json({ status: 'ok', mode });
+  };
+}
 
 /** 200, or 503 while no further call is taken. */
 export function createReadyHandler(isReady: () => boolean): RequestHandler {

@@ -1,27 +1,20 @@
 // The doors of the house: assembles routes and streams, listens, and closes in order. Decides nothing about calls.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
-import express, { type Express, type RequestHandler } from 'express';
+import type { Express, RequestHandler } from 'express';
 import type { Clock } from '../base/clock.js';
-import { ConfigError, RequestError } from '../base/errors.js';
+import { ConfigError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { Meters } from '../base/meters.js';
 import type { CallDesk } from '../calls/call-desk.js';
 import type { Carrier, WebhookDoor } from '../carriers/carrier.js';
 import { ConnectionLimit, type ProxyTrust } from './connection-limit.js';
 import { declineUpgrade, isDeclinable } from './declined-upgrade.js';
-import { createErrorHandler, notFoundHandler, toErrorAnswer } from './error-handler.js';
-import { createReadyHandler, healthHandler } from './health.js';
-import { StreamDoor, writeAnswer } from './streams.js';
+import { createErrorHandler, notFoundHandler } from './error-handler.js';
+import { createHealthHandler, createReadyHandler } from './health.js';
+import { answerClientError, bind, createApp, HTTP_TIMEOUTS, type TrustProxy } from './http.js';
+import { StreamDoor } from './streams.js';
 import { createWebhookRouter } from './webhooks.js';
-
-/** A client has this long for its headers, and for its whole request. */
-const HEADERS_TIMEOUT_MS = 10_000;
-const REQUEST_TIMEOUT_MS = 30_000;
-const TIMEOUT_CHECK_MS = 2_000;
-/** Longer than common proxies keep an idle connection, so that they never send into one that closes. */
-const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 
 const CLOSE_GOING_AWAY = 1001;
 const SHUTDOWN_REASON = 'Server shutting down';
@@ -33,9 +26,6 @@ export interface DashboardMount {
   /** Ends its event streams. Idempotent. */
   close(): void;
 }
-
-/** Values of Express's `trust proxy`. */
-export type TrustProxy = boolean | number | string | string[];
 
 /** What a server is made of. */
 export interface PhoneServerOptions {
@@ -168,7 +158,7 @@ class HttpPhoneServer implements PhoneServer {
       });
       next();
     });
-    app.get('/health', healthHandler);
+    app.get('/health', createHealthHandler('local'));
     app.get(
       '/ready',
       createReadyHandler(() => !this.#isFull(() => 0)),
@@ -194,15 +184,7 @@ class HttpPhoneServer implements PhoneServer {
   }
 
   #createHttp(app: Express): Server {
-    const http = createServer(
-      {
-        headersTimeout: HEADERS_TIMEOUT_MS,
-        requestTimeout: REQUEST_TIMEOUT_MS,
-        connectionsCheckingInterval: TIMEOUT_CHECK_MS,
-        keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
-      },
-      app,
-    );
+    const http = createServer(HTTP_TIMEOUTS, app);
     http.on('connection', (socket) => {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
@@ -214,68 +196,4 @@ class HttpPhoneServer implements PhoneServer {
     http.on('clientError', answerClientError);
     return http;
   }
-}
-
-function createApp(trustProxy: TrustProxy): Express {
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.enable('case sensitive routing');
-  app.enable('strict routing');
-  try {
-    app.set('trust proxy', trustProxy);
-  } catch (cause) {
-    throw new ConfigError(
-      'CONFIG_INVALID',
-      'trustProxy must be true, false, a number of proxies, or their addresses.',
-      {
-        cause,
-      },
-    );
-  }
-  return app;
-}
-
-function bind(http: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const fail = (error: NodeJS.ErrnoException) => reject(toListenError(error, port, host));
-    http.once('error', fail);
-    http.listen(port, host, () => {
-      http.off('error', fail);
-      resolve();
-    });
-  });
-}
-
-function toListenError(cause: NodeJS.ErrnoException, port: number, host: string): Error {
-  if (cause.code === 'EADDRINUSE') {
-    return new ConfigError(
-      'CONFIG_PORT_IN_USE',
-      `Port ${port} is in use by another program: stop it, or choose another port (the option port; on a command line --port or PORT).`,
-      { cause },
-    );
-  }
-  return new ConfigError(
-    'CONFIG_INVALID',
-    `The server cannot listen on ${host} port ${port} (${cause.code}).`,
-    {
-      cause,
-    },
-  );
-}
-
-/** What is no HTTP, or comes too slowly: one answer, and the connection is over. */
-function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const { body } = toErrorAnswer(
-    new RequestError('REQUEST_INVALID', 'The request is malformed, or came too slowly.'),
-  );
-  const statuses: Readonly<Record<string, number>> = {
-    HPE_HEADER_OVERFLOW: 431,
-    ERR_HTTP_REQUEST_TIMEOUT: 408,
-  };
-  writeAnswer(socket, statuses[error.code ?? ''] ?? 400, {}, JSON.stringify(body));
 }

@@ -8,7 +8,7 @@ import { MemoryStore } from './memory-store.js';
 import { StoreError } from '../base/errors.js';
 
 /** Processes that may run beside each other in one data folder: each has a folder of its own in it. */
-export type StoreRole = 'server' | 'dashboard' | 'demo';
+export type StoreRole = 'server' | 'dashboard';
 
 export interface StoreLocation {
   /** False keeps calls in memory only. */

@@ -5,7 +5,8 @@ import type { Response } from 'express';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
 import { ConfigError } from '../../src/base/errors.js';
-import type { DashboardMount, TrustProxy } from '../../src/server/server.js';
+import type { TrustProxy } from '../../src/server/http.js';
+import type { DashboardMount } from '../../src/server/server.js';
 import {
   closeOf,
   createServer,

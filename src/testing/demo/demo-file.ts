@@ -1,10 +1,8 @@
 // How a demo tells other programs of the same user what its carrier would know: a private file, named by the port.
-import { lstat, mkdir, open, readFile, rm } from 'node:fs/promises';
-import { rmSync, type Stats } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { lstat, open, readFile, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { readEnv } from '../../base/env.js';
-import { ConfigError } from '../../base/errors.js';
+import { isPrivate, isPrivateFolder, openPrivateFolder, userFolder } from '../../base/user-folder.js';
 
 /** What the carrier of a running demo knows. */
 export interface DemoFacts {
@@ -23,31 +21,9 @@ export interface DemoFile {
   remove(): void;
 }
 
-/** Folder of the user: `$XDG_RUNTIME_DIR/offhook`, else in the temporary folder under the user's id. */
-export function demoFileFolder(): string {
-  const runtime = readEnv('XDG_RUNTIME_DIR');
-  if (runtime !== undefined) return join(runtime, 'offhook');
-  const { uid, username } = userInfo();
-  return join(tmpdir(), `offhook-${uid >= 0 ? uid : username}`);
-}
-
-/** True when nobody but this user can read or replace it. On Windows the profile's own access rules do that. */
-function isPrivate(stats: Stats): boolean {
-  const uid = process.getuid?.();
-  return uid === undefined || (stats.uid === uid && (stats.mode & 0o077) === 0);
-}
-
-async function openFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const stats = await lstat(folder);
-  if (!stats.isDirectory() || !isPrivate(stats)) {
-    throw new ConfigError('CONFIG_INVALID', `${folder} must be a folder that only you can open (mode 0700).`);
-  }
-}
-
 /** Writes the file with mode 0600 into a folder with mode 0700. @throws ConfigError when somebody else owns the folder. */
-export async function writeDemoFile(facts: DemoFacts, folder = demoFileFolder()): Promise<DemoFile> {
-  await openFolder(folder);
+export async function writeDemoFile(facts: DemoFacts, folder = userFolder()): Promise<DemoFile> {
+  await openPrivateFolder(folder);
   const path = join(folder, `demo-${facts.port}.json`);
   await rm(path, { force: true });
   // `wx` refuses to follow what somebody may have put in its place.
@@ -80,12 +56,11 @@ function isFacts(value: unknown): value is DemoFacts {
 }
 
 /** The facts of the demo that runs on this port of this machine; undefined when there is none, or its file is not private. */
-export async function findDemo(port: number, folder = demoFileFolder()): Promise<DemoFacts | undefined> {
+export async function findDemo(port: number, folder = userFolder()): Promise<DemoFacts | undefined> {
   const path = join(folder, `demo-${port}.json`);
   try {
-    const [folderStats, stats] = await Promise.all([lstat(folder), lstat(path)]);
-    if (!folderStats.isDirectory() || !stats.isFile() || !isPrivate(folderStats) || !isPrivate(stats))
-      return undefined;
+    const [isOwnFolder, stats] = await Promise.all([isPrivateFolder(folder), lstat(path)]);
+    if (!isOwnFolder || !stats.isFile() || !isPrivate(stats)) return undefined;
     const facts: unknown = JSON.parse(await readFile(path, 'utf8'));
     return isFacts(facts) && facts.port === port && isRunning(facts.processId) ? facts : undefined;
   } catch {

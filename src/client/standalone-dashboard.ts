@@ -1,0 +1,89 @@
+// A dashboard in a process of its own: composes store, ingest, page and doors, and closes them in order.
+import { type Clock, systemClock } from '../base/clock.js';
+import type { SocketPlace } from '../base/dashboard-socket.js';
+import { OffhookError } from '../base/errors.js';
+import { describeError, type Logger } from '../base/log.js';
+import { createDashboard, type Dashboard } from '../dashboard/index.js';
+import { Ingest } from '../dashboard/ingest.js';
+import { createIngestEndpoint } from '../dashboard/ingest-endpoint.js';
+import { Senders } from '../dashboard/ingest-senders.js';
+import { LostCallWatch } from '../dashboard/lost-call-watch.js';
+import { SupposingStore } from '../dashboard/lost-calls.js';
+import { EventBus } from '../events/bus.js';
+import { createDashboardServer } from '../server/dashboard-server.js';
+import { type IngestSocket, openIngestSocket } from '../server/ingest-socket.js';
+import { createIngestListener } from '../server/ingest-listener.js';
+import type { CallStore } from '../stores/call-store.js';
+
+export interface StandaloneDashboardOptions {
+  readonly port: number;
+  readonly host: string;
+  /** Protects page, API and ingest over the network. Without it nothing is taken over the network. */
+  readonly token: string | undefined;
+  /** Where servers of the same user find it. */
+  readonly socket: SocketPlace;
+  /** Takes the facts, and is closed with the dashboard. Must not take calls that are up for lost when it is opened. */
+  readonly store: CallStore;
+  readonly logger: Logger;
+  readonly clock?: Clock;
+}
+
+export interface StandaloneDashboard {
+  readonly port: number;
+  /** The socket that servers find; null where there is none, and `socketTrouble` says why. */
+  readonly socketPath: string | null;
+  readonly socketTrouble: string | null;
+  /** Idempotent, never rejects. */
+  close(): Promise<void>;
+}
+
+/** Resolves when it listens. @throws ConfigError for a port or host that cannot be had; nothing is left open then. */
+export async function openStandaloneDashboard(
+  options: StandaloneDashboardOptions,
+): Promise<StandaloneDashboard> {
+  const { host, token, store, logger, clock = systemClock } = options;
+  const bus = new EventBus(logger);
+  const senders = new Senders(clock);
+  const onCorrection = () => dashboard.refresh();
+  const watch = new LostCallWatch({ store, bus, senders, clock, logger, onCorrection });
+  const ingest = createIngestEndpoint(new Ingest({ store, bus, senders, watch }), logger);
+  const dashboard: Dashboard = createDashboard({
+    store: new SupposingStore(store, senders),
+    bus,
+    controls: null,
+    token,
+    ingest,
+    allowedHosts: [host],
+    logger,
+    clock,
+  });
+  const server = createDashboardServer({ dashboard, logger });
+  let socket: IngestSocket | undefined;
+  let closing: Promise<void> | undefined;
+  const shutDown = async () => {
+    await Promise.all([server.close(), socket?.close()]);
+    watch.close();
+    await store.close().catch((error: unknown) => {
+      logger.error(describeError(error), 'store not closed cleanly');
+    });
+  };
+  const close = () => {
+    closing ??= shutDown();
+    return closing;
+  };
+  try {
+    const port = await server.listen(options.port, host);
+    let socketTrouble: string | null = null;
+    try {
+      socket = await openIngestSocket(options.socket, createIngestListener(ingest));
+    } catch (error) {
+      // A dashboard that servers do not find by themselves is still one that they can be told of.
+      if (!OffhookError.isInstance(error)) throw error;
+      socketTrouble = error.message;
+    }
+    return { port, socketPath: socket?.path ?? null, socketTrouble, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

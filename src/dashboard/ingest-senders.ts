@@ -1,0 +1,98 @@
+// The processes that feed a dashboard: when each was heard from last, and how much that is active it may have here.
+import type { Clock } from '../base/clock.js';
+
+/** A process that is silent for so long is taken for dead, in milliseconds. Senders give a sign of life every ten seconds. */
+export const LOST_AFTER_MS = 45_000;
+
+/** Bounds of what one process may have active here, and of the number of processes. */
+export interface SenderBounds {
+  senders: number;
+  activeCalls: number;
+  /** JSON characters of the facts of active calls, of one call and of all calls of a process. */
+  callLength: number;
+  activeLength: number;
+}
+
+const BOUNDS: SenderBounds = {
+  senders: 256,
+  activeCalls: 2000,
+  callLength: 8 * 1024 * 1024,
+  activeLength: 64 * 1024 * 1024,
+};
+
+interface Sender {
+  heardAt: number;
+  heardAtWall: number;
+  /** Length of what is here of its active calls, by call. */
+  readonly active: Map<string, number>;
+  activeLength: number;
+}
+
+/** Processes by their id. The one that was silent the longest is forgotten first. */
+export class Senders {
+  readonly #clock: Clock;
+  readonly #bounds: SenderBounds;
+  readonly #senders = new Map<string, Sender>();
+  readonly #started: Pick<Sender, 'heardAt' | 'heardAtWall'>;
+
+  constructor(clock: Clock, bounds: Partial<SenderBounds> = {}) {
+    this.#clock = clock;
+    this.#bounds = { ...BOUNDS, ...bounds };
+    this.#started = { heardAt: clock.now(), heardAtWall: clock.wallNow() };
+  }
+
+  /** Processes that are remembered. */
+  get count(): number {
+    return this.#senders.size;
+  }
+
+  /** A sign of life. */
+  hear(nodeId: string): void {
+    const sender = this.#find(nodeId);
+    sender.heardAt = this.#clock.now();
+    sender.heardAtWall = this.#clock.wallNow();
+    this.#senders.delete(nodeId);
+    this.#senders.set(nodeId, sender);
+  }
+
+  /**
+   * How long a process has been silent, and since when (epoch milliseconds); null while it counts as alive. One that never spoke may
+   * have spoken to the dashboard that was here before: it has as long as all others from our start on.
+   */
+  silence(nodeId: string): { forMs: number; since: number } | null {
+    const { heardAt, heardAtWall } = this.#senders.get(nodeId) ?? this.#started;
+    const forMs = this.#clock.now() - heardAt;
+    return forMs < LOST_AFTER_MS ? null : { forMs, since: heardAtWall };
+  }
+
+  /** Counts a fact of an active call. False when the process has too much that is active: the fact is then not to be taken. */
+  charge(nodeId: string, callId: string, length: number): boolean {
+    const sender = this.#find(nodeId);
+    const before = sender.active.get(callId);
+    const { activeCalls, callLength, activeLength } = this.#bounds;
+    if (before === undefined && sender.active.size >= activeCalls) return false;
+    if ((before ?? 0) + length > callLength || sender.activeLength + length > activeLength) return false;
+    sender.active.set(callId, (before ?? 0) + length);
+    sender.activeLength += length;
+    return true;
+  }
+
+  /** A call is over: it counts no more. */
+  release(nodeId: string, callId: string): void {
+    const sender = this.#senders.get(nodeId);
+    const length = sender?.active.get(callId);
+    if (sender === undefined || length === undefined) return;
+    sender.active.delete(callId);
+    sender.activeLength -= length;
+  }
+
+  #find(nodeId: string): Sender {
+    const known = this.#senders.get(nodeId);
+    if (known !== undefined) return known;
+    const sender: Sender = { ...this.#started, active: new Map(), activeLength: 0 };
+    this.#senders.set(nodeId, sender);
+    const [oldest] = this.#senders.keys();
+    if (this.#senders.size > this.#bounds.senders && oldest !== undefined) this.#senders.delete(oldest);
+    return sender;
+  }
+}

@@ -1,0 +1,113 @@
+// Calls whose process is silent, as readers see them: over, `process-lost`. That is a supposition, so the store does not hear of it
+// until it is a day old: a process that comes back finds its calls as it left them.
+import type { CallEventOf } from '../contract/call-event.js';
+import type { CallRecord } from '../contract/call-record.js';
+import type { Aggregates } from '../contract/dashboard-api.js';
+import { reduceCall } from '../events/reduce.js';
+import { aggregate } from '../events/summarize.js';
+import type { CallPage, CallQuery, CallStore } from '../stores/call-store.js';
+import type { Senders } from './ingest-senders.js';
+
+const PAGE_SIZE = 500;
+
+/** The end that is supposed of a call whose process is silent; undefined while it is alive, and for a call that is over. */
+export function supposedEnd(record: CallRecord, senders: Senders): CallEventOf<'call.ended'> | undefined {
+  const silence = record.status === 'completed' ? null : senders.silence(record.nodeId);
+  if (silence === null) return undefined;
+  const { callId, nodeId, seq, answeredAt, startedAt, media } = record;
+  return {
+    callId,
+    nodeId,
+    seq: seq + 1,
+    at: Math.max(silence.since, answeredAt ?? startedAt),
+    type: 'call.ended',
+    endReason: 'process-lost',
+    outcome: answeredAt === null ? 'failed' : 'answered',
+    error: null,
+    media,
+  };
+}
+
+/** A store for readers, on top of the one that the facts go to. */
+export class SupposingStore implements CallStore {
+  readonly #facts: CallStore;
+  readonly #senders: Senders;
+
+  constructor(facts: CallStore, senders: Senders) {
+    this.#facts = facts;
+    this.#senders = senders;
+  }
+
+  append(...args: Parameters<CallStore['append']>): Promise<void> {
+    return this.#facts.append(...args);
+  }
+
+  async get(callId: string): Promise<CallRecord | undefined> {
+    const record = await this.#facts.get(callId);
+    return record === undefined ? undefined : this.#show(record);
+  }
+
+  async list(query: CallQuery): Promise<CallPage> {
+    if (query.status !== undefined && (await this.#hasLost())) {
+      return this.#listByShown(query);
+    }
+    const page = await this.#facts.list(query);
+    return { ...page, calls: page.calls.map((record) => this.#show(record)) };
+  }
+
+  async active(): Promise<CallRecord[]> {
+    return (await this.#facts.active()).filter((record) => !this.#isLost(record));
+  }
+
+  async aggregates(): Promise<Aggregates> {
+    if (!(await this.#hasLost())) return this.#facts.aggregates();
+    return aggregate(await this.#all({ limit: PAGE_SIZE }));
+  }
+
+  close(): Promise<void> {
+    return this.#facts.close();
+  }
+
+  #show(record: CallRecord): CallRecord {
+    const end = supposedEnd(record, this.#senders);
+    return end === undefined ? record : reduceCall(record, end);
+  }
+
+  #isLost(record: CallRecord): boolean {
+    return supposedEnd(record, this.#senders) !== undefined;
+  }
+
+  async #hasLost(): Promise<boolean> {
+    return (await this.#facts.active()).some((record) => this.#isLost(record));
+  }
+
+  /** The status that is shown is not one that the store could select by. */
+  async #listByShown({ status, ...query }: CallQuery): Promise<CallPage> {
+    const calls: CallRecord[] = [];
+    let cursor: string | null | undefined = query.cursor;
+    while (cursor !== null && calls.length < query.limit) {
+      const rest: CallQuery = { ...query, limit: query.limit - calls.length };
+      const page = await this.#facts.list(cursor === undefined ? rest : { ...rest, cursor });
+      calls.push(...page.calls.map((record) => this.#show(record)).filter((call) => call.status === status));
+      cursor = page.nextCursor;
+    }
+    const { cursor: _cursor, ...everything } = query;
+    const total = (await this.#all(everything)).filter((call) => call.status === status).length;
+    return { calls, nextCursor: cursor ?? null, total };
+  }
+
+  async #all(query: CallQuery): Promise<CallRecord[]> {
+    const records: CallRecord[] = [];
+    let cursor: string | null | undefined;
+    while (cursor !== null) {
+      const page: CallPage = await this.#facts.list({
+        ...query,
+        limit: PAGE_SIZE,
+        ...(cursor === undefined ? {} : { cursor }),
+      });
+      records.push(...page.calls);
+      cursor = page.nextCursor;
+    }
+    return records.map((record) => this.#show(record));
+  }
+}

@@ -1,0 +1,66 @@
+// The door of a dashboard in a process of its own: page and API on a port. No calls, no streams.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { RequestHandler } from 'express';
+import type { Logger } from '../base/log.js';
+import { createErrorHandler, notFoundHandler } from './error-handler.js';
+import { createHealthHandler, createReadyHandler } from './health.js';
+import { answerClientError, bind, createApp, HTTP_TIMEOUTS } from './http.js';
+import type { DashboardMount } from './server.js';
+
+/** Requests that are being answered have so long, in milliseconds. */
+const DRAIN_MS = 2000;
+
+export interface DashboardServerOptions {
+  readonly dashboard: DashboardMount;
+  readonly logger: Logger;
+}
+
+export interface DashboardServer {
+  /** Resolves with the port when it listens. @throws ConfigError for a port or host that cannot be had. */
+  listen(port: number, host: string): Promise<number>;
+  /** Stops listening, ends the event streams, and cuts what is left after two seconds. Idempotent, never rejects. */
+  close(): Promise<void>;
+}
+
+export function createDashboardServer({ dashboard, logger }: DashboardServerOptions): DashboardServer {
+  let closing: Promise<void> | undefined;
+  const app = createApp(false);
+  app.use(setHeaders);
+  app.get('/health', createHealthHandler('dashboard'));
+  app.get(
+    '/ready',
+    createReadyHandler(() => closing === undefined),
+  );
+  app.use(dashboard.handler);
+  app.use(notFoundHandler);
+  app.use(createErrorHandler(logger));
+  const http = createServer(HTTP_TIMEOUTS, app);
+  http.on('clientError', answerClientError);
+  return {
+    async listen(port, host) {
+      await bind(http, port, host);
+      return (http.address() as AddressInfo).port;
+    },
+    close() {
+      closing ??= shutDown(http, dashboard);
+      return closing;
+    },
+  };
+}
+
+const setHeaders: RequestHandler = (_request, response, next) => {
+  response.set({ 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' });
+  next();
+};
+
+async function shutDown(http: Server, dashboard: DashboardMount): Promise<void> {
+  const isClosed = new Promise<void>((resolve) => {
+    http.close(() => resolve());
+  });
+  dashboard.close();
+  http.closeIdleConnections();
+  const cut = setTimeout(() => http.closeAllConnections(), DRAIN_MS);
+  await isClosed;
+  clearTimeout(cut);
+}

@@ -1,0 +1,87 @@
+// What every HTTP server of the house has in common: its time limits, its Express app, how it binds, what it says to garbage.
+import type { Server, ServerOptions } from 'node:http';
+import type { Duplex } from 'node:stream';
+import express, { type Express } from 'express';
+import { ConfigError, RequestError } from '../base/errors.js';
+import { toErrorAnswer } from './error-handler.js';
+import { writeAnswer } from './streams.js';
+
+/**
+ * A client has ten seconds for its headers, and thirty for its whole request. An idle connection is kept longer than common proxies
+ * keep it, so that they never send into one that closes.
+ */
+export const HTTP_TIMEOUTS: ServerOptions = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  connectionsCheckingInterval: 2_000,
+  keepAliveTimeout: 65_000,
+};
+
+/** Values of Express's `trust proxy`. */
+export type TrustProxy = boolean | number | string | string[];
+
+/** @throws ConfigError for a `trustProxy` that Express does not know. */
+export function createApp(trustProxy: TrustProxy): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.enable('case sensitive routing');
+  app.enable('strict routing');
+  try {
+    app.set('trust proxy', trustProxy);
+  } catch (cause) {
+    throw new ConfigError(
+      'CONFIG_INVALID',
+      'trustProxy must be true, false, a number of proxies, or their addresses.',
+      {
+        cause,
+      },
+    );
+  }
+  return app;
+}
+
+/** Resolves when it listens. @throws ConfigError for a port or host that cannot be had. */
+export function bind(http: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: NodeJS.ErrnoException) => reject(toListenError(error, port, host));
+    http.once('error', fail);
+    http.listen(port, host, () => {
+      http.off('error', fail);
+      resolve();
+    });
+  });
+}
+
+function toListenError(cause: NodeJS.ErrnoException, port: number, host: string): Error {
+  if (cause.code === 'EADDRINUSE') {
+    return new ConfigError(
+      'CONFIG_PORT_IN_USE',
+      `Port ${port} is in use by another program: stop it, or choose another port (the option port; on a command line --port or PORT).`,
+      { cause },
+    );
+  }
+  return new ConfigError(
+    'CONFIG_INVALID',
+    `The server cannot listen on ${host} port ${port} (${cause.code}).`,
+    {
+      cause,
+    },
+  );
+}
+
+/** What is no HTTP, or comes too slowly: one answer, and the connection is over. */
+export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const { body } = toErrorAnswer(
+    new RequestError('REQUEST_INVALID', 'The request is malformed, or came too slowly.'),
+  );
+  const statuses: Readonly<Record<string, number>> = {
+    HPE_HEADER_OVERFLOW: 431,
+    ERR_HTTP_REQUEST_TIMEOUT: 408,
+  };
+  writeAnswer(socket, statuses[error.code ?? ''] ?? 400, {}, JSON.stringify(body));
+}

@@ -1,0 +1,116 @@
+// The socket on which servers of the same user bring their calls. The folder it stands in lets nobody else near it, so nobody is asked
+// for a token.
+import { chmod, rm } from 'node:fs/promises';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { connect } from 'node:net';
+import { ConfigError } from '../base/errors.js';
+import type { SocketPlace } from '../base/dashboard-socket.js';
+import { openPrivateFolder } from '../base/user-folder.js';
+import { answerClientError, HTTP_TIMEOUTS } from './http.js';
+
+/** Longest path of a Unix domain socket that every system takes, in bytes. Source: sockaddr_un of macOS, 104 with the end. */
+const MAX_PATH_BYTES = 103;
+const PROBE_MS = 1000;
+
+/** A socket that listens. */
+export interface IngestSocket {
+  readonly path: string;
+  /** Ends every connection. Idempotent. */
+  close(): Promise<void>;
+}
+
+/**
+ * Listens. A socket that a dead process left is replaced.
+ * @throws ConfigError CONFIG_CONFLICT when another process of the user listens there, CONFIG_INVALID when nobody can.
+ */
+export async function openIngestSocket(place: SocketPlace, listener: RequestListener): Promise<IngestSocket> {
+  const { path, folder } = place;
+  if (folder !== null) await prepare(path, folder);
+  const http = createServer(HTTP_TIMEOUTS, listener);
+  http.on('clientError', answerClientError);
+  await listen(http, place);
+  if (folder !== null) await chmod(path, 0o600);
+  let closing: Promise<void> | undefined;
+  return {
+    path,
+    close() {
+      closing ??= new Promise((resolve) => {
+        http.close(() => resolve());
+        http.closeAllConnections();
+      });
+      return closing;
+    },
+  };
+}
+
+async function prepare(path: string, folder: string): Promise<void> {
+  if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
+    throw new ConfigError(
+      'CONFIG_INVALID',
+      `The path ${path} is too long for a socket: set XDG_RUNTIME_DIR to a folder with a shorter one.`,
+    );
+  }
+  try {
+    await openPrivateFolder(folder);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
+    throw new ConfigError('CONFIG_INVALID', `The folder ${folder} cannot be made (${code}).`, {
+      cause: error,
+    });
+  }
+}
+
+async function listen(http: Server, { path, folder }: SocketPlace): Promise<void> {
+  try {
+    await bindTo(http, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw toConfigError(error, path);
+    if (folder === null || (await isAlive(path))) throw inUse(error);
+    await rm(path, { force: true });
+    await bindTo(http, path).catch((again: unknown) => {
+      throw (again as NodeJS.ErrnoException).code === 'EADDRINUSE'
+        ? inUse(again)
+        : toConfigError(again, path);
+    });
+  }
+}
+
+function bindTo(http: Server, path: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    http.once('error', reject);
+    http.listen(path, () => {
+      http.off('error', reject);
+      resolve();
+    });
+  });
+}
+
+/** A socket file outlives its process: only a connection tells whether somebody is there. */
+function isAlive(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    const done = (isThere: boolean) => {
+      socket.destroy();
+      resolve(isThere);
+    };
+    socket.setTimeout(PROBE_MS, () => done(true));
+    socket.once('connect', () => done(true));
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      done(error.code !== 'ECONNREFUSED' && error.code !== 'ENOENT');
+    });
+  });
+}
+
+function inUse(cause: unknown): ConfigError {
+  return new ConfigError(
+    'CONFIG_CONFLICT',
+    'Another dashboard of yours runs already, and it is the one that servers find by themselves.',
+    { cause },
+  );
+}
+
+function toConfigError(cause: unknown, path: string): ConfigError {
+  const code = (cause as NodeJS.ErrnoException).code ?? 'unknown';
+  return new ConfigError('CONFIG_INVALID', `No socket can be opened at ${path} (${code}).`, { cause });
+}

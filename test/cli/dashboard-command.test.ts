@@ -1,0 +1,118 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.js';
+import { dashboardSocket } from '../../src/base/dashboard-socket.js';
+import { runCli } from '../../src/cli/program.js';
+import { MemoryStore } from '../../src/stores/memory-store.js';
+import { ended, stamp, started } from '../support/call-facts.js';
+import { FeedingServer } from '../support/feeding-server.js';
+import { freePort } from '../support/free-port.js';
+import { socketFolder } from '../support/ingest-dashboard.js';
+
+const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
+
+let room: ReturnType<typeof socketFolder>;
+const children: ChildProcess[] = [];
+
+beforeEach(() => {
+  room = socketFolder();
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+  room.remove();
+});
+
+/** Starts the command in a process of its own, and reads what it prints as JSON. */
+async function start(...args: string[]) {
+  const child = spawn(process.execPath, [CLI, 'dashboard', '--json', '--data-dir', room.folder, ...args], {
+    env: { ...process.env, XDG_RUNTIME_DIR: room.folder, OFFHOOK_DASHBOARD_TOKEN: '' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
+  return { child, said: JSON.parse(line) as { url: string; socket: string | null; warnings: string[] } };
+}
+
+async function run(...args: string[]) {
+  const errors: string[] = [];
+  const code = await runCli(['dashboard', '--data-dir', room.folder, ...args], {
+    out: () => {},
+    error: (text) => errors.push(text),
+    signal: AbortSignal.abort(),
+  });
+  return { code, errors: errors.join('\n') };
+}
+
+describe('offhook dashboard', () => {
+  it('shows the calls of a server that knows nothing of it, and ends in order', async () => {
+    const port = await freePort();
+    const { child, said } = await start('--port', String(port));
+    const socket = dashboardSocket(join(room.folder, 'offhook'));
+    expect(said).toMatchObject({ url: `http://127.0.0.1:${port}/`, socket: socket.path });
+    expect(said.warnings).toEqual([expect.stringContaining('OFFHOOK_DASHBOARD_TOKEN')]);
+    const health = await fetch(`${said.url}health`);
+    expect(await health.json()).toEqual({ status: 'ok', mode: 'dashboard' });
+
+    const server = new FeedingServer({
+      nodeId: 'node-1',
+      store: new MemoryStore(),
+      socket,
+      clock: systemClock,
+    });
+    for (const event of stamp([started(), ended()])) server.publish(event);
+    let calls: unknown[] = [];
+    while (calls.length === 0) {
+      const answer = await fetch(`${said.url}api/dashboard/calls?status=completed`);
+      calls = ((await answer.json()) as { calls: unknown[] }).calls;
+    }
+    expect(calls).toMatchObject([{ callId: 'call-1', endReason: 'caller-hangup' }]);
+    await server.kill();
+
+    child.kill('SIGTERM');
+    const [code] = await once(child, 'exit');
+    expect(code).toBe(0);
+    await expect(fetch(`${said.url}health`)).rejects.toThrow();
+  });
+
+  it('lets the second one of a user run, and says that servers do not find it', async () => {
+    await start('--port', String(await freePort()));
+    const { said } = await start('--port', String(await freePort()));
+    expect(said.socket).toBeNull();
+    expect(said.warnings[0]).toMatch(/Another dashboard of yours/);
+  });
+
+  it('takes the place of one that was killed', async () => {
+    const first = await start('--port', String(await freePort()));
+    first.child.kill('SIGKILL');
+    await once(first.child, 'exit');
+    expect((await start('--port', String(await freePort()))).said.socket).not.toBeNull();
+  });
+
+  it('says in one line that the port is in use', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as { port: number };
+    const { code, errors } = await run('--port', String(port));
+    taken.close();
+    expect(errors).toMatch(new RegExp(`^error: Port ${port} is in use[^\n]*$`));
+    expect(code).toBe(1);
+  });
+
+  it.each([
+    [['--port', '0'], /from 1 to 65535/],
+    [['--token', ''], /without blanks/],
+    [['--token', 'a b'], /without blanks/],
+    [['--speed', '1'], /unknown option/],
+  ])('calls %j a usage error', async (args, sentence) => {
+    expect(await run(...args)).toMatchObject({ code: 2, errors: expect.stringMatching(sentence) });
+  });
+});
