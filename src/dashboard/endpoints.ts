@@ -72,7 +72,7 @@ export const ENDPOINTS = [
     method: 'get',
     path: '/api/dashboard/events',
     summary:
-      'Server-Sent Events: `snapshot` (a Snapshot), then facts (each a CallEvent) under their type as event name. Last-Event-ID resumes.',
+      'Server-Sent Events: `snapshot` (a Snapshot), then facts (each a CallEvent) under their type as event name, and `draining` when the server is about to stop. Last-Event-ID resumes.',
     parameters: EVENTS_PARAMETERS,
     success: {
       status: 200,

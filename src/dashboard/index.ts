@@ -38,6 +38,8 @@ export interface Dashboard {
   readonly handler: DashboardHandler;
   /** Sends every open page a new snapshot: what it was told no longer holds. */
   refresh(): void;
+  /** Tells every page that the server is about to stop. */
+  announceDrain(): void;
   /** Ends every event stream. Idempotent. */
   close(): void;
 }
@@ -65,7 +67,12 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     clock,
     logger,
   });
-  return { handler, refresh: () => feed.refresh(), close: () => feed.close() };
+  return {
+    handler,
+    refresh: () => feed.refresh(),
+    announceDrain: () => feed.announceDrain(),
+    close: () => feed.close(),
+  };
 }
 
 function builtPage(logger: Logger): Page {

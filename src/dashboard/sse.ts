@@ -41,6 +41,9 @@ const RETRY_MS = 2000;
 /** Facts are sent together that come within this time: a page draws no faster, and each write costs what ten facts do. */
 const GATHER_MS = 25;
 
+/** Has no id: who comes back need not hear it again. */
+const DRAINING = 'event: draining\ndata: {}\n\n';
+
 /** One time that all readers are brought up to date. */
 interface Round {
   /** The number of the last fact that is given out in it. */
@@ -82,6 +85,7 @@ export class EventFeed {
   #heartbeat: Timer | null = null;
   #round: Timer | null = null;
   #isSending = false;
+  #isDraining = false;
   #closed = false;
 
   constructor(parts: EventFeedParts) {
@@ -147,6 +151,13 @@ export class EventFeed {
       reader.live = false;
       void this.#sendSnapshot(reader);
     }
+  }
+
+  /** Tells every reader, and those who come yet, that the server is about to stop. Idempotent. */
+  announceDrain(): void {
+    if (this.#isDraining) return;
+    this.#isDraining = true;
+    for (const reader of this.#readers) if (reader.live) this.#send(reader, DRAINING);
   }
 
   /** Ends every stream, each with all that was published. Idempotent. */
@@ -266,6 +277,7 @@ export class EventFeed {
     }
     reader.live = true;
     reader.position = this.#ring.newest;
+    if (this.#isDraining) reader.sink.write(DRAINING);
     if (missed.length === 0) return;
     const bytes = join(missed);
     reader.allowance += bytes.length;

@@ -23,6 +23,8 @@ const SHUTDOWN_REASON = 'Server shutting down';
 export interface DashboardMount {
   /** Answers what is its own, and calls `next` for everything else. */
   readonly handler: RequestHandler;
+  /** Tells its pages that the server is about to stop. */
+  announceDrain?(): void;
   /** Ends its event streams. Idempotent. */
   close(): void;
 }
@@ -112,6 +114,7 @@ class HttpPhoneServer implements PhoneServer {
     const isClosed = new Promise<void>((resolve) => {
       this.#http.close(() => resolve());
     });
+    await this.#guarded(async () => this.#options.dashboard?.announceDrain?.());
     // Half of the time is for the carrier, so that the streams have the other half for their goodbye.
     const hangUpMs = (drainSeconds * 1000) / 2;
     await this.#within(

@@ -132,6 +132,25 @@ describeInChromium('the page', (bench) => {
     expect(await page.locator('.connection.live').count()).toBe(1);
   });
 
+  it('says that the server is about to stop, and takes it back when it is there again', async () => {
+    const page = await bench.open();
+    const publish = bench.callOf('c1');
+    publish(started());
+    await page.locator('article').waitFor();
+    bench.server.announceDrain();
+    await page.getByText('Server is shutting down').waitFor();
+    publish(say('Still talking.'));
+    await page.getByText('Still talking.').waitFor();
+    const late = await bench.context.newPage();
+    await late.goto(bench.server.url);
+    await late.getByText('Server is shutting down').waitFor();
+    const { bus, store, port } = bench.server;
+    await bench.endServer();
+    await page.getByText('Reconnecting…').waitFor();
+    await bench.serve({ bus, store, port });
+    await expect.poll(() => page.getByText('Server is shutting down').count()).toBe(0);
+  });
+
   it('signs in by address or by form, and leaves no token behind', async () => {
     const page = await bench.open({ token: 'correct horse' }, '/?token=correct%20horse&x=1#call=none');
     await page.getByText('Live', { exact: true }).first().waitFor();

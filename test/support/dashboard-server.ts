@@ -21,6 +21,7 @@ export interface DashboardServer {
   commands: string[];
   publish(...events: CallEvent[]): void;
   closeStreams(): void;
+  announceDrain(): void;
   close(): Promise<void>;
 }
 
@@ -59,6 +60,7 @@ export async function startDashboard(options: DashboardServerOptions = {}): Prom
     commands,
     publish: (...events) => events.forEach((event) => void bus.publish(event)),
     closeStreams: () => dashboard.close(),
+    announceDrain: () => dashboard.announceDrain(),
     async close() {
       dashboard.close();
       server.closeAllConnections();
