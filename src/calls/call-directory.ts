@@ -24,7 +24,7 @@ import { CallSession } from './call-session.js';
 import { CostWatch } from './cost-watch.js';
 import { EndedCall } from './ended-call.js';
 import { EndedCalls } from './ended-calls.js';
-import { Farewell } from './farewell.js';
+import { Farewells } from './farewells.js';
 import { isChargeDue, recallCall } from './recalled-call.js';
 import { RecordWatch } from './record-watch.js';
 import type { CallRemains, SessionSeed } from './session-owner.js';
@@ -46,7 +46,7 @@ export class CallDirectory implements CallDesk {
   readonly #invited: TimedMap<WaitingCall>;
   /** Ends that were reported of calls which have not rung here yet. By the carrier's id. */
   readonly #earlyEnds: TimedMap<{ outcome: CallOutcome | null }>;
-  readonly #farewells = new Set<Farewell>();
+  readonly #farewells: Farewells;
   readonly #records: RecordWatch;
   readonly #costs: CostWatch;
   /** Undefined without limits. */
@@ -59,6 +59,7 @@ export class CallDirectory implements CallDesk {
     this.#ended = new EndedCalls(clock);
     this.#invited = new TimedMap(clock, MEMORY);
     this.#earlyEnds = new TimedMap(clock, MEMORY);
+    this.#farewells = new Farewells(environment);
     this.#records = new RecordWatch(bus);
     this.#costs = new CostWatch(environment);
     this.budget = environment.budget && this.#brake(environment.budget);
@@ -201,12 +202,7 @@ export class CallDirectory implements CallDesk {
     this.#isShuttingDown = true;
     this.#costs.close();
     for (const session of [...this.#sessions.values()]) session.shutDown();
-    for (const farewell of this.#farewells) farewell.hurry();
-    const timer = this.#env.clock.after(timeoutMs, () => {
-      for (const farewell of [...this.#farewells]) farewell.abandon();
-    });
-    await Promise.all([...this.#farewells].map((farewell) => farewell.done));
-    timer.cancel();
+    await this.#farewells.finish(timeoutMs);
   }
 
   #brake(limits: BudgetLimits): Budget {
@@ -256,7 +252,7 @@ export class CallDirectory implements CallDesk {
     if (call.provesOrphan(report)) this.#hangUpOrphan(call);
     // Elsewhere the reply to the report hangs up.
     else if (this.#env.carrier.commands !== undefined && call.leavesCallerAlone(report))
-      this.#hangUpLate(call, 'check');
+      this.#farewells.say(call, 'check');
     return call.hear(report);
   }
 
@@ -265,18 +261,7 @@ export class CallDirectory implements CallDesk {
     this.#ended.add(call, call.carrierCallId);
     if (call.isTakingLeave) return;
     call.ledger.note('CARRIER_FAILED', 'The carrier had placed the call after all; it was hung up.');
-    this.#hangUpLate(call, 'hang-up');
-  }
-
-  /** The leg of a call that is over for us turns out to be there. */
-  #hangUpLate(call: EndedCall, wish: 'hang-up' | 'check'): void {
-    const { callId, ledger } = call;
-    const { carrier, clock, logger } = this.#env;
-    const carrierCallId = () => call.carrierCallId;
-    const note = (code: string, message: string) => ledger.note(code, message);
-    const farewell = new Farewell({ callId, wish, carrierCallId, carrier, clock, logger, note });
-    call.follow(farewell);
-    this.#keep(farewell);
+    this.#farewells.say(call, 'hang-up');
   }
 
   /** The end of a call whose stream never came, or of one that has not rung here yet. */
@@ -355,14 +340,8 @@ export class CallDirectory implements CallDesk {
     }
     const call = new EndedCall(remains);
     this.#ended.add(call, callId, carrierCallId);
-    if (farewell !== undefined) this.#keep(farewell);
+    if (farewell !== undefined) this.#farewells.keep(farewell);
     if (!this.#isShuttingDown) this.#costs.follow(call);
-  }
-
-  #keep(farewell: Farewell): void {
-    this.#farewells.add(farewell);
-    if (this.#isShuttingDown) farewell.hurry();
-    void farewell.done.then(() => this.#farewells.delete(farewell));
   }
 
   /** A call that never had a session, from its first fact to its last. */
