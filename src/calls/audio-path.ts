@@ -19,18 +19,28 @@ export interface AudioLine {
   readonly sink: PlaybackSink;
 }
 
+export interface AudioPathOptions {
+  readonly backend: TranscoderBackend;
+  readonly clock: Clock;
+  /** Gets 20 ms frames in the house format, valid until it returns. */
+  onFrame(frame: Int16Array): void;
+  /** Gets the same as the line carries it, before the frames. */
+  onEncoded(payload: Uint8Array, format: AudioFormat): void;
+}
+
 export class AudioPath {
   readonly playout: Pacer;
   readonly #backend: TranscoderBackend;
   readonly #framer: Framer;
+  readonly #onEncoded: AudioPathOptions['onEncoded'];
   #inbound: InboundConverter | undefined;
+  #format: AudioFormat;
 
-  /** `onFrame` gets 20 ms frames in the house format, valid until it returns. @throws TranscoderError for a rate that is not offered. */
-  constructor(
-    line: AudioLine,
-    options: { backend: TranscoderBackend; clock: Clock; onFrame(frame: Int16Array): void },
-  ) {
+  /** @throws TranscoderError for a rate that is not offered. */
+  constructor(line: AudioLine, options: AudioPathOptions) {
     this.#backend = options.backend;
+    this.#onEncoded = options.onEncoded;
+    this.#format = line.format;
     this.#framer = new Framer(frameSamples(PCM_16K), options.onFrame);
     const { inbound, way } = this.#convertersOf(line);
     this.#inbound = inbound;
@@ -42,6 +52,7 @@ export class AudioPath {
     this.detach();
     const { inbound, way } = this.#convertersOf(line);
     this.#inbound = inbound;
+    this.#format = line.format;
     this.playout.attach(way);
   }
 
@@ -55,7 +66,9 @@ export class AudioPath {
 
   /** Encoded audio of the caller, any length. */
   receive(payload: Uint8Array): void {
-    if (this.#inbound !== undefined) this.#framer.push(this.#inbound.convert(payload));
+    if (this.#inbound === undefined) return;
+    this.#onEncoded(payload, this.#format);
+    this.#framer.push(this.#inbound.convert(payload));
   }
 
   /** Frees the converters. Idempotent. */

@@ -81,6 +81,7 @@ export class CallVoice {
       backend,
       clock,
       onFrame: (frame) => this.#toEngine((engine) => engine.pushAudio(frame)),
+      onEncoded: (payload, format) => this.#toEngine((engine) => engine.pushEncoded?.(payload, format)),
     });
     try {
       this.#engine = recipe.create({
@@ -91,6 +92,7 @@ export class CallVoice {
         clock,
         logger,
         playout: this.#audio.playout,
+        line: { inbound: line.format, outbound: line.outboundFormat },
         controls,
         fact: (fact) => options.onFact(fact),
         endCall: (reason, failure) => this.#try(() => this.#endAfterPlayback(reason, failure)),

@@ -84,6 +84,15 @@ export {
   emulateElevenLabs,
   type EmulateElevenLabsOptions,
 } from './emulators/elevenlabs.js';
+export {
+  type EmulatedItem,
+  emulateOpenAIRealtime,
+  type EmulateOpenAIRealtimeOptions,
+  type OpenAIRealtimeConnection,
+  type OpenAIRealtimeEmulator,
+  type RealtimeAsk,
+} from './emulators/openai-realtime.js';
+export type { EmulatedRealtimeReply } from './emulators/openai-realtime-reply.js';
 export type { EmulatorRequest, WireTroubles } from './emulators/vendor-peer.js';
 export type { Emulator, EmulatorOptions, Refusal } from './emulators/vendor-server.js';
 export {
@@ -93,5 +102,10 @@ export {
   type WantedReply,
 } from './conformance/language-model.js';
 export type { ProviderCheck, ProviderSetup } from './conformance/provider-check.js';
+export {
+  type RealtimeModelSetup,
+  type RealtimeScene,
+  testRealtimeModel,
+} from './conformance/realtime-model.js';
 export { type SpeechToTextSetup, testSpeechToText } from './conformance/speech-to-text.js';
 export { testTextToSpeech, type TextToSpeechSetup } from './conformance/text-to-speech.js';

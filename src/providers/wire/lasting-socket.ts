@@ -2,7 +2,7 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import type { ProviderError } from '../../base/errors.js';
 import { describeError, type Logger } from '../../base/log.js';
-import { toProviderError, type WireFailure } from './failure.js';
+import { toProviderError, transientFailure, type WireFailure } from './failure.js';
 import { RetryPlan } from './retry-plan.js';
 import {
   type OpenVendorSocket,
@@ -80,6 +80,13 @@ export class LastingSocket {
     this.#timer?.cancel();
     this.#socket?.close(lastMessage);
     this.#connectedAt = undefined;
+  }
+
+  /** Gives the connection up, for `reason`, and makes another one. Does nothing while there is none. */
+  renew(reason: string): void {
+    if (!this.connected) return;
+    this.#socket?.close();
+    this.#ended(transientFailure(reason));
   }
 
   #open(): void {

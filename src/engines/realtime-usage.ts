@@ -1,0 +1,14 @@
+// What a realtime model has used, as the record's usage: its tokens, whatever their kind, as those of a language model, and what it
+// writes down of the caller as speech-to-text. Time that a session is paid for has no place there.
+import type { RealtimeUsage } from '../providers/realtime-model.js';
+import type { UsageMeter } from './usage-meter.js';
+
+export function countRealtime(meter: UsageMeter, usage: RealtimeUsage): void {
+  if (usage.kind === 'transcription') meter.heard(usage);
+  if (usage.kind !== 'response') return;
+  meter.thought({
+    inputTokens: usage.inputTextTokens + usage.inputAudioTokens,
+    cachedTokens: usage.cachedTextTokens + usage.cachedAudioTokens,
+    outputTokens: usage.outputTextTokens + usage.outputAudioTokens,
+  });
+}
