@@ -109,6 +109,7 @@ export class RealtimeCall implements Engine {
   start(): void {
     if (this.#state !== 'new') return;
     this.#state = 'live';
+    this.#watch.opening();
     if (!this.#line.open()) return;
     const { firstMessage } = this.#options;
     if (firstMessage === '') this.#idle?.wait();
@@ -163,7 +164,7 @@ export class RealtimeCall implements Engine {
     this.#turns.complete(split, { interrupted: split.unheard !== '' });
     this.#turns.close();
     this.#state = 'closed';
-    this.#watch.rest();
+    this.#watch.close();
     this.#keys.reset();
     this.#idle?.pause();
     this.#line.close();
@@ -373,7 +374,7 @@ export class RealtimeCall implements Engine {
   #end(reason: 'agent-hangup' | 'provider-failed' | 'idle'): void {
     if (this.#state !== 'live') return;
     this.#state = 'ending';
-    this.#watch.rest();
+    this.#watch.close();
     this.#keys.reset();
     this.#idle?.pause();
     this.#line.ask((session) => session.cancel());

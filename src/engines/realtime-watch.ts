@@ -12,6 +12,9 @@ export interface RealtimeWatchOptions {
 /** Source: callers ask whether anybody is there after some five seconds. */
 const LIMIT_MS = 5000;
 
+/** A model that cannot be reached has to be given up before that: the carrier needs a moment to say so. */
+const OPENING_LIMIT_MS = 4500;
+
 export class RealtimeWatch {
   readonly #options: RealtimeWatchOptions;
   #timer: Timer | undefined;
@@ -29,9 +32,15 @@ export class RealtimeWatch {
     return this.#isOwed;
   }
 
-  /** There is a connection: from now on the time counts. */
+  /** A connection is being made. What is owed meanwhile counts from when there is one. */
+  opening(): void {
+    this.#timer = this.#options.clock.after(OPENING_LIMIT_MS, () => this.#options.silent());
+  }
+
+  /** There is a connection. */
   ready(): void {
     this.#isReady = true;
+    this.#stop();
     if (this.#isOwed) this.#start();
   }
 
@@ -52,12 +61,12 @@ export class RealtimeWatch {
 
   /** A sign of life. */
   alive(): void {
-    if (this.#timer !== undefined) this.#start();
+    if (this.#isReady && this.#timer !== undefined) this.#start();
   }
 
   /** What had begun is complete. */
   ended(): void {
-    if (!this.#isOwed) this.#stop();
+    if (!this.#isOwed) this.rest();
   }
 
   /** Nothing is owed any more. */
@@ -65,15 +74,20 @@ export class RealtimeWatch {
     this.#isOwed = false;
     this.#isAsked = false;
     this.#isLate = false;
+    if (this.#isReady) this.#stop();
+  }
+
+  /** Idempotent. */
+  close(): void {
     this.#stop();
   }
 
   /** Half of the time for an answer that may have to be asked for, the other half when it was. */
   #start(): void {
+    if (!this.#isReady) return;
     this.#stop();
     const isHalf = this.#isLate || (this.#isOwed && !this.#isAsked);
-    if (this.#isReady)
-      this.#timer = this.#options.clock.after(isHalf ? LIMIT_MS / 2 : LIMIT_MS, () => this.#ring());
+    this.#timer = this.#options.clock.after(isHalf ? LIMIT_MS / 2 : LIMIT_MS, () => this.#ring());
   }
 
   #stop(): void {

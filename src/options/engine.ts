@@ -2,14 +2,23 @@
 import { ConfigError } from '../base/errors.js';
 import { checkMethods } from '../base/option-checks.js';
 import type { RealtimeModel } from '../providers/realtime-model.js';
-import type { AgentOptions } from './agent.js';
 
 /** Of `turnTaking`, what is not the model's own. */
 const SHARED_TURN_TAKING = ['interruptibleGreeting', 'keysInterrupt', 'keyPauseMs'];
 
+/** The options of an agent that cannot all be had at once. */
+export interface EngineNeighbours {
+  readonly engine?: RealtimeModel | undefined;
+  readonly stt?: unknown;
+  readonly llm?: unknown;
+  readonly tts?: unknown;
+  readonly turnTaking?: object | undefined;
+  readonly guardrails?: readonly unknown[] | undefined;
+}
+
 /** @throws ConfigError for what is no realtime model, and for options that have no place beside one. */
-export function checkEngine(options: AgentOptions): RealtimeModel | undefined {
-  const { engine, turnTaking = {}, guardrails = [] } = options;
+export function checkEngine(options: EngineNeighbours): RealtimeModel | undefined {
+  const { engine, turnTaking, guardrails } = options;
   if (engine === undefined) return undefined;
   checkMethods('engine', engine, {
     methods: ['open'],
@@ -23,12 +32,12 @@ export function checkEngine(options: AgentOptions): RealtimeModel | undefined {
       'CONFIG_CONFLICT',
       `An agent has either engine, which hears and speaks by itself, or ${stage}. Leave one of them out.`,
     );
-  if (guardrails.length > 0)
+  if (Array.isArray(guardrails) && guardrails.length > 0)
     throw new ConfigError(
       'CONFIG_CONFLICT',
       'guardrails need the sentences before they are spoken, which an engine does not give. Leave one of them out.',
     );
-  const foreign = Object.entries(turnTaking).find(
+  const foreign = Object.entries(turnTaking ?? {}).find(
     ([name, value]) => value !== undefined && !SHARED_TURN_TAKING.includes(name),
   )?.[0];
   if (foreign !== undefined)

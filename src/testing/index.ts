@@ -84,14 +84,13 @@ export {
   emulateElevenLabs,
   type EmulateElevenLabsOptions,
 } from './emulators/elevenlabs.js';
-export {
-  type EmulatedItem,
-  emulateOpenAIRealtime,
-  type EmulateOpenAIRealtimeOptions,
-  type OpenAIRealtimeConnection,
-  type OpenAIRealtimeEmulator,
-  type RealtimeAsk,
-} from './emulators/openai-realtime.js';
+export { emulateOpenAIRealtime, type OpenAIRealtimeEmulator } from './emulators/openai-realtime.js';
+export type {
+  EmulatedItem,
+  EmulateOpenAIRealtimeOptions,
+  OpenAIRealtimeConnection,
+  RealtimeAsk,
+} from './emulators/openai-realtime-script.js';
 export type { EmulatedRealtimeReply } from './emulators/openai-realtime-reply.js';
 export type { EmulatorRequest, WireTroubles } from './emulators/vendor-peer.js';
 export type { Emulator, EmulatorOptions, Refusal } from './emulators/vendor-server.js';

@@ -3,11 +3,12 @@ import type { Timer } from '../../base/clock.js';
 import { describeError } from '../../base/log.js';
 import type { ModelToolCall } from '../language-model.js';
 import type { RealtimeContext, RealtimeSession } from '../realtime-model.js';
-import { fatalFailure, toProviderError, toShownCode, type WireFailure } from '../wire/failure.js';
+import { fatalFailure, toProviderError, type WireFailure } from '../wire/failure.js';
 import type { Json } from '../wire/json.js';
 import { LastingSocket } from '../wire/lasting-socket.js';
 import type { OpenVendorSocket, SocketTarget } from '../wire/vendor-socket.js';
 import { OpenAIRealtimeAnswers } from './openai-realtime-answers.js';
+import { kindOfError, shownCode } from './openai-realtime-errors.js';
 import { readServerMessage, readTranscriptionUsage, type ServerMessage } from './openai-realtime-messages.js';
 import { OpenAIRealtimeOutbox } from './openai-realtime-outbox.js';
 import {
@@ -35,14 +36,6 @@ const SETTINGS_WAIT_MS = 3000;
 /** Above this the network does not take what we send, and audio waits in the outbox. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
 const KEPT_AUDIO_MS = 5000;
-
-/** Errors that come of two messages crossing on the way, and change nothing. */
-const BENIGN =
-  /^(response_cancel_not_active|input_audio_buffer_commit_empty|item_(delete|truncate)_invalid_item_id)$/;
-const BENIGN_MESSAGE = /already shorter than|only model output audio/i;
-const FATAL = /insufficient_quota|invalid_api_key|billing|permission|model_not_found/;
-const RENEWABLE = /^(session_expired|server_error)$/;
-const BUSY = 'conversation_already_has_active_response';
 
 export class OpenAIRealtimeSession implements RealtimeSession {
   readonly #context: RealtimeContext;
@@ -324,23 +317,25 @@ export class OpenAIRealtimeSession implements RealtimeSession {
   /** The service has broken its answer off. One that nothing was heard of is asked for once more. */
   #broke(responseId: string, code: string): void {
     this.#speech.drop(responseId);
-    const failure = fatalFailure(`broke off its answer${shown(code)}`);
+    const failure = fatalFailure(`broke off its answer${shownCode(code)}`);
     const { events } = this.#context;
     this.#tell(() => events.responseEnded({ responseId, reason: 'interrupted', toolCalls: [] }));
-    if (FATAL.test(code) || !this.#answers.failed()) this.#failWith(failure);
+    if (kindOfError(code) === 'fatal' || !this.#answers.failed()) this.#failWith(failure);
   }
 
   /** An error is rarely the end: it says that one message of ours changed nothing. */
   #refused({ code, message, eventId }: Extract<ServerMessage, { type: 'error' }>): void {
-    if (FATAL.test(code)) this.#failWith(fatalFailure(`refused to go on${shown(code)}`));
-    else if (eventId === this.#settingsId && !this.#isReady)
-      this.#failWith(fatalFailure(`refused the settings of the session${shown(code)}`));
-    else if (RENEWABLE.test(code)) this.#socket.renew(`wants a new session${shown(code)}`);
-    else if (code === BUSY) this.#answers.refused(eventId);
-    else if (!BENIGN.test(code) && !BENIGN_MESSAGE.test(message)) {
+    const kind = kindOfError(code, message);
+    const isSettings = eventId === this.#settingsId && !this.#isReady;
+    if (kind === 'fatal') this.#failWith(fatalFailure(`refused to go on${shownCode(code)}`));
+    else if (isSettings)
+      this.#failWith(fatalFailure(`refused the settings of the session${shownCode(code)}`));
+    else if (kind === 'renew') this.#socket.renew(`wants a new session${shownCode(code)}`);
+    else if (kind === 'busy') this.#answers.refused(eventId);
+    else if (kind === 'refused') {
       const { callId, logger } = this.#context;
-      logger.warn({ callId, code: shown(code).trim() }, 'a provider refused a message');
-      if (this.#answers.refused(eventId)) this.#failWith(fatalFailure(`refused to answer${shown(code)}`));
+      logger.warn({ callId, code: shownCode(code).trim() }, 'a provider refused a message');
+      if (this.#answers.refused(eventId)) this.#failWith(fatalFailure(`refused to answer${shownCode(code)}`));
     }
   }
 
@@ -392,10 +387,4 @@ export class OpenAIRealtimeSession implements RealtimeSession {
       this.#fail(error instanceof Error ? error : new Error('not taken', { cause: error }));
     }
   }
-}
-
-function shown(code: string): string {
-  return toShownCode(code)
-    .map((each) => ` (${each})`)
-    .join('');
 }

@@ -14,21 +14,11 @@ import {
   toFields,
 } from './openai-realtime-checks.js';
 import { RealtimeItems } from './openai-realtime-items.js';
-import { type EmulatedRealtimeReply, RealtimeReply } from './openai-realtime-reply.js';
-import type {
-  EmulateOpenAIRealtimeOptions,
-  EmulatedItem,
-  OpenAIRealtimeConnection,
-  RealtimeAsk,
-} from './openai-realtime.js';
+import { RealtimeReply } from './openai-realtime-reply.js';
+import type { EmulatedItem, OpenAIRealtimeConnection, RealtimeScript } from './openai-realtime-script.js';
 import { type HeardSpeech, ScriptedHearing } from './scripted-hearing.js';
 import type { VendorPeer } from './vendor-peer.js';
 import type { PeerHandler, VendorServer } from './vendor-server.js';
-
-export interface RealtimeScript extends EmulateOpenAIRealtimeOptions {
-  readonly hear: () => string;
-  readonly answer: (ask: RealtimeAsk) => EmulatedRealtimeReply;
-}
 
 const SESSION_MS = 3_600_000;
 /** Events that some servers of this wire never send. */
