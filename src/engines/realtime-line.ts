@@ -62,7 +62,7 @@ export class RealtimeLine {
       output: chooseFormat(model.outputFormats, line?.outbound),
     };
     try {
-      this.#session = model.open({
+      const session = model.open({
         ...settings,
         callId,
         clock,
@@ -76,6 +76,7 @@ export class RealtimeLine {
           },
         },
       });
+      this.#session = this.#watched(session);
       return true;
     } catch (error) {
       failed(error);
@@ -115,11 +116,11 @@ export class RealtimeLine {
   }
 
   /** Does something with the session, if there is one. */
-  ask(task: (session: RealtimeSession) => void): void {
+  ask(task: (session: RealtimeSession) => unknown): void {
     const session = this.#session;
     if (session === undefined || this.#closed) return;
     try {
-      task(session);
+      this.#watched(task(session));
     } catch (error) {
       this.#options.failed(error);
     }
@@ -131,13 +132,19 @@ export class RealtimeLine {
     this.#closed = true;
     this.#early = [];
     try {
-      this.#session?.close();
+      this.#watched<unknown>(this.#session?.close());
     } catch (error) {
       const { callId, logger } = this.#options.context;
       logger.warn({ callId, ...describeError(error) }, 'provider did not close');
     }
     this.#encoder?.close();
     this.#decoder?.close();
+  }
+
+  /** What a provider returns. It may be a promise where none is expected, and that one's failure must not end the process. */
+  #watched<T>(result: T): T {
+    if (result instanceof Promise) result.catch((error: unknown) => this.#options.failed(error));
+    return result;
   }
 
   #ready({ input, output }: RealtimeFormats): void {

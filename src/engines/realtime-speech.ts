@@ -3,6 +3,7 @@
 import { frameSamples, PCM_16K } from '../audio/format.js';
 import type { Playout } from '../audio/playout.js';
 import type { Clock, Timer } from '../base/clock.js';
+import { ProviderError } from '../base/errors.js';
 import { heardPart } from './heard-text.js';
 import type { Round } from './tools/rounds.js';
 import type { ToolRun } from './tools/tool-run.js';
@@ -53,6 +54,9 @@ const MARK_EVERY_MS = 1000;
 
 /** A mark this long overdue is lost; the playback clock then counts. */
 const MARK_GRACE_MS = 1500;
+
+/** A model that is this far ahead of the ear has lost its way. */
+const MAX_AHEAD_MS = 600_000;
 
 /** One per answer. After `stop` nothing of it reaches the playout or the events. */
 export class RealtimeSpeech {
@@ -125,10 +129,15 @@ export class RealtimeSpeech {
     this.#openRounds -= 1;
   }
 
-  /** Audio in the house format; copied. */
+  /** Audio in the house format; copied. @throws ProviderError for more than anybody would listen to */
   push(itemId: string, pcm: Int16Array): void {
     if (this.#stopped || pcm.length === 0) return;
     const { playout } = this.#options;
+    if (playout.pushedMs - playout.playedMs > MAX_AHEAD_MS)
+      throw new ProviderError('The realtime model does not come to an end.', {
+        status: null,
+        retryable: false,
+      });
     const item = this.#item(itemId);
     item.startMs ??= playout.pushedMs;
     this.#give(pcm);

@@ -185,12 +185,17 @@ export class RealtimeTurns {
     this.#settle();
   }
 
-  /** The conversation as it was heard; `answer` is the one that is on. */
+  /** The conversation as it was heard; `answer` is the one that is on. Tools that still run have no result in it: that comes by itself. */
   history(answer: AnswerSplit | undefined): ChatMessage[] {
     const steps = [this.#owed, this.#open].flatMap((turn) => (turn === undefined ? [] : allSteps(turn)));
     const waiting = this.#waiting.map(({ text }): Step => ({ role: 'user', text }));
     const said = answer === undefined ? [] : toSteps(answer);
-    return this.#options.conversation.asking([...steps, ...said, ...waiting]);
+    const all = [...steps, ...said, ...waiting];
+    const { conversation } = this.#options;
+    const running = new Set(conversation.unsettled(all).map(({ call }) => call.id));
+    return conversation
+      .asking(all)
+      .filter((message) => message.role !== 'tool' || !running.has(message.toolCallId));
   }
 
   #settle(): void {

@@ -395,6 +395,50 @@ describe('trouble', () => {
     expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
   });
 
+  it.each<[string, (model: FakeRealtimeModel) => void]>([
+    ['never comes to an end', (model) => model.begins('x'.repeat(13_000))],
+    [
+      'gives audio that is none',
+      (model) => {
+        model.begins('One');
+        const audio = 'text' as unknown as Uint8Array;
+        model.events.audio({ responseId: 'r1', itemId: 'item-r2', audio });
+      },
+    ],
+  ])('of a model that %s ends the call', (_, misbehave) => {
+    const rig = new RealtimeRig().start();
+    misbehave(rig.model);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed', failure: { code: 'PROVIDER_FAILED' } }]);
+  });
+
+  it('of a model whose session rejects ends the call, and not the process', async () => {
+    const model = new FakeRealtimeModel();
+    model.open = () => Promise.reject(new Error('secret')) as never;
+    const rig = new RealtimeRig({ model });
+    rig.engine.start();
+    await rig.wait(0);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
+  });
+
+  it('of a connection while a tool runs leaves its result to come', async () => {
+    let settle: (value: unknown) => void = () => {};
+    const execute = () =>
+      new Promise((resolve) => {
+        settle = resolve;
+      });
+    const tools = createAgentTools([{ name: 'look_up', description: 'Looks it up.', execute }]);
+    const rig = new RealtimeRig({ tools }).start();
+    rig.model.hears('How much?');
+    rig.model.answers('', [{ id: 'c1', name: 'look_up' }]);
+    await rig.wait(0);
+    rig.model.events.reconnected({ gapMs: 200 });
+    expect(rig.model.context.history().map(({ role }) => role)).toEqual(['user', 'assistant']);
+    settle(10);
+    await rig.wait(0);
+    expect(rig.model.asked).toEqual(['results c1=10', 'respond']);
+    expect(rig.model.context.history().map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
+  });
+
   it('of a connection has what was under way asked for again', async () => {
     const rig = new RealtimeRig().start();
     rig.model.hears('Hello?');
