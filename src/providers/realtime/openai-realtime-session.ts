@@ -37,6 +37,9 @@ const SETTINGS_WAIT_MS = 3000;
 const MAX_BUFFERED_BYTES = 64 * 1024;
 const KEPT_AUDIO_MS = 5000;
 
+/** On a dead connection nobody hears the caller, and nothing else shows it: it has to be found in seconds. */
+const PING_MS = 1500;
+
 export class OpenAIRealtimeSession implements RealtimeSession {
   readonly #context: RealtimeContext;
   readonly #settings: SessionSettings;
@@ -79,6 +82,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
       target,
       clock,
       logger,
+      pingMs: PING_MS,
       open,
       events: {
         connected: (gapMs) => this.#connected(gapMs),

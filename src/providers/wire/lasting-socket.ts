@@ -30,6 +30,8 @@ export interface LastingSocketOptions {
   readonly logger: Logger;
   readonly events: LastingSocketEvents;
   readonly readClose?: (close: SocketClose) => WireFailure | undefined;
+  /** Time between two pings, in milliseconds. @default the socket's */
+  readonly pingMs?: number | undefined;
   readonly open?: OpenVendorSocket | undefined;
 }
 
@@ -90,11 +92,12 @@ export class LastingSocket {
   }
 
   #open(): void {
-    const { target, clock, readClose, open = openVendorSocket } = this.#options;
+    const { target, clock, readClose, pingMs, open = openVendorSocket } = this.#options;
     this.#socket = open({
       target,
       clock,
       handshakeTimeoutMs: HANDSHAKE_TIMEOUT_MS,
+      pingMs,
       ...(readClose === undefined ? {} : { readClose }),
       events: {
         opened: () => this.#opened(),
