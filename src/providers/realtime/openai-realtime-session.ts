@@ -9,8 +9,10 @@ import { LastingSocket } from '../wire/lasting-socket.js';
 import type { OpenVendorSocket, SocketTarget } from '../wire/vendor-socket.js';
 import { OpenAIRealtimeAnswers } from './openai-realtime-answers.js';
 import { kindOfError, shownCode } from './openai-realtime-errors.js';
+import { OpenAIRealtimeHearing } from './openai-realtime-hearing.js';
 import { readServerMessage, readTranscriptionUsage, type ServerMessage } from './openai-realtime-messages.js';
 import { OpenAIRealtimeOutbox } from './openai-realtime-outbox.js';
+import { OpenAIRealtimeRenewal } from './openai-realtime-renewal.js';
 import {
   type SessionSettings,
   toItems,
@@ -21,6 +23,7 @@ import {
   toTurnDetection,
 } from './openai-realtime-settings.js';
 import { OpenAIRealtimeSpeech } from './openai-realtime-speech.js';
+import { createUnknownLog } from './openai-realtime-unknown.js';
 
 export interface OpenAIRealtimeSessionOptions {
   readonly target: SocketTarget;
@@ -47,13 +50,10 @@ export class OpenAIRealtimeSession implements RealtimeSession {
   readonly #speech: OpenAIRealtimeSpeech;
   readonly #outbox: OpenAIRealtimeOutbox;
   readonly #answers: OpenAIRealtimeAnswers;
-  readonly #userTexts = new Map<string, string>();
-  readonly #unknown = new Set<string>();
+  readonly #hearing = new OpenAIRealtimeHearing();
+  readonly #note: (name: string) => void;
+  readonly #renewal: OpenAIRealtimeRenewal;
   #calls: ModelToolCall[] = [];
-  /** Last end of speech, until the caller's turn is told. */
-  #speechEndMs: number | undefined;
-  /** The caller speaks, and the end of it was not told. */
-  #isHearing = false;
   #interruptible: boolean;
   #gapMs: number | null = null;
   #settingsId = '';
@@ -68,6 +68,12 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     this.#settings = settings;
     this.#interruptible = context.interruptible;
     const { clock, logger, formats } = context;
+    this.#note = createUnknownLog(context);
+    this.#renewal = new OpenAIRealtimeRenewal({
+      clock,
+      isQuiet: () => this.#isReady && !this.#hearing.isSpeaking && this.#answers.runningId === undefined,
+      renew: () => this.#socket.renew('wants a new session soon'),
+    });
     this.#speech = new OpenAIRealtimeSpeech(formats.output);
     this.#outbox = new OpenAIRealtimeOutbox({
       format: formats.input,
@@ -146,6 +152,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     if (this.#closed) return;
     this.#closed = true;
     this.#settingsTimer?.cancel();
+    this.#renewal.close();
     this.#socket.close();
     const { droppedMs } = this.#outbox;
     const { callId, logger } = this.#context;
@@ -177,11 +184,11 @@ export class OpenAIRealtimeSession implements RealtimeSession {
 
   #lost(): void {
     this.#settingsTimer?.cancel();
+    this.#renewal.close();
     this.#isReady = false;
     this.#answers.lost();
     this.#speech.reset();
-    this.#userTexts.clear();
-    this.#isHearing = false;
+    this.#hearing.reset();
     this.#calls = [];
   }
 
@@ -189,6 +196,9 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     if (this.#closed) return;
     const { events } = this.#context;
     switch (message.type) {
+      case 'session-created':
+        this.#renewal.plan(message.expiresAt);
+        return;
       case 'session-updated':
         this.#ready();
         return;
@@ -196,20 +206,20 @@ export class OpenAIRealtimeSession implements RealtimeSession {
         this.#speechStarted();
         return;
       case 'speech-stopped':
-        this.#speechEndMs = message.endMs;
+        this.#hearing.stopped(message.endMs);
         return;
       case 'committed':
         this.#speechEnded(message.itemId);
         return;
       case 'user-delta': {
-        const text = (this.#userTexts.get(message.itemId) ?? '') + message.delta;
-        this.#userTexts.set(message.itemId, text);
-        this.#tell(() => events.userText({ itemId: message.itemId, text, final: false }));
+        const { itemId } = message;
+        const text = this.#hearing.grew(itemId, message.delta);
+        this.#tell(() => events.userText({ itemId, text, final: false }));
         return;
       }
       case 'user-text': {
         const { itemId, text, usage } = message;
-        this.#userTexts.delete(itemId);
+        this.#hearing.settled(itemId);
         const model = this.#settings.transcription;
         if (usage !== undefined && model !== undefined)
           this.#tell(() => events.usage(readTranscriptionUsage(usage, model)));
@@ -249,7 +259,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
 
   #speechStarted(): void {
     const { events } = this.#context;
-    this.#isHearing = true;
+    this.#hearing.started();
     this.#tell(() => events.speechStarted());
     if (!this.#interruptible) return;
     // The service ends its answer by itself; what is on the way of it is late from now on.
@@ -262,10 +272,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
   #speechEnded(itemId: string): void {
     const { turnDetection } = this.#settings;
     const silenceMs = turnDetection.type === 'server_vad' ? turnDetection.silence_duration_ms : 0;
-    const endedMs = (this.#speechEndMs ?? this.#outbox.sentMs) - silenceMs;
-    this.#speechEndMs = undefined;
-    this.#isHearing = false;
-    const agoMs = Math.max(0, this.#outbox.sentMs - endedMs);
+    const agoMs = this.#hearing.ended({ sentMs: this.#outbox.sentMs, silenceMs });
     this.#answers.turnEnded();
     this.#tell(() => this.#context.events.speechEnded({ itemId, agoMs }));
   }
@@ -278,7 +285,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
       return;
     }
     // An answer is also how some services say that the caller has finished.
-    if (this.#isHearing && this.#interruptible) this.#speechEnded(`before-${responseId}`);
+    if (this.#hearing.isSpeaking && this.#interruptible) this.#speechEnded(`before-${responseId}`);
     this.#tell(() => this.#context.events.responseStarted(responseId));
   }
 
@@ -341,13 +348,6 @@ export class OpenAIRealtimeSession implements RealtimeSession {
       logger.warn({ callId, code: shownCode(code).trim() }, 'a provider refused a message');
       if (this.#answers.refused(eventId)) this.#failWith(fatalFailure(`refused to answer${shownCode(code)}`));
     }
-  }
-
-  #note(name: string): void {
-    if (this.#unknown.has(name) || this.#unknown.size >= 50) return;
-    this.#unknown.add(name);
-    const { callId, logger } = this.#context;
-    logger.debug({ callId, type: name }, 'a message of a provider is not used');
   }
 
   #addItem(item: Json): void {

@@ -418,6 +418,26 @@ describe('another connection', () => {
   });
 });
 
+describe('a session that is nearly over', () => {
+  it('is followed by another one, in a silence', () => {
+    const { vendor, told, clock } = open();
+    vendor.socket.opens();
+    const expiresAt = clock.wallNow() / 1000 + 3600;
+    vendor.socket.says({ type: 'session.created', session: { expires_at: expiresAt } });
+    vendor.socket.says({ type: 'session.updated' });
+    clock.advance(3_239_000);
+    vendor.socket.says(created('r1'));
+    clock.advance(10_000);
+    expect(vendor.sockets).toHaveLength(1);
+    vendor.socket.says(done('r1'));
+    clock.advance(1000);
+    expect(vendor.sockets).toHaveLength(2);
+    vendor.socket.opens();
+    vendor.socket.says({ type: 'session.updated' });
+    expect(told.at(-1)).toMatch(/^reconnected/);
+  });
+});
+
 describe("the caller's audio", () => {
   it('is kept while the network does not take it, five seconds at most', () => {
     const { vendor, session } = openReady();
