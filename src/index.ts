@@ -79,6 +79,14 @@ export type {
   ToolDefinition,
 } from './providers/language-model.js';
 export type {
+  RealtimeContext,
+  RealtimeEvents,
+  RealtimeFormats,
+  RealtimeModel,
+  RealtimeSession,
+  RealtimeUsage,
+} from './providers/realtime-model.js';
+export type {
   RecognitionGap,
   SpeechToText,
   SpeechToTextContext,

@@ -48,7 +48,7 @@ const WING_CONTRACTS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Folders whose members must not know each other. */
-const WINGS = ['carriers', 'providers/stt', 'providers/llm', 'providers/tts'];
+const WINGS = ['carriers', 'providers/stt', 'providers/llm', 'providers/tts', 'providers/realtime'];
 
 interface Edge {
   from: string;

@@ -22,22 +22,33 @@ export interface AudioLine {
   readonly sink: PlaybackSink;
 }
 
+export interface AudioPathOptions {
+  readonly backend: TranscoderBackend;
+  readonly clock: Clock;
+  readonly meters: Meters;
+  /** Gets 20 ms frames in the house format, valid until it returns. */
+  onFrame(frame: Int16Array): void;
+  /** Gets the same as the line carries it, before the frames. */
+  onEncoded(payload: Uint8Array, format: AudioFormat): void;
+}
+
 export class AudioPath {
   readonly playout: Pacer;
   readonly #backend: TranscoderBackend;
   readonly #framer: Framer;
   readonly #envelope = new EnvelopeMeter();
   readonly #startedAt: number;
+  readonly #onEncoded: AudioPathOptions['onEncoded'];
   #inbound: InboundConverter | undefined;
+  #format: AudioFormat;
 
-  /** `onFrame` gets 20 ms frames in the house format, valid until it returns. @throws TranscoderError for a rate that is not offered. */
-  constructor(
-    line: AudioLine,
-    options: { backend: TranscoderBackend; clock: Clock; meters: Meters; onFrame(frame: Int16Array): void },
-  ) {
-    this.#backend = options.backend;
+  /** @throws TranscoderError for a rate that is not offered. */
+  constructor(line: AudioLine, options: AudioPathOptions) {
     const { clock, onFrame } = options;
     const startedAt = clock.now();
+    this.#backend = options.backend;
+    this.#onEncoded = options.onEncoded;
+    this.#format = line.format;
     this.#startedAt = clock.wallNow();
     this.#framer = new Framer(frameSamples(PCM_16K), (frame) => {
       this.#envelope.hear(frame, clock.now() - startedAt);
@@ -68,6 +79,7 @@ export class AudioPath {
     this.detach();
     const { inbound, way } = this.#convertersOf(line);
     this.#inbound = inbound;
+    this.#format = line.format;
     this.playout.attach(way);
   }
 
@@ -81,7 +93,9 @@ export class AudioPath {
 
   /** Encoded audio of the caller, any length. */
   receive(payload: Uint8Array): void {
-    if (this.#inbound !== undefined) this.#framer.push(this.#inbound.convert(payload));
+    if (this.#inbound === undefined) return;
+    this.#onEncoded(payload, this.#format);
+    this.#framer.push(this.#inbound.convert(payload));
   }
 
   /** Frees the converters. Idempotent. */

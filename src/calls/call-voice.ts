@@ -84,6 +84,7 @@ export class CallVoice {
       clock,
       meters,
       onFrame: (frame) => this.#toEngine((engine) => engine.pushAudio(frame)),
+      onEncoded: (payload, format) => this.#toEngine((engine) => engine.pushEncoded?.(payload, format)),
     });
     try {
       this.#engine = recipe.create({
@@ -96,6 +97,7 @@ export class CallVoice {
         logger: withFields(options.logger, { callId }),
         meters,
         playout: this.#audio.playout,
+        line: { inbound: line.format, outbound: line.outboundFormat },
         controls,
         fact: (fact) => options.onFact(fact),
         endCall: (reason, failure) => this.#try(() => this.#endAfterPlayback(reason, failure)),

@@ -1,9 +1,12 @@
 // From agents to recipes of engines: chooses providers for stages that an agent does not name.
+import { ConfigError } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
 import type { EngineRecipe } from '../engines/engine.js';
 import type { MessageTarget } from '../engines/message-route.js';
 import { createPipelineRecipe } from '../engines/pipeline-engine.js';
+import { createRealtimeRecipe } from '../engines/realtime-engine.js';
 import type { Agent, CallTexts } from '../options/agent.js';
+import type { RealtimeModel } from '../providers/realtime-model.js';
 import {
   type Choice,
   chooseLanguageModel,
@@ -36,15 +39,30 @@ export class Recipes {
 
   /** The recipe of an agent's calls, or of one call that says something else. @throws ConfigError, also for a key that is missing */
   create(agent: Agent, call: CallTexts = {}): EngineRecipe {
+    const { engine } = agent.options;
+    const recipe = engine === undefined ? this.#pipeline(agent, call) : this.#realtime(engine, agent, call);
+    return this.placeholders.watch(recipe, agent, call);
+  }
+
+  #realtime(engine: RealtimeModel, agent: Agent, call: CallTexts): EngineRecipe {
+    if (this.#onMessage !== undefined)
+      throw new ConfigError(
+        'CONFIG_CONFLICT',
+        'onMessage answers in the place of a language model, which an agent with an engine does not have. Leave one of them out.',
+      );
+    engine.assertConfigured?.();
+    return createRealtimeRecipe({ ...agent.optionsFor(call), model: engine });
+  }
+
+  #pipeline(agent: Agent, call: CallTexts): EngineRecipe {
     const { stt, llm, tts } = this.#stagesOf(agent);
-    const recipe = createPipelineRecipe({
+    return createPipelineRecipe({
       ...agent.optionsFor(call),
       stt: stt.provider,
       llm: llm?.provider,
       tts: tts.provider,
       onMessage: this.#onMessage,
     });
-    return this.placeholders.watch(recipe, agent, call);
   }
 
   #stagesOf(agent: Agent): Stages {

@@ -1,4 +1,5 @@
 // The contract of a voice mode: hears the caller frame by frame, speaks through a playout, and tells facts.
+import type { AudioFormat } from '../audio/format.js';
 import type { Playout } from '../audio/playout.js';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
@@ -99,6 +100,8 @@ export interface EngineContext {
   readonly logger: Logger;
   readonly meters: Meters;
   readonly playout: Playout;
+  /** What the caller's line carries as the call begins; undefined where that is not known. */
+  readonly line?: { readonly inbound: AudioFormat; readonly outbound: AudioFormat } | undefined;
   readonly controls: EngineControls;
   /** States a fact. Never throws. */
   fact(fact: EngineFact): void;
@@ -113,6 +116,8 @@ export interface Engine {
   start(): void;
   /** One 20 ms frame in the house format. Valid until the method returns. */
   pushAudio(frame: Int16Array): void;
+  /** The same audio as the line carries it, before its frames, for an engine that passes it on. Valid until the method returns. */
+  pushEncoded?(bytes: Uint8Array, format: AudioFormat): void;
   /** A key the caller pressed. Keys are not speech. */
   pushDtmf(digit: string): void;
   /** Only there when the speech-to-text of this engine is the simulated one. */

@@ -9,8 +9,10 @@ import type { TransferTargets } from '../engines/tools/built-in-tools.js';
 import type { AgentTool, Tool } from '../engines/tools/tool.js';
 import type { IdleSettings, TurnTakingSettings } from '../engines/turn-taking.js';
 import type { LanguageModel } from '../providers/language-model.js';
+import type { RealtimeModel } from '../providers/realtime-model.js';
 import type { SpeechToText } from '../providers/speech-to-text.js';
 import type { TextToSpeech } from '../providers/text-to-speech.js';
+import { checkEngine } from './engine.js';
 import { checkIdle, type IdleOptions } from './idle.js';
 import { checkTurnTaking, type TurnTakingOptions } from './turn-taking.js';
 
@@ -20,6 +22,8 @@ export interface AgentOptions {
   systemPrompt?: string | undefined;
   /** What the agent says when the call connects. @default nothing: the caller speaks first */
   firstMessage?: string | undefined;
+  /** A realtime model, which hears and speaks by itself, like `new OpenAIRealtime()` of `offhook/realtime`. Takes the place of `stt`, `llm` and `tts`, and of `onMessage`; of `turnTaking` only `interruptibleGreeting`, `keysInterrupt` and `keyPauseMs` have a place beside it. @default none: the three stages */
+  engine?: RealtimeModel | undefined;
   /** Speech-to-text. @default by the keys in the environment (`DEEPGRAM_API_KEY`), else the simulated one of the local stack; the log says which */
   stt?: SpeechToText | undefined;
   /** Language model; `onMessage` of `serve` replaces it. @default by the keys in the environment (`OPENAI_API_KEY`, `GROQ_API_KEY`), else the scripted one of the local stack; the log says which */
@@ -47,6 +51,7 @@ export interface AgentOptions {
 const AGENT_OPTIONS = [
   'systemPrompt',
   'firstMessage',
+  'engine',
   'stt',
   'llm',
   'tts',
@@ -59,13 +64,15 @@ const AGENT_OPTIONS = [
   'transferTargets',
   'guardrails',
 ];
-const LATER_AGENT_OPTIONS = ['engine', 'fallback'];
+const LATER_AGENT_OPTIONS = ['fallback'];
 
 /** An agent's options with defaults filled in. Texts still have their placeholders. Stages that are undefined come from the local stack. */
 export interface CheckedAgentOptions {
   readonly systemPrompt: string;
   readonly firstMessage: string | undefined;
   readonly variables: Variables;
+  /** Undefined for an agent of three stages. */
+  readonly engine: RealtimeModel | undefined;
   readonly stt: SpeechToText | undefined;
   readonly llm: LanguageModel | undefined;
   readonly tts: TextToSpeech | undefined;
@@ -131,6 +138,7 @@ function checkAgentOptions(options: AgentOptions): CheckedAgentOptions {
     systemPrompt,
     firstMessage,
     variables: checkVariables(options.variables),
+    engine: checkEngine(options),
     stt,
     llm,
     tts,

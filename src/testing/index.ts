@@ -88,6 +88,14 @@ export {
   emulateElevenLabs,
   type EmulateElevenLabsOptions,
 } from './emulators/elevenlabs.js';
+export { emulateOpenAIRealtime, type OpenAIRealtimeEmulator } from './emulators/openai-realtime.js';
+export type {
+  EmulatedItem,
+  EmulateOpenAIRealtimeOptions,
+  OpenAIRealtimeConnection,
+  RealtimeAsk,
+} from './emulators/openai-realtime-script.js';
+export type { EmulatedRealtimeReply } from './emulators/openai-realtime-reply.js';
 export type { TimelineEntry } from './emulators/timeline.js';
 export type { WireTroubles } from './emulators/troubled-wire.js';
 export type { EmulatorRequest } from './emulators/vendor-peer.js';
@@ -99,5 +107,10 @@ export {
   type WantedReply,
 } from './conformance/language-model.js';
 export type { ProviderCheck, ProviderSetup } from './conformance/provider-check.js';
+export {
+  type RealtimeModelSetup,
+  type RealtimeScene,
+  testRealtimeModel,
+} from './conformance/realtime-model.js';
 export { type SpeechToTextSetup, testSpeechToText } from './conformance/speech-to-text.js';
 export { testTextToSpeech, type TextToSpeechSetup } from './conformance/text-to-speech.js';

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Recipes } from '../../src/client/recipes.js';
 import { Agent, type AgentOptions } from '../../src/options/agent.js';
 import { ChatCompletions } from '../../src/providers/llm/index.js';
+import { OpenAIRealtime } from '../../src/providers/realtime/index.js';
 import { DeepgramSpeechToText } from '../../src/providers/stt/index.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
 
@@ -79,5 +80,29 @@ describe('the stages of an agent', () => {
 
   it('do not ask for the key of a language model that onMessage replaces', () => {
     expect(() => create({ llm: new ChatCompletions() }, () => 'Hello.')).not.toThrow();
+  });
+});
+
+describe('an agent with an engine', () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  it('has one provider, whatever keys are in the environment', () => {
+    vi.stubEnv('DEEPGRAM_API_KEY', KEY);
+    const { recipe, logger } = create({ engine: new OpenAIRealtime({ apiKey: KEY }) });
+    expect(recipe.mode).toBe('realtime');
+    expect(recipe.providers).toEqual({
+      engine: 'openai/gpt-realtime-2.1-mini',
+      stt: null,
+      llm: null,
+      tts: null,
+    });
+    expect(logger.lines).toEqual([]);
+  });
+
+  it('needs its key before the first call, and leaves nothing to onMessage', () => {
+    vi.stubEnv('OPENAI_API_KEY', '');
+    expect(() => create({ engine: new OpenAIRealtime() })).toThrow(/OPENAI_API_KEY/);
+    const engine = new OpenAIRealtime({ apiKey: KEY });
+    expect(() => create({ engine }, () => '')).toThrow(expect.objectContaining({ code: 'CONFIG_CONFLICT' }));
   });
 });

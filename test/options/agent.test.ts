@@ -11,6 +11,7 @@ describe('AgentOptions', () => {
       systemPrompt: '',
       firstMessage: undefined,
       variables: {},
+      engine: undefined,
       stt: undefined,
       llm: undefined,
       tts: undefined,

@@ -2,7 +2,7 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import type { ProviderError } from '../../base/errors.js';
 import { describeError, type Logger } from '../../base/log.js';
-import { toProviderError, type WireFailure } from './failure.js';
+import { toProviderError, transientFailure, type WireFailure } from './failure.js';
 import { RetryPlan } from './retry-plan.js';
 import {
   type OpenVendorSocket,
@@ -30,6 +30,8 @@ export interface LastingSocketOptions {
   readonly logger: Logger;
   readonly events: LastingSocketEvents;
   readonly readClose?: (close: SocketClose) => WireFailure | undefined;
+  /** Time between two pings, in milliseconds. @default the socket's */
+  readonly pingMs?: number | undefined;
   readonly open?: OpenVendorSocket | undefined;
 }
 
@@ -82,12 +84,20 @@ export class LastingSocket {
     this.#connectedAt = undefined;
   }
 
+  /** Gives the connection up, for `reason`, and makes another one. Does nothing while there is none. */
+  renew(reason: string): void {
+    if (!this.connected) return;
+    this.#socket?.close();
+    this.#ended(transientFailure(reason));
+  }
+
   #open(): void {
-    const { target, clock, readClose, open = openVendorSocket } = this.#options;
+    const { target, clock, readClose, pingMs, open = openVendorSocket } = this.#options;
     this.#socket = open({
       target,
       clock,
       handshakeTimeoutMs: HANDSHAKE_TIMEOUT_MS,
+      pingMs,
       ...(readClose === undefined ? {} : { readClose }),
       events: {
         opened: () => this.#opened(),

@@ -25,6 +25,8 @@ export interface VendorSocketOptions {
   readonly events: SocketEvents;
   /** Longest wait for the connection, in milliseconds, at most 5000. @default 5000 */
   readonly handshakeTimeoutMs?: number;
+  /** Time between two pings, in milliseconds; after four of them a peer without a sign of life is gone. @default 5000 */
+  readonly pingMs?: number | undefined;
   /** What a close from the vendor means, where the code alone does not say it. */
   readonly readClose?: (close: SocketClose) => WireFailure | undefined;
 }
@@ -161,7 +163,8 @@ class WsVendorSocket implements VendorSocket {
   }
 
   #watch(): void {
-    this.#timer = this.#options.clock.after(PING_MS, () => {
+    const { clock, pingMs = PING_MS } = this.#options;
+    this.#timer = clock.after(pingMs, () => {
       if (this.#unanswered >= MAX_UNANSWERED_PINGS) {
         this.#end(transientFailure('has gone silent'));
         return;

@@ -38,13 +38,14 @@ async function startVendor(onConnect: (ws: WebSocket) => void = () => {}) {
   return { url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, peers, got };
 }
 
-function open(url: string, onText: (text: string) => void = () => {}) {
+function open(url: string, onText: (text: string) => void = () => {}, { pingMs }: { pingMs?: number } = {}) {
   const clock = new FakeClock();
   const told: string[] = [];
   const failures: WireFailure[] = [];
   const socket = openVendorSocket({
     target: { url: new URL(url), headers: { 'x-key': 'k' } },
     clock,
+    pingMs,
     events: {
       opened: () => void told.push('opened'),
       text: (text) => {
@@ -173,6 +174,17 @@ describe('openVendorSocket', () => {
     expect(told).toEqual(['opened']);
     vendor.peers[0]?.pause();
     clock.advance(20_000);
+    expect(told).toEqual(['opened', 'ended: has gone silent']);
+  });
+
+  it('gives a peer up sooner where that is asked for', async () => {
+    const vendor = await startVendor();
+    const { clock, told } = open(vendor.url, undefined, { pingMs: 1500 });
+    await soon(() => expect(told).toEqual(['opened']));
+    vendor.peers[0]?.pause();
+    clock.advance(5999);
+    expect(told).toEqual(['opened']);
+    clock.advance(1);
     expect(told).toEqual(['opened', 'ended: has gone silent']);
   });
 });

@@ -1,0 +1,40 @@
+// Events of a realtime model on their way into a call: only while the call wants them, and whatever they cause stays in it.
+import type { RealtimeEvents } from '../providers/realtime-model.js';
+
+export interface RealtimeGate {
+  /** The call goes on. */
+  readonly isLive: () => boolean;
+  /** Somebody listens. */
+  readonly isListening: () => boolean;
+  /** Runs what may fail. */
+  readonly attempt: (task: () => void) => void;
+}
+
+/** `usage` comes after the end of the call, too, and `failed` is the other's to judge. */
+export function guardEvents(events: Required<RealtimeEvents>, gate: RealtimeGate): RealtimeEvents {
+  const live =
+    <T extends unknown[]>(handler: (...event: T) => void) =>
+    (...event: T) => {
+      if (gate.isLive()) gate.attempt(() => handler(...event));
+    };
+  const heard =
+    <T extends unknown[]>(handler: (...event: T) => void) =>
+    (...event: T) => {
+      if (gate.isListening()) gate.attempt(() => handler(...event));
+    };
+  return {
+    ready: live(events.ready),
+    speechStarted: heard(events.speechStarted),
+    interrupted: heard(events.interrupted),
+    speechEnded: heard(events.speechEnded),
+    userText: live(events.userText),
+    responseStarted: live(events.responseStarted),
+    audio: heard(events.audio),
+    text: heard(events.text),
+    heardText: live(events.heardText),
+    responseEnded: live(events.responseEnded),
+    usage: events.usage,
+    reconnected: live(events.reconnected),
+    failed: events.failed,
+  };
+}

@@ -1,0 +1,171 @@
+// The model's session of one call, behind a wall: what it throws becomes a failure of the call and nothing else. Caller audio becomes
+// what the model takes; what is said before the model is ready waits for it.
+import {
+  createInboundConverter,
+  createOutboundConverter,
+  type InboundConverter,
+  type OutboundConverter,
+} from '../audio/converter.js';
+import { type AudioFormat, FRAME_MS } from '../audio/format.js';
+import { describeError } from '../base/log.js';
+import type {
+  RealtimeContext,
+  RealtimeEvents,
+  RealtimeFormats,
+  RealtimeModel,
+  RealtimeSession,
+} from '../providers/realtime-model.js';
+import { transcoder } from '../transcoder/select.js';
+import type { EngineContext } from './engine.js';
+
+export interface RealtimeLineOptions {
+  readonly context: EngineContext;
+  readonly model: RealtimeModel;
+  readonly settings: Pick<
+    RealtimeContext,
+    'language' | 'instructions' | 'tools' | 'interruptible' | 'history'
+  >;
+  readonly events: RealtimeEvents;
+  readonly failed: (error: unknown) => void;
+}
+
+/** What the caller says while the model connects is kept for so long. Longer than any connection takes that comes about. */
+const KEPT_MS = 5000;
+
+export class RealtimeLine {
+  readonly #options: RealtimeLineOptions;
+  #session: RealtimeSession | undefined;
+  #input: AudioFormat | undefined;
+  #output: AudioFormat | undefined;
+  #encoder: OutboundConverter | undefined;
+  #decoder: InboundConverter | undefined;
+  #decodedItem: string | undefined;
+  #early: Int16Array[] = [];
+  /** The line carries what the model takes: its bytes go through as they are. */
+  #passesThrough = false;
+  #closed = false;
+
+  constructor(options: RealtimeLineOptions) {
+    this.#options = options;
+  }
+
+  get isReady(): boolean {
+    return this.#input !== undefined;
+  }
+
+  /** Returns false when it failed, which was told. */
+  open(): boolean {
+    const { context, model, settings, events, failed } = this.#options;
+    const { callId, clock, logger, line } = context;
+    const formats: RealtimeFormats = {
+      input: chooseFormat(model.inputFormats, line?.inbound),
+      output: chooseFormat(model.outputFormats, line?.outbound),
+    };
+    try {
+      const session = model.open({
+        ...settings,
+        callId,
+        clock,
+        logger,
+        formats,
+        events: {
+          ...events,
+          ready: (actual) => {
+            this.#ready(actual);
+            events.ready(actual);
+          },
+        },
+      });
+      this.#session = this.#watched(session);
+      return true;
+    } catch (error) {
+      failed(error);
+      return false;
+    }
+  }
+
+  /** A frame of the caller, in the house format. */
+  hear(frame: Int16Array): void {
+    if (this.#closed) return;
+    if (this.#input === undefined) {
+      this.#early.push(frame.slice());
+      if (this.#early.length > KEPT_MS / FRAME_MS) this.#early.shift();
+      return;
+    }
+    if (this.#passesThrough) return;
+    const encoder = this.#encoder;
+    if (encoder !== undefined) this.ask((session) => session.pushAudio(encoder.convert(frame)));
+  }
+
+  /** The same as the line carries it. */
+  hearEncoded(bytes: Uint8Array, format: AudioFormat): void {
+    const input = this.#input;
+    this.#passesThrough = input !== undefined && isSame(input, format);
+    if (this.#passesThrough) this.ask((session) => session.pushAudio(bytes));
+  }
+
+  /** Audio of the model as the house has it, valid until the next call. Half a sample waits for its other half, within its item. */
+  decode(itemId: string, audio: Uint8Array): Int16Array {
+    if (this.#output === undefined) return new Int16Array(0);
+    if (this.#decoder === undefined || this.#decodedItem !== itemId) {
+      this.#decoder?.close();
+      this.#decoder = createInboundConverter(this.#output, transcoder);
+      this.#decodedItem = itemId;
+    }
+    return this.#decoder.convert(audio);
+  }
+
+  /** Does something with the session, if there is one. */
+  ask(task: (session: RealtimeSession) => unknown): void {
+    const session = this.#session;
+    if (session === undefined || this.#closed) return;
+    try {
+      this.#watched(task(session));
+    } catch (error) {
+      this.#options.failed(error);
+    }
+  }
+
+  /** Idempotent. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#early = [];
+    try {
+      this.#watched<unknown>(this.#session?.close());
+    } catch (error) {
+      const { callId, logger } = this.#options.context;
+      logger.warn({ callId, ...describeError(error) }, 'provider did not close');
+    }
+    this.#encoder?.close();
+    this.#decoder?.close();
+  }
+
+  /** What a provider returns. It may be a promise where none is expected, and that one's failure must not end the process. */
+  #watched<T>(result: T): T {
+    if (result instanceof Promise) result.catch((error: unknown) => this.#options.failed(error));
+    return result;
+  }
+
+  #ready({ input, output }: RealtimeFormats): void {
+    if (this.#closed || this.isReady) return;
+    this.#encoder = createOutboundConverter(input, transcoder);
+    this.#input = input;
+    this.#output = output;
+    const early = this.#early;
+    this.#early = [];
+    for (const frame of early) this.hear(frame);
+  }
+}
+
+/** The line's own format where the model has it, and it is the telephone's; else the best that the model has. */
+function chooseFormat(offered: readonly AudioFormat[], line: AudioFormat | undefined): AudioFormat {
+  const same = line?.encoding === 'pcm' ? undefined : offered.find((format) => line && isSame(format, line));
+  const best = same ?? offered[0];
+  if (best === undefined) throw new TypeError('the realtime model offers no audio format');
+  return best;
+}
+
+function isSame(one: AudioFormat, other: AudioFormat): boolean {
+  return one.encoding === other.encoding && one.sampleRateHz === other.sampleRateHz;
+}

@@ -1,0 +1,302 @@
+// The turns of a call with a realtime model, as facts. What the caller said comes as text when it likes, often after the answer: a
+// turn that is over waits for it a while. Of the latency only the ends are known: what lies between is the model's own.
+import type { Clock, Timer } from '../base/clock.js';
+import type { TranscriptEntry, Turn, TurnLatency } from '../contract/call-record.js';
+import type { ChatMessage } from '../providers/language-model.js';
+import type { Conversation, Step } from './conversation.js';
+import type { EngineFact } from './engine.js';
+import type { AnswerSplit } from './turn-book.js';
+
+export interface RealtimeTurnsOptions {
+  readonly clock: Clock;
+  readonly conversation: Conversation;
+  /** True when a text comes for everything that the caller says. */
+  readonly transcribesCaller: boolean;
+  readonly fact: (fact: EngineFact) => void;
+}
+
+/** Something that the caller said or pressed. */
+interface Said {
+  text: string;
+  isFinal: boolean;
+  /** Its place in the transcript; undefined for keys, which have one already. */
+  entry: TranscriptEntry | undefined;
+}
+
+interface OpenTurn {
+  readonly index: number;
+  readonly startedAt: number;
+  readonly said: Said[];
+  /** Text of answers that were dropped before a word of them was heard. */
+  dropped: string;
+  /** What followed on what the caller said. */
+  readonly steps: Step[];
+  speechEndedAt: number | undefined;
+  firstFrameAt: number | undefined;
+  heardAt: number | undefined;
+  /** When the agent's transcript entry came up; undefined while there is none. */
+  agentAt: number | undefined;
+  /** What became of it, once it is over. */
+  end: { readonly split: AnswerSplit; readonly interrupted: boolean } | undefined;
+}
+
+/** How long a turn that is over waits for the caller's words. */
+const TEXT_WAIT_MS = 3000;
+
+export class RealtimeTurns {
+  readonly #options: RealtimeTurnsOptions;
+  readonly #said = new Map<string, Said>();
+  /** Said, and not answered. */
+  #waiting: Said[] = [];
+  #open: OpenTurn | undefined;
+  /** Over, and its fact not stated. */
+  #owed: OpenTurn | undefined;
+  #timer: Timer | undefined;
+  #nextIndex = 0;
+  #speechStartedAt: number | undefined;
+  #speechEndedAt: number | undefined;
+
+  constructor(options: RealtimeTurnsOptions) {
+    this.#options = options;
+  }
+
+  /** Index of the turn that what is used now belongs to: the one that is open, or was last. Null before the first. */
+  get paidIndex(): number | null {
+    return this.#open?.index ?? (this.#nextIndex === 0 ? null : this.#nextIndex - 1);
+  }
+
+  get isOpen(): boolean {
+    return this.#open !== undefined;
+  }
+
+  /** True when the caller has said something that this turn answers. */
+  get answersCaller(): boolean {
+    return (this.#open?.said.length ?? 0) > 0;
+  }
+
+  /** The caller has begun to speak. */
+  speechStarted(): void {
+    this.#speechStartedAt ??= this.#options.clock.wallNow();
+  }
+
+  /** The caller has finished; the words may come later, and have their place in the transcript already. */
+  speechEnded(itemId: string, { agoMs }: { agoMs: number }): void {
+    const { clock } = this.#options;
+    this.#speechEndedAt = clock.now() - agoMs;
+    this.#sayingOf(itemId);
+  }
+
+  /** Keys, in words. */
+  pressed(text: string): void {
+    this.#waiting.push({ text, isFinal: true, entry: undefined });
+  }
+
+  /** What the caller said. An empty final text: there were no words. */
+  userText(itemId: string, text: string, { isFinal }: { isFinal: boolean }): void {
+    const said = this.#sayingOf(itemId);
+    if (said.isFinal) return;
+    said.text = text.trim();
+    said.isFinal = isFinal;
+    this.#tellSaid(said);
+    const isWanted = this.#owed?.said.includes(said) === true;
+    if (isWanted && this.#owed?.said.every((each) => each.isFinal)) this.#settle();
+  }
+
+  /** The agent answers, or speaks by itself. Opens a turn, or goes on with the one that is open. */
+  answer(): void {
+    const { clock, fact } = this.#options;
+    if (this.#open === undefined) {
+      const index = this.#nextIndex;
+      this.#nextIndex += 1;
+      this.#open = {
+        index,
+        startedAt: this.#speechStartedAt ?? clock.wallNow(),
+        said: [],
+        dropped: '',
+        steps: [],
+        speechEndedAt: undefined,
+        firstFrameAt: undefined,
+        heardAt: undefined,
+        agentAt: undefined,
+        end: undefined,
+      };
+      fact({ type: 'turn.started', turnIndex: index });
+    }
+    const turn = this.#open;
+    for (const said of this.#waiting) {
+      turn.said.push(said);
+      if (said.entry !== undefined && said.entry.turnIndex !== turn.index) {
+        said.entry.turnIndex = turn.index;
+        this.#tellSaid(said);
+      }
+    }
+    this.#waiting = [];
+    if (this.#speechEndedAt !== undefined) turn.speechEndedAt = this.#speechEndedAt;
+    this.#speechStartedAt = undefined;
+    this.#speechEndedAt = undefined;
+  }
+
+  firstFrameSent(at: number): void {
+    if (this.#open !== undefined) this.#open.firstFrameAt ??= at;
+  }
+
+  firstFrameHeard(at: number): void {
+    if (this.#open !== undefined) this.#open.heardAt ??= at;
+  }
+
+  /** The agent's entry grows. */
+  spoken(text: string): void {
+    if (this.#open !== undefined) this.#tellAgent(this.#open, { text, final: false });
+  }
+
+  /** An answer was stopped before a word was heard: the turn stays open for what the caller adds, and is measured afresh. */
+  dropAnswer({ unheard, rounds = [] }: AnswerSplit): void {
+    const turn = this.#open;
+    if (turn === undefined) return;
+    turn.dropped = `${turn.dropped} ${unheard}`.trim();
+    // What tools have done is done, whatever was heard.
+    turn.steps.push(...rounds.map((round): Step => ({ role: 'tools', ...round })));
+    this.#withdrawAgent(turn);
+    turn.firstFrameAt = undefined;
+    turn.heardAt = undefined;
+  }
+
+  /** The open turn is over. */
+  complete(split: AnswerSplit, { interrupted }: { interrupted: boolean }): void {
+    const turn = this.#open;
+    if (turn === undefined) return;
+    this.#settle();
+    this.#open = undefined;
+    if (split.heard === '') this.#withdrawAgent(turn);
+    else
+      this.#tellAgent(turn, {
+        text: split.heard,
+        final: true,
+        ...(interrupted ? { interrupted: true } : {}),
+      });
+    turn.end = { split, interrupted };
+    turn.steps.push(...toSteps(split));
+    this.#owed = turn;
+    const { clock, transcribesCaller } = this.#options;
+    if (transcribesCaller && turn.said.some(({ isFinal }) => !isFinal))
+      this.#timer = clock.after(TEXT_WAIT_MS, () => this.#settle());
+    else this.#settle();
+  }
+
+  /** The call is over: nothing is waited for. */
+  close(): void {
+    this.#settle();
+  }
+
+  /** The conversation as it was heard; `answer` is the one that is on. Tools that still run have no result in it: that comes by itself. */
+  history(answer: AnswerSplit | undefined): ChatMessage[] {
+    const steps = [this.#owed, this.#open].flatMap((turn) => (turn === undefined ? [] : allSteps(turn)));
+    const waiting = this.#waiting.map(({ text }): Step => ({ role: 'user', text }));
+    const said = answer === undefined ? [] : toSteps(answer);
+    const all = [...steps, ...said, ...waiting];
+    const { conversation } = this.#options;
+    const running = new Set(conversation.unsettled(all).map(({ call }) => call.id));
+    return conversation
+      .asking(all)
+      .filter((message) => message.role !== 'tool' || !running.has(message.toolCallId));
+  }
+
+  #settle(): void {
+    const turn = this.#owed;
+    this.#owed = undefined;
+    this.#timer?.cancel();
+    if (turn?.end === undefined) return;
+    const { conversation, fact } = this.#options;
+    conversation.add(allSteps(turn));
+    fact({ type: 'turn.completed', turn: toRecord(turn, turn.end) });
+  }
+
+  #sayingOf(itemId: string): Said {
+    const known = this.#said.get(itemId);
+    if (known !== undefined) return known;
+    const { clock, transcribesCaller } = this.#options;
+    const entry: TranscriptEntry = {
+      id: `user-${itemId}`,
+      turnIndex: this.#nextIndex,
+      role: 'user',
+      text: '',
+      at: this.#speechStartedAt ?? clock.wallNow(),
+      final: false,
+    };
+    const said: Said = { text: '', isFinal: false, entry };
+    this.#said.set(itemId, said);
+    this.#waiting.push(said);
+    if (transcribesCaller) this.#tellSaid(said);
+    return said;
+  }
+
+  #tellSaid({ entry, text, isFinal }: Said): void {
+    if (entry === undefined) return;
+    entry.text = text;
+    entry.final = isFinal;
+    this.#options.fact({ type: 'transcript.segment', entry: { ...entry } });
+  }
+
+  #tellAgent(turn: OpenTurn, change: { text: string; final: boolean; interrupted?: boolean }): void {
+    turn.agentAt ??= this.#options.clock.wallNow();
+    const { index, agentAt: at } = turn;
+    this.#options.fact({
+      type: 'transcript.segment',
+      entry: { id: `agent-${index}`, turnIndex: index, role: 'agent', at, ...change },
+    });
+  }
+
+  #withdrawAgent(turn: OpenTurn): void {
+    if (turn.agentAt === undefined) return;
+    this.#tellAgent(turn, { text: '', final: true });
+    turn.agentAt = undefined;
+  }
+}
+
+function saidOf(turn: OpenTurn): string {
+  const texts = turn.said.map(({ text }) => text);
+  return texts.filter((text) => text !== '').join(' ');
+}
+
+function allSteps(turn: OpenTurn): Step[] {
+  return [{ role: 'user', text: saidOf(turn) }, ...turn.steps];
+}
+
+function toSteps({ heard, rounds = [], heardAfter = heard }: AnswerSplit): Step[] {
+  return [
+    ...rounds.map((round): Step => ({ role: 'tools', ...round })),
+    { role: 'assistant', text: heardAfter },
+  ];
+}
+
+function toRecord(turn: OpenTurn, { split, interrupted }: NonNullable<OpenTurn['end']>): Turn {
+  return {
+    index: turn.index,
+    startedAt: turn.startedAt,
+    userText: saidOf(turn),
+    agentText: split.heard,
+    agentTextUnheard: `${turn.dropped} ${split.unheard}`.trim(),
+    interrupted,
+    latency: toLatency(turn),
+    cost: null,
+    toolCalls: turn.steps
+      .flatMap((step) => (step.role === 'tools' ? step.runs : []))
+      .map((run) => run.record),
+  };
+}
+
+/** A turn that the agent opens has no end of speech, and then no latency. */
+function toLatency({ speechEndedAt, firstFrameAt, heardAt }: OpenTurn): TurnLatency {
+  const since = (at: number | undefined) =>
+    speechEndedAt === undefined || at === undefined ? null : Math.max(0, Math.round(at - speechEndedAt));
+  return {
+    endpointingMs: null,
+    sttMs: null,
+    llmFirstTokenMs: null,
+    sentenceMs: null,
+    ttsFirstByteMs: null,
+    sendMs: null,
+    totalMs: since(firstFrameAt),
+    heardMs: since(heardAt),
+  };
+}

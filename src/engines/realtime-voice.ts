@@ -1,0 +1,79 @@
+// What the agent says on a call with a realtime model: one answer at a time, each an account of its own.
+import type { EngineContext } from './engine.js';
+import { RealtimeSpeech } from './realtime-speech.js';
+import type { RealtimeTurns } from './realtime-turns.js';
+
+/** How an answer is to be taken. */
+export interface Manner {
+  /** What the agent was told to say, word for word. */
+  readonly text?: string;
+  readonly isGreeting?: boolean;
+  /** The call ends with it, unless the caller has something to say. */
+  readonly isLast?: boolean;
+}
+
+export interface RealtimeVoiceOptions {
+  readonly context: EngineContext;
+  readonly turns: RealtimeTurns;
+  /** Everything that came so far has been heard, and no response is under way. */
+  readonly caughtUp: () => void;
+}
+
+export class RealtimeVoice {
+  readonly #options: RealtimeVoiceOptions;
+  #speech: RealtimeSpeech | undefined;
+  #manner: Manner = {};
+  #count = 0;
+
+  constructor(options: RealtimeVoiceOptions) {
+    this.#options = options;
+  }
+
+  /** The answer that is on; undefined while the agent has nothing to say. */
+  get speech(): RealtimeSpeech | undefined {
+    return this.#speech;
+  }
+
+  /** Of the answer that is on. */
+  get manner(): Manner {
+    return this.#manner;
+  }
+
+  /** True when something is still to be heard, or on its way. */
+  get isBusy(): boolean {
+    return this.#speech !== undefined && !this.#speech.caughtUp;
+  }
+
+  /** What the agent was told to say, while there is no audio of it. */
+  get unsaid(): string | undefined {
+    return this.#speech?.hasAudio === false ? this.#manner.text : undefined;
+  }
+
+  /** An answer begins. */
+  begin(manner: Manner = {}): RealtimeSpeech {
+    const { context, turns, caughtUp } = this.#options;
+    this.#count += 1;
+    this.#manner = manner;
+    turns.answer();
+    this.#speech = new RealtimeSpeech({
+      id: `answer-${this.#count}`,
+      playout: context.playout,
+      clock: context.clock,
+      events: {
+        firstFrameSent: (at) => turns.firstFrameSent(at),
+        firstFrameHeard: (at) => turns.firstFrameHeard(at),
+        spoken: (text) => turns.spoken(text),
+        caughtUp,
+      },
+    });
+    return this.#speech;
+  }
+
+  /** The answer is over. Returns what its manner was. */
+  end(): Manner {
+    const manner = this.#manner;
+    this.#manner = {};
+    this.#speech = undefined;
+    return manner;
+  }
+}

@@ -1,0 +1,49 @@
+// The option `engine` of an agent: what a realtime model rules out is refused here.
+import { ConfigError } from '../base/errors.js';
+import { checkMethods } from '../base/option-checks.js';
+import type { RealtimeModel } from '../providers/realtime-model.js';
+
+/** Of `turnTaking`, what is not the model's own. */
+const SHARED_TURN_TAKING = ['interruptibleGreeting', 'keysInterrupt', 'keyPauseMs'];
+
+/** The options of an agent that cannot all be had at once. */
+export interface EngineNeighbours {
+  readonly engine?: RealtimeModel | undefined;
+  readonly stt?: unknown;
+  readonly llm?: unknown;
+  readonly tts?: unknown;
+  readonly turnTaking?: object | undefined;
+  readonly guardrails?: readonly unknown[] | undefined;
+}
+
+/** @throws ConfigError for what is no realtime model, and for options that have no place beside one. */
+export function checkEngine(options: EngineNeighbours): RealtimeModel | undefined {
+  const { engine, turnTaking, guardrails } = options;
+  if (engine === undefined) return undefined;
+  checkMethods('engine', engine, {
+    methods: ['open'],
+    example: 'a realtime model with a name and an open() method',
+  });
+  if (![engine.inputFormats, engine.outputFormats].every(Array.isArray))
+    throw new ConfigError('CONFIG_INVALID', 'engine must name its inputFormats and outputFormats.');
+  const stage = (['stt', 'llm', 'tts'] as const).find((name) => options[name] !== undefined);
+  if (stage !== undefined)
+    throw new ConfigError(
+      'CONFIG_CONFLICT',
+      `An agent has either engine, which hears and speaks by itself, or ${stage}. Leave one of them out.`,
+    );
+  if (Array.isArray(guardrails) && guardrails.length > 0)
+    throw new ConfigError(
+      'CONFIG_CONFLICT',
+      'guardrails need the sentences before they are spoken, which an engine does not give. Leave one of them out.',
+    );
+  const foreign = Object.entries(turnTaking ?? {}).find(
+    ([name, value]) => value !== undefined && !SHARED_TURN_TAKING.includes(name),
+  )?.[0];
+  if (foreign !== undefined)
+    throw new ConfigError(
+      'CONFIG_CONFLICT',
+      `turnTaking.${foreign} has no place beside engine, which takes turns by itself. Set it up there, and leave this out.`,
+    );
+  return engine;
+}

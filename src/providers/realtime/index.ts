@@ -1,0 +1,2 @@
+// Entry point offhook/realtime.
+export { OpenAIRealtime, type OpenAIRealtimeOptions } from './openai-realtime.js';

@@ -1,0 +1,116 @@
+// Answers that were asked for, one after the other: the service refuses a second one while one is under way. Knows no socket.
+import type { Json } from '../wire/json.js';
+
+export interface AnswersOptions {
+  /** Asks for one. Returns the id by which an error would refer to it. */
+  readonly ask: (response: Json) => string;
+}
+
+interface Asked {
+  readonly eventId: string;
+  readonly response: Json;
+  /** Nobody wants it any more, and it may begin all the same. */
+  isForgotten: boolean;
+}
+
+/** Tries of one answer that the service breaks off. */
+const MAX_TRIES = 2;
+
+export class OpenAIRealtimeAnswers {
+  readonly #options: AnswersOptions;
+  #waiting: Json[] = [];
+  /** Asked for, and not begun. */
+  #asked: Asked | undefined;
+  /** What the answer that is under way was asked for with; undefined for one that the service began. */
+  #running: { readonly id: string; readonly response: Json | undefined } | undefined;
+  /** The service says that one is under way which we know nothing of. */
+  #isBlocked = false;
+  #isOpen = false;
+  #tries = 0;
+
+  constructor(options: AnswersOptions) {
+    this.#options = options;
+  }
+
+  /** Id of the answer that is under way. */
+  get runningId(): string | undefined {
+    return this.#running?.id;
+  }
+
+  /** Wants an answer, soon. The same one that waits already is not wanted twice. */
+  want(response: Json): void {
+    if (this.#waiting.some((other) => JSON.stringify(other) === JSON.stringify(response))) return;
+    this.#waiting.push(response);
+    this.#pump();
+  }
+
+  /** From now on answers can be asked for. */
+  open(): void {
+    this.#isOpen = true;
+    this.#pump();
+  }
+
+  /** The connection is gone, and with it all that was asked there. What was wanted before the first one stays. */
+  lost(): void {
+    if (this.#isOpen) this.#waiting = [];
+    this.#asked = undefined;
+    this.#running = undefined;
+    this.#isBlocked = false;
+    this.#isOpen = false;
+  }
+
+  /** Forgets what has not begun. */
+  forget(): void {
+    this.#waiting = [];
+    if (this.#asked !== undefined) this.#asked.isForgotten = true;
+  }
+
+  /** The caller's turn is over: what begins from now on answers it, not what was forgotten before. */
+  turnEnded(): void {
+    if (this.#asked?.isForgotten === true) this.#asked = undefined;
+  }
+
+  /** Returns false when it was forgotten. */
+  started(id: string): boolean {
+    const asked = this.#asked;
+    this.#running = { id, response: asked?.response };
+    this.#asked = undefined;
+    this.#isBlocked = false;
+    return asked?.isForgotten !== true;
+  }
+
+  ended(): void {
+    this.#running = undefined;
+    this.#isBlocked = false;
+    this.#tries = 0;
+    this.#pump();
+  }
+
+  /** The one that is under way has failed. Returns false when it is not asked for again. */
+  failed(): boolean {
+    const response = this.#running?.response ?? {};
+    this.#running = undefined;
+    this.#tries += 1;
+    if (this.#tries >= MAX_TRIES) return false;
+    this.#waiting.unshift(response);
+    this.#pump();
+    return true;
+  }
+
+  /** An error speaks of a message of ours. Returns true when that asked for an answer, which is asked for again behind the other one. */
+  refused(eventId: string): boolean {
+    const asked = this.#asked;
+    if (asked === undefined || asked.eventId !== eventId) return false;
+    this.#asked = undefined;
+    this.#isBlocked = this.#running === undefined;
+    if (!asked.isForgotten) this.#waiting.unshift(asked.response);
+    return true;
+  }
+
+  #pump(): void {
+    if (!this.#isOpen || this.#isBlocked || this.#running !== undefined || this.#asked !== undefined) return;
+    const response = this.#waiting.shift();
+    if (response === undefined) return;
+    this.#asked = { eventId: this.#options.ask(response), response, isForgotten: false };
+  }
+}

@@ -1,0 +1,58 @@
+// OpenAI's Realtime socket (GA) on loopback: hears by a script, answers by a script, and complains as the vendor would.
+import { RealtimeConnection } from './openai-realtime-connection.js';
+import type { EmulatedRealtimeReply } from './openai-realtime-reply.js';
+import type {
+  EmulateOpenAIRealtimeOptions,
+  OpenAIRealtimeConnection,
+  RealtimeAsk,
+  RealtimeScript,
+} from './openai-realtime-script.js';
+import type { EmulatorRequest } from './vendor-peer.js';
+import { type Emulator, type Refusal, VendorServer } from './vendor-server.js';
+
+export interface OpenAIRealtimeEmulator extends Emulator {
+  readonly connections: readonly OpenAIRealtimeConnection[];
+}
+
+export async function emulateOpenAIRealtime(
+  options: EmulateOpenAIRealtimeOptions = {},
+): Promise<OpenAIRealtimeEmulator> {
+  const connections: RealtimeConnection[] = [];
+  const { utterances = [], replies } = options;
+  const shared = typeof utterances === 'function' ? [] : [...utterances];
+  const queue = typeof replies === 'object' ? [...replies] : [];
+  const answer = (ask: RealtimeAsk): EmulatedRealtimeReply => {
+    if (ask.say !== undefined) return { text: ask.say };
+    if (typeof replies === 'function') return replies(ask);
+    return queue.shift() ?? { text: `You said: ${ask.heard}` };
+  };
+  const server = new VendorServer(options, (owner) => ({
+    refuse: (request) => refuse(request, owner.apiKey),
+    connect(peer) {
+      const own = typeof utterances === 'function' ? [...utterances(peer.request)] : shared;
+      const script: RealtimeScript = { ...options, hear: () => own.shift() ?? '', answer };
+      const number = connections.length + 1;
+      const connection = new RealtimeConnection(peer, owner, { ...script, number });
+      connections.push(connection);
+      return connection;
+    },
+  }));
+  await server.listen(options.port);
+  return Object.assign(server, { connections });
+}
+
+/** What the vendor answers to a bad handshake. */
+function refuse({ url, headers }: EmulatorRequest, apiKey: string): Refusal | undefined {
+  const bad = (status: number, code: string): Refusal => ({
+    status,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ error: { code } }),
+  });
+  if (!url.pathname.endsWith('/realtime')) return { status: 404 };
+  if (headers.authorization !== `Bearer ${apiKey}` && headers['api-key'] !== apiKey)
+    return bad(401, 'invalid_api_key');
+  if (headers['openai-beta'] !== undefined) return bad(400, 'beta_api_shape_disabled');
+  const model = url.searchParams.get('model');
+  if (model === null) return bad(400, 'missing_model');
+  return model === 'no-such-model' ? bad(404, 'model_not_found') : undefined;
+}

@@ -1,0 +1,501 @@
+import { describe, expect, it } from 'vitest';
+import { ProviderError } from '../../src/base/errors.js';
+import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
+import { FakeRealtimeModel, MS_PER_CHAR, RealtimeRig } from './realtime-rig.js';
+
+const FRAME = new Int16Array(320).fill(100);
+
+describe('an answer', () => {
+  it('is heard, and becomes a turn when all of it was', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.hears('Good morning.');
+    await rig.wait(100);
+    rig.model.answers('Good day to you.');
+    await rig.wait(500);
+    expect(rig.turns).toEqual([]);
+    await rig.wait(1000);
+    expect(rig.heardMs).toBe(16 * MS_PER_CHAR);
+    expect(rig.turns).toMatchObject([
+      { index: 0, userText: 'Good morning.', agentText: 'Good day to you.', interrupted: false },
+    ]);
+    expect(rig.transcript).toMatchObject([
+      { role: 'user', text: 'Good morning.', turnIndex: 0, final: true },
+      { role: 'agent', text: 'Good day to you.', turnIndex: 0, final: true },
+    ]);
+  });
+
+  it('knows the ends of its latency, and nothing between', async () => {
+    const rig = new RealtimeRig().start();
+    await rig.wait(1000);
+    rig.model.hears('Good morning.');
+    await rig.wait(300);
+    rig.model.answers('Good day.');
+    await rig.wait(2000);
+    const [turn] = rig.turns;
+    expect(turn?.latency).toEqual({
+      endpointingMs: null,
+      sttMs: null,
+      llmFirstTokenMs: null,
+      sentenceMs: null,
+      ttsFirstByteMs: null,
+      sendMs: null,
+      totalMs: 800,
+      heardMs: 830,
+    });
+  });
+
+  it('waits for the words of the caller that come after it, three seconds at most', async () => {
+    const rig = new RealtimeRig().start();
+    const early = rig.model.hears();
+    rig.model.answers('One.');
+    await rig.wait(1000);
+    expect(rig.turns).toEqual([]);
+    rig.model.events.userText({ itemId: early, text: 'First', final: true });
+    expect(rig.turns).toMatchObject([{ userText: 'First', agentText: 'One.' }]);
+
+    const never = rig.model.hears();
+    rig.model.answers('Two.');
+    await rig.wait(3500);
+    expect(rig.turns[1]).toMatchObject({ userText: '', agentText: 'Two.' });
+    rig.model.events.userText({ itemId: never, text: 'Second', final: true });
+    expect(rig.turns).toHaveLength(2);
+    expect(rig.transcript.map(({ text }) => text)).toEqual(['First', 'One.', 'Second', 'Two.']);
+  });
+
+  it('grows in the transcript as it is heard', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.answers('One two three four five six seven eight nine ten eleven twelve.');
+    await rig.wait(1500);
+    const [entry] = rig.transcript;
+    expect(entry).toMatchObject({ role: 'agent', final: false });
+    expect(entry?.text).toMatch(/^One two/);
+    expect(entry?.text).not.toContain('ten');
+  });
+
+  it('is over although its marks are lost', async () => {
+    const rig = new RealtimeRig().start();
+    rig.player.sendMark = () => {};
+    rig.model.answers('Good day.');
+    await rig.wait(3000);
+    expect(rig.turns).toMatchObject([{ agentText: 'Good day.' }]);
+  });
+});
+
+describe('the greeting', () => {
+  it('is said word for word before anybody has spoken', async () => {
+    const rig = new RealtimeRig({ firstMessage: 'Hello!', systemPrompt: 'You bake.' });
+    rig.engine.start();
+    expect(rig.model.asked).toEqual(['say Hello!']);
+    expect(rig.model.context).toMatchObject({ instructions: 'You bake.', interruptible: true });
+    rig.model.ready();
+    rig.model.answers('Hello!');
+    await rig.wait(1000);
+    expect(rig.turns).toMatchObject([{ userText: '', agentText: 'Hello!' }]);
+    expect(rig.turns[0]?.latency.totalMs).toBeNull();
+  });
+
+  it('is finished whatever the caller says, where that is wanted, and then answered', async () => {
+    const rig = new RealtimeRig({ firstMessage: 'Hello!', turnTaking: { interruptibleGreeting: false } });
+    rig.start();
+    expect(rig.model.context.interruptible).toBe(false);
+    rig.model.answers('Hello!');
+    rig.model.events.speechStarted();
+    rig.model.events.speechEnded({ itemId: 'u1', agoMs: 0 });
+    rig.model.events.userText({ itemId: 'u1', text: 'Hi.', final: true });
+    await rig.wait(200);
+    expect(rig.model.asked).toEqual(['say Hello!']);
+    await rig.wait(500);
+    expect(rig.model.asked).toEqual(['say Hello!', 'interruptible true', 'respond']);
+    rig.model.answers('How are you?');
+    await rig.wait(1000);
+    expect(rig.turns.map(({ userText }) => userText)).toEqual(['', 'Hi.']);
+  });
+});
+
+describe('what the caller says', () => {
+  it('is kept until the model is ready, from the first frame on', () => {
+    const rig = new RealtimeRig();
+    rig.engine.start();
+    for (let frame = 0; frame < 50; frame += 1) rig.engine.pushAudio(FRAME);
+    expect(rig.model.audioBytes).toBe(0);
+    rig.model.ready();
+    expect(rig.model.audioBytes).toBe(50 * 640);
+    rig.engine.pushAudio(FRAME);
+    expect(rig.model.audioBytes).toBe(51 * 640);
+  });
+
+  it('goes through as it is where the line carries what the model takes', () => {
+    const rig = new RealtimeRig().start();
+    rig.engine.pushEncoded?.(new Uint8Array(640), { encoding: 'pcm', sampleRateHz: 16_000 });
+    rig.engine.pushAudio(FRAME);
+    expect(rig.model.audioBytes).toBe(640);
+    rig.engine.pushEncoded?.(new Uint8Array(160), { encoding: 'mulaw', sampleRateHz: 8000 });
+    rig.engine.pushAudio(FRAME);
+    expect(rig.model.audioBytes).toBe(1280);
+  });
+});
+
+describe('an interruption', () => {
+  const LONG = 'One two three four five six seven eight nine ten.';
+
+  it('clears the carrier and cuts the memory of the model in the same tick', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.answers(LONG);
+    await rig.wait(1000);
+    rig.model.events.speechStarted();
+    expect(rig.player.clears).toBe(0);
+    rig.model.events.interrupted();
+    expect(rig.player.clears).toBe(1);
+    // The mark of the first frame came back 10 ms late: so late is the ear.
+    expect(rig.model.asked).toEqual(['truncate item-r1 990']);
+    const [turn] = rig.turns;
+    expect(turn).toMatchObject({ interrupted: true, agentText: 'One two three four' });
+    expect(`${turn?.agentText} ${turn?.agentTextUnheard}`).toBe(LONG);
+    await rig.wait(1000);
+    expect(rig.heardMs).toBe(1000);
+  });
+
+  it('lets nothing be heard that comes late', async () => {
+    const rig = new RealtimeRig().start();
+    const response = rig.model.begins('One two three.');
+    await rig.wait(200);
+    rig.model.events.interrupted();
+    rig.model.says(response, 'four five six');
+    rig.model.ends(response);
+    await rig.wait(1000);
+    expect(rig.heardMs).toBe(200);
+    expect(rig.turns).toHaveLength(1);
+  });
+
+  it('of an answer that nobody has heard leaves one turn with all that was said', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.hears('I would like');
+    rig.model.begins('Yes');
+    expect(rig.model.hears('a loaf of bread.')).toBe('u2');
+    expect(rig.model.asked).toEqual(['truncate item-r1 0']);
+    rig.model.answers('With pleasure.');
+    await rig.wait(2000);
+    expect(rig.turns).toMatchObject([
+      {
+        index: 0,
+        userText: 'I would like a loaf of bread.',
+        agentText: 'With pleasure.',
+        agentTextUnheard: 'Yes',
+      },
+    ]);
+  });
+
+  it('does nothing to an answer that was heard', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.answers('One.');
+    await rig.wait(1000);
+    rig.model.events.interrupted();
+    expect(rig.player.clears).toBe(0);
+    expect(rig.model.asked).toEqual([]);
+  });
+});
+
+describe('tools', () => {
+  const tools = (execute: () => unknown) =>
+    createAgentTools([{ name: 'look_up', description: 'Looks it up.', execute }]);
+
+  it('give their results, and the answer goes on', async () => {
+    const rig = new RealtimeRig({ tools: tools(async () => ({ price: 10 })) }).start();
+    rig.model.hears('How much?');
+    rig.model.answers('One moment.', [{ id: 'c1', name: 'look_up' }]);
+    await rig.wait(0);
+    expect(rig.model.asked).toEqual(['results c1={"price":10}', 'respond']);
+    rig.model.answers('Ten dollars.');
+    await rig.wait(3000);
+    expect(rig.turns).toMatchObject([
+      {
+        userText: 'How much?',
+        agentText: 'One moment. Ten dollars.',
+        toolCalls: [{ name: 'look_up', error: null }],
+      },
+    ]);
+  });
+
+  it('are all answered together, also those that fail', async () => {
+    const rig = new RealtimeRig({ tools: tools(() => Promise.reject(new Error('secret'))) }).start();
+    rig.model.answers('', [
+      { id: 'c1', name: 'look_up' },
+      { id: 'c2', name: 'nothing' },
+    ]);
+    await rig.wait(0);
+    expect(rig.model.asked).toEqual([
+      'results c1={"error":"The tool failed."} c2={"error":"There is no tool of that name."}',
+      'respond',
+    ]);
+  });
+
+  it('of a response that was stopped are not run, and the model is told so', async () => {
+    let runs = 0;
+    const execute = () => {
+      runs += 1;
+    };
+    const rig = new RealtimeRig({ tools: tools(execute) }).start();
+    const response = rig.model.begins('One moment.');
+    rig.model.events.interrupted();
+    rig.model.ends(response, [{ id: 'c1', name: 'look_up' }]);
+    await rig.wait(0);
+    expect(runs).toBe(0);
+    expect(rig.model.asked.at(-1)).toMatch(/^results c1=.*caller spoke/);
+  });
+
+  it('end the call when the goodbye was heard', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.answers('Goodbye.', [{ id: 'c1', name: 'end_call' }]);
+    await rig.wait(300);
+    expect(rig.ended).toEqual([]);
+    await rig.wait(500);
+    expect(rig.ended).toMatchObject([{ reason: 'agent-hangup', failure: undefined }]);
+    expect(rig.turns).toMatchObject([{ agentText: 'Goodbye.', toolCalls: [{ name: 'end_call' }] }]);
+  });
+
+  it('do not end the call when the caller has more to say', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.answers('Goodbye.', [{ id: 'c1', name: 'end_call' }]);
+    await rig.wait(200);
+    rig.model.events.speechStarted();
+    rig.model.events.interrupted();
+    await rig.wait(2000);
+    expect(rig.ended).toEqual([]);
+    expect(rig.model.asked.at(-1)).toContain('The call goes on.');
+  });
+
+  it('hand the caller over when all was heard, and a caller who comes back is told why', async () => {
+    const rig = new RealtimeRig({ transferTargets: { sales: '+15550199' } }).start();
+    let settle: (outcome: 'busy') => void = () => {};
+    rig.transfer = () =>
+      new Promise((resolve) => {
+        settle = resolve;
+      });
+    rig.model.answers('I connect you.', [{ id: 'c1', name: 'transfer_call', args: { to: 'sales' } }]);
+    await rig.wait(300);
+    expect(rig.orders).toEqual([]);
+    await rig.wait(1000);
+    expect(rig.orders).toEqual(['transfer +15550199']);
+    rig.engine.hold();
+    expect(rig.turns).toMatchObject([{ agentText: 'I connect you.', interrupted: false }]);
+    settle('busy');
+    await rig.wait(0);
+    expect(rig.model.asked.at(-1)).toContain('busy');
+    rig.engine.resume('listen');
+    expect(rig.model.asked.at(-1)).toBe('respond');
+  });
+});
+
+describe('keys', () => {
+  it('interrupt, and are told to the model as text', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.answers('Press one for bread, and two for cake, please.');
+    await rig.wait(1000);
+    rig.engine.pushDtmf('1');
+    expect(rig.player.clears).toBe(1);
+    rig.engine.pushDtmf('#');
+    expect(rig.model.asked.slice(-2)).toEqual(['user: The caller pressed 1 #', 'respond']);
+    rig.model.answers('Bread.');
+    await rig.wait(1000);
+    expect(rig.turns[1]).toMatchObject({ userText: 'The caller pressed 1 #', agentText: 'Bread.' });
+  });
+});
+
+describe('a caller who says nothing', () => {
+  const idle = { afterMs: 5000, prompts: ['Are you there?'], goodbye: 'Goodbye.' };
+
+  it('is asked, and let go', async () => {
+    const rig = new RealtimeRig({ idle }).start();
+    await rig.wait(5000);
+    expect(rig.model.asked).toEqual(['say Are you there?']);
+    rig.model.answers('Are you there?');
+    await rig.wait(6000);
+    expect(rig.model.asked.at(-1)).toBe('say Goodbye.');
+    rig.model.answers('Goodbye.');
+    await rig.wait(1000);
+    expect(rig.ended).toMatchObject([{ reason: 'idle' }]);
+  });
+});
+
+describe('a hold', () => {
+  it('silences the agent, and what it cut off is taken up again', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.answers('One two three four five six.');
+    await rig.wait(500);
+    rig.engine.hold();
+    expect(rig.player.clears).toBe(1);
+    rig.engine.pushAudio(FRAME);
+    expect(rig.model.audioBytes).toBe(0);
+    rig.engine.resume('continue');
+    expect(rig.model.asked.at(-1)).toBe('respond');
+  });
+
+  it('lets no response be heard that begins in it', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.hears('Hello?');
+    rig.engine.hold();
+    rig.model.answers('Yes?');
+    await rig.wait(1000);
+    expect(rig.heardMs).toBe(0);
+    rig.engine.resume('continue');
+    expect(rig.model.asked.at(-1)).toBe('respond');
+  });
+});
+
+describe('trouble', () => {
+  it('ends the call with what happened, untold', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.answers('One two three four five six.');
+    await rig.wait(500);
+    rig.model.events.failed(new ProviderError('It broke.', { status: 500, retryable: true }));
+    expect(rig.ended).toMatchObject([
+      { reason: 'provider-failed', failure: { code: 'PROVIDER_FAILED', message: 'It broke.', untold: true } },
+    ]);
+    expect(rig.turns).toMatchObject([{ interrupted: true }]);
+  });
+
+  it('in the opening of a session ends the call, and foreign words stay out of the record', () => {
+    const model = new FakeRealtimeModel();
+    model.open = () => {
+      throw new Error('secret');
+    };
+    const rig = new RealtimeRig({ model, firstMessage: 'Hello!' });
+    rig.engine.start();
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed', failure: { code: 'PROVIDER_FAILED' } }]);
+    expect(JSON.stringify(rig.ended)).not.toContain('secret');
+  });
+
+  it('of a model that is never ready is found within five seconds, whether there is something to say or not', async () => {
+    for (const firstMessage of ['Hello!', undefined]) {
+      const rig = new RealtimeRig({ firstMessage });
+      rig.engine.start();
+      await rig.wait(4500);
+      expect(rig.ended).toMatchObject([
+        {
+          reason: 'provider-failed',
+          failure: { message: 'The realtime model does not answer.', untold: true },
+        },
+      ]);
+    }
+  });
+
+  it('of a model that does not answer is found within five seconds', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.hears('Hello?');
+    await rig.wait(2500);
+    expect(rig.model.asked).toEqual(['respond']);
+    await rig.wait(2500);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed', at: 5000 }]);
+  });
+
+  it('of a model that stops in the middle of an answer is found, too', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.begins('One');
+    await rig.wait(6000);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
+  });
+
+  it.each<[string, (model: FakeRealtimeModel) => void]>([
+    ['never comes to an end', (model) => model.begins('x'.repeat(13_000))],
+    [
+      'gives audio that is none',
+      (model) => {
+        model.begins('One');
+        const audio = 'text' as unknown as Uint8Array;
+        model.events.audio({ responseId: 'r1', itemId: 'item-r2', audio });
+      },
+    ],
+  ])('of a model that %s ends the call', (_, misbehave) => {
+    const rig = new RealtimeRig().start();
+    misbehave(rig.model);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed', failure: { code: 'PROVIDER_FAILED' } }]);
+  });
+
+  it('of a model whose session rejects ends the call, and not the process', async () => {
+    const model = new FakeRealtimeModel();
+    model.open = () => Promise.reject(new Error('secret')) as never;
+    const rig = new RealtimeRig({ model });
+    rig.engine.start();
+    await rig.wait(0);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
+  });
+
+  it('of a connection while a tool runs leaves its result to come', async () => {
+    let settle: (value: unknown) => void = () => {};
+    const execute = () =>
+      new Promise((resolve) => {
+        settle = resolve;
+      });
+    const tools = createAgentTools([{ name: 'look_up', description: 'Looks it up.', execute }]);
+    const rig = new RealtimeRig({ tools }).start();
+    rig.model.hears('How much?');
+    rig.model.answers('', [{ id: 'c1', name: 'look_up' }]);
+    await rig.wait(0);
+    rig.model.events.reconnected({ gapMs: 200 });
+    expect(rig.model.context.history().map(({ role }) => role)).toEqual(['user', 'assistant']);
+    settle(10);
+    await rig.wait(0);
+    expect(rig.model.asked).toEqual(['results c1=10', 'respond']);
+    expect(rig.model.context.history().map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
+  });
+
+  it('of a connection has what was under way asked for again', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.hears('Hello?');
+    rig.model.begins('Yes, I');
+    rig.model.events.reconnected({ gapMs: 200 });
+    expect(rig.model.asked).toEqual(['respond']);
+    expect(rig.model.context.history()).toEqual([
+      { role: 'user', content: 'Hello?' },
+      { role: 'assistant', content: 'Yes, I' },
+    ]);
+    rig.model.answers('am here.');
+    await rig.wait(2000);
+    expect(rig.turns).toMatchObject([{ userText: 'Hello?', agentText: 'Yes, I am here.' }]);
+  });
+});
+
+describe('close', () => {
+  it('states the turn that it cuts off, and leaves no timer', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.hears('Hello?');
+    rig.model.answers('One two three four five six.');
+    await rig.wait(500);
+    rig.engine.close();
+    rig.engine.close();
+    rig.pacer.close();
+    expect(rig.model.isClosed).toBe(true);
+    expect(rig.turns).toMatchObject([{ interrupted: true, agentText: 'One two' }]);
+    const { length } = rig.facts;
+    rig.model.answers('More.');
+    rig.engine.pushAudio(FRAME);
+    await rig.wait(1000);
+    expect(rig.facts).toHaveLength(length);
+    expect(rig.clock.pending).toBe(0);
+  });
+
+  it('counts what was used until then', () => {
+    const rig = new RealtimeRig().start();
+    rig.model.events.usage({
+      kind: 'response',
+      inputTextTokens: 100,
+      cachedTextTokens: 60,
+      inputAudioTokens: 40,
+      cachedAudioTokens: 10,
+      outputTextTokens: 5,
+      outputAudioTokens: 20,
+    });
+    rig.model.events.usage({
+      kind: 'transcription',
+      model: 'm',
+      seconds: 3,
+      inputTokens: 0,
+      outputTokens: 0,
+    });
+    rig.engine.close();
+    expect(rig.facts.at(-1)).toMatchObject({
+      type: 'cost.updated',
+      usage: { llmInputTokens: 140, llmCachedTokens: 70, llmOutputTokens: 25, sttSeconds: 3 },
+    });
+  });
+});

@@ -1,0 +1,200 @@
+// One call with a realtime model without a phone: the engine, a pacer and a carrier's player on a clock that the test moves, and a
+// model that does as it is told. Audio of the model is PCM of 16 kHz, as the house has it.
+import { silentMeters } from '../../src/base/meters.js';
+import { createOutboundConverter } from '../../src/audio/converter.js';
+import { PCM_16K } from '../../src/audio/format.js';
+import { Pacer } from '../../src/audio/pacer.js';
+import { silentLogger } from '../../src/base/log.js';
+import type { TranscriptEntry, Turn } from '../../src/contract/call-record.js';
+import type { Engine, EngineFact, EngineFailure, TransferOutcome } from '../../src/engines/engine.js';
+import { createRealtimeRecipe, type RealtimeOptions } from '../../src/engines/realtime-engine.js';
+import { DEFAULT_TURN_TAKING, type TurnTakingSettings } from '../../src/engines/turn-taking.js';
+import type { ModelToolCall } from '../../src/providers/language-model.js';
+import type { RealtimeContext, RealtimeModel, RealtimeSession } from '../../src/providers/realtime-model.js';
+import { loadTranscoder } from '../../src/transcoder/select.js';
+import { CarrierPlayer } from '../support/carrier-player.js';
+import { FakeClock } from '../support/fake-clock.js';
+
+const backend = loadTranscoder('javascript');
+
+/** Audio of the model: this long per character. */
+export const MS_PER_CHAR = 50;
+
+/** A model that says what the test says, and notes what it is asked. */
+export class FakeRealtimeModel implements RealtimeModel {
+  readonly name = 'fake-realtime';
+  readonly inputFormats = [PCM_16K];
+  readonly outputFormats = [PCM_16K];
+  transcribesCaller = true;
+  context!: RealtimeContext;
+  /** What the session was asked to do, in order, audio left out. */
+  readonly asked: string[] = [];
+  audioBytes = 0;
+  isClosed = false;
+  #responses = 0;
+  #items = 0;
+
+  open(context: RealtimeContext): RealtimeSession {
+    this.context = context;
+    const note = (sentence: string) => void this.asked.push(sentence);
+    return {
+      pushAudio: (audio) => {
+        this.audioBytes += audio.length;
+      },
+      say: (text) => note(`say ${text}`),
+      addText: ({ role, text }) => note(`${role}: ${text}`),
+      respond: () => note('respond'),
+      giveResults: (results) =>
+        note(`results ${results.map(({ toolCallId, result }) => `${toolCallId}=${result}`).join(' ')}`),
+      cancel: () => note('cancel'),
+      truncate: ({ itemId, heardMs }) => note(`truncate ${itemId} ${Math.round(heardMs)}`),
+      update: ({ interruptible }) => note(`interruptible ${interruptible}`),
+      close: () => {
+        this.isClosed = true;
+      },
+    };
+  }
+
+  get events() {
+    return this.context.events;
+  }
+
+  ready(): void {
+    this.events.ready(this.context.formats);
+  }
+
+  /** The caller says something; its text comes unless it is undefined. Returns the id of the item. */
+  hears(text?: string): string {
+    this.#items += 1;
+    const itemId = `u${this.#items}`;
+    this.events.speechStarted();
+    this.events.interrupted();
+    this.events.speechEnded({ itemId, agoMs: 500 });
+    if (text !== undefined) this.events.userText({ itemId, text, final: true });
+    return itemId;
+  }
+
+  /** Begins a response with `text` and all its audio. Returns its id. */
+  begins(text: string): string {
+    this.#responses += 1;
+    const responseId = `r${this.#responses}`;
+    this.events.responseStarted(responseId);
+    this.says(responseId, text);
+    return responseId;
+  }
+
+  says(responseId: string, text: string): void {
+    const itemId = `item-${responseId}`;
+    this.events.text({ responseId, itemId, delta: text });
+    const audio = new Uint8Array(new Int16Array(text.length * MS_PER_CHAR * 16).fill(1000).buffer);
+    // In pieces that cut samples in half.
+    for (let at = 0; at < audio.length; at += 4001)
+      this.events.audio({ responseId, itemId, audio: audio.subarray(at, at + 4001) });
+  }
+
+  ends(responseId: string, calls: readonly { id: string; name: string; args?: object }[] = []): void {
+    const toolCalls = calls.map(
+      ({ id, name, args = {} }): ModelToolCall => ({
+        id,
+        name,
+        arguments: args as Record<string, unknown>,
+        argumentsText: JSON.stringify(args),
+      }),
+    );
+    const reason = calls.length > 0 ? 'tool-calls' : 'complete';
+    this.events.responseEnded({ responseId, reason, toolCalls });
+  }
+
+  /** A whole response. */
+  answers(text: string, calls: readonly { id: string; name: string; args?: object }[] = []): void {
+    this.ends(this.begins(text), calls);
+  }
+}
+
+export interface RealtimeRigOptions extends Partial<Omit<RealtimeOptions, 'turnTaking' | 'model'>> {
+  turnTaking?: Partial<TurnTakingSettings>;
+  model?: FakeRealtimeModel;
+}
+
+export class RealtimeRig {
+  readonly clock = new FakeClock();
+  readonly facts: EngineFact[] = [];
+  readonly ended: { reason: string; failure: EngineFailure | undefined; at: number }[] = [];
+  readonly orders: string[] = [];
+  transfer: (to: string) => Promise<TransferOutcome> = () => new Promise(() => {});
+  readonly model: FakeRealtimeModel;
+  readonly player: CarrierPlayer;
+  readonly pacer: Pacer;
+  readonly engine: Engine;
+
+  constructor(options: RealtimeRigOptions = {}) {
+    const { model = new FakeRealtimeModel(), turnTaking, ...rest } = options;
+    const { clock } = this;
+    this.model = model;
+    this.player = new CarrierPlayer({
+      clock,
+      bytesPerMs: 32,
+      delayMs: 10,
+      onMark: (name) => {
+        if (this.pacer.markEchoed(name)) this.engine.markPlayed(name);
+      },
+    });
+    this.pacer = new Pacer({
+      converter: createOutboundConverter(PCM_16K, backend),
+      sink: this.player,
+      clock,
+    });
+    const settings = { ...DEFAULT_TURN_TAKING, ...turnTaking };
+    this.engine = createRealtimeRecipe({ ...rest, turnTaking: settings, model }).create({
+      callId: 'call-1',
+      caller: '+15550100',
+      callee: '+15550111',
+      direction: 'inbound',
+      clock,
+      logger: silentLogger,
+      playout: this.pacer,
+      meters: silentMeters,
+      controls: {
+        transfer: (to) => {
+          this.orders.push(`transfer ${to}`);
+          return this.transfer(to);
+        },
+        sendDigits: async (digits) => void this.orders.push(`keys ${digits}`),
+      },
+      fact: (fact) => void this.facts.push(structuredClone(fact)),
+      endCall: (reason, failure) => void this.ended.push({ reason, failure, at: clock.now() }),
+    });
+  }
+
+  /** A call whose model is ready. */
+  start(): this {
+    this.engine.start();
+    this.model.ready();
+    return this;
+  }
+
+  /** Lets time pass, and promises settle. */
+  wait(ms: number): Promise<void> {
+    return this.clock.advanceAsync(ms);
+  }
+
+  get turns(): Turn[] {
+    return this.facts.flatMap((fact) => (fact.type === 'turn.completed' ? [fact.turn] : []));
+  }
+
+  /** The transcript as a reader of the facts sees it now. */
+  get transcript(): TranscriptEntry[] {
+    const entries = new Map<string, TranscriptEntry>();
+    for (const fact of this.facts) {
+      if (fact.type !== 'transcript.segment') continue;
+      if (fact.entry.final && fact.entry.text === '') entries.delete(fact.entry.id);
+      else entries.set(fact.entry.id, fact.entry);
+    }
+    return [...entries.values()];
+  }
+
+  /** Milliseconds of agent audio that the caller has heard. */
+  get heardMs(): number {
+    return this.player.heard().length / 32;
+  }
+}

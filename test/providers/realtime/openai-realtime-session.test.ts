@@ -1,0 +1,464 @@
+import { describe, expect, it } from 'vitest';
+import { MULAW_8K } from '../../../src/audio/format.js';
+import type { ChatMessage } from '../../../src/providers/language-model.js';
+import { OpenAIRealtimeSession } from '../../../src/providers/realtime/openai-realtime-session.js';
+import { RecordedLogger } from '../../support/recorded-logger.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { FakeVendor } from '../fake-vendor-socket.js';
+
+const B64 = Buffer.alloc(800).toString('base64');
+
+/** A session on a socket that the test speaks through, and what it told, one line for each event. */
+function open(options: { interruptible?: boolean; history?: readonly ChatMessage[] } = {}) {
+  const vendor = new FakeVendor();
+  const clock = new FakeClock();
+  const told: string[] = [];
+  const logger = new RecordedLogger();
+  const failures: Error[] = [];
+  const note = (line: string) => void told.push(line);
+  const session = new OpenAIRealtimeSession(
+    {
+      callId: 'call',
+      clock,
+      logger,
+      language: undefined,
+      instructions: 'You bake.',
+      tools: [],
+      formats: { input: MULAW_8K, output: MULAW_8K },
+      interruptible: options.interruptible ?? true,
+      history: () => options.history ?? [],
+      events: {
+        ready: () => note('ready'),
+        speechStarted: () => note('speech'),
+        interrupted: () => note('interrupted'),
+        speechEnded: ({ itemId, agoMs }) => note(`spoke ${itemId} ${agoMs}`),
+        userText: ({ itemId, text, final }) => note(`${final ? '' : '~'}${itemId}: ${text}`),
+        responseStarted: (id) => note(`start ${id}`),
+        audio: ({ itemId, audio }) => note(`audio ${itemId} ${audio.length}`),
+        text: ({ itemId, delta }) => note(`text ${itemId} ${delta}`),
+        responseEnded: ({ responseId, reason, toolCalls }) =>
+          note(`end ${responseId} ${[reason, ...toolCalls.map(({ id }) => id)].join(' ')}`),
+        usage: (usage) => note(`usage ${JSON.stringify(usage)}`),
+        reconnected: ({ gapMs }) => note(`reconnected ${gapMs}`),
+        failed: (error) => {
+          failures.push(error);
+          note(`failed ${error.message}`);
+        },
+      },
+    },
+    {
+      target: { url: new URL('ws://127.0.0.1/realtime'), headers: {} },
+      settings: {
+        voice: 'marin',
+        speed: undefined,
+        language: undefined,
+        turnDetection: {
+          type: 'server_vad',
+          threshold: 0.5,
+          prefix_padding_ms: 300,
+          silence_duration_ms: 500,
+        },
+        transcription: 'gpt-transcribe',
+        noiseReduction: undefined,
+        maxOutputTokens: 800,
+        reasoningEffort: undefined,
+        extraSession: {},
+      },
+      open: vendor.open,
+    },
+  );
+  const types = () => vendor.socket.messages.map(({ type }) => type);
+  const last = () => vendor.socket.messages.at(-1) ?? {};
+  return { vendor, clock, told, session, logger, failures, types, last };
+}
+
+function openReady(options: Parameters<typeof open>[0] = {}) {
+  const scene = open(options);
+  scene.vendor.socket.opens();
+  scene.vendor.socket.says({ type: 'session.updated', session: {} });
+  scene.told.length = 0;
+  return scene;
+}
+
+const created = (id: string) => ({ type: 'response.created', response: { id } });
+const audio = (id: string, delta = B64) => ({
+  type: 'response.output_audio.delta',
+  response_id: id,
+  item_id: `item_${id}`,
+  content_index: 0,
+  delta,
+});
+const done = (id: string, fields: object = {}) => ({
+  type: 'response.done',
+  response: { id, status: 'completed', output: [], ...fields },
+});
+const error = (code: string, eventId: unknown = null, message = 'Do not show this.') => ({
+  type: 'error',
+  error: { type: 'invalid_request_error', code, message, event_id: eventId },
+});
+
+describe('the start of a session', () => {
+  it('waits for the settings to be taken, and asks for the greeting then', () => {
+    const { vendor, told, session, types } = open();
+    session.say('Hello!');
+    vendor.socket.opens();
+    vendor.socket.says({ type: 'session.created', session: { expires_at: 1 } });
+    expect([told, types()]).toEqual([[], ['session.update']]);
+    vendor.socket.says({ type: 'session.updated' });
+    expect(told).toEqual(['ready']);
+    expect(types()).toEqual(['session.update', 'response.create']);
+    expect(vendor.socket.messages[1]).toMatchObject({ response: { input: [], tool_choice: 'none' } });
+  });
+
+  it('goes on with a service that never echoes the settings, after three seconds', () => {
+    const { vendor, told, clock } = open();
+    vendor.socket.opens();
+    clock.advance(2999);
+    expect(told).toEqual([]);
+    clock.advance(1);
+    vendor.socket.says({ type: 'session.updated' });
+    expect(told).toEqual(['ready']);
+  });
+
+  it('fails when its settings are refused, without the words of the service', () => {
+    const { vendor, told, failures } = open();
+    vendor.socket.opens();
+    vendor.socket.says(error('invalid_value', vendor.socket.messages[0]?.event_id));
+    expect(told).toEqual(['failed OpenAI Realtime refused the settings of the session (invalid_value).']);
+    expect(failures[0]).toMatchObject({ code: 'PROVIDER_FAILED', retryable: false });
+  });
+
+  it('gives up when the socket never opens', () => {
+    const { vendor, told, clock } = open();
+    for (let tries = 0; tries < 3; tries += 1) {
+      expect(told).toEqual([]);
+      clock.advance(2000);
+      vendor.socket.ends({ reason: 'did not answer in time' });
+      clock.advance(700);
+    }
+    expect(told).toEqual(['failed OpenAI Realtime did not answer in time.']);
+  });
+
+  it('gives up at once when the key is refused', () => {
+    const { vendor, told } = open();
+    vendor.socket.ends({ kind: 'fatal', status: 401, reason: 'refused the key (HTTP 401)' });
+    expect(told).toEqual(['failed OpenAI Realtime refused the key (HTTP 401).']);
+  });
+});
+
+describe('what the service says', () => {
+  it('becomes events, in order', () => {
+    const { vendor, told, session } = openReady();
+    session.pushAudio(new Uint8Array(8 * 2000));
+    for (const message of [
+      { type: 'input_audio_buffer.speech_started', audio_start_ms: 300, item_id: 'u1' },
+      { type: 'input_audio_buffer.speech_stopped', audio_end_ms: 1900, item_id: 'u1' },
+      { type: 'input_audio_buffer.committed', item_id: 'u1' },
+      created('r1'),
+      { type: 'conversation.item.input_audio_transcription.delta', item_id: 'u1', delta: 'Good ' },
+      { type: 'conversation.item.input_audio_transcription.delta', item_id: 'u1', delta: 'day' },
+      { type: 'response.output_audio_transcript.delta', response_id: 'r1', item_id: 'item_r1', delta: 'Hi.' },
+      audio('r1'),
+      {
+        type: 'response.output_audio_transcript.done',
+        response_id: 'r1',
+        item_id: 'item_r1',
+        transcript: 'Hi.',
+      },
+      done('r1'),
+      {
+        type: 'conversation.item.input_audio_transcription.completed',
+        item_id: 'u1',
+        transcript: 'Good day.',
+        usage: { type: 'duration', seconds: 2 },
+      },
+    ])
+      vendor.socket.says(message);
+    expect(told).toEqual([
+      'speech',
+      'interrupted',
+      // 2000 ms were sent, and the silence that ended the turn is no speech.
+      'spoke u1 600',
+      'start r1',
+      '~u1: Good ',
+      '~u1: Good day',
+      'text item_r1 Hi.',
+      'audio item_r1 800',
+      'end r1 complete',
+      'usage {"kind":"transcription","model":"gpt-transcribe","seconds":2,"inputTokens":0,"outputTokens":0}',
+      'u1: Good day.',
+    ]);
+  });
+
+  it('counts cached tokens once, each kind apart', () => {
+    const { vendor, told } = openReady();
+    const usage = {
+      total_tokens: 812,
+      input_tokens: 640,
+      output_tokens: 172,
+      input_token_details: {
+        text_tokens: 210,
+        audio_tokens: 430,
+        cached_tokens: 384,
+        cached_tokens_details: { text_tokens: 192, audio_tokens: 192 },
+      },
+      output_token_details: { text_tokens: 44, audio_tokens: 128 },
+    };
+    vendor.socket.says(created('r1'));
+    vendor.socket.says(done('r1', { usage }));
+    expect(told[1]).toBe(
+      `usage ${JSON.stringify({
+        kind: 'response',
+        inputTextTokens: 210,
+        cachedTextTokens: 192,
+        inputAudioTokens: 430,
+        cachedAudioTokens: 192,
+        outputTextTokens: 44,
+        outputAudioTokens: 128,
+      })}`,
+    );
+  });
+
+  it('may lack half of the events, the ids and the padding', () => {
+    const { vendor, told } = openReady();
+    vendor.socket.says({ type: 'input_audio_buffer.speech_started' });
+    vendor.socket.says({ type: 'response.audio.delta', response_id: 'r1', item_id: 'a', delta: 'AAAAAA' });
+    vendor.socket.says({
+      type: 'response.audio_transcript.done',
+      response_id: 'r1',
+      item_id: 'a',
+      transcript: 'Hi.',
+    });
+    vendor.socket.says({ type: 'response.done', response: {} });
+    expect(told).toEqual([
+      'speech',
+      'interrupted',
+      'spoke before-r1 500',
+      'start r1',
+      'audio a 4',
+      'text a Hi.',
+      'end r1 complete',
+    ]);
+  });
+
+  it.each([
+    'no JSON',
+    '[]',
+    '{}',
+    '{"type":7}',
+    '{"type":"weather"}',
+    '{"type":"response.output_audio.delta"}',
+    '{"type":"response.output_audio.delta","delta":{}}',
+    '{"type":"response.done"}',
+    '{"type":"error"}',
+    '{"type":"conversation.item.input_audio_transcription.delta"}',
+  ])('may be %s: the session goes on', (text) => {
+    const { vendor, told } = openReady();
+    vendor.socket.says(text);
+    vendor.socket.says(created('r9'));
+    expect(told.at(-1)).toBe('start r9');
+    expect(told.some((line) => line.startsWith('failed'))).toBe(false);
+  });
+});
+
+describe('a response that is stopped', () => {
+  it('is heard no more, whatever comes late of it', () => {
+    const { vendor, told, session, last } = openReady();
+    vendor.socket.says(created('r1'));
+    vendor.socket.says(audio('r1'));
+    session.cancel();
+    session.cancel();
+    expect(last()).toMatchObject({ type: 'response.cancel', response_id: 'r1' });
+    told.length = 0;
+    vendor.socket.says(audio('r1'));
+    vendor.socket.says(done('r1', { status: 'cancelled' }));
+    vendor.socket.says(audio('r1'));
+    expect(told).toEqual(['end r1 interrupted']);
+  });
+
+  it('before it has begun is stopped when it begins', () => {
+    const { vendor, told, session, last } = openReady();
+    session.respond();
+    session.cancel();
+    vendor.socket.says(created('r1'));
+    expect(last()).toMatchObject({ type: 'response.cancel', response_id: 'r1' });
+    vendor.socket.says(audio('r1'));
+    expect(told).toEqual([]);
+  });
+
+  it('is cut where the caller heard it, never beyond what came, and taken away when nothing was heard', () => {
+    const { vendor, session, last } = openReady();
+    vendor.socket.says(created('r1'));
+    vendor.socket.says(audio('r1'));
+    session.truncate({ itemId: 'item_r1', heardMs: 40.7 });
+    expect(last()).toMatchObject({ item_id: 'item_r1', content_index: 0, audio_end_ms: 40 });
+    session.truncate({ itemId: 'item_r1', heardMs: 400 });
+    expect(last()).toMatchObject({ type: 'conversation.item.truncate', audio_end_ms: 100 });
+    session.truncate({ itemId: 'item_r1', heardMs: 0 });
+    expect(last()).toMatchObject({ type: 'conversation.item.delete', item_id: 'item_r1' });
+    const { length } = vendor.socket.messages;
+    session.truncate({ itemId: 'nobody', heardMs: 10 });
+    expect(vendor.socket.messages).toHaveLength(length);
+  });
+});
+
+describe('answers', () => {
+  it('are asked for one after the other', () => {
+    const { vendor, session, types } = openReady();
+    vendor.socket.says(created('r1'));
+    session.respond();
+    session.respond();
+    expect(types().filter((type) => type === 'response.create')).toHaveLength(0);
+    vendor.socket.says(done('r1'));
+    expect(types().filter((type) => type === 'response.create')).toHaveLength(1);
+  });
+
+  it('that another one came before are asked for behind it', () => {
+    const { vendor, session, types, last } = openReady();
+    session.respond();
+    vendor.socket.says(error('conversation_already_has_active_response', last().event_id));
+    expect(types().filter((type) => type === 'response.create')).toHaveLength(1);
+    vendor.socket.says(created('r0'));
+    vendor.socket.says(done('r0'));
+    expect(types().filter((type) => type === 'response.create')).toHaveLength(2);
+  });
+
+  it('that the service breaks off are asked for once more, then the session has failed', () => {
+    const { vendor, told, session, types } = openReady();
+    const broken = { status: 'failed', status_details: { error: { code: 'server_error' } } };
+    session.respond();
+    vendor.socket.says(created('r1'));
+    vendor.socket.says(done('r1', broken));
+    expect(types().filter((type) => type === 'response.create')).toHaveLength(2);
+    vendor.socket.says(created('r2'));
+    vendor.socket.says(done('r2', broken));
+    expect(told.at(-1)).toBe('failed OpenAI Realtime broke off its answer (server_error).');
+  });
+
+  it('in the place of a quota that is used up are not asked for again', () => {
+    const { vendor, told } = openReady();
+    vendor.socket.says(created('r1'));
+    vendor.socket.says(
+      done('r1', { status: 'failed', status_details: { error: { code: 'insufficient_quota' } } }),
+    );
+    expect(told.at(-1)).toBe('failed OpenAI Realtime broke off its answer (insufficient_quota).');
+  });
+
+  it('to a caller who cannot interrupt come when they are asked for', () => {
+    const { vendor, told } = openReady({ interruptible: false });
+    vendor.socket.says(created('r1'));
+    vendor.socket.says({ type: 'input_audio_buffer.speech_started', item_id: 'u1' });
+    vendor.socket.says(audio('r1'));
+    expect(told).toEqual(['start r1', 'speech', 'audio item_r1 800']);
+  });
+});
+
+describe('errors', () => {
+  it.each([
+    ['response_cancel_not_active', 'x'],
+    ['input_audio_buffer_commit_empty', 'x'],
+    ['item_delete_invalid_item_id', 'x'],
+    ['invalid_value', 'Audio content of 10ms is already shorter than 20ms.'],
+    ['something_new', 'x'],
+  ])('of the code %s change nothing', (code, message) => {
+    const { vendor, told, logger } = openReady();
+    vendor.socket.says(error(code, null, message));
+    expect(told).toEqual([]);
+    expect(logger.text).not.toContain(message);
+  });
+
+  it.each(['invalid_api_key', 'insufficient_quota'])('of the code %s end the session', (code) => {
+    const { vendor, told } = openReady();
+    vendor.socket.says(error(code));
+    expect(told).toEqual([`failed OpenAI Realtime refused to go on (${code}).`]);
+    vendor.socket.says(created('r1'));
+    expect(told).toHaveLength(1);
+  });
+});
+
+describe('another connection', () => {
+  const history: ChatMessage[] = [
+    { role: 'user', content: 'How much?' },
+    {
+      role: 'assistant',
+      content: 'One moment.',
+      toolCalls: [{ id: 'c1', name: 'look_up', arguments: {}, argumentsText: '{}' }],
+    },
+    { role: 'tool', toolCallId: 'c1', content: '10' },
+    { role: 'assistant', content: 'Ten.' },
+  ];
+
+  it.each([
+    ['a close', (vendor: FakeVendor) => vendor.socket.ends()],
+    ['the end of the session', (vendor: FakeVendor) => vendor.socket.says(error('session_expired'))],
+  ])('is made after %s, and told the conversation', (_, breakIt) => {
+    const { vendor, told, session, clock } = openReady({ history });
+    clock.advance(5000);
+    vendor.socket.says(created('r1'));
+    told.length = 0;
+    breakIt(vendor);
+    session.pushAudio(new Uint8Array(160));
+    clock.advance(300);
+    expect(vendor.sockets).toHaveLength(2);
+    vendor.socket.opens();
+    vendor.socket.says({ type: 'session.updated' });
+    expect(told).toEqual(['reconnected 300']);
+    const items = vendor.socket.messages.flatMap(({ item }) => (item === undefined ? [] : [item]));
+    expect(items).toEqual([
+      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'How much?' }] },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'One moment.' }] },
+      { type: 'function_call', call_id: 'c1', name: 'look_up', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c1', output: '10' },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Ten.' }] },
+    ]);
+    // What the caller said in the gap is not lost.
+    expect(vendor.socket.messages.at(-1)?.type).toBe('input_audio_buffer.append');
+    vendor.socket.says(audio('r1'));
+    expect(told.slice(1)).toEqual(['start r1', 'audio item_r1 800']);
+  });
+});
+
+describe('a session that is nearly over', () => {
+  it('is followed by another one, in a silence', () => {
+    const { vendor, told, clock } = open();
+    vendor.socket.opens();
+    const expiresAt = clock.wallNow() / 1000 + 3600;
+    vendor.socket.says({ type: 'session.created', session: { expires_at: expiresAt } });
+    vendor.socket.says({ type: 'session.updated' });
+    clock.advance(3_239_000);
+    vendor.socket.says(created('r1'));
+    clock.advance(10_000);
+    expect(vendor.sockets).toHaveLength(1);
+    vendor.socket.says(done('r1'));
+    clock.advance(1000);
+    expect(vendor.sockets).toHaveLength(2);
+    vendor.socket.opens();
+    vendor.socket.says({ type: 'session.updated' });
+    expect(told.at(-1)).toMatch(/^reconnected/);
+  });
+});
+
+describe("the caller's audio", () => {
+  it('is kept while the network does not take it, five seconds at most', () => {
+    const { vendor, session } = openReady();
+    vendor.socket.bufferedBytes = 70_000;
+    for (let second = 0; second < 8; second += 1) session.pushAudio(new Uint8Array(8000));
+    const appended = () => vendor.socket.messages.filter(({ type }) => type === 'input_audio_buffer.append');
+    expect(appended()).toHaveLength(0);
+    vendor.socket.bufferedBytes = 0;
+    session.pushAudio(new Uint8Array(160));
+    expect(appended()).toHaveLength(6);
+  });
+
+  it('is not sent after close', () => {
+    const { vendor, session, clock } = openReady();
+    session.close();
+    session.close();
+    const { length } = vendor.socket.sent;
+    session.pushAudio(new Uint8Array(160));
+    session.respond();
+    session.say('Hello');
+    vendor.socket.says(created('r1'));
+    expect([vendor.socket.closed, vendor.socket.sent.length, clock.pending]).toEqual([true, length, 0]);
+  });
+});

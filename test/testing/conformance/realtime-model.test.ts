@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest';
+import { OpenAIRealtime, type OpenAIRealtimeOptions } from '../../../src/providers/realtime/index.js';
+import {
+  emulateOpenAIRealtime,
+  type EmulateOpenAIRealtimeOptions,
+  testRealtimeModel,
+} from '../../../src/testing/index.js';
+
+const models: [string, OpenAIRealtimeOptions, EmulateOpenAIRealtimeOptions][] = [
+  ['OpenAIRealtime', {}, {}],
+  ['OpenAIRealtime with pieces cut anywhere', { g711: false }, { chunkBytes: 1601, withoutPadding: true }],
+  [
+    'OpenAIRealtime at a server that speaks part of the wire',
+    { transcription: false },
+    { dialect: 'subset' },
+  ],
+];
+
+describe.each(models)('%s', (_, options, emulation) => {
+  const checks = testRealtimeModel(async ({ utterances, replies }) => {
+    const emulator = await emulateOpenAIRealtime({ ...emulation, utterances, replies });
+    return {
+      model: new OpenAIRealtime({ apiKey: 'test-key', baseUrl: `${emulator.url}/v1`, ...options }),
+      breakConnections: () => emulator.disconnectAll(),
+      async close() {
+        await emulator.close();
+        expect(emulator.violations).toEqual([]);
+      },
+    };
+  });
+  it.each(checks.map((check) => [check.name, check] as const))('%s', { timeout: 20_000 }, (_name, check) =>
+    check.run(),
+  );
+});
