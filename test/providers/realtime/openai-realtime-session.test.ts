@@ -276,11 +276,14 @@ describe('a response that is stopped', () => {
     expect(told).toEqual(['end r1 interrupted']);
   });
 
-  it('before it has begun is stopped when it begins', () => {
+  it.each([
+    ['begins', created('r1')],
+    ['is heard, where nobody tells that it begins', audio('r1')],
+  ])('before it has begun is stopped when it %s', (_, first) => {
     const { vendor, told, session, last } = openReady();
     session.respond();
     session.cancel();
-    vendor.socket.says(created('r1'));
+    vendor.socket.says(first);
     expect(last()).toMatchObject({ type: 'response.cancel', response_id: 'r1' });
     vendor.socket.says(audio('r1'));
     expect(told).toEqual([]);
