@@ -116,8 +116,8 @@ function unknownName(path: PricePath, known: readonly string[], hint: { else?: s
 
 /** Names of the stages that an agent says itself. */
 export function stageNames(
-  options: Readonly<Partial<Record<'stt' | 'llm' | 'tts', { name?: unknown } | undefined>>>,
+  options: Readonly<Partial<Record<'engine' | 'stt' | 'llm' | 'tts', { name?: unknown } | undefined>>>,
 ) {
-  const { stt, llm, tts } = options;
-  return [stt, llm, tts].flatMap((stage) => (typeof stage?.name === 'string' ? [stage.name] : []));
+  const { engine, stt, llm, tts } = options;
+  return [engine, stt, llm, tts].flatMap((stage) => (typeof stage?.name === 'string' ? [stage.name] : []));
 }

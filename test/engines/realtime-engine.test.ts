@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ProviderError } from '../../src/base/errors.js';
+import { createRealtimeRecipe } from '../../src/engines/realtime-engine.js';
 import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
 import { FakeRealtimeModel, MS_PER_CHAR, RealtimeRig } from './realtime-rig.js';
 
@@ -493,9 +494,41 @@ describe('close', () => {
       outputTokens: 0,
     });
     rig.engine.close();
-    expect(rig.facts.at(-1)).toMatchObject({
-      type: 'cost.updated',
-      usage: { llmInputTokens: 140, llmCachedTokens: 70, llmOutputTokens: 25, sttSeconds: 3 },
+    expect(rig.facts.filter(({ type }) => type === 'usage.measured')).toEqual([
+      {
+        type: 'usage.measured',
+        stage: 'llm',
+        turnIndex: null,
+        isGuess: false,
+        quantities: {
+          inputTokens: 40,
+          cachedInputTokens: 60,
+          outputTokens: 5,
+          audioInputTokens: 30,
+          cachedAudioInputTokens: 10,
+          audioOutputTokens: 20,
+        },
+      },
+      {
+        type: 'usage.measured',
+        stage: 'stt',
+        turnIndex: null,
+        isGuess: false,
+        quantities: { audioSeconds: 3 },
+      },
+    ]);
+  });
+
+  it('says who charges for the model, and for the text of the caller', () => {
+    const price = { audioInputPerMillionTokens: 10 };
+    const model = (fields: object) => Object.assign(new FakeRealtimeModel(), { name: 'x/y', ...fields });
+    const transcription = { name: 'x/writer', price: { perAudioMinute: 0.01 } };
+    expect(createRealtimeRecipe({ model: model({ price, transcription }) }).chargers).toEqual({
+      llm: { name: 'x/y', price },
+      stt: transcription,
+    });
+    expect(createRealtimeRecipe({ model: model({}) }).chargers).toEqual({
+      llm: { name: 'x/y', price: undefined },
     });
   });
 });

@@ -141,7 +141,7 @@ describe('ServeOptions', () => {
       'serve() has no option "prot". Did you mean port?',
     );
     expect(refusal(() => serve({ zzzzzzzz: 1 })).message).toContain('It takes: agent, port');
-    expect(refusal(() => serve({ dataDir: {} })).message).toContain('not available in this version');
+    expect(refusal(() => serve({ dataDir: {} })).message).toContain('path of a folder');
     expect(refusal(() => serve({ requireSignature: true })).message).toContain('PLAIN_SECRET');
     expect(refusal(() => serve({ port: 0 })).message).toContain('from 1 to 65535');
   });
