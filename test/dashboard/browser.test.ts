@@ -148,7 +148,8 @@ describeInChromium('the page', (bench) => {
     await bench.endServer();
     await page.getByText('Reconnecting…').waitFor();
     await bench.serve({ bus, store, port });
-    await expect.poll(() => page.getByText('Server is shutting down').count()).toBe(0);
+    const said = () => page.getByText('Server is shutting down').count();
+    await expect.poll(said, { timeout: 15_000 }).toBe(0);
   });
 
   it('signs in by address or by form, and leaves no token behind', async () => {

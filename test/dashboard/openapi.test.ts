@@ -78,8 +78,7 @@ describe('every answer of the running server', () => {
   });
 
   it('is documented: bad queries, unknown calls, and the CSV export', async () => {
-    for (const { path } of ENDPOINTS) {
-      if (!path.startsWith('/api') || path.endsWith('/hangup') || path.endsWith('/transfer')) continue;
+    for (const path of readable.filter((each) => each.startsWith('/api'))) {
       const answer = await answerOf(open, `${path}?surprise=1`);
       expect([answer.status, violationsOf(path, 'GET', answer)]).toEqual([400, []]);
     }
