@@ -25,9 +25,9 @@ function pathWithoutRust() {
   return folders.filter((folder) => !existsSync(join(folder, 'cargo'))).join(delimiter);
 }
 
-/** @param {number} port @returns {Promise<{ status: string, endReason: string | null, turnCount: number }[]>} */
+/** The calls of this run: the history holds those of earlier ones. @param {number} port @returns {Promise<{ status: string, endReason: string | null, turnCount: number }[]>} */
 async function calls(port) {
-  const response = await fetch(`http://127.0.0.1:${port}/api/dashboard/calls`);
+  const response = await fetch(`http://127.0.0.1:${port}/api/dashboard/calls?from=${startedAt}`);
   const body = /** @type {{ calls: { status: string, endReason: string | null, turnCount: number }[] }} */ (
     await response.json()
   );
@@ -48,6 +48,7 @@ async function waitForCall(port) {
 const withoutRust = process.argv.includes('--without-rust');
 const backend = process.argv.slice(2).find((argument) => !argument.startsWith('--'));
 const port = await freePort();
+const startedAt = Date.now();
 const child = spawn('npm', ['start', '--', '--port', String(port)], {
   cwd: root,
   detached: true,
