@@ -51,5 +51,5 @@ function point(
 }
 
 function toolTime(durationMs: number | null): string {
-  return durationMs === null ? 'no result yet' : `${Math.round(durationMs)} ms`;
+  return durationMs === null ? 'went on after its turn' : `${Math.round(durationMs)} ms`;
 }
