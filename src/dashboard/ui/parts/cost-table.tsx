@@ -60,7 +60,7 @@ export function RunningCost({ cost }: { cost: Cost }) {
       <span>
         <span class="part">
           Cost <b>{formatTotal(cost)}</b>
-        </span>{' '}
+        </span>
         {known.map(([key, label]) => (
           <span key={key} class="part" title={label}>
             {SHORT[key]} {formatMoney(cost[key])}
