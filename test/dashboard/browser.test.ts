@@ -148,7 +148,8 @@ describeInChromium('the page', (bench) => {
     await bench.endServer();
     await page.getByText('Reconnecting…').waitFor();
     await bench.serve({ bus, store, port });
-    await expect.poll(() => page.getByText('Server is shutting down').count()).toBe(0);
+    // The browser comes back after two seconds.
+    await page.getByText('Server is shutting down').waitFor({ state: 'detached', timeout: 15_000 });
   });
 
   it('signs in by address or by form, and leaves no token behind', async () => {
@@ -199,7 +200,7 @@ describeInChromium('the page', (bench) => {
     const long = 'z'.repeat(300);
     const provider = { engine: null, stt: long, llm: long, tts: long };
     callOf('c2')(
-      { ...started(), provider } as CallFact,
+      { ...started({ caller: `${long} of no number` }), provider } as CallFact,
       say('y'.repeat(300)),
       { type: 'incident.noted', code: long, message: long },
       { type: 'transfer.updated', to: long, result: 'failed' },
