@@ -31,12 +31,13 @@ export class AnnouncedEnd {
     this.#say(SORRY, ending);
   }
 
-  /** The call has used up its money. A caller who is being handed over is not hung up on; the next cost asks again. */
+  /** The call has used up its money. A caller who is being handed over is not hung up on; the next cost asks again. One who has left ends it. */
   overBudget(): void {
-    const { transfer, words } = this.#parts;
+    const { standing, transfer, words } = this.#parts;
     // Who tells of the cost may be in the middle of it: the engine that used it is not closed under its own feet.
     this.#line.timers.set('budget', 0, () => {
-      if (!transfer.isPending && words.ending === undefined) this.#say(GOODBYE, OVER_BUDGET);
+      const isEnding = words.ending !== undefined || standing.over !== undefined;
+      if (!isEnding && !transfer.isPending) this.#say(GOODBYE, OVER_BUDGET);
     });
   }
 

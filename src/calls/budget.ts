@@ -28,6 +28,8 @@ const WINDOW_NAMES: readonly Window[] = ['perHour', 'perDay'];
 
 interface CallSpending {
   readonly micros: number;
+  /** When it last cost more, on the clock's monotonic side: what a carrier takes back is taken from there. */
+  readonly spentAt: number;
   readonly isNear: boolean;
 }
 
@@ -59,11 +61,13 @@ export class Budget {
   hear(event: CallEvent): void {
     if (event.type !== 'cost.updated') return;
     const { callId, cost } = event;
-    const before = this.#calls.get(callId) ?? { micros: 0, isNear: false };
+    const now = this.#clock.now();
+    const before = this.#calls.get(callId) ?? { micros: 0, spentAt: now, isNear: false };
     const micros = Math.round(cost.total * MICROS);
-    this.#spending.add(micros - before.micros);
+    const spentAt = micros < before.micros ? before.spentAt : now;
+    this.#spending.add(micros - before.micros, { agoMs: now - spentAt });
     const share = shareOf(micros, this.#limits.perCall);
-    this.#calls.set(callId, { micros, isNear: before.isNear || share >= NEAR });
+    this.#calls.set(callId, { micros, spentAt, isNear: before.isNear || share >= NEAR });
     if (share >= NEAR && !before.isNear) this.#events.near(callId);
     if (share >= 1) this.#events.over(callId);
     for (const window of WINDOW_NAMES) this.#warn(window);
@@ -71,12 +75,12 @@ export class Budget {
 
   /** Calls that ended before this process began count from their end on. */
   recall(records: readonly CallRecord[]): void {
-    const now = this.#clock.wallNow();
     for (const { cost, endedAt, startedAt, callId } of records) {
       if (this.#calls.get(callId) !== undefined) continue;
       const micros = Math.round(cost.total * MICROS);
-      this.#calls.set(callId, { micros, isNear: true });
-      this.#spending.add(micros, { agoMs: now - (endedAt ?? startedAt) });
+      const agoMs = Math.max(0, this.#clock.wallNow() - (endedAt ?? startedAt));
+      this.#calls.set(callId, { micros, spentAt: this.#clock.now() - agoMs, isNear: true });
+      this.#spending.add(micros, { agoMs });
     }
     for (const window of WINDOW_NAMES) this.#warn(window);
   }

@@ -206,16 +206,14 @@ export class CallDirectory implements CallDesk {
   }
 
   #brake(limits: BudgetLimits): Budget {
-    const { clock, logger, bus } = this.#env;
     const budget = new Budget(limits, {
-      clock,
-      logger,
+      ...this.#env,
       events: {
         near: (callId) => this.#sessions.get(callId)?.nearBudget(),
         over: (callId) => this.#sessions.get(callId)?.overBudget(),
       },
     });
-    bus.subscribe((event) => budget.hear(event));
+    this.#env.bus.subscribe((event) => budget.hear(event));
     return budget;
   }
 

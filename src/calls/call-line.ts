@@ -10,7 +10,7 @@ import type { CallTimers } from './call-timers.js';
 /**
  * `answer`: the carrier's word that an inbound call was answered. `ring`: that it was answered
  * or not. `stream`: a stream that is expected. `retry`: before it is asked for again. `report`: what may still come after the
- * report of the end. `transfer`, `machine`, `words`, `max`: the longest time of each. `budget`: an end that is due at once.
+ * report of the end. `transfer`, `machine`, `words`, `max`: the longest time of each. `look`: before the carrier is asked whether last words are over. `budget`: an end that is due at once.
  */
 export type TimerName =
   | 'answer'
@@ -21,6 +21,7 @@ export type TimerName =
   | 'transfer'
   | 'machine'
   | 'words'
+  | 'look'
   | 'max'
   | 'budget';
 

@@ -12,6 +12,8 @@ export const SORRY_LANGUAGE = 'en-US';
 /** The longest time that a text may take: the carrier may begin late, and its voice speak slowly. */
 const BASE_MS = 15_000;
 const MS_PER_CHAR = 120;
+/** A carrier that need not tell when it has said the text is asked this often whether the call is over with it. */
+const LOOK_EVERY_MS = 4000;
 
 export class LastWords {
   readonly #line: CallLine;
@@ -38,6 +40,7 @@ export class LastWords {
       return;
     }
     timers.set('words', BASE_MS + MS_PER_CHAR * text.length, () => this.#finish('check'));
+    this.#lookLater(carrierCallId);
     (async () => rest.speak(carrierCallId, text, { language: options.language }))().catch(
       (error: unknown) => {
         if (this.#line.isOver) return;
@@ -54,7 +57,28 @@ export class LastWords {
     if (this.#ending !== undefined) this.#finish('hang-up');
   }
 
-  #finish(carrier: 'hang-up' | 'check'): void {
+  #lookLater(carrierCallId: string): void {
+    const { environment, identity, timers } = this.#line;
+    // Who is steered by commands tells that it has spoken, and of a call that we have dialled every carrier tells the end.
+    if (environment.carrier.commands !== undefined || identity.direction === 'outbound') return;
+    timers.set('look', LOOK_EVERY_MS, () => {
+      void this.#isGone(carrierCallId).then((isGone) => {
+        if (isGone) this.#finish(undefined);
+        else this.#lookLater(carrierCallId);
+      });
+    });
+  }
+
+  /** False when the carrier cannot be asked: the longest time still ends the call. */
+  async #isGone(carrierCallId: string): Promise<boolean> {
+    try {
+      return (await this.#line.environment.carrier.rest.lookUp(carrierCallId)).isOver;
+    } catch {
+      return false;
+    }
+  }
+
+  #finish(carrier: 'hang-up' | 'check' | undefined): void {
     if (this.#ending !== undefined) this.#line.end({ ...this.#ending, carrier });
   }
 }

@@ -8,10 +8,10 @@ const DAY_MINUTES = 24 * 60;
 export const WINDOWS = { perHour: 60, perDay: DAY_MINUTES } as const;
 export type Window = keyof typeof WINDOWS;
 
-/** Keeps a day. Amounts are micro-dollars, and may be taken back. */
+/** Keeps a day. Amounts are micro-dollars, and may be taken back from when they were spent. */
 export class Spending {
   readonly #clock: Clock;
-  /** By minute, oldest first. */
+  /** By minute. */
   readonly #minutes = new Map<number, number>();
 
   constructor(clock: Clock) {

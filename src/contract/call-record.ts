@@ -15,32 +15,35 @@ export type CallStatus = 'initiated' | 'ringing' | 'active' | 'completed';
  * given up before the answer, by the caller, by an operator or because the server stopped. `failed`: it could not be connected, or
  * its audio never came.
  */
-export type CallOutcome = 'answered' | 'voicemail' | 'no-answer' | 'busy' | 'failed' | 'canceled';
+export const CALL_OUTCOMES = ['answered', 'voicemail', 'no-answer', 'busy', 'failed', 'canceled'] as const;
+export type CallOutcome = (typeof CALL_OUTCOMES)[number];
 
 /**
  * Why a call ended. Exactly one per call. `caller-hangup`: the person on the line left, in either direction. `agent-hangup`: also
  * after a message on a machine. `carrier-hangup`: the carrier reports an end that nothing else explains. `operator-hangup` and
  * `server-shutdown` also end calls that ring or are being dialled. `transferred`: also when the server stops in the middle of it.
  */
-export type EndReason =
-  | 'caller-hangup'
-  | 'agent-hangup'
-  | 'operator-hangup'
-  | 'carrier-hangup'
-  | 'transferred'
-  | 'stream-lost'
-  | 'protocol-error'
-  | 'provider-failed'
-  | 'max-duration'
-  | 'idle'
-  | 'budget'
-  | 'over-capacity'
-  | 'no-answer'
-  | 'busy'
-  | 'failed'
-  | 'canceled'
-  | 'server-shutdown'
-  | 'process-lost';
+export const END_REASONS = [
+  'caller-hangup',
+  'agent-hangup',
+  'operator-hangup',
+  'carrier-hangup',
+  'transferred',
+  'stream-lost',
+  'protocol-error',
+  'provider-failed',
+  'max-duration',
+  'idle',
+  'budget',
+  'over-capacity',
+  'no-answer',
+  'busy',
+  'failed',
+  'canceled',
+  'server-shutdown',
+  'process-lost',
+] as const;
+export type EndReason = (typeof END_REASONS)[number];
 
 /** `realtime`: one model hears and speaks. `pipeline`: speech-to-text, language model, text-to-speech. */
 export type VoiceMode = 'realtime' | 'pipeline';

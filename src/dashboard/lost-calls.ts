@@ -3,6 +3,7 @@
 import type { CallEventOf } from '../contract/call-event.js';
 import type { CallRecord } from '../contract/call-record.js';
 import type { Aggregates } from '../contract/dashboard-api.js';
+import { type CallFilter, isMatch } from '../events/call-filter.js';
 import { reduceCall } from '../events/reduce.js';
 import { aggregate } from '../events/summarize.js';
 import type { CallPage, CallQuery, CallStore } from '../stores/call-store.js';
@@ -48,9 +49,8 @@ export class SupposingStore implements CallStore {
   }
 
   async list(query: CallQuery): Promise<CallPage> {
-    if (query.status !== undefined && (await this.#hasLost())) {
-      return this.#listByShown(query);
-    }
+    const asksForShown = query.status !== undefined || query.outcome !== undefined;
+    if (asksForShown && (await this.#hasLost())) return this.#listByShown(query);
     const page = await this.#facts.list(query);
     return { ...page, calls: page.calls.map((record) => this.#show(record)) };
   }
@@ -59,9 +59,9 @@ export class SupposingStore implements CallStore {
     return (await this.#facts.active()).filter((record) => !this.#isLost(record));
   }
 
-  async aggregates(): Promise<Aggregates> {
-    if (!(await this.#hasLost())) return this.#facts.aggregates();
-    return aggregate(await this.#all({ limit: PAGE_SIZE }));
+  async aggregates(filter: CallFilter = {}): Promise<Aggregates> {
+    if (!(await this.#hasLost())) return this.#facts.aggregates(filter);
+    return aggregate(await this.#allShown(filter));
   }
 
   close(): Promise<void> {
@@ -81,33 +81,39 @@ export class SupposingStore implements CallStore {
     return (await this.#facts.active()).some((record) => this.#isLost(record));
   }
 
-  /** The status that is shown is not one that the store could select by. */
-  async #listByShown({ status, ...query }: CallQuery): Promise<CallPage> {
+  /** Status and outcome that are shown are not those that the store could select by. */
+  async #listByShown({ limit, cursor: start, ...filter }: CallQuery): Promise<CallPage> {
     const calls: CallRecord[] = [];
-    let cursor: string | null | undefined = query.cursor;
-    while (cursor !== null && calls.length < query.limit) {
-      const rest: CallQuery = { ...query, limit: query.limit - calls.length };
-      const page = await this.#facts.list(cursor === undefined ? rest : { ...rest, cursor });
-      calls.push(...page.calls.map((record) => this.#show(record)).filter((call) => call.status === status));
+    let cursor: string | null | undefined = start;
+    while (cursor !== null && calls.length < limit) {
+      const page = await this.#page(filter, { limit: limit - calls.length, cursor });
+      calls.push(...page.calls);
       cursor = page.nextCursor;
     }
-    const { cursor: _cursor, ...everything } = query;
-    const total = (await this.#all(everything)).filter((call) => call.status === status).length;
+    const total = (await this.#allShown(filter)).length;
     return { calls, nextCursor: cursor ?? null, total };
   }
 
-  async #all(query: CallQuery): Promise<CallRecord[]> {
+  async #allShown(filter: CallFilter): Promise<CallRecord[]> {
     const records: CallRecord[] = [];
     let cursor: string | null | undefined;
     while (cursor !== null) {
-      const page: CallPage = await this.#facts.list({
-        ...query,
-        limit: PAGE_SIZE,
-        ...(cursor === undefined ? {} : { cursor }),
-      });
+      const page: CallPage = await this.#page(filter, { limit: PAGE_SIZE, cursor });
       records.push(...page.calls);
       cursor = page.nextCursor;
     }
-    return records.map((record) => this.#show(record));
+    return records;
+  }
+
+  /** What of a page of the store is shown as the filter asks. */
+  async #page(
+    filter: CallFilter,
+    { limit, cursor }: { limit: number; cursor: string | undefined },
+  ): Promise<CallPage> {
+    const { status: _status, outcome: _outcome, ...stored } = filter;
+    const query: CallQuery = { ...stored, limit, ...(cursor === undefined ? {} : { cursor }) };
+    const page = await this.#facts.list(query);
+    const shown = page.calls.map((record) => this.#show(record)).filter((record) => isMatch(record, filter));
+    return { ...page, calls: shown };
   }
 }

@@ -1,10 +1,11 @@
 // The query parameters of the API, one table: it validates requests, and the OpenAPI document is written from it.
 import { RequestError } from '../base/errors.js';
 import {
+  CALL_OUTCOMES,
   CARRIER_IDS,
   type CallDirection,
-  type CallOutcome,
   type CallStatus,
+  END_REASONS,
 } from '../contract/call-record.js';
 
 /** A JSON Schema, as the OpenAPI document carries it. */
@@ -98,13 +99,12 @@ function instant(description: string): QueryParameter<number> {
 const STATUSES: readonly CallStatus[] = ['initiated', 'ringing', 'active', 'completed'];
 const DIRECTIONS: readonly CallDirection[] = ['inbound', 'outbound'];
 
-const OUTCOMES: readonly CallOutcome[] = ['answered', 'voicemail', 'no-answer', 'busy', 'failed', 'canceled'];
-
 const FILTERS = {
   status: oneOf(STATUSES, 'Only calls in this state.'),
   direction: oneOf(DIRECTIONS, 'Only calls that came in, or only calls that went out.'),
   carrier: oneOf(CARRIER_IDS, 'Only calls over this carrier.'),
-  outcome: oneOf(OUTCOMES, 'Only calls with this outcome.'),
+  outcome: oneOf(CALL_OUTCOMES, 'Only calls with this outcome.'),
+  endReason: oneOf(END_REASONS, 'Only calls that ended for this reason.'),
   q: search,
   from: instant('Only calls started at or after this instant.'),
   to: instant('Only calls started before this instant.'),

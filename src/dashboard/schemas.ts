@@ -1,5 +1,5 @@
 // JSON Schemas of the bodies, for the OpenAPI document. The words and types are those of the contract.
-import { CARRIER_IDS } from '../contract/call-record.js';
+import { CALL_OUTCOMES, CARRIER_IDS, END_REASONS } from '../contract/call-record.js';
 import { type JsonSchema, MAX_EPOCH_MS } from './parameters.js';
 
 type Properties = { readonly [name: string]: JsonSchema };
@@ -46,27 +46,8 @@ function shape(properties: Properties, optional: readonly string[] = []): JsonSc
   };
 }
 
-const outcome = words('answered', 'voicemail', 'no-answer', 'busy', 'failed', 'canceled');
-const endReason = words(
-  'caller-hangup',
-  'agent-hangup',
-  'operator-hangup',
-  'carrier-hangup',
-  'transferred',
-  'stream-lost',
-  'protocol-error',
-  'provider-failed',
-  'max-duration',
-  'idle',
-  'budget',
-  'over-capacity',
-  'no-answer',
-  'busy',
-  'failed',
-  'canceled',
-  'server-shutdown',
-  'process-lost',
-);
+const outcome = words(...CALL_OUTCOMES);
+const endReason = words(...END_REASONS);
 const mode = words('realtime', 'pipeline');
 const transferResult = words('connected', 'busy', 'no-answer', 'failed');
 

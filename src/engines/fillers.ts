@@ -37,6 +37,9 @@ const SYNTHESIS_TIMEOUT_MS = 5000;
 /** A filler is a few words. What is longer is no filler. */
 const MAX_SAMPLES = 16_000 * 5;
 
+/** Phrases that are kept synthesised: what guardrails make of one may be another text each time. */
+const MAX_KEPT = 16;
+
 /** The fillers of one call: one in a turn at most, one phrase after the other. */
 export class Fillers {
   readonly #options: FillersOptions;
@@ -176,5 +179,7 @@ export class Fillers {
       at += chunk.length;
     }
     this.#audio.set(phrase, audio);
+    const [oldest] = this.#audio.keys();
+    if (this.#audio.size > MAX_KEPT && oldest !== undefined) this.#audio.delete(oldest);
   }
 }

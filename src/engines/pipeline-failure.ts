@@ -21,7 +21,6 @@ export const APOLOGY_LIMIT_MS = 8000;
 
 /** Foreign errors carry content, so their sentence is ours. */
 export function toFailure(stage: Stage, error: unknown): EngineFailure {
-  return OffhookError.isInstance(error)
-    ? { code: error.code, message: error.message }
-    : { code: 'PROVIDER_FAILED', message: FAILED[stage] };
+  if (OffhookError.isInstance(error)) return { code: error.code, message: error.message };
+  return { code: stage === 'engine' ? 'INTERNAL' : 'PROVIDER_FAILED', message: FAILED[stage] };
 }

@@ -1,5 +1,11 @@
 // Which calls are meant: the same answer in the store, in the export and on the page.
-import type { CallDirection, CallOutcome, CallStatus, CarrierId } from '../contract/call-record.js';
+import type {
+  CallDirection,
+  CallOutcome,
+  CallStatus,
+  CarrierId,
+  EndReason,
+} from '../contract/call-record.js';
 import type { CallSummary } from '../contract/dashboard-api.js';
 
 /** Every condition that is there must hold. */
@@ -8,6 +14,7 @@ export interface CallFilter {
   direction?: CallDirection;
   carrier?: CarrierId;
   outcome?: CallOutcome;
+  endReason?: EndReason;
   /** Substring of a number or an id, case-insensitive. */
   q?: string;
   /** Started at or after, epoch milliseconds. */
@@ -27,15 +34,17 @@ export type FilteredCall = Pick<
   | 'direction'
   | 'status'
   | 'outcome'
+  | 'endReason'
   | 'startedAt'
 >;
 
 export function isMatch(call: FilteredCall, filter: CallFilter): boolean {
-  const { status, direction, carrier, outcome, from, to } = filter;
+  const { status, direction, carrier, outcome, endReason, from, to } = filter;
   if (status !== undefined && call.status !== status) return false;
   if (direction !== undefined && call.direction !== direction) return false;
   if (carrier !== undefined && call.carrier !== carrier) return false;
   if (outcome !== undefined && call.outcome !== outcome) return false;
+  if (endReason !== undefined && call.endReason !== endReason) return false;
   if (from !== undefined && call.startedAt < from) return false;
   if (to !== undefined && call.startedAt >= to) return false;
   if (filter.q === undefined) return true;

@@ -1,7 +1,6 @@
 // Where the calls go beside the own dashboard: nowhere, to the one of the same user, or to one that is named. Documented at `ServeOptions`.
 import { readEnv } from '../base/env.js';
 import { ConfigError } from '../base/errors.js';
-
 import { checkText } from '../base/option-checks.js';
 import { isLoopbackHost } from '../dashboard/host-name.js';
 

@@ -50,7 +50,9 @@ export class CallRing {
 
   /** Takes a record that facts have made elsewhere. Returns the call that left the ring for it. */
   put(record: CallRecord): CallRecord | undefined {
-    this.#tally.replace(this.#held(record.callId), record);
+    const before = this.#held(record.callId);
+    this.#tally.replace(before, record);
+    if (before !== undefined && before.carrierCallId !== record.carrierCallId) this.#unname(before);
     if (record.carrierCallId !== null) this.#byCarrierId.set(record.carrierCallId, record.callId);
     if (record.status !== 'completed') {
       this.#active.set(record.callId, record);
@@ -110,11 +112,14 @@ export class CallRing {
     if (oldest === undefined) return undefined;
     this.#ended.delete(oldest.callId);
     this.#tally.replace(oldest, undefined);
-    const { carrierCallId } = oldest;
-    if (carrierCallId !== null && this.#byCarrierId.get(carrierCallId) === oldest.callId) {
+    this.#unname(oldest);
+    return oldest;
+  }
+
+  #unname({ callId, carrierCallId }: CallRecord): void {
+    if (carrierCallId !== null && this.#byCarrierId.get(carrierCallId) === callId) {
       this.#byCarrierId.delete(carrierCallId);
     }
-    return oldest;
   }
 }
 

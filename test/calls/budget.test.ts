@@ -95,6 +95,15 @@ describe('a call with a budget', () => {
     expect(calls.rest.of('speak')).toHaveLength(1);
   });
 
+  it('says nothing to a caller who has left', async () => {
+    const calls = bench({ perCall: 1 });
+    calls.call();
+    calls.report({ type: 'status', status: 'completed', outcome: 'answered', sequence: 3 });
+    calls.report({ type: 'cost', costUsd: 2 });
+    await calls.pass(3000);
+    expect(calls.record()).toMatchObject({ status: 'completed', endReason: 'carrier-hangup' });
+  });
+
   it('leaves other calls alone, and ends once', async () => {
     const calls = bench({ perCall: 1 });
     calls.call('call-2');
@@ -149,6 +158,20 @@ describe('a budget for an hour', () => {
     expect(calls.desk.isOverBudget).toBe(true);
     calls.report({ type: 'cost', costUsd: 0.1 });
     expect(calls.desk.isOverBudget).toBe(false);
+  });
+
+  it('is not made larger by what a carrier takes back later than it was spent', () => {
+    const calls = bench({ perHour: 1 });
+    calls.call();
+    spend(calls, 0.1);
+    calls.report({ type: 'cost', costUsd: 0.8 });
+    calls.clock.advance(30 * 60_000);
+    calls.report({ type: 'cost', costUsd: 0.1 });
+    // What was spent is an hour old by now, and so is what was taken back.
+    calls.clock.advance(31 * 60_000);
+    calls.call('call-2');
+    spend(calls, 1, 'call-2');
+    expect(calls.desk.isOverBudget).toBe(true);
   });
 });
 

@@ -302,6 +302,24 @@ const SCENARIOS: readonly Scenario[] = [
       steering === 'replies' ? [`speak ID ${SORRY}`] : [`speak ID ${SORRY}`, 'hangUp ID'],
   },
   {
+    name: 'the engine breaks, and nobody says that the sorry is over, and the call',
+    only: { steering: 'replies', direction: 'inbound' },
+    async play(scene) {
+      await scene.up();
+      scene.bench.engine.trouble = 'dtmf';
+      scene.report({ type: 'dtmf', digit: '1' });
+      scene.stop();
+      await scene.bench.pass(4000);
+      expect(scene.isLive).toBe(true);
+      scene.bench.rest.over = true;
+      await scene.bench.pass(4000);
+      expect(scene.isLive).toBe(false);
+    },
+    endReason: 'provider-failed',
+    outcome: 'answered',
+    requests: () => [`speak ID ${SORRY}`, 'lookUp ID', 'lookUp ID'],
+  },
+  {
     name: 'the engine breaks, and nobody says when the sorry is over',
     async play(scene) {
       await scene.up();
@@ -314,7 +332,10 @@ const SCENARIOS: readonly Scenario[] = [
     },
     endReason: 'provider-failed',
     outcome: 'answered',
-    requests: () => [`speak ID ${SORRY}`, 'lookUp ID', 'hangUp ID'],
+    requests: ({ steering, direction }) => {
+      const looks = steering === 'replies' && direction === 'inbound' ? 6 : 1;
+      return [`speak ID ${SORRY}`, ...Array<string>(looks).fill('lookUp ID'), 'hangUp ID'];
+    },
   },
   {
     name: 'the engine breaks when the carrier has said that the call is over',

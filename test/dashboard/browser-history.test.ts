@@ -109,6 +109,11 @@ describeInChromium('the history', (bench) => {
     await expect.poll(count).toBe(3);
     await page.getByLabel('Carrier').selectOption('carrier-b');
     await expect.poll(count).toBe(1);
+    await page.getByLabel('Carrier').selectOption('');
+    await page.getByLabel('End', { exact: true }).selectOption('caller-hangup');
+    await expect.poll(count).toBe(3);
+    await page.getByLabel('End', { exact: true }).selectOption('process-lost');
+    await page.getByText('No call matches.').waitFor();
     expect(bench.troubles).toEqual([]);
   });
 

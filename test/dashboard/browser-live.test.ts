@@ -25,6 +25,17 @@ describeInChromium('live calls', (bench) => {
     expect(bench.troubles).toEqual([]);
   });
 
+  it('says of a tool that it has no result yet, not that it speaks', async () => {
+    const page = await bench.open();
+    const publish = bench.callOf('c1');
+    publish(started(), say('find_slot', { id: 'tool-1', role: 'tool', final: false }));
+    const transcript = page.locator('article .transcript');
+    await transcript.getByText('find_slot (no result yet)').waitFor();
+    publish(say('find_slot: 9:40', { id: 'tool-1', role: 'tool' }), say('And', { id: 'e2', final: false }));
+    await transcript.getByText('And (still speaking)').waitFor();
+    expect(await transcript.getByText('no result').count()).toBe(0);
+  });
+
   it('hands a call over to a number with its country code, and says why it cannot', async () => {
     const page = await bench.open();
     bench.callOf('c1')(started());
@@ -70,12 +81,13 @@ describeInChromium('live calls', (bench) => {
       clearsMs: [3500],
     };
     const tool = { name: 'find_slot', startedAt: startedAt + 5, durationMs: 120, error: null };
+    const slow = { ...tool, name: 'call_back', durationMs: null };
     bench.callOf('c1')(
       started(),
       say('Friday?'),
       {
         type: 'turn.completed',
-        turn: { ...turn(0, { totalMs: 900 }), startedAt: startedAt + 1000, toolCalls: [tool] },
+        turn: { ...turn(0, { totalMs: 900 }), startedAt: startedAt + 1000, toolCalls: [tool, slow] },
       },
       { type: 'incident.noted', code: 'stream-replaced', message: 'The stream came back.' },
       { type: 'transfer.updated', to: '+15550199', result: null },
@@ -95,6 +107,7 @@ describeInChromium('live calls', (bench) => {
     const timeline = await detail.locator('.timeline').textContent();
     expect(timeline).toMatch(/Rang.*stream-replaced The stream came back\..*Ended caller hangup/);
     expect(timeline).toContain('Tool find_slot 120 ms');
+    expect(timeline).toContain('Tool call_back went on after its turn');
     expect(timeline).toMatch(/Transfer to ••• 0199 busy/);
     const link = detail.getByRole('link', { name: 'Recording' });
     expect(await link.getAttribute('href')).toBe('https://carrier.example/r/1');

@@ -148,8 +148,8 @@ describeInChromium('the page', (bench) => {
     await bench.endServer();
     await page.getByText('Reconnecting…').waitFor();
     await bench.serve({ bus, store, port });
-    const said = () => page.getByText('Server is shutting down').count();
-    await expect.poll(said, { timeout: 15_000 }).toBe(0);
+    // The browser comes back after two seconds.
+    await page.getByText('Server is shutting down').waitFor({ state: 'detached', timeout: 15_000 });
   });
 
   it('signs in by address or by form, and leaves no token behind', async () => {
@@ -197,10 +197,25 @@ describeInChromium('the page', (bench) => {
       say('word '.repeat(80)),
       say('x'.repeat(300), { id: 'e2' }),
     );
+    const long = 'z'.repeat(300);
+    const provider = { engine: null, stt: long, llm: long, tts: long };
     callOf('c2')(
-      started(),
+      { ...started({ caller: `${long} of no number` }), provider } as CallFact,
       say('y'.repeat(300)),
-      ended({ endReason: 'over-capacity', outcome: 'no-answer' }),
+      { type: 'incident.noted', code: long, message: long },
+      { type: 'transfer.updated', to: long, result: 'failed' },
+      {
+        type: 'turn.completed',
+        turn: {
+          ...turn(0, { totalMs: 9 }),
+          toolCalls: [{ name: long, startedAt: 1, durationMs: null, error: long }],
+        },
+      },
+      ended({
+        endReason: 'over-capacity',
+        outcome: 'no-answer',
+        error: { code: long, message: long },
+      }),
     );
     await page.locator('tbody tr').waitFor();
     const overflow = () => page.evaluate('document.documentElement.scrollWidth - innerWidth');
@@ -209,6 +224,8 @@ describeInChromium('the page', (bench) => {
     const sheet = page.locator('dialog');
     await sheet.getByText('y'.repeat(300)).waitFor();
     expect(await sheet.evaluate((element) => element.scrollWidth - element.clientWidth)).toBe(0);
+    const close = await sheet.getByRole('button', { name: 'Close' }).boundingBox();
+    expect((close?.x ?? width) + (close?.width ?? 0)).toBeLessThanOrEqual(width);
     expect(bench.troubles).toEqual([]);
   });
 });

@@ -70,6 +70,19 @@ describe('the calls of a process that is silent', () => {
     });
   });
 
+  it('are chosen and counted by what is shown of them', async () => {
+    await dashboard.ingest({ nodeId: 'node-2', events: OTHER });
+    const counted = (query: string) => dashboard.get(`/api/dashboard/aggregates?${query}`);
+    expect(await counted('from=1500')).toMatchObject({ totalCalls: 1, activeCalls: 1 });
+    await clock.advanceAsync(46_000);
+    await dashboard.ingest({ nodeId: 'node-2' });
+    expect(await list('outcome=answered')).toEqual(['call-1']);
+    expect(await list('outcome=failed')).toEqual([]);
+    expect(await counted('from=1500')).toMatchObject({ totalCalls: 1, activeCalls: 1, completedCalls: 0 });
+    expect(await counted('outcome=answered')).toMatchObject({ totalCalls: 1, completedCalls: 1 });
+    expect(await counted('status=active')).toMatchObject({ totalCalls: 1, activeCalls: 1 });
+  });
+
   it('are paged through to the end by the status that is shown', async () => {
     for (let index = 0; index < 7; index += 1) {
       const facts =

@@ -1,7 +1,11 @@
 import { describe, expect, it, vi } from 'vitest';
+import { silentLogger } from '../../src/base/log.js';
+import { Fillers } from '../../src/engines/fillers.js';
+import { Guardrails } from '../../src/engines/guardrails.js';
 import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
 import type { LanguageModelEvent } from '../../src/providers/language-model.js';
 import { CallRig, FakeVoice, MS_PER_CHAR, type RigOptions } from './call-rig.js';
+import { FakeClock } from '../support/fake-clock.js';
 
 vi.mock('../../src/engines/voice-activity.js', () => ({
   createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
@@ -138,4 +142,48 @@ describe('a filler', () => {
     expect(fillers(rig)).toEqual([]);
     expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
   });
+});
+
+it('keeps a bounded number of the texts that guardrails make of fillers', async () => {
+  const clock = new FakeClock();
+  const voice = new FakeVoice();
+  const texts = [...Array.from({ length: 20 }, (_, turn) => `Text ${turn}.`), 'Text 19.', 'Text 0.'];
+  let pushedMs = 0;
+  const playout = {
+    push: (pcm: Int16Array) => void (pushedMs += pcm.length / 16),
+    mark() {},
+    clear: () => pushedMs,
+    onNextFrameSent() {},
+    get pushedMs() {
+      return pushedMs;
+    },
+    get playedMs() {
+      return pushedMs;
+    },
+  };
+  const said: string[] = [];
+  const fillers = new Fillers({
+    phrases: ['One moment.'],
+    guardrails: new Guardrails({
+      guardrails: [() => texts.shift() ?? false],
+      callId: 'call-1',
+      clock,
+      logger: silentLogger,
+    }),
+    voice: () => voice.open(),
+    playout,
+    clock,
+    logger: silentLogger,
+    tell: ({ text }) => void said.push(text),
+  });
+  for (let turnIndex = 0; turnIndex < 22; turnIndex += 1) {
+    fillers.prepare();
+    await clock.advanceAsync(10);
+    fillers.arm({ turnIndex, delayMs: 0, isAwaited: () => true });
+    await clock.advanceAsync(10);
+  }
+  fillers.close();
+  expect(said).toHaveLength(22);
+  expect(voice.spoken.filter((text) => text === 'Text 19.')).toHaveLength(1);
+  expect(voice.spoken.filter((text) => text === 'Text 0.')).toHaveLength(2);
 });

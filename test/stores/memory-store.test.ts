@@ -27,6 +27,14 @@ describe('MemoryStore', () => {
     expect((await store.list({ limit: 10 })).calls.map(({ callId }) => callId)).toEqual(['two']);
   });
 
+  it('a call is found by the last id that its carrier gave it, and by no other', async () => {
+    const store = new MemoryStore();
+    const named = ['carrier-a', 'carrier-b'].map((carrierCallId) => started({ carrierCallId }));
+    for (const event of stamp(named, { callId: 'one' })) await store.append(event);
+    expect(await store.get('carrier-a')).toBeUndefined();
+    expect((await store.get('carrier-b'))?.callId).toBe('one');
+  });
+
   it('a cursor still means its place when its call has left the ring', async () => {
     const store = new MemoryStore({ size: 3 });
     for (const call of [1, 2, 3]) await play(store, `call-${call}`, { at: call, over: true });

@@ -229,7 +229,10 @@ export class Forwarder {
         'the dashboard refuses the calls: is dashboardIngestToken its token, and dashboardUrl that of a standalone dashboard?',
       );
     } else {
-      logger.warn(describeError(error.cause), 'the dashboard is not reached: its calls are kept until it is');
+      logger.warn(
+        error.status === null ? describeError(error.cause) : { status: error.status },
+        'the dashboard does not take the calls now: they are kept until it does',
+      );
     }
   }
 }

@@ -16,7 +16,7 @@ const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 /** Why a batch did not arrive. `absent`: nobody is there, which is no trouble where nobody need be. */
 export class LinkError extends Error {
   readonly kind: 'absent' | 'unreachable' | 'refused';
-  /** HTTP status of a refusal. */
+  /** HTTP status of the answer, where there was one. */
   readonly status: number | null;
 
   constructor(kind: LinkError['kind'], options: { status?: number; cause?: unknown } = {}) {
@@ -114,13 +114,15 @@ async function readAnswer(response: IncomingMessage): Promise<IngestAnswer> {
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
       length += chunk.length;
-      if (length > MAX_ANSWER_BYTES) throw new LinkError('unreachable');
+      if (length > MAX_ANSWER_BYTES) throw new Error('The answer is too long.');
       chunks.push(chunk);
     }
   } catch (cause) {
     throw new LinkError('unreachable', { cause });
   }
   const status = response.statusCode ?? 0;
+  // One that is full, or whose store fails, has nothing against us.
+  if (status === 429 || status >= 500) throw new LinkError('unreachable', { status });
   if (status !== 200) throw new LinkError('refused', { status });
   const answer: unknown = parse(Buffer.concat(chunks).toString('utf8'));
   if (!isAnswer(answer)) throw new LinkError('refused', { status });

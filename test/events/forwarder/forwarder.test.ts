@@ -133,6 +133,15 @@ describe('a forwarder', () => {
     ]);
   });
 
+  it('blames no setting when the dashboard itself is in trouble', async () => {
+    const { clock, dashboard, logger } = rig();
+    dashboard.failure = new LinkError('unreachable', { status: 503 });
+    await clock.advanceAsync(60_000);
+    expect(logger.lines.filter(({ level }) => level === 'warn')).toMatchObject([
+      { fields: { status: 503 }, sentence: expect.stringContaining('kept until') },
+    ]);
+  });
+
   it('says nothing where no dashboard was asked for, and finds one that is started later', async () => {
     const { clock, dashboard, logger, publish } = rig({ isNamed: false });
     dashboard.failure = new LinkError('absent');

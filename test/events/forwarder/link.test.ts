@@ -59,6 +59,8 @@ describe('the way to a dashboard', () => {
 
   it.each([
     ['a status', 401, 'no', 'refused'],
+    ['too many at once', 429, '{}', 'unreachable'],
+    ['a store that fails', 503, '{}', 'unreachable'],
     ['a redirect', 302, '', 'refused'],
     ['a page of something else', 200, '<html>', 'refused'],
     ['JSON of something else', 200, '{"dashboardId":"d","refused":[{}],"calls":[]}', 'refused'],

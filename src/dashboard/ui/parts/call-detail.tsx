@@ -132,7 +132,7 @@ function Body({ record, controls, masked }: { record: CallRecord; controls: bool
         <CopyButton label="Copy as JSON" text={() => JSON.stringify(record, null, 2)} />
       </div>
       {record.envelope !== null && <EnvelopeView envelope={record.envelope} turns={record.turns} />}
-      <LatencyBars turns={record.turns} latency={record.latency} />
+      <LatencyBars turns={record.turns} latency={record.latency} isOver={isOver} />
       <CostTable cost={record.cost} />
       <section aria-labelledby="transcript-title">
         <h3 id="transcript-title">Transcript</h3>

@@ -1,5 +1,6 @@
 // The table of ended calls. Only the rows near the eye exist; the others are two empty ones of the right height.
 import { useMemo } from 'preact/hooks';
+import type { EndReason } from '../../../contract/call-record.js';
 import type { CallSummary } from '../../../contract/dashboard-api.js';
 import { formatDuration, formatLatency, formatTime, formatTotal, formatWord } from '../format.js';
 import { update } from '../state/app-store.js';
@@ -14,9 +15,9 @@ const ROW_PX = 54;
 const COLUMNS: readonly { name: string; sort?: SortKey; class?: string }[] = [
   { name: 'Call', sort: 'started' },
   { name: 'Provider', class: 'wide' },
-  { name: 'Duration', sort: 'duration', class: 'figure' },
+  { name: 'Duration', sort: 'duration', class: 'figure middle' },
   { name: 'Turns', sort: 'turns', class: 'figure middle' },
-  { name: 'Latency', sort: 'latency', class: 'figure middle' },
+  { name: 'Latency', sort: 'latency', class: 'figure' },
   { name: 'Cost', sort: 'cost', class: 'figure cost' },
   { name: 'Outcome', class: 'middle' },
 ];
@@ -108,13 +109,13 @@ function Row({ call, masked, index }: { call: CallSummary; masked: boolean; inde
             <span>
               <Parties call={call} masked={masked} />
               <span class="when">
-                <time>{formatTime(call.startedAt, Date.now(), { seconds: false })}</time>
                 <span class="brief">
-                  {' · '}
                   <span class={isBad ? 'trouble' : ''}>
                     {formatWord(isBad ? call.endReason : call.outcome)}
                   </span>
+                  {` · ${formatDuration(call.durationMs)} · `}
                 </span>
+                <time>{formatTime(call.startedAt, Date.now(), { seconds: false })}</time>
               </span>
             </span>
           </a>
@@ -126,9 +127,9 @@ function Row({ call, masked, index }: { call: CallSummary; masked: boolean; inde
             {call.carrier}
           </span>
         </td>
-        <td class="figure">{formatDuration(call.durationMs)}</td>
+        <td class="figure middle">{formatDuration(call.durationMs)}</td>
         <td class="figure middle">{call.turnCount}</td>
-        <td class="figure middle">{formatLatency(call.latency.avgMs)}</td>
+        <td class="figure">{formatLatency(call.latency.avgMs)}</td>
         <td class="figure">{formatTotal(call.cost)}</td>
         <td class="middle">
           {formatWord(call.outcome)}
@@ -139,7 +140,15 @@ function Row({ call, masked, index }: { call: CallSummary; masked: boolean; inde
   }, [call, masked, index]);
 }
 
+/** Ends that nobody wanted, whatever the outcome. */
+const TROUBLE: readonly (EndReason | null)[] = [
+  'process-lost',
+  'provider-failed',
+  'protocol-error',
+  'stream-lost',
+];
+
 /** Trouble has a word of its own, not a colour alone. */
 function isTrouble(call: CallSummary): boolean {
-  return call.error !== null || call.outcome === 'failed';
+  return call.error !== null || call.outcome === 'failed' || TROUBLE.includes(call.endReason);
 }

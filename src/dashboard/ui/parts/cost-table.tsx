@@ -58,7 +58,9 @@ export function RunningCost({ cost }: { cost: Cost }) {
   return (
     <div class="measure">
       <span>
-        Cost <b>{formatTotal(cost)}</b>
+        <span class="part">
+          Cost <b>{formatTotal(cost)}</b>
+        </span>
         {known.map(([key, label]) => (
           <span key={key} class="part" title={label}>
             {SHORT[key]} {formatMoney(cost[key])}

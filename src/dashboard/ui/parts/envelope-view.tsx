@@ -64,7 +64,7 @@ export function EnvelopeView({ envelope, turns }: { envelope: AudioEnvelope; tur
         </li>
         <li>
           <i class="tick-mark" />
-          Acknowledged
+          Heard, says the carrier
         </li>
       </ul>
     </section>

@@ -1,17 +1,9 @@
 // Which of the ended calls are shown.
-import { CARRIER_IDS, type CallOutcome } from '../../../contract/call-record.js';
+import { CALL_OUTCOMES, CARRIER_IDS, END_REASONS } from '../../../contract/call-record.js';
 import { formatWord } from '../format.js';
 import { update } from '../state/app-store.js';
-import { FIRST_VIEW, isNarrowed, type View } from '../state/view.js';
+import { isNarrowed, type View } from '../state/view.js';
 
-const OUTCOMES = [
-  'answered',
-  'voicemail',
-  'no-answer',
-  'busy',
-  'failed',
-  'canceled',
-] as const satisfies readonly CallOutcome[];
 const DIRECTIONS = ['inbound', 'outbound'] as const;
 
 function change(part: Partial<View>): void {
@@ -19,7 +11,7 @@ function change(part: Partial<View>): void {
 }
 
 export function Filters({ view }: { view: View }) {
-  const { q, direction, outcome, carrier } = view;
+  const { q, direction, outcome, endReason, carrier } = view;
   return (
     <search class="filters">
       <input
@@ -38,9 +30,15 @@ export function Filters({ view }: { view: View }) {
       />
       <Choice
         label="Outcome"
-        values={OUTCOMES}
+        values={CALL_OUTCOMES}
         value={outcome}
         choose={(value) => change({ outcome: value })}
+      />
+      <Choice
+        label="End"
+        values={END_REASONS}
+        value={endReason}
+        choose={(value) => change({ endReason: value })}
       />
       <Choice
         label="Carrier"
@@ -51,10 +49,7 @@ export function Filters({ view }: { view: View }) {
       {isNarrowed(view) && (
         <button
           type="button"
-          onClick={() => {
-            const { q: none, direction: any, outcome: every, carrier: each } = FIRST_VIEW;
-            change({ q: none, direction: any, outcome: every, carrier: each });
-          }}
+          onClick={() => change({ q: '', direction: null, outcome: null, endReason: null, carrier: null })}
         >
           Clear
         </button>

@@ -29,7 +29,8 @@ function partsOf(latency: TurnLatency): Part[] {
     : stages;
 }
 
-export function LatencyBars({ turns, latency }: { turns: readonly Turn[]; latency: CallLatency }) {
+export function LatencyBars(props: { turns: readonly Turn[]; latency: CallLatency; isOver: boolean }) {
+  const { turns, latency, isOver } = props;
   const measured = turns.filter((turn) => turn.latency.totalMs !== null);
   const longest = Math.max(1, ...measured.map((turn) => turn.latency.totalMs ?? 0));
   const legend = STAGES.filter(([key]) => latency.stages[key] !== null);
@@ -41,7 +42,9 @@ export function LatencyBars({ turns, latency }: { turns: readonly Turn[]; latenc
           average {formatLatency(latency.avgMs)} · P95 {formatLatency(latency.p95Ms)}
         </small>
       </h3>
-      {measured.length === 0 && <p class="quiet">No turn has been answered yet.</p>}
+      {measured.length === 0 && (
+        <p class="quiet">{isOver ? 'No turn was answered.' : 'No turn has been answered yet.'}</p>
+      )}
       {legend.length > 0 && (
         <ul class="legend" aria-label="Average of each stage">
           {legend.map(([key, label]) => (

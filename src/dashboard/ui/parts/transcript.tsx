@@ -75,7 +75,9 @@ function Entry(props: { entry: TranscriptEntry; unheard: string; startedAt: numb
       </span>
       <p dir="auto">
         {entry.text}
-        {!entry.final && <span class="unseen"> (still speaking)</span>}
+        {!entry.final && (
+          <span class="unseen"> ({entry.role === 'tool' ? 'no result yet' : 'still speaking'})</span>
+        )}
         {entry.interrupted === true && <span class="tag">interrupted</span>}
       </p>
       {unheard !== '' && (

@@ -112,9 +112,12 @@ function receive(event: CallEvent): void {
     clockAheadMs: app.clockAheadMs === null ? ahead : Math.min(app.clockAheadMs, ahead),
     ...announce(event, app.masked),
   }));
-  if (event.type !== 'call.ended') return;
-  clearTimeout(aggregatesTimer);
-  aggregatesTimer = setTimeout(() => void refreshAggregates(), AGGREGATES_DELAY_MS);
+  // Not put off by the next end: where calls end all the time, figures come all the same.
+  if (event.type !== 'call.ended' || aggregatesTimer !== undefined) return;
+  aggregatesTimer = setTimeout(() => {
+    aggregatesTimer = undefined;
+    void refreshAggregates();
+  }, AGGREGATES_DELAY_MS);
 }
 
 function announce(event: CallEvent, masked: boolean): { announcement?: string } {

@@ -1,6 +1,6 @@
 // What the page knows, and what a snapshot or a fact does to it. Pure: no browser, no clock.
 import type { CallEvent } from '../../../contract/call-event.js';
-import type { CallRecord } from '../../../contract/call-record.js';
+import type { CallRecord, Cost } from '../../../contract/call-record.js';
 import type { Aggregates, CallSummary, CallsPage, Snapshot } from '../../../contract/dashboard-api.js';
 import { reduceCall } from '../../../events/reduce.js';
 import { roundMoney, toSummary } from '../../../events/summarize.js';
@@ -34,14 +34,22 @@ function canOpen(event: CallEvent): boolean {
   return event.type === 'call.status' || event.type === 'call.started';
 }
 
-/** Starts over from a snapshot; older calls that were loaded before stay when the two lists meet. */
+/**
+ * Starts over from a snapshot; older calls that were loaded before stay when the two lists meet. Calls that were taken for lost may be
+ * up after all.
+ */
 export function applySnapshot(state: PageState, snapshot: Snapshot): PageState {
-  const recent = new Set(snapshot.recent.map((call) => call.callId));
-  const meets = state.history.some((call) => recent.has(call.callId));
+  const active = new Map(snapshot.active.map((record) => [record.callId, record]));
+  const recent = new Map(snapshot.recent.map((call) => [call.callId, call]));
+  const known = state.history.filter((call) => !active.has(call.callId));
+  const meets = known.some((call) => recent.has(call.callId));
   return {
-    active: new Map(snapshot.active.map((record) => [record.callId, record])),
-    history: meets ? mergeHistory(state.history, snapshot.recent) : snapshot.recent,
-    ended: state.ended,
+    active,
+    history: meets ? mergeHistory(known, snapshot.recent) : snapshot.recent,
+    // What was learnt of a call while nobody listened is in the summary alone: its record is fetched anew.
+    ended: new Map(
+      [...state.ended].filter(([id, { seq }]) => !active.has(id) && seq >= (recent.get(id)?.seq ?? 0)),
+    ),
     aggregates: snapshot.aggregates,
     controls: snapshot.controls,
   };
@@ -56,7 +64,7 @@ export function applyEvent(state: PageState, event: CallEvent): PageState {
   }
   const after = reduceCall(before, event);
   if (after === before) return state;
-  const aggregates = withCost(state.aggregates, after.cost.total - (before?.cost.total ?? 0));
+  const aggregates = withCost(state.aggregates, before?.cost, after.cost);
   const active = new Map(state.active);
   if (after.status !== 'completed') {
     active.set(after.callId, after);
@@ -78,7 +86,7 @@ function amendEnded(state: PageState, over: CallSummary, event: CallEvent): Page
   const after = reduceCall(whole ?? { ...over, turns: [], transcript: [], envelope: null }, event);
   return {
     ...state,
-    aggregates: withCost(state.aggregates, after.cost.total - over.cost.total),
+    aggregates: withCost(state.aggregates, over.cost, after.cost),
     history: mergeHistory(state.history, [toSummary(after)]),
     ended: whole === undefined ? state.ended : remember(state.ended, after),
   };
@@ -98,8 +106,22 @@ export function applyRecord(state: PageState, record: CallRecord): PageState {
   return record.status === 'completed' ? { ...state, ended: remember(state.ended, record) } : state;
 }
 
-function withCost(aggregates: Aggregates | null, delta: number): Aggregates | null {
-  return aggregates && { ...aggregates, totalCost: roundMoney(aggregates.totalCost + delta) };
+/** Puts what a call costs now in the place of what it cost before. */
+function withCost(aggregates: Aggregates | null, before: Cost | undefined, after: Cost): Aggregates | null {
+  if (aggregates === null || before === after) return aggregates;
+  const moved = (sum: number, part: 'stt' | 'llm' | 'tts' | 'telephony' | 'total') =>
+    roundMoney(sum + (after[part] ?? 0) - (before?.[part] ?? 0));
+  const { stt, llm, tts, telephony } = aggregates.costBreakdown;
+  return {
+    ...aggregates,
+    totalCost: moved(aggregates.totalCost, 'total'),
+    costBreakdown: {
+      stt: moved(stt, 'stt'),
+      llm: moved(llm, 'llm'),
+      tts: moved(tts, 'tts'),
+      telephony: moved(telephony, 'telephony'),
+    },
+  };
 }
 
 function remember(

@@ -1,5 +1,5 @@
 // What happened in a call beside its words, in order. Pure: no browser, no clock.
-import type { CallRecord } from '../../../contract/call-record.js';
+import type { CallRecord, EndReason } from '../../../contract/call-record.js';
 import { formatNumber, formatWord } from '../format.js';
 
 export interface Happening {
@@ -35,7 +35,7 @@ export function timelineOf(record: CallRecord, options: { masked: boolean }): Ha
       ),
     point(record.endedAt, {
       what: 'Ended',
-      detail: formatWord(record.endReason),
+      detail: describeEnd(record.endReason),
       isTrouble: record.error !== null,
     }),
   ];
@@ -51,5 +51,23 @@ function point(
 }
 
 function toolTime(durationMs: number | null): string {
-  return durationMs === null ? 'no result yet' : `${Math.round(durationMs)} ms`;
+  return durationMs === null ? 'went on after its turn' : `${Math.round(durationMs)} ms`;
+}
+
+/** What the words of an end do not say. */
+const ENDS: Readonly<Partial<Record<EndReason, string>>> = {
+  'stream-lost': 'the audio stream broke off and did not come back',
+  'protocol-error': 'the carrier sent what is no audio stream',
+  'provider-failed': 'an AI provider failed, and nothing took its place',
+  'max-duration': 'the call was as long as it may be',
+  idle: 'the caller said nothing any more',
+  budget: 'the budget was used up',
+  'over-capacity': 'as many calls as allowed were up',
+  'server-shutdown': 'the server was stopped',
+  'process-lost': 'the server process died in the middle of it',
+};
+
+function describeEnd(endReason: EndReason | null): string {
+  const meaning = endReason === null ? undefined : ENDS[endReason];
+  return meaning === undefined ? formatWord(endReason) : `${formatWord(endReason)}: ${meaning}`;
 }

@@ -1,5 +1,5 @@
 // Which calls the page shows, and in which order. Pure: no browser, no clock.
-import type { CallOutcome, CarrierId } from '../../../contract/call-record.js';
+import type { CallOutcome, CarrierId, EndReason } from '../../../contract/call-record.js';
 import type { CallSummary } from '../../../contract/dashboard-api.js';
 import { type CallFilter, isMatch } from '../../../events/call-filter.js';
 
@@ -18,6 +18,7 @@ export interface View {
   q: string;
   direction: CallSummary['direction'] | null;
   outcome: CallOutcome | null;
+  endReason: EndReason | null;
   carrier: CarrierId | null;
   sort: SortKey;
   isDescending: boolean;
@@ -29,6 +30,7 @@ export const FIRST_VIEW: View = {
   q: '',
   direction: null,
   outcome: null,
+  endReason: null,
   carrier: null,
   sort: 'started',
   isDescending: true,
@@ -41,13 +43,13 @@ export function startOf(view: View): number | undefined {
 }
 
 /** True while calls are left out for another reason than their age. */
-export function isNarrowed({ q, direction, outcome, carrier }: View): boolean {
-  return q.trim() !== '' || direction !== null || outcome !== null || carrier !== null;
+export function isNarrowed({ q, direction, outcome, endReason, carrier }: View): boolean {
+  return q.trim() !== '' || [direction, outcome, endReason, carrier].some((choice) => choice !== null);
 }
 
 /** The view as the server understands it, for the export of what is shown. */
 export function filterOf(view: View): CallFilter {
-  const { direction, outcome, carrier } = view;
+  const { direction, outcome, endReason, carrier } = view;
   const q = view.q.trim();
   const from = startOf(view);
   return {
@@ -56,6 +58,7 @@ export function filterOf(view: View): CallFilter {
     ...(q === '' ? {} : { q }),
     ...(direction === null ? {} : { direction }),
     ...(outcome === null ? {} : { outcome }),
+    ...(endReason === null ? {} : { endReason }),
     ...(carrier === null ? {} : { carrier }),
   };
 }

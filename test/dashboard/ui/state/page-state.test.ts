@@ -59,7 +59,10 @@ describe('the state of the page', () => {
     const state = play(start, [...B, ...B]);
     const whole = applySnapshot(EMPTY_STATE, snapshotOf([B], [A]));
     expect(state.active).toEqual(whole.active);
-    expect(state.aggregates?.totalCost).toBe(whole.aggregates?.totalCost);
+    expect(state.aggregates).toMatchObject({
+      totalCost: whole.aggregates?.totalCost,
+      costBreakdown: whole.aggregates?.costBreakdown,
+    });
     expect(play(state, A)).toEqual(state);
   });
 
@@ -69,6 +72,25 @@ describe('the state of the page', () => {
     const state = play(start, [late, late]);
     expect(state.history[0]?.cost.total).toBe(0.75);
     expect(state.aggregates?.totalCost).toBe(0.75);
+    expect(state.aggregates?.costBreakdown.stt).toBe(0.75);
+  });
+
+  it('takes a call that was supposed to be over from the history when a snapshot shows it up', () => {
+    const start = applySnapshot(EMPTY_STATE, snapshotOf([B], [A]));
+    const supposed = applyEvent(start, { ...call('b', 9000, ended())[0]!, seq: 3 });
+    const state = applySnapshot(supposed, snapshotOf([B], [A]));
+    expect([...state.active.keys()]).toEqual(['b']);
+    expect(historyOf(state)).toEqual(['a']);
+    expect(state.ended.has('b')).toBe(false);
+  });
+
+  it('forgets a whole record of which a snapshot knows more', () => {
+    const start = applySnapshot(EMPTY_STATE, snapshotOf([B], []));
+    const state = applyEvent(start, { ...call('b', 9000, ended())[0]!, seq: 3 });
+    const more = [...B, { ...call('b', 9000, ended())[0]!, seq: 3 }];
+    expect(applySnapshot(state, snapshotOf([], [more])).ended.has('b')).toBe(true);
+    const late = { ...call('b', 9500, cost(0.75))[0]!, seq: 4 };
+    expect(applySnapshot(state, snapshotOf([], [[...more, late]])).ended.has('b')).toBe(false);
   });
 
   it('adds an incident that comes after the end', () => {

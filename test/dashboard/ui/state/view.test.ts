@@ -41,11 +41,18 @@ describe('the view of the history', () => {
   });
 
   it('asks the server for the same calls', () => {
-    const view = { ...FIRST_VIEW, q: ' +1555 ', outcome: 'busy', carrier: 'carrier-b' } as const;
+    const view = {
+      ...FIRST_VIEW,
+      q: ' +1555 ',
+      outcome: 'busy',
+      endReason: 'busy',
+      carrier: 'carrier-b',
+    } as const;
     expect(filterOf(view)).toEqual({
       status: 'completed',
       q: '+1555',
       outcome: 'busy',
+      endReason: 'busy',
       carrier: 'carrier-b',
     });
     expect([isNarrowed(view), isNarrowed({ ...FIRST_VIEW, q: '  ' })]).toEqual([true, false]);
