@@ -136,7 +136,7 @@ export class PipelineCall implements Engine {
     this.#attempt('stt', () => this.#stages.ears?.pushAudio(frame));
     this.#attempt('engine', () =>
       this.#caller.hear(frame, (voiced) => {
-        if (this.#agent.isTalkedOver(frame)) this.#dialogue.frame(voiced);
+        if (this.#agent.isTalkedOver(frame, { voiced })) this.#dialogue.frame(voiced);
       }),
     );
   }
