@@ -2,6 +2,7 @@
 import type { Playout } from '../audio/playout.js';
 import type { Clock } from '../base/clock.js';
 import { isEcho, isQuietEcho } from './echo.js';
+import { wordsOf } from './lexicon.js';
 
 /** What says words: a reply. */
 export interface WordSource {
@@ -12,6 +13,8 @@ export interface WordSource {
 export interface EchoGuardOptions {
   readonly clock: Clock;
   readonly playout: Playout;
+  /** Words that stop the agent, however quiet, unless they are its own. */
+  readonly stopWords: ReadonlySet<string>;
   /** A phrase that sounds beside the replies. */
   readonly filler: () => string | undefined;
 }
@@ -80,9 +83,15 @@ export class EchoGuard {
     const memoryMs = Math.min(LONGEST_MS, Math.max(MEMORY_MS, aboutMs));
     const said = this.#source.saidBetween(at - memoryMs + quietMs, at + AHEAD_MS);
     const minWords = this.#quietAt !== undefined ? MIN_WORDS_AFTERWARDS : piece.isFinal ? 2 : 1;
+    if (isEcho(text, said, minWords)) return true;
     const beganOver = this.#quietAt === undefined || beganAt < this.#quietAt;
-    const isQuiet = beganOver && !this.#wasLoudSince(now - aboutMs);
-    return isQuiet ? isQuietEcho(text, said, minWords) : isEcho(text, said, minWords);
+    if (!beganOver || this.#wasLoudSince(now - aboutMs) || this.#isToldToStop(text, said)) return false;
+    return isQuietEcho(text, said, minWords);
+  }
+
+  #isToldToStop(text: string, said: string): boolean {
+    const own = wordsOf(said);
+    return wordsOf(text).some((word) => this.#options.stopWords.has(word) && !own.includes(word));
   }
 
   #wasLoudSince(at: number): boolean {

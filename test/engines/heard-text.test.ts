@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { heardPart, partBetween, type SentenceAudio } from '../../src/engines/heard-text.js';
 import { SpokenTiming } from '../../src/engines/spoken-timing.js';
@@ -119,6 +120,27 @@ describe('heardPart of a voice that tells its times', () => {
     ])
       expect(heardPart(text, 1499, voiced({}, pieces))).toBe('One,');
     expect(heardPart(text, 1000, voiced({}, [piece(0, 3, 1e12, 2e12)]))).toBe('One,');
+  });
+
+  it('only grows, and is the beginning of the text, whatever the voice tells', () => {
+    const number = fc.oneof(
+      fc.integer({ min: -2, max: 20 }),
+      fc.integer({ min: -100, max: 3000 }),
+      fc.double(),
+    );
+    const told = fc.array(fc.record({ start: number, end: number, startMs: number, endMs: number }));
+    fc.assert(
+      fc.property(told, fc.boolean(), fc.nat(2500), (pieces, complete, producedMs) => {
+        const audio = audioOf(text, { producedMs, complete }, ...pieces);
+        let last = '';
+        for (let heardMs = -100; heardMs <= producedMs; heardMs += 50) {
+          const part = heardPart(text, heardMs, audio);
+          expect(text.startsWith(part) && part.startsWith(last)).toBe(true);
+          expect(['', 'One,', 'One, two', text]).toContain(part);
+          last = part;
+        }
+      }),
+    );
   });
 
   it('takes no list for nothing', () => {

@@ -186,7 +186,8 @@ describe('echo and care', () => {
     ['half of the agent’s words', 'open for ate to', 0],
     ['one of two of them', 'from aid', 0],
     ['fewer of them', 'often form ate to', 1],
-    ['none of them', 'no I meant', 1],
+    ['none of them', 'I meant Sunday', 1],
+    ['a stop word among them', 'from eight wait', 1],
   ])('at the level of an echo takes %s for a misheard one, or does not', async (_, text, clears) => {
     const rig = await answering(1400);
     await rig.voiced(300, 120);
