@@ -84,8 +84,10 @@ export class EchoGuard {
     const said = this.#source.saidBetween(at - memoryMs + quietMs, at + AHEAD_MS);
     const minWords = this.#quietAt !== undefined ? MIN_WORDS_AFTERWARDS : piece.isFinal ? 2 : 1;
     if (isEcho(text, said, minWords)) return true;
-    const beganOver = this.#quietAt === undefined || beganAt < this.#quietAt;
-    if (!beganOver || this.#wasLoudSince(now - aboutMs) || this.#isToldToStop(text, said)) return false;
+    // What only the recogniser has heard began later than the last sound that we know of.
+    const since = Math.max(beganAt, pieceAt - RECOGNITION_MS - LINE_DELAY_MS);
+    const beganOver = this.#quietAt === undefined || since < this.#quietAt;
+    if (!beganOver || this.#wasLoudSince(since) || this.#isToldToStop(text, said)) return false;
     return isQuietEcho(text, said, minWords);
   }
 

@@ -195,6 +195,12 @@ describe('echo and care', () => {
     expect(rig.player.clears).toBe(clears);
   });
 
+  it('takes what only the recogniser hears for as quiet as an echo', async () => {
+    const rig = await answering(1400);
+    rig.ears.events.partial('open for ate to');
+    expect(rig.player.clears).toBe(0);
+  });
+
   it('does not take a loud caller for one, who uses some of the agent’s words', async () => {
     const rig = await answering(1400);
     await rig.voiced(300);
