@@ -94,6 +94,8 @@ export type {
   SpeechToTextSession,
 } from './providers/speech-to-text.js';
 export type {
+  SpokenPiece,
+  SynthesisEvents,
   TextToSpeech,
   TextToSpeechContext,
   TextToSpeechEvents,

@@ -6,6 +6,7 @@ import { EchoGuard } from './echo-guard.js';
 import type { EngineContext } from './engine.js';
 import { Fillers } from './fillers.js';
 import type { Guardrails } from './guardrails.js';
+import type { Lexicon } from './lexicon.js';
 import type { PipelineStages } from './pipeline-stages.js';
 import { MeteredPlayout } from './played-level.js';
 import { Reply, type ReplyEvents, type ReplySource, type ReplySplit } from './reply.js';
@@ -25,6 +26,7 @@ export interface AgentVoiceOptions {
   readonly tell: (entry: TranscriptEntry) => void;
   readonly stages: PipelineStages;
   readonly settings: TurnTakingSettings;
+  readonly lexicon: Lexicon;
   readonly timeouts: { readonly firstMs: number; readonly nextMs: number };
   readonly interruptible: boolean;
   /** False while nobody listens, and after the end of the call: a reply then does not begin. */
@@ -86,7 +88,8 @@ export class AgentVoice {
       logger,
       tell: options.tell,
     });
-    this.#echo = new EchoGuard({ clock, playout, filler: () => this.#fillers.sounding });
+    const { stopWords } = options.lexicon;
+    this.#echo = new EchoGuard({ clock, playout, stopWords, filler: () => this.#fillers.sounding });
   }
 
   /** The call begins. */
@@ -174,8 +177,9 @@ export class AgentVoice {
   }
 
   /** True when there is a reply, and the caller's frame is too loud for what the line brings back of it. With a quieter one it takes words to interrupt. */
-  isTalkedOver(frame: Int16Array): boolean {
+  isTalkedOver(frame: Int16Array, { voiced }: { voiced: boolean }): boolean {
     const mayEcho = this.#options.settings.echoGuard && this.#playout.mayEcho(frame);
+    if (voiced && !mayEcho) this.#echo.heardLoud();
     return this.isBusy && !mayEcho;
   }
 

@@ -1,7 +1,8 @@
 // Keeps the agent's own words, which the line brings back, from being taken for the caller's.
 import type { Playout } from '../audio/playout.js';
 import type { Clock } from '../base/clock.js';
-import { isEcho } from './echo.js';
+import { isEcho, isQuietEcho } from './echo.js';
+import { wordsOf } from './lexicon.js';
 
 /** What says words: a reply. */
 export interface WordSource {
@@ -12,6 +13,8 @@ export interface WordSource {
 export interface EchoGuardOptions {
   readonly clock: Clock;
   readonly playout: Playout;
+  /** Words that stop the agent, however quiet, unless they are its own. */
+  readonly stopWords: ReadonlySet<string>;
   /** A phrase that sounds beside the replies. */
   readonly filler: () => string | undefined;
 }
@@ -28,6 +31,8 @@ const LINE_DELAY_MS = 300;
 const RECOGNITION_MS = 1000;
 /** Words that the caller may well have picked up from the agent: an answer like "white wine" to a question that offered it. */
 const MIN_WORDS_AFTERWARDS = 3;
+/** Voiced frames too loud for an echo, in the sound of a piece of text, that make it the caller's: 60 ms, as speech is recognised. */
+const LOUD_FRAMES = 3;
 
 export class EchoGuard {
   readonly #options: EchoGuardOptions;
@@ -35,6 +40,8 @@ export class EchoGuard {
   #quietAt: number | undefined;
   /** When the piece of text that is open was first told. */
   #pieceAt: number | undefined;
+  /** When the last frames of a voice came that were too loud for an echo. */
+  readonly #loudAt: number[] = [];
 
   constructor(options: EchoGuardOptions) {
     this.#options = options;
@@ -49,6 +56,12 @@ export class EchoGuard {
   /** And has ended. */
   silent(): void {
     if (this.#source !== undefined) this.#quietAt ??= this.#options.clock.now();
+  }
+
+  /** The caller's line has a frame of a voice that is too loud for what it brings back of the agent. */
+  heardLoud(): void {
+    this.#loudAt.push(this.#options.clock.now());
+    if (this.#loudAt.length > LOUD_FRAMES) this.#loudAt.shift();
   }
 
   /** True when the recogniser's text is what the agent says or has just said. `soundBeganAt` is on the clock. */
@@ -70,6 +83,21 @@ export class EchoGuard {
     const memoryMs = Math.min(LONGEST_MS, Math.max(MEMORY_MS, aboutMs));
     const said = this.#source.saidBetween(at - memoryMs + quietMs, at + AHEAD_MS);
     const minWords = this.#quietAt !== undefined ? MIN_WORDS_AFTERWARDS : piece.isFinal ? 2 : 1;
-    return isEcho(text, said, minWords);
+    if (isEcho(text, said, minWords)) return true;
+    // What only the recogniser has heard began later than the last sound that we know of.
+    const since = Math.max(beganAt, pieceAt - RECOGNITION_MS - LINE_DELAY_MS);
+    const beganOver = this.#quietAt === undefined || since < this.#quietAt;
+    if (!beganOver || this.#wasLoudSince(since) || this.#isToldToStop(text, said)) return false;
+    return isQuietEcho(text, said, minWords);
+  }
+
+  #isToldToStop(text: string, said: string): boolean {
+    const own = wordsOf(said);
+    return wordsOf(text).some((word) => this.#options.stopWords.has(word) && !own.includes(word));
+  }
+
+  #wasLoudSince(at: number): boolean {
+    const [first] = this.#loudAt;
+    return this.#loudAt.length === LOUD_FRAMES && first !== undefined && first >= at;
   }
 }

@@ -4,11 +4,24 @@ import { wordsOf } from './lexicon.js';
 /** Share of the caller's words that must be the agent's, in the same order. */
 const ECHO_SHARE = 0.8;
 
+/** The same where the sound is as quiet as an echo: recognisers mishear what they hardly hear. */
+const QUIET_ECHO_SHARE = 0.5;
+
 /** True when `text` is what the agent just said. Texts of fewer than `minWords` words prove nothing. */
 export function isEcho(text: string, agentText: string, minWords: number): boolean {
+  return sharedWords(text, agentText, minWords) >= ECHO_SHARE;
+}
+
+/** True when `text`, which was as quiet as an echo, can be what the agent just said, misheard. */
+export function isQuietEcho(text: string, agentText: string, minWords: number): boolean {
+  return sharedWords(text, agentText, minWords) >= QUIET_ECHO_SHARE;
+}
+
+/** Share of the words of `text` that are the agent's, in the same order; 0 when there are too few of them. */
+function sharedWords(text: string, agentText: string, minWords: number): number {
   const said = wordsOf(text);
-  if (said.length < Math.max(1, minWords)) return false;
-  return commonWords(said, wordsOf(agentText)) >= said.length * ECHO_SHARE;
+  if (said.length < Math.max(1, minWords)) return 0;
+  return commonWords(said, wordsOf(agentText)) / said.length;
 }
 
 /** Length of the longest sequence of words that both texts have in this order. */

@@ -7,6 +7,7 @@ import type { TextToSpeechSession } from '../providers/text-to-speech.js';
 import { guardedStream } from './guarded-stream.js';
 import type { Guardrails } from './guardrails.js';
 import { heardPart } from './heard-text.js';
+import { SpokenTiming } from './spoken-timing.js';
 
 export interface FillersOptions {
   readonly phrases: readonly string[];
@@ -27,8 +28,14 @@ export interface AwaitedAnswer {
   readonly isAwaited: () => boolean;
 }
 
+interface Phrase {
+  readonly pcm: Int16Array;
+  readonly timing: SpokenTiming;
+}
+
 interface Playing {
   readonly entry: TranscriptEntry;
+  readonly timing: SpokenTiming;
   readonly startMs: number;
   readonly endMs: number;
 }
@@ -44,7 +51,7 @@ const MAX_KEPT = 16;
 export class Fillers {
   readonly #options: FillersOptions;
   readonly #abort = new AbortController();
-  readonly #audio = new Map<string, Int16Array>();
+  readonly #audio = new Map<string, Phrase>();
   #preparing = false;
   #next = 0;
   #lastTurn = -1;
@@ -90,8 +97,8 @@ export class Fillers {
     const playing = this.#playing;
     this.#playing = undefined;
     if (playing === undefined || playedMs >= playing.endMs) return;
-    const { entry, startMs, endMs } = playing;
-    const audio = { producedMs: endMs - startMs, complete: true };
+    const { entry, timing, startMs, endMs } = playing;
+    const audio = { producedMs: endMs - startMs, complete: true, timing };
     const text = heardPart(entry.text, playedMs - startMs, audio);
     this.#options.tell({ ...entry, text, ...(text === '' ? {} : { interrupted: true }) });
   }
@@ -125,7 +132,7 @@ export class Fillers {
     const audio = this.#audio.get(text);
     if (audio === undefined) return;
     const startMs = playout.pushedMs;
-    playout.push(audio);
+    playout.push(audio.pcm);
     const entry: TranscriptEntry = {
       id: `filler-${turnIndex}`,
       turnIndex,
@@ -134,7 +141,7 @@ export class Fillers {
       at: clock.wallNow(),
       final: true,
     };
-    this.#playing = { entry, startMs, endMs: playout.pushedMs };
+    this.#playing = { entry, timing: audio.timing, startMs, endMs: playout.pushedMs };
     this.#lastTurn = turnIndex;
     this.#next += 1;
     tell(entry);
@@ -157,9 +164,10 @@ export class Fillers {
 
   async #synthesize(voice: TextToSpeechSession, phrase: string): Promise<void> {
     const { signal } = this.#abort;
+    const timing = new SpokenTiming(phrase);
     const chunks: Int16Array[] = [];
     let length = 0;
-    const stream = guardedStream(voice.synthesize(phrase, signal), {
+    const stream = guardedStream(voice.synthesize(phrase, signal, timing), {
       clock: this.#options.clock,
       signal,
       source: 'text-to-speech',
@@ -172,13 +180,13 @@ export class Fillers {
       length += chunk.length;
     }
     if (signal.aborted || length === 0) return;
-    const audio = new Int16Array(length);
+    const pcm = new Int16Array(length);
     let at = 0;
     for (const chunk of chunks) {
-      audio.set(chunk, at);
+      pcm.set(chunk, at);
       at += chunk.length;
     }
-    this.#audio.set(phrase, audio);
+    this.#audio.set(phrase, { pcm, timing });
     const [oldest] = this.#audio.keys();
     if (this.#audio.size > MAX_KEPT && oldest !== undefined) this.#audio.delete(oldest);
   }

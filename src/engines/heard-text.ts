@@ -1,26 +1,30 @@
-// Which words of a sentence had been heard when it was cut off.
+// Which words of a sentence had been heard when it was cut off: by the times that its voice tells, by share of the text where it tells none.
+import type { SpokenTiming } from './spoken-timing.js';
+import { estimateMs, SYLLABLE_MS } from './syllables.js';
 
-/** Speed of speech where nothing better is known. Source: conversational English, about 3.8 syllables in a second. */
-const SYLLABLES_PER_SECOND = 3.8;
+/** The audio of a sentence. */
+export interface SentenceAudio {
+  /** How much of it there is so far. */
+  readonly producedMs: number;
+  /** While it is false more is to come, and the rest of the length is estimated. */
+  readonly complete: boolean;
+  readonly timing: SpokenTiming;
+}
 
-/**
- * The words of `text` that lie wholly within the first `heardMs` of it, by their share of the text. `producedMs` is how much
- * audio there is so far; while `complete` is false the rest is estimated.
- */
-export function heardPart(
-  text: string,
-  heardMs: number,
-  audio: { producedMs: number; complete: boolean },
-): string {
-  const totalMs = audio.complete ? audio.producedMs : Math.max(audio.producedMs, estimateMs(text));
-  if (heardMs <= 0 || totalMs <= 0) return '';
-  if (heardMs >= totalMs) return text;
-  const limit = text.length * (heardMs / totalMs);
+/** What is cut between: words, and single characters where a script does without blanks. */
+const WORDS =
+  /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}][^\p{L}\p{N}\s]*|[^\s\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]+/gu;
+
+/** The words of `text` that lie wholly within the first `heardMs` of it. */
+export function heardPart(text: string, heardMs: number, audio: SentenceAudio): string {
+  if (heardMs <= 0 || audio.producedMs <= 0) return '';
+  if (audio.complete && heardMs >= audio.producedMs) return text;
+  const position = positionAt(text, heardMs, audio);
   let end = 0;
-  for (const word of text.matchAll(/\S+/g)) {
-    const wordEnd = word.index + word[0].length;
-    if (wordEnd > limit) break;
-    end = wordEnd;
+  for (const word of text.matchAll(WORDS)) {
+    // A word is out when its last letter is: the pause behind it belongs to its comma.
+    if (word.index + lengthInLetters(word[0]) > position) break;
+    end = word.index + word[0].length;
   }
   return text.slice(0, end);
 }
@@ -29,19 +33,43 @@ export function heardPart(
 export function partBetween(
   text: string,
   range: { fromMs: number; toMs: number },
-  audio: { producedMs: number; complete: boolean },
+  audio: SentenceAudio,
 ): string {
-  const totalMs = audio.complete ? audio.producedMs : Math.max(audio.producedMs, estimateMs(text));
-  if (totalMs <= 0 || range.toMs <= 0 || range.fromMs >= totalMs) return '';
-  const from = text.length * (range.fromMs / totalMs);
-  const to = text.length * (range.toMs / totalMs);
+  if (audio.producedMs <= 0 || range.toMs <= 0) return '';
+  const from = positionAt(text, range.fromMs, audio);
+  const to = positionAt(text, range.toMs, audio);
   const words = [...text.matchAll(/\S+/g)].filter(
-    (word) => word.index < to && word.index + word[0].length > from,
+    (word) => word.index < to && word.index + lengthInLetters(word[0]) > from,
   );
   return words.map((word) => word[0]).join(' ');
 }
 
-function estimateMs(text: string): number {
-  const syllables = text.match(/[aeiouyáéíóúäöüàèìòùâêîôû]+|\d/giu)?.length ?? 1;
-  return (syllables / SYLLABLES_PER_SECOND) * 1000;
+/** How far the voice is in `text` at a moment of its audio: on a straight line between the points that are known. */
+function positionAt(text: string, playedMs: number, audio: SentenceAudio): number {
+  const { producedMs, complete, timing } = audio;
+  const ms = Math.max(0, playedMs);
+  const points = timing.points(complete ? producedMs : Math.max(producedMs, estimateMs(text)));
+  let before = { index: 0, atMs: 0 };
+  for (const point of [...points, endOf(text, points.at(-1) ?? before, audio)]) {
+    if (ms < point.atMs) {
+      const [letters, lengthMs] = [point.index - before.index, point.atMs - before.atMs];
+      return before.index + (letters * (ms - before.atMs)) / lengthMs;
+    }
+    before = point;
+  }
+  return text.length;
+}
+
+/** Where the text ends, when it is known up to `last`. */
+function endOf(text: string, last: { index: number; atMs: number }, audio: SentenceAudio) {
+  const index = text.length;
+  if (audio.complete) return { index, atMs: audio.producedMs };
+  const estimated = last.atMs + estimateMs(text.slice(last.index));
+  // While more is to come, that is a syllable at least.
+  return { index, atMs: Math.max(estimated, audio.producedMs + SYLLABLE_MS) };
+}
+
+/** Length of a word without what is not said of it at its end. */
+function lengthInLetters(word: string): number {
+  return word.replace(/[^\p{L}\p{M}\p{N}]+$/u, '').length;
 }

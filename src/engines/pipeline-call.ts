@@ -58,12 +58,14 @@ export class PipelineCall implements Engine {
     });
     this.#language = new LanguageStage({ callId, clock, model, tools, turns: this.#turns });
     const tell = (entry: TranscriptEntry) => this.#fact({ type: 'transcript.segment', entry });
+    const lexicon = lexiconFor(language);
     this.#agent = new AgentVoice({
       ...options,
       context,
       tell,
       stages: this.#stages,
       settings,
+      lexicon,
       maySpeak: () => this.#state === 'live' && !this.#held,
       events: {
         spoken: (text) => this.#turns.spoken(text),
@@ -73,7 +75,6 @@ export class PipelineCall implements Engine {
         usage: (usage, turnIndex) => this.#usage.thought(usage, turnIndex),
       },
     });
-    const lexicon = lexiconFor(language);
     const { interruptAfterMs: voicedMs, interruptAfterWords: words } = settings;
     this.#caller = new CallerTurn({
       context,
@@ -136,7 +137,7 @@ export class PipelineCall implements Engine {
     this.#attempt('stt', () => this.#stages.ears?.pushAudio(frame));
     this.#attempt('engine', () =>
       this.#caller.hear(frame, (voiced) => {
-        if (this.#agent.isTalkedOver(frame)) this.#dialogue.frame(voiced);
+        if (this.#agent.isTalkedOver(frame, { voiced })) this.#dialogue.frame(voiced);
       }),
     );
   }

@@ -5,7 +5,8 @@ import type { Clock, Timer } from '../base/clock.js';
 import { ProviderError } from '../base/errors.js';
 import type { TextToSpeechSession } from '../providers/text-to-speech.js';
 import { guardedStream } from './guarded-stream.js';
-import { heardPart, partBetween } from './heard-text.js';
+import { heardPart, partBetween, type SentenceAudio } from './heard-text.js';
+import { SpokenTiming } from './spoken-timing.js';
 
 export interface SpeakerEvents {
   /** The voice gave the first audio of the reply. */
@@ -48,6 +49,7 @@ export interface CutSplit extends SpokenSplit {
 interface Sentence {
   readonly text: string;
   readonly mark: string;
+  readonly timing: SpokenTiming;
   state: 'waiting' | 'speaking' | 'spoken' | 'heard' | 'silent';
   startMs: number;
   endMs: number;
@@ -105,10 +107,9 @@ export class Speaker {
   /** The words that were said between two positions of the playout. */
   saidBetween(fromMs: number, toMs: number): string {
     const parts = this.#sentences.map((sentence) => {
-      const { text, startMs, endMs, state } = sentence;
+      const { text, startMs } = sentence;
       if (!isSounding(sentence)) return '';
-      const audio = { producedMs: endMs - startMs, complete: state !== 'speaking' };
-      return partBetween(text, { fromMs: fromMs - startMs, toMs: toMs - startMs }, audio);
+      return partBetween(text, { fromMs: fromMs - startMs, toMs: toMs - startMs }, audioOf(sentence));
     });
     return joined(parts);
   }
@@ -123,7 +124,8 @@ export class Speaker {
   say(text: string): void {
     if (this.#stopped) return;
     const mark = `${this.#options.id}-${this.#sentences.length}`;
-    this.#sentences.push({ text, mark, state: 'waiting', startMs: 0, endMs: 0 });
+    const timing = new SpokenTiming(text);
+    this.#sentences.push({ text, mark, timing, state: 'waiting', startMs: 0, endMs: 0 });
     if (!this.#running) void this.#run();
   }
 
@@ -184,11 +186,12 @@ export class Speaker {
 
   async #speak(sentence: Sentence): Promise<void> {
     const { voice, playout, clock } = this.#options;
+    const { signal } = this.#abort;
     sentence.state = 'speaking';
     sentence.startMs = sentence.endMs = playout.pushedMs;
-    const stream = guardedStream(voice.synthesize(sentence.text, this.#abort.signal), {
+    const stream = guardedStream(voice.synthesize(sentence.text, signal, sentence.timing), {
       clock,
-      signal: this.#abort.signal,
+      signal,
       source: 'text-to-speech',
       firstMs: VOICE_TIMEOUT_MS,
       nextMs: VOICE_TIMEOUT_MS,
@@ -329,10 +332,11 @@ function isSounding({ startMs, endMs }: Sentence): boolean {
 function heardOf(sentence: Sentence, playedMs: number): string {
   if (sentence.state === 'heard') return sentence.text;
   if (!isSounding(sentence)) return '';
-  return heardPart(sentence.text, playedMs - sentence.startMs, {
-    producedMs: sentence.endMs - sentence.startMs,
-    complete: sentence.state === 'spoken',
-  });
+  return heardPart(sentence.text, playedMs - sentence.startMs, audioOf(sentence));
+}
+
+function audioOf({ startMs, endMs, state, timing }: Sentence): SentenceAudio {
+  return { producedMs: endMs - startMs, complete: state !== 'speaking', timing };
 }
 
 function joined(texts: readonly string[]): string {

@@ -11,6 +11,25 @@ export interface TextToSpeechEvents {
   reconnected?(gap: { readonly gapMs: number }): void;
 }
 
+/** When a piece of a sentence is said: a character, a word, or what the voice can tell apart. */
+export interface SpokenPiece {
+  /** Where the piece stands in the text that was handed over, in UTF-16 units; `end` is the first behind it. */
+  readonly start: number;
+  readonly end: number;
+  /** Position in the audio of the sentence, in milliseconds from its first sample. */
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/** What a voice tells of one sentence while it speaks. */
+export interface SynthesisEvents {
+  /**
+   * Pieces of the text with their times, in the order in which they are said; before the audio that says them, or after it. What
+   * is never told is estimated: a voice that knows no times leaves this out. Must not throw.
+   */
+  timed?(pieces: readonly SpokenPiece[]): void;
+}
+
 export interface TextToSpeechContext {
   readonly logger: Logger;
   readonly language: string | undefined;
@@ -24,7 +43,11 @@ export interface TextToSpeechSession {
    * Speaks one sentence: 16 kHz PCM in chunks of any length, each the receiver's to keep. Ends early when `signal` aborts; what
    * arrives late for it is dropped and never becomes part of another sentence. @throws ProviderError while iterating.
    */
-  synthesize(text: string, signal: AbortSignal): AsyncIterable<Int16Array>;
+  synthesize(
+    text: string,
+    signal: AbortSignal,
+    events?: SynthesisEvents | undefined,
+  ): AsyncIterable<Int16Array>;
   /** Ends what is being spoken. Idempotent. */
   close(): void;
 }

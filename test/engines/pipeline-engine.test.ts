@@ -212,7 +212,7 @@ describe('barge-in', () => {
 
   it('goes on with the sentence that was cut, when the sound that cut it off had no words', async () => {
     const rig = await new CallRig({ firstMessage: ANSWER }).start();
-    await rig.quiet(1000);
+    await rig.quiet(900);
     await rig.voiced(600);
     expect(rig.turns).toHaveLength(1);
     await rig.quiet(2600 + playing(ANSWER));

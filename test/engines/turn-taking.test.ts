@@ -182,6 +182,58 @@ describe('echo and care', () => {
     expect(deaf.player.clears).toBe(1);
   });
 
+  it.each([
+    ['half of the agent’s words', 'open for ate to', 0],
+    ['one of two of them', 'from aid', 0],
+    ['fewer of them', 'often form ate to', 1],
+    ['none of them', 'I meant Sunday', 1],
+    ['a stop word among them', 'from eight wait', 1],
+  ])('at the level of an echo takes %s for a misheard one, or does not', async (_, text, clears) => {
+    const rig = await answering(1400);
+    await rig.voiced(300, 120);
+    rig.ears.events.partial(text);
+    expect(rig.player.clears).toBe(clears);
+  });
+
+  it('takes what only the recogniser hears for as quiet as an echo', async () => {
+    const rig = await answering(1400);
+    rig.ears.events.partial('open for ate to');
+    expect(rig.player.clears).toBe(0);
+  });
+
+  it('does not take a loud caller for one, who uses some of the agent’s words', async () => {
+    const rig = await answering(1400);
+    await rig.voiced(300);
+    rig.ears.events.partial('open for ate to');
+    expect(rig.player.clears).toBe(1);
+  });
+
+  it('is not misled by a click, and not by how loud the caller was before', async () => {
+    const clicked = await answering(1400);
+    await clicked.voiced(100, 120);
+    await clicked.voiced(20);
+    await clicked.voiced(200, 120);
+    clicked.ears.events.partial('open for ate to');
+    expect(clicked.player.clears).toBe(0);
+    const earlier = await answering(1000);
+    await earlier.voiced(100);
+    await earlier.quiet(1500);
+    await earlier.voiced(300, 120);
+    earlier.ears.events.partial('six one Saturday');
+    expect(earlier.player.clears).toBe(0);
+  });
+
+  it('answers a quiet caller who takes up words of the agent after it', async () => {
+    const question = 'Would you like red wine or white wine?';
+    const rig = await new CallRig({ firstMessage: question }).start();
+    rig.model.answer('A good choice.');
+    await rig.quiet(playing(question) + 100);
+    await rig.voiced(400, 120);
+    rig.ears.events.final('the white wine please');
+    await rig.quiet(600);
+    expect(rig.model.requests).toHaveLength(1);
+  });
+
   it('listens to the echo where it is told to', async () => {
     const rig = await answering(1400, { turnTaking: { echoGuard: false } });
     rig.ears.events.partial('open from eight to');

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { isEcho } from '../../src/engines/echo.js';
+import { isEcho, isQuietEcho } from '../../src/engines/echo.js';
 import { BargeIn, isBackchannel } from '../../src/engines/barge-in.js';
 import { waitAfter } from '../../src/engines/endpointing.js';
 import { isKeyTone } from '../../src/engines/key-tone.js';
@@ -78,6 +78,17 @@ describe('isEcho', () => {
     ['!?', 0, false],
   ])('"%s", at least %i words: %s', (text, minWords, expected) => {
     expect(isEcho(text, AGENT, minWords)).toBe(expected);
+  });
+
+  it.each([
+    ['open for ate to', 1, true],
+    ['from aid', 1, true],
+    ['often form ate to', 1, false],
+    ['from aid', 3, false],
+    ['', 0, false],
+  ])('misheard: "%s", at least %i words: %s', (text, minWords, expected) => {
+    expect(isEcho(text, AGENT, minWords)).toBe(false);
+    expect(isQuietEcho(text, AGENT, minWords)).toBe(expected);
   });
 });
 

@@ -16,6 +16,7 @@ import {
   emulateDeepgram,
   emulateElevenLabs,
   type EmulatedReply,
+  type EmulateElevenLabsOptions,
   type ElevenLabsEmulator,
   type HeardWord,
   type InboundCall,
@@ -33,6 +34,8 @@ export interface ScriptOptions {
   readonly agent?: AgentOptions;
   /** Who recognises speech: the vendor's emulator or the local stack. @default 'deepgram' */
   readonly ears?: 'deepgram' | 'local';
+  /** How the vendor's voice speaks. */
+  readonly voice?: EmulateElevenLabsOptions;
   readonly call?: Partial<InboundCall>;
 }
 
@@ -66,7 +69,7 @@ export async function runScript(
   const folder = mkdtempSync(join(tmpdir(), 'offhook-script-'));
   await using ears = await emulateDeepgram();
   await using mind = await emulateChatCompletions({ replies: options.replies ?? [] });
-  await using voice = await emulateElevenLabs({ firstAudioMs: 40, chunkEveryMs: 20 });
+  await using voice = await emulateElevenLabs({ firstAudioMs: 40, chunkEveryMs: 20, ...options.voice });
   await using phone = await startCarrierPhone(
     id,
     {

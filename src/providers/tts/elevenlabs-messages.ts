@@ -1,16 +1,18 @@
 // What ElevenLabs writes on its multi-context socket. Requests say `context_id`, answers `contextId`.
 // Source: ElevenLabs, text-to-speech multi-context WebSocket reference.
 import { fatalFailure, toShownCode, transientFailure, type WireFailure } from '../wire/failure.js';
-import { parseObject, toArray, toText } from '../wire/json.js';
+import { parseObject, toText } from '../wire/json.js';
 import type { SocketClose } from '../wire/vendor-socket.js';
+import { type Alignment, readAlignment } from './elevenlabs-alignment.js';
 
 export interface ElevenLabsMessage {
   /** '' when it is of no context. */
   readonly contextId: string;
   /** Raw audio, undefined when there is none: it may be null or absent beside an alignment. */
   readonly audio: Uint8Array | undefined;
-  /** The characters that the audio says, in the spelling of the request. */
-  readonly characters: string;
+  /** What the audio says, and when: in the spelling of the request, and as the vendor has spelled it out. */
+  readonly alignment: Alignment;
+  readonly normalizedAlignment: Alignment;
   readonly isFinal: boolean;
   /** Code of an error, '' when it is none. */
   readonly error: string;
@@ -21,14 +23,12 @@ export function readElevenLabsMessage(text: string): ElevenLabsMessage | undefin
   const message = parseObject(text);
   if (message === undefined) return undefined;
   const audio = toText(message.audio);
-  const alignment = message.alignment;
-  const chars =
-    typeof alignment === 'object' && alignment !== null && 'chars' in alignment ? alignment.chars : [];
   return {
     // The error messages of this socket use the other spelling.
     contextId: toText(message.contextId) || toText(message.context_id),
     audio: audio === '' ? undefined : Buffer.from(audio, 'base64'),
-    characters: toArray(chars).map(toText).join(''),
+    alignment: readAlignment(message.alignment),
+    normalizedAlignment: readAlignment(message.normalizedAlignment),
     isFinal: message.isFinal === true,
     error: typeof message.error === 'string' ? message.error : '',
   };

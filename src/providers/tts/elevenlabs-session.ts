@@ -1,7 +1,12 @@
 // One call's voice at ElevenLabs: one socket, one context per sentence.
 import { type Clock, systemClock, type Timer } from '../../base/clock.js';
 import type { ProviderError } from '../../base/errors.js';
-import type { TextToSpeechContext, TextToSpeechSession } from '../text-to-speech.js';
+import type {
+  SpokenPiece,
+  SynthesisEvents,
+  TextToSpeechContext,
+  TextToSpeechSession,
+} from '../text-to-speech.js';
 import { toProviderError, toShownCode, transientFailure } from '../wire/failure.js';
 import { LastingSocket } from '../wire/lasting-socket.js';
 import type { OpenVendorSocket, SocketTarget } from '../wire/vendor-socket.js';
@@ -56,12 +61,20 @@ export class ElevenLabsSession implements TextToSpeechSession {
     this.#connect();
   }
 
-  async *synthesize(text: string, signal: AbortSignal): AsyncGenerator<Int16Array> {
+  async *synthesize(
+    text: string,
+    signal: AbortSignal,
+    events?: SynthesisEvents | undefined,
+  ): AsyncGenerator<Int16Array> {
+    const end = text.trimEnd().length;
     let rest = text.trim();
+    let saidMs = 0;
     for (let tries = 1; rest !== '' && !signal.aborted && !this.#closed; tries += 1) {
       await this.#ready(signal);
       if (signal.aborted || this.#closed) return;
-      const id = this.#speak(rest);
+      // Positions are told in the whole text and the whole audio, of which this may be the second part.
+      const [index, atMs] = [end - rest.length, saidMs];
+      const id = this.#speak(rest, (pieces) => events?.timed?.(pieces.map(movedBy(index, atMs))));
       const utterance = this.#contexts.get(id);
       if (utterance === undefined) return;
       const stop = () => this.#abandon(id);
@@ -78,6 +91,7 @@ export class ElevenLabsSession implements TextToSpeechSession {
       if (utterance.outcome !== 'lost') return;
       // Of a sentence that was heard in part only the rest is said again.
       rest = utterance.rest;
+      saidMs += utterance.audioMs;
       if (rest !== '' && tries >= MAX_TRIES)
         throw toProviderError(VENDOR, transientFailure('lost a sentence again and again'));
     }
@@ -148,11 +162,11 @@ export class ElevenLabsSession implements TextToSpeechSession {
   }
 
   /** Hands a sentence over. The context is closed with it, since only a closed one says when its audio is complete. */
-  #speak(text: string): string {
+  #speak(text: string, timed: (pieces: readonly SpokenPiece[]) => void): string {
     this.#count += 1;
     const id = `s${this.#count}`;
     this.#openContext(id);
-    this.#contexts.set(id, new ElevenLabsUtterance(text));
+    this.#contexts.set(id, new ElevenLabsUtterance(text, timed));
     this.#send({ text: `${text} `, context_id: id });
     this.#send({ context_id: id, flush: true });
     this.#send({ context_id: id, close_context: true });
@@ -256,4 +270,13 @@ export class ElevenLabsSession implements TextToSpeechSession {
     this.#lastSentAt = this.#clock.now();
     this.#socket?.send(JSON.stringify(message));
   }
+}
+
+function movedBy(index: number, atMs: number): (piece: SpokenPiece) => SpokenPiece {
+  return ({ start, end, startMs, endMs }) => ({
+    start: start + index,
+    end: end + index,
+    startMs: startMs + atMs,
+    endMs: endMs + atMs,
+  });
 }

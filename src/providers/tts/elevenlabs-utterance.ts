@@ -1,21 +1,30 @@
 // One sentence on its way through one context: collects its audio for whoever reads, and knows how much of the text was said.
 import { ChunkQueue } from '../wire/chunk-queue.js';
 import { SampleReader } from '../wire/pcm.js';
+import type { SpokenPiece } from '../text-to-speech.js';
+import { AlignedText } from './elevenlabs-alignment.js';
 import type { ElevenLabsMessage } from './elevenlabs-messages.js';
 
 /** `lost`: the connection went before the end. */
 export type UtteranceOutcome = 'open' | 'spoken' | 'lost' | 'failed';
 
+const SAMPLE_RATE_HZ = 16_000;
+
 export class ElevenLabsUtterance {
   readonly audio = new ChunkQueue<Int16Array>();
   readonly #text: string;
+  readonly #aligned: AlignedText;
+  readonly #timed: (pieces: readonly SpokenPiece[]) => void;
   readonly #samples = new SampleReader();
   #characters = '';
   #samplesRead = 0;
   #outcome: UtteranceOutcome = 'open';
 
-  constructor(text: string) {
+  /** `timed` hears of positions in `text` and in the audio of this utterance. */
+  constructor(text: string, timed: (pieces: readonly SpokenPiece[]) => void) {
     this.#text = text;
+    this.#aligned = new AlignedText(text);
+    this.#timed = timed;
   }
 
   get outcome(): UtteranceOutcome {
@@ -27,8 +36,18 @@ export class ElevenLabsUtterance {
     return this.#samplesRead > 0;
   }
 
-  take({ audio, characters }: ElevenLabsMessage): void {
-    this.#characters += characters;
+  /** Length of its audio so far. */
+  get audioMs(): number {
+    return (this.#samplesRead * 1000) / SAMPLE_RATE_HZ;
+  }
+
+  take({ audio, alignment, normalizedAlignment }: ElevenLabsMessage): void {
+    if (this.#outcome !== 'open') return;
+    this.#characters += alignment.characters;
+    // Times start again at 0 with each message that has them: at the audio that comes with it.
+    const given = this.#aligned.place(alignment, this.audioMs);
+    const pieces = given.length > 0 ? given : this.#aligned.place(normalizedAlignment, this.audioMs);
+    if (pieces.length > 0) this.#timed(pieces);
     if (audio === undefined) return;
     const pcm = this.#samples.read(audio);
     if (pcm.length === 0) return;

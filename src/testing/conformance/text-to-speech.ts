@@ -1,7 +1,7 @@
 // What every voice must do, as a list of named checks that any test runner can run.
 import { equal, ok } from 'node:assert/strict';
 import { silentLogger } from '../../base/log.js';
-import type { TextToSpeech, TextToSpeechSession } from '../../providers/text-to-speech.js';
+import type { SpokenPiece, TextToSpeech, TextToSpeechSession } from '../../providers/text-to-speech.js';
 import { type ProviderCheck, type ProviderSetup, providerCheck, until, wait } from './provider-check.js';
 
 export interface TextToSpeechSetup extends ProviderSetup {
@@ -14,6 +14,9 @@ const never = new AbortController().signal;
 
 /** Two renderings of one text differ in length by no more than this share. */
 const SAME_LENGTH = 0.25;
+
+/** The last time that is told may lie this much behind the end of the audio: vendors round. */
+const ROUNDING_MS = 100;
 
 /** The checks for a voice. */
 export function testTextToSpeech(
@@ -83,6 +86,13 @@ export function testTextToSpeech(
       await voice.say('Grüße 👋');
       if (voice.characters !== undefined) equal(voice.characters, [...SHORT].length + 7);
     }),
+    check('tells times that are in the order of text and audio, if it tells any', async (voice) => {
+      const text = `  ${LONG} `;
+      for (let count = 0; count < 2; count += 1) {
+        const reading = await voice.read(text);
+        if (reading.pieces.length > 0) trueTimes(text, reading);
+      }
+    }),
     check('says a sentence once, and whole, when the connection was lost before it', async (voice, setup) => {
       if (setup.breakConnections === undefined) return;
       const before = await voice.say(SHORT);
@@ -94,6 +104,7 @@ export function testTextToSpeech(
 
 interface Reading {
   readonly samples: number[];
+  readonly pieces: SpokenPiece[];
   over: boolean;
   error: unknown;
 }
@@ -110,10 +121,11 @@ class Voice {
   }
 
   start(text: string, signal: AbortSignal = never, { spoil = false } = {}): Reading {
-    const reading: Reading = { samples: [], over: false, error: undefined };
+    const reading: Reading = { samples: [], pieces: [], over: false, error: undefined };
+    const timed = (pieces: readonly SpokenPiece[]) => void reading.pieces.push(...pieces);
     void (async () => {
       try {
-        for await (const chunk of this.#session.synthesize(text, signal)) {
+        for await (const chunk of this.#session.synthesize(text, signal, { timed })) {
           ok(chunk instanceof Int16Array, 'A chunk was no Int16Array.');
           for (const sample of chunk) reading.samples.push(sample);
           if (spoil) chunk.fill(0);
@@ -126,14 +138,18 @@ class Voice {
     return reading;
   }
 
+  async read(text: string, options: { signal?: AbortSignal; spoil?: boolean } = {}): Promise<Reading> {
+    const reading = this.start(text, options.signal, options);
+    await until('end of the sentence', () => reading.over);
+    if (reading.error !== undefined) throw reading.error;
+    return reading;
+  }
+
   async say(
     text: string,
     options: { signal?: AbortSignal; spoil?: boolean } = {},
   ): Promise<readonly number[]> {
-    const reading = this.start(text, options.signal, options);
-    await until('end of the sentence', () => reading.over);
-    if (reading.error !== undefined) throw reading.error;
-    return reading.samples;
+    return (await this.read(text, options)).samples;
   }
 
   close(): void {
@@ -143,6 +159,22 @@ class Voice {
 
 function seconds(samples: readonly number[]): number {
   return samples.length / 16_000;
+}
+
+function trueTimes(text: string, { pieces, samples }: Reading): void {
+  const audioMs = seconds(samples) * 1000;
+  let last = { end: 0, startMs: 0 };
+  for (const piece of pieces) {
+    const { start, end, startMs, endMs } = piece;
+    const told = `"${text.slice(start, end)}" from ${startMs} to ${endMs} ms`;
+    ok(start >= last.end && end > start && end <= text.length, `${told} is out of order.`);
+    ok(startMs >= last.startMs && endMs >= startMs, `${told} runs backwards.`);
+    ok(endMs <= audioMs + ROUNDING_MS, `${told} lies behind the end of the audio, ${audioMs} ms.`);
+    ok(text.slice(start, end).trim() !== '', `${told} says nothing.`);
+    last = piece;
+  }
+  ok((pieces[0]?.startMs ?? 0) < audioMs / 2, 'The first piece is said in the second half of the audio.');
+  ok((pieces.at(-1)?.endMs ?? 0) > audioMs / 2, 'The last piece is said in the first half of the audio.');
 }
 
 function sameLength(one: readonly number[], other: readonly number[]): void {

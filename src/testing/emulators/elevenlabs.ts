@@ -1,6 +1,6 @@
 // ElevenLabs' multi-context text-to-speech socket on loopback: answers as the vendor would, with a tone voice.
 import type { Timer } from '../../base/clock.js';
-import { speakInTones } from '../tone-voice.js';
+import { speakWithPauses, type TimedCharacter } from './paused-speech.js';
 import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
 import {
   type Emulator,
@@ -13,6 +13,8 @@ import {
 export interface EmulateElevenLabsOptions extends EmulatorOptions {
   /** Length of the audio, in milliseconds per character. @default 60 */
   readonly msPerCharacter?: number;
+  /** Halts this long behind commas and their like, in milliseconds, as people do. @default 0 */
+  readonly pauseMs?: number;
   /** Time from a text to its first audio, and between two chunks. @default 0 */
   readonly firstAudioMs?: number;
   readonly chunkEveryMs?: number;
@@ -54,6 +56,7 @@ const KNOWN_FIELDS = new Set(
 );
 const DEFAULT_INACTIVITY_S = 20;
 const SAMPLE_RATE_HZ = 16_000;
+const BYTES_PER_MS = 32;
 
 export async function emulateElevenLabs(options: EmulateElevenLabsOptions = {}): Promise<ElevenLabsEmulator> {
   const connections: SpeechConnection[] = [];
@@ -180,34 +183,46 @@ class SpeechConnection implements PeerHandler, ElevenLabsConnection {
     const text = context.pending.trim();
     context.pending = '';
     if (text === '') return;
-    const { msPerCharacter = 60, chunkBytes = 6400 } = this.#options;
-    const pcm = speakInTones(text, { sampleRateHz: SAMPLE_RATE_HZ, msPerCharacter });
+    const { msPerCharacter = 60, pauseMs = 0, chunkBytes = 6400 } = this.#options;
+    const { pcm, characters } = speakWithPauses(text, {
+      sampleRateHz: SAMPLE_RATE_HZ,
+      msPerCharacter,
+      pauseMs,
+    });
     const bytes = Buffer.from(pcm.buffer);
-    const bytesPerCharacter = bytes.length / text.length;
     for (let at = 0; at < bytes.length; at += chunkBytes) {
       const piece = bytes.subarray(at, at + chunkBytes);
-      const said = text.slice(
-        Math.round(at / bytesPerCharacter),
-        Math.round((at + piece.length) / bytesPerCharacter),
-      );
+      const [fromMs, toMs] = [at / BYTES_PER_MS, (at + piece.length) / BYTES_PER_MS];
+      const said = characters.filter(({ startMs }) => startMs >= fromMs && startMs < toMs);
       if (this.#options.emptyMessages === true) context.queue.push({ audio: null }, { alignment: null });
-      context.queue.push({ audio: piece.toString('base64'), isFinal: null, ...this.#alignment(said) });
+      context.queue.push({
+        audio: piece.toString('base64'),
+        isFinal: null,
+        ...this.#alignment(said, { fromMs, isFirst: at === 0 }),
+      });
     }
     this.#pump(id, context, this.#options.firstAudioMs ?? 0);
   }
 
-  /** Times restart at 0 with each chunk, as the vendor's do. */
-  #alignment(text: string): object {
+  /**
+   * Times restart at 0 with each chunk, as the vendor's do; a chunk in which no character begins has none. What the vendor calls
+   * normalised begins with a blank of no length.
+   */
+  #alignment(said: readonly TimedCharacter[], chunk: { fromMs: number; isFirst: boolean }): object {
     const asked = this.url.searchParams.get('sync_alignment') === 'true';
     if (!asked || this.#options.withoutAlignment === true) return {};
-    const { msPerCharacter = 60 } = this.#options;
-    const chars = [...text];
+    if (said.length === 0) return { alignment: null, normalizedAlignment: null };
     const alignment = {
-      chars,
-      charStartTimesMs: chars.map((_, index) => index * msPerCharacter),
-      charDurationsMs: chars.map(() => msPerCharacter),
+      chars: said.map(({ character }) => character),
+      charStartTimesMs: said.map(({ startMs }) => Math.round(startMs - chunk.fromMs)),
+      charDurationsMs: said.map(({ durationMs }) => Math.round(durationMs)),
     };
-    return { alignment, normalizedAlignment: alignment };
+    const normalizedAlignment = {
+      chars: [' ', ...alignment.chars],
+      charStartTimesMs: [0, ...alignment.charStartTimesMs],
+      charDurationsMs: [0, ...alignment.charDurationsMs],
+    };
+    return { alignment, normalizedAlignment: chunk.isFirst ? normalizedAlignment : alignment };
   }
 
   #pump(id: string, context: SpeechContext, delayMs = 0): void {

@@ -4,7 +4,7 @@ import { ScriptedLanguageModel } from '../../../src/providers/llm/index.js';
 import type { LanguageModel } from '../../../src/providers/language-model.js';
 import type { SpeechToText } from '../../../src/providers/speech-to-text.js';
 import { SimulatedSpeechToText } from '../../../src/providers/stt/index.js';
-import type { TextToSpeech } from '../../../src/providers/text-to-speech.js';
+import type { SpokenPiece, SynthesisEvents, TextToSpeech } from '../../../src/providers/text-to-speech.js';
 import {
   type ProviderCheck,
   testLanguageModel,
@@ -90,7 +90,7 @@ describe('testLanguageModel', () => {
 describe('testTextToSpeech', () => {
   const tone = (length: number) => Int16Array.from({ length }, (_, index) => (index % 80) * 100);
   const voice = (
-    synthesize: (text: string, signal: AbortSignal) => AsyncGenerator<Int16Array>,
+    synthesize: (text: string, signal: AbortSignal, events?: SynthesisEvents) => AsyncGenerator<Int16Array>,
   ): TextToSpeech => ({
     name: 'voice',
     open: () => ({ synthesize, close() {} }),
@@ -122,5 +122,27 @@ describe('testTextToSpeech', () => {
       yield tone(960);
     });
     await expectCaught(checks(eager), /nothing to say/);
+  });
+
+  it.each<[string, (text: string) => SpokenPiece[]]>([
+    [
+      'places in another text',
+      ({ length }) => [{ start: length - 1, end: length + 1, startMs: 0, endMs: 900 }],
+    ],
+    ['times behind the audio', () => [{ start: 2, end: 6, startMs: 0, endMs: 1500 }]],
+    [
+      'times that start again',
+      () => [
+        { start: 2, end: 6, startMs: 500, endMs: 900 },
+        { start: 7, end: 9, startMs: 0, endMs: 900 },
+      ],
+    ],
+    ['times of the beginning alone', () => [{ start: 2, end: 6, startMs: 0, endMs: 10 }]],
+  ])('catches a voice that tells %s', async (_, pieces) => {
+    const wrong = voice(async function* (text, _signal, events) {
+      events?.timed?.(pieces(text));
+      yield tone(16_000);
+    });
+    await expectCaught(checks(wrong), /tells times/);
   });
 });

@@ -52,6 +52,31 @@ describe('emulateElevenLabs', () => {
     await soon(() => expect(socket.messages.at(-1)).toEqual({ isFinal: true, contextId: 'a' }));
   });
 
+  it('halts behind commas when it is told to, and its alignment tells of it, from 0 in each chunk', async () => {
+    // Chunks of 200 ms.
+    const { socket, send } = await connect(`${QUERY}&sync_alignment=true`, { pauseMs: 400 });
+    send({ text: ' ', context_id: 'a' });
+    send({ text: 'One, two. ', context_id: 'a' });
+    send({ context_id: 'a', close_context: true });
+    await soon(() => expect(socket.messages.at(-1)).toMatchObject({ isFinal: true }));
+    const chunks = socket.messages.slice(0, -1);
+    const sounds = chunks.map(({ audio }) => Buffer.from(String(audio), 'base64'));
+    expect(Buffer.concat(sounds)).toHaveLength((9 * 60 + 400) * 32);
+    expect(sounds[2]?.every((byte) => byte === 0)).toBe(true);
+    expect(chunks.map(({ alignment }) => alignment)).toEqual([
+      {
+        chars: ['O', 'n', 'e', ','],
+        charStartTimesMs: [0, 60, 120, 180],
+        charDurationsMs: [60, 60, 60, 460],
+      },
+      null,
+      null,
+      { chars: [' ', 't', 'w'], charStartTimesMs: [40, 100, 160], charDurationsMs: [60, 60, 60] },
+      { chars: ['o', '.'], charStartTimesMs: [20, 80], charDurationsMs: [60, 60] },
+    ]);
+    expect(chunks[0]?.normalizedAlignment).toMatchObject({ chars: [' ', 'O', 'n', 'e', ','] });
+  });
+
   it('closes after a sixth context', async () => {
     const { emulator, socket, send } = await connect();
     for (const id of 'abcdef') send({ text: ' ', context_id: id });
