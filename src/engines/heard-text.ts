@@ -8,7 +8,8 @@ export interface SentenceAudio {
   readonly producedMs: number;
   /** While it is false more is to come, and the rest of the length is estimated. */
   readonly complete: boolean;
-  readonly timing: SpokenTiming;
+  /** Absent where the voice tells no times. */
+  readonly timing?: SpokenTiming;
 }
 
 /** What is cut between: words, and single characters where a script does without blanks. */
@@ -48,7 +49,7 @@ export function partBetween(
 function positionAt(text: string, playedMs: number, audio: SentenceAudio): number {
   const { producedMs, complete, timing } = audio;
   const ms = Math.max(0, playedMs);
-  const points = timing.points(complete ? producedMs : Math.max(producedMs, estimateMs(text)));
+  const points = timing?.points(complete ? producedMs : Math.max(producedMs, estimateMs(text))) ?? [];
   let before = { index: 0, atMs: 0 };
   for (const point of [...points, endOf(text, points.at(-1) ?? before, audio)]) {
     if (ms < point.atMs) {
