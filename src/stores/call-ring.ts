@@ -3,10 +3,10 @@ import { ConfigError, RequestError } from '../base/errors.js';
 import type { CallEvent } from '../contract/call-event.js';
 import type { CallRecord } from '../contract/call-record.js';
 import type { Aggregates } from '../contract/dashboard-api.js';
-import { type CallFilter, isMatch } from '../events/call-filter.js';
+import { byNewestStart, type CallFilter, isMatch } from '../events/call-filter.js';
 import { reduceCall } from '../events/reduce.js';
 import { aggregate, Tally } from '../events/summarize.js';
-import { byNewestStart, parseCursor, toCursor } from './call-cursor.js';
+import { parseCursor, toCursor } from './call-cursor.js';
 import type { CallPage, CallQuery } from './call-store.js';
 
 /** Ended calls that are kept. Source: specification, Limits. */

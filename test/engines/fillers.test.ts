@@ -150,7 +150,9 @@ it('keeps a bounded number of the texts that guardrails make of fillers', async 
   const texts = [...Array.from({ length: 20 }, (_, turn) => `Text ${turn}.`), 'Text 19.', 'Text 0.'];
   let pushedMs = 0;
   const playout = {
-    push: (pcm: Int16Array) => void (pushedMs += pcm.length / 16),
+    push(pcm: Int16Array) {
+      pushedMs += pcm.length / 16;
+    },
     mark() {},
     clear: () => pushedMs,
     onNextFrameSent() {},

@@ -2,6 +2,7 @@
 import type { CallEvent } from '../../../contract/call-event.js';
 import type { CallRecord, Cost } from '../../../contract/call-record.js';
 import type { Aggregates, CallSummary, CallsPage, Snapshot } from '../../../contract/dashboard-api.js';
+import { byNewestStart } from '../../../events/call-filter.js';
 import { reduceCall } from '../../../events/reduce.js';
 import { roundMoney, toSummary } from '../../../events/summarize.js';
 
@@ -143,5 +144,5 @@ function mergeHistory(known: readonly CallSummary[], news: readonly CallSummary[
     const other = byId.get(call.callId);
     if (other === undefined || call.seq >= other.seq) byId.set(call.callId, call);
   }
-  return [...byId.values()].sort((a, b) => b.startedAt - a.startedAt).slice(0, HISTORY_SIZE);
+  return [...byId.values()].sort(byNewestStart).slice(0, HISTORY_SIZE);
 }
