@@ -1,6 +1,5 @@
 // Facts on the bus -> callbacks of the application. Whatever a callback does, no call and no other callback feels it.
 import { describeError, type Logger } from '../base/log.js';
-import type { CallEvent } from '../contract/call-event.js';
 import type {
   CallDirection,
   CallLatency,
@@ -13,7 +12,7 @@ import type {
   VoiceMode,
 } from '../contract/call-record.js';
 import type { EventBus } from '../events/bus.js';
-import { reduceCall } from '../events/reduce.js';
+import { opensCall, reduceCall } from '../events/reduce.js';
 
 /** What every callback is told of its call. */
 export interface CallPayload {
@@ -96,7 +95,7 @@ export function attachCallbacks(
 
   const unsubscribe = bus.subscribe((event) => {
     const before = records.get(event.callId);
-    if (before === undefined && !opensRecord(event)) return;
+    if (before === undefined && !opensCall(event)) return;
     const record = reduceCall(before, event);
     records.set(event.callId, record);
     if (event.type === 'call.started') run('onCallStart', callbacks.onCallStart, startPayload(record));
@@ -123,11 +122,6 @@ export function attachCallbacks(
     },
     close: unsubscribe,
   };
-}
-
-/** A fact that comes after the end of its call opens nothing. */
-function opensRecord(event: CallEvent): boolean {
-  return event.type === 'call.status' || event.type === 'call.started';
 }
 
 function party(record: CallRecord): CallPayload {

@@ -10,6 +10,7 @@ import type {
   IngestRefusalReason,
 } from '../contract/ingest.js';
 import type { EventBus } from '../events/bus.js';
+import { opensCall } from '../events/reduce.js';
 import type { CallStore } from '../stores/call-store.js';
 import { type FactEnvelope, readEnvelope, readFact } from './ingest-event.js';
 import type { Senders } from './ingest-senders.js';
@@ -193,9 +194,4 @@ function readBatch(body: unknown): ReceivedBatch {
 
 function keyOf({ callId, nodeId }: { callId: string; nodeId: string }): string {
   return `${nodeId}\n${callId}`;
-}
-
-/** Only facts that say who talks to whom open a call. */
-function opensCall(event: CallEvent): boolean {
-  return event.type === 'call.status' || event.type === 'call.started';
 }

@@ -28,7 +28,7 @@ export class MeteredPlayout implements Playout {
   /** True when the caller's frame is so much quieter than what they hear or have just heard that it may be an echo of it. */
   mayEcho(frame: Int16Array): boolean {
     const { playedMs } = this.#playout;
-    while ((this.#levels[0]?.atMs ?? playedMs) < playedMs - BEFORE_MS) this.#levels.shift();
+    this.#forget(playedMs);
     let loudest = Number.NEGATIVE_INFINITY;
     for (const { atMs, dbfs } of this.#levels) {
       if (atMs > playedMs + AHEAD_MS) break;
@@ -38,6 +38,8 @@ export class MeteredPlayout implements Playout {
   }
 
   push(pcm: Int16Array): void {
+    // Nobody may ask, on a line without echoes.
+    this.#forget(this.#playout.playedMs);
     const startMs = this.#playout.pushedMs;
     for (let at = 0, atMs = startMs; at < pcm.length; at += BLOCK_SAMPLES, atMs += BLOCK_MS)
       this.#levels.push({ atMs, dbfs: levelDbfs(pcm.subarray(at, at + BLOCK_SAMPLES)) });
@@ -64,5 +66,9 @@ export class MeteredPlayout implements Playout {
 
   get playedMs(): number {
     return this.#playout.playedMs;
+  }
+
+  #forget(playedMs: number): void {
+    while ((this.#levels[0]?.atMs ?? playedMs) < playedMs - BEFORE_MS) this.#levels.shift();
   }
 }

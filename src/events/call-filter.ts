@@ -1,4 +1,4 @@
-// Which calls are meant: the same answer in the store, in the export and on the page.
+// Which calls are meant, and in which order: the same answer in the store, in the export and on the page.
 import type {
   CallDirection,
   CallOutcome,
@@ -51,4 +51,14 @@ export function isMatch(call: FilteredCall, filter: CallFilter): boolean {
   const wanted = filter.q.toLowerCase();
   const { caller, callee, callId, carrierCallId } = call;
   return [caller, callee, callId, carrierCallId ?? ''].some((value) => value.toLowerCase().includes(wanted));
+}
+
+/** A place in the order of all calls. */
+export type CallPosition = Pick<CallSummary, 'startedAt' | 'callId'>;
+
+/** Total order, so that a cursor means the same place whatever is added before or after it. */
+export function byNewestStart(a: CallPosition, b: CallPosition): number {
+  if (a.startedAt !== b.startedAt) return b.startedAt - a.startedAt;
+  if (a.callId === b.callId) return 0;
+  return a.callId < b.callId ? 1 : -1;
 }

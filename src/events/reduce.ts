@@ -24,6 +24,11 @@ const MAX_TURNS = 5000;
 const MAX_ENTRIES = 5000;
 const FULL_ID = 'transcript-full';
 
+/** Only facts that say who talks to whom open a call: any other is about one that left, or was never here. */
+export function opensCall({ type }: CallEvent): boolean {
+  return type === 'call.status' || type === 'call.started';
+}
+
 /**
  * The record after `event`. Returns a new object, sharing what did not change; the given one stays as it was.
  * An event that is part of the record already (`seq` not above the record's) changes nothing, and a call ends once:

@@ -3,10 +3,10 @@ import { ConfigError, RequestError } from '../base/errors.js';
 import type { CallEvent } from '../contract/call-event.js';
 import type { CallRecord } from '../contract/call-record.js';
 import type { Aggregates } from '../contract/dashboard-api.js';
-import { type CallFilter, isMatch } from '../events/call-filter.js';
-import { reduceCall } from '../events/reduce.js';
+import { byNewestStart, type CallFilter, isMatch } from '../events/call-filter.js';
+import { opensCall, reduceCall } from '../events/reduce.js';
 import { aggregate, Tally } from '../events/summarize.js';
-import { byNewestStart, parseCursor, toCursor } from './call-cursor.js';
+import { parseCursor, toCursor } from './call-cursor.js';
 import type { CallPage, CallQuery } from './call-store.js';
 
 /** Ended calls that are kept. Source: specification, Limits. */
@@ -43,7 +43,7 @@ export class CallRing {
   /** Applies a fact. Undefined when it changed nothing. */
   apply(event: CallEvent): RingChange | undefined {
     const before = this.#held(event.callId);
-    if (before === undefined && !opensRecord(event)) return undefined;
+    if (before === undefined && !opensCall(event)) return undefined;
     const record = reduceCall(before, event);
     return record === before ? undefined : { before, record, evicted: this.put(record) };
   }
@@ -121,9 +121,4 @@ export class CallRing {
       this.#byCarrierId.delete(carrierCallId);
     }
   }
-}
-
-/** Only facts that say who talks to whom open a record: a late fact of a call that left the ring does not bring it back. */
-function opensRecord(event: CallEvent): boolean {
-  return event.type === 'call.status' || event.type === 'call.started';
 }

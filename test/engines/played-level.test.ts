@@ -70,4 +70,15 @@ describe('an echo', () => {
     metered.clear();
     expect(metered.mayEcho(frame(500))).toBe(false);
   });
+
+  it('is not remembered for ever where nobody asks for it', () => {
+    const { state, metered } = createPlayout();
+    const short = new Int16Array(320).fill(1).subarray(0, 16);
+    const before = process.memoryUsage().heapUsed;
+    for (let piece = 0; piece < 4_000_000; piece += 1) {
+      metered.push(short);
+      state.playedMs = state.pushedMs;
+    }
+    expect((process.memoryUsage().heapUsed - before) / 1e6).toBeLessThan(80);
+  });
 });

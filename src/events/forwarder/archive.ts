@@ -1,6 +1,7 @@
 // The calls that a store kept from before: what a dashboard lacks of them is played again, one call after the other.
 import type { CallEvent } from '../../contract/call-event.js';
 import type { IngestPosition, IngestQuestion } from '../../contract/ingest.js';
+import { callKey } from './call-log.js';
 
 /** A call of a store. */
 export type StoredCall = IngestQuestion & {
@@ -52,7 +53,7 @@ export class Archive {
   /** What the dashboard has of the calls that were asked about. */
   learn(positions: ReadonlyMap<string, IngestPosition>): void {
     for (const call of this.#asked) {
-      const position = positions.get(positionKey(call));
+      const position = positions.get(callKey(call));
       if (position === undefined || !position.wanted) continue;
       const lacksEnd = call.endedAt !== null && !position.ended;
       if (lacksEnd || position.seq < call.seq) this.#missing.push({ call, position });
@@ -67,8 +68,4 @@ export class Archive {
     const events = await this.#source.events(first.call.callId);
     return { events: events ?? [], position: first.position };
   }
-}
-
-export function positionKey({ callId, nodeId }: { callId: string; nodeId: string }): string {
-  return `${nodeId}\n${callId}`;
 }

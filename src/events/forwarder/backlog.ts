@@ -1,6 +1,6 @@
 // What a forwarder holds: the facts of active calls, and of ended ones as far as there is room. Bounded, whatever the dashboard does.
 import type { CallEvent } from '../../contract/call-event.js';
-import { CallLog, lengthOf } from './call-log.js';
+import { CallLog, callKey, lengthOf } from './call-log.js';
 
 export interface BacklogBounds {
   events: number;
@@ -45,11 +45,11 @@ export class Backlog {
   }
 
   has(call: { callId: string; nodeId: string }): boolean {
-    return this.#logs.has(keyOf(call));
+    return this.#logs.has(callKey(call));
   }
 
   find(call: { callId: string; nodeId: string }): CallLog | undefined {
-    return this.#logs.get(keyOf(call));
+    return this.#logs.get(callKey(call));
   }
 
   append(event: CallEvent): void {
@@ -60,8 +60,8 @@ export class Backlog {
     }
     const log = this.find(event) ?? new CallLog(event, event.seq - 1);
     this.#change(log, () => log.append(event, length));
-    this.#logs.delete(keyOf(log));
-    this.#logs.set(keyOf(log), log);
+    this.#logs.delete(callKey(log));
+    this.#logs.set(callKey(log), log);
     this.#shrink();
   }
 
@@ -70,7 +70,7 @@ export class Backlog {
     const [first] = events;
     if (first === undefined || this.has(first)) return undefined;
     const log = new CallLog(first, 0);
-    this.#logs.set(keyOf(log), log);
+    this.#logs.set(callKey(log), log);
     this.#change(log, () => {
       for (const event of events) log.append(event);
     });
@@ -131,12 +131,8 @@ export class Backlog {
   }
 
   #drop(log: CallLog): void {
-    this.#logs.delete(keyOf(log));
+    this.#logs.delete(callKey(log));
     this.#events -= log.count;
     this.#length -= log.length;
   }
-}
-
-function keyOf({ callId, nodeId }: { callId: string; nodeId: string }): string {
-  return `${nodeId}\n${callId}`;
 }

@@ -8,6 +8,11 @@ interface Kept {
   readonly length: number;
 }
 
+/** A call is known by its id and the process that owns it. */
+export function callKey({ callId, nodeId }: { callId: string; nodeId: string }): string {
+  return `${nodeId}\n${callId}`;
+}
+
 /** Length of a fact as JSON, in characters. */
 export function lengthOf(event: CallEvent): number {
   return JSON.stringify(event).length;

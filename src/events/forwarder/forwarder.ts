@@ -10,9 +10,9 @@ import type {
   IngestRefusalReason,
 } from '../../contract/ingest.js';
 import type { EventBus } from '../bus.js';
-import { Archive, type FactSource, positionKey } from './archive.js';
+import { Archive, type FactSource } from './archive.js';
 import { Backlog, type BacklogBounds } from './backlog.js';
-import type { CallLog } from './call-log.js';
+import { type CallLog, callKey } from './call-log.js';
 import { type DashboardLink, LinkError } from './link.js';
 
 /** Facts that come close together go together. */
@@ -197,7 +197,7 @@ export class Forwarder {
       this.#told.clear();
       this.#parts.logger.info({}, 'a standalone dashboard shows the calls as well');
     }
-    const positions = new Map(answer.calls.map((position) => [positionKey(position), position]));
+    const positions = new Map(answer.calls.map((position) => [callKey(position), position]));
     for (const position of answer.calls) {
       const log = this.#backlog.find(position);
       if (log === undefined) continue;

@@ -2,7 +2,8 @@
 import type { CallEvent } from '../../../contract/call-event.js';
 import type { CallRecord, Cost } from '../../../contract/call-record.js';
 import type { Aggregates, CallSummary, CallsPage, Snapshot } from '../../../contract/dashboard-api.js';
-import { reduceCall } from '../../../events/reduce.js';
+import { byNewestStart } from '../../../events/call-filter.js';
+import { opensCall, reduceCall } from '../../../events/reduce.js';
 import { roundMoney, toSummary } from '../../../events/summarize.js';
 
 export interface PageState {
@@ -28,11 +29,6 @@ export const EMPTY_STATE: PageState = {
 const HISTORY_SIZE = 500;
 /** Whole records that stay at hand after their end. */
 const ENDED_SIZE = 50;
-
-/** Only facts that say who talks to whom open a call: any other is about one that the page never showed. */
-function canOpen(event: CallEvent): boolean {
-  return event.type === 'call.status' || event.type === 'call.started';
-}
 
 /**
  * Starts over from a snapshot; older calls that were loaded before stay when the two lists meet. Calls that were taken for lost may be
@@ -60,7 +56,7 @@ export function applyEvent(state: PageState, event: CallEvent): PageState {
   if (before === undefined) {
     const over = state.history.find((call) => call.callId === event.callId);
     if (over !== undefined) return amendEnded(state, over, event);
-    if (!canOpen(event)) return state;
+    if (!opensCall(event)) return state;
   }
   const after = reduceCall(before, event);
   if (after === before) return state;
@@ -143,5 +139,5 @@ function mergeHistory(known: readonly CallSummary[], news: readonly CallSummary[
     const other = byId.get(call.callId);
     if (other === undefined || call.seq >= other.seq) byId.set(call.callId, call);
   }
-  return [...byId.values()].sort((a, b) => b.startedAt - a.startedAt).slice(0, HISTORY_SIZE);
+  return [...byId.values()].sort(byNewestStart).slice(0, HISTORY_SIZE);
 }

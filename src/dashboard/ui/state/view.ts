@@ -1,7 +1,7 @@
 // Which calls the page shows, and in which order. Pure: no browser, no clock.
 import type { CallOutcome, CarrierId, EndReason } from '../../../contract/call-record.js';
 import type { CallSummary } from '../../../contract/dashboard-api.js';
-import { type CallFilter, isMatch } from '../../../events/call-filter.js';
+import { byNewestStart, type CallFilter, isMatch } from '../../../events/call-filter.js';
 
 /** How far back the page looks, in milliseconds; null is everything that the server holds. */
 export const RANGES = { all: null, day: 86_400_000, hour: 3_600_000 } as const;
@@ -81,6 +81,6 @@ export function selectCalls(calls: readonly CallSummary[], view: View): CallSumm
     .sort((a, b) => {
       const [left, right] = [read(a), read(b)];
       if (left === null || right === null) return Number(left === null) - Number(right === null);
-      return sign * (left - right) || b.startedAt - a.startedAt;
+      return sign * (left - right) || byNewestStart(a, b);
     });
 }

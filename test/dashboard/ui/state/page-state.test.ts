@@ -10,6 +10,7 @@ import {
 } from '../../../../src/dashboard/ui/state/page-state.js';
 import { reduceCall } from '../../../../src/events/reduce.js';
 import { aggregate, toSummary } from '../../../../src/events/summarize.js';
+import { MemoryStore } from '../../../../src/stores/memory-store.js';
 import { ended, stamp, started } from '../../../support/call-facts.js';
 
 const cost = (total: number): CallFact => ({
@@ -64,6 +65,15 @@ describe('the state of the page', () => {
       costBreakdown: whole.aggregates?.costBreakdown,
     });
     expect(play(state, A)).toEqual(state);
+  });
+
+  it('has calls of the same moment in the order in which the server lists them', async () => {
+    const calls = ['b', 'd', 'a', 'c'].map((callId) => call(callId, 1000, started(), ended()));
+    const store = new MemoryStore();
+    for (const event of calls.flat()) await store.append(event);
+    const listed = (await store.list({ limit: 10 })).calls.map(({ callId }) => callId);
+    const start = applySnapshot(EMPTY_STATE, snapshotOf([], []));
+    expect(historyOf(play(start, calls.flat()))).toEqual(listed);
   });
 
   it('adds a late cost to the history and to the total, once', () => {
