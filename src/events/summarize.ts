@@ -1,6 +1,7 @@
 // Figures over turns and calls. Defined once, used by records, the API and the page.
 import type { CallLatency, CallRecord, Cost, Turn, TurnLatency } from '../contract/call-record.js';
 import type { Aggregates, CallSummary } from '../contract/dashboard-api.js';
+import { Distribution } from './distribution.js';
 
 const STAGES = [
   'endpointingMs',
@@ -91,21 +92,18 @@ export class Tally {
   readonly #latencies = new Mean();
   /** Millionths of a dollar: whole numbers, which add up without drift. */
   readonly #micros = { stt: 0, llm: 0, tts: 0, telephony: 0, total: 0 };
-  /** How many turns took how long, by milliseconds. */
-  readonly #turns = new Map<number, number>();
+  /** Of the answered turns, in milliseconds. */
+  readonly #totals = new Distribution();
 
   /** Counts `after` in the place of `before`; undefined is no call. */
   replace(before: CallRecord | undefined, after: CallRecord | undefined): void {
     if (before !== undefined) this.#count(before, -1);
     if (after !== undefined) this.#count(after, 1);
-    if (before?.turns === after?.turns) return;
-    if (before !== undefined) this.#countTurns(before, -1);
-    if (after !== undefined) this.#countTurns(after, 1);
+    if (before?.turns !== after?.turns) this.#replaceTurns(before?.turns ?? [], after?.turns ?? []);
   }
 
   result(): Aggregates {
     const { total, ...components } = this.#micros;
-    const sorted = [...this.#turns].sort(([a], [b]) => a - b);
     return {
       totalCalls: this.#calls,
       activeCalls: this.#calls - this.#completed,
@@ -119,8 +117,8 @@ export class Tally {
       },
       avgDurationMs: rounded(this.#durations.value),
       avgLatencyMs: rounded(this.#latencies.value),
-      p95LatencyMs: rounded(countedPercentile(sorted, 95)),
-      p99LatencyMs: rounded(countedPercentile(sorted, 99)),
+      p95LatencyMs: rounded(this.#totals.percentile(95)),
+      p99LatencyMs: rounded(this.#totals.percentile(99)),
     };
   }
 
@@ -133,12 +131,13 @@ export class Tally {
       this.#micros[component] += sign * Math.round((record.cost[component] ?? 0) * MICROS);
   }
 
-  #countTurns(record: CallRecord, sign: 1 | -1): void {
-    for (const { latency } of record.turns) {
-      if (latency.totalMs === null) continue;
-      const count = (this.#turns.get(latency.totalMs) ?? 0) + sign;
-      if (count === 0) this.#turns.delete(latency.totalMs);
-      else this.#turns.set(latency.totalMs, count);
+  #replaceTurns(before: readonly Turn[], after: readonly Turn[]): void {
+    for (let index = 0; index < before.length || index < after.length; index += 1) {
+      const was = before[index]?.latency.totalMs ?? null;
+      const is = after[index]?.latency.totalMs ?? null;
+      if (was === is) continue;
+      if (was !== null) this.#totals.delete(was);
+      if (is !== null) this.#totals.add(is);
     }
   }
 }
@@ -156,17 +155,6 @@ class Mean {
   get value(): number | null {
     return this.#count === 0 ? null : this.#sum / this.#count;
   }
-}
-
-/** `percentile` of values that are given as pairs of value and count, in ascending order. */
-function countedPercentile(sorted: readonly (readonly [number, number])[], percent: number): number | null {
-  const rank = (percent / 100) * sorted.reduce((sum, [, count]) => sum + count, 0);
-  let passed = 0;
-  for (const [value, count] of sorted) {
-    passed += count;
-    if (passed >= rank) return value;
-  }
-  return null;
 }
 
 /** Counters over records. */
