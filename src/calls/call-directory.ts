@@ -25,7 +25,7 @@ import { CostWatch } from './cost-watch.js';
 import { EndedCall } from './ended-call.js';
 import { EndedCalls } from './ended-calls.js';
 import { Farewell } from './farewell.js';
-import { isChargeDue, recallCall } from './recalled-call.js';
+import { isChargeDue, mayBeUp, recallCall } from './recalled-call.js';
 import { RecordWatch } from './record-watch.js';
 import type { CallRemains, SessionSeed } from './session-owner.js';
 import { inviteStream } from './stream-invitation.js';
@@ -93,6 +93,13 @@ export class CallDirectory implements CallDesk {
     const call = recallCall(record, this.#env);
     this.#ended.add(call, record.callId, record.carrierCallId);
     if (isChargeDue(record, this.#env.clock)) this.#costs.follow(call);
+  }
+
+  /** Like `recall`, for a call whose process died with it: what the carrier still has of it is hung up, since nobody talks there. */
+  recallLost(record: CallRecord): void {
+    this.recall(record);
+    const call = this.#ended.get(record.callId);
+    if (call !== undefined && mayBeUp(record, this.#env)) this.#hangUpLate(call, 'check');
   }
 
   ring(call: WaitingCall): CallAnswer {
