@@ -88,18 +88,12 @@ export class CallDirectory implements CallDesk {
     return this.#env.carrier.streamTokenKey === undefined || !this.hasEnded(callId);
   }
 
-  /** Knows a call that is over since before this process began: it is not woken, and late facts find its record. */
-  recall(record: CallRecord): void {
+  /** Knows a call that is over since before this process began: it is not woken, and late facts find its record. `isLost`: its process died with it. */
+  recall(record: CallRecord, { isLost = false } = {}): void {
     const call = recallCall(record, this.#env);
     this.#ended.add(call, record.callId, record.carrierCallId);
     if (isChargeDue(record, this.#env.clock)) this.#costs.follow(call);
-  }
-
-  /** Like `recall`, for a call whose process died with it: what the carrier still has of it is hung up, since nobody talks there. */
-  recallLost(record: CallRecord): void {
-    this.recall(record);
-    const call = this.#ended.get(record.callId);
-    if (call !== undefined && mayBeUp(record, this.#env)) this.#hangUpLate(call, 'check');
+    if (isLost && mayBeUp(record, this.#env)) this.#hangUpLate(call, 'check');
   }
 
   ring(call: WaitingCall): CallAnswer {
@@ -158,11 +152,8 @@ export class CallDirectory implements CallDesk {
     try {
       return this.#hear(report, host);
     } catch (error) {
-      const { logger } = this.#env;
-      logger.error(
-        { callId: report.callId, report: report.type, ...describeError(error) },
-        'a report on a call failed',
-      );
+      const fields = { callId: report.callId, report: report.type, ...describeError(error) };
+      this.#env.logger.error(fields, 'a report on a call failed');
       return report.type === 'transfer' ? HANG_UP : undefined;
     }
   }

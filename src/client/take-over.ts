@@ -17,7 +17,7 @@ const MAX_RECALLED = 500;
 export interface Successor {
   readonly bus: EventBus;
   readonly callbacks: Pick<AttachedCallbacks, 'adopt'>;
-  readonly desk: Pick<CallDirectory, 'recall' | 'recallLost'>;
+  readonly desk: Pick<CallDirectory, 'recall'>;
   readonly logger: Logger;
 }
 
@@ -38,10 +38,7 @@ export async function takeOver(store: CallStore, successor: Successor): Promise<
     logger.warn({ calls: lost.length }, 'calls were lost with the process before this one');
   const { calls } = await store.list({ limit: MAX_RECALLED, status: 'completed' });
   const lostIds = new Set(lost.map(({ callId }) => callId));
-  for (const record of calls) {
-    if (lostIds.has(record.callId)) desk.recallLost(record);
-    else desk.recall(record);
-  }
+  for (const record of calls) desk.recall(record, { isLost: lostIds.has(record.callId) });
 }
 
 /** The end of a call that was under way when its process died. `at`: when it was last known to be. */

@@ -99,7 +99,7 @@ describe('a call that ended before this process began', () => {
       ],
     ])('%s', async (_what, over, fields, requests) => {
       bench.rest.over = over;
-      bench.desk.recallLost({ ...record, endReason: 'process-lost', ...fields });
+      bench.desk.recall({ ...record, endReason: 'process-lost', ...fields }, { isLost: true });
       await bench.clock.advanceAsync(4000);
       expect(bench.rest.requests).toEqual(requests);
       expect(bench.events).toEqual([]);
@@ -107,14 +107,14 @@ describe('a call that ended before this process began', () => {
 
     it('has a note in its record if the carrier does not confirm its end', async () => {
       bench.rest.failure = new Error('503');
-      bench.desk.recallLost({ ...record, endReason: 'process-lost' });
+      bench.desk.recall({ ...record, endReason: 'process-lost' }, { isLost: true });
       await bench.clock.advanceAsync(4000);
       expect(recordAfter(bench.events).incidents).toMatchObject([{ code: 'CARRIER_FAILED' }]);
     });
 
     it('is asked about no more once the carrier reports the end', async () => {
       bench.rest.failures.hangUp = new Error('503');
-      bench.desk.recallLost({ ...record, endReason: 'process-lost' });
+      bench.desk.recall({ ...record, endReason: 'process-lost' }, { isLost: true });
       await bench.clock.advanceAsync(500);
       bench.status('completed', { outcome: 'answered' });
       await bench.clock.advanceAsync(4000);

@@ -25,8 +25,7 @@ async function start(folder: string) {
   bus.subscribe((event) => facts.push(event));
   const callbacks = attachCallbacks(bus, { callbacks: { onCallEnd: (record) => told.push(record) }, logger });
   const desk = {
-    recall: (record: CallRecord) => void recalled.push(record.callId),
-    recallLost: (record: CallRecord) => void lost.push(record.callId),
+    recall: ({ callId }: CallRecord, { isLost = false } = {}) => void (isLost ? lost : recalled).push(callId),
   };
   await takeOver(store, { bus, callbacks, desk, logger });
   return { bus, store, told, facts, recalled, lost, logger };
@@ -103,7 +102,7 @@ describe('takeOver', () => {
     await takeOver(new MemoryStore(), {
       bus,
       callbacks: { adopt: refuse },
-      desk: { recall: refuse, recallLost: refuse },
+      desk: { recall: refuse },
       logger,
     });
     expect(logger.lines).toEqual([]);
