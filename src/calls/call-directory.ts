@@ -25,7 +25,7 @@ import { CostWatch } from './cost-watch.js';
 import { EndedCall } from './ended-call.js';
 import { EndedCalls } from './ended-calls.js';
 import { Farewells } from './farewells.js';
-import { isChargeDue, recallCall } from './recalled-call.js';
+import { isChargeDue, mayBeUp, recallCall } from './recalled-call.js';
 import { RecordWatch } from './record-watch.js';
 import type { CallRemains, SessionSeed } from './session-owner.js';
 import { inviteStream } from './stream-invitation.js';
@@ -89,11 +89,12 @@ export class CallDirectory implements CallDesk {
     return this.#env.carrier.streamTokenKey === undefined || !this.hasEnded(callId);
   }
 
-  /** Knows a call that is over since before this process began: it is not woken, and late facts find its record. */
-  recall(record: CallRecord): void {
+  /** Knows a call that is over since before this process began: it is not woken, and late facts find its record. `isLost`: its process died with it. */
+  recall(record: CallRecord, { isLost = false } = {}): void {
     const call = recallCall(record, this.#env);
     this.#ended.add(call, record.callId, record.carrierCallId);
     if (isChargeDue(record, this.#env.clock)) this.#costs.follow(call);
+    if (isLost && mayBeUp(record, this.#env)) this.#farewells.say(call, 'check');
   }
 
   ring(call: WaitingCall): CallAnswer {
@@ -152,11 +153,8 @@ export class CallDirectory implements CallDesk {
     try {
       return this.#hear(report, host);
     } catch (error) {
-      const { logger } = this.#env;
-      logger.error(
-        { callId: report.callId, report: report.type, ...describeError(error) },
-        'a report on a call failed',
-      );
+      const fields = { callId: report.callId, report: report.type, ...describeError(error) };
+      this.#env.logger.error(fields, 'a report on a call failed');
       return report.type === 'transfer' ? HANG_UP : undefined;
     }
   }

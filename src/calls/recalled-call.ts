@@ -21,6 +21,18 @@ export function isChargeDue(record: CallRecord, clock: Clock): boolean {
   return record.cost.estimated && clock.wallNow() - (record.endedAt ?? 0) < CHARGE_DUE_MS;
 }
 
+/**
+ * True for a call whose process died and that the carrier may still have. One that was being handed over is left to whom it was handed
+ * to, and one that is longer ago than a call may take is not asked about: the carrier may have forgotten it.
+ */
+export function mayBeUp(record: CallRecord, environment: CallEnvironment): boolean {
+  const { carrier, clock, maxCallMs } = environment;
+  const { carrierCallId, transfer, endedAt } = record;
+  const isHandedOver = transfer !== null && (transfer.result === null || transfer.result === 'connected');
+  const isRecent = clock.wallNow() - (endedAt ?? 0) < maxCallMs;
+  return carrierCallId !== null && record.carrier === carrier.id && !isHandedOver && isRecent;
+}
+
 class RecalledLedger implements LateLedger {
   readonly #stamp: FactStamp;
   readonly #record: CallRecord;
@@ -29,7 +41,9 @@ class RecalledLedger implements LateLedger {
 
   constructor(record: CallRecord, environment: CallEnvironment) {
     const last = { seq: record.seq, at: record.endedAt ?? record.startedAt };
-    this.#stamp = new FactStamp(record.callId, environment, last);
+    // All facts of a call are those of one process: whoever heard the others knows the call by it.
+    const { bus, clock } = environment;
+    this.#stamp = new FactStamp(record.callId, { bus, clock, nodeId: record.nodeId }, last);
     this.#record = record;
     this.#recording = record.recording?.status;
   }

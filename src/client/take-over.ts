@@ -1,5 +1,6 @@
 // What a server takes over from the process before it: ends the calls that died with it, and knows those that are over.
 import type { Logger } from '../base/log.js';
+import type { CallDirectory } from '../calls/call-directory.js';
 import type { AttachedCallbacks } from '../calls/callbacks.js';
 import type { CallEventOf } from '../contract/call-event.js';
 import type { CallOutcome, CallRecord } from '../contract/call-record.js';
@@ -16,7 +17,7 @@ const MAX_RECALLED = 500;
 export interface Successor {
   readonly bus: EventBus;
   readonly callbacks: Pick<AttachedCallbacks, 'adopt'>;
-  readonly desk: { recall(record: CallRecord): void };
+  readonly desk: Pick<CallDirectory, 'recall'>;
   readonly logger: Logger;
 }
 
@@ -36,7 +37,8 @@ export async function takeOver(store: CallStore, successor: Successor): Promise<
   if (lost.length > 0)
     logger.warn({ calls: lost.length }, 'calls were lost with the process before this one');
   const { calls } = await store.list({ limit: MAX_RECALLED, status: 'completed' });
-  for (const record of calls) desk.recall(record);
+  const lostIds = new Set(lost.map(({ callId }) => callId));
+  for (const record of calls) desk.recall(record, { isLost: lostIds.has(record.callId) });
 }
 
 /** The end of a call that was under way when its process died. `at`: when it was last known to be. */

@@ -3,8 +3,8 @@ import type { Writable } from 'node:stream';
 import type { Clock } from '../base/clock.js';
 
 /** How long one slice may take, and how long the work rests behind it, in milliseconds. Nobody who asks for much is in a hurry. */
-const SLICE_MS = 0.5;
-const REST_MS = 1;
+const SLICE_MS = 0.25;
+const REST_MS = 2;
 
 /** Says when a piece of work has held the event loop long enough, and lets everything else that waits run. */
 export class Breather {
@@ -30,6 +30,25 @@ export class Breather {
 /** A piece of a long text, as it comes or already as bytes. */
 export type Piece = string | Uint8Array;
 
+/** What is written at a time, in bytes: each write costs as much as some kilobytes do. */
+const CHUNK_BYTES = 16 * 1024;
+
+/** The pieces as bytes, small ones together. */
+export async function* inChunks(pieces: Iterable<Piece> | AsyncIterable<Piece>): AsyncGenerator<Uint8Array> {
+  let gathered: Uint8Array[] = [];
+  let length = 0;
+  for await (const piece of pieces) {
+    const bytes = typeof piece === 'string' ? Buffer.from(piece, 'utf8') : piece;
+    gathered.push(bytes);
+    length += bytes.length;
+    if (length < CHUNK_BYTES) continue;
+    yield Buffer.concat(gathered);
+    gathered = [];
+    length = 0;
+  }
+  if (length > 0) yield Buffer.concat(gathered);
+}
+
 /**
  * Writes pieces and ends the stream, in slices and no faster than they are taken. Stops asking for pieces when the stream is closed.
  * @throws what making a piece throws, with the stream left open.
@@ -46,12 +65,9 @@ export async function writeInSlices(
     closed = true;
     wake();
   });
-  stream.cork();
-  for await (const piece of pieces) {
+  for await (const chunk of inChunks(pieces)) {
     if (closed) return;
-    const isFull = !stream.write(piece);
-    if (!isFull && !breather.isDue) continue;
-    stream.uncork();
+    const isFull = !stream.write(chunk);
     if (isFull && stream.writableNeedDrain)
       await new Promise<void>((resolve) => {
         wake = resolve;
@@ -59,8 +75,6 @@ export async function writeInSlices(
       });
     if (breather.isDue) await breather.breathe();
     if (closed) return;
-    stream.cork();
   }
-  stream.uncork();
   stream.end();
 }

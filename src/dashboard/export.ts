@@ -3,6 +3,7 @@ import type { CallRecord } from '../contract/call-record.js';
 import type { CallPage, CallStore } from '../stores/call-store.js';
 import { csvHeader, csvRow } from './csv.js';
 import { type ExportQuery, parseExportQuery } from './query.js';
+import { recordPieces } from './record-text.js';
 
 /** A file to be streamed to the reader. */
 export interface ExportFile {
@@ -63,7 +64,8 @@ async function* jsonChunks(pages: AsyncIterable<CallRecord[]>): AsyncGenerator<s
   let separator = '\n';
   for await (const records of pages) {
     for (const record of records) {
-      yield separator + JSON.stringify(record);
+      yield separator;
+      yield* recordPieces(record);
       separator = ',\n';
     }
   }

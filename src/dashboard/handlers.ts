@@ -9,7 +9,7 @@ import type { Answer, LongAnswer } from './answer.js';
 import type { Piece } from './breather.js';
 import { OPENAPI } from './openapi.js';
 import { parseCallsQuery, parseFilter } from './query.js';
-import { recordPiece, listPieces, summaryPiece } from './record-text.js';
+import { listPieces, recordPieces, summaryPieces } from './record-text.js';
 
 /** What an endpoint may look at. */
 export interface HandlerRequest {
@@ -60,7 +60,7 @@ export function createHandlers(parts: {
     async getCall({ callId }) {
       const record = await store.get(callId);
       if (record === undefined) throw new NotFoundError('There is no such call.');
-      return { status: 200, body: record };
+      return { status: 200, pieces: recordPieces(record) };
     },
     async listActiveCalls() {
       return { status: 200, pieces: activePieces(await store.active()) };
@@ -93,13 +93,13 @@ export function createHandlers(parts: {
 function* pagePieces({ calls, nextCursor, total }: CallPage): Generator<Piece> {
   const rest: Omit<CallsPage, 'calls'> = { nextCursor, total };
   yield '{"calls":';
-  yield* listPieces(calls, summaryPiece);
+  yield* listPieces(calls, summaryPieces);
   yield `,${JSON.stringify(rest).slice(1)}`;
 }
 
 function* activePieces(calls: readonly CallRecord[]): Generator<Piece> {
   yield '{"calls":';
-  yield* listPieces(calls, recordPiece);
+  yield* listPieces(calls, recordPieces);
   yield '}';
 }
 

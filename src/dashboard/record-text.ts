@@ -10,26 +10,46 @@ import type { Piece } from './breather.js';
 const summaries = new WeakMap<CallRecord, Uint8Array>();
 
 /** A record as lists show it. */
-export function summaryPiece(record: CallRecord): Piece {
-  if (record.status !== 'completed') return JSON.stringify(toSummary(record));
-  const known = summaries.get(record);
-  if (known !== undefined) return known;
-  const bytes = Buffer.from(JSON.stringify(toSummary(record)), 'utf8');
-  summaries.set(record, bytes);
-  return bytes;
+export function* summaryPieces(record: CallRecord): Generator<Piece> {
+  if (record.status !== 'completed') {
+    yield JSON.stringify(toSummary(record));
+    return;
+  }
+  const known = summaries.get(record) ?? Buffer.from(JSON.stringify(toSummary(record)), 'utf8');
+  summaries.set(record, known);
+  yield known;
 }
 
-/** A whole record. */
-export function recordPiece(record: CallRecord): Piece {
-  return JSON.stringify(record);
+/** Turns or entries of the transcript that are made into text at a time. */
+const GROUP = 50;
+
+/** A whole record. A call may have thousands of turns. */
+export function* recordPieces({ turns, transcript, ...rest }: CallRecord): Generator<string> {
+  yield `${JSON.stringify(rest).slice(0, -1)},"turns":`;
+  yield* groupPieces(turns);
+  yield ',"transcript":';
+  yield* groupPieces(transcript);
+  yield '}';
+}
+
+function* groupPieces(values: readonly object[]): Generator<string> {
+  let separator = '[';
+  for (let start = 0; start < values.length; start += GROUP) {
+    yield separator + JSON.stringify(values.slice(start, start + GROUP)).slice(1, -1);
+    separator = ',';
+  }
+  yield separator === '[' ? '[]' : ']';
 }
 
 /** A JSON array, element by element. */
-export function* listPieces<T>(values: Iterable<T>, toPiece: (value: T) => Piece): Generator<Piece> {
+export function* listPieces<T>(
+  values: Iterable<T>,
+  toPieces: (value: T) => Generator<Piece>,
+): Generator<Piece> {
   let separator = '[';
   for (const value of values) {
     yield separator;
-    yield toPiece(value);
+    yield* toPieces(value);
     separator = ',';
   }
   yield separator === '[' ? '[]' : ']';

@@ -3,7 +3,7 @@ import type { CallRecord } from '../contract/call-record.js';
 import type { Aggregates, Snapshot } from '../contract/dashboard-api.js';
 import type { CallStore } from '../stores/call-store.js';
 import type { Piece } from './breather.js';
-import { recordPiece, listPieces, summaryPiece } from './record-text.js';
+import { listPieces, recordPieces, summaryPieces } from './record-text.js';
 import type { ReplayRing, StampedEvent } from './replay-ring.js';
 
 const RECENT_CALLS = 50;
@@ -47,9 +47,9 @@ export async function readSnapshot(store: CallStore, ring: ReplayRing): Promise<
 /** The event as text, one piece per call. `id` is where a reader resumes that gets no further. */
 export function* snapshotPieces(read: SnapshotRead, id: string, controls: boolean): Generator<Piece> {
   yield `id: ${id}\nevent: snapshot\ndata: {"active":`;
-  yield* listPieces(read.active, recordPiece);
+  yield* listPieces(read.active, recordPieces);
   yield ',"recent":';
-  yield* listPieces(read.recent, summaryPiece);
+  yield* listPieces(read.recent, summaryPieces);
   const rest: Pick<Snapshot, 'aggregates' | 'controls'> = { aggregates: read.aggregates, controls };
   yield `,${JSON.stringify(rest).slice(1)}\n\n`;
 }

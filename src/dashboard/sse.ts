@@ -5,7 +5,7 @@ import { LimitError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { EventBus } from '../events/bus.js';
 import type { CallStore } from '../stores/call-store.js';
-import { Breather, type Piece } from './breather.js';
+import { Breather, inChunks, type Piece } from './breather.js';
 import { ReplayRing, type RingBounds, type StampedEvent } from './replay-ring.js';
 import { readSnapshot, snapshotPieces } from './snapshot.js';
 
@@ -260,10 +260,10 @@ export class EventFeed {
 
   async #sendPieces(reader: Reader, pieces: Iterable<Piece>): Promise<void> {
     const breather = new Breather(this.#parts.clock);
-    for (const piece of pieces) {
+    for await (const chunk of inChunks(pieces)) {
       reader.stands = false;
-      reader.allowance += piece.length * 4;
-      if (!reader.sink.write(piece)) await isDrained(reader.sink);
+      reader.allowance += chunk.length * 2;
+      if (!reader.sink.write(chunk)) await isDrained(reader.sink);
       if (breather.isDue) await breather.breathe();
       if (!this.#readers.has(reader)) return;
     }

@@ -1,6 +1,7 @@
 // Figures over turns and calls. Defined once, used by records, the API and the page.
 import type { CallLatency, CallRecord, Cost, Turn, TurnLatency } from '../contract/call-record.js';
 import type { Aggregates, CallSummary } from '../contract/dashboard-api.js';
+import { Distribution } from './distribution.js';
 
 const STAGES = [
   'endpointingMs',
@@ -40,8 +41,13 @@ export function average(values: readonly number[]): number | null {
 
 /** Nearest-rank percentile: the smallest value that at least `percent` of all do not exceed. Null of nothing. */
 export function percentile(values: readonly number[], percent: number): number | null {
-  if (values.length === 0) return null;
-  const sorted = [...values].sort((a, b) => a - b);
+  return nearestRank(
+    [...values].sort((a, b) => a - b),
+    percent,
+  );
+}
+
+function nearestRank(sorted: readonly number[], percent: number): number | null {
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? null;
 }
 
@@ -50,26 +56,27 @@ export function roundMoney(dollars: number): number {
   return Math.round(dollars * 1e6) / 1e6;
 }
 
-function known(values: readonly (number | null)[]): number[] {
-  return values.filter((value) => value !== null);
-}
-
 function rounded(value: number | null): number | null {
   return value === null ? null : Math.round(value);
 }
 
-/** Latency of a call, over its answered turns: see `CallLatency`. */
+/** Latency of a call, over its answered turns: see `CallLatency`. One pass and one sort: it is asked for after every turn. */
 export function summarizeLatency(turns: readonly Turn[]): CallLatency {
-  const answered = turns.map((turn) => turn.latency).filter(({ totalMs }) => totalMs !== null);
-  const totals = known(answered.map(({ totalMs }) => totalMs));
+  const totals: number[] = [];
+  const means = STAGES.map(() => new Mean());
+  for (const { latency } of turns) {
+    if (latency.totalMs === null) continue;
+    totals.push(latency.totalMs);
+    for (const [index, stage] of STAGES.entries()) means[index]?.count(latency[stage], 1);
+  }
+  totals.sort((a, b) => a - b);
   const stages = unknownLatency();
-  for (const stage of STAGES)
-    stages[stage] = rounded(average(known(answered.map((latency) => latency[stage]))));
+  for (const [index, stage] of STAGES.entries()) stages[stage] = rounded(means[index]?.value ?? null);
   return {
-    avgMs: rounded(average(totals)),
-    p50Ms: rounded(percentile(totals, 50)),
-    p95Ms: rounded(percentile(totals, 95)),
-    p99Ms: rounded(percentile(totals, 99)),
+    avgMs: stages.totalMs,
+    p50Ms: rounded(nearestRank(totals, 50)),
+    p95Ms: rounded(nearestRank(totals, 95)),
+    p99Ms: rounded(nearestRank(totals, 99)),
     stages,
   };
 }
@@ -85,21 +92,18 @@ export class Tally {
   readonly #latencies = new Mean();
   /** Millionths of a dollar: whole numbers, which add up without drift. */
   readonly #micros = { stt: 0, llm: 0, tts: 0, telephony: 0, total: 0 };
-  /** How many turns took how long, by milliseconds. */
-  readonly #turns = new Map<number, number>();
+  /** Of the answered turns, in milliseconds. */
+  readonly #totals = new Distribution();
 
   /** Counts `after` in the place of `before`; undefined is no call. */
   replace(before: CallRecord | undefined, after: CallRecord | undefined): void {
     if (before !== undefined) this.#count(before, -1);
     if (after !== undefined) this.#count(after, 1);
-    if (before?.turns === after?.turns) return;
-    if (before !== undefined) this.#countTurns(before, -1);
-    if (after !== undefined) this.#countTurns(after, 1);
+    if (before?.turns !== after?.turns) this.#replaceTurns(before?.turns ?? [], after?.turns ?? []);
   }
 
   result(): Aggregates {
     const { total, ...components } = this.#micros;
-    const sorted = [...this.#turns].sort(([a], [b]) => a - b);
     return {
       totalCalls: this.#calls,
       activeCalls: this.#calls - this.#completed,
@@ -113,8 +117,8 @@ export class Tally {
       },
       avgDurationMs: rounded(this.#durations.value),
       avgLatencyMs: rounded(this.#latencies.value),
-      p95LatencyMs: rounded(countedPercentile(sorted, 95)),
-      p99LatencyMs: rounded(countedPercentile(sorted, 99)),
+      p95LatencyMs: rounded(this.#totals.percentile(95)),
+      p99LatencyMs: rounded(this.#totals.percentile(99)),
     };
   }
 
@@ -127,12 +131,13 @@ export class Tally {
       this.#micros[component] += sign * Math.round((record.cost[component] ?? 0) * MICROS);
   }
 
-  #countTurns(record: CallRecord, sign: 1 | -1): void {
-    for (const { latency } of record.turns) {
-      if (latency.totalMs === null) continue;
-      const count = (this.#turns.get(latency.totalMs) ?? 0) + sign;
-      if (count === 0) this.#turns.delete(latency.totalMs);
-      else this.#turns.set(latency.totalMs, count);
+  #replaceTurns(before: readonly Turn[], after: readonly Turn[]): void {
+    for (let index = 0; index < before.length || index < after.length; index += 1) {
+      const was = before[index]?.latency.totalMs ?? null;
+      const is = after[index]?.latency.totalMs ?? null;
+      if (was === is) continue;
+      if (was !== null) this.#totals.delete(was);
+      if (is !== null) this.#totals.add(is);
     }
   }
 }
@@ -150,17 +155,6 @@ class Mean {
   get value(): number | null {
     return this.#count === 0 ? null : this.#sum / this.#count;
   }
-}
-
-/** `percentile` of values that are given as pairs of value and count, in ascending order. */
-function countedPercentile(sorted: readonly (readonly [number, number])[], percent: number): number | null {
-  const rank = (percent / 100) * sorted.reduce((sum, [, count]) => sum + count, 0);
-  let passed = 0;
-  for (const [value, count] of sorted) {
-    passed += count;
-    if (passed >= rank) return value;
-  }
-  return null;
 }
 
 /** Counters over records. */

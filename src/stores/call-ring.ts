@@ -8,6 +8,7 @@ import { opensCall, reduceCall } from '../events/reduce.js';
 import { aggregate, Tally } from '../events/summarize.js';
 import { parseCursor, toCursor } from './call-cursor.js';
 import type { CallPage, CallQuery } from './call-store.js';
+import { NewestFirst } from './newest-first.js';
 
 /** Ended calls that are kept. Source: specification, Limits. */
 export const RING_SIZE = 500;
@@ -30,6 +31,7 @@ export class CallRing {
   readonly #ended = new Map<string, CallRecord>();
   /** Our id by the carrier's, for the calls that are held. */
   readonly #byCarrierId = new Map<string, string>();
+  readonly #order = new NewestFirst();
   readonly #tally = new Tally();
 
   /** `size`: ended calls that are kept, 1 or more. @throws ConfigError */
@@ -51,6 +53,7 @@ export class CallRing {
   /** Takes a record that facts have made elsewhere. Returns the call that left the ring for it. */
   put(record: CallRecord): CallRecord | undefined {
     const before = this.#held(record.callId);
+    if (before === undefined) this.#order.add(record);
     this.#tally.replace(before, record);
     if (before !== undefined && before.carrierCallId !== record.carrierCallId) this.#unname(before);
     if (record.carrierCallId !== null) this.#byCarrierId.set(record.carrierCallId, record.callId);
@@ -73,9 +76,7 @@ export class CallRing {
     if (!Number.isInteger(query.limit) || query.limit < 1 || query.limit > MAX_LIMIT) {
       throw new RequestError('REQUEST_INVALID', `"limit" must be a whole number from 1 to ${MAX_LIMIT}.`);
     }
-    const matches = this.#all()
-      .filter((record) => isMatch(record, query))
-      .sort(byNewestStart);
+    const matches = this.#all().filter((record) => isMatch(record, query));
     const after = query.cursor === undefined ? undefined : parseCursor(query.cursor);
     const rest = after === undefined ? matches : matches.filter((record) => byNewestStart(after, record) < 0);
     const calls = rest.slice(0, query.limit);
@@ -103,14 +104,21 @@ export class CallRing {
     return this.#active.get(callId) ?? this.#ended.get(callId);
   }
 
+  /** Newest start first. */
   #all(): CallRecord[] {
-    return [...this.#active.values(), ...this.#ended.values()];
+    const all: CallRecord[] = [];
+    for (const callId of this.#order.callIds()) {
+      const record = this.#held(callId);
+      if (record !== undefined) all.push(record);
+    }
+    return all;
   }
 
   #dropOldest(): CallRecord | undefined {
     const [oldest] = this.#ended.values();
     if (oldest === undefined) return undefined;
     this.#ended.delete(oldest.callId);
+    this.#order.delete(oldest);
     this.#tally.replace(oldest, undefined);
     this.#unname(oldest);
     return oldest;

@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import express from 'express';
-import { toTable } from './table.mjs';
 
 const built = new URL('../../dist/', import.meta.url);
 /** @type {typeof import('../../src/dashboard/index.js')} */
@@ -27,6 +26,7 @@ const WORDS =
 /** @typedef {import('../../src/contract/call-event.js').CallFact} CallFact */
 /** @typedef {{ name: string, kind: import('./facts-clients.mjs').Job['kind'] | null, clients: number }} Scenario */
 /** @typedef {{ late: Lateness[], answers: number }} Measured */
+/** @typedef {{ name: string, perSecond: number } & Record<keyof Lateness, { without: number, with: number }[]>} Reading */
 
 /** @type {readonly Scenario[]} */
 const SCENARIOS = [
@@ -156,6 +156,8 @@ function startPacer(phase, onFrame) {
   };
 }
 
+const KINDS = /** @type {const} */ (['own', 'wall']);
+
 /** @param {number} ms */
 const pass = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -199,8 +201,7 @@ async function measure({ kind, clients }, { url, phaseMs, pacers }) {
 }
 
 /**
- * Runs all scenarios, each round beside one without readers, and resolves with the rows of a table: what the lateness of frames gains
- * (medians over the rounds), and answers per second. The machine is shared with the readers.
+ * Runs all scenarios, each round beside one without readers. The machine is shared with the readers.
  * @param {{ phaseMs?: number, rounds?: number }} [options]
  */
 export async function measureFactsOverHttp({ phaseMs = 1500, rounds = 5 } = {}) {
@@ -222,37 +223,56 @@ export async function measureFactsOverHttp({ phaseMs = 1500, rounds = 5 } = {}) 
   });
   const house = { url, phaseMs, pacers };
   const [quiet] = SCENARIOS;
-  const rows = [];
+  /** @type {Reading[]} */
+  const readings = [];
   for (const scenario of SCENARIOS.slice(1)) {
-    /** @type {Record<'wall' | 'own', { without: number, with: number }[]>} */
-    const found = { wall: [], own: [] };
-    let answers = 0;
+    /** @type {Reading} */
+    const reading = { name: scenario.name, wall: [], own: [], perSecond: 0 };
     for (let round = 0; round < rounds; round += 1) {
       const base = await measure(/** @type {Scenario} */ (quiet), house);
       const busy = await measure(scenario, house);
-      answers += busy.answers;
-      for (const kind of /** @type {const} */ (['wall', 'own']))
-        found[kind].push({ without: p99(base.late, kind), with: p99(busy.late, kind) });
+      reading.perSecond += (busy.answers * 1000) / (rounds * phaseMs);
+      for (const kind of KINDS)
+        reading[kind].push({ without: p99(base.late, kind), with: p99(busy.late, kind) });
     }
-    const columns = [found.wall, found.own].flatMap((figures) => [
-      median(figures.map((figure) => figure.without)).toFixed(2),
-      median(figures.map((figure) => figure.with)).toFixed(2),
-      median(figures.map((figure) => figure.with - figure.without)).toFixed(2),
-    ]);
-    const perSecond = scenario.kind === 'streams' ? '' : ((answers * 1000) / (rounds * phaseMs)).toFixed(1);
-    rows.push([scenario.name, ...columns, perSecond]);
+    readings.push(reading);
   }
   for (const pacer of pacers) pacer.stop();
   dashboard.close();
   server.closeAllConnections();
   server.close();
-  return rows;
+  return KINDS.map((kind) => toScenario(kind, readings));
 }
 
-/** The table of the rows. @param {Parameters<typeof measureFactsOverHttp>[0]} [options] */
-export async function reportFactsOverHttp(options) {
-  const wall = ['lateness p99 without, ms', 'with, ms', 'added, ms'];
-  const own = ['by this process p99 without, ms', 'with, ms', 'added, ms'];
-  const head = ['readers', ...wall, ...own, 'answers/s'];
-  return toTable(head, await measureFactsOverHttp(options), { numbersFrom: 1 });
+/** A round in which frames are later than this without readers says nothing of readers: the machine was busy with others. */
+const MAX_DISTURBANCE_MS = 1;
+
+const TITLES = {
+  own: 'How late frames are while readers read, p99, as far as this process was busy',
+  wall: 'The same by the clock: also while others had the processor',
+};
+
+/** @param {keyof Lateness} kind @param {readonly Reading[]} readings */
+function toScenario(kind, readings) {
+  const bars = readings.map((reading) => {
+    const figures = reading[kind];
+    const calm = figures.filter((_, round) => (reading.own[round]?.without ?? Infinity) < MAX_DISTURBANCE_MS);
+    const added = median(calm.map((figure) => figure.with - figure.without)).toFixed(2);
+    const pace = reading.perSecond > 0 ? `, ${reading.perSecond.toFixed(1)} answers/s` : '';
+    return {
+      label: `offhook, ${reading.name}${pace}`,
+      value: median(figures.map((figure) => figure.with)),
+      goal:
+        calm.length === 0
+          ? 'not judged'
+          : `adds ${added} of at most 1 (${calm.length} of ${figures.length} rounds)`,
+    };
+  });
+  const without = readings.flatMap((reading) => reading[kind].map((figure) => figure.without));
+  return {
+    title: TITLES[kind],
+    unit: 'ms',
+    note: `${CALLS} calls that talk, ${ENDED_CALLS} ended ones of ${TURNS} turns. What readers add is measured round by round.`,
+    bars: [{ label: 'no reader', value: median(without) }, ...bars],
+  };
 }

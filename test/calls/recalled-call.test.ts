@@ -66,4 +66,59 @@ describe('a call that ended before this process began', () => {
     bench.report({ type: 'recording', recording: RECORDING, carrierCallId: 'another' });
     expect(bench.events).toEqual([]);
   });
+
+  it('goes on as a call of the process that had it, which is how those know it who heard its other facts', () => {
+    bench.desk.recall({ ...record, nodeId: 'node-of-before' });
+    bench.report({ type: 'recording', recording: RECORDING });
+    expect(bench.events).toMatchObject([{ nodeId: 'node-of-before', seq: record.seq + 1 }]);
+  });
+
+  describe('because its process died', () => {
+    const transfer = (result: NonNullable<CallRecord['transfer']>['result']) => ({
+      transfer: { to: '+15550123', startedAt: 1, result },
+    });
+
+    it.each<[string, boolean, Partial<CallRecord>, string[]]>([
+      [
+        'is hung up if the carrier still has it',
+        false,
+        {},
+        ['lookUp carrier-call-1', 'hangUp carrier-call-1'],
+      ],
+      ['is left alone if the carrier has not', true, {}, ['lookUp carrier-call-1']],
+      ['is not asked about without an id of the carrier', false, { carrierCallId: null }, []],
+      ['is not asked about at another carrier', false, { carrier: 'carrier-b' }, []],
+      ['is not asked about when no call takes so long', false, { endedAt: 1 }, []],
+      ['is left to whom it was being handed over', false, transfer(null), []],
+      ['is left to whom it was handed over', false, transfer('connected'), []],
+      [
+        'is hung up if handing it over has failed',
+        false,
+        transfer('busy'),
+        ['lookUp carrier-call-1', 'hangUp carrier-call-1'],
+      ],
+    ])('%s', async (_what, over, fields, requests) => {
+      bench.rest.over = over;
+      bench.desk.recall({ ...record, endReason: 'process-lost', ...fields }, { isLost: true });
+      await bench.clock.advanceAsync(4000);
+      expect(bench.rest.requests).toEqual(requests);
+      expect(bench.events).toEqual([]);
+    });
+
+    it('has a note in its record if the carrier does not confirm its end', async () => {
+      bench.rest.failure = new Error('503');
+      bench.desk.recall({ ...record, endReason: 'process-lost' }, { isLost: true });
+      await bench.clock.advanceAsync(4000);
+      expect(recordAfter(bench.events).incidents).toMatchObject([{ code: 'CARRIER_FAILED' }]);
+    });
+
+    it('is asked about no more once the carrier reports the end', async () => {
+      bench.rest.failures.hangUp = new Error('503');
+      bench.desk.recall({ ...record, endReason: 'process-lost' }, { isLost: true });
+      await bench.clock.advanceAsync(500);
+      bench.status('completed', { outcome: 'answered' });
+      await bench.clock.advanceAsync(4000);
+      expect(bench.rest.requests).toEqual(['lookUp carrier-call-1', 'hangUp carrier-call-1']);
+    });
+  });
 });

@@ -97,6 +97,30 @@ describe('offhook dashboard', () => {
     expect((await start('--port', String(await freePort()))).said.socket).not.toBeNull();
   });
 
+  it('has its history after it was killed', async () => {
+    const first = await start('--port', String(await freePort()));
+    const socket = dashboardSocket(join(room.folder, 'offhook'));
+    const server = new FeedingServer({
+      nodeId: 'node-1',
+      store: new MemoryStore(),
+      socket,
+      clock: systemClock,
+    });
+    for (const event of stamp([started(), ended()])) server.publish(event);
+    const shown = async (url: string) =>
+      (await (await fetch(`${url}api/dashboard/export/calls?status=completed`)).json()) as {
+        calls: unknown[];
+      };
+    let before = await shown(first.said.url);
+    while (before.calls.length === 0) before = await shown(first.said.url);
+    await server.kill();
+    first.child.kill('SIGKILL');
+    await once(first.child, 'exit');
+    const second = await start('--port', String(await freePort()));
+    expect(await shown(second.said.url)).toEqual(before);
+    expect(before.calls).toMatchObject([{ callId: 'call-1', endReason: 'caller-hangup' }]);
+  });
+
   it('says in one line that the port is in use', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');

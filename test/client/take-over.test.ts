@@ -20,12 +20,15 @@ async function start(folder: string) {
   const logger = new RecordedLogger();
   const [bus, store] = [new EventBus(logger), await openDisk({ folder })];
   const [told, facts, recalled]: [CallRecord[], CallEvent[], string[]] = [[], [], []];
+  const lost: string[] = [];
   bus.subscribeDurable((event) => store.append(event));
   bus.subscribe((event) => facts.push(event));
   const callbacks = attachCallbacks(bus, { callbacks: { onCallEnd: (record) => told.push(record) }, logger });
-  const desk = { recall: (record: CallRecord) => void recalled.push(record.callId) };
+  const desk = {
+    recall: ({ callId }: CallRecord, { isLost = false } = {}) => void (isLost ? lost : recalled).push(callId),
+  };
   await takeOver(store, { bus, callbacks, desk, logger });
-  return { bus, store, told, facts, recalled, logger };
+  return { bus, store, told, facts, recalled, lost, logger };
 }
 
 /** What a process has left behind that was killed with two calls up. */
@@ -81,9 +84,13 @@ describe('takeOver', () => {
     expect(await elsewhere.get('talking')).toMatchObject({ status: 'completed', endReason: 'process-lost' });
   });
 
-  it('tells the desk which calls are over', async () => {
-    const { recalled } = await start(await leaveBehind());
-    expect(recalled.sort()).toEqual(['over', 'ringing', 'talking']);
+  it('tells the desk which calls are over, and once which of them were lost', async () => {
+    const folder = await leaveBehind();
+    const first = await start(folder);
+    expect([first.recalled, first.lost.sort()]).toEqual([['over'], ['ringing', 'talking']]);
+    await first.store.close();
+    const second = await start(folder);
+    expect([second.recalled.sort(), second.lost]).toEqual([['over', 'ringing', 'talking'], []]);
   });
 
   it('has nothing to do for a store that forgets', async () => {

@@ -13,7 +13,7 @@ import {
   type PageState,
 } from '../../src/dashboard/ui/state/page-state.js';
 import { EventBus } from '../../src/events/bus.js';
-import { reduceCall } from '../../src/events/reduce.js';
+import { reduceCall, replayCall } from '../../src/events/reduce.js';
 import { aggregate, roundMoney, toSummary } from '../../src/events/summarize.js';
 import { MemoryStore } from '../../src/stores/memory-store.js';
 import {
@@ -110,6 +110,23 @@ describe('the records of all who hear the same facts', () => {
         expect(replay(events, replay(events))).toEqual(replay(events));
       }),
     );
+  });
+});
+
+describe('a record that is made at one go', () => {
+  it('is that of the facts one after the other, whatever comes twice, late or not at all', () => {
+    fc.assert(
+      fc.property(anyDelivery, fc.array(fc.boolean(), { minLength: 1 }), ({ delivered }, losses) => {
+        const events = delivered.filter(
+          ({ callId }, index) =>
+            callId === 'call-0' && (index === 0 || losses[index % losses.length] !== true),
+        );
+        const copy = structuredClone(events);
+        expect(replayCall(events)).toEqual(replay(events));
+        expect(events).toEqual(copy);
+      }),
+    );
+    expect(replayCall([])).toBeUndefined();
   });
 });
 

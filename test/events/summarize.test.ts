@@ -10,9 +10,10 @@ import {
   summarizeLatency,
   Tally,
   toSummary,
+  unknownLatency,
 } from '../../src/events/summarize.js';
 import type { CallFact } from '../../src/contract/call-event.js';
-import type { CallRecord } from '../../src/contract/call-record.js';
+import type { CallRecord, TurnLatency } from '../../src/contract/call-record.js';
 import { callsOfEvents, interleave, anyPicks } from '../support/call-event-arbitraries.js';
 import { ended, stamp, started, turn } from '../support/call-facts.js';
 
@@ -173,6 +174,33 @@ describe('the latency of a call', () => {
         expect(stages.totalMs).toBe(avgMs);
         for (const value of [p50Ms, p95Ms, p99Ms]) expect(totals).toContain(value);
         expect([p50Ms, p95Ms, p99Ms]).toEqual([p50Ms, p95Ms, p99Ms].sort((a, b) => (a ?? 0) - (b ?? 0)));
+      }),
+    );
+  });
+
+  it('is by the plain definition: averages of what is known over the answered turns, nearest ranks', () => {
+    const whole = (value: number | null) => (value === null ? null : Math.round(value));
+    const known = (values: readonly (number | null)[]) => values.filter((value) => value !== null);
+    const anyLatency = fc.oneof(measured, fc.record({ totalMs: fc.nat(3000), sttMs: fc.option(fc.nat(90)) }));
+    fc.assert(
+      fc.property(fc.array(anyLatency, { maxLength: 60 }), (latencies) => {
+        const turns = latencies.map((latency, index) => turn(index, latency));
+        const before = structuredClone(turns);
+        const answered = turns.map(({ latency }) => latency).filter(({ totalMs }) => totalMs !== null);
+        const totals = known(answered.map(({ totalMs }) => totalMs));
+        expect(summarizeLatency(turns)).toEqual({
+          avgMs: whole(average(totals)),
+          p50Ms: whole(percentile(totals, 50)),
+          p95Ms: whole(percentile(totals, 95)),
+          p99Ms: whole(percentile(totals, 99)),
+          stages: Object.fromEntries(
+            Object.keys(unknownLatency()).map((stage) => [
+              stage,
+              whole(average(known(answered.map((latency) => latency[stage as keyof TurnLatency])))),
+            ]),
+          ),
+        });
+        expect(turns).toEqual(before);
       }),
     );
   });

@@ -1,9 +1,9 @@
 // Reads the calls back from the log: one scan, and the same reducer that made their records.
 import type { CallEvent } from '../../contract/call-event.js';
 import type { CallRecord } from '../../contract/call-record.js';
-import { reduceCall } from '../../events/reduce.js';
+import { replayCall } from '../../events/reduce.js';
 import type { EventLog } from './event-log.js';
-import { ALL_ROWS, damaged, decodeRow, parseKey, rowsOf } from './row.js';
+import { ALL_ROWS, damaged, decodeRows, parseKey, rowsOf } from './row.js';
 
 /** A call in the log. */
 export interface StoredCall {
@@ -18,35 +18,42 @@ export interface StoredCall {
 /** All calls, in the order in which they began. @throws Error when a row is missing or not as it was written. */
 export async function readCalls(log: EventLog): Promise<StoredCall[]> {
   const calls: StoredCall[] = [];
-  let current: { -readonly [Name in keyof StoredCall]: StoredCall[Name] } | undefined;
+  let rows: string[] = [];
+  let current = 0;
+  const finish = () => {
+    if (rows.length > 0) calls.push(toCall(current, decodeRows(rows)));
+    rows = [];
+  };
   for await (const page of log.read(ALL_ROWS)) {
     for (const [key, value] of page) {
       const { call, row } = parseKey(key);
-      const isNext = current?.call !== call;
-      if (row !== (isNext ? 0 : current?.rows)) throw damaged();
-      if (isNext || current === undefined) {
-        const first = decodeRow(value, undefined);
-        current = { call, rows: 1, first, record: reduceCall(undefined, first) };
-        calls.push(current);
-      } else {
-        current.rows += 1;
-        current.record = reduceCall(current.record, decodeRow(value, current.first));
-      }
+      if (call !== current) finish();
+      if (row !== rows.length) throw damaged();
+      current = call;
+      rows.push(value);
     }
   }
+  finish();
   return calls;
+}
+
+function toCall(call: number, events: readonly CallEvent[]): StoredCall {
+  const [first] = events;
+  const record = replayCall(events);
+  if (first === undefined || record === undefined) throw damaged();
+  return { call, rows: events.length, first, record };
 }
 
 /** The facts of one call. @throws Error when a row is missing or not as it was written. */
 export async function readEvents(log: EventLog, call: number): Promise<CallEvent[]> {
-  const events: CallEvent[] = [];
+  const rows: string[] = [];
   for await (const page of log.read(rowsOf(call))) {
     for (const [key, value] of page) {
-      if (parseKey(key).row !== events.length) throw damaged();
-      events.push(decodeRow(value, events[0]));
+      if (parseKey(key).row !== rows.length) throw damaged();
+      rows.push(value);
     }
   }
-  return events;
+  return decodeRows(rows);
 }
 
 /** In the order in which calls ended; those that have not come last. */

@@ -57,15 +57,22 @@ export function encodeRow(event: CallEvent, first: CallEvent | undefined): strin
   return `${hex(crc32(json), SUM_LENGTH)}${json}`;
 }
 
-/** @throws Error for a text that is not as it was written. */
-export function decodeRow(value: string, first: CallEvent | undefined): CallEvent {
+/** The facts of a call, of all of its rows. @throws Error for a text that is not as it was written. */
+export function decodeRows(values: readonly string[]): CallEvent[] {
+  // One list is parsed in half the time of its members.
+  const events = JSON.parse(`[${values.map(toJson).join(',')}]`) as CallEvent[];
+  const [first] = events;
+  for (const event of events) {
+    event.callId ??= first?.callId ?? '';
+    event.nodeId ??= first?.nodeId ?? '';
+  }
+  return events;
+}
+
+function toJson(value: string): string {
   const json = value.slice(SUM_LENGTH);
   if (Number.parseInt(value.slice(0, SUM_LENGTH), 16) !== crc32(json)) throw damaged();
-  const event = JSON.parse(json) as CallEvent;
-  if (first === undefined) return event;
-  event.callId = first.callId;
-  event.nodeId ??= first.nodeId;
-  return event;
+  return json;
 }
 
 /** A row is missing, or not as it was written. The code is the one that the library gives to a file of its own in that state. */
