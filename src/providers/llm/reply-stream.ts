@@ -3,9 +3,9 @@ import type { Clock, Timer } from '../../base/clock.js';
 import { fatalFailure, transientFailure, WireError } from '../wire/failure.js';
 import type { HttpAnswer } from '../wire/http-channel.js';
 import { SseReader } from '../../base/sse.js';
-import type { ChatReply } from './chat-reply.js';
+import type { StreamedReply } from './streamed-reply.js';
 
-export interface ChatStreamOptions {
+export interface ReplyStreamOptions {
   readonly clock: Clock;
   /** Times of the clock: the first word must be there by one, everything by the other. */
   readonly firstWordBy: number;
@@ -20,10 +20,10 @@ const USAGE_MS = 1000;
 const DRAIN_MS = 10;
 
 /** The text of a reply as it comes; what else is in it is gathered in `reply`. @throws WireError when it breaks before its end. */
-export async function* readChatStream(
+export async function* readReplyStream(
   answer: HttpAnswer,
-  reply: ChatReply,
-  options: ChatStreamOptions,
+  reply: StreamedReply,
+  options: ReplyStreamOptions,
 ): AsyncGenerator<string> {
   const { clock } = options;
   const type = answer.header('content-type');
@@ -60,7 +60,7 @@ export async function* readChatStream(
   }
 }
 
-function waitMs(reply: ChatReply, { clock, firstWordBy, allBy }: ChatStreamOptions): number {
+function waitMs(reply: StreamedReply, { clock, firstWordBy, allBy }: ReplyStreamOptions): number {
   const now = clock.now();
   if (reply.finished) return USAGE_MS;
   return reply.started ? Math.min(NEXT_MS, allBy - now) : firstWordBy - now;
@@ -70,7 +70,7 @@ function waitMs(reply: ChatReply, { clock, firstWordBy, allBy }: ChatStreamOptio
 async function next(
   chunks: AsyncIterator<Uint8Array>,
   timer: Timer,
-  reply: ChatReply,
+  reply: StreamedReply,
 ): Promise<Uint8Array | undefined> {
   try {
     const { done, value } = await chunks.next();
