@@ -1,6 +1,10 @@
 import { describe, it } from 'vitest';
-import { ChatCompletions, ScriptedLanguageModel } from '../../../src/providers/llm/index.js';
-import { emulateChatCompletions, testLanguageModel } from '../../../src/testing/index.js';
+import {
+  AnthropicMessages,
+  ChatCompletions,
+  ScriptedLanguageModel,
+} from '../../../src/providers/llm/index.js';
+import { emulateAnthropic, emulateChatCompletions, testLanguageModel } from '../../../src/testing/index.js';
 
 const suites = {
   ChatCompletions: testLanguageModel(async (wanted) => {
@@ -8,6 +12,16 @@ const suites = {
     const emulator = await emulateChatCompletions({ replies });
     return {
       provider: new ChatCompletions({ apiKey: 'test-key', baseUrl: `${emulator.url}/v1` }),
+      stoppedReplies: () => emulator.exchanges.filter(({ aborted }) => aborted).length,
+      breakConnections: () => emulator.cutRequests(),
+      close: () => emulator.close(),
+    };
+  }),
+  AnthropicMessages: testLanguageModel(async (wanted) => {
+    const replies = wanted.map(({ wordMs = 0, ...reply }) => ({ ...reply, tokenMs: wordMs }));
+    const emulator = await emulateAnthropic({ replies });
+    return {
+      provider: new AnthropicMessages({ apiKey: 'test-key', baseUrl: emulator.url }),
       stoppedReplies: () => emulator.exchanges.filter(({ aborted }) => aborted).length,
       breakConnections: () => emulator.cutRequests(),
       close: () => emulator.close(),
