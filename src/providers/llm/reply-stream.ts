@@ -13,7 +13,7 @@ export interface ReplyStreamOptions {
 }
 
 /** Longest silence between two pieces of a reply, and after its end for the usage. */
-const NEXT_MS = 5000;
+export const NEXT_MS = 5000;
 const USAGE_MS = 1000;
 
 /** What is behind the last event mostly came with it. A request that follows at once then finds the connection free. */
