@@ -4,7 +4,7 @@ import type { LanguageModelEvent, ModelToolCall, ReplyEnd, TokenUsage } from '..
 import type { WireFailure } from '../wire/failure.js';
 import { type Json, parseObject, toCount, toNumber, toObject, toText } from '../wire/json.js';
 import { toStreamFailure } from './reply-errors.js';
-import type { StreamedReply } from './streamed-reply.js';
+import type { StreamedReply } from './reply-stream.js';
 import { estimateUsage, toTokens } from './token-estimate.js';
 
 const ENDS: Readonly<Record<string, ReplyEnd>> = {

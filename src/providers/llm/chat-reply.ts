@@ -3,7 +3,7 @@ import type { LanguageModelEvent, ReplyEnd, TokenUsage } from '../language-model
 import type { WireFailure } from '../wire/failure.js';
 import { type Json, parseObject, toArray, toCount, toNumber, toObject, toText } from '../wire/json.js';
 import { toStreamFailure } from './reply-errors.js';
-import type { StreamedReply } from './streamed-reply.js';
+import type { StreamedReply } from './reply-stream.js';
 import { estimateUsage } from './token-estimate.js';
 import { ToolCallAssembly } from './tool-call-assembly.js';
 

@@ -1,9 +1,25 @@
 // Reads the body of a streamed reply, with the deadlines of a telephone call.
 import type { Clock, Timer } from '../../base/clock.js';
-import { fatalFailure, transientFailure, WireError } from '../wire/failure.js';
+import type { LanguageModelEvent } from '../language-model.js';
+import { fatalFailure, transientFailure, WireError, type WireFailure } from '../wire/failure.js';
 import type { HttpAnswer } from '../wire/http-channel.js';
 import { SseReader } from '../../base/sse.js';
-import type { StreamedReply } from './streamed-reply.js';
+
+/** What the events of one stream add up to. */
+export interface StreamedReply {
+  /** True once there is text or a tool call: from here on nothing may be tried again. */
+  readonly started: boolean;
+  /** The model is done; only usage may still come. */
+  readonly finished: boolean;
+  /** Nothing more will come. */
+  readonly done: boolean;
+  /** An error that came inside the stream. */
+  readonly failure: WireFailure | undefined;
+  /** Takes the data of one event and returns the text in it, which may be empty. Never throws. */
+  take(data: string): string;
+  /** What follows the text: tool calls, usage, end. After an abort, or a stream that just stopped, it was interrupted. */
+  conclude(options: { aborted: boolean }): LanguageModelEvent[];
+}
 
 export interface ReplyStreamOptions {
   readonly clock: Clock;

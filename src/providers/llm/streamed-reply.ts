@@ -4,23 +4,7 @@ import type { LanguageModelEvent, LanguageModelRequest } from '../language-model
 import { toProviderError, WireError, type WireFailure } from '../wire/failure.js';
 import type { HttpAnswer } from '../wire/http-channel.js';
 import { LONGEST_RETRY_AFTER_MS } from '../wire/retry-plan.js';
-import { readReplyStream } from './reply-stream.js';
-
-/** What the events of one stream add up to. */
-export interface StreamedReply {
-  /** True once there is text or a tool call: from here on nothing may be tried again. */
-  readonly started: boolean;
-  /** The model is done; only usage may still come. */
-  readonly finished: boolean;
-  /** Nothing more will come. */
-  readonly done: boolean;
-  /** An error that came inside the stream. */
-  readonly failure: WireFailure | undefined;
-  /** Takes the data of one event and returns the text in it, which may be empty. Never throws. */
-  take(data: string): string;
-  /** What follows the text: tool calls, usage, end. After an abort, or a stream that just stopped, it was interrupted. */
-  conclude(options: { aborted: boolean }): LanguageModelEvent[];
-}
+import { readReplyStream, type StreamedReply } from './reply-stream.js';
 
 export interface ReplySource {
   /** As it stands in errors. */
