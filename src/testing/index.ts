@@ -105,6 +105,12 @@ export type {
   RealtimeAsk,
 } from './emulators/openai-realtime-script.js';
 export type { EmulatedRealtimeReply } from './emulators/openai-realtime-reply.js';
+export {
+  emulateOpenAISpeech,
+  type EmulateOpenAISpeechOptions,
+  type OpenAISpeechEmulator,
+  type OpenAISpeechExchange,
+} from './emulators/openai-speech.js';
 export type { TimelineEntry } from './emulators/timeline.js';
 export type { WireTroubles } from './emulators/troubled-wire.js';
 export type { EmulatorRequest } from './emulators/vendor-peer.js';

@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
-import { ElevenLabsTextToSpeech, FliteTextToSpeech } from '../../../src/providers/tts/index.js';
-import { emulateElevenLabs, testTextToSpeech } from '../../../src/testing/index.js';
+import { ElevenLabsTextToSpeech, FliteTextToSpeech, OpenAISpeech } from '../../../src/providers/tts/index.js';
+import { emulateElevenLabs, emulateOpenAISpeech, testTextToSpeech } from '../../../src/testing/index.js';
 
 const suites = {
   ElevenLabsTextToSpeech: testTextToSpeech(async () => {
@@ -8,6 +8,15 @@ const suites = {
     return {
       provider: new ElevenLabsTextToSpeech({ apiKey: 'test-key', baseUrl: emulator.url }),
       breakConnections: () => emulator.disconnectAll(),
+      close: () => emulator.close(),
+    };
+  }),
+  OpenAISpeech: testTextToSpeech(async () => {
+    const emulator = await emulateOpenAISpeech({ chunkEveryMs: 1 });
+    const options = { model: 'kokoro', voice: 'bella', apiKey: 'test-key', baseUrl: `${emulator.url}/v1` };
+    return {
+      provider: new OpenAISpeech(options),
+      breakConnections: () => emulator.cutRequests(),
       close: () => emulator.close(),
     };
   }),
