@@ -3,6 +3,7 @@ import { CARRIER_A_PRICES } from '../carriers/carrier-a/prices.js';
 import { CARRIER_B_PRICES } from '../carriers/carrier-b/prices.js';
 import type { CarrierId } from '../contract/call-record.js';
 import type { CallPrices, ModelPrices } from '../contract/price.js';
+import { ANTHROPIC_PRICES } from '../providers/llm/anthropic-prices.js';
 import { CHAT_PRICES } from '../providers/llm/chat-prices.js';
 import { CHAT_SERVICES } from '../providers/llm/chat-services.js';
 import { OPENAI_REALTIME_PRICES } from '../providers/realtime/openai-prices.js';
@@ -13,6 +14,7 @@ import { ELEVENLABS_PRICES } from '../providers/tts/elevenlabs-prices.js';
 export const MODEL_PRICES: Readonly<Record<string, ModelPrices>> = {
   ...CHAT_PRICES,
   openai: { ...CHAT_PRICES.openai, ...OPENAI_REALTIME_PRICES },
+  anthropic: ANTHROPIC_PRICES,
   deepgram: DEEPGRAM_PRICES,
   elevenlabs: ELEVENLABS_PRICES,
 };

@@ -70,6 +70,15 @@ export { type HeardWord, readTones, ToneReader } from './tone-reader.js';
 export { openToneVoice, speakInTones, type ToneOptions, toSound } from './tone-voice.js';
 export { downmix, readWav, writeWav, type WavAudio } from './wav.js';
 export {
+  type AnthropicEmulator,
+  type AnthropicExchange,
+  emulateAnthropic,
+  type EmulateAnthropicOptions,
+} from './emulators/anthropic.js';
+export type { EmulatedAnthropicReply } from './emulators/anthropic-reply-encoding.js';
+export type { AnthropicBlock, AnthropicRequestBody } from './emulators/anthropic-request-checks.js';
+export type { ReplyPace } from './emulators/reply-stream.js';
+export {
   type ChatCompletionsEmulator,
   type ChatExchange,
   emulateChatCompletions,
@@ -96,6 +105,12 @@ export type {
   RealtimeAsk,
 } from './emulators/openai-realtime-script.js';
 export type { EmulatedRealtimeReply } from './emulators/openai-realtime-reply.js';
+export {
+  emulateOpenAISpeech,
+  type EmulateOpenAISpeechOptions,
+  type OpenAISpeechEmulator,
+  type OpenAISpeechExchange,
+} from './emulators/openai-speech.js';
 export type { TimelineEntry } from './emulators/timeline.js';
 export type { WireTroubles } from './emulators/troubled-wire.js';
 export type { EmulatorRequest } from './emulators/vendor-peer.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FREE } from '../../src/contract/price.js';
-import { ChatCompletions, ScriptedLanguageModel } from '../../src/providers/llm/index.js';
+import { AnthropicMessages, ChatCompletions, ScriptedLanguageModel } from '../../src/providers/llm/index.js';
 import { DeepgramSpeechToText, SimulatedSpeechToText } from '../../src/providers/stt/index.js';
 import { ElevenLabsTextToSpeech, FliteTextToSpeech } from '../../src/providers/tts/index.js';
 
@@ -8,6 +8,7 @@ describe('a provider states what its model costs', () => {
   it.each([
     ['gpt-6-luna', new ChatCompletions(), { inputPerMillionTokens: 0.1, cachedInputPerMillionTokens: 0.01 }],
     ['Groq', new ChatCompletions({ service: 'groq' }), { outputPerMillionTokens: 0.3 }],
+    ['Haiku', new AnthropicMessages(), { inputPerMillionTokens: 0.1, outputPerMillionTokens: 0.5 }],
     ['nova-3', new DeepgramSpeechToText(), { perAudioMinute: 0.0048 }],
     ['nova-3, multi', new DeepgramSpeechToText({ language: 'multi' }), { perAudioMinute: 0.0058 }],
     ['Flash', new ElevenLabsTextToSpeech(), { perThousandCharacters: 0.05 }],
@@ -34,6 +35,7 @@ describe('a provider states what its model costs', () => {
       'a server of unknown kind',
       new ChatCompletions({ service: 'compatible', model: 'x', baseUrl: 'http://localhost' }),
     ],
+    ['another model of Anthropic', new AnthropicMessages({ model: 'claude-x' })],
     ['another voice', new ElevenLabsTextToSpeech({ model: 'eleven_v9' })],
     ['another recogniser', new DeepgramSpeechToText({ model: '__proto__' })],
   ])('and nothing of %s', (_, { price }) => {

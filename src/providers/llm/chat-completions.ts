@@ -6,15 +6,16 @@ import { checkNames, checkNumber, checkText, requireObject } from '../../base/op
 import type { ModelPrice } from '../../contract/price.js';
 import type { LanguageModel, LanguageModelEvent, LanguageModelRequest } from '../language-model.js';
 import { endpoint, requireKey, resolveBaseUrl, resolveKey } from '../wire/access.js';
-import { refusalFailure, toProviderError, WireError, type WireFailure } from '../wire/failure.js';
+import { drain, MAX_ERROR_BYTES, readText } from '../wire/answer-text.js';
+import { WireError } from '../wire/failure.js';
 import { type HttpAnswer, HttpChannel } from '../wire/http-channel.js';
-import { parseObject } from '../wire/json.js';
-import { LONGEST_RETRY_AFTER_MS } from '../wire/retry-plan.js';
 import { toChatBody } from './chat-messages.js';
 import { chatPrice } from './chat-prices.js';
-import { ChatReply, errorCode, kindOfCode } from './chat-reply.js';
+import { ChatReply } from './chat-reply.js';
 import { CHAT_SERVICES, type ChatService, type ChatServiceFacts } from './chat-services.js';
-import { readChatStream } from './chat-stream.js';
+import { checkExtraBody } from './extra-body.js';
+import { toRefusal } from './reply-errors.js';
+import { countCharacters, FIRST_WORD_MS, type ReplySource, streamReply } from './streamed-reply.js';
 
 export interface ChatCompletionsOptions {
   /** Whose server it is: sets address, key variable, dialect and, where there is one, the model. @default 'openai' */
@@ -60,11 +61,6 @@ const LEAST_EFFORTS: readonly (readonly [RegExp, string])[] = [
 
 /** Fields that not every server knows. One that refuses a field by its name is not sent it again. */
 const OPTIONAL_FIELDS = ['stream_options', 'reasoning_effort'];
-
-const FIRST_WORD_MS = 6000;
-const TOTAL_MS = 60_000;
-const RETRY_PAUSE_MS = 100;
-const MAX_ERROR_BYTES = 16_384;
 
 /** A connection that was used this recently is warm. */
 const WARM_MS = 30_000;
@@ -112,7 +108,7 @@ export class ChatCompletions implements LanguageModel {
       }),
       temperature: checkNumber('temperature', options.temperature, { min: 0, max: 2, fallback: undefined }),
       reasoningEffort: effort ?? LEAST_EFFORTS.find(([models]) => models.test(model))?.[1],
-      extraBody: checkExtraBody(options.extraBody),
+      extraBody: checkExtraBody(options.extraBody, OWN_FIELDS),
     };
     this.name = `${service}/${model}`;
     this.price = chatPrice(service, model);
@@ -133,50 +129,25 @@ export class ChatCompletions implements LanguageModel {
         clock: this.#clock,
         answerTimeoutMs: FIRST_WORD_MS,
       })
-      .then((answer) => readText(answer, Number.POSITIVE_INFINITY))
+      .then(drain)
       .catch(() => {
         // The first request will say what is wrong.
       });
   }
 
-  /** One retry, and only before the first word: a timeout, a conflict, a busy or broken server, a lost connection. */
   async *respond(request: LanguageModelRequest): AsyncGenerator<LanguageModelEvent> {
     this.assertConfigured();
-    const { signal } = request;
-    const startedAt = this.#clock.now();
-    const deadlines = { firstWordBy: startedAt + FIRST_WORD_MS, allBy: startedAt + TOTAL_MS };
-    for (let retried = false; !signal.aborted; retried = true) {
-      const reply = new ChatReply({ inputCharacters: countCharacters(request) });
-      let accepted = false;
-      try {
-        const answer = await this.#open(request, deadlines.firstWordBy);
-        accepted = true;
-        const options = { clock: this.#clock, ...deadlines };
-        for await (const delta of readChatStream(answer, reply, options)) {
-          if (signal.aborted) break;
-          yield { type: 'text', delta };
-        }
-        if (!signal.aborted && !reply.started && !reply.finished) throw new WireError(EMPTY_ANSWER);
-        yield* reply.conclude({ aborted: signal.aborted });
-        return;
-      } catch (error) {
-        if (signal.aborted) {
-          // What the server had accepted will be paid for.
-          yield* accepted ? reply.conclude({ aborted: true }) : [INTERRUPTED];
-          return;
-        }
-        const failure = toFailure(error);
-        const pauseMs = retried || reply.started ? null : retryPause(failure);
-        if (pauseMs === null || this.#clock.now() + pauseMs >= deadlines.firstWordBy)
-          throw toProviderError(this.#facts.access.vendor, failure);
-        await this.#pause(pauseMs, signal);
-      }
-    }
-    yield INTERRUPTED;
+    const source: ReplySource = {
+      vendor: this.#facts.access.vendor,
+      clock: this.#clock,
+      createReply: () => new ChatReply({ inputCharacters: countCharacters(request) }),
+      open: (options) => this.#open(request, options.answerTimeoutMs),
+    };
+    yield* streamReply(source, request.signal);
   }
 
   /** The answer to the request, once a server has accepted it. @throws WireError */
-  async #open(request: LanguageModelRequest, by: number): Promise<HttpAnswer> {
+  async #open(request: LanguageModelRequest, answerTimeoutMs: number): Promise<HttpAnswer> {
     for (;;) {
       const { messages, tools = [], signal } = request;
       const body = toChatBody({ ...this.#settings, messages, tools });
@@ -188,7 +159,7 @@ export class ChatCompletions implements LanguageModel {
         body: JSON.stringify(body),
         signal,
         clock: this.#clock,
-        answerTimeoutMs: Math.max(1, by - this.#clock.now()),
+        answerTimeoutMs,
       });
       if (answer.status >= 200 && answer.status < 300) return answer;
       const text = await readText(answer, MAX_ERROR_BYTES);
@@ -201,74 +172,4 @@ export class ChatCompletions implements LanguageModel {
   #headers(): Record<string, string> {
     return this.#key === undefined ? {} : { authorization: `Bearer ${this.#key}` };
   }
-
-  #pause(delayMs: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        timer.cancel();
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      const timer = this.#clock.after(delayMs, done);
-      signal.addEventListener('abort', done, { once: true });
-    });
-  }
-}
-
-const INTERRUPTED: LanguageModelEvent = { type: 'end', reason: 'interrupted' };
-
-const EMPTY_ANSWER: WireFailure = {
-  kind: 'transient',
-  status: null,
-  retryAfterMs: null,
-  reason: 'gave an empty answer',
-};
-
-function toFailure(error: unknown): WireFailure {
-  if (error instanceof WireError) return error.failure;
-  return { kind: 'fatal', status: null, retryAfterMs: null, reason: 'could not be asked', cause: error };
-}
-
-function retryPause({ kind, retryAfterMs }: WireFailure): number | null {
-  if (kind === 'fatal' || (retryAfterMs ?? 0) > LONGEST_RETRY_AFTER_MS) return null;
-  return Math.max(RETRY_PAUSE_MS, retryAfterMs ?? 0);
-}
-
-function toRefusal(answer: HttpAnswer, text: string): WireFailure {
-  const code = errorCode(parseObject(text)?.error);
-  const failure = refusalFailure({
-    status: answer.status,
-    retryAfter: answer.header('retry-after'),
-    code,
-  });
-  return answer.status === 429 && kindOfCode(code) === 'fatal' ? { ...failure, kind: 'fatal' } : failure;
-}
-
-/** The body as text, at most so many bytes of it. Empty when it breaks. */
-async function readText(answer: HttpAnswer, maxBytes: number): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of answer.chunks) {
-      bytes += chunk.length;
-      if (bytes > maxBytes) break;
-      if (Number.isFinite(maxBytes)) chunks.push(chunk);
-    }
-  } catch {
-    // What came before counts.
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
-function countCharacters({ messages, tools = [] }: LanguageModelRequest): number {
-  const toolsLength = tools.length === 0 ? 0 : JSON.stringify(tools).length;
-  return messages.reduce((sum, message) => sum + message.content.length, toolsLength);
-}
-
-function checkExtraBody(value: unknown): Readonly<Record<string, unknown>> {
-  if (value === undefined) return {};
-  const body = requireObject(value as Record<string, unknown>, 'extraBody');
-  const own = Object.keys(body).find((field) => OWN_FIELDS.includes(field));
-  if (own === undefined) return { ...body };
-  throw new ConfigError('CONFIG_CONFLICT', `extraBody may not set ${own}: it has its own place.`);
 }

@@ -5,3 +5,4 @@ export {
   type ElevenLabsVoiceSettings,
 } from './elevenlabs.js';
 export { FLITE_VOICES, FliteTextToSpeech, type FliteTextToSpeechOptions, type FliteVoice } from './flite.js';
+export { OpenAISpeech, type OpenAISpeechOptions } from './openai-speech.js';

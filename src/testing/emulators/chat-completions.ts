@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http';
 import { checkChatRequest, type ChatRequestBody } from './chat-request-checks.js';
 import { type EmulatedReply, encodeReply } from './chat-reply-encoding.js';
-import { TroubledWire } from './troubled-wire.js';
+import { streamChunks } from './reply-stream.js';
 import { type Emulator, type EmulatorOptions, type Refusal, VendorServer } from './vendor-server.js';
 
 export interface EmulateChatCompletionsOptions extends EmulatorOptions {
@@ -70,48 +70,12 @@ export async function emulateChatCompletions(
   return Object.assign(server, { exchanges });
 }
 
-/** Writes the reply bit by bit, on the emulator's clock. */
 function stream(response: ServerResponse, reply: EmulatedReply, owner: VendorServer): void {
-  const { clock } = owner;
-  const chunks = encodeReply(reply);
-  response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
-  response.flushHeaders();
-  const isOver = () => response.destroyed || owner.isFrozen(response);
-  const wire = new TroubledWire({
-    clock,
-    troubles: () => owner.troubles,
-    write: (chunk) => {
-      if (!isOver()) writeInPieces(response, Buffer.from(chunk), reply.pieceBytes);
-    },
-  });
-  let count = 0;
-  const step = () => {
-    if (isOver() || reply.hangAfter === count) return;
-    if (reply.cutAfter === count) {
-      response.destroy();
-      return;
-    }
-    const failed = reply.errorAfter === count;
-    const chunk = failed
-      ? Buffer.from(`data: ${JSON.stringify({ error: reply.error ?? SERVER_ERROR })}\n\n`)
-      : chunks[count];
-    count += 1;
-    if (chunk !== undefined) wire.send(chunk);
-    if (failed || count >= chunks.length) wire.after(() => !isOver() && response.end());
-    else later(reply.tokenMs ?? 0);
-  };
-  const later = (delayMs: number) => {
-    if (delayMs > 0) clock.after(delayMs, step);
-    else setImmediate(step);
-  };
-  later(reply.firstTokenMs ?? 0);
+  const failure = Buffer.from(`data: ${JSON.stringify({ error: reply.error ?? SERVER_ERROR })}\n\n`);
+  streamChunks(response, { ...reply, chunks: encodeReply(reply), failure }, owner);
 }
 
 const SERVER_ERROR = { message: 'The server had an error', type: 'server_error' };
-
-function writeInPieces(response: ServerResponse, chunk: Buffer, pieceBytes = chunk.length): void {
-  for (let at = 0; at < chunk.length; at += pieceBytes) response.write(chunk.subarray(at, at + pieceBytes));
-}
 
 function send(response: ServerResponse, { status, headers, body }: Refusal): void {
   response.writeHead(status, headers).end(body);

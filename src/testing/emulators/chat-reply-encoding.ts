@@ -1,4 +1,5 @@
 // A scripted reply as the events of a stream, in the styles that servers of the Chat Completions dialect have.
+import type { ReplyPace } from './reply-stream.js';
 
 export interface ReplyStyle {
   /** Where the usage stands. @default 'own-chunk' */
@@ -8,8 +9,6 @@ export interface ReplyStyle {
    * their own. `no-index`, `no-id`: without. @default 'fragments'
    */
   readonly toolCallStyle?: 'fragments' | 'whole' | 'same-index' | 'no-index' | 'no-id';
-  /** Writes every chunk in pieces of so many bytes, also within a character. */
-  readonly pieceBytes?: number;
   /** Line ends of the stream. @default '\n' */
   readonly lineEnd?: '\n' | '\r\n' | '\r';
   /** Leaves out the last line. */
@@ -26,20 +25,14 @@ export interface EmulatedToolCall {
 }
 
 /** What the model says next, and how the server sends it. */
-export interface EmulatedReply extends ReplyStyle {
+export interface EmulatedReply extends ReplyStyle, ReplyPace {
   readonly text?: string;
   readonly toolCalls?: readonly EmulatedToolCall[];
   /** @default 'stop', or 'tool_calls' with tool calls; null leaves it out. */
   readonly finishReason?: string | null;
   readonly usage?: { readonly input: number; readonly cached?: number; readonly output: number };
-  /** Time to the first token, and between two. @default 0 */
-  readonly firstTokenMs?: number;
-  readonly tokenMs?: number;
-  /** After so many chunks: an error in the stream, a cut connection, or nothing more at all. */
-  readonly errorAfter?: number;
+  /** What the stream says at `errorAfter`. */
   readonly error?: Readonly<Record<string, unknown>>;
-  readonly cutAfter?: number;
-  readonly hangAfter?: number;
 }
 
 const FRAGMENT = 7;

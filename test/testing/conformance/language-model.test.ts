@@ -1,6 +1,12 @@
 import { describe, it } from 'vitest';
-import { ChatCompletions, ScriptedLanguageModel } from '../../../src/providers/llm/index.js';
-import { emulateChatCompletions, testLanguageModel } from '../../../src/testing/index.js';
+import {
+  AiSdkLanguageModel,
+  AnthropicMessages,
+  ChatCompletions,
+  ScriptedLanguageModel,
+} from '../../../src/providers/llm/index.js';
+import { emulateAnthropic, emulateChatCompletions, testLanguageModel } from '../../../src/testing/index.js';
+import { FakeAiSdkModel } from '../../support/fake-ai-sdk-model.js';
 
 const suites = {
   ChatCompletions: testLanguageModel(async (wanted) => {
@@ -11,6 +17,27 @@ const suites = {
       stoppedReplies: () => emulator.exchanges.filter(({ aborted }) => aborted).length,
       breakConnections: () => emulator.cutRequests(),
       close: () => emulator.close(),
+    };
+  }),
+  AnthropicMessages: testLanguageModel(async (wanted) => {
+    const replies = wanted.map(({ wordMs = 0, ...reply }) => ({ ...reply, tokenMs: wordMs }));
+    const emulator = await emulateAnthropic({ replies });
+    return {
+      provider: new AnthropicMessages({ apiKey: 'test-key', baseUrl: emulator.url }),
+      stoppedReplies: () => emulator.exchanges.filter(({ aborted }) => aborted).length,
+      breakConnections: () => emulator.cutRequests(),
+      close: () => emulator.close(),
+    };
+  }),
+  AiSdkLanguageModel: testLanguageModel((wanted) => {
+    const model = new FakeAiSdkModel(
+      wanted.map(({ wordMs = 0, ...reply }) => ({ ...reply, tokenMs: wordMs })),
+    );
+    return {
+      provider: new AiSdkLanguageModel({ model }),
+      stoppedReplies: () => model.stopped,
+      breakConnections: () => model.breakAll(),
+      close() {},
     };
   }),
   ScriptedLanguageModel: testLanguageModel(

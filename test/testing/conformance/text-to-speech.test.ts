@@ -1,8 +1,9 @@
 import { describe, it } from 'vitest';
-import { ElevenLabsTextToSpeech, FliteTextToSpeech } from '../../../src/providers/tts/index.js';
+import { ElevenLabsTextToSpeech, FliteTextToSpeech, OpenAISpeech } from '../../../src/providers/tts/index.js';
 import {
   emulateElevenLabs,
   type EmulateElevenLabsOptions,
+  emulateOpenAISpeech,
   testTextToSpeech,
 } from '../../../src/testing/index.js';
 
@@ -20,6 +21,15 @@ const suites = {
   ElevenLabsTextToSpeech: elevenLabs({}),
   'ElevenLabsTextToSpeech with a voice that halts': elevenLabs({ pauseMs: 300, chunkBytes: 3333 }),
   'ElevenLabsTextToSpeech without alignment': elevenLabs({ withoutAlignment: true }),
+  OpenAISpeech: testTextToSpeech(async () => {
+    const emulator = await emulateOpenAISpeech({ chunkEveryMs: 1 });
+    const options = { model: 'kokoro', voice: 'bella', apiKey: 'test-key', baseUrl: `${emulator.url}/v1` };
+    return {
+      provider: new OpenAISpeech(options),
+      breakConnections: () => emulator.cutRequests(),
+      close: () => emulator.close(),
+    };
+  }),
   FliteTextToSpeech: testTextToSpeech(() => ({ provider: new FliteTextToSpeech(), close() {} })),
 };
 

@@ -1,11 +1,27 @@
 // Reads the body of a streamed reply, with the deadlines of a telephone call.
 import type { Clock, Timer } from '../../base/clock.js';
-import { fatalFailure, transientFailure, WireError } from '../wire/failure.js';
+import type { LanguageModelEvent } from '../language-model.js';
+import { fatalFailure, transientFailure, WireError, type WireFailure } from '../wire/failure.js';
 import type { HttpAnswer } from '../wire/http-channel.js';
 import { SseReader } from '../../base/sse.js';
-import type { ChatReply } from './chat-reply.js';
 
-export interface ChatStreamOptions {
+/** What the events of one stream add up to. */
+export interface StreamedReply {
+  /** True once there is text or a tool call: from here on nothing may be tried again. */
+  readonly started: boolean;
+  /** The model is done; only usage may still come. */
+  readonly finished: boolean;
+  /** Nothing more will come. */
+  readonly done: boolean;
+  /** An error that came inside the stream. */
+  readonly failure: WireFailure | undefined;
+  /** Takes the data of one event and returns the text in it, which may be empty. Never throws. */
+  take(data: string): string;
+  /** What follows the text: tool calls, usage, end. After an abort, or a stream that just stopped, it was interrupted. */
+  conclude(options: { aborted: boolean }): LanguageModelEvent[];
+}
+
+export interface ReplyStreamOptions {
   readonly clock: Clock;
   /** Times of the clock: the first word must be there by one, everything by the other. */
   readonly firstWordBy: number;
@@ -13,17 +29,17 @@ export interface ChatStreamOptions {
 }
 
 /** Longest silence between two pieces of a reply, and after its end for the usage. */
-const NEXT_MS = 5000;
+export const NEXT_MS = 5000;
 const USAGE_MS = 1000;
 
 /** What is behind the last event mostly came with it. A request that follows at once then finds the connection free. */
 const DRAIN_MS = 10;
 
 /** The text of a reply as it comes; what else is in it is gathered in `reply`. @throws WireError when it breaks before its end. */
-export async function* readChatStream(
+export async function* readReplyStream(
   answer: HttpAnswer,
-  reply: ChatReply,
-  options: ChatStreamOptions,
+  reply: StreamedReply,
+  options: ReplyStreamOptions,
 ): AsyncGenerator<string> {
   const { clock } = options;
   const type = answer.header('content-type');
@@ -60,7 +76,7 @@ export async function* readChatStream(
   }
 }
 
-function waitMs(reply: ChatReply, { clock, firstWordBy, allBy }: ChatStreamOptions): number {
+function waitMs(reply: StreamedReply, { clock, firstWordBy, allBy }: ReplyStreamOptions): number {
   const now = clock.now();
   if (reply.finished) return USAGE_MS;
   return reply.started ? Math.min(NEXT_MS, allBy - now) : firstWordBy - now;
@@ -70,7 +86,7 @@ function waitMs(reply: ChatReply, { clock, firstWordBy, allBy }: ChatStreamOptio
 async function next(
   chunks: AsyncIterator<Uint8Array>,
   timer: Timer,
-  reply: ChatReply,
+  reply: StreamedReply,
 ): Promise<Uint8Array | undefined> {
   try {
     const { done, value } = await chunks.next();

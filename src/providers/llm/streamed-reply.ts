@@ -1,0 +1,99 @@
+// One reply that a language model streams over HTTP, from the request to its end: deadlines, the one retry, the abort. Knows no dialect.
+import type { Clock } from '../../base/clock.js';
+import type { LanguageModelEvent, LanguageModelRequest } from '../language-model.js';
+import { toProviderError, WireError, type WireFailure } from '../wire/failure.js';
+import type { HttpAnswer } from '../wire/http-channel.js';
+import { LONGEST_RETRY_AFTER_MS } from '../wire/retry-plan.js';
+import { readReplyStream, type StreamedReply } from './reply-stream.js';
+
+export interface ReplySource {
+  /** As it stands in errors. */
+  readonly vendor: string;
+  readonly clock: Clock;
+  readonly createReply: () => StreamedReply;
+  /** The answer to the request, once the server has accepted it. @throws WireError */
+  readonly open: (options: { answerTimeoutMs: number; signal: AbortSignal }) => Promise<HttpAnswer>;
+}
+
+/** Longest wait for the first word, and for all of a reply, in milliseconds. */
+export const FIRST_WORD_MS = 6000;
+export const TOTAL_MS = 60_000;
+
+const RETRY_PAUSE_MS = 100;
+
+/** One retry, and only before the first word: a timeout, a conflict, a busy or broken server, a lost connection. @throws ProviderError */
+export async function* streamReply(
+  source: ReplySource,
+  signal: AbortSignal,
+): AsyncGenerator<LanguageModelEvent> {
+  const { clock, vendor } = source;
+  const startedAt = clock.now();
+  const deadlines = { firstWordBy: startedAt + FIRST_WORD_MS, allBy: startedAt + TOTAL_MS };
+  for (let retried = false; !signal.aborted; retried = true) {
+    const reply = source.createReply();
+    let accepted = false;
+    try {
+      const answerTimeoutMs = Math.max(1, deadlines.firstWordBy - clock.now());
+      const answer = await source.open({ answerTimeoutMs, signal });
+      accepted = true;
+      for await (const delta of readReplyStream(answer, reply, { clock, ...deadlines })) {
+        if (signal.aborted) break;
+        yield { type: 'text', delta };
+      }
+      if (!signal.aborted && !reply.started && !reply.finished) throw new WireError(EMPTY_ANSWER);
+      yield* reply.conclude({ aborted: signal.aborted });
+      return;
+    } catch (error) {
+      if (signal.aborted) {
+        // What the server had accepted will be paid for.
+        yield* accepted ? reply.conclude({ aborted: true }) : [INTERRUPTED];
+        return;
+      }
+      const failure = toFailure(error);
+      const pauseMs = retried || reply.started ? null : retryPause(failure);
+      if (pauseMs === null || clock.now() + pauseMs >= deadlines.firstWordBy)
+        throw toProviderError(vendor, failure);
+      await pause(clock, pauseMs, signal);
+    }
+  }
+  yield INTERRUPTED;
+}
+
+/** How long to wait before the one retry, null when there is to be none. */
+export function retryPause({ kind, retryAfterMs }: WireFailure): number | null {
+  if (kind === 'fatal' || (retryAfterMs ?? 0) > LONGEST_RETRY_AFTER_MS) return null;
+  return Math.max(RETRY_PAUSE_MS, retryAfterMs ?? 0);
+}
+
+/** Resolves after the time, or as soon as `signal` aborts. */
+export function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      timer.cancel();
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = clock.after(delayMs, done);
+    signal.addEventListener('abort', done, { once: true });
+  });
+}
+
+/** Length of what is sent, for an estimate where the vendor tells no usage. */
+export function countCharacters({ messages, tools = [] }: LanguageModelRequest): number {
+  const toolsLength = tools.length === 0 ? 0 : JSON.stringify(tools).length;
+  return messages.reduce((sum, message) => sum + message.content.length, toolsLength);
+}
+
+export const INTERRUPTED: LanguageModelEvent = { type: 'end', reason: 'interrupted' };
+
+const EMPTY_ANSWER: WireFailure = {
+  kind: 'transient',
+  status: null,
+  retryAfterMs: null,
+  reason: 'gave an empty answer',
+};
+
+function toFailure(error: unknown): WireFailure {
+  if (error instanceof WireError) return error.failure;
+  return { kind: 'fatal', status: null, retryAfterMs: null, reason: 'could not be asked', cause: error };
+}

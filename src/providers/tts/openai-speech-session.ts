@@ -1,0 +1,141 @@
+// The voice of one call: one request per sentence, over a connection that all calls share.
+import { type Clock, systemClock } from '../../base/clock.js';
+import type { TextToSpeechContext, TextToSpeechSession } from '../text-to-speech.js';
+import { MAX_ERROR_BYTES, readText } from '../wire/answer-text.js';
+import {
+  fatalFailure,
+  refusalFailure,
+  toProviderError,
+  transientFailure,
+  WireError,
+} from '../wire/failure.js';
+import type { HttpAnswer, HttpChannel } from '../wire/http-channel.js';
+import { parseObject, toObject, toText } from '../wire/json.js';
+import { RetryPlan } from '../wire/retry-plan.js';
+import { OpenAISpeechAudio } from './openai-speech-audio.js';
+
+export interface OpenAISpeechTarget {
+  readonly vendor: string;
+  readonly channel: HttpChannel;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The request's fields but its text. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** Longest wait for the head of an answer, and for more of its audio, in milliseconds. */
+const ANSWER_MS = 4000;
+const NEXT_MS = 2500;
+
+export class OpenAISpeechSession implements TextToSpeechSession {
+  readonly #context: TextToSpeechContext;
+  readonly #target: OpenAISpeechTarget;
+  readonly #clock: Clock;
+  readonly #closing = new AbortController();
+
+  constructor(context: TextToSpeechContext, target: OpenAISpeechTarget) {
+    this.#context = context;
+    this.#target = target;
+    this.#clock = context.clock ?? systemClock;
+  }
+
+  /** Tries again only as long as nothing was heard: nobody knows how far a broken answer had come in the text. */
+  async *synthesize(text: string, signal: AbortSignal): AsyncGenerator<Int16Array> {
+    if (text.trim() === '') return;
+    const stop = AbortSignal.any([signal, this.#closing.signal]);
+    const plan = new RetryPlan({ clock: this.#clock });
+    let heard = false;
+    while (!stop.aborted) {
+      try {
+        for await (const pcm of this.#speak(text, stop)) {
+          if (stop.aborted) return;
+          heard = true;
+          yield pcm;
+        }
+        return;
+      } catch (error) {
+        if (stop.aborted) return;
+        const failure =
+          error instanceof WireError ? error.failure : fatalFailure('could not be asked', error);
+        const pauseMs = heard ? null : plan.next(failure);
+        if (pauseMs === null) throw toProviderError(this.#target.vendor, failure);
+        await this.#pause(pauseMs, stop);
+      }
+    }
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  async *#speak(text: string, signal: AbortSignal): AsyncGenerator<Int16Array> {
+    const { channel, url, headers, fields } = this.#target;
+    const answer = await channel.request({
+      method: 'POST',
+      url,
+      headers: { ...headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...fields, input: text }),
+      signal,
+      clock: this.#clock,
+      answerTimeoutMs: ANSWER_MS,
+    });
+    await refuseWrong(answer);
+    this.#context.events?.usage?.({ characters: [...text].length });
+    const audio = new OpenAISpeechAudio();
+    let samples = 0;
+    for await (const bytes of this.#chunks(answer)) {
+      const pcm = audio.push(bytes);
+      samples += pcm.length;
+      if (pcm.length > 0) yield pcm;
+    }
+    const rest = audio.end();
+    if (samples + rest.length === 0) throw new WireError(transientFailure('gave no audio'));
+    if (rest.length > 0) yield rest;
+  }
+
+  /** The body, given up when it does not go on. */
+  async *#chunks(answer: HttpAnswer): AsyncGenerator<Uint8Array> {
+    const chunks = answer.chunks[Symbol.asyncIterator]();
+    let over = false;
+    try {
+      while (!over) {
+        const timer = this.#clock.after(NEXT_MS, () =>
+          answer.discard(new WireError(transientFailure('did not go on in time'))),
+        );
+        const { done, value } = await chunks.next().finally(() => timer.cancel());
+        over = done === true;
+        if (!over) yield value;
+      }
+    } finally {
+      if (!over) answer.discard();
+    }
+  }
+
+  #pause(delayMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        timer.cancel();
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      const timer = this.#clock.after(delayMs, done);
+      signal.addEventListener('abort', done, { once: true });
+    });
+  }
+}
+
+/** @throws WireError for a refusal, and for an answer that is no audio of ours, like an error under a good status. */
+async function refuseWrong(answer: HttpAnswer): Promise<void> {
+  const type = answer.header('content-type') ?? '';
+  const isGood = answer.status >= 200 && answer.status < 300;
+  if (isGood && !/json|text|mpeg|mp3|ogg|opus|aac|flac/.test(type)) return;
+  if (isGood) {
+    answer.discard();
+    throw new WireError(fatalFailure('did not answer with PCM'));
+  }
+  const error = toObject(parseObject(await readText(answer, MAX_ERROR_BYTES))?.error);
+  const code = toText(error?.code) || toText(error?.type);
+  const failure = refusalFailure({ status: answer.status, retryAfter: answer.header('retry-after'), code });
+  const isSpent = /quota|billing/.test(code);
+  throw new WireError(isSpent ? { ...failure, kind: 'fatal' } : failure);
+}

@@ -1,0 +1,178 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ConfigError } from '../../../src/base/errors.js';
+import { silentLogger } from '../../../src/base/log.js';
+import { OpenAISpeech, type OpenAISpeechOptions } from '../../../src/providers/tts/index.js';
+import {
+  emulateOpenAISpeech,
+  type EmulateOpenAISpeechOptions,
+  type OpenAISpeechEmulator,
+} from '../../../src/testing/index.js';
+import { FakeClock } from '../../support/fake-clock.js';
+
+let emulator: OpenAISpeechEmulator;
+const close: (() => unknown)[] = [];
+
+beforeEach(() => {
+  for (const name of ['OPENAI_API_KEY', 'OPENAI_BASE_URL']) vi.stubEnv(name, '');
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  for (const task of close.splice(0).reverse()) await task();
+});
+
+const VOICE = { model: 'kokoro', voice: 'bella' };
+const soon = <T>(check: () => T) => vi.waitFor(check, { interval: 2, timeout: 5000 });
+
+async function start(options: EmulateOpenAISpeechOptions = {}, provider: Partial<OpenAISpeechOptions> = {}) {
+  const clock = new FakeClock();
+  emulator = await emulateOpenAISpeech({ clock, ...options });
+  close.push(() => emulator.close());
+  const voice = new OpenAISpeech({
+    ...VOICE,
+    apiKey: 'test-key',
+    baseUrl: `${emulator.url}/v1`,
+    ...provider,
+  });
+  let characters = 0;
+  const usage = (told: { characters: number }) => {
+    characters += told.characters;
+  };
+  const session = voice.open({ logger: silentLogger, language: 'en', clock, events: { usage } });
+  close.push(() => session.close());
+  const say = (text: string, signal = new AbortController().signal) => {
+    const reading = { samples: [] as number[], over: false, error: undefined as unknown };
+    void (async () => {
+      try {
+        for await (const chunk of session.synthesize(text, signal)) reading.samples.push(...chunk);
+      } catch (error) {
+        reading.error = error;
+      }
+      reading.over = true;
+    })();
+    return reading;
+  };
+  const spoken = async (reading: ReturnType<typeof say>, stepMs = 20) => {
+    await soon(() => {
+      clock.advance(stepMs);
+      expect(reading.over).toBe(true);
+    });
+    return reading;
+  };
+  return { clock, session, say, spoken, characters: () => characters };
+}
+
+describe('new OpenAISpeech()', () => {
+  it.each<[object, RegExp]>([
+    [{ voice: 'x' }, /needs model/],
+    [{ model: 'x' }, /needs voice/],
+    [{ ...VOICE, speed: 9 }, /speed/],
+    [{ ...VOICE, voise: 'x' }, /Did you mean voice/],
+  ])('refuses %j', (options, sentence) => {
+    const make = () => new OpenAISpeech(options as OpenAISpeechOptions);
+    expect(make).toThrow(ConfigError);
+    expect(make).toThrow(sentence);
+  });
+
+  it('demands a key at the vendor’s own address only', () => {
+    expect(() => new OpenAISpeech(VOICE).assertConfigured()).toThrow(/OPENAI_API_KEY/);
+    const own = new OpenAISpeech({ ...VOICE, baseUrl: 'http://127.0.0.1:8880/v1', service: 'kokoro' });
+    expect(() => own.assertConfigured()).not.toThrow();
+    expect(own.name).toBe('kokoro/kokoro');
+  });
+});
+
+describe('OpenAISpeech', () => {
+  it('asks for PCM, and gives it at 16 kHz to the last sample', async () => {
+    const { say, spoken, characters } = await start({}, { speed: 1.2, instructions: 'Softly.' });
+    const { samples, error } = await spoken(say('Grüße 👋'));
+    expect(error).toBeUndefined();
+    expect(emulator.exchanges[0]?.body).toEqual({
+      ...VOICE,
+      input: 'Grüße 👋',
+      response_format: 'pcm',
+      speed: 1.2,
+      instructions: 'Softly.',
+    });
+    expect(samples).toHaveLength(7 * 60 * 16);
+    expect(Math.max(...samples)).toBeGreaterThan(4000);
+    expect(characters()).toBe(7);
+    expect(emulator.violations).toEqual([]);
+  });
+
+  it.each([1, 3, 47, 100_000])(
+    'hears the same in a WAV file, cut into pieces of %i bytes',
+    async (chunkBytes) => {
+      const plain = await start();
+      const { samples } = await plain.spoken(plain.say('Hi.'));
+      const wav = await start({ container: 'wav', chunkBytes });
+      expect((await wav.spoken(wav.say('Hi.'))).samples).toEqual(samples);
+    },
+  );
+
+  it('stops at once when it is aborted, closes the connection, and nothing comes later', async () => {
+    const { clock, say, spoken } = await start({ chunkEveryMs: 10 });
+    const abort = new AbortController();
+    const reading = say('A long sentence that goes on and on.', abort.signal);
+    await soon(() => {
+      clock.advance(10);
+      expect(reading.samples.length).toBeGreaterThan(0);
+    });
+    abort.abort();
+    const { length } = reading.samples;
+    await spoken(reading);
+    expect([reading.samples.length, reading.error]).toEqual([length, undefined]);
+    await soon(() => expect(emulator.exchanges[0]?.aborted).toBe(true));
+  });
+
+  it.each([429, 500, 503, 529])('tries again after %i', async (status) => {
+    const { say, spoken, characters } = await start();
+    emulator.refuseNext({ status });
+    const reading = await spoken(say('Hi.'));
+    expect([reading.error, reading.samples.length > 0, characters()]).toEqual([undefined, true, 3]);
+  });
+
+  it.each([400, 401, 404])('does not try again after %i', async (status) => {
+    const { say, spoken } = await start();
+    emulator.refuseNext({ status, body: '{"error":{"code":"x_y","message":"test-key"}}' });
+    const { error } = await spoken(say('Hi.'));
+    expect(error).toMatchObject({ code: 'PROVIDER_FAILED', status, retryable: false });
+    expect(String(error)).not.toContain('test-key');
+    expect(emulator.requests).toHaveLength(1);
+  });
+
+  it.each([
+    [
+      'an error under a good status',
+      { headers: { 'content-type': 'application/json' }, body: '{"error":{}}' },
+    ],
+    ['another kind of audio', { headers: { 'content-type': 'audio/mpeg' }, body: 'ID3' }],
+    ['a WAV file of another kind', { body: `RIFF\0\0\0\0WAVEfmt \x10\0\0\0\x01\0\x02\0${'\0'.repeat(12)}` }],
+  ])('plays no %s', async (_, answer) => {
+    const { say, spoken } = await start();
+    emulator.refuseNext({ status: 200, ...answer });
+    const reading = await spoken(say('Hi.'));
+    expect([reading.samples, reading.error]).toEqual([[], expect.objectContaining({ retryable: false })]);
+  });
+
+  it('gives a server up that is silent for ever, and tries an empty answer again', async () => {
+    const { say, spoken } = await start();
+    emulator.refuseNext({ status: 200, headers: { 'content-type': 'audio/pcm' } });
+    expect((await spoken(say('Hi.'))).error).toBeUndefined();
+    const hanging = await start({ firstAudioMs: 60_000 });
+    const reading = await hanging.spoken(hanging.say('Hi.'));
+    expect(reading.error).toMatchObject({ retryable: true, message: 'The voice did not go on in time.' });
+    expect(hanging.clock.now()).toBeGreaterThanOrEqual(2500);
+  });
+
+  it('does not say a sentence again of which something was heard', async () => {
+    const { clock, say, spoken } = await start({ chunkEveryMs: 10 });
+    const reading = say('A long sentence that goes on and on.');
+    await soon(() => {
+      clock.advance(10);
+      expect(reading.samples.length).toBeGreaterThan(0);
+    });
+    emulator.cutRequests();
+    expect((await spoken(reading)).error).toMatchObject({ retryable: true });
+    expect(emulator.requests).toHaveLength(1);
+  });
+});

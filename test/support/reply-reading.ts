@@ -1,0 +1,72 @@
+import { expect, vi } from 'vitest';
+import type {
+  ChatMessage,
+  LanguageModel,
+  LanguageModelEvent,
+  ModelToolCall,
+  ToolDefinition,
+} from '../../src/providers/language-model.js';
+import type { FakeClock } from './fake-clock.js';
+
+export const HELLO: readonly ChatMessage[] = [
+  { role: 'system', content: 'Be brief.' },
+  { role: 'user', content: 'Hello' },
+];
+
+export const TOOL: ToolDefinition = {
+  name: 'find_slot',
+  description: 'Free appointments on a day',
+  parameters: { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] },
+};
+
+export interface Ask {
+  messages?: readonly ChatMessage[];
+  tools?: readonly ToolDefinition[];
+  signal?: AbortSignal;
+}
+
+/** A reply that is read in the background. */
+export interface ReplyReading {
+  readonly events: LanguageModelEvent[];
+  over: boolean;
+  error: unknown;
+}
+
+export function readReply(model: LanguageModel, ask: Ask = {}): ReplyReading {
+  const { messages = HELLO, tools, signal = new AbortController().signal } = ask;
+  const reading: ReplyReading = { events: [], over: false, error: undefined };
+  void (async () => {
+    try {
+      for await (const event of model.respond({ callId: 'c', messages, signal, tools }))
+        reading.events.push(event);
+    } catch (error) {
+      reading.error = error;
+    }
+    reading.over = true;
+  })();
+  return reading;
+}
+
+export const soon = <T>(check: () => T) => vi.waitFor(check, { interval: 2, timeout: 5000 });
+
+/** Waits for the end, the clock going on meanwhile when there is one. */
+export async function finished(
+  reading: ReplyReading,
+  { clock, stepMs = 20 }: { clock?: FakeClock; stepMs?: number } = {},
+): Promise<ReplyReading> {
+  await soon(() => {
+    clock?.advance(stepMs);
+    expect(reading.over).toBe(true);
+  });
+  return reading;
+}
+
+export const textOf = ({ events }: ReplyReading) =>
+  events.map((event) => (event.type === 'text' ? event.delta : '')).join('');
+
+export const callsOf = ({ events }: ReplyReading): ModelToolCall[] =>
+  events.flatMap((event) => {
+    if (event.type !== 'tool-call') return [];
+    const { type: _, ...call } = event;
+    return [call];
+  });
