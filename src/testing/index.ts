@@ -83,6 +83,12 @@ export {
   type EmulateDeepgramOptions,
 } from './emulators/deepgram.js';
 export {
+  type AuraConnection,
+  type AuraEmulator,
+  emulateDeepgramAura,
+  type EmulateDeepgramAuraOptions,
+} from './emulators/deepgram-aura.js';
+export {
   type ElevenLabsConnection,
   type ElevenLabsEmulator,
   emulateElevenLabs,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { FREE } from '../../src/contract/price.js';
 import { ChatCompletions, ScriptedLanguageModel } from '../../src/providers/llm/index.js';
 import { DeepgramSpeechToText, SimulatedSpeechToText } from '../../src/providers/stt/index.js';
-import { ElevenLabsTextToSpeech, FliteTextToSpeech } from '../../src/providers/tts/index.js';
+import { DeepgramAura, ElevenLabsTextToSpeech, FliteTextToSpeech } from '../../src/providers/tts/index.js';
 
 describe('a provider states what its model costs', () => {
   it.each([
@@ -10,6 +10,7 @@ describe('a provider states what its model costs', () => {
     ['Groq', new ChatCompletions({ service: 'groq' }), { outputPerMillionTokens: 0.3 }],
     ['nova-3', new DeepgramSpeechToText(), { perAudioMinute: 0.0048 }],
     ['nova-3, multi', new DeepgramSpeechToText({ language: 'multi' }), { perAudioMinute: 0.0058 }],
+    ['Aura', new DeepgramAura({ model: 'aura-2-andromeda-en' }), { perThousandCharacters: 0.03 }],
     ['Flash', new ElevenLabsTextToSpeech(), { perThousandCharacters: 0.05 }],
   ])('%s', (_, { price }, expected) => {
     expect(price).toMatchObject(expected);
@@ -35,6 +36,7 @@ describe('a provider states what its model costs', () => {
       new ChatCompletions({ service: 'compatible', model: 'x', baseUrl: 'http://localhost' }),
     ],
     ['another voice', new ElevenLabsTextToSpeech({ model: 'eleven_v9' })],
+    ['another family of voices', new DeepgramAura({ model: 'aura-asteria-en' })],
     ['another recogniser', new DeepgramSpeechToText({ model: '__proto__' })],
   ])('and nothing of %s', (_, { price }) => {
     expect(price).toBeUndefined();

@@ -1,4 +1,5 @@
 // Entry point offhook/tts.
+export { DeepgramAura, type DeepgramAuraOptions } from './deepgram-aura.js';
 export {
   ElevenLabsTextToSpeech,
   type ElevenLabsTextToSpeechOptions,

@@ -1,8 +1,16 @@
 import { describe, it } from 'vitest';
-import { ElevenLabsTextToSpeech, FliteTextToSpeech } from '../../../src/providers/tts/index.js';
-import { emulateElevenLabs, testTextToSpeech } from '../../../src/testing/index.js';
+import { DeepgramAura, ElevenLabsTextToSpeech, FliteTextToSpeech } from '../../../src/providers/tts/index.js';
+import { emulateDeepgramAura, emulateElevenLabs, testTextToSpeech } from '../../../src/testing/index.js';
 
 const suites = {
+  DeepgramAura: testTextToSpeech(async () => {
+    const emulator = await emulateDeepgramAura({ firstAudioMs: 5, chunkEveryMs: 1 });
+    return {
+      provider: new DeepgramAura({ apiKey: 'test-key', baseUrl: emulator.url }),
+      breakConnections: () => emulator.disconnectAll(),
+      close: () => emulator.close(),
+    };
+  }),
   ElevenLabsTextToSpeech: testTextToSpeech(async () => {
     const emulator = await emulateElevenLabs({ firstAudioMs: 5, chunkEveryMs: 1 });
     return {
