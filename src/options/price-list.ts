@@ -7,6 +7,7 @@ import { CHAT_PRICES } from '../providers/llm/chat-prices.js';
 import { CHAT_SERVICES } from '../providers/llm/chat-services.js';
 import { OPENAI_REALTIME_PRICES } from '../providers/realtime/openai-prices.js';
 import { DEEPGRAM_PRICES } from '../providers/stt/deepgram-prices.js';
+import { CARTESIA_PRICES } from '../providers/tts/cartesia-prices.js';
 import { AURA_PRICES } from '../providers/tts/deepgram-aura-prices.js';
 import { ELEVENLABS_PRICES } from '../providers/tts/elevenlabs-prices.js';
 
@@ -16,6 +17,7 @@ export const MODEL_PRICES: Readonly<Record<string, ModelPrices>> = {
   openai: { ...CHAT_PRICES.openai, ...OPENAI_REALTIME_PRICES },
   deepgram: { ...DEEPGRAM_PRICES, ...AURA_PRICES },
   elevenlabs: ELEVENLABS_PRICES,
+  cartesia: CARTESIA_PRICES,
 };
 
 export const CARRIER_PRICES: Readonly<Record<CarrierId, CallPrices>> = {

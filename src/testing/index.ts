@@ -70,6 +70,12 @@ export { type HeardWord, readTones, ToneReader } from './tone-reader.js';
 export { openToneVoice, speakInTones, type ToneOptions, toSound } from './tone-voice.js';
 export { downmix, readWav, writeWav, type WavAudio } from './wav.js';
 export {
+  type CartesiaConnection,
+  type CartesiaEmulator,
+  emulateCartesia,
+  type EmulateCartesiaOptions,
+} from './emulators/cartesia.js';
+export {
   type ChatCompletionsEmulator,
   type ChatExchange,
   emulateChatCompletions,

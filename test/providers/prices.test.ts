@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { FREE } from '../../src/contract/price.js';
 import { ChatCompletions, ScriptedLanguageModel } from '../../src/providers/llm/index.js';
 import { DeepgramSpeechToText, SimulatedSpeechToText } from '../../src/providers/stt/index.js';
-import { DeepgramAura, ElevenLabsTextToSpeech, FliteTextToSpeech } from '../../src/providers/tts/index.js';
+import {
+  CartesiaTextToSpeech,
+  DeepgramAura,
+  ElevenLabsTextToSpeech,
+  FliteTextToSpeech,
+} from '../../src/providers/tts/index.js';
 
 describe('a provider states what its model costs', () => {
   it.each([
@@ -11,6 +16,7 @@ describe('a provider states what its model costs', () => {
     ['nova-3', new DeepgramSpeechToText(), { perAudioMinute: 0.0048 }],
     ['nova-3, multi', new DeepgramSpeechToText({ language: 'multi' }), { perAudioMinute: 0.0058 }],
     ['Aura', new DeepgramAura({ model: 'aura-2-andromeda-en' }), { perThousandCharacters: 0.03 }],
+    ['Sonic', new CartesiaTextToSpeech(), { perThousandCharacters: 0.05 }],
     ['Flash', new ElevenLabsTextToSpeech(), { perThousandCharacters: 0.05 }],
   ])('%s', (_, { price }, expected) => {
     expect(price).toMatchObject(expected);

@@ -1,8 +1,26 @@
 import { describe, it } from 'vitest';
-import { DeepgramAura, ElevenLabsTextToSpeech, FliteTextToSpeech } from '../../../src/providers/tts/index.js';
-import { emulateDeepgramAura, emulateElevenLabs, testTextToSpeech } from '../../../src/testing/index.js';
+import {
+  CartesiaTextToSpeech,
+  DeepgramAura,
+  ElevenLabsTextToSpeech,
+  FliteTextToSpeech,
+} from '../../../src/providers/tts/index.js';
+import {
+  emulateCartesia,
+  emulateDeepgramAura,
+  emulateElevenLabs,
+  testTextToSpeech,
+} from '../../../src/testing/index.js';
 
 const suites = {
+  CartesiaTextToSpeech: testTextToSpeech(async () => {
+    const emulator = await emulateCartesia({ firstAudioMs: 5, chunkEveryMs: 1 });
+    return {
+      provider: new CartesiaTextToSpeech({ apiKey: 'test-key', baseUrl: emulator.url }),
+      breakConnections: () => emulator.disconnectAll(),
+      close: () => emulator.close(),
+    };
+  }),
   DeepgramAura: testTextToSpeech(async () => {
     const emulator = await emulateDeepgramAura({ firstAudioMs: 5, chunkEveryMs: 1 });
     return {
