@@ -6,6 +6,7 @@ import type { CallPrices, ModelPrices } from '../contract/price.js';
 import { CHAT_PRICES } from '../providers/llm/chat-prices.js';
 import { CHAT_SERVICES } from '../providers/llm/chat-services.js';
 import { OPENAI_REALTIME_PRICES } from '../providers/realtime/openai-prices.js';
+import { ASSEMBLYAI_PRICES } from '../providers/stt/assemblyai-prices.js';
 import { DEEPGRAM_PRICES } from '../providers/stt/deepgram-prices.js';
 import { CARTESIA_PRICES } from '../providers/tts/cartesia-prices.js';
 import { AURA_PRICES } from '../providers/tts/deepgram-aura-prices.js';
@@ -18,6 +19,7 @@ export const MODEL_PRICES: Readonly<Record<string, ModelPrices>> = {
   deepgram: { ...DEEPGRAM_PRICES, ...AURA_PRICES },
   elevenlabs: ELEVENLABS_PRICES,
   cartesia: CARTESIA_PRICES,
+  assemblyai: ASSEMBLYAI_PRICES,
 };
 
 export const CARRIER_PRICES: Readonly<Record<CarrierId, CallPrices>> = {

@@ -70,6 +70,12 @@ export { type HeardWord, readTones, ToneReader } from './tone-reader.js';
 export { openToneVoice, speakInTones, type ToneOptions, toSound } from './tone-voice.js';
 export { downmix, readWav, writeWav, type WavAudio } from './wav.js';
 export {
+  type AssemblyAIConnection,
+  type AssemblyAIEmulator,
+  emulateAssemblyAI,
+  type EmulateAssemblyAIOptions,
+} from './emulators/assemblyai.js';
+export {
   type CartesiaConnection,
   type CartesiaEmulator,
   emulateCartesia,

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { FREE } from '../../src/contract/price.js';
 import { ChatCompletions, ScriptedLanguageModel } from '../../src/providers/llm/index.js';
-import { DeepgramSpeechToText, SimulatedSpeechToText } from '../../src/providers/stt/index.js';
+import {
+  AssemblyAISpeechToText,
+  DeepgramSpeechToText,
+  SimulatedSpeechToText,
+} from '../../src/providers/stt/index.js';
 import {
   CartesiaTextToSpeech,
   DeepgramAura,
@@ -15,6 +19,7 @@ describe('a provider states what its model costs', () => {
     ['Groq', new ChatCompletions({ service: 'groq' }), { outputPerMillionTokens: 0.3 }],
     ['nova-3', new DeepgramSpeechToText(), { perAudioMinute: 0.0048 }],
     ['nova-3, multi', new DeepgramSpeechToText({ language: 'multi' }), { perAudioMinute: 0.0058 }],
+    ['Universal', new AssemblyAISpeechToText(), { perAudioMinute: 0.0075 }],
     ['Aura', new DeepgramAura({ model: 'aura-2-andromeda-en' }), { perThousandCharacters: 0.03 }],
     ['Sonic', new CartesiaTextToSpeech(), { perThousandCharacters: 0.05 }],
     ['Flash', new ElevenLabsTextToSpeech(), { perThousandCharacters: 0.05 }],
