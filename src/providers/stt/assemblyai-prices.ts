@@ -1,7 +1,7 @@
 // What AssemblyAI charges: for the time that a session is open, by the hour.
 import type { ModelPrices } from '../../contract/price.js';
 
-const READ = { asOf: '2026-10', source: 'a third party' };
+const READ = { asOf: '2026-10', source: "the vendor's price page, read by a third party" };
 
 export const ASSEMBLYAI_PRICES: ModelPrices = {
   'universal-3-6-pro': { perAudioMinute: 0.0075, ...READ },
