@@ -33,7 +33,7 @@ export default defineConfig({
     // Keys of whoever runs the tests must not make an agent call a vendor.
     env: {
       ...Object.fromEntries(
-        ['DEEPGRAM', 'OPENAI', 'GROQ', 'ELEVENLABS'].flatMap((vendor) =>
+        ['DEEPGRAM', 'OPENAI', 'GROQ', 'ELEVENLABS', 'CARTESIA', 'ASSEMBLYAI'].flatMap((vendor) =>
           [`${vendor}_API_KEY`, `${vendor}_BASE_URL`].map((name) => [name, '']),
         ),
       ),

@@ -7,7 +7,10 @@ import { ANTHROPIC_PRICES } from '../providers/llm/anthropic-prices.js';
 import { CHAT_PRICES } from '../providers/llm/chat-prices.js';
 import { CHAT_SERVICES } from '../providers/llm/chat-services.js';
 import { OPENAI_REALTIME_PRICES } from '../providers/realtime/openai-prices.js';
+import { ASSEMBLYAI_PRICES } from '../providers/stt/assemblyai-prices.js';
 import { DEEPGRAM_PRICES } from '../providers/stt/deepgram-prices.js';
+import { CARTESIA_PRICES } from '../providers/tts/cartesia-prices.js';
+import { AURA_PRICES } from '../providers/tts/deepgram-aura-prices.js';
 import { ELEVENLABS_PRICES } from '../providers/tts/elevenlabs-prices.js';
 
 /** By vendor and model. */
@@ -15,8 +18,10 @@ export const MODEL_PRICES: Readonly<Record<string, ModelPrices>> = {
   ...CHAT_PRICES,
   openai: { ...CHAT_PRICES.openai, ...OPENAI_REALTIME_PRICES },
   anthropic: ANTHROPIC_PRICES,
-  deepgram: DEEPGRAM_PRICES,
+  deepgram: { ...DEEPGRAM_PRICES, ...AURA_PRICES },
   elevenlabs: ELEVENLABS_PRICES,
+  cartesia: CARTESIA_PRICES,
+  assemblyai: ASSEMBLYAI_PRICES,
 };
 
 export const CARRIER_PRICES: Readonly<Record<CarrierId, CallPrices>> = {

@@ -79,6 +79,18 @@ export type { EmulatedAnthropicReply } from './emulators/anthropic-reply-encodin
 export type { AnthropicBlock, AnthropicRequestBody } from './emulators/anthropic-request-checks.js';
 export type { ReplyPace } from './emulators/reply-stream.js';
 export {
+  type AssemblyAIConnection,
+  type AssemblyAIEmulator,
+  emulateAssemblyAI,
+  type EmulateAssemblyAIOptions,
+} from './emulators/assemblyai.js';
+export {
+  type CartesiaConnection,
+  type CartesiaEmulator,
+  emulateCartesia,
+  type EmulateCartesiaOptions,
+} from './emulators/cartesia.js';
+export {
   type ChatCompletionsEmulator,
   type ChatExchange,
   emulateChatCompletions,
@@ -91,6 +103,12 @@ export {
   emulateDeepgram,
   type EmulateDeepgramOptions,
 } from './emulators/deepgram.js';
+export {
+  type AuraConnection,
+  type AuraEmulator,
+  emulateDeepgramAura,
+  type EmulateDeepgramAuraOptions,
+} from './emulators/deepgram-aura.js';
 export {
   type ElevenLabsConnection,
   type ElevenLabsEmulator,

@@ -39,6 +39,10 @@ export class FakeVendorSocket implements VendorSocket {
   says(message: object | string): void {
     this.options.events.text(typeof message === 'string' ? message : JSON.stringify(message));
   }
+  /** A binary frame. */
+  sends(bytes: Uint8Array): void {
+    this.options.events.binary?.(bytes);
+  }
   ends(failure: Partial<WireFailure> = {}): void {
     this.options.events.ended({
       kind: 'transient',

@@ -1,8 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { FREE } from '../../src/contract/price.js';
 import { AnthropicMessages, ChatCompletions, ScriptedLanguageModel } from '../../src/providers/llm/index.js';
-import { DeepgramSpeechToText, SimulatedSpeechToText } from '../../src/providers/stt/index.js';
-import { ElevenLabsTextToSpeech, FliteTextToSpeech } from '../../src/providers/tts/index.js';
+import {
+  AssemblyAISpeechToText,
+  DeepgramSpeechToText,
+  SimulatedSpeechToText,
+} from '../../src/providers/stt/index.js';
+import {
+  CartesiaTextToSpeech,
+  DeepgramAura,
+  ElevenLabsTextToSpeech,
+  FliteTextToSpeech,
+} from '../../src/providers/tts/index.js';
 
 describe('a provider states what its model costs', () => {
   it.each([
@@ -11,6 +20,9 @@ describe('a provider states what its model costs', () => {
     ['Haiku', new AnthropicMessages(), { inputPerMillionTokens: 0.1, outputPerMillionTokens: 0.5 }],
     ['nova-3', new DeepgramSpeechToText(), { perAudioMinute: 0.0048 }],
     ['nova-3, multi', new DeepgramSpeechToText({ language: 'multi' }), { perAudioMinute: 0.0058 }],
+    ['Universal', new AssemblyAISpeechToText(), { perAudioMinute: 0.0075 }],
+    ['Aura', new DeepgramAura({ model: 'aura-2-andromeda-en' }), { perThousandCharacters: 0.03 }],
+    ['Sonic', new CartesiaTextToSpeech(), { perThousandCharacters: 0.05 }],
     ['Flash', new ElevenLabsTextToSpeech(), { perThousandCharacters: 0.05 }],
   ])('%s', (_, { price }, expected) => {
     expect(price).toMatchObject(expected);
@@ -37,6 +49,7 @@ describe('a provider states what its model costs', () => {
     ],
     ['another model of Anthropic', new AnthropicMessages({ model: 'claude-x' })],
     ['another voice', new ElevenLabsTextToSpeech({ model: 'eleven_v9' })],
+    ['another family of voices', new DeepgramAura({ model: 'aura-asteria-en' })],
     ['another recogniser', new DeepgramSpeechToText({ model: '__proto__' })],
   ])('and nothing of %s', (_, { price }) => {
     expect(price).toBeUndefined();

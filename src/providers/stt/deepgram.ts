@@ -5,14 +5,8 @@ import { listPrice } from '../../base/list-price.js';
 import { checkBoolean, checkNames, checkNumber, checkText, requireObject } from '../../base/option-checks.js';
 import type { ModelPrice } from '../../contract/price.js';
 import type { SpeechToText, SpeechToTextContext, SpeechToTextSession } from '../speech-to-text.js';
-import {
-  type AccessNames,
-  endpoint,
-  type QueryValue,
-  requireKey,
-  resolveBaseUrl,
-  resolveKey,
-} from '../wire/access.js';
+import { endpoint, type QueryValue, requireKey, resolveBaseUrl, resolveKey } from '../wire/access.js';
+import { DEEPGRAM_ACCESS, toDeepgramAuthorization } from '../wire/deepgram-access.js';
 import { DEEPGRAM_PRICES } from './deepgram-prices.js';
 import { DeepgramSession } from './deepgram-session.js';
 
@@ -51,13 +45,6 @@ const NAMES: Readonly<Record<keyof DeepgramSpeechToTextOptions, true>> = {
   parameters: true,
 };
 
-const ACCESS: AccessNames = {
-  vendor: 'Deepgram',
-  keyVariables: ['DEEPGRAM_API_KEY'],
-  baseUrlVariable: 'DEEPGRAM_BASE_URL',
-  defaultBaseUrl: 'https://api.deepgram.com',
-};
-
 const DEFAULT_MODEL = 'nova-3';
 
 /** Parameters that follow from the house's audio or from an option of their own. */
@@ -94,8 +81,8 @@ export class DeepgramSpeechToText implements SpeechToText {
         `${WHERE} speaks the v1 protocol, which the model ${model} does not: take nova-3.`,
       );
     this.ownsTurnTaking = checkBoolean('ownsTurnTaking', options.ownsTurnTaking, false);
-    this.#key = resolveKey(options.apiKey, ACCESS);
-    this.#base = resolveBaseUrl(options.baseUrl, ACCESS);
+    this.#key = resolveKey(options.apiKey, DEEPGRAM_ACCESS);
+    this.#base = resolveBaseUrl(options.baseUrl, DEEPGRAM_ACCESS);
     this.#language = checkText('language', options.language);
     const endpointing = { min: 10, max: 5000, whole: true, fallback: this.ownsTurnTaking ? 300 : 25 };
     const utteranceEnd = { min: 1000, max: 5000, whole: true, fallback: 1000 };
@@ -120,21 +107,20 @@ export class DeepgramSpeechToText implements SpeechToText {
   }
 
   assertConfigured(): void {
-    requireKey(this.#key, ACCESS);
+    requireKey(this.#key, DEEPGRAM_ACCESS);
   }
 
   open(context: SpeechToTextContext): SpeechToTextSession {
-    const key = requireKey(this.#key, ACCESS);
+    const key = requireKey(this.#key, DEEPGRAM_ACCESS);
     const language = this.#language ?? context.language ?? 'en';
     const url = endpoint(this.#base, '/v1/listen', { kind: 'ws', query: { ...this.#query, language } });
-    const target = { url, headers: { authorization: toAuthorization(key) }, reasonHeader: 'dg-error' };
+    const target = {
+      url,
+      headers: { authorization: toDeepgramAuthorization(key) },
+      reasonHeader: 'dg-error',
+    };
     return new DeepgramSession(context, { target, ownsTurnTaking: this.ownsTurnTaking });
   }
-}
-
-/** Access tokens are JSON web tokens and go by another word than keys. */
-function toAuthorization(key: string): string {
-  return /^eyJ[\w-]*\.[\w-]+\.[\w-]+$/.test(key) ? `Bearer ${key}` : `Token ${key}`;
 }
 
 function checkTexts(name: string, value: unknown): readonly string[] | undefined {

@@ -1,3 +1,4 @@
 // Entry point offhook/stt.
+export { AssemblyAISpeechToText, type AssemblyAISpeechToTextOptions } from './assemblyai.js';
 export { DeepgramSpeechToText, type DeepgramSpeechToTextOptions } from './deepgram.js';
 export { SimulatedSpeechToText, type SimulatedSpeechToTextOptions } from './simulated.js';

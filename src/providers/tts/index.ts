@@ -1,4 +1,6 @@
 // Entry point offhook/tts.
+export { CartesiaTextToSpeech, type CartesiaTextToSpeechOptions } from './cartesia.js';
+export { DeepgramAura, type DeepgramAuraOptions } from './deepgram-aura.js';
 export {
   ElevenLabsTextToSpeech,
   type ElevenLabsTextToSpeechOptions,

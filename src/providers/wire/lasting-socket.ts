@@ -16,6 +16,8 @@ export interface LastingSocketEvents {
   /** There is a connection. `gapMs` is how long there was none after the one before; null for the first. */
   connected(gapMs: number | null): void;
   text(text: string): void;
+  /** A binary frame, where the vendor sends audio in such. @default taken as text */
+  binary?(bytes: Uint8Array): void;
   /** The connection is gone, and another one is being made. */
   lost(): void;
   /** There will be no connection. Nothing follows. */
@@ -92,7 +94,7 @@ export class LastingSocket {
   }
 
   #open(): void {
-    const { target, clock, readClose, pingMs, open = openVendorSocket } = this.#options;
+    const { target, clock, readClose, pingMs, events, open = openVendorSocket } = this.#options;
     this.#socket = open({
       target,
       clock,
@@ -102,8 +104,11 @@ export class LastingSocket {
       events: {
         opened: () => this.#opened(),
         text: (text) => {
-          if (!this.#over) this.#options.events.text(text);
+          if (!this.#over) events.text(text);
         },
+        ...(events.binary === undefined
+          ? {}
+          : { binary: (bytes: Uint8Array) => void (this.#over || events.binary?.(bytes)) }),
         ended: (failure) => this.#ended(failure),
       },
     });

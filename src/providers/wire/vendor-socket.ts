@@ -15,6 +15,8 @@ export interface SocketEvents {
   opened(): void;
   /** A text frame, or a binary one with JSON in it. */
   text(text: string): void;
+  /** A binary frame, where the vendor sends audio in such. @default taken as text */
+  binary?(bytes: Uint8Array): void;
   /** The socket is over, and not because it was closed from here. Nothing follows. */
   ended(failure: WireFailure): void;
 }
@@ -130,7 +132,7 @@ class WsVendorSocket implements VendorSocket {
       this.#watch();
       this.#tell(() => events.opened());
     });
-    socket.on('message', (data) => this.#receive(data));
+    socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
     socket.on('pong', () => {
       this.#unanswered = 0;
     });
@@ -142,10 +144,15 @@ class WsVendorSocket implements VendorSocket {
     socket.on('close', (code, reason) => this.#closed({ code, reason: reason.toString('utf8') }));
   }
 
-  #receive(data: RawData): void {
+  #receive(data: RawData, isBinary: boolean): void {
     if (this.#over) return;
     this.#unanswered = 0;
-    this.#tell(() => this.#options.events.text(toBuffer(data).toString('utf8')));
+    const { events } = this.#options;
+    const bytes = toBuffer(data);
+    this.#tell(() => {
+      if (isBinary && events.binary !== undefined) events.binary(bytes);
+      else events.text(bytes.toString('utf8'));
+    });
   }
 
   /** What goes wrong in a listener ends this socket: thrown from here, it would end the process and every call in it. */

@@ -16,7 +16,8 @@ export interface EmulatorRequest {
 export interface VendorPeer {
   readonly request: EmulatorRequest;
   readonly isOpen: boolean;
-  send(message: object | string): void;
+  /** An object is sent as JSON, bytes as a binary message. */
+  send(message: object | string | Buffer): void;
   close(code: number, reason: string): void;
 }
 
@@ -40,15 +41,16 @@ export class WsPeer implements VendorPeer {
     this.#socket = socket;
     this.request = wire.request;
     this.#troubles = wire.troubles;
-    this.#wire = new TroubledWire({ ...wire, write: (message) => this.#write(String(message)) });
+    this.#wire = new TroubledWire({ ...wire, write: (message) => this.#write(message) });
   }
 
   get isOpen(): boolean {
     return this.#ws.readyState === this.#ws.OPEN;
   }
 
-  send(message: object | string): void {
-    this.#wire.send(typeof message === 'string' ? message : JSON.stringify(message));
+  send(message: object | string | Buffer): void {
+    const isWhole = typeof message === 'string' || Buffer.isBuffer(message);
+    this.#wire.send(isWhole ? message : JSON.stringify(message));
   }
 
   close(code: number, reason: string): void {
@@ -62,17 +64,18 @@ export class WsPeer implements VendorPeer {
     this.#socket.pause();
   }
 
-  #write(text: string): void {
+  #write(message: string | Buffer): void {
     if (!this.isOpen || this.frozen) return;
     if (this.#troubles().split !== true) {
-      this.#ws.send(text);
+      this.#ws.send(message);
       return;
     }
-    const bytes = Buffer.from(text);
+    const binary = Buffer.isBuffer(message);
+    const bytes = binary ? message : Buffer.from(message);
     const pieces = Math.min(bytes.length, 4);
     for (let index = 0; index < pieces; index += 1) {
       const [from, to] = [index, index + 1].map((part) => Math.floor((bytes.length * part) / pieces));
-      this.#ws.send(bytes.subarray(from, to), { binary: false, fin: index === pieces - 1 });
+      this.#ws.send(bytes.subarray(from, to), { binary, fin: index === pieces - 1 });
     }
   }
 }

@@ -38,6 +38,24 @@ async function startVendor(onConnect: (ws: WebSocket) => void = () => {}) {
   return { url: `ws://127.0.0.1:${(server.address() as AddressInfo).port}`, peers, got };
 }
 
+/** Opens a socket that is told of binary frames apart. */
+async function hearBinary(url: string): Promise<string[]> {
+  const told: string[] = [];
+  const socket = openVendorSocket({
+    target: { url: new URL(url), headers: {} },
+    clock: new FakeClock(),
+    events: {
+      opened: () => void told.push('opened'),
+      text: (text) => void told.push(`text ${text}`),
+      binary: (bytes) => void told.push(`binary ${[...bytes].join()}`),
+      ended: () => void told.push('ended'),
+    },
+  });
+  closing.push(() => socket.close());
+  await soon(() => expect(told).toHaveLength(3));
+  return told;
+}
+
 function open(url: string, onText: (text: string) => void = () => {}, { pingMs }: { pingMs?: number } = {}) {
   const clock = new FakeClock();
   const told: string[] = [];
@@ -186,5 +204,13 @@ describe('openVendorSocket', () => {
     expect(told).toEqual(['opened']);
     clock.advance(1);
     expect(told).toEqual(['opened', 'ended: has gone silent']);
+  });
+
+  it('tells binary frames apart where somebody wants to know', async () => {
+    const vendor = await startVendor((ws) => {
+      ws.send(Buffer.from([1, 2]));
+      ws.send('[1]');
+    });
+    expect(await hearBinary(vendor.url)).toEqual(['opened', 'binary 1,2', 'text [1]']);
   });
 });

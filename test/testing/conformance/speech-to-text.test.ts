@@ -1,9 +1,30 @@
 import { describe, it } from 'vitest';
-import { DeepgramSpeechToText, SimulatedSpeechToText } from '../../../src/providers/stt/index.js';
-import { emulateDeepgram, type SpeechToTextSetup, testSpeechToText } from '../../../src/testing/index.js';
+import {
+  AssemblyAISpeechToText,
+  DeepgramSpeechToText,
+  SimulatedSpeechToText,
+} from '../../../src/providers/stt/index.js';
+import {
+  emulateAssemblyAI,
+  emulateDeepgram,
+  type SpeechToTextSetup,
+  testSpeechToText,
+} from '../../../src/testing/index.js';
 
 const recognisers: [string, (texts: readonly string[]) => SpeechToTextSetup | Promise<SpeechToTextSetup>][] =
   [
+    [
+      'AssemblyAISpeechToText',
+      async (utterances) => {
+        const emulator = await emulateAssemblyAI({ utterances });
+        return {
+          provider: new AssemblyAISpeechToText({ apiKey: 'test-key', baseUrl: emulator.url }),
+          countsOpenTime: true,
+          breakConnections: () => emulator.disconnectAll(),
+          close: () => emulator.close(),
+        };
+      },
+    ],
     [
       'DeepgramSpeechToText',
       async (utterances) => {

@@ -1,6 +1,14 @@
 import { describe, it } from 'vitest';
-import { ElevenLabsTextToSpeech, FliteTextToSpeech, OpenAISpeech } from '../../../src/providers/tts/index.js';
 import {
+  CartesiaTextToSpeech,
+  DeepgramAura,
+  ElevenLabsTextToSpeech,
+  FliteTextToSpeech,
+  OpenAISpeech,
+} from '../../../src/providers/tts/index.js';
+import {
+  emulateCartesia,
+  emulateDeepgramAura,
   emulateElevenLabs,
   type EmulateElevenLabsOptions,
   emulateOpenAISpeech,
@@ -18,6 +26,22 @@ const elevenLabs = (options: EmulateElevenLabsOptions) =>
   });
 
 const suites = {
+  CartesiaTextToSpeech: testTextToSpeech(async () => {
+    const emulator = await emulateCartesia({ firstAudioMs: 5, chunkEveryMs: 1 });
+    return {
+      provider: new CartesiaTextToSpeech({ apiKey: 'test-key', baseUrl: emulator.url }),
+      breakConnections: () => emulator.disconnectAll(),
+      close: () => emulator.close(),
+    };
+  }),
+  DeepgramAura: testTextToSpeech(async () => {
+    const emulator = await emulateDeepgramAura({ firstAudioMs: 5, chunkEveryMs: 1 });
+    return {
+      provider: new DeepgramAura({ apiKey: 'test-key', baseUrl: emulator.url }),
+      breakConnections: () => emulator.disconnectAll(),
+      close: () => emulator.close(),
+    };
+  }),
   ElevenLabsTextToSpeech: elevenLabs({}),
   'ElevenLabsTextToSpeech with a voice that halts': elevenLabs({ pauseMs: 300, chunkBytes: 3333 }),
   'ElevenLabsTextToSpeech without alignment': elevenLabs({ withoutAlignment: true }),

@@ -4,6 +4,8 @@ import { WebSocket } from 'ws';
 
 export interface RawSocket {
   readonly messages: Record<string, unknown>[];
+  /** Binary messages. */
+  readonly audio: Buffer[];
   /** `<code> <reason>` once it is closed, or the status and body of a refused handshake. */
   readonly end: () => string | undefined;
   send(message: string | Uint8Array): void;
@@ -13,9 +15,13 @@ export interface RawSocket {
 export async function openRaw(url: string, headers: Record<string, string>): Promise<RawSocket> {
   const socket = new WebSocket(url.replace('http', 'ws'), { headers });
   const messages: Record<string, unknown>[] = [];
+  const audio: Buffer[] = [];
   let end: string | undefined;
   let opened = false;
-  socket.on('message', (data) => messages.push(JSON.parse(String(data))));
+  socket.on('message', (data, isBinary) => {
+    if (isBinary) audio.push(data as Buffer);
+    else messages.push(JSON.parse(String(data)));
+  });
   socket.on('unexpected-response', (_, response) => {
     const reason = response.headers['dg-error'] ?? '';
     end = `${response.statusCode} ${String(reason)}`.trim();
@@ -33,6 +39,7 @@ export async function openRaw(url: string, headers: Record<string, string>): Pro
   });
   return {
     messages,
+    audio,
     end: () => end,
     send: (message) => socket.send(message),
     close: () => socket.terminate(),

@@ -1,0 +1,91 @@
+// One sentence on its way through a voice: collects its audio for whoever reads, and knows how much of the text was said.
+import { PCM_16K } from '../../audio/format.js';
+import { ChunkQueue } from './chunk-queue.js';
+import { transientFailure, type WireFailure } from './failure.js';
+import { SampleReader } from './pcm.js';
+
+/** When a word is said, in seconds of the sentence's audio. */
+export interface TimedWord {
+  readonly text: string;
+  readonly startS: number;
+  readonly endS: number;
+}
+
+/** `lost`: the connection went before the end. `refused`: the vendor did not say it, or not to its end. */
+export type SentenceOutcome = 'open' | 'spoken' | 'lost' | 'refused';
+
+/** Sound that goes on for longer after the last timed word has words whose times did not come. */
+const UNTIMED_S = 0.5;
+
+export class VoiceSentence {
+  /** Another one for every try. */
+  readonly id: string;
+  readonly text: string;
+  readonly audio = new ChunkQueue<Int16Array>();
+  /** As the vendor times them; empty where it does not. */
+  readonly words: TimedWord[] = [];
+  readonly #samples = new SampleReader();
+  #samplesRead = 0;
+  #outcome: SentenceOutcome = 'open';
+  #failure = transientFailure('lost a sentence again and again');
+
+  constructor(id: string, text: string) {
+    this.id = id;
+    this.text = text;
+  }
+
+  get outcome(): SentenceOutcome {
+    return this.#outcome;
+  }
+
+  /** Why it was not said to its end. */
+  get failure(): WireFailure {
+    return this.#failure;
+  }
+
+  /** True once there was sound. */
+  get audible(): boolean {
+    return this.#samplesRead > 0;
+  }
+
+  /** PCM of the house format, in pieces that may end in the middle of a sample. */
+  take(bytes: Uint8Array): void {
+    const pcm = this.#samples.read(bytes);
+    if (pcm.length === 0) return;
+    this.#samplesRead += pcm.length;
+    this.audio.push(pcm);
+  }
+
+  end(outcome: 'spoken' | 'lost'): void {
+    if (this.#outcome !== 'open') return;
+    this.#outcome = outcome;
+    this.audio.end();
+  }
+
+  refuse(failure: WireFailure): void {
+    if (this.#outcome !== 'open') return;
+    this.#outcome = 'refused';
+    this.#failure = failure;
+    this.audio.end();
+  }
+
+  /** What is left to say after a break; '' when nothing is, or when nobody knows what. */
+  get rest(): string {
+    if (!this.audible) return this.text;
+    const heardS = this.#samplesRead / PCM_16K.sampleRateHz;
+    let at = 0;
+    let endS = this.words[0]?.startS ?? 0;
+    for (const word of this.words) {
+      const { text, startS } = word;
+      const found = this.text.indexOf(text, at);
+      // Times of another spelling tell nothing.
+      if (found < 0) return '';
+      // A word that was begun is taken as said: better half a word too few than one twice.
+      if (startS >= heardS) break;
+      at = found + text.length;
+      endS = word.endS;
+    }
+    if (this.words.length === 0 || heardS > endS + UNTIMED_S) return '';
+    return (at === 0 ? this.text : this.text.slice(at).replace(/^\S+/, '')).trim();
+  }
+}
