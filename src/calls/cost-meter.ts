@@ -23,7 +23,7 @@ interface TurnCost {
 export interface LineCost {
   readonly nanos: number | null;
   readonly billedSeconds: number;
-  /** It is what the carrier itself says. */
+  /** All of it is what the carrier itself says. */
   readonly isFinal: boolean;
 }
 
