@@ -30,6 +30,7 @@ import type { CheckedClientOptions } from './client.js';
 import { checkDashboardFeed, type DashboardFeed } from './dashboard-feed.js';
 import { checkPricing, stageNames } from './pricing.js';
 import { checkDataDir } from './storage.js';
+import { checkToken } from './token.js';
 
 /** Options of `phone.serve(...)`. */
 export interface ServeOptions {
@@ -193,7 +194,7 @@ export function checkServeOptions(options: ServeOptions, client: CheckedClientOp
     onMessage: checkOnMessage(options.onMessage),
     callbacks,
     dashboard: checkBoolean('dashboard', options.dashboard, true),
-    dashboardToken: checkText('dashboardToken', options.dashboardToken),
+    dashboardToken: checkToken('dashboardToken', options.dashboardToken),
     dashboardFeed: checkDashboardFeed(options),
     manageWebhook: checkBoolean('manageWebhook', options.manageWebhook, true),
     maxStreamsPerIp: checkNumber('maxStreamsPerIp', options.maxStreamsPerIp, { ...many, fallback: 10 }),

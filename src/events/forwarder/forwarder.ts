@@ -225,11 +225,14 @@ export class Forwarder {
     if (!isLink) logger.error(describeError(error), 'calls are not forwarded to the dashboard');
     else if (error.kind === 'refused') {
       logger.warn(
-        { status: error.status },
+        { dashboard: link.address, status: error.status },
         'the dashboard refuses the calls: is dashboardIngestToken its token, and dashboardUrl that of a standalone dashboard?',
       );
     } else {
-      logger.warn(describeError(error.cause), 'the dashboard is not reached: its calls are kept until it is');
+      logger.warn(
+        { dashboard: link.address, ...describeError(error.cause) },
+        'the dashboard is not reached: its calls are kept until it is',
+      );
     }
   }
 }
