@@ -144,6 +144,7 @@ export interface Cost {
 
 /** Quantities that cost is computed from. */
 export interface Usage {
+  /** With three decimals. */
   sttSeconds: number;
   llmInputTokens: number;
   llmCachedTokens: number;

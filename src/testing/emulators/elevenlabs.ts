@@ -1,6 +1,7 @@
 // ElevenLabs' multi-context text-to-speech socket on loopback: answers as the vendor would, with a tone voice.
 import type { Timer } from '../../base/clock.js';
 import { speakInTones } from '../tone-voice.js';
+import { checkEmulatorOptions } from './emulator-options.js';
 import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
 import {
   type Emulator,
@@ -55,7 +56,18 @@ const KNOWN_FIELDS = new Set(
 const DEFAULT_INACTIVITY_S = 20;
 const SAMPLE_RATE_HZ = 16_000;
 
+const OPTION_NAMES: Readonly<Record<Exclude<keyof EmulateElevenLabsOptions, keyof EmulatorOptions>, true>> = {
+  msPerCharacter: true,
+  firstAudioMs: true,
+  chunkEveryMs: true,
+  chunkBytes: true,
+  emptyMessages: true,
+  withoutFinal: true,
+  withoutAlignment: true,
+};
+
 export async function emulateElevenLabs(options: EmulateElevenLabsOptions = {}): Promise<ElevenLabsEmulator> {
+  checkEmulatorOptions(options, OPTION_NAMES, 'emulateElevenLabs()');
   const connections: SpeechConnection[] = [];
   const server = new VendorServer(options, (owner) => ({
     refuse: (request) => refuse(request, owner.apiKey),
