@@ -11,9 +11,8 @@ describe('the options of an emulator', () => {
     ['emulateElevenLabs', emulateElevenLabs, 'chunkByte', 'chunkBytes'],
     ['emulateOpenAIRealtime', emulateOpenAIRealtime, 'apikey', 'apiKey'],
   ])('%s knows by name', async (name, emulate, wrong, right) => {
-    await expect(emulate({ [wrong]: [] } as never)).rejects.toThrow(
-      `${name}() has no option "${wrong}". Did you mean ${right}?`,
-    );
+    const isRefused = expect(emulate({ [wrong]: [] } as never)).rejects;
+    await isRefused.toThrow(new RegExp(`^${name}\\(\\) has no option "${wrong}"\\. .*\\b${right}\\b`));
   });
 
   it('say which key is taken, and one that is refused is a violation', async () => {
