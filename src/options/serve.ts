@@ -62,7 +62,7 @@ export interface ServeOptions {
   voicemailMessage?: string | undefined;
   /** Serve the page. Its API is there in any case. @default true */
   dashboard?: boolean | undefined;
-  /** Bearer token that protects page and API. @default open, with a warning */
+  /** Bearer token that protects page and API: printable ASCII without blanks. @default open, with a warning */
   dashboardToken?: string | undefined;
   /** Send the calls to a standalone dashboard elsewhere as well: its address, https unless it is on this machine. `false`: to none. Falls back to `OFFHOOK_DASHBOARD_URL`. @default the `offhook dashboard` of the same user on this machine, if one runs */
   dashboardUrl?: string | false | undefined;
