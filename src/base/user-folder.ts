@@ -1,10 +1,11 @@
 // The folder in which programs of one user find each other, closed to everybody else.
-import { lstat, mkdir } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import type { Stats } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { readEnv } from './env.js';
 import { ConfigError } from './errors.js';
+import { makeFolder } from './make-folder.js';
 
 /** `$XDG_RUNTIME_DIR/offhook`, else in the temporary folder under the user's id. Source: XDG Base Directory Specification 0.8. */
 export function userFolder(): string {
@@ -32,7 +33,7 @@ export async function isPrivateFolder(folder: string): Promise<boolean> {
 
 /** Makes the folder with mode 0700 where it is missing. @throws ConfigError when somebody else owns it, or could look into it. */
 export async function openPrivateFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder);
   if (await isPrivateFolder(folder)) return;
   throw new ConfigError('CONFIG_INVALID', `${folder} must be a folder that only you can open (mode 0700).`);
 }

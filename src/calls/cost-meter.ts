@@ -23,7 +23,7 @@ interface TurnCost {
 export interface LineCost {
   readonly nanos: number | null;
   readonly billedSeconds: number;
-  /** It is what the carrier itself says. */
+  /** All of it is what the carrier itself says. */
   readonly isFinal: boolean;
 }
 
@@ -115,7 +115,8 @@ export class CostMeter {
   /** Null while nothing has been measured. */
   usage(line: LineCost): Usage | null {
     if (!this.#hasUsage && line.billedSeconds === 0) return null;
-    return { ...this.#usage, telephonySeconds: line.billedSeconds };
+    const { sttSeconds } = this.#usage;
+    return { ...this.#usage, sttSeconds: toThousandths(sttSeconds), telephonySeconds: line.billedSeconds };
   }
 
   #turn(index: number): TurnCost {
@@ -134,6 +135,11 @@ export class CostMeter {
     this.#usage.llmCachedTokens += cachedInputTokens + cachedAudioInputTokens;
     this.#usage.llmOutputTokens += outputTokens + audioOutputTokens;
   }
+}
+
+/** Sums of fractions come with noise behind the digits that were measured. */
+function toThousandths(seconds: number): number {
+  return Math.round(seconds * 1000) / 1000;
 }
 
 function inDollars(micros: number | null): number | null {

@@ -5,6 +5,8 @@ import { roundMoney } from '../events/summarize.js';
 import type { CallEnvironment } from './call-environment.js';
 import { EndedCall } from './ended-call.js';
 import { FactStamp } from './fact-stamp.js';
+import { LineMeter } from './line-meter.js';
+import { toDollars, toMicros } from './money.js';
 import type { LateLedger } from './session-owner.js';
 
 /** Carriers know within this time after the end what a call costs. */
@@ -36,6 +38,8 @@ export function mayBeUp(record: CallRecord, environment: CallEnvironment): boole
 class RecalledLedger implements LateLedger {
   readonly #stamp: FactStamp;
   readonly #record: CallRecord;
+  /** What the stream cost beside the carrier's figure, in US dollars. */
+  readonly #streamUsd: number;
   #charge: number | undefined;
   #recording: Recording['status'] | undefined;
 
@@ -45,6 +49,7 @@ class RecalledLedger implements LateLedger {
     const { bus, clock } = environment;
     this.#stamp = new FactStamp(record.callId, { bus, clock, nodeId: record.nodeId }, last);
     this.#record = record;
+    this.#streamUsd = estimateStream(record, environment);
     this.#recording = record.recording?.status;
   }
 
@@ -63,7 +68,7 @@ class RecalledLedger implements LateLedger {
     if (!Number.isFinite(costUsd) || costUsd < 0 || this.#charge === costUsd) return;
     this.#charge = costUsd;
     const { cost, usage } = this.#record;
-    this.#stamp.publish({ type: 'cost.updated', cost: withCharge(cost, costUsd), usage });
+    this.#stamp.publish({ type: 'cost.updated', cost: withCharge(cost, costUsd, this.#streamUsd), usage });
   }
 
   note(code: string, message: string): void {
@@ -71,10 +76,17 @@ class RecalledLedger implements LateLedger {
   }
 }
 
-/** The same cost with the carrier's own figure. */
-function withCharge(cost: Cost, chargeUsd: number): Cost {
-  const telephony = roundMoney(chargeUsd);
+/** 0 where the carrier's own figure covers the stream, or nobody charges for it. */
+function estimateStream({ durationMs }: CallRecord, { carrier, pricing }: CallEnvironment): number {
+  if (carrier.supports.callCostCoversStream || durationMs === null) return 0;
+  const price = pricing.call(carrier, 'stream');
+  return price === undefined ? 0 : toDollars(toMicros(new LineMeter(price).nanos(durationMs)));
+}
+
+/** The same cost with the carrier's own figure, and the stream beside it. */
+function withCharge(cost: Cost, chargeUsd: number, streamUsd: number): Cost {
+  const telephony = roundMoney(chargeUsd + streamUsd);
   const { stt, llm, tts } = cost;
   const total = roundMoney(cost.total - (cost.telephony ?? 0) + telephony);
-  return { ...cost, telephony, total, estimated: [stt, llm, tts].includes(null) };
+  return { ...cost, telephony, total, estimated: [stt, llm, tts].includes(null) || streamUsd > 0 };
 }

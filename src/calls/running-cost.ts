@@ -7,7 +7,7 @@ import type { EngineRecipe, UsageFact } from '../engines/engine.js';
 import { unknownCost } from '../events/summarize.js';
 import { CostMeter, type LineCost } from './cost-meter.js';
 import { LineMeter } from './line-meter.js';
-import { toNanos } from './money.js';
+import { addNanos, toNanos } from './money.js';
 import type { Pricing } from './pricing.js';
 
 /** What is used between two turns is told after this time, in milliseconds. */
@@ -26,9 +26,10 @@ export class RunningCost {
   readonly #meter: CostMeter;
   readonly #completedTurns = new Set<number>();
   #line: LineMeter | undefined;
+  #stream: LineMeter | undefined;
   #answeredAt: number | undefined;
   #elapsedMs = 0;
-  /** What the carrier charges, in nano-dollars. */
+  /** What the carrier says that it charges, in nano-dollars. */
   #charged: number | undefined;
   #told: Cost = unknownCost();
   #isUseTold = true;
@@ -83,7 +84,7 @@ export class RunningCost {
     return this.#meter.turn(turnIndex);
   }
 
-  /** The carrier's own figure takes the place of every estimate of it. The same figure again is no news. */
+  /** The carrier's own figure takes the place of the estimate of all that it covers. The same figure again is no news. */
   charged(costUsd: number): void {
     const nanos = toNanos(costUsd);
     if (!Number.isFinite(costUsd) || costUsd < 0 || this.#charged === nanos) return;
@@ -104,8 +105,8 @@ export class RunningCost {
     this.#answeredAt = clock.now();
     const line = pricing.call(carrier, direction);
     const stream = pricing.call(carrier, 'stream');
-    if (line === undefined) return;
-    this.#line = new LineMeter(line, stream === undefined ? [] : [stream]);
+    this.#line = line && new LineMeter(line);
+    this.#stream = stream && new LineMeter(stream);
     this.#awaitStep();
   }
 
@@ -123,16 +124,24 @@ export class RunningCost {
   #lineCost(): LineCost {
     if (this.#answeredAt !== undefined && !this.#isOver)
       this.#elapsedMs = this.#options.clock.now() - this.#answeredAt;
+    const leg = this.#charged ?? this.#line?.nanos(this.#elapsedMs) ?? null;
+    const stream = this.#isStreamCharged ? 0 : (this.#stream?.nanos(this.#elapsedMs) ?? 0);
     return {
-      nanos: this.#charged ?? this.#line?.nanos(this.#elapsedMs) ?? null,
+      nanos: leg === null ? null : addNanos(leg, stream),
       billedSeconds: this.#line?.billedSeconds(this.#elapsedMs) ?? 0,
-      isFinal: this.#charged !== undefined,
+      isFinal: this.#charged !== undefined && stream === 0,
     };
   }
 
+  /** The stream is part of the carrier's own figure. */
+  get #isStreamCharged(): boolean {
+    return this.#charged !== undefined && this.#options.carrier.supports.callCostCoversStream;
+  }
+
   #awaitStep(): void {
-    const next = this.#line?.nextStepMs(this.#elapsedMs);
-    if (next === undefined || this.#isOver) return;
+    const meters = [this.#line, this.#stream].filter((meter) => meter !== undefined);
+    const next = Math.min(...meters.map((meter) => meter.nextStepMs(this.#elapsedMs)));
+    if (next === Number.POSITIVE_INFINITY || this.#isOver) return;
     // A moment later: the step begins behind its border.
     this.#stepTimer = this.#options.clock.after(next - this.#elapsedMs + 1, () => {
       this.#update();

@@ -253,6 +253,8 @@ export interface Carrier extends WebhookDoor {
     readonly digitsReplaceStream: boolean;
     /** `lookUp` tells what a call costs, some time after its end. */
     readonly callCost: boolean;
+    /** What it tells of the cost of a call is for the media stream, too. Else the stream is billed apart, and stays an estimate. */
+    readonly callCostCoversStream: boolean;
   };
   /** What it charges for calls. Without it that is not known, unless `pricing` says so. */
   readonly prices?: CallPrices | undefined;

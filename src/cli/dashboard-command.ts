@@ -3,10 +3,12 @@ import { isIPv6 } from 'node:net';
 import { systemClock } from '../base/clock.js';
 import { dashboardSocket } from '../base/dashboard-socket.js';
 import { readEnv } from '../base/env.js';
+import type { StoreError } from '../base/errors.js';
 import { createLogger } from '../base/log.js';
 import { openStandaloneDashboard } from '../client/standalone-dashboard.js';
 import { isLoopbackHost } from '../dashboard/host-name.js';
 import { checkDataDir } from '../options/storage.js';
+import { isToken, TOKEN_RULE } from '../options/token.js';
 import { openStore } from '../stores/open-store.js';
 import { type CliContext, UsageError } from './context.js';
 
@@ -26,20 +28,26 @@ export async function runDashboard(flags: DashboardFlags, context: CliContext): 
   const token = checkToken(flags.token ?? readEnv(TOKEN_VARIABLE));
   const logger = createLogger({ level: 'warn' });
   const location = { dataDir: checkDataDir(flags.dataDir), role: 'dashboard' } as const;
+  const warnings: string[] = [];
+  const onMemoryOnly = ({ message }: StoreError) => {
+    warnings.push(
+      `Calls are kept in memory only, and lost at the end: --data-dir names the folder. ${message}`,
+    );
+  };
   const dashboard = await openStandaloneDashboard({
     port,
     host,
     token,
     socket: dashboardSocket(),
-    store: await openStore(location, { logger, clock: systemClock }),
+    store: await openStore(location, { logger, clock: systemClock, onMemoryOnly }),
     logger,
   });
   const { socketPath, socketTrouble } = dashboard;
   const url = `http://${localHost(host)}:${dashboard.port}`;
-  const warnings = [
-    ...(socketTrouble === null ? [] : [`Servers do not find this dashboard by themselves. ${socketTrouble}`]),
-    ...(token === undefined ? [describeOpenness(host)] : []),
-  ];
+  if (socketTrouble !== null) {
+    warnings.push(`Servers do not find this dashboard by themselves. ${socketTrouble} ${describeWay(token)}`);
+  }
+  if (token === undefined) warnings.push(describeOpenness(host, socketPath));
   if (flags.json === true) {
     context.out(
       JSON.stringify({ url: `${url}/`, socket: socketPath, takesNetwork: token !== undefined, warnings }),
@@ -63,15 +71,23 @@ export async function runDashboard(flags: DashboardFlags, context: CliContext): 
 }
 
 function checkToken(token: string | undefined): string | undefined {
-  if (token === undefined || /^[\x21-\x7e]+$/.test(token)) return token;
-  throw new UsageError(
-    `--token and ${TOKEN_VARIABLE} are printable ASCII without blanks, as a header carries it.`,
-  );
+  if (token === undefined || isToken(token)) return token;
+  throw new UsageError(`--token (or ${TOKEN_VARIABLE}) ${TOKEN_RULE}.`);
 }
 
-function describeOpenness(host: string): string {
+/** How servers come to a dashboard that has no socket. */
+function describeWay(token: string | undefined): string {
+  const missing = token === undefined ? `give this one a token (${TOKEN_VARIABLE}) and ` : '';
+  return `Then start this one again; or ${missing}name it to your servers with dashboardUrl and dashboardIngestToken.`;
+}
+
+function describeOpenness(host: string, socketPath: string | null): string {
   const readers = isLoopbackHost(host) ? 'every user of this machine' : 'everybody who reaches this address';
-  return `Page and API are open to ${readers}: set ${TOKEN_VARIABLE} or --token. Calls are taken from your own socket only.`;
+  const taken =
+    socketPath === null
+      ? 'No calls are taken: there is neither a socket nor a token.'
+      : `Calls are taken from your own socket only, ${socketPath}.`;
+  return `Page and API are open to ${readers}: set ${TOKEN_VARIABLE} or --token. ${taken}`;
 }
 
 function localHost(host: string): string {

@@ -147,6 +147,7 @@ export interface Cost {
 
 /** Quantities that cost is computed from. */
 export interface Usage {
+  /** With three decimals. */
   sttSeconds: number;
   llmInputTokens: number;
   llmCachedTokens: number;

@@ -25,7 +25,11 @@ export function createHttpOnMessage(url: URL, options: { clock: Clock; timeoutMs
       if (!(error instanceof EndpointError)) throw error;
       const { status } = error;
       const isRetryable = status === null || status >= 500;
-      throw new ProviderError(`onMessage ${error.message}`, { status, retryable: isRetryable, cause: error });
+      throw new ProviderError(`onMessage at ${url.host} ${error.message}`, {
+        status,
+        retryable: isRetryable,
+        cause: error,
+      });
     }
   };
 }

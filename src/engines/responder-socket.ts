@@ -142,7 +142,7 @@ export class ResponderSocket {
         // The socket closes next, which is where it counts.
       });
       socket.on('close', () => {
-        reject(failure('could not be reached'));
+        reject(failure(`at ${this.#url.host} could not be reached`));
         if (this.#socket === opening) this.#socket = undefined;
         for (const answer of this.#answers.values()) answer.fail('broke its connection off');
       });

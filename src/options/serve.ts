@@ -30,6 +30,7 @@ import type { CheckedClientOptions } from './client.js';
 import { checkDashboardFeed, type DashboardFeed } from './dashboard-feed.js';
 import { checkPricing, stageNames } from './pricing.js';
 import { checkDataDir } from './storage.js';
+import { checkToken } from './token.js';
 
 /** Options of `phone.serve(...)`. */
 export interface ServeOptions {
@@ -61,7 +62,7 @@ export interface ServeOptions {
   voicemailMessage?: string | undefined;
   /** Serve the page. Its API is there in any case. @default true */
   dashboard?: boolean | undefined;
-  /** Bearer token that protects page and API. @default open, with a warning */
+  /** Bearer token that protects page and API: printable ASCII without blanks. @default open, with a warning */
   dashboardToken?: string | undefined;
   /** Send the calls to a standalone dashboard elsewhere as well: its address, https unless it is on this machine. `false`: to none. Falls back to `OFFHOOK_DASHBOARD_URL`. @default the `offhook dashboard` of the same user on this machine, if one runs */
   dashboardUrl?: string | false | undefined;
@@ -193,7 +194,7 @@ export function checkServeOptions(options: ServeOptions, client: CheckedClientOp
     onMessage: checkOnMessage(options.onMessage),
     callbacks,
     dashboard: checkBoolean('dashboard', options.dashboard, true),
-    dashboardToken: checkText('dashboardToken', options.dashboardToken),
+    dashboardToken: checkToken('dashboardToken', options.dashboardToken),
     dashboardFeed: checkDashboardFeed(options),
     manageWebhook: checkBoolean('manageWebhook', options.manageWebhook, true),
     maxStreamsPerIp: checkNumber('maxStreamsPerIp', options.maxStreamsPerIp, { ...many, fallback: 10 }),

@@ -55,9 +55,13 @@ async function prepare(path: string, folder: string): Promise<void> {
   } catch (error) {
     if (error instanceof ConfigError) throw error;
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
-    throw new ConfigError('CONFIG_INVALID', `The folder ${folder} cannot be made (${code}).`, {
-      cause: error,
-    });
+    throw new ConfigError(
+      'CONFIG_INVALID',
+      `The folder ${folder} cannot be made (${code}): set XDG_RUNTIME_DIR to one that you can write to.`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
@@ -66,11 +70,11 @@ async function listen(http: Server, { path, folder }: SocketPlace): Promise<void
     await bindTo(http, path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw toConfigError(error, path);
-    if (folder === null || (await isAlive(path))) throw inUse(error);
+    if (folder === null || (await isAlive(path))) throw inUse(error, path);
     await rm(path, { force: true });
     await bindTo(http, path).catch((again: unknown) => {
       throw (again as NodeJS.ErrnoException).code === 'EADDRINUSE'
-        ? inUse(again)
+        ? inUse(again, path)
         : toConfigError(again, path);
     });
   }
@@ -102,15 +106,19 @@ function isAlive(path: string): Promise<boolean> {
   });
 }
 
-function inUse(cause: unknown): ConfigError {
+function inUse(cause: unknown, path: string): ConfigError {
   return new ConfigError(
     'CONFIG_CONFLICT',
-    'Another dashboard of yours runs already, and it is the one that servers find by themselves.',
+    `Another dashboard of yours has the socket where they look, ${path}: stop that one.`,
     { cause },
   );
 }
 
 function toConfigError(cause: unknown, path: string): ConfigError {
   const code = (cause as NodeJS.ErrnoException).code ?? 'unknown';
-  return new ConfigError('CONFIG_INVALID', `No socket can be opened at ${path} (${code}).`, { cause });
+  return new ConfigError(
+    'CONFIG_INVALID',
+    `No socket can be opened at ${path} (${code}): set XDG_RUNTIME_DIR to a folder that takes one.`,
+    { cause },
+  );
 }

@@ -16,10 +16,17 @@ export interface StoreLocation {
   readonly role: StoreRole;
 }
 
+export interface StoreSurroundings {
+  readonly logger: Logger;
+  readonly clock: Clock;
+  /** Hears why calls are kept in memory. @default a warning in the log, with `dataDir` as the setting */
+  readonly onMemoryOnly?: (trouble: StoreError) => void;
+}
+
 /** Never rejects for the disk's sake: a folder that cannot be used is a warning, and calls are kept in memory. */
 export async function openStore(
   { dataDir, role }: StoreLocation,
-  { logger, clock }: { logger: Logger; clock: Clock },
+  { logger, clock, onMemoryOnly }: StoreSurroundings,
 ): Promise<CallStore> {
   if (dataDir === false) return new MemoryStore();
   const folder = resolve(dataDir, role);
@@ -27,7 +34,12 @@ export async function openStore(
     return await DiskStore.open({ folder, logger, clock });
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    logger.warn({ folder, ...describeError(error) }, 'calls are kept in memory only, and lost at the end');
+    if (onMemoryOnly !== undefined) onMemoryOnly(error);
+    else
+      logger.warn(
+        { folder, setting: 'dataDir', ...describeError(error) },
+        'calls are kept in memory only, and lost at the end',
+      );
     return new MemoryStore();
   }
 }

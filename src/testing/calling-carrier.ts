@@ -1,6 +1,7 @@
 // A carrier of either kind that calls one phone server: what a caller needs of a simulator, and no more.
 import type { Clock } from '../base/clock.js';
 import { ConfigError } from '../base/errors.js';
+import { checkNames, requireObject } from '../base/option-checks.js';
 import type { CarrierId } from '../contract/call-record.js';
 import type { OpenVoice } from './caller-script.js';
 import { Exchange } from './carrier-a/exchange.js';
@@ -37,6 +38,22 @@ export interface CallingCarrierOptions {
   clock?: Clock | undefined;
 }
 
+/** Names of the options. */
+export const CALLING_CARRIER_OPTIONS: Readonly<Record<keyof CallingCarrierOptions, true>> = {
+  url: true,
+  carrier: true,
+  webhookHost: true,
+  authToken: true,
+  accountSid: true,
+  apiKey: true,
+  connectionId: true,
+  privateKey: true,
+  apiPort: true,
+  statusCallback: true,
+  openVoice: true,
+  clock: true,
+};
+
 export interface CallingCarrier {
   /** Carrier B: with which its webhooks are verified, in base64; null for a carrier with another kind of signature. */
   readonly publicKey: string | null;
@@ -44,6 +61,7 @@ export interface CallingCarrier {
   close(): Promise<void>;
 }
 
+const OPEN = 'openCallingCarrier()';
 const KEY_BYTES = 32;
 const SIMULATED = 'simulated';
 const FIRST_COMMAND_SECONDS = 10;
@@ -101,6 +119,8 @@ async function openCarrierB(options: CallingCarrierOptions): Promise<CallingCarr
 
 /** Opens a carrier that calls the server. @throws ConfigError for options that cannot work. */
 export async function openCallingCarrier(options: CallingCarrierOptions): Promise<CallingCarrier> {
+  const known = Object.keys(CALLING_CARRIER_OPTIONS);
+  checkNames(requireObject(options, OPEN), { known, later: [] }, OPEN);
   const { carrier = 'carrier-a' } = options;
   if (carrier === 'carrier-a') return openCarrierA(options);
   if (carrier === 'carrier-b') return openCarrierB(options);

@@ -1,6 +1,11 @@
 // Calls a phone server once, as a carrier would, and reports what was heard. For more than one call there are the simulators.
+import { checkNames, requireObject } from '../base/option-checks.js';
 import type { CallerStep } from './caller-script.js';
-import { type CallingCarrierOptions, openCallingCarrier } from './calling-carrier.js';
+import {
+  CALLING_CARRIER_OPTIONS,
+  type CallingCarrierOptions,
+  openCallingCarrier,
+} from './calling-carrier.js';
 import type { LineConditions } from './line-conditions.js';
 import type { CallReport } from './report.js';
 
@@ -21,14 +26,27 @@ export interface SimulateCallOptions extends CallingCarrierOptions {
   signal?: AbortSignal | undefined;
 }
 
+const WHERE = 'simulateCall()';
+const NAMES: Readonly<Record<keyof SimulateCallOptions, true>> = {
+  ...CALLING_CARRIER_OPTIONS,
+  from: true,
+  to: true,
+  script: true,
+  maxDurationMs: true,
+  recordTo: true,
+  line: true,
+  signal: true,
+};
+
 /**
  * Makes one call and resolves with its report when it is over, also when the server refuses it. Speech is synthesised
  * before the bell rings.
  * @throws ConfigError for options that cannot work, ProviderError when the caller's voice fails.
  */
 export async function simulateCall(options: SimulateCallOptions): Promise<CallReport> {
-  const { from, to, script, maxDurationMs, recordTo, line, signal } = options;
-  const carrier = await openCallingCarrier(options);
+  checkNames(requireObject(options, WHERE), { known: Object.keys(NAMES), later: [] }, WHERE);
+  const { from, to, script, maxDurationMs, recordTo, line, signal, ...access } = options;
+  const carrier = await openCallingCarrier(access);
   // Neither the clock's timers nor the voice's thread keep a process alive; a call that is being made must.
   const keptAlive = setInterval(() => {}, 60_000);
   try {

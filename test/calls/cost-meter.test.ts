@@ -223,4 +223,10 @@ describe('the sums of a call', () => {
       }),
     );
   });
+
+  it('tells seconds of audio without the noise of their sum', () => {
+    const { costs } = meter();
+    for (const audioSeconds of [0.1, 0.2, 19.46]) costs.add(used('stt', { audioSeconds }));
+    expect(costs.usage(NO_LINE)?.sttSeconds).toBe(19.76);
+  });
 });

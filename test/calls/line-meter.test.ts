@@ -12,27 +12,27 @@ describe('LineMeter', () => {
     [60_001, 17_000_000, 120],
     [185_000, 34_000_000, 240],
   ])('bills %d ms by the begun minute', (elapsedMs, nanos, seconds) => {
-    const meter = new LineMeter(PER_MINUTE, []);
+    const meter = new LineMeter(PER_MINUTE);
     expect(meter.nanos(elapsedMs)).toBe(nanos);
     expect(meter.billedSeconds(elapsedMs)).toBe(seconds);
   });
 
-  it('bills extras in steps of their own', () => {
-    const meter = new LineMeter(PER_MINUTE, [{ perMinute: 0.006, stepSeconds: 1 }]);
-    expect(meter.nanos(90_500)).toBe(17_000_000 + 9_100_000);
-    expect(meter.billedSeconds(90_500)).toBe(120);
+  it('bills in steps of the price', () => {
+    const meter = new LineMeter({ perMinute: 0.006, stepSeconds: 1 });
+    expect(meter.nanos(90_500)).toBe(9_100_000);
+    expect(meter.billedSeconds(90_500)).toBe(91);
     expect(meter.nextStepMs(90_500)).toBe(91_000);
   });
 
   it('waits for no step where time costs nothing', () => {
-    expect(new LineMeter({ perMinute: 0, stepSeconds: 60 }, []).nextStepMs(5)).toBeUndefined();
+    expect(new LineMeter({ perMinute: 0, stepSeconds: 60 }).nextStepMs(5)).toBe(Number.POSITIVE_INFINITY);
   });
 
   it('costs the same until the next step, and more behind it', () => {
     fc.assert(
       fc.property(fc.nat(10_000_000), fc.integer({ min: 1, max: 600 }), (elapsedMs, stepSeconds) => {
-        const meter = new LineMeter({ perMinute: 0.01, stepSeconds }, []);
-        const next = meter.nextStepMs(elapsedMs) ?? 0;
+        const meter = new LineMeter({ perMinute: 0.01, stepSeconds });
+        const next = meter.nextStepMs(elapsedMs);
         expect(next).toBeGreaterThanOrEqual(elapsedMs);
         expect(meter.nanos(next)).toBe(meter.nanos(elapsedMs));
         expect(meter.nanos(next + 1)).toBeGreaterThan(meter.nanos(elapsedMs));

@@ -62,6 +62,18 @@ describe('a call that ended before this process began', () => {
     });
   });
 
+  it('keeps the estimate of a stream that the figure does not cover', () => {
+    const pricing = { 'carrier-a': { stream: { perMinute: 0.0044 } } };
+    const priced = new CallBench({ pricing });
+    priced.desk.recall(record);
+    priced.report({ type: 'cost', costUsd: 0.004 });
+    expect(recordAfter(priced.events).cost).toMatchObject({
+      telephony: 0.0084,
+      total: 0.0684,
+      estimated: true,
+    });
+  });
+
   it('knows the facts of its own, and no other call', () => {
     bench.report({ type: 'recording', recording: RECORDING, carrierCallId: 'another' });
     expect(bench.events).toEqual([]);

@@ -131,6 +131,47 @@ describe('the cost of a call that runs', () => {
     }
   });
 
+  describe('with a media stream of its own price', () => {
+    const pricing = { 'carrier-a': { inbound: { perMinute: 0.0085 }, stream: { perMinute: 0.0044 } } };
+    const charged = (options: BenchOptions) => {
+      const calls = bench({ pricing, ...options });
+      const { receiver } = calls.call();
+      calls.clock.advance(61_000);
+      receiver.receiveText(text({ type: 'stop' }));
+      expect(calls.record().cost).toMatchObject({ estimated: true });
+      const before = calls.record().cost.telephony;
+      calls.report({ type: 'cost', costUsd: 0.017 });
+      return { before, after: calls.record().cost };
+    };
+
+    it('keeps the estimate of the stream beside a figure for the call leg alone', () => {
+      expect(charged({})).toMatchObject({
+        before: 0.0258,
+        after: { telephony: 0.0258, total: 0.0258, estimated: true },
+      });
+    });
+
+    it('takes a figure that covers the stream for both', () => {
+      expect(charged({ supports: { callCostCoversStream: true } })).toMatchObject({
+        before: 0.0258,
+        after: { telephony: 0.017, total: 0.017, estimated: false },
+      });
+    });
+
+    it('is no estimate where the stream costs nothing', () => {
+      const free = { 'carrier-a': { ...pricing['carrier-a'], stream: { perMinute: 0 } } };
+      expect(charged({ pricing: free }).after).toMatchObject({ telephony: 0.017, estimated: false });
+    });
+
+    it('has the stream beside a figure for a line without a price', () => {
+      const stream = { 'carrier-a': { stream: { perMinute: 0.0044 } } };
+      expect(charged({ pricing: stream })).toMatchObject({
+        before: null,
+        after: { telephony: 0.0258, estimated: true },
+      });
+    });
+  });
+
   it('goes by the direction', async () => {
     const calls = bench();
     const dialled = calls.desk.dial({

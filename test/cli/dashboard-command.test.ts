@@ -87,7 +87,15 @@ describe('offhook dashboard', () => {
     await start('--port', String(await freePort()));
     const { said } = await start('--port', String(await freePort()));
     expect(said.socket).toBeNull();
-    expect(said.warnings[0]).toMatch(/Another dashboard of yours/);
+    const { path } = dashboardSocket(join(room.folder, 'offhook'));
+    expect(said.warnings).toEqual([
+      expect.stringMatching(/kept in memory only.*--data-dir/),
+      expect.stringContaining(
+        `Another dashboard of yours has the socket where they look, ${path}: stop that one.`,
+      ),
+      expect.stringMatching(/No calls are taken: there is neither a socket nor a token/),
+    ]);
+    expect(said.warnings[1]).toMatch(/give this one a token \(OFFHOOK_DASHBOARD_TOKEN\).*dashboardUrl/);
   });
 
   it('takes the place of one that was killed', async () => {

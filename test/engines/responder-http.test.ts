@@ -121,7 +121,10 @@ describe('onMessage as an http address', () => {
   it('is a ProviderError when nobody is there', async () => {
     const operator = await OperatorServer.start();
     await operator[Symbol.asyncDispose]();
-    await expect(ask(operator.url).done).rejects.toMatchObject({ code: 'PROVIDER_FAILED' });
+    await expect(ask(operator.url).done).rejects.toMatchObject({
+      code: 'PROVIDER_FAILED',
+      message: expect.stringContaining(`onMessage at ${new URL(operator.url).host} `),
+    });
   });
 
   it('hands pieces on as they come, and characters whole', async () => {

@@ -163,7 +163,10 @@ describe('onMessage as a ws address', () => {
 
   it('is a ProviderError when nobody is there, or who is there is no such server', async () => {
     server.close();
-    await expect(open().ask('one').done).rejects.toMatchObject({ code: 'PROVIDER_FAILED' });
+    await expect(open().ask('one').done).rejects.toMatchObject({
+      code: 'PROVIDER_FAILED',
+      message: expect.stringMatching(/^onMessage at 127\.0\.0\.1:\d+ could not be reached$/),
+    });
   });
 
   it('closes its socket with the call, also one that is still coming up', async () => {

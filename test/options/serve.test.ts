@@ -64,6 +64,8 @@ describe('ServeOptions', () => {
     ['dashboard', 'false'],
     ['dashboardToken', ''],
     ['dashboardToken', '  '],
+    ['dashboardToken', 'a b'],
+    ['dashboardToken', 'tök'],
     ['dashboardToken', 42],
     ['manageWebhook', 0],
     ['maxStreamsPerIp', 0],

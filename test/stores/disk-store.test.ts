@@ -173,7 +173,7 @@ describe('DiskStore', () => {
       const folder = await makeFolder();
       await openDisk({ folder });
       expect((await refused(folder)).message).toBe(
-        `Another process uses ${folder}: stop it, or give this one a dataDir of its own.`,
+        `Another process uses ${folder}: stop it, or give this one a data folder of its own.`,
       );
     });
 

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
@@ -44,6 +44,7 @@ describe('openStore', () => {
           level: 'warn',
           fields: {
             folder,
+            setting: 'dataDir',
             error: 'StoreError',
             code: 'STORE_FAILED',
             message: expect.stringMatching(
@@ -55,4 +56,34 @@ describe('openStore', () => {
       ]);
     },
   );
+
+  // A file system that has no room for folders answers as if there were none; a loop of links leads nowhere.
+  it.each([
+    ['in /proc', 'linux', async () => '/proc/offhook'],
+    ['below a file', 'any', async (free: string) => below(free, (path) => writeFile(path, ''))],
+    ['below a loop of links', 'any', async (free: string) => below(free, (path) => symlink(path, path))],
+    [
+      'below a link to nothing',
+      'any',
+      async (free: string) => below(free, (path) => symlink(`${path}-gone`, path)),
+    ],
+  ])('says so, and keeps them in memory, with a folder %s', async (_, platform, place) => {
+    if (platform !== 'any' && platform !== process.platform) return;
+    const logger = new RecordedLogger();
+    const store = await open(await place(await makeFolder()), logger);
+    expect(store).toBeInstanceOf(MemoryStore);
+    expect(logger.lines).toMatchObject([
+      {
+        level: 'warn',
+        sentence: 'calls are kept in memory only, and lost at the end',
+        fields: { code: 'STORE_FAILED' },
+      },
+    ]);
+  });
 });
+
+async function below(folder: string, make: (path: string) => Promise<void>): Promise<string> {
+  const path = join(folder, 'taken');
+  await make(path);
+  return join(path, 'calls');
+}

@@ -162,6 +162,7 @@ export function createFakeCarrier(options: {
       voiceUrl: true,
       digitsReplaceStream: options.commands === undefined,
       callCost: false,
+      callCostCoversStream: false,
       ...options.supports,
     },
     commands: options.commands,

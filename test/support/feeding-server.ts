@@ -40,6 +40,7 @@ export class FeedingServer {
     this.#link = linkToSocket(socket.path, () => isOwnSocket(socket));
     const link: DashboardLink = {
       isNamed: false,
+      address: 'the socket of a test',
       close: () => this.#link.close(),
       send: (body) => this.#send(body),
     };

@@ -81,6 +81,7 @@ export function createPlainCarrier(options: PlainCarrierOptions = {}): Carrier {
       voiceUrl: true,
       digitsReplaceStream: false,
       callCost: false,
+      callCostCoversStream: false,
       ...options.supports,
     },
     verifies: key !== undefined,

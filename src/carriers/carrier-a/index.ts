@@ -33,7 +33,13 @@ export interface CarrierAOptions {
 /** Telephony carrier A. Credentials are demanded only by what needs them. @throws ConfigError for one that cannot be right. */
 export class CarrierA implements Carrier {
   readonly id = 'carrier-a';
-  readonly supports = { recording: true, voiceUrl: true, digitsReplaceStream: true, callCost: true };
+  readonly supports = {
+    recording: true,
+    voiceUrl: true,
+    digitsReplaceStream: true,
+    callCost: true,
+    callCostCoversStream: false,
+  };
   readonly prices = CARRIER_A_PRICES;
   readonly secretSetting = AUTH_TOKEN.variables[0];
   readonly webhooks = webhookDialect;

@@ -51,7 +51,13 @@ export interface CarrierBOptions {
  */
 export class CarrierB implements Carrier {
   readonly id = 'carrier-b';
-  readonly supports = { recording: false, voiceUrl: false, digitsReplaceStream: false, callCost: false };
+  readonly supports = {
+    recording: false,
+    voiceUrl: false,
+    digitsReplaceStream: false,
+    callCost: false,
+    callCostCoversStream: true,
+  };
   readonly prices = CARRIER_B_PRICES;
   readonly secretSetting = PUBLIC_KEY.variables[0];
   readonly webhooks = webhookDialect;

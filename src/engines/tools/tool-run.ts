@@ -67,7 +67,7 @@ export class ToolRun {
   /** The first result counts. */
   settle(settlement: Settlement): void {
     if (this.isSettled) return;
-    this.#durationMs = this.#clock.now() - this.#startedAt;
+    this.#durationMs = Math.round(this.#clock.now() - this.#startedAt);
     this.#settlement = settlement;
     this.#resolve();
     this.#listener?.();

@@ -225,12 +225,15 @@ export class Forwarder {
     if (!isLink) logger.error(describeError(error), 'calls are not forwarded to the dashboard');
     else if (error.kind === 'refused') {
       logger.warn(
-        { status: error.status },
+        { dashboard: link.address, status: error.status },
         'the dashboard refuses the calls: is dashboardIngestToken its token, and dashboardUrl that of a standalone dashboard?',
       );
     } else {
       logger.warn(
-        error.status === null ? describeError(error.cause) : { status: error.status },
+        {
+          dashboard: link.address,
+          ...(error.status === null ? describeError(error.cause) : { status: error.status }),
+        },
         'the dashboard does not take the calls now: they are kept until it does',
       );
     }

@@ -30,6 +30,8 @@ export class LinkError extends Error {
 export interface DashboardLink {
   /** True when the operator named the dashboard: that it is not there is then worth a word. */
   readonly isNamed: boolean;
+  /** Where it is, for the log: an address without secrets, or a path. */
+  readonly address: string;
   /** @throws LinkError */
   send(body: string): Promise<IngestAnswer>;
   /** Cuts what is under way. Idempotent. */
@@ -45,6 +47,8 @@ export function linkToUrl(url: URL, token: string): DashboardLink {
   const target = new URL(INGEST_PATH, base);
   return {
     isNamed: true,
+    // User, password and query may be secrets.
+    address: `${base.origin}${base.pathname}`,
     send: (body) =>
       exchange(body, headers, (options, listen) =>
         (isSecure ? requestHttps : requestHttp)(target, { ...options, agent }, listen),
@@ -58,6 +62,7 @@ export function linkToSocket(path: string, find: () => Promise<boolean>): Dashbo
   const agent = new HttpAgent(AGENT);
   return {
     isNamed: false,
+    address: path,
     async send(body) {
       if (!(await find())) throw new LinkError('absent');
       return exchange(body, {}, (options, listen) =>

@@ -1,9 +1,10 @@
 // The log of facts in a LevelDB folder. A process that has it open locks it; one that dies leaves it to the next.
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir } from 'node:fs/promises';
+import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClassicLevel } from 'classic-level';
 import { StoreError } from '../../base/errors.js';
+import { makeFolder } from '../../base/make-folder.js';
 import type { EventLog, StoredRow } from './event-log.js';
 import { type KeyChange, type MigratedLog, migrate, type Migrations, SCHEMA_KEY } from './migrations.js';
 import { type KeyRange, type Row, toKey } from './row.js';
@@ -40,7 +41,7 @@ export class LevelLog implements EventLog, MigratedLog {
   static async open({ folder, schema }: LevelLogOptions): Promise<LevelLog> {
     try {
       const { ClassicLevel } = await import('classic-level');
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await makeFolder(folder);
       await chmod(folder, 0o700);
       const location = join(folder, 'calls');
       const tornBytes = await tornTailBytes(location);

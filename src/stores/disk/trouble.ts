@@ -9,7 +9,8 @@ interface Trouble {
 const TROUBLES: readonly Trouble[] = [
   {
     sign: /LEVEL_LOCKED/,
-    sentence: (folder) => `Another process uses ${folder}: stop it, or give this one a dataDir of its own.`,
+    sentence: (folder) =>
+      `Another process uses ${folder}: stop it, or give this one a data folder of its own.`,
   },
   {
     sign: /ENOSPC|EDQUOT|No space left|quota exceeded|File too large/i,
@@ -17,16 +18,21 @@ const TROUBLES: readonly Trouble[] = [
   },
   {
     sign: /EACCES|EPERM|EROFS|Permission denied|Read-only|Operation not permitted/i,
-    sentence: (folder) => `${folder} cannot be written: make it writable for this user, or set dataDir.`,
+    sentence: (folder) =>
+      `${folder} cannot be written: make it writable for this user, or give another data folder.`,
   },
   {
     sign: /ENOTDIR|EEXIST|Not a directory/i,
-    sentence: (folder) => `${folder} is not a folder: move what is there away, or set dataDir.`,
+    sentence: (folder) => `${folder} is not a folder: move what is there away, or give another data folder.`,
+  },
+  {
+    sign: /ELOOP|ENAMETOOLONG|ENOENT/,
+    sentence: (folder) => `${folder} cannot be made there: give another data folder.`,
   },
   {
     sign: /No native build|Cannot find (module|package)|ERR_DLOPEN/i,
     sentence: (folder) =>
-      `classic-level, which writes ${folder}, does not run on this system: install it, or set dataDir: false.`,
+      `classic-level, which writes ${folder}, does not run on this system: install it, or keep calls in memory.`,
   },
   {
     sign: /LEVEL_CORRUPTION/,

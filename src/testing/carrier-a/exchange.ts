@@ -7,6 +7,7 @@ import { prepareScript, type OpenVoice, type PreparedStep } from '../caller-scri
 import { openEmbeddedVoice } from '../caller-voice.js';
 import { checkLine } from '../line-conditions.js';
 import type { CallReport } from '../report.js';
+import { checkInboundCall } from '../call-checks.js';
 import type { Callee, Disturbances, InboundCall, SimulatorOptions } from '../simulator.js';
 import { requireWritable } from '../writable.js';
 import { createId } from './ids.js';
@@ -100,6 +101,7 @@ export class Exchange implements Switchboard, Dialler {
 
   /** An inbound call. Speech is synthesised before the bell rings. @throws ConfigError for a call that cannot be. */
   async call(call: InboundCall): Promise<CallReport> {
+    checkInboundCall(call);
     const { from = DEFAULT_FROM, to = DEFAULT_TO } = call;
     checkInbound(call, to);
     if (call.recordTo !== undefined) await requireWritable(call.recordTo);

@@ -4,6 +4,7 @@ import { checkNames, requireObject, requireText } from '../../base/option-checks
 import { requireSecret } from '../credentials.js';
 import { pause } from '../clock-pause.js';
 import { listenOnLoopback } from '../loopback.js';
+import { checkDisturbances } from '../call-checks.js';
 import type { CarrierSimulator, Disturbances, InboundCall, RestPurpose, SeenRequest } from '../simulator.js';
 import type { CallReport } from '../report.js';
 import { CarrierAApi, purposeOf, type ApiAnswer, type ApiRequest } from './api.js';
@@ -166,6 +167,7 @@ export async function startCarrierASimulator(options: CarrierASimulatorOptions):
   requireObject(options, START);
   checkNames(options, { known: OPTION_NAMES, later: [] }, START);
   requireText(START, 'url', options.url);
+  checkDisturbances(options.disturbances ?? {});
   for (const name of ['accountSid', 'authToken'] as const) requireSecret(START, name, options[name]);
   const exchange = new Exchange(options);
   const api = new CarrierAApi(exchange, { unknownCalls: options.unknownCalls ?? 'not-found' });
@@ -184,6 +186,7 @@ export async function startCarrierASimulator(options: CarrierASimulatorOptions):
     numbers: exchange.numbers,
     call: (call: InboundCall): Promise<CallReport> => exchange.call(call),
     disturb(disturbances) {
+      checkDisturbances(disturbances);
       exchange.webhooks.disturb(disturbances);
       door.disturb(disturbances);
     },

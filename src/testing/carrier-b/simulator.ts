@@ -4,6 +4,7 @@ import { systemClock } from '../../base/clock.js';
 import { isE164 } from '../../base/e164.js';
 import { ConfigError } from '../../base/errors.js';
 import { checkNames, requireObject, requireText } from '../../base/option-checks.js';
+import { checkCarrierBDisturbances, checkInboundCall } from '../call-checks.js';
 import { SILENT_CALLEE } from '../callee.js';
 import { prepareScript } from '../caller-script.js';
 import { openEmbeddedVoice } from '../caller-voice.js';
@@ -89,6 +90,7 @@ function checkOptions(options: CarrierBSimulatorOptions): void {
   requireObject(options, START);
   checkNames(options, { known: OPTION_NAMES, later: [] }, START);
   requireText(START, 'url', options.url);
+  checkCarrierBDisturbances(options.disturbances ?? {});
   for (const name of ['apiKey', 'connectionId'] as const) requireSecret(START, name, options[name]);
   const wrong = (options.phoneNumbers ?? []).some((number) => !isE164(number));
   if (wrong) throw new ConfigError('CONFIG_INVALID', 'Numbers of the account are in the form +15005550010.');
@@ -195,6 +197,7 @@ export async function startCarrierBSimulator(options: CarrierBSimulatorOptions):
   exchange.api.url = rest.url;
 
   const call = async (inbound: InboundCall): Promise<CallReport> => {
+    checkInboundCall(inbound);
     const { from = '+15005550020', to = '+15005550010', maxDurationMs = 120_000, recordTo } = inbound;
     if (!isE164(to))
       throw new ConfigError('CONFIG_INVALID', 'The called number is in the form +15005550010.');
@@ -241,6 +244,7 @@ export async function startCarrierBSimulator(options: CarrierBSimulatorOptions):
     },
     call,
     disturb(next) {
+      checkCarrierBDisturbances(next);
       disturbances = next;
       faults.plan(next);
     },

@@ -1,7 +1,8 @@
 // The folder with the recordings of the demo: the newest ones are kept.
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { ConfigError } from '../../base/errors.js';
+import { makeFolder } from '../../base/make-folder.js';
 import { fileErrorCode, requireWritable } from '../writable.js';
 
 const NAME = /^call-\d{8}-\d{6}-\d+-\d{4}\.wav$/;
@@ -17,7 +18,7 @@ export interface Recordings {
 export async function openRecordings(options: { folder: string; keep: number }): Promise<Recordings> {
   const folder = resolve(options.folder);
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder);
   } catch (error) {
     throw new ConfigError(
       'CONFIG_INVALID',

@@ -3,6 +3,7 @@
 import type { ServerResponse } from 'node:http';
 import { checkChatRequest, type ChatRequestBody } from './chat-request-checks.js';
 import { type EmulatedReply, encodeReply } from './chat-reply-encoding.js';
+import { checkEmulatorOptions } from './emulator-options.js';
 import { streamChunks } from './reply-stream.js';
 import { type Emulator, type EmulatorOptions, type Refusal, VendorServer } from './vendor-server.js';
 
@@ -28,9 +29,18 @@ export interface ChatCompletionsEmulator extends Emulator {
   readonly exchanges: readonly ChatExchange[];
 }
 
+const OPTION_NAMES: Readonly<
+  Record<Exclude<keyof EmulateChatCompletionsOptions, keyof EmulatorOptions>, true>
+> = {
+  replies: true,
+  dialect: true,
+  unknownFields: true,
+};
+
 export async function emulateChatCompletions(
   options: EmulateChatCompletionsOptions = {},
 ): Promise<ChatCompletionsEmulator> {
+  checkEmulatorOptions(options, OPTION_NAMES, 'emulateChatCompletions()');
   const exchanges: ChatExchange[] = [];
   const queue = typeof options.replies === 'object' ? [...options.replies] : [];
   const nextReply = (body: ChatRequestBody): EmulatedReply => {

@@ -1,6 +1,7 @@
 // Deepgram's listen socket (v1) on loopback: answers as the vendor would, with transcripts from a script.
 import type { Timer } from '../../base/clock.js';
 import { transcoder } from '../../transcoder/select.js';
+import { checkEmulatorOptions } from './emulator-options.js';
 import {
   type Hearing,
   type HearingOptions,
@@ -56,7 +57,13 @@ const EMPTY_FINAL_MS = 5000;
 /** Less audio than this since the last result, and `Finalize` is not answered. */
 const LEAST_TO_FINALIZE_MS = 200;
 
+const OPTION_NAMES: Readonly<Record<Exclude<keyof EmulateDeepgramOptions, keyof EmulatorOptions>, true>> = {
+  utterances: true,
+  pauseMs: true,
+};
+
 export async function emulateDeepgram(options: EmulateDeepgramOptions = {}): Promise<DeepgramEmulator> {
+  checkEmulatorOptions(options, OPTION_NAMES, 'emulateDeepgram()');
   const connections: ListenConnection[] = [];
   const { utterances } = options;
   const shared = typeof utterances === 'object' ? [...utterances] : undefined;

@@ -1,5 +1,6 @@
 // ElevenLabs' multi-context text-to-speech socket on loopback: answers as the vendor would, with a tone voice.
 import type { Timer } from '../../base/clock.js';
+import { checkEmulatorOptions } from './emulator-options.js';
 import { speakWithPauses, type TimedCharacter } from './paused-speech.js';
 import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
 import {
@@ -58,7 +59,19 @@ const DEFAULT_INACTIVITY_S = 20;
 const SAMPLE_RATE_HZ = 16_000;
 const BYTES_PER_MS = 32;
 
+const OPTION_NAMES: Readonly<Record<Exclude<keyof EmulateElevenLabsOptions, keyof EmulatorOptions>, true>> = {
+  msPerCharacter: true,
+  firstAudioMs: true,
+  chunkEveryMs: true,
+  chunkBytes: true,
+  emptyMessages: true,
+  withoutFinal: true,
+  withoutAlignment: true,
+  pauseMs: true,
+};
+
 export async function emulateElevenLabs(options: EmulateElevenLabsOptions = {}): Promise<ElevenLabsEmulator> {
+  checkEmulatorOptions(options, OPTION_NAMES, 'emulateElevenLabs()');
   const connections: SpeechConnection[] = [];
   const server = new VendorServer(options, (owner) => ({
     refuse: (request) => refuse(request, owner.apiKey),

@@ -1,4 +1,5 @@
 // OpenAI's Realtime socket (GA) on loopback: hears by a script, answers by a script, and complains as the vendor would.
+import { checkEmulatorOptions } from './emulator-options.js';
 import { RealtimeConnection } from './openai-realtime-connection.js';
 import type { EmulatedRealtimeReply } from './openai-realtime-reply.js';
 import type {
@@ -8,15 +9,29 @@ import type {
   RealtimeScript,
 } from './openai-realtime-script.js';
 import type { EmulatorRequest } from './vendor-peer.js';
-import { type Emulator, type Refusal, VendorServer } from './vendor-server.js';
+import { type Emulator, type EmulatorOptions, type Refusal, VendorServer } from './vendor-server.js';
 
 export interface OpenAIRealtimeEmulator extends Emulator {
   readonly connections: readonly OpenAIRealtimeConnection[];
 }
 
+const OPTION_NAMES: Readonly<
+  Record<Exclude<keyof EmulateOpenAIRealtimeOptions, keyof EmulatorOptions>, true>
+> = {
+  utterances: true,
+  replies: true,
+  msPerCharacter: true,
+  chunkBytes: true,
+  withoutPadding: true,
+  transcriptAfterMs: true,
+  dialect: true,
+  sessionMs: true,
+};
+
 export async function emulateOpenAIRealtime(
   options: EmulateOpenAIRealtimeOptions = {},
 ): Promise<OpenAIRealtimeEmulator> {
+  checkEmulatorOptions(options, OPTION_NAMES, 'emulateOpenAIRealtime()');
   const connections: RealtimeConnection[] = [];
   const { utterances = [], replies } = options;
   const shared = typeof utterances === 'function' ? [] : [...utterances];

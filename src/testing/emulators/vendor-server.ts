@@ -72,6 +72,8 @@ export interface VendorRules {
   http?(request: EmulatorRequest, body: string, response: ServerResponse): void;
 }
 
+const DEFAULT_KEY = 'test-key';
+const UNAUTHORIZED = 401;
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 
 export class VendorServer implements Emulator {
@@ -95,7 +97,7 @@ export class VendorServer implements Emulator {
 
   constructor(options: EmulatorOptions, createRules: (server: VendorServer) => VendorRules) {
     this.clock = options.clock ?? systemClock;
-    this.apiKey = options.apiKey ?? 'test-key';
+    this.apiKey = options.apiKey ?? DEFAULT_KEY;
     this.#timeline = options.timeline ?? [];
     this.#rules = createRules(this);
     this.#server = createServer((request, response) => void this.#answer(request, response));
@@ -177,7 +179,7 @@ export class VendorServer implements Emulator {
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const noted = this.#note(request);
-    const refusal = this.#refusals.shift() ?? this.#rules.refuse(noted) ?? this.#noSockets();
+    const refusal = this.#refusals.shift() ?? this.#refusalOf(noted) ?? this.#noSockets();
     if (refusal !== undefined) {
       const { status, headers = {}, body = '' } = refusal;
       const lines = Object.entries({ ...headers, 'content-length': Buffer.byteLength(body) });
@@ -208,6 +210,15 @@ export class VendorServer implements Emulator {
     });
   }
 
+  /** That the key is wrong is said in `violations` as well: an application shows it as a provider that failed, and no more. */
+  #refusalOf(request: EmulatorRequest): Refusal | undefined {
+    const refusal = this.#rules.refuse(request);
+    if (refusal?.status === UNAUTHORIZED) {
+      this.complain(`the API key was refused: the emulator takes its apiKey, by default ${DEFAULT_KEY}`);
+    }
+    return refusal;
+  }
+
   #noSockets(): Refusal | undefined {
     return this.#rules.connect === undefined ? { status: 404 } : undefined;
   }
@@ -229,7 +240,7 @@ export class VendorServer implements Emulator {
     } catch {
       return;
     }
-    const refusal = this.#refusals.shift() ?? this.#rules.refuse(noted);
+    const refusal = this.#refusals.shift() ?? this.#refusalOf(noted);
     if (refusal !== undefined || this.#rules.http === undefined) {
       const { status, headers = {}, body = '' } = refusal ?? { status: 404 };
       response.writeHead(status, headers).end(body);

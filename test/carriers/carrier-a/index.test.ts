@@ -90,6 +90,7 @@ describe('CarrierA', () => {
       voiceUrl: true,
       digitsReplaceStream: true,
       callCost: true,
+      callCostCoversStream: false,
     });
     expect(new CarrierA()).not.toHaveProperty('commands');
   });

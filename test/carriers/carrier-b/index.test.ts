@@ -46,6 +46,7 @@ describe('CarrierB', () => {
       voiceUrl: false,
       digitsReplaceStream: false,
       callCost: false,
+      callCostCoversStream: true,
     });
   });
 

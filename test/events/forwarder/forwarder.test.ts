@@ -56,6 +56,7 @@ function rig(options: { isNamed?: boolean; bounds?: Partial<BacklogBounds>; sour
   const dashboard = new FakeDashboard();
   const link = {
     isNamed: options.isNamed ?? true,
+    address: 'https://calls.example.com/',
     send: (body: string) => dashboard.send(body),
     close() {},
   };
@@ -116,7 +117,12 @@ describe('a forwarder', () => {
     publish(...CALL);
     await clock.advanceAsync(3_600_000);
     expect(dashboard.attempts).toBeLessThan(130);
-    expect(logger.sentences('warn')).toHaveLength(1);
+    expect(logger.lines.filter(({ level }) => level === 'warn')).toMatchObject([
+      {
+        fields: { dashboard: 'https://calls.example.com/' },
+        sentence: expect.stringContaining('not reached'),
+      },
+    ]);
     expect(logger.text).not.toContain('secret');
     dashboard.failure = undefined;
     await clock.advanceAsync(30_100);
@@ -129,7 +135,10 @@ describe('a forwarder', () => {
     dashboard.failure = new LinkError('refused', { status: 401 });
     await clock.advanceAsync(60_000);
     expect(logger.lines.filter(({ level }) => level === 'warn')).toMatchObject([
-      { fields: { status: 401 }, sentence: expect.stringContaining('dashboardIngestToken') },
+      {
+        fields: { dashboard: 'https://calls.example.com/', status: 401 },
+        sentence: expect.stringContaining('dashboardIngestToken'),
+      },
     ]);
   });
 

@@ -27,6 +27,13 @@ async function listen(where: string | number, listener: RequestListener): Promis
 }
 
 describe('the way to a dashboard', () => {
+  it('says where it is without secrets', () => {
+    expect(linkToUrl(new URL('https://me:secret@calls.example.com/a?b=secret'), 'secret').address).toBe(
+      'https://calls.example.com/a/',
+    );
+    expect(linkToSocket('/run/dashboard.sock', async () => true).address).toBe('/run/dashboard.sock');
+  });
+
   it('leads to the path below the address that was given, with the token', async () => {
     const seen: unknown[] = [];
     const server = await listen(0, (request, response) => {

@@ -39,7 +39,13 @@ function createCarrier(defect: Partial<Carrier> = {}): Carrier {
   };
   return {
     id: 'carrier-a',
-    supports: { recording: true, voiceUrl: true, digitsReplaceStream: false, callCost: false },
+    supports: {
+      recording: true,
+      voiceUrl: true,
+      digitsReplaceStream: false,
+      callCost: false,
+      callCostCoversStream: false,
+    },
     verifies: true,
     secretSetting: 'A_SECRET',
     streamTokenKey: new Uint8Array(32),

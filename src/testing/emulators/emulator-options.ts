@@ -1,0 +1,20 @@
+// Options of emulators by their names: one that is misspelt would be passed over, and the test would be of something else.
+import { checkNames, requireObject } from '../../base/option-checks.js';
+import type { EmulatorOptions } from './vendor-server.js';
+
+const COMMON: Readonly<Record<keyof EmulatorOptions, true>> = {
+  apiKey: true,
+  clock: true,
+  port: true,
+  timeline: true,
+};
+
+/** `own`: names that only this emulator has. `where`: its call. @throws ConfigError */
+export function checkEmulatorOptions<T extends EmulatorOptions>(
+  options: T,
+  own: Readonly<Record<Exclude<keyof T, keyof EmulatorOptions>, true>>,
+  where: string,
+): void {
+  const known = [...Object.keys(own), ...Object.keys(COMMON)];
+  checkNames(requireObject(options, where), { known, later: [] }, where);
+}
