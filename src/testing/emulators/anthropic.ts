@@ -1,4 +1,5 @@
 // Anthropic's Messages API on loopback: refuses what the vendor would refuse, and streams scripted replies event by event.
+import { checkEmulatorOptions } from './emulator-options.js';
 import type { ServerResponse } from 'node:http';
 import { type AnthropicRequestBody, checkAnthropicRequest } from './anthropic-request-checks.js';
 import { type EmulatedAnthropicReply, encodeAnthropicReply } from './anthropic-reply-encoding.js';
@@ -25,7 +26,12 @@ export interface AnthropicEmulator extends Emulator {
   readonly exchanges: readonly AnthropicExchange[];
 }
 
+const OPTION_NAMES: Readonly<Record<Exclude<keyof EmulateAnthropicOptions, keyof EmulatorOptions>, true>> = {
+  replies: true,
+};
+
 export async function emulateAnthropic(options: EmulateAnthropicOptions = {}): Promise<AnthropicEmulator> {
+  checkEmulatorOptions(options, OPTION_NAMES, 'emulateAnthropic()');
   const exchanges: AnthropicExchange[] = [];
   const queue = typeof options.replies === 'object' ? [...options.replies] : [];
   const nextReply = (body: AnthropicRequestBody): EmulatedAnthropicReply => {

@@ -1,4 +1,5 @@
 // AssemblyAI's streaming socket (v3) on loopback: answers as the vendor would, with turns from a script.
+import { checkEmulatorOptions } from './emulator-options.js';
 import type { Timer } from '../../base/clock.js';
 import {
   type Hearing,
@@ -53,7 +54,15 @@ const DEFAULT_PAUSE_MS = 300;
 /** Audio may be ahead of the clock by so much. */
 const AHEAD_MS = 500;
 
+const OPTION_NAMES: Readonly<Record<Exclude<keyof EmulateAssemblyAIOptions, keyof EmulatorOptions>, true>> = {
+  utterances: true,
+  pauseMs: true,
+  formatsLater: true,
+  withoutForcedEnds: true,
+};
+
 export async function emulateAssemblyAI(options: EmulateAssemblyAIOptions = {}): Promise<AssemblyAIEmulator> {
+  checkEmulatorOptions(options, OPTION_NAMES, 'emulateAssemblyAI()');
   const connections: ListenConnection[] = [];
   const queue = options.utterances === undefined ? undefined : [...options.utterances];
   const server = new VendorServer(options, (owner) => ({

@@ -1,4 +1,5 @@
 // Cartesia's text-to-speech socket on loopback: answers as the vendor would, with a tone voice.
+import { checkEmulatorOptions } from './emulator-options.js';
 import { isDeepStrictEqual } from 'node:util';
 import type { Timer } from '../../base/clock.js';
 import { MS_PER_CHARACTER, speakInTones } from '../tone-voice.js';
@@ -50,7 +51,18 @@ const IDLE_MS = 5 * 60_000;
 /** A context is gone so long after its last audio. */
 const CONTEXT_MS = 1000;
 
+const OPTION_NAMES: Readonly<Record<Exclude<keyof EmulateCartesiaOptions, keyof EmulatorOptions>, true>> = {
+  firstAudioMs: true,
+  chunkEveryMs: true,
+  chunkBytes: true,
+  lateChunks: true,
+  maxGenerating: true,
+  withoutDone: true,
+  withoutTimestamps: true,
+};
+
 export async function emulateCartesia(options: EmulateCartesiaOptions = {}): Promise<CartesiaEmulator> {
+  checkEmulatorOptions(options, OPTION_NAMES, 'emulateCartesia()');
   const connections: SpeechConnection[] = [];
   const server = new VendorServer(options, (owner) => ({
     refuse: (request) => refuse(request, owner.apiKey),

@@ -1,4 +1,5 @@
 // Deepgram's speak socket (v1) on loopback: answers as the vendor would, with a tone voice.
+import { checkEmulatorOptions } from './emulator-options.js';
 import type { Timer } from '../../base/clock.js';
 import { speakInTones } from '../tone-voice.js';
 import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
@@ -43,7 +44,18 @@ const MAX_FLUSHES = 20;
 const FLUSHES_MS = 60_000;
 const SAMPLE_RATE_HZ = 16_000;
 
+const OPTION_NAMES: Readonly<Record<Exclude<keyof EmulateDeepgramAuraOptions, keyof EmulatorOptions>, true>> =
+  {
+    msPerCharacter: true,
+    firstAudioMs: true,
+    chunkEveryMs: true,
+    chunkBytes: true,
+    lateChunks: true,
+    withoutFlushed: true,
+  };
+
 export async function emulateDeepgramAura(options: EmulateDeepgramAuraOptions = {}): Promise<AuraEmulator> {
+  checkEmulatorOptions(options, OPTION_NAMES, 'emulateDeepgramAura()');
   const connections: SpeakConnection[] = [];
   const server = new VendorServer(options, (owner) => ({
     refuse: (request) => refuse(request, owner.apiKey),

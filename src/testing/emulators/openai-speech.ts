@@ -1,4 +1,5 @@
 // A server of OpenAI's speech dialect on loopback: refuses what it would refuse, and streams sound as long as the text.
+import { checkEmulatorOptions } from './emulator-options.js';
 import type { ServerResponse } from 'node:http';
 import { writeWav } from '../wav.js';
 import { makeEmulatedSpeech } from './emulated-speech.js';
@@ -30,9 +31,18 @@ const MAX_CHARACTERS = 4096;
 const RATE_HZ = 24_000;
 const CHARACTER_MS = 60;
 
+const OPTION_NAMES: Readonly<Record<Exclude<keyof EmulateOpenAISpeechOptions, keyof EmulatorOptions>, true>> =
+  {
+    container: true,
+    firstAudioMs: true,
+    chunkEveryMs: true,
+    chunkBytes: true,
+  };
+
 export async function emulateOpenAISpeech(
   options: EmulateOpenAISpeechOptions = {},
 ): Promise<OpenAISpeechEmulator> {
+  checkEmulatorOptions(options, OPTION_NAMES, 'emulateOpenAISpeech()');
   const exchanges: OpenAISpeechExchange[] = [];
   const server = new VendorServer(options, (owner) => ({
     refuse({ url, headers }) {

@@ -120,7 +120,7 @@ describe('a forwarder', () => {
     expect(logger.lines.filter(({ level }) => level === 'warn')).toMatchObject([
       {
         fields: { dashboard: 'https://calls.example.com/' },
-        sentence: expect.stringContaining('not reached'),
+        sentence: expect.stringContaining('kept until it does'),
       },
     ]);
     expect(logger.text).not.toContain('secret');
