@@ -121,7 +121,7 @@ export class EchoGuard {
       return true;
     }
     const beganOver = quietAt === undefined || since < quietAt;
-    return beganOver && !isLoud && isQuietEcho(text, said, minWords);
+    return beganOver && !isLoud && (isSoundLabel(text) || isQuietEcho(text, said, minWords));
   }
 
   /** True while the agent can be heard. */
@@ -154,6 +154,11 @@ export class EchoGuard {
     const own = wordsOf(said);
     return wordsOf(text).some((word) => this.#options.stopWords.has(word) && !own.includes(word));
   }
+}
+
+/** Recognisers put a label like "[speech]" in the place of a sound whose words they do not have. */
+function isSoundLabel(text: string): boolean {
+  return /^\s*\[[^[\]]*\]\s*$/.test(text);
 }
 
 /** How many of the agent's words must come back to be its echo: one, unless the caller may have taken them up. */

@@ -133,6 +133,20 @@ describe('an echo that only the recogniser hears', () => {
   });
 });
 
+describe('a label in the place of words', () => {
+  it.each([
+    ['at the level of an echo is one', ECHO, 0],
+    ['at a caller’s level is none', 5000, 1],
+  ])('%s', async (_, level, requests) => {
+    const rig = await greeting();
+    await rig.quiet(200);
+    await rig.voiced(playing(GREETING) - 150, level);
+    rig.ears.events.final('[speech]');
+    await rig.quiet(2000);
+    expect(rig.model.requests).toHaveLength(requests);
+  });
+});
+
 describe('a caller who says what the agent has said', () => {
   it.each([
     ['two seconds later, at any level', 2000, ECHO, 1],
