@@ -44,7 +44,8 @@ describe('the last words of a call to which nobody says anything', () => {
     await rig.voiced(60, level);
     rig.ears.events.partial('goodbye then.');
     rig.ears.events.final('goodbye then.');
-    await rig.quiet(3500);
+    // Sooner than the agent would ask again.
+    await rig.quiet(2700);
     expect(rig.ended).toMatchObject([{ reason: 'idle' }]);
     expect(rig.voice.spoken).toEqual([GREETING, 'Are you there?', GOODBYE]);
     expect(userEntries(rig)).toEqual([]);
