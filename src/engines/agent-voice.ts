@@ -178,8 +178,7 @@ export class AgentVoice {
 
   /** True when there is a reply, and the caller's frame is too loud for what the line brings back of it. With a quieter one it takes words to interrupt. */
   isTalkedOver(frame: Int16Array, { voiced }: { voiced: boolean }): boolean {
-    const mayEcho = this.#options.settings.echoGuard && this.#playout.mayEcho(frame);
-    if (voiced && !mayEcho) this.#echo.heardLoud();
+    const mayEcho = this.#options.settings.echoGuard && this.#echo.mayEcho(frame, { voiced });
     return this.isBusy && !mayEcho;
   }
 

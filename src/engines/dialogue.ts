@@ -27,12 +27,19 @@ export interface DialogueOptions {
   readonly isListening: () => boolean;
   /** Asks the recogniser for what it still has. */
   readonly finishUtterance: () => void;
+  /** The call was to end with what was said last, and nobody has objected. */
+  readonly leave: () => void;
 }
+
+/** Who is cut off this often by sounds without words, finishes the sentence first. */
+const MAX_RESUMPTIONS = 2;
 
 export class Dialogue {
   readonly #options: DialogueOptions;
   /** Rest of an answer that was cut off, until it is known that words were meant by it. */
   #cutOff = '';
+  /** How often it has gone on with such a rest since the caller last said something. */
+  #resumptions = 0;
 
   constructor(options: DialogueOptions) {
     this.#options = options;
@@ -88,7 +95,7 @@ export class Dialogue {
 
   /** What the caller says is complete: the agent's turn to speak. */
   callerComplete(times: TurnTimes | undefined): void {
-    const { clock, agent, caller, turns, isListening } = this.#options;
+    const { clock, agent, caller, turns, isListening, leave } = this.#options;
     if (!isListening()) return;
     if (agent.isBusy) {
       // The agent has begun to speak meanwhile. What it cannot be interrupted with is answered afterwards.
@@ -100,10 +107,12 @@ export class Dialogue {
     this.#cutOff = '';
     if (said === '' && (turns.userText ?? '') === '') {
       // A sound without words has cut the agent off: it goes on with what its tools gave, or with the sentence that was cut.
-      if (turns.isOwed) this.#respondAgain();
-      else if (cutOff !== '') this.say(cutOff);
+      if (agent.wasLast) leave();
+      else if (turns.isOwed) this.#respondAgain();
+      else if (cutOff !== '') this.#resume(cutOff);
       return;
     }
+    this.#resumptions = 0;
     const turn = turns.open(said, startedAt);
     if (times !== undefined) turn.latency.callerFinished(times, clock.now());
     this.#respond(turn, times);
@@ -199,6 +208,11 @@ export class Dialogue {
     this.#cutOff = split.rest;
     turns.complete(split, { interrupted: !isHold || split.unheard !== '' });
     return split;
+  }
+
+  #resume(text: string): void {
+    this.#resumptions += 1;
+    this.say(text, this.#resumptions > MAX_RESUMPTIONS ? { interruptible: false } : {});
   }
 
   #decide(decision: BargeInDecision): void {

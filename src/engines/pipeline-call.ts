@@ -100,7 +100,8 @@ export class PipelineCall implements Engine {
         clock,
         isSounding: () => this.#caller.isActive,
         ask: (text) => this.#prompt(text, {}),
-        leave: (text) => this.#prompt(text, { last: true }),
+        // Music goes on behind a goodbye. Once is enough.
+        leave: (text) => (this.#agent.wasLast ? this.#end('idle') : this.#prompt(text, { last: true })),
       });
     this.#dialogue = new Dialogue({
       clock,
@@ -113,6 +114,7 @@ export class PipelineCall implements Engine {
       keysInterrupt: settings.keysInterrupt,
       isListening: () => this.#isListening,
       finishUtterance: () => this.#finishUtterance(),
+      leave: () => this.#end('idle'),
     });
   }
 

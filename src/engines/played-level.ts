@@ -9,7 +9,7 @@ const BLOCK_MS = 20;
 const BEFORE_MS = 600;
 const AHEAD_MS = 250;
 /** Lines bring a voice back at least this much lower; people speak louder. Source: echoes of telephones and their loudspeakers lie 20 dB down and more. */
-const ECHO_LOSS_DB = 15;
+export const ECHO_LOSS_DB = 15;
 
 interface Level {
   readonly atMs: number;
@@ -25,8 +25,8 @@ export class MeteredPlayout implements Playout {
     this.#playout = playout;
   }
 
-  /** True when the caller's frame is so much quieter than what they hear or have just heard that it may be an echo of it. */
-  mayEcho(frame: Int16Array): boolean {
+  /** True when the caller's frame is so much quieter than what they hear or have just heard that it may be an echo of it, on a line that takes `lossDb` off. */
+  mayEcho(frame: Int16Array, lossDb = ECHO_LOSS_DB): boolean {
     const { playedMs } = this.#playout;
     this.#forget(playedMs);
     let loudest = Number.NEGATIVE_INFINITY;
@@ -34,7 +34,7 @@ export class MeteredPlayout implements Playout {
       if (atMs > playedMs + AHEAD_MS) break;
       loudest = Math.max(loudest, dbfs);
     }
-    return levelDbfs(frame) <= loudest - ECHO_LOSS_DB;
+    return levelDbfs(frame) <= loudest - lossDb;
   }
 
   push(pcm: Int16Array): void {

@@ -161,3 +161,29 @@ describe.concurrent.each(CARRIER_IDS)('%s', REAL_TIME, (id) => {
     });
   });
 });
+
+// A forgotten line: nobody but the agent's own voice, at levels above and below what counts as an echo or as sound at all.
+describe.concurrent('an echo and a silent caller', REAL_TIME, () => {
+  const LEVELS_AND_DELAYS = [-10, -20, -30].flatMap((levelDb) =>
+    [120, 250].map((delayMs) => ({ levelDb, delayMs })),
+  );
+
+  it.each(LEVELS_AND_DELAYS)(
+    '$levelDb dB after $delayMs ms: the call ends, everything said once',
+    async (echo) => {
+      const agent = {
+        firstMessage: GREETING,
+        idle: { afterSeconds: 3, prompts: ['Are you there?'], goodbye: 'Goodbye then.' },
+      };
+      const script: CallerStep[] = [LISTENS, { type: 'pause', durationMs: 25_000 }];
+      await runScript('carrier-a', { script, agent, call: { line: { echo } } }, (call) => {
+        // The line did bring it back.
+        expect(call.said.map(({ text }) => text)).toContain('bakery.');
+        expect(call.report.clears).toEqual([]);
+        expect(call.agentTexts).toEqual([GREETING, 'Are you there?', 'Goodbye then.']);
+        expect(call.userTexts).toEqual([]);
+        expect(call.record.endReason).toBe('idle');
+      });
+    },
+  );
+});

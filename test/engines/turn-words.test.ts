@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { isEcho, isQuietEcho } from '../../src/engines/echo.js';
+import { isEcho, isGarbledEcho, isQuietEcho } from '../../src/engines/echo.js';
 import { BargeIn, isBackchannel } from '../../src/engines/barge-in.js';
 import { waitAfter } from '../../src/engines/endpointing.js';
 import { isKeyTone } from '../../src/engines/key-tone.js';
@@ -84,11 +84,28 @@ describe('isEcho', () => {
     ['open for ate to', 1, true],
     ['from aid', 1, true],
     ['often form ate to', 1, false],
+    ['on week', 1, true],
+    ['s', 1, true],
     ['from aid', 3, false],
     ['', 0, false],
   ])('misheard: "%s", at least %i words: %s', (text, minWords, expected) => {
     expect(isEcho(text, AGENT, minWords)).toBe(false);
     expect(isQuietEcho(text, AGENT, minWords)).toBe(expected);
+  });
+});
+
+describe('isGarbledEcho', () => {
+  const AGENT = 'Hello, this is the bakery.';
+  it.each([
+    ['hel l this', 1, true],
+    ['hello this is the bake', 1, true],
+    ['thisis the', 3, false],
+    ['hel', 1, false],
+    ['hello there', 1, false],
+    ['I need a cake', 1, false],
+    ['', 0, false],
+  ])('"%s", at least %i words: %s', (text, minWords, expected) => {
+    expect(isGarbledEcho(text, AGENT, minWords)).toBe(expected);
   });
 });
 
