@@ -29,7 +29,12 @@ feedDashboard({ kind: 'automatic' }, { bus, store, nodeId, logger });
 /** @type {Map<string, ReturnType<typeof recallCall>>} */
 const recalled = new Map();
 const environment = /** @type {import('../../src/calls/call-environment.js').CallEnvironment} */ (
-  /** @type {unknown} */ ({ bus, clock, nodeId })
+  /** @type {unknown} */ ({
+    bus,
+    clock,
+    nodeId,
+    carrier: { supports: { callCostCoversStream: true } },
+  })
 );
 /** @param {import('../../src/contract/call-record.js').CallRecord} record */
 const recall = (record) => void recalled.set(record.callId, recallCall(record, environment));

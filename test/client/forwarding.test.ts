@@ -32,6 +32,15 @@ async function kill(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
+/** The next message of a child; one that dies instead is no reason to wait. */
+async function messageOf(child: ChildProcess): Promise<unknown> {
+  const died = once(child, 'exit').then(([code]) => {
+    throw new Error(`The process ended with ${code}.`);
+  });
+  const [message] = await Promise.race([once(child, 'message'), died]);
+  return message;
+}
+
 /** A user's machine: servers and a dashboard, each with a folder of its own in one data folder. */
 class Machine {
   readonly #folder: string;
@@ -60,7 +69,7 @@ class Machine {
     const { dataDir, env } = this.#place;
     const child = fork(SERVER, [dataDir, nodeId], { env });
     children.add(child);
-    await once(child, 'message');
+    await messageOf(child);
     return new Server(child);
   }
 
@@ -103,8 +112,7 @@ class Server {
   /** Resolves with its records when everything is on disk. */
   async #order(order: object): Promise<CallRecord[]> {
     this.child.send(order);
-    const [records] = (await once(this.child, 'message')) as [CallRecord[]];
-    return records;
+    return (await messageOf(this.child)) as CallRecord[];
   }
 }
 
