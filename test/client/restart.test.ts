@@ -92,7 +92,7 @@ describe('the data folder of a server', () => {
     expect([await first.calls(), await second.calls()]).toEqual([['past'], []]);
     expect(first.warnings()).toEqual([]);
     expect(second.warnings()).toEqual([
-      expect.stringMatching(/uses .*: stop it, or give this one a dataDir/),
+      expect.stringMatching(/uses .*: stop it, or give this one a data folder/),
     ]);
     await phones[1].disconnect();
     await phones[0].disconnect();
