@@ -8,8 +8,8 @@ export function EmptyState() {
       <ol>
         <li>
           <b>Without a phone</b>
-          <code>npm start</code>
-          <span class="hint">A simulated caller rings within ten seconds.</span>
+          <code>npx offhook simulate --url {location.origin} --text "Hello?"</code>
+          <span class="hint">Calls this server. Where it has its carrier’s secret, add --auth-token.</span>
         </li>
         <li>
           <b>With a number</b>
