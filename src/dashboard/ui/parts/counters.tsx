@@ -59,7 +59,7 @@ function over({ range }: View): string {
 
 function Ranges({ view }: { view: View }) {
   const choose = (range: Range) => {
-    update((app) => ({ view: { ...app.view, range, since: serverNow() } }));
+    update((app) => ({ view: { ...app.view, range } }));
     void refreshAggregates();
   };
   return (

@@ -4,6 +4,7 @@ import type { Snapshot } from '../../../contract/dashboard-api.js';
 import { ApiError, EVENTS_PATH, fetchAggregates, fetchHistory } from '../api.js';
 import { formatNumber } from '../format.js';
 import { readState, update, updatePage } from './app-store.js';
+import { serverNow } from './clock.js';
 import { applyAggregates, applyEvent, applyPage, applySnapshot } from './page-state.js';
 import { startOf } from './view.js';
 
@@ -126,8 +127,10 @@ function announce(event: CallEvent, masked: boolean): { announcement?: string } 
   return event.type === 'call.ended' ? { announcement: 'A call ended' } : {};
 }
 
-/** The figures of the range that is chosen. */
+/** The figures of the range that is chosen, up to now. */
 export async function refreshAggregates(): Promise<void> {
+  // A range moves on with every call that ends; all calls are all calls.
+  if (readState().view.range !== 'all') update((app) => ({ view: { ...app.view, until: serverNow() } }));
   const { view } = readState();
   try {
     const aggregates = await fetchAggregates(startOf(view));

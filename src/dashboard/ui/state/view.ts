@@ -13,8 +13,8 @@ export type SortKey = (typeof SORT_KEYS)[number];
 
 export interface View {
   range: Range;
-  /** When `range` was chosen, by the server's clock. */
-  since: number;
+  /** Where the range ends, by the server's clock. */
+  until: number;
   q: string;
   direction: CallSummary['direction'] | null;
   outcome: CallOutcome | null;
@@ -26,7 +26,7 @@ export interface View {
 
 export const FIRST_VIEW: View = {
   range: 'all',
-  since: 0,
+  until: 0,
   q: '',
   direction: null,
   outcome: null,
@@ -39,7 +39,7 @@ export const FIRST_VIEW: View = {
 /** The beginning of the range; undefined for all. */
 export function startOf(view: View): number | undefined {
   const lengthMs = RANGES[view.range];
-  return lengthMs === null ? undefined : view.since - lengthMs;
+  return lengthMs === null ? undefined : view.until - lengthMs;
 }
 
 /** True while calls are left out for another reason than their age. */

@@ -35,7 +35,7 @@ describe('the view of the history', () => {
 
   it('begins where its range does, counted from when it was chosen', () => {
     expect(startOf(FIRST_VIEW)).toBeUndefined();
-    const hour = { ...FIRST_VIEW, range: 'hour', since: 3_601_500 } as const;
+    const hour = { ...FIRST_VIEW, range: 'hour', until: 3_601_500 } as const;
     expect(startOf(hour)).toBe(1500);
     expect(idsOf(selectCalls(CALLS, hour))).toEqual(['c', 'b']);
   });
