@@ -90,9 +90,19 @@ describeInChromium('the page', (bench) => {
       { type: 'dtmf.received', digit: evil },
       {
         type: 'turn.completed',
-        turn: { ...turn(0, { totalMs: 5 }), userText: evil, agentText: evil, agentTextUnheard: evil },
+        turn: {
+          ...turn(0, { totalMs: 5 }),
+          userText: evil,
+          agentText: evil,
+          agentTextUnheard: evil,
+          toolCalls: [{ name: evil, startedAt: Date.now(), durationMs: null, error: evil }],
+        },
       },
+      say(evil, { id: 'tool', role: 'tool' }),
+      { type: 'incident.noted', code: evil, message: evil },
+      { type: 'transfer.updated', to: evil, result: 'failed' },
       ended({ error: { code: evil, message: evil } }),
+      { type: 'recording.completed', recording: { url: evil, durationMs: null, status: 'completed' } },
     );
     await page.locator('tbody a').click();
     const detail = page.getByRole('dialog');

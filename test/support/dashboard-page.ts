@@ -38,10 +38,12 @@ export class PageBench {
     return this.#server;
   }
 
-  async visit(path = '/', options: BrowserContextOptions = {}): Promise<Page> {
+  /** `origin`: another server than the bench's own. */
+  async visit(path = '/', options: BrowserContextOptions & { origin?: string } = {}): Promise<Page> {
+    const { origin: home = this.server.url, ...rest } = options;
     if (this.#browser === undefined) throw new Error('No browser runs.');
     this.troubles = [];
-    this.#context = await this.#browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+    this.#context = await this.#browser.newContext({ viewport: { width: 1440, height: 900 }, ...rest });
     const page = await this.#context.newPage();
     page.on('console', (message) => {
       if (['error', 'warning'].includes(message.type())) this.troubles.push(message.text());
@@ -49,9 +51,9 @@ export class PageBench {
     page.on('pageerror', (error) => this.troubles.push(String(error)));
     page.on('request', (request) => {
       const { origin, protocol } = new URL(request.url());
-      if (protocol !== 'data:' && origin !== this.server.url) this.troubles.push(request.url());
+      if (protocol !== 'data:' && origin !== home) this.troubles.push(request.url());
     });
-    await page.goto(this.server.url + path);
+    await page.goto(home + path);
     return page;
   }
 
