@@ -65,6 +65,11 @@ describeInChromium('the history', (bench) => {
     ]);
     const page = await bench.visit('/');
     await page.locator('tbody tr').first().waitFor();
+    const slow = page.locator('tbody tr', { hasText: '0001' });
+    expect(await slow.textContent()).toMatch(
+      /fake\/stt · fake\/llm · fake\/tts.*pipeline · carrier-a.*1\.90 s.*answered.*caller hangup/,
+    );
+    expect(await page.locator('.counters svg.sparkline').count()).toBeGreaterThan(3);
     const order = () => page.locator('tbody .parties bdi:first-child').allTextContents();
     expect(await order()).toEqual(['••• 0003', '••• 0002', '••• 0001']);
     await page.getByRole('button', { name: 'Latency' }).click();
