@@ -1,7 +1,5 @@
 // What is measured where no fact tells of it: in the path of the audio, and at the doors. Rooms take it like a clock or a logger.
-
-/** Part of a voice mode that can fail. */
-export type ProviderStage = 'stt' | 'llm' | 'tts' | 'engine';
+import type { ProviderStage } from '../contract/call-record.js';
 
 /** Where measurements go. No method throws. A `code` is one of our errors'. What is called for every frame must not allocate. */
 export interface Meters {

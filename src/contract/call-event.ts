@@ -11,6 +11,7 @@ import type {
   Cost,
   EndReason,
   MediaCounters,
+  ProviderStage,
   Recording,
   TranscriptEntry,
   Transfer,
@@ -46,6 +47,22 @@ export type CallFact =
   /** `result` is null when the carrier has taken the order, and set when it is known. */
   | { type: 'transfer.updated'; to: string; result: Transfer['result'] }
   | { type: 'incident.noted'; code: string; message: string }
+  /**
+   * A provider was in trouble and works again: a connection made anew, a request sent again. `code` is that of the error, `gapMs` the
+   * time that the call was without it.
+   */
+  | { type: 'provider.reconnected'; stage: ProviderStage; provider: string; code: string; gapMs: number }
+  /** Another provider took the place of one that failed. `mode` and `provider` name all that talk to the caller now. */
+  | {
+      type: 'provider.replaced';
+      stage: ProviderStage;
+      from: string;
+      to: string;
+      code: string;
+      gapMs: number;
+      mode: VoiceMode;
+      provider: CallProviders;
+    }
   /** Once, before the end of a call that had audio. */
   | { type: 'audio.measured'; envelope: AudioEnvelope }
   /** Always the last fact but for the late ones (`LATE_FACTS`). Whatever else comes behind it changes nothing. */

@@ -48,7 +48,11 @@ export type EndReason = (typeof END_REASONS)[number];
 /** `realtime`: one model hears and speaks. `pipeline`: speech-to-text, language model, text-to-speech. */
 export type VoiceMode = 'realtime' | 'pipeline';
 
-/** Names (`vendor` or `vendor/model`) of the AI providers of a call. A part that the mode does not have is null. */
+/** Part of a voice mode that can fail; `engine` is a realtime model, or the mode itself. */
+export const PROVIDER_STAGES = ['stt', 'llm', 'tts', 'engine'] as const;
+export type ProviderStage = (typeof PROVIDER_STAGES)[number];
+
+/** Names (`vendor` or `vendor/model`) of the AI providers of a call, those of now or at its end. A part that the mode does not have is null. */
 export interface CallProviders {
   engine: string | null;
   stt: string | null;
@@ -194,6 +198,8 @@ export interface Incident {
   code: string;
   /** One sentence without numbers, keys or transcript. */
   message: string;
+  /** How long the call was without what had failed, in milliseconds; null where that does not apply. */
+  durationMs: number | null;
 }
 
 /** How loud both sides were over the call: enough for a picture of it, not for a word. */

@@ -1,5 +1,5 @@
 // JSON Schemas of the bodies, for the OpenAPI document. The words and types are those of the contract.
-import { CALL_OUTCOMES, CARRIER_IDS, END_REASONS } from '../contract/call-record.js';
+import { CALL_OUTCOMES, CARRIER_IDS, END_REASONS, PROVIDER_STAGES } from '../contract/call-record.js';
 import { type JsonSchema, MAX_EPOCH_MS } from './parameters.js';
 
 type Properties = { readonly [name: string]: JsonSchema };
@@ -49,6 +49,8 @@ function shape(properties: Properties, optional: readonly string[] = []): JsonSc
 const outcome = words(...CALL_OUTCOMES);
 const endReason = words(...END_REASONS);
 const mode = words('realtime', 'pipeline');
+const providerStage = words(...PROVIDER_STAGES);
+const milliseconds: JsonSchema = { type: 'number', minimum: 0, maximum: MAX_EPOCH_MS };
 const transferResult = words('connected', 'busy', 'no-answer', 'failed');
 
 const identity: Properties = {
@@ -119,6 +121,16 @@ const FACTS: { readonly [type: string]: Properties } = {
   'recording.completed': { recording: ref('Recording') },
   'transfer.updated': { to: text, result: nullable(transferResult) },
   'incident.noted': { code: text, message: text },
+  'provider.reconnected': { stage: providerStage, provider: text, code: text, gapMs: milliseconds },
+  'provider.replaced': {
+    stage: providerStage,
+    from: text,
+    to: text,
+    code: text,
+    gapMs: milliseconds,
+    mode,
+    provider: ref('CallProviders'),
+  },
   'audio.measured': { envelope: ref('AudioEnvelope') },
   'call.ended': {
     endReason,
@@ -239,7 +251,7 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
   Recording: shape({ url: textOrNull, durationMs: millisecondsOrNull, status: words('completed', 'absent') }),
   AmdResult: shape({ answeredBy: words('human', 'machine', 'fax', 'unknown'), detectedAt: epochMs }),
   Transfer: shape({ to: text, startedAt: epochMs, result: nullable(transferResult) }),
-  Incident: shape({ at: epochMs, code: text, message: text }),
+  Incident: shape({ at: epochMs, code: text, message: text, durationMs: millisecondsOrNull }),
   AudioEnvelope: shape({
     startedAt: epochMs,
     bucketMs: count,

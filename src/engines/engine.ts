@@ -14,6 +14,7 @@ import type {
   VoiceMode,
 } from '../contract/call-record.js';
 import type { ModelPrice } from '../contract/price.js';
+import type { ChatMessage } from '../providers/language-model.js';
 
 /** What is paid for, each token and second counted once. */
 export interface UsageQuantities {
@@ -40,11 +41,23 @@ export interface UsageFact {
   readonly quantities: UsageQuantities;
   /** The provider did not say, or said nonsense. */
   readonly isGuess: boolean;
+  /** Who is paid for it. @default the charger of the stage that the recipe names */
+  readonly charger?: Charger | undefined;
 }
 
 /** Facts that an engine may state. All others belong to the owner of the call. The cost of a turn is null here: the owner knows it. */
 export type EngineFact =
-  | Extract<CallFact, { type: 'transcript.segment' | 'turn.started' | 'turn.completed' }>
+  | Extract<
+      CallFact,
+      {
+        type:
+          | 'transcript.segment'
+          | 'turn.started'
+          | 'turn.completed'
+          | 'provider.reconnected'
+          | 'provider.replaced';
+      }
+    >
   | UsageFact;
 
 /** Who charges for a stage. */
@@ -89,6 +102,19 @@ export interface EngineControls {
   sendDigits(digits: string): Promise<void>;
 }
 
+/** What an engine leaves to the one that takes its place in the middle of a call. */
+export interface Takeover {
+  /** The conversation as it was heard, without the instructions. */
+  readonly history: readonly ChatMessage[];
+  /** Index of the next turn. */
+  readonly turnIndex: number;
+  /**
+   * What the caller waits for. `greeting`: nobody has said it, or they heard nothing of it. `answer`: they have spoken last, or heard
+   * only the beginning of what they were told. `nothing`: it is the caller's turn.
+   */
+  readonly owes: 'greeting' | 'answer' | 'nothing';
+}
+
 /** What an engine is given of its call. */
 export interface EngineContext {
   readonly callId: string;
@@ -103,6 +129,8 @@ export interface EngineContext {
   /** What the caller's line carries as the call begins; undefined where that is not known. */
   readonly line?: { readonly inbound: AudioFormat; readonly outbound: AudioFormat } | undefined;
   readonly controls: EngineControls;
+  /** Set where another engine has begun the call: there is no greeting then but an owed one. */
+  readonly takeover?: Takeover | undefined;
   /** States a fact. Never throws. */
   fact(fact: EngineFact): void;
   /** Asks the owner to end the call, after what was said has been heard. */
@@ -131,7 +159,21 @@ export interface Engine {
   hold(): void;
   /** The caller is back. Does nothing without a hold. */
   resume(how: Resumption): void;
+  /** `close`, and what the next engine has to know. Where it is not there, nothing can take this one's place. */
+  handOver?(): Takeover;
   /** Stops at once, states the facts of a turn that is cut off by it, and frees everything. Idempotent. */
+  close(): void;
+}
+
+/** What is known of a call before it has a stream. */
+export type PreparationContext = Pick<
+  EngineContext,
+  'callId' | 'caller' | 'callee' | 'direction' | 'clock' | 'logger' | 'meters'
+>;
+
+/** Connections that were opened, and a greeting that was synthesised, for one call that is about to begin. */
+export interface Preparation {
+  /** For a call that does not begin. Idempotent; does nothing once an engine was made of it. */
   close(): void;
 }
 
@@ -141,5 +183,8 @@ export interface EngineRecipe {
   readonly providers: CallProviders;
   /** @default the names of `providers`, an engine as `llm`, whose prices are then known only where `pricing` names them */
   readonly chargers?: Chargers | undefined;
-  create(context: EngineContext): Engine;
+  /** Readies what the call will need while the carrier still connects. Never throws: what fails here fails again in `create`. */
+  prepare?(context: PreparationContext): Preparation;
+  /** `preparation`: that of this recipe and this call, which is the engine's from now on. */
+  create(context: EngineContext, preparation?: Preparation): Engine;
 }

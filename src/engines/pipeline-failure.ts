@@ -1,6 +1,6 @@
 // What can go wrong in a pipeline, as records and logs name it.
 import { OffhookError } from '../base/errors.js';
-import type { ProviderStage } from '../base/meters.js';
+import type { ProviderStage } from '../contract/call-record.js';
 import type { EngineFailure } from './engine.js';
 
 /** Part of the pipeline that failed. */

@@ -96,7 +96,27 @@ function changes(record: CallRecord, event: CallEvent): Partial<Omit<CallRecord,
     case 'transfer.updated':
       return { transfer: withTransfer(record, event) };
     case 'incident.noted':
-      return { incidents: withIncident(record, event) };
+      return { incidents: withIncident(record, { ...event, durationMs: null }) };
+    case 'provider.reconnected':
+      return {
+        incidents: withIncident(record, {
+          at: event.at,
+          code: 'provider-reconnected',
+          message: `${event.provider} failed (${event.code}) and works again.`,
+          durationMs: event.gapMs,
+        }),
+      };
+    case 'provider.replaced':
+      return {
+        mode: event.mode,
+        provider: event.provider,
+        incidents: withIncident(record, {
+          at: event.at,
+          code: 'provider-replaced',
+          message: `${event.from} failed (${event.code}), and ${event.to} took its place.`,
+          durationMs: event.gapMs,
+        }),
+      };
     case 'audio.measured':
       return { envelope: event.envelope };
     case 'call.ended':
@@ -177,10 +197,10 @@ function withTransfer(record: CallRecord, event: CallEventOf<'transfer.updated'>
   return { to, startedAt, result };
 }
 
-function withIncident(record: CallRecord, event: CallEventOf<'incident.noted'>): Incident[] {
+function withIncident(record: CallRecord, incident: Incident): Incident[] {
   if (record.incidents.length >= MAX_INCIDENTS) return record.incidents;
-  const { at, code, message } = event;
-  return [...record.incidents, { at, code, message }];
+  const { at, code, message, durationMs } = incident;
+  return [...record.incidents, { at, code, message, durationMs }];
 }
 
 function openRecord(event: CallEvent): CallRecord {

@@ -98,6 +98,10 @@ export class CallMetrics {
       case 'incident.noted':
         this.#incidents.add(1, { code: event.code });
         return;
+      case 'provider.reconnected':
+      case 'provider.replaced':
+        this.#incidents.add(1, { code: event.type.replace('.', '-') });
+        return;
       case 'cost.updated':
         this.#costUpdated(event.callId, event.cost);
         return;

@@ -182,6 +182,12 @@ function endUnheard({ span, at }: OpenCall): void {
 function noteEvent(span: Span, event: CallEvent): void {
   const at = toHrTime(event.at);
   if (event.type === 'incident.noted') span.addEvent('incident', { 'offhook.incident.code': event.code }, at);
+  if (event.type === 'provider.reconnected' || event.type === 'provider.replaced')
+    span.addEvent(
+      event.type,
+      { 'offhook.provider.stage': event.stage, 'offhook.incident.code': event.code },
+      at,
+    );
   if (event.type === 'amd.detected') span.setAttribute('offhook.call.answered_by', event.amd.answeredBy);
   if (event.type === 'transfer.updated')
     span.addEvent(

@@ -1,6 +1,7 @@
 // All that a server measures of itself, as Prometheus reads it.
 import type { Clock } from '../base/clock.js';
-import type { Meters, ProviderStage } from '../base/meters.js';
+import type { Meters } from '../base/meters.js';
+import type { ProviderStage } from '../contract/call-record.js';
 import type { EventBus } from '../events/bus.js';
 import { CallMetrics } from './call-metrics.js';
 import { EventLoopWatch } from './event-loop-watch.js';

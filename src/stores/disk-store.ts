@@ -5,6 +5,7 @@ import { type Logger, silentLogger } from '../base/log.js';
 import type { CallEvent } from '../contract/call-event.js';
 import type { CallRecord } from '../contract/call-record.js';
 import type { Aggregates } from '../contract/dashboard-api.js';
+import type { CallFilter } from '../events/call-filter.js';
 import { CallRing, type RingChange } from './call-ring.js';
 import type { CallPage, CallQuery, CallStore } from './call-store.js';
 import type { EventLog } from './disk/event-log.js';
@@ -95,8 +96,8 @@ export class DiskStore implements CallStore {
     return this.#ring.active();
   }
 
-  async aggregates(): Promise<Aggregates> {
-    return this.#ring.aggregates();
+  async aggregates(filter?: CallFilter): Promise<Aggregates> {
+    return this.#ring.aggregates(filter);
   }
 
   /** @throws StoreError when the disk does not give back what was written. */

@@ -95,8 +95,8 @@ describe('a line of CSV', () => {
     const row = roundTrip({
       transfer: { to: '+15550123', startedAt: at, result: 'no-answer' },
       incidents: [
-        { at, code: 'stream-replaced', message: 'a' },
-        { at, code: 'CARRIER_FAILED', message: 'b' },
+        { at, code: 'stream-replaced', message: 'a', durationMs: null },
+        { at, code: 'CARRIER_FAILED', message: 'b', durationMs: null },
       ],
     });
     expect(row).toMatchObject({

@@ -26,6 +26,23 @@ const status = (value: Exclude<CallStatus, 'completed'>): CallFact => ({
 });
 
 const incident = (code: string): CallFact => ({ type: 'incident.noted', code, message: 'Something.' });
+const reconnected: CallFact = {
+  type: 'provider.reconnected',
+  stage: 'stt',
+  provider: 'vendor/ears',
+  code: 'PROVIDER_FAILED',
+  gapMs: 740,
+};
+const replaced: CallFact = {
+  type: 'provider.replaced',
+  stage: 'engine',
+  from: 'vendor/voice',
+  to: 'other/model',
+  code: 'PROVIDER_FAILED',
+  gapMs: 1900,
+  mode: 'pipeline',
+  provider: { engine: null, stt: 'a/ears', llm: 'other/model', tts: 'b/voice' },
+};
 const costing = (telephony: number): CallFact => ({
   type: 'cost.updated',
   cost: { stt: 0, llm: 0, tts: 0, telephony, total: telephony, currency: 'USD', estimated: false },
@@ -58,6 +75,7 @@ const anyFact: fc.Arbitrary<CallFact> = fc.oneof(
     .constantFrom(null, 'connected' as const, 'busy' as const)
     .map((result): CallFact => ({ type: 'transfer.updated', to: '+15550123', result })),
   fc.constantFrom('stream-replaced', 'CARRIER_FAILED').map(incident),
+  fc.constantFrom(reconnected, replaced),
   fc.constant<CallFact>({ type: 'amd.detected', amd: { answeredBy: 'machine', detectedAt: 7 } }),
   fc.constantFrom(0.1, 0.2).map(costing),
 );
@@ -144,13 +162,33 @@ describe('reduceCall', () => {
   it('keeps incidents in order, and no more than a hundred', () => {
     const facts = [started(), incident('a'), incident('b')];
     expect(recordOf(facts).incidents).toEqual([
-      { at: 1_000_010, code: 'a', message: 'Something.' },
-      { at: 1_000_020, code: 'b', message: 'Something.' },
+      { at: 1_000_010, code: 'a', message: 'Something.', durationMs: null },
+      { at: 1_000_020, code: 'b', message: 'Something.', durationMs: null },
     ]);
     const many = Array.from({ length: 150 }, (_, index) => incident(String(index)));
     const { incidents } = recordOf([started(), ...many]);
     expect(incidents).toHaveLength(100);
     expect(incidents.at(-1)?.code).toBe('99');
+  });
+
+  it('says which provider failed, for how long, and who talks to the caller since then', () => {
+    const record = recordOf([started(), reconnected, replaced]);
+    expect(record.incidents).toEqual([
+      {
+        at: 1_000_010,
+        code: 'provider-reconnected',
+        message: 'vendor/ears failed (PROVIDER_FAILED) and works again.',
+        durationMs: 740,
+      },
+      {
+        at: 1_000_020,
+        code: 'provider-replaced',
+        message: 'vendor/voice failed (PROVIDER_FAILED), and other/model took its place.',
+        durationMs: 1900,
+      },
+    ]);
+    expect(record.mode).toBe('pipeline');
+    expect(record.provider).toEqual({ engine: null, stt: 'a/ears', llm: 'other/model', tts: 'b/voice' });
   });
 
   it('keeps the first 5000 entries and turns, and says so', () => {

@@ -3,6 +3,7 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { RequestError } from '../../base/errors.js';
 import type { CallEvent, CallFact } from '../../contract/call-event.js';
 import type { CallRecord } from '../../contract/call-record.js';
+import { isMatch } from '../../events/call-filter.js';
 import { reduceCall } from '../../events/reduce.js';
 import { aggregate } from '../../events/summarize.js';
 import type { CallQuery, CallStore } from '../../stores/call-store.js';
@@ -187,6 +188,15 @@ export function testStore(create: () => CallStore | Promise<CallStore>): StoreCh
       deepEqual(ids(third.calls), ['call-0']);
       equal(third.nextCursor, null);
       equal(third.total, 6);
+    }),
+    check('sums up the calls that a filter leaves', async (store) => {
+      for (const index of [0, 1, 2]) await appendAll(store, callFacts(index, { over: index > 0 }));
+      const all = (await store.list({ limit: 10 })).calls;
+      for (const filter of [{ from: startOf(1) }, { to: startOf(1) }, { status: 'active' as const }]) {
+        const matching = all.filter((call) => isMatch(call, filter));
+        ok(matching.length > 0 && matching.length < all.length);
+        deepEqual(await store.aggregates(filter), aggregate(matching));
+      }
     }),
     check('filters by status, direction, words and time', async (store) => {
       for (let call = 0; call < 3; call += 1) await appendAll(store, callFacts(call, { over: call !== 1 }));

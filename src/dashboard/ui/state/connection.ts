@@ -20,6 +20,8 @@ const FACT_TYPES = Object.keys({
   'recording.completed': true,
   'transfer.updated': true,
   'incident.noted': true,
+  'provider.reconnected': true,
+  'provider.replaced': true,
   'audio.measured': true,
   'call.ended': true,
 } satisfies Record<CallEventType, true>);
