@@ -1,9 +1,11 @@
 // HTTP to an address that the operator has set: signed, never redirected, with bounds on time and size. Such an address may be
-// private; none that a model or a caller names ever comes here.
+// private; one that a model has had a say in may not (`publicOnly`).
 import { createHmac } from 'node:crypto';
 import type { Agent, IncomingMessage, request as requestOf } from 'node:http';
+import { isIP } from 'node:net';
 import type { Clock } from '../base/clock.js';
 import { readEnv } from '../base/env.js';
+import { isPublicAddress, lookupPublic, PrivateAddressError } from '../base/public-address.js';
 
 export const SIGNATURE_HEADER = 'x-offhook-signature';
 const SECRET_VARIABLE = 'OFFHOOK_WEBHOOK_SECRET';
@@ -27,6 +29,8 @@ export class EndpointError extends Error {
 
 export interface EndpointPost {
   readonly url: URL;
+  /** True connects to addresses of the public internet alone, whatever the name leads to in that moment. @default false */
+  readonly publicOnly?: boolean;
   /** JSON. */
   readonly body: string;
   readonly accept: string;
@@ -64,6 +68,8 @@ export class OperatorEndpoint {
 
   /** The answer, when its status is 2xx. @throws EndpointError */
   async post(post: EndpointPost): Promise<EndpointAnswer> {
+    if (post.publicOnly === true && isPrivateLiteral(post.url))
+      throw toEndpointError(new PrivateAddressError());
     const transport = await this.#transport(post.url.protocol);
     let response: IncomingMessage;
     try {
@@ -120,6 +126,7 @@ function attempt(post: EndpointPost, transport: Transport): Promise<IncomingMess
     const outgoing = transport.request(url, {
       method: 'POST',
       agent: transport.agent,
+      ...(post.publicOnly === true ? { lookup: lookupPublic } : {}),
       headers: {
         'content-type': 'application/json',
         'content-length': String(Buffer.byteLength(body)),
@@ -173,5 +180,13 @@ async function* readChunks(response: IncomingMessage): AsyncGenerator<Uint8Array
 }
 
 function toEndpointError(cause: unknown): EndpointError {
-  return cause instanceof EndpointError ? cause : new EndpointError('could not be reached', { cause });
+  if (cause instanceof EndpointError) return cause;
+  if (cause instanceof PrivateAddressError) return new EndpointError('is not a public one', { cause });
+  return new EndpointError('could not be reached', { cause });
+}
+
+/** An address in the place of a name is connected to without a look-up. */
+function isPrivateLiteral({ hostname }: URL): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return isIP(host) !== 0 && !isPublicAddress(host);
 }

@@ -5,7 +5,7 @@ import { checkNames, checkNumber, checkText, requireObject } from '../../base/op
 import { BUILT_IN_NAMES } from './built-in-tools.js';
 import { toParameters } from './parameters.js';
 import type { AgentTool, Tool } from './tool.js';
-import { createUrlTool } from './url-tool.js';
+import { createUrlTool, type UrlToolOptions } from './url-tool.js';
 
 const NAMES: Readonly<Record<keyof Tool, true>> = {
   name: true,
@@ -46,11 +46,11 @@ function createAgentTool(tool: Tool, clock: Clock): AgentTool {
     definition: { name, description, parameters: schema },
     timeoutMs,
     check,
-    run: toRun(tool, { name, timeoutMs, clock }),
+    run: toRun(tool, { name, timeoutMs, clock, parameters: Object.keys(schema.properties ?? {}) }),
   };
 }
 
-function toRun(tool: Tool, options: { name: string; timeoutMs: number; clock: Clock }): AgentTool['run'] {
+function toRun(tool: Tool, options: Omit<UrlToolOptions, 'url'>): AgentTool['run'] {
   const { execute, url } = tool;
   const { name } = options;
   if ((execute === undefined) === (url === undefined))

@@ -36,7 +36,11 @@ export interface Tool {
    * characters of it. Of what it throws the model learns only that it failed.
    */
   execute?(args: JsonObject, context: ToolContext): unknown;
-  /** Gets `{ callId, caller, callee, name, arguments }` by POST, and answers with JSON or text. http or https. */
+  /**
+   * Gets `{ callId, caller, callee, name, arguments }` by POST, and answers with JSON or text. http or https. `{name}` in it is filled
+   * with the argument of that name. Where one stands in the host, so that the model chooses who is asked, only public addresses are
+   * connected to; other hosts may be private.
+   */
   url?: string | undefined;
   /** Longest time that it may take, in seconds, 0.1-120. @default 10 */
   timeoutSeconds?: number | undefined;

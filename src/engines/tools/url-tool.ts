@@ -1,9 +1,9 @@
 // A tool that is an address of the operator's: the call of it is posted there, its answer is the result.
 import type { Clock } from '../../base/clock.js';
-import { ConfigError } from '../../base/errors.js';
 import { EndpointError, OperatorEndpoint, readBody } from '../operator-endpoint.js';
 import { type ToolContext, ToolError } from './tool.js';
 import { MAX_RESULT_CHARS } from './tool-result.js';
+import { ToolUrl } from './tool-url.js';
 
 /** A character has at most four bytes: what is read beyond this is cut off in any case. */
 const MAX_BYTES = 4 * MAX_RESULT_CHARS;
@@ -14,6 +14,8 @@ const endpoint = new OperatorEndpoint({ keepAlive: false });
 export interface UrlToolOptions {
   readonly name: string;
   readonly url: string;
+  /** Names of the arguments, which the url may have as {name}. */
+  readonly parameters: readonly string[];
   readonly timeoutMs: number;
   readonly clock: Clock;
 }
@@ -22,13 +24,15 @@ export interface UrlToolOptions {
 export function createUrlTool(
   options: UrlToolOptions,
 ): (args: unknown, context: ToolContext) => Promise<string> {
-  const { name, timeoutMs, clock } = options;
-  const url = toHttpUrl(name, options.url);
+  const { name, timeoutMs, clock, parameters } = options;
+  const address = new ToolUrl(options.url, { tool: name, known: parameters });
   return async (args, { callId, caller, callee, signal }) => {
+    const { url, isForeign } = address.fill(args);
     const body = JSON.stringify({ callId, caller, callee, name, arguments: args });
     try {
       const answer = await endpoint.post({
         url,
+        publicOnly: isForeign,
         body,
         accept: 'application/json, text/plain',
         signal,
@@ -44,12 +48,6 @@ export function createUrlTool(
       throw error instanceof EndpointError ? new ToolError(`The tool's address ${error.message}.`) : error;
     }
   };
-}
-
-function toHttpUrl(name: string, text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url !== undefined && /^https?:$/.test(url.protocol)) return url;
-  throw new ConfigError('CONFIG_INVALID', `The url of the tool ${name} must begin with http:// or https://.`);
 }
 
 function requireJson(text: string): void {

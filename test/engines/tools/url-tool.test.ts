@@ -3,14 +3,16 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createAgentTools } from '../../../src/engines/tools/agent-tool.js';
 import { ToolBox } from '../../../src/engines/tools/tool-box.js';
 import { silentLogger } from '../../../src/base/log.js';
+import type { JsonObject } from '../../../src/providers/language-model.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { answers, OperatorServer } from '../operator-server.js';
 
 const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), 5000);
 
-function run(url: string, clock = new FakeClock()) {
+function run(url: string, clock = new FakeClock(), args: JsonObject = { day: 'Friday' }) {
+  const parameters = { type: 'object', properties: { day: { type: 'string' } } };
   const box = new ToolBox({
-    tools: createAgentTools([{ name: 'book', description: 'Books.', url }], clock),
+    tools: createAgentTools([{ name: 'book', description: 'Books.', parameters, url }], clock),
     transferTargets: {},
     callId: 'c',
     caller: '+15550100',
@@ -19,7 +21,6 @@ function run(url: string, clock = new FakeClock()) {
     clock,
     logger: silentLogger,
   });
-  const args = { day: 'Friday' };
   const call = { id: '1', name: 'book', arguments: args, argumentsText: JSON.stringify(args) };
   const [done] = box.start([call], { caughtUp: async () => true });
   if (done === undefined) throw new Error('nothing runs');
@@ -68,6 +69,27 @@ describe('a tool that is an address', () => {
     expect(done.record.error).toMatch(sentence);
     expect(done.resultText).toBe(JSON.stringify({ error: done.record.error }));
     expect(done.resultText).not.toContain('secret');
+  });
+
+  it('has the argument in its path where it has a place for it', async () => {
+    await using operator = await OperatorServer.start(answers('text/plain', 'yes'));
+    const { done } = run(`${operator.url}/days/{day}`);
+    await done.settled;
+    expect(done.resultText).toBe('yes');
+    expect(operator.received[0]?.path).toMatch(/\/days\/Friday$/);
+  });
+
+  it.each([
+    ['a name', 'localhost', 'http://{day}:PORT/'],
+    ['an address', '127.0.0.1', 'http://{day}:PORT/'],
+    ['an address in another form', '2130706433', 'http://{day}:PORT/'],
+  ])('reaches no private host by %s that the model chose', async (_, day, template) => {
+    await using operator = await OperatorServer.start(answers('text/plain', 'secret'));
+    const { done } = run(template.replace('PORT', new URL(operator.url).port), new FakeClock(), { day });
+    await done.settled;
+    expect(done.record.error).toBe("The tool's address is not a public one.");
+    expect(done.resultText).not.toContain('secret');
+    expect(operator.received).toEqual([]);
   });
 
   it('does not follow redirects', async () => {

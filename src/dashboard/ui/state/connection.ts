@@ -135,8 +135,9 @@ export async function refreshAggregates(): Promise<void> {
   if (readState().view.range !== 'all') update((app) => ({ view: { ...app.view, until: serverNow() } }));
   const { view } = readState();
   try {
-    const aggregates = await fetchAggregates(startOf(view));
-    if (readState().view.range === view.range) updatePage((page) => applyAggregates(page, aggregates));
+    const from = startOf(view);
+    const aggregates = await fetchAggregates(from);
+    if (readState().view.range === view.range) updatePage((page) => applyAggregates(page, aggregates, from));
   } catch {
     // The stream will tell when the server is gone; the next snapshot brings the figures.
   }

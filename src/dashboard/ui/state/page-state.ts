@@ -1,6 +1,6 @@
 // What the page knows, and what a snapshot or a fact does to it. Pure: no browser, no clock.
 import type { CallEvent } from '../../../contract/call-event.js';
-import type { CallRecord, Cost } from '../../../contract/call-record.js';
+import type { CallRecord } from '../../../contract/call-record.js';
 import type { Aggregates, CallSummary, CallsPage, Snapshot } from '../../../contract/dashboard-api.js';
 import { byNewestStart } from '../../../events/call-filter.js';
 import { opensCall, reduceCall } from '../../../events/reduce.js';
@@ -14,6 +14,8 @@ export interface PageState {
   /** Whole records of ended calls that the page has seen, newest last, bounded. */
   ended: ReadonlyMap<string, CallRecord>;
   aggregates: Aggregates | null;
+  /** The aggregates are over calls that began at or after this, epoch milliseconds. */
+  aggregatesFrom: number;
   controls: boolean;
 }
 
@@ -22,6 +24,7 @@ export const EMPTY_STATE: PageState = {
   history: [],
   ended: new Map(),
   aggregates: null,
+  aggregatesFrom: 0,
   controls: false,
 };
 
@@ -47,6 +50,7 @@ export function applySnapshot(state: PageState, snapshot: Snapshot): PageState {
       [...state.ended].filter(([id, { seq }]) => !active.has(id) && seq >= (recent.get(id)?.seq ?? 0)),
     ),
     aggregates: snapshot.aggregates,
+    aggregatesFrom: 0,
     controls: snapshot.controls,
   };
 }
@@ -60,17 +64,16 @@ export function applyEvent(state: PageState, event: CallEvent): PageState {
   }
   const after = reduceCall(before, event);
   if (after === before) return state;
-  const aggregates = withCost(state.aggregates, before?.cost, after.cost);
   const active = new Map(state.active);
   if (after.status !== 'completed') {
     active.set(after.callId, after);
-    return { ...state, active, aggregates };
+    return { ...state, active, aggregates: countIn(state, before, after) };
   }
   active.delete(after.callId);
   return {
     ...state,
     active,
-    aggregates: aggregates && { ...aggregates, completedCalls: aggregates.completedCalls + 1 },
+    aggregates: countIn(state, before, after),
     history: mergeHistory(state.history, [toSummary(after)]),
     ended: remember(state.ended, after),
   };
@@ -82,7 +85,7 @@ function amendEnded(state: PageState, over: CallSummary, event: CallEvent): Page
   const after = reduceCall(whole ?? { ...over, turns: [], transcript: [], envelope: null }, event);
   return {
     ...state,
-    aggregates: withCost(state.aggregates, over.cost, after.cost),
+    aggregates: countIn(state, over, after),
     history: mergeHistory(state.history, [toSummary(after)]),
     ended: whole === undefined ? state.ended : remember(state.ended, after),
   };
@@ -93,8 +96,9 @@ export function applyPage(state: PageState, page: CallsPage): PageState {
   return { ...state, history: mergeHistory(state.history, page.calls) };
 }
 
-export function applyAggregates(state: PageState, aggregates: Aggregates): PageState {
-  return { ...state, aggregates };
+/** Figures over the calls that began at or after `from`, epoch milliseconds. */
+export function applyAggregates(state: PageState, aggregates: Aggregates, from = 0): PageState {
+  return { ...state, aggregates, aggregatesFrom: from };
 }
 
 /** Keeps a whole record that was fetched for the detail view. */
@@ -102,14 +106,20 @@ export function applyRecord(state: PageState, record: CallRecord): PageState {
   return record.status === 'completed' ? { ...state, ended: remember(state.ended, record) } : state;
 }
 
-/** Puts what a call costs now in the place of what it cost before. */
-function withCost(aggregates: Aggregates | null, before: Cost | undefined, after: Cost): Aggregates | null {
-  if (aggregates === null || before === after) return aggregates;
+type Counted = Pick<CallSummary, 'status' | 'startedAt' | 'cost'>;
+
+/** What a fact of one call changes in the aggregates, where the call is one of those that they are over: its cost, and that it is over. */
+function countIn(state: PageState, before: Counted | undefined, after: Counted): Aggregates | null {
+  const { aggregates, aggregatesFrom } = state;
+  if (aggregates === null || after.startedAt < aggregatesFrom) return aggregates;
+  const hasEnded = after.status === 'completed' && before?.status !== 'completed';
+  if (!hasEnded && before?.cost === after.cost) return aggregates;
   const moved = (sum: number, part: 'stt' | 'llm' | 'tts' | 'telephony' | 'total') =>
-    roundMoney(sum + (after[part] ?? 0) - (before?.[part] ?? 0));
+    roundMoney(sum + (after.cost[part] ?? 0) - (before?.cost[part] ?? 0));
   const { stt, llm, tts, telephony } = aggregates.costBreakdown;
   return {
     ...aggregates,
+    completedCalls: aggregates.completedCalls + (hasEnded ? 1 : 0),
     totalCost: moved(aggregates.totalCost, 'total'),
     costBreakdown: {
       stt: moved(stt, 'stt'),

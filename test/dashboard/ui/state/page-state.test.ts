@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CallEvent, CallFact } from '../../../../src/contract/call-event.js';
 import type { Snapshot } from '../../../../src/contract/dashboard-api.js';
 import {
+  applyAggregates,
   applyEvent,
   applyPage,
   applySnapshot,
@@ -46,6 +47,18 @@ const B = call('b', 2000, started(), cost(0.25));
 const historyOf = (state: PageState) => state.history.map((summary) => summary.callId);
 
 describe('the state of the page', () => {
+  it('adds what a call costs, and that it is over, to the figures of a range that it is in, and to no others', () => {
+    const start = applySnapshot(EMPTY_STATE, snapshotOf([], []));
+    const late = applyAggregates(start, aggregate([]), 1500);
+    const inside = play(late, [...B, { ...call('b', 9000, ended())[0]!, seq: 3 }]);
+    expect(inside.aggregates).toMatchObject({ totalCost: 0.25, completedCalls: 1 });
+    const outside = play(late, A);
+    expect(outside.aggregates).toEqual(aggregate([]));
+    expect(historyOf(outside)).toEqual(['a']);
+    const amended = play(inside, [{ ...call('b', 9100, cost(0.5))[0]!, seq: 4 }]);
+    expect(amended.aggregates).toMatchObject({ totalCost: 0.5, completedCalls: 1 });
+  });
+
   it('moves an ended call from the live ones to the top of the history', () => {
     const start = applySnapshot(EMPTY_STATE, snapshotOf([B], [A]));
     const state = applyEvent(start, { ...call('b', 9000, ended())[0]!, seq: 3 });
