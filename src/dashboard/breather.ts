@@ -49,8 +49,12 @@ export async function* inChunks(pieces: Iterable<Piece> | AsyncIterable<Piece>):
   if (length > 0) yield Buffer.concat(gathered);
 }
 
+/** Who takes nothing for so long is cut off, in milliseconds: what waits for them holds memory and a connection. */
+const STALL_MS = 30_000;
+
 /**
- * Writes pieces and ends the stream, in slices and no faster than they are taken. Stops asking for pieces when the stream is closed.
+ * Writes pieces and ends the stream, in slices and no faster than they are taken. Stops asking for pieces when the stream is closed, and
+ * destroys one whose reader has stopped reading.
  * @throws what making a piece throws, with the stream left open.
  */
 export async function writeInSlices(
@@ -70,10 +74,14 @@ export async function writeInSlices(
     const isFull = !stream.write(chunk);
     if (isFull && stream.writableNeedDrain)
       await new Promise<void>((resolve) => {
-        wake = resolve;
-        stream.once('drain', resolve);
+        const stalled = clock.after(STALL_MS, () => stream.destroy());
+        wake = () => {
+          stalled.cancel();
+          resolve();
+        };
+        stream.once('drain', () => wake());
       });
-    if (breather.isDue) await breather.breathe();
+    if (!closed && breather.isDue) await breather.breathe();
     if (closed) return;
   }
   stream.end();
