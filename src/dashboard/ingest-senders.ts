@@ -4,13 +4,17 @@ import type { Clock } from '../base/clock.js';
 /** A process that is silent for so long is taken for dead, in milliseconds. Senders give a sign of life every ten seconds. */
 export const LOST_AFTER_MS = 45_000;
 
-/** Bounds of what one process may have active here, and of the number of processes. */
+/** Bounds of what may be active here, of one process and of all, and of the number of processes. */
 export interface SenderBounds {
+  /** Processes without active calls that are remembered. */
   senders: number;
   activeCalls: number;
-  /** JSON characters of the facts of active calls, of one call and of all calls of a process. */
+  /** JSON characters of the facts of active calls: of one call, of all calls of a process, and of all. */
   callLength: number;
   activeLength: number;
+  /** Of all processes together: who has the token may name as many as they like. */
+  totalCalls: number;
+  totalLength: number;
 }
 
 const BOUNDS: SenderBounds = {
@@ -18,6 +22,8 @@ const BOUNDS: SenderBounds = {
   activeCalls: 2000,
   callLength: 8 * 1024 * 1024,
   activeLength: 64 * 1024 * 1024,
+  totalCalls: 10_000,
+  totalLength: 256 * 1024 * 1024,
 };
 
 interface Sender {
@@ -28,12 +34,13 @@ interface Sender {
   activeLength: number;
 }
 
-/** Processes by their id. The one that was silent the longest is forgotten first. */
+/** Processes by their id. Of those without active calls the one that was silent the longest is forgotten first. */
 export class Senders {
   readonly #clock: Clock;
   readonly #bounds: SenderBounds;
   readonly #senders = new Map<string, Sender>();
   readonly #started: Pick<Sender, 'heardAt' | 'heardAtWall'>;
+  readonly #total = { calls: 0, length: 0 };
 
   constructor(clock: Clock, bounds: Partial<SenderBounds> = {}) {
     this.#clock = clock;
@@ -65,15 +72,19 @@ export class Senders {
     return forMs < LOST_AFTER_MS ? null : { forMs, since: heardAtWall };
   }
 
-  /** Counts a fact of an active call. False when the process has too much that is active: the fact is then not to be taken. */
+  /** Counts a fact of an active call. False when too much is active, of the process or of all: the fact is then not to be taken. */
   charge(nodeId: string, callId: string, length: number): boolean {
     const sender = this.#find(nodeId);
     const before = sender.active.get(callId);
-    const { activeCalls, callLength, activeLength } = this.#bounds;
-    if (before === undefined && sender.active.size >= activeCalls) return false;
+    const { activeCalls, callLength, activeLength, totalCalls, totalLength } = this.#bounds;
+    const isNew = before === undefined;
+    if (isNew && (sender.active.size >= activeCalls || this.#total.calls >= totalCalls)) return false;
     if ((before ?? 0) + length > callLength || sender.activeLength + length > activeLength) return false;
+    if (this.#total.length + length > totalLength) return false;
     sender.active.set(callId, (before ?? 0) + length);
     sender.activeLength += length;
+    this.#total.length += length;
+    if (isNew) this.#total.calls += 1;
     return true;
   }
 
@@ -84,6 +95,8 @@ export class Senders {
     if (sender === undefined || length === undefined) return;
     sender.active.delete(callId);
     sender.activeLength -= length;
+    this.#total.length -= length;
+    this.#total.calls -= 1;
   }
 
   #find(nodeId: string): Sender {
@@ -91,8 +104,16 @@ export class Senders {
     if (known !== undefined) return known;
     const sender: Sender = { ...this.#started, active: new Map(), activeLength: 0 };
     this.#senders.set(nodeId, sender);
-    const [oldest] = this.#senders.keys();
-    if (this.#senders.size > this.#bounds.senders && oldest !== undefined) this.#senders.delete(oldest);
+    if (this.#senders.size > this.#bounds.senders) this.#forgetIdle(nodeId);
     return sender;
+  }
+
+  /** What is counted of active calls must not be forgotten while they are here. */
+  #forgetIdle(newest: string): void {
+    for (const [nodeId, { active }] of this.#senders) {
+      if (active.size > 0 || nodeId === newest) continue;
+      this.#senders.delete(nodeId);
+      return;
+    }
   }
 }

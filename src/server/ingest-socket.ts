@@ -1,8 +1,9 @@
 // The socket on which servers of the same user bring their calls. The folder it stands in lets nobody else near it, so nobody is asked
 // for a token.
-import { chmod, rm } from 'node:fs/promises';
+import { chmod, open, rm, stat } from 'node:fs/promises';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { ConfigError } from '../base/errors.js';
 import type { SocketPlace } from '../base/dashboard-socket.js';
 import { openPrivateFolder } from '../base/user-folder.js';
@@ -71,12 +72,48 @@ async function listen(http: Server, { path, folder }: SocketPlace): Promise<void
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw toConfigError(error, path);
     if (folder === null || (await isAlive(path))) throw inUse(error, path);
-    await rm(path, { force: true });
-    await bindTo(http, path).catch((again: unknown) => {
+    await replaceDead(http, path).catch((again: unknown) => {
+      if (again instanceof ConfigError) throw again;
       throw (again as NodeJS.ErrnoException).code === 'EADDRINUSE'
         ? inUse(again, path)
         : toConfigError(again, path);
     });
+  }
+}
+
+/** Who takes away a dead process's socket holds this beside it: two that start at the same time find the same dead one. */
+const LOCK_SUFFIX = '.lock';
+/** A lock is held for milliseconds. One that is older was left by a process that died with it. */
+const LOCK_STALE_MS = 5000;
+const LOCK_LOOK_MS = 20;
+
+/** Takes the place of a socket of which nobody listens. Only who holds the lock takes a socket away, so none that was just opened is. */
+async function replaceDead(http: Server, path: string): Promise<void> {
+  const lock = path + LOCK_SUFFIX;
+  await acquire(lock);
+  try {
+    if (await isAlive(path)) throw inUse(undefined, path);
+    await rm(path, { force: true });
+    await bindTo(http, path);
+  } finally {
+    await rm(lock, { force: true });
+  }
+}
+
+async function acquire(lock: string): Promise<void> {
+  for (;;) {
+    try {
+      await (await open(lock, 'wx', 0o600)).close();
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    const heldSince = await stat(lock).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Date.now(),
+    );
+    if (Date.now() - heldSince > LOCK_STALE_MS) await rm(lock, { force: true });
+    else await setTimeout(LOCK_LOOK_MS);
   }
 }
 

@@ -169,6 +169,19 @@ describe('what one process may have here', () => {
     expect([charge('3', 90), senders.charge('b', '1', 100)]).toEqual([true, true]);
   });
 
+  it('bounds what all processes together have active, however many names one takes', () => {
+    const senders = new Senders(clock, { senders: 2, totalCalls: 3, totalLength: 100 });
+    const charge = (node: number, length = 10) => senders.charge(`node-${node}`, 'a', length);
+    expect([charge(1), charge(2), charge(3), charge(4)]).toEqual([true, true, true, false]);
+    expect(charge(1, 71)).toBe(false);
+    expect(charge(1, 70)).toBe(true);
+    senders.release('node-1', 'a');
+    expect([charge(4), charge(4, 70), charge(4)]).toEqual([true, true, false]);
+    for (const node of [2, 3, 4]) senders.release(`node-${node}`, 'a');
+    for (let node = 10; node < 20; node += 1) senders.hear(`node-${node}`);
+    expect(senders.count).toBeLessThanOrEqual(4);
+  });
+
   it('is remembered of a bounded number of them', () => {
     const senders = new Senders(clock, { senders: 10 });
     for (let index = 0; index < 1000; index += 1) senders.hear(`node-${index}`);

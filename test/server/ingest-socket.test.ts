@@ -1,4 +1,4 @@
-import { chmod, lstat, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, symlink, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -50,6 +50,28 @@ describe('the socket of the user', () => {
     await leaveStale(place.path);
     expect((await lstat(place.path)).isSocket()).toBe(true);
     expect((await post((await open()).path, '{}')).status).toBe(200);
+  });
+
+  it('is had by one of several that find a dead one at the same time', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      await mkdir(place.folder ?? '', { mode: 0o700, recursive: true });
+      await leaveStale(place.path);
+      const tries = await Promise.allSettled([open(), open(), open(), open()]);
+      const won = tries.filter(({ status }) => status === 'fulfilled');
+      expect(won).toHaveLength(1);
+      expect((await post(place.path, '{}')).status).toBe(200);
+      expect(await readdir(place.folder ?? '')).toHaveLength(1);
+      for (const socket of opened.splice(0)) await socket.close();
+    }
+  });
+
+  it('is had although a process died while it took one away', async () => {
+    await mkdir(place.folder ?? '', { mode: 0o700 });
+    await leaveStale(place.path);
+    await writeFile(`${place.path}.lock`, '');
+    await utimes(`${place.path}.lock`, 1, 1);
+    expect((await post((await open()).path, '{}')).status).toBe(200);
+    expect(await readdir(place.folder ?? '')).toHaveLength(1);
   });
 
   it('is not taken from a process that lives', async () => {
