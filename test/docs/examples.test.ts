@@ -1,0 +1,99 @@
+// The examples of the READMEs, as the compiler reads them: each is a module of its own, with what the text around it has made already.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { expect, it } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Names that an example may use without saying where they come from. */
+const MADE_BEFORE = `
+declare const phone: import('offhook').Offhook;
+declare const agent: import('offhook').Agent;
+declare const mistral: (model: string) => import('offhook/llm').AiSdkModel;
+declare const MyStore: typeof import('offhook/stores').MemoryStore;
+${namesOf({
+  offhook: ['CarrierB'],
+  'offhook/llm': ['AiSdkLanguageModel', 'ChatCompletions'],
+  'offhook/realtime': ['OpenAIRealtime'],
+  'offhook/tts': ['OpenAISpeech'],
+  'offhook/testing': ['testStore'],
+  vitest: ['describe', 'it'],
+})}
+`;
+
+function namesOf(entries: Record<string, readonly string[]>): string {
+  const lines = Object.entries(entries).flatMap(([from, names]) =>
+    names.map((name) => `declare const ${name}: typeof import('${from}').${name};`),
+  );
+  return lines.join('\n');
+}
+
+/** `ts` blocks by the place where they begin. */
+function examples(): Map<string, string> {
+  const files = execFileSync('git', ['ls-files', '*.md'], { cwd: ROOT, encoding: 'utf8' });
+  const found = new Map<string, string>();
+  for (const file of files.trim().split('\n')) {
+    const text = readFileSync(ROOT + file, 'utf8');
+    for (const { index, 1: code = '' } of text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)) {
+      const line = text.slice(0, index).split('\n').length;
+      found.set(`${file}:${line}`, code);
+    }
+  }
+  return found;
+}
+
+/** The package's own names lead to its sources. */
+function paths(): Record<string, string[]> {
+  const entries = Object.entries(manifest.exports).flatMap(([name, target]): [string, string[]][] =>
+    typeof target === 'string'
+      ? []
+      : [
+          [
+            name.replace(/^\./, 'offhook'),
+            [target.types.replace('./dist/', `${ROOT}src/`).replace('.d.ts', '.ts')],
+          ],
+        ],
+  );
+  return Object.fromEntries(entries);
+}
+
+function complaints(): string[] {
+  const modules = new Map<string, string>([[`${ROOT}test/docs/made-before.d.ts`, MADE_BEFORE]]);
+  const places = new Map<string, string>();
+  for (const [place, code] of examples()) {
+    const path = `${ROOT}test/docs/example-${places.size}.ts`;
+    places.set(path, place);
+    modules.set(path, `${code}\nexport {};\n`);
+  }
+  const { config } = ts.readConfigFile(`${ROOT}tsconfig.json`, ts.sys.readFile) as { config: object };
+  const { options } = ts.parseJsonConfigFileContent({ ...config, include: [], files: [] }, ts.sys, ROOT);
+  const host = ts.createCompilerHost(options);
+  const { fileExists, readFile, getSourceFile } = host;
+  host.fileExists = (path) => modules.has(path) || fileExists.call(host, path);
+  host.readFile = (path) => modules.get(path) ?? readFile.call(host, path);
+  host.getSourceFile = (path, version) => {
+    const text = modules.get(path);
+    return text === undefined
+      ? getSourceFile.call(host, path, version)
+      : ts.createSourceFile(path, text, version);
+  };
+  const program = ts.createProgram(
+    [...modules.keys()],
+    { ...options, noEmit: true, noUnusedLocals: false, noUnusedParameters: false, paths: paths() },
+    host,
+  );
+  return [...modules.keys()].flatMap((path) =>
+    ts.getPreEmitDiagnostics(program, program.getSourceFile(path)).map(({ messageText, file, start = 0 }) => {
+      const line = file?.getLineAndCharacterOfPosition(start).line ?? 0;
+      return `${places.get(path) ?? path}, line ${line + 1}: ${ts.flattenDiagnosticMessageText(messageText, ' ')}`;
+    }),
+  );
+}
+
+it('every example is one that the compiler takes', { timeout: 60_000 }, () => {
+  expect(examples().size).toBeGreaterThan(15);
+  expect(complaints()).toEqual([]);
+});
