@@ -39,7 +39,7 @@ export class CartesiaDialect implements VoiceDialect {
         this.#floor.alive();
         return;
       case 'timestamps':
-        if (isCurrent) current.words.push(...message.words);
+        if (isCurrent) current.takeWords(message.words);
         return;
       case 'done':
         if (isCurrent) this.#floor.spoken();

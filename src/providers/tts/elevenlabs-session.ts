@@ -9,7 +9,9 @@ import type {
 } from '../text-to-speech.js';
 import { toProviderError, toShownCode, transientFailure } from '../wire/failure.js';
 import { LastingSocket } from '../wire/lasting-socket.js';
+import { movedBy } from '../wire/sentence-voice.js';
 import type { OpenVendorSocket, SocketTarget } from '../wire/vendor-socket.js';
+import { Wakers } from '../wire/wakers.js';
 import { readElevenLabsClose, readElevenLabsMessage } from './elevenlabs-messages.js';
 import { ElevenLabsUtterance } from './elevenlabs-utterance.js';
 
@@ -47,7 +49,7 @@ export class ElevenLabsSession implements TextToSpeechSession {
   /** Contexts that the vendor may still hold open, with the sentence that listens; undefined when nobody does any more. */
   readonly #contexts = new Map<string, ElevenLabsUtterance | undefined>();
   readonly #endTimers = new Map<string, Timer>();
-  readonly #waiting = new Set<() => void>();
+  readonly #wakers = new Wakers();
   #count = 0;
   #hungUpAt: number | undefined;
   #lastSentAt = 0;
@@ -103,7 +105,7 @@ export class ElevenLabsSession implements TextToSpeechSession {
     this.#keepAlive?.cancel();
     for (const utterance of this.#contexts.values()) utterance?.audio.stop();
     this.#forgetContexts();
-    this.#wake();
+    this.#wakers.wake();
     this.#socket?.close('{"close_socket":true}');
   }
 
@@ -135,7 +137,7 @@ export class ElevenLabsSession implements TextToSpeechSession {
     const gap = gapMs ?? (this.#hungUpAt === undefined ? null : this.#clock.now() - this.#hungUpAt);
     this.#hungUpAt = undefined;
     if (gap !== null) this.#context.events?.reconnected?.({ gapMs: gap });
-    this.#wake();
+    this.#wakers.wake();
   }
 
   /** Waits for a connection and room for one more context. @throws ProviderError when there will be none. */
@@ -145,20 +147,8 @@ export class ElevenLabsSession implements TextToSpeechSession {
     while (!signal.aborted && !this.#closed) {
       if (this.#failure !== undefined) throw this.#failure;
       if (this.#socket?.connected === true && this.#contexts.size < MAX_CONTEXTS) return;
-      await new Promise<void>((resolve) => {
-        const done = () => {
-          this.#waiting.delete(done);
-          signal.removeEventListener('abort', done);
-          resolve();
-        };
-        this.#waiting.add(done);
-        signal.addEventListener('abort', done, { once: true });
-      });
+      await this.#wakers.woken(signal);
     }
-  }
-
-  #wake(): void {
-    for (const wake of [...this.#waiting]) wake();
   }
 
   /** Hands a sentence over. The context is closed with it, since only a closed one says when its audio is complete. */
@@ -225,7 +215,7 @@ export class ElevenLabsSession implements TextToSpeechSession {
     this.#endTimers.get(id)?.cancel();
     this.#endTimers.delete(id);
     utterance?.end('spoken');
-    this.#wake();
+    this.#wakers.wake();
   }
 
   #lost(): void {
@@ -233,7 +223,7 @@ export class ElevenLabsSession implements TextToSpeechSession {
     const utterances = [...this.#contexts.values()];
     this.#forgetContexts();
     for (const utterance of utterances) utterance?.end('lost');
-    this.#wake();
+    this.#wakers.wake();
   }
 
   /** The connection takes sentences and gives no audio: another one may. */
@@ -270,13 +260,4 @@ export class ElevenLabsSession implements TextToSpeechSession {
     this.#lastSentAt = this.#clock.now();
     this.#socket?.send(JSON.stringify(message));
   }
-}
-
-function movedBy(index: number, atMs: number): (piece: SpokenPiece) => SpokenPiece {
-  return ({ start, end, startMs, endMs }) => ({
-    start: start + index,
-    end: end + index,
-    startMs: startMs + atMs,
-    endMs: endMs + atMs,
-  });
 }

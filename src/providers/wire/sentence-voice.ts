@@ -1,12 +1,18 @@
 // A call's voice over one socket that says one sentence after the other: waiting, abort, second tries and lost connections.
 import { type Clock, systemClock, type Timer } from '../../base/clock.js';
 import type { ProviderError } from '../../base/errors.js';
-import type { TextToSpeechContext, TextToSpeechSession } from '../text-to-speech.js';
+import type {
+  SpokenPiece,
+  SynthesisEvents,
+  TextToSpeechContext,
+  TextToSpeechSession,
+} from '../text-to-speech.js';
 import { toProviderError, type WireFailure } from './failure.js';
 import { LastingSocket } from './lasting-socket.js';
 import { RetryPlan } from './retry-plan.js';
 import type { OpenVendorSocket, SocketClose, SocketTarget } from './vendor-socket.js';
 import { VoiceSentence } from './voice-sentence.js';
+import { Wakers } from './wakers.js';
 
 /** What a vendor's words for it are. One dialect per call. */
 export interface VoiceDialect {
@@ -53,6 +59,8 @@ const SILENT_END_MS = 3000;
 /** A sentence is sent so often before it is given up. */
 const MAX_TRIES = 3;
 
+type TellTimes = (pieces: readonly SpokenPiece[]) => void;
+
 export class SentenceVoice implements TextToSpeechSession {
   readonly #context: TextToSpeechContext;
   readonly #options: SentenceVoiceOptions;
@@ -63,7 +71,7 @@ export class SentenceVoice implements TextToSpeechSession {
   #failedAt: number | undefined;
   #current: VoiceSentence | undefined;
   #watch: Timer | undefined;
-  readonly #waiting = new Set<() => void>();
+  readonly #wakers = new Wakers();
   #count = 0;
   #closed = false;
 
@@ -83,11 +91,19 @@ export class SentenceVoice implements TextToSpeechSession {
     this.#connect();
   }
 
-  async *synthesize(text: string, signal: AbortSignal): AsyncGenerator<Int16Array> {
+  async *synthesize(
+    text: string,
+    signal: AbortSignal,
+    events?: SynthesisEvents | undefined,
+  ): AsyncGenerator<Int16Array> {
     const plan = new RetryPlan({ clock: this.#clock, throttledTries: 1 });
+    const end = text.trimEnd().length;
     let rest = text.trim();
+    let saidMs = 0;
     for (let tries = 1; rest !== ''; tries += 1) {
-      const sentence = await this.#begin(rest, signal);
+      // Positions are told in the whole text and the whole audio, of which this may be the second part.
+      const move = movedBy(end - rest.length, saidMs);
+      const sentence = await this.#begin(rest, signal, (pieces) => events?.timed?.(pieces.map(move)));
       if (sentence === undefined) return;
       const stop = () => this.#abandon(sentence);
       signal.addEventListener('abort', stop, { once: true });
@@ -105,6 +121,7 @@ export class SentenceVoice implements TextToSpeechSession {
       if (outcome !== 'lost' && outcome !== 'refused') return;
       // Of a sentence that was heard in part only the rest is said again.
       rest = sentence.rest;
+      saidMs += sentence.audioMs;
       if (rest === '' && outcome === 'lost') return;
       const pauseMs = tries < MAX_TRIES && rest !== '' ? plan.next(failure) : null;
       if (pauseMs === null) throw toProviderError(this.#options.vendor, failure);
@@ -116,7 +133,7 @@ export class SentenceVoice implements TextToSpeechSession {
     if (this.#closed) return;
     this.#closed = true;
     this.#free()?.audio.stop();
-    this.#wake();
+    this.#wakers.wake();
     const { goodbye } = this.#options;
     this.#socket?.close(goodbye === undefined ? undefined : JSON.stringify(goodbye));
   }
@@ -152,57 +169,40 @@ export class SentenceVoice implements TextToSpeechSession {
     const gap = gapMs ?? (this.#failedAt === undefined ? null : this.#clock.now() - this.#failedAt);
     this.#failedAt = undefined;
     if (gap !== null) this.#context.events?.reconnected?.({ gapMs: gap });
-    this.#wake();
+    this.#wakers.wake();
   }
 
   #lost(): void {
     this.#free()?.end('lost');
-    this.#wake();
+    this.#wakers.wake();
   }
 
   /** Waits for a connection that is free; undefined when nothing is to be said any more. @throws ProviderError when there will be none. */
-  async #begin(text: string, signal: AbortSignal): Promise<VoiceSentence | undefined> {
+  async #begin(text: string, signal: AbortSignal, timed: TellTimes): Promise<VoiceSentence | undefined> {
     // A connection that was lost for good while nobody spoke gets one more chance when somebody does.
     if (this.#failure !== undefined && !this.#closed && !signal.aborted) this.#connect();
     while (!signal.aborted && !this.#closed) {
       if (this.#failure !== undefined) throw this.#failure;
       if (this.#socket?.connected === true && this.#current === undefined) {
-        if (this.#dialect.isSpent?.() !== true) return this.#speak(text);
+        if (this.#dialect.isSpent?.() !== true) return this.#speak(text, timed);
         this.#socket.renew('takes no more sentences over this connection');
         continue;
       }
-      await this.#woken(signal);
+      await this.#wakers.woken(signal);
     }
     return undefined;
   }
 
   async #pause(pauseMs: number, signal: AbortSignal): Promise<void> {
     const end = this.#clock.now() + pauseMs;
-    const timer = this.#clock.after(pauseMs, () => this.#wake());
-    while (this.#clock.now() < end && !signal.aborted && !this.#closed) await this.#woken(signal);
+    const timer = this.#clock.after(pauseMs, () => this.#wakers.wake());
+    while (this.#clock.now() < end && !signal.aborted && !this.#closed) await this.#wakers.woken(signal);
     timer.cancel();
   }
 
-  /** Until something has changed. */
-  #woken(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        this.#waiting.delete(done);
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      this.#waiting.add(done);
-      signal.addEventListener('abort', done, { once: true });
-    });
-  }
-
-  #wake(): void {
-    for (const wake of [...this.#waiting]) wake();
-  }
-
-  #speak(text: string): VoiceSentence {
+  #speak(text: string, timed: TellTimes): VoiceSentence {
     this.#count += 1;
-    const sentence = new VoiceSentence(`s${this.#count}`, text);
+    const sentence = new VoiceSentence(`s${this.#count}`, text, timed);
     this.#current = sentence;
     this.#send(this.#dialect.speak(sentence));
     this.#watch = this.#clock.after(FIRST_AUDIO_MS, () => this.#socket?.renew('did not begin to speak'));
@@ -234,11 +234,21 @@ export class SentenceVoice implements TextToSpeechSession {
     this.#current = undefined;
     this.#watch?.cancel();
     this.#watch = undefined;
-    this.#wake();
+    this.#wakers.wake();
     return sentence;
   }
 
   #send(messages: readonly object[]): void {
     for (const message of messages) this.#socket?.send(JSON.stringify(message));
   }
+}
+
+/** From positions in a part of a sentence to those in the whole: `index` UTF-16 units and `atMs` of audio are before it. */
+export function movedBy(index: number, atMs: number): (piece: SpokenPiece) => SpokenPiece {
+  return ({ start, end, startMs, endMs }) => ({
+    start: start + index,
+    end: end + index,
+    startMs: startMs + atMs,
+    endMs: endMs + atMs,
+  });
 }

@@ -1,5 +1,6 @@
 // One sentence on its way through a voice: collects its audio for whoever reads, and knows how much of the text was said.
 import { PCM_16K } from '../../audio/format.js';
+import type { SpokenPiece } from '../text-to-speech.js';
 import { ChunkQueue } from './chunk-queue.js';
 import { transientFailure, type WireFailure } from './failure.js';
 import { SampleReader } from './pcm.js';
@@ -9,6 +10,11 @@ export interface TimedWord {
   readonly text: string;
   readonly startS: number;
   readonly endS: number;
+}
+
+/** A word at its place; undefined where the text does not have it. */
+interface PlacedWord extends TimedWord {
+  readonly end: number | undefined;
 }
 
 /** `lost`: the connection went before the end. `refused`: the vendor did not say it, or not to its end. */
@@ -22,16 +28,21 @@ export class VoiceSentence {
   readonly id: string;
   readonly text: string;
   readonly audio = new ChunkQueue<Int16Array>();
+  readonly #timed: (pieces: readonly SpokenPiece[]) => void;
   /** As the vendor times them; empty where it does not. */
-  readonly words: TimedWord[] = [];
+  readonly #words: PlacedWord[] = [];
+  /** Where in the text the next word is looked for. */
+  #placedTo = 0;
   readonly #samples = new SampleReader();
   #samplesRead = 0;
   #outcome: SentenceOutcome = 'open';
   #failure = transientFailure('lost a sentence again and again');
 
-  constructor(id: string, text: string) {
+  /** `timed` hears of positions in `text` and in the audio of this sentence. */
+  constructor(id: string, text: string, timed: (pieces: readonly SpokenPiece[]) => void = () => {}) {
     this.id = id;
     this.text = text;
+    this.#timed = timed;
   }
 
   get outcome(): SentenceOutcome {
@@ -46,6 +57,26 @@ export class VoiceSentence {
   /** True once there was sound. */
   get audible(): boolean {
     return this.#samplesRead > 0;
+  }
+
+  /** Length of its audio so far. */
+  get audioMs(): number {
+    return (this.#samplesRead * 1000) / PCM_16K.sampleRateHz;
+  }
+
+  /** Words that the vendor has timed, in the order in which they are said. */
+  takeWords(words: readonly TimedWord[]): void {
+    const pieces: SpokenPiece[] = [];
+    for (const word of words) {
+      const start = this.text.indexOf(word.text, this.#placedTo);
+      const end = start < 0 ? undefined : start + word.text.length;
+      this.#words.push({ ...word, end });
+      // Times of another spelling tell nothing.
+      if (end === undefined) continue;
+      this.#placedTo = end;
+      pieces.push({ start, end, startMs: word.startS * 1000, endMs: word.endS * 1000 });
+    }
+    if (pieces.length > 0) this.#timed(pieces);
   }
 
   /** PCM of the house format, in pieces that may end in the middle of a sample. */
@@ -72,20 +103,17 @@ export class VoiceSentence {
   /** What is left to say after a break; '' when nothing is, or when nobody knows what. */
   get rest(): string {
     if (!this.audible) return this.text;
-    const heardS = this.#samplesRead / PCM_16K.sampleRateHz;
+    const heardS = this.audioMs / 1000;
     let at = 0;
-    let endS = this.words[0]?.startS ?? 0;
-    for (const word of this.words) {
-      const { text, startS } = word;
-      const found = this.text.indexOf(text, at);
-      // Times of another spelling tell nothing.
-      if (found < 0) return '';
+    let endS = this.#words[0]?.startS ?? 0;
+    for (const word of this.#words) {
+      if (word.end === undefined) return '';
       // A word that was begun is taken as said: better half a word too few than one twice.
-      if (startS >= heardS) break;
-      at = found + text.length;
+      if (word.startS >= heardS) break;
+      at = word.end;
       endS = word.endS;
     }
-    if (this.words.length === 0 || heardS > endS + UNTIMED_S) return '';
+    if (this.#words.length === 0 || heardS > endS + UNTIMED_S) return '';
     return (at === 0 ? this.text : this.text.slice(at).replace(/^\S+/, '')).trim();
   }
 }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { SpokenPiece } from '../../../src/providers/text-to-speech.js';
 import { openCartesiaVoice } from '../../../src/providers/tts/cartesia.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { RecordedLogger } from '../../support/recorded-logger.js';
 import { FakeVendor } from '../fake-vendor-socket.js';
-import { listen, recordEvents, settle, toBytes } from './listener.js';
+import { collect, listen, never, recordEvents, settle, toBytes } from './listener.js';
 
 function open() {
   const clock = new FakeClock();
@@ -97,6 +98,41 @@ describe('a voice with contexts', () => {
     await settle();
     expect(vendor.socket.messages[0]?.transcript).toBe(left);
     expect(reading).toMatchObject({ over: left === undefined, error: undefined });
+  });
+
+  it('tells when it says which word, in the whole sentence, also after a lost connection', async () => {
+    const { clock, vendor, session } = open();
+    const pieces: SpokenPiece[] = [];
+    const timed = (told: readonly SpokenPiece[]) => void pieces.push(...told);
+    const reading = collect(session.synthesize(' One two. ', never, { timed }));
+    await settle();
+    vendor.socket.says(timestamps(['One', 'zwei'], [0, 0.4], [0.4, 0.5]));
+    expect(pieces).toEqual([{ start: 1, end: 4, startMs: 0, endMs: 400 }]);
+    vendor.socket.says(timestamps(['two.'], [1.1], [1.5]));
+    expect(pieces[1]).toEqual({ start: 5, end: 9, startMs: 1100, endMs: 1500 });
+    session.close();
+    expect(await reading).toEqual([]);
+    clock.advance(0);
+  });
+
+  it('counts on from what was said before a connection was lost', async () => {
+    const { clock, vendor, session } = open();
+    const pieces: SpokenPiece[] = [];
+    const timed = (told: readonly SpokenPiece[]) => void pieces.push(...told);
+    const reading = collect(session.synthesize('One two.', never, { timed }));
+    await settle();
+    vendor.socket.says(timestamps(['One', 'two.'], [0, 1.1], [0.9, 1.5]));
+    vendor.socket.says(chunk('s1', toBytes(second)));
+    vendor.socket.ends();
+    clock.advance(0);
+    await settle();
+    vendor.socket.opens();
+    await settle();
+    const again = { words: ['two.'], start: [0.1], end: [0.5] };
+    vendor.socket.says({ type: 'timestamps', context_id: 's2', word_timestamps: again });
+    vendor.socket.says({ type: 'done', context_id: 's2' });
+    expect(pieces.at(-1)).toEqual({ start: 4, end: 8, startMs: 1100, endMs: 1500 });
+    expect(await reading).toHaveLength(16_000);
   });
 
   it('tries a sentence again that the vendor could not say, and shows none of its words', async () => {
