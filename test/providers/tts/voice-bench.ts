@@ -1,0 +1,177 @@
+// A voice over its vendor's emulator on a clock that stands still, and what is true of every such voice.
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ConfigError } from '../../../src/base/errors.js';
+import { silentLogger } from '../../../src/base/log.js';
+import type { TextToSpeech, TextToSpeechSession } from '../../../src/providers/text-to-speech.js';
+import type { Emulator, EmulatorOptions } from '../../../src/testing/index.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { RecordedLogger } from '../../support/recorded-logger.js';
+import { collect, listen, never, settle, soon, spoken } from './listener.js';
+
+export const SENTENCES: readonly string[] = ['Hello there.', 'How are you?', 'Grüße!'];
+
+export interface Voice<E extends Emulator, EO extends EmulatorOptions, PO> {
+  /** `CARTESIA` of `CARTESIA_API_KEY`. */
+  readonly variables: string;
+  emulate(options: EO): Promise<E>;
+  create(options?: PO): TextToSpeech;
+}
+
+/** One emulator and one session at a time; both are closed after the test. */
+export class VoiceBench<E extends Emulator, EO extends EmulatorOptions, PO extends object> {
+  readonly voice: Voice<E, EO, PO>;
+  readonly #close: (() => unknown)[] = [];
+  #emulator: E | undefined;
+
+  constructor(voice: Voice<E, EO, PO>) {
+    this.voice = voice;
+    beforeEach(() => {
+      for (const name of ['API_KEY', 'BASE_URL']) vi.stubEnv(`${voice.variables}_${name}`, '');
+    });
+    afterEach(async () => {
+      vi.unstubAllEnvs();
+      for (const task of this.#close.splice(0).reverse()) await task();
+    });
+  }
+
+  get emulator(): E {
+    if (this.#emulator === undefined) throw new Error('No emulator runs.');
+    return this.#emulator;
+  }
+
+  async start(options: { emulator?: EO; provider?: PO; language?: string } = {}) {
+    const clock = new FakeClock();
+    const logger = new RecordedLogger();
+    await this.#emulate({ clock, ...options.emulator });
+    const provider = this.voice.create({
+      apiKey: 'test-key',
+      baseUrl: this.emulator.url,
+      ...options.provider,
+    } as unknown as PO);
+    const session = provider.open({ clock, logger, language: options.language });
+    this.#close.push(() => session.close());
+    return { clock, logger, session };
+  }
+
+  /** A session with key and address of the environment. `query`: what the address has behind it. */
+  async startByEnvironment(
+    provider: PO,
+    { query = '', language }: { query?: string; language?: string } = {},
+  ): Promise<TextToSpeechSession> {
+    const clock = new FakeClock();
+    await this.#emulate({ clock });
+    vi.stubEnv(`${this.voice.variables}_API_KEY`, 'test-key');
+    vi.stubEnv(`${this.voice.variables}_BASE_URL`, `${this.emulator.url}${query}`);
+    const session = this.voice.create(provider).open({ clock, logger: silentLogger, language });
+    this.#close.push(() => session.close());
+    return session;
+  }
+
+  async #emulate(options: EmulatorOptions): Promise<void> {
+    const emulator = await this.voice.emulate(options as EO);
+    this.#emulator = emulator;
+    this.#close.push(() => emulator.close());
+  }
+}
+
+/** Options that a constructor refuses, and what it says of them. */
+export type Refusals = readonly (readonly [object, RegExp])[];
+
+export function describeOptions<PO extends object>(
+  bench: VoiceBench<Emulator, never, PO>,
+  { name, refused }: { name: string; refused: Refusals },
+): void {
+  describe('the options', () => {
+    it.each([...refused, [{ model: ' ' }, /model/] as const, [{ apiKey: 'a b' }, /key/] as const])(
+      'may not be %j',
+      (options, sentence) => {
+        const make = () => bench.voice.create(options as PO);
+        expect(make).toThrow(ConfigError);
+        expect(make).toThrow(sentence);
+      },
+    );
+
+    it('need a key when a call opens, not before', () => {
+      const provider = bench.voice.create();
+      expect(provider.name).toBe(name);
+      expect(() => provider.assertConfigured?.()).toThrow(`${bench.voice.variables}_API_KEY`);
+      expect(() => provider.open({ logger: silentLogger, language: undefined })).toThrow(ConfigError);
+    });
+  });
+}
+
+export interface Handshakes {
+  /** As errors name it. */
+  readonly vendor: string;
+  /** Headers that the vendor adds to a refusal, and what errors show of them. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly shown?: string;
+}
+
+/** A lost connection that cannot be made again, a dead one, and the end of the call. */
+export function describeConnection<EO extends EmulatorOptions, PO extends object>(
+  bench: VoiceBench<Emulator, EO, PO>,
+  { vendor, headers, shown = '' }: Handshakes,
+): void {
+  describe('the connection', () => {
+    it.each([
+      [401, 'refused the key', false],
+      [400, 'refused the request', false],
+      [404, 'knows no such address, model or voice', false],
+      [429, 'is asked for too much at a time', true],
+      [500, 'cannot answer now', true],
+    ])('fails with what a handshake answered with %i means', async (status, sentence, retryable) => {
+      const { clock, session, logger } = await bench.start();
+      await soon(() => expect(bench.emulator.openSockets).toBe(1));
+      bench.emulator.refuseNext({ status, times: 20, ...(headers === undefined ? {} : { headers }) });
+      bench.emulator.disconnectAll();
+      const reading = listen(session, 'Hello.');
+      await soon(() => {
+        clock.advance(300);
+        expect(reading.error).toMatchObject({
+          message: `${vendor} ${sentence} (HTTP ${status}${shown}).`,
+          retryable,
+        });
+      });
+      expect(logger.text + String(reading.error)).not.toContain('test-key');
+    });
+
+    it('is replaced when it is dead and not closed', async () => {
+      const { clock, session } = await bench.start();
+      expect(await collect(session.synthesize('One.', never))).toEqual(spoken('One.'));
+      bench.emulator.freeze();
+      const reading = listen(session, 'Two.');
+      await settle();
+      clock.advance(2500);
+      await soon(() => {
+        clock.advance(0);
+        expect(reading).toMatchObject({ over: true, samples: spoken('Two.') });
+      });
+      expect(bench.emulator.requests).toHaveLength(2);
+    });
+
+    it('is closed at the end of the call', async () => {
+      const { session } = await bench.start();
+      await collect(session.synthesize('Bye.', never));
+      session.close();
+      await soon(() => expect(bench.emulator.openSockets).toBe(0));
+    });
+  });
+}
+
+/** A sentence is cut off while its audio comes, and more of it comes all the same. */
+export async function expectNothingLate(session: TextToSpeechSession, clock: FakeClock): Promise<void> {
+  const abort = new AbortController();
+  const first = listen(session, 'A story that goes on for long.', abort.signal);
+  await soon(() => {
+    clock.advance(10);
+    expect(first.samples.length).toBeGreaterThan(0);
+  });
+  abort.abort();
+  const second = listen(session, 'Sorry.');
+  await soon(() => {
+    clock.advance(50);
+    expect(second.over).toBe(true);
+  });
+  expect(second.samples).toEqual(spoken('Sorry.'));
+}
