@@ -1,6 +1,6 @@
 // Wire bytes <-> house PCM. One converter per direction per call: it holds the state of that direction and nothing else.
 import type { TranscoderBackend } from '../transcoder/backend.js';
-import { type AudioFormat, PCM_16K } from './format.js';
+import { type AudioFormat, isTelephone, PCM_16K } from './format.js';
 
 /** The caller's way in. */
 export interface InboundConverter {
@@ -14,10 +14,20 @@ export interface InboundConverter {
 export interface OutboundConverter {
   /** 16 kHz PCM to wire bytes; a whole 20 ms frame gives a whole frame. The result is valid until the next call. */
   convert(pcm: Int16Array): Uint8Array;
+  /** Set where bytes may go out as they come: on a line that carries a telephone's format. */
+  readonly line: TelephoneLine | undefined;
   /** Forgets all input, as after a cut in the audio. */
   reset(): void;
   /** Frees the resampler. Idempotent; `convert` must not follow. */
   close(): void;
+}
+
+/** What is to be known of the bytes of a line, one for a sample. */
+export interface TelephoneLine {
+  readonly format: AudioFormat;
+  readonly silentByte: number;
+  /** What the bytes sound like, at the rate of the line. The result is valid until the next call. */
+  decode(bytes: Uint8Array): Int16Array;
 }
 
 type Step<From, To> = (input: From) => To;
@@ -52,21 +62,27 @@ export function createOutboundConverter(format: AudioFormat, backend: Transcoder
   const fromHz = PCM_16K.sampleRateHz;
   const toHz = format.sampleRateHz;
   const encode = createEncoder(format, backend);
-  if (fromHz === toHz) return { convert: encode, reset() {}, close() {} };
+  const line = isTelephone(format) ? describeLine(format, backend) : undefined;
+  if (fromHz === toHz) return { convert: encode, line, reset() {}, close() {} };
   const resampler = backend.createResampler(fromHz, toHz);
-  const lifetime = { reset: () => resampler.reset(), close: () => resampler.free() };
+  const rest = { line, reset: () => resampler.reset(), close: () => resampler.free() };
   if (format.encoding === 'mulaw') {
     const output = createRoom((length) => new Uint8Array(length));
     return {
       convert: (pcm) => resampler.processToMulaw(pcm, output(outputBound(pcm.length, fromHz, toHz))),
-      ...lifetime,
+      ...rest,
     };
   }
   const output = createRoom((length) => new Int16Array(length));
   return {
     convert: (pcm) => encode(resampler.process(pcm, output(outputBound(pcm.length, fromHz, toHz)))),
-    ...lifetime,
+    ...rest,
   };
+}
+
+function describeLine(format: AudioFormat, backend: TranscoderBackend): TelephoneLine {
+  const [silentByte = 0] = createEncoder(format, backend)(new Int16Array(1));
+  return { format, silentByte, decode: createDecoder(format, backend) };
 }
 
 /** Length of the longest result: a chunk that ends between two output samples may let one more out than its share. */
