@@ -1,6 +1,7 @@
 // Wire bytes <-> house PCM. One converter per direction per call: it holds the state of that direction and nothing else.
 import type { TranscoderBackend } from '../transcoder/backend.js';
 import { type AudioFormat, isTelephone, PCM_16K } from './format.js';
+import { SampleReader, toBytes } from './pcm-bytes.js';
 
 /** The caller's way in. */
 export interface InboundConverter {
@@ -102,7 +103,10 @@ function createRoom<T extends Int16Array | Uint8Array>(
 }
 
 function createDecoder(format: AudioFormat, backend: TranscoderBackend): Step<Uint8Array, Int16Array> {
-  if (format.encoding === 'pcm') return createPcmDecoder();
+  if (format.encoding === 'pcm') {
+    const reader = new SampleReader();
+    return (bytes) => reader.read(bytes);
+  }
   const output = createRoom((length) => new Int16Array(length));
   return format.encoding === 'mulaw'
     ? (bytes) => backend.mulawDecode(bytes, output(bytes.length))
@@ -110,30 +114,9 @@ function createDecoder(format: AudioFormat, backend: TranscoderBackend): Step<Ui
 }
 
 function createEncoder(format: AudioFormat, backend: TranscoderBackend): Step<Int16Array, Uint8Array> {
-  // Every platform that Node.js has prebuilds for is little-endian, as the wire is: the samples are the bytes.
-  if (format.encoding === 'pcm') return (pcm) => new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength);
+  if (format.encoding === 'pcm') return toBytes;
   const output = createRoom((length) => new Uint8Array(length));
   return format.encoding === 'mulaw'
     ? (pcm) => backend.mulawEncode(pcm, output(pcm.length))
     : (pcm) => backend.alawEncode(pcm, output(pcm.length));
-}
-
-/** A chunk may start at an odd address and end in the middle of a sample: bytes are copied, and the half sample waits. */
-function createPcmDecoder(): Step<Uint8Array, Int16Array> {
-  const room = createRoom((length) => new Int16Array(length));
-  let half: number | undefined;
-  return (bytes) => {
-    const carried = half === undefined ? 0 : 1;
-    const count = (carried + bytes.length) >> 1;
-    const samples = room(count);
-    if (count === 0) {
-      half = half ?? bytes[0];
-      return samples.subarray(0, 0);
-    }
-    const target = new Uint8Array(samples.buffer);
-    if (half !== undefined) target[0] = half;
-    target.set(bytes.subarray(0, count * 2 - carried), carried);
-    half = (carried + bytes.length) % 2 === 1 ? bytes[bytes.length - 1] : undefined;
-    return samples.subarray(0, count);
-  };
 }

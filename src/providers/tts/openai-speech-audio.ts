@@ -1,7 +1,7 @@
 // The audio of one answer: raw PCM as it was asked for, or the WAV file that some servers send all the same.
 import { PCM_24K } from '../../audio/format.js';
 import { fatalFailure, WireError } from '../wire/failure.js';
-import { SampleReader } from '../wire/pcm.js';
+import { SampleReader } from '../../audio/pcm-bytes.js';
 import { createRateConverter, type RateConverter } from './rate-conversion.js';
 
 /** The header of a WAV file is behind so many bytes at the latest. */
