@@ -1,6 +1,7 @@
 // Wire bytes <-> house PCM. One converter per direction per call: it holds the state of that direction and nothing else.
 import type { TranscoderBackend } from '../transcoder/backend.js';
-import { type AudioFormat, PCM_16K } from './format.js';
+import { type AudioFormat, isTelephone, PCM_16K } from './format.js';
+import { SampleReader, toBytes } from './pcm-bytes.js';
 
 /** The caller's way in. */
 export interface InboundConverter {
@@ -14,10 +15,20 @@ export interface InboundConverter {
 export interface OutboundConverter {
   /** 16 kHz PCM to wire bytes; a whole 20 ms frame gives a whole frame. The result is valid until the next call. */
   convert(pcm: Int16Array): Uint8Array;
+  /** Set where bytes may go out as they come: on a line that carries a telephone's format. */
+  readonly line: TelephoneLine | undefined;
   /** Forgets all input, as after a cut in the audio. */
   reset(): void;
   /** Frees the resampler. Idempotent; `convert` must not follow. */
   close(): void;
+}
+
+/** What is to be known of the bytes of a line, one for a sample. */
+export interface TelephoneLine {
+  readonly format: AudioFormat;
+  readonly silentByte: number;
+  /** What the bytes sound like, at the rate of the line. The result is valid until the next call. */
+  decode(bytes: Uint8Array): Int16Array;
 }
 
 type Step<From, To> = (input: From) => To;
@@ -52,21 +63,27 @@ export function createOutboundConverter(format: AudioFormat, backend: Transcoder
   const fromHz = PCM_16K.sampleRateHz;
   const toHz = format.sampleRateHz;
   const encode = createEncoder(format, backend);
-  if (fromHz === toHz) return { convert: encode, reset() {}, close() {} };
+  const line = isTelephone(format) ? describeLine(format, backend) : undefined;
+  if (fromHz === toHz) return { convert: encode, line, reset() {}, close() {} };
   const resampler = backend.createResampler(fromHz, toHz);
-  const lifetime = { reset: () => resampler.reset(), close: () => resampler.free() };
+  const rest = { line, reset: () => resampler.reset(), close: () => resampler.free() };
   if (format.encoding === 'mulaw') {
     const output = createRoom((length) => new Uint8Array(length));
     return {
       convert: (pcm) => resampler.processToMulaw(pcm, output(outputBound(pcm.length, fromHz, toHz))),
-      ...lifetime,
+      ...rest,
     };
   }
   const output = createRoom((length) => new Int16Array(length));
   return {
     convert: (pcm) => encode(resampler.process(pcm, output(outputBound(pcm.length, fromHz, toHz)))),
-    ...lifetime,
+    ...rest,
   };
+}
+
+function describeLine(format: AudioFormat, backend: TranscoderBackend): TelephoneLine {
+  const [silentByte = 0] = createEncoder(format, backend)(new Int16Array(1));
+  return { format, silentByte, decode: createDecoder(format, backend) };
 }
 
 /** Length of the longest result: a chunk that ends between two output samples may let one more out than its share. */
@@ -86,7 +103,10 @@ function createRoom<T extends Int16Array | Uint8Array>(
 }
 
 function createDecoder(format: AudioFormat, backend: TranscoderBackend): Step<Uint8Array, Int16Array> {
-  if (format.encoding === 'pcm') return createPcmDecoder();
+  if (format.encoding === 'pcm') {
+    const reader = new SampleReader();
+    return (bytes) => reader.read(bytes);
+  }
   const output = createRoom((length) => new Int16Array(length));
   return format.encoding === 'mulaw'
     ? (bytes) => backend.mulawDecode(bytes, output(bytes.length))
@@ -94,30 +114,9 @@ function createDecoder(format: AudioFormat, backend: TranscoderBackend): Step<Ui
 }
 
 function createEncoder(format: AudioFormat, backend: TranscoderBackend): Step<Int16Array, Uint8Array> {
-  // Every platform that Node.js has prebuilds for is little-endian, as the wire is: the samples are the bytes.
-  if (format.encoding === 'pcm') return (pcm) => new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength);
+  if (format.encoding === 'pcm') return toBytes;
   const output = createRoom((length) => new Uint8Array(length));
   return format.encoding === 'mulaw'
     ? (pcm) => backend.mulawEncode(pcm, output(pcm.length))
     : (pcm) => backend.alawEncode(pcm, output(pcm.length));
-}
-
-/** A chunk may start at an odd address and end in the middle of a sample: bytes are copied, and the half sample waits. */
-function createPcmDecoder(): Step<Uint8Array, Int16Array> {
-  const room = createRoom((length) => new Int16Array(length));
-  let half: number | undefined;
-  return (bytes) => {
-    const carried = half === undefined ? 0 : 1;
-    const count = (carried + bytes.length) >> 1;
-    const samples = room(count);
-    if (count === 0) {
-      half = half ?? bytes[0];
-      return samples.subarray(0, 0);
-    }
-    const target = new Uint8Array(samples.buffer);
-    if (half !== undefined) target[0] = half;
-    target.set(bytes.subarray(0, count * 2 - carried), carried);
-    half = (carried + bytes.length) % 2 === 1 ? bytes[bytes.length - 1] : undefined;
-    return samples.subarray(0, count);
-  };
 }

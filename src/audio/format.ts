@@ -6,6 +6,9 @@ export interface AudioFormat {
   readonly sampleRateHz: 8000 | 16000 | 24000;
 }
 
+/** Audio in one of two kinds: samples in the house format, or bytes of a telephone's format, one for a sample. */
+export type Audio = Int16Array | Uint8Array;
+
 /** Length of a frame, in milliseconds. */
 export const FRAME_MS = 20;
 
@@ -23,4 +26,22 @@ export function frameSamples(format: AudioFormat): number {
 /** Bytes in one encoded frame. */
 export function frameBytes(format: AudioFormat): number {
   return frameSamples(format) * (format.encoding === 'pcm' ? 2 : 1);
+}
+
+export function isSameFormat(one: AudioFormat, other: AudioFormat): boolean {
+  return one.encoding === other.encoding && one.sampleRateHz === other.sampleRateHz;
+}
+
+/** True for the formats of the telephone network: mu-law and A-law of 8 kHz. Source: ITU-T G.711. */
+export function isTelephone({ encoding, sampleRateHz }: AudioFormat): boolean {
+  return encoding !== 'pcm' && sampleRateHz === 8000;
+}
+
+export function isPcm(audio: Audio): audio is Int16Array {
+  return audio.BYTES_PER_ELEMENT === Int16Array.BYTES_PER_ELEMENT;
+}
+
+/** Samples, or bytes, in a millisecond. */
+export function unitsPerMs(audio: Audio): number {
+  return (isPcm(audio) ? PCM_16K : MULAW_8K).sampleRateHz / 1000;
 }

@@ -1,10 +1,12 @@
-// The outbound queue of a call: house PCM in, encoded frames out at the pace of the caller's ear, with marks and clear.
+// The outbound queue of a call: house PCM or the line's own bytes in, encoded frames out at the pace of the caller's ear, with marks
+// and clear.
 import type { Clock, Timer } from '../base/clock.js';
 import { type Meters, silentMeters } from '../base/meters.js';
 import type { OutboundConverter } from './converter.js';
-import { FRAME_MS, frameSamples, PCM_16K } from './format.js';
+import { type Audio, type AudioFormat, FRAME_MS, isPcm } from './format.js';
+import { FrameQueue } from './frame-queue.js';
 import { PlaybackClock } from './playback-clock.js';
-import type { Playout } from './playout.js';
+import type { LinePlayout } from './playout.js';
 
 /** The carrier's end of the queue. `bytes` are valid until the call returns. */
 export interface PlaybackSink {
@@ -23,7 +25,7 @@ export interface PlaybackWay {
 
 /** Hears what the caller hears of the agent. Times are the clock's `now()`. */
 export interface PlaybackListener {
-  /** A frame in the house format that sounds at `atMs`. Valid until the call returns. */
+  /** 20 ms of samples that sound at `atMs`, at the rate of the house, or of the line when they came as its bytes. Valid until the call returns. */
   played(frame: Int16Array, atMs: number): void;
   markHeard(atMs: number): void;
   /** What would have sounded after `atMs` does not. */
@@ -43,12 +45,10 @@ export interface PacerOptions extends PlaybackWay {
 
 interface Mark {
   readonly name: string;
-  /** Samples of agent audio before it. */
-  readonly at: number;
+  /** Its position, as `pushedMs` counts. */
+  readonly atMs: number;
 }
 
-const FRAME_SAMPLES = frameSamples(PCM_16K);
-const SAMPLES_PER_MS = PCM_16K.sampleRateHz / 1000;
 /** Source: 200-400 ms are usual. A clear takes any lead back at once; a stall that outlasts it is a hole in a word. */
 const DEFAULT_LEAD_MS = 400;
 const DEFAULT_MAX_BUFFERED_BYTES = 32_768;
@@ -61,7 +61,7 @@ const TAIL_RESERVE_MS = 40;
  * Sends 20 ms frames in real time with a bounded lead. The schedule is the playback clock's, so a late timer is made good
  * by more than one frame, never by more than the lead.
  */
-export class Pacer implements Playout {
+export class Pacer implements LinePlayout {
   #converter: OutboundConverter;
   #sink: PlaybackSink;
   readonly #clock: Clock;
@@ -70,25 +70,20 @@ export class Pacer implements Playout {
   readonly #maxBufferedBytes: number;
   readonly #meters: Meters;
   readonly #playback = new PlaybackClock();
-  readonly #frame = new Int16Array(FRAME_SAMPLES);
-  #chunks: Int16Array[] = [];
-  /** Samples of the first chunk that have left. */
-  #offset = 0;
-  #queued = 0;
-  /** Samples sent since the last clear, and the position the timeline had then. */
-  #sent = 0;
-  #baseMs = 0;
+  readonly #queue = new FrameQueue();
   #marks: Mark[] = [];
-  /** Marks at the carrier, with their position in milliseconds. */
+  /** Marks at the carrier, with their position. */
   readonly #pending = new Map<string, number>();
-  /** Who waits for the first frame behind a position, in samples since the last clear. */
-  #listeners: { readonly after: number; readonly tell: (sentAtMs: number) => void }[] = [];
+  /** Who waits for the first frame behind a position. */
+  #listeners: { readonly afterMs: number; readonly tell: (sentAtMs: number) => void }[] = [];
   #pushedAt = 0;
   #timer: Timer | undefined;
   /** When the first frame that waits may leave; undefined when none waits. */
   #dueAt: number | undefined;
   /** Something was sent that no mark has confirmed as heard. */
   #unconfirmed = false;
+  /** The last frame went out as it came. */
+  #passedThrough = false;
   #detached = false;
   #closed = false;
 
@@ -103,41 +98,45 @@ export class Pacer implements Playout {
   }
 
   get pushedMs(): number {
-    return this.#baseMs + (this.#sent + this.#queued) / SAMPLES_PER_MS;
+    return this.#playback.sentMs + this.#queue.queuedMs;
   }
 
   get playedMs(): number {
     return this.#playback.playedMs(this.#clock.now());
   }
 
-  push(pcm: Int16Array): void {
-    if (this.#closed || pcm.length === 0) return;
-    const now = this.#clock.now();
+  get lineFormat(): AudioFormat | undefined {
+    return this.#closed || this.#detached ? undefined : this.#converter.line?.format;
+  }
+
+  push(audio: Audio): void {
+    if (this.#closed || audio.length === 0) return;
+    if (!isPcm(audio) && this.lineFormat === undefined) return;
     // The carrier has run dry: what the resampler still holds is the end of what was said before, a click in front of this.
-    if (!this.#detached && this.#sent > 0 && this.#queued === 0 && this.#playback.bufferedMs(now) === 0)
+    if (!this.#detached && this.#playback.sentMs > 0 && this.#queue.queuedMs === 0 && this.#isDry)
       this.#converter.reset();
-    this.#chunks.push(pcm.slice());
-    this.#queued += pcm.length;
-    this.#meters.queued(pcm.length / SAMPLES_PER_MS);
-    this.#pushedAt = now;
+    // The slice of a Buffer would be no copy.
+    const copy = isPcm(audio) ? new Int16Array(audio) : new Uint8Array(audio);
+    this.#meters.queued(this.#queue.push(copy));
+    this.#pushedAt = this.#clock.now();
     this.#pump();
   }
 
   mark(name: string): void {
     if (this.#closed) return;
-    this.#marks.push({ name, at: this.#sent + this.#queued });
+    this.#marks.push({ name, atMs: this.pushedMs });
     this.#pump();
   }
 
   clear(): number {
     if (this.#closed) return this.playedMs;
     const unheard = this.#unconfirmed || this.#pending.size > 0;
-    this.#drop();
+    const playedMs = this.#drop();
     if (!this.#detached) this.#converter.reset();
-    if (!unheard) return this.#baseMs;
+    if (!unheard) return playedMs;
     this.#listener?.cut(this.#clock.now());
     this.#sink.sendClear();
-    return this.#baseMs;
+    return playedMs;
   }
 
   /**
@@ -147,7 +146,7 @@ export class Pacer implements Playout {
   detach(): void {
     if (this.#closed || this.#detached) return;
     this.#detached = true;
-    if (this.#playback.bufferedMs(this.#clock.now()) > 0) this.#listener?.cut(this.#clock.now());
+    if (!this.#isDry) this.#listener?.cut(this.#clock.now());
     this.#drop();
     this.#converter.close();
   }
@@ -166,7 +165,7 @@ export class Pacer implements Playout {
   }
 
   onNextFrameSent(listener: (sentAtMs: number) => void): void {
-    if (!this.#closed) this.#listeners.push({ after: this.#sent + this.#queued, tell: listener });
+    if (!this.#closed) this.#listeners.push({ afterMs: this.pushedMs, tell: listener });
   }
 
   /** The carrier sent a mark back. True when it stands for audio that was heard; false for one that was cleared or never ours. */
@@ -194,24 +193,27 @@ export class Pacer implements Playout {
     if (!this.#detached) this.#converter.close();
   }
 
-  /** Forgets what was not heard; `#baseMs` is then what was. */
-  #drop(): void {
+  /** True when the carrier has nothing more to play. */
+  get #isDry(): boolean {
+    return this.#playback.bufferedMs(this.#clock.now()) === 0;
+  }
+
+  /** Forgets what was not heard. Returns how much was. */
+  #drop(): number {
     this.#timer?.cancel();
     this.#timer = undefined;
-    this.#baseMs = this.#playback.cut(this.#clock.now());
+    const playedMs = this.#playback.cut(this.#clock.now());
     this.#forgetQueue();
-    this.#sent = 0;
     this.#marks = [];
     this.#listeners = [];
     this.#pending.clear();
     this.#unconfirmed = false;
+    return playedMs;
   }
 
   #forgetQueue(): void {
-    this.#meters.queued(-this.#queued / SAMPLES_PER_MS);
-    this.#chunks = [];
-    this.#offset = 0;
-    this.#queued = 0;
+    this.#meters.queued(-this.#queue.queuedMs);
+    this.#queue.clear();
     this.#dueAt = undefined;
   }
 
@@ -221,7 +223,7 @@ export class Pacer implements Playout {
     this.#timer = undefined;
     if (this.#detached) return;
     this.#sendReachedMarks();
-    while (this.#queued > 0 && !this.#closed) {
+    while (this.#queue.queuedMs > 0 && !this.#closed) {
       const waitMs = this.#waitMs();
       if (waitMs > 0) {
         this.#dueAt = this.#clock.now() + waitMs;
@@ -239,57 +241,54 @@ export class Pacer implements Playout {
     if (this.#sink.bufferedBytes > this.#maxBufferedBytes) return FRAME_MS;
     const bufferedMs = this.#playback.bufferedMs(now);
     const leadWaitMs = bufferedMs + FRAME_MS - this.#leadMs;
-    if (this.#queued >= FRAME_SAMPLES || this.#marks.length > 0) return Math.max(0, leadWaitMs);
+    if (this.#queue.hasWhole || this.#marks.length > 0) return Math.max(0, leadWaitMs);
     const pauseMs = this.#pushedAt + TAIL_PAUSE_MS - now;
     return Math.max(0, leadWaitMs, pauseMs, bufferedMs - TAIL_RESERVE_MS);
   }
 
   #sendFrame(): void {
-    const samples = Math.min(this.#queued, FRAME_SAMPLES);
-    this.#fillFrame(samples);
+    const frame = this.#queue.take(this.#converter.line?.silentByte);
+    if (frame === undefined) return;
+    const { audio, contentMs } = frame;
     const now = this.#clock.now();
-    const playsAt = this.#playback.frameSent(now, FRAME_MS, samples / SAMPLES_PER_MS);
-    this.#listener?.played(this.#frame, playsAt);
-    this.#queued -= samples;
-    this.#sent += samples;
-    this.#measure(now, samples);
+    const playsAt = this.#playback.frameSent(now, FRAME_MS, contentMs);
+    this.#measure(now, contentMs);
     this.#unconfirmed = true;
-    this.#sink.sendAudio(this.#converter.convert(this.#frame));
+    this.#send(audio, playsAt);
     if (this.#listeners.length === 0) return;
-    const reached = this.#listeners.filter(({ after }) => after < this.#sent);
-    this.#listeners = this.#listeners.filter(({ after }) => after >= this.#sent);
+    const { sentMs } = this.#playback;
+    const reached = this.#listeners.filter(({ afterMs }) => afterMs < sentMs);
+    this.#listeners = this.#listeners.filter(({ afterMs }) => afterMs >= sentMs);
     for (const { tell } of reached) tell(now);
   }
 
-  /** A frame that never had to wait is not late. Those behind a late one were due at its pace. */
-  #measure(now: number, samples: number): void {
-    this.#meters.queued(-samples / SAMPLES_PER_MS);
-    this.#meters.frameSent(this.#dueAt === undefined ? 0 : Math.max(0, now - this.#dueAt));
-    if (this.#queued === 0) this.#dueAt = undefined;
-    else if (this.#dueAt !== undefined) this.#dueAt += FRAME_MS;
+  #send(audio: Audio, playsAt: number): void {
+    const { line } = this.#converter;
+    if (isPcm(audio)) {
+      this.#listener?.played(audio, playsAt);
+      this.#sink.sendAudio(this.#converter.convert(audio));
+    } else if (line !== undefined) {
+      // What the resampler still holds is no part of what will come behind these bytes.
+      if (!this.#passedThrough) this.#converter.reset();
+      this.#listener?.played(line.decode(audio), playsAt);
+      this.#sink.sendAudio(audio);
+    }
+    this.#passedThrough = !isPcm(audio);
   }
 
-  #fillFrame(samples: number): void {
-    let filled = 0;
-    while (filled < samples) {
-      const chunk = this.#chunks[0];
-      if (chunk === undefined) break;
-      const taken = Math.min(chunk.length - this.#offset, samples - filled);
-      this.#frame.set(chunk.subarray(this.#offset, this.#offset + taken), filled);
-      filled += taken;
-      this.#offset += taken;
-      if (this.#offset < chunk.length) break;
-      this.#chunks.shift();
-      this.#offset = 0;
-    }
-    this.#frame.fill(0, filled);
+  /** A frame that never had to wait is not late. Those behind a late one were due at its pace. */
+  #measure(now: number, contentMs: number): void {
+    this.#meters.queued(-contentMs);
+    this.#meters.frameSent(this.#dueAt === undefined ? 0 : Math.max(0, now - this.#dueAt));
+    if (this.#queue.queuedMs === 0) this.#dueAt = undefined;
+    else if (this.#dueAt !== undefined) this.#dueAt += FRAME_MS;
   }
 
   #sendReachedMarks(): void {
     let mark = this.#marks[0];
-    while (mark !== undefined && mark.at <= this.#sent) {
+    while (mark !== undefined && mark.atMs <= this.#playback.sentMs) {
       this.#marks.shift();
-      this.#pending.set(mark.name, this.#baseMs + mark.at / SAMPLES_PER_MS);
+      this.#pending.set(mark.name, mark.atMs);
       this.#sink.sendMark(mark.name);
       mark = this.#marks[0];
     }

@@ -1,4 +1,5 @@
 // What an engine sees of the way to the caller's ear.
+import type { Audio, AudioFormat } from './format.js';
 
 /**
  * The outbound side of a call. Positions are milliseconds of agent audio since the start of the call: `pushedMs` is how
@@ -17,4 +18,12 @@ export interface Playout {
   onNextFrameSent(listener: (sentAtMs: number) => void): void;
   readonly pushedMs: number;
   readonly playedMs: number;
+}
+
+/** The playout as the call has it, which also takes what needs no conversion. Both kinds of audio may follow each other. */
+export interface LinePlayout extends Playout {
+  /** What the line carries at the moment, where that is mu-law or A-law of 8 kHz. Undefined otherwise, and without a line. */
+  readonly lineFormat: AudioFormat | undefined;
+  /** Queues audio of either kind. Bytes are in `lineFormat` and reach the carrier as they are; while there is none they are dropped. */
+  push(audio: Audio): void;
 }

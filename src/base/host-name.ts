@@ -1,5 +1,5 @@
-// Public host names, as users write them into options.
-import { isIP } from 'node:net';
+// Public host names, as users write them into options, and addresses to listen on.
+import { isIP, isIPv6 } from 'node:net';
 
 const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i;
 
@@ -17,4 +17,15 @@ export function hostComplaint(value: string): string | undefined {
   const looksLikeAddress = /^[\d.]+$/.test(host);
   if (!isName || (looksLikeAddress && isIP(host) !== 4)) return 'is a host name like voice.example.com';
   return undefined;
+}
+
+/** The URL of a server at an address and port. */
+export function toUrl(address: string, port: number): string {
+  return `http://${isIPv6(address) ? `[${address}]` : address}:${port}`;
+}
+
+/** The URL at which this machine reaches a server that listens on `address`, which may be all addresses. */
+export function toLocalUrl(address: string, port: number): string {
+  const everywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+  return toUrl(everywhere[address] ?? address, port);
 }

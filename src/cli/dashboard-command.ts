@@ -1,9 +1,9 @@
 // `offhook dashboard`: opens the standalone dashboard, says where, and closes it at the signal.
-import { isIPv6 } from 'node:net';
 import { systemClock } from '../base/clock.js';
 import { dashboardSocket } from '../base/dashboard-socket.js';
 import { readEnv } from '../base/env.js';
 import type { StoreError } from '../base/errors.js';
+import { toLocalUrl } from '../base/host-name.js';
 import { createLogger } from '../base/log.js';
 import { openStandaloneDashboard } from '../client/standalone-dashboard.js';
 import { isLoopbackHost } from '../dashboard/host-name.js';
@@ -43,7 +43,7 @@ export async function runDashboard(flags: DashboardFlags, context: CliContext): 
     logger,
   });
   const { socketPath, socketTrouble } = dashboard;
-  const url = `http://${localHost(host)}:${dashboard.port}`;
+  const url = toLocalUrl(host, dashboard.port);
   if (socketTrouble !== null) {
     warnings.push(`Servers do not find this dashboard by themselves. ${socketTrouble} ${describeWay(token)}`);
   }
@@ -88,12 +88,6 @@ function describeOpenness(host: string, socketPath: string | null): string {
       ? 'No calls are taken: there is neither a socket nor a token.'
       : `Calls are taken from your own socket only, ${socketPath}.`;
   return `Page and API are open to ${readers}: set ${TOKEN_VARIABLE} or --token. ${taken}`;
-}
-
-function localHost(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return isIPv6(host) ? `[${host}]` : host;
 }
 
 /** Signals do not keep a process alive, the doors of the dashboard do. */

@@ -1,8 +1,8 @@
 // All that one `serve` builds, and its lifetime: store, bus, calls, dashboard, server, tunnel.
 import { randomBytes } from 'node:crypto';
-import { isIPv6 } from 'node:net';
 import { systemClock } from '../base/clock.js';
 import { ConfigError } from '../base/errors.js';
+import { toLocalUrl, toUrl } from '../base/host-name.js';
 import { createLogger, describeError, type Logger } from '../base/log.js';
 import type { PlacedCall } from '../calls/call-desk.js';
 import { CallDirectory } from '../calls/call-directory.js';
@@ -216,7 +216,7 @@ export class House {
   }
 
   #localUrl(port: number): string {
-    return `http://${toLocalHost(this.#options.host)}:${port}`;
+    return toLocalUrl(this.#options.host, port);
   }
 
   #refuseWhenClosing(): void {
@@ -228,7 +228,7 @@ export class House {
     const { dashboardToken, host } = this.#options;
     const { carrier, webhookUrl } = this.#client;
     if (dashboardToken === undefined) {
-      const listening = `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+      const listening = toUrl(host, port);
       const addresses = webhookUrl === undefined ? [listening] : [listening, `https://${webhookUrl}`];
       this.#logger.warn(
         { addresses },
@@ -257,13 +257,6 @@ export class House {
       pointNumber({ carrier, phoneNumber, publicHost, logger: this.#logger });
     }
   }
-}
-
-/** How this machine reaches an address that a server listens on. */
-function toLocalHost(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return isIPv6(host) ? `[${host}]` : host;
 }
 
 /** Waits for `task`, but no longer than `timeoutMs`. Keeps the process alive meanwhile. */

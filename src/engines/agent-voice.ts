@@ -6,6 +6,7 @@ import { EchoGuard } from './echo-guard.js';
 import type { EngineContext } from './engine.js';
 import { Fillers } from './fillers.js';
 import type { Guardrails } from './guardrails.js';
+import type { HeardFrame } from './level.js';
 import type { Lexicon } from './lexicon.js';
 import type { PipelineStages } from './pipeline-stages.js';
 import { MeteredPlayout } from './played-level.js';
@@ -177,8 +178,8 @@ export class AgentVoice {
   }
 
   /** True when there is a reply, and the caller's frame is too loud for what the line brings back of it. With a quieter one it takes words to interrupt. */
-  isTalkedOver(frame: Int16Array, { voiced }: { voiced: boolean }): boolean {
-    const mayEcho = this.#options.settings.echoGuard && this.#echo.mayEcho(frame, { voiced });
+  isTalkedOver(frame: HeardFrame): boolean {
+    const mayEcho = this.#options.settings.echoGuard && this.#echo.mayEcho(frame);
     return this.isBusy && !mayEcho;
   }
 

@@ -4,6 +4,7 @@ import { FRAME_MS } from '../audio/format.js';
 import type { TranscriptEntry } from '../contract/call-record.js';
 import { type EndOfTurn, Endpointing } from './endpointing.js';
 import type { EngineContext } from './engine.js';
+import { type HeardFrame, levelDbfs } from './level.js';
 import type { Lexicon } from './lexicon.js';
 import { PendingTurn, type TurnTimes } from './pending-turn.js';
 import { keysAsText, PressedKeys } from './pressed-keys.js';
@@ -108,11 +109,12 @@ export class CallerTurn {
     return this.#pressed !== '';
   }
 
-  /** Listens to a frame. `between` hears whether it is voiced before the end of the turn is looked for. */
-  hear(frame: Int16Array, between: (voiced: boolean) => void): void {
-    const voiced = this.#activity?.isVoiced(frame) ?? false;
+  /** Listens to a frame. `between` hears what it is before the end of the turn is looked for. */
+  hear(frame: Int16Array, between: (heard: HeardFrame) => void): void {
+    const dbfs = levelDbfs(frame);
+    const voiced = this.#activity?.isVoiced(frame, dbfs) ?? false;
     if (this.#detector.update(voiced)) this.#speechStarted();
-    between(voiced);
+    between({ voiced, dbfs });
     this.#endpointing.frame(voiced);
   }
 

@@ -1,15 +1,12 @@
-// Keeps the agent's own words, which the line brings back, from being taken for the caller's.
+// Keeps the agent's own words, which the line brings back, from being taken for the caller's: by what the agent has said, and by how
+// loud the sound was.
 import type { Clock } from '../base/clock.js';
 import { isEcho, isGarbledEcho, isQuietEcho } from './echo.js';
+import type { HeardFrame } from './level.js';
 import { wordsOf } from './lexicon.js';
 import { LoudFrames } from './loud-frames.js';
-import { ECHO_LOSS_DB, type MeteredPlayout } from './played-level.js';
-
-/** What says words: a reply. */
-export interface WordSource {
-  readonly audible: boolean;
-  saidBetween(fromMs: number, toMs: number): string;
-}
+import type { MeteredPlayout } from './played-level.js';
+import { SaidLately, type WordSource } from './said-lately.js';
 
 export interface EchoGuardOptions {
   readonly clock: Clock;
@@ -31,65 +28,54 @@ export interface RecognisedPiece {
 const MEMORY_MS = 2500;
 /** More than the recogniser gives in one piece. */
 const LONGEST_MS = 15_000;
-/** The playback clock may be this much behind. */
-const AHEAD_MS = 250;
 /** Sound that begins this long after the agent's last is the caller's: a line brings nothing back later. */
 const LINE_DELAY_MS = 300;
 /** Where no sound was noticed, text is about what was heard this long ago. */
 const RECOGNITION_MS = 1000;
 /** Words that the caller may well have picked up from the agent: an answer like "white wine" to a question that offered it. */
 const MIN_WORDS_AFTERWARDS = 3;
+/** Lines bring a voice back at least this much lower; people speak louder. Source: echoes of telephones and their loudspeakers lie 20 dB down and more. */
+const USUAL_LOSS_DB = 15;
 /** A sound that is hardly quieter than the agent is no echo on any line. */
 const LEAST_LOSS_DB = 3;
 /** So many letters are no chance: loud sound that says what the agent says is the line's. */
 const TELLING_LETTERS = 4;
 
-/** What is said now, or was a moment ago. */
-interface Said {
-  readonly source: WordSource;
-  /** Where the playout was stopped in it, or had come to its end. */
-  endMs: number;
-}
+/** How loud speech is beside the agent's: as an echo, too loud for one on this line, or on any line. */
+type Loudness = 'quiet' | 'loud' | 'callers';
 
 export class EchoGuard {
   readonly #options: EchoGuardOptions;
-  #said: Said | undefined;
-  #before: Said | undefined;
-  /** When the last of what could be heard came to its end; undefined before that. */
-  #quietAt: number | undefined;
+  readonly #lately: SaidLately;
   /** When the piece of text that is open was first told. */
   #pieceAt: number | undefined;
   /** What the line takes off the agent's voice, as far as is known. */
-  #lossDb = ECHO_LOSS_DB;
-  /** Too loud for an echo on this line, and on any. */
+  #lossDb = USUAL_LOSS_DB;
   readonly #loud = new LoudFrames();
-  readonly #loudest = new LoudFrames();
+  readonly #callers = new LoudFrames();
 
   constructor(options: EchoGuardOptions) {
     this.#options = options;
+    this.#lately = new SaidLately(options);
   }
 
   /** Somebody begins to speak. */
   speaking(source: WordSource): void {
-    if (this.#said?.source.audible === true) this.#before = this.#said;
-    this.#said = { source, endMs: Number.POSITIVE_INFINITY };
+    this.#lately.speaking(source);
   }
 
   /** And has ended. */
   silent(): void {
-    const said = this.#said;
-    if (said?.source.audible !== true || said.endMs !== Number.POSITIVE_INFINITY) return;
-    said.endMs = this.#options.playout.playedMs;
-    this.#quietAt = this.#options.clock.now();
+    this.#lately.silent();
   }
 
   /** True when this frame of the caller's line is so quiet that the line may have brought it back. */
-  mayEcho(frame: Int16Array, { voiced }: { voiced: boolean }): boolean {
+  mayEcho({ voiced, dbfs }: HeardFrame): boolean {
     const { clock, playout } = this.#options;
-    const mayEcho = playout.mayEcho(frame, this.#lossDb);
-    if (voiced && !mayEcho) this.#loud.add(clock.now());
-    if (voiced && !playout.mayEcho(frame, LEAST_LOSS_DB)) this.#loudest.add(clock.now());
-    return mayEcho;
+    const lossDb = playout.loudestDbfs - dbfs;
+    if (voiced && lossDb < this.#lossDb) this.#loud.add(clock.now());
+    if (voiced && lossDb < LEAST_LOSS_DB) this.#callers.add(clock.now());
+    return lossDb >= this.#lossDb;
   }
 
   /** True when the recogniser's text is what the agent says or has just said. */
@@ -100,47 +86,37 @@ export class EchoGuard {
     this.#pieceAt = piece.isFinal ? undefined : pieceAt;
     const phrase = filler();
     if (phrase !== undefined && isEcho(text, phrase, 1)) return true;
-    const { isSounding } = this;
-    const quietAt = isSounding ? undefined : this.#quietAt;
-    if (!isSounding && quietAt === undefined) return false;
-    const quietMs = quietAt === undefined ? 0 : now - quietAt;
-    if (quietMs >= MEMORY_MS || this.#hasAnswered(quietAt, piece)) return false;
+    const { quietAt, isSounding } = this.#lately;
+    if (now - quietAt >= MEMORY_MS || this.#hasAnswered(quietAt, piece)) return false;
     const beganAt = piece.soundBeganAt ?? now - RECOGNITION_MS;
     // A long piece of text is about all that was heard since its sound began, which we may have lost sight of since.
     const aboutMs = now - Math.min(beganAt, pieceAt - RECOGNITION_MS) + LINE_DELAY_MS;
-    const said = this.#saidWithin(Math.min(LONGEST_MS, Math.max(MEMORY_MS, aboutMs)) - quietMs);
+    const quietMs = Math.max(0, now - quietAt);
+    const said = this.#lately.wordsWithin(Math.min(LONGEST_MS, Math.max(MEMORY_MS, aboutMs)) - quietMs);
     // What only the recogniser has heard began later than the last sound that we know of.
     const since = Math.max(beganAt, pieceAt - RECOGNITION_MS - LINE_DELAY_MS);
-    const isCallersLevel = this.#loudest.isSpeechSince(since);
-    const isLoud = this.#loud.isSpeechSince(since);
-    const minWords = fewestWords({ isSounding, isFinal: piece.isFinal, isCallersLevel, isLoud });
+    const loudness = this.#loudnessSince(since);
+    const minWords = fewestWords(loudness, { isSounding, isFinal: piece.isFinal });
     const isOwn = isEcho(text, said, minWords);
     if (!isOwn && this.#isToldToStop(text, said)) return false;
-    if (isOwn || (!isCallersLevel && isGarbledEcho(text, said, minWords))) {
-      if (isLoud && !isCallersLevel) this.#learnLoudEcho(text);
-      return true;
+    if (loudness === 'callers') return isOwn;
+    const isLines = isOwn || isGarbledEcho(text, said, minWords);
+    if (loudness === 'loud') {
+      if (isLines) this.#learnLoudEcho(text);
+      return isLines;
     }
-    const beganOver = quietAt === undefined || since < quietAt;
-    return beganOver && !isLoud && (isSoundLabel(text) || isQuietEcho(text, said, minWords));
-  }
-
-  /** True while the agent can be heard. */
-  get isSounding(): boolean {
-    return this.#said?.source.audible === true && this.#said.endMs === Number.POSITIVE_INFINITY;
+    return isLines || (since < quietAt && (isSoundLabel(text) || isQuietEcho(text, said, minWords)));
   }
 
   /** Sound came, or went on too loud for the line, when the line had nothing to bring back any more. */
-  #hasAnswered(quietAt: number | undefined, { soundBeganAt }: RecognisedPiece): boolean {
-    if (quietAt === undefined) return false;
+  #hasAnswered(quietAt: number, { soundBeganAt = 0 }: RecognisedPiece): boolean {
     const lineQuietAt = quietAt + LINE_DELAY_MS;
-    return (soundBeganAt ?? 0) > lineQuietAt || this.#loud.isSpeechSince(lineQuietAt);
+    return soundBeganAt > lineQuietAt || this.#loud.isSpeechSince(lineQuietAt);
   }
 
-  #saidWithin(ms: number): string {
-    const { playedMs } = this.#options.playout;
-    return [this.#before, this.#said]
-      .map((said) => said?.source.saidBetween(playedMs - ms, Math.min(playedMs, said.endMs) + AHEAD_MS) ?? '')
-      .join(' ');
+  #loudnessSince(at: number): Loudness {
+    if (this.#callers.isSpeechSince(at)) return 'callers';
+    return this.#loud.isSpeechSince(at) ? 'loud' : 'quiet';
   }
 
   /** From here on such sounds do not interrupt by their length, and are no proof of a caller. */
@@ -162,12 +138,7 @@ function isSoundLabel(text: string): boolean {
 }
 
 /** How many of the agent's words must come back to be its echo: one, unless the caller may have taken them up. */
-function fewestWords(heard: {
-  readonly isSounding: boolean;
-  readonly isFinal: boolean;
-  readonly isCallersLevel: boolean;
-  readonly isLoud: boolean;
-}): number {
-  if (heard.isCallersLevel && !heard.isSounding) return MIN_WORDS_AFTERWARDS;
-  return heard.isLoud && heard.isFinal ? 2 : 1;
+function fewestWords(loudness: Loudness, heard: { isSounding: boolean; isFinal: boolean }): number {
+  if (loudness === 'callers' && !heard.isSounding) return MIN_WORDS_AFTERWARDS;
+  return loudness !== 'quiet' && heard.isFinal ? 2 : 1;
 }

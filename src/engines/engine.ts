@@ -1,6 +1,6 @@
 // The contract of a voice mode: hears the caller frame by frame, speaks through a playout, and tells facts.
 import type { AudioFormat } from '../audio/format.js';
-import type { Playout } from '../audio/playout.js';
+import type { LinePlayout } from '../audio/playout.js';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import type { Meters } from '../base/meters.js';
@@ -125,7 +125,7 @@ export interface EngineContext {
   /** Puts the call's id on every line. */
   readonly logger: Logger;
   readonly meters: Meters;
-  readonly playout: Playout;
+  readonly playout: LinePlayout;
   /** What the caller's line carries as the call begins; undefined where that is not known. */
   readonly line?: { readonly inbound: AudioFormat; readonly outbound: AudioFormat } | undefined;
   readonly controls: EngineControls;

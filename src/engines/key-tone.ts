@@ -1,5 +1,6 @@
 // The tone of a telephone key in the audio: no speech, though a detector of voices may take it for some.
 import { PCM_16K } from '../audio/format.js';
+import { energyOf } from './level.js';
 
 /** Source: ITU-T Q.23. Rows, then columns. */
 const ROWS_HZ = [697, 770, 852, 941];
@@ -18,8 +19,7 @@ const TWIST = 0.15;
 
 /** True when the frame is one tone of each group and hardly anything else. */
 export function isKeyTone(frame: Int16Array): boolean {
-  let energy = 0;
-  for (const sample of frame) energy += sample * sample;
+  const energy = energyOf(frame);
   if (energy === 0) return false;
   const row = loudest(frame, ROWS);
   const column = loudest(frame, COLUMNS);
@@ -36,8 +36,8 @@ function loudest(frame: Int16Array, coefficients: readonly number[]): number {
 function power(frame: Int16Array, coefficient: number): number {
   let last = 0;
   let beforeLast = 0;
-  for (const sample of frame) {
-    const next = sample + coefficient * last - beforeLast;
+  for (let index = 0; index < frame.length; index += 1) {
+    const next = (frame[index] ?? 0) + coefficient * last - beforeLast;
     beforeLast = last;
     last = next;
   }

@@ -138,8 +138,8 @@ export class PipelineCall implements Engine {
     if (!this.#isListening) return;
     this.#attempt('stt', () => this.#stages.ears?.pushAudio(frame));
     this.#attempt('engine', () =>
-      this.#caller.hear(frame, (voiced) => {
-        if (this.#agent.isTalkedOver(frame, { voiced })) this.#dialogue.frame(voiced);
+      this.#caller.hear(frame, (heard) => {
+        if (this.#agent.isTalkedOver(heard)) this.#dialogue.frame(heard.voiced);
       }),
     );
   }

@@ -8,8 +8,6 @@ const BLOCK_MS = 20;
 /** What was played this long ago may still come back, and the playback clock may be this much behind. */
 const BEFORE_MS = 600;
 const AHEAD_MS = 250;
-/** Lines bring a voice back at least this much lower; people speak louder. Source: echoes of telephones and their loudspeakers lie 20 dB down and more. */
-export const ECHO_LOSS_DB = 15;
 
 interface Level {
   readonly atMs: number;
@@ -25,8 +23,8 @@ export class MeteredPlayout implements Playout {
     this.#playout = playout;
   }
 
-  /** True when the caller's frame is so much quieter than what they hear or have just heard that it may be an echo of it, on a line that takes `lossDb` off. */
-  mayEcho(frame: Int16Array, lossDb = ECHO_LOSS_DB): boolean {
+  /** Level of the loudest that the caller hears or has just heard; minus infinity when that is nothing. */
+  get loudestDbfs(): number {
     const { playedMs } = this.#playout;
     this.#forget(playedMs);
     let loudest = Number.NEGATIVE_INFINITY;
@@ -34,7 +32,7 @@ export class MeteredPlayout implements Playout {
       if (atMs > playedMs + AHEAD_MS) break;
       loudest = Math.max(loudest, dbfs);
     }
-    return levelDbfs(frame) <= loudest - lossDb;
+    return loudest;
   }
 
   push(pcm: Int16Array): void {

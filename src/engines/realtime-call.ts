@@ -255,7 +255,7 @@ export class RealtimeCall implements Engine {
 
   #spoken(itemId: string, audio: Uint8Array): void {
     this.#watch.alive();
-    if (this.#voice.speech?.isResponding) this.#voice.speech.push(itemId, this.#line.decode(itemId, audio));
+    if (this.#voice.speech?.isResponding) this.#voice.speech.push(itemId, this.#line.voiceOf(itemId, audio));
   }
 
   #responseEnded({ toolCalls: calls, reason }: EventOf<'responseEnded'>): void {

@@ -6,7 +6,7 @@ import {
   type InboundConverter,
   type OutboundConverter,
 } from '../audio/converter.js';
-import { type AudioFormat, FRAME_MS } from '../audio/format.js';
+import { type Audio, type AudioFormat, FRAME_MS, isSameFormat, isTelephone } from '../audio/format.js';
 import { describeError } from '../base/log.js';
 import type {
   RealtimeContext,
@@ -100,16 +100,25 @@ export class RealtimeLine {
   /** The same as the line carries it. */
   hearEncoded(bytes: Uint8Array, format: AudioFormat): void {
     const input = this.#input;
-    this.#passesThrough = input !== undefined && isSame(input, format);
+    this.#passesThrough = input !== undefined && isSameFormat(input, format);
     if (this.#passesThrough) this.ask((session) => session.pushAudio(bytes));
   }
 
-  /** Audio of the model as the house has it, valid until the next call. Half a sample waits for its other half, within its item. */
-  decode(itemId: string, audio: Uint8Array): Int16Array {
-    if (this.#output === undefined) return new Int16Array(0);
+  /**
+   * Audio of the model for the playout: its bytes as they are where the line carries the same, else as the house has it, valid until
+   * the next call. Half a sample waits for its other half, within its item.
+   */
+  voiceOf(itemId: string, audio: Uint8Array): Audio {
+    const output = this.#output;
+    if (output === undefined) return new Int16Array(0);
+    const { lineFormat } = this.#options.context.playout;
+    if (lineFormat !== undefined && isSameFormat(lineFormat, output)) {
+      this.#decodedItem = undefined;
+      return audio;
+    }
     if (this.#decoder === undefined || this.#decodedItem !== itemId) {
       this.#decoder?.close();
-      this.#decoder = createInboundConverter(this.#output, transcoder);
+      this.#decoder = createInboundConverter(output, transcoder);
       this.#decodedItem = itemId;
     }
     return this.#decoder.convert(audio);
@@ -160,12 +169,9 @@ export class RealtimeLine {
 
 /** The line's own format where the model has it, and it is the telephone's; else the best that the model has. */
 function chooseFormat(offered: readonly AudioFormat[], line: AudioFormat | undefined): AudioFormat {
-  const same = line?.encoding === 'pcm' ? undefined : offered.find((format) => line && isSame(format, line));
-  const best = same ?? offered[0];
+  const isOwn = (format: AudioFormat) =>
+    line !== undefined && isTelephone(line) && isSameFormat(format, line);
+  const best = offered.find(isOwn) ?? offered[0];
   if (best === undefined) throw new TypeError('the realtime model offers no audio format');
   return best;
-}
-
-function isSame(one: AudioFormat, other: AudioFormat): boolean {
-  return one.encoding === other.encoding && one.sampleRateHz === other.sampleRateHz;
 }

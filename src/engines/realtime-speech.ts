@@ -1,7 +1,7 @@
 // What the agent says in one answer of a realtime model: items of audio with their words, given to the playout as they come, and the
 // account of what was heard of them. An answer with tools has rounds: what is said before the tools, and behind them.
-import { frameSamples, PCM_16K } from '../audio/format.js';
-import type { Playout } from '../audio/playout.js';
+import { type Audio, FRAME_MS, unitsPerMs } from '../audio/format.js';
+import type { LinePlayout } from '../audio/playout.js';
 import type { Clock, Timer } from '../base/clock.js';
 import { ProviderError } from '../base/errors.js';
 import { heardPart } from './heard-text.js';
@@ -21,7 +21,7 @@ export interface RealtimeSpeechEvents {
 export interface RealtimeSpeechOptions {
   /** Distinguishes the marks of this answer from those of all others of the call. */
   readonly id: string;
-  readonly playout: Playout;
+  readonly playout: LinePlayout;
   readonly clock: Clock;
   readonly events: RealtimeSpeechEvents;
 }
@@ -47,8 +47,6 @@ interface Item {
   endMs: number;
 }
 
-const FRAME_SAMPLES = frameSamples(PCM_16K);
-
 /** Audio between two marks: how finely the played position is known. */
 const MARK_EVERY_MS = 1000;
 
@@ -67,7 +65,7 @@ export class RealtimeSpeech {
   /** Rounds whose results the model does not have. */
   #openRounds = 0;
   #stopped = false;
-  #pushedSamples = 0;
+  #pushedMs = 0;
   #marks = 0;
   #marksHeard = 0;
   #markedMs: number;
@@ -81,7 +79,7 @@ export class RealtimeSpeech {
 
   /** True when there is audio, heard or not. */
   get hasAudio(): boolean {
-    return this.#pushedSamples > 0;
+    return this.#pushedMs > 0;
   }
 
   get isResponding(): boolean {
@@ -129,9 +127,9 @@ export class RealtimeSpeech {
     this.#openRounds -= 1;
   }
 
-  /** Audio in the house format; copied. @throws ProviderError for more than anybody would listen to */
-  push(itemId: string, pcm: Int16Array): void {
-    if (this.#stopped || pcm.length === 0) return;
+  /** Audio for the playout, whose bytes are those of the line; copied. @throws ProviderError for more than anybody would listen to */
+  push(itemId: string, audio: Audio): void {
+    if (this.#stopped || audio.length === 0) return;
     const { playout } = this.#options;
     if (playout.pushedMs - playout.playedMs > MAX_AHEAD_MS)
       throw new ProviderError('The realtime model does not come to an end.', {
@@ -140,7 +138,7 @@ export class RealtimeSpeech {
       });
     const item = this.#item(itemId);
     item.startMs ??= playout.pushedMs;
-    this.#give(pcm);
+    this.#give(audio);
     item.endMs = playout.pushedMs;
     if (playout.pushedMs - this.#markedMs >= MARK_EVERY_MS) this.#mark();
   }
@@ -188,22 +186,21 @@ export class RealtimeSpeech {
   }
 
   /** The first frame travels with a mark of its own, so that its way to the ear can be measured. */
-  #give(pcm: Int16Array): void {
+  #give(audio: Audio): void {
     const { id, playout, events } = this.#options;
     if (!this.hasAudio)
       playout.onNextFrameSent((at) => {
         if (!this.#stopped) events.firstFrameSent(at);
       });
-    const before = this.#pushedSamples;
-    this.#pushedSamples += pcm.length;
-    const missing = FRAME_SAMPLES - before;
-    if (missing <= 0 || pcm.length < missing) {
-      playout.push(pcm);
+    const missing = (FRAME_MS - this.#pushedMs) * unitsPerMs(audio);
+    this.#pushedMs += audio.length / unitsPerMs(audio);
+    if (missing <= 0 || audio.length < missing) {
+      playout.push(audio);
       return;
     }
-    playout.push(pcm.subarray(0, missing));
+    playout.push(audio.subarray(0, missing));
     playout.mark(`${id}-first`);
-    playout.push(pcm.subarray(missing));
+    playout.push(audio.subarray(missing));
   }
 
   #mark(): void {

@@ -1,13 +1,12 @@
 // Is somebody speaking in this frame? The WebRTC detector behind an energy gate that follows the line's own noise.
 import { frameSamples, PCM_16K } from '../audio/format.js';
 import { isKeyTone } from './key-tone.js';
-import { levelDbfs } from './level.js';
 import { loadVoiceDetector } from './webrtc-vad.js';
 
 /** Tells speech from the rest, frame by frame. One per call. */
 export interface VoiceActivity {
-  /** True when this 20 ms frame of 16 kHz PCM sounds like speech. The tone of a key does not. */
-  isVoiced(frame: Int16Array): boolean;
+  /** True when this 20 ms frame of 16 kHz PCM, whose level is `dbfs`, sounds like speech. The tone of a key does not. */
+  isVoiced(frame: Int16Array, dbfs: number): boolean;
   /** Frees the detector. Idempotent; every later frame is unvoiced. */
   close(): void;
 }
@@ -36,14 +35,13 @@ export function createVoiceActivity(): VoiceActivity {
   let floorDbfs = FIRST_FLOOR_DBFS;
   let closed = false;
   return {
-    isVoiced(frame) {
+    isVoiced(frame, dbfs) {
       if (closed || frame.length !== FRAME_SAMPLES) return false;
       // The detector learns from every frame, also from those behind the gate.
       const voiced = handle.process(frame);
-      const level = levelDbfs(frame);
-      const open = level >= GATE_DBFS && level >= floorDbfs + ABOVE_FLOOR_DB;
-      if (level < floorDbfs) floorDbfs = level;
-      else if (!(open && voiced)) floorDbfs = Math.min(level, floorDbfs + FLOOR_RISE_DB);
+      const open = dbfs >= GATE_DBFS && dbfs >= floorDbfs + ABOVE_FLOOR_DB;
+      if (dbfs < floorDbfs) floorDbfs = dbfs;
+      else if (!(open && voiced)) floorDbfs = Math.min(dbfs, floorDbfs + FLOOR_RISE_DB);
       return open && voiced && !isKeyTone(frame);
     },
     close() {

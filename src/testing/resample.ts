@@ -1,4 +1,5 @@
 // Brings whole recordings to another sample rate. Live audio does not come here: it goes through the transcoder frame by frame.
+import { resampleAligned } from '../audio/aligned-resampler.js';
 import { transcoder } from '../transcoder/select.js';
 
 /** Steps that the transcoder offers, by `from-to`. 24 kHz reaches 8 kHz in two of them. */
@@ -40,17 +41,8 @@ function bessel0(x: number): number {
 }
 
 function resampleWithTranscoder(samples: Int16Array, fromHz: number, toHz: number): Int16Array {
-  const resampler = transcoder.createResampler(fromHz, toHz);
-  const body = resampler.process(samples);
-  const delay = Math.round((resampler.delayMs * toHz) / 1000);
   const length = Math.round((samples.length * toHz) / fromHz);
-  const joined = new Int16Array(Math.max(length, delay) + length);
-  joined.set(body.subarray(0, joined.length));
-  const tail = resampler.flush();
-  joined.set(tail.subarray(0, joined.length - body.length), body.length);
-  resampler.free();
-  // The filter's delay is taken off again: a recording keeps its place in time.
-  return joined.slice(delay, delay + length);
+  return resampleAligned(samples, { fromHz, toHz }, transcoder).subarray(0, length);
 }
 
 /** Weights of the input samples around one output sample, the first of them at `floor(centre) + firstTap`. */

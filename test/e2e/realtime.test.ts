@@ -1,4 +1,6 @@
 // One model that hears and speaks, in whole calls over both carriers, on loopback.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { CARRIER_IDS } from '../../src/contract/call-record.js';
 import type { AgentOptions } from '../../src/index.js';
@@ -9,9 +11,14 @@ import {
   type EmulateOpenAIRealtimeOptions,
   type OpenAIRealtimeEmulator,
 } from '../../src/testing/index.js';
+import { makeEmulatedSpeech } from '../../src/testing/emulators/emulated-speech.js';
+import { readWav } from '../../src/testing/wav.js';
+import { transcoder } from '../../src/transcoder/select.js';
 import { type CarrierPhone, eventually, startCarrierPhone } from '../support/carrier-phone.js';
+import { makeFolder } from '../support/data-folder.js';
 
 const GREETING = 'Hello, this is the bakery.';
+const ANSWER = 'They are ready at noon.';
 const LONG = 'We have bread, rolls, cakes and tarts, and then there are cookies of seven kinds, and coffee.';
 const ASKS: readonly CallerStep[] = [
   { type: 'wait-for-agent' },
@@ -253,5 +260,38 @@ describe.each(CARRIER_IDS)('%s, an agent with a realtime model', REAL_TIME, (id)
     const record = await failed(running);
     expect(record).toMatchObject({ endReason: 'provider-failed', error: { code: 'PROVIDER_FAILED' } });
     expect(record.turns[0]?.agentText).toMatch(/^We have/);
+  });
+});
+
+describe('carrier-a, whose line carries what the model says', REAL_TIME, () => {
+  it('plays the bytes of the model as they are', async () => {
+    await using scene = await start('carrier-a', {
+      utterances: ['Three loaves of bread.'],
+      replies: [{ text: ANSWER }],
+    });
+    const recordTo = join(await makeFolder(), 'call.wav');
+    const report = await scene.running.simulator.call({
+      recordTo,
+      script: [
+        { type: 'wait-for-agent' },
+        { type: 'say', text: 'Three loaves of bread.' },
+        { type: 'wait-for-agent' },
+        { type: 'hang-up' },
+      ],
+    });
+    expect(report).toMatchObject({ ok: true, gaps: [], recording: recordTo });
+    const [, agent = new Int16Array(0)] = readWav(await readFile(recordTo)).channels;
+    const played = Buffer.from(transcoder.mulawEncode(agent));
+    const items = scene.emulator.connections[0]?.items.filter(({ role }) => role === 'assistant') ?? [];
+    const said = items.map(({ audioMs = 0 }) =>
+      transcoder.mulawEncode(makeEmulatedSpeech({ durationMs: audioMs, sampleRateHz: 8000 })),
+    );
+    expect(said.map(({ length }) => length)).toEqual([GREETING.length * 480, ANSWER.length * 480]);
+    let end = 0;
+    for (const item of said) {
+      const at = played.indexOf(item, end);
+      expect(at).toBeGreaterThanOrEqual(end);
+      end = at + item.length;
+    }
   });
 });

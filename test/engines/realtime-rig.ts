@@ -1,8 +1,9 @@
 // One call with a realtime model without a phone: the engine, a pacer and a carrier's player on a clock that the test moves, and a
-// model that does as it is told. Audio of the model is PCM of 16 kHz, as the house has it.
+// model that does as it is told. Audio of the model is PCM of 16 kHz, as the house has it, and so is that of the line, unless a test
+// says otherwise.
 import { silentMeters } from '../../src/base/meters.js';
 import { createOutboundConverter } from '../../src/audio/converter.js';
-import { PCM_16K } from '../../src/audio/format.js';
+import { type AudioFormat, FRAME_MS, frameBytes, PCM_16K } from '../../src/audio/format.js';
 import { Pacer } from '../../src/audio/pacer.js';
 import { silentLogger } from '../../src/base/log.js';
 import type { TranscriptEntry, Turn } from '../../src/contract/call-record.js';
@@ -23,8 +24,8 @@ export const MS_PER_CHAR = 50;
 /** A model that says what the test says, and notes what it is asked. */
 export class FakeRealtimeModel implements RealtimeModel {
   readonly name = 'fake-realtime';
-  readonly inputFormats = [PCM_16K];
-  readonly outputFormats = [PCM_16K];
+  readonly inputFormats: readonly AudioFormat[];
+  readonly outputFormats: readonly AudioFormat[];
   transcribesCaller = true;
   context!: RealtimeContext;
   /** What the session was asked to do, in order, audio left out. */
@@ -33,6 +34,11 @@ export class FakeRealtimeModel implements RealtimeModel {
   isClosed = false;
   #responses = 0;
   #items = 0;
+
+  constructor(formats: readonly AudioFormat[] = [PCM_16K]) {
+    this.inputFormats = formats;
+    this.outputFormats = formats;
+  }
 
   open(context: RealtimeContext): RealtimeSession {
     this.context = context;
@@ -114,6 +120,8 @@ export class FakeRealtimeModel implements RealtimeModel {
 export interface RealtimeRigOptions extends Partial<Omit<RealtimeOptions, 'turnTaking' | 'model'>> {
   turnTaking?: Partial<TurnTakingSettings>;
   model?: FakeRealtimeModel;
+  /** What the line carries, both ways. */
+  line?: AudioFormat;
 }
 
 export class RealtimeRig {
@@ -128,19 +136,19 @@ export class RealtimeRig {
   readonly engine: Engine;
 
   constructor(options: RealtimeRigOptions = {}) {
-    const { model = new FakeRealtimeModel(), turnTaking, ...rest } = options;
+    const { model = new FakeRealtimeModel(), turnTaking, line = PCM_16K, ...rest } = options;
     const { clock } = this;
     this.model = model;
     this.player = new CarrierPlayer({
       clock,
-      bytesPerMs: 32,
+      bytesPerMs: frameBytes(line) / FRAME_MS,
       delayMs: 10,
       onMark: (name) => {
         if (this.pacer.markEchoed(name)) this.engine.markPlayed(name);
       },
     });
     this.pacer = new Pacer({
-      converter: createOutboundConverter(PCM_16K, backend),
+      converter: createOutboundConverter(line, backend),
       sink: this.player,
       clock,
     });
@@ -153,6 +161,7 @@ export class RealtimeRig {
       clock,
       logger: silentLogger,
       playout: this.pacer,
+      line: { inbound: line, outbound: line },
       meters: silentMeters,
       controls: {
         transfer: (to) => {

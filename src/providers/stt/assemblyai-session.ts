@@ -3,7 +3,7 @@ import type { Timer } from '../../base/clock.js';
 import type { ProviderError } from '../../base/errors.js';
 import type { SpeechToTextContext, SpeechToTextSession } from '../speech-to-text.js';
 import { LastingSocket } from '../wire/lasting-socket.js';
-import { toBytes } from '../wire/pcm.js';
+import { toBytes } from '../../audio/pcm-bytes.js';
 import type { OpenVendorSocket, SocketTarget } from '../wire/vendor-socket.js';
 import { PacedAudio } from './assemblyai-audio.js';
 import { type AssemblyAITurn, readAssemblyAIClose, readAssemblyAIMessage } from './assemblyai-messages.js';

@@ -4,7 +4,7 @@ import type { ProviderError } from '../../base/errors.js';
 import type { SpeechToTextContext, SpeechToTextSession } from '../speech-to-text.js';
 import { AudioBacklog, toSeconds } from '../wire/audio-backlog.js';
 import { LastingSocket } from '../wire/lasting-socket.js';
-import { toBytes } from '../wire/pcm.js';
+import { toBytes } from '../../audio/pcm-bytes.js';
 import type { OpenVendorSocket, SocketTarget } from '../wire/vendor-socket.js';
 import { type DeepgramMessage, readDeepgramMessage } from './deepgram-messages.js';
 import { DeepgramTurns } from './deepgram-turns.js';

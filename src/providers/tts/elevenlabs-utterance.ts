@@ -1,6 +1,6 @@
 // One sentence on its way through one context: collects its audio for whoever reads, and knows how much of the text was said.
 import { ChunkQueue } from '../wire/chunk-queue.js';
-import { SampleReader } from '../wire/pcm.js';
+import { SampleReader } from '../../audio/pcm-bytes.js';
 import type { SpokenPiece } from '../text-to-speech.js';
 import { AlignedText } from './elevenlabs-alignment.js';
 import type { ElevenLabsMessage } from './elevenlabs-messages.js';

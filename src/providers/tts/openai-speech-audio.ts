@@ -1,8 +1,8 @@
 // The audio of one answer: raw PCM as it was asked for, or the WAV file that some servers send all the same.
 import { PCM_24K } from '../../audio/format.js';
 import { fatalFailure, WireError } from '../wire/failure.js';
-import { SampleReader } from '../wire/pcm.js';
-import { RateConverter } from './rate-conversion.js';
+import { SampleReader } from '../../audio/pcm-bytes.js';
+import { createRateConverter, type RateConverter } from './rate-conversion.js';
 
 /** The header of a WAV file is behind so many bytes at the latest. */
 const MAX_HEADER_BYTES = 65_536;
@@ -20,13 +20,14 @@ interface WavHeader {
 /** Takes the bytes of one answer, cut anywhere. */
 export class OpenAISpeechAudio {
   readonly #samples = new SampleReader();
-  #head: Buffer | undefined = Buffer.alloc(0);
+  /** What came while it was not clear yet what it is. */
+  #head = Buffer.alloc(0);
   #left = Number.POSITIVE_INFINITY;
-  #converter = new RateConverter(PCM_24K.sampleRateHz);
+  #converter: RateConverter | undefined;
 
   /** Whole samples at 16 kHz. @throws WireError for a WAV file of another kind. */
   push(bytes: Uint8Array): Int16Array {
-    if (this.#head === undefined) return this.#convert(bytes);
+    if (this.#converter !== undefined) return this.#convert(this.#converter, bytes);
     const head = Buffer.concat([this.#head, bytes]);
     this.#head = head;
     if (head.length < 4) return new Int16Array(0);
@@ -34,30 +35,35 @@ export class OpenAISpeechAudio {
     const header = readHeader(head);
     if (header === undefined && head.length > MAX_HEADER_BYTES) throw unreadable();
     if (header === undefined) return new Int16Array(0);
-    this.#converter = new RateConverter(header.sampleRateHz);
     this.#left = header.length;
-    return this.#begin(head.subarray(header.from));
+    return this.#begin(head.subarray(header.from), header.sampleRateHz);
   }
 
   /** What the filter still held. */
   end(): Int16Array {
-    const rest = this.#head === undefined ? new Int16Array(0) : this.#begin(this.#head);
-    const tail = this.#converter.end();
+    const rest = this.#converter === undefined ? this.#begin(this.#head) : new Int16Array(0);
+    const tail = this.#converter?.end() ?? new Int16Array(0);
     const all = new Int16Array(rest.length + tail.length);
     all.set(rest);
     all.set(tail, rest.length);
     return all;
   }
 
-  #begin(bytes: Uint8Array): Int16Array {
-    this.#head = undefined;
-    return this.#convert(bytes);
+  /** Frees the filter. Idempotent; nothing must follow. */
+  close(): void {
+    this.#converter?.close();
   }
 
-  #convert(bytes: Uint8Array): Int16Array {
+  #begin(bytes: Uint8Array, sampleRateHz: number = PCM_24K.sampleRateHz): Int16Array {
+    const converter = createRateConverter(sampleRateHz);
+    this.#converter = converter;
+    return this.#convert(converter, bytes);
+  }
+
+  #convert(converter: RateConverter, bytes: Uint8Array): Int16Array {
     const sound = bytes.subarray(0, Math.min(bytes.length, this.#left));
     this.#left -= sound.length;
-    return this.#converter.push(this.#samples.read(sound));
+    return converter.push(this.#samples.read(sound));
   }
 }
 

@@ -82,15 +82,19 @@ export class OpenAISpeechSession implements TextToSpeechSession {
     await refuseWrong(answer);
     this.#context.events?.usage?.({ characters: [...text].length });
     const audio = new OpenAISpeechAudio();
-    let samples = 0;
-    for await (const bytes of this.#chunks(answer)) {
-      const pcm = audio.push(bytes);
-      samples += pcm.length;
-      if (pcm.length > 0) yield pcm;
+    try {
+      let samples = 0;
+      for await (const bytes of this.#chunks(answer)) {
+        const pcm = audio.push(bytes);
+        samples += pcm.length;
+        if (pcm.length > 0) yield pcm;
+      }
+      const rest = audio.end();
+      if (samples + rest.length === 0) throw new WireError(transientFailure('gave no audio'));
+      if (rest.length > 0) yield rest;
+    } finally {
+      audio.close();
     }
-    const rest = audio.end();
-    if (samples + rest.length === 0) throw new WireError(transientFailure('gave no audio'));
-    if (rest.length > 0) yield rest;
   }
 
   /** The body, given up when it does not go on. */

@@ -1,11 +1,32 @@
-// Speech of any rate at 16 kHz, while it still comes. Knows no vendor.
+// Speech of any rate at 16 kHz, while it still comes: through the transcoder, or a filter made for a rate that is no telephone's. Knows
+// no vendor.
+import { AlignedResampler } from '../../audio/aligned-resampler.js';
 import { PCM_16K } from '../../audio/format.js';
+import { findPath } from '../../transcoder/rates.js';
+import { transcoder } from '../../transcoder/select.js';
 
 /** Zero crossings of the filter on each side: enough for speech on a telephone. */
 const REACH = 12;
 
-/** One per stream of audio. Windowed sinc, its weights computed once per phase and rate. */
-export class RateConverter {
+/** One per stream of audio. Any chunking of the same input gives the same output, which is in time with it. */
+export interface RateConverter {
+  /** What can be told of the output so far, the receiver's to keep. */
+  push(pcm: Int16Array): Int16Array;
+  /** The rest: what comes behind the input counts as silence. */
+  end(): Int16Array;
+  /** Frees what is held. Idempotent; nothing must follow. */
+  close(): void;
+}
+
+export function createRateConverter(fromHz: number): RateConverter {
+  const toHz = PCM_16K.sampleRateHz;
+  if (fromHz === toHz) return { push: (pcm) => pcm, end: () => new Int16Array(0), close() {} };
+  const isOffered = findPath(fromHz, toHz) !== undefined;
+  return isOffered ? new AlignedResampler(fromHz, toHz, transcoder) : new SincConverter(fromHz);
+}
+
+/** Windowed sinc, its weights computed once per phase and rate. */
+class SincConverter implements RateConverter {
   /** Input samples per output sample are `#step / #phases`. */
   readonly #step: number;
   readonly #phases: number;
@@ -25,7 +46,6 @@ export class RateConverter {
     this.#weights = weightsOf(this.#phases, this.#radius, cutoff);
   }
 
-  /** What can be told of the output so far, the receiver's to keep. */
   push(pcm: Int16Array): Int16Array {
     const joined = new Int16Array(this.#input.length + pcm.length);
     joined.set(this.#input);
@@ -34,10 +54,11 @@ export class RateConverter {
     return this.#take(this.#base + joined.length - this.#radius);
   }
 
-  /** The rest: what comes behind the input counts as silence. */
   end(): Int16Array {
     return this.#take(this.#base + this.#input.length);
   }
+
+  close(): void {}
 
   /** Outputs whose place in the input is before `limit`. */
   #take(limit: number): Int16Array {

@@ -3,7 +3,7 @@ import { PCM_16K } from '../../audio/format.js';
 import type { SpokenPiece } from '../text-to-speech.js';
 import { ChunkQueue } from './chunk-queue.js';
 import { transientFailure, type WireFailure } from './failure.js';
-import { SampleReader } from './pcm.js';
+import { SampleReader } from '../../audio/pcm-bytes.js';
 
 /** When a word is said, in seconds of the sentence's audio. */
 export interface TimedWord {

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { systemClock, type Clock } from '../../base/clock.js';
 import { OffhookError } from '../../base/errors.js';
+import { toLocalUrl } from '../../base/host-name.js';
 import { createLogger } from '../../base/log.js';
 import { maskPhone } from '../../base/redact.js';
 import { CarrierA } from '../../carriers/carrier-a/index.js';
@@ -52,12 +53,6 @@ function createPhone(credentials: { accountSid: string; authToken: string; baseU
     phoneNumber: PHONE_NUMBER,
     webhookUrl: WEBHOOK_HOST,
   });
-}
-
-/** Where the demo's own carrier reaches the server. */
-function addressOf({ host, port }: { host: string; port: number }): string {
-  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
 function describeCall(caller: DemoCaller, report: CallReport, isStopping: boolean): string {
@@ -132,7 +127,7 @@ export async function runDemo(options: DemoOptions): Promise<void> {
   const recordings = await openRecordings({ folder: options.folder, keep: KEPT_RECORDINGS });
   const simulator = await startCarrierASimulator({
     ...credentials,
-    url: addressOf(options),
+    url: toLocalUrl(options.host, options.port),
     webhookHost: WEBHOOK_HOST,
     phoneNumbers: [PHONE_NUMBER],
     unknownCalls: 'accept',

@@ -7,6 +7,8 @@ import {
   type EmulateOpenAISpeechOptions,
   type OpenAISpeechEmulator,
 } from '../../../src/testing/index.js';
+import type { Resampler } from '../../../src/transcoder/backend.js';
+import { transcoder } from '../../../src/transcoder/select.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
 let emulator: OpenAISpeechEmulator;
@@ -122,6 +124,23 @@ describe('OpenAISpeech', () => {
     await spoken(reading);
     expect([reading.samples.length, reading.error]).toEqual([length, undefined]);
     await soon(() => expect(emulator.exchanges[0]?.aborted).toBe(true));
+  });
+
+  it.each(['end', 'abort', 'cut'] as const)('frees what it converts with: %s', async (how) => {
+    const create = vi.spyOn(transcoder, 'createResampler');
+    const { clock, say, spoken } = await start({ chunkEveryMs: 10 });
+    const abort = new AbortController();
+    const reading = say('A long sentence that goes on and on.', abort.signal);
+    await soon(() => {
+      clock.advance(10);
+      expect(reading.samples.length).toBeGreaterThan(0);
+    });
+    if (how === 'abort') abort.abort();
+    if (how === 'cut') emulator.cutRequests();
+    await spoken(reading);
+    expect(create.mock.results).toHaveLength(1);
+    const { value } = create.mock.results[0] as { value: Resampler };
+    expect(() => value.process(new Int16Array(1))).toThrow(/after free/);
   });
 
   it.each([429, 500, 503, 529])('tries again after %i', async (status) => {

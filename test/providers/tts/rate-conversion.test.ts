@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RateConverter } from '../../../src/providers/tts/rate-conversion.js';
+import { createRateConverter } from '../../../src/providers/tts/rate-conversion.js';
 
 const tone = (hz: number, rateHz: number, samples: number) =>
   Int16Array.from({ length: samples }, (_, at) =>
@@ -7,16 +7,18 @@ const tone = (hz: number, rateHz: number, samples: number) =>
   );
 
 function convert(rateHz: number, pcm: Int16Array, chunk = pcm.length): number[] {
-  const converter = new RateConverter(rateHz);
+  const converter = createRateConverter(rateHz);
   const output: number[] = [];
   for (let at = 0; at < pcm.length; at += chunk) output.push(...converter.push(pcm.slice(at, at + chunk)));
-  return [...output, ...converter.end()];
+  output.push(...converter.end());
+  converter.close();
+  return output;
 }
 
 const loudness = (pcm: readonly number[]) =>
   Math.sqrt(pcm.reduce((sum, each) => sum + each * each, 0) / pcm.length);
 
-describe('RateConverter', () => {
+describe('createRateConverter', () => {
   it.each([8000, 16_000, 22_050, 24_000, 44_100, 48_000])('keeps speech of %i Hz as it is', (rateHz) => {
     const output = convert(rateHz, tone(1000, rateHz, rateHz));
     const expected = [...tone(1000, 16_000, 16_000)];
@@ -30,8 +32,14 @@ describe('RateConverter', () => {
     expect(loudness(output)).toBeLessThan(80);
   });
 
-  it.each([1, 7, 480])('does not depend on where its input is cut: %i samples', (chunk) => {
-    const pcm = tone(700, 24_000, 2400);
-    expect(convert(24_000, pcm, chunk)).toEqual(convert(24_000, pcm));
+  it.each([
+    [24_000, 1],
+    [24_000, 7],
+    [24_000, 480],
+    [44_100, 7],
+  ])('does not depend on where its input is cut: %i Hz in pieces of %i samples', (rateHz, chunk) => {
+    const pcm = tone(700, rateHz, 2401);
+    expect(convert(rateHz, pcm, chunk)).toEqual(convert(rateHz, pcm));
+    expect(convert(rateHz, pcm)).toHaveLength(Math.ceil((2401 * 16_000) / rateHz));
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SampleReader, toBytes } from '../../../src/providers/wire/pcm.js';
+import { SampleReader, toBytes } from '../../src/audio/pcm-bytes.js';
 
 describe('SampleReader', () => {
   it('gives the same samples wherever the bytes are cut', () => {

@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Audio } from '../../src/audio/format.js';
+import { FrameQueue } from '../../src/audio/frame-queue.js';
+
+const SILENT_BYTE = 0xff;
+
+/** Audio that is nowhere silent, and nowhere the same. */
+const samples = (length: number) => Int16Array.from({ length }, (_, index) => index + 1);
+const bytes = (length: number) => Uint8Array.from({ length }, (_, index) => (index % 250) + 1);
+
+function takeAll(queue: FrameQueue): { audio: number[]; contentMs: number }[] {
+  const frames: { audio: number[]; contentMs: number }[] = [];
+  for (let frame = queue.take(SILENT_BYTE); frame !== undefined; frame = queue.take(SILENT_BYTE))
+    frames.push({ audio: [...frame.audio], contentMs: frame.contentMs });
+  return frames;
+}
+
+function filled(audio: Audio, length: number, silence: number): number[] {
+  return Array.from({ length }, (_, index) => audio[index] ?? silence);
+}
+
+describe('FrameQueue', () => {
+  it('has nothing to give at first', () => {
+    const queue = new FrameQueue();
+    expect([queue.queuedMs, queue.hasWhole, queue.take()]).toEqual([0, false, undefined]);
+  });
+
+  it.each([
+    ['samples', samples, 16, 0],
+    ['bytes', bytes, 8, SILENT_BYTE],
+  ] as const)('gives %s in frames of 20 ms, whatever pieces they came in', (_, make, perMs, silence) => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 900 }), { minLength: 1, maxLength: 20 }), (sizes) => {
+        const queue = new FrameQueue();
+        const all = make(sizes.reduce((sum, size) => sum + size, 0));
+        let at = 0;
+        for (const size of sizes) {
+          expect(queue.push(all.subarray(at, at + size))).toBe(size / perMs);
+          at += size;
+        }
+        expect(queue.queuedMs).toBe(all.length / perMs);
+        const frames = takeAll(queue);
+        const length = frames.length * 20 * perMs;
+        expect(frames.flatMap(({ audio }) => audio)).toEqual(filled(all, length, silence));
+        expect(length - all.length).toBeLessThan(20 * perMs);
+        expect(frames.reduce((sum, { contentMs }) => sum + contentMs, 0)).toBe(all.length / perMs);
+        expect(queue.queuedMs).toBe(0);
+      }),
+    );
+  });
+
+  it('has no frame of both kinds: what comes before the other kind is filled up', () => {
+    const queue = new FrameQueue();
+    queue.push(samples(100));
+    expect(queue.hasWhole).toBe(false);
+    queue.push(bytes(40));
+    expect(queue.hasWhole).toBe(true);
+    queue.push(bytes(170).subarray(40));
+    queue.push(samples(320));
+    expect(takeAll(queue)).toEqual([
+      { audio: filled(samples(100), 320, 0), contentMs: 6.25 },
+      { audio: [...bytes(160)], contentMs: 20 },
+      { audio: filled(bytes(170).subarray(160), 160, SILENT_BYTE), contentMs: 1.25 },
+      { audio: [...samples(320)], contentMs: 20 },
+    ]);
+  });
+
+  it('forgets everything, half a piece too', () => {
+    const queue = new FrameQueue();
+    queue.push(samples(400));
+    queue.take();
+    queue.clear();
+    expect([queue.queuedMs, queue.hasWhole, queue.take()]).toEqual([0, false, undefined]);
+    queue.push(samples(320));
+    expect(takeAll(queue)).toEqual([{ audio: [...samples(320)], contentMs: 20 }]);
+  });
+});

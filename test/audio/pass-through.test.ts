@@ -1,0 +1,256 @@
+// Audio that has the line's own format already, alone and among audio of the house.
+import fc from 'fast-check';
+import { describe, expect, it, vi } from 'vitest';
+import { createOutboundConverter } from '../../src/audio/converter.js';
+import { ALAW_8K, type Audio, type AudioFormat, isPcm, MULAW_8K, PCM_16K } from '../../src/audio/format.js';
+import { Pacer, type PlaybackListener } from '../../src/audio/pacer.js';
+import { type Meters, silentMeters } from '../../src/base/meters.js';
+import { loadTranscoder } from '../../src/transcoder/select.js';
+import { CarrierPlayer } from '../support/carrier-player.js';
+import { FakeClock } from '../support/fake-clock.js';
+
+const backend = loadTranscoder('javascript');
+const SILENT_BYTE = 0xff;
+const FRAME_BYTES = 160;
+
+interface SetUpOptions {
+  readonly format?: AudioFormat;
+  readonly meters?: Meters;
+}
+
+function setUp({ format = MULAW_8K, meters = silentMeters }: SetUpOptions = {}) {
+  const clock = new FakeClock();
+  const echoed: string[] = [];
+  const player = new CarrierPlayer({
+    clock,
+    bytesPerMs: 8,
+    onMark: (name) => {
+      if (pacer.markEchoed(name)) echoed.push(name);
+    },
+  });
+  const listener = { played: vi.fn<PlaybackListener['played']>(), markHeard() {}, cut() {} };
+  const converter = createOutboundConverter(format, backend);
+  const pacer: Pacer = new Pacer({ converter, sink: player, clock, leadMs: 200, listener, meters });
+  return { clock, player, pacer, echoed, listener };
+}
+
+/** Bytes that are nowhere silent. */
+function bytes(length: number, from = 0): Uint8Array {
+  return Uint8Array.from({ length }, (_, index) => (from + index) % 251);
+}
+
+function tone(length: number, from = 0): Int16Array {
+  return Int16Array.from({ length }, (_, index) => Math.round(9000 * Math.sin((from + index) / 9)));
+}
+
+function padded(audio: Uint8Array): Uint8Array {
+  const whole = new Uint8Array(Math.ceil(audio.length / FRAME_BYTES) * FRAME_BYTES).fill(SILENT_BYTE);
+  whole.set(audio);
+  return whole;
+}
+
+/** What the carrier is to get for pieces that are pushed at once: those of one kind join, and fill up their last frame. */
+function expectedBytes(pieces: readonly Audio[]): Uint8Array {
+  const runs: Audio[][] = [];
+  for (const piece of pieces) {
+    const last = runs.at(-1);
+    if (last?.[0] !== undefined && isPcm(last[0]) === isPcm(piece)) last.push(piece);
+    else runs.push([piece]);
+  }
+  return Buffer.concat(
+    runs.map((run) => {
+      const encoded = run.flatMap((piece) => (isPcm(piece) ? [] : [piece]));
+      if (encoded.length > 0) return padded(Buffer.concat(encoded));
+      const pcm = run.flatMap((piece) => [...piece]);
+      const whole = Int16Array.from({ length: Math.ceil(pcm.length / 320) * 320 }, (_, at) => pcm[at] ?? 0);
+      const converter = createOutboundConverter(MULAW_8K, backend);
+      return converter.convert(whole).slice();
+    }),
+  );
+}
+
+const sentBy = (player: CarrierPlayer) => Buffer.concat(player.sent.map((frame) => frame.bytes));
+
+const piece = fc.record({ isPcm: fc.boolean(), length: fc.integer({ min: 1, max: 1200 }) });
+
+function makePieces(shapes: readonly { isPcm: boolean; length: number }[]): Audio[] {
+  return shapes.map((shape, index) =>
+    shape.isPcm ? tone(shape.length, index * 1000) : bytes(shape.length, index * 77),
+  );
+}
+
+describe('bytes of the line', () => {
+  it('reach the carrier as they are, in whole frames, whatever pieces they came in', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 900 }), { minLength: 1, maxLength: 30 }), (sizes) => {
+        const { clock, player, pacer } = setUp();
+        const all = bytes(sizes.reduce((sum, size) => sum + size, 0));
+        let at = 0;
+        for (const size of sizes) {
+          pacer.push(all.subarray(at, at + size));
+          at += size;
+        }
+        expect(pacer.pushedMs).toBe(all.length / 8);
+        clock.advance(all.length / 8 + 1000);
+        expect(player.sent.every((frame) => frame.bytes.length === FRAME_BYTES)).toBe(true);
+        expect(player.heard()).toEqual(Buffer.from(padded(all)));
+        expect(pacer.playedMs).toBe(pacer.pushedMs);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('keep the pace, the lead and the marks of all audio', () => {
+    const { clock, player, pacer, echoed } = setUp();
+    pacer.push(bytes(2400));
+    pacer.mark('sentence');
+    pacer.push(bytes(1600));
+    expect(player.sent).toHaveLength(10);
+    clock.advance(100);
+    expect([player.sent.length, player.marksSent]).toEqual([15, ['sentence']]);
+    clock.advance(200);
+    expect([pacer.playedMs, echoed]).toEqual([300, ['sentence']]);
+    clock.advance(1000);
+    expect([pacer.playedMs, pacer.pushedMs]).toEqual([500, 500]);
+  });
+
+  it('send a tail at a mark at once, and without one when the carrier runs dry', () => {
+    const { clock, player, pacer } = setUp();
+    pacer.push(bytes(50));
+    expect(player.sent).toHaveLength(0);
+    pacer.mark('end');
+    expect(sentBy(player)).toEqual(Buffer.from(padded(bytes(50))));
+    expect(pacer.pushedMs).toBe(6.25);
+    pacer.push(bytes(50));
+    clock.advance(100);
+    expect(player.sent).toHaveLength(2);
+  });
+
+  it('are filled up with the silence of their own format', () => {
+    const { player, pacer } = setUp({ format: ALAW_8K });
+    pacer.push(bytes(159));
+    pacer.mark('end');
+    expect(player.sent[0]?.bytes.at(-1)).toBe(0xd5);
+  });
+
+  it('are heard by the listener as samples', () => {
+    const { listener, pacer } = setUp();
+    const heard: number[][] = [];
+    listener.played.mockImplementation((frame, atMs) => heard.push([atMs, ...frame]));
+    pacer.push(bytes(320));
+    expect(heard).toEqual([
+      [0, ...backend.mulawDecode(bytes(160))],
+      [20, ...backend.mulawDecode(bytes(160, 160))],
+    ]);
+  });
+
+  it('are copied, also out of a Buffer', () => {
+    const { clock, player, pacer } = setUp();
+    const chunk = Buffer.from(bytes(8000));
+    pacer.push(chunk);
+    chunk.fill(0);
+    clock.advance(2000);
+    expect(player.heard()).toEqual(Buffer.from(bytes(8000)));
+  });
+
+  it('are metered as all audio is', () => {
+    let queuedMs = 0;
+    const late: number[] = [];
+    const { clock, pacer } = setUp({
+      meters: {
+        ...silentMeters,
+        queued: (deltaMs) => {
+          queuedMs += deltaMs;
+        },
+        frameSent: (lateMs) => void late.push(lateMs),
+      },
+    });
+    pacer.push(bytes(8000));
+    expect(queuedMs).toBe(800);
+    clock.advance(20);
+    late.length = 0;
+    clock.stall(65);
+    clock.advance(0);
+    expect(late).toEqual([45, 25, 5]);
+    clock.advance(2000);
+    expect(queuedMs).toBe(0);
+  });
+});
+
+describe('bytes of the line among audio of the house', () => {
+  it('keep their order and the 20 ms of a frame', () => {
+    fc.assert(
+      fc.property(fc.array(piece, { minLength: 1, maxLength: 12 }), (shapes) => {
+        const { clock, player, pacer } = setUp();
+        const pieces = makePieces(shapes);
+        for (const each of pieces) pacer.push(each);
+        const contentMs = pieces.reduce((sum, each) => sum + each.length / (isPcm(each) ? 16 : 8), 0);
+        expect(pacer.pushedMs).toBe(contentMs);
+        clock.advance(contentMs + 20 * pieces.length + 1000);
+        expect(sentBy(player)).toEqual(Buffer.from(expectedBytes(pieces)));
+        expect(pacer.playedMs).toBe(contentMs);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('are dropped by a clear wherever it comes, and what is pushed behind it begins anew', () => {
+    fc.assert(
+      fc.property(
+        fc.array(piece, { minLength: 1, maxLength: 8 }),
+        fc.array(piece, { minLength: 1, maxLength: 4 }),
+        fc.integer({ min: 0, max: 600 }),
+        (before, behind, clearAtMs) => {
+          const { clock, player, pacer, echoed } = setUp();
+          for (const each of makePieces(before)) pacer.push(each);
+          pacer.mark('before');
+          clock.advance(clearAtMs);
+          const sent = player.sent.length;
+          const wasHeard = echoed.length === 1;
+          const playedMs = pacer.clear();
+          expect(player.clears).toBe(wasHeard ? 0 : 1);
+          expect([pacer.pushedMs, pacer.playedMs]).toEqual([playedMs, playedMs]);
+          const pieces = makePieces(behind);
+          for (const each of pieces) pacer.push(each);
+          pacer.mark('behind');
+          clock.advance(2000);
+          const after = Buffer.concat(player.sent.slice(sent).map((frame) => frame.bytes));
+          expect(after).toEqual(Buffer.from(expectedBytes(pieces)));
+          expect(echoed).toEqual(wasHeard ? ['before', 'behind'] : ['behind']);
+        },
+      ),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe('a line whose bytes cannot go through', () => {
+  it.each([
+    ['carries PCM', PCM_16K, undefined],
+    ['carries mu-law', MULAW_8K, MULAW_8K],
+    ['carries A-law', ALAW_8K, ALAW_8K],
+    ['carries mu-law of another rate', { encoding: 'mulaw', sampleRateHz: 16_000 } as const, undefined],
+  ])('says so: %s', (_, format, lineFormat) => {
+    const { pacer } = setUp({ format });
+    expect(pacer.lineFormat).toEqual(lineFormat);
+  });
+
+  it('drops them, as one that is away does', () => {
+    const { clock, player, pacer } = setUp({ format: PCM_16K });
+    pacer.push(bytes(1600));
+    expect([pacer.pushedMs, player.sent]).toEqual([0, []]);
+    const other = new CarrierPlayer({ clock, bytesPerMs: 8 });
+    pacer.attach({ converter: createOutboundConverter(MULAW_8K, backend), sink: other });
+    expect(pacer.lineFormat).toEqual(MULAW_8K);
+    pacer.push(bytes(160));
+    expect(other.sent.map((frame) => frame.bytes)).toEqual([bytes(160)]);
+    pacer.detach();
+    expect(pacer.lineFormat).toBeUndefined();
+    pacer.push(bytes(160));
+    pacer.attach({ converter: createOutboundConverter(MULAW_8K, backend), sink: other });
+    clock.advance(1000);
+    expect(other.sent).toHaveLength(1);
+    pacer.close();
+    expect(pacer.lineFormat).toBeUndefined();
+  });
+});
