@@ -11,6 +11,8 @@ export interface Conclusion {
   /** True when no fact has told of the call yet. */
   readonly isUntold: boolean;
   readonly counters: MediaCounters;
+  /** States what was used for the call before it began, and by no engine. */
+  book(): void;
 }
 
 /** States the end. Nothing for a call of which nothing is known but a socket. */
@@ -22,6 +24,7 @@ export function recordEnd(line: CallLine, conclusion: Conclusion): void {
     if (identity.carrierCallId === null && identity.caller === '') return;
     ledger.publish({ type: 'call.status', status: 'initiated', ...identity });
   }
+  conclusion.book();
   ledger.publish({
     type: 'call.ended',
     endReason: ending.reason,

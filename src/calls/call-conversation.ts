@@ -8,6 +8,14 @@ import { type CallEnding, NORMAL_CLOSE } from './call-ending.js';
 import { type CallLine, webhookBaseUrl } from './call-line.js';
 import type { LiveMessage } from './call-stream.js';
 import { CallVoice, type HoldReason, type VoiceLine } from './call-voice.js';
+import type { Preparations } from './preparations.js';
+import type { PreparedCall } from './prepared-call.js';
+import type { SessionSeed } from './session-owner.js';
+
+/** A call that is answered from here is that by now. */
+const ANSWERING_MS = 15_000;
+/** What a ring may be longer than it was asked for: it begins some time after the dial. */
+const RING_SLACK_MS = 5000;
 
 export interface ConversationEvents {
   /** The agent ends the call. `untold`: the caller was told nothing of what went wrong. */
@@ -15,7 +23,8 @@ export interface ConversationEvents {
 }
 
 export interface ConversationOptions {
-  readonly recipe: EngineRecipe;
+  readonly seed: Pick<SessionSeed, 'outbound' | 'prepared'>;
+  readonly preparations: Preparations;
   readonly controls: EngineControls;
   readonly counters: MediaCounters;
 }
@@ -25,6 +34,8 @@ export class CallConversation {
   readonly #options: ConversationOptions;
   readonly #events: ConversationEvents;
   readonly #holds = new Set<HoldReason>();
+  readonly #recipe: EngineRecipe;
+  #prepared: PreparedCall | undefined;
   #voice: CallVoice | undefined;
   #isStarted = false;
   #isClosed = false;
@@ -33,6 +44,9 @@ export class CallConversation {
     this.#line = line;
     this.#options = options;
     this.#events = events;
+    const { outbound, prepared } = options.seed;
+    this.#recipe = outbound?.recipe ?? line.environment.recipe;
+    this.#prepared = prepared;
   }
 
   /** True once a stream was up: the call was told as started. */
@@ -54,6 +68,22 @@ export class CallConversation {
     const failing = this.#voice?.failing;
     if (failing === undefined) return { reason, failure, close: NORMAL_CLOSE };
     return { reason: failing.reason, failure: plain(failing.failure), close: NORMAL_CLOSE };
+  }
+
+  /** The call rings, here or there: readies what the agent will need. */
+  prepare(): void {
+    const { callId, identity } = this.#line;
+    const { seed, preparations } = this.#options;
+    if (this.#isStarted || this.#isClosed || this.#prepared !== undefined) return;
+    const { ringTimeoutSeconds } = seed.outbound ?? {};
+    const ringMs =
+      ringTimeoutSeconds === undefined ? ANSWERING_MS : ringTimeoutSeconds * 1000 + RING_SLACK_MS;
+    this.#prepared = preparations.begin({ callId, ...identity }, this.#recipe, { ringMs });
+  }
+
+  /** Somebody is on the line, and a stream is due. */
+  answered(): void {
+    this.#prepared?.answered();
   }
 
   /** A stream is up. */
@@ -93,14 +123,21 @@ export class CallConversation {
     if (this.#isClosed) return;
     this.#voice?.close();
     this.#isClosed = true;
+    this.#prepared?.close();
     const envelope = this.#voice?.envelope();
     if (envelope !== undefined) this.#line.ledger.publish({ type: 'audio.measured', envelope });
+  }
+
+  /** States what was made ready in vain. For a call that has a record. */
+  book(): void {
+    this.#prepared?.book(this.#line.ledger, { isCharged: this.#isStarted });
   }
 
   #begin(stream: VoiceLine): void {
     const { callId, environment, identity, ledger } = this.#line;
     const { backend, clock, logger, meters } = environment;
-    const { recipe, controls, counters } = this.#options;
+    const { controls, counters } = this.#options;
+    const recipe = this.#recipe;
     const { carrier, caller, callee } = identity;
     this.#isStarted = true;
     ledger.chargedBy(recipe);
@@ -116,6 +153,7 @@ export class CallConversation {
         backend,
         recipe,
         controls,
+        prepared: this.#prepared,
         clock,
         logger,
         meters,

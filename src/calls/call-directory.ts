@@ -25,6 +25,8 @@ import { CostWatch } from './cost-watch.js';
 import { EndedCall } from './ended-call.js';
 import { EndedCalls } from './ended-calls.js';
 import { Farewells } from './farewells.js';
+import { Preparations } from './preparations.js';
+import type { PreparedCall } from './prepared-call.js';
 import { isChargeDue, mayBeUp, recallCall } from './recalled-call.js';
 import { RecordWatch } from './record-watch.js';
 import type { CallRemains, SessionSeed } from './session-owner.js';
@@ -43,10 +45,11 @@ export class CallDirectory implements CallDesk {
   readonly #byCarrierId = new Map<string, CallSession>();
   readonly #ended: EndedCalls<EndedCall>;
   /** Calls whose stream is invited and has not come: any process may get it, so there is no session. By either id. */
-  readonly #invited: TimedMap<WaitingCall>;
+  readonly #invited: TimedMap<WaitingCall & { prepared: PreparedCall | undefined }>;
   /** Ends that were reported of calls which have not rung here yet. By the carrier's id. */
   readonly #earlyEnds: TimedMap<{ outcome: CallOutcome | null }>;
   readonly #farewells: Farewells;
+  readonly #preparations: Preparations;
   readonly #records: RecordWatch;
   readonly #costs: CostWatch;
   /** Undefined without limits. */
@@ -60,6 +63,7 @@ export class CallDirectory implements CallDesk {
     this.#invited = new TimedMap(clock, MEMORY);
     this.#earlyEnds = new TimedMap(clock, MEMORY);
     this.#farewells = new Farewells(environment);
+    this.#preparations = new Preparations(environment);
     this.#records = new RecordWatch(bus);
     this.#costs = new CostWatch(environment);
     this.budget = environment.budget && this.#brake(environment.budget);
@@ -130,13 +134,9 @@ export class CallDirectory implements CallDesk {
       }
       return session.receive(socket);
     }
-    const host = this.#forget(callId)?.host;
-    const opened = this.#open({
-      admission: this.#renamed(admission),
-      byStream: true,
-      host,
-      outbound: undefined,
-    });
+    const known = this.#renamed(admission);
+    const { host, prepared } = this.#forget(callId) ?? {};
+    const opened = this.#open({ admission: known, byStream: true, host, outbound: undefined, prepared });
     return opened.receive(socket);
   }
 
@@ -144,7 +144,7 @@ export class CallDirectory implements CallDesk {
     const { callId, carrierCallId, caller } = call;
     if (this.hasEnded(carrierCallId) || this.isLive(carrierCallId)) return;
     const reason = this.isOverBudget ? 'budget' : 'over-capacity';
-    this.#record(call, { reason, outcome: 'busy' });
+    this.#record({ ...this.#forget(callId), ...call }, { reason, outcome: 'busy' });
     this.#reject(call, 'busy');
     this.#env.logger.warn({ callId, caller: maskPhone(caller), reason }, 'call refused');
   }
@@ -198,6 +198,7 @@ export class CallDirectory implements CallDesk {
 
   async shutDown(timeoutMs: number): Promise<void> {
     this.#isShuttingDown = true;
+    this.#preparations.close();
     this.#costs.close();
     for (const session of [...this.#sessions.values()]) session.shutDown();
     await this.#farewells.finish(timeoutMs);
@@ -279,15 +280,18 @@ export class CallDirectory implements CallDesk {
 
   /** Tells the carrier to open a stream, and remembers that it was told. */
   #invite(call: WaitingCall): CallAnswer {
-    this.#invited.set(call.callId, call);
-    this.#invited.set(call.carrierCallId, call);
-    const { carrier, clock } = this.#env;
+    const { carrier, clock, recipe } = this.#env;
     const nowMs = clock.wallNow();
     const at = { host: this.#env.publicHost() ?? call.host, key: carrier.streamTokenKey, nowMs };
-    return { type: 'stream', ...inviteStream(call, at) };
+    const invitation = inviteStream(call, at);
+    const known = this.#invited.get(call.callId);
+    const prepared =
+      known === undefined ? this.#preparations.begin(call, recipe, { ringMs: undefined }) : known.prepared;
+    for (const id of [call.callId, call.carrierCallId]) this.#invited.set(id, { ...call, prepared });
+    return { type: 'stream', ...invitation };
   }
 
-  #forget(id: string): WaitingCall | undefined {
+  #forget(id: string): (WaitingCall & { prepared: PreparedCall | undefined }) | undefined {
     const call = this.#invited.get(id);
     if (call === undefined) return undefined;
     this.#invited.delete(call.callId);
@@ -297,6 +301,7 @@ export class CallDirectory implements CallDesk {
 
   #open(seed: SessionSeed): CallSession {
     const session: CallSession = new CallSession(seed, this.#env, {
+      preparations: this.#preparations,
       claim: (id) => this.#claim(id, session),
       ended: (remains) => this.#remove(session, remains),
       identified: (callId, id) => {
@@ -342,13 +347,17 @@ export class CallDirectory implements CallDesk {
 
   /** A call that never had a session, from its first fact to its last. */
   #record(
-    call: Omit<WaitingCall, 'host' | 'carrierCallId'> & { carrierCallId: string | null },
+    call: Omit<WaitingCall, 'host' | 'carrierCallId'> & {
+      carrierCallId: string | null;
+      prepared?: PreparedCall | undefined;
+    },
     ending: Pick<CallEnding, 'reason' | 'outcome'>,
   ): void {
     const { callId, carrierCallId, caller, callee, direction } = call;
     const ledger = new CallLedger(callId, this.#env);
     const parties = { carrierCallId, carrier: this.#env.carrier.id, direction, caller, callee };
     ledger.publish({ type: 'call.status', status: 'initiated', ...parties });
+    call.prepared?.book(ledger, { isCharged: false });
     ledger.publish({
       type: 'call.ended',
       endReason: ending.reason,

@@ -35,6 +35,8 @@ export interface CallEnvironment {
   readonly pricing: Pricing;
   /** How much calls may cost; undefined for no limit. */
   readonly budget?: BudgetLimits | undefined;
+  /** Calls at a time; undefined for no limit. */
+  readonly maxCalls?: number | undefined;
   /** Records every call, where the carrier can. */
   readonly recording: boolean;
 }

@@ -84,7 +84,8 @@ export class CallSession {
     this.#conversation = new CallConversation(
       this.#line,
       {
-        recipe: seed.outbound?.recipe ?? environment.recipe,
+        seed,
+        preparations: owner.preparations,
         controls: {
           transfer: (to) =>
             this.#transfer.orderAndWait(to, () =>
@@ -128,9 +129,8 @@ export class CallSession {
       gone: (loss) => this.#departure.gone(loss, { wasUp: true }),
     });
     if (seed.outbound === undefined) return;
-    const { machineDetection, voicemailMessage: message } = seed.outbound;
-    const watched = { message, words: this.#words };
-    if (machineDetection)
+    const watched = { message: seed.outbound.voicemailMessage, words: this.#words };
+    if (seed.outbound.machineDetection)
       this.#machine = new MachineWatch(this.#line, watched, {
         answered: ({ byPerson }) => (byPerson ? this.#answered() : this.#standing.isNowAnswered()),
         silence: () => this.#conversation.hold('machine'),
@@ -159,6 +159,7 @@ export class CallSession {
   /** The call rings at a carrier that is steered by commands: tells it, and answers it once the webhook is answered. */
   pickUp(): void {
     this.#standing.rings();
+    this.#conversation.prepare();
     answerRinging(this.#line, { lost: () => this.#media.open() });
   }
 
@@ -188,6 +189,7 @@ export class CallSession {
     if (this.#isOver) this.#owner.identified(this.callId, carrierCallId);
     else if (!this.#conversation.isStarted) this.#standing.tell();
     this.#outbound?.proven();
+    if (!this.#isOver && this.#outbound !== undefined) this.#conversation.prepare();
     return true;
   }
 
@@ -281,6 +283,7 @@ export class CallSession {
     this.#standing.isNowAnswered();
     const isDue = !this.#conversation.isStarted && !this.#media.isExpected && !this.#media.isThere;
     if (!isDue || this.#words.ending !== undefined || this.#machine?.isMachine === true) return;
+    this.#conversation.answered();
     if (this.#env.carrier.commands !== undefined) this.#media.open();
     else this.#media.expect(INSTRUCTED_STREAM_MS);
   }
@@ -370,9 +373,9 @@ export class CallSession {
       isVoicemail: this.#machine?.isMachine === true,
       isUntold: this.#intake.isAll,
       counters,
+      book: () => this.#conversation.book(),
     });
-    const { reason, close } = ending;
-    this.#env.logger.info({ callId: this.callId, endReason: reason, ...counters }, 'call ended');
+    this.#env.logger.info({ callId: this.callId, endReason: ending.reason, ...counters }, 'call ended');
     this.#farewell = sayFarewell(this.#line, ending, {
       ordered: this.#transfer.settled,
       placed: this.#outbound?.settled,
@@ -385,7 +388,7 @@ export class CallSession {
       farewell: this.#farewell,
       adopt: (carrierCallId) => void this.adopt(carrierCallId),
     });
-    this.#media.close(close);
+    this.#media.close(ending.close);
   }
 
   #identify(start: StartMessage | undefined): CallIdentity {

@@ -9,6 +9,7 @@ import type { CallIdentity } from '../contract/call-event.js';
 import type { AudioEnvelope, EndReason, MediaCounters } from '../contract/call-record.js';
 import type {
   Engine,
+  EngineContext,
   EngineControls,
   EngineFact,
   EngineFailure,
@@ -18,6 +19,8 @@ import type {
 import type { TranscoderBackend } from '../transcoder/backend.js';
 import { type AudioLine, AudioPath } from './audio-path.js';
 import type { StreamSocket } from './call-desk.js';
+import { guardClock } from './guarded-clock.js';
+import type { PreparedCall } from './prepared-call.js';
 
 /** How much longer than its own length a goodbye may take to be heard. */
 const GOODBYE_GRACE_MS = 3000;
@@ -52,6 +55,8 @@ export interface VoiceOptions {
   readonly backend: TranscoderBackend;
   readonly recipe: EngineRecipe;
   readonly controls: EngineControls;
+  /** What the engine is made of, where it is ready. */
+  readonly prepared: PreparedCall | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly meters: Meters;
@@ -78,7 +83,10 @@ export class CallVoice {
     this.#options = options;
     const { callId, identity, recipe, controls, backend, meters } = options;
     const { caller, callee, direction } = identity;
-    const clock = this.#guardedClock();
+    // Timers of the engine and the pacer run inside the fault boundary, and not after the end of the call.
+    const clock = guardClock(options.clock, (task) => {
+      if (!this.#closed) this.#try(task);
+    });
     this.#audio = new AudioPath(this.#audioLine(line), {
       backend,
       clock,
@@ -86,12 +94,11 @@ export class CallVoice {
       onFrame: (frame) => this.#toEngine((engine) => engine.pushAudio(frame)),
       onEncoded: (payload, format) => this.#toEngine((engine) => engine.pushEncoded?.(payload, format)),
     });
+    const parties = { callId, caller, callee, direction };
+    const preparation = options.prepared?.take(parties, (error) => options.onFailure(error));
     try {
-      this.#engine = recipe.create({
-        callId,
-        caller,
-        callee,
-        direction,
+      const context: EngineContext = {
+        ...parties,
         clock,
         // Providers know no call, and their lines belong to one.
         logger: withFields(options.logger, { callId }),
@@ -101,8 +108,10 @@ export class CallVoice {
         controls,
         fact: (fact) => options.onFact(fact),
         endCall: (reason, failure) => this.#try(() => this.#endAfterPlayback(reason, failure)),
-      });
+      };
+      this.#engine = recipe.create(context, preparation);
     } catch (error) {
+      preparation?.close();
       this.close();
       throw error;
     }
@@ -222,19 +231,6 @@ export class CallVoice {
     } catch (error) {
       this.#options.onFailure(error);
     }
-  }
-
-  /** Timers of the engine and the pacer run inside the fault boundary, and not after the end of the call. */
-  #guardedClock(): Clock {
-    const { clock } = this.#options;
-    return {
-      now: () => clock.now(),
-      wallNow: () => clock.wallNow(),
-      after: (delayMs, task) =>
-        clock.after(delayMs, () => {
-          if (!this.#closed) this.#try(task);
-        }),
-    };
   }
 
   #audioLine(line: VoiceLine): AudioLine {

@@ -2,6 +2,8 @@
 import type { CallDirection, Recording } from '../contract/call-record.js';
 import type { OutboundRequest, StreamAdmission } from './call-desk.js';
 import type { Farewell } from './farewell.js';
+import type { Preparations } from './preparations.js';
+import type { PreparedCall } from './prepared-call.js';
 
 /** How a session begins. */
 export interface SessionSeed {
@@ -12,6 +14,8 @@ export interface SessionSeed {
   /** Public host that a webhook of the call came to. */
   readonly host: string | undefined;
   readonly outbound: OutboundRequest | undefined;
+  /** What is ready for it already. */
+  readonly prepared?: PreparedCall | undefined;
 }
 
 /** Takes the facts that may come after the end of a call. */
@@ -36,6 +40,7 @@ export interface CallRemains {
 
 /** Who keeps the sessions. */
 export interface SessionOwner {
+  readonly preparations: Preparations;
   /** Books the carrier's id for the session. False when another live call has it. */
   claim(carrierCallId: string): boolean;
   /** The session is over. */

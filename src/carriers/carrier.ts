@@ -256,6 +256,8 @@ export interface Carrier extends WebhookDoor {
     /** What it tells of the cost of a call is for the media stream, too. Else the stream is billed apart, and stays an estimate. */
     readonly callCostCoversStream: boolean;
   };
+  /** What its streams usually carry, for who has to know before `start` says so; undefined where there is no usual format. */
+  readonly usualLine?: { readonly inbound: AudioFormat; readonly outbound: AudioFormat } | undefined;
   /** What it charges for calls. Without it that is not known, unless `pricing` says so. */
   readonly prices?: CallPrices | undefined;
   /** There for a carrier that is steered by commands; undefined where instructions travel in the reply to a webhook. */

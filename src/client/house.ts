@@ -82,6 +82,7 @@ export class House {
       ownNumber: client.phoneNumber,
       language: options.agent.options.language,
       recording: options.recording,
+      maxCalls: options.maxCalls,
       pricing: new Pricing({ overrides: options.pricing, logger }),
       budget: options.budget,
     });

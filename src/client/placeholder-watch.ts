@@ -19,9 +19,9 @@ export class PlaceholderWatch {
     const texts = [systemPrompt, call.firstMessage ?? firstMessage];
     return {
       ...recipe,
-      create: (context) => {
+      create: (context, preparation) => {
         for (const text of texts) this.note(text, agent, call);
-        return recipe.create(context);
+        return recipe.create(context, preparation);
       },
     };
   }

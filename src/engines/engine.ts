@@ -165,14 +165,23 @@ export interface Engine {
   close(): void;
 }
 
-/** What is known of a call before it has a stream. */
-export type PreparationContext = Pick<
-  EngineContext,
-  'callId' | 'caller' | 'callee' | 'direction' | 'clock' | 'logger' | 'meters'
->;
+/** What is known of a call before it has a stream. `line` is what the carrier's streams usually carry. */
+export interface PreparationContext
+  extends Pick<
+    EngineContext,
+    'callId' | 'caller' | 'callee' | 'direction' | 'clock' | 'logger' | 'meters' | 'line'
+  > {
+  /** States what was used for a call that does not begin, while `close` runs. What an engine is made of, the engine states. */
+  spent?(fact: UsageFact): void;
+}
 
 /** Connections that were opened, and a greeting that was synthesised, for one call that is about to begin. */
 export interface Preparation {
+  /**
+   * The stream is next: the call is answered. What costs while it waits, and is not needed to have the greeting ready, is opened
+   * now and not while a phone rings. Never throws. Idempotent.
+   */
+  answered?(): void;
   /** For a call that does not begin. Idempotent; does nothing once an engine was made of it. */
   close(): void;
 }

@@ -135,7 +135,7 @@ async function raced<T>(
 }
 
 /** Asks a source to end, without waiting for it. */
-function abandon(iterator: AsyncIterator<unknown>): void {
+export function abandon(iterator: AsyncIterator<unknown>): void {
   try {
     iterator.return?.()?.then(undefined, () => {});
   } catch {

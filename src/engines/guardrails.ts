@@ -2,7 +2,7 @@
 import type { Clock } from '../base/clock.js';
 import { describeError, type Logger } from '../base/log.js';
 import { guardedValue } from './guarded-stream.js';
-import { SentenceSplitter } from './sentence-splitter.js';
+import { splitSentences } from './sentence-splitter.js';
 
 /**
  * Looks at a sentence before it is spoken, whoever wrote it: the greeting, fillers and the apology for a failure are shown like what
@@ -26,20 +26,35 @@ export interface GuardrailsOptions {
 
 export class Guardrails {
   readonly #options: GuardrailsOptions;
+  /** Answers by sentence that `check` has still to give. */
+  readonly #ahead = new Map<string, Promise<readonly string[]>>();
 
   constructor(options: GuardrailsOptions) {
     this.#options = options;
   }
 
   /** What may be spoken of a sentence, ready for the voice. Each guardrail sees what the one before made of it. Never rejects. */
-  async check(sentence: string, signal: AbortSignal): Promise<readonly string[]> {
+  check(sentence: string, signal: AbortSignal): Promise<readonly string[]> {
+    const known = this.#ahead.get(sentence);
+    this.#ahead.delete(sentence);
+    return known ?? this.#ask(sentence, signal);
+  }
+
+  /** The same before its time. The next `check` of the sentence gives this answer: guardrails are asked once for what is said once. */
+  checkAhead(sentence: string, signal: AbortSignal): Promise<readonly string[]> {
+    const answer = this.#ask(sentence, signal);
+    this.#ahead.set(sentence, answer);
+    return answer;
+  }
+
+  async #ask(sentence: string, signal: AbortSignal): Promise<readonly string[]> {
     let text = sentence;
     for (const guardrail of this.#options.guardrails) {
       const verdict = await this.#verdict(guardrail, text, signal);
       if (verdict === false) return [];
       if (typeof verdict === 'string') text = verdict;
     }
-    return text === sentence ? [sentence] : toSentences(text);
+    return text === sentence ? [sentence] : splitSentences(text);
   }
 
   async #verdict(guardrail: Guardrail, text: string, signal: AbortSignal): Promise<boolean | string> {
@@ -56,9 +71,4 @@ export class Guardrails {
     }
     return false;
   }
-}
-
-function toSentences(text: string): string[] {
-  const splitter = new SentenceSplitter();
-  return [...splitter.push(text), ...splitter.flush()];
 }

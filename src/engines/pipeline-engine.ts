@@ -3,10 +3,11 @@ import { ConfigError } from '../base/errors.js';
 import type { LanguageModel } from '../providers/language-model.js';
 import type { SpeechToText } from '../providers/speech-to-text.js';
 import type { TextToSpeech } from '../providers/text-to-speech.js';
-import type { Charger, EngineRecipe } from './engine.js';
+import type { Charger, EngineRecipe, PreparationContext } from './engine.js';
 import { type Guardrail, Guardrails } from './guardrails.js';
 import { PipelineCall } from './pipeline-call.js';
 import { type MessageTarget, openMessageRoute } from './message-route.js';
+import { type PipelineParts, PipelinePreparation } from './pipeline-preparation.js';
 import { createResponder, RESPONDER_NAME, RESPONDER_TIMEOUT_MS } from './responder.js';
 import type { TransferTargets } from './tools/built-in-tools.js';
 import type { AgentTool } from './tools/tool.js';
@@ -64,33 +65,54 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
       llm: onMessage === undefined && llm !== undefined ? toCharger(llm) : 'application',
       tts: toCharger(tts),
     },
-    create(context) {
-      const { callId, caller, callee, controls, clock, logger } = context;
-      const { tools = [], transferTargets = {}, guardrails = [] } = options;
-      const route = onMessage && openMessageRoute(onMessage, { clock });
-      const responder = route && createResponder({ ...route, caller, callee, clock });
-      const model = responder ?? llm;
-      if (model === undefined) throw new ConfigError('CONFIG_MISSING', 'There is no language stage.');
-      return new PipelineCall(context, {
+    prepare: (context) =>
+      new PipelinePreparation(context, {
         stt,
         tts,
-        model,
-        timeouts: responder === undefined ? MODEL_TIMEOUTS : RESPONDER_TIMEOUTS,
+        language: options.language,
+        firstMessage: options.firstMessage,
+        parts: openParts(options, context),
+      }),
+    create(context, preparation) {
+      const { callId, caller, callee, controls, clock, logger } = context;
+      const { tools = [], transferTargets = {} } = options;
+      const prepared = preparation instanceof PipelinePreparation ? preparation : undefined;
+      const parts = prepared?.parts ?? openParts(options, context);
+      const call = new PipelineCall(context, {
+        stt: prepared?.stt ?? stt,
+        tts: prepared?.tts ?? tts,
+        model: parts.model,
+        timeouts: parts.isResponder ? RESPONDER_TIMEOUTS : MODEL_TIMEOUTS,
         systemPrompt: options.systemPrompt,
         firstMessage: options.firstMessage,
         language: options.language,
         interruptible: options.interruptible ?? true,
         turnTaking: options.turnTaking ?? DEFAULT_TURN_TAKING,
         idle: options.idle,
-        tools:
-          responder === undefined
-            ? new ToolBox({ tools, transferTargets, callId, caller, callee, controls, clock, logger })
-            : undefined,
-        owned: [{ close: () => route?.close?.() }],
-        guardrails:
-          guardrails.length === 0 ? undefined : new Guardrails({ guardrails, callId, clock, logger }),
+        tools: parts.isResponder
+          ? undefined
+          : new ToolBox({ tools, transferTargets, callId, caller, callee, controls, clock, logger }),
+        owned: [prepared === undefined ? parts : { close: () => prepared.release(context) }],
+        guardrails: parts.guardrails,
       });
+      prepared?.handOver();
+      return call;
     },
+  };
+}
+
+/** What a call has of its own before it has a stream. @throws ConfigError when there is nobody to answer. */
+function openParts(options: PipelineOptions, context: PreparationContext): PipelineParts {
+  const { llm, onMessage, guardrails = [] } = options;
+  const { callId, caller, callee, clock, logger } = context;
+  const route = onMessage && openMessageRoute(onMessage, { clock });
+  const model = route === undefined ? llm : createResponder({ ...route, caller, callee, clock });
+  if (model === undefined) throw new ConfigError('CONFIG_MISSING', 'There is no language stage.');
+  return {
+    model,
+    isResponder: route !== undefined,
+    guardrails: guardrails.length === 0 ? undefined : new Guardrails({ guardrails, callId, clock, logger }),
+    close: () => route?.close?.(),
   };
 }
 

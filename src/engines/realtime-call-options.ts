@@ -13,3 +13,11 @@ export interface RealtimeCallOptions {
   readonly idle: IdleSettings | undefined;
   readonly tools: ToolBox;
 }
+
+/** Whether the caller can interrupt what is said first. */
+export function isOpeningInterruptible(
+  options: Pick<RealtimeCallOptions, 'interruptible' | 'turnTaking' | 'firstMessage'>,
+): boolean {
+  const { interruptible, turnTaking, firstMessage } = options;
+  return interruptible && (turnTaking.interruptibleGreeting || firstMessage === '');
+}

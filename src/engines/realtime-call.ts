@@ -7,7 +7,7 @@ import { Conversation } from './conversation.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, Resumption } from './engine.js';
 import { IdlePrompts } from './idle-prompts.js';
 import { keysAsText, PressedKeys } from './pressed-keys.js';
-import type { RealtimeCallOptions } from './realtime-call-options.js';
+import { isOpeningInterruptible, type RealtimeCallOptions } from './realtime-call-options.js';
 import { guardEvents } from './realtime-events.js';
 import { REALTIME_FAILED, silentModel, toRealtimeFailure } from './realtime-failure.js';
 import { RealtimeLine } from './realtime-line.js';
@@ -52,7 +52,7 @@ export class RealtimeCall implements Engine {
     this.#context = context;
     this.#options = options;
     const { clock } = context;
-    const { model, systemPrompt, language, interruptible, idle, tools, turnTaking, firstMessage } = options;
+    const { model, systemPrompt, language, idle, tools, turnTaking } = options;
     this.#usage = new UsageMeter(context, () => this.#turns.paidIndex);
     this.#turns = new RealtimeTurns({
       clock,
@@ -72,7 +72,7 @@ export class RealtimeCall implements Engine {
         language,
         instructions: systemPrompt,
         tools: tools.definitions,
-        interruptible: interruptible && (turnTaking.interruptibleGreeting || firstMessage === ''),
+        interruptible: isOpeningInterruptible(options),
         history: () => this.#turns.history(this.#voice.speech?.whole()),
       },
       events: this.#events(),

@@ -2,9 +2,11 @@
 import type { RealtimeModel } from '../providers/realtime-model.js';
 import type { Charger, EngineRecipe } from './engine.js';
 import { RealtimeCall } from './realtime-call.js';
+import { isOpeningInterruptible } from './realtime-call-options.js';
+import { RealtimePreparation } from './realtime-preparation.js';
 import type { TransferTargets } from './tools/built-in-tools.js';
 import type { AgentTool } from './tools/tool.js';
-import { ToolBox } from './tools/tool-box.js';
+import { ToolBox, toolDefinitions } from './tools/tool-box.js';
 import { DEFAULT_TURN_TAKING, type IdleSettings, type TurnTakingSettings } from './turn-taking.js';
 
 export interface RealtimeOptions {
@@ -37,10 +39,25 @@ export function createRealtimeRecipe(options: RealtimeOptions): EngineRecipe {
       llm: toCharger(model),
       ...(model.transcription === undefined ? {} : { stt: toCharger(model.transcription) }),
     },
-    create(context) {
-      const { callId, caller, callee, controls, clock, logger } = context;
-      return new RealtimeCall(context, {
+    prepare: (context) =>
+      new RealtimePreparation(context, {
         model,
+        settings: {
+          language,
+          instructions: systemPrompt,
+          tools: toolDefinitions({ tools, transferTargets }),
+          interruptible: isOpeningInterruptible({ interruptible, turnTaking, firstMessage }),
+        },
+        greeting: firstMessage,
+      }),
+    create(context, preparation) {
+      const { callId, caller, callee, controls, clock, logger } = context;
+      // Who takes over in the middle of a call greets nobody.
+      if (context.takeover !== undefined) preparation?.close();
+      const isFresh = context.takeover === undefined && preparation instanceof RealtimePreparation;
+      const prepared = isFresh ? preparation : undefined;
+      const call = new RealtimeCall(context, {
+        model: prepared?.model ?? model,
         systemPrompt,
         firstMessage,
         language,
@@ -49,6 +66,8 @@ export function createRealtimeRecipe(options: RealtimeOptions): EngineRecipe {
         idle,
         tools: new ToolBox({ tools, transferTargets, callId, caller, callee, controls, clock, logger }),
       });
+      prepared?.handOver();
+      return call;
     },
   };
 }

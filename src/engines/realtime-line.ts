@@ -6,7 +6,7 @@ import {
   type InboundConverter,
   type OutboundConverter,
 } from '../audio/converter.js';
-import { type Audio, type AudioFormat, FRAME_MS, isSameFormat, isTelephone } from '../audio/format.js';
+import { type Audio, type AudioFormat, FRAME_MS, isSameFormat } from '../audio/format.js';
 import { describeError } from '../base/log.js';
 import type {
   RealtimeContext,
@@ -17,6 +17,8 @@ import type {
 } from '../providers/realtime-model.js';
 import { transcoder } from '../transcoder/select.js';
 import type { EngineContext } from './engine.js';
+import { PreparedModel } from './prepared-model.js';
+import { chooseFormats } from './realtime-formats.js';
 
 export interface RealtimeLineOptions {
   readonly context: EngineContext;
@@ -57,10 +59,7 @@ export class RealtimeLine {
   open(): boolean {
     const { context, model, settings, events, failed } = this.#options;
     const { callId, clock, logger, line } = context;
-    const formats: RealtimeFormats = {
-      input: chooseFormat(model.inputFormats, line?.inbound),
-      output: chooseFormat(model.outputFormats, line?.outbound),
-    };
+    const formats = chooseFormats(model, line);
     try {
       const session = model.open({
         ...settings,
@@ -140,10 +139,12 @@ export class RealtimeLine {
     if (this.#closed) return;
     this.#closed = true;
     this.#early = [];
+    const { context, model } = this.#options;
+    if (model instanceof PreparedModel) model.abandon(context);
     try {
       this.#watched<unknown>(this.#session?.close());
     } catch (error) {
-      const { callId, logger } = this.#options.context;
+      const { callId, logger } = context;
       logger.warn({ callId, ...describeError(error) }, 'provider did not close');
     }
     this.#encoder?.close();
@@ -165,13 +166,4 @@ export class RealtimeLine {
     this.#early = [];
     for (const frame of early) this.hear(frame);
   }
-}
-
-/** The line's own format where the model has it, and it is the telephone's; else the best that the model has. */
-function chooseFormat(offered: readonly AudioFormat[], line: AudioFormat | undefined): AudioFormat {
-  const isOwn = (format: AudioFormat) =>
-    line !== undefined && isTelephone(line) && isSameFormat(format, line);
-  const best = offered.find(isOwn) ?? offered[0];
-  if (best === undefined) throw new TypeError('the realtime model offers no audio format');
-  return best;
 }

@@ -79,6 +79,12 @@ export class SentenceSplitter {
   }
 }
 
+/** The pieces of a whole text. */
+export function splitSentences(text: string): string[] {
+  const splitter = new SentenceSplitter();
+  return [...splitter.push(text), ...splitter.flush()];
+}
+
 /** Undefined when the next word decides and is not there yet. */
 function endsSentence(text: string, at: number, end: number): boolean | undefined {
   if (text[at] !== '.' || text[at + 1] === '.') return true;

@@ -52,6 +52,8 @@ export interface SpeechToText {
   readonly price?: ModelPrice | undefined;
   /** The recogniser decides when the caller has finished, and tells `turnEnded`. @default false */
   readonly ownsTurnTaking?: boolean;
+  /** The vendor charges for the time that a session is open, also without audio: it is not opened ahead of the call. @default false */
+  readonly paidWhileOpen?: boolean;
   /** @throws ConfigError when a setting is missing that is needed now. */
   open(context: SpeechToTextContext): SpeechToTextSession;
   /** @throws ConfigError for a setting, like a key, that every session needs and that is missing. */

@@ -21,6 +21,7 @@ const DISTURBANCES: Readonly<Record<keyof Disturbances, true>> = {
   restFailures: true,
   lostAnswers: true,
   restDelayMs: true,
+  streamDelayMs: true,
 };
 
 /** Those of carrier B alone. */

@@ -19,6 +19,8 @@ export interface Disturbances {
   lostAnswers?: RestPurpose[];
   /** Every answer of the REST API is held back for this time, in milliseconds. */
   restDelayMs?: number;
+  /** The carrier takes this long to open a media stream that it was told to open, in milliseconds. */
+  streamDelayMs?: number;
 }
 
 /** What a request to a carrier's REST API is for. */

@@ -14,7 +14,7 @@ class Call {
   carrierCallId = 'carrier-call-1';
 
   constructor(steering: Steering) {
-    this.bench = new CallBench({ steering, supports: { callCost: true }, recording: true });
+    this.bench = new CallBench({ steering, supports: { callCost: true }, recording: true, prepares: true });
   }
 
   async begin(direction: 'inbound' | 'outbound'): Promise<void> {
@@ -151,6 +151,7 @@ describe.each(['replies', 'commands'] as const)('at a carrier that is steered by
           for (const { socket } of call.sockets) expect(socket.closes.length).toBeLessThanOrEqual(1);
           expect(bench.engines.length).toBeLessThan(2);
           expect(bench.engines.every(({ heard }) => heard.at(-1) === 'close')).toBe(true);
+          expect(bench.preparations.every(({ isSettled }) => isSettled)).toBe(true);
           expect(bench.logger.sentences('error').every((line) => line === 'voice engine failed')).toBe(true);
 
           if (!steps.includes('shutdown')) {

@@ -6,7 +6,14 @@ import { Pacer } from '../../src/audio/pacer.js';
 import { silentLogger } from '../../src/base/log.js';
 import { silentMeters } from '../../src/base/meters.js';
 import type { TranscriptEntry, Turn } from '../../src/contract/call-record.js';
-import type { Engine, EngineFact, TransferOutcome } from '../../src/engines/engine.js';
+import type {
+  Engine,
+  EngineContext,
+  EngineFact,
+  EngineRecipe,
+  Preparation,
+  TransferOutcome,
+} from '../../src/engines/engine.js';
 import { createPipelineRecipe, type PipelineOptions } from '../../src/engines/pipeline-engine.js';
 import { DEFAULT_TURN_TAKING, type TurnTakingSettings } from '../../src/engines/turn-taking.js';
 import type {
@@ -128,6 +135,9 @@ export interface RigOptions extends Partial<Omit<PipelineOptions, 'turnTaking'>>
   voice?: FakeVoice;
   ears?: FakeRecogniser;
   callId?: string;
+  /** In the place of one that is made of the other options, and what it has prepared. */
+  recipe?: EngineRecipe;
+  preparation?: Preparation | undefined;
 }
 
 export class CallRig {
@@ -148,7 +158,8 @@ export class CallRig {
   readonly engine: Engine;
 
   constructor(options: RigOptions = {}) {
-    const { clock = new FakeClock(), voice = new FakeVoice(), ears, callId = 'call-1', ...rest } = options;
+    const { clock = new FakeClock(), voice = new FakeVoice(), ears, callId = 'call-1', ...others } = options;
+    const { recipe, preparation, ...rest } = others;
     this.ears = ears ?? new FakeRecogniser();
     this.clock = clock;
     this.voice = voice;
@@ -167,8 +178,8 @@ export class CallRig {
     });
     const turnTaking = { ...DEFAULT_TURN_TAKING, carefulMs: 0, ...rest.turnTaking };
     const stages = { stt: this.ears, llm: this.model, tts: voice };
-    const recipe = createPipelineRecipe({ ...stages, ...rest, turnTaking });
-    this.engine = recipe.create({
+    const made = recipe ?? createPipelineRecipe({ ...stages, ...rest, turnTaking });
+    const context: EngineContext = {
       callId,
       caller: '+15550100',
       callee: '+15550111',
@@ -189,7 +200,8 @@ export class CallRig {
       },
       fact: (fact) => void this.facts.push(structuredClone(fact)),
       endCall: (reason, failure) => void this.ended.push({ reason, failure, at: clock.now() }),
-    });
+    };
+    this.engine = made.create(context, preparation);
   }
 
   async start(): Promise<this> {

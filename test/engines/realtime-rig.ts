@@ -7,7 +7,15 @@ import { type AudioFormat, FRAME_MS, frameBytes, PCM_16K } from '../../src/audio
 import { Pacer } from '../../src/audio/pacer.js';
 import { silentLogger } from '../../src/base/log.js';
 import type { TranscriptEntry, Turn } from '../../src/contract/call-record.js';
-import type { Engine, EngineFact, EngineFailure, TransferOutcome } from '../../src/engines/engine.js';
+import type {
+  Engine,
+  EngineContext,
+  EngineFact,
+  EngineFailure,
+  EngineRecipe,
+  Preparation,
+  TransferOutcome,
+} from '../../src/engines/engine.js';
 import { createRealtimeRecipe, type RealtimeOptions } from '../../src/engines/realtime-engine.js';
 import { DEFAULT_TURN_TAKING, type TurnTakingSettings } from '../../src/engines/turn-taking.js';
 import type { ModelToolCall } from '../../src/providers/language-model.js';
@@ -120,12 +128,16 @@ export class FakeRealtimeModel implements RealtimeModel {
 export interface RealtimeRigOptions extends Partial<Omit<RealtimeOptions, 'turnTaking' | 'model'>> {
   turnTaking?: Partial<TurnTakingSettings>;
   model?: FakeRealtimeModel;
-  /** What the line carries, both ways. */
-  line?: AudioFormat;
+  clock?: FakeClock;
+  /** In the place of one that is made of the other options, and what it has prepared. */
+  recipe?: EngineRecipe;
+  preparation?: Preparation | undefined;
+  line?: EngineContext['line'];
+  takeover?: EngineContext['takeover'];
 }
 
 export class RealtimeRig {
-  readonly clock = new FakeClock();
+  readonly clock: FakeClock;
   readonly facts: EngineFact[] = [];
   readonly ended: { reason: string; failure: EngineFailure | undefined; at: number }[] = [];
   readonly orders: string[] = [];
@@ -136,24 +148,26 @@ export class RealtimeRig {
   readonly engine: Engine;
 
   constructor(options: RealtimeRigOptions = {}) {
-    const { model = new FakeRealtimeModel(), turnTaking, line = PCM_16K, ...rest } = options;
-    const { clock } = this;
+    const { model = new FakeRealtimeModel(), clock = new FakeClock(), turnTaking, ...others } = options;
+    const { recipe, preparation, line, takeover, ...rest } = others;
+    this.clock = clock;
+    const outbound = line?.outbound ?? PCM_16K;
     this.model = model;
     this.player = new CarrierPlayer({
       clock,
-      bytesPerMs: frameBytes(line) / FRAME_MS,
+      bytesPerMs: frameBytes(outbound) / FRAME_MS,
       delayMs: 10,
       onMark: (name) => {
         if (this.pacer.markEchoed(name)) this.engine.markPlayed(name);
       },
     });
     this.pacer = new Pacer({
-      converter: createOutboundConverter(line, backend),
+      converter: createOutboundConverter(outbound, backend),
       sink: this.player,
       clock,
     });
     const settings = { ...DEFAULT_TURN_TAKING, ...turnTaking };
-    this.engine = createRealtimeRecipe({ ...rest, turnTaking: settings, model }).create({
+    const context: EngineContext = {
       callId: 'call-1',
       caller: '+15550100',
       callee: '+15550111',
@@ -161,8 +175,9 @@ export class RealtimeRig {
       clock,
       logger: silentLogger,
       playout: this.pacer,
-      line: { inbound: line, outbound: line },
       meters: silentMeters,
+      line,
+      takeover,
       controls: {
         transfer: (to) => {
           this.orders.push(`transfer ${to}`);
@@ -172,7 +187,9 @@ export class RealtimeRig {
       },
       fact: (fact) => void this.facts.push(structuredClone(fact)),
       endCall: (reason, failure) => void this.ended.push({ reason, failure, at: clock.now() }),
-    });
+    };
+    const made = recipe ?? createRealtimeRecipe({ ...rest, turnTaking: settings, model });
+    this.engine = made.create(context, preparation);
   }
 
   /** A call whose model is ready. */

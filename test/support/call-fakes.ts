@@ -30,6 +30,8 @@ import type {
   Engine,
   EngineContext,
   EngineRecipe,
+  Preparation,
+  PreparationContext,
   Resumption,
   SpokenText,
 } from '../../src/engines/engine.js';
@@ -154,6 +156,8 @@ export function createFakeCarrier(options: {
   key?: Uint8Array | undefined;
   commands?: CarrierCommands | undefined;
   supports?: Partial<Carrier['supports']> | undefined;
+  /** @default true with a key */
+  verifies?: boolean | undefined;
 }): Carrier {
   return {
     id: 'carrier-a',
@@ -166,7 +170,8 @@ export function createFakeCarrier(options: {
       ...options.supports,
     },
     commands: options.commands,
-    verifies: options.key !== undefined,
+    verifies: options.verifies ?? options.key !== undefined,
+    usualLine: { inbound: PCM_16K, outbound: PCM_16K },
     streamTokenKey: options.key,
     secretSetting: 'FAKE_SECRET',
     prepare: async () => {},
@@ -231,6 +236,38 @@ export class FakeEngine implements Engine {
   }
 }
 
+/** What a recipe has made ready for a call. Says what became of it. */
+export class FakePreparation implements Preparation {
+  answers = 0;
+  closes = 0;
+  /** The engine that it was given to. */
+  engine: FakeEngine | undefined;
+
+  constructor(readonly context: PreparationContext) {}
+
+  answered(): void {
+    this.answers += 1;
+  }
+
+  /** Nobody has used it, and it cost 30 characters. */
+  close(): void {
+    if (this.engine !== undefined) return;
+    this.closes += 1;
+    const quantities = { characters: 30 };
+    this.context.spent?.({
+      type: 'usage.measured',
+      stage: 'tts',
+      turnIndex: null,
+      quantities,
+      isGuess: false,
+    });
+  }
+
+  get isSettled(): boolean {
+    return this.closes === (this.engine === undefined ? 1 : 0);
+  }
+}
+
 /** How a carrier is steered: by the replies to its webhooks, or by commands. */
 export type Steering = 'replies' | 'commands';
 
@@ -245,6 +282,9 @@ export interface BenchOptions {
   budget?: BudgetLimits;
   /** What the providers of the engine charge. */
   chargers?: Chargers | undefined;
+  /** The recipe readies calls, and webhooks are signed. */
+  prepares?: boolean;
+  maxCalls?: number;
 }
 
 /** Host that the bench's webhooks come to. */
@@ -261,6 +301,9 @@ export class CallBench {
   readonly rest = new FakeRest();
   readonly events: CallEvent[] = [];
   readonly engines: FakeEngine[] = [];
+  readonly preparations: FakePreparation[] = [];
+  /** Called with each preparation as it is made. */
+  onPreparation: (preparation: FakePreparation) => void = () => {};
   /** Called with each engine as it is made. */
   onEngine: (engine: FakeEngine) => void = () => {};
   takesText = false;
@@ -275,16 +318,19 @@ export class CallBench {
       mode: 'pipeline',
       providers: { engine: null, stt: 'fake/stt', llm: 'fake/llm', tts: 'fake/tts' },
       chargers: options.chargers,
-      create: (context) => {
+      ...(options.prepares === true ? { prepare: (context) => this.prepare(context) } : {}),
+      create: (context, preparation) => {
         const engine = new FakeEngine(context, { takesText: this.takesText });
         this.engines.push(engine);
         this.onEngine(engine);
+        if (preparation instanceof FakePreparation) preparation.engine = engine;
         return engine;
       },
     };
     this.bus.subscribe((event) => void this.events.push(event));
     const commands = steering === 'commands' ? createFakeCommands(this.rest) : undefined;
-    this.carrier = createFakeCarrier({ rest: this.rest, key, commands, supports });
+    const verifies = options.prepares === true || key !== undefined;
+    this.carrier = createFakeCarrier({ rest: this.rest, key, commands, supports, verifies });
     this.desk = new CallDirectory({
       carrier: this.carrier,
       backend,
@@ -301,7 +347,16 @@ export class CallBench {
       ownNumber: '+15550199',
       language: 'de-DE',
       recording,
+      maxCalls: options.maxCalls,
     });
+  }
+
+  /** What the recipe of the bench does, and what another one can do. */
+  prepare(context: PreparationContext): FakePreparation {
+    const preparation = new FakePreparation(context);
+    this.preparations.push(preparation);
+    this.onPreparation(preparation);
+    return preparation;
   }
 
   /** A stream that was accepted and has said nothing. */

@@ -1,5 +1,6 @@
 // Carrier A: credentials, and the parts that use them. The parts know the wire, this object knows the secrets.
 import { createHmac } from 'node:crypto';
+import { MULAW_8K } from '../../audio/format.js';
 import { ConfigError } from '../../base/errors.js';
 import { checkNames, requireObject } from '../../base/option-checks.js';
 import { transcoder } from '../../transcoder/select.js';
@@ -41,6 +42,7 @@ export class CarrierA implements Carrier {
     callCostCoversStream: false,
   };
   readonly prices = CARRIER_A_PRICES;
+  readonly usualLine = { inbound: MULAW_8K, outbound: MULAW_8K };
   readonly secretSetting = AUTH_TOKEN.variables[0];
   readonly webhooks = webhookDialect;
   readonly rest: CarrierRest;

@@ -14,6 +14,7 @@ import type {
 import { checkBaseUrl, takeSetting } from '../setting.js';
 import { createCommands } from './commands.js';
 import { type ByteOrder, openMediaDialect } from './media.js';
+import { REQUESTED } from './media-format.js';
 import { CARRIER_B_PRICES } from './prices.js';
 import { createRest } from './rest.js';
 import { RestClient } from './rest-client.js';
@@ -59,6 +60,7 @@ export class CarrierB implements Carrier {
     callCostCoversStream: true,
   };
   readonly prices = CARRIER_B_PRICES;
+  readonly usualLine = { inbound: REQUESTED.preferred.format, outbound: REQUESTED.preferred.format };
   readonly secretSetting = PUBLIC_KEY.variables[0];
   readonly webhooks = webhookDialect;
   readonly rest: CarrierRest;

@@ -54,10 +54,7 @@ export class ToolBox {
     this.#options = options;
     this.#tools = new Map(options.tools.map((tool) => [tool.definition.name, tool]));
     this.#builtIns = createBuiltInTools(options.transferTargets);
-    // Always in the same order: the start of every request shall be the same.
-    this.definitions = [...this.#tools.values(), ...this.#builtIns.values()].map(
-      ({ definition }) => definition,
-    );
+    this.definitions = toolDefinitions(options);
   }
 
   /** Runs the calls of one reply. The caller's interruption stops none of them; what becomes of them is in the runs. */
@@ -167,6 +164,16 @@ export class ToolBox {
   #fail(run: ToolRun, sentence: string): void {
     run.settle(failed(sentence));
   }
+}
+
+/** What a model is told of its tools. Always in the same order: the start of every request shall be the same. */
+export function toolDefinitions({
+  tools,
+  transferTargets,
+}: Pick<ToolBoxOptions, 'tools' | 'transferTargets'>): readonly ToolDefinition[] {
+  const named = new Map(tools.map(({ definition }) => [definition.name, definition]));
+  const builtIns = [...createBuiltInTools(transferTargets).values()];
+  return [...named.values(), ...builtIns.map(({ definition }) => definition)];
 }
 
 function failed(sentence: string): Settlement {

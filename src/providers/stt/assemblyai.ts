@@ -58,6 +58,7 @@ export class AssemblyAISpeechToText implements SpeechToText {
   readonly name: string;
   readonly price: ModelPrice | undefined;
   readonly ownsTurnTaking: boolean;
+  readonly paidWhileOpen = true;
   readonly #key: string | undefined;
   readonly #base: URL;
   readonly #query: Readonly<Record<string, QueryValue | undefined>>;

@@ -1,4 +1,5 @@
 // Opens the media stream of a leg where the markup says, and stays until it is over.
+import { pause } from '../clock-pause.js';
 import { createId } from './ids.js';
 import { checkCallback, resolveUrl } from './instructions.js';
 import type { Leg } from './leg.js';
@@ -48,6 +49,8 @@ export async function connectStream(
       switchboard,
     );
   };
+  const { streamDelayMs = 0 } = switchboard.webhooks.disturbances;
+  if (streamDelayMs > 0) await pause(clock, streamDelayMs, connection.signal);
   const dialledMs = clock.now();
   const opened = await openSocket(connection, switchboard);
   if (connection.signal.aborted) {

@@ -1,6 +1,7 @@
 // The media streams of one leg, one after the other: opened where the server asked for them, reported as the carrier reports them.
 import { randomUUID } from 'node:crypto';
 import { openMediaSocket } from '../carrier-a/stream.js';
+import { pause } from '../clock-pause.js';
 import type { PlaybackClock } from '../playback.js';
 import type { StreamEnd } from '../stream-end.js';
 import type { Exchange } from './exchange.js';
@@ -88,7 +89,10 @@ export class LegStreams {
 
   async #connect(request: StreamRequest, opening: AbortController): Promise<void> {
     const { clock, target } = this.#exchange;
+    const { streamDelayMs = 0 } = this.#exchange.disturbances;
     const streamId = randomUUID();
+    if (streamDelayMs > 0) await pause(clock, streamDelayMs, opening.signal);
+    if (opening.signal.aborted) return;
     if (this.#exchange.takeStreamFault('failedStreams')) {
       this.#opening = undefined;
       this.#fail(request, streamId, 'connection_failed');

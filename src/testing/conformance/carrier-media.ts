@@ -55,6 +55,17 @@ export function mediaChecks(fixtures: CarrierFixtures): CarrierCheck[] {
       },
     },
     {
+      name: 'names as usual what a stream of it carries, if it names anything',
+      run: async () => {
+        const { usualLine } = fixtures.create(UNREACHABLE);
+        if (usualLine === undefined) return;
+        const lines = streams
+          .map(startOf)
+          .map(({ format, outboundFormat }) => JSON.stringify([format, outboundFormat]));
+        ok(lines.includes(JSON.stringify([usualLine.inbound, usualLine.outbound])));
+      },
+    },
+    {
       name: 'survives messages that are damaged',
       run: async () => {
         for (const stream of streams) {

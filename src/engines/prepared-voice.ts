@@ -1,0 +1,99 @@
+// The voice of a call that has not begun: connected, and with the greeting on its lips. To the engine it is the provider itself.
+import type { ModelPrice } from '../contract/price.js';
+import type {
+  TextToSpeech,
+  TextToSpeechContext,
+  TextToSpeechEvents,
+  TextToSpeechSession,
+} from '../providers/text-to-speech.js';
+import { attemptAhead } from './attempt-ahead.js';
+import type { PreparationContext } from './engine.js';
+import { SpeechAhead } from './speech-ahead.js';
+
+type VoiceUsage = Parameters<NonNullable<TextToSpeechEvents['usage']>>[0];
+
+export interface PreparedVoiceOptions {
+  readonly context: PreparationContext;
+  readonly provider: TextToSpeech;
+  readonly language: string | undefined;
+}
+
+/** One call's. Connects when it is made. */
+export class PreparedVoice implements TextToSpeech {
+  readonly name: string;
+  readonly price: ModelPrice | undefined;
+  readonly #options: PreparedVoiceOptions;
+  readonly #session: TextToSpeechSession | undefined;
+  #ahead: SpeechAhead | undefined;
+  /** Those of the engine, once there is one. */
+  #events: TextToSpeechEvents | undefined;
+  #usage: VoiceUsage[] = [];
+  #isTaken = false;
+
+  constructor(options: PreparedVoiceOptions) {
+    const { context, provider, language } = options;
+    const { clock, logger } = context;
+    this.name = provider.name;
+    this.price = provider.price;
+    this.#options = options;
+    const events: TextToSpeechEvents = {
+      usage: (usage) => this.#used(usage),
+      reconnected: (gap) => this.#events?.reconnected?.(gap),
+    };
+    this.#session = attemptAhead(context, () => provider.open({ clock, logger, language, events }));
+  }
+
+  /** Synthesises the first sentence of the call. Does nothing once an engine has the voice. */
+  say(text: string): void {
+    const session = this.#session;
+    if (session !== undefined && !this.#isTaken) this.#ahead = new SpeechAhead(session, text);
+  }
+
+  /** Hands the session over, or opens one as if nothing had been prepared. */
+  open(context: TextToSpeechContext): TextToSpeechSession {
+    this.#isTaken = true;
+    this.#events = context.events;
+    for (const usage of this.takeUsage()) context.events?.usage?.(usage);
+    const [session, ahead] = [this.#session, this.#ahead];
+    if (session === undefined) return this.#options.provider.open(context);
+    if (ahead?.hasFailed !== true) return toSession(session, ahead);
+    attemptAhead(this.#options.context, () => session.close());
+    return this.#options.provider.open(context);
+  }
+
+  /** What was used, and nobody was told of. */
+  takeUsage(): readonly VoiceUsage[] {
+    return this.#usage.splice(0);
+  }
+
+  /** Closes what no engine has taken. Idempotent. */
+  close(): void {
+    if (this.#isTaken) return;
+    this.#isTaken = true;
+    this.#ahead?.close();
+    attemptAhead(this.#options.context, () => this.#session?.close());
+  }
+
+  #used(usage: VoiceUsage): void {
+    if (this.#events === undefined) this.#usage.push(usage);
+    else this.#events.usage?.(usage);
+  }
+}
+
+/** A session whose first sentence may be there already. When another one is asked for first, it is not wanted. */
+function toSession(session: TextToSpeechSession, ahead: SpeechAhead | undefined): TextToSpeechSession {
+  let first = ahead;
+  return {
+    synthesize(text, signal, events) {
+      const said = first;
+      first = undefined;
+      if (said?.text === text && !said.hasFailed) return said.take(signal, events);
+      said?.close();
+      return session.synthesize(text, signal, events);
+    },
+    close() {
+      first?.close();
+      return session.close();
+    },
+  };
+}
