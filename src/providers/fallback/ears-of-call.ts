@@ -9,6 +9,7 @@ import type {
 } from '../speech-to-text.js';
 import { toSeconds } from '../wire/audio-backlog.js';
 import type { ChainOptions } from './chain-options.js';
+import { endSession } from './end-session.js';
 import { Succession } from './succession.js';
 import { KEPT_MS, UnsettledAudio } from './unsettled-audio.js';
 
@@ -262,12 +263,7 @@ export class EarsOfCall implements SpeechToTextSession {
   #end(leg: Leg): void {
     leg.isOver = true;
     leg.patience?.cancel();
-    try {
-      const closed: unknown = leg.session?.close();
-      if (closed instanceof Promise) closed.catch(() => {});
-    } catch {
-      // It has failed, or the call is over.
-    }
+    endSession(leg.session);
   }
 
   /** A recogniser of the application may throw, or return a promise that rejects: it has failed then. */
