@@ -11,6 +11,7 @@ import { toSeconds } from '../wire/audio-backlog.js';
 import type { ChainOptions } from './chain-options.js';
 import { endSession } from './end-session.js';
 import { Succession } from './succession.js';
+import { UnansweredSound } from './unanswered-sound.js';
 import { KEPT_MS, UnsettledAudio } from './unsettled-audio.js';
 
 export interface EarsOptions extends ChainOptions<SpeechToText> {
@@ -23,7 +24,7 @@ const CONNECTION_MS = 2000;
 /** A finished utterance is answered within this. Shorter than an agent waits for the rest of what it has in part. */
 const ANSWER_MS = 800;
 
-/** A partial of this age, when the caller has finished, has all of their words. */
+/** What was told at most so long before the caller had finished has all of their words. */
 const FRESH_MS = 1500;
 
 const SAMPLES_PER_MS = 16;
@@ -50,8 +51,12 @@ export class EarsOfCall implements SpeechToTextSession {
   readonly #ownsTurnTaking: boolean;
   readonly #succession: Succession<SpeechToText>;
   readonly #audio = new UnsettledAudio();
+  readonly #sound = new UnansweredSound();
   #leg: Leg | undefined;
-  #partial: { readonly text: string; readonly at: number } | undefined;
+  /** Text that is not final. */
+  #partial = '';
+  /** When text was told last, of which there may be none. */
+  #textAt = Number.NEGATIVE_INFINITY;
   /** Where the audio ended when the rest was asked for, which has not come. */
   #asked: { readonly end: number; readonly at: number } | undefined;
   #answer: Timer | undefined;
@@ -76,7 +81,10 @@ export class EarsOfCall implements SpeechToTextSession {
   pushAudio(frame: Int16Array): void {
     if (this.#closed) return;
     this.#audio.push(frame);
+    this.#sound.push(frame);
     this.#order((session) => session.pushAudio(frame));
+    // Who tells the ends of turns is asked for nothing by the agent, and would be missed only after some seconds.
+    if (this.#ownsTurnTaking && this.#sound.isOver && this.#asked === undefined) this.finishUtterance();
   }
 
   finishUtterance(): void {
@@ -139,6 +147,7 @@ export class EarsOfCall implements SpeechToTextSession {
       (...event: T) => {
         if (leg.isOver || this.#closed) return;
         this.#calm(leg);
+        this.#sound.answered();
         tell(...event);
       };
     return {
@@ -163,7 +172,8 @@ export class EarsOfCall implements SpeechToTextSession {
   }
 
   #heardPart(text: string): void {
-    this.#partial = text === '' ? undefined : { text, at: this.#clock.now() };
+    this.#partial = text;
+    this.#textAt = this.#clock.now();
     this.#context.events.partial(text);
   }
 
@@ -172,7 +182,8 @@ export class EarsOfCall implements SpeechToTextSession {
     if (!leg.tellsSettled || text === '') this.#audio.settle(end);
     if (text !== '') this.#succession.worked(leg.member);
     this.#answered();
-    this.#partial = undefined;
+    this.#partial = '';
+    this.#textAt = this.#clock.now();
     this.#context.events.final(text);
   }
 
@@ -192,21 +203,27 @@ export class EarsOfCall implements SpeechToTextSession {
     this.#answer = undefined;
   }
 
-  /** It has stopped listening, whatever its connection says. Words that it had nearly all of are taken as they are. */
+  /** It does not listen any more, whatever its connection says; unless there is nothing that it could say. */
   #unanswered(leg: Leg): void {
     const asked = this.#asked;
     const partial = this.#partial;
     if (leg.isOver || asked === undefined) return;
-    const isWhole = partial !== undefined && asked.at - partial.at <= FRESH_MS;
-    if (isWhole) {
+    const isFresh = asked.at - this.#textAt <= FRESH_MS;
+    if (partial === '' && (isFresh || !this.#sound.isSpeech)) {
+      this.#answered();
+      return;
+    }
+    // Words that it had nearly all of are taken as they are, and heard by nobody else.
+    const words = isFresh ? partial : '';
+    if (words !== '') {
       this.#audio.settle(asked.end);
       this.#answered();
-      this.#partial = undefined;
+      this.#partial = '';
     }
     const source = `The recogniser ${leg.member.name}`;
     const error = new ProviderError(`${source} did not answer in time.`, { status: null, retryable: true });
     this.#moveOn(leg, { error, since: asked.at });
-    if (isWhole && !this.#closed) this.#context.events.final(partial.text);
+    if (words !== '' && !this.#closed) this.#context.events.final(words);
   }
 
   /** There is no connection: the member may try on for a while. */

@@ -13,7 +13,10 @@ import { FakeClock } from '../../support/fake-clock.js';
 
 const DOWN = new ProviderError('The key is wrong.', { status: 401, retryable: false });
 
-/** Keeps the numbers of the frames that it hears: a frame is filled with its number. */
+/** Samples of a frame are this and its number: every frame is loud, and can be told apart. */
+const LOUD = 1000;
+
+/** Keeps the numbers of the frames that it hears. Silence is 0. */
 class FakeEars implements SpeechToText {
   readonly name: string;
   readonly ownsTurnTaking: boolean;
@@ -42,7 +45,7 @@ class FakeEars implements SpeechToText {
     this.context = context;
     return {
       pushAudio: (frame) => {
-        this.heard.push(frame[0] ?? 0);
+        this.heard.push(Math.max(0, (frame[0] ?? 0) - LOUD));
         return this.onAudio?.() as undefined;
       },
       finishUtterance: () => {
@@ -86,10 +89,16 @@ function setUp(members: readonly FakeEars[] = [new FakeEars('v/1'), new FakeEars
     for (let at = 0; at < ms; at += 20) {
       clock.advance(20);
       frame += 1;
-      session.pushAudio(new Int16Array(320).fill(frame));
+      session.pushAudio(new Int16Array(320).fill(LOUD + frame));
     }
   };
-  return { clock, circuits, members, chain, told, open, speak };
+  const beSilent = (session: SpeechToTextSession, ms: number) => {
+    for (let at = 0; at < ms; at += 20) {
+      clock.advance(20);
+      session.pushAudio(new Int16Array(320));
+    }
+  };
+  return { clock, circuits, members, chain, told, open, speak, beSilent };
 }
 
 const numbers = (from: number, to: number) =>
@@ -238,6 +247,38 @@ describe('SpeechToTextChain', () => {
     session.finishUtterance();
     clock.advance(800);
     expect(second).toMatchObject({ heard: numbers(1, 130), asked: 1 });
+  });
+
+  it('misses no answer where there is nothing to say', () => {
+    const [first, second] = pair();
+    const { open, speak, beSilent, clock } = setUp([first, second]);
+    const session = open();
+    speak(session, 400);
+    beSilent(session, 500);
+    session.finishUtterance();
+    clock.advance(5000);
+    speak(session, 1000);
+    first.events.final('Three loaves.');
+    beSilent(session, 500);
+    session.finishUtterance();
+    clock.advance(5000);
+    expect([first.asked, second.opened]).toEqual([2, 0]);
+  });
+
+  it('finds out that one which tells the ends of turns says nothing of what was said', () => {
+    const [first, second] = pair({ ownsTurnTaking: true });
+    const { open, speak, beSilent, told } = setUp([first, second]);
+    second.onFinish = () => second.events.final('Three loaves.');
+    const session = open();
+    speak(session, 1000);
+    first.events.speechStarted?.(0);
+    beSilent(session, 2000);
+    expect([first.asked, second.opened]).toEqual([0, 0]);
+    speak(session, 1000);
+    beSilent(session, 600);
+    expect([first.asked, second.opened]).toEqual([1, 0]);
+    beSilent(session, 800);
+    expect([second.opened, told.at(-1)]).toEqual([1, 'Three loaves.']);
   });
 
   it('leaves one that catches up at the pace of speech the time for that', () => {
