@@ -42,6 +42,8 @@ interface Leg {
   caughtUpAt: number;
   troubledAt: number | undefined;
   patience: Timer | undefined;
+  /** Its service has not answered, and it has given no sign since. */
+  isMute: boolean;
   isOver: boolean;
 }
 
@@ -134,6 +136,7 @@ export class EarsOfCall implements SpeechToTextSession {
       caughtUpAt: 0,
       troubledAt: undefined,
       patience: undefined,
+      isMute: false,
       isOver: false,
     };
   }
@@ -147,12 +150,16 @@ export class EarsOfCall implements SpeechToTextSession {
       (...event: T) => {
         if (leg.isOver || this.#closed) return;
         this.#calm(leg);
-        this.#sound.answered();
         tell(...event);
       };
+    const heard = sign((text: string) => this.#heard(leg, text));
     return {
       partial: sign((text) => this.#heardPart(text)),
-      final: sign((text) => this.#heard(leg, text)),
+      final: (text) => {
+        // That nothing is open is not what its service says.
+        if (leg.isMute && text === '') this.#heardNothing(leg);
+        else heard(text);
+      },
       failed: (error) => this.#failed(leg, error),
       speechStarted: sign((atMs) => events.speechStarted?.(atMs + toSeconds(leg.start) * 1000)),
       turnEnded: sign(() => {
@@ -164,10 +171,14 @@ export class EarsOfCall implements SpeechToTextSession {
         leg.caughtUpAt = this.#clock.now() + this.#audio.unsettledMs;
         events.reconnected?.({ provider: leg.member.name, ...gap });
       }),
-      settled: sign((untilMs) => {
+      unanswered: () => {
+        leg.isMute = true;
+        if (this.#sound.isSpeech && this.#succession.hasNext) this.#unanswered(leg);
+      },
+      settled: (untilMs) => {
         leg.tellsSettled = true;
-        this.#audio.settle(leg.start + Math.round(untilMs * SAMPLES_PER_MS));
-      }),
+        if (!leg.isOver) this.#audio.settle(leg.start + Math.round(untilMs * SAMPLES_PER_MS));
+      },
     };
   }
 
@@ -181,10 +192,16 @@ export class EarsOfCall implements SpeechToTextSession {
     const end = this.#asked?.end ?? this.#audio.end;
     if (!leg.tellsSettled || text === '') this.#audio.settle(end);
     if (text !== '') this.#succession.worked(leg.member);
+    if (text !== '') this.#textAt = this.#clock.now();
     this.#answered();
     this.#partial = '';
-    this.#textAt = this.#clock.now();
     this.#context.events.final(text);
+  }
+
+  #heardNothing(leg: Leg): void {
+    if (leg.isOver || this.#closed) return;
+    this.#answered();
+    this.#context.events.final('');
   }
 
   /** Asks for the rest, and waits for it only as long as it may take. */
@@ -207,7 +224,7 @@ export class EarsOfCall implements SpeechToTextSession {
   #unanswered(leg: Leg): void {
     const asked = this.#asked;
     const partial = this.#partial;
-    if (leg.isOver || asked === undefined) return;
+    if (leg.isOver || this.#closed || asked === undefined) return;
     const isFresh = asked.at - this.#textAt <= FRESH_MS;
     if (partial === '' && (isFresh || !this.#sound.isSpeech)) {
       this.#answered();
@@ -240,6 +257,8 @@ export class EarsOfCall implements SpeechToTextSession {
   #calm(leg: Leg): void {
     leg.troubledAt = undefined;
     leg.patience?.cancel();
+    leg.isMute = false;
+    this.#sound.answered();
   }
 
   #failed(leg: Leg, error: unknown): void {

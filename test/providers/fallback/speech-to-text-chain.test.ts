@@ -1,112 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ProviderError } from '../../../src/base/errors.js';
-import { silentLogger } from '../../../src/base/log.js';
-import { Circuits } from '../../../src/providers/circuits.js';
-import { SpeechToTextChain } from '../../../src/providers/fallback/speech-to-text-chain.js';
-import type {
-  SpeechToText,
-  SpeechToTextContext,
-  SpeechToTextEvents,
-  SpeechToTextSession,
-} from '../../../src/providers/speech-to-text.js';
-import { FakeClock } from '../../support/fake-clock.js';
-
-const DOWN = new ProviderError('The key is wrong.', { status: 401, retryable: false });
-
-/** Samples of a frame are this and its number: every frame is loud, and can be told apart. */
-const LOUD = 1000;
-
-/** Keeps the numbers of the frames that it hears. Silence is 0. */
-class FakeEars implements SpeechToText {
-  readonly name: string;
-  readonly ownsTurnTaking: boolean;
-  heard: number[] = [];
-  asked = 0;
-  opened = 0;
-  closed = 0;
-  openError: Error | undefined;
-  onFinish: (() => void) | undefined;
-  onAudio: (() => unknown) | undefined;
-  context: SpeechToTextContext | undefined;
-
-  constructor(name: string, { ownsTurnTaking = false } = {}) {
-    this.name = name;
-    this.ownsTurnTaking = ownsTurnTaking;
-  }
-
-  get events(): SpeechToTextEvents {
-    if (this.context === undefined) throw new Error(`${this.name} was not opened`);
-    return this.context.events;
-  }
-
-  open(context: SpeechToTextContext): SpeechToTextSession {
-    if (this.openError !== undefined) throw this.openError;
-    this.opened += 1;
-    this.context = context;
-    return {
-      pushAudio: (frame) => {
-        this.heard.push(Math.max(0, (frame[0] ?? 0) - LOUD));
-        return this.onAudio?.() as undefined;
-      },
-      finishUtterance: () => {
-        this.asked += 1;
-        this.onFinish?.();
-      },
-      close: () => {
-        this.closed += 1;
-        context.events.usage?.({ seconds: this.heard.length / 50 });
-      },
-    };
-  }
-}
-
-function setUp(members: readonly FakeEars[] = [new FakeEars('v/1'), new FakeEars('v/2')]) {
-  const clock = new FakeClock();
-  const circuits = new Circuits(clock);
-  const [first, ...others] = members;
-  if (first === undefined) throw new Error('a chain has members');
-  const chain = new SpeechToTextChain({ members: [first, ...others], circuits, clock });
-  const told: string[] = [];
-  const open = () =>
-    chain.open({
-      clock,
-      logger: silentLogger,
-      language: 'en',
-      events: {
-        partial: (text) => void told.push(`~${text}`),
-        final: (text) => void told.push(text),
-        failed: (error) => void told.push(`failed: ${error.message}`),
-        speechStarted: (atMs) => void told.push(`> ${atMs}`),
-        turnEnded: () => void told.push('|'),
-        usage: ({ seconds, payee }) => void told.push(`${payee?.name} is paid ${seconds}`),
-        reconnected: ({ provider, gapMs }) => void told.push(`${provider} is back after ${gapMs}`),
-        replaced: ({ from, to, gapMs }) => void told.push(`${from} -> ${to} after ${gapMs}`),
-      },
-    });
-  let frame = 0;
-  /** The caller speaks, in real time. */
-  const speak = (session: SpeechToTextSession, ms: number) => {
-    for (let at = 0; at < ms; at += 20) {
-      clock.advance(20);
-      frame += 1;
-      session.pushAudio(new Int16Array(320).fill(LOUD + frame));
-    }
-  };
-  const beSilent = (session: SpeechToTextSession, ms: number) => {
-    for (let at = 0; at < ms; at += 20) {
-      clock.advance(20);
-      session.pushAudio(new Int16Array(320));
-    }
-  };
-  return { clock, circuits, members, chain, told, open, speak, beSilent };
-}
-
-const numbers = (from: number, to: number) =>
-  Array.from({ length: to - from + 1 }, (_, index) => from + index);
-
-function pair(options: { ownsTurnTaking?: boolean } = {}): [FakeEars, FakeEars] {
-  return [new FakeEars('v/1', options), new FakeEars('v/2', options)];
-}
+import { DOWN, FakeEars, numbers, pair, setUp } from './fake-ears.js';
 
 describe('SpeechToTextChain', () => {
   it('is the first as long as that one works', () => {
@@ -263,6 +156,23 @@ describe('SpeechToTextChain', () => {
     session.finishUtterance();
     clock.advance(5000);
     expect([first.asked, second.opened]).toEqual([2, 0]);
+  });
+
+  it('replaces one whose service does not answer, unless nothing was said', () => {
+    const [first, second] = pair();
+    const { open, speak, told } = setUp([first, second]);
+    first.onFinish = () => {
+      first.events.unanswered?.();
+      first.events.final('');
+    };
+    const session = open();
+    speak(session, 400);
+    session.finishUtterance();
+    expect([second.opened, told]).toEqual([0, ['']]);
+    speak(session, 800);
+    session.finishUtterance();
+    expect(second).toMatchObject({ opened: 1, asked: 1, heard: numbers(1, 60) });
+    expect(told.slice(1)).toEqual(['v/1 is paid 1.2', 'v/1 -> v/2 after 0']);
   });
 
   it('finds out that one which tells the ends of turns says nothing of what was said', () => {

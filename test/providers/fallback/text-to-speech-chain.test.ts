@@ -43,7 +43,9 @@ class FakeVoice implements TextToSpeech {
     this.context = context;
     return {
       synthesize: (text, signal, events) => this.#say(text, signal, events),
-      close: () => void (this.closed += 1),
+      close: () => {
+        this.closed += 1;
+      },
     };
   }
 
