@@ -64,7 +64,9 @@ export type { Agent, AgentOptions } from './options/agent.js';
 export type { BudgetOptions } from './options/budget.js';
 export type { CallOptions } from './options/call.js';
 export type { ClientOptions } from './options/client.js';
+export type { FallbackEngine, FallbackOptions } from './options/fallback.js';
 export type { IdleOptions } from './options/idle.js';
+export type { StageOptions } from './options/providers.js';
 export type { ServeOptions } from './options/serve.js';
 export type { TurnTakingOptions } from './options/turn-taking.js';
 export type {

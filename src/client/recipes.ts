@@ -1,11 +1,16 @@
 // From agents to recipes of engines: chooses providers for stages that an agent does not name.
 import { ConfigError } from '../base/errors.js';
+import { type Clock, systemClock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import type { EngineRecipe } from '../engines/engine.js';
 import type { MessageTarget } from '../engines/message-route.js';
 import { createPipelineRecipe } from '../engines/pipeline-engine.js';
 import { createRealtimeRecipe } from '../engines/realtime-engine.js';
 import type { Agent, CallTexts } from '../options/agent.js';
+import { Circuits } from '../providers/circuits.js';
+import { LanguageModelChain } from '../providers/fallback/language-model-chain.js';
+import { SpeechToTextChain } from '../providers/fallback/speech-to-text-chain.js';
+import { TextToSpeechChain } from '../providers/fallback/text-to-speech-chain.js';
 import type { RealtimeModel } from '../providers/realtime-model.js';
 import {
   type Choice,
@@ -27,13 +32,23 @@ interface Stages {
 export class Recipes {
   readonly #onMessage: MessageTarget | undefined;
   readonly #logger: Logger;
+  readonly #clock: Clock;
+  readonly #circuits: Circuits;
   readonly #stages = new WeakMap<Agent, Stages>();
   readonly placeholders: PlaceholderWatch;
 
   /** `onMessage` answers in the place of every agent's language model. */
-  constructor(parts: { onMessage: MessageTarget | undefined; logger: Logger }) {
+  constructor(parts: {
+    onMessage: MessageTarget | undefined;
+    logger: Logger;
+    /** @default the system's */
+    clock?: Clock | undefined;
+  }) {
+    const { clock = systemClock } = parts;
     this.#onMessage = parts.onMessage;
     this.#logger = parts.logger;
+    this.#clock = clock;
+    this.#circuits = new Circuits(clock);
     this.placeholders = new PlaceholderWatch(parts.logger);
   }
 
@@ -68,11 +83,27 @@ export class Recipes {
   #stagesOf(agent: Agent): Stages {
     const known = this.#stages.get(agent);
     if (known !== undefined) return known;
-    const { stt, llm, tts } = agent.options;
+    const { stt, llm, tts, fallback } = agent.options;
+    const chain = { circuits: this.#circuits, clock: this.#clock };
     const stages: Stages = {
-      stt: given(stt) ?? chooseSpeechToText(),
-      llm: this.#onMessage === undefined ? (given(llm) ?? chooseLanguageModel()) : undefined,
-      tts: given(tts) ?? chooseTextToSpeech(),
+      stt: chained(
+        given(stt) ?? chooseSpeechToText(),
+        fallback.stt,
+        (members) => new SpeechToTextChain({ ...chain, members }),
+      ),
+      llm:
+        this.#onMessage === undefined
+          ? chained(
+              given(llm) ?? chooseLanguageModel(),
+              fallback.llm,
+              (members) => new LanguageModelChain({ ...chain, members }),
+            )
+          : undefined,
+      tts: chained(
+        given(tts) ?? chooseTextToSpeech(),
+        fallback.tts,
+        (members) => new TextToSpeechChain({ ...chain, members }),
+      ),
     };
     for (const { provider } of choicesOf(stages)) provider.assertConfigured?.();
     this.#stages.set(agent, stages);
@@ -101,6 +132,15 @@ export class Recipes {
 
 function given<T>(provider: T | undefined): Choice<T> | undefined {
   return provider === undefined ? undefined : { provider, reason: 'given', isLocal: false };
+}
+
+/** The same choice with others behind it. */
+function chained<T>(
+  choice: Choice<T>,
+  others: readonly T[],
+  toChain: (members: readonly [T, ...T[]]) => T,
+): Choice<T> {
+  return others.length === 0 ? choice : { ...choice, provider: toChain([choice.provider, ...others]) };
 }
 
 function choicesOf({ stt, llm, tts }: Stages): Choice<{ assertConfigured?(): void }>[] {

@@ -52,14 +52,15 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
       'CONFIG_MISSING',
       'A pipeline agent needs `llm`, or `onMessage` to answer in its place.',
     );
+  const providers = {
+    engine: null,
+    stt: stt.name,
+    llm: onMessage === undefined ? (llm?.name ?? null) : RESPONDER_NAME,
+    tts: tts.name,
+  };
   return {
     mode: 'pipeline',
-    providers: {
-      engine: null,
-      stt: stt.name,
-      llm: onMessage === undefined ? (llm?.name ?? null) : RESPONDER_NAME,
-      tts: tts.name,
-    },
+    providers,
     chargers: {
       stt: toCharger(stt),
       llm: onMessage === undefined && llm !== undefined ? toCharger(llm) : 'application',
@@ -79,6 +80,7 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
       const prepared = preparation instanceof PipelinePreparation ? preparation : undefined;
       const parts = prepared?.parts ?? openParts(options, context);
       const call = new PipelineCall(context, {
+        providers,
         stt: prepared?.stt ?? stt,
         tts: prepared?.tts ?? tts,
         model: parts.model,
@@ -106,7 +108,8 @@ function openParts(options: PipelineOptions, context: PreparationContext): Pipel
   const { llm, onMessage, guardrails = [] } = options;
   const { callId, caller, callee, clock, logger } = context;
   const route = onMessage && openMessageRoute(onMessage, { clock });
-  const model = route === undefined ? llm : createResponder({ ...route, caller, callee, clock });
+  const responder = route && createResponder({ ...route, caller, callee, clock });
+  const model = responder ?? llm?.forCall?.({ logger }) ?? llm;
   if (model === undefined) throw new ConfigError('CONFIG_MISSING', 'There is no language stage.');
   return {
     model,

@@ -27,6 +27,8 @@ export class PreparedEars implements SpeechToText {
   /** Those of the engine, once there is one. */
   #events: SpeechToTextEvents | undefined;
   #usage: EarsUsage[] = [];
+  /** Remedies of before, which the record shall have all the same. */
+  #remedies: ((events: SpeechToTextEvents) => void)[] = [];
   #hasFailed = false;
   #isAsked = false;
   #isTaken = false;
@@ -54,6 +56,7 @@ export class PreparedEars implements SpeechToText {
     this.#isTaken = true;
     this.#events = context.events;
     for (const usage of this.takeUsage()) context.events.usage?.(usage);
+    for (const tell of this.#remedies.splice(0)) tell(context.events);
     const session = this.#session;
     if (session === undefined) return this.#options.provider.open(context);
     if (!this.#hasFailed) return session;
@@ -74,7 +77,7 @@ export class PreparedEars implements SpeechToText {
     attemptAhead(this.#options.context, () => this.#session?.close());
   }
 
-  /** Before there is an engine nobody speaks: only a failure and what was used mean anything. */
+  /** Before there is an engine nobody speaks: only a failure, what was used and who is asked by now mean anything. */
   #relay(): SpeechToTextEvents {
     return {
       partial: (text) => this.#events?.partial(text),
@@ -89,7 +92,16 @@ export class PreparedEars implements SpeechToText {
         if (this.#events === undefined) this.#usage.push(usage);
         else this.#events.usage?.(usage);
       },
-      reconnected: (gap) => this.#events?.reconnected?.(gap),
+      troubled: (error) => this.#events?.troubled?.(error),
+      settled: (untilMs) => this.#events?.settled?.(untilMs),
+      unanswered: () => this.#events?.unanswered?.(),
+      reconnected: (gap) => this.#remedied((events) => events.reconnected?.(gap)),
+      replaced: (replacement) => this.#remedied((events) => events.replaced?.(replacement)),
     };
+  }
+
+  #remedied(tell: (events: SpeechToTextEvents) => void): void {
+    if (this.#events === undefined) this.#remedies.push(tell);
+    else tell(this.#events);
   }
 }

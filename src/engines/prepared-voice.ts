@@ -28,6 +28,8 @@ export class PreparedVoice implements TextToSpeech {
   /** Those of the engine, once there is one. */
   #events: TextToSpeechEvents | undefined;
   #usage: VoiceUsage[] = [];
+  /** Remedies of before, which the record shall have all the same. */
+  #remedies: ((events: TextToSpeechEvents) => void)[] = [];
   #isTaken = false;
 
   constructor(options: PreparedVoiceOptions) {
@@ -38,7 +40,8 @@ export class PreparedVoice implements TextToSpeech {
     this.#options = options;
     const events: TextToSpeechEvents = {
       usage: (usage) => this.#used(usage),
-      reconnected: (gap) => this.#events?.reconnected?.(gap),
+      reconnected: (gap) => this.#remedied((told) => told.reconnected?.(gap)),
+      replaced: (replacement) => this.#remedied((told) => told.replaced?.(replacement)),
     };
     this.#session = attemptAhead(context, () => provider.open({ clock, logger, language, events }));
   }
@@ -54,6 +57,7 @@ export class PreparedVoice implements TextToSpeech {
     this.#isTaken = true;
     this.#events = context.events;
     for (const usage of this.takeUsage()) context.events?.usage?.(usage);
+    for (const tell of this.#remedies.splice(0)) tell(context.events ?? {});
     const [session, ahead] = [this.#session, this.#ahead];
     if (session === undefined) return this.#options.provider.open(context);
     if (ahead?.hasFailed !== true) return toSession(session, ahead);
@@ -72,6 +76,11 @@ export class PreparedVoice implements TextToSpeech {
     this.#isTaken = true;
     this.#ahead?.close();
     attemptAhead(this.#options.context, () => this.#session?.close());
+  }
+
+  #remedied(tell: (events: TextToSpeechEvents) => void): void {
+    if (this.#events === undefined) this.#remedies.push(tell);
+    else tell(this.#events);
   }
 
   #used(usage: VoiceUsage): void {

@@ -7,6 +7,7 @@ import { Conversation } from './conversation.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, Resumption } from './engine.js';
 import { IdlePrompts } from './idle-prompts.js';
 import { keysAsText, PressedKeys } from './pressed-keys.js';
+import { toReconnected } from './provider-roster.js';
 import { isOpeningInterruptible, type RealtimeCallOptions } from './realtime-call-options.js';
 import { guardEvents } from './realtime-events.js';
 import { REALTIME_FAILED, silentModel, toRealtimeFailure } from './realtime-failure.js';
@@ -194,7 +195,7 @@ export class RealtimeCall implements Engine {
       heardText: ({ itemId, text }) => this.#voice.speech?.replaceText(itemId, text),
       responseEnded: (end) => this.#responseEnded(end),
       usage: (usage) => countRealtime(this.#usage, usage),
-      reconnected: ({ gapMs }) => this.#reconnected(gapMs),
+      reconnected: (gap) => this.#reconnected(gap),
       failed: (error) => this.#fail(error),
     };
     return guardEvents(events, {
@@ -347,9 +348,10 @@ export class RealtimeCall implements Engine {
   }
 
   /** Another connection knows the conversation as text; what was under way is asked for again. */
-  #reconnected(gapMs: number): void {
+  #reconnected({ isPlanned, ...gap }: EventOf<'reconnected'>): void {
     const { callId, logger } = this.#context;
-    logger.info({ callId, gapMs }, 'the connection to the realtime model is back');
+    logger.info({ callId, gapMs: gap.gapMs }, 'the connection to the realtime model is back');
+    if (isPlanned !== true) this.#fact(toReconnected('engine', this.#options.model.name, gap));
     const wasResponding = this.#voice.speech?.isResponding === true;
     this.#isCallerSpeaking = false;
     if (this.#held || !(wasResponding || this.#watch.isOwed)) return;

@@ -1,7 +1,7 @@
 // The options of `phone.agent(...)`: what they mean, and what is refused. Documented here and nowhere else.
 import { isE164 } from '../base/e164.js';
 import { ConfigError } from '../base/errors.js';
-import { checkBoolean, checkMethods, checkNames, checkText, requireObject } from '../base/option-checks.js';
+import { checkBoolean, checkNames, checkText, requireObject } from '../base/option-checks.js';
 import { fillPlaceholders, type Variables } from '../base/placeholders.js';
 import type { Guardrail } from '../engines/guardrails.js';
 import { createAgentTools } from '../engines/tools/agent-tool.js';
@@ -13,7 +13,9 @@ import type { RealtimeModel } from '../providers/realtime-model.js';
 import type { SpeechToText } from '../providers/speech-to-text.js';
 import type { TextToSpeech } from '../providers/text-to-speech.js';
 import { checkEngine } from './engine.js';
+import { checkFallback, type CheckedFallback, type FallbackOptions } from './fallback.js';
 import { checkIdle, type IdleOptions } from './idle.js';
+import { checkStage, STAGE_NAMES } from './providers.js';
 import { checkTurnTaking, type TurnTakingOptions } from './turn-taking.js';
 
 /** Options of `phone.agent(...)`. */
@@ -46,6 +48,8 @@ export interface AgentOptions {
   transferTargets?: TransferTargets | undefined;
   /** Functions that are shown every sentence before it is spoken, in order: `(sentence, { callId })` gives true to let it pass, false to drop it, or a text that is said in its place. A throw, anything else, and no answer within a second drop it, too. @default [] */
   guardrails?: readonly Guardrail[] | undefined;
+  /** Who takes the place of a provider that fails, stage by stage, from the first second or in the middle of a call: see the table below. @default {}: nobody, and a call ends when a provider has failed */
+  fallback?: FallbackOptions | undefined;
 }
 
 const AGENT_OPTIONS = [
@@ -63,8 +67,8 @@ const AGENT_OPTIONS = [
   'tools',
   'transferTargets',
   'guardrails',
+  'fallback',
 ];
-const LATER_AGENT_OPTIONS = ['fallback'];
 
 /** An agent's options with defaults filled in. Texts still have their placeholders. Stages that are undefined come from the local stack. */
 export interface CheckedAgentOptions {
@@ -83,6 +87,7 @@ export interface CheckedAgentOptions {
   readonly tools: readonly AgentTool[];
   readonly transferTargets: TransferTargets;
   readonly guardrails: readonly Guardrail[];
+  readonly fallback: CheckedFallback;
 }
 
 /** What one call says otherwise than its agent. */
@@ -122,17 +127,13 @@ export class Agent {
 function checkAgentOptions(options: AgentOptions): CheckedAgentOptions {
   const where = 'agent()';
   requireObject(options, where);
-  checkNames(options, { known: AGENT_OPTIONS, later: LATER_AGENT_OPTIONS }, where);
+  checkNames(options, { known: AGENT_OPTIONS, later: [] }, where);
   const { systemPrompt = '', stt, llm, tts } = options;
   if (typeof systemPrompt !== 'string') {
     throw new ConfigError('CONFIG_INVALID', 'systemPrompt must be a text.');
   }
   const firstMessage = checkText('firstMessage', options.firstMessage);
-  const speech = { methods: ['open'], example: 'a provider object with a name and an open() method' };
-  if (stt !== undefined) checkMethods('stt', stt, speech);
-  if (tts !== undefined) checkMethods('tts', tts, speech);
-  const model = { methods: ['respond'], example: 'a provider object with a name and a respond() method' };
-  if (llm !== undefined) checkMethods('llm', llm, model);
+  for (const stage of STAGE_NAMES) if (options[stage] !== undefined) checkStage(stage, stage, options[stage]);
   const language = checkLanguage(options.language);
   return {
     systemPrompt,
@@ -149,6 +150,7 @@ function checkAgentOptions(options: AgentOptions): CheckedAgentOptions {
     tools: createAgentTools(options.tools),
     transferTargets: checkTransferTargets(options.transferTargets),
     guardrails: checkGuardrails(options.guardrails),
+    fallback: checkFallback(options),
   };
 }
 

@@ -1,7 +1,7 @@
 // The option `engine` of an agent: what a realtime model rules out is refused here.
 import { ConfigError } from '../base/errors.js';
-import { checkMethods } from '../base/option-checks.js';
 import type { RealtimeModel } from '../providers/realtime-model.js';
+import { checkRealtimeModel, STAGE_NAMES } from './providers.js';
 
 /** Of `turnTaking`, what is not the model's own. */
 const SHARED_TURN_TAKING = ['interruptibleGreeting', 'keysInterrupt', 'keyPauseMs'];
@@ -20,13 +20,8 @@ export interface EngineNeighbours {
 export function checkEngine(options: EngineNeighbours): RealtimeModel | undefined {
   const { engine, turnTaking, guardrails } = options;
   if (engine === undefined) return undefined;
-  checkMethods('engine', engine, {
-    methods: ['open'],
-    example: 'a realtime model with a name and an open() method',
-  });
-  if (![engine.inputFormats, engine.outputFormats].every(Array.isArray))
-    throw new ConfigError('CONFIG_INVALID', 'engine must name its inputFormats and outputFormats.');
-  const stage = (['stt', 'llm', 'tts'] as const).find((name) => options[name] !== undefined);
+  checkRealtimeModel('engine', engine);
+  const stage = STAGE_NAMES.find((name) => options[name] !== undefined);
   if (stage !== undefined)
     throw new ConfigError(
       'CONFIG_CONFLICT',

@@ -41,6 +41,7 @@ describe('AgentOptions', () => {
       tools: [],
       transferTargets: {},
       guardrails: [],
+      fallback: { stt: [], llm: [], tts: [], engine: [] },
     });
   });
 

@@ -1,6 +1,7 @@
 // The caller's audio as AssemblyAI takes it: in messages of 60 ms, and never faster than it is spoken, whatever has to be caught up with.
 import type { Clock } from '../../base/clock.js';
 import { AudioBacklog, toSeconds } from '../wire/audio-backlog.js';
+import { isLoud } from '../../audio/pcm-bytes.js';
 
 /** Audio that is kept to be heard again after a lost connection, and of it what may wait for the first one. */
 const KEPT_MS = 5000;
@@ -17,11 +18,9 @@ const AHEAD_SAMPLES = 3200;
 /** While there is something to catch up with, pauses are shortened to this: long enough to be one. */
 const LONGEST_PAUSE_SAMPLES = 6400;
 
-/** Root mean square of a quiet message: about -45 dB of full scale. */
-const QUIET_RMS = 184;
-
 export class PacedAudio {
   readonly #clock: Clock;
+  readonly #keptBeforeFirstMs: number;
   readonly #backlog = new AudioBacklog(KEPT_MS);
   readonly #message = new Int16Array(MESSAGE_SAMPLES);
   #beganAt: number | undefined;
@@ -34,14 +33,16 @@ export class PacedAudio {
   #offsets: { from: number; by: number }[] = [];
   #settled = 0;
 
-  constructor(clock: Clock) {
+  /** `keptMs`: what may wait for the first connection, where that is another time than usual. */
+  constructor(clock: Clock, { keptMs = KEPT_BEFORE_FIRST_MS }: { keptMs?: number | undefined } = {}) {
     this.#clock = clock;
+    this.#keptBeforeFirstMs = keptMs;
   }
 
   push(frame: Int16Array): void {
     const { dropped } = this.#backlog;
     this.#backlog.push(frame);
-    if (!this.#everBegan) this.#backlog.keepNewest(KEPT_BEFORE_FIRST_MS);
+    if (!this.#everBegan) this.#backlog.keepNewest(this.#keptBeforeFirstMs);
     if (this.#beganAt !== undefined && this.#backlog.dropped > dropped) this.#noteOffset();
   }
 
@@ -113,7 +114,7 @@ export class PacedAudio {
   }
 
   #isSkipped(message: Int16Array): boolean {
-    this.#quiet = isQuiet(message) ? this.#quiet + message.length : 0;
+    this.#quiet = isLoud(message) ? 0 : this.#quiet + message.length;
     return this.#isBehind && this.#quiet > LONGEST_PAUSE_SAMPLES;
   }
 
@@ -122,10 +123,4 @@ export class PacedAudio {
     if (last?.from === this.#sent) this.#offsets.pop();
     this.#offsets.push({ from: this.#sent, by: this.#backlog.next - this.#sent });
   }
-}
-
-function isQuiet(pcm: Int16Array): boolean {
-  let sum = 0;
-  for (const sample of pcm) sum += sample * sample;
-  return sum <= pcm.length * QUIET_RMS * QUIET_RMS;
 }

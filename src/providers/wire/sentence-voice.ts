@@ -100,6 +100,7 @@ export class SentenceVoice implements TextToSpeechSession {
     const end = text.trimEnd().length;
     let rest = text.trim();
     let saidMs = 0;
+    let refusedAt: number | undefined;
     for (let tries = 1; rest !== ''; tries += 1) {
       // Positions are told in the whole text and the whole audio, of which this may be the second part.
       const move = movedBy(end - rest.length, saidMs);
@@ -111,6 +112,9 @@ export class SentenceVoice implements TextToSpeechSession {
       try {
         for await (const pcm of sentence.audio) {
           if (signal.aborted || this.#closed) return;
+          if (refusedAt !== undefined)
+            this.#context.events?.reconnected?.({ gapMs: this.#clock.now() - refusedAt });
+          refusedAt = undefined;
           yield pcm;
         }
       } finally {
@@ -125,7 +129,9 @@ export class SentenceVoice implements TextToSpeechSession {
       if (rest === '' && outcome === 'lost') return;
       const pauseMs = tries < MAX_TRIES && rest !== '' ? plan.next(failure) : null;
       if (pauseMs === null) throw toProviderError(this.#options.vendor, failure);
-      if (outcome === 'refused') await this.#pause(pauseMs, signal);
+      if (outcome !== 'refused') continue;
+      refusedAt ??= this.#clock.now();
+      await this.#pause(pauseMs, signal);
     }
   }
 
@@ -166,7 +172,8 @@ export class SentenceVoice implements TextToSpeechSession {
 
   #connected(gapMs: number | null): void {
     this.#dialect.connected?.();
-    const gap = gapMs ?? (this.#failedAt === undefined ? null : this.#clock.now() - this.#failedAt);
+    const failedMs = this.#failedAt === undefined ? null : this.#clock.now() - this.#failedAt;
+    const gap = gapMs ?? failedMs ?? this.#socket?.lateMs ?? null;
     this.#failedAt = undefined;
     if (gap !== null) this.#context.events?.reconnected?.({ gapMs: gap });
     this.#wakers.wake();

@@ -39,7 +39,8 @@ function open(options: { interruptible?: boolean; history?: readonly ChatMessage
         responseEnded: ({ responseId, reason, toolCalls }) =>
           note(`end ${responseId} ${[reason, ...toolCalls.map(({ id }) => id)].join(' ')}`),
         usage: (usage) => note(`usage ${JSON.stringify(usage)}`),
-        reconnected: ({ gapMs }) => note(`reconnected ${gapMs}`),
+        reconnected: ({ gapMs, isPlanned }) =>
+          note(`${isPlanned === true ? 'renewed' : 'reconnected'} ${gapMs}`),
         failed: (error) => {
           failures.push(error);
           note(`failed ${error.message}`);
@@ -437,7 +438,7 @@ describe('a session that is nearly over', () => {
     expect(vendor.sockets).toHaveLength(2);
     vendor.socket.opens();
     vendor.socket.says({ type: 'session.updated' });
-    expect(told.at(-1)).toMatch(/^reconnected/);
+    expect(told.at(-1)).toMatch(/^renewed/);
   });
 });
 

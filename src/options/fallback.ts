@@ -1,0 +1,108 @@
+// The option `fallback` of an agent: who takes the place of a provider that fails. Documented here and nowhere else.
+import { ConfigError } from '../base/errors.js';
+import { checkNames, requireObject } from '../base/option-checks.js';
+import type { LanguageModel } from '../providers/language-model.js';
+import type { RealtimeModel } from '../providers/realtime-model.js';
+import type { SpeechToText } from '../providers/speech-to-text.js';
+import type { TextToSpeech } from '../providers/text-to-speech.js';
+import {
+  checkRealtimeModel,
+  checkStage,
+  STAGE_NAMES,
+  type StageName,
+  type StageOptions,
+} from './providers.js';
+
+/** A whole other voice mode: a realtime model, or three stages, of which those that are not named are chosen as an agent's are. */
+export type FallbackEngine = RealtimeModel | StageOptions;
+
+/** The option `fallback` of `phone.agent(...)`: lists of at most five, asked in their order. */
+export interface FallbackOptions {
+  /** Recognisers in the place of one that fails, which hear again what has no text yet. @default [] */
+  stt?: readonly SpeechToText[] | undefined;
+  /** Language models in the place of one that fails, or has said nothing for 3 seconds; where an answer had begun they go on with it. `onMessage` of `serve` replaces these, too. @default [] */
+  llm?: readonly LanguageModel[] | undefined;
+  /** Voices in the place of one that fails; what was not said yet is said by the next one, and so is the rest of the call. @default [] */
+  tts?: readonly TextToSpeech[] | undefined;
+  /** Whole voice modes in the place of one that fails with all of its own: realtime models, or `{ stt, llm, tts }`. @default [] */
+  engine?: readonly FallbackEngine[] | undefined;
+}
+
+/** Lists that nobody gave are empty. */
+export interface CheckedFallback {
+  readonly stt: readonly SpeechToText[];
+  readonly llm: readonly LanguageModel[];
+  readonly tts: readonly TextToSpeech[];
+  readonly engine: readonly FallbackEngine[];
+}
+
+/** The options of an agent that rule out some of these. */
+export interface FallbackNeighbours {
+  readonly fallback?: FallbackOptions | undefined;
+  readonly engine?: unknown;
+  readonly guardrails?: readonly unknown[] | undefined;
+}
+
+const FALLBACK_OPTIONS = [...STAGE_NAMES, 'engine'];
+
+/** Each of them may cost a caller some seconds. */
+const MAX_ENTRIES = 5;
+
+/** @throws ConfigError that names the entry */
+export function checkFallback({ fallback, engine, guardrails }: FallbackNeighbours): CheckedFallback {
+  const given = fallback === undefined ? {} : requireObject(fallback, 'fallback');
+  checkNames(given, { known: FALLBACK_OPTIONS, later: [] }, 'fallback');
+  const checked = {
+    stt: checkList<SpeechToText>('stt', given.stt, checkStageEntry('stt')),
+    llm: checkList<LanguageModel>('llm', given.llm, checkStageEntry('llm')),
+    tts: checkList<TextToSpeech>('tts', given.tts, checkStageEntry('tts')),
+    engine: checkList<FallbackEngine>('engine', given.engine, checkEngineEntry),
+  };
+  const stage = STAGE_NAMES.find((name) => checked[name].length > 0);
+  if (engine !== undefined && stage !== undefined)
+    throw new ConfigError(
+      'CONFIG_CONFLICT',
+      `fallback.${stage} has no place beside engine, which has no such stage. Name what may take its place in fallback.engine.`,
+    );
+  if (Array.isArray(guardrails) && guardrails.length > 0 && checked.engine.some(isRealtimeModel))
+    throw new ConfigError(
+      'CONFIG_CONFLICT',
+      'guardrails need the sentences before they are spoken, which a realtime model in fallback.engine does not give. Leave one of them out.',
+    );
+  return Object.freeze(checked);
+}
+
+/** True for an entry of `fallback.engine` that is one model, false for one of three stages. */
+export function isRealtimeModel(entry: FallbackEngine): entry is RealtimeModel {
+  return 'open' in entry || 'inputFormats' in entry;
+}
+
+function checkList<T>(
+  name: string,
+  list: readonly T[] | undefined,
+  check: (where: string, entry: T) => void,
+): readonly T[] {
+  if (list === undefined) return [];
+  if (!Array.isArray(list) || list.length > MAX_ENTRIES)
+    throw new ConfigError(
+      'CONFIG_INVALID',
+      `fallback.${name} must be a list of at most ${MAX_ENTRIES} providers.`,
+    );
+  for (const [index, entry] of list.entries()) check(`fallback.${name}[${index}]`, entry);
+  return Object.freeze([...list]);
+}
+
+function checkStageEntry(stage: StageName): (where: string, entry: unknown) => void {
+  return (where, entry) => checkStage(where, stage, entry);
+}
+
+function checkEngineEntry(where: string, entry: FallbackEngine): void {
+  requireObject(entry, where);
+  if (isRealtimeModel(entry)) {
+    checkRealtimeModel(where, entry);
+    return;
+  }
+  checkNames(entry, { known: STAGE_NAMES, later: [] }, where);
+  for (const stage of STAGE_NAMES)
+    if (entry[stage] !== undefined) checkStage(`${where}.${stage}`, stage, entry[stage]);
+}
