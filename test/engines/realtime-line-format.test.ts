@@ -16,7 +16,7 @@ function bytes(length: number, from = 0): Uint8Array {
 }
 
 function startRig(line: AudioFormat = MULAW_8K, offered: readonly AudioFormat[] = [PCM_24K, line]) {
-  const rig = new RealtimeRig({ model: new FakeRealtimeModel(offered), line }).start();
+  const rig = new RealtimeRig({ model: new FakeRealtimeModel(offered), lineFormat: line }).start();
   const { events } = rig.model;
   return {
     rig,

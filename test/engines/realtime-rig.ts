@@ -121,7 +121,7 @@ export interface RealtimeRigOptions extends Partial<Omit<RealtimeOptions, 'turnT
   turnTaking?: Partial<TurnTakingSettings>;
   model?: FakeRealtimeModel;
   /** What the line carries, both ways. */
-  line?: AudioFormat;
+  lineFormat?: AudioFormat;
 }
 
 export class RealtimeRig {
@@ -136,19 +136,19 @@ export class RealtimeRig {
   readonly engine: Engine;
 
   constructor(options: RealtimeRigOptions = {}) {
-    const { model = new FakeRealtimeModel(), turnTaking, line = PCM_16K, ...rest } = options;
+    const { model = new FakeRealtimeModel(), turnTaking, lineFormat = PCM_16K, ...rest } = options;
     const { clock } = this;
     this.model = model;
     this.player = new CarrierPlayer({
       clock,
-      bytesPerMs: frameBytes(line) / FRAME_MS,
+      bytesPerMs: frameBytes(lineFormat) / FRAME_MS,
       delayMs: 10,
       onMark: (name) => {
         if (this.pacer.markEchoed(name)) this.engine.markPlayed(name);
       },
     });
     this.pacer = new Pacer({
-      converter: createOutboundConverter(line, backend),
+      converter: createOutboundConverter(lineFormat, backend),
       sink: this.player,
       clock,
     });
@@ -161,7 +161,7 @@ export class RealtimeRig {
       clock,
       logger: silentLogger,
       playout: this.pacer,
-      line: { inbound: line, outbound: line },
+      line: { inbound: lineFormat, outbound: lineFormat },
       meters: silentMeters,
       controls: {
         transfer: (to) => {
