@@ -7,7 +7,7 @@ import { EchoGuard } from './echo-guard.js';
 import type { EngineContext } from './engine.js';
 import { Fillers } from './fillers.js';
 import type { Guardrails } from './guardrails.js';
-import type { HeardFrame } from './level.js';
+import type { HeardFrame } from './heard-frame.js';
 import type { Lexicon } from './lexicon.js';
 import type { PipelineStages } from './pipeline-stages.js';
 import { MeteredPlayout } from './played-level.js';

@@ -1,10 +1,11 @@
 // What the caller says and presses, until it is complete: sound and words are gathered, the end of the turn is found, and the
 // recogniser is asked for what it still has.
 import { FRAME_MS } from '../audio/format.js';
+import { levelDbfs } from '../audio/level.js';
 import type { TranscriptEntry } from '../contract/call-record.js';
 import { type EndOfTurn, Endpointing } from './endpointing.js';
 import type { EngineContext } from './engine.js';
-import { type HeardFrame, levelDbfs } from './level.js';
+import type { HeardFrame } from './heard-frame.js';
 import type { Lexicon } from './lexicon.js';
 import { PendingTurn, type TurnTimes } from './pending-turn.js';
 import { keysAsText, PressedKeys } from './pressed-keys.js';

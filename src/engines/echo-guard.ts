@@ -2,7 +2,7 @@
 // loud the sound was.
 import type { Clock } from '../base/clock.js';
 import { isEcho, isGarbledEcho, isQuietEcho } from './echo.js';
-import type { HeardFrame } from './level.js';
+import type { HeardFrame } from './heard-frame.js';
 import { wordsOf } from './lexicon.js';
 import { LoudFrames } from './loud-frames.js';
 import type { MeteredPlayout } from './played-level.js';

@@ -1,6 +1,6 @@
 // The tone of a telephone key in the audio: no speech, though a detector of voices may take it for some.
 import { PCM_16K } from '../audio/format.js';
-import { energyOf } from './level.js';
+import { energyOf } from '../audio/level.js';
 
 /** Source: ITU-T Q.23. Rows, then columns. */
 const ROWS_HZ = [697, 770, 852, 941];

@@ -66,6 +66,8 @@ export class RealtimeSpeech {
   #openRounds = 0;
   #stopped = false;
   #pushedMs = 0;
+  /** How much has to be pushed for the next mark. */
+  #nextMarkMs = FRAME_MS;
   #marks = 0;
   #marksHeard = 0;
   #markedMs: number;
@@ -140,7 +142,6 @@ export class RealtimeSpeech {
     item.startMs ??= playout.pushedMs;
     this.#give(audio);
     item.endMs = playout.pushedMs;
-    if (playout.pushedMs - this.#markedMs >= MARK_EVERY_MS) this.#mark();
   }
 
   text(itemId: string, delta: string): void {
@@ -185,28 +186,37 @@ export class RealtimeSpeech {
     return item;
   }
 
-  /** The first frame travels with a mark of its own, so that its way to the ear can be measured. */
+  /** Marks lie between frames: one inside of a frame would have it sent as it is, filled up with silence in the middle of a word. */
   #give(audio: Audio): void {
-    const { id, playout, events } = this.#options;
+    const { playout, events } = this.#options;
     if (!this.hasAudio)
       playout.onNextFrameSent((at) => {
         if (!this.#stopped) events.firstFrameSent(at);
       });
-    const missing = (FRAME_MS - this.#pushedMs) * unitsPerMs(audio);
-    this.#pushedMs += audio.length / unitsPerMs(audio);
-    if (missing <= 0 || audio.length < missing) {
-      playout.push(audio);
-      return;
+    const perMs = unitsPerMs(audio);
+    for (let at = 0; at < audio.length; ) {
+      const piece = audio.subarray(at, at + Math.ceil((this.#nextMarkMs - this.#pushedMs) * perMs));
+      playout.push(piece);
+      at += piece.length;
+      this.#pushedMs += piece.length / perMs;
+      if (this.#pushedMs < this.#nextMarkMs) continue;
+      if (this.#nextMarkMs === FRAME_MS) this.#markFirst();
+      else this.#mark();
     }
-    playout.push(audio.subarray(0, missing));
+  }
+
+  /** The first frame travels with a mark of its own, so that its way to the ear can be measured. */
+  #markFirst(): void {
+    const { id, playout } = this.#options;
+    this.#nextMarkMs = MARK_EVERY_MS;
     playout.mark(`${id}-first`);
-    playout.push(audio.subarray(missing));
   }
 
   #mark(): void {
     const { id, playout } = this.#options;
     this.#marks += 1;
     this.#markedMs = playout.pushedMs;
+    this.#nextMarkMs = this.#pushedMs + MARK_EVERY_MS;
     playout.mark(`${id}-${this.#marks}`);
     this.#watchMarks();
   }

@@ -1,38 +1,15 @@
 // Audio that has the line's own format already, alone and among audio of the house.
 import fc from 'fast-check';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createOutboundConverter } from '../../src/audio/converter.js';
-import { ALAW_8K, type Audio, type AudioFormat, isPcm, MULAW_8K, PCM_16K } from '../../src/audio/format.js';
-import { Pacer, type PlaybackListener } from '../../src/audio/pacer.js';
-import { type Meters, silentMeters } from '../../src/base/meters.js';
-import { loadTranscoder } from '../../src/transcoder/select.js';
+import { ALAW_8K, type Audio, isPcm, MULAW_8K, PCM_16K } from '../../src/audio/format.js';
 import { CarrierPlayer } from '../support/carrier-player.js';
-import { FakeClock } from '../support/fake-clock.js';
+import { backend, createMeters, type PacerRigOptions, setUp as setUpPacer } from './pacer-rig.js';
 
-const backend = loadTranscoder('javascript');
 const SILENT_BYTE = 0xff;
 const FRAME_BYTES = 160;
 
-interface SetUpOptions {
-  readonly format?: AudioFormat;
-  readonly meters?: Meters;
-}
-
-function setUp({ format = MULAW_8K, meters = silentMeters }: SetUpOptions = {}) {
-  const clock = new FakeClock();
-  const echoed: string[] = [];
-  const player = new CarrierPlayer({
-    clock,
-    bytesPerMs: 8,
-    onMark: (name) => {
-      if (pacer.markEchoed(name)) echoed.push(name);
-    },
-  });
-  const listener = { played: vi.fn<PlaybackListener['played']>(), markHeard() {}, cut() {} };
-  const converter = createOutboundConverter(format, backend);
-  const pacer: Pacer = new Pacer({ converter, sink: player, clock, leadMs: 200, listener, meters });
-  return { clock, player, pacer, echoed, listener };
-}
+const setUp = (options: PacerRigOptions = {}) => setUpPacer({ format: MULAW_8K, ...options });
 
 /** Bytes that are nowhere silent. */
 function bytes(length: number, from = 0): Uint8Array {
@@ -134,9 +111,9 @@ describe('bytes of the line', () => {
   });
 
   it('are heard by the listener as samples', () => {
-    const { listener, pacer } = setUp();
     const heard: number[][] = [];
-    listener.played.mockImplementation((frame, atMs) => heard.push([atMs, ...frame]));
+    const played = (frame: Int16Array, atMs: number) => void heard.push([atMs, ...frame]);
+    const { pacer } = setUp({ listener: { played, markHeard() {}, cut() {} } });
     pacer.push(bytes(320));
     expect(heard).toEqual([
       [0, ...backend.mulawDecode(bytes(160))],
@@ -154,26 +131,17 @@ describe('bytes of the line', () => {
   });
 
   it('are metered as all audio is', () => {
-    let queuedMs = 0;
-    const late: number[] = [];
-    const { clock, pacer } = setUp({
-      meters: {
-        ...silentMeters,
-        queued: (deltaMs) => {
-          queuedMs += deltaMs;
-        },
-        frameSent: (lateMs) => void late.push(lateMs),
-      },
-    });
+    const { meters, late, queuedMs } = createMeters();
+    const { clock, pacer } = setUp({ meters });
     pacer.push(bytes(8000));
-    expect(queuedMs).toBe(800);
+    expect(queuedMs()).toBe(800);
     clock.advance(20);
     late.length = 0;
     clock.stall(65);
     clock.advance(0);
     expect(late).toEqual([45, 25, 5]);
     clock.advance(2000);
-    expect(queuedMs).toBe(0);
+    expect(queuedMs()).toBe(0);
   });
 });
 

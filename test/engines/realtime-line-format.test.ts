@@ -73,6 +73,20 @@ describe('an answer in the format of the line', () => {
     expect(rig.turns).toMatchObject([{ agentText: 'The words of r1. The words of r2.' }]);
   });
 
+  it('has no silence in its middle where the model is no faster than speech', async () => {
+    const { rig, say } = startRig();
+    const audio = bytes(3000 * BYTES_PER_MS);
+    rig.model.events.responseStarted('r1');
+    for (let at = 0; at < audio.length; at += 333) {
+      say('r1', audio.subarray(at, at + 333), 333);
+      await rig.wait(41);
+    }
+    rig.model.events.responseEnded(end('r1'));
+    await rig.wait(1000);
+    expect(Buffer.concat(rig.player.sent.map((frame) => frame.bytes))).toEqual(Buffer.from(audio));
+    expect(rig.player.marksSent).toEqual(['answer-1-first', 'answer-1-1', 'answer-1-2', 'answer-1-3']);
+  });
+
   it('is cut where the caller has heard it', async () => {
     const { rig, say } = startRig();
     rig.model.events.responseStarted('r1');

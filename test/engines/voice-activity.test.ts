@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { SpeechDetector } from '../../src/engines/speech-detector.js';
-import { levelDbfs } from '../../src/engines/level.js';
+import { levelDbfs } from '../../src/audio/level.js';
 import { createVoiceActivity, type VoiceActivity } from '../../src/engines/voice-activity.js';
 import { locateFlite } from '../../src/providers/tts/flite-package.js';
 import { compileFlite, runFlite } from '../../src/providers/tts/flite-wasi.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readTones, speakInTones, ToneReader, toSound, type HeardWord } from '../../src/testing/index.js';
-import { levelDbfs } from '../../src/engines/level.js';
+import { levelDbfs } from '../../src/audio/level.js';
 import { createVoiceActivity } from '../../src/engines/voice-activity.js';
 import { transcoder } from '../../src/transcoder/select.js';
 

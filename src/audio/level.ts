@@ -3,14 +3,6 @@
 const QUIETEST_DBFS = -96;
 const FULL_SCALE = 32_768;
 
-/** What is known of a frame of the caller: it is looked at once, and everybody is told. */
-export interface HeardFrame {
-  /** It sounds like speech. */
-  readonly voiced: boolean;
-  /** Decibels of full scale. */
-  readonly dbfs: number;
-}
-
 /** The sum of the squares of its samples. */
 export function energyOf(frame: Int16Array): number {
   let sum = 0;
