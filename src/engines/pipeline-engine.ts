@@ -40,6 +40,9 @@ export interface PipelineOptions {
 /** Longest wait for a language model's first token and between two, in milliseconds. Silence beyond it ends calls anyway. */
 const MODEL_TIMEOUTS = { firstMs: 6000, nextMs: 5000 };
 
+/** The same where another voice mode can answer in its place. Callers ask whether anybody is there after some five seconds. */
+const REPLACEABLE_TIMEOUTS = { firstMs: 3000, nextMs: 3000 };
+
 /** onMessage keeps its own deadline; this one lies behind it. */
 const RESPONDER_TIMEOUTS = { firstMs: RESPONDER_TIMEOUT_MS + 1000, nextMs: RESPONDER_TIMEOUT_MS + 1000 };
 
@@ -66,6 +69,7 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
     },
     create(context) {
       const { callId, caller, callee, controls, clock, logger } = context;
+      const modelTimeouts = context.hasFallback === true ? REPLACEABLE_TIMEOUTS : MODEL_TIMEOUTS;
       const { tools = [], transferTargets = {}, guardrails = [] } = options;
       const route = onMessage && openMessageRoute(onMessage, { clock });
       const responder = route && createResponder({ ...route, caller, callee, clock });
@@ -75,7 +79,7 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
         stt,
         tts,
         model,
-        timeouts: responder === undefined ? MODEL_TIMEOUTS : RESPONDER_TIMEOUTS,
+        timeouts: responder === undefined ? modelTimeouts : RESPONDER_TIMEOUTS,
         systemPrompt: options.systemPrompt,
         firstMessage: options.firstMessage,
         language: options.language,
