@@ -33,6 +33,8 @@ export class CostMeter {
   readonly #pricing: Pricing;
   #stages: Readonly<Record<PaidStage, StageCost>>;
   readonly #turns = new Map<number, TurnCost>();
+  /** Of those who are paid beside the chargers of the stages, by name. */
+  readonly #otherPrices = new Map<string, ReturnType<Pricing['model']>>();
   readonly #usage: Usage = {
     sttSeconds: 0,
     llmInputTokens: 0,
@@ -68,12 +70,12 @@ export class CostMeter {
   }
 
   /** Takes what a stage has used. The order does not matter. */
-  add({ stage, turnIndex, quantities, isGuess }: UsageFact): void {
+  add({ stage, turnIndex, quantities, isGuess, charger: payee }: UsageFact): void {
     this.#count(stage, quantities);
     this.#isGuess ||= isGuess;
     const cost = this.#stages[stage];
     const turn = turnIndex === null ? undefined : this.#turn(turnIndex);
-    const { charger, price } = cost;
+    const { charger, price } = payee === undefined ? cost : { charger: payee, price: this.#priceOf(payee) };
     // What the application spends is no part of the price of a turn; what nobody has a price for makes it unknown.
     if (charger === undefined) return;
     const { nanos, missing } = price === undefined ? { nanos: 0, missing: [] } : charge(quantities, price);
@@ -117,6 +119,11 @@ export class CostMeter {
     if (!this.#hasUsage && line.billedSeconds === 0) return null;
     const { sttSeconds } = this.#usage;
     return { ...this.#usage, sttSeconds: toThousandths(sttSeconds), telephonySeconds: line.billedSeconds };
+  }
+
+  #priceOf(payee: Charger): ReturnType<Pricing['model']> {
+    if (!this.#otherPrices.has(payee.name)) this.#otherPrices.set(payee.name, this.#pricing.model(payee));
+    return this.#otherPrices.get(payee.name);
   }
 
   #turn(index: number): TurnCost {

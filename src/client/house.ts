@@ -65,7 +65,7 @@ export class House {
     this.#logger = logger;
     this.#bus = bus;
     this.#publicHost = new PublicHost(client.webhookUrl, logger);
-    this.#recipes = new Recipes({ onMessage: options.onMessage, logger });
+    this.#recipes = new Recipes({ onMessage: options.onMessage, logger, clock: systemClock });
     this.#metrics = new ServerMetrics({ bus, clock: systemClock });
     this.#callbacks = attachCallbacks(bus, { callbacks: options.callbacks, logger });
     this.#desk = new CallDirectory({

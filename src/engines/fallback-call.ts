@@ -13,25 +13,31 @@ import type {
   SpokenText,
   Takeover,
 } from './engine.js';
+import type { Circuits } from '../providers/circuits.js';
 import { EngineScope } from './engine-scope.js';
 import { RecentAudio } from './recent-audio.js';
 
+/** A voice mode that a call may begin with, or go on with. */
+export interface FallbackChoice {
+  readonly recipe: EngineRecipe;
+  /** Names of the providers without which it is at its end. */
+  readonly needs: readonly string[];
+}
+
 export interface FallbackCallOptions {
   /** In the order in which they are tried; one at least. */
-  readonly recipes: readonly EngineRecipe[];
+  readonly choices: readonly FallbackChoice[];
   /** The recipe that the call was told to begin with, where circuits or trouble have it begin with another one. */
   readonly announced: EngineRecipe;
-  /** Of the first of `recipes`. */
+  /** Of the first of `choices`. */
   readonly preparation?: Preparation | undefined;
-  /** A provider has failed so that its engine is over. */
-  readonly failed: (name: string) => void;
-  /** These have brought a turn to its end. */
-  readonly worked: (providers: CallProviders) => void;
+  /** Told of what is needed: that it has failed, or brought a turn to its end. */
+  readonly circuits: Circuits;
 }
 
 /** An engine of the call and what belongs to it. */
 interface Member {
-  readonly recipe: EngineRecipe;
+  readonly choice: FallbackChoice;
   readonly scope: EngineScope;
   readonly engine: Engine;
 }
@@ -58,7 +64,7 @@ const NOT_TRIED = 'CIRCUIT_OPEN';
 export class FallbackCall implements Engine {
   readonly #context: EngineContext;
   readonly #options: FallbackCallOptions;
-  readonly #left: EngineRecipe[];
+  readonly #left: FallbackChoice[];
   readonly #heard = new RecentAudio();
   readonly #leftTools: { close(): void }[] = [];
   #count = 0;
@@ -79,13 +85,13 @@ export class FallbackCall implements Engine {
   constructor(context: EngineContext, options: FallbackCallOptions) {
     this.#context = context;
     this.#options = options;
-    this.#left = [...options.recipes];
+    this.#left = [...options.choices];
     this.#providers = options.announced.providers;
     this.#member = this.#open(undefined, options.preparation);
   }
 
   get mode(): VoiceMode {
-    return this.#member.recipe.mode;
+    return this.#member.choice.recipe.mode;
   }
 
   get pushSpokenText(): Engine['pushSpokenText'] {
@@ -96,8 +102,8 @@ export class FallbackCall implements Engine {
 
   start(): void {
     const { announced } = this.#options;
-    const { recipe, engine } = this.#member;
-    if (recipe !== announced) {
+    const { choice, engine } = this.#member;
+    if (choice.recipe !== announced) {
       const since = this.#context.clock.now();
       const from = nameOf(announced.providers, 'engine');
       this.#tell({ stage: 'engine', from, code: NOT_TRIED, since }, since);
@@ -152,8 +158,9 @@ export class FallbackCall implements Engine {
   #open(takeover: Takeover | undefined, preparation?: Preparation): Member {
     let prepared = preparation;
     for (;;) {
-      const recipe = this.#left.shift();
-      if (recipe === undefined) throw new TypeError('There is no engine left.');
+      const choice = this.#left.shift();
+      if (choice === undefined) throw new TypeError('There is no engine left.');
+      const { recipe } = choice;
       const hasFallback = this.#left.length > 0;
       this.#count += 1;
       const scope: EngineScope = new EngineScope({
@@ -162,7 +169,7 @@ export class FallbackCall implements Engine {
         number: this.#count,
         takeover,
         hasFallback,
-        fact: (fact) => this.#state(fact, recipe),
+        fact: (fact) => this.#state(fact, choice),
         spoken: () => this.#settle(scope),
         ends: (reason, failure) => {
           if (scope !== this.#member.scope || this.#isBetween || this.#closed) return;
@@ -172,7 +179,7 @@ export class FallbackCall implements Engine {
         },
       });
       try {
-        return { recipe, scope, engine: recipe.create(scope.context, prepared) };
+        return { choice, scope, engine: recipe.create(scope.context, prepared) };
       } catch (error) {
         if (!hasFallback) throw error;
         const { callId, logger } = this.#context;
@@ -198,7 +205,7 @@ export class FallbackCall implements Engine {
     this.#settle();
     const { stage = 'engine', code } = failure;
     const from = nameOf(this.#providers, stage);
-    this.#options.failed(from);
+    if (this.#member.choice.needs.includes(from)) this.#options.circuits.failed(from);
     const change = { stage, from, code, since: clock.now() - (takeover.waitedMs ?? 0) };
     const legacy = { takeover, failure, change };
     if (this.#held) this.#legacy = legacy;
@@ -217,7 +224,8 @@ export class FallbackCall implements Engine {
       this.#context.endCall('provider-failed', { ...failure, untold: true });
       return;
     }
-    const { recipe, engine } = this.#member;
+    const { choice, engine } = this.#member;
+    const { recipe } = choice;
     this.#providers = recipe.providers;
     this.#isBetween = false;
     logger.info(
@@ -241,7 +249,7 @@ export class FallbackCall implements Engine {
   }
 
   #tell({ stage, from, code, since }: Switch, until: number): void {
-    const { mode, providers } = this.#member.recipe;
+    const { mode, providers } = this.#member.choice.recipe;
     this.#providers = providers;
     const to = nameOf(providers, stage);
     const gapMs = Math.max(0, Math.round(until - since));
@@ -257,12 +265,12 @@ export class FallbackCall implements Engine {
     });
   }
 
-  #state(fact: EngineFact, recipe: EngineRecipe): void {
+  #state(fact: EngineFact, { recipe, needs }: FallbackChoice): void {
     if (fact.type === 'provider.replaced') this.#providers = fact.provider;
     if (fact.type === 'turn.completed') {
       const { agentText, userText } = fact.turn;
       const hasWorked = agentText !== '' && (recipe.mode === 'realtime' || userText !== '');
-      if (hasWorked) this.#options.worked(recipe.providers);
+      if (hasWorked) for (const name of needs) this.#options.circuits.worked(name);
     }
     this.#context.fact(fact);
   }
