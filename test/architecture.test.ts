@@ -44,7 +44,7 @@ const WING_CONTRACTS: Readonly<Record<string, readonly string[]>> = {
     'providers/language-model.ts',
     'providers/text-to-speech.ts',
     'providers/realtime-model.ts',
-    'providers/circuits.ts',
+    'providers/remedy.ts',
   ],
 };
 

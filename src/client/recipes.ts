@@ -10,6 +10,9 @@ import { createRealtimeRecipe } from '../engines/realtime-engine.js';
 import type { Agent, CallTexts } from '../options/agent.js';
 import { STAGE_NAMES } from '../options/providers.js';
 import { Circuits } from '../providers/circuits.js';
+import { LanguageModelChain } from '../providers/fallback/language-model-chain.js';
+import { SpeechToTextChain } from '../providers/fallback/speech-to-text-chain.js';
+import { TextToSpeechChain } from '../providers/fallback/text-to-speech-chain.js';
 import type { RealtimeModel } from '../providers/realtime-model.js';
 import {
   type Choice,
@@ -31,6 +34,7 @@ interface Stages {
 export class Recipes {
   readonly #onMessage: MessageTarget | undefined;
   readonly #logger: Logger;
+  readonly #clock: Clock;
   readonly #circuits: Circuits;
   readonly #stages = new WeakMap<Agent, Stages>();
   readonly placeholders: PlaceholderWatch;
@@ -45,6 +49,7 @@ export class Recipes {
     const { clock = systemClock } = parts;
     this.#onMessage = parts.onMessage;
     this.#logger = parts.logger;
+    this.#clock = clock;
     this.#circuits = new Circuits(clock);
     this.placeholders = new PlaceholderWatch(parts.logger);
   }
@@ -101,11 +106,27 @@ export class Recipes {
   #stagesOf(agent: Agent): Stages {
     const known = this.#stages.get(agent);
     if (known !== undefined) return known;
-    const { stt, llm, tts } = agent.options;
+    const { stt, llm, tts, fallback } = agent.options;
+    const chain = { circuits: this.#circuits, clock: this.#clock };
     const stages: Stages = {
-      stt: given(stt) ?? chooseSpeechToText(),
-      llm: this.#onMessage === undefined ? (given(llm) ?? chooseLanguageModel()) : undefined,
-      tts: given(tts) ?? chooseTextToSpeech(),
+      stt: chained(
+        given(stt) ?? chooseSpeechToText(),
+        fallback.stt,
+        (members) => new SpeechToTextChain({ ...chain, members }),
+      ),
+      llm:
+        this.#onMessage === undefined
+          ? chained(
+              given(llm) ?? chooseLanguageModel(),
+              fallback.llm,
+              (members) => new LanguageModelChain({ ...chain, members }),
+            )
+          : undefined,
+      tts: chained(
+        given(tts) ?? chooseTextToSpeech(),
+        fallback.tts,
+        (members) => new TextToSpeechChain({ ...chain, members }),
+      ),
     };
     for (const { provider } of choicesOf(stages)) provider.assertConfigured?.();
     this.#stages.set(agent, stages);
@@ -134,6 +155,15 @@ export class Recipes {
 
 function given<T>(provider: T | undefined): Choice<T> | undefined {
   return provider === undefined ? undefined : { provider, reason: 'given', isLocal: false };
+}
+
+/** The same choice with others behind it. */
+function chained<T>(
+  choice: Choice<T>,
+  others: readonly T[],
+  toChain: (members: readonly [T, ...T[]]) => T,
+): Choice<T> {
+  return others.length === 0 ? choice : { ...choice, provider: toChain([choice.provider, ...others]) };
 }
 
 function choicesOf({ stt, llm, tts }: Stages): Choice<{ assertConfigured?(): void }>[] {

@@ -1,6 +1,7 @@
 // What the agent says on one call: one reply at a time, a filler before it where it is slow, and nothing after it was stopped.
 import type { TranscriptEntry } from '../contract/call-record.js';
 import type { TokenUsage } from '../providers/language-model.js';
+import type { Payee } from '../providers/remedy.js';
 import type { AgentPhase } from './barge-in.js';
 import { EchoGuard } from './echo-guard.js';
 import type { EngineContext } from './engine.js';
@@ -17,7 +18,7 @@ import type { TurnTakingSettings } from './turn-taking.js';
 
 export interface VoiceEvents extends Omit<ReplyEvents, 'usage'> {
   /** What the language stage has used to answer a turn. Comes after the turn is over, too. */
-  usage(usage: TokenUsage, turnIndex: number | null): void;
+  usage(usage: TokenUsage, turnIndex: number | null, payee: Payee | undefined): void;
 }
 
 export interface AgentVoiceOptions {
@@ -154,7 +155,7 @@ export class AgentVoice {
       latency,
       events: {
         ...events,
-        usage: (usage) => events.usage(usage, answers?.turnIndex ?? null),
+        usage: (usage, payee) => events.usage(usage, answers?.turnIndex ?? null, payee),
         finished: (outcome) => this.#finished(() => events.finished(outcome)),
       },
     });

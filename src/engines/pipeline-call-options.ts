@@ -1,4 +1,5 @@
 // What one call of the pipeline is made of: the recipe, everything that was left open in it filled in.
+import type { CallProviders } from '../contract/call-record.js';
 import type { LanguageModel } from '../providers/language-model.js';
 import type { SpeechToText } from '../providers/speech-to-text.js';
 import type { TextToSpeech } from '../providers/text-to-speech.js';
@@ -7,6 +8,8 @@ import type { ToolBox } from './tools/tool-box.js';
 import type { IdleSettings, TurnTakingSettings } from './turn-taking.js';
 
 export interface PipelineCallOptions {
+  /** As the recipe names them. */
+  readonly providers: CallProviders;
   readonly stt: SpeechToText;
   readonly tts: TextToSpeech;
   readonly model: LanguageModel;

@@ -25,6 +25,7 @@ import { lexiconFor } from './lexicon.js';
 import { APOLOGY, APOLOGY_LIMIT_MS, type Stage } from './pipeline-failure.js';
 import type { PipelineCallOptions } from './pipeline-call-options.js';
 import { PipelineStages } from './pipeline-stages.js';
+import { ProviderRoster } from './provider-roster.js';
 import type { ReplyOutcome } from './reply.js';
 import { TurnBook } from './turn-book.js';
 import { UsageMeter } from './usage-meter.js';
@@ -43,6 +44,7 @@ export class PipelineCall implements Engine {
   readonly #dialogue: Dialogue;
   readonly #idle: IdlePrompts | undefined;
   readonly #usage: UsageMeter;
+  readonly #roster: ProviderRoster;
   #apology: Timer | undefined;
   #failure: EngineFailure | undefined;
   #held = false;
@@ -54,11 +56,18 @@ export class PipelineCall implements Engine {
     const { callId, clock, takeover } = context;
     const { model, tools, turnTaking: settings, idle, language } = options;
     this.#usage = new UsageMeter(context, () => this.#turns.userIndex);
+    const roster = new ProviderRoster({
+      context,
+      mode: 'pipeline',
+      providers: options.providers,
+      tell: (fact) => this.#fact(fact),
+    });
+    this.#roster = roster;
     this.#stages = new PipelineStages({
       context,
       ...options,
       heard: this.#recognition(),
-      spoke: (usage) => this.#usage.spoke(usage),
+      spoke: { ...roster.listener('tts'), usage: (usage) => this.#usage.spoke(usage) },
       failed: (stage, error) => this.#fail(stage, error),
     });
     this.#conversation = new Conversation(options.systemPrompt, toSteps(takeover, clock));
@@ -84,7 +93,8 @@ export class PipelineCall implements Engine {
         called: (runs) => this.#turns.called(runs),
         finished: (outcome) => this.#attempt('engine', () => this.#finished(outcome)),
         failed: (stage, error) => this.#fail(stage, error),
-        usage: (usage, turnIndex) => this.#usage.thought(usage, turnIndex),
+        usage: (usage, turnIndex, payee) => this.#usage.thought(usage, turnIndex, payee),
+        remedied: (remedy) => roster.remedied('llm', remedy),
       },
     });
     const { interruptAfterMs: voicedMs, interruptAfterWords: words } = settings;
@@ -232,6 +242,7 @@ export class PipelineCall implements Engine {
         if (isWanted) this.#attempt('engine', () => this.#caller.endRecognised());
       },
       usage: (usage) => this.#usage.heard(usage),
+      ...this.#roster.listener('stt'),
     };
   }
 

@@ -54,14 +54,15 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
       'CONFIG_MISSING',
       'A pipeline agent needs `llm`, or `onMessage` to answer in its place.',
     );
+  const providers = {
+    engine: null,
+    stt: stt.name,
+    llm: onMessage === undefined ? (llm?.name ?? null) : RESPONDER_NAME,
+    tts: tts.name,
+  };
   return {
     mode: 'pipeline',
-    providers: {
-      engine: null,
-      stt: stt.name,
-      llm: onMessage === undefined ? (llm?.name ?? null) : RESPONDER_NAME,
-      tts: tts.name,
-    },
+    providers,
     chargers: {
       stt: toCharger(stt),
       llm: onMessage === undefined && llm !== undefined ? toCharger(llm) : 'application',
@@ -69,13 +70,16 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
     },
     create(context) {
       const { callId, caller, callee, controls, clock, logger } = context;
-      const modelTimeouts = context.hasFallback === true ? REPLACEABLE_TIMEOUTS : MODEL_TIMEOUTS;
+      // A chain of models keeps its own time.
+      const isHasty = context.hasFallback === true && llm?.forCall === undefined;
+      const modelTimeouts = isHasty ? REPLACEABLE_TIMEOUTS : MODEL_TIMEOUTS;
       const { tools = [], transferTargets = {}, guardrails = [] } = options;
       const route = onMessage && openMessageRoute(onMessage, { clock });
       const responder = route && createResponder({ ...route, caller, callee, clock });
-      const model = responder ?? llm;
+      const model = responder ?? llm?.forCall?.({ logger }) ?? llm;
       if (model === undefined) throw new ConfigError('CONFIG_MISSING', 'There is no language stage.');
       return new PipelineCall(context, {
+        providers,
         stt,
         tts,
         model,

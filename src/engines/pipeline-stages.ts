@@ -1,7 +1,7 @@
 // The provider sessions of one call, behind a wall: what they throw, return or reject becomes a failure of the call and nothing else.
 import { describeError } from '../base/log.js';
 import type { SpeechToText, SpeechToTextEvents, SpeechToTextSession } from '../providers/speech-to-text.js';
-import type { TextToSpeech, TextToSpeechSession } from '../providers/text-to-speech.js';
+import type { TextToSpeech, TextToSpeechEvents, TextToSpeechSession } from '../providers/text-to-speech.js';
 import type { EngineContext, EngineFailure } from './engine.js';
 import { FAILED, type Stage, toFailure } from './pipeline-failure.js';
 
@@ -13,8 +13,7 @@ export interface PipelineStagesOptions {
   /** What else lives for this call, closed with it. */
   readonly owned?: readonly { close(): void }[];
   readonly heard: SpeechToTextEvents;
-  /** Characters that the voice is paid for. */
-  readonly spoke: (usage: { readonly characters: number }) => void;
+  readonly spoke: TextToSpeechEvents;
   readonly failed: (stage: Stage, error: unknown) => void;
 }
 
@@ -42,7 +41,7 @@ export class PipelineStages {
     const { clock, logger } = context;
     let opening: Stage = 'tts';
     try {
-      const voice = tts.open({ clock, logger, language, events: { usage: spoke } });
+      const voice = tts.open({ clock, logger, language, events: spoke });
       this.#voice = this.#watched('tts', voice);
       opening = 'stt';
       this.#ears = this.#watched('stt', stt.open({ clock, logger, language, events: heard }));

@@ -8,6 +8,7 @@ import type { Engine, EngineContext, EngineFact, EngineFailure, Resumption, Take
 import { owesAtStart, toSteps, toTakeover } from './handover.js';
 import { IdlePrompts } from './idle-prompts.js';
 import { keysAsText, PressedKeys } from './pressed-keys.js';
+import { toReconnected } from './provider-roster.js';
 import type { RealtimeCallOptions } from './realtime-call-options.js';
 import { RealtimeDialogue } from './realtime-dialogue.js';
 import { guardEvents } from './realtime-events.js';
@@ -218,9 +219,10 @@ export class RealtimeCall implements Engine {
       responseEnded: (end) => this.#dialogue.responseEnded(end),
       usage: (usage) => countRealtime(this.#usage, usage),
       lost: () => this.#watch.lost(),
-      reconnected: ({ gapMs }) => {
+      reconnected: ({ isPlanned, ...gap }) => {
         const { callId, logger } = this.#context;
-        logger.info({ callId, gapMs }, 'the connection to the realtime model is back');
+        logger.info({ callId, gapMs: gap.gapMs }, 'the connection to the realtime model is back');
+        if (isPlanned !== true) this.#fact(toReconnected('engine', this.#options.model.name, gap));
         this.#dialogue.reconnected();
       },
       failed: (error) => this.#fail(error),

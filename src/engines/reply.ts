@@ -3,6 +3,7 @@
 import type { Playout } from '../audio/playout.js';
 import type { Clock, Timer } from '../base/clock.js';
 import type { LanguageModelEvent, ModelToolCall, TokenUsage } from '../providers/language-model.js';
+import type { Payee } from '../providers/remedy.js';
 import type { TextToSpeechSession } from '../providers/text-to-speech.js';
 import { guardedStream } from './guarded-stream.js';
 import type { Guardrails } from './guardrails.js';
@@ -39,8 +40,13 @@ export interface ReplyEvents {
   /** Tools were called. They may be done already. */
   called?(runs: readonly ToolRun[]): void;
   /** What the language stage has used. Comes after `stop`, too. */
-  usage?(usage: TokenUsage): void;
+  usage?(usage: TokenUsage, payee: Payee | undefined): void;
+  /** A trouble of the language stage was remedied. Comes after `stop`, too. */
+  remedied?(remedy: Remedy): void;
 }
+
+/** What the language stage tells of a trouble. */
+export type Remedy = Extract<LanguageModelEvent, { type: 'recovered' | 'replaced' }>;
 
 /** Asks the language stage. `rounds` are those of this reply, said and settled. */
 export type ReplySource = (
@@ -236,7 +242,9 @@ export class Reply {
   }
 
   #count(event: LanguageModelEvent): void {
-    if (event?.type === 'usage') this.#options.events.usage?.(event.usage);
+    const { events } = this.#options;
+    if (event?.type === 'usage') events.usage?.(event.usage, event.payee);
+    if (event?.type === 'recovered' || event?.type === 'replaced') events.remedied?.(event);
   }
 
   #startTools(events: readonly ModelToolCall[]): readonly ToolRun[] {

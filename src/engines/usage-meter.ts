@@ -1,5 +1,8 @@
 // What a call uses of its providers, as facts for the owner of the call: quantities in the units that are paid for, each of its turn.
 import type { TokenUsage } from '../providers/language-model.js';
+import type { Payee } from '../providers/remedy.js';
+import type { RecognitionUsage } from '../providers/speech-to-text.js';
+import type { SynthesisUsage } from '../providers/text-to-speech.js';
 import type { EngineContext, UsageFact, UsageQuantities } from './engine.js';
 
 /** More than this in one report is no use but a mistake: a day of audio, a hundred million tokens, ten million characters. */
@@ -16,20 +19,20 @@ export class UsageMeter {
     this.#turnIndex = turnIndex;
   }
 
-  heard(usage: { readonly seconds: number }): void {
+  heard(usage: RecognitionUsage): void {
     const count = new Count(LIMITS.seconds);
     const audioSeconds = count.take(usage?.seconds);
-    this.#tell('stt', { audioSeconds }, { isGuess: count.isBroken });
+    this.#tell('stt', { audioSeconds }, { isGuess: count.isBroken, payee: usage?.payee });
   }
 
-  spoke(usage: { readonly characters: number }): void {
+  spoke(usage: SynthesisUsage): void {
     const count = new Count(LIMITS.characters);
     const characters = count.take(usage?.characters);
-    this.#tell('tts', { characters }, { isGuess: count.isBroken });
+    this.#tell('tts', { characters }, { isGuess: count.isBroken, payee: usage?.payee });
   }
 
-  /** `turnIndex`: the turn that the reply was for, which may be over by now. */
-  thought(usage: TokenUsage, turnIndex: number | null = this.#turnIndex()): void {
+  /** `turnIndex`: the turn that the reply was for, which may be over by now. `payee`: undefined for the stage's own. */
+  thought(usage: TokenUsage, turnIndex: number | null = this.#turnIndex(), payee?: Payee): void {
     if (typeof usage !== 'object' || usage === null) return;
     const count = new Count(LIMITS.tokens);
     const input = count.take(usage.inputTokens);
@@ -51,18 +54,19 @@ export class UsageMeter {
       audioOutputTokens: audioOutput,
     };
     const isGuess = count.isBroken || usage.estimated === true;
-    this.#tell('llm', quantities, { isGuess, turnIndex });
+    this.#tell('llm', quantities, { isGuess, turnIndex, payee });
   }
 
   #tell(
     stage: UsageFact['stage'],
     quantities: UsageQuantities,
-    about: { isGuess: boolean; turnIndex?: number | null },
+    about: { isGuess: boolean; turnIndex?: number | null; payee?: Payee | undefined },
   ): void {
     const used = Object.fromEntries(Object.entries(quantities).filter(([, amount]) => amount > 0));
     if (Object.keys(used).length === 0 && !about.isGuess) return;
-    const { isGuess, turnIndex = this.#turnIndex() } = about;
-    this.#context.fact({ type: 'usage.measured', stage, turnIndex, quantities: used, isGuess });
+    const { isGuess, turnIndex = this.#turnIndex(), payee } = about;
+    const charger = payee === undefined ? {} : { charger: payee };
+    this.#context.fact({ type: 'usage.measured', stage, turnIndex, quantities: used, isGuess, ...charger });
   }
 }
 

@@ -1,5 +1,7 @@
 // Contract of the language stage. A provider object is an immutable recipe; nothing a call touches is shared.
+import type { Logger } from '../base/log.js';
 import type { ModelPrice } from '../contract/price.js';
+import type { Payee, Recovery, Replacement } from './remedy.js';
 
 /** A JSON object, as models and tools exchange them. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -58,8 +60,14 @@ export type LanguageModelEvent =
   | { type: 'text'; delta: string }
   /** Comes whole, after the text. */
   | ({ type: 'tool-call' } & ModelToolCall)
-  /** At most once in a reply. */
-  | { type: 'usage'; usage: TokenUsage }
+  /** At most once in a reply, and from a chain once for each model that was asked, with the one that is paid. */
+  | { type: 'usage'; usage: TokenUsage; payee?: Payee | undefined }
+  /** There is progress that nobody hears: a call of a tool is being written. */
+  | { type: 'working' }
+  /** The request had failed and was sent again: what follows is the answer. Before the first text. */
+  | ({ type: 'recovered' } & Recovery)
+  /** Only from a chain: another model was asked, for the answer or for the rest of it. */
+  | ({ type: 'replaced' } & Replacement)
   /** The model wants the call to end after this reply has been heard. */
   | { type: 'end-call' }
   /** Always the last event. A model may leave it out: a stream that ends without it and without an error is complete. */
@@ -80,6 +88,8 @@ export interface LanguageModel {
   readonly price?: ModelPrice | undefined;
   /** Streams one reply. @throws ProviderError while iterating; ConfigError when a setting is missing that is needed now. */
   respond(request: LanguageModelRequest): AsyncIterable<LanguageModelEvent>;
+  /** The same model with what it keeps for one call, like which one of a chain serves it. @default itself */
+  forCall?(call: { readonly logger: Logger }): LanguageModel;
   /** Readies the connection for a request that comes soon. Returns at once and never throws. */
   warmUp?(): void;
   /** @throws ConfigError for a setting, like a key, that every reply needs and that is missing. */

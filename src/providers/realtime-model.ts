@@ -5,6 +5,7 @@ import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import type { ModelPrice } from '../contract/price.js';
 import type { ChatMessage, ModelToolCall, ReplyEnd, ToolDefinition } from './language-model.js';
+import type { Recovery } from './remedy.js';
 
 /** Formats of a session: what it takes of the caller, and what it gives of the agent. */
 export interface RealtimeFormats {
@@ -73,9 +74,9 @@ export interface RealtimeEvents {
   lost?(): void;
   /**
    * The connection was lost and is back after `gapMs`, its conversation made anew from `history`. What was under way is gone: no event
-   * of an earlier response, item or tool call follows.
+   * of an earlier response, item or tool call follows. `isPlanned`: nothing had gone wrong, the session was nearly over.
    */
-  reconnected(gap: { readonly gapMs: number }): void;
+  reconnected(gap: Recovery & { readonly isPlanned?: boolean | undefined }): void;
   /** The session cannot go on. Told once; nothing follows. */
   failed(error: Error): void;
 }

@@ -2,11 +2,10 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import type { ModelPrice } from '../contract/price.js';
+import type { Payee, Recovery, Replacement } from './remedy.js';
 
-/** The connection of a session was lost and is back. */
-export interface RecognitionGap {
-  /** Time without a connection, in milliseconds. */
-  readonly gapMs: number;
+/** The connection of a session was lost, or could not be made, and is there. `gapMs` is the time without one. */
+export interface RecognitionGap extends Recovery {
   /** Audio that was heard by nobody: more came in the gap than is kept. 0 when all of it was played again. */
   readonly lostMs: number;
 }
@@ -23,14 +22,28 @@ export interface SpeechToTextEvents {
   /** The caller has finished, after the finals of the turn. Only from a recogniser with `ownsTurnTaking`, never without text. */
   turnEnded?(): void;
   /** Audio that is paid for, silence included, since the last time this was told. The rest comes before `close` returns. */
-  usage?(usage: { readonly seconds: number }): void;
+  usage?(usage: RecognitionUsage): void;
+  /** There is no connection, and another one is being made: `reconnected` or `failed` follows. Told for each try that did not work. */
+  troubled?(error: Error): void;
   reconnected?(gap: RecognitionGap): void;
+  /** Audio of the session up to here, in milliseconds, has its final text. Told before or with that `final`, or never. */
+  settled?(untilMs: number): void;
+  /** Only from a chain: another recogniser listens from now on, and has heard again what had no final text. */
+  replaced?(replacement: Replacement): void;
+}
+
+export interface RecognitionUsage {
+  readonly seconds: number;
+  /** @default the recogniser that was opened */
+  readonly payee?: Payee | undefined;
 }
 
 export interface SpeechToTextContext {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly language: string | undefined;
+  /** Audio that is kept until there is a connection, in milliseconds. @default the recogniser's own: what is old when a call begins is of no use */
+  readonly keptMs?: number | undefined;
   readonly events: SpeechToTextEvents;
 }
 

@@ -2,13 +2,22 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import type { ModelPrice } from '../contract/price.js';
+import type { Payee, Recovery, Replacement } from './remedy.js';
 
 /** What a synthesis session tells beside its audio. Who needs none leaves it out. */
 export interface TextToSpeechEvents {
   /** Characters (Unicode code points) that were handed over for synthesis and are paid for, heard or not, since the last time. */
-  usage?(usage: { readonly characters: number }): void;
-  /** The connection was lost and is back after `gapMs`. */
-  reconnected?(gap: { readonly gapMs: number }): void;
+  usage?(usage: SynthesisUsage): void;
+  /** The connection was lost and is back, or a sentence that was refused was sent again and is being said. */
+  reconnected?(gap: Recovery): void;
+  /** Only from a chain: another voice speaks from now on. */
+  replaced?(replacement: Replacement): void;
+}
+
+export interface SynthesisUsage {
+  readonly characters: number;
+  /** @default the voice that was opened */
+  readonly payee?: Payee | undefined;
 }
 
 /** When a piece of a sentence is said: a character, a word, or what the voice can tell apart. */

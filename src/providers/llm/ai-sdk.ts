@@ -14,8 +14,10 @@ import {
   FIRST_WORD_MS,
   INTERRUPTED,
   pause,
+  RetryNote,
   retryPause,
   TOTAL_MS,
+  WORKING,
 } from './streamed-reply.js';
 
 export interface AiSdkLanguageModelOptions {
@@ -82,13 +84,18 @@ export class AiSdkLanguageModel implements LanguageModel {
     const { signal } = request;
     const startedAt = this.#clock.now();
     const deadlines = { firstWordBy: startedAt + FIRST_WORD_MS, allBy: startedAt + TOTAL_MS };
+    const retry = new RetryNote(this.#clock);
     for (let retried = false; !signal.aborted; retried = true) {
       const reply = new AiSdkReply({ inputCharacters: countCharacters(request) });
       try {
-        for await (const delta of this.#read(request, reply, deadlines)) yield { type: 'text', delta };
+        for await (const delta of this.#read(request, reply, deadlines)) {
+          yield* retry.worked();
+          yield delta === '' ? WORKING : { type: 'text', delta };
+        }
         if (signal.aborted) return yield* reply.conclude({ aborted: true });
         if (reply.failure !== undefined) throw new WireError(reply.failure);
         if (!reply.started && !reply.finished) throw new WireError(transientFailure('gave an empty answer'));
+        yield* retry.worked();
         yield* reply.conclude({ aborted: false });
         return;
       } catch (error) {
@@ -99,12 +106,13 @@ export class AiSdkLanguageModel implements LanguageModel {
         if (pauseMs === null || this.#clock.now() + pauseMs >= deadlines.firstWordBy)
           throw toProviderError(`The model ${this.name}`, failure);
         await pause(this.#clock, pauseMs, signal);
+        retry.sent();
       }
     }
     yield INTERRUPTED;
   }
 
-  /** The text of one stream as it comes, until it ends, breaks, takes too long or is aborted; nothing keeps it open afterwards. */
+  /** The text of one stream as it comes, empty where a tool call grows, until it ends, breaks, takes too long or is aborted; nothing keeps it open afterwards. */
   async *#read(
     { messages, tools = [], signal }: LanguageModelRequest,
     reply: AiSdkReply,
@@ -133,7 +141,7 @@ export class AiSdkLanguageModel implements LanguageModel {
         const { done, value } = await wait(reader.read());
         if (done || signal.aborted) return;
         const text = reply.take(value);
-        if (text !== '') yield text;
+        if (text !== '' || (reply.started && !reply.finished)) yield text;
       }
     } finally {
       stopping.abort();

@@ -35,7 +35,7 @@ const USAGE_MS = 1000;
 /** What is behind the last event mostly came with it. A request that follows at once then finds the connection free. */
 const DRAIN_MS = 10;
 
-/** The text of a reply as it comes; what else is in it is gathered in `reply`. @throws WireError when it breaks before its end. */
+/** The text of a reply as it comes, empty where a tool call grows; what else is in it is gathered in `reply`. @throws WireError when it breaks before its end. */
 export async function* readReplyStream(
   answer: HttpAnswer,
   reply: StreamedReply,
@@ -59,7 +59,7 @@ export async function* readReplyStream(
       const events = chunk === undefined ? sse.end() : sse.push(chunk);
       for (const { data } of events) {
         const text = reply.take(data);
-        if (text !== '') yield text;
+        if (text !== '' || (reply.started && !reply.finished)) yield text;
       }
       if (chunk !== undefined) continue;
       drained = true;

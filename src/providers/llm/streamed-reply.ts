@@ -29,6 +29,7 @@ export async function* streamReply(
   const { clock, vendor } = source;
   const startedAt = clock.now();
   const deadlines = { firstWordBy: startedAt + FIRST_WORD_MS, allBy: startedAt + TOTAL_MS };
+  const retry = new RetryNote(clock);
   for (let retried = false; !signal.aborted; retried = true) {
     const reply = source.createReply();
     let accepted = false;
@@ -38,9 +39,11 @@ export async function* streamReply(
       accepted = true;
       for await (const delta of readReplyStream(answer, reply, { clock, ...deadlines })) {
         if (signal.aborted) break;
-        yield { type: 'text', delta };
+        yield* retry.worked();
+        yield delta === '' ? WORKING : { type: 'text', delta };
       }
       if (!signal.aborted && !reply.started && !reply.finished) throw new WireError(EMPTY_ANSWER);
+      if (!signal.aborted) yield* retry.worked();
       yield* reply.conclude({ aborted: signal.aborted });
       return;
     } catch (error) {
@@ -54,9 +57,33 @@ export async function* streamReply(
       if (pauseMs === null || clock.now() + pauseMs >= deadlines.firstWordBy)
         throw toProviderError(vendor, failure);
       await pause(clock, pauseMs, signal);
+      retry.sent();
     }
   }
   yield INTERRUPTED;
+}
+
+/** Tells of a request that was sent again, once it is answered. Made when the request is sent. */
+export class RetryNote {
+  readonly #clock: Clock;
+  readonly #startedAt: number;
+  #gapMs: number | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#startedAt = clock.now();
+  }
+
+  /** It is sent again. */
+  sent(): void {
+    this.#gapMs = this.#clock.now() - this.#startedAt;
+  }
+
+  /** It is answered. */
+  *worked(): Generator<LanguageModelEvent> {
+    if (this.#gapMs !== undefined) yield { type: 'recovered', gapMs: this.#gapMs };
+    this.#gapMs = undefined;
+  }
 }
 
 /** How long to wait before the one retry, null when there is to be none. */
@@ -83,6 +110,8 @@ export function countCharacters({ messages, tools = [] }: LanguageModelRequest):
   const toolsLength = tools.length === 0 ? 0 : JSON.stringify(tools).length;
   return messages.reduce((sum, message) => sum + message.content.length, toolsLength);
 }
+
+export const WORKING: LanguageModelEvent = { type: 'working' };
 
 export const INTERRUPTED: LanguageModelEvent = { type: 'end', reason: 'interrupted' };
 

@@ -56,6 +56,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
   #calls: ModelToolCall[] = [];
   #interruptible: boolean;
   #gapMs: number | null = null;
+  #isPlanned = false;
   #settingsId = '';
   #settingsTimer: Timer | undefined;
   #events = 0;
@@ -72,7 +73,10 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     this.#renewal = new OpenAIRealtimeRenewal({
       clock,
       isQuiet: () => this.#isReady && !this.#hearing.isSpeaking && this.#answers.runningId === undefined,
-      renew: () => this.#socket.renew('wants a new session soon'),
+      renew: () => {
+        this.#isPlanned = true;
+        this.#socket.renew('wants a new session soon');
+      },
     });
     this.#speech = new OpenAIRealtimeSpeech(formats.output);
     this.#outbox = new OpenAIRealtimeOutbox({
@@ -174,10 +178,11 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     const { events, formats, history } = this.#context;
     for (const item of toItems(history())) this.#send('conversation.item.create', { item });
     this.#tell(() => {
-      if (this.#wasReady) events.reconnected({ gapMs: this.#gapMs ?? 0 });
+      if (this.#wasReady) events.reconnected({ gapMs: this.#gapMs ?? 0, isPlanned: this.#isPlanned });
       else events.ready(formats);
     });
     this.#wasReady = true;
+    this.#isPlanned = false;
     this.#answers.open();
     this.#outbox.flush();
   }

@@ -22,6 +22,7 @@ const QUIET_RMS = 184;
 
 export class PacedAudio {
   readonly #clock: Clock;
+  readonly #keptBeforeFirstMs: number;
   readonly #backlog = new AudioBacklog(KEPT_MS);
   readonly #message = new Int16Array(MESSAGE_SAMPLES);
   #beganAt: number | undefined;
@@ -34,14 +35,16 @@ export class PacedAudio {
   #offsets: { from: number; by: number }[] = [];
   #settled = 0;
 
-  constructor(clock: Clock) {
+  /** `keptMs`: what may wait for the first connection, where that is another time than usual. */
+  constructor(clock: Clock, { keptMs = KEPT_BEFORE_FIRST_MS }: { keptMs?: number | undefined } = {}) {
     this.#clock = clock;
+    this.#keptBeforeFirstMs = keptMs;
   }
 
   push(frame: Int16Array): void {
     const { dropped } = this.#backlog;
     this.#backlog.push(frame);
-    if (!this.#everBegan) this.#backlog.keepNewest(KEPT_BEFORE_FIRST_MS);
+    if (!this.#everBegan) this.#backlog.keepNewest(this.#keptBeforeFirstMs);
     if (this.#beganAt !== undefined && this.#backlog.dropped > dropped) this.#noteOffset();
   }
 

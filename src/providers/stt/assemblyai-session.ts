@@ -49,10 +49,10 @@ export class AssemblyAISession implements SpeechToTextSession {
   #closed = false;
 
   constructor(context: SpeechToTextContext, options: AssemblyAISessionOptions) {
-    const { clock, logger } = context;
+    const { clock, logger, events, keptMs } = context;
     this.#context = context;
     this.#ownsTurnTaking = options.ownsTurnTaking;
-    this.#audio = new PacedAudio(clock);
+    this.#audio = new PacedAudio(clock, { keptMs });
     this.#socket = new LastingSocket({
       vendor: 'AssemblyAI',
       target: options.target,
@@ -64,6 +64,7 @@ export class AssemblyAISession implements SpeechToTextSession {
         connected: (gapMs) => this.#connected(gapMs),
         text: (text) => this.#received(text),
         lost: () => this.#lost(),
+        troubled: (error) => events.troubled?.(error),
         failed: (error) => this.#failed(error),
       },
     });
@@ -98,7 +99,7 @@ export class AssemblyAISession implements SpeechToTextSession {
   #began(): void {
     if (this.#isReady) return;
     const { clock, logger, events } = this.#context;
-    const gapMs = this.#gapMs;
+    const gapMs = this.#gapMs ?? this.#socket.lateMs;
     const lostMs = this.#audio.begin();
     this.#isReady = true;
     this.#endedOrder = -1;
@@ -191,7 +192,10 @@ export class AssemblyAISession implements SpeechToTextSession {
     this.#ending = undefined;
     this.#open = undefined;
     this.#endedOrder = order;
-    if (wordsEndMs !== undefined) this.#audio.settle(wordsEndMs);
+    if (wordsEndMs !== undefined) {
+      this.#audio.settle(wordsEndMs);
+      events.settled?.(this.#audio.toSessionMs(wordsEndMs));
+    }
     if (text !== '' || wasOpen || wasAsked) events.final(text);
     if (text !== '') this.#turnEnded();
   }

@@ -61,7 +61,10 @@ export class DeepgramSession implements SpeechToTextSession {
     this.#turns = new DeepgramTurns(
       {
         partial: (text) => this.#tell(() => events.partial(text)),
-        final: (text) => this.#tell(() => events.final(text)),
+        final: (text) => {
+          this.#tell(() => events.settled?.(this.#turns.settledS * 1000));
+          this.#tell(() => events.final(text));
+        },
         turnEnded: () => this.#tell(() => events.turnEnded?.()),
         wantsRest: () => this.#tell(() => this.#finalize()),
       },
@@ -77,6 +80,7 @@ export class DeepgramSession implements SpeechToTextSession {
         connected: (gapMs) => this.#connected(gapMs),
         text: (text) => this.#received(text),
         lost: () => this.#lost(),
+        troubled: (error) => this.#tell(() => events.troubled?.(error)),
         failed: (error) => this.#failed(error),
       },
     });
@@ -86,7 +90,7 @@ export class DeepgramSession implements SpeechToTextSession {
     if (this.#closed) return;
     const droppedBefore = this.#backlog.dropped;
     this.#backlog.push(frame);
-    if (!this.#everConnected) this.#backlog.keepNewest(KEPT_BEFORE_FIRST_MS);
+    if (!this.#everConnected) this.#backlog.keepNewest(this.#context.keptMs ?? KEPT_BEFORE_FIRST_MS);
     // The vendor counts only what it gets: what the network made us drop is missing in its times.
     if (this.#socket.connected) this.#offsetS += toSeconds(this.#backlog.dropped - droppedBefore);
     if (this.#sending === undefined) this.#send();
@@ -116,10 +120,11 @@ export class DeepgramSession implements SpeechToTextSession {
     this.#lastSentAt = clock.now();
     this.#offsetS = toSeconds(this.#backlog.next);
     this.#stayAlive();
-    if (gapMs !== null) {
+    const troubleMs = gapMs ?? this.#socket.lateMs;
+    if (troubleMs !== null) {
       const lostMs = this.#takeLostMs();
-      logger.info({ gapMs: Math.round(gapMs), lostMs }, 'the recogniser is connected again');
-      events.reconnected?.({ gapMs, lostMs });
+      logger.info({ gapMs: Math.round(troubleMs), lostMs }, 'the recogniser is connected again');
+      events.reconnected?.({ gapMs: troubleMs, lostMs });
     } else if (this.#backlog.dropped > 0)
       logger.warn({ lostMs: this.#takeLostMs() }, 'the recogniser was late: audio from before was dropped');
     if (!this.#closed) this.#send();

@@ -132,7 +132,8 @@ export class ElevenLabsSession implements TextToSpeechSession {
   #connected(gapMs: number | null): void {
     this.#openContext(IDLE_CONTEXT);
     this.#stayAlive();
-    const gap = gapMs ?? (this.#hungUpAt === undefined ? null : this.#clock.now() - this.#hungUpAt);
+    const hungUpMs = this.#hungUpAt === undefined ? null : this.#clock.now() - this.#hungUpAt;
+    const gap = gapMs ?? hungUpMs ?? this.#socket?.lateMs ?? null;
     this.#hungUpAt = undefined;
     if (gap !== null) this.#context.events?.reconnected?.({ gapMs: gap });
     this.#wake();

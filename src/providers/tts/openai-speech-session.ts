@@ -45,11 +45,15 @@ export class OpenAISpeechSession implements TextToSpeechSession {
     const stop = AbortSignal.any([signal, this.#closing.signal]);
     const plan = new RetryPlan({ clock: this.#clock });
     let heard = false;
+    let failedAt: number | undefined;
     while (!stop.aborted) {
       try {
         for await (const pcm of this.#speak(text, stop)) {
           if (stop.aborted) return;
           heard = true;
+          if (failedAt !== undefined)
+            this.#context.events?.reconnected?.({ gapMs: this.#clock.now() - failedAt });
+          failedAt = undefined;
           yield pcm;
         }
         return;
@@ -59,6 +63,7 @@ export class OpenAISpeechSession implements TextToSpeechSession {
           error instanceof WireError ? error.failure : fatalFailure('could not be asked', error);
         const pauseMs = heard ? null : plan.next(failure);
         if (pauseMs === null) throw toProviderError(this.#target.vendor, failure);
+        failedAt ??= this.#clock.now();
         await this.#pause(pauseMs, stop);
       }
     }

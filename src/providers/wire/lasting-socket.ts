@@ -20,6 +20,8 @@ export interface LastingSocketEvents {
   binary?(bytes: Uint8Array): void;
   /** The connection is gone, and another one is being made. */
   lost(): void;
+  /** A try did not work, or a connection ended, and another try follows. Before `lost`. */
+  troubled?(error: ProviderError): void;
   /** There will be no connection. Nothing follows. */
   failed(error: ProviderError): void;
 }
@@ -60,6 +62,8 @@ export class LastingSocket {
   #plan: RetryPlan;
   #connectedAt: number | undefined;
   #lostAt: number | undefined;
+  #firstFailedAt: number | undefined;
+  #lateMs: number | null = null;
   #losses: number[] = [];
   #timer: Timer | undefined;
   #over = false;
@@ -72,6 +76,11 @@ export class LastingSocket {
 
   get connected(): boolean {
     return this.#connectedAt !== undefined;
+  }
+
+  /** How long the first connection took from the first try that failed; null when none did. */
+  get lateMs(): number | null {
+    return this.#lateMs;
   }
 
   get bufferedBytes(): number {
@@ -124,8 +133,9 @@ export class LastingSocket {
     if (this.#over) return;
     const now = this.#options.clock.now();
     const gapMs = this.#lostAt === undefined ? null : now - this.#lostAt;
+    this.#lateMs = this.#firstFailedAt === undefined ? null : now - this.#firstFailedAt;
     this.#connectedAt = now;
-    this.#lostAt = undefined;
+    this.#lostAt = this.#firstFailedAt = undefined;
     this.#options.events.connected(gapMs);
   }
 
@@ -146,6 +156,9 @@ export class LastingSocket {
       events.failed(error);
       return;
     }
+    if (connectedAt === undefined && this.#lostAt === undefined) this.#firstFailedAt ??= clock.now();
+    events.troubled?.(error);
+    if (this.#over) return;
     if (connectedAt !== undefined) events.lost();
     if (this.#over) return;
     this.#timer = clock.after(delayMs, () => this.#open());

@@ -86,6 +86,7 @@ export class SentenceVoice implements TextToSpeechSession {
   async *synthesize(text: string, signal: AbortSignal): AsyncGenerator<Int16Array> {
     const plan = new RetryPlan({ clock: this.#clock, throttledTries: 1 });
     let rest = text.trim();
+    let refusedAt: number | undefined;
     for (let tries = 1; rest !== ''; tries += 1) {
       const sentence = await this.#begin(rest, signal);
       if (sentence === undefined) return;
@@ -95,6 +96,9 @@ export class SentenceVoice implements TextToSpeechSession {
       try {
         for await (const pcm of sentence.audio) {
           if (signal.aborted || this.#closed) return;
+          if (refusedAt !== undefined)
+            this.#context.events?.reconnected?.({ gapMs: this.#clock.now() - refusedAt });
+          refusedAt = undefined;
           yield pcm;
         }
       } finally {
@@ -108,7 +112,9 @@ export class SentenceVoice implements TextToSpeechSession {
       if (rest === '' && outcome === 'lost') return;
       const pauseMs = tries < MAX_TRIES && rest !== '' ? plan.next(failure) : null;
       if (pauseMs === null) throw toProviderError(this.#options.vendor, failure);
-      if (outcome === 'refused') await this.#pause(pauseMs, signal);
+      if (outcome !== 'refused') continue;
+      refusedAt ??= this.#clock.now();
+      await this.#pause(pauseMs, signal);
     }
   }
 
@@ -149,7 +155,8 @@ export class SentenceVoice implements TextToSpeechSession {
 
   #connected(gapMs: number | null): void {
     this.#dialect.connected?.();
-    const gap = gapMs ?? (this.#failedAt === undefined ? null : this.#clock.now() - this.#failedAt);
+    const failedMs = this.#failedAt === undefined ? null : this.#clock.now() - this.#failedAt;
+    const gap = gapMs ?? failedMs ?? this.#socket?.lateMs ?? null;
     this.#failedAt = undefined;
     if (gap !== null) this.#context.events?.reconnected?.({ gapMs: gap });
     this.#wake();

@@ -8,6 +8,8 @@ const FRAME_SAMPLES = 320;
 export class Listener implements Required<SpeechToTextEvents> {
   readonly told: string[] = [];
   seconds = 0;
+  troubles = 0;
+  settledMs = 0;
   partial(text: string): void {
     this.told.push(`~${text}`);
   }
@@ -28,6 +30,15 @@ export class Listener implements Required<SpeechToTextEvents> {
   }
   reconnected({ lostMs }: { gapMs: number; lostMs: number }): void {
     this.told.push(`back ${lostMs}`);
+  }
+  troubled(): void {
+    this.troubles += 1;
+  }
+  settled(untilMs: number): void {
+    this.settledMs = untilMs;
+  }
+  replaced({ from, to }: { from: string; to: string }): void {
+    this.told.push(`${from} -> ${to}`);
   }
 
   /** Finals that are not empty. */

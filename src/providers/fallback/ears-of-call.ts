@@ -1,0 +1,288 @@
+// One call's recognition over the members of a chain: one session at a time, and no word lost between two of them.
+import type { Clock, Timer } from '../../base/clock.js';
+import { ProviderError } from '../../base/errors.js';
+import type {
+  SpeechToText,
+  SpeechToTextContext,
+  SpeechToTextEvents,
+  SpeechToTextSession,
+} from '../speech-to-text.js';
+import { toSeconds } from '../wire/audio-backlog.js';
+import type { ChainOptions } from './chain-options.js';
+import { Succession } from './succession.js';
+import { KEPT_MS, UnsettledAudio } from './unsettled-audio.js';
+
+export interface EarsOptions extends ChainOptions<SpeechToText> {
+  readonly ownsTurnTaking: boolean;
+}
+
+/** So long a recogniser may be without a connection, as long as there is another one. */
+const CONNECTION_MS = 2000;
+
+/** A finished utterance is answered within this. Shorter than an agent waits for the rest of what it has in part. */
+const ANSWER_MS = 800;
+
+/** A partial of this age, when the caller has finished, has all of their words. */
+const FRESH_MS = 1500;
+
+const SAMPLES_PER_MS = 16;
+
+/** One member's session. */
+interface Leg {
+  readonly member: SpeechToText;
+  readonly openedAt: number;
+  /** Where its audio begins. */
+  start: number;
+  session: SpeechToTextSession | undefined;
+  /** It tells itself how much of the audio has its final text. */
+  tellsSettled: boolean;
+  /** What is played again has been heard by then, at the pace of speech. */
+  caughtUpAt: number;
+  troubledAt: number | undefined;
+  patience: Timer | undefined;
+  isOver: boolean;
+}
+
+export class EarsOfCall implements SpeechToTextSession {
+  readonly #context: SpeechToTextContext;
+  readonly #clock: Clock;
+  readonly #ownsTurnTaking: boolean;
+  readonly #succession: Succession<SpeechToText>;
+  readonly #audio = new UnsettledAudio();
+  #leg: Leg | undefined;
+  #partial: { readonly text: string; readonly at: number } | undefined;
+  /** Where the audio ended when the rest was asked for, which has not come. */
+  #asked: { readonly end: number; readonly at: number } | undefined;
+  #answer: Timer | undefined;
+  #closed = false;
+
+  constructor(context: SpeechToTextContext, { members, circuits, ownsTurnTaking }: EarsOptions) {
+    const { clock, logger, events } = context;
+    this.#context = context;
+    this.#clock = clock;
+    this.#ownsTurnTaking = ownsTurnTaking;
+    this.#succession = new Succession({
+      members,
+      circuits,
+      logger,
+      replaced: (replacement) => events.replaced?.(replacement),
+    });
+    this.#succession.begin();
+    const error = this.#open({});
+    if (error !== undefined) throw error.cause;
+  }
+
+  pushAudio(frame: Int16Array): void {
+    if (this.#closed) return;
+    this.#audio.push(frame);
+    this.#order((session) => session.pushAudio(frame));
+  }
+
+  finishUtterance(): void {
+    if (this.#closed) return;
+    this.#asked = { end: this.#audio.end, at: this.#clock.now() };
+    this.#ask();
+  }
+
+  pushSpokenText(segment: { id: string; text: string; final: boolean }): void {
+    this.#order((session) => session.pushSpokenText?.(segment));
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#answered();
+    if (this.#leg !== undefined) this.#end(this.#leg);
+  }
+
+  /** Opens the first member that can be opened. Returns what the last one threw when none can. */
+  #open(change: { readonly keptMs?: number }): { readonly cause: unknown } | undefined {
+    for (;;) {
+      const leg = this.#newLeg(this.#succession.current);
+      const events = this.#eventsOf(leg);
+      this.#leg = leg;
+      try {
+        leg.session = leg.member.open({ ...this.#context, ...change, events });
+        // It may have failed meanwhile, and another one be open.
+        if (leg.isOver) this.#end(leg);
+        return undefined;
+      } catch (cause) {
+        leg.isOver = true;
+        const { member, openedAt } = leg;
+        const gapMs = this.#clock.now() - openedAt;
+        if (this.#succession.failed(member, { error: cause, gapMs }) === undefined) return { cause };
+      }
+    }
+  }
+
+  #newLeg(member: SpeechToText): Leg {
+    return {
+      member,
+      openedAt: this.#clock.now(),
+      start: this.#audio.end,
+      session: undefined,
+      tellsSettled: false,
+      caughtUpAt: 0,
+      troubledAt: undefined,
+      patience: undefined,
+      isOver: false,
+    };
+  }
+
+  #eventsOf(leg: Leg): SpeechToTextEvents {
+    const { events } = this.#context;
+    const payee = this.#succession.payee(leg.member);
+    /** A sign of life, unless nobody listens to it any more. */
+    const sign =
+      <T extends unknown[]>(tell: (...event: T) => void) =>
+      (...event: T) => {
+        if (leg.isOver || this.#closed) return;
+        this.#calm(leg);
+        tell(...event);
+      };
+    return {
+      partial: sign((text) => this.#heardPart(text)),
+      final: sign((text) => this.#heard(leg, text)),
+      failed: (error) => this.#failed(leg, error),
+      speechStarted: sign((atMs) => events.speechStarted?.(atMs + toSeconds(leg.start) * 1000)),
+      turnEnded: sign(() => {
+        if (this.#ownsTurnTaking) events.turnEnded?.();
+      }),
+      usage: (usage) => events.usage?.({ ...usage, payee }),
+      troubled: (error) => this.#troubled(leg, error),
+      reconnected: sign((gap) => {
+        leg.caughtUpAt = this.#clock.now() + this.#audio.unsettledMs;
+        events.reconnected?.({ provider: leg.member.name, ...gap });
+      }),
+      settled: sign((untilMs) => {
+        leg.tellsSettled = true;
+        this.#audio.settle(leg.start + Math.round(untilMs * SAMPLES_PER_MS));
+      }),
+    };
+  }
+
+  #heardPart(text: string): void {
+    this.#partial = text === '' ? undefined : { text, at: this.#clock.now() };
+    this.#context.events.partial(text);
+  }
+
+  #heard(leg: Leg, text: string): void {
+    const end = this.#asked?.end ?? this.#audio.end;
+    if (!leg.tellsSettled || text === '') this.#audio.settle(end);
+    if (text !== '') this.#succession.worked(leg.member);
+    this.#answered();
+    this.#partial = undefined;
+    this.#context.events.final(text);
+  }
+
+  /** Asks for the rest, and waits for it only as long as it may take. */
+  #ask(): void {
+    this.#answer?.cancel();
+    this.#order((session) => session.finishUtterance());
+    const leg = this.#leg;
+    if (this.#asked === undefined || leg === undefined || !this.#succession.hasNext) return;
+    const behindMs = Math.max(0, leg.caughtUpAt - this.#clock.now());
+    this.#answer = this.#clock.after(ANSWER_MS + behindMs, () => this.#unanswered(leg));
+  }
+
+  #answered(): void {
+    this.#asked = undefined;
+    this.#answer?.cancel();
+    this.#answer = undefined;
+  }
+
+  /** It has stopped listening, whatever its connection says. Words that it had nearly all of are taken as they are. */
+  #unanswered(leg: Leg): void {
+    const asked = this.#asked;
+    const partial = this.#partial;
+    if (leg.isOver || asked === undefined) return;
+    const isWhole = partial !== undefined && asked.at - partial.at <= FRESH_MS;
+    if (isWhole) {
+      this.#audio.settle(asked.end);
+      this.#answered();
+      this.#partial = undefined;
+    }
+    const source = `The recogniser ${leg.member.name}`;
+    const error = new ProviderError(`${source} did not answer in time.`, { status: null, retryable: true });
+    this.#moveOn(leg, { error, since: asked.at });
+    if (isWhole && !this.#closed) this.#context.events.final(partial.text);
+  }
+
+  /** There is no connection: the member may try on for a while. */
+  #troubled(leg: Leg, error: Error): void {
+    if (leg.isOver || this.#closed || !this.#succession.hasNext) return;
+    const now = this.#clock.now();
+    const isFirst = now - leg.openedAt <= CONNECTION_MS;
+    const since = leg.troubledAt ?? (isFirst ? leg.openedAt : now);
+    leg.troubledAt = since;
+    leg.patience?.cancel();
+    leg.patience = this.#clock.after(since + CONNECTION_MS - now, () => this.#moveOn(leg, { error, since }));
+  }
+
+  #calm(leg: Leg): void {
+    leg.troubledAt = undefined;
+    leg.patience?.cancel();
+  }
+
+  #failed(leg: Leg, error: unknown): void {
+    this.#moveOn(leg, { error, since: leg.troubledAt ?? this.#clock.now() });
+  }
+
+  /** The next member listens, and first to what has no final text. */
+  #moveOn(leg: Leg, { error, since }: { error: unknown; since: number }): void {
+    if (leg.isOver || this.#closed) return;
+    this.#end(leg);
+    this.#answer?.cancel();
+    const gapMs = this.#clock.now() - since;
+    const next = this.#succession.failed(leg.member, { error, gapMs });
+    const failure = next === undefined ? { cause: error } : this.#open({ keptMs: KEPT_MS });
+    if (failure !== undefined) {
+      this.#closed = true;
+      this.#context.events.failed(toError(failure.cause));
+      return;
+    }
+    this.#playAgain();
+    if (this.#asked !== undefined) this.#ask();
+  }
+
+  #playAgain(): void {
+    const leg = this.#leg;
+    if (leg === undefined) return;
+    leg.caughtUpAt = this.#clock.now() + this.#audio.unsettledMs;
+    // What the member tells of its audio refers to this.
+    leg.start = this.#audio.rewind();
+    for (const frame of this.#audio.replay()) {
+      this.#order((session) => session.pushAudio(frame));
+      // It has failed on the spot, and whoever came next has heard all of it.
+      if (this.#leg !== leg) return;
+    }
+  }
+
+  /** What it still tells is for nobody, but for what it costs. */
+  #end(leg: Leg): void {
+    leg.isOver = true;
+    leg.patience?.cancel();
+    try {
+      const closed: unknown = leg.session?.close();
+      if (closed instanceof Promise) closed.catch(() => {});
+    } catch {
+      // It has failed, or the call is over.
+    }
+  }
+
+  /** A recogniser of the application may throw, or return a promise that rejects: it has failed then. */
+  #order(task: (session: SpeechToTextSession) => unknown): void {
+    const leg = this.#leg;
+    if (this.#closed || leg?.session === undefined) return;
+    try {
+      const result = task(leg.session);
+      if (result instanceof Promise) result.catch((error: unknown) => this.#failed(leg, error));
+    } catch (error) {
+      this.#failed(leg, error);
+    }
+  }
+}
+
+function toError(cause: unknown): Error {
+  return cause instanceof Error ? cause : new Error('The recogniser failed.', { cause });
+}

@@ -1,0 +1,220 @@
+// A language model that is several: where one fails, or has nothing to say in time, the next one answers, or goes on with the answer.
+import type { Clock } from '../../base/clock.js';
+import { type Logger, silentLogger } from '../../base/log.js';
+import type { ModelPrice } from '../../contract/price.js';
+import type {
+  ChatMessage,
+  LanguageModel,
+  LanguageModelEvent,
+  LanguageModelRequest,
+  ReplyEnd,
+} from '../language-model.js';
+import { countCharacters } from '../llm/streamed-reply.js';
+import { estimateUsage } from '../llm/token-estimate.js';
+import type { Payee } from '../remedy.js';
+import { assertAllConfigured, type ChainOptions } from './chain-options.js';
+import { PatientReader } from './patient-reader.js';
+import { Succession } from './succession.js';
+
+/** Longest wait for the first word, and between two, as long as there is another model to ask. */
+const PATIENCE_MS = 3000;
+
+const GO_ON =
+  'Your answer broke off at this point, and the caller has heard it so far. Go on where it stops: do not repeat any of it, and do not begin anew.';
+
+/** Of what follows these marks are no word, and need no blank before them. */
+const NO_BLANK = /^[\s.,;:!?…)\]'"’”]/;
+
+export class LanguageModelChain implements LanguageModel {
+  readonly name: string;
+  readonly price: ModelPrice | undefined;
+  readonly #options: ChainOptions<LanguageModel>;
+
+  constructor(options: ChainOptions<LanguageModel>) {
+    const [first] = options.members;
+    this.name = first.name;
+    this.price = first.price;
+    this.#options = options;
+  }
+
+  /** @throws ConfigError for a setting that any of them lacks. */
+  assertConfigured(): void {
+    assertAllConfigured(this.#options.members);
+  }
+
+  warmUp(): void {
+    this.#options.members[0].warmUp?.();
+  }
+
+  forCall({ logger }: { readonly logger: Logger }): LanguageModel {
+    return new LanguageModelOfCall(this.#options, logger);
+  }
+
+  respond(request: LanguageModelRequest): AsyncIterable<LanguageModelEvent> {
+    return this.forCall({ logger: silentLogger }).respond(request);
+  }
+}
+
+/** One request to one member. */
+interface Attempt {
+  readonly member: LanguageModel;
+  readonly payee: Payee | undefined;
+  readonly reader: PatientReader<LanguageModelEvent>;
+  readonly startedAt: number;
+  /** When it last gave a sign. */
+  signAt: number;
+  /** Text or tool calls are on their way. */
+  hasBegun: boolean;
+  said: string;
+  isUsageTold: boolean;
+}
+
+/** Whoever has answered last is asked first. */
+class LanguageModelOfCall implements LanguageModel {
+  readonly name: string;
+  readonly #clock: Clock;
+  readonly #succession: Succession<LanguageModel>;
+  /** What is to be told beside the answer. */
+  #news: LanguageModelEvent[] = [];
+
+  constructor({ members, circuits, clock }: ChainOptions<LanguageModel>, logger: Logger) {
+    this.name = members[0].name;
+    this.#clock = clock;
+    this.#succession = new Succession({
+      members,
+      circuits,
+      logger,
+      replaced: (replacement) => void this.#news.push({ type: 'replaced', ...replacement }),
+    });
+    this.#succession.begin();
+  }
+
+  warmUp(): void {
+    this.#succession.current.warmUp?.();
+  }
+
+  async *respond(request: LanguageModelRequest): AsyncGenerator<LanguageModelEvent> {
+    const { signal } = request;
+    let said = '';
+    for (;;) {
+      const stopping = new AbortController();
+      const asked = { ...request, ...goOn(request.messages, said) };
+      const attempt = this.#ask({ ...asked, signal: AbortSignal.any([signal, stopping.signal]) });
+      try {
+        for await (const event of this.#read(attempt, said)) {
+          if (event.type === 'text') said += event.delta;
+          yield event;
+        }
+        return;
+      } catch (error) {
+        stopping.abort();
+        this.#settle(attempt, asked);
+        if (signal.aborted) {
+          yield* this.#takeNews();
+          yield { type: 'end', reason: 'interrupted' };
+          return;
+        }
+        const { member, hasBegun, startedAt, signAt } = attempt;
+        const gapMs = this.#clock.now() - (hasBegun ? signAt : startedAt);
+        const next = this.#succession.failed(member, { error, gapMs });
+        yield* this.#takeNews();
+        if (next === undefined) throw error;
+      }
+    }
+  }
+
+  #ask(request: LanguageModelRequest): Attempt {
+    const member = this.#succession.current;
+    const now = this.#clock.now();
+    const source = `The language model ${member.name}`;
+    return {
+      member,
+      payee: this.#succession.payee(member),
+      reader: new PatientReader(() => member.respond(request), { clock: this.#clock, source }),
+      startedAt: now,
+      signAt: now,
+      hasBegun: false,
+      said: '',
+      isUsageTold: false,
+    };
+  }
+
+  /** Calls of tools are held back until the answer is whole: those of one that breaks off are nobody's. @throws what the member throws */
+  async *#read(attempt: Attempt, saidBefore: string): AsyncGenerator<LanguageModelEvent> {
+    const held: LanguageModelEvent[] = [];
+    let end: ReplyEnd | undefined;
+    while (end === undefined) {
+      const item = await attempt.reader.next(this.#patience(attempt));
+      yield* this.#takeNews();
+      if (item === undefined) break;
+      const event = item.value;
+      attempt.signAt = this.#clock.now();
+      switch (event?.type) {
+        case 'text':
+          yield { type: 'text', delta: this.#joined(attempt, saidBefore, event.delta) };
+          break;
+        case 'tool-call':
+          attempt.hasBegun = true;
+          held.push(event);
+          break;
+        case 'usage':
+          attempt.isUsageTold = true;
+          yield { ...event, payee: attempt.payee };
+          break;
+        case 'recovered':
+          yield { ...event, provider: attempt.member.name };
+          break;
+        case 'end':
+          end = event.reason;
+          break;
+        default:
+          if (event?.type === 'working') attempt.hasBegun = true;
+          yield event;
+      }
+    }
+    if (end !== 'interrupted') this.#succession.worked(attempt.member);
+    yield* held;
+    if (end !== undefined) yield { type: 'end', reason: end };
+  }
+
+  /** Undefined where nobody else could be asked. */
+  #patience({ hasBegun, startedAt }: Attempt): number | undefined {
+    if (!this.#succession.hasNext) return undefined;
+    return hasBegun ? PATIENCE_MS : Math.max(0, startedAt + PATIENCE_MS - this.#clock.now());
+  }
+
+  #joined(attempt: Attempt, saidBefore: string, delta: unknown): string {
+    const text = typeof delta === 'string' ? delta : '';
+    const isFirst = attempt.said === '' && saidBefore !== '' && text !== '';
+    attempt.hasBegun ||= text !== '';
+    attempt.said += text;
+    return isFirst && !/\s$/.test(saidBefore) && !NO_BLANK.test(text) ? ` ${text}` : text;
+  }
+
+  /** What an attempt that failed has cost: told by itself where it was given up, else guessed by what it has said. */
+  #settle({ reader, payee, said, isUsageTold }: Attempt, request: LanguageModelRequest): void {
+    if (isUsageTold) return;
+    if (reader.isAwaited)
+      void reader.leave((event) => {
+        if (event?.type === 'usage') this.#news.push({ ...event, payee });
+      });
+    else if (said !== '') {
+      const usage = estimateUsage({ input: countCharacters(request), output: said.length });
+      this.#news.push({ type: 'usage', usage, payee });
+    }
+  }
+
+  #takeNews(): LanguageModelEvent[] {
+    const news = this.#news;
+    this.#news = [];
+    return news;
+  }
+}
+
+/** The request for the rest of an answer of which `said` was said. */
+function goOn(messages: readonly ChatMessage[], said: string): Pick<LanguageModelRequest, 'messages'> {
+  if (said.trim() === '') return { messages };
+  return {
+    messages: [...messages, { role: 'assistant', content: said }, { role: 'system', content: GO_ON }],
+  };
+}

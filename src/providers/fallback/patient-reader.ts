@@ -1,0 +1,78 @@
+// Reads what a provider streams, but waits for it no longer than there is time.
+import type { Clock, Timer } from '../../base/clock.js';
+import { ProviderError } from '../../base/errors.js';
+
+/** How long a stream that was given up is still listened to. */
+const LATE_MS = 5000;
+
+export class PatientReader<T> {
+  readonly #open: () => AsyncIterable<T>;
+  readonly #clock: Clock;
+  readonly #source: string;
+  #iterator: AsyncIterator<T> | undefined;
+  #asked: Promise<IteratorResult<T>> | undefined;
+
+  /** `open` is called when the first item is asked for. `source`: who is read, for the error's words. */
+  constructor(open: () => AsyncIterable<T>, { clock, source }: { clock: Clock; source: string }) {
+    this.#open = open;
+    this.#clock = clock;
+    this.#source = source;
+  }
+
+  /** The next item, undefined at the end. `waitMs` undefined waits without end. @throws ProviderError when it takes longer */
+  async next(waitMs: number | undefined): Promise<{ readonly value: T } | undefined> {
+    this.#iterator ??= iteratorOf(this.#open());
+    const asked = Promise.resolve(this.#iterator.next());
+    this.#asked = asked;
+    const settled = () => {
+      this.#asked = undefined;
+    };
+    asked.then(settled, settled);
+    const { done, value } = await (waitMs === undefined ? asked : this.#inTime(asked, waitMs));
+    return done === true ? undefined : { value };
+  }
+
+  /** True while the stream owes an item. */
+  get isAwaited(): boolean {
+    return this.#asked !== undefined;
+  }
+
+  /** Nobody waits for it any more: tells what it still gives, for a while, and lets it end. Its failure is of no interest. */
+  async leave(late: (item: T) => void = () => {}): Promise<void> {
+    const iterator = this.#iterator;
+    if (iterator === undefined) return;
+    let timer: Timer | undefined;
+    const over = new Promise<undefined>((resolve) => {
+      timer = this.#clock.after(LATE_MS, () => resolve(undefined));
+    });
+    try {
+      for (let next = this.#asked ?? iterator.next(); ; next = iterator.next()) {
+        const item = await Promise.race([next, over]);
+        if (item === undefined || item.done === true) break;
+        late(item.value);
+      }
+      iterator.return?.()?.then(undefined, () => {});
+    } catch {
+      // It was given up.
+    } finally {
+      timer?.cancel();
+    }
+  }
+
+  #inTime<R>(asked: Promise<R>, waitMs: number): Promise<R> {
+    return new Promise((resolve, reject) => {
+      const timer = this.#clock.after(waitMs, () =>
+        reject(
+          new ProviderError(`${this.#source} did not go on in time.`, { status: null, retryable: true }),
+        ),
+      );
+      asked.then(resolve, reject).finally(() => timer.cancel());
+    });
+  }
+}
+
+/** What is no stream says so here. That a promise may reject as well is nobody else's trouble. */
+function iteratorOf<T>(stream: AsyncIterable<T>): AsyncIterator<T> {
+  if (stream instanceof Promise) stream.catch(() => {});
+  return stream[Symbol.asyncIterator]();
+}

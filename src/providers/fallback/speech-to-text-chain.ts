@@ -1,0 +1,30 @@
+// A recogniser that is several: where one fails, or does not answer in time, the next one listens, and first to what has no text yet.
+import type { ModelPrice } from '../../contract/price.js';
+import type { SpeechToText, SpeechToTextContext, SpeechToTextSession } from '../speech-to-text.js';
+import { assertAllConfigured, type ChainOptions } from './chain-options.js';
+import { EarsOfCall } from './ears-of-call.js';
+
+export class SpeechToTextChain implements SpeechToText {
+  readonly name: string;
+  readonly price: ModelPrice | undefined;
+  /** The ends of turns are told by all of them or by none: the agent decides by itself, or it does not. */
+  readonly ownsTurnTaking: boolean;
+  readonly #options: ChainOptions<SpeechToText>;
+
+  constructor(options: ChainOptions<SpeechToText>) {
+    const { members } = options;
+    this.name = members[0].name;
+    this.price = members[0].price;
+    this.ownsTurnTaking = members.every((member) => member.ownsTurnTaking === true);
+    this.#options = options;
+  }
+
+  /** @throws ConfigError for a setting that any of them lacks. */
+  assertConfigured(): void {
+    assertAllConfigured(this.#options.members);
+  }
+
+  open(context: SpeechToTextContext): SpeechToTextSession {
+    return new EarsOfCall(context, { ...this.#options, ownsTurnTaking: this.ownsTurnTaking });
+  }
+}

@@ -1,0 +1,94 @@
+// Who of a chain serves a call, and who comes next when that one fails. One per call; what is known of providers beyond it is with
+// the circuits.
+import { OffhookError } from '../../base/errors.js';
+import { describeError, type Logger } from '../../base/log.js';
+import type { Circuits } from '../circuits.js';
+import type { Payee, Replacement } from '../remedy.js';
+
+/** Providers of one stage, in the order in which they are asked. */
+export type Members<T> = readonly [T, ...T[]];
+
+export interface SuccessionOptions<T> {
+  readonly members: Members<T>;
+  readonly circuits: Circuits;
+  readonly logger: Logger;
+  /** Another one is asked from now on. */
+  readonly replaced: (replacement: Replacement) => void;
+}
+
+export class Succession<T extends Payee> {
+  readonly #options: SuccessionOptions<T>;
+  readonly #payees: ReadonlyMap<T, Payee>;
+  /** Those that have failed since one of them has last done its work. */
+  readonly #failed = new Set<T>();
+  #current: T;
+
+  constructor(options: SuccessionOptions<T>) {
+    const { members, circuits } = options;
+    this.#options = options;
+    this.#payees = new Map(members.map((member) => [member, { name: member.name, price: member.price }]));
+    this.#current = circuits.choose(members);
+  }
+
+  get current(): T {
+    return this.#current;
+  }
+
+  /** True when there is somebody to ask in the place of the current one. */
+  get hasNext(): boolean {
+    return this.#next() !== undefined;
+  }
+
+  /** The call begins: says so where it is not with the first of the chain. */
+  begin(): void {
+    const [first] = this.#options.members;
+    if (this.#current !== first) this.#replace(first, this.#current, { code: 'PROVIDER_FAILED', gapMs: 0 });
+  }
+
+  /** Who is asked now that `member` has failed, `gapMs` after it was asked; undefined when nobody is left, and it stays. */
+  failed(member: T, { error, gapMs }: { error: unknown; gapMs: number }): T | undefined {
+    // Another sentence or request has seen it before.
+    if (member !== this.#current) return this.#current;
+    const { circuits, logger } = this.#options;
+    circuits.failed(member.name);
+    this.#failed.add(member);
+    const next = this.#next();
+    const names = { provider: member.name, next: next?.name ?? null };
+    logger.warn(
+      { ...names, ...describeError(error) },
+      'a provider failed: the next one of its chain is asked',
+    );
+    if (next === undefined) this.#failed.clear();
+    else this.#replace(member, next, { code: codeOf(error), gapMs });
+    return next;
+  }
+
+  /** `member` has done what it was asked for. */
+  worked(member: T): void {
+    this.#options.circuits.worked(member.name);
+    this.#failed.clear();
+  }
+
+  payee(member: T): Payee | undefined {
+    return this.#payees.get(member);
+  }
+
+  /** Behind the current one first, then from the beginning; one that fails in other calls only where there is no other. */
+  #next(): T | undefined {
+    const { members, circuits } = this.#options;
+    const at = members.indexOf(this.#current);
+    const order = [...members.slice(at + 1), ...members.slice(0, at)].filter(
+      (each) => !this.#failed.has(each),
+    );
+    return order.find(({ name }) => !circuits.isOpen(name)) ?? order[0];
+  }
+
+  #replace(from: T, to: T, why: { code: string; gapMs: number }): void {
+    this.#current = to;
+    this.#options.replaced({ from: from.name, to: to.name, ...why });
+  }
+}
+
+function codeOf(error: unknown): string {
+  return OffhookError.isInstance(error) ? error.code : 'PROVIDER_FAILED';
+}

@@ -1,0 +1,178 @@
+// A voice that is several: where one fails, or gives no audio in time, the next one says what is not said yet, and the rest of the call.
+import { type Clock, systemClock } from '../../base/clock.js';
+import type { ModelPrice } from '../../contract/price.js';
+import type {
+  SynthesisEvents,
+  TextToSpeech,
+  TextToSpeechContext,
+  TextToSpeechSession,
+} from '../text-to-speech.js';
+import { assertAllConfigured, type ChainOptions } from './chain-options.js';
+import { PatientReader } from './patient-reader.js';
+import { SpokenSoFar } from './spoken-so-far.js';
+import { Succession } from './succession.js';
+
+/** Longest wait for the first audio of a sentence, as long as there is another voice. */
+const FIRST_AUDIO_MS = 2500;
+
+/** The same between two pieces of audio. Voices themselves give up a sentence whose end is not told a little before. */
+const NEXT_AUDIO_MS = 3500;
+
+export class TextToSpeechChain implements TextToSpeech {
+  readonly name: string;
+  readonly price: ModelPrice | undefined;
+  readonly #options: ChainOptions<TextToSpeech>;
+
+  constructor(options: ChainOptions<TextToSpeech>) {
+    const [first] = options.members;
+    this.name = first.name;
+    this.price = first.price;
+    this.#options = options;
+  }
+
+  /** @throws ConfigError for a setting that any of them lacks. */
+  assertConfigured(): void {
+    assertAllConfigured(this.#options.members);
+  }
+
+  open(context: TextToSpeechContext): TextToSpeechSession {
+    return new VoiceOfCall(context, this.#options);
+  }
+}
+
+/** The session of one member. */
+interface OpenVoice {
+  readonly member: TextToSpeech;
+  readonly session: TextToSpeechSession;
+  /** Sentences that it is saying. */
+  busy: number;
+}
+
+class VoiceOfCall implements TextToSpeechSession {
+  readonly #context: TextToSpeechContext;
+  readonly #clock: Clock;
+  readonly #succession: Succession<TextToSpeech>;
+  readonly #voices = new Map<TextToSpeech, OpenVoice>();
+  #closed = false;
+
+  constructor(context: TextToSpeechContext, { members, circuits }: ChainOptions<TextToSpeech>) {
+    this.#context = context;
+    this.#clock = context.clock ?? systemClock;
+    this.#succession = new Succession({
+      members,
+      circuits,
+      logger: context.logger,
+      replaced: (replacement) => context.events?.replaced?.(replacement),
+    });
+    this.#succession.begin();
+    this.#openFirst();
+  }
+
+  async *synthesize(
+    text: string,
+    signal: AbortSignal,
+    events?: SynthesisEvents | undefined,
+  ): AsyncGenerator<Int16Array> {
+    const spoken = new SpokenSoFar(text);
+    while (!signal.aborted && !this.#closed) {
+      const member = this.#succession.current;
+      const askedAt = this.#clock.now();
+      let signAt = askedAt;
+      try {
+        for await (const pcm of this.#say(member, spoken, { signal, events })) {
+          signAt = this.#clock.now();
+          yield pcm;
+        }
+        return;
+      } catch (error) {
+        if (signal.aborted || this.#closed) return;
+        const next = this.#succession.failed(member, { error, gapMs: this.#clock.now() - signAt });
+        if (next === undefined) throw error;
+        this.#dismiss(member);
+        if (spoken.breakOff() === '') return;
+      }
+    }
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const { session } of this.#voices.values()) session.close();
+  }
+
+  /** The part that is due, as one member says it. @throws what that one throws, and when it gives nothing in time */
+  async *#say(
+    member: TextToSpeech,
+    spoken: SpokenSoFar,
+    { signal, events }: { signal: AbortSignal; events: SynthesisEvents | undefined },
+  ): AsyncGenerator<Int16Array> {
+    const voice = this.#open(member);
+    const stopping = new AbortController();
+    const stop = AbortSignal.any([signal, stopping.signal]);
+    const timed: SynthesisEvents = {
+      timed: (pieces) => {
+        if (!stopping.signal.aborted) events?.timed?.(spoken.timed(pieces));
+      },
+    };
+    const source = `The voice ${member.name}`;
+    const open = () => voice.session.synthesize(spoken.part, stop, timed);
+    const reader = new PatientReader(open, { clock: this.#clock, source });
+    voice.busy += 1;
+    try {
+      let isAudible = false;
+      for (;;) {
+        const waitMs = isAudible ? NEXT_AUDIO_MS : FIRST_AUDIO_MS;
+        const item = await reader.next(this.#succession.hasNext ? waitMs : undefined);
+        if (item === undefined) break;
+        if (!(item.value instanceof Int16Array)) throw new TypeError('A voice must give Int16Array chunks.');
+        spoken.take(item.value);
+        isAudible ||= item.value.length > 0;
+        yield item.value;
+      }
+      if (isAudible) this.#succession.worked(member);
+    } finally {
+      stopping.abort();
+      if (reader.isAwaited) void reader.leave();
+      voice.busy -= 1;
+      if (member !== this.#succession.current) this.#dismiss(member);
+    }
+  }
+
+  /** The first voice that can be opened. @throws what the last one throws */
+  #openFirst(): void {
+    for (;;) {
+      const member = this.#succession.current;
+      try {
+        this.#open(member);
+        return;
+      } catch (error) {
+        if (this.#succession.failed(member, { error, gapMs: 0 }) === undefined) throw error;
+      }
+    }
+  }
+
+  #open(member: TextToSpeech): OpenVoice {
+    const known = this.#voices.get(member);
+    if (known !== undefined) return known;
+    const { events } = this.#context;
+    const payee = this.#succession.payee(member);
+    const session = member.open({
+      ...this.#context,
+      events: {
+        usage: (usage) => events?.usage?.({ ...usage, payee }),
+        reconnected: (gap) => events?.reconnected?.({ provider: member.name, ...gap }),
+      },
+    });
+    const voice = { member, session, busy: 0 };
+    this.#voices.set(member, voice);
+    return voice;
+  }
+
+  /** Ends the session of a member that is not asked any more, when nothing of it is being said. */
+  #dismiss(member: TextToSpeech): void {
+    const voice = this.#voices.get(member);
+    if (voice === undefined || voice.busy > 0) return;
+    this.#voices.delete(member);
+    voice.session.close();
+  }
+}
