@@ -1,7 +1,9 @@
 // One call that outlives its engines: as soon as one of them is at its end, the next one goes on where it stopped.
 import type { AudioFormat } from '../audio/format.js';
+import { OffhookError } from '../base/errors.js';
 import { describeError } from '../base/log.js';
 import type { CallProviders, ProviderStage, VoiceMode } from '../contract/call-record.js';
+import type { Circuits } from '../providers/circuits.js';
 import type {
   Engine,
   EngineContext,
@@ -13,7 +15,6 @@ import type {
   SpokenText,
   Takeover,
 } from './engine.js';
-import type { Circuits } from '../providers/circuits.js';
 import { EngineScope } from './engine-scope.js';
 import { RecentAudio } from './recent-audio.js';
 
@@ -58,8 +59,10 @@ interface Legacy {
   readonly change: Switch;
 }
 
-/** Why a call does not begin with the recipe that it was told to begin with. */
+/** Why a call does not begin with the recipe that it was told to begin with, unless that one could not make an engine. */
 const NOT_TRIED = 'CIRCUIT_OPEN';
+
+const NOT_MADE = 'a voice engine could not be made';
 
 export class FallbackCall implements Engine {
   readonly #context: EngineContext;
@@ -77,6 +80,7 @@ export class FallbackCall implements Engine {
   #legacy: Legacy | undefined;
   /** Is told with the first audio of the engine that has begun. */
   #untold: (Switch & { readonly startedAt: number }) | undefined;
+  #notBegun = NOT_TRIED;
   #keys: string[] = [];
   #held = false;
   #closed = false;
@@ -106,7 +110,7 @@ export class FallbackCall implements Engine {
     if (choice.recipe !== announced) {
       const since = this.#context.clock.now();
       const from = nameOf(announced.providers, 'engine');
-      this.#tell({ stage: 'engine', from, code: NOT_TRIED, since }, since);
+      this.#tell({ stage: 'engine', from, code: this.#notBegun, since }, since);
     }
     engine.start();
   }
@@ -183,7 +187,8 @@ export class FallbackCall implements Engine {
       } catch (error) {
         if (!hasFallback) throw error;
         const { callId, logger } = this.#context;
-        logger.warn({ callId, ...describeError(error) }, 'a voice engine could not be made');
+        logger.warn({ callId, ...describeError(error) }, NOT_MADE);
+        this.#notBegun = OffhookError.isInstance(error) ? error.code : 'INTERNAL';
       }
       prepared = undefined;
     }
@@ -220,7 +225,7 @@ export class FallbackCall implements Engine {
     try {
       this.#member = this.#open(isStale ? { ...takeover, owes: 'nothing' } : takeover);
     } catch (error) {
-      logger.warn({ callId, ...describeError(error) }, 'a voice engine could not be made');
+      logger.warn({ callId, ...describeError(error) }, NOT_MADE);
       this.#context.endCall('provider-failed', { ...failure, untold: true });
       return;
     }
