@@ -1,16 +1,20 @@
 import { describe, expect, it, vi } from 'vitest';
-import { ProviderError } from '../../src/base/errors.js';
 import type { EngineRecipe } from '../../src/engines/engine.js';
 import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
 import { Circuits } from '../../src/providers/circuits.js';
-import { askedWith, FakeStages, FallbackRig, type FallbackRigOptions, toldAtStart } from './fallback-rig.js';
+import {
+  askedWith,
+  FakeStages,
+  FallbackRig,
+  GONE,
+  type FallbackRigOptions,
+  toldAtStart,
+} from './fallback-rig.js';
 import { FakeRealtimeModel } from './realtime-rig.js';
 
 vi.mock('../../src/engines/voice-activity.js', () => ({
   createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
 }));
-
-const GONE = new ProviderError('It is gone.', { status: null, retryable: false });
 
 const BROKEN: EngineRecipe = {
   mode: 'realtime',
@@ -122,6 +126,22 @@ describe('a call whose pipeline is at its end', () => {
     const turn = rig.turns[1];
     expect(`${turn?.agentText} ${turn?.agentTextUnheard}`.trim()).toBe('There are seven kinds of cakes.');
     expect(told.slice(3)).toEqual(turn?.agentText === '' ? [] : [`assistant: ${turn?.agentText}`]);
+  });
+
+  it('is silent in the middle of a word when its recogniser goes', async () => {
+    const { first, second, rig } = await talking();
+    first.model.answer('There are seven kinds of cakes, with nuts, with cream and with raisins.');
+    await rig.says(first, 'Which cakes?');
+    await rig.quiet(500);
+    first.ears.events.failed(GONE);
+    await rig.wait(0);
+    const heardMs = rig.heardMs;
+    expect(rig.player.clears).toBe(1);
+    await rig.wait(1000);
+    expect(rig.heardMs - heardMs).toBeLessThan(40);
+    second.ready();
+    expect(toldAtStart(second).slice(2)).toEqual(['user: Which cakes?', 'assistant: There are seven']);
+    expect(second.asked).toEqual(['respond']);
   });
 
   it('hears half a sentence again that the recogniser failed in', async () => {

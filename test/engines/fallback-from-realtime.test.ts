@@ -1,37 +1,14 @@
 import { describe, expect, it, vi } from 'vitest';
-import { ProviderError } from '../../src/base/errors.js';
 import { APOLOGY } from '../../src/engines/pipeline-failure.js';
-import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
-import { askedWith, FakeStages, FallbackRig, type FallbackRigOptions } from './fallback-rig.js';
-import { FakeRealtimeModel } from './realtime-rig.js';
+import { askedWith, GONE, modelThenStages, talkingToModel } from './fallback-rig.js';
 
 vi.mock('../../src/engines/voice-activity.js', () => ({
   createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
 }));
 
-const GONE = new ProviderError('It is gone.', { status: null, retryable: false });
-
-function make(options: Partial<FallbackRigOptions> = {}) {
-  const first = new FakeRealtimeModel();
-  const second = new FakeStages();
-  const rig = new FallbackRig({ modes: [first, second], systemPrompt: 'You bake.', ...options });
-  return { first, second, rig };
-}
-
-/** A call whose first turn was with the realtime model. */
-async function talking(options: Partial<FallbackRigOptions> = {}) {
-  const scene = make(options);
-  await scene.rig.start();
-  scene.first.ready();
-  scene.first.hears('Three loaves.');
-  scene.first.answers('At noon.');
-  await scene.rig.wait(1000);
-  return scene;
-}
-
 describe('a call whose realtime model is gone for good', () => {
   it('is greeted by the pipeline when the model refuses at the start', async () => {
-    const { first, second, rig } = make({ firstMessage: 'Hello!' });
+    const { first, second, rig } = modelThenStages({ firstMessage: 'Hello!' });
     await rig.start();
     first.events.failed(GONE);
     await rig.wait(1000);
@@ -45,7 +22,7 @@ describe('a call whose realtime model is gone for good', () => {
   });
 
   it('is greeted by the pipeline when the model is not ready within two seconds', async () => {
-    const { second, rig } = make({ firstMessage: 'Hello!' });
+    const { second, rig } = modelThenStages({ firstMessage: 'Hello!' });
     await rig.start();
     await rig.wait(1999);
     expect(second.voice.spoken).toEqual([]);
@@ -55,7 +32,7 @@ describe('a call whose realtime model is gone for good', () => {
   });
 
   it('has no second greeting when the first one was heard', async () => {
-    const { first, second, rig } = make({ firstMessage: 'Hello!' });
+    const { first, second, rig } = modelThenStages({ firstMessage: 'Hello!' });
     await rig.start();
     first.ready();
     first.answers('Hello!');
@@ -75,7 +52,7 @@ describe('a call whose realtime model is gone for good', () => {
   });
 
   it('goes on from the half of a greeting that was heard', async () => {
-    const { first, second, rig } = make({ firstMessage: 'Hello, this is the bakery.' });
+    const { first, second, rig } = modelThenStages({ firstMessage: 'Hello, this is the bakery.' });
     second.model.answer('The bakery, good morning.');
     await rig.start();
     first.ready();
@@ -92,7 +69,7 @@ describe('a call whose realtime model is gone for good', () => {
   });
 
   it('listens on, and knows what was said', async () => {
-    const { first, second, rig } = await talking();
+    const { first, second, rig } = await talkingToModel();
     first.events.failed(GONE);
     await rig.wait(100);
     expect(second.model.requests).toEqual([]);
@@ -105,7 +82,7 @@ describe('a call whose realtime model is gone for good', () => {
   });
 
   it('is answered what the model never answered, three seconds after the question', async () => {
-    const { first, second, rig } = await talking();
+    const { first, second, rig } = await talkingToModel();
     second.model.answer('Ten dollars.');
     first.hears('What is it?');
     await rig.wait(2999);
@@ -121,7 +98,7 @@ describe('a call whose realtime model is gone for good', () => {
   });
 
   it('goes on from what was heard of an answer, silent in the same tick', async () => {
-    const { first, second, rig } = await talking();
+    const { first, second, rig } = await talkingToModel();
     second.model.answer('With raisins.');
     first.hears('Which cakes are there?');
     first.answers('There are seven kinds of cakes, with nuts, with cream and with raisins.');
@@ -140,7 +117,7 @@ describe('a call whose realtime model is gone for good', () => {
   });
 
   it('goes on through a goodbye that was cut off', async () => {
-    const { first, second, rig } = await talking();
+    const { first, second, rig } = await talkingToModel();
     second.model.answer('Goodbye.', {
       type: 'tool-call',
       id: 'c2',
@@ -162,7 +139,7 @@ describe('a call whose realtime model is gone for good', () => {
   });
 
   it('keeps what the caller was saying, and hears it again', async () => {
-    const { first, second, rig } = await talking();
+    const { first, second, rig } = await talkingToModel();
     const pushed: number[] = [];
     const open = second.ears.open.bind(second.ears);
     second.ears.open = (context) => ({
@@ -184,10 +161,15 @@ describe('a call whose realtime model is gone for good', () => {
   });
 
   it('hears a question again of which no words came', async () => {
-    const { first, second, rig } = await talking();
+    const { first, second, rig } = await talkingToModel();
     let frames = 0;
     const open = second.ears.open.bind(second.ears);
-    second.ears.open = (context) => ({ ...open(context), pushAudio: () => void (frames += 1) });
+    second.ears.open = (context) => ({
+      ...open(context),
+      pushAudio() {
+        frames += 1;
+      },
+    });
     second.model.answer('Pardon?');
     first.events.speechStarted();
     await rig.voiced(800);
@@ -199,7 +181,7 @@ describe('a call whose realtime model is gone for good', () => {
   });
 
   it('is given up when a lost connection is not back after two and a half seconds', async () => {
-    const { first, second, rig } = await talking();
+    const { first, second, rig } = await talkingToModel();
     first.events.lost?.();
     await rig.wait(2499);
     expect(rig.replacements).toEqual([]);
@@ -209,7 +191,7 @@ describe('a call whose realtime model is gone for good', () => {
   });
 
   it('says its sorry only when nobody is left', async () => {
-    const { first, second, rig } = await talking();
+    const { first, second, rig } = await talkingToModel();
     first.events.failed(GONE);
     await rig.wait(100);
     expect(rig.ended).toEqual([]);
@@ -220,7 +202,7 @@ describe('a call whose realtime model is gone for good', () => {
   });
 
   it('is told as what it is now', async () => {
-    const { first, second, rig } = await talking();
+    const { first, second, rig } = await talkingToModel();
     second.model.answer('Ten dollars.');
     expect(rig.engine.mode).toBe('realtime');
     first.hears('What is it?');
@@ -243,7 +225,7 @@ describe('a call whose realtime model is gone for good', () => {
   });
 
   it('has each engine paid for what it used, the first one also late', async () => {
-    const { first, second, rig } = await talking();
+    const { first, second, rig } = await talkingToModel();
     const tokens = {
       kind: 'response',
       inputTextTokens: 10,
@@ -272,7 +254,7 @@ describe('a call whose realtime model is gone for good', () => {
   });
 
   it('keeps its marks and its transcript apart', async () => {
-    const { first, second, rig } = await talking();
+    const { first, second, rig } = await talkingToModel();
     first.events.failed(GONE);
     second.model.answer('Ten dollars.');
     await rig.wait(100);
@@ -286,114 +268,5 @@ describe('a call whose realtime model is gone for good', () => {
       ['user-1.2', 1, 'What is it?'],
       ['agent-1.2', 1, 'Ten dollars.'],
     ]);
-  });
-});
-
-describe('tools that run while the model goes', () => {
-  it('run once, and their results are used by who goes on', async () => {
-    let runs = 0;
-    let finish = (_: string) => {};
-    const tools = createAgentTools([
-      {
-        name: 'look_up',
-        description: 'Looks it up.',
-        execute: () => {
-          runs += 1;
-          return new Promise((resolve) => {
-            finish = resolve;
-          });
-        },
-      },
-    ]);
-    const { first, second, rig } = await talking({ tools });
-    second.model.answer('Ten dollars.');
-    first.hears('What is it?');
-    first.answers('One moment.', [{ id: 'c1', name: 'look_up' }]);
-    await rig.wait(1000);
-    first.events.failed(GONE);
-    await rig.wait(500);
-    expect(second.model.requests).toEqual([]);
-    finish('10');
-    await rig.wait(1500);
-    expect(runs).toBe(1);
-    expect(second.model.requests[0]?.messages.slice(3)).toEqual([
-      { role: 'user', content: 'What is it?' },
-      {
-        role: 'assistant',
-        content: 'One moment.',
-        toolCalls: [{ id: 'c1', name: 'look_up', arguments: {}, argumentsText: '{}' }],
-      },
-      { role: 'tool', toolCallId: 'c1', content: '10' },
-    ]);
-    expect(rig.said.slice(1)).toEqual([
-      ['What is it?', 'One moment.'],
-      ['', 'Ten dollars.'],
-    ]);
-  });
-
-  it('are given up with the call', async () => {
-    const signals: AbortSignal[] = [];
-    const tools = createAgentTools([
-      {
-        name: 'look_up',
-        description: 'Looks it up.',
-        execute: (_: unknown, { signal }: { signal: AbortSignal }) => {
-          signals.push(signal);
-          return new Promise(() => {});
-        },
-      },
-    ]);
-    const { first, rig } = await talking({ tools });
-    first.hears('What is it?');
-    first.answers('One moment.', [{ id: 'c1', name: 'look_up' }]);
-    await rig.wait(1000);
-    first.events.failed(GONE);
-    await rig.wait(100);
-    rig.engine.close();
-    rig.pacer.close();
-    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
-    await rig.wait(60_000);
-    expect(rig.clock.pending).toBe(0);
-  });
-});
-
-describe('a hold', () => {
-  it('that the model fails in keeps the next one silent until its end', async () => {
-    const { first, second, rig } = await talking();
-    second.model.answer('With raisins.');
-    first.hears('Which cakes?');
-    first.answers('There are seven kinds of cakes, with nuts, with cream and with raisins.');
-    await rig.wait(1000);
-    rig.engine.hold();
-    first.events.failed(GONE);
-    await rig.wait(5000);
-    expect(second.model.requests).toEqual([]);
-    rig.engine.resume('continue');
-    await rig.wait(1500);
-    expect(rig.said.at(-1)).toEqual(['', 'With raisins.']);
-    expect(rig.replacements).toMatchObject([{ gapMs: 0 }]);
-  });
-
-  it('of a transfer that the model fails in: the caller who comes back is told why', async () => {
-    const { first, second, rig } = await talking({ transferTargets: { boss: '+15550199' } });
-    let result = (_: 'busy') => {};
-    rig.transfer = () =>
-      new Promise((resolve) => {
-        result = resolve;
-      });
-    second.model.answer('The line is busy.');
-    first.hears('Give me the boss.');
-    first.answers('I connect you.', [{ id: 'c1', name: 'transfer_call', args: { to: 'boss' } }]);
-    await rig.wait(1500);
-    expect(rig.orders).toEqual(['transfer +15550199']);
-    rig.engine.hold();
-    first.events.failed(GONE);
-    await rig.wait(20_000);
-    rig.engine.resume('listen');
-    result('busy');
-    await rig.wait(2000);
-    expect(askedWith(second).at(-1)).toMatch(/^tool: .*the line is busy/);
-    expect(rig.said.at(-1)).toEqual(['', 'The line is busy.']);
-    expect(rig.orders).toHaveLength(1);
   });
 });

@@ -1,15 +1,13 @@
 import fc from 'fast-check';
 import { expect, it, vi } from 'vitest';
-import { ProviderError } from '../../src/base/errors.js';
 import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
-import { FakeStages, FallbackRig } from './fallback-rig.js';
+import { FakeStages, FallbackRig, GONE } from './fallback-rig.js';
 import { FakeRealtimeModel } from './realtime-rig.js';
 
 vi.mock('../../src/engines/voice-activity.js', () => ({
   createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
 }));
 
-const GONE = new ProviderError('It is gone.', { status: null, retryable: false });
 const ms = (max: number) => fc.integer({ min: 0, max });
 
 const action = fc.oneof(

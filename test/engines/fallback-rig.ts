@@ -2,6 +2,7 @@
 import { createOutboundConverter } from '../../src/audio/converter.js';
 import { PCM_16K } from '../../src/audio/format.js';
 import { Pacer } from '../../src/audio/pacer.js';
+import { ProviderError } from '../../src/base/errors.js';
 import { silentLogger } from '../../src/base/log.js';
 import { silentMeters } from '../../src/base/meters.js';
 import type { TranscriptEntry, Turn } from '../../src/contract/call-record.js';
@@ -24,6 +25,9 @@ import { FakeModel, FakeRecogniser, FakeVoice } from './call-rig.js';
 import { FakeRealtimeModel } from './realtime-rig.js';
 
 const backend = loadTranscoder('javascript');
+/** A provider that is lost for good. */
+export const GONE = new ProviderError('It is gone.', { status: null, retryable: false });
+
 const LOUD = new Int16Array(320).fill(5000);
 const SILENCE = new Int16Array(320);
 
@@ -182,4 +186,23 @@ export function askedWith({ model }: FakeStages): string[] {
 /** What a realtime model was told of the call before it. */
 export function toldAtStart(model: FakeRealtimeModel): string[] {
   return model.context.history().map(({ role, content }) => `${role}: ${content}`);
+}
+
+/** A call with a realtime model, and a pipeline behind it. */
+export function modelThenStages(options: Partial<FallbackRigOptions> = {}) {
+  const first = new FakeRealtimeModel();
+  const second = new FakeStages();
+  const rig = new FallbackRig({ modes: [first, second], systemPrompt: 'You bake.', ...options });
+  return { first, second, rig };
+}
+
+/** The same, whose first turn was with the model. */
+export async function talkingToModel(options: Partial<FallbackRigOptions> = {}) {
+  const scene = modelThenStages(options);
+  await scene.rig.start();
+  scene.first.ready();
+  scene.first.hears('Three loaves.');
+  scene.first.answers('At noon.');
+  await scene.rig.wait(1000);
+  return scene;
 }
