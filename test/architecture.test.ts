@@ -45,6 +45,7 @@ const WING_CONTRACTS: Readonly<Record<string, readonly string[]>> = {
     'providers/text-to-speech.ts',
     'providers/realtime-model.ts',
     'providers/remedy.ts',
+    'providers/circuits.ts',
   ],
 };
 

@@ -3,10 +3,12 @@ import { ConfigError } from '../base/errors.js';
 import { type Clock, systemClock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import type { EngineRecipe } from '../engines/engine.js';
+import { createFallbackRecipe } from '../engines/fallback-engine.js';
 import type { MessageTarget } from '../engines/message-route.js';
 import { createPipelineRecipe } from '../engines/pipeline-engine.js';
 import { createRealtimeRecipe } from '../engines/realtime-engine.js';
 import type { Agent, CallTexts } from '../options/agent.js';
+import { STAGE_NAMES } from '../options/providers.js';
 import { Circuits } from '../providers/circuits.js';
 import { LanguageModelChain } from '../providers/fallback/language-model-chain.js';
 import { SpeechToTextChain } from '../providers/fallback/speech-to-text-chain.js';
@@ -54,9 +56,30 @@ export class Recipes {
 
   /** The recipe of an agent's calls, or of one call that says something else. @throws ConfigError, also for a key that is missing */
   create(agent: Agent, call: CallTexts = {}): EngineRecipe {
+    const recipe = this.#inOneMode(agent, call);
+    const { substitutes } = agent;
+    const recipes = [agent, ...substitutes].map((each) => ({
+      recipe: each === agent ? recipe : this.#inOneMode(each, call),
+      needs: this.#needsOf(each),
+    }));
+    const whole = substitutes.length === 0 ? recipe : createFallbackRecipe(recipes, this.#circuits);
+    return this.placeholders.watch(whole, agent, call);
+  }
+
+  #inOneMode(agent: Agent, call: CallTexts): EngineRecipe {
     const { engine } = agent.options;
-    const recipe = engine === undefined ? this.#pipeline(agent, call) : this.#realtime(engine, agent, call);
-    return this.placeholders.watch(recipe, agent, call);
+    return engine === undefined ? this.#pipeline(agent, call) : this.#realtime(engine, agent, call);
+  }
+
+  /** Names of the providers without which the agent cannot talk: nobody takes their place within its voice mode. */
+  #needsOf(agent: Agent): string[] {
+    const { engine, fallback } = agent.options;
+    if (engine !== undefined) return [engine.name];
+    const stages = this.#stagesOf(agent);
+    return STAGE_NAMES.flatMap((stage) => {
+      const provider = stages[stage]?.provider;
+      return provider === undefined || fallback[stage].length > 0 ? [] : [provider.name];
+    });
   }
 
   #realtime(engine: RealtimeModel, agent: Agent, call: CallTexts): EngineRecipe {

@@ -75,6 +75,8 @@ export class AgentVoice {
   #manner: Manner = {};
   #generation = 0;
   #startedAt = 0;
+  /** Since when the reply that is on is waited for. */
+  #awaitedSince = 0;
 
   constructor(options: AgentVoiceOptions) {
     this.#options = options;
@@ -102,6 +104,11 @@ export class AgentVoice {
   /** True from the start of a reply, which is long before its first sound, until its end. */
   get isBusy(): boolean {
     return this.#reply !== undefined;
+  }
+
+  /** Since when the caller waits for the first sound of the reply; undefined where they do not. */
+  get awaitedSince(): number | undefined {
+    return this.isBusy && !this.isAudible ? this.#awaitedSince : undefined;
   }
 
   /** True once the caller can have heard something of the reply. */
@@ -135,6 +142,7 @@ export class AgentVoice {
     if (voice === undefined || !maySpeak()) return false;
     const { latency, source, awaited, manner = {}, answers } = utterance;
     this.#generation += 1;
+    this.#awaitedSince = answers?.since ?? clock.now();
     const reply = new Reply({
       id: `reply-${this.#generation}`,
       source,
@@ -195,6 +203,13 @@ export class AgentVoice {
     this.#fillers.disarm();
     this.#reply?.conclude(text);
     return this.#reply !== undefined;
+  }
+
+  /** Stops in this tick, at the carrier too, and frees what is prepared. Tools that run go on. */
+  giveUp(): ReplySplit | undefined {
+    const split = this.#stop(this.#playout.clear());
+    this.#fillers.close();
+    return split;
   }
 
   /** Stops, tools that run included, and frees what is prepared. */

@@ -59,6 +59,8 @@ export class CallerTurn {
   /** When the caller began to speak, epoch milliseconds, and when their last sound began, on the clock. */
   #startedAt: number | undefined;
   #soundBeganAt: number | undefined;
+  /** Since when the caller makes sounds that no final text came of, on the clock. */
+  #unheardSince: number | undefined;
   /** Keys that no turn has taken, in words. */
   #pressed = '';
   #isClosed = false;
@@ -122,7 +124,9 @@ export class CallerTurn {
   /** The recogniser has given text. An empty final says that nothing is open. */
   recognised(text: string, { isFinal, isHeld }: { isFinal: boolean; isHeld: boolean }): void {
     const before = this.#speech.text;
-    const { isEcho, events } = this.#options;
+    const { isEcho, events, context } = this.#options;
+    if (isFinal && (text.trim() !== '' || !this.isSounding))
+      this.#unheardSince = this.isSounding ? context.clock.now() : undefined;
     const said = isEcho(text, { isFinal, soundBeganAt: this.#soundBeganAt }) ? '' : text;
     if (isFinal) this.#speech.final(said);
     else this.#speech.partial(said);
@@ -181,6 +185,7 @@ export class CallerTurn {
     const startedAt = this.#startedAt ?? this.#options.context.clock.wallNow();
     this.#startedAt = undefined;
     this.#pressed = '';
+    if (said !== '') this.#unheardSince = undefined;
     return { said, startedAt };
   }
 
@@ -202,6 +207,15 @@ export class CallerTurn {
     this.#detector = new SpeechDetector();
   }
 
+  /**
+   * What is half recognised is forgotten: it will be heard again. Returns since when, on the clock; undefined where everything that was
+   * heard has its text.
+   */
+  forgetOpen(): number | undefined {
+    if (this.#unheardSince !== undefined) this.#speech.final('');
+    return this.#unheardSince;
+  }
+
   close(): void {
     this.#isClosed = true;
     this.interruptListening();
@@ -213,6 +227,7 @@ export class CallerTurn {
     const beganAt = clock.now() - SPEECH_START_MS;
     this.#startedAt ??= clock.wallNow() - SPEECH_START_MS;
     if (!this.#endpointing.active) this.#soundBeganAt = beganAt;
+    this.#unheardSince ??= beganAt;
     this.#speech.speechStarted();
     this.#pending.revoke();
     this.#endpointing.speechStarted(beganAt);

@@ -11,10 +11,12 @@ export type Step =
 /** The history of one call. Append-only, so that the start of every request is the same. */
 export class Conversation {
   readonly #systemPrompt: string;
-  readonly #steps: Step[] = [];
+  readonly #steps: Step[];
 
-  constructor(systemPrompt: string | undefined) {
+  /** `before`: what has happened in the call already. */
+  constructor(systemPrompt: string | undefined, before: readonly Step[] = []) {
     this.#systemPrompt = systemPrompt ?? '';
+    this.#steps = [...before];
   }
 
   /** A turn is over. Steps without a text or tools leave nothing. */
@@ -26,11 +28,15 @@ export class Conversation {
   asking(steps: readonly Step[]): ChatMessage[] {
     const messages: ChatMessage[] = [];
     if (this.#systemPrompt !== '') messages.push({ role: 'system', content: this.#systemPrompt });
-    for (const step of [...this.#steps, ...steps]) {
-      if (step.role === 'tools') appendTools(messages, step);
-      else append(messages, step.role, step.text);
-    }
-    return messages;
+    return this.#append(messages, steps);
+  }
+
+  /** The same without the instructions, and without results of tools that still run. */
+  history(steps: readonly Step[] = []): ChatMessage[] {
+    const running = new Set(this.unsettled(steps).map(({ call }) => call.id));
+    return this.#append([], steps).filter(
+      (message) => message.role !== 'tool' || !running.has(message.toolCallId),
+    );
   }
 
   /** Tools whose results `asking` would lack: it must wait for them. */
@@ -38,6 +44,14 @@ export class Conversation {
     return [...this.#steps, ...steps]
       .flatMap((step) => (step.role === 'tools' ? step.runs : []))
       .filter((run) => !run.isSettled);
+  }
+
+  #append(messages: ChatMessage[], steps: readonly Step[]): ChatMessage[] {
+    for (const step of [...this.#steps, ...steps]) {
+      if (step.role === 'tools') appendTools(messages, step);
+      else append(messages, step.role, step.text);
+    }
+    return messages;
   }
 }
 

@@ -162,6 +162,7 @@ export class Dialogue {
     bargeIn.reset();
     caller.agentSaid(outcome.heard);
     turns.complete(outcome, { interrupted: false });
+    turns.answered();
   }
 
   /** The floor is the caller's. Returns false when the call was to end with what was said, and nobody objects. */
@@ -184,14 +185,29 @@ export class Dialogue {
 
   /** The call is over. What was said and heard so far stands; words that nobody answered belong to the turn that is open. */
   close(): void {
-    const { agent, caller, turns } = this.#options;
-    const split = agent.close() ?? NOTHING;
+    this.#conclude(this.#options.agent.close() ?? NOTHING, { isLast: true });
+  }
+
+  /**
+   * Another engine takes the call over: as `close`, but that tools which run go on, and that words which nobody answered are a turn in
+   * any case. Returns true when the agent owed something, or was in the middle of it.
+   */
+  giveUp(): boolean {
+    const { agent, turns } = this.#options;
+    const wasBusy = agent.isBusy || this.#cutOff !== '';
+    this.#conclude(agent.giveUp() ?? NOTHING, { isLast: false });
+    return wasBusy || turns.isOwed;
+  }
+
+  #conclude(split: SpokenSplit, { isLast }: { isLast: boolean }): void {
+    const { caller, turns } = this.#options;
     const end = { interrupted: split.unheard !== '' };
     if (split.heard !== '') turns.complete(split, end);
     const isOpen = turns.userText !== undefined;
     const { said, startedAt } = caller.take(turns.userIndex);
-    if (isOpen && said !== '') turns.open(said, startedAt);
-    turns.complete(split, end);
+    if (said !== '' && (isOpen || !isLast)) turns.open(said, startedAt);
+    if (isOpen) turns.complete(split, end);
+    else turns.complete(NOTHING, { interrupted: false });
   }
 
   /** The caller takes the floor: in this tick the carrier is cleared and language and voice are stopped. */

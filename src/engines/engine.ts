@@ -10,11 +10,13 @@ import type {
   CallFailure,
   CallProviders,
   EndReason,
+  ProviderStage,
   Transfer,
   VoiceMode,
 } from '../contract/call-record.js';
 import type { ModelPrice } from '../contract/price.js';
 import type { ChatMessage } from '../providers/language-model.js';
+import type { ToolRun } from './tools/tool-run.js';
 
 /** What is paid for, each token and second counted once. */
 export interface UsageQuantities {
@@ -83,6 +85,8 @@ export interface SpokenText {
 export interface EngineFailure extends CallFailure {
   /** True when the caller was told nothing of it, because the agent's voice is what failed or could not be heard. */
   untold?: boolean;
+  /** The part that failed. @default 'engine' */
+  stage?: ProviderStage;
 }
 
 /** How an engine goes on after a hold: with what the hold cut off, or waiting for the caller to speak. */
@@ -102,6 +106,13 @@ export interface EngineControls {
   sendDigits(digits: string): Promise<void>;
 }
 
+/** Tools that an engine has begun, and that outlive it. */
+export interface RunningTools {
+  readonly runs: readonly ToolRun[];
+  /** The call is over: whatever still runs is told so. Idempotent. */
+  close(): void;
+}
+
 /** What an engine leaves to the one that takes its place in the middle of a call. */
 export interface Takeover {
   /** The conversation as it was heard, without the instructions. */
@@ -113,6 +124,12 @@ export interface Takeover {
    * only the beginning of what they were told. `nothing`: it is the caller's turn.
    */
   readonly owes: 'greeting' | 'answer' | 'nothing';
+  /** Their calls are in the history, which has no results of them. @default none runs */
+  readonly tools?: RunningTools | undefined;
+  /** How long ago the caller began to say what is not in the history, in milliseconds: it has to be heard again. @default nothing is missing */
+  readonly unheardMs?: number | undefined;
+  /** How long the caller has waited already, or the engine has been of no use to them, in milliseconds. @default 0 */
+  readonly waitedMs?: number | undefined;
 }
 
 /** What an engine is given of its call. */
@@ -131,6 +148,11 @@ export interface EngineContext {
   readonly controls: EngineControls;
   /** Set where another engine has begun the call: there is no greeting then but an owed one. */
   readonly takeover?: Takeover | undefined;
+  /**
+   * Another engine takes this one's place where it fails. It then says nothing of its trouble to the caller, and gives a silent
+   * provider up sooner. @default false
+   */
+  readonly hasFallback?: boolean | undefined;
   /** States a fact. Never throws. */
   fact(fact: EngineFact): void;
   /** Asks the owner to end the call, after what was said has been heard. */
@@ -149,7 +171,7 @@ export interface Engine {
   /** A key the caller pressed. Keys are not speech. */
   pushDtmf(digit: string): void;
   /** Only there when the speech-to-text of this engine is the simulated one. */
-  pushSpokenText?(segment: SpokenText): void;
+  pushSpokenText?: ((segment: SpokenText) => void) | undefined;
   /** A mark was heard by the caller. */
   markPlayed(name: string): void;
   /**

@@ -9,7 +9,16 @@ import { CallerTurn } from './caller-turn.js';
 import { Conversation } from './conversation.js';
 import { Dialogue } from './dialogue.js';
 import type { EndOfTurn } from './endpointing.js';
-import type { Engine, EngineContext, EngineFact, EngineFailure, Resumption, SpokenText } from './engine.js';
+import type {
+  Engine,
+  EngineContext,
+  EngineFact,
+  EngineFailure,
+  Resumption,
+  SpokenText,
+  Takeover,
+} from './engine.js';
+import { owesAtStart, toSteps, toTakeover } from './handover.js';
 import { IdlePrompts } from './idle-prompts.js';
 import { LanguageStage } from './language-stage.js';
 import { lexiconFor } from './lexicon.js';
@@ -28,6 +37,7 @@ export class PipelineCall implements Engine {
   readonly #options: PipelineCallOptions;
   readonly #stages: PipelineStages;
   readonly #language: LanguageStage;
+  readonly #conversation: Conversation;
   readonly #turns: TurnBook;
   readonly #caller: CallerTurn;
   readonly #agent: AgentVoice;
@@ -38,12 +48,12 @@ export class PipelineCall implements Engine {
   #apology: Timer | undefined;
   #failure: EngineFailure | undefined;
   #held = false;
-  #state: 'new' | 'live' | 'ending' | 'closed' = 'new';
+  #state: 'new' | 'live' | 'ending' | 'left' | 'closed' = 'new';
 
   constructor(context: EngineContext, options: PipelineCallOptions) {
     this.#context = context;
     this.#options = options;
-    const { callId, clock } = context;
+    const { callId, clock, takeover } = context;
     const { model, tools, turnTaking: settings, idle, language } = options;
     this.#usage = new UsageMeter(context, () => this.#turns.userIndex);
     const roster = new ProviderRoster({
@@ -60,10 +70,12 @@ export class PipelineCall implements Engine {
       spoke: { ...roster.listener('tts'), usage: (usage) => this.#usage.spoke(usage) },
       failed: (stage, error) => this.#fail(stage, error),
     });
+    this.#conversation = new Conversation(options.systemPrompt, toSteps(takeover, clock));
     this.#turns = new TurnBook({
-      conversation: new Conversation(options.systemPrompt),
+      conversation: this.#conversation,
       fact: (fact) => this.#fact(fact),
       wallNow: () => clock.wallNow(),
+      takeover,
     });
     this.#language = new LanguageStage({ callId, clock, model, tools, turns: this.#turns });
     const tell = (entry: TranscriptEntry) => this.#fact({ type: 'transcript.segment', entry });
@@ -131,7 +143,8 @@ export class PipelineCall implements Engine {
   start(): void {
     if (this.#state !== 'new') return;
     this.#state = 'live';
-    const { firstMessage, turnTaking } = this.#options;
+    const { firstMessage = '', turnTaking } = this.#options;
+    const { takeover } = this.#context;
     this.#agent.start();
     if (!this.#stages.open()) return;
     const { ears } = this.#stages;
@@ -140,7 +153,7 @@ export class PipelineCall implements Engine {
     this.#attempt('engine', () => this.#caller.start());
     if (this.#failure !== undefined) return;
     this.#attempt('llm', () => this.#language.warmUp());
-    if (firstMessage === undefined || firstMessage === '') this.#idle?.wait();
+    if (owesAtStart(takeover, firstMessage) !== 'greeting') this.#dialogue.goOn('continue');
     else this.#dialogue.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
   }
 
@@ -185,14 +198,33 @@ export class PipelineCall implements Engine {
     if (this.#state === 'live') this.#attempt('engine', () => this.#dialogue.goOn(how));
   }
 
+  handOver(): Takeover {
+    const { clock } = this.#context;
+    const { firstMessage = '', tools } = this.#options;
+    const waitingSince = this.#agent.awaitedSince;
+    const unheardSince = this.#caller.forgetOpen();
+    const isCutOff = this.#dialogue.giveUp();
+    const takeover = toTakeover({
+      clock,
+      conversation: this.#conversation,
+      turnIndex: this.#turns.nextIndex,
+      hasGreeting: firstMessage !== '',
+      isCutOff,
+      unheardSince: [unheardSince],
+      waitingSince,
+      tools,
+    });
+    this.#state = 'left';
+    this.#free();
+    return takeover;
+  }
+
   close(): void {
     if (this.#state === 'closed') return;
-    this.#dialogue.close();
+    const isLeft = this.#state === 'left';
+    if (!isLeft) this.#dialogue.close();
     this.#state = 'closed';
-    this.#apology?.cancel();
-    this.#idle?.close();
-    this.#caller.close();
-    this.#stages.close();
+    if (!isLeft) this.#free();
   }
 
   get #isListening(): boolean {
@@ -255,7 +287,7 @@ export class PipelineCall implements Engine {
     else if (!this.#dialogue.handOver()) this.#end('idle');
   }
 
-  /** A provider has failed. The caller hears that something went wrong, if there is a voice to say it. */
+  /** A provider has failed. The caller hears that something went wrong, if there is a voice to say it, and nobody who goes on. */
   #fail(stage: Stage, error: unknown): void {
     if (this.#state !== 'live') return;
     const failure = this.#stages.report(stage, error);
@@ -263,6 +295,11 @@ export class PipelineCall implements Engine {
     this.#failure ??= failure;
     this.#caller.interruptListening();
     this.#idle?.pause();
+    if (this.#context.hasFallback === true) {
+      this.#failure.untold = true;
+      this.#end('provider-failed');
+      return;
+    }
     if (stage === 'tts' || this.#stages.voice === undefined || this.#held) {
       this.#failure.untold = true;
       this.#dialogue.stop();
@@ -281,6 +318,13 @@ export class PipelineCall implements Engine {
     this.#caller.interruptListening();
     this.#idle?.pause();
     this.#context.endCall(reason, this.#failure);
+  }
+
+  #free(): void {
+    this.#apology?.cancel();
+    this.#idle?.close();
+    this.#caller.close();
+    this.#stages.close();
   }
 
   #fact(fact: EngineFact): void {

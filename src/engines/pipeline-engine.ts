@@ -41,6 +41,9 @@ export interface PipelineOptions {
 /** Longest wait for a language model's first token and between two, in milliseconds. Silence beyond it ends calls anyway. */
 const MODEL_TIMEOUTS = { firstMs: 6000, nextMs: 5000 };
 
+/** The same where another voice mode can answer in its place. Callers ask whether anybody is there after some five seconds. */
+const REPLACEABLE_TIMEOUTS = { firstMs: 3000, nextMs: 3000 };
+
 /** onMessage keeps its own deadline; this one lies behind it. */
 const RESPONDER_TIMEOUTS = { firstMs: RESPONDER_TIMEOUT_MS + 1000, nextMs: RESPONDER_TIMEOUT_MS + 1000 };
 
@@ -76,6 +79,9 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
       }),
     create(context, preparation) {
       const { callId, caller, callee, controls, clock, logger } = context;
+      // A chain of models keeps its own time.
+      const isHasty = context.hasFallback === true && llm?.forCall === undefined;
+      const modelTimeouts = isHasty ? REPLACEABLE_TIMEOUTS : MODEL_TIMEOUTS;
       const { tools = [], transferTargets = {} } = options;
       const prepared = preparation instanceof PipelinePreparation ? preparation : undefined;
       const parts = prepared?.parts ?? openParts(options, context);
@@ -84,7 +90,7 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
         stt: prepared?.stt ?? stt,
         tts: prepared?.tts ?? tts,
         model: parts.model,
-        timeouts: parts.isResponder ? RESPONDER_TIMEOUTS : MODEL_TIMEOUTS,
+        timeouts: parts.isResponder ? RESPONDER_TIMEOUTS : modelTimeouts,
         systemPrompt: options.systemPrompt,
         firstMessage: options.firstMessage,
         language: options.language,

@@ -21,6 +21,6 @@ export const APOLOGY_LIMIT_MS = 8000;
 
 /** Foreign errors carry content, so their sentence is ours. */
 export function toFailure(stage: Stage, error: unknown): EngineFailure {
-  if (OffhookError.isInstance(error)) return { code: error.code, message: error.message };
-  return { code: stage === 'engine' ? 'INTERNAL' : 'PROVIDER_FAILED', message: FAILED[stage] };
+  if (OffhookError.isInstance(error)) return { code: error.code, message: error.message, stage };
+  return { code: stage === 'engine' ? 'INTERNAL' : 'PROVIDER_FAILED', message: FAILED[stage], stage };
 }

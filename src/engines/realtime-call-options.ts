@@ -16,8 +16,8 @@ export interface RealtimeCallOptions {
 
 /** Whether the caller can interrupt what is said first. */
 export function isOpeningInterruptible(
-  options: Pick<RealtimeCallOptions, 'interruptible' | 'turnTaking' | 'firstMessage'>,
+  { interruptible, turnTaking }: Pick<RealtimeCallOptions, 'interruptible' | 'turnTaking'>,
+  { isGreeting }: { readonly isGreeting: boolean },
 ): boolean {
-  const { interruptible, turnTaking, firstMessage } = options;
-  return interruptible && (turnTaking.interruptibleGreeting || firstMessage === '');
+  return interruptible && (turnTaking.interruptibleGreeting || !isGreeting);
 }

@@ -1,27 +1,26 @@
-// One call with a realtime model: what the model tells becomes speech, turns and orders, and what happens on the line is told to it.
-// Whose turn it is to speak the model decides; what the caller hears, and that nothing stale is heard, is decided here.
+// One call with a realtime model: its parts, and its life from the start to the end, trouble included. Whose turn it is to speak the
+// model decides; what the caller hears of it, and that nothing stale is heard, is decided in `realtime-dialogue`.
 import type { AudioFormat } from '../audio/format.js';
 import { describeError } from '../base/log.js';
 import type { RealtimeEvents } from '../providers/realtime-model.js';
 import { Conversation } from './conversation.js';
-import type { Engine, EngineContext, EngineFact, EngineFailure, Resumption } from './engine.js';
+import type { Engine, EngineContext, EngineFact, EngineFailure, Resumption, Takeover } from './engine.js';
+import { owesAtStart, toSteps, toTakeover } from './handover.js';
 import { IdlePrompts } from './idle-prompts.js';
 import { keysAsText, PressedKeys } from './pressed-keys.js';
 import { toReconnected } from './provider-roster.js';
 import { isOpeningInterruptible, type RealtimeCallOptions } from './realtime-call-options.js';
+import { RealtimeDialogue } from './realtime-dialogue.js';
 import { guardEvents } from './realtime-events.js';
 import { REALTIME_FAILED, silentModel, toRealtimeFailure } from './realtime-failure.js';
 import { RealtimeLine } from './realtime-line.js';
-import type { RealtimeSpeech } from './realtime-speech.js';
 import { RealtimeTools } from './realtime-tools.js';
 import { RealtimeTurns } from './realtime-turns.js';
 import { countRealtime } from './realtime-usage.js';
-import { type Manner, RealtimeVoice } from './realtime-voice.js';
+import { RealtimeVoice } from './realtime-voice.js';
 import { RealtimeWatch } from './realtime-watch.js';
 import type { AnswerSplit } from './turn-book.js';
 import { UsageMeter } from './usage-meter.js';
-
-type EventOf<Name extends keyof RealtimeEvents> = Parameters<Required<RealtimeEvents>[Name]>[0];
 
 const NOTHING: AnswerSplit = { heard: '', unheard: '' };
 
@@ -30,6 +29,7 @@ export class RealtimeCall implements Engine {
   readonly #context: EngineContext;
   readonly #options: RealtimeCallOptions;
   readonly #line: RealtimeLine;
+  readonly #conversation: Conversation;
   readonly #turns: RealtimeTurns;
   readonly #tools: RealtimeTools;
   readonly #usage: UsageMeter;
@@ -37,34 +37,30 @@ export class RealtimeCall implements Engine {
   readonly #watch: RealtimeWatch;
   readonly #idle: IdlePrompts | undefined;
   readonly #keys: PressedKeys;
-  #isCallerSpeaking = false;
-  #endCall = false;
-  /** The caller has said something that is answered when the agent has finished. */
-  #owesCaller = false;
-  /** What a hold has cut off, or kept from beginning. */
-  #owed: Manner | undefined;
-  /** Tools have given their results while nobody listened. */
-  #owesResults = false;
+  readonly #dialogue: RealtimeDialogue;
   #failure: EngineFailure | undefined;
-  #held = false;
-  #state: 'new' | 'live' | 'ending' | 'closed' = 'new';
+  /** How the call stood as its engine was stopped in the middle of it. */
+  #standing: { readonly isCutOff: boolean; readonly waitingSince: number | undefined } | undefined;
+  #state: 'new' | 'live' | 'ending' | 'left' | 'closed' = 'new';
 
   constructor(context: EngineContext, options: RealtimeCallOptions) {
     this.#context = context;
     this.#options = options;
-    const { clock } = context;
+    const { clock, takeover, hasFallback = false } = context;
     const { model, systemPrompt, language, idle, tools, turnTaking } = options;
     this.#usage = new UsageMeter(context, () => this.#turns.paidIndex);
+    this.#conversation = new Conversation(undefined, toSteps(takeover, clock));
     this.#turns = new RealtimeTurns({
       clock,
-      conversation: new Conversation(undefined),
+      conversation: this.#conversation,
       transcribesCaller: model.transcribesCaller,
+      firstIndex: takeover?.turnIndex,
       fact: (fact) => this.#fact(fact),
     });
     this.#voice = new RealtimeVoice({
       context,
       turns: this.#turns,
-      caughtUp: () => this.#attempt(() => this.#settle()),
+      caughtUp: () => this.#attempt(() => this.#dialogue.settle()),
     });
     this.#line = new RealtimeLine({
       context,
@@ -73,7 +69,7 @@ export class RealtimeCall implements Engine {
         language,
         instructions: systemPrompt,
         tools: tools.definitions,
-        interruptible: isOpeningInterruptible(options),
+        interruptible: isOpeningInterruptible(options, { isGreeting: this.#owes === 'greeting' }),
         history: () => this.#turns.history(this.#voice.speech?.whole()),
       },
       events: this.#events(),
@@ -82,28 +78,44 @@ export class RealtimeCall implements Engine {
     this.#tools = new RealtimeTools({
       box: tools,
       ask: (task) => this.#line.ask(task),
-      given: (speech) => this.#attempt(() => this.#resultsGiven(speech)),
-      idle: () => this.#attempt(() => this.#settle()),
+      given: (speech) => {
+        if (this.#state === 'live') this.#attempt(() => this.#dialogue.resultsGiven(speech));
+      },
+      idle: () => this.#attempt(() => this.#dialogue.settle()),
     });
     this.#watch = new RealtimeWatch({
       clock,
-      late: () => this.#attempt(() => this.#respond()),
+      late: () => this.#attempt(() => this.#dialogue.respond()),
       silent: () => this.#fail(silentModel()),
+      isReplaceable: hasFallback,
     });
     this.#keys = new PressedKeys({
       clock,
       pauseMs: turnTaking.keyPauseMs,
-      onComplete: (keys) => this.#attempt(() => this.#keysComplete(keys)),
+      onComplete: (keys) => {
+        if (this.#isListening) this.#attempt(() => this.#dialogue.keysComplete(keys));
+      },
     });
     this.#idle =
       idle &&
       new IdlePrompts({
         ...idle,
         clock,
-        isSounding: () => this.#isCallerSpeaking || this.#watch.isOwed,
-        ask: (text) => this.#attempt(() => this.#say({ text })),
-        leave: (text) => this.#attempt(() => this.#say({ text, isLast: true })),
+        isSounding: () => this.#dialogue.isCallerSpeaking || this.#watch.isOwed,
+        ask: (text) => this.#attempt(() => this.#dialogue.say({ text })),
+        leave: (text) => this.#attempt(() => this.#dialogue.say({ text, isLast: true })),
       });
+    this.#dialogue = new RealtimeDialogue({
+      context,
+      settings: options,
+      line: this.#line,
+      turns: this.#turns,
+      voice: this.#voice,
+      tools: this.#tools,
+      watch: this.#watch,
+      idle: this.#idle,
+      ends: (reason) => this.#end(reason),
+    });
   }
 
   start(): void {
@@ -111,9 +123,11 @@ export class RealtimeCall implements Engine {
     this.#state = 'live';
     this.#watch.opening();
     if (!this.#line.open()) return;
-    const { firstMessage } = this.#options;
-    if (firstMessage === '') this.#idle?.wait();
-    else this.#attempt(() => this.#say({ text: firstMessage, isGreeting: true }));
+    const { runs = [] } = this.#context.takeover?.tools ?? {};
+    if (runs.length > 0) this.#tools.adopt(runs);
+    else if (this.#owes === 'nothing') this.#idle?.wait();
+    else if (this.#owes === 'answer') this.#attempt(() => this.#dialogue.respond());
+    else this.#attempt(() => this.#dialogue.say({ text: this.#options.firstMessage, isGreeting: true }));
   }
 
   pushAudio(frame: Int16Array): void {
@@ -128,8 +142,7 @@ export class RealtimeCall implements Engine {
   pushDtmf(digit: string): void {
     if (!this.#isListening) return;
     this.#attempt(() => {
-      this.#idle?.callerActive();
-      this.#yieldToKeys();
+      this.#dialogue.keyPressed();
       this.#keys.press(digit);
     });
   }
@@ -139,63 +152,79 @@ export class RealtimeCall implements Engine {
   }
 
   hold(): void {
-    if (this.#state !== 'live' || this.#held) return;
+    if (this.#state !== 'live' || this.#dialogue.isHeld) return;
     this.#attempt(() => {
-      if (this.#watch.isOwed || this.#voice.isBusy) this.#owed = this.#voice.manner;
-      this.#held = true;
-      this.#silence();
+      this.#dialogue.hold();
       this.#keys.take();
-      this.#isCallerSpeaking = false;
-      this.#idle?.pause();
     });
   }
 
   resume(how: Resumption): void {
-    if (!this.#held) return;
-    this.#held = false;
-    if (this.#state === 'live') this.#attempt(() => this.#goOn(how));
+    if (this.#dialogue.isHeld)
+      this.#attempt(() => this.#dialogue.resume(how, { isLive: this.#state === 'live' }));
+  }
+
+  handOver(): Takeover {
+    const { clock } = this.#context;
+    const { firstMessage } = this.#options;
+    this.#cutOff();
+    const { isCutOff = false, waitingSince } = this.#standing ?? {};
+    const { lostSince } = this.#watch;
+    const saidSince = this.#turns.giveUp();
+    this.#free('left');
+    return toTakeover({
+      clock,
+      conversation: this.#conversation,
+      turnIndex: this.#turns.nextIndex,
+      hasGreeting: firstMessage !== '',
+      isCutOff,
+      unheardSince: [saidSince, lostSince],
+      waitingSince,
+      tools: this.#tools,
+    });
   }
 
   close(): void {
     if (this.#state === 'closed') return;
-    this.#tools.close();
-    const split = this.#voice.speech?.stop(this.#context.playout.playedMs) ?? NOTHING;
-    this.#voice.end();
-    this.#turns.complete(split, { interrupted: split.unheard !== '' });
-    this.#turns.close();
-    this.#state = 'closed';
-    this.#watch.close();
-    this.#keys.take();
-    this.#idle?.pause();
-    this.#line.close();
+    if (this.#state !== 'left') {
+      this.#tools.close();
+      const split = this.#voice.speech?.stop(this.#context.playout.playedMs) ?? NOTHING;
+      this.#voice.end();
+      this.#turns.complete(split, { interrupted: split.unheard !== '' });
+      this.#turns.close();
+    }
+    this.#free('closed');
+  }
+
+  /** What the caller is to hear before anything else. */
+  get #owes(): Takeover['owes'] {
+    return owesAtStart(this.#context.takeover, this.#options.firstMessage);
   }
 
   get #isListening(): boolean {
-    return this.#state === 'live' && !this.#held;
-  }
-
-  get #isInterruptible(): boolean {
-    const { interruptible, turnTaking } = this.#options;
-    return interruptible && (turnTaking.interruptibleGreeting || this.#voice.manner.isGreeting !== true);
+    return this.#state === 'live' && !this.#dialogue.isHeld;
   }
 
   #events(): RealtimeEvents {
     const events: Required<RealtimeEvents> = {
       ready: () => this.#watch.ready(),
-      speechStarted: () => this.#callerSpeaks(),
-      interrupted: () => this.#interrupt(),
-      speechEnded: (speech) => this.#callerFinished(speech),
+      speechStarted: () => this.#dialogue.callerSpeaks(),
+      interrupted: () => this.#dialogue.interrupt(),
+      speechEnded: (speech) => this.#dialogue.callerFinished(speech),
       userText: ({ itemId, text, final }) => this.#turns.userText(itemId, text, { isFinal: final }),
-      responseStarted: () => this.#responseStarted(),
-      audio: ({ itemId, audio }) => this.#spoken(itemId, audio),
-      text: ({ itemId, delta }) => {
-        this.#watch.alive();
-        this.#voice.speech?.text(itemId, delta);
-      },
+      responseStarted: () => this.#dialogue.responseStarted(),
+      audio: ({ itemId, audio }) => this.#dialogue.audio(itemId, audio),
+      text: ({ itemId, delta }) => this.#dialogue.text(itemId, delta),
       heardText: ({ itemId, text }) => this.#voice.speech?.replaceText(itemId, text),
-      responseEnded: (end) => this.#responseEnded(end),
+      responseEnded: (end) => this.#dialogue.responseEnded(end),
       usage: (usage) => countRealtime(this.#usage, usage),
-      reconnected: (gap) => this.#reconnected(gap),
+      lost: () => this.#watch.lost(),
+      reconnected: ({ isPlanned, ...gap }) => {
+        const { callId, logger } = this.#context;
+        logger.info({ callId, gapMs: gap.gapMs }, 'the connection to the realtime model is back');
+        if (isPlanned !== true) this.#fact(toReconnected('engine', this.#options.model.name, gap));
+        this.#dialogue.reconnected();
+      },
       failed: (error) => this.#fail(error),
     };
     return guardEvents(events, {
@@ -205,162 +234,6 @@ export class RealtimeCall implements Engine {
     });
   }
 
-  #callerSpeaks(): void {
-    this.#isCallerSpeaking = true;
-    this.#turns.speechStarted();
-    this.#idle?.callerActive();
-  }
-
-  #callerFinished({ itemId, agoMs }: EventOf<'speechEnded'>): void {
-    this.#isCallerSpeaking = false;
-    this.#idle?.callerActive();
-    this.#turns.speechEnded(itemId, { agoMs });
-    if (this.#isInterruptible) this.#watch.owes({ isAsked: false });
-    else if (this.#voice.speech === undefined) this.#respond();
-    else this.#owesCaller = true;
-  }
-
-  /** The caller takes the floor: in this tick the carrier is cleared, and the model told what was heard. */
-  #interrupt(): void {
-    const speech = this.#voice.speech;
-    this.#watch.rest();
-    if (speech === undefined) return;
-    const split = speech.stop(this.#context.playout.clear());
-    for (const item of split.cut) this.#line.ask((session) => session.truncate(item));
-    this.#tools.release({ caughtUp: false });
-    this.#endCall = false;
-    this.#tools.settleEnd(speech, { callEnds: false });
-    if (split.heard === '' && this.#turns.answersCaller) this.#turns.dropAnswer(split);
-    else this.#turns.complete(split, { interrupted: !this.#held || split.unheard !== '' });
-    this.#idle?.wait();
-    this.#over();
-  }
-
-  /** The agent stops by our own will: the model has to be told that, too. */
-  #silence(): void {
-    this.#line.ask((session) => session.cancel());
-    this.#interrupt();
-  }
-
-  #responseStarted(): void {
-    if (this.#held) {
-      this.#owed ??= {};
-      this.#line.ask((session) => session.cancel());
-      return;
-    }
-    this.#watch.began();
-    this.#idle?.pause();
-    if (this.#voice.speech !== undefined) this.#turns.answer();
-    (this.#voice.speech ?? this.#voice.begin()).responseStarted();
-  }
-
-  #spoken(itemId: string, audio: Uint8Array): void {
-    this.#watch.alive();
-    if (this.#voice.speech?.isResponding) this.#voice.speech.push(itemId, this.#line.voiceOf(itemId, audio));
-  }
-
-  #responseEnded({ toolCalls: calls, reason }: EventOf<'responseEnded'>): void {
-    const speech = this.#voice.speech;
-    this.#watch.ended();
-    if (speech?.isResponding !== true) {
-      this.#tools.refuse(calls);
-      return;
-    }
-    if (calls.length > 0 && reason !== 'interrupted') {
-      if (this.#tools.start(calls, speech)) this.#endCall = true;
-    } else this.#tools.refuse(calls);
-    speech.responseEnded();
-  }
-
-  /** A turn that the agent opens itself. */
-  #say(manner: Manner & { readonly text: string }): void {
-    this.#idle?.pause();
-    this.#voice.begin(manner);
-    this.#line.ask((session) => session.say(manner.text));
-    this.#watch.owes({ isAsked: true });
-  }
-
-  #respond(): void {
-    this.#line.ask((session) => session.respond());
-    this.#watch.owes({ isAsked: true });
-  }
-
-  /** Is the answer over? Tools that were waiting for the caller to have heard everything go on. */
-  #settle(): void {
-    const speech = this.#voice.speech;
-    if (speech === undefined || !speech.caughtUp || this.#watch.isOwed) return;
-    this.#tools.release({ caughtUp: true });
-    if (!speech.awaitsTools) this.#finished(speech);
-  }
-
-  #finished(speech: RealtimeSpeech): void {
-    if (this.#endCall) this.#tools.settleEnd(speech, { callEnds: true });
-    this.#turns.complete(speech.stop(this.#context.playout.playedMs), { interrupted: false });
-    const { isLast } = this.#over();
-    if (this.#endCall) this.#end('agent-hangup');
-    else if (this.#owesCaller) {
-      this.#owesCaller = false;
-      this.#respond();
-    } else if (isLast === true && !this.#isCallerSpeaking) this.#end('idle');
-    else this.#idle?.wait();
-  }
-
-  /** The answer is over, and with it what was special about it. */
-  #over(): Manner {
-    const manner = this.#voice.end();
-    if (manner.isGreeting === true && this.#options.interruptible)
-      this.#line.ask((session) => session.update({ interruptible: true }));
-    return manner;
-  }
-
-  /** The model has the results of tools. Who speaks now is answered with them anyway. */
-  #resultsGiven(speech: RealtimeSpeech): void {
-    if (this.#state !== 'live') return;
-    if (this.#held) this.#owesResults = true;
-    else if (speech === this.#voice.speech || !this.#isCallerSpeaking) this.#respond();
-  }
-
-  #yieldToKeys(): void {
-    const isBusy = this.#voice.speech !== undefined || this.#watch.isOwed;
-    if (isBusy && this.#isInterruptible && this.#options.turnTaking.keysInterrupt) this.#silence();
-  }
-
-  #keysComplete(keys: string): void {
-    if (!this.#isListening) return;
-    const text = keysAsText(keys);
-    this.#yieldToKeys();
-    this.#turns.pressed(text);
-    this.#line.ask((session) => session.addText({ role: 'user', text }));
-    if (this.#voice.speech === undefined) this.#respond();
-    else this.#owesCaller = true;
-  }
-
-  /** After a hold: what it cut off is said after all where that is wanted. */
-  #goOn(how: Resumption): void {
-    const owed = how === 'continue' ? this.#owed : undefined;
-    const owesAnswer = this.#owesResults || (owed !== undefined && owed.text === undefined);
-    this.#owed = undefined;
-    this.#owesResults = false;
-    this.#idle?.wait();
-    if (how === 'listen') this.#turns.complete(NOTHING, { interrupted: true });
-    if (owesAnswer) this.#respond();
-    else if (owed?.text !== undefined) this.#say({ text: owed.text, isLast: owed.isLast === true });
-  }
-
-  /** Another connection knows the conversation as text; what was under way is asked for again. */
-  #reconnected({ isPlanned, ...gap }: EventOf<'reconnected'>): void {
-    const { callId, logger } = this.#context;
-    logger.info({ callId, gapMs: gap.gapMs }, 'the connection to the realtime model is back');
-    if (isPlanned !== true) this.#fact(toReconnected('engine', this.#options.model.name, gap));
-    const wasResponding = this.#voice.speech?.isResponding === true;
-    this.#isCallerSpeaking = false;
-    if (this.#held || !(wasResponding || this.#watch.isOwed)) return;
-    const { unsaid } = this.#voice;
-    this.#line.ask((session) => (unsaid === undefined ? session.respond() : session.say(unsaid)));
-    this.#watch.owes({ isAsked: true });
-    this.#voice.speech?.responseEnded();
-  }
-
   /** The agent's voice is what has failed: the owner of the call tells the caller. */
   #fail(error: unknown): void {
     if (this.#state !== 'live') return;
@@ -368,8 +241,17 @@ export class RealtimeCall implements Engine {
     logger.warn({ callId, ...describeError(error) }, REALTIME_FAILED);
     this.#failure = toRealtimeFailure(error);
     meters.providerFailed('engine', this.#failure.code);
-    this.#interrupt();
+    this.#cutOff();
     this.#end('provider-failed');
+  }
+
+  /** Stops what is under way, for whoever may go on with it. */
+  #cutOff(): void {
+    if (this.#state !== 'live') return;
+    this.#standing = { isCutOff: this.#dialogue.isBusy, waitingSince: this.#watch.waitingSince };
+    const keys = this.#keys.take();
+    if (keys !== '') this.#turns.pressed(keysAsText(keys));
+    this.#dialogue.interrupt();
   }
 
   #end(reason: 'agent-hangup' | 'provider-failed' | 'idle'): void {
@@ -380,6 +262,14 @@ export class RealtimeCall implements Engine {
     this.#idle?.pause();
     this.#line.ask((session) => session.cancel());
     this.#context.endCall(reason, this.#failure);
+  }
+
+  #free(state: 'left' | 'closed'): void {
+    this.#state = state;
+    this.#watch.close();
+    this.#keys.take();
+    this.#idle?.pause();
+    this.#line.close();
   }
 
   #fact(fact: EngineFact): void {

@@ -46,7 +46,10 @@ export function createRealtimeRecipe(options: RealtimeOptions): EngineRecipe {
           language,
           instructions: systemPrompt,
           tools: toolDefinitions({ tools, transferTargets }),
-          interruptible: isOpeningInterruptible({ interruptible, turnTaking, firstMessage }),
+          interruptible: isOpeningInterruptible(
+            { interruptible, turnTaking },
+            { isGreeting: firstMessage !== '' },
+          ),
         },
         greeting: firstMessage,
       }),

@@ -34,6 +34,7 @@ export function guardEvents(events: Required<RealtimeEvents>, gate: RealtimeGate
     heardText: live(events.heardText),
     responseEnded: live(events.responseEnded),
     usage: events.usage,
+    lost: live(events.lost),
     reconnected: live(events.reconnected),
     failed: events.failed,
   };

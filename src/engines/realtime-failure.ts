@@ -6,9 +6,10 @@ export const REALTIME_FAILED = 'The realtime model failed.';
 
 /** The agent's voice is what has failed: the caller was told nothing. Foreign errors carry content, so their sentence is ours. */
 export function toRealtimeFailure(error: unknown): EngineFailure {
-  return OffhookError.isInstance(error)
-    ? { code: error.code, message: error.message, untold: true }
-    : { code: 'PROVIDER_FAILED', message: REALTIME_FAILED, untold: true };
+  const { code, message } = OffhookError.isInstance(error)
+    ? error
+    : { code: 'PROVIDER_FAILED', message: REALTIME_FAILED };
+  return { code, message, untold: true, stage: 'engine' };
 }
 
 export function silentModel(): ProviderError {

@@ -10,8 +10,8 @@ import type { ToolRun } from './tools/tool-run.js';
 export interface RealtimeToolsOptions {
   readonly box: ToolBox;
   readonly ask: (task: (session: RealtimeSession) => void) => void;
-  /** The model has been given the results of `speech`, and owes an answer. */
-  readonly given: (speech: RealtimeSpeech) => void;
+  /** The model has been given the results of `speech`, or of an engine before this one, and owes an answer. */
+  readonly given: (speech: RealtimeSpeech | undefined) => void;
   /** No tool runs any more beside the one that ends the call. */
   readonly idle: () => void;
 }
@@ -50,6 +50,14 @@ export class RealtimeTools {
       if (!ends.some(({ resultText }) => resultText === CALL_ENDS)) this.#options.given(speech);
     });
     return ends.length > 0;
+  }
+
+  /** Tools that an engine before this one has begun: the model is told what comes of them. */
+  adopt(runs: readonly ToolRun[]): void {
+    void settled(runs).then(() => {
+      this.#give(runs);
+      this.#options.given(undefined);
+    });
   }
 
   /** Calls of a response that was stopped are not made. Each needs a result all the same. */

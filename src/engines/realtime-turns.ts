@@ -13,6 +13,8 @@ export interface RealtimeTurnsOptions {
   /** True when a text comes for everything that the caller says. */
   readonly transcribesCaller: boolean;
   readonly fact: (fact: EngineFact) => void;
+  /** Index of the first turn, where another engine has begun the call. @default 0 */
+  readonly firstIndex?: number | undefined;
 }
 
 /** Something that the caller said or pressed. */
@@ -52,12 +54,18 @@ export class RealtimeTurns {
   /** Over, and its fact not stated. */
   #owed: OpenTurn | undefined;
   #timer: Timer | undefined;
-  #nextIndex = 0;
+  #nextIndex: number;
   #speechStartedAt: number | undefined;
   #speechEndedAt: number | undefined;
 
   constructor(options: RealtimeTurnsOptions) {
     this.#options = options;
+    this.#nextIndex = options.firstIndex ?? 0;
+  }
+
+  /** Index of the turn after the open one. */
+  get nextIndex(): number {
+    return this.#nextIndex;
   }
 
   /** Index of the turn that what is used now belongs to: the one that is open, or was last. Null before the first. */
@@ -188,17 +196,33 @@ export class RealtimeTurns {
     this.#settle();
   }
 
+  /**
+   * Another engine takes the call over: nothing is waited for, and what the caller said and nobody answered is a turn in any case.
+   * What has no text will be heard again. Returns since when, on the clock; undefined where everything has its text.
+   */
+  giveUp(): number | undefined {
+    const starts = this.#speechStartedAt === undefined ? [] : [this.#speechStartedAt];
+    for (const said of [...(this.#open?.said ?? []), ...this.#waiting]) {
+      if (said.isFinal || said.entry === undefined) continue;
+      starts.push(said.entry.at);
+      said.text = '';
+      said.isFinal = true;
+      if (this.#options.transcribesCaller) this.#tellSaid(said);
+    }
+    if (this.#waiting.some(({ text }) => text !== '')) this.answer();
+    this.complete({ heard: '', unheard: '' }, { interrupted: false });
+    this.#settle();
+    const { clock } = this.#options;
+    return starts.length === 0 ? undefined : clock.now() - (clock.wallNow() - Math.min(...starts));
+  }
+
   /** The conversation as it was heard; `answer` is the one that is on. Tools that still run have no result in it: that comes by itself. */
   history(answer: AnswerSplit | undefined): ChatMessage[] {
     const steps = [this.#owed, this.#open].flatMap((turn) => (turn === undefined ? [] : allSteps(turn)));
     const waiting = this.#waiting.map(({ text }): Step => ({ role: 'user', text }));
     const said = answer === undefined ? [] : toSteps(answer);
     const all = [...steps, ...said, ...waiting];
-    const { conversation } = this.#options;
-    const running = new Set(conversation.unsettled(all).map(({ call }) => call.id));
-    return conversation
-      .asking(all)
-      .filter((message) => message.role !== 'tool' || !running.has(message.toolCallId));
+    return this.#options.conversation.history(all);
   }
 
   #settle(): void {

@@ -1,5 +1,5 @@
-// What a realtime model owes: an answer that has not begun, or the rest of one that has. It must show a sign of life every few
-// seconds; a silent one leaves the caller with a dead line.
+// What a realtime model owes: a connection, an answer that has not begun, or the rest of one that has. It must show a sign of life
+// every few seconds; a silent one leaves the caller with a dead line.
 import type { Clock, Timer } from '../base/clock.js';
 
 export interface RealtimeWatchOptions {
@@ -7,17 +7,37 @@ export interface RealtimeWatchOptions {
   /** An answer has not begun. It may have missed that the caller has finished: ask for it. Told once, then `silent`. */
   readonly late: () => void;
   readonly silent: () => void;
+  /** Somebody else can answer in its place, and needs some of the time. */
+  readonly isReplaceable: boolean;
 }
 
-/** Source: callers ask whether anybody is there after some five seconds. */
-const LIMIT_MS = 5000;
+interface Limits {
+  /** Until the first connection. */
+  readonly openingMs: number;
+  /** Between two signs of life. */
+  readonly silentMs: number;
+  /** Until a connection that was lost is back. */
+  readonly lostMs: number;
+}
 
-/** A model that cannot be reached has to be given up before that: the carrier needs a moment to say so. */
-const OPENING_LIMIT_MS = 4500;
+/**
+ * Source: callers ask whether anybody is there after some five seconds. A model that cannot be reached has to be given up before that:
+ * the carrier needs a moment to say so.
+ */
+const LAST: Limits = { openingMs: 4500, silentMs: 5000, lostMs: 4000 };
+
+/** So early that the one who takes its place is heard within those five seconds. */
+const REPLACEABLE: Limits = { openingMs: 2000, silentMs: 3000, lostMs: 2500 };
 
 export class RealtimeWatch {
   readonly #options: RealtimeWatchOptions;
+  readonly #limits: Limits;
   #timer: Timer | undefined;
+  /** Runs while there is no connection in the place of one that was lost. */
+  #lost: Timer | undefined;
+  #lostSince: number | undefined;
+  /** Since when there is no sign of what is owed. */
+  #waitingSince: number | undefined;
   #isOwed = false;
   #isAsked = false;
   #isLate = false;
@@ -25,6 +45,17 @@ export class RealtimeWatch {
 
   constructor(options: RealtimeWatchOptions) {
     this.#options = options;
+    this.#limits = options.isReplaceable ? REPLACEABLE : LAST;
+  }
+
+  /** Since when the caller waits, on the clock; undefined when they do not. */
+  get waitingSince(): number | undefined {
+    return this.#waitingSince;
+  }
+
+  /** Since when there is no connection, on the clock; undefined where there is one, or never was. */
+  get lostSince(): number | undefined {
+    return this.#lostSince;
   }
 
   /** An answer is to come that has not begun. */
@@ -34,7 +65,9 @@ export class RealtimeWatch {
 
   /** A connection is being made. What is owed meanwhile counts from when there is one. */
   opening(): void {
-    this.#timer = this.#options.clock.after(OPENING_LIMIT_MS, () => this.#options.silent());
+    const { clock, silent } = this.#options;
+    this.#waitingSince = clock.now();
+    this.#timer = clock.after(this.#limits.openingMs, () => silent());
   }
 
   /** There is a connection. */
@@ -42,10 +75,28 @@ export class RealtimeWatch {
     this.#isReady = true;
     this.#stop();
     if (this.#isOwed) this.#start();
+    else this.#waitingSince = undefined;
+  }
+
+  /** The connection is gone, and another one is being made. */
+  lost(): void {
+    const { clock, silent } = this.#options;
+    this.#waitingSince ??= clock.now();
+    this.#lostSince ??= clock.now();
+    this.#lost?.cancel();
+    this.#lost = clock.after(this.#limits.lostMs, () => silent());
+  }
+
+  /** There is another connection. */
+  back(): void {
+    this.#lost?.cancel();
+    this.#lostSince = undefined;
+    if (this.#timer === undefined) this.#waitingSince = undefined;
   }
 
   /** An answer is to come: one that we have asked for, or that the model gives by itself. */
   owes({ isAsked }: { isAsked: boolean }): void {
+    if (!this.#isOwed) this.#waitingSince ??= this.#options.clock.now();
     this.#isOwed = true;
     this.#isAsked ||= isAsked;
     this.#start();
@@ -56,12 +107,15 @@ export class RealtimeWatch {
     this.#isOwed = false;
     this.#isAsked = false;
     this.#isLate = false;
+    this.#waitingSince = this.#options.clock.now();
     this.#start();
   }
 
   /** A sign of life. */
   alive(): void {
-    if (this.#isReady && this.#timer !== undefined) this.#start();
+    if (!this.#isReady || this.#timer === undefined) return;
+    this.#waitingSince = this.#options.clock.now();
+    this.#start();
   }
 
   /** What had begun is complete. */
@@ -74,12 +128,15 @@ export class RealtimeWatch {
     this.#isOwed = false;
     this.#isAsked = false;
     this.#isLate = false;
-    if (this.#isReady) this.#stop();
+    if (!this.#isReady) return;
+    this.#waitingSince = undefined;
+    this.#stop();
   }
 
   /** Idempotent. */
   close(): void {
     this.#stop();
+    this.#lost?.cancel();
   }
 
   /** Half of the time for an answer that may have to be asked for, the other half when it was. */
@@ -87,7 +144,8 @@ export class RealtimeWatch {
     if (!this.#isReady) return;
     this.#stop();
     const isHalf = this.#isLate || (this.#isOwed && !this.#isAsked);
-    this.#timer = this.#options.clock.after(isHalf ? LIMIT_MS / 2 : LIMIT_MS, () => this.#ring());
+    const { silentMs } = this.#limits;
+    this.#timer = this.#options.clock.after(isHalf ? silentMs / 2 : silentMs, () => this.#ring());
   }
 
   #stop(): void {

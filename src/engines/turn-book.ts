@@ -2,7 +2,7 @@
 import type { TranscriptEntry, Turn, TurnLatency } from '../contract/call-record.js';
 import type { ChatMessage } from '../providers/language-model.js';
 import type { Conversation, Step } from './conversation.js';
-import type { EngineFact } from './engine.js';
+import type { EngineFact, Takeover } from './engine.js';
 import type { SpokenSplit } from './speaker.js';
 import type { Round } from './tools/rounds.js';
 import { toEntryText } from './tools/tool-entry.js';
@@ -35,19 +35,23 @@ export interface TurnBookOptions {
   readonly conversation: Conversation;
   readonly fact: (fact: EngineFact) => void;
   readonly wallNow: () => number;
+  /** Set where another engine has begun the call. */
+  readonly takeover?: Takeover | undefined;
 }
 
 export class TurnBook {
   readonly #options: TurnBookOptions;
   #open: OpenTurn | undefined;
-  #nextIndex = 0;
-  #isOwed = false;
+  #nextIndex: number;
+  #isOwed: boolean;
   /** Tells the end of a turn of which only the text is told. */
   #completion: (() => void) | undefined;
   #toolCount = 0;
 
   constructor(options: TurnBookOptions) {
     this.#options = options;
+    this.#nextIndex = options.takeover?.turnIndex ?? 0;
+    this.#isOwed = options.takeover?.owes === 'answer';
   }
 
   /** Index of the turn that words of the caller belong to while the agent is silent. */
@@ -83,9 +87,17 @@ export class TurnBook {
     return { index: turn.index, userText: turn.userText, latency };
   }
 
-  /** True when the last answer was stopped behind its tools: nothing was heard of what follows from them. */
+  /**
+   * True when the last answer was stopped behind its tools, nothing heard of what follows from them, or when the engine before this one
+   * left an answer to be given; until something is heard.
+   */
   get isOwed(): boolean {
     return this.#isOwed;
+  }
+
+  /** An answer was given to its end, whatever it was. */
+  answered(): void {
+    this.#isOwed = false;
   }
 
   /** What the language model is asked with: everything so far, and the rounds of the answer that is on. */
@@ -122,10 +134,10 @@ export class TurnBook {
   }
 
   /** An answer was stopped before a word was heard: the turn stays open for what the caller adds. */
-  dropAnswer({ unheard, rounds = [], isOwed }: AnswerSplit): void {
+  dropAnswer({ unheard, rounds = [], isOwed = false }: AnswerSplit): void {
     const turn = this.#open;
     if (turn === undefined) return;
-    this.#isOwed = isOwed ?? this.#isOwed;
+    this.#isOwed ||= isOwed;
     turn.dropped = `${turn.dropped} ${unheard}`.trim();
     // What tools have done is done, whatever was heard.
     turn.steps.push(...toSteps(rounds));
@@ -139,8 +151,8 @@ export class TurnBook {
     this.#completion?.();
     if (turn === undefined) return;
     this.#open = undefined;
-    const { rounds = [], heardAfter = split.heard } = split;
-    this.#isOwed = split.isOwed ?? this.#isOwed;
+    const { rounds = [], heardAfter = split.heard, isOwed = false } = split;
+    this.#isOwed = isOwed || (this.#isOwed && split.heard === '');
     turn.steps.push(...toSteps(rounds), { role: 'assistant', text: heardAfter });
     this.#options.conversation.add(turn.steps);
     this.#completion = () => {

@@ -16,6 +16,7 @@ import { checkEngine } from './engine.js';
 import { checkFallback, type CheckedFallback, type FallbackOptions } from './fallback.js';
 import { checkIdle, type IdleOptions } from './idle.js';
 import { checkStage, STAGE_NAMES } from './providers.js';
+import { inOtherMode } from './substitutes.js';
 import { checkTurnTaking, type TurnTakingOptions } from './turn-taking.js';
 
 /** Options of `phone.agent(...)`. */
@@ -100,10 +101,14 @@ export interface CallTexts {
 /** An agent: an immutable recipe, usable for any number of calls. Made by `phone.agent(...)`. */
 export class Agent {
   readonly options: CheckedAgentOptions;
+  /** The same agent in its other voice modes, in the order of `fallback.engine`. */
+  readonly substitutes: readonly Agent[];
 
   /** @throws ConfigError */
   constructor(options: AgentOptions) {
     this.options = Object.freeze(checkAgentOptions(options));
+    const { engine: others } = this.options.fallback;
+    this.substitutes = Object.freeze(others.map((other) => new Agent(inOtherMode(options, other))));
     Object.freeze(this);
   }
 

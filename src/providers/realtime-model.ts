@@ -70,6 +70,8 @@ export interface RealtimeEvents {
     readonly toolCalls: readonly ModelToolCall[];
   }): void;
   usage(usage: RealtimeUsage): void;
+  /** The connection was lost, and another one is being made: `reconnected` follows, or `failed`. */
+  lost?(): void;
   /**
    * The connection was lost and is back after `gapMs`, its conversation made anew from `history`. What was under way is gone: no event
    * of an earlier response, item or tool call follows. `isPlanned`: nothing had gone wrong, the session was nearly over.

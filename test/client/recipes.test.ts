@@ -4,6 +4,7 @@ import { Agent, type AgentOptions } from '../../src/options/agent.js';
 import { ChatCompletions } from '../../src/providers/llm/index.js';
 import { OpenAIRealtime } from '../../src/providers/realtime/index.js';
 import { DeepgramSpeechToText } from '../../src/providers/stt/index.js';
+import { ElevenLabsTextToSpeech } from '../../src/providers/tts/index.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
 
 const KEY = 'sk-0123456789';
@@ -134,5 +135,39 @@ describe('an agent with an engine', () => {
     expect(() => create({ engine: new OpenAIRealtime() })).toThrow(/OPENAI_API_KEY/);
     const engine = new OpenAIRealtime({ apiKey: KEY });
     expect(() => create({ engine }, () => '')).toThrow(expect.objectContaining({ code: 'CONFIG_CONFLICT' }));
+  });
+});
+
+describe('an agent with other voice modes', () => {
+  afterEach(() => vi.unstubAllEnvs());
+  const engine = new OpenAIRealtime({ apiKey: KEY });
+  const stages = {
+    stt: new DeepgramSpeechToText({ apiKey: KEY }),
+    llm: new ChatCompletions({ apiKey: KEY }),
+    tts: new ElevenLabsTextToSpeech({ apiKey: KEY, voiceId: 'v' }),
+  };
+
+  it('is told as the first of them', () => {
+    const { recipe } = create({ engine, fallback: { engine: [stages] } });
+    expect(recipe).toMatchObject({ mode: 'realtime', providers: { engine: engine.name } });
+    const turned = create({ ...stages, fallback: { engine: [engine, stages] } });
+    expect(turned.recipe).toMatchObject({ mode: 'pipeline', providers: { llm: stages.llm.name } });
+  });
+
+  it('needs all keys before the first call', () => {
+    vi.stubEnv('OPENAI_API_KEY', '');
+    const keyless = { ...stages, llm: new ChatCompletions() };
+    expect(() => create({ engine, fallback: { engine: [keyless] } })).toThrow(/OPENAI_API_KEY/);
+  });
+
+  it('has stages that nobody names chosen by the environment, which is said', () => {
+    vi.stubEnv('DEEPGRAM_API_KEY', KEY);
+    const { logger } = create({ engine, fallback: { engine: [{ llm: stages.llm, tts: stages.tts }] } });
+    expect(logger.lines).toMatchObject([{ fields: { stt: expect.stringMatching(/^deepgram/) } }]);
+  });
+
+  it('leaves nothing to onMessage, in no mode', () => {
+    const options = { ...stages, fallback: { engine: [engine] } };
+    expect(() => create(options, () => '')).toThrow(expect.objectContaining({ code: 'CONFIG_CONFLICT' }));
   });
 });

@@ -9,7 +9,7 @@ describe('a failure of the pipeline', () => {
     ['tts', 'PROVIDER_FAILED', 'The speech synthesis failed.'],
     ['engine', 'INTERNAL', 'The voice engine failed.'],
   ] as const)('of %s by a foreign error is %s, in our words', (stage, code, message) => {
-    expect(toFailure(stage, new Error('Bearer secret'))).toEqual({ code, message });
+    expect(toFailure(stage, new Error('Bearer secret'))).toEqual({ code, message, stage });
   });
 
   it('by an error of ours is what that says', () => {

@@ -32,14 +32,12 @@ export interface OpenAIRealtimeSessionOptions {
 }
 
 const VENDOR = 'OpenAI Realtime';
-
-/** Some services of this wire never echo the settings. */
-const SETTINGS_WAIT_MS = 3000;
+/** Some services of this wire never echo the settings. Shorter than anybody gives a model to be ready. */
+const SETTINGS_WAIT_MS = 1200;
 
 /** Above this the network does not take what we send, and audio waits in the outbox. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
 const KEPT_AUDIO_MS = 5000;
-
 /** On a dead connection nobody hears the caller, and nothing else shows it: it has to be found in seconds. */
 const PING_MS = 1500;
 
@@ -195,6 +193,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     this.#speech.reset();
     this.#hearing.reset();
     this.#calls = [];
+    this.#tell(() => this.#context.events.lost?.());
   }
 
   #received(message: ServerMessage): void {

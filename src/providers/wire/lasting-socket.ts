@@ -42,6 +42,12 @@ export interface LastingSocketOptions {
 /** Two tries, one after the other, fit into the time that a caller waits. */
 const HANDSHAKE_TIMEOUT_MS = 2000;
 
+/** All tries in the place of a connection that was lost, the last handshake included, are over by then. */
+const REPAIR_MS = 4000;
+
+/** A handshake that has less time than this is not begun. */
+const SHORTEST_HANDSHAKE_MS = 250;
+
 /** A connection that lasted this long was a good one: what ends it is a new trouble. */
 const GOOD_CONNECTION_MS = 1000;
 
@@ -107,7 +113,7 @@ export class LastingSocket {
     this.#socket = open({
       target,
       clock,
-      handshakeTimeoutMs: HANDSHAKE_TIMEOUT_MS,
+      handshakeTimeoutMs: Math.min(HANDSHAKE_TIMEOUT_MS, this.#leftMs()),
       pingMs,
       ...(readClose === undefined ? {} : { readClose }),
       events: {
@@ -145,7 +151,7 @@ export class LastingSocket {
       logger.warn(describeError(error), 'the connection to a provider was lost');
     }
     const delayMs = this.#pauseAfter(failure, connectedAt);
-    if (delayMs === null) {
+    if (delayMs === null || delayMs + SHORTEST_HANDSHAKE_MS > this.#leftMs()) {
       this.#over = true;
       events.failed(error);
       return;
@@ -156,6 +162,12 @@ export class LastingSocket {
     if (connectedAt !== undefined) events.lost();
     if (this.#over) return;
     this.#timer = clock.after(delayMs, () => this.#open());
+  }
+
+  /** How much of the time is left in which a lost connection must be back; without end before the first one. */
+  #leftMs(): number {
+    if (this.#lostAt === undefined) return Number.POSITIVE_INFINITY;
+    return this.#lostAt + REPAIR_MS - this.#options.clock.now();
   }
 
   /** How long to wait before the next try, null when there is to be none. */

@@ -145,6 +145,7 @@ export class RealtimeConversation {
         const amounts = Object.values(usage).filter((value) => typeof value === 'number');
         if (amounts.some((amount) => !(amount >= 0))) this.complaints.push('usage below nothing');
       },
+      lost: () => {},
       reconnected: () => {
         this.#response = undefined;
         this.reconnections += 1;

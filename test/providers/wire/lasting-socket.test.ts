@@ -72,6 +72,27 @@ describe('LastingSocket', () => {
     expect(clock.pending).toBe(0);
   });
 
+  it('gives a lost connection up after four seconds, whatever its handshakes hang at', () => {
+    const { clock, vendor, told } = connect();
+    vendor.socket.opens();
+    clock.advance(5000);
+    vendor.socket.ends();
+    const hanging = new Set([vendor.socket]);
+    for (let ms = 0; ms < 4000; ms += 1) {
+      clock.advance(1);
+      const { socket } = vendor;
+      if (hanging.has(socket)) continue;
+      hanging.add(socket);
+      const { handshakeTimeoutMs = 0 } = socket.options;
+      clock.after(handshakeTimeoutMs, () => socket.ends({ reason: 'did not answer in time' }));
+    }
+    expect(told).toEqual(['connected null', 'lost']);
+    clock.advance(2);
+    expect(told).toEqual(['connected null', 'lost', 'failed: Vendor did not answer in time.']);
+    expect(hanging.size).toBe(3);
+    expect(clock.pending).toBe(0);
+  });
+
   it('gives up at once on what cannot work, also in the middle', () => {
     const { clock, vendor, told } = connect();
     vendor.socket.opens();

@@ -1,0 +1,83 @@
+// What one of several engines of a call is given of it, so that nothing that it names or uses is taken for another one's.
+import type { LinePlayout } from '../audio/playout.js';
+import type { EndReason } from '../contract/call-record.js';
+import type { Chargers, EngineContext, EngineFact, EngineFailure, Takeover, UsageFact } from './engine.js';
+
+export interface EngineScopeOptions {
+  readonly context: EngineContext;
+  /** Who is paid for what the engine uses, where it is not those that the call was told of. */
+  readonly chargers: Chargers | undefined;
+  /** Which engine of the call it is, counted from 1. */
+  readonly number: number;
+  readonly takeover: Takeover | undefined;
+  readonly hasFallback: boolean;
+  /** A fact of the engine, its names made unique. */
+  readonly fact: (fact: EngineFact) => void;
+  /** The engine gives audio to the line. */
+  readonly spoken: () => void;
+  readonly ends: (reason: EndReason, failure: EngineFailure | undefined) => void;
+}
+
+export class EngineScope {
+  readonly #options: EngineScopeOptions;
+  /** Behind the names of the first engine is nothing: a call that needs no second one is told as any other. */
+  readonly #suffix: string;
+
+  constructor(options: EngineScopeOptions) {
+    this.#options = options;
+    this.#suffix = options.number === 1 ? '' : `.${options.number}`;
+  }
+
+  get context(): EngineContext {
+    const { context, takeover, hasFallback, ends } = this.#options;
+    return {
+      ...context,
+      takeover,
+      hasFallback,
+      playout: this.#playout(context.playout),
+      fact: (fact) => this.#state(fact),
+      endCall: (reason, failure) => ends(reason, failure),
+    };
+  }
+
+  /** The name by which the engine knows a mark; undefined for one of another engine. */
+  markOf(name: string): string | undefined {
+    if (this.#suffix === '') return name;
+    return name.endsWith(this.#suffix) ? name.slice(0, -this.#suffix.length) : undefined;
+  }
+
+  #playout(playout: LinePlayout): LinePlayout {
+    const { spoken } = this.#options;
+    const suffix = this.#suffix;
+    return {
+      push(audio) {
+        playout.push(audio);
+        spoken();
+      },
+      mark: (name) => playout.mark(`${name}${suffix}`),
+      clear: () => playout.clear(),
+      onNextFrameSent: (listener) => playout.onNextFrameSent(listener),
+      get lineFormat() {
+        return playout.lineFormat;
+      },
+      get pushedMs() {
+        return playout.pushedMs;
+      },
+      get playedMs() {
+        return playout.playedMs;
+      },
+    };
+  }
+
+  #state(fact: EngineFact): void {
+    const { fact: tell } = this.#options;
+    if (fact.type === 'usage.measured') tell(this.#charged(fact));
+    else if (fact.type !== 'transcript.segment') tell(fact);
+    else tell({ ...fact, entry: { ...fact.entry, id: `${fact.entry.id}${this.#suffix}` } });
+  }
+
+  #charged(fact: UsageFact): UsageFact {
+    const charger = fact.charger ?? this.#options.chargers?.[fact.stage];
+    return charger === undefined || charger === 'application' ? fact : { ...fact, charger };
+  }
+}

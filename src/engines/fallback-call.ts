@@ -1,0 +1,288 @@
+// One call that outlives its engines: as soon as one of them is at its end, the next one goes on where it stopped.
+import type { AudioFormat } from '../audio/format.js';
+import { OffhookError } from '../base/errors.js';
+import { describeError } from '../base/log.js';
+import type { CallProviders, ProviderStage, VoiceMode } from '../contract/call-record.js';
+import type { Circuits } from '../providers/circuits.js';
+import type {
+  Engine,
+  EngineContext,
+  EngineFact,
+  EngineFailure,
+  EngineRecipe,
+  Preparation,
+  Resumption,
+  SpokenText,
+  Takeover,
+} from './engine.js';
+import { EngineScope } from './engine-scope.js';
+import { RecentAudio } from './recent-audio.js';
+
+/** A voice mode that a call may begin with, or go on with. */
+export interface FallbackChoice {
+  readonly recipe: EngineRecipe;
+  /** Names of the providers without which it is at its end. */
+  readonly needs: readonly string[];
+}
+
+export interface FallbackCallOptions {
+  /** In the order in which they are tried; one at least. */
+  readonly choices: readonly FallbackChoice[];
+  /** The recipe that the call was told to begin with, where circuits or trouble have it begin with another one. */
+  readonly announced: EngineRecipe;
+  /** Of the first of `choices`. */
+  readonly preparation?: Preparation | undefined;
+  /** Told of what is needed: that it has failed, or brought a turn to its end. */
+  readonly circuits: Circuits;
+}
+
+/** An engine of the call and what belongs to it. */
+interface Member {
+  readonly choice: FallbackChoice;
+  readonly scope: EngineScope;
+  readonly engine: Engine;
+}
+
+/** A replacement that has not been told. */
+interface Switch {
+  readonly stage: ProviderStage;
+  readonly from: string;
+  readonly code: string;
+  /** The clock at the beginning of the trouble. */
+  readonly since: number;
+}
+
+/** What an engine has left, and nobody has taken up. */
+interface Legacy {
+  readonly takeover: Takeover;
+  readonly failure: EngineFailure;
+  readonly change: Switch;
+}
+
+/** Why a call does not begin with the recipe that it was told to begin with, unless that one could not make an engine. */
+const NOT_TRIED = 'CIRCUIT_OPEN';
+
+const NOT_MADE = 'a voice engine could not be made';
+
+export class FallbackCall implements Engine {
+  readonly #context: EngineContext;
+  readonly #options: FallbackCallOptions;
+  readonly #left: FallbackChoice[];
+  readonly #heard = new RecentAudio();
+  readonly #leftTools: { close(): void }[] = [];
+  #count = 0;
+  #member: Member;
+  /** Who talks to the caller now; stages may change while an engine goes on. */
+  #providers: CallProviders;
+  /** Set while the engine is to be replaced: nobody hears the caller. */
+  #isBetween = false;
+  /** Waits for somebody who listens. */
+  #legacy: Legacy | undefined;
+  /** Is told with the first audio of the engine that has begun. */
+  #untold: (Switch & { readonly startedAt: number }) | undefined;
+  #notBegun = NOT_TRIED;
+  #keys: string[] = [];
+  #held = false;
+  #closed = false;
+
+  /** @throws what the last of the recipes throws; those before it are passed over then. */
+  constructor(context: EngineContext, options: FallbackCallOptions) {
+    this.#context = context;
+    this.#options = options;
+    this.#left = [...options.choices];
+    this.#providers = options.announced.providers;
+    this.#member = this.#open(undefined, options.preparation);
+  }
+
+  get mode(): VoiceMode {
+    return this.#member.choice.recipe.mode;
+  }
+
+  get pushSpokenText(): Engine['pushSpokenText'] {
+    const { engine } = this.#member;
+    if (engine.pushSpokenText === undefined) return undefined;
+    return (segment: SpokenText) => engine.pushSpokenText?.(segment);
+  }
+
+  start(): void {
+    const { announced } = this.#options;
+    const { choice, engine } = this.#member;
+    if (choice.recipe !== announced) {
+      const since = this.#context.clock.now();
+      const from = nameOf(announced.providers, 'engine');
+      this.#tell({ stage: 'engine', from, code: this.#notBegun, since }, since);
+    }
+    engine.start();
+  }
+
+  pushAudio(frame: Int16Array): void {
+    if (this.#isBetween || this.#left.length > 0) this.#heard.push(frame);
+    if (!this.#isBetween) this.#member.engine.pushAudio(frame);
+  }
+
+  pushEncoded(bytes: Uint8Array, format: AudioFormat): void {
+    if (!this.#isBetween) this.#member.engine.pushEncoded?.(bytes, format);
+  }
+
+  pushDtmf(digit: string): void {
+    if (this.#isBetween) this.#keys.push(digit);
+    else this.#member.engine.pushDtmf(digit);
+  }
+
+  markPlayed(name: string): void {
+    const own = this.#member.scope.markOf(name);
+    if (own !== undefined) this.#member.engine.markPlayed(own);
+  }
+
+  hold(): void {
+    this.#held = true;
+    this.#heard.clear();
+    if (!this.#isBetween) this.#member.engine.hold();
+  }
+
+  resume(how: Resumption): void {
+    this.#held = false;
+    const legacy = this.#legacy;
+    // Nobody has waited before now.
+    const since = this.#context.clock.now();
+    if (legacy !== undefined) this.#goOn({ ...legacy, change: { ...legacy.change, since } }, how);
+    else if (!this.#isBetween) this.#member.engine.resume(how);
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    for (const tools of this.#leftTools) tools.close();
+    this.#member.engine.close();
+    this.#settle();
+    this.#closed = true;
+    this.#heard.clear();
+  }
+
+  /** Makes the engine of the next recipe that can make one. @throws what the last one throws */
+  #open(takeover: Takeover | undefined, preparation?: Preparation): Member {
+    let prepared = preparation;
+    for (;;) {
+      const choice = this.#left.shift();
+      if (choice === undefined) throw new TypeError('There is no engine left.');
+      const { recipe } = choice;
+      const hasFallback = this.#left.length > 0;
+      this.#count += 1;
+      const scope: EngineScope = new EngineScope({
+        context: this.#context,
+        chargers: recipe === this.#options.announced ? undefined : recipe.chargers,
+        number: this.#count,
+        takeover,
+        hasFallback,
+        fact: (fact) => this.#state(fact, choice),
+        spoken: () => this.#settle(scope),
+        ends: (reason, failure) => {
+          if (scope !== this.#member.scope || this.#isBetween || this.#closed) return;
+          const isReplaced = reason === 'provider-failed' && failure !== undefined && hasFallback;
+          if (isReplaced && this.#member.engine.handOver !== undefined) this.#replace(failure);
+          else this.#context.endCall(reason, failure);
+        },
+      });
+      try {
+        return { choice, scope, engine: recipe.create(scope.context, prepared) };
+      } catch (error) {
+        if (!hasFallback) throw error;
+        const { callId, logger } = this.#context;
+        logger.warn({ callId, ...describeError(error) }, NOT_MADE);
+        this.#notBegun = OffhookError.isInstance(error) ? error.code : 'INTERNAL';
+      }
+      prepared = undefined;
+    }
+  }
+
+  /** A moment later: who fails may be in the middle of it, and is not closed under its own feet. */
+  #replace(failure: EngineFailure): void {
+    this.#isBetween = true;
+    this.#context.clock.after(0, () => {
+      if (!this.#closed) this.#take(failure);
+    });
+  }
+
+  #take(failure: EngineFailure): void {
+    const { clock } = this.#context;
+    const takeover = this.#member.engine.handOver?.();
+    if (takeover === undefined) return;
+    if (takeover.tools !== undefined) this.#leftTools.push(takeover.tools);
+    this.#settle();
+    const { stage = 'engine', code } = failure;
+    const from = nameOf(this.#providers, stage);
+    if (this.#member.choice.needs.includes(from)) this.#options.circuits.failed(from);
+    const change = { stage, from, code, since: clock.now() - (takeover.waitedMs ?? 0) };
+    const legacy = { takeover, failure, change };
+    if (this.#held) this.#legacy = legacy;
+    else this.#goOn(legacy, 'continue');
+  }
+
+  #goOn({ takeover, failure, change }: Legacy, how: Resumption): void {
+    const { callId, clock, logger } = this.#context;
+    this.#legacy = undefined;
+    // Whoever comes back from elsewhere no longer waits for what was owed before, but for what came of it.
+    const isStale = how === 'listen' && (takeover.tools?.runs.length ?? 0) === 0;
+    try {
+      this.#member = this.#open(isStale ? { ...takeover, owes: 'nothing' } : takeover);
+    } catch (error) {
+      logger.warn({ callId, ...describeError(error) }, NOT_MADE);
+      this.#context.endCall('provider-failed', { ...failure, untold: true });
+      return;
+    }
+    const { choice, engine } = this.#member;
+    const { recipe } = choice;
+    this.#providers = recipe.providers;
+    this.#isBetween = false;
+    logger.info(
+      { callId, from: change.from, to: nameOf(recipe.providers, change.stage) },
+      'another voice engine goes on',
+    );
+    this.#untold = { ...change, startedAt: clock.now() };
+    engine.start();
+    for (const frame of this.#heard.last(takeover.unheardMs ?? 0)) engine.pushAudio(frame);
+    if (this.#left.length === 0) this.#heard.clear();
+    for (const key of this.#keys.splice(0)) engine.pushDtmf(key);
+    if (isStale || takeover.owes === 'nothing') this.#settle();
+  }
+
+  /** Tells the last replacement, if that was not done: the caller hears the one who goes on, or is heard and has nothing to wait for. */
+  #settle(scope?: EngineScope): void {
+    const change = this.#untold;
+    if (change === undefined || (scope !== undefined && scope !== this.#member.scope)) return;
+    this.#untold = undefined;
+    this.#tell(change, scope === undefined ? change.startedAt : this.#context.clock.now());
+  }
+
+  #tell({ stage, from, code, since }: Switch, until: number): void {
+    const { mode, providers } = this.#member.choice.recipe;
+    this.#providers = providers;
+    const to = nameOf(providers, stage);
+    const gapMs = Math.max(0, Math.round(until - since));
+    this.#context.fact({
+      type: 'provider.replaced',
+      stage,
+      from,
+      to,
+      code,
+      gapMs,
+      mode,
+      provider: providers,
+    });
+  }
+
+  #state(fact: EngineFact, { recipe, needs }: FallbackChoice): void {
+    if (fact.type === 'provider.replaced') this.#providers = fact.provider;
+    if (fact.type === 'turn.completed') {
+      const { agentText, userText } = fact.turn;
+      const hasWorked = agentText !== '' && (recipe.mode === 'realtime' || userText !== '');
+      if (hasWorked) for (const name of needs) this.#options.circuits.worked(name);
+    }
+    this.#context.fact(fact);
+  }
+}
+
+/** The provider of a stage; all of them where the mode has no such stage. */
+function nameOf({ engine, stt, llm, tts }: CallProviders, stage: ProviderStage): string {
+  const one = { engine, stt, llm, tts }[stage] ?? engine;
+  return one ?? [stt, llm, tts].filter((name) => name !== null).join(' + ');
+}

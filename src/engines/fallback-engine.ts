@@ -1,0 +1,51 @@
+// Several voice modes behind one another: a call begins with the first that is not known to fail, and goes on with the next when that
+// one is at its end.
+import type { Circuits } from '../providers/circuits.js';
+import type { EngineRecipe, Preparation, PreparationContext } from './engine.js';
+import { FallbackCall, type FallbackChoice } from './fallback-call.js';
+
+/** What was readied for the recipe that a call will begin with. */
+class ChosenPreparation implements Preparation {
+  readonly choice: FallbackChoice;
+  readonly inner: Preparation | undefined;
+
+  constructor(choice: FallbackChoice, context: PreparationContext) {
+    this.choice = choice;
+    this.inner = choice.recipe.prepare?.(context);
+  }
+
+  close(): void {
+    this.inner?.close();
+  }
+}
+
+/**
+ * A recipe of all of `choices`, which are tried in their order. It is told as the first of them; `provider.replaced` tells which one it
+ * is. `circuits` are shared by the calls of a process. @throws TypeError without a choice
+ */
+export function createFallbackRecipe(choices: readonly FallbackChoice[], circuits: Circuits): EngineRecipe {
+  const [announced] = choices;
+  if (announced === undefined) throw new TypeError('There is no voice mode to choose from.');
+  const isSound = ({ needs }: FallbackChoice) => !needs.some((name) => circuits.isOpen(name));
+  const choose = () => choices.find(isSound) ?? announced;
+  const { mode, providers, chargers } = announced.recipe;
+  return {
+    mode,
+    providers,
+    chargers,
+    prepare: (context) => new ChosenPreparation(choose(), context),
+    create(context, preparation) {
+      const prepared = preparation instanceof ChosenPreparation ? preparation : undefined;
+      const first = prepared?.choice ?? choose();
+      const others = choices.filter((choice) => choice !== first);
+      // Those that are known to fail come last: they may be all that is left.
+      const left = [...others.filter(isSound), ...others.filter((choice) => !isSound(choice))];
+      return new FallbackCall(context, {
+        choices: [first, ...left],
+        announced: announced.recipe,
+        preparation: prepared?.inner,
+        circuits,
+      });
+    },
+  };
+}

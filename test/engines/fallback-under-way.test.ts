@@ -1,0 +1,136 @@
+// What is under way while an engine is replaced: tools, transfers, holds.
+import { describe, expect, it, vi } from 'vitest';
+import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
+import { askedWith, GONE, talkingToModel } from './fallback-rig.js';
+
+vi.mock('../../src/engines/voice-activity.js', () => ({
+  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
+}));
+
+describe('tools that run while the model goes', () => {
+  it('run once, and their results are used by who goes on', async () => {
+    let runs = 0;
+    let finish = (_: string) => {};
+    const tools = createAgentTools([
+      {
+        name: 'look_up',
+        description: 'Looks it up.',
+        execute: () => {
+          runs += 1;
+          return new Promise((resolve) => {
+            finish = resolve;
+          });
+        },
+      },
+    ]);
+    const { first, second, rig } = await talkingToModel({ tools });
+    second.model.answer('Ten dollars.');
+    first.hears('What is it?');
+    first.answers('One moment.', [{ id: 'c1', name: 'look_up' }]);
+    await rig.wait(1000);
+    first.events.failed(GONE);
+    await rig.wait(500);
+    expect(second.model.requests).toEqual([]);
+    finish('10');
+    await rig.wait(1500);
+    expect(runs).toBe(1);
+    expect(second.model.requests[0]?.messages.slice(3)).toEqual([
+      { role: 'user', content: 'What is it?' },
+      {
+        role: 'assistant',
+        content: 'One moment.',
+        toolCalls: [{ id: 'c1', name: 'look_up', arguments: {}, argumentsText: '{}' }],
+      },
+      { role: 'tool', toolCallId: 'c1', content: '10' },
+    ]);
+    expect(rig.said.slice(1)).toEqual([
+      ['What is it?', 'One moment.'],
+      ['', 'Ten dollars.'],
+    ]);
+  });
+
+  it('are given up with the call', async () => {
+    const signals: AbortSignal[] = [];
+    const tools = createAgentTools([
+      {
+        name: 'look_up',
+        description: 'Looks it up.',
+        execute: (_: unknown, { signal }: { signal: AbortSignal }) => {
+          signals.push(signal);
+          return new Promise(() => {});
+        },
+      },
+    ]);
+    const { first, rig } = await talkingToModel({ tools });
+    first.hears('What is it?');
+    first.answers('One moment.', [{ id: 'c1', name: 'look_up' }]);
+    await rig.wait(1000);
+    first.events.failed(GONE);
+    await rig.wait(100);
+    rig.engine.close();
+    rig.pacer.close();
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+    await rig.wait(60_000);
+    expect(rig.clock.pending).toBe(0);
+  });
+});
+
+describe('a hold', () => {
+  it('that the model fails in keeps the next one silent until its end', async () => {
+    const { first, second, rig } = await talkingToModel();
+    second.model.answer('With raisins.');
+    first.hears('Which cakes?');
+    first.answers('There are seven kinds of cakes, with nuts, with cream and with raisins.');
+    await rig.wait(1000);
+    rig.engine.hold();
+    first.events.failed(GONE);
+    await rig.wait(5000);
+    expect(second.model.requests).toEqual([]);
+    rig.engine.resume('continue');
+    await rig.wait(1500);
+    expect(rig.said.at(-1)).toEqual(['', 'With raisins.']);
+    expect(rig.replacements).toMatchObject([{ gapMs: 0 }]);
+  });
+
+  it('that begins before the next one is heard keeps what is owed', async () => {
+    const { first, second, rig } = await talkingToModel();
+    second.model.answers.push(async function* () {
+      await new Promise(() => {});
+      yield { type: 'text', delta: 'never' };
+    });
+    second.model.answer('With raisins.');
+    first.hears('Which cakes?');
+    first.events.failed(GONE);
+    await rig.wait(100);
+    rig.engine.hold();
+    rig.pacer.clear();
+    await rig.wait(1000);
+    rig.engine.resume('continue');
+    await rig.wait(1500);
+    expect(askedWith(second).at(-1)).toBe('user: Which cakes?');
+    expect(rig.said.at(-1)).toEqual(['', 'With raisins.']);
+  });
+
+  it('of a transfer that the model fails in: the caller who comes back is told why', async () => {
+    const { first, second, rig } = await talkingToModel({ transferTargets: { boss: '+15550199' } });
+    let result = (_: 'busy') => {};
+    rig.transfer = () =>
+      new Promise((resolve) => {
+        result = resolve;
+      });
+    second.model.answer('The line is busy.');
+    first.hears('Give me the boss.');
+    first.answers('I connect you.', [{ id: 'c1', name: 'transfer_call', args: { to: 'boss' } }]);
+    await rig.wait(1500);
+    expect(rig.orders).toEqual(['transfer +15550199']);
+    rig.engine.hold();
+    first.events.failed(GONE);
+    await rig.wait(20_000);
+    rig.engine.resume('listen');
+    result('busy');
+    await rig.wait(2000);
+    expect(askedWith(second).at(-1)).toMatch(/^tool: .*the line is busy/);
+    expect(rig.said.at(-1)).toEqual(['', 'The line is busy.']);
+    expect(rig.orders).toHaveLength(1);
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest';
+import { RealtimeWatch } from '../../src/engines/realtime-watch.js';
+import { FakeClock } from '../support/fake-clock.js';
+
+function watch(options: { isReplaceable: boolean }) {
+  const clock = new FakeClock();
+  const told: string[] = [];
+  const watching = new RealtimeWatch({
+    ...options,
+    clock,
+    late: () => void told.push(`late ${clock.now()}`),
+    silent: () => void told.push(`silent ${clock.now()}`),
+  });
+  return { clock, told, watching };
+}
+
+function ready(options: { isReplaceable: boolean }) {
+  const scene = watch(options);
+  scene.watching.opening();
+  scene.watching.ready();
+  return scene;
+}
+
+describe.each([
+  [false, { openingMs: 4500, silentMs: 5000, lostMs: 4000 }],
+  [true, { openingMs: 2000, silentMs: 3000, lostMs: 2500 }],
+])('a model, replaceable: %s', (isReplaceable, { openingMs, silentMs, lostMs }) => {
+  it('has so long to be ready', () => {
+    const { clock, told, watching } = watch({ isReplaceable });
+    watching.opening();
+    clock.advance(10_000);
+    expect(told).toEqual([`silent ${openingMs}`]);
+  });
+
+  it('has so long to begin an answer that was asked for, and is asked once for one that was not', () => {
+    const asked = ready({ isReplaceable });
+    asked.watching.owes({ isAsked: true });
+    asked.clock.advance(10_000);
+    expect(asked.told).toEqual([`silent ${silentMs}`]);
+    const unasked = ready({ isReplaceable });
+    unasked.watching.owes({ isAsked: false });
+    unasked.clock.advance(silentMs / 2);
+    unasked.watching.owes({ isAsked: true });
+    unasked.clock.advance(10_000);
+    expect(unasked.told).toEqual([`late ${silentMs / 2}`, `silent ${silentMs}`]);
+  });
+
+  it('has so long to find another connection', () => {
+    const { clock, told, watching } = ready({ isReplaceable });
+    clock.advance(1000);
+    watching.lost();
+    expect(watching.lostSince).toBe(1000);
+    clock.advance(10_000);
+    expect(told).toEqual([`silent ${1000 + lostMs}`]);
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe('the time that the caller waits', () => {
+  it('runs from the first moment that something is owed to the last sign of it', () => {
+    const { clock, watching } = watch({ isReplaceable: true });
+    watching.opening();
+    clock.advance(500);
+    watching.owes({ isAsked: true });
+    watching.ready();
+    expect(watching.waitingSince).toBe(0);
+    clock.advance(500);
+    watching.began();
+    clock.advance(300);
+    watching.alive();
+    expect(watching.waitingSince).toBe(1300);
+    watching.ended();
+    expect(watching.waitingSince).toBeUndefined();
+  });
+
+  it('runs while there is no connection', () => {
+    const { clock, told, watching } = ready({ isReplaceable: true });
+    expect(watching.waitingSince).toBeUndefined();
+    clock.advance(1000);
+    watching.lost();
+    expect(watching.waitingSince).toBe(1000);
+    clock.advance(1000);
+    watching.back();
+    expect([watching.waitingSince, watching.lostSince]).toEqual([undefined, undefined]);
+    clock.advance(10_000);
+    expect(told).toEqual([]);
+  });
+
+  it('is over with the call', () => {
+    const { clock, watching } = ready({ isReplaceable: false });
+    watching.owes({ isAsked: true });
+    watching.lost();
+    watching.close();
+    expect(clock.pending).toBe(0);
+  });
+});
