@@ -8,6 +8,7 @@ import type {
 } from '../providers/text-to-speech.js';
 import { attemptAhead } from './attempt-ahead.js';
 import type { PreparationContext } from './engine.js';
+import { HeldReports } from './held-reports.js';
 import { SpeechAhead } from './speech-ahead.js';
 
 type VoiceUsage = Parameters<NonNullable<TextToSpeechEvents['usage']>>[0];
@@ -24,10 +25,8 @@ export class PreparedVoice implements TextToSpeech {
   readonly price: ModelPrice | undefined;
   readonly #options: PreparedVoiceOptions;
   readonly #session: TextToSpeechSession | undefined;
+  readonly #reports = new HeldReports<TextToSpeechEvents, VoiceUsage>();
   #ahead: SpeechAhead | undefined;
-  /** Those of the engine, once there is one. */
-  #events: TextToSpeechEvents | undefined;
-  #usage: VoiceUsage[] = [];
   #isTaken = false;
 
   constructor(options: PreparedVoiceOptions) {
@@ -36,9 +35,11 @@ export class PreparedVoice implements TextToSpeech {
     this.name = provider.name;
     this.price = provider.price;
     this.#options = options;
+    const reports = this.#reports;
     const events: TextToSpeechEvents = {
-      usage: (usage) => this.#used(usage),
-      reconnected: (gap) => this.#events?.reconnected?.(gap),
+      usage: (usage) => reports.add({ usage, tell: (engine) => engine.usage?.(usage) }),
+      // A gap in which nobody listened was none.
+      reconnected: (gap) => reports.events?.reconnected?.(gap),
     };
     this.#session = attemptAhead(context, () => provider.open({ clock, logger, language, events }));
   }
@@ -52,18 +53,20 @@ export class PreparedVoice implements TextToSpeech {
   /** Hands the session over, or opens one as if nothing had been prepared. */
   open(context: TextToSpeechContext): TextToSpeechSession {
     this.#isTaken = true;
-    this.#events = context.events;
-    for (const usage of this.takeUsage()) context.events?.usage?.(usage);
+    const { events = {} } = context;
     const [session, ahead] = [this.#session, this.#ahead];
-    if (session === undefined) return this.#options.provider.open(context);
-    if (ahead?.hasFailed !== true) return toSession(session, ahead);
-    attemptAhead(this.#options.context, () => session.close());
+    if (session !== undefined && ahead?.hasFailed !== true) {
+      this.#reports.release(events);
+      return toSession(session, ahead);
+    }
+    attemptAhead(this.#options.context, () => session?.close());
+    this.#reports.settle(events);
     return this.#options.provider.open(context);
   }
 
   /** What was used, and nobody was told of. */
   takeUsage(): readonly VoiceUsage[] {
-    return this.#usage.splice(0);
+    return this.#reports.takeUsage();
   }
 
   /** Closes what no engine has taken. Idempotent. */
@@ -72,11 +75,6 @@ export class PreparedVoice implements TextToSpeech {
     this.#isTaken = true;
     this.#ahead?.close();
     attemptAhead(this.#options.context, () => this.#session?.close());
-  }
-
-  #used(usage: VoiceUsage): void {
-    if (this.#events === undefined) this.#usage.push(usage);
-    else this.#events.usage?.(usage);
   }
 }
 
