@@ -38,6 +38,9 @@ const MEMORY = { keepMs: 10 * 60_000, maxEntries: 10_000 };
 
 const HANG_UP: CallAnswer = { type: 'hang-up' };
 
+/** A call that was told to open a stream, and what is ready for it. */
+type InvitedCall = WaitingCall & { readonly prepared: PreparedCall | undefined };
+
 /** Implements what the doors, the dashboard and the application may ask of the calls. */
 export class CallDirectory implements CallDesk {
   readonly #env: CallEnvironment;
@@ -45,7 +48,7 @@ export class CallDirectory implements CallDesk {
   readonly #byCarrierId = new Map<string, CallSession>();
   readonly #ended: EndedCalls<EndedCall>;
   /** Calls whose stream is invited and has not come: any process may get it, so there is no session. By either id. */
-  readonly #invited: TimedMap<WaitingCall & { prepared: PreparedCall | undefined }>;
+  readonly #invited: TimedMap<InvitedCall>;
   /** Ends that were reported of calls which have not rung here yet. By the carrier's id. */
   readonly #earlyEnds: TimedMap<{ outcome: CallOutcome | null }>;
   readonly #farewells: Farewells;
@@ -291,7 +294,7 @@ export class CallDirectory implements CallDesk {
     return { type: 'stream', ...invitation };
   }
 
-  #forget(id: string): (WaitingCall & { prepared: PreparedCall | undefined }) | undefined {
+  #forget(id: string): InvitedCall | undefined {
     const call = this.#invited.get(id);
     if (call === undefined) return undefined;
     this.#invited.delete(call.callId);
@@ -347,10 +350,9 @@ export class CallDirectory implements CallDesk {
 
   /** A call that never had a session, from its first fact to its last. */
   #record(
-    call: Omit<WaitingCall, 'host' | 'carrierCallId'> & {
-      carrierCallId: string | null;
-      prepared?: PreparedCall | undefined;
-    },
+    call: Omit<WaitingCall, 'host' | 'carrierCallId'> & { carrierCallId: string | null } & Partial<
+        Pick<InvitedCall, 'prepared'>
+      >,
     ending: Pick<CallEnding, 'reason' | 'outcome'>,
   ): void {
     const { callId, carrierCallId, caller, callee, direction } = call;

@@ -74,9 +74,10 @@ export class PreparedCall {
   /** Closes what no engine has taken. Idempotent. */
   close(): void {
     if (this.#state !== 'waiting') return;
+    const preparation = this.#preparation;
     this.#leave('closed');
     try {
-      this.#preparation?.close();
+      preparation?.close();
     } catch (error) {
       this.#note(error);
     }
@@ -122,6 +123,8 @@ export class PreparedCall {
     const { call, environment, over } = this.#options;
     this.#state = state;
     this.#timer.cancel();
+    // Whoever remembers the call for longer keeps no audio of it.
+    this.#preparation = undefined;
     over();
     environment.logger.debug({ callId: call.callId, state }, 'the preparation of a call is over');
   }

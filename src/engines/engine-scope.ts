@@ -71,13 +71,14 @@ export class EngineScope {
 
   #state(fact: EngineFact): void {
     const { fact: tell } = this.#options;
-    if (fact.type === 'usage.measured') tell(this.#charged(fact));
+    if (fact.type === 'usage.measured') tell(chargedTo(this.#options.chargers, fact));
     else if (fact.type !== 'transcript.segment') tell(fact);
     else tell({ ...fact, entry: { ...fact.entry, id: `${fact.entry.id}${this.#suffix}` } });
   }
+}
 
-  #charged(fact: UsageFact): UsageFact {
-    const charger = fact.charger ?? this.#options.chargers?.[fact.stage];
-    return charger === undefined || charger === 'application' ? fact : { ...fact, charger };
-  }
+/** What was used, with who is paid for it: where the call was told of others it does not go without saying. */
+export function chargedTo(chargers: Chargers | undefined, fact: UsageFact): UsageFact {
+  const charger = fact.charger ?? chargers?.[fact.stage];
+  return charger === undefined || charger === 'application' ? fact : { ...fact, charger };
 }

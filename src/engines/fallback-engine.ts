@@ -1,7 +1,8 @@
 // Several voice modes behind one another: a call begins with the first that is not known to fail, and goes on with the next when that
 // one is at its end.
 import type { Circuits } from '../providers/circuits.js';
-import type { EngineRecipe, Preparation, PreparationContext } from './engine.js';
+import type { EngineRecipe, Preparation, PreparationContext, UsageFact } from './engine.js';
+import { chargedTo } from './engine-scope.js';
 import { FallbackCall, type FallbackChoice } from './fallback-call.js';
 
 /** What was readied for the recipe that a call will begin with. */
@@ -11,7 +12,13 @@ class ChosenPreparation implements Preparation {
 
   constructor(choice: FallbackChoice, context: PreparationContext) {
     this.choice = choice;
-    this.inner = choice.recipe.prepare?.(context);
+    const { recipe } = choice;
+    const spent = (fact: UsageFact) => context.spent?.(chargedTo(recipe.chargers, fact));
+    this.inner = recipe.prepare?.({ ...context, spent });
+  }
+
+  answered(): void {
+    this.inner?.answered?.();
   }
 
   close(): void {

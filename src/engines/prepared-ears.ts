@@ -8,6 +8,7 @@ import type {
 } from '../providers/speech-to-text.js';
 import { attemptAhead } from './attempt-ahead.js';
 import type { PreparationContext } from './engine.js';
+import { HeldReports } from './held-reports.js';
 
 type EarsUsage = Parameters<NonNullable<SpeechToTextEvents['usage']>>[0];
 
@@ -23,12 +24,8 @@ export class PreparedEars implements SpeechToText {
   readonly price: ModelPrice | undefined;
   readonly ownsTurnTaking: boolean;
   readonly #options: PreparedEarsOptions;
+  readonly #reports = new HeldReports<SpeechToTextEvents, EarsUsage>();
   #session: SpeechToTextSession | undefined;
-  /** Those of the engine, once there is one. */
-  #events: SpeechToTextEvents | undefined;
-  #usage: EarsUsage[] = [];
-  /** Remedies of before, which the record shall have all the same. */
-  #remedies: ((events: SpeechToTextEvents) => void)[] = [];
   #hasFailed = false;
   #isAsked = false;
   #isTaken = false;
@@ -54,20 +51,19 @@ export class PreparedEars implements SpeechToText {
   /** Hands the session over, or opens one as if nothing had been prepared. */
   open(context: SpeechToTextContext): SpeechToTextSession {
     this.#isTaken = true;
-    this.#events = context.events;
-    for (const usage of this.takeUsage()) context.events.usage?.(usage);
-    for (const tell of this.#remedies.splice(0)) tell(context.events);
     const session = this.#session;
-    if (session === undefined) return this.#options.provider.open(context);
-    if (!this.#hasFailed) return session;
-    this.#events = undefined;
-    attemptAhead(this.#options.context, () => session.close());
+    if (session !== undefined && !this.#hasFailed) {
+      this.#reports.release(context.events);
+      return session;
+    }
+    attemptAhead(this.#options.context, () => session?.close());
+    this.#reports.settle(context.events);
     return this.#options.provider.open(context);
   }
 
   /** What was used, and nobody was told of. */
   takeUsage(): readonly EarsUsage[] {
-    return this.#usage.splice(0);
+    return this.#reports.takeUsage();
   }
 
   /** Closes what no engine has taken. Idempotent. */
@@ -79,29 +75,23 @@ export class PreparedEars implements SpeechToText {
 
   /** Before there is an engine nobody speaks: only a failure, what was used and who is asked by now mean anything. */
   #relay(): SpeechToTextEvents {
+    const reports = this.#reports;
     return {
-      partial: (text) => this.#events?.partial(text),
-      final: (text) => this.#events?.final(text),
+      partial: (text) => reports.events?.partial(text),
+      final: (text) => reports.events?.final(text),
       failed: (error) => {
+        if (this.#hasFailed) return;
         this.#hasFailed = true;
-        this.#events?.failed(error);
+        reports.events?.failed(error);
       },
-      speechStarted: (atMs) => this.#events?.speechStarted?.(atMs),
-      turnEnded: () => this.#events?.turnEnded?.(),
-      usage: (usage) => {
-        if (this.#events === undefined) this.#usage.push(usage);
-        else this.#events.usage?.(usage);
-      },
-      troubled: (error) => this.#events?.troubled?.(error),
-      settled: (untilMs) => this.#events?.settled?.(untilMs),
-      unanswered: () => this.#events?.unanswered?.(),
-      reconnected: (gap) => this.#remedied((events) => events.reconnected?.(gap)),
-      replaced: (replacement) => this.#remedied((events) => events.replaced?.(replacement)),
+      speechStarted: (atMs) => reports.events?.speechStarted?.(atMs),
+      turnEnded: () => reports.events?.turnEnded?.(),
+      usage: (usage) => reports.add({ usage, tell: (engine) => engine.usage?.(usage) }),
+      troubled: (error) => reports.events?.troubled?.(error),
+      settled: (untilMs) => reports.events?.settled?.(untilMs),
+      unanswered: () => reports.events?.unanswered?.(),
+      reconnected: (gap) => reports.events?.reconnected?.(gap),
+      replaced: (replacement) => reports.add({ tell: (engine) => engine.replaced?.(replacement) }),
     };
-  }
-
-  #remedied(tell: (events: SpeechToTextEvents) => void): void {
-    if (this.#events === undefined) this.#remedies.push(tell);
-    else tell(this.#events);
   }
 }

@@ -8,6 +8,7 @@ import type {
 } from '../providers/text-to-speech.js';
 import { attemptAhead } from './attempt-ahead.js';
 import type { PreparationContext } from './engine.js';
+import { HeldReports } from './held-reports.js';
 import { SpeechAhead } from './speech-ahead.js';
 
 type VoiceUsage = Parameters<NonNullable<TextToSpeechEvents['usage']>>[0];
@@ -24,12 +25,8 @@ export class PreparedVoice implements TextToSpeech {
   readonly price: ModelPrice | undefined;
   readonly #options: PreparedVoiceOptions;
   readonly #session: TextToSpeechSession | undefined;
+  readonly #reports = new HeldReports<TextToSpeechEvents, VoiceUsage>();
   #ahead: SpeechAhead | undefined;
-  /** Those of the engine, once there is one. */
-  #events: TextToSpeechEvents | undefined;
-  #usage: VoiceUsage[] = [];
-  /** Remedies of before, which the record shall have all the same. */
-  #remedies: ((events: TextToSpeechEvents) => void)[] = [];
   #isTaken = false;
 
   constructor(options: PreparedVoiceOptions) {
@@ -38,10 +35,12 @@ export class PreparedVoice implements TextToSpeech {
     this.name = provider.name;
     this.price = provider.price;
     this.#options = options;
+    const reports = this.#reports;
     const events: TextToSpeechEvents = {
-      usage: (usage) => this.#used(usage),
-      reconnected: (gap) => this.#remedied((told) => told.reconnected?.(gap)),
-      replaced: (replacement) => this.#remedied((told) => told.replaced?.(replacement)),
+      usage: (usage) => reports.add({ usage, tell: (engine) => engine.usage?.(usage) }),
+      // A gap in which nobody listened was none.
+      reconnected: (gap) => reports.events?.reconnected?.(gap),
+      replaced: (replacement) => reports.add({ tell: (engine) => engine.replaced?.(replacement) }),
     };
     this.#session = attemptAhead(context, () => provider.open({ clock, logger, language, events }));
   }
@@ -55,19 +54,20 @@ export class PreparedVoice implements TextToSpeech {
   /** Hands the session over, or opens one as if nothing had been prepared. */
   open(context: TextToSpeechContext): TextToSpeechSession {
     this.#isTaken = true;
-    this.#events = context.events;
-    for (const usage of this.takeUsage()) context.events?.usage?.(usage);
-    for (const tell of this.#remedies.splice(0)) tell(context.events ?? {});
+    const { events = {} } = context;
     const [session, ahead] = [this.#session, this.#ahead];
-    if (session === undefined) return this.#options.provider.open(context);
-    if (ahead?.hasFailed !== true) return toSession(session, ahead);
-    attemptAhead(this.#options.context, () => session.close());
+    if (session !== undefined && ahead?.hasFailed !== true) {
+      this.#reports.release(events);
+      return toSession(session, ahead);
+    }
+    attemptAhead(this.#options.context, () => session?.close());
+    this.#reports.settle(events);
     return this.#options.provider.open(context);
   }
 
   /** What was used, and nobody was told of. */
   takeUsage(): readonly VoiceUsage[] {
-    return this.#usage.splice(0);
+    return this.#reports.takeUsage();
   }
 
   /** Closes what no engine has taken. Idempotent. */
@@ -76,16 +76,6 @@ export class PreparedVoice implements TextToSpeech {
     this.#isTaken = true;
     this.#ahead?.close();
     attemptAhead(this.#options.context, () => this.#session?.close());
-  }
-
-  #remedied(tell: (events: TextToSpeechEvents) => void): void {
-    if (this.#events === undefined) this.#remedies.push(tell);
-    else tell(this.#events);
-  }
-
-  #used(usage: VoiceUsage): void {
-    if (this.#events === undefined) this.#usage.push(usage);
-    else this.#events.usage?.(usage);
   }
 }
 

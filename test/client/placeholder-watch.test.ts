@@ -31,6 +31,22 @@ describe('placeholders that nothing fills', () => {
     ]);
   });
 
+  it('keep nothing from an engine that was prepared', () => {
+    const preparation = { close() {} };
+    const given: unknown[] = [];
+    const prepared: EngineRecipe = {
+      ...recipe,
+      prepare: () => preparation,
+      create: (_, made) => {
+        given.push(made);
+        return engine;
+      },
+    };
+    const watched = new PlaceholderWatch(new RecordedLogger()).watch(prepared, new Agent({}), {});
+    watched.create(context, watched.prepare?.(context));
+    expect(given).toEqual([preparation]);
+  });
+
   it('leave a call alone whose greeting is its own', () => {
     const logger = new RecordedLogger();
     const agent = new Agent({ firstMessage: 'Hello {name}.' });

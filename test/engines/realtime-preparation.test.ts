@@ -131,6 +131,23 @@ describe('a realtime call that is prepared', () => {
     expect(rig.turns[1]).toMatchObject({ userText: 'When are you open?', agentText: 'All day.' });
   });
 
+  it('is silent through a hold, and greets behind it', async () => {
+    const call = new PreparedCall();
+    call.model.ready();
+    call.model.answers(GREETING);
+    const rig = call.create();
+    rig.engine.start();
+    rig.engine.hold();
+    await rig.wait(1000);
+    expect(rig.pacer.pushedMs).toBe(0);
+    rig.engine.resume('continue');
+    expect(call.model.asked.at(-1)).toBe(`say ${GREETING}`);
+    call.model.answers(GREETING);
+    await rig.wait(GREETING.length * MS_PER_CHAR + 500);
+    expect(rig.turns.at(-1)).toMatchObject({ agentText: GREETING });
+    expect(rig.ended).toEqual([]);
+  });
+
   it('waits as usual for a model that is not ready, and hears what is said meanwhile', async () => {
     const call = new PreparedCall();
     const rig = await call.begin();

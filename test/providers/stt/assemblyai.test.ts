@@ -69,7 +69,11 @@ describe('new AssemblyAISpeechToText()', () => {
 
   it('demands a key when a call opens, not before', () => {
     const provider = new AssemblyAISpeechToText();
-    expect(provider).toMatchObject({ name: 'assemblyai/universal-3-6-pro', ownsTurnTaking: true });
+    expect(provider).toMatchObject({
+      name: 'assemblyai/universal-3-6-pro',
+      ownsTurnTaking: true,
+      paidWhileOpen: true,
+    });
     expect(() => provider.assertConfigured()).toThrow(/ASSEMBLYAI_API_KEY/);
     const events = new Listener();
     expect(() =>
