@@ -117,18 +117,21 @@ export {
 } from './emulators/elevenlabs.js';
 export { emulateOpenAIRealtime, type OpenAIRealtimeEmulator } from './emulators/openai-realtime.js';
 export type {
-  EmulatedItem,
   EmulateOpenAIRealtimeOptions,
   OpenAIRealtimeConnection,
-  RealtimeAsk,
 } from './emulators/openai-realtime-script.js';
-export type { EmulatedRealtimeReply } from './emulators/openai-realtime-reply.js';
 export {
   emulateOpenAISpeech,
   type EmulateOpenAISpeechOptions,
   type OpenAISpeechEmulator,
   type OpenAISpeechExchange,
 } from './emulators/openai-speech.js';
+export type {
+  EmulatedItem,
+  EmulatedRealtimeReply,
+  EmulateRealtimeOptions,
+  RealtimeAsk,
+} from './emulators/realtime-script.js';
 export type { TimelineEntry } from './emulators/timeline.js';
 export type { WireTroubles } from './emulators/troubled-wire.js';
 export type { EmulatorRequest } from './emulators/vendor-peer.js';

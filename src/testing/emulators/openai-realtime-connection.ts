@@ -15,7 +15,8 @@ import {
 } from './openai-realtime-checks.js';
 import { RealtimeItems } from './openai-realtime-items.js';
 import { RealtimeReply } from './openai-realtime-reply.js';
-import type { EmulatedItem, OpenAIRealtimeConnection, RealtimeScript } from './openai-realtime-script.js';
+import type { OpenAIRealtimeConnection, RealtimeScript } from './openai-realtime-script.js';
+import { type EmulatedItem, readQuoted } from './realtime-script.js';
 import { type HeardSpeech, ScriptedHearing } from './scripted-hearing.js';
 import type { VendorPeer } from './vendor-peer.js';
 import type { PeerHandler, VendorServer } from './vendor-server.js';
@@ -339,12 +340,6 @@ function readEvent(text: string): Fields | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** The last text in quotation marks: what the instructions want to be said. */
-function readQuoted(instructions: string): string | undefined {
-  const quoted = /"(?:[^"\\]|\\.)*"$/.exec(instructions)?.[0];
-  return quoted === undefined ? undefined : String(JSON.parse(quoted));
 }
 
 function merge(before: Fields, change: Fields): Fields {

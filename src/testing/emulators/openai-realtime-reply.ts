@@ -1,27 +1,8 @@
 // One response of the emulated model: a script, sent as events bit by bit, faster than it is heard.
 import type { Clock, Timer } from '../../base/clock.js';
 import { transcoder } from '../../transcoder/select.js';
-import type { EmulatedToolCall } from './chat-reply-encoding.js';
 import { makeEmulatedSpeech } from './emulated-speech.js';
-
-/** What the model says next, and how it is sent. */
-export interface EmulatedRealtimeReply {
-  /** What is spoken. */
-  readonly text?: string;
-  readonly toolCalls?: readonly EmulatedToolCall[];
-  /** Time to the first audio. @default 0 */
-  readonly firstAudioMs?: number;
-  /** Time between two pieces of audio. @default 10, some ten times as fast as speech */
-  readonly chunkEveryMs?: number;
-  /** After so many pieces: the response fails, the connection is cut, or nothing more comes at all. */
-  readonly failAfter?: number;
-  /** Code of that failure. @default 'server_error' */
-  readonly errorCode?: string;
-  readonly cutAfter?: number;
-  readonly hangAfter?: number;
-  /** The model stops at its limit. */
-  readonly isIncomplete?: boolean;
-}
+import type { EmulatedRealtimeReply } from './realtime-script.js';
 
 export interface RealtimeReplyOptions {
   readonly id: string;

@@ -1,0 +1,87 @@
+// The realtime models, each with the emulator of its vendor: a table for tests that are the same for all of them.
+import { ALAW_8K, type AudioFormat, MULAW_8K, PCM_24K } from '../../src/audio/format.js';
+import type { CarrierId } from '../../src/contract/call-record.js';
+import { OpenAIRealtime } from '../../src/providers/realtime/index.js';
+import type { RealtimeFormats, RealtimeModel } from '../../src/providers/realtime-model.js';
+import { type EmulatedRealtimeReply, type Emulator, emulateOpenAIRealtime } from '../../src/testing/index.js';
+
+/** What will be heard, and what the model answers. */
+export interface RealtimeScript {
+  readonly utterances?: readonly string[];
+  readonly replies?: readonly EmulatedRealtimeReply[];
+}
+
+/** What the vendor made of one connection. */
+export interface VendorConnection {
+  readonly formats: RealtimeFormats;
+  /** Texts of the conversation as the vendor has it, in order, those of a connection before included. */
+  readonly texts: readonly string[];
+  /** Results of tools, as texts. */
+  readonly results: readonly string[];
+  /** How much of an answer the vendor was told to keep; undefined when it was told nothing. */
+  readonly keptMs: number | undefined;
+}
+
+/** One vendor on loopback with a model that is connected to it. */
+export interface PlayedVendor {
+  readonly engine: RealtimeModel;
+  readonly emulator: Emulator;
+  readonly connections: readonly VendorConnection[];
+}
+
+export interface RealtimeVendor {
+  /** `provider.engine` of records. */
+  readonly name: string;
+  /** It can be told to forget what was not heard. */
+  readonly truncates: boolean;
+  /** A connection that is dead is found while nobody speaks. */
+  readonly pings: boolean;
+  /** What a call's record has of the caller's text, in seconds; null where nobody bills it. */
+  readonly sttSeconds: number | null;
+  /** What is exchanged with it on a line of this carrier. */
+  readonly format: (carrier: CarrierId) => RealtimeFormats;
+  readonly play: (script: RealtimeScript) => Promise<PlayedVendor>;
+}
+
+const OPENAI_FORMATS: readonly [string, AudioFormat][] = [
+  ['{"type":"audio/pcmu"}', MULAW_8K],
+  ['{"type":"audio/pcma"}', ALAW_8K],
+  ['{"type":"audio/pcm","rate":24000}', PCM_24K],
+];
+
+function both(format: AudioFormat): RealtimeFormats {
+  return { input: format, output: format };
+}
+
+const openai: RealtimeVendor = {
+  name: 'openai/gpt-realtime-2.1-mini',
+  truncates: true,
+  pings: true,
+  sttSeconds: 1,
+  format: (carrier) => both(carrier === 'carrier-a' ? MULAW_8K : PCM_24K),
+  async play(script) {
+    const emulator = await emulateOpenAIRealtime(script);
+    const format = (value: unknown) => {
+      const found = OPENAI_FORMATS.find(([text]) => text === JSON.stringify(value))?.[1];
+      if (found === undefined) throw new Error(`no such format: ${JSON.stringify(value)}`);
+      return found;
+    };
+    return {
+      emulator,
+      engine: new OpenAIRealtime({ apiKey: 'test-key', baseUrl: `${emulator.url}/v1` }),
+      get connections() {
+        return emulator.connections.map(({ session, items }): VendorConnection => {
+          const { input, output } = session.audio as Record<'input' | 'output', { format: unknown }>;
+          return {
+            formats: { input: format(input.format), output: format(output.format) },
+            texts: items.map(({ text }) => text),
+            results: items.flatMap(({ kind, text }) => (kind === 'function_call_output' ? [text] : [])),
+            keptMs: items.find(({ isTruncated }) => isTruncated)?.audioMs,
+          };
+        });
+      },
+    };
+  },
+};
+
+export const REALTIME_VENDORS: readonly RealtimeVendor[] = [openai];
