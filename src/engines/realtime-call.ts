@@ -247,6 +247,8 @@ export class RealtimeCall implements Engine {
       this.#line.ask((session) => session.cancel());
       return;
     }
+    // What nobody has asked for is the model's own answer to the caller.
+    if (!this.#watch.isOwed) this.#owesCaller = false;
     this.#watch.began();
     this.#idle?.pause();
     if (this.#voice.speech !== undefined) this.#turns.answer();

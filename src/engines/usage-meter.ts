@@ -22,6 +22,13 @@ export class UsageMeter {
     this.#tell('stt', { audioSeconds }, { isGuess: count.isBroken });
   }
 
+  /** Time for which a model that hears and speaks was there. */
+  attended(usage: { readonly seconds: number }): void {
+    const count = new Count(LIMITS.seconds);
+    const audioSeconds = count.take(usage?.seconds);
+    this.#tell('llm', { audioSeconds }, { isGuess: count.isBroken });
+  }
+
   spoke(usage: { readonly characters: number }): void {
     const count = new Count(LIMITS.characters);
     const characters = count.take(usage?.characters);

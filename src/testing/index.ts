@@ -115,6 +115,12 @@ export {
   emulateElevenLabs,
   type EmulateElevenLabsOptions,
 } from './emulators/elevenlabs.js';
+export { type ElevenLabsAgentsEmulator, emulateElevenLabsAgents } from './emulators/elevenlabs-agents.js';
+export type {
+  AgentOverride,
+  ElevenLabsAgentsConnection,
+  EmulateElevenLabsAgentsOptions,
+} from './emulators/elevenlabs-agents-script.js';
 export { emulateOpenAIRealtime, type OpenAIRealtimeEmulator } from './emulators/openai-realtime.js';
 export type {
   EmulateOpenAIRealtimeOptions,

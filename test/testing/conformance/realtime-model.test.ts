@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { OpenAIRealtime, type OpenAIRealtimeOptions } from '../../../src/providers/realtime/index.js';
 import {
+  ElevenLabsAgents,
+  type ElevenLabsAgentsOptions,
+  OpenAIRealtime,
+  type OpenAIRealtimeOptions,
+} from '../../../src/providers/realtime/index.js';
+import {
+  emulateElevenLabsAgents,
+  type EmulateElevenLabsAgentsOptions,
   emulateOpenAIRealtime,
   type EmulateOpenAIRealtimeOptions,
   testRealtimeModel,
@@ -21,6 +28,37 @@ describe.each(models)('%s', (_, options, emulation) => {
     const emulator = await emulateOpenAIRealtime({ ...emulation, utterances, replies });
     return {
       model: new OpenAIRealtime({ apiKey: 'test-key', baseUrl: `${emulator.url}/v1`, ...options }),
+      breakConnections: () => emulator.disconnectAll(),
+      async close() {
+        await emulator.close();
+        expect(emulator.violations).toEqual([]);
+      },
+    };
+  });
+  it.each(checks.map((check) => [check.name, check] as const))('%s', { timeout: 20_000 }, (_name, check) =>
+    check.run(),
+  );
+});
+
+const agents: [string, Partial<ElevenLabsAgentsOptions>, EmulateElevenLabsAgentsOptions][] = [
+  ['ElevenLabsAgents', {}, {}],
+  [
+    'ElevenLabsAgents with a private agent of PCM, in pieces cut anywhere, that marks the end of its audio',
+    { apiKey: 'test-key' },
+    { isPrivate: true, inputFormat: 'pcm_16000', outputFormat: 'pcm_24000', chunkBytes: 1601, end: 'mark' },
+  ],
+  [
+    'ElevenLabsAgents with an agent that tells little and allows nothing',
+    { overrides: { prompt: false, firstMessage: false, language: false } },
+    { end: 'none', tentative: false, allowedOverrides: [], outputFormat: 'pcm_8000' },
+  ],
+];
+
+describe.each(agents)('%s', (_, options, emulation) => {
+  const checks = testRealtimeModel(async ({ utterances, replies }) => {
+    const emulator = await emulateElevenLabsAgents({ ...emulation, utterances, replies });
+    return {
+      model: new ElevenLabsAgents({ agentId: 'agent-1', baseUrl: emulator.url, ...options }),
       breakConnections: () => emulator.disconnectAll(),
       async close() {
         await emulator.close();
