@@ -1,9 +1,15 @@
 // The realtime models, each with the emulator of its vendor: a table for tests that are the same for all of them.
 import { ALAW_8K, type AudioFormat, MULAW_8K, PCM_24K } from '../../src/audio/format.js';
 import type { CarrierId } from '../../src/contract/call-record.js';
-import { OpenAIRealtime } from '../../src/providers/realtime/index.js';
+import { ElevenLabsAgents, OpenAIRealtime } from '../../src/providers/realtime/index.js';
 import type { RealtimeFormats, RealtimeModel } from '../../src/providers/realtime-model.js';
-import { type EmulatedRealtimeReply, type Emulator, emulateOpenAIRealtime } from '../../src/testing/index.js';
+import {
+  type EmulatedRealtimeReply,
+  type Emulator,
+  type ElevenLabsAgentsConnection,
+  emulateElevenLabsAgents,
+  emulateOpenAIRealtime,
+} from '../../src/testing/index.js';
 
 /** What will be heard, and what the model answers. */
 export interface RealtimeScript {
@@ -36,6 +42,8 @@ export interface RealtimeVendor {
   readonly truncates: boolean;
   /** A connection that is dead is found while nobody speaks. */
   readonly pings: boolean;
+  /** What is paid for. */
+  readonly billedBy: 'tokens' | 'time';
   /** What a call's record has of the caller's text, in seconds; null where nobody bills it. */
   readonly sttSeconds: number | null;
   /** What is exchanged with it on a line of this carrier. */
@@ -57,6 +65,7 @@ const openai: RealtimeVendor = {
   name: 'openai/gpt-realtime-2.1-mini',
   truncates: true,
   pings: true,
+  billedBy: 'tokens',
   sttSeconds: 1,
   format: (carrier) => both(carrier === 'carrier-a' ? MULAW_8K : PCM_24K),
   async play(script) {
@@ -84,4 +93,40 @@ const openai: RealtimeVendor = {
   },
 };
 
-export const REALTIME_VENDORS: readonly RealtimeVendor[] = [openai];
+/** What was said before, as the agent is told it by its prompt or beside it, without who said it. */
+function linesOf({ initiation, context }: ElevenLabsAgentsConnection): string[] {
+  const told = [JSON.stringify(initiation).replaceAll('\\n', '\n'), ...context].join('\n');
+  const lines = told.slice(told.indexOf('The conversation so far')).split('\n');
+  return lines.flatMap((line) => /^(?:Caller|You): ([^"]*)/.exec(line)?.slice(1, 2) ?? []);
+}
+
+const elevenlabs: RealtimeVendor = {
+  name: 'elevenlabs/agents',
+  truncates: false,
+  pings: true,
+  billedBy: 'time',
+  sttSeconds: 0,
+  // Of every carrier: formats are settings of the agent.
+  format: () => both(MULAW_8K),
+  async play(script) {
+    const emulator = await emulateElevenLabsAgents({ ...script, isPrivate: true });
+    const settings = { agentId: 'agent-1', apiKey: 'test-key', pricePerMinute: 0.1 };
+    return {
+      emulator,
+      engine: new ElevenLabsAgents({ ...settings, baseUrl: emulator.url }),
+      get connections() {
+        return emulator.connections.map((connection): VendorConnection => {
+          const { items } = connection;
+          return {
+            formats: both(MULAW_8K),
+            texts: [...linesOf(connection), ...items.map(({ text }) => text)],
+            results: items.flatMap(({ kind, text }) => (kind === 'function_call_output' ? [text] : [])),
+            keptMs: undefined,
+          };
+        });
+      },
+    };
+  },
+};
+
+export const REALTIME_VENDORS: readonly RealtimeVendor[] = [openai, elevenlabs];

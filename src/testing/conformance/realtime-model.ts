@@ -49,7 +49,8 @@ export function testRealtimeModel(
         }
       },
     );
-  const call = { id: 'call-1', name: 'find_slot', arguments: '{"day": "Friday"}' };
+  // Written as models do whose wire has an object for it.
+  const call = { id: 'call-1', name: 'find_slot', arguments: '{"day":"Friday"}' };
   const parsed: ModelToolCall = {
     id: 'call-1',
     name: 'find_slot',
