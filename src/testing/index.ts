@@ -115,6 +115,8 @@ export {
   emulateElevenLabs,
   type EmulateElevenLabsOptions,
 } from './emulators/elevenlabs.js';
+export { emulateGeminiLive, type GeminiLiveEmulator } from './emulators/gemini-live.js';
+export type { EmulateGeminiLiveOptions, GeminiLiveConnection } from './emulators/gemini-live-script.js';
 export { emulateOpenAIRealtime, type OpenAIRealtimeEmulator } from './emulators/openai-realtime.js';
 export type {
   EmulateOpenAIRealtimeOptions,

@@ -96,6 +96,7 @@ describe.each(LINES)('$id, an agent with the model $name', REAL_TIME, (line) => 
     expect(answer?.latency.heardMs).toBeGreaterThanOrEqual(answer?.latency.totalMs ?? 0);
     expect(record.usage?.llmInputTokens).toBeGreaterThan(0);
     expect(record.usage?.llmOutputTokens).toBeGreaterThan(0);
+    expect(record.costComplete ?? null).toBe(vendor.isPriced);
     expect(record.usage?.sttSeconds ?? null).toBe(vendor.sttSeconds);
     expect(played.connections[0]?.formats).toEqual(vendor.format(id));
     expect(played.emulator.violations).toEqual([]);

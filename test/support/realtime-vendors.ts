@@ -1,9 +1,15 @@
 // The realtime models, each with the emulator of its vendor: a table for tests that are the same for all of them.
-import { ALAW_8K, type AudioFormat, MULAW_8K, PCM_24K } from '../../src/audio/format.js';
+import { ALAW_8K, type AudioFormat, MULAW_8K, PCM_16K, PCM_24K } from '../../src/audio/format.js';
 import type { CarrierId } from '../../src/contract/call-record.js';
-import { OpenAIRealtime } from '../../src/providers/realtime/index.js';
+import { GeminiLive, OpenAIRealtime } from '../../src/providers/realtime/index.js';
 import type { RealtimeFormats, RealtimeModel } from '../../src/providers/realtime-model.js';
-import { type EmulatedRealtimeReply, type Emulator, emulateOpenAIRealtime } from '../../src/testing/index.js';
+import {
+  type EmulatedItem,
+  type EmulatedRealtimeReply,
+  type Emulator,
+  emulateGeminiLive,
+  emulateOpenAIRealtime,
+} from '../../src/testing/index.js';
 
 /** What will be heard, and what the model answers. */
 export interface RealtimeScript {
@@ -27,6 +33,8 @@ export interface PlayedVendor {
   readonly engine: RealtimeModel;
   readonly emulator: Emulator;
   readonly connections: readonly VendorConnection[];
+  /** Tells every connection that it will be closed; undefined for a vendor that never does. */
+  readonly goAway: (() => void) | undefined;
 }
 
 export interface RealtimeVendor {
@@ -36,6 +44,8 @@ export interface RealtimeVendor {
   readonly truncates: boolean;
   /** A connection that is dead is found while nobody speaks. */
   readonly pings: boolean;
+  /** What the model charges is known. */
+  readonly isPriced: boolean;
   /** What a call's record has of the caller's text, in seconds; null where nobody bills it. */
   readonly sttSeconds: number | null;
   /** What is exchanged with it on a line of this carrier. */
@@ -53,10 +63,18 @@ function both(format: AudioFormat): RealtimeFormats {
   return { input: format, output: format };
 }
 
+function toTexts(items: readonly EmulatedItem[]): Pick<VendorConnection, 'texts' | 'results'> {
+  return {
+    texts: items.map(({ text }) => text),
+    results: items.flatMap(({ kind, text }) => (kind === 'function_call_output' ? [text] : [])),
+  };
+}
+
 const openai: RealtimeVendor = {
   name: 'openai/gpt-realtime-2.1-mini',
   truncates: true,
   pings: true,
+  isPriced: true,
   sttSeconds: 1,
   format: (carrier) => both(carrier === 'carrier-a' ? MULAW_8K : PCM_24K),
   async play(script) {
@@ -68,14 +86,14 @@ const openai: RealtimeVendor = {
     };
     return {
       emulator,
+      goAway: undefined,
       engine: new OpenAIRealtime({ apiKey: 'test-key', baseUrl: `${emulator.url}/v1` }),
       get connections() {
         return emulator.connections.map(({ session, items }): VendorConnection => {
           const { input, output } = session.audio as Record<'input' | 'output', { format: unknown }>;
           return {
             formats: { input: format(input.format), output: format(output.format) },
-            texts: items.map(({ text }) => text),
-            results: items.flatMap(({ kind, text }) => (kind === 'function_call_output' ? [text] : [])),
+            ...toTexts(items),
             keptMs: items.find(({ isTruncated }) => isTruncated)?.audioMs,
           };
         });
@@ -84,4 +102,31 @@ const openai: RealtimeVendor = {
   },
 };
 
-export const REALTIME_VENDORS: readonly RealtimeVendor[] = [openai];
+const gemini: RealtimeVendor = {
+  name: 'google/gemini-3.8-live',
+  truncates: false,
+  pings: false,
+  isPriced: false,
+  sttSeconds: null,
+  format: () => ({ input: PCM_16K, output: PCM_24K }),
+  async play(script) {
+    const emulator = await emulateGeminiLive(script);
+    return {
+      emulator,
+      goAway: () => emulator.goAway(),
+      engine: new GeminiLive({ apiKey: 'test-key', baseUrl: emulator.url }),
+      get connections() {
+        return emulator.connections.map(
+          ({ items }): VendorConnection => ({
+            // The emulator complains of any other.
+            formats: { input: PCM_16K, output: PCM_24K },
+            ...toTexts(items),
+            keptMs: undefined,
+          }),
+        );
+      },
+    };
+  },
+};
+
+export const REALTIME_VENDORS: readonly RealtimeVendor[] = [openai, gemini];
