@@ -121,6 +121,8 @@ export type {
   ElevenLabsAgentsConnection,
   EmulateElevenLabsAgentsOptions,
 } from './emulators/elevenlabs-agents-script.js';
+export { emulateGeminiLive, type GeminiLiveEmulator } from './emulators/gemini-live.js';
+export type { EmulateGeminiLiveOptions, GeminiLiveConnection } from './emulators/gemini-live-script.js';
 export { emulateOpenAIRealtime, type OpenAIRealtimeEmulator } from './emulators/openai-realtime.js';
 export type {
   EmulateOpenAIRealtimeOptions,

@@ -97,6 +97,7 @@ describe.each(LINES)('$id, an agent with the model $name', REAL_TIME, (line) => 
     const used = [record.usage?.llmInputTokens, record.usage?.llmOutputTokens];
     expect(used.map((tokens) => (tokens ?? 0) > 0)).toEqual(Array(2).fill(vendor.billedBy === 'tokens'));
     if (vendor.billedBy === 'time') expect(record.cost?.llm).toBeGreaterThan(0);
+    expect(record.cost?.llm !== null).toBe(vendor.isPriced);
     expect(record.usage?.sttSeconds ?? null).toBe(vendor.sttSeconds);
     expect(played.connections[0]?.formats).toEqual(vendor.format(id));
     expect(played.emulator.violations).toEqual([]);

@@ -1,13 +1,15 @@
 // The realtime models, each with the emulator of its vendor: a table for tests that are the same for all of them.
-import { ALAW_8K, type AudioFormat, MULAW_8K, PCM_24K } from '../../src/audio/format.js';
+import { ALAW_8K, type AudioFormat, MULAW_8K, PCM_16K, PCM_24K } from '../../src/audio/format.js';
 import type { CarrierId } from '../../src/contract/call-record.js';
-import { ElevenLabsAgents, OpenAIRealtime } from '../../src/providers/realtime/index.js';
+import { ElevenLabsAgents, GeminiLive, OpenAIRealtime } from '../../src/providers/realtime/index.js';
 import type { RealtimeFormats, RealtimeModel } from '../../src/providers/realtime-model.js';
 import {
+  type ElevenLabsAgentsConnection,
+  type EmulatedItem,
   type EmulatedRealtimeReply,
   type Emulator,
-  type ElevenLabsAgentsConnection,
   emulateElevenLabsAgents,
+  emulateGeminiLive,
   emulateOpenAIRealtime,
 } from '../../src/testing/index.js';
 
@@ -33,6 +35,8 @@ export interface PlayedVendor {
   readonly engine: RealtimeModel;
   readonly emulator: Emulator;
   readonly connections: readonly VendorConnection[];
+  /** Tells every connection that it will be closed; undefined for a vendor that never does. */
+  readonly goAway: (() => void) | undefined;
 }
 
 export interface RealtimeVendor {
@@ -44,6 +48,8 @@ export interface RealtimeVendor {
   readonly pings: boolean;
   /** What is paid for. */
   readonly billedBy: 'tokens' | 'time';
+  /** What the model charges is known. */
+  readonly isPriced: boolean;
   /** What a call's record has of the caller's text, in seconds; null where nobody bills it. */
   readonly sttSeconds: number | null;
   /** What is exchanged with it on a line of this carrier. */
@@ -61,11 +67,19 @@ function both(format: AudioFormat): RealtimeFormats {
   return { input: format, output: format };
 }
 
+function toTexts(items: readonly EmulatedItem[]): Pick<VendorConnection, 'texts' | 'results'> {
+  return {
+    texts: items.map(({ text }) => text),
+    results: items.flatMap(({ kind, text }) => (kind === 'function_call_output' ? [text] : [])),
+  };
+}
+
 const openai: RealtimeVendor = {
   name: 'openai/gpt-realtime-2.1-mini',
   truncates: true,
   pings: true,
   billedBy: 'tokens',
+  isPriced: true,
   sttSeconds: 1,
   format: (carrier) => both(carrier === 'carrier-a' ? MULAW_8K : PCM_24K),
   async play(script) {
@@ -77,14 +91,14 @@ const openai: RealtimeVendor = {
     };
     return {
       emulator,
+      goAway: undefined,
       engine: new OpenAIRealtime({ apiKey: 'test-key', baseUrl: `${emulator.url}/v1` }),
       get connections() {
         return emulator.connections.map(({ session, items }): VendorConnection => {
           const { input, output } = session.audio as Record<'input' | 'output', { format: unknown }>;
           return {
             formats: { input: format(input.format), output: format(output.format) },
-            texts: items.map(({ text }) => text),
-            results: items.flatMap(({ kind, text }) => (kind === 'function_call_output' ? [text] : [])),
+            ...toTexts(items),
             keptMs: items.find(({ isTruncated }) => isTruncated)?.audioMs,
           };
         });
@@ -105,6 +119,7 @@ const elevenlabs: RealtimeVendor = {
   truncates: false,
   pings: true,
   billedBy: 'time',
+  isPriced: true,
   sttSeconds: 0,
   // Of every carrier: formats are settings of the agent.
   format: () => both(MULAW_8K),
@@ -113,6 +128,7 @@ const elevenlabs: RealtimeVendor = {
     const settings = { agentId: 'agent-1', apiKey: 'test-key', pricePerMinute: 0.1 };
     return {
       emulator,
+      goAway: undefined,
       engine: new ElevenLabsAgents({ ...settings, baseUrl: emulator.url }),
       get connections() {
         return emulator.connections.map((connection): VendorConnection => {
@@ -129,4 +145,32 @@ const elevenlabs: RealtimeVendor = {
   },
 };
 
-export const REALTIME_VENDORS: readonly RealtimeVendor[] = [openai, elevenlabs];
+const gemini: RealtimeVendor = {
+  name: 'google/gemini-3.8-live',
+  truncates: false,
+  pings: false,
+  billedBy: 'tokens',
+  isPriced: false,
+  sttSeconds: null,
+  format: () => ({ input: PCM_16K, output: PCM_24K }),
+  async play(script) {
+    const emulator = await emulateGeminiLive(script);
+    return {
+      emulator,
+      goAway: () => emulator.goAway(),
+      engine: new GeminiLive({ apiKey: 'test-key', baseUrl: emulator.url }),
+      get connections() {
+        return emulator.connections.map(
+          ({ items }): VendorConnection => ({
+            // The emulator complains of any other.
+            formats: { input: PCM_16K, output: PCM_24K },
+            ...toTexts(items),
+            keptMs: undefined,
+          }),
+        );
+      },
+    };
+  },
+};
+
+export const REALTIME_VENDORS: readonly RealtimeVendor[] = [openai, gemini, elevenlabs];

@@ -1,4 +1,5 @@
 // Entry point offhook/realtime.
+export { GeminiLive, type GeminiLiveOptions } from './gemini-live.js';
 export { OpenAIRealtime, type OpenAIRealtimeOptions } from './openai-realtime.js';
 export {
   ElevenLabsAgents,

@@ -1,7 +1,7 @@
 // What ElevenLabs Agents looks at before it takes a message. Source: ElevenLabs, Agents WebSocket (AsyncAPI document).
 import type { AudioFormat } from '../../audio/format.js';
-import { type Fields, isFields, toFields } from './openai-realtime-checks.js';
 import type { AgentOverride } from './elevenlabs-agents-script.js';
+import { type Fields, toFields } from './realtime-fields.js';
 
 /** Why the vendor ends a conversation, in its own words. */
 export interface AgentRefusal {
@@ -74,13 +74,4 @@ export function checkClientEvent(message: Fields): AgentRefusal | undefined {
 
 export function invalid(sentence: string): AgentRefusal {
   return { code: 1008, type: 'invalid_message', sentence };
-}
-
-export function readMessage(text: string): Fields | undefined {
-  try {
-    const message: unknown = JSON.parse(text);
-    return isFields(message) ? message : undefined;
-  } catch {
-    return undefined;
-  }
 }

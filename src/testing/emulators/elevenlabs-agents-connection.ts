@@ -7,12 +7,11 @@ import {
   checkClientEvent,
   checkInitiation,
   invalid,
-  readMessage,
   toAudioFormat,
 } from './elevenlabs-agents-checks.js';
 import { AgentReply } from './elevenlabs-agents-reply.js';
 import type { AgentsScript, ElevenLabsAgentsConnection } from './elevenlabs-agents-script.js';
-import { type Fields, readBase64, toFields } from './openai-realtime-checks.js';
+import { type Fields, readBase64, readFields, toFields } from './realtime-fields.js';
 import { type EmulatedItem, readQuoted } from './realtime-script.js';
 import { type HeardSpeech, ScriptedHearing } from './scripted-hearing.js';
 import type { VendorPeer } from './vendor-peer.js';
@@ -66,7 +65,7 @@ export class AgentsConnection implements PeerHandler, ElevenLabsAgentsConnection
 
   text(text: string): void {
     if (this.#isOver) return;
-    const message = readMessage(text);
+    const message = readFields(text);
     if (message === undefined) this.#refuse(invalid('Could not parse the message as JSON.'));
     else if ('user_audio_chunk' in message) this.#listen(message);
     else {
@@ -178,13 +177,13 @@ export class AgentsConnection implements PeerHandler, ElevenLabsAgentsConnection
     const reply = this.#reply;
     this.#reply = undefined;
     if (audible === undefined || !audible.reply.isHeard) return;
-    const { heardText: corrected, options } = audible.reply;
+    const { heardText: corrected, text: original } = audible.reply;
     // Two pieces more are on their way, and do not count either.
     this.#send('interruption', 'interruption_event', { event_id: this.#events + 2 });
     reply?.interrupt();
     this.#events += 2;
     this.#tellNumbered('agent_response_correction', 'agent_response_correction_event', {
-      original_agent_response: options.reply.text ?? '',
+      original_agent_response: original,
       corrected_agent_response: corrected,
     });
     this.#items = this.#items.map((item) =>
@@ -215,20 +214,20 @@ export class AgentsConnection implements PeerHandler, ElevenLabsAgentsConnection
         });
       },
       cut: () => this.#peer.close(1006, ''),
-      done: (status) => this.#done(reply, status),
+      failed: () => this.#failed(reply),
+      finished: () => this.#finished(reply),
     });
     this.#reply = reply;
     this.#audible = { reply, itemId };
     reply.start();
   }
 
-  #done(reply: AgentReply, status: 'completed' | 'failed'): void {
-    const { reply: script } = reply.options;
+  #failed({ script }: AgentReply): void {
+    this.#end({ code: 1002, type: script.errorCode ?? 'llm_error', sentence: 'The LLM failed.' });
+  }
+
+  #finished({ script }: AgentReply): void {
     this.#reply = undefined;
-    if (status === 'failed') {
-      this.#end({ code: 1002, type: script.errorCode ?? 'llm_error', sentence: 'The LLM failed.' });
-      return;
-    }
     const { end = 'event', expectsResults = true, number } = this.#script;
     for (const [index, call] of (script.toolCalls ?? []).entries()) {
       const id = call.id ?? `call_${number}_${this.#events}_${index}`;
@@ -314,5 +313,5 @@ export class AgentsConnection implements PeerHandler, ElevenLabsAgentsConnection
 
 /** What is no JSON object goes out as it was written. */
 function toParameters(text: string): unknown {
-  return readMessage(text) ?? text;
+  return readFields(text) ?? text;
 }

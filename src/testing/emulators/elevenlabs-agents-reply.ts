@@ -1,98 +1,70 @@
-// One answer of the emulated agent: its words at once, its audio bit by bit, faster than it is heard.
+// One answer of the emulated agent, and how much of it a caller has heard by the vendor's own clock: nobody tells the vendor.
 import type { AudioFormat } from '../../audio/format.js';
-import type { Clock, Timer } from '../../base/clock.js';
-import { transcoder } from '../../transcoder/select.js';
-import { makeEmulatedSpeech } from './emulated-speech.js';
+import type { Clock } from '../../base/clock.js';
 import type { EmulatedRealtimeReply } from './realtime-script.js';
+import { SpokenReply } from './spoken-reply.js';
 
 export interface AgentReplyOptions {
   readonly reply: EmulatedRealtimeReply;
   readonly format: AudioFormat;
   readonly msPerCharacter: number;
-  /** Bytes of a piece. An odd number cuts samples in half. */
   readonly chunkBytes: number;
   readonly clock: Clock;
   readonly piece: (audio: Buffer, about: { isFirst: boolean; isLast: boolean }) => void;
   readonly cut: () => void;
-  readonly done: (status: 'completed' | 'failed') => void;
+  readonly failed: () => void;
+  readonly finished: () => void;
 }
 
-/** Pieces that are on the way when an answer is interrupted arrive all the same. */
-const LATE_PIECES = 2;
-
 export class AgentReply {
-  readonly options: AgentReplyOptions;
+  readonly script: EmulatedRealtimeReply;
+  readonly text: string;
   /** Length of its audio, in milliseconds. */
   readonly durationMs: number;
+  readonly #options: AgentReplyOptions;
+  readonly #spoken: SpokenReply;
   /** When its first audio left; undefined before. */
-  startedAt: number | undefined;
-  readonly #audio: Buffer;
-  #timer: Timer | undefined;
-  #count = 0;
-  #at = 0;
+  #startedAt: number | undefined;
 
   constructor(options: AgentReplyOptions) {
-    this.options = options;
+    this.#options = options;
     const { reply, format, msPerCharacter } = options;
-    const { encoding, sampleRateHz } = format;
-    this.durationMs = (reply.text ?? '').length * msPerCharacter;
-    const pcm = makeEmulatedSpeech({ durationMs: this.durationMs, sampleRateHz });
-    const bytes = encoding === 'pcm' ? new Uint8Array(pcm.buffer) : transcoder.mulawEncode(pcm);
-    this.#audio = Buffer.from(bytes);
+    this.script = reply;
+    this.text = reply.text ?? '';
+    this.durationMs = this.text.length * msPerCharacter;
+    this.#spoken = new SpokenReply({ ...options, ...format, piece: (audio) => this.#piece(audio) });
   }
 
-  /** What a caller who hears it as it comes has heard by now, in characters of its text. */
+  /** What a caller who hears it as it comes has heard by now. */
   get heardText(): string {
-    const { reply, clock, msPerCharacter } = this.options;
-    const heardMs = this.startedAt === undefined ? 0 : clock.now() - this.startedAt;
-    return (reply.text ?? '').slice(0, Math.floor(heardMs / msPerCharacter));
+    return this.text.slice(0, Math.floor(this.#heardMs / this.#options.msPerCharacter));
   }
 
-  /** True while a caller who hears it as it comes still hears it. */
+  /** True until a caller who hears it as it comes has heard all of it. */
   get isHeard(): boolean {
-    const { clock } = this.options;
-    return this.startedAt === undefined || clock.now() < this.startedAt + this.durationMs;
+    return this.#startedAt === undefined || this.#heardMs < this.durationMs;
   }
 
   start(): void {
-    this.#later(this.options.reply.firstAudioMs ?? 0);
+    this.#spoken.start();
   }
 
   /** What is on the way comes late; nothing else does. */
   interrupt(): void {
-    this.stop();
-    for (let piece = 0; piece < LATE_PIECES; piece += 1) this.#sendPiece();
+    this.#spoken.cancel();
   }
 
   stop(): void {
-    this.#timer?.cancel();
-    this.#timer = undefined;
+    this.#spoken.stop();
   }
 
-  #later(delayMs: number): void {
-    this.#timer = this.options.clock.after(delayMs, () => this.#step());
+  get #heardMs(): number {
+    return this.#startedAt === undefined ? 0 : this.#options.clock.now() - this.#startedAt;
   }
 
-  #step(): void {
-    const { reply, cut, done } = this.options;
-    if (reply.hangAfter === this.#count) return;
-    if (reply.cutAfter === this.#count) cut();
-    else if (reply.failAfter === this.#count) done('failed');
-    else if (this.#at >= this.#audio.length) done('completed');
-    else {
-      this.#count += 1;
-      this.#sendPiece();
-      this.#later(reply.chunkEveryMs ?? 10);
-    }
-  }
-
-  #sendPiece(): void {
-    const { chunkBytes, piece, clock } = this.options;
-    const audio = this.#audio.subarray(this.#at, this.#at + chunkBytes);
-    if (audio.length === 0) return;
-    const isFirst = this.#at === 0;
-    this.startedAt ??= clock.now();
-    this.#at += audio.length;
-    piece(audio, { isFirst, isLast: this.#at >= this.#audio.length });
+  #piece(audio: Buffer): void {
+    const isFirst = this.#startedAt === undefined;
+    this.#startedAt ??= this.#options.clock.now();
+    this.#options.piece(audio, { isFirst, isLast: this.#spoken.isSpoken });
   }
 }
