@@ -249,6 +249,8 @@ export class RealtimeCall implements Engine {
     }
     this.#watch.began();
     this.#idle?.pause();
+    // It has come by itself, or knows what the caller has said meanwhile.
+    this.#owesCaller = false;
     if (this.#voice.speech !== undefined) this.#turns.answer();
     (this.#voice.speech ?? this.#voice.begin()).responseStarted();
   }

@@ -143,10 +143,9 @@ export class GeminiLiveSession implements RealtimeSession {
   }
 
   get #isQuiet(): boolean {
-    const { response, phase } = this.#speech;
-    if (response !== undefined || phase === 'calling' || this.#owesCaller || this.#answers.isAsked)
-      return false;
-    return !this.#hearing.isSpeaking && !this.#hearing.isSounding;
+    const isOwed = this.#owesCaller || this.#answers.isAsked || this.#answers.isAwaited;
+    const isHeard = this.#hearing.isSpeaking || this.#hearing.isSounding;
+    return this.#speech.response === undefined && !isOwed && !isHeard;
   }
 
   #ready({ gapMs, isResumed }: { gapMs: number | null; isResumed: boolean }): void {
