@@ -133,6 +133,30 @@ describe.each(LINES)('$id, an agent with the model $name', REAL_TIME, (line) => 
     expect(played.emulator.violations).toEqual([]);
   });
 
+  it('finishes a greeting that may not be interrupted, and answers once what was said into it', async () => {
+    await using scene = await start(
+      line,
+      { utterances: ['Three loaves of bread.'], replies: [{ text: 'They are ready at noon.' }] },
+      { turnTaking: { interruptibleGreeting: false } },
+    );
+    const { played, running } = scene;
+    const report = await running.simulator.call({
+      script: [
+        { type: 'interrupt', afterMs: 400 },
+        { type: 'say', text: 'Three loaves of bread.' },
+        { type: 'pause', durationMs: 5000 },
+        { type: 'hang-up' },
+      ],
+    });
+    const record = await running.record(report.carrierCallId);
+    expect(report).toMatchObject({ clears: [], protocolErrors: [] });
+    expect(record.turns).toMatchObject([
+      { userText: '', agentText: GREETING, interrupted: false },
+      { userText: 'Three loaves of bread.', agentText: 'They are ready at noon.', interrupted: false },
+    ]);
+    expect(played.emulator.violations).toEqual([]);
+  });
+
   it('runs a tool and answers with its result', async () => {
     const call = { name: 'look_up', arguments: '{"what":"price"}' };
     await using scene = await start(
