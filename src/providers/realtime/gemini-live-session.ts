@@ -150,7 +150,6 @@ export class GeminiLiveSession implements RealtimeSession {
 
   #ready({ gapMs, isResumed }: { gapMs: number | null; isResumed: boolean }): void {
     const { events, formats, history } = this.#context;
-    this.#outbox.restart();
     const turns = isResumed ? [] : toTurns(history());
     if (turns.length > 0) this.#link.send(toContent(turns, { asks: false }));
     this.#tell(() => {
@@ -164,6 +163,8 @@ export class GeminiLiveSession implements RealtimeSession {
 
   #lost(): void {
     this.#wordsTimer?.cancel();
+    // Nobody answers what was heard on this connection: it is asked for on the next one, by its words.
+    if (this.#hearing.isSpeaking && !this.#hearing.isSounding) this.#callerFinished();
     this.#breaksTurn = false;
     this.#owesCaller = false;
     this.#answers.lost();

@@ -103,6 +103,16 @@ describe('another connection', () => {
     expect(sent()).toHaveLength(3);
   });
 
+  it('leaves nobody unanswered whose words the one before has heard', () => {
+    const { vendor, clock, session, says, news } = openReady();
+    session.pushAudio(sound(300, 8000));
+    says(heard('Is it there?'));
+    session.pushAudio(sound(600, 0));
+    clock.advance(1000);
+    vendor.socket.ends();
+    expect(news().slice(-2)).toEqual(['spoke caller-1 600', 'caller-1: Is it there?']);
+  });
+
   it('knows nothing of what was under way', () => {
     const scene = openReady();
     const { session, says, news, sent } = scene;

@@ -105,7 +105,7 @@ describe('GeminiLive', () => {
       contextCompression: false,
       toolBehavior: 'interrupt',
     });
-    const parameters = { type: 'object', properties: {} };
+    const parameters = { type: 'object', properties: { day: { type: 'string' } } };
     await tryOut(model, {
       language: 'de-CH',
       instructions: 'You bake.',
@@ -134,7 +134,7 @@ describe('GeminiLive', () => {
             {
               name: 'find',
               description: 'Finds it.',
-              parametersJsonSchema: parameters,
+              parameters: { type: 'OBJECT', properties: { day: { type: 'STRING' } } },
               behavior: 'NON_BLOCKING',
             },
           ],

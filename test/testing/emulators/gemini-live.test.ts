@@ -102,6 +102,23 @@ describe('emulateGeminiLive', () => {
     ],
     ['proactive audio switched off', { ...SETUP, proactivity: { proactiveAudio: false } }],
     ['a name that no function has', { ...SETUP, tools: [{ functionDeclarations: [{ name: 'a b' }] }] }],
+    [
+      'a JSON Schema',
+      { ...SETUP, tools: [{ functionDeclarations: [{ name: 'a', parametersJsonSchema: {} }] }] },
+    ],
+    [
+      'a keyword that it does not have',
+      {
+        ...SETUP,
+        tools: [
+          {
+            functionDeclarations: [
+              { name: 'a', parameters: { type: 'OBJECT', additionalProperties: false } },
+            ],
+          },
+        ],
+      },
+    ],
     ['a handle that is unknown', { ...SETUP, sessionResumption: { handle: 'h' } }],
   ])('does not take settings with %s', async (_, setup) => {
     const socket = await connect(await start());
