@@ -48,10 +48,10 @@ export interface RealtimeVendor {
   readonly pings: boolean;
   /** What is paid for. */
   readonly billedBy: 'tokens' | 'time';
-  /** What the model charges is known. */
-  readonly isPriced: boolean;
-  /** What a call's record has of the caller's text, in seconds; null where nobody bills it. */
-  readonly sttSeconds: number | null;
+  /** It tells that it will close a connection. */
+  readonly saysGoodbye: boolean;
+  /** What a call's record has of the caller's text, in seconds; 0 where nobody bills it. */
+  readonly sttSeconds: number;
   /** What is exchanged with it on a line of this carrier. */
   readonly format: (carrier: CarrierId) => RealtimeFormats;
   readonly play: (script: RealtimeScript) => Promise<PlayedVendor>;
@@ -79,7 +79,7 @@ const openai: RealtimeVendor = {
   truncates: true,
   pings: true,
   billedBy: 'tokens',
-  isPriced: true,
+  saysGoodbye: false,
   sttSeconds: 1,
   format: (carrier) => both(carrier === 'carrier-a' ? MULAW_8K : PCM_24K),
   async play(script) {
@@ -119,7 +119,7 @@ const elevenlabs: RealtimeVendor = {
   truncates: false,
   pings: true,
   billedBy: 'time',
-  isPriced: true,
+  saysGoodbye: false,
   sttSeconds: 0,
   // Of every carrier: formats are settings of the agent.
   format: () => both(MULAW_8K),
@@ -145,20 +145,28 @@ const elevenlabs: RealtimeVendor = {
   },
 };
 
+/** What audio costs is not in the list. */
+const GEMINI_PRICE = {
+  inputPerMillionTokens: 1,
+  outputPerMillionTokens: 2,
+  audioInputPerMillionTokens: 3,
+  audioOutputPerMillionTokens: 4,
+};
+
 const gemini: RealtimeVendor = {
   name: 'google/gemini-3.8-live',
   truncates: false,
   pings: false,
   billedBy: 'tokens',
-  isPriced: false,
-  sttSeconds: null,
+  saysGoodbye: true,
+  sttSeconds: 0,
   format: () => ({ input: PCM_16K, output: PCM_24K }),
   async play(script) {
     const emulator = await emulateGeminiLive(script);
     return {
       emulator,
       goAway: () => emulator.goAway(),
-      engine: new GeminiLive({ apiKey: 'test-key', baseUrl: emulator.url }),
+      engine: new GeminiLive({ apiKey: 'test-key', baseUrl: emulator.url, price: GEMINI_PRICE }),
       get connections() {
         return emulator.connections.map(
           ({ items }): VendorConnection => ({

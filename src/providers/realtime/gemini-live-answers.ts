@@ -45,6 +45,11 @@ export class GeminiLiveAnswers {
     return this.#asked !== undefined;
   }
 
+  /** The service waits for results: a message would make it give their calls up. */
+  get isAwaited(): boolean {
+    return this.#results.length > 0 || [...this.#calls.values()].some(({ isOpen }) => isOpen);
+  }
+
   say(text: string): void {
     this.#waiting.push({ say: text });
     this.flush();
@@ -141,12 +146,7 @@ export class GeminiLiveAnswers {
     if (this.#asked !== undefined && !this.#asked.isForResults) return;
     if (next !== undefined && this.#results.length > 0) this.#sendResults(next);
     else if (this.#asked === undefined && next !== undefined) this.#sendAsk(next);
-    else if (this.#asked === undefined && !this.#isAwaited) this.#sendTexts();
-  }
-
-  /** The service waits for results: a message would make it give the calls up. */
-  get #isAwaited(): boolean {
-    return this.#results.length > 0 || [...this.#calls.values()].some(({ isOpen }) => isOpen);
+    else if (this.#asked === undefined && !this.isAwaited) this.#sendTexts();
   }
 
   /** They are answered, which is what `next` wants, unless it is a text to say or there is more to know. */

@@ -143,15 +143,13 @@ export class GeminiLiveSession implements RealtimeSession {
   }
 
   get #isQuiet(): boolean {
-    const { response, phase } = this.#speech;
-    if (response !== undefined || phase === 'calling' || this.#owesCaller || this.#answers.isAsked)
-      return false;
-    return !this.#hearing.isSpeaking && !this.#hearing.isSounding;
+    const isOwed = this.#owesCaller || this.#answers.isAsked || this.#answers.isAwaited;
+    const isHeard = this.#hearing.isSpeaking || this.#hearing.isSounding;
+    return this.#speech.response === undefined && !isOwed && !isHeard;
   }
 
   #ready({ gapMs, isResumed }: { gapMs: number | null; isResumed: boolean }): void {
     const { events, formats, history } = this.#context;
-    this.#outbox.restart();
     const turns = isResumed ? [] : toTurns(history());
     if (turns.length > 0) this.#link.send(toContent(turns, { asks: false }));
     this.#tell(() => {
@@ -165,6 +163,8 @@ export class GeminiLiveSession implements RealtimeSession {
 
   #lost(): void {
     this.#wordsTimer?.cancel();
+    // Nobody answers what was heard on this connection: it is asked for on the next one, by its words.
+    if (this.#hearing.isSpeaking && !this.#hearing.isSounding) this.#callerFinished();
     this.#breaksTurn = false;
     this.#owesCaller = false;
     this.#answers.lost();

@@ -2,6 +2,7 @@
 import type { ChatMessage, ToolDefinition } from '../language-model.js';
 import type { RealtimeContext } from '../realtime-model.js';
 import { type Json, parseObject } from '../wire/json.js';
+import { toParameters } from './gemini-live-schema.js';
 
 /** What becomes of the model's turn while a tool runs. */
 export type ToolBehavior = 'blocking' | 'when-idle' | 'interrupt';
@@ -66,10 +67,11 @@ function toInstruction({ instructions, language }: RealtimeContext): Json {
 }
 
 function toDeclaration({ name, description, parameters }: ToolDefinition, behavior: ToolBehavior): Json {
+  const schema = toParameters(parameters);
   return {
     name,
     description,
-    parametersJsonSchema: parameters,
+    ...(schema === undefined ? {} : { parameters: schema }),
     behavior: behavior === 'blocking' ? 'BLOCKING' : 'NON_BLOCKING',
   };
 }

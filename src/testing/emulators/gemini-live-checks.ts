@@ -43,8 +43,12 @@ const ENUMS: readonly (readonly [path: string, values: RegExp])[] = [
   ['realtimeInputConfig.activityHandling', /^(START_OF_ACTIVITY_INTERRUPTS|NO_INTERRUPTION)$/],
 ];
 
-const DECLARATION =
-  'name description parameters parametersJsonSchema response responseJsonSchema behavior'.split(' ');
+/** Of a JSON Schema as such the service takes no notice, and calls without arguments. */
+const DECLARATION = 'name description parameters response behavior'.split(' ');
+const SCHEMA =
+  'type format title description nullable enum maxItems minItems properties required minProperties maxProperties minLength maxLength pattern example anyOf propertyOrdering default items minimum maximum'.split(
+    ' ',
+  );
 
 /** A message is one of four kinds, with fields that are known. */
 export function checkMessage(message: Fields): Objection | undefined {
@@ -122,9 +126,24 @@ function checkTools(tools: unknown): Objection | undefined {
         return invalid('Invalid function name.');
       if (!/^(BLOCKING|NON_BLOCKING|undefined)$/.test(String(declaration.behavior)))
         return invalid('Invalid behavior.');
+      const mismatch = checkSchema(declaration.parameters, 'parameters');
+      if (mismatch !== undefined) return mismatch;
     }
   }
   return undefined;
+}
+
+function checkSchema(schema: unknown, where: string): Objection | undefined {
+  if (schema === undefined) return undefined;
+  const { type, anyOf, properties, items, ...rest } = toFields(schema);
+  if (anyOf === undefined && !/^(STRING|NUMBER|INTEGER|BOOLEAN|ARRAY|OBJECT)$/.test(String(type)))
+    return invalid(`Invalid type at '${where}'`);
+  if (type === 'ARRAY' && items === undefined) return invalid(`Missing items at '${where}'`);
+  const parts = [...Object.values(toFields(properties)), ...(Array.isArray(anyOf) ? anyOf : []), items];
+  return parts.reduce<Objection | undefined>(
+    (found, part) => found ?? checkSchema(part, `${where}.…`),
+    unknownName(rest, SCHEMA, where),
+  );
 }
 
 function at(fields: Fields, path: string): unknown {

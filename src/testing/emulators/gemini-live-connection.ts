@@ -12,7 +12,7 @@ import {
 } from './gemini-live-checks.js';
 import type { EmulateGeminiLiveOptions, GeminiLiveConnection } from './gemini-live-script.js';
 import type { LiveConversation, LiveSessions } from './gemini-live-sessions.js';
-import { type Fields, readFields, toFields } from './realtime-fields.js';
+import { type Fields, isFields, readFields, toFields } from './realtime-fields.js';
 import { type EmulatedItem, type RealtimePart, readQuoted } from './realtime-script.js';
 import { type HeardSpeech, ScriptedHearing } from './scripted-hearing.js';
 import { SpokenReply } from './spoken-reply.js';
@@ -137,8 +137,9 @@ export class LiveConnection implements PeerHandler, GeminiLiveConnection {
   #takeResults(responses: unknown): Objection | undefined {
     if (!Array.isArray(responses) || responses.length === 0) return invalid('Missing functionResponses.');
     for (const { id, name, response } of responses.map(toFields)) {
-      if (typeof response !== 'object') return invalid('A function response must be an object.');
-      if (this.#openCalls.get(String(id)) !== name) return invalid(`Unknown function call ${String(id)}.`);
+      if (!isFields(response)) return invalid('A function response must be an object.');
+      const call = this.#openCalls.get(String(id));
+      if (call === undefined || call !== name) return invalid(`Unknown function call ${String(id)}.`);
       this.#openCalls.delete(String(id));
       this.#conversation?.add({ kind: 'function_call_output', role: 'tool', text: JSON.stringify(response) });
     }
