@@ -239,7 +239,9 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
         this.#interruption(message.eventId);
         return;
       case 'correction':
-        this.#tell(() => events.heardText?.({ itemId: this.#answers.itemId, text: message.text }));
+        // What nobody may interrupt was played to its end, whatever the service reckons.
+        if (this.#interruptible)
+          this.#tell(() => events.heardText?.({ itemId: this.#answers.itemId, text: message.text }));
         return;
       case 'user-text':
         this.#userText(message);

@@ -226,6 +226,8 @@ describe('the caller', () => {
     const { agent, told, session } = beginScene({ interruptible: false });
     agent.text(1, 'Good day.');
     agent.interrupted(2);
+    agent.corrects('Good');
+    expect(told.filter((line) => /^(heard|interrupted)/.test(line))).toEqual([]);
     session.update({ interruptible: true });
     agent.interrupted(3);
     expect(told.filter((line) => line === 'interrupted')).toHaveLength(1);
