@@ -33,8 +33,8 @@ export default defineConfig({
     // Keys of whoever runs the tests must not make an agent call a vendor.
     env: {
       ...Object.fromEntries(
-        ['DEEPGRAM', 'OPENAI', 'GROQ', 'ELEVENLABS', 'CARTESIA', 'ASSEMBLYAI'].flatMap((vendor) =>
-          [`${vendor}_API_KEY`, `${vendor}_BASE_URL`].map((name) => [name, '']),
+        ['DEEPGRAM', 'OPENAI', 'GROQ', 'ELEVENLABS', 'CARTESIA', 'ASSEMBLYAI', 'GEMINI', 'GOOGLE'].flatMap(
+          (vendor) => [`${vendor}_API_KEY`, `${vendor}_BASE_URL`].map((name) => [name, '']),
         ),
       ),
       // Nor must calls of tests appear on a dashboard that happens to run.

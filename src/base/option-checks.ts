@@ -42,6 +42,18 @@ export function checkBoolean(name: string, value: unknown, fallback: boolean): b
   throw new ConfigError('CONFIG_INVALID', `${name} must be true or false.`);
 }
 
+/** The value, one of `choices`; the first of them when it is not set. */
+export function checkChoice<T extends string>(
+  name: string,
+  value: unknown,
+  choices: readonly [T, ...T[]],
+): T {
+  if (value === undefined) return choices[0];
+  const found = choices.find((choice) => choice === value);
+  if (found !== undefined) return found;
+  throw new ConfigError('CONFIG_INVALID', `${name} must be one of ${choices.join(', ')}.`);
+}
+
 export interface NumberRange {
   readonly min: number;
   readonly max: number;

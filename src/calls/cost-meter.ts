@@ -114,6 +114,11 @@ export class CostMeter {
     };
   }
 
+  /** Something has been measured. */
+  get hasUsage(): boolean {
+    return this.#hasUsage;
+  }
+
   /** Null while nothing has been measured. */
   usage(line: LineCost): Usage | null {
     if (!this.#hasUsage && line.billedSeconds === 0) return null;

@@ -6,6 +6,11 @@ export interface LinePrice {
   readonly stepSeconds: number;
 }
 
+/** Begun seconds, for a line that has no price: how the carrier counts is then not known either. */
+export function begunSeconds(elapsedMs: number): number {
+  return Math.max(1, Math.ceil(elapsedMs / 1000));
+}
+
 /** Time from the answer on, in milliseconds, as the carrier bills it. */
 export class LineMeter {
   readonly #price: LinePrice;

@@ -6,7 +6,7 @@ import type { CallDirection, Cost } from '../contract/call-record.js';
 import type { EngineRecipe, UsageFact } from '../engines/engine.js';
 import { unknownCost } from '../events/summarize.js';
 import { CostMeter, type LineCost } from './cost-meter.js';
-import { LineMeter } from './line-meter.js';
+import { begunSeconds, LineMeter } from './line-meter.js';
 import { addNanos, toNanos } from './money.js';
 import type { Pricing } from './pricing.js';
 
@@ -32,6 +32,7 @@ export class RunningCost {
   /** What the carrier says that it charges, in nano-dollars. */
   #charged: number | undefined;
   #told: Cost = unknownCost();
+  #toldSeconds = 0;
   #isUseTold = true;
   #stepTimer: Timer | undefined;
   #tellTimer: Timer | undefined;
@@ -92,8 +93,9 @@ export class RunningCost {
     this.#update();
   }
 
-  /** The call is over: tells what has not been told, and stops the clock. */
+  /** The call is over: tells what has not been told, and stops the clock. Time without a price is told by nothing else. */
   ended(): void {
+    if (this.#lineCost().billedSeconds !== this.#toldSeconds) this.#isUseTold = false;
     this.#update();
     this.#isOver = true;
     this.#stepTimer?.cancel();
@@ -115,6 +117,7 @@ export class RunningCost {
     const cost = this.#meter.cost(line);
     if (this.#isUseTold && isSame(cost, this.#told)) return;
     this.#told = cost;
+    this.#toldSeconds = line.billedSeconds;
     this.#isUseTold = true;
     const turn =
       turnIndex === undefined ? {} : { turn: { index: turnIndex, cost: this.#meter.turn(turnIndex) } };
@@ -128,9 +131,16 @@ export class RunningCost {
     const stream = this.#isStreamCharged ? 0 : (this.#stream?.nanos(this.#elapsedMs) ?? 0);
     return {
       nanos: leg === null ? null : addNanos(leg, stream),
-      billedSeconds: this.#line?.billedSeconds(this.#elapsedMs) ?? 0,
+      billedSeconds: this.#billedSeconds,
       isFinal: this.#charged !== undefined && stream === 0,
     };
+  }
+
+  /** Of a line without a price it is told beside what else was used. */
+  get #billedSeconds(): number {
+    if (this.#line !== undefined) return this.#line.billedSeconds(this.#elapsedMs);
+    const isTold = this.#answeredAt !== undefined && this.#meter.hasUsage;
+    return isTold ? begunSeconds(this.#elapsedMs) : 0;
   }
 
   /** The stream is part of the carrier's own figure. */

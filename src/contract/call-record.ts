@@ -157,7 +157,7 @@ export interface Usage {
   llmCachedTokens: number;
   llmOutputTokens: number;
   ttsCharacters: number;
-  /** In the carrier's steps, as they are billed. */
+  /** In the carrier's steps, as they are billed; in begun seconds where the line has no price. */
   telephonySeconds: number;
 }
 

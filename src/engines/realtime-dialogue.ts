@@ -119,6 +119,8 @@ export class RealtimeDialogue {
       line.ask((session) => session.cancel());
       return;
     }
+    // What nobody has asked for is the model's own answer to the caller.
+    if (!watch.isOwed) this.#owesCaller = false;
     watch.began();
     idle?.pause();
     if (voice.speech !== undefined) turns.answer();

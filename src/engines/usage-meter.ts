@@ -25,6 +25,13 @@ export class UsageMeter {
     this.#tell('stt', { audioSeconds }, { isGuess: count.isBroken, payee: usage?.payee });
   }
 
+  /** Time for which a model that hears and speaks was there. */
+  attended(usage: { readonly seconds: number }): void {
+    const count = new Count(LIMITS.seconds);
+    const audioSeconds = count.take(usage?.seconds);
+    this.#tell('llm', { audioSeconds }, { isGuess: count.isBroken });
+  }
+
   spoke(usage: SynthesisUsage): void {
     const count = new Count(LIMITS.characters);
     const characters = count.take(usage?.characters);

@@ -6,6 +6,7 @@ import type { CallPrices, ModelPrices } from '../contract/price.js';
 import { ANTHROPIC_PRICES } from '../providers/llm/anthropic-prices.js';
 import { CHAT_PRICES } from '../providers/llm/chat-prices.js';
 import { CHAT_SERVICES } from '../providers/llm/chat-services.js';
+import { GEMINI_LIVE_PRICES } from '../providers/realtime/gemini-live-prices.js';
 import { OPENAI_REALTIME_PRICES } from '../providers/realtime/openai-prices.js';
 import { ASSEMBLYAI_PRICES } from '../providers/stt/assemblyai-prices.js';
 import { DEEPGRAM_PRICES } from '../providers/stt/deepgram-prices.js';
@@ -18,6 +19,7 @@ export const MODEL_PRICES: Readonly<Record<string, ModelPrices>> = {
   ...CHAT_PRICES,
   openai: { ...CHAT_PRICES.openai, ...OPENAI_REALTIME_PRICES },
   anthropic: ANTHROPIC_PRICES,
+  google: GEMINI_LIVE_PRICES,
   deepgram: { ...DEEPGRAM_PRICES, ...AURA_PRICES },
   elevenlabs: ELEVENLABS_PRICES,
   cartesia: CARTESIA_PRICES,

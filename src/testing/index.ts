@@ -115,20 +115,31 @@ export {
   emulateElevenLabs,
   type EmulateElevenLabsOptions,
 } from './emulators/elevenlabs.js';
+export { type ElevenLabsAgentsEmulator, emulateElevenLabsAgents } from './emulators/elevenlabs-agents.js';
+export type {
+  AgentOverride,
+  ElevenLabsAgentsConnection,
+  EmulateElevenLabsAgentsOptions,
+} from './emulators/elevenlabs-agents-script.js';
+export { emulateGeminiLive, type GeminiLiveEmulator } from './emulators/gemini-live.js';
+export type { EmulateGeminiLiveOptions, GeminiLiveConnection } from './emulators/gemini-live-script.js';
 export { emulateOpenAIRealtime, type OpenAIRealtimeEmulator } from './emulators/openai-realtime.js';
 export type {
-  EmulatedItem,
   EmulateOpenAIRealtimeOptions,
   OpenAIRealtimeConnection,
-  RealtimeAsk,
 } from './emulators/openai-realtime-script.js';
-export type { EmulatedRealtimeReply } from './emulators/openai-realtime-reply.js';
 export {
   emulateOpenAISpeech,
   type EmulateOpenAISpeechOptions,
   type OpenAISpeechEmulator,
   type OpenAISpeechExchange,
 } from './emulators/openai-speech.js';
+export type {
+  EmulatedItem,
+  EmulatedRealtimeReply,
+  EmulateRealtimeOptions,
+  RealtimeAsk,
+} from './emulators/realtime-script.js';
 export type { TimelineEntry } from './emulators/timeline.js';
 export type { WireTroubles } from './emulators/troubled-wire.js';
 export type { EmulatorRequest } from './emulators/vendor-peer.js';

@@ -222,6 +222,17 @@ describe('the cost of a call that runs', () => {
     expect(calls.record().cost).toMatchObject({ telephony: null, estimated: true });
   });
 
+  it('counts the time of a line without a price all the same, in begun seconds', () => {
+    const calls = bench({ chargers: {}, pricing: {} });
+    const { engine, receiver } = calls.call();
+    engine.context.fact(used('stt', { audioSeconds: 1 }, null));
+    calls.clock.advance(61_200);
+    receiver.receiveText(text({ type: 'stop' }));
+    calls.clock.advance(5000);
+    expect(calls.record()).toMatchObject({ usage: { telephonySeconds: 62 }, cost: { telephony: null } });
+    expect(calls.types().slice(-2)).toEqual(['cost.updated', 'call.ended']);
+  });
+
   it('names the price that is missing once for all calls', () => {
     const calls = bench({ chargers: { ...CHARGERS, llm: { name: 'fake/new' } } });
     for (const callId of ['call-1', 'call-2']) {

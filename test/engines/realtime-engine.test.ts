@@ -111,6 +111,16 @@ describe('the greeting', () => {
     await rig.wait(1000);
     expect(rig.turns.map(({ userText }) => userText)).toEqual(['', 'Hi.']);
   });
+
+  it('is not asked to answer what it answers by itself', async () => {
+    const rig = new RealtimeRig({ firstMessage: 'Hello!', turnTaking: { interruptibleGreeting: false } });
+    rig.start();
+    rig.model.answers('Hello!');
+    rig.model.events.speechEnded({ itemId: 'u1', agoMs: 0 });
+    rig.model.answers('How are you?');
+    await rig.wait(3000);
+    expect(rig.model.asked).toEqual(['say Hello!', 'interruptible true']);
+  });
 });
 
 describe('what the caller says', () => {

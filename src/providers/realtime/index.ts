@@ -1,2 +1,8 @@
 // Entry point offhook/realtime.
+export { GeminiLive, type GeminiLiveOptions } from './gemini-live.js';
 export { OpenAIRealtime, type OpenAIRealtimeOptions } from './openai-realtime.js';
+export {
+  ElevenLabsAgents,
+  type ElevenLabsAgentsOptions,
+  type ElevenLabsAgentsOverrides,
+} from './elevenlabs-agents.js';

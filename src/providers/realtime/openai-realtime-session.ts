@@ -3,16 +3,17 @@ import type { Timer } from '../../base/clock.js';
 import { describeError } from '../../base/log.js';
 import type { ModelToolCall } from '../language-model.js';
 import type { RealtimeContext, RealtimeSession } from '../realtime-model.js';
+import { CallerOutbox } from '../wire/caller-outbox.js';
 import { fatalFailure, toProviderError, type WireFailure } from '../wire/failure.js';
 import type { Json } from '../wire/json.js';
 import { LastingSocket } from '../wire/lasting-socket.js';
+import { SessionRenewal } from '../wire/session-renewal.js';
+import { createUnknownLog } from '../wire/unknown-messages.js';
 import type { OpenVendorSocket, SocketTarget } from '../wire/vendor-socket.js';
 import { OpenAIRealtimeAnswers } from './openai-realtime-answers.js';
 import { kindOfError, shownCode } from './openai-realtime-errors.js';
 import { OpenAIRealtimeHearing } from './openai-realtime-hearing.js';
 import { readServerMessage, readTranscriptionUsage, type ServerMessage } from './openai-realtime-messages.js';
-import { OpenAIRealtimeOutbox } from './openai-realtime-outbox.js';
-import { OpenAIRealtimeRenewal } from './openai-realtime-renewal.js';
 import {
   type SessionSettings,
   toItems,
@@ -23,7 +24,6 @@ import {
   toTurnDetection,
 } from './openai-realtime-settings.js';
 import { OpenAIRealtimeSpeech } from './openai-realtime-speech.js';
-import { createUnknownLog } from './openai-realtime-unknown.js';
 
 export interface OpenAIRealtimeSessionOptions {
   readonly target: SocketTarget;
@@ -46,11 +46,11 @@ export class OpenAIRealtimeSession implements RealtimeSession {
   readonly #settings: SessionSettings;
   readonly #socket: LastingSocket;
   readonly #speech: OpenAIRealtimeSpeech;
-  readonly #outbox: OpenAIRealtimeOutbox;
+  readonly #outbox: CallerOutbox;
   readonly #answers: OpenAIRealtimeAnswers;
   readonly #hearing = new OpenAIRealtimeHearing();
   readonly #note: (name: string) => void;
-  readonly #renewal: OpenAIRealtimeRenewal;
+  readonly #renewal: SessionRenewal;
   #calls: ModelToolCall[] = [];
   #interruptible: boolean;
   #gapMs: number | null = null;
@@ -68,7 +68,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     this.#interruptible = context.interruptible;
     const { clock, logger, formats } = context;
     this.#note = createUnknownLog(context);
-    this.#renewal = new OpenAIRealtimeRenewal({
+    this.#renewal = new SessionRenewal({
       clock,
       isQuiet: () => this.#isReady && !this.#hearing.isSpeaking && this.#answers.runningId === undefined,
       renew: () => {
@@ -77,7 +77,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
       },
     });
     this.#speech = new OpenAIRealtimeSpeech(formats.output);
-    this.#outbox = new OpenAIRealtimeOutbox({
+    this.#outbox = new CallerOutbox({
       format: formats.input,
       keptMs: KEPT_AUDIO_MS,
       send: (chunk) => this.#sendAudio(chunk),
@@ -201,7 +201,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     const { events } = this.#context;
     switch (message.type) {
       case 'session-created':
-        this.#renewal.plan(message.expiresAt);
+        this.#renewal.planBefore(message.expiresAt);
         return;
       case 'session-updated':
         this.#ready();

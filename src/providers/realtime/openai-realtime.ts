@@ -3,7 +3,14 @@
 import { ALAW_8K, type AudioFormat, MULAW_8K, PCM_24K } from '../../audio/format.js';
 import { ConfigError } from '../../base/errors.js';
 import { listPrice } from '../../base/list-price.js';
-import { checkBoolean, checkNames, checkNumber, checkText, requireObject } from '../../base/option-checks.js';
+import {
+  checkBoolean,
+  checkChoice,
+  checkNames,
+  checkNumber,
+  checkText,
+  requireObject,
+} from '../../base/option-checks.js';
 import type { ModelPrice } from '../../contract/price.js';
 import type { RealtimeContext, RealtimeModel, RealtimeSession } from '../realtime-model.js';
 import { type AccessNames, endpoint, requireKey, resolveBaseUrl, resolveKey } from '../wire/access.js';
@@ -198,14 +205,6 @@ function toTurnDetection(options: OpenAIRealtimeOptions): TurnDetection {
     throw new ConfigError('CONFIG_CONFLICT', `${WHERE}: ${conflict} means nothing with ${type}.`);
   if (type === 'semantic_vad') return { type, eagerness };
   return { type, threshold, prefix_padding_ms: PREFIX_PADDING_MS, silence_duration_ms: silenceMs };
-}
-
-/** The value, one of `choices`; the first of them when it is not set. */
-function checkChoice<T extends string>(name: string, value: unknown, choices: readonly [T, ...T[]]): T {
-  if (value === undefined) return choices[0];
-  const found = choices.find((choice) => choice === value);
-  if (found !== undefined) return found;
-  throw new ConfigError('CONFIG_INVALID', `${name} must be one of ${choices.join(', ')}.`);
 }
 
 function checkExtraSession(value: OpenAIRealtimeOptions['extraSession']): Record<string, unknown> {

@@ -1,6 +1,5 @@
 // What the Realtime socket of OpenAI looks at before it takes a message. Source: OpenAI, Realtime client events (GA).
-
-export type Fields = Readonly<Record<string, unknown>>;
+import { type Fields, isFields, toFields } from './realtime-fields.js';
 
 /** An error as the service words it. */
 export interface Complaint {
@@ -72,25 +71,11 @@ export function checkResponse(response: unknown): Complaint | undefined {
   return response === undefined ? undefined : unknownField(toFields(response), RESPONSE, 'response.');
 }
 
-/** Bytes of base64, undefined for what is none. */
-export function readBase64(text: unknown): Buffer | undefined {
-  if (typeof text !== 'string' || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined;
-  return Buffer.from(text, 'base64');
-}
-
 /** Encoding of a session's audio. */
 export function encodingOf(format: unknown): 'pcm' | 'mulaw' | 'alaw' {
   const { type } = toFields(format);
   if (type === 'audio/pcmu') return 'mulaw';
   return type === 'audio/pcma' ? 'alaw' : 'pcm';
-}
-
-export function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-export function toFields(value: unknown): Fields {
-  return isFields(value) ? value : {};
 }
 
 export function invalid(message: string, code: string): Complaint {

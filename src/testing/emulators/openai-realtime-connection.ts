@@ -7,15 +7,13 @@ import {
   checkResponse,
   checkSession,
   encodingOf,
-  type Fields,
   invalid,
-  isFields,
-  readBase64,
-  toFields,
 } from './openai-realtime-checks.js';
 import { RealtimeItems } from './openai-realtime-items.js';
 import { RealtimeReply } from './openai-realtime-reply.js';
-import type { EmulatedItem, OpenAIRealtimeConnection, RealtimeScript } from './openai-realtime-script.js';
+import type { OpenAIRealtimeConnection, RealtimeScript } from './openai-realtime-script.js';
+import { type Fields, isFields, readBase64, readFields, toFields } from './realtime-fields.js';
+import { type EmulatedItem, readQuoted } from './realtime-script.js';
 import { type HeardSpeech, ScriptedHearing } from './scripted-hearing.js';
 import type { VendorPeer } from './vendor-peer.js';
 import type { PeerHandler, VendorServer } from './vendor-server.js';
@@ -76,7 +74,7 @@ export class RealtimeConnection implements PeerHandler, OpenAIRealtimeConnection
   }
 
   text(text: string): void {
-    const event = readEvent(text);
+    const event = readFields(text);
     if (event === undefined) {
       this.#complain(invalid('Could not parse the message as JSON.', 'invalid_json'));
       return;
@@ -330,21 +328,6 @@ export class RealtimeConnection implements PeerHandler, OpenAIRealtimeConnection
     });
     this.#timers.add(timer);
   }
-}
-
-function readEvent(text: string): Fields | undefined {
-  try {
-    const event: unknown = JSON.parse(text);
-    return isFields(event) ? event : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** The last text in quotation marks: what the instructions want to be said. */
-function readQuoted(instructions: string): string | undefined {
-  const quoted = /"(?:[^"\\]|\\.)*"$/.exec(instructions)?.[0];
-  return quoted === undefined ? undefined : String(JSON.parse(quoted));
 }
 
 function merge(before: Fields, change: Fields): Fields {

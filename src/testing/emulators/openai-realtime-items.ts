@@ -1,6 +1,7 @@
 // The conversation as the emulated server has it: what may be added, cut and taken away.
-import { type Complaint, type Fields, invalid, isFields, toFields } from './openai-realtime-checks.js';
-import type { EmulatedItem } from './openai-realtime-script.js';
+import { type Complaint, invalid } from './openai-realtime-checks.js';
+import { type Fields, isFields, toFields } from './realtime-fields.js';
+import type { EmulatedItem } from './realtime-script.js';
 
 export class RealtimeItems {
   #items: EmulatedItem[] = [];

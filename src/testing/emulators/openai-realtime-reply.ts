@@ -1,27 +1,7 @@
-// One response of the emulated model: a script, sent as events bit by bit, faster than it is heard.
-import type { Clock, Timer } from '../../base/clock.js';
-import { transcoder } from '../../transcoder/select.js';
-import type { EmulatedToolCall } from './chat-reply-encoding.js';
-import { makeEmulatedSpeech } from './emulated-speech.js';
-
-/** What the model says next, and how it is sent. */
-export interface EmulatedRealtimeReply {
-  /** What is spoken. */
-  readonly text?: string;
-  readonly toolCalls?: readonly EmulatedToolCall[];
-  /** Time to the first audio. @default 0 */
-  readonly firstAudioMs?: number;
-  /** Time between two pieces of audio. @default 10, some ten times as fast as speech */
-  readonly chunkEveryMs?: number;
-  /** After so many pieces: the response fails, the connection is cut, or nothing more comes at all. */
-  readonly failAfter?: number;
-  /** Code of that failure. @default 'server_error' */
-  readonly errorCode?: string;
-  readonly cutAfter?: number;
-  readonly hangAfter?: number;
-  /** The model stops at its limit. */
-  readonly isIncomplete?: boolean;
-}
+// One response of the emulated Realtime service, as its events.
+import type { Clock } from '../../base/clock.js';
+import type { EmulatedRealtimeReply } from './realtime-script.js';
+import { SpokenReply } from './spoken-reply.js';
 
 export interface RealtimeReplyOptions {
   readonly id: string;
@@ -38,31 +18,23 @@ export interface RealtimeReplyOptions {
   readonly done: (status: 'completed' | 'failed' | 'incomplete') => void;
 }
 
-/** Pieces that are on the way when a response is cancelled arrive all the same. */
-const LATE_PIECES = 2;
-
 export class RealtimeReply {
   readonly options: RealtimeReplyOptions;
-  /** Audio that was sent, in milliseconds. */
-  sentMs = 0;
-  readonly #audio: Buffer;
-  readonly #bytesPerMs: number;
-  #timer: Timer | undefined;
-  #count = 0;
-  #at = 0;
-  #isOver = false;
+  readonly #speech: SpokenReply;
 
   constructor(options: RealtimeReplyOptions) {
     this.options = options;
-    const { reply, encoding, msPerCharacter } = options;
-    const sampleRateHz = encoding === 'pcm' ? 24_000 : 8000;
-    this.#bytesPerMs = encoding === 'pcm' ? 48 : 8;
-    const pcm = makeEmulatedSpeech({ durationMs: (reply.text ?? '').length * msPerCharacter, sampleRateHz });
-    if (encoding === 'pcm') this.#audio = Buffer.from(pcm.buffer);
-    else
-      this.#audio = Buffer.from(
-        encoding === 'mulaw' ? transcoder.mulawEncode(pcm) : transcoder.alawEncode(pcm),
-      );
+    this.#speech = new SpokenReply({
+      ...options,
+      piece: (audio, words) => this.#sendPiece(audio, words),
+      failed: () => options.done('failed'),
+      finished: () => this.#finish(),
+    });
+  }
+
+  /** Audio that was sent, in milliseconds. */
+  get sentMs(): number {
+    return this.#speech.sentMs;
   }
 
   get calls(): { id: string; name: string; arguments: string }[] {
@@ -75,67 +47,42 @@ export class RealtimeReply {
   }
 
   start(): void {
-    const { id, itemId, reply, send } = this.options;
-    if (this.#audio.length > 0) {
+    const { id, itemId, send } = this.options;
+    if (this.#speech.hasAudio) {
       const item = { id: itemId, type: 'message', role: 'assistant', status: 'in_progress', content: [] };
       send({ type: 'response.output_item.added', response_id: id, output_index: 0, item });
       send({ type: 'conversation.item.added', previous_item_id: null, item });
     }
-    this.#later(reply.firstAudioMs ?? 0);
+    this.#speech.start();
   }
 
   /** What is on the way comes late; nothing else does. */
   cancel(): void {
-    this.stop();
-    for (let piece = 0; piece < LATE_PIECES; piece += 1) this.#sendPiece();
+    this.#speech.cancel();
   }
 
   stop(): void {
-    this.#isOver = true;
-    this.#timer?.cancel();
+    this.#speech.stop();
   }
 
-  #later(delayMs: number): void {
-    this.#timer = this.options.clock.after(delayMs, () => this.#step());
+  get #ids() {
+    const { id, itemId } = this.options;
+    return { response_id: id, item_id: itemId, output_index: 0, content_index: 0 };
   }
 
-  #step(): void {
-    const { reply, cut, done } = this.options;
-    if (this.#isOver) return;
-    if (reply.hangAfter === this.#count) return;
-    if (reply.cutAfter === this.#count) cut();
-    else if (reply.failAfter === this.#count) done('failed');
-    else if (this.#at >= this.#audio.length) this.#finish();
-    else {
-      this.#count += 1;
-      this.#sendPiece();
-      this.#later(reply.chunkEveryMs ?? 10);
-    }
-  }
-
-  #sendPiece(): void {
-    const { id, itemId, chunkBytes, withoutPadding, send, reply } = this.options;
-    const piece = this.#audio.subarray(this.#at, this.#at + chunkBytes);
-    if (piece.length === 0) return;
-    const ids = { response_id: id, item_id: itemId, output_index: 0, content_index: 0 };
-    const text = reply.text ?? '';
-    const share = (at: number) => Math.round((text.length * at) / this.#audio.length);
-    const said = text.slice(share(this.#at), share(this.#at + piece.length));
-    this.#at += piece.length;
-    this.sentMs = Math.floor(this.#at / this.#bytesPerMs);
-    if (said !== '') send({ type: 'response.output_audio_transcript.delta', ...ids, delta: said });
-    const base64 = piece.toString('base64');
+  #sendPiece(audio: Buffer, words: string): void {
+    const { withoutPadding, send } = this.options;
+    if (words !== '') send({ type: 'response.output_audio_transcript.delta', ...this.#ids, delta: words });
+    const base64 = audio.toString('base64');
     const delta = withoutPadding ? base64.replace(/=+$/, '') : base64;
-    send({ type: 'response.output_audio.delta', ...ids, delta });
+    send({ type: 'response.output_audio.delta', ...this.#ids, delta });
   }
 
   #finish(): void {
-    const { id, itemId, reply, send, done } = this.options;
-    this.#isOver = true;
-    const ids = { response_id: id, item_id: itemId, output_index: 0, content_index: 0 };
-    if (this.#audio.length > 0) {
-      send({ type: 'response.output_audio.done', ...ids });
-      send({ type: 'response.output_audio_transcript.done', ...ids, transcript: reply.text ?? '' });
+    const { id, reply, send, done } = this.options;
+    if (this.#speech.hasAudio) {
+      send({ type: 'response.output_audio.done', ...this.#ids });
+      send({ type: 'response.output_audio_transcript.done', ...this.#ids, transcript: reply.text ?? '' });
     }
     for (const { id: callId, name, arguments: args } of this.calls) {
       const fields = { response_id: id, item_id: `item_${callId}`, call_id: callId, name };

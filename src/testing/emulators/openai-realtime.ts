@@ -1,13 +1,8 @@
 // OpenAI's Realtime socket (GA) on loopback: hears by a script, answers by a script, and complains as the vendor would.
 import { checkEmulatorOptions } from './emulator-options.js';
 import { RealtimeConnection } from './openai-realtime-connection.js';
-import type { EmulatedRealtimeReply } from './openai-realtime-reply.js';
-import type {
-  EmulateOpenAIRealtimeOptions,
-  OpenAIRealtimeConnection,
-  RealtimeAsk,
-  RealtimeScript,
-} from './openai-realtime-script.js';
+import type { EmulateOpenAIRealtimeOptions, OpenAIRealtimeConnection } from './openai-realtime-script.js';
+import { dealRealtimeScript } from './realtime-script.js';
 import type { EmulatorRequest } from './vendor-peer.js';
 import { type Emulator, type EmulatorOptions, type Refusal, VendorServer } from './vendor-server.js';
 
@@ -33,21 +28,13 @@ export async function emulateOpenAIRealtime(
 ): Promise<OpenAIRealtimeEmulator> {
   checkEmulatorOptions(options, OPTION_NAMES, 'emulateOpenAIRealtime()');
   const connections: RealtimeConnection[] = [];
-  const { utterances = [], replies } = options;
-  const shared = typeof utterances === 'function' ? [] : [...utterances];
-  const queue = typeof replies === 'object' ? [...replies] : [];
-  const answer = (ask: RealtimeAsk): EmulatedRealtimeReply => {
-    if (ask.say !== undefined) return { text: ask.say };
-    if (typeof replies === 'function') return replies(ask);
-    return queue.shift() ?? { text: `You said: ${ask.heard}` };
-  };
+  const deal = dealRealtimeScript(options);
   const server = new VendorServer(options, (owner) => ({
     refuse: (request) => refuse(request, owner.apiKey),
     connect(peer) {
-      const own = typeof utterances === 'function' ? [...utterances(peer.request)] : shared;
-      const script: RealtimeScript = { ...options, hear: () => own.shift() ?? '', answer };
       const number = connections.length + 1;
-      const connection = new RealtimeConnection(peer, owner, { ...script, number });
+      const script = { ...options, ...deal(peer.request), number };
+      const connection = new RealtimeConnection(peer, owner, script);
       connections.push(connection);
       return connection;
     },

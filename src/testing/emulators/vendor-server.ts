@@ -171,7 +171,8 @@ export class VendorServer implements Emulator {
   }
 
   #note(request: IncomingMessage): EmulatorRequest {
-    const url = new URL(request.url ?? '/', this.url);
+    // Joined, not resolved: a path that begins with two slashes is no host.
+    const url = new URL(`${this.url}${request.url ?? '/'}`);
     const noted = { method: request.method ?? 'GET', url, headers: request.headers };
     this.requests.push(noted);
     return noted;

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { emulateChatCompletions } from '../../../src/testing/emulators/chat-completions.js';
 import { emulateDeepgram } from '../../../src/testing/emulators/deepgram.js';
 import { emulateElevenLabs } from '../../../src/testing/emulators/elevenlabs.js';
+import { emulateGeminiLive } from '../../../src/testing/emulators/gemini-live.js';
 import { emulateOpenAIRealtime } from '../../../src/testing/emulators/openai-realtime.js';
 
 describe('the options of an emulator', () => {
@@ -9,6 +10,7 @@ describe('the options of an emulator', () => {
     ['emulateChatCompletions', emulateChatCompletions, 'reply', 'replies'],
     ['emulateDeepgram', emulateDeepgram, 'uterances', 'utterances'],
     ['emulateElevenLabs', emulateElevenLabs, 'chunkByte', 'chunkBytes'],
+    ['emulateGeminiLive', emulateGeminiLive, 'resumeable', 'resumable'],
     ['emulateOpenAIRealtime', emulateOpenAIRealtime, 'apikey', 'apiKey'],
   ])('%s knows by name', async (name, emulate, wrong, right) => {
     const isRefused = expect(emulate({ [wrong]: [] } as never)).rejects;

@@ -1,7 +1,7 @@
 // Caller audio on its way to the service: sent as it comes, and kept for a while when the network or the connection does not take it.
 import type { AudioFormat } from '../../audio/format.js';
 
-export interface OutboxOptions {
+export interface CallerOutboxOptions {
   readonly format: AudioFormat;
   /** Longest time that is kept; of more the oldest goes. */
   readonly keptMs: number;
@@ -9,15 +9,15 @@ export interface OutboxOptions {
   readonly send: (chunk: Uint8Array) => boolean;
 }
 
-export class OpenAIRealtimeOutbox {
-  readonly #options: OutboxOptions;
+export class CallerOutbox {
+  readonly #options: CallerOutboxOptions;
   readonly #bytesPerMs: number;
   #chunks: Uint8Array[] = [];
   #waitingMs = 0;
   #sentMs = 0;
   #droppedMs = 0;
 
-  constructor(options: OutboxOptions) {
+  constructor(options: CallerOutboxOptions) {
     this.#options = options;
     const { encoding, sampleRateHz } = options.format;
     this.#bytesPerMs = (sampleRateHz / 1000) * (encoding === 'pcm' ? 2 : 1);

@@ -1,0 +1,146 @@
+// The connections of one call, one after the other: each set up first, and resumed where the service still knows the session.
+import type { Timer } from '../../base/clock.js';
+import type { RealtimeContext } from '../realtime-model.js';
+import { transientFailure } from '../wire/failure.js';
+import type { Json } from '../wire/json.js';
+import { LastingSocket } from '../wire/lasting-socket.js';
+import { SessionRenewal } from '../wire/session-renewal.js';
+import type { OpenVendorSocket, SocketTarget } from '../wire/vendor-socket.js';
+import { readClose } from './gemini-live-closes.js';
+import { readServerMessage, type ServerPiece } from './gemini-live-messages.js';
+import { type LiveSettings, toSetup } from './gemini-live-settings.js';
+
+export interface GeminiLiveLinkEvents {
+  /** The settings are taken. `gapMs` is how long there was no connection, null for the first. */
+  ready(connection: { readonly gapMs: number | null; readonly isResumed: boolean }): void;
+  /** What is not of the connection itself. */
+  received(piece: ServerPiece): void;
+  lost(): void;
+  failed(error: Error): void;
+}
+
+export interface GeminiLiveLinkOptions {
+  readonly context: RealtimeContext;
+  readonly target: SocketTarget;
+  readonly settings: LiveSettings;
+  readonly open?: OpenVendorSocket | undefined;
+  /** True while nobody speaks: the time to change a connection that is nearly over. */
+  readonly isQuiet: () => boolean;
+  readonly events: GeminiLiveLinkEvents;
+}
+
+const VENDOR = 'Gemini Live';
+
+/** A connection on which the settings are not answered is of no use. */
+const SETUP_WAIT_MS = 3000;
+
+/** The service takes up to half a minute to answer a ping: what shows no sign of life for four of these is gone all the same. */
+const PING_MS = 20_000;
+
+/** Connects when it is made. */
+export class GeminiLiveLink {
+  readonly #options: GeminiLiveLinkOptions;
+  readonly #socket: LastingSocket;
+  readonly #renewal: SessionRenewal;
+  #gapMs: number | null = null;
+  /** What the session can be resumed with, as long as nothing was said since. */
+  #handle: string | undefined;
+  /** What this connection was resumed with. */
+  #usedHandle: string | undefined;
+  #timer: Timer | undefined;
+  #isReady = false;
+
+  constructor(options: GeminiLiveLinkOptions) {
+    this.#options = options;
+    const { context, target, open, isQuiet, events } = options;
+    const { clock, logger } = context;
+    this.#renewal = new SessionRenewal({
+      clock,
+      isQuiet: () => this.#isReady && isQuiet(),
+      renew: () => this.#socket.renew('wants a new connection soon'),
+    });
+    this.#socket = new LastingSocket({
+      vendor: VENDOR,
+      target,
+      clock,
+      logger,
+      pingMs: PING_MS,
+      open,
+      // A handle can be refused for reasons of its own: the next connection is told the conversation anew.
+      readClose: (close) =>
+        this.#usedHandle !== undefined && !this.#isReady
+          ? transientFailure(`did not resume the session (${close.code})`)
+          : readClose(close),
+      events: {
+        connected: (gapMs) => this.#connected(gapMs),
+        text: (text) => {
+          for (const piece of readServerMessage(text)) this.#received(piece);
+        },
+        lost: () => this.#lost(),
+        failed: (error) => events.failed(error),
+      },
+    });
+  }
+
+  /** The settings are taken. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  get bufferedBytes(): number {
+    return this.#socket.bufferedBytes;
+  }
+
+  /** What changes the conversation makes the handle worthless, unless it is caller audio. */
+  send(message: Json): void {
+    this.changed();
+    this.#socket.send(JSON.stringify(message));
+  }
+
+  sendAudio(message: string): void {
+    this.#socket.send(message);
+  }
+
+  /** The conversation goes on: what was told to resume it with is of a state before. */
+  changed(): void {
+    this.#handle = undefined;
+  }
+
+  /** Idempotent. No event follows. */
+  close(): void {
+    this.#timer?.cancel();
+    this.#renewal.close();
+    this.#socket.close();
+  }
+
+  #connected(gapMs: number | null): void {
+    const { context, settings } = this.#options;
+    this.#gapMs = gapMs;
+    this.#usedHandle = this.#handle;
+    this.send(toSetup(settings, context, this.#usedHandle));
+    this.#timer = context.clock.after(SETUP_WAIT_MS, () =>
+      this.#socket.renew('did not take the settings in time'),
+    );
+  }
+
+  #received(piece: ServerPiece): void {
+    if (piece.type === 'setup-complete') this.#ready();
+    else if (piece.type === 'resumption') this.#handle = piece.handle === '' ? undefined : piece.handle;
+    else if (piece.type === 'go-away') this.#renewal.plan(0);
+    else if (this.#isReady) this.#options.events.received(piece);
+  }
+
+  #ready(): void {
+    if (this.#isReady) return;
+    this.#timer?.cancel();
+    this.#isReady = true;
+    this.#options.events.ready({ gapMs: this.#gapMs, isResumed: this.#usedHandle !== undefined });
+  }
+
+  #lost(): void {
+    this.#timer?.cancel();
+    this.#renewal.close();
+    this.#isReady = false;
+    this.#options.events.lost();
+  }
+}
