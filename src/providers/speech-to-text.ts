@@ -28,6 +28,8 @@ export interface SpeechToTextEvents {
   reconnected?(gap: RecognitionGap): void;
   /** Audio of the session up to here, in milliseconds, has its final text. Told before or with that `final`, or never. */
   settled?(untilMs: number): void;
+  /** The service has not answered `finishUtterance`: the `final` that follows is what is known without it. */
+  unanswered?(): void;
   /** Only from a chain: another recogniser listens from now on, and has heard again what had no final text. */
   replaced?(replacement: Replacement): void;
 }

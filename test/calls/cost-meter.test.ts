@@ -96,6 +96,20 @@ describe('CostMeter', () => {
     expect(logger.lines).toMatchObject([{ fields: { setting: 'pricing.mind.two' } }]);
   });
 
+  it('prices what another one is paid for by its own price, in one figure', () => {
+    const { costs, logger } = meter();
+    const charger = { name: 'mind/other', price: { inputPerMillionTokens: 10 } };
+    costs.add(used('llm', { inputTokens: 100_000 }));
+    costs.add(used('llm', { inputTokens: 100_000 }, { charger }));
+    expect(costs.cost(NO_LINE)).toMatchObject({ llm: 1.01, estimated: false });
+    expect(costs.turn(0)).toBe(1.01);
+    for (let count = 0; count < 2; count += 1)
+      costs.add(used('stt', { audioSeconds: 60 }, { turnIndex: 1, charger: { name: 'ears/other' } }));
+    expect(costs.cost(NO_LINE)).toMatchObject({ stt: null, llm: 1.01, estimated: true });
+    expect(costs.turn(1)).toBeNull();
+    expect(logger.lines).toMatchObject([{ fields: { setting: 'pricing.ears.other' } }]);
+  });
+
   it('makes a stage unknown that is used in a way without a price, and says which', () => {
     const { costs, logger } = meter({ llm: { name: 'mind/text', price: { inputPerMillionTokens: 1 } } });
     costs.add(used('llm', { inputTokens: 10 }));

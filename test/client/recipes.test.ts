@@ -84,6 +84,36 @@ describe('the stages of an agent', () => {
   });
 });
 
+describe('an agent with fallbacks', () => {
+  const llm = (service: 'openai' | 'groq', apiKey?: string) => new ChatCompletions({ service, apiKey });
+
+  it('is with the first of each stage, and says as before which stages were chosen', () => {
+    const { recipe, logger } = create({
+      llm: llm('groq', KEY),
+      fallback: { llm: [llm('openai', KEY)], stt: [new DeepgramSpeechToText({ apiKey: KEY })] },
+    });
+    expect(recipe.providers).toEqual({
+      engine: null,
+      stt: 'simulated',
+      llm: 'groq/openai/gpt-oss-20b',
+      tts: 'flite/slt',
+    });
+    expect(recipe.chargers?.llm).toMatchObject({ name: 'groq/openai/gpt-oss-20b' });
+    expect(logger.lines).toMatchObject([
+      { level: 'warn', fields: { stt: expect.stringMatching(/^simulated/), tts: expect.anything() } },
+    ]);
+    expect(logger.lines[0]?.fields).not.toHaveProperty('llm');
+  });
+
+  it('does not start when one of them lacks its key, unless nobody will ask it', () => {
+    vi.stubEnv('OPENAI_API_KEY', '');
+    const options = { llm: llm('groq', KEY), fallback: { llm: [llm('openai')] } };
+    expect(() => create(options)).toThrow(/OPENAI_API_KEY/);
+    expect(() => create(options, () => 'Hello.')).not.toThrow();
+    vi.unstubAllEnvs();
+  });
+});
+
 describe('an agent with an engine', () => {
   afterEach(() => vi.unstubAllEnvs());
 

@@ -445,7 +445,10 @@ describe('trouble', () => {
     rig.model.hears('Hello?');
     rig.model.begins('Yes, I');
     rig.model.events.reconnected({ gapMs: 200 });
-    expect(rig.model.asked).toEqual(['respond']);
+    rig.model.events.reconnected({ gapMs: 10, isPlanned: true });
+    const remedies = rig.facts.filter(({ type }) => type === 'provider.reconnected');
+    expect(remedies).toMatchObject([{ stage: 'engine', code: 'PROVIDER_FAILED', gapMs: 200 }]);
+    expect(rig.model.asked).toEqual(['respond', 'respond']);
     expect(rig.model.context.history()).toEqual([
       { role: 'user', content: 'Hello?' },
       { role: 'assistant', content: 'Yes, I' },

@@ -37,6 +37,15 @@ describe('UsageMeter', () => {
     ]);
   });
 
+  it('says who is paid where it is not the one that the stage is with', () => {
+    const { facts, usage } = meter();
+    const payee = { name: 'other/one', price: { perAudioMinute: 1 } };
+    usage.heard({ seconds: 1, payee });
+    usage.spoke({ characters: 1, payee });
+    usage.thought({ inputTokens: 1, cachedTokens: 0, outputTokens: 0 }, 1, payee);
+    expect(facts).toMatchObject([{ charger: payee }, { charger: payee }, { charger: payee }]);
+  });
+
   it('keeps the turn of a reply that is told late', () => {
     const { facts, usage } = meter();
     usage.thought({ inputTokens: 1, cachedTokens: 0, outputTokens: 1 }, 1);

@@ -9,7 +9,9 @@ import type {
 } from '../speech-to-text.js';
 import { toSeconds } from '../wire/audio-backlog.js';
 import type { ChainOptions } from './chain-options.js';
+import { endSession } from './end-session.js';
 import { Succession } from './succession.js';
+import { UnansweredSound } from './unanswered-sound.js';
 import { KEPT_MS, UnsettledAudio } from './unsettled-audio.js';
 
 export interface EarsOptions extends ChainOptions<SpeechToText> {
@@ -22,7 +24,7 @@ const CONNECTION_MS = 2000;
 /** A finished utterance is answered within this. Shorter than an agent waits for the rest of what it has in part. */
 const ANSWER_MS = 800;
 
-/** A partial of this age, when the caller has finished, has all of their words. */
+/** What was told at most so long before the caller had finished has all of their words. */
 const FRESH_MS = 1500;
 
 const SAMPLES_PER_MS = 16;
@@ -40,6 +42,8 @@ interface Leg {
   caughtUpAt: number;
   troubledAt: number | undefined;
   patience: Timer | undefined;
+  /** Its service has not answered, and it has given no sign since. */
+  isMute: boolean;
   isOver: boolean;
 }
 
@@ -49,8 +53,12 @@ export class EarsOfCall implements SpeechToTextSession {
   readonly #ownsTurnTaking: boolean;
   readonly #succession: Succession<SpeechToText>;
   readonly #audio = new UnsettledAudio();
+  readonly #sound = new UnansweredSound();
   #leg: Leg | undefined;
-  #partial: { readonly text: string; readonly at: number } | undefined;
+  /** Text that is not final. */
+  #partial = '';
+  /** When text was told last, of which there may be none. */
+  #textAt = Number.NEGATIVE_INFINITY;
   /** Where the audio ended when the rest was asked for, which has not come. */
   #asked: { readonly end: number; readonly at: number } | undefined;
   #answer: Timer | undefined;
@@ -75,7 +83,10 @@ export class EarsOfCall implements SpeechToTextSession {
   pushAudio(frame: Int16Array): void {
     if (this.#closed) return;
     this.#audio.push(frame);
+    this.#sound.push(frame);
     this.#order((session) => session.pushAudio(frame));
+    // Who tells the ends of turns is asked for nothing by the agent, and would be missed only after some seconds.
+    if (this.#ownsTurnTaking && this.#sound.isOver && this.#asked === undefined) this.finishUtterance();
   }
 
   finishUtterance(): void {
@@ -125,6 +136,7 @@ export class EarsOfCall implements SpeechToTextSession {
       caughtUpAt: 0,
       troubledAt: undefined,
       patience: undefined,
+      isMute: false,
       isOver: false,
     };
   }
@@ -140,9 +152,14 @@ export class EarsOfCall implements SpeechToTextSession {
         this.#calm(leg);
         tell(...event);
       };
+    const heard = sign((text: string) => this.#heard(leg, text));
     return {
       partial: sign((text) => this.#heardPart(text)),
-      final: sign((text) => this.#heard(leg, text)),
+      final: (text) => {
+        // That nothing is open is not what its service says.
+        if (leg.isMute && text === '') this.#heardNothing(leg);
+        else heard(text);
+      },
       failed: (error) => this.#failed(leg, error),
       speechStarted: sign((atMs) => events.speechStarted?.(atMs + toSeconds(leg.start) * 1000)),
       turnEnded: sign(() => {
@@ -154,15 +171,20 @@ export class EarsOfCall implements SpeechToTextSession {
         leg.caughtUpAt = this.#clock.now() + this.#audio.unsettledMs;
         events.reconnected?.({ provider: leg.member.name, ...gap });
       }),
-      settled: sign((untilMs) => {
+      unanswered: () => {
+        leg.isMute = true;
+        if (this.#sound.isSpeech && this.#succession.hasNext) this.#unanswered(leg);
+      },
+      settled: (untilMs) => {
         leg.tellsSettled = true;
-        this.#audio.settle(leg.start + Math.round(untilMs * SAMPLES_PER_MS));
-      }),
+        if (!leg.isOver) this.#audio.settle(leg.start + Math.round(untilMs * SAMPLES_PER_MS));
+      },
     };
   }
 
   #heardPart(text: string): void {
-    this.#partial = text === '' ? undefined : { text, at: this.#clock.now() };
+    this.#partial = text;
+    this.#textAt = this.#clock.now();
     this.#context.events.partial(text);
   }
 
@@ -170,9 +192,16 @@ export class EarsOfCall implements SpeechToTextSession {
     const end = this.#asked?.end ?? this.#audio.end;
     if (!leg.tellsSettled || text === '') this.#audio.settle(end);
     if (text !== '') this.#succession.worked(leg.member);
+    if (text !== '') this.#textAt = this.#clock.now();
     this.#answered();
-    this.#partial = undefined;
+    this.#partial = '';
     this.#context.events.final(text);
+  }
+
+  #heardNothing(leg: Leg): void {
+    if (leg.isOver || this.#closed) return;
+    this.#answered();
+    this.#context.events.final('');
   }
 
   /** Asks for the rest, and waits for it only as long as it may take. */
@@ -191,21 +220,27 @@ export class EarsOfCall implements SpeechToTextSession {
     this.#answer = undefined;
   }
 
-  /** It has stopped listening, whatever its connection says. Words that it had nearly all of are taken as they are. */
+  /** It does not listen any more, whatever its connection says; unless there is nothing that it could say. */
   #unanswered(leg: Leg): void {
     const asked = this.#asked;
     const partial = this.#partial;
-    if (leg.isOver || asked === undefined) return;
-    const isWhole = partial !== undefined && asked.at - partial.at <= FRESH_MS;
-    if (isWhole) {
+    if (leg.isOver || this.#closed || asked === undefined) return;
+    const isFresh = asked.at - this.#textAt <= FRESH_MS;
+    if (partial === '' && (isFresh || !this.#sound.isSpeech)) {
+      this.#answered();
+      return;
+    }
+    // Words that it had nearly all of are taken as they are, and heard by nobody else.
+    const words = isFresh ? partial : '';
+    if (words !== '') {
       this.#audio.settle(asked.end);
       this.#answered();
-      this.#partial = undefined;
+      this.#partial = '';
     }
     const source = `The recogniser ${leg.member.name}`;
     const error = new ProviderError(`${source} did not answer in time.`, { status: null, retryable: true });
     this.#moveOn(leg, { error, since: asked.at });
-    if (isWhole && !this.#closed) this.#context.events.final(partial.text);
+    if (words !== '' && !this.#closed) this.#context.events.final(words);
   }
 
   /** There is no connection: the member may try on for a while. */
@@ -222,6 +257,8 @@ export class EarsOfCall implements SpeechToTextSession {
   #calm(leg: Leg): void {
     leg.troubledAt = undefined;
     leg.patience?.cancel();
+    leg.isMute = false;
+    this.#sound.answered();
   }
 
   #failed(leg: Leg, error: unknown): void {
@@ -262,12 +299,7 @@ export class EarsOfCall implements SpeechToTextSession {
   #end(leg: Leg): void {
     leg.isOver = true;
     leg.patience?.cancel();
-    try {
-      const closed: unknown = leg.session?.close();
-      if (closed instanceof Promise) closed.catch(() => {});
-    } catch {
-      // It has failed, or the call is over.
-    }
+    endSession(leg.session);
   }
 
   /** A recogniser of the application may throw, or return a promise that rejects: it has failed then. */

@@ -8,6 +8,7 @@ import type {
   TextToSpeechSession,
 } from '../text-to-speech.js';
 import { assertAllConfigured, type ChainOptions } from './chain-options.js';
+import { endSession } from './end-session.js';
 import { PatientReader } from './patient-reader.js';
 import { SpokenSoFar } from './spoken-so-far.js';
 import { Succession } from './succession.js';
@@ -97,7 +98,7 @@ class VoiceOfCall implements TextToSpeechSession {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    for (const { session } of this.#voices.values()) session.close();
+    for (const { session } of this.#voices.values()) endSession(session);
   }
 
   /** The part that is due, as one member says it. @throws what that one throws, and when it gives nothing in time */
@@ -173,6 +174,6 @@ class VoiceOfCall implements TextToSpeechSession {
     const voice = this.#voices.get(member);
     if (voice === undefined || voice.busy > 0) return;
     this.#voices.delete(member);
-    voice.session.close();
+    endSession(voice.session);
   }
 }

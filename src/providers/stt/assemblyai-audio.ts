@@ -1,6 +1,7 @@
 // The caller's audio as AssemblyAI takes it: in messages of 60 ms, and never faster than it is spoken, whatever has to be caught up with.
 import type { Clock } from '../../base/clock.js';
 import { AudioBacklog, toSeconds } from '../wire/audio-backlog.js';
+import { isLoud } from '../wire/pcm.js';
 
 /** Audio that is kept to be heard again after a lost connection, and of it what may wait for the first one. */
 const KEPT_MS = 5000;
@@ -16,9 +17,6 @@ const AHEAD_SAMPLES = 3200;
 
 /** While there is something to catch up with, pauses are shortened to this: long enough to be one. */
 const LONGEST_PAUSE_SAMPLES = 6400;
-
-/** Root mean square of a quiet message: about -45 dB of full scale. */
-const QUIET_RMS = 184;
 
 export class PacedAudio {
   readonly #clock: Clock;
@@ -116,7 +114,7 @@ export class PacedAudio {
   }
 
   #isSkipped(message: Int16Array): boolean {
-    this.#quiet = isQuiet(message) ? this.#quiet + message.length : 0;
+    this.#quiet = isLoud(message) ? 0 : this.#quiet + message.length;
     return this.#isBehind && this.#quiet > LONGEST_PAUSE_SAMPLES;
   }
 
@@ -125,10 +123,4 @@ export class PacedAudio {
     if (last?.from === this.#sent) this.#offsets.pop();
     this.#offsets.push({ from: this.#sent, by: this.#backlog.next - this.#sent });
   }
-}
-
-function isQuiet(pcm: Int16Array): boolean {
-  let sum = 0;
-  for (const sample of pcm) sum += sample * sample;
-  return sum <= pcm.length * QUIET_RMS * QUIET_RMS;
 }

@@ -136,7 +136,8 @@ export class AssemblyAISession implements SpeechToTextSession {
     this.#ending?.cancel();
     this.#ending = this.#context.clock.after(END_WAIT_MS, () => {
       this.#ending = undefined;
-      this.#takeOpen();
+      this.#context.events.unanswered?.();
+      if (!this.#closed) this.#takeOpen();
     });
   }
 

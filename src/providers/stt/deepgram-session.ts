@@ -173,7 +173,10 @@ export class DeepgramSession implements SpeechToTextSession {
     if (this.#finalizeDue) return;
     this.#socket.send('{"type":"Finalize"}');
     this.#finalizing?.cancel();
-    this.#finalizing = this.#context.clock.after(FINALIZE_WAIT_MS, () => this.#settle());
+    this.#finalizing = this.#context.clock.after(FINALIZE_WAIT_MS, () => {
+      this.#tell(() => this.#context.events.unanswered?.());
+      this.#settle();
+    });
   }
 
   #settle(): void {

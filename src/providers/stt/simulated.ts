@@ -6,6 +6,7 @@ import type {
   SpeechToTextEvents,
   SpeechToTextSession,
 } from '../speech-to-text.js';
+import { isLoud } from '../wire/pcm.js';
 
 export interface SimulatedSpeechToTextOptions {
   /** Text of speech that came without words. @default '[speech]' */
@@ -15,8 +16,6 @@ export interface SimulatedSpeechToTextOptions {
 /** Text of a turn whose words nobody told. */
 export const SPEECH_PLACEHOLDER = '[speech]';
 
-/** Root mean square of a frame that is no silence: about -45 dB of full scale. */
-const LOUD_RMS = 184;
 const LOUD_FRAMES = 3;
 
 /** A silence of 1.5 s parts two utterances even when nobody asked for the first. */
@@ -128,10 +127,4 @@ class SimulatedSession implements SpeechToTextSession {
     const said = text.trim();
     return said.startsWith(given) ? said.slice(given.length).trim() : '';
   }
-}
-
-function isLoud(frame: Int16Array): boolean {
-  let sum = 0;
-  for (const sample of frame) sum += sample * sample;
-  return sum > frame.length * LOUD_RMS * LOUD_RMS;
 }

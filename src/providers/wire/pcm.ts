@@ -3,6 +3,16 @@ import { endianness } from 'node:os';
 
 const SWAPPED = endianness() === 'BE';
 
+/** Root mean square of what is no silence: about -45 dB of full scale. */
+const LOUD_RMS = 184;
+
+/** True for samples that are louder than the silence of a telephone line. */
+export function isLoud(pcm: Int16Array): boolean {
+  let sum = 0;
+  for (const sample of pcm) sum += sample * sample;
+  return sum > pcm.length * LOUD_RMS * LOUD_RMS;
+}
+
 /** The bytes of samples. The result is valid as long as `pcm` is not changed. */
 export function toBytes(pcm: Int16Array): Uint8Array {
   if (!SWAPPED) return new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength);

@@ -176,7 +176,9 @@ describe('AiSdkLanguageModel', () => {
     ['an empty stream', { parts: [] }],
   ])('tries once more after %s before the first word', async (_, reply) => {
     const { clock, model, sdk } = start([reply, { text: 'Here.' }]);
-    expect(textOf(await finished(readReply(model), { clock }))).toBe('Here.');
+    const reading = await finished(readReply(model), { clock });
+    expect(textOf(reading)).toBe('Here.');
+    expect(reading.events[0]).toMatchObject({ type: 'recovered', gapMs: expect.any(Number) });
     expect(sdk.calls).toHaveLength(2);
   });
 

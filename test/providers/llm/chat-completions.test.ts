@@ -219,6 +219,7 @@ describe('ChatCompletions', () => {
         ['find_slot', { day: 'Friday' }],
         ['find_slot', { day: 'Monday' }],
       ]);
+      expect(events.some(({ type }) => type === 'working')).toBe(true);
       if (toolCallStyle !== 'no-id') expect(calls.map(({ id }) => id)).toEqual(['a', 'b']);
       expect(events.at(-1)).toEqual({ type: 'end', reason: 'tool-calls' });
     },
@@ -345,6 +346,7 @@ describe('ChatCompletions', () => {
       expect(reading.over).toBe(true);
     });
     expect(textOf(reading)).toBe('You said: Hello');
+    expect(reading.events[0]).toMatchObject({ type: 'recovered', gapMs: expect.any(Number) });
     expect(emulator.requests).toHaveLength(2);
   });
 

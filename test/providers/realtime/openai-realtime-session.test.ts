@@ -40,7 +40,8 @@ function open(options: { interruptible?: boolean; history?: readonly ChatMessage
           note(`end ${responseId} ${[reason, ...toolCalls.map(({ id }) => id)].join(' ')}`),
         usage: (usage) => note(`usage ${JSON.stringify(usage)}`),
         lost: () => note('lost'),
-        reconnected: ({ gapMs }) => note(`reconnected ${gapMs}`),
+        reconnected: ({ gapMs, isPlanned }) =>
+          note(`${isPlanned === true ? 'renewed' : 'reconnected'} ${gapMs}`),
         failed: (error) => {
           failures.push(error);
           note(`failed ${error.message}`);
@@ -438,7 +439,7 @@ describe('a session that is nearly over', () => {
     expect(vendor.sockets).toHaveLength(2);
     vendor.socket.opens();
     vendor.socket.says({ type: 'session.updated' });
-    expect(told.at(-1)).toMatch(/^reconnected/);
+    expect(told.at(-1)).toMatch(/^renewed/);
   });
 });
 

@@ -112,7 +112,7 @@ describe('AssemblyAISession', () => {
   });
 
   it('waits 300 ms for an end that it asked for, takes what is open, and tells a late end as such', () => {
-    const { clock, vendor, session, told, begin } = listen();
+    const { clock, vendor, session, told, begin, events } = listen();
     begin();
     vendor.socket.says(turn(0, 'good morning'));
     session.finishUtterance();
@@ -121,6 +121,7 @@ describe('AssemblyAISession', () => {
     expect(told).toEqual(['~good morning']);
     clock.advance(1);
     expect(told).toEqual(['~good morning', 'good morning']);
+    expect(events.missedAnswers).toBe(1);
     vendor.socket.says(turn(0, 'good morning', end));
     vendor.socket.says(turn(0, 'Good morning.', end));
     expect(told).toEqual(['~good morning', 'good morning', '|']);

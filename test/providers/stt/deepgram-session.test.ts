@@ -6,14 +6,14 @@ import { RecordedLogger } from '../../support/recorded-logger.js';
 import { FakeVendor } from '../fake-vendor-socket.js';
 import { Listener, pause } from './ear.js';
 
-function listen(options: { ownsTurnTaking?: boolean } = {}) {
+function listen(options: { ownsTurnTaking?: boolean; keptMs?: number } = {}) {
   const clock = new FakeClock();
   const vendor = new FakeVendor();
   const logger = new RecordedLogger();
   const events = new Listener();
   const target = { url: new URL('ws://vendor'), headers: {} };
   const session = new DeepgramSession(
-    { clock, logger, language: undefined, events },
+    { clock, logger, language: undefined, keptMs: options.keptMs, events },
     { target, ownsTurnTaking: options.ownsTurnTaking ?? false, open: vendor.open },
   );
   return { clock, vendor, logger, events, session, told: events.told };
@@ -34,6 +34,22 @@ describe('DeepgramSession', () => {
     vendor.socket.opens();
     expect(vendor.socket.audioBytes).toBe(2 * 32_000);
     expect(logger.lines.at(-1)).toMatchObject({ level: 'warn', fields: { lostMs: 1000 } });
+  });
+
+  it('keeps more where it is to hear what another one has heard before', () => {
+    const { vendor, session } = listen({ keptMs: 5000 });
+    pause(session, 6000);
+    vendor.socket.opens();
+    expect(vendor.socket.audioBytes).toBe(5 * 32_000);
+  });
+
+  it('says that the first connection was in trouble, and that it is there', () => {
+    const { clock, vendor, events } = listen();
+    vendor.socket.ends();
+    expect([events.troubles, events.told]).toEqual([1, []]);
+    clock.advance(300);
+    vendor.socket.opens();
+    expect(events.told).toEqual(['back 0']);
   });
 
   it('sends frames as they come, in binary, whole', () => {
@@ -79,7 +95,7 @@ describe('DeepgramSession', () => {
   });
 
   it('waits 300 ms for an answer to Finalize, then takes what is open', () => {
-    const { clock, vendor, session, told } = listen();
+    const { clock, vendor, session, told, events } = listen();
     vendor.socket.opens();
     vendor.socket.says(results('good morning', [0, 1]));
     session.finishUtterance();
@@ -88,18 +104,20 @@ describe('DeepgramSession', () => {
     expect(told).toEqual(['~good morning']);
     clock.advance(1);
     expect(told).toEqual(['~good morning', 'good morning']);
+    expect([events.missedAnswers, events.settledMs]).toEqual([1, 1000]);
     vendor.socket.says(results('Good morning.', [0, 1], { ...final, from_finalize: true }));
     expect(told).toHaveLength(2);
   });
 
   it('answers with an empty final when nothing is open', () => {
-    const { clock, vendor, session, told } = listen();
+    const { clock, vendor, session, told, events } = listen();
     vendor.socket.opens();
     session.finishUtterance();
     vendor.socket.says(results('', [0, 1], { ...final, from_finalize: true }));
     expect(told).toEqual(['']);
     clock.advance(1000);
     expect(told).toEqual(['']);
+    expect(events.missedAnswers).toBe(0);
   });
 
   it('asks to finalize only after the audio that waits was sent', () => {

@@ -9,6 +9,7 @@ export class Listener implements Required<SpeechToTextEvents> {
   readonly told: string[] = [];
   seconds = 0;
   troubles = 0;
+  missedAnswers = 0;
   settledMs = 0;
   partial(text: string): void {
     this.told.push(`~${text}`);
@@ -33,6 +34,9 @@ export class Listener implements Required<SpeechToTextEvents> {
   }
   troubled(): void {
     this.troubles += 1;
+  }
+  unanswered(): void {
+    this.missedAnswers += 1;
   }
   settled(untilMs: number): void {
     this.settledMs = untilMs;

@@ -114,6 +114,22 @@ describe('a voice of the Aura family', () => {
     expect(told.filter((line) => line.startsWith('usage'))).toEqual(['usage 14', 'usage 10', 'usage 10']);
   });
 
+  it('says that a sentence was sent again', async () => {
+    const { clock, vendor, session, told } = open();
+    vendor.socket.opens();
+    const reading = listen(session, 'Hello.');
+    await settle();
+    vendor.socket.says({ type: 'Error', code: 'DATA-0000' });
+    await settle();
+    clock.advance(500);
+    await settle();
+    vendor.socket.sends(toBytes([2]));
+    vendor.socket.says({ type: 'Flushed' });
+    await settle();
+    expect(reading).toMatchObject({ over: true, samples: [2] });
+    expect(told.filter((line) => line.startsWith('back'))).toEqual(['back 500']);
+  });
+
   it('gives a sentence up that is refused again and again, without the vendor’s words', async () => {
     const { clock, vendor, session, logger } = open();
     vendor.socket.opens();

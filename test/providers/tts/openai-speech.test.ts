@@ -37,7 +37,9 @@ async function start(options: EmulateOpenAISpeechOptions = {}, provider: Partial
   const usage = (told: { characters: number }) => {
     characters += told.characters;
   };
-  const session = voice.open({ logger: silentLogger, language: 'en', clock, events: { usage } });
+  const gaps: number[] = [];
+  const reconnected = ({ gapMs }: { gapMs: number }) => void gaps.push(gapMs);
+  const session = voice.open({ logger: silentLogger, language: 'en', clock, events: { usage, reconnected } });
   close.push(() => session.close());
   const say = (text: string, signal = new AbortController().signal) => {
     const reading = { samples: [] as number[], over: false, error: undefined as unknown };
@@ -58,7 +60,7 @@ async function start(options: EmulateOpenAISpeechOptions = {}, provider: Partial
     });
     return reading;
   };
-  return { clock, session, say, spoken, characters: () => characters };
+  return { clock, session, say, spoken, gaps, characters: () => characters };
 }
 
 describe('new OpenAISpeech()', () => {
@@ -155,9 +157,10 @@ describe('OpenAISpeech', () => {
   });
 
   it('gives a server up that is silent for ever, and tries an empty answer again', async () => {
-    const { say, spoken } = await start();
+    const { say, spoken, gaps } = await start();
     emulator.refuseNext({ status: 200, headers: { 'content-type': 'audio/pcm' } });
     expect((await spoken(say('Hi.'))).error).toBeUndefined();
+    expect(gaps).toHaveLength(1);
     const hanging = await start({ firstAudioMs: 60_000 });
     const reading = await hanging.spoken(hanging.say('Hi.'));
     expect(reading.error).toMatchObject({ retryable: true, message: 'The voice did not go on in time.' });

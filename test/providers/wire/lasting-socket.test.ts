@@ -9,6 +9,7 @@ function connect() {
   const vendor = new FakeVendor();
   const logger = new RecordedLogger();
   const told: string[] = [];
+  const troubles: string[] = [];
   const socket = new LastingSocket({
     vendor: 'Vendor',
     target: { url: new URL('ws://vendor'), headers: { authorization: 'secret-key' } },
@@ -19,10 +20,11 @@ function connect() {
       connected: (gapMs) => void told.push(`connected ${gapMs}`),
       text: (text) => void told.push(text),
       lost: () => void told.push('lost'),
+      troubled: ({ message }) => void troubles.push(message),
       failed: (error) => void told.push(`failed: ${error.message}`),
     },
   });
-  return { clock, vendor, logger, told, socket };
+  return { clock, vendor, logger, told, troubles, socket };
 }
 
 describe('LastingSocket', () => {
@@ -39,6 +41,23 @@ describe('LastingSocket', () => {
     expect(vendor.sockets).toHaveLength(2);
     expect(logger.sentences('warn')).toEqual(['the connection to a provider was lost']);
     expect(logger.text).not.toContain('secret-key');
+  });
+
+  it('says how late the first connection is, and every try that failed', () => {
+    const { clock, vendor, troubles, socket } = connect();
+    clock.advance(50);
+    vendor.socket.ends();
+    clock.advance(400);
+    vendor.socket.ends({ reason: 'did not answer in time' });
+    clock.advance(900);
+    vendor.socket.opens();
+    expect(socket.lateMs).toBe(1300);
+    clock.advance(5000);
+    vendor.socket.ends();
+    clock.advance(10);
+    vendor.socket.opens();
+    expect(socket.lateMs).toBeNull();
+    expect(troubles).toEqual(['Vendor broke.', 'Vendor did not answer in time.', 'Vendor broke.']);
   });
 
   it('tries three times, then fails once', () => {

@@ -1,6 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SampleReader, toBytes } from '../../../src/providers/wire/pcm.js';
+import { isLoud, SampleReader, toBytes } from '../../../src/providers/wire/pcm.js';
+
+it.each([
+  [0, false],
+  [150, false],
+  [250, true],
+])('takes samples of %i for loud: %s', (sample, loud) => {
+  expect(isLoud(new Int16Array(320).fill(sample))).toBe(loud);
+});
 
 describe('SampleReader', () => {
   it('gives the same samples wherever the bytes are cut', () => {

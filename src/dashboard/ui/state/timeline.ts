@@ -1,6 +1,6 @@
 // What happened in a call beside its words, in order. Pure: no browser, no clock.
 import type { CallRecord, EndReason } from '../../../contract/call-record.js';
-import { formatNumber, formatWord } from '../format.js';
+import { formatLatency, formatNumber, formatWord } from '../format.js';
 
 export interface Happening {
   at: number;
@@ -21,8 +21,8 @@ export function timelineOf(record: CallRecord, options: { masked: boolean }): Ha
       detail: formatWord(transfer?.result ?? 'under-way'),
       isTrouble: transfer?.result === 'failed',
     }),
-    ...record.incidents.map(({ at, code, message }) =>
-      point(at, { what: code, detail: message, isTrouble: true }),
+    ...record.incidents.map(({ at, code, message, durationMs }) =>
+      point(at, { what: code, detail: withDuration(message, durationMs), isTrouble: true }),
     ),
     ...record.turns
       .flatMap(({ toolCalls }) => toolCalls)
@@ -48,6 +48,10 @@ function point(
 ): Happening | null {
   if (at === null || at === undefined) return null;
   return { at, what: facts.what, detail: facts.detail ?? '', isTrouble: facts.isTrouble === true };
+}
+
+function withDuration(message: string, durationMs: number | null): string {
+  return durationMs === null ? message : `${message} (${formatLatency(durationMs)})`;
 }
 
 function toolTime(durationMs: number | null): string {
