@@ -88,8 +88,10 @@ export type {
   RealtimeSession,
   RealtimeUsage,
 } from './providers/realtime-model.js';
+export type { Payee, Recovery, Replacement } from './providers/remedy.js';
 export type {
   RecognitionGap,
+  RecognitionUsage,
   SpeechToText,
   SpeechToTextContext,
   SpeechToTextEvents,
@@ -98,6 +100,7 @@ export type {
 export type {
   SpokenPiece,
   SynthesisEvents,
+  SynthesisUsage,
   TextToSpeech,
   TextToSpeechContext,
   TextToSpeechEvents,

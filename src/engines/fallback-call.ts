@@ -1,5 +1,5 @@
 // One call that outlives its engines: as soon as one of them is at its end, the next one goes on where it stopped.
-import type { AudioFormat } from '../audio/format.js';
+import { type AudioFormat, FRAME_MS } from '../audio/format.js';
 import { OffhookError } from '../base/errors.js';
 import { describeError } from '../base/log.js';
 import type { CallProviders, ProviderStage, VoiceMode } from '../contract/call-record.js';
@@ -81,6 +81,8 @@ export class FallbackCall implements Engine {
   /** Is told with the first audio of the engine that has begun. */
   #untold: (Switch & { readonly startedAt: number }) | undefined;
   #notBegun = NOT_TRIED;
+  /** Audio that came while there was no engine, in milliseconds. */
+  #missedMs = 0;
   #keys: string[] = [];
   #held = false;
   #closed = false;
@@ -117,7 +119,8 @@ export class FallbackCall implements Engine {
 
   pushAudio(frame: Int16Array): void {
     if (this.#isBetween || this.#left.length > 0) this.#heard.push(frame);
-    if (!this.#isBetween) this.#member.engine.pushAudio(frame);
+    if (this.#isBetween) this.#missedMs += FRAME_MS;
+    else this.#member.engine.pushAudio(frame);
   }
 
   pushEncoded(bytes: Uint8Array, format: AudioFormat): void {
@@ -137,6 +140,7 @@ export class FallbackCall implements Engine {
   hold(): void {
     this.#held = true;
     this.#heard.clear();
+    this.#missedMs = 0;
     if (!this.#isBetween) this.#member.engine.hold();
   }
 
@@ -185,6 +189,7 @@ export class FallbackCall implements Engine {
       try {
         return { choice, scope, engine: recipe.create(scope.context, prepared) };
       } catch (error) {
+        prepared?.close();
         if (!hasFallback) throw error;
         const { callId, logger } = this.#context;
         logger.warn({ callId, ...describeError(error) }, NOT_MADE);
@@ -239,7 +244,9 @@ export class FallbackCall implements Engine {
     );
     this.#untold = { ...change, startedAt: clock.now() };
     engine.start();
-    for (const frame of this.#heard.last(takeover.unheardMs ?? 0)) engine.pushAudio(frame);
+    const unheardMs = Math.max(takeover.unheardMs ?? 0, this.#missedMs);
+    this.#missedMs = 0;
+    for (const frame of this.#heard.last(unheardMs)) engine.pushAudio(frame);
     if (this.#left.length === 0) this.#heard.clear();
     for (const key of this.#keys.splice(0)) engine.pushDtmf(key);
     if (isStale || takeover.owes === 'nothing') this.#settle();

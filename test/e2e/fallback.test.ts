@@ -28,15 +28,17 @@ interface Lines {
   readonly heard?: readonly [readonly string[], readonly string[]];
   /** What the first model answers, and the second. */
   readonly answered?: readonly [readonly EmulatedReply[], readonly string[]];
+  /** How long the first voice takes to begin. @default 75 */
+  readonly firstAudioMs?: number;
 }
 
 /** Two vendors for each stage, and a phone that knows them all. */
-async function start({ heard = [[], []], answered = [[], []] }: Lines) {
+async function start({ heard = [[], []], answered = [[], []], firstAudioMs = 75 }: Lines) {
   const ears = await emulateDeepgram({ utterances: heard[0] });
   const otherEars = await emulateAssemblyAI({ utterances: heard[1] });
   const mind = await emulateChatCompletions({ replies: answered[0] });
   const otherMind = await emulateAnthropic({ replies: answered[1].map((text) => ({ text })) });
-  const voice = await emulateElevenLabs({ firstAudioMs: 75, chunkEveryMs: 100 });
+  const voice = await emulateElevenLabs({ firstAudioMs, chunkEveryMs: 100 });
   const otherVoice = await emulateCartesia({ firstAudioMs: 75, chunkEveryMs: 20 });
   const vendors = [ears, otherEars, mind, otherMind, voice, otherVoice];
   for (const vendor of vendors) closing.push(() => vendor.close());
@@ -112,8 +114,32 @@ describe('a call whose vendors fail', { retry: 2, timeout: 60_000 }, () => {
     );
     expect(record.incidents.every(({ durationMs }) => durationMs !== null)).toBe(true);
     expect([...otherEars.violations, ...otherMind.violations, ...otherVoice.violations]).toEqual([]);
-    // Each is paid by its own price, the second voice by one that nobody knows.
-    expect([record.cost.stt, record.cost.llm]).not.toContain(null);
+    // Each is paid by its own price.
+    expect([record.cost.stt, record.cost.llm, record.cost.tts]).not.toContain(null);
+  });
+
+  it('is served by the fallbacks of vendors that take the connection and say nothing', async () => {
+    const { ears, running } = await start({
+      heard: [[], ['Do you have bread?']],
+      answered: [[{ text: 'Late.', firstTokenMs: 60_000 }], ['Yes, plenty of it.']],
+      firstAudioMs: 60_000,
+    });
+    whenever(
+      () => ears.openSockets === 1,
+      () => ears.freeze(),
+    );
+    const { record } = await running.call([
+      { type: 'wait-for-agent' },
+      ...says('Do you have bread?'),
+      { type: 'pause', durationMs: 6000 },
+      { type: 'hang-up' },
+    ]);
+    expect(wordsOf(record)).toEqual([
+      `agent: ${GREETING}`,
+      'user: Do you have bread?',
+      'agent: Yes, plenty of it.',
+    ]);
+    expect(record).toMatchObject({ error: null, provider: SECOND });
   });
 
   it('has what its recogniser did not hear heard by the next one', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { EngineRecipe } from '../../src/engines/engine.js';
 import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
+import { createFallbackRecipe } from '../../src/engines/fallback-engine.js';
 import { Circuits } from '../../src/providers/circuits.js';
 import {
   askedWith,
@@ -10,6 +11,7 @@ import {
   type FallbackRigOptions,
   toldAtStart,
 } from './fallback-rig.js';
+import { FakeClock } from '../support/fake-clock.js';
 import { FakeRealtimeModel } from './realtime-rig.js';
 
 vi.mock('../../src/engines/voice-activity.js', () => ({
@@ -304,6 +306,30 @@ describe('a chain of three', () => {
     second.ears.events.failed(GONE);
     await rig.wait(0);
     expect(rig.ended).toMatchObject([{ reason: 'provider-failed', failure: { untold: true } }]);
+  });
+
+  it('begins with the one that was prepared, and frees what nothing was made of', () => {
+    const prepared: string[] = [];
+    const preparing = (name: string, recipe: EngineRecipe): EngineRecipe => ({
+      ...recipe,
+      prepare: () => {
+        prepared.push(`${name} ready`);
+        return { close: () => void prepared.push(`${name} closed`) };
+      },
+    });
+    const clock = new FakeClock();
+    const choices = [preparing('first', BROKEN), preparing('second', BROKEN)].map((recipe) => ({
+      recipe,
+      needs: [],
+    }));
+    const recipe = createFallbackRecipe(choices, new Circuits(clock));
+    const { context } = new FallbackRig({ modes: [new FakeStages()] });
+    const preparation = recipe.prepare?.(context);
+    expect(prepared).toEqual(['first ready']);
+    expect(() => recipe.create(context, preparation)).toThrow('cannot be made');
+    expect(prepared).toEqual(['first ready', 'first closed']);
+    recipe.prepare?.(context).close();
+    expect(prepared.slice(2)).toEqual(['first ready', 'first closed']);
   });
 
   it('has no call when no engine can be made', () => {

@@ -160,6 +160,26 @@ describe('a call whose realtime model is gone for good', () => {
     expect(askedWith(second).at(-1)).toBe('user: What is it?');
   });
 
+  it('is heard, and its keys taken, between two engines', async () => {
+    const { first, second, rig } = await talkingToModel();
+    let frames = 0;
+    const open = second.ears.open.bind(second.ears);
+    second.ears.open = (context) => ({
+      ...open(context),
+      pushAudio() {
+        frames += 1;
+      },
+    });
+    second.model.answer('Seven.');
+    first.events.failed(GONE);
+    for (let count = 0; count < 3; count += 1) rig.engine.pushAudio(new Int16Array(320));
+    rig.engine.pushDtmf('7');
+    await rig.wait(0);
+    expect(frames).toBe(3);
+    await rig.wait(3000);
+    expect(askedWith(second).at(-1)).toBe('user: The caller pressed 7');
+  });
+
   it('hears a question again of which no words came', async () => {
     const { first, second, rig } = await talkingToModel();
     let frames = 0;

@@ -8,6 +8,7 @@ import { silentMeters } from '../../src/base/meters.js';
 import type { TranscriptEntry, Turn } from '../../src/contract/call-record.js';
 import type {
   Engine,
+  EngineContext,
   EngineFact,
   EngineFailure,
   EngineRecipe,
@@ -57,6 +58,7 @@ export class FallbackRig {
   transfer: (to: string) => Promise<TransferOutcome> = () => new Promise(() => {});
   readonly circuits: Circuits;
   readonly recipe: EngineRecipe;
+  readonly context: EngineContext;
   readonly engine: Engine;
   readonly player: CarrierPlayer;
   readonly pacer: Pacer;
@@ -87,7 +89,7 @@ export class FallbackRig {
       return { recipe, needs: [stt.name, llm.name, tts.name] };
     });
     this.recipe = createFallbackRecipe(choices, this.circuits);
-    this.engine = this.recipe.create({
+    this.context = {
       callId: 'call-1',
       caller: '+15550100',
       callee: '+15550111',
@@ -105,7 +107,8 @@ export class FallbackRig {
       },
       fact: (fact) => void this.facts.push(structuredClone(fact)),
       endCall: (reason, failure) => void this.ended.push({ reason, failure, at: clock.now() }),
-    });
+    };
+    this.engine = this.recipe.create(this.context);
   }
 
   async start(): Promise<this> {
