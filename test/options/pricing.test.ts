@@ -43,7 +43,10 @@ describe('pricing', () => {
     [{ openai: { 'gpt-6-luna': 3 } }, 'pricing.openai["gpt-6-luna"] must be an object of prices'],
     [{ openai: { 'gpt-6-luna': {} } }, 'pricing.openai["gpt-6-luna"] must be'],
     [{ opnai: {} }, 'pricing.opnai is not known. Did you mean openai?'],
-    [{ acmecorp: {} }, 'It takes: carrier-a, carrier-b, openai, groq, anthropic, deepgram, elevenlabs'],
+    [
+      { acmecorp: {} },
+      'It takes: carrier-a, carrier-b, openai, groq, anthropic, google, deepgram, elevenlabs',
+    ],
     [{ acmecorp: {} }, 'as `price`'],
     [
       { openai: { x: { output: 1 } } },
