@@ -61,8 +61,8 @@ interface Attempt {
   readonly payee: Payee | undefined;
   readonly reader: PatientReader<LanguageModelEvent>;
   readonly startedAt: number;
-  /** When it last gave a sign. */
-  signAt: number;
+  /** When it was last asked for more. */
+  askedAt: number;
   /** Text or tool calls are on their way. */
   hasBegun: boolean;
   said: string;
@@ -107,18 +107,23 @@ class LanguageModelOfCall implements LanguageModel {
         }
         return;
       } catch (error) {
+        this.#guessUsage(attempt, asked);
         stopping.abort();
-        this.#settle(attempt, asked);
+        // Now: what it still owes would be lost to whoever comes later.
+        this.#leave(attempt);
         if (signal.aborted) {
           yield* this.#takeNews();
           yield { type: 'end', reason: 'interrupted' };
           return;
         }
-        const { member, hasBegun, startedAt, signAt } = attempt;
-        const gapMs = this.#clock.now() - (hasBegun ? signAt : startedAt);
+        const { member, hasBegun, startedAt, askedAt } = attempt;
+        const gapMs = this.#clock.now() - (hasBegun ? askedAt : startedAt);
         const next = this.#succession.failed(member, { error, gapMs });
         yield* this.#takeNews();
         if (next === undefined) throw error;
+      } finally {
+        stopping.abort();
+        this.#leave(attempt);
       }
     }
   }
@@ -132,7 +137,7 @@ class LanguageModelOfCall implements LanguageModel {
       payee: this.#succession.payee(member),
       reader: new PatientReader(() => member.respond(request), { clock: this.#clock, source }),
       startedAt: now,
-      signAt: now,
+      askedAt: now,
       hasBegun: false,
       said: '',
       isUsageTold: false,
@@ -142,13 +147,14 @@ class LanguageModelOfCall implements LanguageModel {
   /** Calls of tools are held back until the answer is whole: those of one that breaks off are nobody's. @throws what the member throws */
   async *#read(attempt: Attempt, saidBefore: string): AsyncGenerator<LanguageModelEvent> {
     const held: LanguageModelEvent[] = [];
+    const { member, payee, reader } = attempt;
     let end: ReplyEnd | undefined;
     while (end === undefined) {
-      const item = await attempt.reader.next(this.#patience(attempt));
+      attempt.askedAt = this.#clock.now();
+      const item = await reader.next(() => this.#patienceMs(attempt));
       yield* this.#takeNews();
       if (item === undefined) break;
       const event = item.value;
-      attempt.signAt = this.#clock.now();
       switch (event?.type) {
         case 'text':
           yield { type: 'text', delta: this.#joined(attempt, saidBefore, event.delta) };
@@ -159,10 +165,10 @@ class LanguageModelOfCall implements LanguageModel {
           break;
         case 'usage':
           attempt.isUsageTold = true;
-          yield { ...event, payee: attempt.payee };
+          yield { ...event, payee };
           break;
         case 'recovered':
-          yield { ...event, provider: attempt.member.name };
+          yield { ...event, provider: member.name };
           break;
         case 'end':
           end = event.reason;
@@ -172,15 +178,15 @@ class LanguageModelOfCall implements LanguageModel {
           yield event;
       }
     }
-    if (end !== 'interrupted') this.#succession.worked(attempt.member);
+    if (end !== 'interrupted') this.#succession.worked(member);
     yield* held;
     if (end !== undefined) yield { type: 'end', reason: end };
   }
 
   /** Undefined where nobody else could be asked. */
-  #patience({ hasBegun, startedAt }: Attempt): number | undefined {
+  #patienceMs({ hasBegun, startedAt, askedAt }: Attempt): number | undefined {
     if (!this.#succession.hasNext) return undefined;
-    return hasBegun ? PATIENCE_MS : Math.max(0, startedAt + PATIENCE_MS - this.#clock.now());
+    return (hasBegun ? askedAt : startedAt) + PATIENCE_MS - this.#clock.now();
   }
 
   #joined(attempt: Attempt, saidBefore: string, delta: unknown): string {
@@ -191,17 +197,17 @@ class LanguageModelOfCall implements LanguageModel {
     return isFirst && !/\s$/.test(saidBefore) && !NO_BLANK.test(text) ? ` ${text}` : text;
   }
 
-  /** What an attempt that failed has cost: told by itself where it was given up, else guessed by what it has said. */
-  #settle({ reader, payee, said, isUsageTold }: Attempt, request: LanguageModelRequest): void {
-    if (isUsageTold) return;
-    if (reader.isAwaited)
-      void reader.leave((event) => {
-        if (event?.type === 'usage') this.#news.push({ ...event, payee });
-      });
-    else if (said !== '') {
-      const usage = estimateUsage({ input: countCharacters(request), output: said.length });
-      this.#news.push({ type: 'usage', usage, payee });
-    }
+  /** What one has cost that broke off and did not say. One that was given up says so itself. */
+  #guessUsage({ reader, payee, said, isUsageTold }: Attempt, request: LanguageModelRequest): void {
+    if (isUsageTold || reader.isAwaited || said === '') return;
+    const usage = estimateUsage({ input: countCharacters(request), output: said.length });
+    this.#news.push({ type: 'usage', usage, payee });
+  }
+
+  #leave({ reader, payee }: Attempt): void {
+    void reader.leave((event) => {
+      if (event?.type === 'usage') this.#news.push({ ...event, payee });
+    });
   }
 
   #takeNews(): LanguageModelEvent[] {

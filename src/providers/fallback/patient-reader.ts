@@ -5,12 +5,15 @@ import { ProviderError } from '../../base/errors.js';
 /** How long a stream that was given up is still listened to. */
 const LATE_MS = 5000;
 
+const LATE = { status: null, retryable: true };
+
 export class PatientReader<T> {
   readonly #open: () => AsyncIterable<T>;
   readonly #clock: Clock;
   readonly #source: string;
   #iterator: AsyncIterator<T> | undefined;
   #asked: Promise<IteratorResult<T>> | undefined;
+  #isLeft = false;
 
   /** `open` is called when the first item is asked for. `source`: who is read, for the error's words. */
   constructor(open: () => AsyncIterable<T>, { clock, source }: { clock: Clock; source: string }) {
@@ -19,8 +22,11 @@ export class PatientReader<T> {
     this.#source = source;
   }
 
-  /** The next item, undefined at the end. `waitMs` undefined waits without end. @throws ProviderError when it takes longer */
-  async next(waitMs: number | undefined): Promise<{ readonly value: T } | undefined> {
+  /**
+   * The next item, undefined at the end. `patienceMs` says how long it may still take, asked again when that time is over; undefined
+   * waits without end. @throws ProviderError when it takes longer
+   */
+  async next(patienceMs: () => number | undefined): Promise<{ readonly value: T } | undefined> {
     this.#iterator ??= iteratorOf(this.#open());
     const asked = Promise.resolve(this.#iterator.next());
     this.#asked = asked;
@@ -28,7 +34,7 @@ export class PatientReader<T> {
       this.#asked = undefined;
     };
     asked.then(settled, settled);
-    const { done, value } = await (waitMs === undefined ? asked : this.#inTime(asked, waitMs));
+    const { done, value } = await this.#inTime(asked, patienceMs);
     return done === true ? undefined : { value };
   }
 
@@ -37,10 +43,11 @@ export class PatientReader<T> {
     return this.#asked !== undefined;
   }
 
-  /** Nobody waits for it any more: tells what it still gives, for a while, and lets it end. Its failure is of no interest. */
+  /** Nobody waits for it any more: tells what it still gives, for a while, and lets it end. Its failure is of no interest. Idempotent. */
   async leave(late: (item: T) => void = () => {}): Promise<void> {
     const iterator = this.#iterator;
-    if (iterator === undefined) return;
+    if (iterator === undefined || this.#isLeft) return;
+    this.#isLeft = true;
     let timer: Timer | undefined;
     const over = new Promise<undefined>((resolve) => {
       timer = this.#clock.after(LATE_MS, () => resolve(undefined));
@@ -59,14 +66,17 @@ export class PatientReader<T> {
     }
   }
 
-  #inTime<R>(asked: Promise<R>, waitMs: number): Promise<R> {
+  #inTime<R>(asked: Promise<R>, patienceMs: () => number | undefined): Promise<R> {
     return new Promise((resolve, reject) => {
-      const timer = this.#clock.after(waitMs, () =>
-        reject(
-          new ProviderError(`${this.#source} did not go on in time.`, { status: null, retryable: true }),
-        ),
-      );
-      asked.then(resolve, reject).finally(() => timer.cancel());
+      let timer: Timer | undefined;
+      const wait = () => {
+        const leftMs = patienceMs();
+        if (leftMs === undefined) return;
+        if (leftMs > 0) timer = this.#clock.after(leftMs, wait);
+        else reject(new ProviderError(`${this.#source} did not go on in time.`, LATE));
+      };
+      wait();
+      asked.then(resolve, reject).finally(() => timer?.cancel());
     });
   }
 }

@@ -47,6 +47,8 @@ interface OpenVoice {
   readonly session: TextToSpeechSession;
   /** Sentences that it is saying. */
   busy: number;
+  /** When it last gave audio or came to an end of a sentence: another one may have to wait for that. */
+  signAt: number;
 }
 
 class VoiceOfCall implements TextToSpeechSession {
@@ -118,12 +120,20 @@ class VoiceOfCall implements TextToSpeechSession {
     const source = `The voice ${member.name}`;
     const open = () => voice.session.synthesize(spoken.part, stop, timed);
     const reader = new PatientReader(open, { clock: this.#clock, source });
+    let isAudible = false;
+    let askedAt = this.#clock.now();
+    const patienceMs = () => {
+      if (!this.#succession.hasNext) return undefined;
+      // The first audio may have to wait until the voice is done with another sentence.
+      const since = isAudible ? askedAt : Math.max(askedAt, voice.signAt);
+      return since + (isAudible ? NEXT_AUDIO_MS : FIRST_AUDIO_MS) - this.#clock.now();
+    };
     voice.busy += 1;
     try {
-      let isAudible = false;
       for (;;) {
-        const waitMs = isAudible ? NEXT_AUDIO_MS : FIRST_AUDIO_MS;
-        const item = await reader.next(this.#succession.hasNext ? waitMs : undefined);
+        askedAt = this.#clock.now();
+        const item = await reader.next(patienceMs);
+        voice.signAt = this.#clock.now();
         if (item === undefined) break;
         if (!(item.value instanceof Int16Array)) throw new TypeError('A voice must give Int16Array chunks.');
         spoken.take(item.value);
@@ -133,7 +143,7 @@ class VoiceOfCall implements TextToSpeechSession {
       if (isAudible) this.#succession.worked(member);
     } finally {
       stopping.abort();
-      if (reader.isAwaited) void reader.leave();
+      void reader.leave();
       voice.busy -= 1;
       if (member !== this.#succession.current) this.#dismiss(member);
     }
@@ -164,7 +174,7 @@ class VoiceOfCall implements TextToSpeechSession {
         reconnected: (gap) => events?.reconnected?.({ provider: member.name, ...gap }),
       },
     });
-    const voice = { member, session, busy: 0 };
+    const voice = { member, session, busy: 0, signAt: this.#clock.now() };
     this.#voices.set(member, voice);
     return voice;
   }

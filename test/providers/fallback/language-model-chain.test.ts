@@ -118,7 +118,6 @@ describe('LanguageModelChain', () => {
     await clock.advanceAsync(51);
     expect(shortened(reading)).toEqual(['v/1 -> v/2 after 3000', 'v/1 is paid', 'Hello.', 'end']);
     expect(members[0]?.requests[0]?.signal.aborted).toBe(true);
-    expect(members[1]?.requests[0]?.signal.aborted).toBe(false);
     expect(clock.pending).toBe(0);
   });
 
@@ -219,6 +218,19 @@ describe('LanguageModelChain', () => {
     expect(members.map(({ requests }) => requests.length)).toEqual([5, 6]);
     expect(replies.map(textOf)).toEqual(Array.from({ length: 6 }, () => 'Hello.'));
     expect(shortened(replies[5] as ReplyReading)[0]).toBe('v/1 -> v/2 after 0');
+  });
+
+  it('is not hurried by a reader who takes the time, and closes what nobody reads on', async () => {
+    const { clock, call, members } = setUp([['One ', 'two ', 'three.', END]], [['No.']]);
+    const { signal } = new AbortController();
+    const reader = call.respond({ callId: 'c', messages: HELLO, signal })[Symbol.asyncIterator]();
+    await reader.next();
+    await clock.advanceAsync(10_000);
+    expect((await reader.next()).value).toEqual({ type: 'text', delta: 'two ' });
+    await reader.return?.();
+    expect(members[0]?.requests[0]?.signal.aborted).toBe(true);
+    await clock.advanceAsync(0);
+    expect([members[1]?.requests.length, clock.pending]).toEqual([0, 0]);
   });
 
   it('takes members that are no language models for ones that failed', async () => {

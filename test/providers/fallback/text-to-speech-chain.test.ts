@@ -251,6 +251,17 @@ describe('TextToSpeechChain', () => {
     expect(voices[0]?.closed).toBe(1);
   });
 
+  it('waits for a voice that is busy with another sentence', async () => {
+    const long: Act[] = Array.from({ length: 6 }, (): Act[] => [{ waitMs: 1000 }, { audioMs: 300 }]).flat();
+    const { clock, open, told } = setUp([long, [{ waitMs: 7000 }, { audioMs: 300 }]], []);
+    const session = open();
+    const reply = say(session, 'A long sentence.');
+    const filler = say(session, 'One moment.');
+    await clock.advanceAsync(7000);
+    expect([reply.said.length, filler.said]).toEqual([6, [[1, 300]]]);
+    expect(told.filter((line) => line.includes('->'))).toEqual([]);
+  });
+
   it('lets the next call begin with the fallback when one fails again and again', async () => {
     const { clock, open, voices, told } = setUp([[DOWN], [DOWN], [DOWN], [DOWN], [DOWN]], []);
     for (let call = 0; call < 5; call += 1) {
