@@ -31,6 +31,8 @@ export class RealtimeConversation {
   readonly callerTexts: string[] = [];
   /** What was out of order. */
   readonly complaints: string[] = [];
+  /** Why the session cannot go on. */
+  failure: Error | undefined;
   interruptions = 0;
   reconnections = 0;
   told = 0;
@@ -149,7 +151,10 @@ export class RealtimeConversation {
         this.#response = undefined;
         this.reconnections += 1;
       },
-      failed: (error) => void this.complaints.push(`failed: ${error.message}`),
+      failed: (error) => {
+        this.failure = error;
+        this.complaints.push(`failed: ${error.message}`);
+      },
     };
     const counted = Object.entries(events).map(([name, handler]) => [
       name,
