@@ -38,7 +38,7 @@ export interface EmulatedReply extends ReplyStyle, ReplyPace {
 const FRAGMENT = 7;
 
 /** One buffer per step of the stream. */
-export function encodeReply(reply: EmulatedReply): Buffer[] {
+export function encodeReply(reply: EmulatedReply, model: string): Buffer[] {
   const deltas: object[] = [{ role: 'assistant', content: '' }];
   for (const content of (reply.text ?? '').match(/\s*\S+/g) ?? []) deltas.push({ content });
   deltas.push(...toolCallDeltas(reply.toolCalls ?? [], reply.toolCallStyle ?? 'fragments'));
@@ -46,6 +46,13 @@ export function encodeReply(reply: EmulatedReply): Buffer[] {
   const reason =
     finishReason === undefined ? ((reply.toolCalls ?? []).length > 0 ? 'tool_calls' : 'stop') : finishReason;
   const usage = toUsage(reply);
+  const toChunk = (fields: object) => ({
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model,
+    ...fields,
+  });
   const chunks = deltas.map((delta) => toChunk({ choices: [{ index: 0, delta, finish_reason: null }] }));
   if (reason !== null) {
     const last = { choices: [{ index: 0, delta: {}, finish_reason: reason }] };
@@ -58,10 +65,6 @@ export function encodeReply(reply: EmulatedReply): Buffer[] {
   if (reply.withoutDone !== true) lines.push('[DONE]');
   const end = reply.lineEnd ?? '\n';
   return lines.map((line) => Buffer.from(`${reply.noise ?? ''}data: ${line}${end}${end}`));
-}
-
-function toChunk(fields: object): object {
-  return { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'emulated', ...fields };
 }
 
 function toUsage({ usage, text = '' }: EmulatedReply): object {
