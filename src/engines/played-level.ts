@@ -1,7 +1,7 @@
 // How loud is what the caller hears? A sound far below it may be the agent's own voice, which the line brings back.
 import type { Playout } from '../audio/playout.js';
 import { PCM_16K } from '../audio/format.js';
-import { levelDbfs } from './level.js';
+import { levelDbfs } from '../audio/level.js';
 
 const BLOCK_SAMPLES = PCM_16K.sampleRateHz / 50;
 const BLOCK_MS = 20;

@@ -129,6 +129,12 @@ export {
   type OpenAISpeechEmulator,
   type OpenAISpeechExchange,
 } from './emulators/openai-speech.js';
+export {
+  emulateOpenAITranscription,
+  type EmulateOpenAITranscriptionOptions,
+  type OpenAITranscriptionEmulator,
+  type OpenAITranscriptionExchange,
+} from './emulators/openai-transcription.js';
 export type { TimelineEntry } from './emulators/timeline.js';
 export type { WireTroubles } from './emulators/troubled-wire.js';
 export type { EmulatorRequest } from './emulators/vendor-peer.js';

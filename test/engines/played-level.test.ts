@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Playout } from '../../src/audio/playout.js';
-import { levelDbfs } from '../../src/engines/level.js';
+import { levelDbfs } from '../../src/audio/level.js';
 import { MeteredPlayout } from '../../src/engines/played-level.js';
 
 const frame = (sample: number, frames = 1) => new Int16Array(320 * frames).fill(sample);

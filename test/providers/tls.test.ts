@@ -15,6 +15,7 @@ import {
   emulateElevenLabs,
   emulateOpenAIRealtime,
   emulateOpenAISpeech,
+  emulateOpenAITranscription,
   type Emulator,
 } from '../../src/testing/index.js';
 import { makeFolder } from '../support/data-folder.js';
@@ -44,6 +45,14 @@ const VENDORS: readonly Vendor[] = [
     stage: 'stt',
     name: 'AssemblyAISpeechToText',
     start: () => emulateAssemblyAI({ tls, utterances }),
+    came: 'Good morning to you.',
+  },
+  {
+    stage: 'stt',
+    name: 'OpenAITranscription',
+    start: () => emulateOpenAITranscription({ tls, utterances }),
+    path: '/v1',
+    options: { model: 'whisper' },
     came: 'Good morning to you.',
   },
   {

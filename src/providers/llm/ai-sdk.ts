@@ -5,18 +5,12 @@ import { checkNames, checkNumber, requireObject, requireText } from '../../base/
 import type { ModelPrice } from '../../contract/price.js';
 import type { LanguageModel, LanguageModelEvent, LanguageModelRequest } from '../language-model.js';
 import { toProviderError, transientFailure, WireError } from '../wire/failure.js';
+import { pause } from '../wire/pause.js';
 import { AI_SDK_VERSIONS, type AiSdkCall, type AiSdkModel } from './ai-sdk-model.js';
 import { toAiSdkPrompt, toAiSdkTool } from './ai-sdk-prompt.js';
 import { AiSdkReply, toSdkFailure } from './ai-sdk-reply.js';
 import { NEXT_MS } from './reply-stream.js';
-import {
-  countCharacters,
-  FIRST_WORD_MS,
-  INTERRUPTED,
-  pause,
-  retryPause,
-  TOTAL_MS,
-} from './streamed-reply.js';
+import { countCharacters, FIRST_WORD_MS, INTERRUPTED, retryPause, TOTAL_MS } from './streamed-reply.js';
 
 export interface AiSdkLanguageModelOptions {
   /** As a provider package makes it, like `openai('gpt-6-luna')`. Specification v2, v3 or v4, which are AI SDK 5, 6 and 7. */

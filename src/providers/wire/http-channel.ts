@@ -7,7 +7,7 @@ export interface HttpRequest {
   readonly method: 'GET' | 'POST';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   /** Closes the connection when it aborts; the request and the reading then reject. */
   readonly signal?: AbortSignal | undefined;
   readonly clock: Clock;

@@ -75,7 +75,8 @@ export interface VendorRules {
   /** Undefined accepts the handshake. */
   refuse(request: EmulatorRequest): Refusal | undefined;
   connect?(peer: VendorPeer): PeerHandler;
-  http?(request: EmulatorRequest, body: string, response: ServerResponse): void;
+  /** `bytes` is the body as it came. */
+  http?(request: EmulatorRequest, body: string, response: ServerResponse, bytes: Buffer): void;
 }
 
 const DEFAULT_KEY = 'test-key';
@@ -271,7 +272,8 @@ export class VendorServer implements Emulator {
     }
     this.#responses.add(response);
     response.on('close', () => this.#responses.delete(response));
-    this.#rules.http(noted, Buffer.concat(chunks).toString('utf8'), response);
+    const bytes = Buffer.concat(chunks);
+    this.#rules.http(noted, bytes.toString('utf8'), response, bytes);
   }
 }
 

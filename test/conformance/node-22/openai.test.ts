@@ -1,5 +1,5 @@
 // The official client of OpenAI against the emulated vendor. Its realtime socket speaks wss alone.
-import OpenAI, { AuthenticationError } from 'openai';
+import OpenAI, { AuthenticationError, toFile } from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import type { RealtimeServerEvent } from 'openai/resources/realtime/realtime';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -7,8 +7,11 @@ import {
   emulateChatCompletions,
   emulateOpenAIRealtime,
   emulateOpenAISpeech,
+  emulateOpenAITranscription,
   type Emulator,
+  writeWav,
 } from '../../../src/testing/index.js';
+import { makeEmulatedSpeech } from '../../../src/testing/emulators/emulated-speech.js';
 import { speechAndSilence } from '../providers/streams.js';
 
 const open: { close(): unknown }[] = [];
@@ -25,6 +28,7 @@ async function start<T extends Emulator>(starting: Promise<T>): Promise<{ emulat
 const toClient = ({ url }: Emulator, apiKey = 'test-key') =>
   new OpenAI({ apiKey, baseURL: `${url}/v1`, maxRetries: 0 });
 
+const SPEECH = makeEmulatedSpeech({ durationMs: 500, sampleRateHz: 16_000 });
 const PARAMETERS = { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] };
 const CALL = { id: 'call_7', name: 'find_slot', arguments: '{"day": "Friday"}' };
 
@@ -95,6 +99,31 @@ describe("the official client of OpenAI's speech", () => {
   it('is refused with a wrong key', async () => {
     const { emulator } = await start(emulateOpenAISpeech());
     const refused = toClient(emulator, 'wrong').audio.speech.create(speech);
+    await expect(refused).rejects.toMatchObject({ status: 401, code: 'invalid_api_key' });
+  });
+});
+
+describe("the official client of OpenAI's transcription", () => {
+  const ask = async () => ({
+    file: await toFile(writeWav({ channels: [SPEECH], sampleRateHz: 16_000 }), 'speech.wav'),
+    model: 'gpt-transcribe',
+    language: 'en',
+  });
+
+  it('gets a text whole, and word by word', async () => {
+    const utterances = ['Three loaves, please.', 'And a tart.'];
+    const { emulator, client } = await start(emulateOpenAITranscription({ utterances }));
+    expect(await client.audio.transcriptions.create(await ask())).toEqual({ text: 'Three loaves, please.' });
+    const events: string[] = [];
+    for await (const event of await client.audio.transcriptions.create({ ...(await ask()), stream: true }))
+      events.push(event.type === 'transcript.text.delta' ? event.delta : event.type);
+    expect(events).toEqual(['And', ' a', ' tart.', 'transcript.text.done']);
+    expect(emulator.violations).toEqual([]);
+  });
+
+  it('is refused with a wrong key', async () => {
+    const { emulator } = await start(emulateOpenAITranscription());
+    const refused = toClient(emulator, 'wrong').audio.transcriptions.create(await ask());
     await expect(refused).rejects.toMatchObject({ status: 401, code: 'invalid_api_key' });
   });
 });
