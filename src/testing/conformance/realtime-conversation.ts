@@ -7,6 +7,7 @@ import type {
   RealtimeFormats,
   RealtimeModel,
   RealtimeSession,
+  RealtimeUsage,
 } from '../../providers/realtime-model.js';
 import { transcoder } from '../../transcoder/select.js';
 import { makeEmulatedSpeech } from '../emulators/emulated-speech.js';
@@ -31,6 +32,7 @@ export class RealtimeConversation {
   readonly callerTexts: string[] = [];
   /** What was out of order. */
   readonly complaints: string[] = [];
+  readonly usages: RealtimeUsage[] = [];
   /** Why the session cannot go on. */
   failure: Error | undefined;
   interruptions = 0;
@@ -144,6 +146,7 @@ export class RealtimeConversation {
         this.ends.push({ reason, toolCalls });
       },
       usage: (usage) => {
+        this.usages.push(usage);
         const amounts = Object.values(usage).filter((value) => typeof value === 'number');
         if (amounts.some((amount) => !(amount >= 0))) this.complaints.push('usage below nothing');
       },
