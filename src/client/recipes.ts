@@ -14,6 +14,7 @@ import {
   chooseTextToSpeech,
 } from './auto-providers.js';
 import { PlaceholderWatch } from './placeholder-watch.js';
+import { RetirementWatch } from './retirement-watch.js';
 
 /** The stages of an agent, chosen once for all its calls. */
 interface Stages {
@@ -28,18 +29,21 @@ export class Recipes {
   readonly #onMessage: MessageTarget | undefined;
   readonly #logger: Logger;
   readonly #stages = new WeakMap<Agent, Stages>();
+  readonly #retirements: RetirementWatch;
   readonly placeholders: PlaceholderWatch;
 
   /** `onMessage` answers in the place of every agent's language model. */
   constructor(parts: { onMessage: MessageTarget | undefined; logger: Logger }) {
     this.#onMessage = parts.onMessage;
     this.#logger = parts.logger;
+    this.#retirements = new RetirementWatch(parts.logger);
     this.placeholders = new PlaceholderWatch(parts.logger);
   }
 
   /** The recipe of an agent's calls, or of one call that says something else. @throws ConfigError, also for a key that is missing */
   create(agent: Agent, call: CallTexts = {}): EngineRecipe {
-    const { engine } = agent.options;
+    const { engine, stt, llm, tts } = agent.options;
+    this.#retirements.note([engine, engine?.transcription, stt, llm, tts]);
     const recipe = engine === undefined ? this.#pipeline(agent, call) : this.#realtime(engine, agent, call);
     return this.placeholders.watch(recipe, agent, call);
   }

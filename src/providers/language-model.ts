@@ -1,4 +1,5 @@
 // Contract of the language stage. A provider object is an immutable recipe; nothing a call touches is shared.
+import type { ModelRetirement } from '../contract/model-retirement.js';
 import type { ModelPrice } from '../contract/price.js';
 
 /** A JSON object, as models and tools exchange them. */
@@ -37,6 +38,8 @@ export type ChatMessage =
 export interface TokenUsage {
   inputTokens: number;
   cachedTokens: number;
+  /** Those of `inputTokens` that the vendor keeps for the next request, and charges for on their own; no part of the cached ones. @default 0 */
+  cacheWrittenTokens?: number;
   outputTokens: number;
   /** Those of `inputTokens` that are audio. @default 0 */
   audioInputTokens?: number;
@@ -78,6 +81,8 @@ export interface LanguageModel {
   readonly name: string;
   /** What the vendor charges for the model. Without it that is not known, unless `pricing` says so. */
   readonly price?: ModelPrice | undefined;
+  /** The vendor stops the model: until when it is there, and what to take instead. */
+  readonly retirement?: ModelRetirement | undefined;
   /** Streams one reply. @throws ProviderError while iterating; ConfigError when a setting is missing that is needed now. */
   respond(request: LanguageModelRequest): AsyncIterable<LanguageModelEvent>;
   /** Readies the connection for a request that comes soon. Returns at once and never throws. */

@@ -1,6 +1,7 @@
 // Contract of speech recognition. A provider object is an immutable recipe; every call opens a session of its own.
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
+import type { ModelRetirement } from '../contract/model-retirement.js';
 import type { ModelPrice } from '../contract/price.js';
 
 /** The connection of a session was lost and is back. */
@@ -50,6 +51,8 @@ export interface SpeechToText {
   readonly name: string;
   /** What the vendor charges for the model. Without it that is not known, unless `pricing` says so. */
   readonly price?: ModelPrice | undefined;
+  /** The vendor stops the model: until when it is there, and what to take instead. */
+  readonly retirement?: ModelRetirement | undefined;
   /** The recogniser decides when the caller has finished, and tells `turnEnded`. @default false */
   readonly ownsTurnTaking?: boolean;
   /** @throws ConfigError when a setting is missing that is needed now. */

@@ -1,8 +1,8 @@
 // One call's recognition by a server that takes whole recordings: what was said goes there utterance by utterance, and the texts come
 // back in the order in which they were spoken.
-import { toSeconds } from '../wire/audio-backlog.js';
 import { FRAME_MS } from '../../audio/format.js';
 import type { SpeechToTextContext, SpeechToTextSession } from '../speech-to-text.js';
+import { toSeconds } from '../wire/audio-backlog.js';
 import { fatalFailure, toProviderError, WireError, type WireFailure } from '../wire/failure.js';
 import { pause } from '../wire/pause.js';
 import { RetryPlan } from '../wire/retry-plan.js';

@@ -10,11 +10,14 @@ import {
   requireObject,
   requireText,
 } from '../../base/option-checks.js';
+import type { ModelRetirement } from '../../contract/model-retirement.js';
 import type { ModelPrice } from '../../contract/price.js';
 import type { SpeechToText, SpeechToTextContext, SpeechToTextSession } from '../speech-to-text.js';
 import { type AccessNames, endpoint, requireKey, resolveBaseUrl, resolveKey } from '../wire/access.js';
 import { HttpChannel } from '../wire/http-channel.js';
+import { checkRetirement } from '../wire/model-retirements.js';
 import { OPENAI_TRANSCRIPTION_PRICES } from '../wire/openai-transcription-prices.js';
+import { OPENAI_TRANSCRIPTION_RETIREMENTS } from '../wire/openai-transcription-retirements.js';
 import { OpenAITranscriptionSession } from './openai-transcription-session.js';
 
 export interface OpenAITranscriptionOptions {
@@ -74,6 +77,7 @@ const ACCESS: AccessNames = {
 export class OpenAITranscription implements SpeechToText {
   readonly name: string;
   readonly price: ModelPrice | undefined;
+  readonly retirement: ModelRetirement | undefined;
   readonly #key: string | undefined;
   readonly #base: URL;
   readonly #language: string | undefined;
@@ -112,6 +116,7 @@ export class OpenAITranscription implements SpeechToText {
     this.#timeoutMs = checkNumber('timeoutMs', options.timeoutMs, patience);
     const service = checkText('service', options.service) ?? 'openai';
     this.name = `${service}/${model}`;
+    this.retirement = isVendor ? checkRetirement(model, OPENAI_TRANSCRIPTION_RETIREMENTS, WHERE) : undefined;
     this.price = isVendor ? listPrice(OPENAI_TRANSCRIPTION_PRICES, model) : undefined;
   }
 

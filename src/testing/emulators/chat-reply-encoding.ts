@@ -30,7 +30,12 @@ export interface EmulatedReply extends ReplyStyle, ReplyPace {
   readonly toolCalls?: readonly EmulatedToolCall[];
   /** @default 'stop', or 'tool_calls' with tool calls; null leaves it out. */
   readonly finishReason?: string | null;
-  readonly usage?: { readonly input: number; readonly cached?: number; readonly output: number };
+  readonly usage?: {
+    readonly input: number;
+    readonly cached?: number;
+    readonly written?: number;
+    readonly output: number;
+  };
   /** What the stream says at `errorAfter`. */
   readonly error?: Readonly<Record<string, unknown>>;
 }
@@ -68,12 +73,20 @@ export function encodeReply(reply: EmulatedReply, model: string): Buffer[] {
 }
 
 function toUsage({ usage, text = '' }: EmulatedReply): object {
-  const { input, cached = 0, output } = usage ?? { input: 20, output: Math.ceil(text.length / 4) };
+  const {
+    input,
+    cached = 0,
+    written = 0,
+    output,
+  } = usage ?? { input: 20, output: Math.ceil(text.length / 4) };
   return {
     prompt_tokens: input,
     completion_tokens: output,
     total_tokens: input + output,
-    prompt_tokens_details: { cached_tokens: cached },
+    prompt_tokens_details: {
+      cached_tokens: cached,
+      ...(written === 0 ? {} : { cache_write_tokens: written }),
+    },
     completion_tokens_details: { reasoning_tokens: 0 },
   };
 }

@@ -1,7 +1,7 @@
 // A server of OpenAI's transcription dialect on loopback: refuses what it would refuse, and takes the words from a script.
 import type { ServerResponse } from 'node:http';
-import { readWav } from '../wav.js';
 import { isSound } from '../speech-spans.js';
+import { readWav } from '../wav.js';
 import { checkEmulatorOptions } from './emulator-options.js';
 import { type FormPart, readForm } from './multipart-form.js';
 import { streamChunks } from './reply-stream.js';
