@@ -11,7 +11,7 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 const OLDEST_NODE = [20, 19];
 
 /** @param {string} text */
-function say(text) {
+export function say(text) {
   process.stderr.write(`offhook: ${text}\n`);
 }
 

@@ -24,7 +24,7 @@ export default defineConfig({
   plugins: [builtWorkers],
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/conformance/**', 'node_modules/**'],
+    exclude: ['test/conformance/**', 'test/live/**', 'node_modules/**'],
     pool: 'forks',
     maxWorkers: 2,
     testTimeout: 20_000,

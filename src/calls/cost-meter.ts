@@ -139,11 +139,13 @@ export class CostMeter {
 
   #count(stage: PaidStage, quantities: UsageQuantities): void {
     const { inputTokens = 0, cachedInputTokens = 0, outputTokens = 0, audioSeconds = 0 } = quantities;
+    const { cacheWrittenTokens = 0 } = quantities;
     const { audioInputTokens = 0, cachedAudioInputTokens = 0, audioOutputTokens = 0 } = quantities;
     this.#hasUsage = true;
     this.#usage.ttsCharacters += quantities.characters ?? 0;
     if (stage === 'stt') this.#usage.sttSeconds += audioSeconds;
-    this.#usage.llmInputTokens += inputTokens + cachedInputTokens + audioInputTokens + cachedAudioInputTokens;
+    const textTokens = inputTokens + cachedInputTokens + cacheWrittenTokens;
+    this.#usage.llmInputTokens += textTokens + audioInputTokens + cachedAudioInputTokens;
     this.#usage.llmCachedTokens += cachedInputTokens + cachedAudioInputTokens;
     this.#usage.llmOutputTokens += outputTokens + audioOutputTokens;
   }

@@ -18,6 +18,7 @@ const MILLION = 1e6;
 const BILLING: Readonly<Record<keyof UsageQuantities, Billing>> = {
   inputTokens: { units: ['inputPerMillionTokens'], per: MILLION },
   cachedInputTokens: { units: ['cachedInputPerMillionTokens', 'inputPerMillionTokens'], per: MILLION },
+  cacheWrittenTokens: { units: ['cacheWritePerMillionTokens', 'inputPerMillionTokens'], per: MILLION },
   outputTokens: { units: ['outputPerMillionTokens'], per: MILLION },
   audioInputTokens: { units: ['audioInputPerMillionTokens'], per: MILLION },
   cachedAudioInputTokens: {

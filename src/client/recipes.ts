@@ -21,6 +21,7 @@ import {
   chooseTextToSpeech,
 } from './auto-providers.js';
 import { PlaceholderWatch } from './placeholder-watch.js';
+import { RetirementWatch } from './retirement-watch.js';
 
 /** The stages of an agent, chosen once for all its calls. */
 interface Stages {
@@ -37,6 +38,7 @@ export class Recipes {
   readonly #clock: Clock;
   readonly #circuits: Circuits;
   readonly #stages = new WeakMap<Agent, Stages>();
+  readonly #retirements: RetirementWatch;
   readonly placeholders: PlaceholderWatch;
 
   /** `onMessage` answers in the place of every agent's language model. */
@@ -51,6 +53,7 @@ export class Recipes {
     this.#logger = parts.logger;
     this.#clock = clock;
     this.#circuits = new Circuits(clock);
+    this.#retirements = new RetirementWatch(parts.logger);
     this.placeholders = new PlaceholderWatch(parts.logger);
   }
 
@@ -67,7 +70,9 @@ export class Recipes {
   }
 
   #inOneMode(agent: Agent, call: CallTexts): EngineRecipe {
-    const { engine } = agent.options;
+    const { engine, stt, llm, tts, fallback } = agent.options;
+    const others = [...fallback.stt, ...fallback.llm, ...fallback.tts];
+    this.#retirements.note([engine, engine?.transcription, stt, llm, tts, ...others]);
     return engine === undefined ? this.#pipeline(agent, call) : this.#realtime(engine, agent, call);
   }
 

@@ -6,6 +6,8 @@ export interface ModelPrice {
   readonly inputPerMillionTokens?: number | undefined;
   /** Per million of those that the vendor has cached. @default as those that it has not */
   readonly cachedInputPerMillionTokens?: number | undefined;
+  /** Per million of those that the vendor writes to its cache, for the next request. @default as those that it does not */
+  readonly cacheWritePerMillionTokens?: number | undefined;
   /** Per million tokens of text that come out. */
   readonly outputPerMillionTokens?: number | undefined;
   /** Per million tokens of audio that go in. */
@@ -50,6 +52,7 @@ export type PriceUnit = keyof ModelPrice;
 export const FREE: Readonly<Record<PriceUnit, number>> = {
   inputPerMillionTokens: 0,
   cachedInputPerMillionTokens: 0,
+  cacheWritePerMillionTokens: 0,
   outputPerMillionTokens: 0,
   audioInputPerMillionTokens: 0,
   cachedAudioInputPerMillionTokens: 0,

@@ -20,9 +20,11 @@ import type { ToolRun } from './tools/tool-run.js';
 
 /** What is paid for, each token and second counted once. */
 export interface UsageQuantities {
-  /** Tokens of text that go in and were not cached. */
+  /** Tokens of text that go in and neither come from the vendor's cache nor go there. */
   readonly inputTokens?: number;
   readonly cachedInputTokens?: number;
+  /** Tokens of text that go in and are kept by the vendor for the next request. */
+  readonly cacheWrittenTokens?: number;
   readonly outputTokens?: number;
   readonly audioInputTokens?: number;
   readonly cachedAudioInputTokens?: number;

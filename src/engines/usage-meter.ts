@@ -52,9 +52,12 @@ export class UsageMeter {
       Math.min(count.take(usage.cachedAudioTokens), cached, audioInput),
       cached - (input - audioInput),
     );
+    const fresh = input - audioInput - (cached - cachedAudio);
+    const written = Math.min(count.take(usage.cacheWrittenTokens), fresh);
     const quantities = {
-      inputTokens: input - audioInput - (cached - cachedAudio),
+      inputTokens: fresh - written,
       cachedInputTokens: cached - cachedAudio,
+      cacheWrittenTokens: written,
       outputTokens: output - audioOutput,
       audioInputTokens: audioInput - cachedAudio,
       cachedAudioInputTokens: cachedAudio,

@@ -1,6 +1,7 @@
 // Is somebody speaking in this frame? The WebRTC detector behind an energy gate that follows the line's own noise.
 import { frameSamples, PCM_16K } from '../audio/format.js';
 import { isKeyTone } from './key-tone.js';
+import { NoiseGate } from '../audio/noise-gate.js';
 import { loadVoiceDetector } from './webrtc-vad.js';
 
 /** Tells speech from the rest, frame by frame. One per call. */
@@ -14,34 +15,21 @@ export interface VoiceActivity {
 /** The most aggressive of the detector's modes: it alone keeps quiet on loud white noise. */
 const MODE = 3;
 
-/** Below this level nothing is speech, in decibels of full scale. */
-const GATE_DBFS = -45;
-
-/** Speech stands out of the noise of the line by at least this much, in decibels. */
-const ABOVE_FLOOR_DB = 10;
-
-/** The floor follows a quieter frame at once and a louder one slowly: about 3 dB in a second. */
-const FLOOR_RISE_DB = 0.06;
-
-/** Where a noise floor is assumed before any frame was heard. Far enough below the gate not to narrow it. */
-const FIRST_FLOOR_DBFS = -70;
-
 const FRAME_SAMPLES = frameSamples(PCM_16K);
 const detector = await loadVoiceDetector();
 
 /** A detector of its own, to be closed by its owner. */
 export function createVoiceActivity(): VoiceActivity {
   const handle = detector.open(PCM_16K.sampleRateHz, MODE, FRAME_SAMPLES);
-  let floorDbfs = FIRST_FLOOR_DBFS;
+  const gate = new NoiseGate();
   let closed = false;
   return {
     isVoiced(frame, dbfs) {
       if (closed || frame.length !== FRAME_SAMPLES) return false;
       // The detector learns from every frame, also from those behind the gate.
       const voiced = handle.process(frame);
-      const open = dbfs >= GATE_DBFS && dbfs >= floorDbfs + ABOVE_FLOOR_DB;
-      if (dbfs < floorDbfs) floorDbfs = dbfs;
-      else if (!(open && voiced)) floorDbfs = Math.min(dbfs, floorDbfs + FLOOR_RISE_DB);
+      const open = gate.isOpen(dbfs);
+      gate.learn(dbfs, { isSpeech: open && voiced });
       return open && voiced && !isKeyTone(frame);
     },
     close() {

@@ -1,5 +1,6 @@
 // Contract of the language stage. A provider object is an immutable recipe; nothing a call touches is shared.
 import type { Logger } from '../base/log.js';
+import type { ModelRetirement } from '../contract/model-retirement.js';
 import type { ModelPrice } from '../contract/price.js';
 import type { Payee, Recovery, Replacement } from './remedy.js';
 
@@ -39,6 +40,8 @@ export type ChatMessage =
 export interface TokenUsage {
   inputTokens: number;
   cachedTokens: number;
+  /** Those of `inputTokens` that the vendor keeps for the next request, and charges for on their own; no part of the cached ones. @default 0 */
+  cacheWrittenTokens?: number;
   outputTokens: number;
   /** Those of `inputTokens` that are audio. @default 0 */
   audioInputTokens?: number;
@@ -86,6 +89,8 @@ export interface LanguageModel {
   readonly name: string;
   /** What the vendor charges for the model. Without it that is not known, unless `pricing` says so. */
   readonly price?: ModelPrice | undefined;
+  /** The vendor stops the model: until when it is there, and what to take instead. */
+  readonly retirement?: ModelRetirement | undefined;
   /** Streams one reply. @throws ProviderError while iterating; ConfigError when a setting is missing that is needed now. */
   respond(request: LanguageModelRequest): AsyncIterable<LanguageModelEvent>;
   /** The same model with what it keeps for one call, like which one of a chain serves it. @default itself */

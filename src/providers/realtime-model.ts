@@ -3,6 +3,7 @@
 import type { AudioFormat } from '../audio/format.js';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
+import type { ModelRetirement } from '../contract/model-retirement.js';
 import type { ModelPrice } from '../contract/price.js';
 import type { ChatMessage, ModelToolCall, ReplyEnd, ToolDefinition } from './language-model.js';
 import type { Recovery } from './remedy.js';
@@ -136,8 +137,16 @@ export interface RealtimeModel {
   readonly transcribesCaller: boolean;
   /** What a response is charged with; undefined where that is not known. */
   readonly price?: ModelPrice | undefined;
+  /** The vendor stops the model: until when it is there, and what to take instead. */
+  readonly retirement?: ModelRetirement | undefined;
   /** Who writes the caller's words down, and what that costs; undefined where nobody does, or the model's price has it in it. */
-  readonly transcription?: { readonly name: string; readonly price?: ModelPrice | undefined } | undefined;
+  readonly transcription?:
+    | {
+        readonly name: string;
+        readonly price?: ModelPrice | undefined;
+        readonly retirement?: ModelRetirement | undefined;
+      }
+    | undefined;
   /** Connects already. @throws ConfigError when a setting is missing that is needed now. */
   open(context: RealtimeContext): RealtimeSession;
   /** @throws ConfigError for a setting, like a key, that every session needs and that is missing. */

@@ -1,6 +1,7 @@
 // Contract of speech recognition. A provider object is an immutable recipe; every call opens a session of its own.
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
+import type { ModelRetirement } from '../contract/model-retirement.js';
 import type { ModelPrice } from '../contract/price.js';
 import type { Payee, Recovery, Replacement } from './remedy.js';
 
@@ -65,6 +66,8 @@ export interface SpeechToText {
   readonly name: string;
   /** What the vendor charges for the model. Without it that is not known, unless `pricing` says so. */
   readonly price?: ModelPrice | undefined;
+  /** The vendor stops the model: until when it is there, and what to take instead. */
+  readonly retirement?: ModelRetirement | undefined;
   /** The recogniser decides when the caller has finished, and tells `turnEnded`. @default false */
   readonly ownsTurnTaking?: boolean;
   /** The vendor charges for the time that a session is open, also without audio: it is not opened ahead of the call. @default false */

@@ -1,6 +1,7 @@
 // Contract of speech synthesis. A provider object is an immutable recipe; every call opens a session of its own.
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
+import type { ModelRetirement } from '../contract/model-retirement.js';
 import type { ModelPrice } from '../contract/price.js';
 import type { Payee, Recovery, Replacement } from './remedy.js';
 
@@ -66,6 +67,8 @@ export interface TextToSpeech {
   readonly name: string;
   /** What the vendor charges for the model. Without it that is not known, unless `pricing` says so. */
   readonly price?: ModelPrice | undefined;
+  /** The vendor stops the model: until when it is there, and what to take instead. */
+  readonly retirement?: ModelRetirement | undefined;
   /** Connects already, so that the first sentence does not wait. @throws ConfigError when a setting is missing that is needed now. */
   open(context: TextToSpeechContext): TextToSpeechSession;
   /** @throws ConfigError for a setting, like a key, that every session needs and that is missing. */

@@ -134,6 +134,12 @@ export {
   type OpenAISpeechEmulator,
   type OpenAISpeechExchange,
 } from './emulators/openai-speech.js';
+export {
+  emulateOpenAITranscription,
+  type EmulateOpenAITranscriptionOptions,
+  type OpenAITranscriptionEmulator,
+  type OpenAITranscriptionExchange,
+} from './emulators/openai-transcription.js';
 export type {
   EmulatedItem,
   EmulatedRealtimeReply,

@@ -1,4 +1,5 @@
 // WAV files: reads what telephone tools and recorders write, writes 16-bit PCM. Knows nothing of calls.
+import { WAV_HEADER_BYTES, wavHeader } from '../audio/wav-header.js';
 import { RequestError } from '../base/errors.js';
 import { transcoder } from '../transcoder/select.js';
 
@@ -138,26 +139,12 @@ export function writeWav(audio: WavAudio): Uint8Array {
   }
   const frames = Math.max(...channels.map((channel) => channel.length));
   const block = channels.length * 2;
-  const dataBytes = frames * block;
-  const bytes = new Uint8Array(44 + dataBytes);
+  const bytes = new Uint8Array(WAV_HEADER_BYTES + frames * block);
+  bytes.set(wavHeader({ sampleRateHz, channels: channels.length }, frames * block));
   const view = new DataView(bytes.buffer);
-  const name = (offset: number, text: string) => bytes.set(new TextEncoder().encode(text), offset);
-  name(0, 'RIFF');
-  view.setUint32(4, 36 + dataBytes, true);
-  name(8, 'WAVE');
-  name(12, 'fmt ');
-  view.setUint32(16, 16, true);
-  view.setUint16(20, FORMAT_PCM, true);
-  view.setUint16(22, channels.length, true);
-  view.setUint32(24, sampleRateHz, true);
-  view.setUint32(28, sampleRateHz * block, true);
-  view.setUint16(32, block, true);
-  view.setUint16(34, 16, true);
-  name(36, 'data');
-  view.setUint32(40, dataBytes, true);
   for (const [channel, samples] of channels.entries()) {
     for (const [index, sample] of samples.entries())
-      view.setInt16(44 + index * block + channel * 2, sample, true);
+      view.setInt16(WAV_HEADER_BYTES + index * block + channel * 2, sample, true);
   }
   return bytes;
 }

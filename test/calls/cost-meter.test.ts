@@ -77,6 +77,18 @@ describe('CostMeter', () => {
     expect(text.cost(NO_LINE).llm).toBe(0.03);
   });
 
+  it('charges what goes to the cache of the vendor at its own price, or like other input', () => {
+    const used2000 = used('llm', { inputTokens: 1000, cacheWrittenTokens: 1000 });
+    const { costs: plain } = meter({ llm: { name: 'mind/text', price: { inputPerMillionTokens: 10 } } });
+    plain.add(used2000);
+    expect(plain.cost(NO_LINE).llm).toBe(0.02);
+    const price = { inputPerMillionTokens: 10, cacheWritePerMillionTokens: 12.5 };
+    const { costs } = meter({ llm: { name: 'mind/text', price } });
+    costs.add(used2000);
+    expect(costs.cost(NO_LINE).llm).toBe(0.0225);
+    expect(costs.usage(NO_LINE)).toMatchObject({ llmInputTokens: 2000, llmCachedTokens: 0 });
+  });
+
   it('knows nothing before it is known who charges', () => {
     const costs = new CostMeter(new Pricing({ logger: new RecordedLogger() }));
     expect(parts(costs.cost({ nanos: null, billedSeconds: 0, isFinal: false }))).toEqual([
@@ -168,6 +180,7 @@ const anyFact = fc.oneof(
     .record({
       inputTokens: fc.nat(20_000),
       cachedInputTokens: fc.nat(20_000),
+      cacheWrittenTokens: fc.nat(20_000),
       outputTokens: fc.nat(2000),
       audioInputTokens: fc.nat(20_000),
       audioOutputTokens: fc.nat(2000),

@@ -19,9 +19,11 @@ function tokens(price: ModelPrice, kind: 'text' | 'audio'): string | undefined {
           price.audioOutputPerMillionTokens,
         ];
   if (input === undefined) return undefined;
+  const written = kind === 'text' ? price.cacheWritePerMillionTokens : undefined;
   const parts = [
     number(input),
     ...(cached === undefined ? [] : [`${number(cached)} cached`]),
+    ...(written === undefined ? [] : [`${number(written)} written to the cache`]),
     number(output),
   ];
   return `${parts.join(' / ')} per million tokens of ${kind}`;

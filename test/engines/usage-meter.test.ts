@@ -46,6 +46,16 @@ describe('UsageMeter', () => {
     expect(facts).toMatchObject([{ charger: payee }, { charger: payee }, { charger: payee }]);
   });
 
+  it('counts what goes to the cache of the vendor apart, and no token twice', () => {
+    const { facts, usage } = meter();
+    usage.thought({ inputTokens: 10, cachedTokens: 4, cacheWrittenTokens: 5, outputTokens: 2 });
+    usage.thought({ inputTokens: 10, cachedTokens: 4, cacheWrittenTokens: 50, outputTokens: 2 });
+    expect(facts).toMatchObject([
+      { quantities: { inputTokens: 1, cachedInputTokens: 4, cacheWrittenTokens: 5, outputTokens: 2 } },
+      { quantities: { cachedInputTokens: 4, cacheWrittenTokens: 6, outputTokens: 2 } },
+    ]);
+  });
+
   it('keeps the turn of a reply that is told late', () => {
     const { facts, usage } = meter();
     usage.thought({ inputTokens: 1, cachedTokens: 0, outputTokens: 1 }, 1);

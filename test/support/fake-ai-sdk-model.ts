@@ -17,7 +17,7 @@ type Version = 'v2' | 'v3' | 'v4';
 const USAGE = {
   v2: { inputTokens: 50, outputTokens: 2, totalTokens: 52, cachedInputTokens: 30 },
   v3: {
-    inputTokens: { total: 50, noCache: 20, cacheRead: 30, cacheWrite: 0 },
+    inputTokens: { total: 50, noCache: 15, cacheRead: 30, cacheWrite: 5 },
     outputTokens: { total: 2, text: 2, reasoning: 0 },
   },
 };

@@ -121,9 +121,11 @@ function readUsage(value: unknown): TokenUsage | undefined {
   const inputTokens = toNumber(input?.total) ?? toNumber(usage?.inputTokens);
   if (inputTokens === undefined) return undefined;
   const cached = toCount(input?.cacheRead ?? usage?.cachedInputTokens);
+  const written = toCount(input?.cacheWrite);
   return {
     inputTokens,
     cachedTokens: Math.min(cached, inputTokens),
+    ...(written > 0 ? { cacheWrittenTokens: written } : {}),
     outputTokens: toCount(toObject(usage?.outputTokens)?.total ?? usage?.outputTokens),
   };
 }

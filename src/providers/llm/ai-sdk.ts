@@ -5,6 +5,7 @@ import { checkNames, checkNumber, requireObject, requireText } from '../../base/
 import type { ModelPrice } from '../../contract/price.js';
 import type { LanguageModel, LanguageModelEvent, LanguageModelRequest } from '../language-model.js';
 import { toProviderError, transientFailure, WireError } from '../wire/failure.js';
+import { pause } from '../wire/pause.js';
 import { AI_SDK_VERSIONS, type AiSdkCall, type AiSdkModel } from './ai-sdk-model.js';
 import { toAiSdkPrompt, toAiSdkTool } from './ai-sdk-prompt.js';
 import { AiSdkReply, toSdkFailure } from './ai-sdk-reply.js';
@@ -13,7 +14,6 @@ import {
   countCharacters,
   FIRST_WORD_MS,
   INTERRUPTED,
-  pause,
   RetryNote,
   retryPause,
   TOTAL_MS,

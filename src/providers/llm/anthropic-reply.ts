@@ -151,6 +151,7 @@ export class AnthropicReply implements StreamedReply {
     const usage = {
       inputTokens: input_tokens + cache_read_input_tokens + cache_creation_input_tokens,
       cachedTokens: cache_read_input_tokens,
+      ...(cache_creation_input_tokens > 0 ? { cacheWrittenTokens: cache_creation_input_tokens } : {}),
     };
     if (this.#outputCounted) return { ...usage, outputTokens: output_tokens };
     return { ...usage, outputTokens: Math.max(output_tokens, toTokens(outputCharacters)), estimated: true };

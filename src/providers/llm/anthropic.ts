@@ -2,15 +2,18 @@
 import { type Clock, systemClock } from '../../base/clock.js';
 import { listPrice } from '../../base/list-price.js';
 import { checkBoolean, checkNames, checkNumber, checkText, requireObject } from '../../base/option-checks.js';
+import type { ModelRetirement } from '../../contract/model-retirement.js';
 import type { ModelPrice } from '../../contract/price.js';
 import type { LanguageModel, LanguageModelEvent, LanguageModelRequest } from '../language-model.js';
 import { type AccessNames, endpoint, requireKey, resolveBaseUrl, resolveKey } from '../wire/access.js';
 import { drain, MAX_ERROR_BYTES, readText } from '../wire/answer-text.js';
 import { WireError } from '../wire/failure.js';
 import { type HttpAnswer, HttpChannel } from '../wire/http-channel.js';
+import { checkRetirement } from '../wire/model-retirements.js';
 import { ANTHROPIC_PRICES } from './anthropic-prices.js';
 import { AnthropicReply } from './anthropic-reply.js';
 import { type MessagesBodyOptions, toMessagesBody } from './anthropic-request.js';
+import { ANTHROPIC_RETIREMENTS } from './anthropic-retirements.js';
 import { checkExtraBody } from './extra-body.js';
 import { toRefusal } from './reply-errors.js';
 import { countCharacters, FIRST_WORD_MS, type ReplySource, streamReply } from './streamed-reply.js';
@@ -72,6 +75,7 @@ const WARM_MS = 30_000;
 export class AnthropicMessages implements LanguageModel {
   readonly name: string;
   readonly price: ModelPrice | undefined;
+  readonly retirement: ModelRetirement | undefined;
   readonly #key: string | undefined;
   readonly #base: URL;
   readonly #clock: Clock;
@@ -96,6 +100,7 @@ export class AnthropicMessages implements LanguageModel {
     };
     this.name = `anthropic/${model}`;
     this.price = listPrice(ANTHROPIC_PRICES, model);
+    this.retirement = checkRetirement(model, ANTHROPIC_RETIREMENTS, WHERE);
   }
 
   assertConfigured(): void {

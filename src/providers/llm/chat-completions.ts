@@ -3,15 +3,18 @@
 import { type Clock, systemClock } from '../../base/clock.js';
 import { ConfigError } from '../../base/errors.js';
 import { checkNames, checkNumber, checkText, requireObject } from '../../base/option-checks.js';
+import type { ModelRetirement } from '../../contract/model-retirement.js';
 import type { ModelPrice } from '../../contract/price.js';
 import type { LanguageModel, LanguageModelEvent, LanguageModelRequest } from '../language-model.js';
 import { endpoint, requireKey, resolveBaseUrl, resolveKey } from '../wire/access.js';
 import { drain, MAX_ERROR_BYTES, readText } from '../wire/answer-text.js';
 import { WireError } from '../wire/failure.js';
 import { type HttpAnswer, HttpChannel } from '../wire/http-channel.js';
+import { checkRetirement } from '../wire/model-retirements.js';
 import { toChatBody } from './chat-messages.js';
 import { chatPrice } from './chat-prices.js';
 import { ChatReply } from './chat-reply.js';
+import { CHAT_RETIREMENTS } from './chat-retirements.js';
 import { CHAT_SERVICES, type ChatService, type ChatServiceFacts } from './chat-services.js';
 import { checkExtraBody } from './extra-body.js';
 import { toRefusal } from './reply-errors.js';
@@ -68,6 +71,7 @@ const WARM_MS = 30_000;
 export class ChatCompletions implements LanguageModel {
   readonly name: string;
   readonly price: ModelPrice | undefined;
+  readonly retirement: ModelRetirement | undefined;
   readonly #facts: ChatServiceFacts;
   readonly #key: string | undefined;
   readonly #base: URL;
@@ -112,6 +116,7 @@ export class ChatCompletions implements LanguageModel {
     };
     this.name = `${service}/${model}`;
     this.price = chatPrice(service, model);
+    this.retirement = checkRetirement(model, CHAT_RETIREMENTS[service] ?? [], WHERE);
   }
 
   assertConfigured(): void {

@@ -12,6 +12,7 @@ export const CHAT_PRICES = {
     'gpt-6-luna': {
       inputPerMillionTokens: 0.1,
       cachedInputPerMillionTokens: 0.01,
+      cacheWritePerMillionTokens: 0.125,
       outputPerMillionTokens: 0.5,
       ...OPENAI,
     },

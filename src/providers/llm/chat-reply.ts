@@ -101,10 +101,13 @@ function readUsage(value: unknown): TokenUsage | undefined {
   const usage = toObject(value);
   if (usage === undefined || toNumber(usage.prompt_tokens) === undefined) return undefined;
   const inputTokens = toCount(usage.prompt_tokens);
-  const cached = toCount(toObject(usage.prompt_tokens_details)?.cached_tokens);
+  const details = toObject(usage.prompt_tokens_details);
+  const cachedTokens = Math.min(toCount(details?.cached_tokens), inputTokens);
+  const written = Math.min(toCount(details?.cache_write_tokens), inputTokens - cachedTokens);
   return {
     inputTokens,
-    cachedTokens: Math.min(cached, inputTokens),
+    cachedTokens,
+    ...(written > 0 ? { cacheWrittenTokens: written } : {}),
     outputTokens: toCount(usage.completion_tokens),
   };
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.js';
 import type { LanguageModelEvent, LanguageModelRequest } from '../language-model.js';
 import { toProviderError, WireError, type WireFailure } from '../wire/failure.js';
 import type { HttpAnswer } from '../wire/http-channel.js';
+import { pause } from '../wire/pause.js';
 import { LONGEST_RETRY_AFTER_MS } from '../wire/retry-plan.js';
 import { readReplyStream, type StreamedReply } from './reply-stream.js';
 
@@ -90,19 +91,6 @@ export class RetryNote {
 export function retryPause({ kind, retryAfterMs }: WireFailure): number | null {
   if (kind === 'fatal' || (retryAfterMs ?? 0) > LONGEST_RETRY_AFTER_MS) return null;
   return Math.max(RETRY_PAUSE_MS, retryAfterMs ?? 0);
-}
-
-/** Resolves after the time, or as soon as `signal` aborts. */
-export function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      timer.cancel();
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = clock.after(delayMs, done);
-    signal.addEventListener('abort', done, { once: true });
-  });
 }
 
 /** Length of what is sent, for an estimate where the vendor tells no usage. */

@@ -1,5 +1,6 @@
 // What OpenAI charges for models that hear and speak, and for those that write down what they hear.
 import type { ModelPrices } from '../../contract/price.js';
+import { OPENAI_TRANSCRIPTION_PRICES } from '../wire/openai-transcription-prices.js';
 
 const READ = { asOf: '2026-11', source: "the vendor's price page" };
 
@@ -31,7 +32,5 @@ export const OPENAI_REALTIME_PRICES = {
     audioOutputPerMillionTokens: 64,
     ...READ,
   },
-  'gpt-transcribe': { perAudioMinute: 0.0045, ...READ },
-  'gpt-live-transcribe': { perAudioMinute: 0.017, ...READ },
-  'gpt-realtime-whisper': { perAudioMinute: 0.017, ...READ },
+  ...OPENAI_TRANSCRIPTION_PRICES,
 } as const satisfies ModelPrices;

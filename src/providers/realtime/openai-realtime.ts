@@ -11,11 +11,14 @@ import {
   checkText,
   requireObject,
 } from '../../base/option-checks.js';
+import type { ModelRetirement } from '../../contract/model-retirement.js';
 import type { ModelPrice } from '../../contract/price.js';
 import type { RealtimeContext, RealtimeModel, RealtimeSession } from '../realtime-model.js';
 import { type AccessNames, endpoint, requireKey, resolveBaseUrl, resolveKey } from '../wire/access.js';
+import { checkRetirement, type RetiringModels } from '../wire/model-retirements.js';
+import { OPENAI_TRANSCRIPTION_RETIREMENTS } from '../wire/openai-transcription-retirements.js';
 import { OPENAI_REALTIME_PRICES } from './openai-prices.js';
-import { findRetired } from './openai-realtime-models.js';
+import { OPENAI_REALTIME_RETIREMENTS } from './openai-realtime-retirements.js';
 import { OpenAIRealtimeSession } from './openai-realtime-session.js';
 import type { SessionSettings, TurnDetection } from './openai-realtime-settings.js';
 
@@ -106,6 +109,7 @@ export class OpenAIRealtime implements RealtimeModel {
   readonly outputFormats: readonly AudioFormat[];
   readonly transcribesCaller: boolean;
   readonly price: ModelPrice | undefined;
+  readonly retirement: ModelRetirement | undefined;
   readonly transcription: RealtimeModel['transcription'];
   readonly #service: string;
   readonly #key: string | undefined;
@@ -118,7 +122,8 @@ export class OpenAIRealtime implements RealtimeModel {
   constructor(options: OpenAIRealtimeOptions = {}) {
     checkNames(requireObject(options, WHERE), { known: Object.keys(NAMES), later: [] }, WHERE);
     this.#service = checkText('service', options.service) ?? OWN_SERVICE;
-    this.#model = checkModel(checkText('model', options.model) ?? DEFAULT_MODEL, this.#service);
+    this.#model = checkText('model', options.model) ?? DEFAULT_MODEL;
+    this.retirement = this.#retirement(this.#model, OPENAI_REALTIME_RETIREMENTS);
     this.#key = resolveKey(options.apiKey, ACCESS);
     this.#keyHeader = checkChoice('keyHeader', options.keyHeader, ['authorization', 'api-key']);
     this.#base = resolveBaseUrl(options.baseUrl, ACCESS);
@@ -132,7 +137,11 @@ export class OpenAIRealtime implements RealtimeModel {
     this.price = this.#listPrice(this.#model);
     const writer = this.#settings.transcription;
     if (writer !== undefined)
-      this.transcription = { name: `${this.#service}/${writer}`, price: this.#listPrice(writer) };
+      this.transcription = {
+        name: `${this.#service}/${writer}`,
+        price: this.#listPrice(writer),
+        retirement: this.#retirement(writer, OPENAI_TRANSCRIPTION_RETIREMENTS),
+      };
   }
 
   /** A server of one's own may ask for no key. */
@@ -152,22 +161,17 @@ export class OpenAIRealtime implements RealtimeModel {
     return this.#service === OWN_SERVICE ? listPrice(OPENAI_REALTIME_PRICES, model) : undefined;
   }
 
+  /** Names of other services are their own: what retires here may live there. @throws ConfigError */
+  #retirement(model: string, table: readonly RetiringModels[]): ModelRetirement | undefined {
+    return this.#service === OWN_SERVICE ? checkRetirement(model, table, WHERE) : undefined;
+  }
+
   #headers(): Record<string, string> {
     if (this.#key === undefined) return {};
     return this.#keyHeader === 'api-key'
       ? { 'api-key': this.#key }
       : { authorization: `Bearer ${this.#key}` };
   }
-}
-
-/** Names of other services are their own: what retires here may live there. */
-function checkModel(model: string, service: string): string {
-  const retired = service === OWN_SERVICE ? findRetired(model) : undefined;
-  if (retired === undefined) return model;
-  throw new ConfigError(
-    'CONFIG_INVALID',
-    `${WHERE}: the vendor stops the model ${model} on ${retired.until}. Take ${retired.instead}.`,
-  );
 }
 
 function toSettings(options: OpenAIRealtimeOptions): SessionSettings {

@@ -1,16 +1,10 @@
 // The voice of one call: one request per sentence, over a connection that all calls share.
 import { type Clock, systemClock } from '../../base/clock.js';
 import type { TextToSpeechContext, TextToSpeechSession } from '../text-to-speech.js';
-import { MAX_ERROR_BYTES, readText } from '../wire/answer-text.js';
-import {
-  fatalFailure,
-  refusalFailure,
-  toProviderError,
-  transientFailure,
-  WireError,
-} from '../wire/failure.js';
+import { fatalFailure, toProviderError, transientFailure, WireError } from '../wire/failure.js';
 import type { HttpAnswer, HttpChannel } from '../wire/http-channel.js';
-import { parseObject, toObject, toText } from '../wire/json.js';
+import { readRefusal } from '../wire/openai-refusal.js';
+import { pause } from '../wire/pause.js';
 import { RetryPlan } from '../wire/retry-plan.js';
 import { OpenAISpeechAudio } from './openai-speech-audio.js';
 
@@ -64,7 +58,7 @@ export class OpenAISpeechSession implements TextToSpeechSession {
         const pauseMs = heard ? null : plan.next(failure);
         if (pauseMs === null) throw toProviderError(this.#target.vendor, failure);
         failedAt ??= this.#clock.now();
-        await this.#pause(pauseMs, stop);
+        await pause(this.#clock, pauseMs, stop);
       }
     }
   }
@@ -119,18 +113,6 @@ export class OpenAISpeechSession implements TextToSpeechSession {
       if (!over) answer.discard();
     }
   }
-
-  #pause(delayMs: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const done = () => {
-        timer.cancel();
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      const timer = this.#clock.after(delayMs, done);
-      signal.addEventListener('abort', done, { once: true });
-    });
-  }
 }
 
 /** @throws WireError for a refusal, and for an answer that is no audio of ours, like an error under a good status. */
@@ -142,9 +124,5 @@ async function refuseWrong(answer: HttpAnswer): Promise<void> {
     answer.discard();
     throw new WireError(fatalFailure('did not answer with PCM'));
   }
-  const error = toObject(parseObject(await readText(answer, MAX_ERROR_BYTES))?.error);
-  const code = toText(error?.code) || toText(error?.type);
-  const failure = refusalFailure({ status: answer.status, retryAfter: answer.header('retry-after'), code });
-  const isSpent = /quota|billing/.test(code);
-  throw new WireError(isSpent ? { ...failure, kind: 'fatal' } : failure);
+  throw await readRefusal(answer);
 }

@@ -1,8 +1,11 @@
 // Speech synthesis by servers of OpenAI's dialect, most of them on machines of one's own. Source: OpenAI, audio/speech reference.
 import { checkNames, checkNumber, checkText, requireObject, requireText } from '../../base/option-checks.js';
+import type { ModelRetirement } from '../../contract/model-retirement.js';
 import type { TextToSpeech, TextToSpeechContext, TextToSpeechSession } from '../text-to-speech.js';
 import { type AccessNames, endpoint, requireKey, resolveBaseUrl, resolveKey } from '../wire/access.js';
 import { HttpChannel } from '../wire/http-channel.js';
+import { checkRetirement } from '../wire/model-retirements.js';
+import { OPENAI_SPEECH_RETIREMENTS } from './openai-speech-retirements.js';
 import { OpenAISpeechSession } from './openai-speech-session.js';
 
 export interface OpenAISpeechOptions {
@@ -45,6 +48,7 @@ const ACCESS: AccessNames = {
 
 export class OpenAISpeech implements TextToSpeech {
   readonly name: string;
+  readonly retirement: ModelRetirement | undefined;
   readonly #key: string | undefined;
   readonly #base: URL;
   readonly #fields: Readonly<Record<string, unknown>>;
@@ -58,6 +62,8 @@ export class OpenAISpeech implements TextToSpeech {
     const instructions = checkText('instructions', options.instructions);
     this.#key = resolveKey(options.apiKey, ACCESS);
     this.#base = resolveBaseUrl(options.baseUrl, ACCESS);
+    const isVendor = this.#base.hostname === VENDOR_HOST;
+    this.retirement = isVendor ? checkRetirement(model, OPENAI_SPEECH_RETIREMENTS, WHERE) : undefined;
     this.#fields = {
       model,
       voice: requireText(WHERE, 'voice', options.voice),

@@ -46,6 +46,21 @@ export function fatalFailure(reason: string, cause?: unknown): WireFailure {
   return { kind: 'fatal', status: null, retryAfterMs: null, reason, cause };
 }
 
+/** How Node and OpenSSL begin the codes of certificates that cannot be trusted. */
+const CERTIFICATE_CODE =
+  /^(CERT_|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)|ERR_TLS_CERT_)/;
+
+/** A connection that could not be made, or broke. That a certificate is not trusted will be so at the next try, too. */
+export function connectionFailure(cause: unknown): WireFailure {
+  const { code } = Object(cause) as { code?: unknown };
+  if (typeof code !== 'string' || !CERTIFICATE_CODE.test(code))
+    return transientFailure('could not be reached', cause);
+  return fatalFailure(
+    `shows a certificate that is not trusted here (${code}); NODE_EXTRA_CA_CERTS can name a file with one that is`,
+    cause,
+  );
+}
+
 /** Statuses that another try may cure: a timeout, a conflict, too early. */
 const TRY_AGAIN = new Set([408, 409, 425]);
 

@@ -1,13 +1,13 @@
 // HTTP to a vendor over connections that stay open between the turns of a call, with deadlines that suit a telephone.
 import type { Agent as HttpAgent, IncomingMessage, request as requestOf } from 'node:http';
 import type { Clock } from '../../base/clock.js';
-import { transientFailure, WireError } from './failure.js';
+import { connectionFailure, transientFailure, WireError } from './failure.js';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: string | Uint8Array;
   /** Closes the connection when it aborts; the request and the reading then reject. */
   readonly signal?: AbortSignal | undefined;
   readonly clock: Clock;
@@ -153,5 +153,5 @@ async function* readChunks(response: IncomingMessage): AsyncGenerator<Uint8Array
 }
 
 function toWireError(cause: unknown): WireError {
-  return cause instanceof WireError ? cause : new WireError(transientFailure('could not be reached', cause));
+  return cause instanceof WireError ? cause : new WireError(connectionFailure(cause));
 }

@@ -2,7 +2,14 @@
 import type { IncomingMessage } from 'node:http';
 import type { RawData, WebSocket } from 'ws';
 import type { Clock, Timer } from '../../base/clock.js';
-import { fatalFailure, refusalFailure, toShownCode, transientFailure, type WireFailure } from './failure.js';
+import {
+  connectionFailure,
+  fatalFailure,
+  refusalFailure,
+  toShownCode,
+  transientFailure,
+  type WireFailure,
+} from './failure.js';
 
 export interface SocketTarget {
   readonly url: URL;
@@ -140,7 +147,7 @@ class WsVendorSocket implements VendorSocket {
       this.#end(toRefusal(response, target.reasonHeader));
       response.destroy();
     });
-    socket.on('error', (cause) => this.#end(transientFailure('could not be reached', cause)));
+    socket.on('error', (cause) => this.#end(connectionFailure(cause)));
     socket.on('close', (code, reason) => this.#closed({ code, reason: reason.toString('utf8') }));
   }
 

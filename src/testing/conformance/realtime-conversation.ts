@@ -7,6 +7,7 @@ import type {
   RealtimeFormats,
   RealtimeModel,
   RealtimeSession,
+  RealtimeUsage,
 } from '../../providers/realtime-model.js';
 import { transcoder } from '../../transcoder/select.js';
 import { makeEmulatedSpeech } from '../emulators/emulated-speech.js';
@@ -31,6 +32,9 @@ export class RealtimeConversation {
   readonly callerTexts: string[] = [];
   /** What was out of order. */
   readonly complaints: string[] = [];
+  readonly usages: RealtimeUsage[] = [];
+  /** Why the session cannot go on. */
+  failure: Error | undefined;
   interruptions = 0;
   reconnections = 0;
   told = 0;
@@ -142,6 +146,7 @@ export class RealtimeConversation {
         this.ends.push({ reason, toolCalls });
       },
       usage: (usage) => {
+        this.usages.push(usage);
         const amounts = Object.values(usage).filter((value) => typeof value === 'number');
         if (amounts.some((amount) => !(amount >= 0))) this.complaints.push('usage below nothing');
       },
@@ -150,7 +155,10 @@ export class RealtimeConversation {
         this.#response = undefined;
         this.reconnections += 1;
       },
-      failed: (error) => void this.complaints.push(`failed: ${error.message}`),
+      failed: (error) => {
+        this.failure = error;
+        this.complaints.push(`failed: ${error.message}`);
+      },
     };
     const counted = Object.entries(events).map(([name, handler]) => [
       name,

@@ -27,7 +27,7 @@ const FRAGMENT = 7;
 const PING = 'event: ping\ndata: {"type":"ping"}\n\n';
 
 /** One buffer per step of the stream. */
-export function encodeAnthropicReply(reply: EmulatedAnthropicReply): Buffer[] {
+export function encodeAnthropicReply(reply: EmulatedAnthropicReply, model: string): Buffer[] {
   const { text = '', thinking = '', toolCalls = [], noise = PING } = reply;
   const {
     input,
@@ -49,7 +49,8 @@ export function encodeAnthropicReply(reply: EmulatedAnthropicReply): Buffer[] {
     cache_read_input_tokens: cached,
     output_tokens: Math.min(output, 1),
   };
-  const message = { id: 'msg_1', type: 'message', role: 'assistant', content: [], stop_reason: null, usage };
+  const open = { content: [], stop_reason: null, stop_sequence: null, usage };
+  const message = { id: 'msg_1', type: 'message', role: 'assistant', model, ...open };
   const events: Event[] = [{ type: 'message_start', message }];
   blocks.forEach(({ start, deltas }, index) => {
     events.push({ type: 'content_block_start', index, content_block: start });

@@ -30,23 +30,34 @@ const FIELDS =
     ' ',
   );
 
+/** Versions of the API, oldest first, and the fields that ended with each. */
+const VERSIONS: Readonly<Record<string, readonly string[]>> = {
+  '2023-06-01': [],
+  '2026-10-21': ['temperature', 'top_p', 'top_k'],
+};
+
+export function isVersion(header: unknown): header is string {
+  return typeof header === 'string' && Object.hasOwn(VERSIONS, header);
+}
+
 const ID = /^[\w-]+$/;
 
 /** The body, or what the vendor would complain about. */
 export function checkAnthropicRequest(
   text: string,
+  version: unknown = '2023-06-01',
 ): { body: AnthropicRequestBody; problem?: undefined } | { body?: undefined; problem: string } {
   try {
     const body = JSON.parse(text) as AnthropicRequestBody;
-    const problem = findProblem(body);
+    const problem = findProblem(body, isVersion(version) ? (VERSIONS[version] ?? []) : []);
     return problem === undefined ? { body } : { problem };
   } catch {
     return { problem: 'The request body is not valid JSON' };
   }
 }
 
-function findProblem(body: AnthropicRequestBody): string | undefined {
-  const unknown = Object.keys(body).find((field) => !FIELDS.includes(field));
+function findProblem(body: AnthropicRequestBody, removed: readonly string[]): string | undefined {
+  const unknown = Object.keys(body).find((field) => !FIELDS.includes(field) || removed.includes(field));
   if (unknown !== undefined) return `${unknown}: Extra inputs are not permitted`;
   if (typeof body.model !== 'string' || body.model === '') return 'model: Field required';
   if (!Number.isInteger(body.max_tokens) || body.max_tokens < 1) return 'max_tokens: Field required';
@@ -84,6 +95,7 @@ function findBlockProblem(role: string, block: AnthropicBlock): string | undefin
   if (block.type === 'text')
     return isNoText(block) ? 'messages: text content blocks must be non-empty' : undefined;
   if (block.type === 'tool_result' && role === 'user') return undefined;
+  if (block.type === 'thinking' && role === 'assistant') return undefined;
   if (block.type !== 'tool_use' || role !== 'assistant') return `messages: unexpected block "${block.type}"`;
   if (!ID.test(block.id ?? '') || !ID.test(block.name ?? '')) return 'tool_use: bad id or name';
   const isObject = typeof block.input === 'object' && block.input !== null && !Array.isArray(block.input);

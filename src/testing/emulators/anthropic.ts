@@ -1,7 +1,7 @@
 // Anthropic's Messages API on loopback: refuses what the vendor would refuse, and streams scripted replies event by event.
 import { checkEmulatorOptions } from './emulator-options.js';
 import type { ServerResponse } from 'node:http';
-import { type AnthropicRequestBody, checkAnthropicRequest } from './anthropic-request-checks.js';
+import { type AnthropicRequestBody, checkAnthropicRequest, isVersion } from './anthropic-request-checks.js';
 import { type EmulatedAnthropicReply, encodeAnthropicReply } from './anthropic-reply-encoding.js';
 import { streamChunks } from './reply-stream.js';
 import { type Emulator, type EmulatorOptions, type Refusal, VendorServer } from './vendor-server.js';
@@ -41,8 +41,10 @@ export async function emulateAnthropic(options: EmulateAnthropicOptions = {}): P
   const server = new VendorServer(options, (owner) => ({
     refuse({ url, headers }) {
       if (!/\/v1\/(models|messages)$/.test(url.pathname)) return toError(404, 'not_found_error');
-      if (headers['x-api-key'] !== owner.apiKey) return toError(401, 'authentication_error');
-      if (headers['anthropic-version'] === '2023-06-01') return undefined;
+      const isKnown =
+        headers['x-api-key'] === owner.apiKey || headers.authorization === `Bearer ${owner.apiKey}`;
+      if (!isKnown) return toError(401, 'authentication_error');
+      if (isVersion(headers['anthropic-version'])) return undefined;
       owner.complain('anthropic-version: header is required');
       return toError(400, 'invalid_request_error');
     },
@@ -51,7 +53,7 @@ export async function emulateAnthropic(options: EmulateAnthropicOptions = {}): P
         response.writeHead(200, { 'content-type': 'application/json' }).end('{"data":[],"has_more":false}');
         return;
       }
-      const { body, problem } = checkAnthropicRequest(text);
+      const { body, problem } = checkAnthropicRequest(text, request.headers['anthropic-version']);
       if (request.method !== 'POST' || body === undefined) {
         owner.complain(problem ?? 'messages are created by POST');
         const { status, headers, body: answer } = toError(400, 'invalid_request_error', problem);
@@ -63,18 +65,22 @@ export async function emulateAnthropic(options: EmulateAnthropicOptions = {}): P
       response.on('close', () => {
         exchange.aborted = !response.writableFinished;
       });
-      stream(response, nextReply(body), owner);
+      stream(response, { ...nextReply(body), model: body.model }, owner);
     },
   }));
   await server.listen(options.port);
   return Object.assign(server, { exchanges });
 }
 
-function stream(response: ServerResponse, reply: EmulatedAnthropicReply, owner: VendorServer): void {
+function stream(
+  response: ServerResponse,
+  { model, ...reply }: EmulatedAnthropicReply & { readonly model: string },
+  owner: VendorServer,
+): void {
   const error = reply.error ?? { type: 'api_error', message: 'Internal server error' };
   const data = JSON.stringify({ type: 'error', error });
   const failure = Buffer.from(`event: error\ndata: ${data}\n\n`);
-  streamChunks(response, { ...reply, chunks: encodeAnthropicReply(reply), failure }, owner);
+  streamChunks(response, { ...reply, chunks: encodeAnthropicReply(reply, model), failure }, owner);
 }
 
 function toError(

@@ -51,6 +51,8 @@ const KNOWN_PARAMETERS = new Set(
 );
 const SAMPLE_RATE_HZ = 16_000;
 const DEFAULT_PAUSE_MS = 300;
+/** The longest session. When it is over is told in seconds of the epoch. */
+const SESSION_MS = 3 * 60 * 60_000;
 /** Audio may be ahead of the clock by so much. */
 const AHEAD_MS = 500;
 
@@ -123,7 +125,8 @@ class ListenConnection implements PeerHandler, AssemblyAIConnection {
       this.#fail(problem, 'the session was refused');
       return;
     }
-    peer.send({ type: 'Begin', id: 'session', expires_at: 0 });
+    const expiresAt = Math.floor((server.clock.wallNow() + SESSION_MS) / 1000);
+    peer.send({ type: 'Begin', id: 'session', expires_at: expiresAt });
     this.#stayOpen();
   }
 

@@ -41,7 +41,7 @@ export interface CartesiaEmulator extends Emulator {
 }
 
 const KNOWN_FIELDS = new Set(
-  'model_id context_id transcript continue voice language max_buffer_delay_ms add_timestamps add_phoneme_timestamps output_format generation_config flush duration'.split(
+  'model_id context_id transcript continue voice language max_buffer_delay_ms add_timestamps add_phoneme_timestamps output_format generation_config flush duration pronunciation_dict_id use_normalized_timestamps'.split(
     ' ',
   ),
 );
@@ -91,6 +91,7 @@ interface SpeechContext {
   /** More may follow. */
   open: boolean;
   saidMs: number;
+  flushes: number;
   /** Messages that wait for their time. */
   queue: object[];
   timer: Timer | undefined;
@@ -142,7 +143,7 @@ class SpeechConnection implements PeerHandler, CartesiaConnection {
   }
 
   #speak(id: string, message: Message): void {
-    const { transcript, continue: goesOn = false, ...settings } = message;
+    const { transcript, continue: goesOn = false, flush = false, ...settings } = message;
     const problem = findProblem(message);
     if (problem !== undefined) {
       this.#refuse(id, problem);
@@ -157,6 +158,7 @@ class SpeechConnection implements PeerHandler, CartesiaConnection {
     context.open = goesOn === true;
     this.texts.set(id, `${this.texts.get(id) ?? ''}${transcript}`);
     this.#generate(context, String(transcript));
+    if (flush === true) this.#flushed(context);
     this.#pump(id, context, this.#options.firstAudioMs ?? 0);
   }
 
@@ -174,6 +176,7 @@ class SpeechConnection implements PeerHandler, CartesiaConnection {
       settings,
       open: true,
       saidMs: 0,
+      flushes: 0,
       queue: [],
       timer: undefined,
       expiry: undefined,
@@ -201,6 +204,13 @@ class SpeechConnection implements PeerHandler, CartesiaConnection {
       const data = bytes.subarray(at, at + chunkBytes).toString('base64');
       context.queue.push({ type: 'chunk', data, done: false, status_code: 206, step_time: 1 });
     }
+  }
+
+  /** Said behind the audio of what came before. */
+  #flushed(context: SpeechContext): void {
+    context.flushes += 1;
+    const { flushes: flush_id } = context;
+    context.queue.push({ type: 'flush_done', flush_done: true, flush_id, done: false, status_code: 206 });
   }
 
   #pump(id: string, context: SpeechContext, delayMs: number): void {
@@ -254,10 +264,10 @@ interface Problem {
 function findProblem(message: Message): Problem | undefined {
   const bad = (code: string): Problem => ({ status: 400, code });
   if (Object.keys(message).some((field) => !KNOWN_FIELDS.has(field))) return bad('unknown_field');
-  const { model_id, transcript, voice, output_format, continue: goesOn } = message;
+  const { model_id, transcript, voice, output_format, continue: goesOn, flush } = message;
   if (typeof model_id !== 'string' || model_id === 'no-such-model') return bad('model_not_found');
   if (typeof transcript !== 'string') return bad('invalid_transcript');
-  if (transcript.trim() === '' && goesOn !== false) return bad('invalid_transcript');
+  if (transcript.trim() === '' && goesOn !== false && flush !== true) return bad('invalid_transcript');
   const [mode, id] = [readField(voice, 'mode'), readField(voice, 'id')];
   if (mode !== 'id' || typeof id !== 'string') return bad('invalid_voice');
   if (id === 'no-such-voice') return { status: 404, code: 'voice_not_found' };

@@ -73,16 +73,20 @@ export async function emulateChatCompletions(
       response.on('close', () => {
         exchange.aborted = !response.writableFinished;
       });
-      stream(response, nextReply(body), owner);
+      stream(response, { ...nextReply(body), model: body.model }, owner);
     },
   }));
   await server.listen(options.port);
   return Object.assign(server, { exchanges });
 }
 
-function stream(response: ServerResponse, reply: EmulatedReply, owner: VendorServer): void {
+function stream(
+  response: ServerResponse,
+  { model, ...reply }: EmulatedReply & { readonly model: string },
+  owner: VendorServer,
+): void {
   const failure = Buffer.from(`data: ${JSON.stringify({ error: reply.error ?? SERVER_ERROR })}\n\n`);
-  streamChunks(response, { ...reply, chunks: encodeReply(reply), failure }, owner);
+  streamChunks(response, { ...reply, chunks: encodeReply(reply, model), failure }, owner);
 }
 
 const SERVER_ERROR = { message: 'The server had an error', type: 'server_error' };

@@ -30,7 +30,12 @@ export interface EmulatedReply extends ReplyStyle, ReplyPace {
   readonly toolCalls?: readonly EmulatedToolCall[];
   /** @default 'stop', or 'tool_calls' with tool calls; null leaves it out. */
   readonly finishReason?: string | null;
-  readonly usage?: { readonly input: number; readonly cached?: number; readonly output: number };
+  readonly usage?: {
+    readonly input: number;
+    readonly cached?: number;
+    readonly written?: number;
+    readonly output: number;
+  };
   /** What the stream says at `errorAfter`. */
   readonly error?: Readonly<Record<string, unknown>>;
 }
@@ -38,7 +43,7 @@ export interface EmulatedReply extends ReplyStyle, ReplyPace {
 const FRAGMENT = 7;
 
 /** One buffer per step of the stream. */
-export function encodeReply(reply: EmulatedReply): Buffer[] {
+export function encodeReply(reply: EmulatedReply, model: string): Buffer[] {
   const deltas: object[] = [{ role: 'assistant', content: '' }];
   for (const content of (reply.text ?? '').match(/\s*\S+/g) ?? []) deltas.push({ content });
   deltas.push(...toolCallDeltas(reply.toolCalls ?? [], reply.toolCallStyle ?? 'fragments'));
@@ -46,6 +51,13 @@ export function encodeReply(reply: EmulatedReply): Buffer[] {
   const reason =
     finishReason === undefined ? ((reply.toolCalls ?? []).length > 0 ? 'tool_calls' : 'stop') : finishReason;
   const usage = toUsage(reply);
+  const toChunk = (fields: object) => ({
+    id: 'chatcmpl-1',
+    object: 'chat.completion.chunk',
+    created: 1,
+    model,
+    ...fields,
+  });
   const chunks = deltas.map((delta) => toChunk({ choices: [{ index: 0, delta, finish_reason: null }] }));
   if (reason !== null) {
     const last = { choices: [{ index: 0, delta: {}, finish_reason: reason }] };
@@ -60,17 +72,21 @@ export function encodeReply(reply: EmulatedReply): Buffer[] {
   return lines.map((line) => Buffer.from(`${reply.noise ?? ''}data: ${line}${end}${end}`));
 }
 
-function toChunk(fields: object): object {
-  return { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'emulated', ...fields };
-}
-
 function toUsage({ usage, text = '' }: EmulatedReply): object {
-  const { input, cached = 0, output } = usage ?? { input: 20, output: Math.ceil(text.length / 4) };
+  const {
+    input,
+    cached = 0,
+    written = 0,
+    output,
+  } = usage ?? { input: 20, output: Math.ceil(text.length / 4) };
   return {
     prompt_tokens: input,
     completion_tokens: output,
     total_tokens: input + output,
-    prompt_tokens_details: { cached_tokens: cached },
+    prompt_tokens_details: {
+      cached_tokens: cached,
+      ...(written === 0 ? {} : { cache_write_tokens: written }),
+    },
     completion_tokens_details: { reasoning_tokens: 0 },
   };
 }

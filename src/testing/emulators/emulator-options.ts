@@ -7,6 +7,7 @@ const COMMON: Readonly<Record<keyof EmulatorOptions, true>> = {
   clock: true,
   port: true,
   timeline: true,
+  tls: true,
 };
 
 /** `own`: names that only this emulator has. `where`: its call. @throws ConfigError */

@@ -6,11 +6,13 @@ import {
   type ServerResponse,
   STATUS_CODES,
 } from 'node:http';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type RawData, WebSocketServer } from 'ws';
 import { type Clock, systemClock } from '../../base/clock.js';
 import { segmentWrites } from './segmented-socket.js';
+import { selfSignedCertificate } from './self-signed-certificate.js';
 import { runTimeline, type TimelineEntry } from './timeline.js';
 import type { WireTroubles } from './troubled-wire.js';
 import { type EmulatorRequest, type VendorPeer, WsPeer } from './vendor-peer.js';
@@ -24,6 +26,8 @@ export interface EmulatorOptions {
   readonly port?: number;
   /** What happens to every socket, at a time after its start. */
   readonly timeline?: readonly TimelineEntry[];
+  /** Serves https and wss alone, with a certificate that `openssl` makes and nobody has signed. @default false */
+  readonly tls?: boolean;
 }
 
 export interface Refusal {
@@ -34,8 +38,10 @@ export interface Refusal {
 
 /** What every emulator offers beside its own. */
 export interface Emulator extends AsyncDisposable {
-  /** `http://127.0.0.1:<port>`: the `baseUrl` of the provider under test. */
+  /** `http://127.0.0.1:<port>`, with `tls` https: the `baseUrl` of the provider under test. */
   readonly url: string;
+  /** With `tls` its certificate as PEM, for the `ca` of a client or, in a file, for NODE_EXTRA_CA_CERTS. */
+  readonly certificate: string | undefined;
   readonly requests: readonly EmulatorRequest[];
   /** What the vendor would have complained about. Empty after a clean run. */
   readonly violations: readonly string[];
@@ -69,7 +75,8 @@ export interface VendorRules {
   /** Undefined accepts the handshake. */
   refuse(request: EmulatorRequest): Refusal | undefined;
   connect?(peer: VendorPeer): PeerHandler;
-  http?(request: EmulatorRequest, body: string, response: ServerResponse): void;
+  /** `bytes` is the body as it came. */
+  http?(request: EmulatorRequest, body: string, response: ServerResponse, bytes: Buffer): void;
 }
 
 const DEFAULT_KEY = 'test-key';
@@ -83,9 +90,10 @@ export class VendorServer implements Emulator {
   readonly apiKey: string;
   troubles: WireTroubles = {};
   url = '';
+  certificate: string | undefined;
   connectionCount = 0;
   readonly #rules: VendorRules;
-  readonly #server: Server;
+  readonly #server: Server | TlsServer;
   readonly #sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
   readonly #peers = new Set<WsPeer>();
   readonly #connections = new Set<Socket>();
@@ -100,22 +108,33 @@ export class VendorServer implements Emulator {
     this.apiKey = options.apiKey ?? DEFAULT_KEY;
     this.#timeline = options.timeline ?? [];
     this.#rules = createRules(this);
-    this.#server = createServer((request, response) => void this.#answer(request, response));
+    const answer = (request: IncomingMessage, response: ServerResponse) =>
+      void this.#answer(request, response);
+    this.#server = options.tls === true ? createTlsServer(answer) : createServer(answer);
     this.#server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
     this.#server.on('connection', (socket) => {
       this.connectionCount += 1;
       this.#connections.add(socket);
-      segmentWrites(socket, () => this.troubles.segmentBytes);
       socket.on('close', () => this.#connections.delete(socket));
     });
+    // What is written to the connection below an encrypted one does not pass through its JavaScript.
+    this.#server.on(options.tls === true ? 'secureConnection' : 'connection', (socket: Socket) =>
+      segmentWrites(socket, () => this.troubles.segmentBytes),
+    );
   }
 
   async listen(port = 0): Promise<this> {
+    const tls = 'setSecureContext' in this.#server ? this.#server : undefined;
+    if (tls !== undefined) {
+      const made = await selfSignedCertificate();
+      tls.setSecureContext(made);
+      this.certificate = made.cert;
+    }
     await new Promise<void>((resolve, reject) => {
       this.#server.once('error', reject);
       this.#server.listen(port, '127.0.0.1', resolve);
     });
-    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    this.url = `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
     return this;
   }
 
@@ -224,10 +243,15 @@ export class VendorServer implements Emulator {
     return this.#rules.connect === undefined ? { status: 404 } : undefined;
   }
 
+  /** The TCP connection, which an encrypted one hides. */
+  #connectionOf({ socket: { remotePort } }: IncomingMessage): Socket | undefined {
+    return [...this.#connections].find((socket) => socket.remotePort === remotePort);
+  }
+
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (this.#resets > 0) {
       this.#resets -= 1;
-      request.socket.resetAndDestroy();
+      this.#connectionOf(request)?.resetAndDestroy();
       return;
     }
     const noted = this.#note(request);
@@ -249,7 +273,8 @@ export class VendorServer implements Emulator {
     }
     this.#responses.add(response);
     response.on('close', () => this.#responses.delete(response));
-    this.#rules.http(noted, Buffer.concat(chunks).toString('utf8'), response);
+    const bytes = Buffer.concat(chunks);
+    this.#rules.http(noted, bytes.toString('utf8'), response, bytes);
   }
 }
 

@@ -101,7 +101,7 @@ describe('AnthropicMessages', () => {
     const { model } = await start({ replies: [{ text: 'Yes.', usage }] });
     expect((await finished(readReply(model))).events.at(-2)).toEqual({
       type: 'usage',
-      usage: { inputTokens: 1210, cachedTokens: 1000, outputTokens: 7 },
+      usage: { inputTokens: 1210, cachedTokens: 1000, cacheWrittenTokens: 200, outputTokens: 7 },
     });
   });
 

@@ -85,6 +85,16 @@ describe('ChatReply', () => {
     });
   });
 
+  it('tells what was written to the cache, and no more than was not read from it', () => {
+    const tell = (cache_write_tokens: number) => {
+      const prompt_tokens_details = { cached_tokens: 60, cache_write_tokens };
+      return read([delta({ content: 'a' }), { choices: [], usage: { ...usage, prompt_tokens_details } }])
+        .usage;
+    };
+    expect(tell(30)).toMatchObject({ usage: { inputTokens: 100, cachedTokens: 60, cacheWrittenTokens: 30 } });
+    expect(tell(99)).toMatchObject({ usage: { cacheWrittenTokens: 40 } });
+  });
+
   it('takes the last of growing usages, and no more cached tokens than there are', () => {
     const growing = { prompt_tokens: 10, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 99 } };
     const chunks = [1, 2, 3].map((completion_tokens) => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { refusalFailure, toProviderError } from '../../../src/providers/wire/failure.js';
+import { connectionFailure, refusalFailure, toProviderError } from '../../../src/providers/wire/failure.js';
 import { closeFailure } from '../../../src/providers/wire/vendor-socket.js';
 
 describe('refusalFailure', () => {
@@ -58,5 +58,26 @@ describe('closeFailure', () => {
     expect(closeFailure({ code: 1008, reason: 'DATA-0000: your audio "abc"' }).reason).toBe(
       'closed the connection (1008, DATA-0000)',
     );
+  });
+});
+
+describe('connectionFailure', () => {
+  const failed = (code?: string) => connectionFailure(Object.assign(new Error('secret'), { code }));
+
+  it.each([
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+    'SELF_SIGNED_CERT_IN_CHAIN',
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+    'CERT_HAS_EXPIRED',
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+  ])('%s is no trouble of the network', (code) => {
+    expect(failed(code).kind).toBe('fatal');
+    expect(failed(code).reason).toContain(`(${code})`);
+    expect(failed(code).reason).not.toContain('secret');
+  });
+
+  it.each(['ECONNREFUSED', 'ECONNRESET', 'EPROTO', undefined])('%s is', (code) => {
+    expect(failed(code)).toMatchObject({ kind: 'transient', reason: 'could not be reached' });
   });
 });

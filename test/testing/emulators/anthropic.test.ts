@@ -22,6 +22,7 @@ describe('emulateAnthropic', () => {
       .map(([, name]) => name)
       .filter((name) => name !== 'ping');
     expect(names.slice(0, 3)).toEqual(['message_start', 'content_block_start', 'content_block_delta']);
+    expect(text).toContain('"role":"assistant","model":"m"');
     expect(names.slice(-3)).toEqual(['content_block_stop', 'message_delta', 'message_stop']);
     expect(emulator.violations).toEqual([]);
   });
@@ -30,10 +31,25 @@ describe('emulateAnthropic', () => {
     [{}, 401],
     [{ ...HEADERS, 'x-api-key': 'wrong' }, 401],
     [{ 'x-api-key': 'test-key' }, 400],
+    [{ ...HEADERS, 'anthropic-version': '2023-01-01' }, 400],
   ])('refuses the headers %j', async (headers, status) => {
     const answer = await post(BODY, headers);
     expect(answer.status).toBe(status);
     expect(await answer.json()).toMatchObject({ type: 'error', error: { type: expect.any(String) } });
+  });
+
+  it('takes the key either way, and both versions of the API, the newer without sampling', async () => {
+    const newer = { authorization: 'Bearer test-key', 'anthropic-version': '2026-10-21' };
+    const sampled = { ...BODY, temperature: 0.5 };
+    const thought = { type: 'thinking', thinking: 'Hm.', signature: 'x' };
+    const again = [USER, { role: 'assistant', content: [thought, { type: 'text', text: 'Yes?' }] }, USER];
+    for (const [body, headers, status] of [
+      [BODY, newer, 200],
+      [sampled, HEADERS, 200],
+      [sampled, newer, 400],
+      [{ ...BODY, messages: again }, newer, 200],
+    ] as const)
+      expect((await post(body, headers)).status).toBe(status);
   });
 
   it.each<[object, RegExp]>([

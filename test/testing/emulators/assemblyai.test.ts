@@ -45,6 +45,13 @@ describe('emulateAssemblyAI', () => {
     expect(emulator.violations).toHaveLength(1);
   });
 
+  it('says when the session will be over, in seconds of the epoch', async () => {
+    const clock = new FakeClock();
+    const { socket } = await connect(QUERY, { clock });
+    const expiresAt = Math.floor(clock.wallNow() / 1000) + 3 * 3600;
+    await soon(() => expect(socket.messages[0]).toMatchObject({ type: 'Begin', expires_at: expiresAt }));
+  });
+
   it('tells turns, ends one when it is asked to, and says what it has heard', async () => {
     const clock = new FakeClock();
     const { emulator, socket } = await connect(QUERY, { clock, utterances: ['One two.'] });

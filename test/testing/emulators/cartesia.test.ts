@@ -50,6 +50,20 @@ describe('emulateCartesia', () => {
     expect(emulator.violations).toEqual([]);
   });
 
+  it('says behind the audio that a flush is done, and counts them', async () => {
+    const { emulator, socket, send } = await connect();
+    const flush = { ...REQUEST, context_id: 'a', transcript: '', continue: true, flush: true };
+    send({ ...REQUEST, context_id: 'a', transcript: 'One, ', continue: true });
+    send(flush);
+    send(flush);
+    send({ ...REQUEST, context_id: 'a', transcript: 'two.', continue: false });
+    await soon(() => expect(socket.messages.at(-1)).toMatchObject({ type: 'done' }));
+    const parts = socket.messages.map(({ type, flush_id = '' }) => `${type}${flush_id}`);
+    const order = parts.filter((part, index) => part !== 'timestamps' && part !== parts[index - 1]);
+    expect(order).toEqual(['chunk', 'flush_done1', 'flush_done2', 'chunk', 'done']);
+    expect(emulator.violations).toEqual([]);
+  });
+
   it.each<[string, object[], string]>([
     ['another voice within a context', [{}, { voice: { mode: 'id', id: 'other' } }], 'context_changed'],
     ['a part after the last one', [{ continue: false }, {}], 'context_'],

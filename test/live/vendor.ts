@@ -1,0 +1,66 @@
+// One short exchange with a vendor for money: registered when somebody wants it and has the key, told with what it cost.
+import { it } from 'vitest';
+import { charge, toDollars, toMicros } from '../../src/calls/money.js';
+import { systemClock } from '../../src/base/clock.js';
+import { silentLogger } from '../../src/base/log.js';
+import type { ModelPrice } from '../../src/contract/price.js';
+import type { UsageFact } from '../../src/engines/engine.js';
+import { UsageMeter } from '../../src/engines/usage-meter.js';
+
+/** More than this is no short exchange: the test fails, so that somebody looks. In US dollars. */
+const MOST = 0.02;
+
+export interface Priced {
+  readonly name: string;
+  readonly price?: ModelPrice | undefined;
+}
+
+/** What every session of a test is opened with. */
+export const CONTEXT = { clock: systemClock, logger: silentLogger, language: 'en' } as const;
+
+/** Why an exchange is not held; undefined when it is. */
+function obstacle(key: string): string | undefined {
+  if (process.env.OFFHOOK_LIVE !== '1') return 'OFFHOOK_LIVE=1 is not set';
+  return process.env[key] ? undefined : `${key} is not set`;
+}
+
+/**
+ * Holds the exchange when OFFHOOK_LIVE is 1 and the variable of the vendor's key is set; otherwise it is skipped, and its name says why.
+ * `exchange` tells the meter what was used.
+ */
+export function live<T extends Priced>(
+  key: string,
+  create: () => T,
+  exchange: (provider: T, meter: UsageMeter) => Promise<void>,
+): void {
+  const missing = obstacle(key);
+  const { name } = create();
+  if (missing !== undefined) {
+    it.skip(`${name}: ${missing}`, () => {});
+    return;
+  }
+  it(name, async () => {
+    const provider = create();
+    const used: UsageFact[] = [];
+    const meter = new UsageMeter(
+      { fact: (fact) => void (fact.type === 'usage.measured' && used.push(fact)) },
+      () => null,
+    );
+    try {
+      await exchange(provider, meter);
+    } finally {
+      report(provider, used);
+    }
+  });
+}
+
+function report({ name, price }: Priced, used: readonly UsageFact[]): void {
+  const costs = used.map(({ quantities }) => charge(quantities, price ?? {}));
+  const dollars = toDollars(toMicros(costs.reduce((sum, { nanos }) => sum + nanos, 0)));
+  const isKnown = price !== undefined && costs.every(({ missing }) => missing.length === 0);
+  const quantities = used.map(({ quantities: each }) => JSON.stringify(each)).join(' ') || 'nothing';
+  console.log(
+    `${name}: ${isKnown ? `$${dollars.toFixed(6)}` : 'at a price that is not known'} for ${quantities}`,
+  );
+  if (dollars > MOST) throw new Error(`${name} has cost $${dollars}, which is more than $${MOST}.`);
+}

@@ -1,0 +1,18 @@
+import { mergeConfig } from 'vitest/config';
+import base from '../vitest.config.js';
+
+const config = mergeConfig(base, {});
+config.test = {
+  ...config.test,
+  include: ['test/live/**/*.live.test.ts'],
+  exclude: ['**/node_modules/**'],
+  // The keys of whoever runs these tests are what they are for.
+  env: {},
+  // One at a time, and never twice: each of them costs money.
+  maxWorkers: 1,
+  retry: 0,
+  testTimeout: 60_000,
+  disableConsoleIntercept: true,
+};
+
+export default config;
