@@ -129,6 +129,7 @@ export {
   type OpenAISpeechEmulator,
   type OpenAISpeechExchange,
 } from './emulators/openai-speech.js';
+export type { SocketTrouble } from './emulators/socket-trouble.js';
 export type { TimelineEntry } from './emulators/timeline.js';
 export type { WireTroubles } from './emulators/troubled-wire.js';
 export type { EmulatorRequest } from './emulators/vendor-peer.js';
