@@ -10,6 +10,7 @@ import { type MessageTarget, openMessageRoute } from './message-route.js';
 import { createResponder, RESPONDER_NAME, RESPONDER_TIMEOUT_MS } from './responder.js';
 import type { TransferTargets } from './tools/built-in-tools.js';
 import type { AgentTool } from './tools/tool.js';
+import type { ThinkingTimeouts } from './reply.js';
 import { ToolBox } from './tools/tool-box.js';
 import { DEFAULT_TURN_TAKING, type IdleSettings, type TurnTakingSettings } from './turn-taking.js';
 
@@ -37,11 +38,16 @@ export interface PipelineOptions {
   readonly guardrails?: readonly Guardrail[] | undefined;
 }
 
-/** Longest wait for a language model's first token and between two, in milliseconds. Silence beyond it ends calls anyway. */
-const MODEL_TIMEOUTS = { firstMs: 6000, nextMs: 5000 };
+/** Longest waits for a language model, in milliseconds. Silence beyond them ends calls anyway. */
+const MODEL_TIMEOUTS: ThinkingTimeouts = { firstMs: 6000, silentMs: 4000, nextMs: 4000 };
 
 /** onMessage keeps its own deadline; this one lies behind it. */
-const RESPONDER_TIMEOUTS = { firstMs: RESPONDER_TIMEOUT_MS + 1000, nextMs: RESPONDER_TIMEOUT_MS + 1000 };
+const RESPONDER_MS = RESPONDER_TIMEOUT_MS + 1000;
+const RESPONDER_TIMEOUTS: ThinkingTimeouts = {
+  firstMs: RESPONDER_MS,
+  silentMs: RESPONDER_MS,
+  nextMs: RESPONDER_MS,
+};
 
 /** The recipe of a pipeline agent. @throws ConfigError when there is nobody to answer. */
 export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {

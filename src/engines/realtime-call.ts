@@ -355,7 +355,7 @@ export class RealtimeCall implements Engine {
     if (this.#held || !(wasResponding || this.#watch.isOwed)) return;
     const { unsaid } = this.#voice;
     this.#line.ask((session) => (unsaid === undefined ? session.respond() : session.say(unsaid)));
-    this.#watch.owes({ isAsked: true });
+    this.#watch.owes({ isAsked: true, waitedMs: gapMs });
     this.#voice.speech?.responseEnded();
   }
 

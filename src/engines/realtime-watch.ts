@@ -9,11 +9,15 @@ export interface RealtimeWatchOptions {
   readonly silent: () => void;
 }
 
-/** Source: callers ask whether anybody is there after some five seconds. */
-const LIMIT_MS = 5000;
-
-/** A model that cannot be reached has to be given up before that: the carrier needs a moment to say so. */
+/**
+ * Source: callers ask whether anybody is there after some five seconds. A model has to be given up before that: the carrier needs a moment
+ * to say so, and an answer is owed only when the model has noticed that the caller has finished.
+ */
+const LIMIT_MS = 4000;
 const OPENING_LIMIT_MS = 4500;
+
+/** What a new connection has for an answer, however long the caller has waited for the connection. */
+const MIN_LIMIT_MS = 1200;
 
 export class RealtimeWatch {
   readonly #options: RealtimeWatchOptions;
@@ -44,11 +48,11 @@ export class RealtimeWatch {
     if (this.#isOwed) this.#start();
   }
 
-  /** An answer is to come: one that we have asked for, or that the model gives by itself. */
-  owes({ isAsked }: { isAsked: boolean }): void {
+  /** An answer is to come: one that we have asked for, or that the model gives by itself. The caller may have waited for a while. */
+  owes({ isAsked, waitedMs = 0 }: { isAsked: boolean; waitedMs?: number }): void {
     this.#isOwed = true;
     this.#isAsked ||= isAsked;
-    this.#start();
+    this.#start(waitedMs);
   }
 
   /** The answer has begun. */
@@ -83,11 +87,12 @@ export class RealtimeWatch {
   }
 
   /** Half of the time for an answer that may have to be asked for, the other half when it was. */
-  #start(): void {
+  #start(waitedMs = 0): void {
     if (!this.#isReady) return;
     this.#stop();
     const isHalf = this.#isLate || (this.#isOwed && !this.#isAsked);
-    this.#timer = this.#options.clock.after(isHalf ? LIMIT_MS / 2 : LIMIT_MS, () => this.#ring());
+    const limitMs = Math.max(MIN_LIMIT_MS, LIMIT_MS - waitedMs);
+    this.#timer = this.#options.clock.after(isHalf ? limitMs / 2 : limitMs, () => this.#ring());
   }
 
   #stop(): void {

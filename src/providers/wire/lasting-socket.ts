@@ -56,11 +56,13 @@ export class LastingSocket {
   #lostAt: number | undefined;
   #losses: number[] = [];
   #timer: Timer | undefined;
+  #expecting: Timer | undefined;
   #over = false;
 
   constructor(options: LastingSocketOptions) {
     this.#options = options;
-    this.#plan = new RetryPlan({ clock: options.clock });
+    const { clock } = options;
+    this.#plan = new RetryPlan({ clock, startedAt: clock.now() });
     this.#open();
   }
 
@@ -82,8 +84,18 @@ export class LastingSocket {
     if (this.#over) return;
     this.#over = true;
     this.#timer?.cancel();
+    this.#settled();
     this.#socket?.close(lastMessage);
     this.#connectedAt = undefined;
+  }
+
+  /** Something was asked of the vendor. Without any message within `waitMs` the connection is renewed, for `reason`. */
+  expect(waitMs: number, reason: string): void {
+    if (!this.connected || this.#expecting !== undefined) return;
+    this.#expecting = this.#options.clock.after(waitMs, () => {
+      this.#expecting = undefined;
+      this.renew(reason);
+    });
   }
 
   /** Gives the connection up, for `reason`, and makes another one. Does nothing while there is none. */
@@ -98,17 +110,24 @@ export class LastingSocket {
     this.#socket = open({
       target,
       clock,
-      handshakeTimeoutMs: HANDSHAKE_TIMEOUT_MS,
+      // What a caller waits for is the whole of it, however the tries share the time.
+      handshakeTimeoutMs: Math.min(HANDSHAKE_TIMEOUT_MS, this.#plan.leftMs),
       pingMs,
       ...(readClose === undefined ? {} : { readClose }),
       events: {
         opened: () => this.#opened(),
         text: (text) => {
+          this.#settled();
           if (!this.#over) events.text(text);
         },
         ...(events.binary === undefined
           ? {}
-          : { binary: (bytes: Uint8Array) => void (this.#over || events.binary?.(bytes)) }),
+          : {
+              binary: (bytes: Uint8Array) => {
+                this.#settled();
+                if (!this.#over) events.binary?.(bytes);
+              },
+            }),
         ended: (failure) => this.#ended(failure),
       },
     });
@@ -123,15 +142,22 @@ export class LastingSocket {
     this.#options.events.connected(gapMs);
   }
 
+  /** What was expected has come, or will not over this connection. */
+  #settled(): void {
+    this.#expecting?.cancel();
+    this.#expecting = undefined;
+  }
+
   #ended(failure: WireFailure): void {
     if (this.#over) return;
+    this.#settled();
     const { clock, vendor, logger, events } = this.#options;
     const connectedAt = this.#connectedAt;
     this.#connectedAt = undefined;
     this.#socket = undefined;
     const error = toProviderError(vendor, failure);
     if (connectedAt !== undefined) {
-      this.#lostAt = clock.now();
+      this.#lostAt = clock.now() - (failure.lastedMs ?? 0);
       logger.warn(describeError(error), 'the connection to a provider was lost');
     }
     const delayMs = this.#pauseAfter(failure, connectedAt);
@@ -152,7 +178,7 @@ export class LastingSocket {
     if (connectedAt === undefined || now - connectedAt < GOOD_CONNECTION_MS) return this.#plan.next(failure);
     this.#losses = [...this.#losses.filter((at) => now - at < LOSSES_MS), now];
     if (this.#losses.length >= MAX_LOSSES) return null;
-    this.#plan = new RetryPlan({ clock, throttledTries: 1 });
+    this.#plan = new RetryPlan({ clock, startedAt: now - (failure.lastedMs ?? 0), throttledTries: 1 });
     // What was good is made again at once: that try is the first, before those of the plan.
     return failure.kind === 'transient' ? 0 : this.#plan.next(failure);
   }

@@ -45,7 +45,7 @@ export interface SentenceVoiceOptions {
 }
 
 /** A voice that has not begun by then sits at the end of a dead connection. Less than callers of `synthesize` wait. */
-const FIRST_AUDIO_MS = 2500;
+const FIRST_AUDIO_MS = 2000;
 
 /** A sentence whose end is not told is over all the same, so long after its last audio. */
 const SILENT_END_MS = 3000;

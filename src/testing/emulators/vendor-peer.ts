@@ -62,8 +62,9 @@ export class WsPeer implements VendorPeer {
 
   freeze(): void {
     this.frozen = true;
-    // Unread pings stay unanswered.
-    this.#socket.pause();
+    // Unread pings, and a close that is asked for, stay unanswered. That the client has cut the connection is still noticed.
+    this.#socket.removeAllListeners('data');
+    this.#socket.resume();
   }
 
   /** What goes wrong is not held up by the troubles of the wire. */

@@ -113,7 +113,7 @@ export class VendorServer implements Emulator {
     this.#server.on('connection', (socket) => {
       this.connectionCount += 1;
       this.#connections.add(socket);
-      segmentWrites(socket, () => this.troubles);
+      segmentWrites(socket, () => this.troubles, this.clock);
       socket.on('close', () => this.#connections.delete(socket));
     });
   }
