@@ -105,7 +105,8 @@ export class SentenceVoice implements TextToSpeechSession {
       if (outcome !== 'lost' && outcome !== 'refused') return;
       // Of a sentence that was heard in part only the rest is said again.
       rest = sentence.rest;
-      if (rest === '' && outcome === 'lost') return;
+      // Where nobody knows what is left, the next sentence may be whole.
+      if (rest === '' && (outcome === 'lost' || failure.kind !== 'fatal')) return;
       const pauseMs = tries < MAX_TRIES && rest !== '' ? plan.next(failure) : null;
       if (pauseMs === null) throw toProviderError(this.#options.vendor, failure);
       if (outcome === 'refused') await this.#pause(pauseMs, signal);

@@ -32,6 +32,7 @@ export function toTroubleMessage(trouble: SocketTrouble): object | string | Buff
 
 /** The same trouble in the middle of an HTTP answer; `freeze` is the server's to do. */
 export function troubleAnswer(response: ServerResponse, trouble: SocketTrouble): void {
+  if (response.writableEnded) return;
   if (trouble === 'reset') response.socket?.resetAndDestroy();
   else if (typeof trouble === 'number') response.end();
   else if (trouble === 'binary-garbage') response.write(randomBytes(333));

@@ -1,5 +1,6 @@
 // What an emulator can be told to break at one moment, as its client sees it.
-import { connect } from 'node:net';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { connect, Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import {
@@ -9,6 +10,7 @@ import {
   type DeepgramEmulator,
 } from '../../../src/testing/index.js';
 import { mixUp } from '../../../src/testing/emulators/foreign-fields.js';
+import { troubleAnswer } from '../../../src/testing/emulators/socket-trouble.js';
 import { soon } from './raw-socket.js';
 
 const close: (() => unknown)[] = [];
@@ -146,6 +148,16 @@ describe('an answer that is being streamed', () => {
     expect(answer.end).toBe(end);
     expect(answer.text.includes('[DONE]')).toBe(typeof trouble === 'string' && end === 'over');
   });
+});
+
+it('an answer that has ended, and was not taken yet, is left alone', () => {
+  const response = new ServerResponse(new IncomingMessage(new Socket()));
+  const errors: Error[] = [];
+  response.on('error', (error) => errors.push(error));
+  response.end();
+  for (const trouble of ['garbage', 'binary-garbage', 'oversized', { send: 'x' }] as const)
+    troubleAnswer(response, trouble);
+  return new Promise<void>((done) => setImmediate(done)).then(() => expect(errors).toEqual([]));
 });
 
 describe('messages that are mixed up', () => {
