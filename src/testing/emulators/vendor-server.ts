@@ -153,8 +153,9 @@ export class VendorServer implements Emulator {
       if (socket === undefined || this.#numbers.get(peer) === socket) peer.break(trouble);
     if (socket !== undefined) return;
     for (const response of [...this.#responses]) {
-      if (trouble === 'freeze') this.#frozen.add(response);
-      else troubleAnswer(response, trouble);
+      // Of an answer that was ended here nothing more is to be written either.
+      if (trouble === 'freeze' || typeof trouble === 'number') this.#frozen.add(response);
+      if (trouble !== 'freeze') troubleAnswer(response, trouble);
     }
   }
 

@@ -7,10 +7,12 @@ import {
   emulateChatCompletions,
   emulateDeepgram,
   emulateOpenAIRealtime,
+  emulateOpenAISpeech,
   type DeepgramEmulator,
 } from '../../../src/testing/index.js';
 import { mixUp } from '../../../src/testing/emulators/foreign-fields.js';
 import { troubleAnswer } from '../../../src/testing/emulators/socket-trouble.js';
+import { FakeClock } from '../../support/fake-clock.js';
 import { soon } from './raw-socket.js';
 
 const close: (() => unknown)[] = [];
@@ -148,6 +150,28 @@ describe('an answer that is being streamed', () => {
     expect(answer.end).toBe(end);
     expect(answer.text.includes('[DONE]')).toBe(typeof trouble === 'string' && end === 'over');
   });
+});
+
+it('an answer that is ended in the middle is not written to any more', async () => {
+  const clock = new FakeClock();
+  const emulator = await emulateOpenAISpeech({ clock, firstAudioMs: 1000 });
+  close.push(() => emulator.close());
+  const answer = fetch(`${emulator.url}/v1/audio/speech`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer test-key' },
+    body: JSON.stringify({
+      model: 'm',
+      voice: 'v',
+      input: 'A long one. '.repeat(20),
+      response_format: 'pcm',
+    }),
+  });
+  await soon(() => expect(emulator.exchanges).toHaveLength(1));
+  emulator.break(1011);
+  clock.advance(1000);
+  expect((await (await answer).arrayBuffer()).byteLength).toBe(0);
+  // What is written after the end is an error of the process.
+  await new Promise((resolve) => setTimeout(resolve, 50));
 });
 
 it('an answer that has ended, and was not taken yet, is left alone', () => {
