@@ -11,7 +11,13 @@ import type { HeardFrame } from './heard-frame.js';
 import type { Lexicon } from './lexicon.js';
 import type { PipelineStages } from './pipeline-stages.js';
 import { MeteredPlayout } from './played-level.js';
-import { Reply, type ReplyEvents, type ReplySource, type ReplySplit } from './reply.js';
+import {
+  Reply,
+  type ReplyEvents,
+  type ReplySource,
+  type ReplySplit,
+  type ThinkingTimeouts,
+} from './reply.js';
 import type { ToolBox } from './tools/tool-box.js';
 import type { ToolRun } from './tools/tool-run.js';
 import type { TurnLatencyMeter } from './turn-latency.js';
@@ -29,7 +35,7 @@ export interface AgentVoiceOptions {
   readonly stages: PipelineStages;
   readonly settings: TurnTakingSettings;
   readonly lexicon: Lexicon;
-  readonly timeouts: { readonly firstMs: number; readonly nextMs: number };
+  readonly timeouts: ThinkingTimeouts;
   readonly interruptible: boolean;
   /** False while nobody listens, and after the end of the call: a reply then does not begin. */
   readonly maySpeak: () => boolean;
@@ -77,6 +83,8 @@ export class AgentVoice {
   #startedAt = 0;
   /** Since when the reply that is on is waited for. */
   #awaitedSince = 0;
+  /** When the last reply was over. */
+  #quietSince = Number.NEGATIVE_INFINITY;
 
   constructor(options: AgentVoiceOptions) {
     this.#options = options;
@@ -147,6 +155,8 @@ export class AgentVoice {
       id: `reply-${this.#generation}`,
       source,
       timeouts,
+      since: Math.max(this.#quietSince, answers?.since ?? clock.now()),
+      isBridged: answers === undefined || settings.fillers.length > 0,
       tools,
       awaited,
       guardrails,
@@ -234,18 +244,23 @@ export class AgentVoice {
   }
 
   #stop(playedMs: number): ReplySplit | undefined {
-    const reply = this.#reply;
-    this.#reply = undefined;
-    this.#echo.silent();
+    const reply = this.#over();
     const split = reply?.stop(playedMs);
     this.#fillers.cut(playedMs);
     return split;
   }
 
   #finished(tell: () => void): void {
-    this.#reply = undefined;
+    this.#over();
     this.#fillers.disarm();
-    this.#echo.silent();
     tell();
+  }
+
+  #over(): Reply | undefined {
+    const reply = this.#reply;
+    if (reply !== undefined) this.#quietSince = this.#options.context.clock.now();
+    this.#reply = undefined;
+    this.#echo.silent();
+    return reply;
   }
 }

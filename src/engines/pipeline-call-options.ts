@@ -4,6 +4,7 @@ import type { LanguageModel } from '../providers/language-model.js';
 import type { SpeechToText } from '../providers/speech-to-text.js';
 import type { TextToSpeech } from '../providers/text-to-speech.js';
 import type { Guardrails } from './guardrails.js';
+import type { ThinkingTimeouts } from './reply.js';
 import type { ToolBox } from './tools/tool-box.js';
 import type { IdleSettings, TurnTakingSettings } from './turn-taking.js';
 
@@ -13,7 +14,7 @@ export interface PipelineCallOptions {
   readonly stt: SpeechToText;
   readonly tts: TextToSpeech;
   readonly model: LanguageModel;
-  readonly timeouts: { readonly firstMs: number; readonly nextMs: number };
+  readonly timeouts: ThinkingTimeouts;
   readonly systemPrompt: string | undefined;
   readonly firstMessage: string | undefined;
   readonly language: string | undefined;

@@ -22,7 +22,7 @@ import { owesAtStart, toSteps, toTakeover } from './handover.js';
 import { IdlePrompts } from './idle-prompts.js';
 import { LanguageStage } from './language-stage.js';
 import { lexiconFor } from './lexicon.js';
-import { APOLOGY, APOLOGY_LIMIT_MS, type Stage } from './pipeline-failure.js';
+import { APOLOGY, APOLOGY_LIMIT_MS, APOLOGY_SOUND_MS, type Stage } from './pipeline-failure.js';
 import type { PipelineCallOptions } from './pipeline-call-options.js';
 import { PipelineStages } from './pipeline-stages.js';
 import { ProviderRoster } from './provider-roster.js';
@@ -300,15 +300,25 @@ export class PipelineCall implements Engine {
       this.#end('provider-failed');
       return;
     }
-    if (stage === 'tts' || this.#stages.voice === undefined || this.#held) {
-      this.#failure.untold = true;
-      this.#dialogue.stop();
-      this.#end('provider-failed');
-      return;
-    }
-    if (apologising) return;
-    this.#apology = this.#context.clock.after(APOLOGY_LIMIT_MS, () => this.#end('provider-failed'));
+    if (stage === 'tts' || this.#stages.voice === undefined || this.#held) this.#endUntold(this.#failure);
+    else if (!apologising) this.#apologise(this.#failure);
+  }
+
+  #apologise(failure: EngineFailure): void {
+    const { clock } = this.#context;
+    this.#apology = clock.after(APOLOGY_SOUND_MS, () => {
+      const leftMs = APOLOGY_LIMIT_MS - APOLOGY_SOUND_MS;
+      if (this.#agent.isAudible) this.#apology = clock.after(leftMs, () => this.#end('provider-failed'));
+      else this.#endUntold(failure);
+    });
     if (!this.#agent.conclude(APOLOGY)) this.#dialogue.say(APOLOGY);
+  }
+
+  /** The owner of the call tells the caller. */
+  #endUntold(failure: EngineFailure): void {
+    failure.untold = true;
+    this.#dialogue.stop();
+    this.#end('provider-failed');
   }
 
   #end(reason: 'agent-hangup' | 'provider-failed' | 'idle'): void {

@@ -11,6 +11,7 @@ import { type PipelineParts, PipelinePreparation } from './pipeline-preparation.
 import { createResponder, RESPONDER_NAME, RESPONDER_TIMEOUT_MS } from './responder.js';
 import type { TransferTargets } from './tools/built-in-tools.js';
 import type { AgentTool } from './tools/tool.js';
+import type { ThinkingTimeouts } from './reply.js';
 import { ToolBox } from './tools/tool-box.js';
 import { DEFAULT_TURN_TAKING, type IdleSettings, type TurnTakingSettings } from './turn-taking.js';
 
@@ -38,14 +39,22 @@ export interface PipelineOptions {
   readonly guardrails?: readonly Guardrail[] | undefined;
 }
 
-/** Longest wait for a language model's first token and between two, in milliseconds. Silence beyond it ends calls anyway. */
-const MODEL_TIMEOUTS = { firstMs: 6000, nextMs: 5000 };
+/** Longest waits for a language model, in milliseconds. Silence beyond them ends calls anyway. */
+const MODEL_TIMEOUTS: ThinkingTimeouts = { firstMs: 6000, silentMs: 4000, nextMs: 4000 };
 
 /** The same where another voice mode can answer in its place. Callers ask whether anybody is there after some five seconds. */
-const REPLACEABLE_TIMEOUTS = { firstMs: 3000, nextMs: 3000 };
+const REPLACEABLE_TIMEOUTS: ThinkingTimeouts = { firstMs: 3000, silentMs: 3000, nextMs: 3000 };
+
+/** The same of a chain, which gives each of its models some three seconds by itself. */
+const CHAIN_TIMEOUTS: ThinkingTimeouts = { firstMs: 9000, silentMs: 6000, nextMs: 6000 };
 
 /** onMessage keeps its own deadline; this one lies behind it. */
-const RESPONDER_TIMEOUTS = { firstMs: RESPONDER_TIMEOUT_MS + 1000, nextMs: RESPONDER_TIMEOUT_MS + 1000 };
+const RESPONDER_MS = RESPONDER_TIMEOUT_MS + 1000;
+const RESPONDER_TIMEOUTS: ThinkingTimeouts = {
+  firstMs: RESPONDER_MS,
+  silentMs: RESPONDER_MS,
+  nextMs: RESPONDER_MS,
+};
 
 /** The recipe of a pipeline agent. @throws ConfigError when there is nobody to answer. */
 export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
@@ -79,9 +88,6 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
       }),
     create(context, preparation) {
       const { callId, caller, callee, controls, clock, logger } = context;
-      // A chain of models keeps its own time.
-      const isHasty = context.hasFallback === true && llm?.forCall === undefined;
-      const modelTimeouts = isHasty ? REPLACEABLE_TIMEOUTS : MODEL_TIMEOUTS;
       const { tools = [], transferTargets = {} } = options;
       const prepared = preparation instanceof PipelinePreparation ? preparation : undefined;
       const parts = prepared?.parts ?? openParts(options, context);
@@ -90,7 +96,10 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
         stt: prepared?.stt ?? stt,
         tts: prepared?.tts ?? tts,
         model: parts.model,
-        timeouts: parts.isResponder ? RESPONDER_TIMEOUTS : modelTimeouts,
+        timeouts: timeoutsOf(parts, {
+          isChain: llm?.forCall !== undefined,
+          isReplaceable: context.hasFallback === true,
+        }),
         systemPrompt: options.systemPrompt,
         firstMessage: options.firstMessage,
         language: options.language,
@@ -123,6 +132,15 @@ function openParts(options: PipelineOptions, context: PreparationContext): Pipel
     guardrails: guardrails.length === 0 ? undefined : new Guardrails({ guardrails, callId, clock, logger }),
     close: () => route?.close?.(),
   };
+}
+
+function timeoutsOf(
+  { isResponder }: Pick<PipelineParts, 'isResponder'>,
+  { isChain, isReplaceable }: { readonly isChain: boolean; readonly isReplaceable: boolean },
+): ThinkingTimeouts {
+  if (isResponder) return RESPONDER_TIMEOUTS;
+  if (isChain) return CHAIN_TIMEOUTS;
+  return isReplaceable ? REPLACEABLE_TIMEOUTS : MODEL_TIMEOUTS;
 }
 
 function toCharger({ name, price }: Charger): Charger {

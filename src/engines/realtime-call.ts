@@ -223,7 +223,7 @@ export class RealtimeCall implements Engine {
         const { callId, logger } = this.#context;
         logger.info({ callId, gapMs: gap.gapMs }, 'the connection to the realtime model is back');
         if (isPlanned !== true) this.#fact(toReconnected('engine', this.#options.model.name, gap));
-        this.#dialogue.reconnected();
+        this.#dialogue.reconnected(gap.gapMs);
       },
       failed: (error) => this.#fail(error),
     };

@@ -200,7 +200,7 @@ export class RealtimeDialogue {
   }
 
   /** Another connection knows the conversation as text; what was under way is asked for again. */
-  reconnected(): void {
+  reconnected(gapMs: number): void {
     const { line, voice, watch } = this.#options;
     const wasResponding = voice.speech?.isResponding === true;
     this.#isCallerSpeaking = false;
@@ -208,7 +208,7 @@ export class RealtimeDialogue {
     if (this.isHeld || !(wasResponding || watch.isOwed)) return;
     const { unsaid } = voice;
     line.ask((session) => (unsaid === undefined ? session.respond() : session.say(unsaid)));
-    watch.owes({ isAsked: true });
+    watch.owes({ isAsked: true, waitedMs: gapMs });
     voice.speech?.responseEnded();
   }
 

@@ -21,13 +21,16 @@ interface Limits {
 }
 
 /**
- * Source: callers ask whether anybody is there after some five seconds. A model that cannot be reached has to be given up before that:
- * the carrier needs a moment to say so.
+ * Source: callers ask whether anybody is there after some five seconds. A model has to be given up before that: the carrier needs a moment
+ * to say so, and an answer is owed only when the model has noticed that the caller has finished.
  */
-const LAST: Limits = { openingMs: 4500, silentMs: 5000, lostMs: 4000 };
+const LAST: Limits = { openingMs: 4500, silentMs: 4000, lostMs: 4000 };
 
 /** So early that the one who takes its place is heard within those five seconds. */
 const REPLACEABLE: Limits = { openingMs: 2000, silentMs: 3000, lostMs: 2500 };
+
+/** What a new connection has for an answer, however long the caller has waited for the connection. */
+const MIN_LIMIT_MS = 1200;
 
 export class RealtimeWatch {
   readonly #options: RealtimeWatchOptions;
@@ -94,12 +97,12 @@ export class RealtimeWatch {
     if (this.#timer === undefined) this.#waitingSince = undefined;
   }
 
-  /** An answer is to come: one that we have asked for, or that the model gives by itself. */
-  owes({ isAsked }: { isAsked: boolean }): void {
+  /** An answer is to come: one that we have asked for, or that the model gives by itself. The caller may have waited for a while. */
+  owes({ isAsked, waitedMs = 0 }: { isAsked: boolean; waitedMs?: number }): void {
     if (!this.#isOwed) this.#waitingSince ??= this.#options.clock.now();
     this.#isOwed = true;
     this.#isAsked ||= isAsked;
-    this.#start();
+    this.#start(waitedMs);
   }
 
   /** The answer has begun. */
@@ -140,12 +143,12 @@ export class RealtimeWatch {
   }
 
   /** Half of the time for an answer that may have to be asked for, the other half when it was. */
-  #start(): void {
+  #start(waitedMs = 0): void {
     if (!this.#isReady) return;
     this.#stop();
     const isHalf = this.#isLate || (this.#isOwed && !this.#isAsked);
-    const { silentMs } = this.#limits;
-    this.#timer = this.#options.clock.after(isHalf ? silentMs / 2 : silentMs, () => this.#ring());
+    const limitMs = Math.max(MIN_LIMIT_MS, this.#limits.silentMs - waitedMs);
+    this.#timer = this.#options.clock.after(isHalf ? limitMs / 2 : limitMs, () => this.#ring());
   }
 
   #stop(): void {

@@ -54,10 +54,24 @@ export type ReplySource = (
   rounds: readonly Round[],
 ) => AsyncIterable<LanguageModelEvent>;
 
+/** Longest waits for the language stage, in milliseconds. */
+export interface ThinkingTimeouts {
+  /** For its first token, where a filler bridges the wait. */
+  readonly firstMs: number;
+  /** The same where nothing does, from the end of the caller's speech; and behind tools, from their results. */
+  readonly silentMs: number;
+  /** Between two tokens. */
+  readonly nextMs: number;
+}
+
 export interface ReplyOptions {
   readonly id: string;
   readonly source: ReplySource;
-  readonly timeouts: { readonly firstMs: number; readonly nextMs: number };
+  readonly timeouts: ThinkingTimeouts;
+  /** Since when the caller waits, on the clock. */
+  readonly since: number;
+  /** A filler sounds while the language stage thinks. */
+  readonly isBridged: boolean;
   /** What the language stage may call; undefined when it gives text alone. */
   readonly tools?: ToolBox | undefined;
   /** Tools of earlier replies whose results the language stage needs. */
@@ -69,6 +83,9 @@ export interface ReplyOptions {
   readonly latency: TurnLatencyMeter;
   readonly events: ReplyEvents;
 }
+
+/** What the language stage has in any case, however long the caller has waited for their own words to be recognised. */
+const MIN_THINKING_MS = 2000;
 
 /** A model that does not stop talking is stopped: about ten minutes of speech. */
 const MAX_CHARS = 8000;
@@ -101,13 +118,14 @@ export class Reply {
 
   constructor(options: ReplyOptions) {
     this.#options = options;
-    const { id, voice, playout, clock, latency, events, guardrails } = options;
+    const { id, voice, playout, clock, latency, events, guardrails, since } = options;
     this.#gate = new SentenceGate({ guardrails, pass: (sentence) => this.#speak(sentence) });
     this.#speaker = new Speaker({
       id,
       voice,
       playout,
       clock,
+      since,
       events: {
         firstAudio: (at) => latency.reached('firstAudio', at),
         firstFrameSent: (at) => latency.reached('firstFrameSent', at),
@@ -217,7 +235,8 @@ export class Reply {
     const asking = new AbortController();
     const asked = AbortSignal.any([signal, asking.signal]);
     const late = (event: LanguageModelEvent) => this.#count(event);
-    const guard = { clock, signal, source: 'language model', ...timeouts, late };
+    const { nextMs } = timeouts;
+    const guard = { clock, signal, source: 'language model', firstMs: this.#firstMs, nextMs, late };
     const calls: ModelToolCall[] = [];
     try {
       for await (const event of guardedStream(source(asked, rounds), guard)) {
@@ -239,6 +258,14 @@ export class Reply {
     }
     if (!signal.aborted) await this.#gate.enter(this.#splitter.flush());
     return this.#options.tools === undefined ? [] : calls;
+  }
+
+  /** How long the language stage may take now until there is something to say. */
+  get #firstMs(): number {
+    const { timeouts, since, isBridged, clock, awaited = [] } = this.#options;
+    const { firstMs, silentMs } = timeouts;
+    if (this.#rounds.length + awaited.length > 0) return Math.min(firstMs, silentMs);
+    return isBridged ? firstMs : Math.min(firstMs, Math.max(MIN_THINKING_MS, since + silentMs - clock.now()));
   }
 
   #count(event: LanguageModelEvent): void {

@@ -31,6 +31,8 @@ export interface SpeakerOptions {
   readonly voice: TextToSpeechSession;
   readonly playout: Playout;
   readonly clock: Clock;
+  /** Since when the caller waits, on the clock. */
+  readonly since: number;
   readonly events: SpeakerEvents;
 }
 
@@ -56,13 +58,19 @@ interface Sentence {
 }
 
 const FRAME_SAMPLES = frameSamples(PCM_16K);
+const SAMPLES_PER_MS = PCM_16K.sampleRateHz / 1000;
 const FINAL = { status: null, retryable: false };
 
 /** Sentences that may be at the playout and not yet heard: the one that plays and the next. */
 const AHEAD = 2;
 
-/** Longest wait for audio, the first of a sentence and all later. */
-const VOICE_TIMEOUT_MS = 5000;
+/** Longest wait for audio, the first of a sentence and all later: the caller still has to be told so. */
+const VOICE_TIMEOUT_MS = 4000;
+
+/** By then the first audio has to be there, counted from when the caller began to wait, unless that leaves the voice too little. */
+const FIRST_AUDIO_MS = 4500;
+const MIN_FIRST_AUDIO_MS = 2600;
+const MIN_NEXT_AUDIO_MS = 1000;
 
 /** Audio of one sentence beyond which the voice has lost its way: some ten times the longest one that it is asked for. */
 const MAX_SENTENCE_MS = 300_000;
@@ -79,6 +87,8 @@ export class Speaker {
   #complete = false;
   #stopped = false;
   #pushedSamples = 0;
+  /** When all that was said so far will have been heard. */
+  #dryAt = 0;
   #audibleAt: number | undefined;
   #spokenCount = 0;
   /** Continues the run that waits for the ear. */
@@ -193,7 +203,7 @@ export class Speaker {
       clock,
       signal,
       source: 'text-to-speech',
-      firstMs: VOICE_TIMEOUT_MS,
+      firstMs: this.#firstMs,
       nextMs: VOICE_TIMEOUT_MS,
     });
     for await (const chunk of stream) {
@@ -217,6 +227,14 @@ export class Speaker {
     this.#watchMarks();
   }
 
+  /** How long the voice may take for the first audio of a sentence. What the caller still hears, and has not heard, counts. */
+  get #firstMs(): number {
+    const { clock, since } = this.#options;
+    const now = clock.now();
+    if (this.#pushedSamples > 0) return Math.max(MIN_NEXT_AUDIO_MS, this.#dryAt + VOICE_TIMEOUT_MS - now);
+    return Math.min(FIRST_AUDIO_MS, Math.max(MIN_FIRST_AUDIO_MS, since + FIRST_AUDIO_MS - now));
+  }
+
   /** The first frame travels with a mark of its own, so that its way to the ear can be measured. */
   #push(chunk: Int16Array): void {
     const { playout, events, clock } = this.#options;
@@ -230,6 +248,7 @@ export class Speaker {
         this.#reportSpoken();
       });
     }
+    this.#dryAt = clock.now() + (playout.pushedMs - playout.playedMs) + chunk.length / SAMPLES_PER_MS;
     const missing = FRAME_SAMPLES - this.#pushedSamples;
     this.#pushedSamples += chunk.length;
     if (missing <= 0 || chunk.length < missing) {

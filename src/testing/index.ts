@@ -146,6 +146,7 @@ export type {
   EmulateRealtimeOptions,
   RealtimeAsk,
 } from './emulators/realtime-script.js';
+export type { SocketTrouble } from './emulators/socket-trouble.js';
 export type { TimelineEntry } from './emulators/timeline.js';
 export type { WireTroubles } from './emulators/troubled-wire.js';
 export type { EmulatorRequest } from './emulators/vendor-peer.js';

@@ -15,7 +15,8 @@ export interface MediaSocket {
   send(data: string | Uint8Array): void;
   send(data: string | Uint8Array, options: { binary: boolean; fin: boolean }): void;
   resume(): void;
-  close(code: number, reason?: string): void;
+  /** Without a code the other side sees 1005. */
+  close(code?: number, reason?: string): void;
   /** Cuts the connection without a closing handshake. */
   terminate(): void;
 }

@@ -17,8 +17,9 @@ declare const MyStore: typeof import('offhook/stores').MemoryStore;
 ${namesOf({
   offhook: ['CarrierB'],
   'offhook/llm': ['AiSdkLanguageModel', 'ChatCompletions'],
-  'offhook/realtime': ['OpenAIRealtime'],
-  'offhook/tts': ['OpenAISpeech'],
+  'offhook/realtime': ['ElevenLabsAgents', 'GeminiLive', 'OpenAIRealtime'],
+  'offhook/stt': ['DeepgramSpeechToText', 'OpenAITranscription'],
+  'offhook/tts': ['ElevenLabsTextToSpeech', 'OpenAISpeech'],
   'offhook/testing': ['testStore'],
   vitest: ['describe', 'it'],
 })}

@@ -393,11 +393,27 @@ describe('trouble', () => {
   it('of a model that does not answer is found within five seconds', async () => {
     const rig = new RealtimeRig().start();
     rig.model.hears('Hello?');
-    await rig.wait(2500);
+    await rig.wait(2000);
     expect(rig.model.asked).toEqual(['respond']);
-    await rig.wait(2500);
-    expect(rig.ended).toMatchObject([{ reason: 'provider-failed', at: 5000 }]);
+    await rig.wait(2000);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed', at: 4000 }]);
   });
+
+  it.each([
+    [1000, 3000],
+    [3900, 1200],
+  ])(
+    'of a model that is back after %i ms and does not answer is found after %i ms more',
+    async (gapMs, leftMs) => {
+      const rig = new RealtimeRig().start();
+      rig.model.begins('One');
+      rig.model.events.reconnected({ gapMs });
+      await rig.wait(leftMs - 1);
+      expect(rig.ended).toEqual([]);
+      await rig.wait(1);
+      expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
+    },
+  );
 
   it('of a model that stops in the middle of an answer is found, too', async () => {
     const rig = new RealtimeRig().start();

@@ -29,7 +29,7 @@ export interface ReplyStreamOptions {
 }
 
 /** Longest silence between two pieces of a reply, and after its end for the usage. */
-export const NEXT_MS = 5000;
+export const NEXT_MS = 4000;
 const USAGE_MS = 1000;
 
 /** What is behind the last event mostly came with it. A request that follows at once then finds the connection free. */

@@ -26,6 +26,8 @@ export class OpenAIRealtimeAnswers {
   /** The service says that one is under way which we know nothing of. */
   #isBlocked = false;
   #isOpen = false;
+  /** The service tells when an answer begins. Not every one does. */
+  #isAnnounced = false;
   #tries = 0;
 
   constructor(options: AnswersOptions) {
@@ -35,6 +37,16 @@ export class OpenAIRealtimeAnswers {
   /** Id of the answer that is under way. */
   get runningId(): string | undefined {
     return this.#running?.id;
+  }
+
+  /** True for an answer that can be ours: the one under way, and every one at a service that does not tell when one begins. */
+  isOurs(id: string): boolean {
+    return !this.#isAnnounced || id === '' || id === this.runningId;
+  }
+
+  /** The service has told that an answer begins. */
+  announced(): void {
+    this.#isAnnounced = true;
   }
 
   /** Wants an answer, soon. The same one that waits already is not wanted twice. */

@@ -19,6 +19,11 @@ export class OpenAIRealtimeHearing {
     this.#endMs = endMs;
   }
 
+  /** Position in the audio where the turn ends, as far as it was told. */
+  get endMs(): number | undefined {
+    return this.#endMs;
+  }
+
   /** The turn is over. Says how long ago the last sound was, where `sentMs` of audio were sent and the detector waits for `silenceMs`. */
   ended({ sentMs, silenceMs }: { sentMs: number; silenceMs: number }): number {
     const endedMs = (this.#endMs ?? sentMs) - silenceMs;

@@ -38,8 +38,6 @@ const SETTINGS_WAIT_MS = 1200;
 /** Above this the network does not take what we send, and audio waits in the outbox. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
 const KEPT_AUDIO_MS = 5000;
-/** On a dead connection nobody hears the caller, and nothing else shows it: it has to be found in seconds. */
-const PING_MS = 1500;
 
 export class OpenAIRealtimeSession implements RealtimeSession {
   readonly #context: RealtimeContext;
@@ -73,6 +71,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
       isQuiet: () => this.#isReady && !this.#hearing.isSpeaking && this.#answers.runningId === undefined,
       renew: () => {
         this.#isPlanned = true;
+        this.#outbox.settle(this.#outbox.sentMs);
         this.#socket.renew('wants a new session soon');
       },
     });
@@ -90,7 +89,6 @@ export class OpenAIRealtimeSession implements RealtimeSession {
       target,
       clock,
       logger,
-      pingMs: PING_MS,
       open,
       events: {
         connected: (gapMs) => this.#connected(gapMs),
@@ -231,6 +229,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
         return;
       }
       case 'response-created':
+        this.#answers.announced();
         this.#started(message.responseId);
         return;
       case 'audio': {
@@ -276,6 +275,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
   #speechEnded(itemId: string): void {
     const { turnDetection } = this.#settings;
     const silenceMs = turnDetection.type === 'server_vad' ? turnDetection.silence_duration_ms : 0;
+    this.#outbox.settle(this.#hearing.endMs ?? this.#outbox.sentMs);
     const agoMs = this.#hearing.ended({ sentMs: this.#outbox.sentMs, silenceMs });
     this.#answers.turnEnded();
     this.#tell(() => this.#context.events.speechEnded({ itemId, agoMs }));
@@ -298,9 +298,10 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     this.#send('response.cancel', responseId === '' ? {} : { response_id: responseId });
   }
 
-  /** Not every service tells the start of a response. What comes of one that was stopped is late. */
+  /** Not every service tells the start of a response. What comes of one that was stopped is late, of one that is not under way another call's. */
   #isWanted(responseId: string): boolean {
-    if (!this.#isReady || !this.#speech.isWanted(responseId)) return false;
+    if (!this.#isReady || !this.#speech.isWanted(responseId) || !this.#answers.isOurs(responseId))
+      return false;
     this.#started(responseId);
     return this.#speech.isWanted(responseId);
   }
@@ -314,7 +315,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     const { events } = this.#context;
     if (usage !== undefined) this.#tell(() => events.usage(usage));
     const responseId = this.#answers.runningId;
-    if (responseId === undefined) return;
+    if (responseId === undefined || !this.#answers.isOurs(message.responseId)) return;
     const isStopped = !this.#speech.isWanted(responseId);
     if (end === 'failed' && !isStopped) {
       this.#broke(responseId, errorCode);

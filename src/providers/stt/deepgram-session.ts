@@ -32,6 +32,10 @@ const KEEP_ALIVE_MS = 4000;
 /** `Finalize` is not answered when too little audio came since the last result. */
 const FINALIZE_WAIT_MS = 300;
 
+/** So much audio without a final text is always answered, with an empty text if need be. Who does not answer hears nothing any more. */
+const LEAST_TO_ANSWER_S = 1;
+const ANSWER_WAIT_MS = 1500;
+
 /** Seconds of audio between two reports of usage. */
 const USAGE_STEP_S = 10;
 
@@ -172,6 +176,8 @@ export class DeepgramSession implements SpeechToTextSession {
     this.#finalizeDue = !this.#socket.connected || this.#backlog.waiting > 0;
     if (this.#finalizeDue) return;
     this.#socket.send('{"type":"Finalize"}');
+    if (toSeconds(this.#backlog.next) - this.#turns.settledS >= LEAST_TO_ANSWER_S)
+      this.#socket.expect(ANSWER_WAIT_MS, 'does not answer');
     this.#finalizing?.cancel();
     this.#finalizing = this.#context.clock.after(FINALIZE_WAIT_MS, () => {
       this.#tell(() => this.#context.events.unanswered?.());

@@ -35,7 +35,7 @@ const KEEP_ALIVE_MS = 15_000;
 const SILENT_END_MS = 3000;
 
 /** A voice that has not begun by then sits at the end of a dead connection. Less than callers of `synthesize` wait. */
-const FIRST_AUDIO_MS = 2500;
+const FIRST_AUDIO_MS = 2000;
 
 /** A sentence is sent so often before it is given up. */
 const MAX_TRIES = 3;
@@ -163,7 +163,9 @@ export class ElevenLabsSession implements TextToSpeechSession {
     this.#send({ context_id: id, close_context: true });
     this.#endTimers.set(
       id,
-      this.#clock.after(FIRST_AUDIO_MS, () => this.#replaceConnection()),
+      this.#clock.after(FIRST_AUDIO_MS, () =>
+        this.#replaceConnection('the voice did not begin to speak: connecting again'),
+      ),
     );
     this.#context.events?.usage?.({ characters: [...text].length });
     return id;
@@ -206,7 +208,13 @@ export class ElevenLabsSession implements TextToSpeechSession {
     this.#endTimers.get(id)?.cancel();
     this.#endTimers.set(
       id,
-      this.#clock.after(SILENT_END_MS, () => this.#finished(id)),
+      this.#clock.after(SILENT_END_MS, () => {
+        const isWanted = this.#contexts.get(id) !== undefined;
+        this.#finished(id);
+        // The next sentence need not find out for itself that the connection is dead.
+        if (isWanted)
+          this.#replaceConnection('the voice stopped in a sentence without an end: connecting again');
+      }),
     );
   }
 
@@ -228,8 +236,8 @@ export class ElevenLabsSession implements TextToSpeechSession {
   }
 
   /** The connection takes sentences and gives no audio: another one may. */
-  #replaceConnection(): void {
-    this.#context.logger.warn({}, 'the voice did not begin to speak: connecting again');
+  #replaceConnection(sentence: string): void {
+    this.#context.logger.warn({}, sentence);
     this.#hungUpAt ??= this.#clock.now();
     this.#socket?.close();
     this.#lost();

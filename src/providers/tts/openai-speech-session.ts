@@ -1,4 +1,5 @@
 // The voice of one call: one request per sentence, over a connection that all calls share.
+import { describeError } from '../../base/log.js';
 import { type Clock, systemClock } from '../../base/clock.js';
 import type { TextToSpeechContext, TextToSpeechSession } from '../text-to-speech.js';
 import { fatalFailure, toProviderError, transientFailure, WireError } from '../wire/failure.js';
@@ -33,7 +34,7 @@ export class OpenAISpeechSession implements TextToSpeechSession {
     this.#clock = context.clock ?? systemClock;
   }
 
-  /** Tries again only as long as nothing was heard: nobody knows how far a broken answer had come in the text. */
+  /** Tries again only as long as nothing was heard: nobody knows how far a broken answer had come in the text. The next sentence may be whole. */
   async *synthesize(text: string, signal: AbortSignal): AsyncGenerator<Int16Array> {
     if (text.trim() === '') return;
     const stop = AbortSignal.any([signal, this.#closing.signal]);
@@ -55,8 +56,13 @@ export class OpenAISpeechSession implements TextToSpeechSession {
         if (stop.aborted) return;
         const failure =
           error instanceof WireError ? error.failure : fatalFailure('could not be asked', error);
+        const told = toProviderError(this.#target.vendor, failure);
+        if (heard && failure.kind !== 'fatal') {
+          this.#context.logger.warn(describeError(told), 'a sentence broke off');
+          return;
+        }
         const pauseMs = heard ? null : plan.next(failure);
-        if (pauseMs === null) throw toProviderError(this.#target.vendor, failure);
+        if (pauseMs === null) throw told;
         failedAt ??= this.#clock.now();
         await pause(this.#clock, pauseMs, stop);
       }

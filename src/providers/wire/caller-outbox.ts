@@ -1,4 +1,5 @@
-// Caller audio on its way to the service: sent as it comes, and kept for a while when the network or the connection does not take it.
+// Caller audio on its way to the service: sent as it comes, and kept for a while, when the network or the connection does not take it and
+// when it was sent: a connection that breaks takes with it what no turn was made of.
 import type { AudioFormat } from '../../audio/format.js';
 
 export interface CallerOutboxOptions {
@@ -14,6 +15,9 @@ export class CallerOutbox {
   readonly #bytesPerMs: number;
   #chunks: Uint8Array[] = [];
   #waitingMs = 0;
+  /** Sent, and not settled. */
+  #open: Uint8Array[] = [];
+  #openMs = 0;
   #sentMs = 0;
   #droppedMs = 0;
 
@@ -44,14 +48,41 @@ export class CallerOutbox {
   flush(): void {
     let chunk = this.#chunks[0];
     while (chunk !== undefined && this.#options.send(chunk)) {
-      this.#sentMs += this.#take();
+      const ms = this.#take();
+      this.#sentMs += ms;
+      this.#open.push(chunk);
+      this.#openMs += ms;
+      this.#forget(this.#openMs - this.#options.keptMs);
       chunk = this.#chunks[0];
     }
   }
 
-  /** Another connection counts from its own start. */
+  /** What this connection was sent up to here, in milliseconds, has become a turn, or is of no interest. */
+  settle(untilMs: number): void {
+    this.#forget(untilMs - (this.#sentMs - this.#openMs));
+  }
+
+  /** Another connection counts from its own start, and is sent once more what was not settled. */
   restart(): void {
+    this.#forget(this.#openMs + this.#waitingMs - this.#options.keptMs);
+    this.#chunks = [...this.#open, ...this.#chunks];
+    this.#waitingMs += this.#openMs;
+    this.#open = [];
+    this.#openMs = 0;
     this.#sentMs = 0;
+  }
+
+  /** Whole chunks of what is open, `ms` at most. */
+  #forget(ms: number): void {
+    let left = ms;
+    for (;;) {
+      const [oldest] = this.#open;
+      if (oldest === undefined || left < this.#msOf(oldest)) break;
+      left -= this.#msOf(oldest);
+      this.#openMs -= this.#msOf(oldest);
+      this.#open.shift();
+    }
+    if (this.#open.length === 0) this.#openMs = 0;
   }
 
   #take(): number {

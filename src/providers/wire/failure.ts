@@ -15,6 +15,8 @@ export interface WireFailure {
   readonly retryAfterMs: number | null;
   /** Goes on after the vendor's name: "refused the key (HTTP 401)". */
   readonly reason: string;
+  /** How long it had gone on when it was noticed, in milliseconds. @default 0 */
+  readonly lastedMs?: number;
   readonly cause?: unknown;
 }
 

@@ -42,9 +42,6 @@ export interface LastingSocketOptions {
 /** Two tries, one after the other, fit into the time that a caller waits. */
 const HANDSHAKE_TIMEOUT_MS = 2000;
 
-/** All tries in the place of a connection that was lost, the last handshake included, are over by then. */
-const REPAIR_MS = 4000;
-
 /** A handshake that has less time than this is not begun. */
 const SHORTEST_HANDSHAKE_MS = 250;
 
@@ -66,11 +63,13 @@ export class LastingSocket {
   #lateMs: number | null = null;
   #losses: number[] = [];
   #timer: Timer | undefined;
+  #expecting: Timer | undefined;
   #over = false;
 
   constructor(options: LastingSocketOptions) {
     this.#options = options;
-    this.#plan = new RetryPlan({ clock: options.clock });
+    const { clock } = options;
+    this.#plan = new RetryPlan({ clock, startedAt: clock.now() });
     this.#open();
   }
 
@@ -97,8 +96,18 @@ export class LastingSocket {
     if (this.#over) return;
     this.#over = true;
     this.#timer?.cancel();
+    this.#settled();
     this.#socket?.close(lastMessage);
     this.#connectedAt = undefined;
+  }
+
+  /** Something was asked of the vendor. Without any message within `waitMs` the connection is renewed, for `reason`. */
+  expect(waitMs: number, reason: string): void {
+    if (!this.connected || this.#expecting !== undefined) return;
+    this.#expecting = this.#options.clock.after(waitMs, () => {
+      this.#expecting = undefined;
+      this.renew(reason);
+    });
   }
 
   /** Gives the connection up, for `reason`, and makes another one. Does nothing while there is none. */
@@ -113,17 +122,24 @@ export class LastingSocket {
     this.#socket = open({
       target,
       clock,
-      handshakeTimeoutMs: Math.min(HANDSHAKE_TIMEOUT_MS, this.#leftMs()),
+      // What a caller waits for is the whole of it, however the tries share the time.
+      handshakeTimeoutMs: Math.min(HANDSHAKE_TIMEOUT_MS, this.#plan.leftMs),
       pingMs,
       ...(readClose === undefined ? {} : { readClose }),
       events: {
         opened: () => this.#opened(),
         text: (text) => {
+          this.#settled();
           if (!this.#over) events.text(text);
         },
         ...(events.binary === undefined
           ? {}
-          : { binary: (bytes: Uint8Array) => void (this.#over || events.binary?.(bytes)) }),
+          : {
+              binary: (bytes: Uint8Array) => {
+                this.#settled();
+                if (!this.#over) events.binary?.(bytes);
+              },
+            }),
         ended: (failure) => this.#ended(failure),
       },
     });
@@ -139,19 +155,26 @@ export class LastingSocket {
     this.#options.events.connected(gapMs);
   }
 
+  /** What was expected has come, or will not over this connection. */
+  #settled(): void {
+    this.#expecting?.cancel();
+    this.#expecting = undefined;
+  }
+
   #ended(failure: WireFailure): void {
     if (this.#over) return;
+    this.#settled();
     const { clock, vendor, logger, events } = this.#options;
     const connectedAt = this.#connectedAt;
     this.#connectedAt = undefined;
     this.#socket = undefined;
     const error = toProviderError(vendor, failure);
     if (connectedAt !== undefined) {
-      this.#lostAt = clock.now();
+      this.#lostAt = clock.now() - (failure.lastedMs ?? 0);
       logger.warn(describeError(error), 'the connection to a provider was lost');
     }
     const delayMs = this.#pauseAfter(failure, connectedAt);
-    if (delayMs === null || delayMs + SHORTEST_HANDSHAKE_MS > this.#leftMs()) {
+    if (delayMs === null || delayMs + SHORTEST_HANDSHAKE_MS > this.#plan.leftMs) {
       this.#over = true;
       events.failed(error);
       return;
@@ -164,12 +187,6 @@ export class LastingSocket {
     this.#timer = clock.after(delayMs, () => this.#open());
   }
 
-  /** How much of the time is left in which a lost connection must be back; without end before the first one. */
-  #leftMs(): number {
-    if (this.#lostAt === undefined) return Number.POSITIVE_INFINITY;
-    return this.#lostAt + REPAIR_MS - this.#options.clock.now();
-  }
-
   /** How long to wait before the next try, null when there is to be none. */
   #pauseAfter(failure: WireFailure, connectedAt: number | undefined): number | null {
     const { clock } = this.#options;
@@ -177,7 +194,7 @@ export class LastingSocket {
     if (connectedAt === undefined || now - connectedAt < GOOD_CONNECTION_MS) return this.#plan.next(failure);
     this.#losses = [...this.#losses.filter((at) => now - at < LOSSES_MS), now];
     if (this.#losses.length >= MAX_LOSSES) return null;
-    this.#plan = new RetryPlan({ clock, throttledTries: 1 });
+    this.#plan = new RetryPlan({ clock, startedAt: now - (failure.lastedMs ?? 0), throttledTries: 1 });
     // What was good is made again at once: that try is the first, before those of the plan.
     return failure.kind === 'transient' ? 0 : this.#plan.next(failure);
   }

@@ -6,7 +6,7 @@ import type { WireFailure } from './failure.js';
 const TRANSIENT_PAUSES_MS = [100, 500];
 const THROTTLED_PAUSES_MS = [250, 500, 1000];
 
-/** No try starts later than this after the first failure. */
+/** No try starts, or goes on, for longer than this after the trouble began. */
 const WINDOW_MS = 4000;
 
 /** A vendor that wants a longer pause than this is given up. */
@@ -17,6 +17,8 @@ const JITTER = 0.25;
 
 export interface RetryPlanOptions {
   readonly clock: Clock;
+  /** When the trouble began, on the clock. @default the first failure */
+  readonly startedAt?: number;
   /** Tries after a vendor has said that it is asked for too much. @default 3 */
   readonly throttledTries?: number;
 }
@@ -29,9 +31,16 @@ export class RetryPlan {
   #transient = 0;
   #throttled = 0;
 
-  constructor({ clock, throttledTries = THROTTLED_PAUSES_MS.length }: RetryPlanOptions) {
+  constructor({ clock, startedAt, throttledTries = THROTTLED_PAUSES_MS.length }: RetryPlanOptions) {
     this.#clock = clock;
+    this.#startedAt = startedAt;
     this.#throttledPauses = THROTTLED_PAUSES_MS.slice(0, throttledTries);
+  }
+
+  /** How long a try may take that begins now, in milliseconds. */
+  get leftMs(): number {
+    const now = this.#clock.now();
+    return Math.max(0, WINDOW_MS - (now - (this.#startedAt ?? now)));
   }
 
   /** How long to wait before the next try, in milliseconds; null when there is to be none. */

@@ -51,7 +51,7 @@ export interface SentenceVoiceOptions {
 }
 
 /** A voice that has not begun by then sits at the end of a dead connection. Less than callers of `synthesize` wait. */
-const FIRST_AUDIO_MS = 2500;
+const FIRST_AUDIO_MS = 2000;
 
 /** A sentence whose end is not told is over all the same, so long after its last audio. */
 const SILENT_END_MS = 3000;
@@ -126,7 +126,8 @@ export class SentenceVoice implements TextToSpeechSession {
       // Of a sentence that was heard in part only the rest is said again.
       rest = sentence.rest;
       saidMs += sentence.audioMs;
-      if (rest === '' && outcome === 'lost') return;
+      // Where nobody knows what is left, the next sentence may be whole.
+      if (rest === '' && (outcome === 'lost' || failure.kind !== 'fatal')) return;
       const pauseMs = tries < MAX_TRIES && rest !== '' ? plan.next(failure) : null;
       if (pauseMs === null) throw toProviderError(this.#options.vendor, failure);
       if (outcome !== 'refused') continue;

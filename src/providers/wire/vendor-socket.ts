@@ -1,7 +1,7 @@
 // One WebSocket to a vendor: bounded in time and size, told about in our words, ended exactly once.
 import type { IncomingMessage } from 'node:http';
 import type { RawData, WebSocket } from 'ws';
-import type { Clock, Timer } from '../../base/clock.js';
+import { type Clock, systemClock, type Timer } from '../../base/clock.js';
 import {
   connectionFailure,
   fatalFailure,
@@ -34,7 +34,7 @@ export interface VendorSocketOptions {
   readonly events: SocketEvents;
   /** Longest wait for the connection, in milliseconds, at most 5000. @default 5000 */
   readonly handshakeTimeoutMs?: number;
-  /** Time between two pings, in milliseconds; after four of them a peer without a sign of life is gone. @default 5000 */
+  /** Time between two pings, in milliseconds; after three of them a peer without a sign of life is gone. @default 1000 */
   readonly pingMs?: number | undefined;
   /** What a close from the vendor means, where the code alone does not say it. */
   readonly readClose?: (close: SocketClose) => WireFailure | undefined;
@@ -60,11 +60,14 @@ export type OpenVendorSocket = (options: VendorSocketOptions) => VendorSocket;
 const HANDSHAKE_TIMEOUT_MS = 5000;
 const MAX_PAYLOAD_BYTES = 16 * 1024 * 1024;
 
-/** A peer that leaves three pings in a row without any sign of life is gone, whatever the network says. */
-const PING_MS = 5000;
-const MAX_UNANSWERED_PINGS = 3;
+/**
+ * A peer that leaves two pings in a row without any sign of life is gone, whatever the network says. A caller may be waiting for it: it has
+ * to be found so soon that another connection can still be made.
+ */
+const PING_MS = 1000;
+const MAX_UNANSWERED_PINGS = 2;
 
-/** How long a peer may take to answer our close. */
+/** How long a peer may take to answer our close. By the system's clock: that of a call rings no more when the call is over. */
 const CLOSE_TIMEOUT_MS = 1000;
 
 /** The library costs tens of milliseconds to load, which nobody pays who makes no such call. */
@@ -114,7 +117,7 @@ class WsVendorSocket implements VendorSocket {
       return;
     }
     socket.close(1000);
-    const timer = this.#options.clock.after(CLOSE_TIMEOUT_MS, () => socket.terminate());
+    const timer = systemClock.after(CLOSE_TIMEOUT_MS, () => socket.terminate());
     socket.once('close', () => timer.cancel());
   }
 
@@ -180,7 +183,8 @@ class WsVendorSocket implements VendorSocket {
     const { clock, pingMs = PING_MS } = this.#options;
     this.#timer = clock.after(pingMs, () => {
       if (this.#unanswered >= MAX_UNANSWERED_PINGS) {
-        this.#end(transientFailure('has gone silent'));
+        const lastedMs = (MAX_UNANSWERED_PINGS + 1) * pingMs;
+        this.#end({ ...transientFailure('has gone silent'), lastedMs });
         return;
       }
       this.#unanswered += 1;

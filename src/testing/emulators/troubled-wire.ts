@@ -1,9 +1,10 @@
 // The way of an emulator's messages to the client, and what goes wrong on it.
 import type { Clock } from '../../base/clock.js';
 import { seededRandom } from '../seeded-random.js';
+import { type FieldTroubles, mixUp } from './foreign-fields.js';
 
 /** What happens to every message on its way to the client: of a socket, or of an answer that is streamed. */
-export interface WireTroubles {
+export interface WireTroubles extends FieldTroubles {
   readonly delayMs?: number;
   /** Added to the delay, up to so much, the same in every run. The order stays. */
   readonly jitterMs?: number;
@@ -15,6 +16,8 @@ export interface WireTroubles {
   readonly split?: boolean;
   /** Everything leaves in TCP segments of at most so many bytes, one after the other: also handshakes and the ends of messages. */
   readonly segmentBytes?: number;
+  /** Time between two of these segments, in milliseconds: a connection that drips. @default 1 */
+  readonly segmentEveryMs?: number;
 }
 
 export interface TroubledWireOptions {
@@ -50,7 +53,8 @@ export class TroubledWire {
       this.#held = message;
       return;
     }
-    for (const each of messages) this.#delay(() => this.#options.write(each));
+    for (const each of messages)
+      this.#delay(() => this.#options.write(mixUp(each, this.#options.troubles())));
   }
 
   /** Runs `task` when all that was sent has left. */

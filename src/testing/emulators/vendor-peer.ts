@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../base/clock.js';
 import type { MediaSocket } from '../media-socket.js';
+import { type SocketTrouble, toTroubleMessage } from './socket-trouble.js';
 import { TroubledWire, type WireTroubles } from './troubled-wire.js';
 
 /** A request or a handshake, as it came. */
@@ -55,13 +56,27 @@ export class WsPeer implements VendorPeer {
 
   close(code: number, reason: string): void {
     if (code === 1006) this.#ws.terminate();
+    else if (code === 1005) this.#ws.close();
     else this.#ws.close(code, reason);
   }
 
   freeze(): void {
     this.frozen = true;
-    // Unread pings stay unanswered.
-    this.#socket.pause();
+    // Unread pings, and a close that is asked for, stay unanswered. That the client has cut the connection is still noticed.
+    this.#socket.removeAllListeners('data');
+    this.#socket.resume();
+  }
+
+  /** What goes wrong is not held up by the troubles of the wire. */
+  break(trouble: SocketTrouble): void {
+    const message = toTroubleMessage(trouble);
+    if (trouble === 'freeze') this.freeze();
+    else if (typeof trouble === 'number') this.close(trouble, 'on demand');
+    else if (message === undefined) this.close(1006, '');
+    else
+      this.#write(
+        Buffer.isBuffer(message) || typeof message === 'string' ? message : JSON.stringify(message),
+      );
   }
 
   #write(message: string | Buffer): void {

@@ -13,6 +13,7 @@ import { type RawData, WebSocketServer } from 'ws';
 import { type Clock, systemClock } from '../../base/clock.js';
 import { segmentWrites } from './segmented-socket.js';
 import { selfSignedCertificate } from './self-signed-certificate.js';
+import { type SocketTrouble, troubleAnswer } from './socket-trouble.js';
 import { runTimeline, type TimelineEntry } from './timeline.js';
 import type { WireTroubles } from './troubled-wire.js';
 import { type EmulatorRequest, type VendorPeer, WsPeer } from './vendor-peer.js';
@@ -52,8 +53,12 @@ export interface Emulator extends AsyncDisposable {
   troubles: WireTroubles;
   /** Refuses the next handshakes or requests. */
   refuseNext(refusal: Refusal & { readonly times?: number }): void;
-  /** Resets the connection of the next request without an answer, as a server does that gave an idle connection up. */
-  resetNext(): void;
+  /** Resets the connection of the next handshakes or requests without an answer, as a server does that gave an idle connection up. @default 1 */
+  resetNext(times?: number): void;
+  /** Takes the connections of the next handshakes or requests, and answers nothing. @default 1 */
+  ignoreNext(times?: number): void;
+  /** Breaks every open socket and every answer that is being streamed, or only the socket that was the `socket`th to be opened, from 0. */
+  break(trouble: SocketTrouble, options?: { readonly socket?: number }): void;
   /** Sends a text to every open socket, as it is. */
   sendAll(text: string): void;
   /** Ends every open socket; 1006 cuts the connection. @default 1006 */
@@ -96,12 +101,15 @@ export class VendorServer implements Emulator {
   readonly #server: Server | TlsServer;
   readonly #sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
   readonly #peers = new Set<WsPeer>();
+  readonly #numbers = new WeakMap<WsPeer, number>();
   readonly #connections = new Set<Socket>();
   readonly #refusals: Refusal[] = [];
   readonly #timeline: readonly TimelineEntry[];
   readonly #responses = new Set<ServerResponse>();
   readonly #frozen = new WeakSet<ServerResponse>();
   #resets = 0;
+  #ignored = 0;
+  #peerCount = 0;
 
   constructor(options: EmulatorOptions, createRules: (server: VendorServer) => VendorRules) {
     this.clock = options.clock ?? systemClock;
@@ -119,7 +127,7 @@ export class VendorServer implements Emulator {
     });
     // What is written to the connection below an encrypted one does not pass through its JavaScript.
     this.#server.on(options.tls === true ? 'secureConnection' : 'connection', (socket: Socket) =>
-      segmentWrites(socket, () => this.troubles.segmentBytes),
+      segmentWrites(socket, () => this.troubles, this.clock),
     );
   }
 
@@ -151,8 +159,23 @@ export class VendorServer implements Emulator {
     for (let count = 0; count < times; count += 1) this.#refusals.push(refusal);
   }
 
-  resetNext(): void {
-    this.#resets += 1;
+  resetNext(times = 1): void {
+    this.#resets += times;
+  }
+
+  ignoreNext(times = 1): void {
+    this.#ignored += times;
+  }
+
+  break(trouble: SocketTrouble, { socket }: { readonly socket?: number } = {}): void {
+    for (const peer of [...this.#peers])
+      if (socket === undefined || this.#numbers.get(peer) === socket) peer.break(trouble);
+    if (socket !== undefined) return;
+    for (const response of [...this.#responses]) {
+      // Of an answer that was ended here nothing more is to be written either.
+      if (trouble === 'freeze' || typeof trouble === 'number') this.#frozen.add(response);
+      if (trouble !== 'freeze') troubleAnswer(response, trouble);
+    }
   }
 
   sendAll(text: string): void {
@@ -197,7 +220,22 @@ export class VendorServer implements Emulator {
     return noted;
   }
 
+  /** True when the next handshake or request is left alone, or its connection reset. */
+  #isDropped(request: IncomingMessage): boolean {
+    if (this.#resets > 0) {
+      this.#resets -= 1;
+      this.#connectionOf(request)?.resetAndDestroy();
+      return true;
+    }
+    if (this.#ignored === 0) return false;
+    this.#ignored -= 1;
+    return true;
+  }
+
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    // A client that goes while it is not answered is nobody's error.
+    socket.on('error', () => {});
+    if (this.#isDropped(request)) return;
     const noted = this.#note(request);
     const refusal = this.#refusals.shift() ?? this.#refusalOf(noted) ?? this.#noSockets();
     if (refusal !== undefined) {
@@ -213,6 +251,8 @@ export class VendorServer implements Emulator {
       const wire = { request: noted, clock: this.clock, troubles: () => this.troubles };
       const peer = new WsPeer(ws, socket, wire);
       this.#peers.add(peer);
+      this.#numbers.set(peer, this.#peerCount);
+      this.#peerCount += 1;
       const handler = this.#rules.connect?.(peer);
       const stopTimeline = runTimeline(this.#timeline, peer, this);
       ws.on('message', (data, isBinary) => {
@@ -249,11 +289,7 @@ export class VendorServer implements Emulator {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (this.#resets > 0) {
-      this.#resets -= 1;
-      this.#connectionOf(request)?.resetAndDestroy();
-      return;
-    }
+    if (this.#isDropped(request)) return;
     const noted = this.#note(request);
     const chunks: Buffer[] = [];
     let size = 0;

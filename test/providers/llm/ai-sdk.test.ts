@@ -166,7 +166,7 @@ describe('AiSdkLanguageModel', () => {
   it.each<[string, FakeSdkReply, number]>([
     ['a request', { hang: 'open' }, 6000],
     ['the first word', { parts: [], hang: 'stream' }, 6000],
-    ['the next word', { parts: [delta('a')], hang: 'stream' }, 5000],
+    ['the next word', { parts: [delta('a')], hang: 'stream' }, 4000],
   ])('does not wait for ever for %s', async (_, reply, waitMs) => {
     const { clock, model, sdk } = start([reply]);
     const reading = readReply(model);

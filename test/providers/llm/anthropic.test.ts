@@ -320,7 +320,7 @@ describe('AnthropicMessages', () => {
 
   it.each<[string, EmulatedAnthropicReply, number]>([
     ['the first word', { hangAfter: 1 }, 6000],
-    ['the next word', { text: 'a b c', hangAfter: 3 }, 5000],
+    ['the next word', { text: 'a b c', hangAfter: 3 }, 4000],
   ])('does not wait for ever for %s', async (_, reply, waitMs) => {
     const { clock, model } = await start({ replies: [reply, reply] });
     const reading = readReply(model);

@@ -392,7 +392,7 @@ describe('ChatCompletions', () => {
 
   it.each<[string, EmulatedReply, number, string]>([
     ['the first word', { hangAfter: 0 }, 6000, ''],
-    ['the next word', { text: 'a b c', hangAfter: 3 }, 5000, 'a b'],
+    ['the next word', { text: 'a b c', hangAfter: 3 }, 4000, 'a b'],
   ])('does not wait for ever for %s', async (_, reply, waitMs, text) => {
     const { clock, model } = await start({ replies: [reply, reply] });
     const reading = listen(model);

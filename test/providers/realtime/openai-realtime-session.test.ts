@@ -132,11 +132,11 @@ describe('the start of a session', () => {
 
   it('gives up when the socket never opens', () => {
     const { vendor, told, clock } = open();
-    for (let tries = 0; tries < 3; tries += 1) {
+    for (let tries = 0; tries < 2; tries += 1) {
       expect(told).toEqual([]);
       clock.advance(2000);
       vendor.socket.ends({ reason: 'did not answer in time' });
-      clock.advance(700);
+      clock.advance(200);
     }
     expect(told).toEqual(['failed OpenAI Realtime did not answer in time.']);
   });
@@ -291,6 +291,21 @@ describe('a response that is stopped', () => {
     expect(told).toEqual([]);
   });
 
+  it('is not mistaken for one of another call', () => {
+    const { vendor, told } = openReady();
+    vendor.socket.says(created('r1'));
+    told.length = 0;
+    vendor.socket.says(audio('r-of-another-call'));
+    vendor.socket.says(done('r-of-another-call'));
+    vendor.socket.says(audio('r1'));
+    vendor.socket.says(done('r1'));
+    vendor.socket.says(audio('r-of-another-call'));
+    expect(told.filter((line) => !line.startsWith('usage'))).toEqual([
+      'audio item_r1 800',
+      'end r1 complete',
+    ]);
+  });
+
   it('is cut where the caller heard it, never beyond what came, and taken away when nothing was heard', () => {
     const { vendor, session, last } = openReady();
     vendor.socket.says(created('r1'));
@@ -418,6 +433,7 @@ describe('another connection', () => {
     ]);
     // What the caller said in the gap is not lost.
     expect(vendor.socket.messages.at(-1)?.type).toBe('input_audio_buffer.append');
+    vendor.socket.says(created('r1'));
     vendor.socket.says(audio('r1'));
     expect(told.slice(2)).toEqual(['start r1', 'audio item_r1 800']);
   });
@@ -453,6 +469,37 @@ describe("the caller's audio", () => {
     vendor.socket.bufferedBytes = 0;
     session.pushAudio(new Uint8Array(160));
     expect(appended()).toHaveLength(6);
+  });
+
+  it('is sent once more over another connection, but for what has become a turn', () => {
+    const { vendor, clock, session } = openReady();
+    for (let frame = 0; frame < 100; frame += 1) session.pushAudio(new Uint8Array(160).fill(frame));
+    vendor.socket.says({ type: 'input_audio_buffer.speech_started', item_id: 'u1' });
+    vendor.socket.says({ type: 'input_audio_buffer.speech_stopped', item_id: 'u1', audio_end_ms: 600 });
+    vendor.socket.says({ type: 'input_audio_buffer.committed', item_id: 'u1' });
+    clock.advance(5000);
+    vendor.socket.ends({ reason: 'has gone silent', lastedMs: 3000 });
+    session.pushAudio(new Uint8Array(160).fill(100));
+    clock.advance(0);
+    vendor.socket.opens();
+    vendor.socket.says({ type: 'session.updated' });
+    const sent = vendor.socket.messages.filter(({ type }) => type === 'input_audio_buffer.append');
+    const frames = sent.map(({ audio: text }) => Buffer.from(String(text), 'base64')[0]);
+    expect(frames).toEqual(Array.from({ length: 71 }, (_, index) => index + 30));
+  });
+
+  it('is not sent twice by a session that ends in a silence', () => {
+    const { vendor, clock, session } = open();
+    vendor.socket.opens();
+    const expiresAt = Math.floor((clock.wallNow() + 60_000) / 1000);
+    vendor.socket.says({ type: 'session.created', session: { expires_at: expiresAt } });
+    vendor.socket.says({ type: 'session.updated' });
+    session.pushAudio(new Uint8Array(160));
+    clock.advance(60_000);
+    expect(vendor.sockets).toHaveLength(2);
+    vendor.socket.opens();
+    vendor.socket.says({ type: 'session.updated' });
+    expect(vendor.socket.messages.filter(({ type }) => type === 'input_audio_buffer.append')).toEqual([]);
   });
 
   it('is not sent after close', () => {

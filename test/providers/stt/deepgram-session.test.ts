@@ -120,6 +120,28 @@ describe('DeepgramSession', () => {
     expect(events.missedAnswers).toBe(0);
   });
 
+  it('leaves a connection that does not answer, and says the last seconds again over another one', () => {
+    const { clock, vendor, session, told } = listen();
+    vendor.socket.opens();
+    pause(session, 2000);
+    session.finishUtterance();
+    clock.advance(1500);
+    clock.advance(0);
+    expect(vendor.sockets).toHaveLength(2);
+    vendor.socket.opens();
+    expect(vendor.socket.audioBytes).toBe(2 * 32_000);
+    expect(told.at(-1)).toBe('back 0');
+  });
+
+  it('wants no answer where there is nothing to say', () => {
+    const { clock, vendor, session } = listen();
+    vendor.socket.opens();
+    pause(session, 900);
+    session.finishUtterance();
+    clock.advance(3500);
+    expect(vendor.sockets).toHaveLength(1);
+  });
+
   it('asks to finalize only after the audio that waits was sent', () => {
     const { clock, vendor, session, told } = listen();
     pause(session, 500);

@@ -194,7 +194,8 @@ describe('OpenAISpeech', () => {
       expect(reading.samples.length).toBeGreaterThan(0);
     });
     emulator.cutRequests();
-    expect((await spoken(reading)).error).toMatchObject({ retryable: true });
+    // The next one may be whole: the call goes on.
+    expect((await spoken(reading)).error).toBeUndefined();
     expect(emulator.requests).toHaveLength(1);
   });
 });

@@ -130,6 +130,53 @@ describe('LastingSocket', () => {
     expect(told.filter((line) => line.startsWith('failed'))).toHaveLength(1);
   });
 
+  it('has four seconds for a connection in all, handshakes that time out included', () => {
+    const { clock, vendor, told } = connect();
+    for (let tries = 0; tries < 10 && told.length === 0; tries += 1) {
+      const { socket } = vendor;
+      clock.advance(socket.options.handshakeTimeoutMs ?? 0);
+      socket.ends({ reason: 'did not answer in time' });
+      while (vendor.socket === socket && clock.pending > 0) clock.advance(1);
+    }
+    expect(told).toEqual(['failed: Vendor did not answer in time.']);
+    expect(vendor.sockets).toHaveLength(2);
+    // Steps of a millisecond.
+    expect(clock.now()).toBeLessThan(4001);
+  });
+
+  it('has what is left of them after a connection that was silent for a while', () => {
+    const { clock, vendor, told } = connect();
+    vendor.socket.opens();
+    clock.advance(10_000);
+    vendor.socket.ends({ reason: 'has gone silent', lastedMs: 3000 });
+    clock.advance(0);
+    expect(vendor.socket.options.handshakeTimeoutMs).toBe(1000);
+    clock.advance(200);
+    vendor.socket.opens();
+    expect(told).toEqual(['connected null', 'lost', 'connected 3200']);
+  });
+
+  it('renews a connection that does not answer what was asked, and none that does', () => {
+    const { clock, vendor, told, socket } = connect();
+    vendor.socket.opens();
+    socket.expect(1500, 'does not answer');
+    clock.advance(1400);
+    vendor.socket.says('here');
+    clock.advance(10_000);
+    expect(vendor.sockets).toHaveLength(1);
+    socket.expect(1500, 'does not answer');
+    clock.advance(1000);
+    // It counts from the first time that it is asked.
+    socket.expect(1500, 'does not answer');
+    clock.advance(500);
+    expect(vendor.sockets.map(({ closed }) => closed)).toEqual([true, false]);
+    expect(told).toEqual(['connected null', 'here', 'lost']);
+    vendor.socket.opens();
+    socket.expect(1500, 'does not answer');
+    socket.close();
+    expect(clock.pending).toBe(0);
+  });
+
   it('says nothing more after close, and sends the last message first', () => {
     const { clock, vendor, told, socket } = connect();
     vendor.socket.opens();

@@ -47,6 +47,18 @@ describe('RetryPlan', () => {
     expect(plan.next(refusalFailure({ status: 500 }))).toBeNull();
   });
 
+  it('counts from when the trouble began, where that is told', () => {
+    vi.spyOn(Math, 'random').mockReturnValue(0.5);
+    const clock = new FakeClock();
+    const plan = new RetryPlan({ clock, startedAt: -3000 });
+    expect(plan.leftMs).toBe(1000);
+    clock.advance(850);
+    expect(plan.next(refusalFailure({ status: 500 }))).toBe(100);
+    expect(plan.leftMs).toBe(150);
+    expect(plan.next(refusalFailure({ status: 500 }))).toBeNull();
+    expect(new RetryPlan({ clock }).leftMs).toBe(4000);
+  });
+
   it('spreads the pauses', () => {
     const plan = () => new RetryPlan({ clock: new FakeClock() }).next(refusalFailure({ status: 500 })) ?? 0;
     vi.spyOn(Math, 'random').mockReturnValueOnce(0).mockReturnValueOnce(1);

@@ -1,0 +1,3 @@
+import { describeDrops } from '../../support/dropped-calls-check.js';
+
+describeDrops('carrier-b');

@@ -1,0 +1,131 @@
+// How long a caller of a pipeline hears nothing, whichever stage is silent: never for five seconds.
+import { describe, expect, it, vi } from 'vitest';
+import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
+import { CallRig, FakeVoice, type RigOptions } from './call-rig.js';
+
+vi.mock('../../src/engines/voice-activity.js', () => ({
+  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
+}));
+
+const APOLOGY = /something went wrong/;
+const NO_FILLERS = { fillers: [] };
+const LOOK_UP = { type: 'tool-call', id: '1', name: 'look_up', arguments: {}, argumentsText: '{}' } as const;
+
+/** A voice that gives nothing for the sentences that `isSilent` names, and never ends them either. */
+function silentVoice(isSilent: (text: string) => boolean): FakeVoice {
+  const voice = new FakeVoice();
+  const open = voice.open.bind(voice);
+  voice.open = (context) => {
+    const session = open(context);
+    return {
+      ...session,
+      async *synthesize(text: string) {
+        if (isSilent(text)) await new Promise(() => {});
+        yield* session.synthesize(text);
+      },
+    };
+  };
+  return voice;
+}
+
+async function ask(options: RigOptions): Promise<CallRig> {
+  const rig = await new CallRig(options).start();
+  rig.model.answers.push(async function* () {
+    await new Promise(() => {});
+  });
+  await rig.voiced(400);
+  rig.ears.events.final('When?');
+  return rig;
+}
+
+describe('a language model that says nothing', () => {
+  it('is given up four seconds after the end of what the caller said, where no filler bridges the wait', async () => {
+    const rig = await ask({ turnTaking: NO_FILLERS });
+    await rig.quiet(3960);
+    expect(rig.voice.spoken).toEqual([]);
+    await rig.quiet(80);
+    expect(rig.voice.spoken.at(-1)).toMatch(APOLOGY);
+    await rig.quiet(5000);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed', failure: { code: 'PROVIDER_FAILED' } }]);
+    expect(rig.ended[0]?.failure).not.toHaveProperty('untold');
+  });
+
+  it('has six seconds where one does', async () => {
+    const rig = await ask({ turnTaking: { fillers: ['One moment.'] } });
+    await rig.quiet(5000);
+    expect(rig.transcript.map(({ text }) => text)).toEqual(['When?', 'One moment.']);
+    await rig.quiet(1600);
+    expect(rig.voice.spoken.at(-1)).toMatch(APOLOGY);
+  });
+
+  it('has four seconds behind a tool', async () => {
+    const execute = () => new Promise((done) => void rig.clock.after(3000, () => done('nine')));
+    const tools = createAgentTools([{ name: 'look_up', description: 'Looks it up.', execute }]);
+    const rig: CallRig = new CallRig({ turnTaking: NO_FILLERS, tools });
+    await rig.start();
+    rig.model.answer(LOOK_UP).answers.push(async function* () {
+      await new Promise(() => {});
+    });
+    await rig.says('When?');
+    await rig.quiet(6000);
+    expect(rig.voice.spoken).toEqual([]);
+    await rig.quiet(1000);
+    expect(rig.voice.spoken.at(-1)).toMatch(APOLOGY);
+  });
+
+  it('is not hurried by what the caller said while the agent was speaking', async () => {
+    const greeting =
+      'Hello, this is the bakery at the corner of the long street, and I am glad that you are calling.';
+    const rig = await new CallRig({
+      turnTaking: { ...NO_FILLERS, interruptibleGreeting: false },
+      firstMessage: greeting,
+    }).start();
+    rig.model.answers.push(async function* () {
+      await new Promise<void>((done) => void rig.clock.after(3000, () => done()));
+      yield { type: 'text', delta: 'At nine.' };
+    });
+    await rig.says('When?');
+    await rig.quiet(12_000);
+    expect(rig.turns.map(({ agentText }) => agentText)).toEqual([greeting, 'At nine.']);
+    expect(rig.ended).toEqual([]);
+  });
+});
+
+describe('a voice that says nothing', () => {
+  it('is given up in time for the carrier to speak, counted from the end of what the caller said', async () => {
+    const rig = await new CallRig({ voice: silentVoice(() => true), turnTaking: NO_FILLERS }).start();
+    rig.model.answers.push(async function* () {
+      await new Promise<void>((done) => void rig.clock.after(1000, () => done()));
+      yield { type: 'text', delta: 'At nine.' };
+    });
+    await rig.voiced(400);
+    const since = rig.clock.now();
+    rig.ears.events.final('When?');
+    await rig.quiet(6000);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed', failure: { untold: true } }]);
+    expect((rig.ended[0]?.at ?? 0) - since).toBeLessThanOrEqual(4600);
+  });
+
+  it('in the middle of an answer has four seconds of silence, however long it was silent in one sentence', async () => {
+    const voice = silentVoice((text) => text.includes('Saturday'));
+    const rig = await new CallRig({ voice, turnTaking: NO_FILLERS }).start();
+    rig.model.answer('We are open from eight to six every day. On Saturday we close at noon.');
+    await rig.says('When?');
+    await rig.quiet(8000);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed', failure: { untold: true } }]);
+    const heardAt = rig.player.sent.at(-1)?.at ?? 0;
+    // The last frame was sent a little ahead of the ear.
+    expect((rig.ended[0]?.at ?? 0) - heardAt).toBeLessThanOrEqual(4500);
+  });
+
+  it('does not hold an apology up: the carrier says it', async () => {
+    const voice = silentVoice((text) => APOLOGY.test(text));
+    const rig = await new CallRig({ voice, turnTaking: NO_FILLERS }).start();
+    rig.model.answer(new Error('broken'));
+    await rig.says('When?');
+    await rig.quiet(1100);
+    expect(rig.ended).toEqual([]);
+    await rig.quiet(200);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed', failure: { untold: true } }]);
+  });
+});

@@ -1,0 +1,214 @@
+// One call with the sessions of real vendors and no phone: the engine, a pacer and a carrier's player on one side, emulated vendors on
+// loopback on the other, and one time for all of them that only the test moves. A person calls, asks, listens and says goodbye.
+import { createOutboundConverter } from '../../src/audio/converter.js';
+import { PCM_16K } from '../../src/audio/format.js';
+import { Pacer } from '../../src/audio/pacer.js';
+import type { Clock } from '../../src/base/clock.js';
+import { silentLogger } from '../../src/base/log.js';
+import { silentMeters } from '../../src/base/meters.js';
+import type { Turn } from '../../src/contract/call-record.js';
+import type { Engine, EngineFact, EngineFailure, EngineRecipe } from '../../src/engines/engine.js';
+import { makeSpeechTones } from '../../src/testing/index.js';
+import { loadTranscoder } from '../../src/transcoder/select.js';
+import { CarrierPlayer } from './carrier-player.js';
+import { FakeClock } from './fake-clock.js';
+
+/** Where in a call something happens. */
+export const PHASES = ['start', 'greeting', 'listening', 'thinking', 'speaking', 'goodbye'] as const;
+export type Phase = (typeof PHASES)[number];
+
+/** How long the person speaks each time. What they say the emulated ears know. */
+const SPEECH_MS = 1400;
+
+const backend = loadTranscoder('javascript');
+const STEP_MS = 20;
+const FRAME = 320;
+/** What is on its way over loopback arrives within a moment of real time. */
+const SETTLING_MS = 1;
+/** A person who hears nothing for so long, though something is owed to them, gives up. */
+const PATIENCE_MS = 12_000;
+/** An agent that is quiet for so long has finished. */
+const QUIET_MS = 400;
+/** How far into a phase its trouble begins. */
+const INTO_MS = 400;
+const INTO_THINKING_MS = 800;
+/** What a carrier needs to begin to say sorry. */
+export const CARRIER_SAYS_MS = 300;
+
+const TONES = makeSpeechTones(SPEECH_MS);
+const SPEECH = Int16Array.from({ length: TONES.length * 2 }, (_, index) => TONES[index >> 1] ?? 0);
+const SILENCE = new Int16Array(FRAME);
+
+export interface VendorCallOptions {
+  readonly recipe: (clock: Clock) => EngineRecipe;
+  readonly vendorClock: FakeClock;
+  /** Told when the person has nothing more to ask. */
+  readonly lastQuestion: () => void;
+}
+
+export interface Ending {
+  readonly reason: string;
+  readonly failure: EngineFailure | undefined;
+}
+
+export class VendorCall {
+  readonly clock = new FakeClock();
+  readonly facts: EngineFact[] = [];
+  ending: Ending | undefined;
+  /** The longest that the person heard nothing while they waited for an answer, or for the rest of one, in milliseconds. */
+  longestWaitMs = 0;
+  readonly #options: VendorCallOptions;
+  readonly #player: CarrierPlayer;
+  readonly #engine: Engine;
+  #isClosed = false;
+  #isOwed = true;
+  #silentSince: number | undefined = 0;
+  #soundSince: number | undefined;
+  #quietSince = 0;
+  #said: Int16Array | undefined;
+
+  constructor(options: VendorCallOptions) {
+    this.#options = options;
+    const { clock } = this;
+    this.#player = new CarrierPlayer({
+      clock,
+      bytesPerMs: 32,
+      delayMs: 10,
+      onMark: (name) => {
+        if (pacer.markEchoed(name)) this.#engine.markPlayed(name);
+      },
+    });
+    const pacer = new Pacer({
+      converter: createOutboundConverter(PCM_16K, backend),
+      sink: this.#player,
+      clock,
+    });
+    const guarded = this.#guardedClock();
+    this.#engine = options.recipe(guarded).create({
+      callId: 'call-1',
+      caller: '+15550100',
+      callee: '+15550111',
+      direction: 'inbound',
+      clock: guarded,
+      logger: silentLogger,
+      meters: silentMeters,
+      playout: pacer,
+      controls: { transfer: () => new Promise(() => {}), sendDigits: async () => {} },
+      fact: (fact) => void this.facts.push(structuredClone(fact)),
+      endCall: (reason, failure) => {
+        this.ending ??= { reason, failure };
+      },
+    });
+  }
+
+  get turns(): Turn[] {
+    return this.facts.flatMap((fact) => (fact.type === 'turn.completed' ? [fact.turn] : []));
+  }
+
+  /** The whole call, until the agent or the person gives up. `trouble` happens once, in its phase; at the start before there is a connection, or when there is one. */
+  async run(phase: Phase, trouble: () => void, options: { isEarly: boolean }): Promise<this> {
+    const at = (name: Phase) => (name === phase ? trouble : undefined);
+    if (options.isEarly) at('start')?.();
+    this.#engine.start();
+    await this.#step();
+    if (!options.isEarly) at('start')?.();
+    await this.#answered(0, { speaking: at('greeting') });
+    await this.#say(at('listening'));
+    await this.#answered(1, { thinking: at('thinking'), speaking: at('speaking') });
+    this.#options.lastQuestion();
+    await this.#say();
+    await this.#answered(2, { speaking: at('goodbye') });
+    this.#finishWait();
+    return this;
+  }
+
+  /** Ends the call for good. Resolves when the vendors have had the time to notice. */
+  async close(): Promise<void> {
+    this.#engine.close();
+    this.#isClosed = true;
+    await this.wait(2000);
+  }
+
+  /** Lets time pass for everybody. */
+  async wait(ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += STEP_MS) await this.#step();
+  }
+
+  /** Until the agent has said its turn and is quiet. */
+  async #answered(
+    turnsBefore: number,
+    troubles: { thinking?: (() => void) | undefined; speaking?: (() => void) | undefined },
+  ): Promise<void> {
+    let { thinking, speaking } = troubles;
+    const since = this.clock.now();
+    for (;;) {
+      const now = this.clock.now();
+      if (this.ending !== undefined || this.longestWaitMs >= PATIENCE_MS) return;
+      const isDone = this.turns.length > turnsBefore && now - this.#quietSince >= QUIET_MS;
+      if (isDone && this.#soundSince === undefined) break;
+      if (thinking !== undefined && now - since >= INTO_THINKING_MS) {
+        thinking();
+        thinking = undefined;
+      }
+      if (speaking !== undefined && this.#soundSince !== undefined && now - this.#soundSince >= INTO_MS) {
+        speaking();
+        speaking = undefined;
+      }
+      await this.#step();
+      if (this.turns.length > turnsBefore) this.#isOwed = false;
+    }
+  }
+
+  /** The person says something, and is owed an answer from its end on. */
+  async #say(trouble?: (() => void) | undefined): Promise<void> {
+    for (let at = 0; at < SPEECH.length; at += FRAME) {
+      if (this.ending !== undefined) return;
+      if (trouble !== undefined && at / 16 === INTO_MS) trouble();
+      this.#said = SPEECH.subarray(at, at + FRAME);
+      await this.#step();
+    }
+    this.#said = undefined;
+    this.#isOwed = true;
+    this.#silentSince = undefined;
+  }
+
+  async #step(): Promise<void> {
+    const { vendorClock } = this.#options;
+    vendorClock.advance(STEP_MS);
+    this.clock.advance(STEP_MS);
+    if (!this.#isClosed) this.#engine.pushAudio(this.#said ?? SILENCE);
+    await new Promise<void>((resolve) => void setTimeout(resolve, SETTLING_MS));
+    this.#listen();
+  }
+
+  #listen(): void {
+    const now = this.clock.now();
+    if (this.#player.aheadMs > 0) {
+      this.#soundSince ??= now;
+      this.#silentSince = undefined;
+      return;
+    }
+    if (this.#soundSince !== undefined) this.#quietSince = now;
+    this.#soundSince = undefined;
+    if (!this.#isOwed || this.#isClosed) return;
+    this.#silentSince ??= now;
+    this.longestWaitMs = Math.max(this.longestWaitMs, now - this.#silentSince);
+  }
+
+  /** Who was told nothing by the agent waits for the carrier. */
+  #finishWait(): void {
+    if (this.ending?.failure?.untold !== true || this.#silentSince === undefined) return;
+    const waitedMs = this.clock.now() - this.#silentSince + CARRIER_SAYS_MS;
+    this.longestWaitMs = Math.max(this.longestWaitMs, waitedMs);
+  }
+
+  /** As the owner of a call guards it: what is due after the end does not happen. */
+  #guardedClock(): Clock {
+    const { clock } = this;
+    return {
+      now: () => clock.now(),
+      wallNow: () => clock.wallNow(),
+      after: (delayMs, task) => clock.after(delayMs, () => void (this.#isClosed || task())),
+    };
+  }
+}
