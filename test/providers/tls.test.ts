@@ -19,6 +19,7 @@ import {
   type Emulator,
 } from '../../src/testing/index.js';
 import { makeFolder } from '../support/data-folder.js';
+import { hasOpenssl } from '../support/openssl.js';
 
 const CHILD = fileURLToPath(new URL('./tls-child.mjs', import.meta.url));
 const utterances = ['Good morning to you.'];
@@ -114,6 +115,7 @@ async function runSessions(environment: Readonly<Record<string, string>>): Promi
 }
 
 beforeAll(async () => {
+  if (!hasOpenssl) return;
   emulators = await Promise.all(VENDORS.map((vendor) => vendor.start()));
   const file = join(await makeFolder(), 'certificate.pem');
   await writeFile(file, emulators[0]?.certificate ?? '');
@@ -122,7 +124,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(emulators.map((emulator) => emulator.close())));
 
-describe.each(VENDORS)('$name over TLS', ({ name, came }) => {
+describe.skipIf(!hasOpenssl).each(VENDORS)('$name over TLS', ({ name, came }) => {
   it('holds a whole session', () => {
     expect(trusting.get(name)).toEqual({ came });
     expect(emulators.flatMap(({ violations }) => violations)).toEqual([]);

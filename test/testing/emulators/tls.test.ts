@@ -8,6 +8,7 @@ import { ConfigError } from '../../../src/base/errors.js';
 import { makeCertificate } from '../../../src/testing/emulators/self-signed-certificate.js';
 import { emulateChatCompletions, emulateDeepgram, type Emulator } from '../../../src/testing/index.js';
 import { makeFolder } from '../../support/data-folder.js';
+import { hasOpenssl } from '../../support/openssl.js';
 import { soon } from './raw-socket.js';
 
 const open: { close(): unknown }[] = [];
@@ -35,7 +36,7 @@ function read(emulator: Emulator, ca = emulator.certificate): Promise<string> {
   });
 }
 
-describe('an emulator with tls', () => {
+describe.skipIf(!hasOpenssl)('an emulator with tls', () => {
   it('answers https, with a certificate that a client can be told to trust', async () => {
     const emulator = await start();
     expect(emulator.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
