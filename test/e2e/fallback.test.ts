@@ -149,7 +149,10 @@ describe('a call whose vendors fail', { retry: 2, timeout: 60_000 }, () => {
     });
     whenever(
       () => mind.exchanges.length === 1,
-      () => ears.freeze(),
+      () => {
+        ears.refuseNext({ status: 503, times: 50 });
+        ears.freeze();
+      },
     );
     const { record } = await running.call([
       { type: 'wait-for-agent' },

@@ -37,9 +37,6 @@ export const VENDOR = 'ElevenLabs Agents';
 const MAX_BUFFERED_BYTES = 64 * 1024;
 const KEPT_AUDIO_MS = 5000;
 
-/** On a dead connection nobody hears the caller, and nothing else shows it: it has to be found in seconds. */
-const PING_MS = 1500;
-
 /** The tool of the house that ends a call; an agent has one of its own at the service. */
 const END_CALL = 'end_call';
 
@@ -104,7 +101,6 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
       target,
       clock,
       logger,
-      pingMs: PING_MS,
       open,
       readClose: (close) => this.#readClose(close),
       events: {

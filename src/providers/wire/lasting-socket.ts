@@ -45,6 +45,9 @@ const HANDSHAKE_TIMEOUT_MS = 2000;
 /** A handshake that has less time than this is not begun. */
 const SHORTEST_HANDSHAKE_MS = 250;
 
+/** What a silence that was found late takes of the time for another connection: a second of it is always left. */
+const LONGEST_SILENCE_MS = 3000;
+
 /** A connection that lasted this long was a good one: what ends it is a new trouble. */
 const GOOD_CONNECTION_MS = 1000;
 
@@ -194,7 +197,8 @@ export class LastingSocket {
     if (connectedAt === undefined || now - connectedAt < GOOD_CONNECTION_MS) return this.#plan.next(failure);
     this.#losses = [...this.#losses.filter((at) => now - at < LOSSES_MS), now];
     if (this.#losses.length >= MAX_LOSSES) return null;
-    this.#plan = new RetryPlan({ clock, startedAt: now - (failure.lastedMs ?? 0), throttledTries: 1 });
+    const silentMs = Math.min(failure.lastedMs ?? 0, LONGEST_SILENCE_MS);
+    this.#plan = new RetryPlan({ clock, startedAt: now - silentMs, throttledTries: 1 });
     // What was good is made again at once: that try is the first, before those of the plan.
     return failure.kind === 'transient' ? 0 : this.#plan.next(failure);
   }

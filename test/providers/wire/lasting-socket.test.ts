@@ -156,6 +156,17 @@ describe('LastingSocket', () => {
     expect(told).toEqual(['connected null', 'lost', 'connected 3200']);
   });
 
+  it('is made again however late its silence was found', () => {
+    const { clock, vendor, told } = connect();
+    vendor.socket.opens();
+    clock.advance(100_000);
+    vendor.socket.ends({ reason: 'has gone silent', lastedMs: 60_000 });
+    clock.advance(0);
+    expect(vendor.socket.options.handshakeTimeoutMs).toBe(1000);
+    vendor.socket.opens();
+    expect(told).toEqual(['connected null', 'lost', 'connected 60000']);
+  });
+
   it('renews a connection that does not answer what was asked, and none that does', () => {
     const { clock, vendor, told, socket } = connect();
     vendor.socket.opens();
