@@ -8,15 +8,10 @@ import {
   ScriptedHearing,
   WORD_MS,
 } from './scripted-hearing.js';
+import { serveSockets } from './socket-vendor.js';
 import { ToneHearing } from './tone-hearing.js';
 import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
-import {
-  type Emulator,
-  type EmulatorOptions,
-  type PeerHandler,
-  type Refusal,
-  VendorServer,
-} from './vendor-server.js';
+import type { Emulator, EmulatorOptions, PeerHandler, Refusal, VendorServer } from './vendor-server.js';
 
 export interface EmulateAssemblyAIOptions extends EmulatorOptions {
   /**
@@ -65,18 +60,11 @@ const OPTION_NAMES: Readonly<Record<Exclude<keyof EmulateAssemblyAIOptions, keyo
 
 export async function emulateAssemblyAI(options: EmulateAssemblyAIOptions = {}): Promise<AssemblyAIEmulator> {
   checkEmulatorOptions(options, OPTION_NAMES, 'emulateAssemblyAI()');
-  const connections: ListenConnection[] = [];
   const queue = options.utterances === undefined ? undefined : [...options.utterances];
-  const server = new VendorServer(options, (owner) => ({
+  return serveSockets(options, {
     refuse,
-    connect(peer) {
-      const connection = new ListenConnection(peer, owner, { ...options, queue });
-      connections.push(connection);
-      return connection;
-    },
-  }));
-  await server.listen(options.port);
-  return Object.assign(server, { connections });
+    connect: (peer, server) => new ListenConnection(peer, server, { ...options, queue }),
+  });
 }
 
 /** Only the address is checked before the socket opens. */

@@ -3,14 +3,9 @@ import { checkEmulatorOptions } from './emulator-options.js';
 import { isDeepStrictEqual } from 'node:util';
 import type { Timer } from '../../base/clock.js';
 import { MS_PER_CHARACTER, speakInTones } from '../tone-voice.js';
+import { serveSockets } from './socket-vendor.js';
 import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
-import {
-  type Emulator,
-  type EmulatorOptions,
-  type PeerHandler,
-  type Refusal,
-  VendorServer,
-} from './vendor-server.js';
+import type { Emulator, EmulatorOptions, PeerHandler, Refusal, VendorServer } from './vendor-server.js';
 
 export interface EmulateCartesiaOptions extends EmulatorOptions {
   /** Time from a text to its first audio, and between two chunks. @default 0 */
@@ -63,17 +58,10 @@ const OPTION_NAMES: Readonly<Record<Exclude<keyof EmulateCartesiaOptions, keyof 
 
 export async function emulateCartesia(options: EmulateCartesiaOptions = {}): Promise<CartesiaEmulator> {
   checkEmulatorOptions(options, OPTION_NAMES, 'emulateCartesia()');
-  const connections: SpeechConnection[] = [];
-  const server = new VendorServer(options, (owner) => ({
-    refuse: (request) => refuse(request, owner.apiKey),
-    connect(peer) {
-      const connection = new SpeechConnection(peer, owner, options);
-      connections.push(connection);
-      return connection;
-    },
-  }));
-  await server.listen(options.port);
-  return Object.assign(server, { connections });
+  return serveSockets(options, {
+    refuse,
+    connect: (peer, server) => new SpeechConnection(peer, server, options),
+  });
 }
 
 function refuse({ url, headers }: EmulatorRequest, apiKey: string): Refusal | undefined {

@@ -2,14 +2,9 @@
 import { checkEmulatorOptions } from './emulator-options.js';
 import type { Timer } from '../../base/clock.js';
 import { speakInTones } from '../tone-voice.js';
+import { serveSockets } from './socket-vendor.js';
 import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
-import {
-  type Emulator,
-  type EmulatorOptions,
-  type PeerHandler,
-  type Refusal,
-  VendorServer,
-} from './vendor-server.js';
+import type { Emulator, EmulatorOptions, PeerHandler, Refusal, VendorServer } from './vendor-server.js';
 
 export interface EmulateDeepgramAuraOptions extends EmulatorOptions {
   /** Length of the audio, in milliseconds per character. @default 60 */
@@ -56,17 +51,10 @@ const OPTION_NAMES: Readonly<Record<Exclude<keyof EmulateDeepgramAuraOptions, ke
 
 export async function emulateDeepgramAura(options: EmulateDeepgramAuraOptions = {}): Promise<AuraEmulator> {
   checkEmulatorOptions(options, OPTION_NAMES, 'emulateDeepgramAura()');
-  const connections: SpeakConnection[] = [];
-  const server = new VendorServer(options, (owner) => ({
-    refuse: (request) => refuse(request, owner.apiKey),
-    connect(peer) {
-      const connection = new SpeakConnection(peer, owner, options);
-      connections.push(connection);
-      return connection;
-    },
-  }));
-  await server.listen(options.port);
-  return Object.assign(server, { connections });
+  return serveSockets(options, {
+    refuse,
+    connect: (peer, server) => new SpeakConnection(peer, server, options),
+  });
 }
 
 function refuse({ url, headers }: EmulatorRequest, apiKey: string): Refusal | undefined {

@@ -2,14 +2,9 @@
 import type { Timer } from '../../base/clock.js';
 import { checkEmulatorOptions } from './emulator-options.js';
 import { speakWithPauses, type TimedCharacter } from './paused-speech.js';
+import { serveSockets } from './socket-vendor.js';
 import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
-import {
-  type Emulator,
-  type EmulatorOptions,
-  type PeerHandler,
-  type Refusal,
-  VendorServer,
-} from './vendor-server.js';
+import type { Emulator, EmulatorOptions, PeerHandler, Refusal, VendorServer } from './vendor-server.js';
 
 export interface EmulateElevenLabsOptions extends EmulatorOptions {
   /** Length of the audio, in milliseconds per character. @default 60 */
@@ -72,17 +67,10 @@ const OPTION_NAMES: Readonly<Record<Exclude<keyof EmulateElevenLabsOptions, keyo
 
 export async function emulateElevenLabs(options: EmulateElevenLabsOptions = {}): Promise<ElevenLabsEmulator> {
   checkEmulatorOptions(options, OPTION_NAMES, 'emulateElevenLabs()');
-  const connections: SpeechConnection[] = [];
-  const server = new VendorServer(options, (owner) => ({
-    refuse: (request) => refuse(request, owner.apiKey),
-    connect(peer) {
-      const connection = new SpeechConnection(peer, owner, options);
-      connections.push(connection);
-      return connection;
-    },
-  }));
-  await server.listen(options.port);
-  return Object.assign(server, { connections });
+  return serveSockets(options, {
+    refuse,
+    connect: (peer, server) => new SpeechConnection(peer, server, options),
+  });
 }
 
 function refuse({ url, headers }: EmulatorRequest, apiKey: string): Refusal | undefined {
