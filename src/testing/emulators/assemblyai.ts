@@ -1,6 +1,7 @@
 // AssemblyAI's streaming socket (v3) on loopback: answers as the vendor would, with turns from a script.
 import { checkEmulatorOptions } from './emulator-options.js';
 import type { Timer } from '../../base/clock.js';
+import { readFields } from './message-fields.js';
 import {
   type Hearing,
   type HearingOptions,
@@ -123,7 +124,7 @@ class ListenConnection implements PeerHandler, AssemblyAIConnection {
   }
 
   text(text: string): void {
-    const message = readMessage(text);
+    const message = readFields(text);
     const type = String(message?.type);
     this.controls.push(type);
     this.#stayOpen();
@@ -224,13 +225,4 @@ function findProblem({ url, headers }: EmulatorRequest, apiKey: string): number 
   if (!/^universal-/.test(value('speech_model') ?? '')) return 3006;
   if (`${value('encoding')} ${value('sample_rate')}` !== `pcm_s16le ${SAMPLE_RATE_HZ}`) return 3006;
   return undefined;
-}
-
-function readMessage(text: string): Record<string, unknown> | undefined {
-  try {
-    const message: unknown = JSON.parse(text);
-    return typeof message === 'object' && message !== null ? { ...message } : undefined;
-  } catch {
-    return undefined;
-  }
 }

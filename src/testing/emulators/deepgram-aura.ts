@@ -2,6 +2,7 @@
 import { checkEmulatorOptions } from './emulator-options.js';
 import type { Timer } from '../../base/clock.js';
 import { speakInTones } from '../tone-voice.js';
+import { readFields } from './message-fields.js';
 import { serveSockets } from './socket-vendor.js';
 import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
 import type { Emulator, EmulatorOptions, PeerHandler, Refusal, VendorServer } from './vendor-server.js';
@@ -98,7 +99,7 @@ class SpeakConnection implements PeerHandler, AuraConnection {
   }
 
   text(text: string): void {
-    const message = readMessage(text);
+    const message = readFields(text);
     const type = String(message?.type);
     this.types.push(type);
     if (type === 'Speak' && typeof message?.text === 'string') this.#take(message.text);
@@ -167,14 +168,5 @@ class SpeakConnection implements PeerHandler, AuraConnection {
     this.#server.complain(sentence);
     this.#peer.send({ type: 'Error', code: 'DATA-0000', description: sentence });
     this.#peer.close(1008, 'DATA-0000');
-  }
-}
-
-function readMessage(text: string): Record<string, unknown> | undefined {
-  try {
-    const message: unknown = JSON.parse(text);
-    return typeof message === 'object' && message !== null ? { ...message } : undefined;
-  } catch {
-    return undefined;
   }
 }

@@ -2,6 +2,7 @@
 import type { Timer } from '../../base/clock.js';
 import { transcoder } from '../../transcoder/select.js';
 import { checkEmulatorOptions } from './emulator-options.js';
+import { readFields } from './message-fields.js';
 import {
   type Hearing,
   type HearingOptions,
@@ -259,11 +260,6 @@ class ListenConnection implements PeerHandler, DeepgramConnection {
 }
 
 function readType(text: string): string | undefined {
-  try {
-    const message: unknown = JSON.parse(text);
-    const type = typeof message === 'object' && message !== null ? Reflect.get(message, 'type') : undefined;
-    return typeof type === 'string' ? type : undefined;
-  } catch {
-    return undefined;
-  }
+  const type = readFields(text)?.type;
+  return typeof type === 'string' ? type : undefined;
 }

@@ -1,6 +1,7 @@
 // ElevenLabs' multi-context text-to-speech socket on loopback: answers as the vendor would, with a tone voice.
 import type { Timer } from '../../base/clock.js';
 import { checkEmulatorOptions } from './emulator-options.js';
+import { readFields } from './message-fields.js';
 import { speakWithPauses, type TimedCharacter } from './paused-speech.js';
 import { serveSockets } from './socket-vendor.js';
 import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
@@ -128,7 +129,7 @@ class SpeechConnection implements PeerHandler, ElevenLabsConnection {
 
   text(text: string): void {
     this.#stayOpen();
-    const message = readMessage(text);
+    const message = readFields(text);
     const unknown = Object.keys(message ?? {}).find((field) => !KNOWN_FIELDS.has(field));
     if (message === undefined || unknown !== undefined) {
       this.#refuse('invalid_message', `cannot be read: ${unknown ?? text.slice(0, 40)}`);
@@ -260,15 +261,5 @@ class SpeechConnection implements PeerHandler, ElevenLabsConnection {
   #end(code: string, sentence: string): void {
     this.#peer.send({ message: sentence, error: code, code: 1008 });
     this.#peer.close(1008, code);
-  }
-}
-
-function readMessage(text: string): Record<string, unknown> | undefined {
-  try {
-    const message: unknown = JSON.parse(text);
-    const isObject = typeof message === 'object' && message !== null && !Array.isArray(message);
-    return isObject ? (message as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
   }
 }
