@@ -3,7 +3,7 @@ import { LimitError } from '../../src/base/errors.js';
 import { Budget, type BudgetLimits } from '../../src/calls/budget.js';
 import { Spending } from '../../src/calls/spending.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
-import { CallBench, WEBHOOK_HOST } from '../support/call-fakes.js';
+import { CallBench, WEBHOOK_HOST } from '../support/call-bench.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
 

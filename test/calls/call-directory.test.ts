@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CarrierError, ConfigError, NotFoundError, RequestError } from '../../src/base/errors.js';
-import { CallBench, startText, text } from '../support/call-fakes.js';
+import { CallBench, startText, text } from '../support/call-bench.js';
 
 describe('CallDirectory', () => {
   let bench: CallBench;

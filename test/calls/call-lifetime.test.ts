@@ -4,7 +4,7 @@ import { CarrierError } from '../../src/base/errors.js';
 import type { CallEventType } from '../../src/contract/call-event.js';
 import { reduceCall } from '../../src/events/reduce.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
-import { CallBench, type ReportFields, type Steering, startText, text } from '../support/call-fakes.js';
+import { CallBench, type ReportFields, type Steering, startText, text } from '../support/call-bench.js';
 
 /** A call of either direction at a carrier of either kind, with every socket it has had. */
 class Call {

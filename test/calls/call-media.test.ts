@@ -3,7 +3,7 @@ import { MULAW_8K, PCM_16K } from '../../src/audio/format.js';
 import { CarrierError, RequestError } from '../../src/base/errors.js';
 import { readStreamToken } from '../../src/calls/stream-token.js';
 import { loadTranscoder } from '../../src/transcoder/select.js';
-import { text } from '../support/call-fakes.js';
+import { text } from '../support/call-bench.js';
 import { KINDS, Scene, type SceneKind } from './scene.js';
 
 const KEY = new Uint8Array([1, 2, 3]);

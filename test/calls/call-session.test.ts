@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { PCM_16K } from '../../src/audio/format.js';
 import { ProviderError } from '../../src/base/errors.js';
 import type { StreamAdmission } from '../../src/calls/call-desk.js';
-import { CallBench, type FakeEngine, startText, text } from '../support/call-fakes.js';
+import { CallBench, startText, text } from '../support/call-bench.js';
+import type { FakeEngine } from '../support/call-fakes.js';
 import { turn } from '../support/call-facts.js';
 
 const KEY = new Uint8Array([1, 2, 3]);

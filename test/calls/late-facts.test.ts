@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CarrierError } from '../../src/base/errors.js';
-import { text } from '../support/call-fakes.js';
+import { text } from '../support/call-bench.js';
 import { KINDS, Scene, type SceneKind } from './scene.js';
 
 const RECORDING = { url: 'https://example.com/r', durationMs: 5000, status: 'completed' } as const;

@@ -3,14 +3,8 @@
 import { CarrierError } from '../../src/base/errors.js';
 import type { CallAnswer } from '../../src/carriers/carrier.js';
 import type { CallDirection, CallOutcome } from '../../src/contract/call-record.js';
-import {
-  CallBench,
-  type FakeSocket,
-  type ReportFields,
-  type Steering,
-  startText,
-  text,
-} from '../support/call-fakes.js';
+import { CallBench, type ReportFields, type Steering, startText, text } from '../support/call-bench.js';
+import type { FakeSocket } from '../support/call-fakes.js';
 
 /**
  * What becomes of a request: `refused` is not done; of `unreachable` and `lost` nobody hears, and only the second is done; `slow`

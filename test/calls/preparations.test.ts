@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { PCM_16K } from '../../src/audio/format.js';
 import type { EngineRecipe } from '../../src/engines/engine.js';
-import { CallBench, FakeEngine, type FakePreparation } from '../support/call-fakes.js';
+import { CallBench } from '../support/call-bench.js';
+import { FakeEngine, type FakePreparation } from '../support/call-fakes.js';
 import { KINDS, OUTBOUND, Scene, type SceneKind } from './scene.js';
 
 const PARTIES = { caller: '+15550111', callee: '+15550100' } as const;

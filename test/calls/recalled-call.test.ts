@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { CallEvent } from '../../src/contract/call-event.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import { reduceCall } from '../../src/events/reduce.js';
-import { CallBench } from '../support/call-fakes.js';
+import { CallBench } from '../support/call-bench.js';
 import { ended, stamp, started } from '../support/call-facts.js';
 
 const RECORDING = { url: 'https://example.com/r', durationMs: 5000, status: 'completed' } as const;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CallRecord } from '../../src/contract/call-record.js';
-import type { ReportFields } from '../support/call-fakes.js';
+import type { ReportFields } from '../support/call-bench.js';
 import { OUTBOUND, Scene, type SceneKind } from './scene.js';
 
 type Status = Extract<ReportFields, { type: 'status' }>;

@@ -3,7 +3,7 @@ import { attachCallbacks, type MetricsPayload } from '../../src/calls/callbacks.
 import type { Turn } from '../../src/contract/call-record.js';
 import type { Chargers, UsageFact } from '../../src/engines/engine.js';
 import { unknownLatency } from '../../src/events/summarize.js';
-import { type BenchOptions, CallBench, text } from '../support/call-fakes.js';
+import { type BenchOptions, CallBench, text } from '../support/call-bench.js';
 
 const CHARGERS: Chargers = {
   stt: { name: 'fake/stt', price: { perAudioMinute: 0.6 } },

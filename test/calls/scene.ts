@@ -5,12 +5,12 @@ import type { CallDirection, CallOutcome, CallRecord } from '../../src/contract/
 import {
   CallBench,
   type BenchOptions,
-  type FakeSocket,
   type ReportFields,
   type Steering,
   startText,
   text,
-} from '../support/call-fakes.js';
+} from '../support/call-bench.js';
+import type { FakeSocket } from '../support/call-fakes.js';
 
 export interface SceneKind {
   readonly steering: Steering;
@@ -20,6 +20,16 @@ export interface SceneKind {
 export const KINDS: readonly SceneKind[] = (['replies', 'commands'] as const).flatMap((steering) =>
   (['inbound', 'outbound'] as const).map((direction) => ({ steering, direction })),
 );
+
+/** The calls that a test is of: all four, or those that `only` names. */
+export function matching({ only = {} }: { only?: Partial<SceneKind> | undefined }): SceneKind[] {
+  const { steering, direction } = only;
+  return KINDS.filter(
+    (kind) =>
+      (steering === undefined || kind.steering === steering) &&
+      (direction === undefined || kind.direction === direction),
+  );
+}
 
 export const OUTBOUND = {
   to: '+15550111',

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { CarrierError, ConfigError } from '../../src/base/errors.js';
 import type { TransferResult } from '../../src/carriers/carrier.js';
-import { text } from '../support/call-fakes.js';
+import { text } from '../support/call-bench.js';
 import { KINDS, Scene, type SceneKind } from './scene.js';
 
 const TO = '+15550123';

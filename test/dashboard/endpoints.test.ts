@@ -1,56 +1,12 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CarrierError, NotFoundError, RequestError, StoreError } from '../../src/base/errors.js';
-import type { CallFact } from '../../src/contract/call-event.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import type { Aggregates, CallsPage } from '../../src/contract/dashboard-api.js';
 import type { OPENAPI } from '../../src/dashboard/openapi.js';
-import { ended, IDENTITY, stamp, started, turn } from '../support/call-facts.js';
+import { EVERY_FACT, ended, stamp, started } from '../support/call-facts.js';
 import { violations, violationsOf } from '../support/openapi-check.js';
 import { type DashboardServer, errorCodeOf, send, startDashboard } from '../support/dashboard-server.js';
-
-/** Every kind of fact, with every optional part there. */
-const FULL: CallFact[] = [
-  { type: 'call.status', status: 'ringing', ...IDENTITY },
-  started({ carrierCallId: 'CA-full' }),
-  { type: 'turn.started', turnIndex: 0 },
-  {
-    type: 'transcript.segment',
-    entry: { id: 'a', turnIndex: 0, role: 'agent', text: 'Hi', at: 5, final: true, interrupted: true },
-  },
-  {
-    type: 'turn.completed',
-    turn: {
-      ...turn(0, { totalMs: 812, endpointingMs: 812 }),
-      toolCalls: [{ name: 'look_up', startedAt: 1, durationMs: null, error: 'late' }],
-    },
-  },
-  {
-    type: 'cost.updated',
-    cost: { stt: 0.1, llm: null, tts: 0, telephony: 0.2, total: 0.3, currency: 'USD', estimated: true },
-    usage: {
-      sttSeconds: 1.5,
-      llmInputTokens: 2,
-      llmCachedTokens: 0,
-      llmOutputTokens: 3,
-      ttsCharacters: 4,
-      telephonySeconds: 5.5,
-    },
-  },
-  { type: 'dtmf.received', digit: '5' },
-  { type: 'transfer.updated', to: '+15550123', result: null },
-  { type: 'transfer.updated', to: '+15550123', result: 'busy' },
-  { type: 'incident.noted', code: 'stream-replaced', message: 'The stream was replaced.' },
-  { type: 'amd.detected', amd: { answeredBy: 'human', detectedAt: 7 } },
-  ended({ error: { code: 'PROVIDER_FAILED', message: 'gone' }, endReason: 'provider-failed' }),
-  { type: 'recording.completed', recording: { url: null, durationMs: 12, status: 'completed' } },
-  {
-    type: 'cost.updated',
-    cost: { stt: null, llm: null, tts: null, telephony: 0.2, total: 0.2, currency: 'USD', estimated: false },
-    usage: null,
-  },
-  { type: 'incident.noted', code: 'CARRIER_FAILED', message: 'The leg may still be up.' },
-];
 
 let server: DashboardServer;
 const get = async (path: string) => send(server.url + path);
@@ -59,7 +15,7 @@ const getJson = async <T>(path: string) => JSON.parse((await get(path)).text) as
 beforeEach(async () => {
   server = await startDashboard();
   server.publish(
-    ...stamp(FULL, { callId: 'full', at: 1000 }),
+    ...stamp(EVERY_FACT, { callId: 'full', at: 1000 }),
     ...stamp([started({ direction: 'outbound', carrierCallId: 'CA-live' })], { callId: 'live', at: 2000 }),
   );
   await server.bus.settled();
@@ -82,7 +38,7 @@ describe('the API', () => {
     expect(violations(schema, JSON.parse(answer.text))).toEqual([]);
   });
 
-  it.each(stamp(FULL).map((event) => [event.type, event] as const))(
+  it.each(stamp(EVERY_FACT).map((event) => [event.type, event] as const))(
     'describes the fact %s',
     (_type, event) => {
       expect(violations('CallEvent', event)).toEqual([]);

@@ -7,7 +7,7 @@ import type { Aggregates, CallsPage } from '../../src/contract/dashboard-api.js'
 import { applyEvent, applySnapshot, EMPTY_STATE } from '../../src/dashboard/ui/state/page-state.js';
 import type { Chargers, UsageFact } from '../../src/engines/engine.js';
 import { aggregate, unknownLatency } from '../../src/events/summarize.js';
-import { CallBench, text } from '../support/call-fakes.js';
+import { CallBench, text } from '../support/call-bench.js';
 import { startDashboard } from '../support/dashboard-server.js';
 
 const CHARGERS: Chargers = {

@@ -38,6 +38,9 @@ const SILENCE = new Int16Array(320);
 /** Audio of a sentence: this long per character. */
 export const MS_PER_CHAR = 50;
 
+/** Milliseconds after which a text that is spoken from now on was heard. */
+export const playing = (text: string) => text.length * MS_PER_CHAR + 100;
+
 /** A recogniser that says what the test says. */
 export class FakeRecogniser implements SpeechToText {
   readonly name = 'fake-stt';

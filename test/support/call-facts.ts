@@ -79,3 +79,46 @@ export function stamp(
     ...fact,
   }));
 }
+
+/** Every kind of fact, with every optional part there. */
+export const EVERY_FACT: CallFact[] = [
+  { type: 'call.status', status: 'ringing', ...IDENTITY },
+  started({ carrierCallId: 'CA-full' }),
+  { type: 'turn.started', turnIndex: 0 },
+  {
+    type: 'transcript.segment',
+    entry: { id: 'a', turnIndex: 0, role: 'agent', text: 'Hi', at: 5, final: true, interrupted: true },
+  },
+  {
+    type: 'turn.completed',
+    turn: {
+      ...turn(0, { totalMs: 812, endpointingMs: 812 }),
+      toolCalls: [{ name: 'look_up', startedAt: 1, durationMs: null, error: 'late' }],
+    },
+  },
+  {
+    type: 'cost.updated',
+    cost: { stt: 0.1, llm: null, tts: 0, telephony: 0.2, total: 0.3, currency: 'USD', estimated: true },
+    usage: {
+      sttSeconds: 1.5,
+      llmInputTokens: 2,
+      llmCachedTokens: 0,
+      llmOutputTokens: 3,
+      ttsCharacters: 4,
+      telephonySeconds: 5.5,
+    },
+  },
+  { type: 'dtmf.received', digit: '5' },
+  { type: 'transfer.updated', to: '+15550123', result: null },
+  { type: 'transfer.updated', to: '+15550123', result: 'busy' },
+  { type: 'incident.noted', code: 'stream-replaced', message: 'The stream was replaced.' },
+  { type: 'amd.detected', amd: { answeredBy: 'human', detectedAt: 7 } },
+  ended({ error: { code: 'PROVIDER_FAILED', message: 'gone' }, endReason: 'provider-failed' }),
+  { type: 'recording.completed', recording: { url: null, durationMs: 12, status: 'completed' } },
+  {
+    type: 'cost.updated',
+    cost: { stt: null, llm: null, tts: null, telephony: 0.2, total: 0.2, currency: 'USD', estimated: false },
+    usage: null,
+  },
+  { type: 'incident.noted', code: 'CARRIER_FAILED', message: 'The leg may still be up.' },
+];

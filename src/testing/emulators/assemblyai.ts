@@ -1,6 +1,7 @@
 // AssemblyAI's streaming socket (v3) on loopback: answers as the vendor would, with turns from a script.
 import { checkEmulatorOptions } from './emulator-options.js';
 import type { Timer } from '../../base/clock.js';
+import { readFields } from './message-fields.js';
 import {
   type Hearing,
   type HearingOptions,
@@ -8,15 +9,10 @@ import {
   ScriptedHearing,
   WORD_MS,
 } from './scripted-hearing.js';
+import { serveSockets } from './socket-vendor.js';
 import { ToneHearing } from './tone-hearing.js';
 import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
-import {
-  type Emulator,
-  type EmulatorOptions,
-  type PeerHandler,
-  type Refusal,
-  VendorServer,
-} from './vendor-server.js';
+import type { Emulator, EmulatorOptions, PeerHandler, Refusal, VendorServer } from './vendor-server.js';
 
 export interface EmulateAssemblyAIOptions extends EmulatorOptions {
   /**
@@ -65,18 +61,11 @@ const OPTION_NAMES: Readonly<Record<Exclude<keyof EmulateAssemblyAIOptions, keyo
 
 export async function emulateAssemblyAI(options: EmulateAssemblyAIOptions = {}): Promise<AssemblyAIEmulator> {
   checkEmulatorOptions(options, OPTION_NAMES, 'emulateAssemblyAI()');
-  const connections: ListenConnection[] = [];
   const queue = options.utterances === undefined ? undefined : [...options.utterances];
-  const server = new VendorServer(options, (owner) => ({
+  return serveSockets(options, {
     refuse,
-    connect(peer) {
-      const connection = new ListenConnection(peer, owner, { ...options, queue });
-      connections.push(connection);
-      return connection;
-    },
-  }));
-  await server.listen(options.port);
-  return Object.assign(server, { connections });
+    connect: (peer, server) => new ListenConnection(peer, server, { ...options, queue }),
+  });
 }
 
 /** Only the address is checked before the socket opens. */
@@ -135,7 +124,7 @@ class ListenConnection implements PeerHandler, AssemblyAIConnection {
   }
 
   text(text: string): void {
-    const message = readMessage(text);
+    const message = readFields(text);
     const type = String(message?.type);
     this.controls.push(type);
     this.#stayOpen();
@@ -236,13 +225,4 @@ function findProblem({ url, headers }: EmulatorRequest, apiKey: string): number 
   if (!/^universal-/.test(value('speech_model') ?? '')) return 3006;
   if (`${value('encoding')} ${value('sample_rate')}` !== `pcm_s16le ${SAMPLE_RATE_HZ}`) return 3006;
   return undefined;
-}
-
-function readMessage(text: string): Record<string, unknown> | undefined {
-  try {
-    const message: unknown = JSON.parse(text);
-    return typeof message === 'object' && message !== null ? { ...message } : undefined;
-  } catch {
-    return undefined;
-  }
 }

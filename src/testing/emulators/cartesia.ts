@@ -3,14 +3,10 @@ import { checkEmulatorOptions } from './emulator-options.js';
 import { isDeepStrictEqual } from 'node:util';
 import type { Timer } from '../../base/clock.js';
 import { MS_PER_CHARACTER, speakInTones } from '../tone-voice.js';
+import { type Fields, readFields, toFields } from './message-fields.js';
+import { serveSockets } from './socket-vendor.js';
 import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
-import {
-  type Emulator,
-  type EmulatorOptions,
-  type PeerHandler,
-  type Refusal,
-  VendorServer,
-} from './vendor-server.js';
+import type { Emulator, EmulatorOptions, PeerHandler, Refusal, VendorServer } from './vendor-server.js';
 
 export interface EmulateCartesiaOptions extends EmulatorOptions {
   /** Time from a text to its first audio, and between two chunks. @default 0 */
@@ -63,17 +59,10 @@ const OPTION_NAMES: Readonly<Record<Exclude<keyof EmulateCartesiaOptions, keyof 
 
 export async function emulateCartesia(options: EmulateCartesiaOptions = {}): Promise<CartesiaEmulator> {
   checkEmulatorOptions(options, OPTION_NAMES, 'emulateCartesia()');
-  const connections: SpeechConnection[] = [];
-  const server = new VendorServer(options, (owner) => ({
-    refuse: (request) => refuse(request, owner.apiKey),
-    connect(peer) {
-      const connection = new SpeechConnection(peer, owner, options);
-      connections.push(connection);
-      return connection;
-    },
-  }));
-  await server.listen(options.port);
-  return Object.assign(server, { connections });
+  return serveSockets(options, {
+    refuse,
+    connect: (peer, server) => new SpeechConnection(peer, server, options),
+  });
 }
 
 function refuse({ url, headers }: EmulatorRequest, apiKey: string): Refusal | undefined {
@@ -83,11 +72,9 @@ function refuse({ url, headers }: EmulatorRequest, apiKey: string): Refusal | un
   return undefined;
 }
 
-type Message = Readonly<Record<string, unknown>>;
-
 interface SpeechContext {
   /** All fields that may not change from part to part. */
-  readonly settings: Message;
+  readonly settings: Fields;
   /** More may follow. */
   open: boolean;
   saidMs: number;
@@ -101,7 +88,7 @@ interface SpeechContext {
 class SpeechConnection implements PeerHandler, CartesiaConnection {
   readonly url: URL;
   readonly texts = new Map<string, string>();
-  readonly messages: Message[] = [];
+  readonly messages: Fields[] = [];
   readonly #peer: VendorPeer;
   readonly #server: VendorServer;
   readonly #options: EmulateCartesiaOptions;
@@ -123,7 +110,7 @@ class SpeechConnection implements PeerHandler, CartesiaConnection {
 
   text(text: string): void {
     this.#stayOpen();
-    const message = readMessage(text);
+    const message = readFields(text);
     const id = message?.context_id;
     if (message === undefined || typeof id !== 'string' || id === '') {
       this.#refuse('', { status: 400, code: 'invalid_request' });
@@ -142,7 +129,7 @@ class SpeechConnection implements PeerHandler, CartesiaConnection {
     }
   }
 
-  #speak(id: string, message: Message): void {
+  #speak(id: string, message: Fields): void {
     const { transcript, continue: goesOn = false, flush = false, ...settings } = message;
     const problem = findProblem(message);
     if (problem !== undefined) {
@@ -162,7 +149,7 @@ class SpeechConnection implements PeerHandler, CartesiaConnection {
     this.#pump(id, context, this.#options.firstAudioMs ?? 0);
   }
 
-  #open(id: string, settings: Message): SpeechContext | undefined {
+  #open(id: string, settings: Fields): SpeechContext | undefined {
     if (this.texts.has(id)) {
       this.#refuse(id, { status: 400, code: 'context_expired' });
       return undefined;
@@ -261,18 +248,20 @@ interface Problem {
   readonly code: string;
 }
 
-function findProblem(message: Message): Problem | undefined {
+function findProblem(message: Fields): Problem | undefined {
   const bad = (code: string): Problem => ({ status: 400, code });
   if (Object.keys(message).some((field) => !KNOWN_FIELDS.has(field))) return bad('unknown_field');
   const { model_id, transcript, voice, output_format, continue: goesOn, flush } = message;
   if (typeof model_id !== 'string' || model_id === 'no-such-model') return bad('model_not_found');
   if (typeof transcript !== 'string') return bad('invalid_transcript');
   if (transcript.trim() === '' && goesOn !== false && flush !== true) return bad('invalid_transcript');
-  const [mode, id] = [readField(voice, 'mode'), readField(voice, 'id')];
+  const { mode, id } = toFields(voice);
   if (mode !== 'id' || typeof id !== 'string') return bad('invalid_voice');
   if (id === 'no-such-voice') return { status: 404, code: 'voice_not_found' };
-  const format = ['container', 'encoding', 'sample_rate'].map((name) => readField(output_format, name));
-  return format.join(' ') === `raw pcm_s16le ${SAMPLE_RATE_HZ}` ? undefined : bad('invalid_output_format');
+  const { container, encoding, sample_rate } = toFields(output_format);
+  return `${container} ${encoding} ${sample_rate}` === `raw pcm_s16le ${SAMPLE_RATE_HZ}`
+    ? undefined
+    : bad('invalid_output_format');
 }
 
 function timeWords(text: string, fromMs: number): object {
@@ -283,17 +272,4 @@ function timeWords(text: string, fromMs: number): object {
     start: found.map(({ index }) => at(index)),
     end: found.map(({ index, 0: word }) => at(index + word.length)),
   };
-}
-
-function readField(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
-}
-
-function readMessage(text: string): Message | undefined {
-  try {
-    const message: unknown = JSON.parse(text);
-    return typeof message === 'object' && message !== null ? { ...message } : undefined;
-  } catch {
-    return undefined;
-  }
 }

@@ -2,14 +2,10 @@
 import { checkEmulatorOptions } from './emulator-options.js';
 import type { Timer } from '../../base/clock.js';
 import { speakInTones } from '../tone-voice.js';
+import { readFields } from './message-fields.js';
+import { serveSockets } from './socket-vendor.js';
 import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
-import {
-  type Emulator,
-  type EmulatorOptions,
-  type PeerHandler,
-  type Refusal,
-  VendorServer,
-} from './vendor-server.js';
+import type { Emulator, EmulatorOptions, PeerHandler, Refusal, VendorServer } from './vendor-server.js';
 
 export interface EmulateDeepgramAuraOptions extends EmulatorOptions {
   /** Length of the audio, in milliseconds per character. @default 60 */
@@ -56,17 +52,10 @@ const OPTION_NAMES: Readonly<Record<Exclude<keyof EmulateDeepgramAuraOptions, ke
 
 export async function emulateDeepgramAura(options: EmulateDeepgramAuraOptions = {}): Promise<AuraEmulator> {
   checkEmulatorOptions(options, OPTION_NAMES, 'emulateDeepgramAura()');
-  const connections: SpeakConnection[] = [];
-  const server = new VendorServer(options, (owner) => ({
-    refuse: (request) => refuse(request, owner.apiKey),
-    connect(peer) {
-      const connection = new SpeakConnection(peer, owner, options);
-      connections.push(connection);
-      return connection;
-    },
-  }));
-  await server.listen(options.port);
-  return Object.assign(server, { connections });
+  return serveSockets(options, {
+    refuse,
+    connect: (peer, server) => new SpeakConnection(peer, server, options),
+  });
 }
 
 function refuse({ url, headers }: EmulatorRequest, apiKey: string): Refusal | undefined {
@@ -110,7 +99,7 @@ class SpeakConnection implements PeerHandler, AuraConnection {
   }
 
   text(text: string): void {
-    const message = readMessage(text);
+    const message = readFields(text);
     const type = String(message?.type);
     this.types.push(type);
     if (type === 'Speak' && typeof message?.text === 'string') this.#take(message.text);
@@ -179,14 +168,5 @@ class SpeakConnection implements PeerHandler, AuraConnection {
     this.#server.complain(sentence);
     this.#peer.send({ type: 'Error', code: 'DATA-0000', description: sentence });
     this.#peer.close(1008, 'DATA-0000');
-  }
-}
-
-function readMessage(text: string): Record<string, unknown> | undefined {
-  try {
-    const message: unknown = JSON.parse(text);
-    return typeof message === 'object' && message !== null ? { ...message } : undefined;
-  } catch {
-    return undefined;
   }
 }

@@ -2,6 +2,7 @@
 import type { Timer } from '../../base/clock.js';
 import { transcoder } from '../../transcoder/select.js';
 import { checkEmulatorOptions } from './emulator-options.js';
+import { readFields } from './message-fields.js';
 import {
   type Hearing,
   type HearingOptions,
@@ -9,15 +10,10 @@ import {
   ScriptedHearing,
   WORD_MS,
 } from './scripted-hearing.js';
+import { serveSockets } from './socket-vendor.js';
 import { ToneHearing } from './tone-hearing.js';
 import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
-import {
-  type Emulator,
-  type EmulatorOptions,
-  type PeerHandler,
-  type Refusal,
-  VendorServer,
-} from './vendor-server.js';
+import type { Emulator, EmulatorOptions, PeerHandler, Refusal, VendorServer } from './vendor-server.js';
 
 export interface EmulateDeepgramOptions extends EmulatorOptions {
   /**
@@ -64,20 +60,15 @@ const OPTION_NAMES: Readonly<Record<Exclude<keyof EmulateDeepgramOptions, keyof 
 
 export async function emulateDeepgram(options: EmulateDeepgramOptions = {}): Promise<DeepgramEmulator> {
   checkEmulatorOptions(options, OPTION_NAMES, 'emulateDeepgram()');
-  const connections: ListenConnection[] = [];
   const { utterances } = options;
   const shared = typeof utterances === 'object' ? [...utterances] : undefined;
-  const server = new VendorServer(options, (owner) => ({
-    refuse: (request) => refuse(request, owner.apiKey),
-    connect(peer) {
+  return serveSockets(options, {
+    refuse,
+    connect(peer, server) {
       const queue = typeof utterances === 'function' ? [...utterances(peer.request)] : shared;
-      const connection = new ListenConnection(peer, owner, { ...options, queue });
-      connections.push(connection);
-      return connection;
+      return new ListenConnection(peer, server, { ...options, queue });
     },
-  }));
-  await server.listen(options.port);
-  return Object.assign(server, { connections });
+  });
 }
 
 /** What the vendor answers to a bad handshake. */
@@ -269,11 +260,6 @@ class ListenConnection implements PeerHandler, DeepgramConnection {
 }
 
 function readType(text: string): string | undefined {
-  try {
-    const message: unknown = JSON.parse(text);
-    const type = typeof message === 'object' && message !== null ? Reflect.get(message, 'type') : undefined;
-    return typeof type === 'string' ? type : undefined;
-  } catch {
-    return undefined;
-  }
+  const type = readFields(text)?.type;
+  return typeof type === 'string' ? type : undefined;
 }

@@ -1,7 +1,7 @@
 // What ElevenLabs Agents looks at before it takes a message. Source: ElevenLabs, Agents WebSocket (AsyncAPI document).
 import type { AudioFormat } from '../../audio/format.js';
 import type { AgentOverride } from './elevenlabs-agents-script.js';
-import { type Fields, toFields } from './realtime-fields.js';
+import { type Fields, toFields } from './message-fields.js';
 
 /** Why the vendor ends a conversation, in its own words. */
 export interface AgentRefusal {

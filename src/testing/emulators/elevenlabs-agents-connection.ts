@@ -11,7 +11,7 @@ import {
 } from './elevenlabs-agents-checks.js';
 import { AgentReply } from './elevenlabs-agents-reply.js';
 import type { AgentsScript, ElevenLabsAgentsConnection } from './elevenlabs-agents-script.js';
-import { type Fields, readBase64, readFields, toFields } from './realtime-fields.js';
+import { type Fields, readBase64, readFields, toFields } from './message-fields.js';
 import { type EmulatedItem, readQuoted } from './realtime-script.js';
 import { type HeardSpeech, ScriptedHearing } from './scripted-hearing.js';
 import type { VendorPeer } from './vendor-peer.js';

@@ -1,15 +1,11 @@
 // ElevenLabs' multi-context text-to-speech socket on loopback: answers as the vendor would, with a tone voice.
 import type { Timer } from '../../base/clock.js';
 import { checkEmulatorOptions } from './emulator-options.js';
+import { readFields } from './message-fields.js';
 import { speakWithPauses, type TimedCharacter } from './paused-speech.js';
+import { serveSockets } from './socket-vendor.js';
 import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
-import {
-  type Emulator,
-  type EmulatorOptions,
-  type PeerHandler,
-  type Refusal,
-  VendorServer,
-} from './vendor-server.js';
+import type { Emulator, EmulatorOptions, PeerHandler, Refusal, VendorServer } from './vendor-server.js';
 
 export interface EmulateElevenLabsOptions extends EmulatorOptions {
   /** Length of the audio, in milliseconds per character. @default 60 */
@@ -72,17 +68,10 @@ const OPTION_NAMES: Readonly<Record<Exclude<keyof EmulateElevenLabsOptions, keyo
 
 export async function emulateElevenLabs(options: EmulateElevenLabsOptions = {}): Promise<ElevenLabsEmulator> {
   checkEmulatorOptions(options, OPTION_NAMES, 'emulateElevenLabs()');
-  const connections: SpeechConnection[] = [];
-  const server = new VendorServer(options, (owner) => ({
-    refuse: (request) => refuse(request, owner.apiKey),
-    connect(peer) {
-      const connection = new SpeechConnection(peer, owner, options);
-      connections.push(connection);
-      return connection;
-    },
-  }));
-  await server.listen(options.port);
-  return Object.assign(server, { connections });
+  return serveSockets(options, {
+    refuse,
+    connect: (peer, server) => new SpeechConnection(peer, server, options),
+  });
 }
 
 function refuse({ url, headers }: EmulatorRequest, apiKey: string): Refusal | undefined {
@@ -140,7 +129,7 @@ class SpeechConnection implements PeerHandler, ElevenLabsConnection {
 
   text(text: string): void {
     this.#stayOpen();
-    const message = readMessage(text);
+    const message = readFields(text);
     const unknown = Object.keys(message ?? {}).find((field) => !KNOWN_FIELDS.has(field));
     if (message === undefined || unknown !== undefined) {
       this.#refuse('invalid_message', `cannot be read: ${unknown ?? text.slice(0, 40)}`);
@@ -272,15 +261,5 @@ class SpeechConnection implements PeerHandler, ElevenLabsConnection {
   #end(code: string, sentence: string): void {
     this.#peer.send({ message: sentence, error: code, code: 1008 });
     this.#peer.close(1008, code);
-  }
-}
-
-function readMessage(text: string): Record<string, unknown> | undefined {
-  try {
-    const message: unknown = JSON.parse(text);
-    const isObject = typeof message === 'object' && message !== null && !Array.isArray(message);
-    return isObject ? (message as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
   }
 }

@@ -1,5 +1,5 @@
 // What the Live API looks at before it takes a message. Source: Google, Live API reference and types of its SDK.
-import { type Fields, isFields, readBase64, toFields } from './realtime-fields.js';
+import { type Fields, isFields, readBase64, toFields } from './message-fields.js';
 
 /** Closes the connection. */
 export interface Objection {

@@ -12,7 +12,7 @@ import {
 } from './gemini-live-checks.js';
 import type { EmulateGeminiLiveOptions, GeminiLiveConnection } from './gemini-live-script.js';
 import type { LiveConversation, LiveSessions } from './gemini-live-sessions.js';
-import { type Fields, isFields, readFields, toFields } from './realtime-fields.js';
+import { type Fields, isFields, readFields, toFields } from './message-fields.js';
 import { type EmulatedItem, type RealtimePart, readQuoted } from './realtime-script.js';
 import { type HeardSpeech, ScriptedHearing } from './scripted-hearing.js';
 import { SpokenReply } from './spoken-reply.js';

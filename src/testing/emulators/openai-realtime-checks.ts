@@ -1,5 +1,5 @@
 // What the Realtime socket of OpenAI looks at before it takes a message. Source: OpenAI, Realtime client events (GA).
-import { type Fields, isFields, toFields } from './realtime-fields.js';
+import { type Fields, isFields, toFields } from './message-fields.js';
 
 /** An error as the service words it. */
 export interface Complaint {

@@ -12,7 +12,7 @@ import {
 import { RealtimeItems } from './openai-realtime-items.js';
 import { RealtimeReply } from './openai-realtime-reply.js';
 import type { OpenAIRealtimeConnection, RealtimeScript } from './openai-realtime-script.js';
-import { type Fields, isFields, readBase64, readFields, toFields } from './realtime-fields.js';
+import { type Fields, isFields, readBase64, readFields, toFields } from './message-fields.js';
 import { type EmulatedItem, readQuoted } from './realtime-script.js';
 import { type HeardSpeech, ScriptedHearing } from './scripted-hearing.js';
 import type { VendorPeer } from './vendor-peer.js';

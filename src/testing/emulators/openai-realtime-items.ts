@@ -1,6 +1,6 @@
 // The conversation as the emulated server has it: what may be added, cut and taken away.
 import { type Complaint, invalid } from './openai-realtime-checks.js';
-import { type Fields, isFields, toFields } from './realtime-fields.js';
+import { type Fields, isFields, toFields } from './message-fields.js';
 import type { EmulatedItem } from './realtime-script.js';
 
 export class RealtimeItems {

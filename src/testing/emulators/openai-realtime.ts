@@ -3,8 +3,9 @@ import { checkEmulatorOptions } from './emulator-options.js';
 import { RealtimeConnection } from './openai-realtime-connection.js';
 import type { EmulateOpenAIRealtimeOptions, OpenAIRealtimeConnection } from './openai-realtime-script.js';
 import { dealRealtimeScript } from './realtime-script.js';
+import { serveSockets } from './socket-vendor.js';
 import type { EmulatorRequest } from './vendor-peer.js';
-import { type Emulator, type EmulatorOptions, type Refusal, VendorServer } from './vendor-server.js';
+import type { Emulator, EmulatorOptions, Refusal } from './vendor-server.js';
 
 export interface OpenAIRealtimeEmulator extends Emulator {
   readonly connections: readonly OpenAIRealtimeConnection[];
@@ -27,20 +28,14 @@ export async function emulateOpenAIRealtime(
   options: EmulateOpenAIRealtimeOptions = {},
 ): Promise<OpenAIRealtimeEmulator> {
   checkEmulatorOptions(options, OPTION_NAMES, 'emulateOpenAIRealtime()');
-  const connections: RealtimeConnection[] = [];
   const deal = dealRealtimeScript(options);
-  const server = new VendorServer(options, (owner) => ({
-    refuse: (request) => refuse(request, owner.apiKey),
-    connect(peer) {
-      const number = connections.length + 1;
+  return serveSockets(options, {
+    refuse,
+    connect(peer, server, number) {
       const script = { ...options, ...deal(peer.request), number };
-      const connection = new RealtimeConnection(peer, owner, script);
-      connections.push(connection);
-      return connection;
+      return new RealtimeConnection(peer, server, script);
     },
-  }));
-  await server.listen(options.port);
-  return Object.assign(server, { connections });
+  });
 }
 
 /** What the vendor answers to a bad handshake. */

@@ -1,91 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.js';
 import { ChatCompletions, type ChatCompletionsOptions } from '../../../src/providers/llm/index.js';
-import type {
-  ChatMessage,
-  LanguageModelEvent,
-  ToolDefinition,
-} from '../../../src/providers/language-model.js';
-import {
-  type ChatCompletionsEmulator,
-  emulateChatCompletions,
-  type EmulateChatCompletionsOptions,
-  type EmulatedReply,
-} from '../../../src/testing/index.js';
-import { FakeClock } from '../../support/fake-clock.js';
-
-let emulator: ChatCompletionsEmulator;
-const close: (() => unknown)[] = [];
-
-beforeEach(() => {
-  for (const name of ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'GROQ_API_KEY', 'OLLAMA_BASE_URL'])
-    vi.stubEnv(name, '');
-});
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const task of close.splice(0).reverse()) await task();
-});
-
-const soon = <T>(check: () => T) => vi.waitFor(check, { interval: 2, timeout: 5000 });
-
-async function start(options: EmulateChatCompletionsOptions = {}, provider: ChatCompletionsOptions = {}) {
-  const clock = new FakeClock();
-  emulator = await emulateChatCompletions({ clock, ...options });
-  close.push(() => emulator.close());
-  return {
-    clock,
-    model: new ChatCompletions({
-      apiKey: 'test-key',
-      baseUrl: `${emulator.url}/v1`,
-      clock,
-      ...provider,
-    }),
-  };
-}
-
-const HELLO: readonly ChatMessage[] = [
-  { role: 'system', content: 'Be brief.' },
-  { role: 'user', content: 'Hello' },
-];
-const TOOL: ToolDefinition = {
-  name: 'find_slot',
-  description: 'Free appointments on a day',
-  parameters: { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] },
-};
-
-interface Ask {
-  messages?: readonly ChatMessage[];
-  tools?: readonly ToolDefinition[];
-  signal?: AbortSignal;
-}
-
-/** Reads a reply in the background. */
-function listen(model: ChatCompletions, ask: Ask = {}) {
-  const { messages = HELLO, tools, signal = new AbortController().signal } = ask;
-  const reading = { events: [] as LanguageModelEvent[], over: false, error: undefined as unknown };
-  void (async () => {
-    try {
-      const request = { callId: 'c', messages, signal, ...(tools === undefined ? {} : { tools }) };
-      for await (const event of model.respond(request)) reading.events.push(event);
-    } catch (error) {
-      reading.error = error;
-    }
-    reading.over = true;
-  })();
-  return reading;
-}
-
-type Reading = ReturnType<typeof listen>;
-
-const textOf = ({ events }: Reading) =>
-  events.map((event) => (event.type === 'text' ? event.delta : '')).join('');
-
-async function finished(reading: Reading): Promise<Reading> {
-  await soon(() => expect(reading.over).toBe(true));
-  return reading;
-}
-
-const END = { type: 'end', reason: 'complete' };
+import type { LanguageModelEvent, ChatMessage } from '../../../src/providers/language-model.js';
+import type { EmulatedReply } from '../../../src/testing/index.js';
+import { END, finished, HELLO, listen, soon, start, textOf, TOOL } from './chat-completions-scene.js';
 
 describe('new ChatCompletions()', () => {
   it.each([
@@ -122,7 +40,7 @@ describe('new ChatCompletions()', () => {
 
 describe('ChatCompletions', () => {
   it('asks as the vendor wants to be asked on a telephone', async () => {
-    const { model } = await start();
+    const { model, emulator } = await start();
     const reading = await finished(listen(model, { tools: [TOOL] }));
     expect(textOf(reading)).toBe('You said: Hello');
     expect(reading.events.slice(-2)).toEqual([
@@ -145,7 +63,7 @@ describe('ChatCompletions', () => {
   });
 
   it('speaks the older words of the dialect, without a key, to servers of one’s own', async () => {
-    const { clock } = await start({ dialect: 'common' });
+    const { clock, emulator } = await start({ dialect: 'common' });
     const model = new ChatCompletions({
       service: 'compatible',
       baseUrl: `${emulator.url}/deep/prefix/v1?tenant=a`,
@@ -172,7 +90,7 @@ describe('ChatCompletions', () => {
   });
 
   it('leaves out, from then on, what a server refuses by its name', async () => {
-    const { model } = await start({ unknownFields: ['stream_options', 'reasoning_effort'] });
+    const { model, emulator } = await start({ unknownFields: ['stream_options', 'reasoning_effort'] });
     expect(textOf(await finished(listen(model)))).toBe('You said: Hello');
     expect(textOf(await finished(listen(model)))).toBe('You said: Hello');
     expect(emulator.requests).toHaveLength(4);
@@ -226,7 +144,7 @@ describe('ChatCompletions', () => {
   );
 
   it('carries calls and their results in the history, and keeps its beginning byte for byte', async () => {
-    const { model } = await start({
+    const { model, emulator } = await start({
       replies: [
         { toolCalls: [{ id: 'a', name: 'find_slot', arguments: '{"day": "Friday"}' }] },
         { text: 'At ten.' },
@@ -256,7 +174,9 @@ describe('ChatCompletions', () => {
   });
 
   it('stops at once and closes the connection when it is aborted', async () => {
-    const { clock, model } = await start({ replies: [{ text: 'one two three four', tokenMs: 10 }] });
+    const { clock, model, emulator } = await start({
+      replies: [{ text: 'one two three four', tokenMs: 10 }],
+    });
     const abort = new AbortController();
     const reading = listen(model, { signal: abort.signal });
     await soon(() => {
@@ -276,14 +196,14 @@ describe('ChatCompletions', () => {
   });
 
   it('asks nobody when it is aborted before', async () => {
-    const { model } = await start();
+    const { model, emulator } = await start();
     const reading = await finished(listen(model, { signal: AbortSignal.abort() }));
     expect(reading.events).toEqual([{ type: 'end', reason: 'interrupted' }]);
     expect(emulator.requests).toHaveLength(0);
   });
 
   it('closes the connection when nobody reads any more', async () => {
-    const { clock, model } = await start({ replies: [{ text: 'word '.repeat(500), tokenMs: 10 }] });
+    const { clock, model, emulator } = await start({ replies: [{ text: 'word '.repeat(500), tokenMs: 10 }] });
     const stream = model
       .respond({ callId: 'c', messages: HELLO, signal: new AbortController().signal })
       [Symbol.asyncIterator]();
@@ -299,116 +219,6 @@ describe('ChatCompletions', () => {
     await soon(() => expect(emulator.exchanges[0]?.aborted).toBe(true));
   });
 
-  it('says when a stream just stopped', async () => {
-    const { model } = await start({ replies: [{ text: 'half a', finishReason: null, withoutDone: true }] });
-    expect((await finished(listen(model))).events.at(-1)).toEqual({ type: 'end', reason: 'interrupted' });
-  });
-
-  it.each<[string, EmulatedReply, string]>([
-    [
-      'an error in the stream',
-      { text: 'a b c', errorAfter: 2 },
-      'OpenAI broke off its answer (server_error).',
-    ],
-    ['a cut connection', { text: 'a b c', cutAfter: 2, tokenMs: 1 }, 'OpenAI could not be reached.'],
-  ])('fails after %s in the middle, and does not say anything twice', async (_, reply, message) => {
-    const { clock, model } = await start({ replies: [reply] });
-    const reading = listen(model);
-    await soon(() => {
-      clock.advance(1);
-      expect(reading.over).toBe(true);
-    });
-    expect(textOf(reading)).toBe('a');
-    expect(reading.error).toMatchObject({ message, retryable: true });
-    expect(emulator.requests).toHaveLength(1);
-  });
-
-  it.each<[string, EmulatedReply]>([
-    ['an error in the stream', { errorAfter: 0 }],
-    ['a cut connection', { cutAfter: 0 }],
-    ['an empty stream', { finishReason: null, withoutDone: true, usagePlacement: 'none' }],
-  ])('tries once more after %s before the first word', async (_, reply) => {
-    const { clock, model } = await start({ replies: [reply, { text: 'Here.' }] });
-    const reading = listen(model);
-    await soon(() => {
-      clock.advance(20);
-      expect(reading.over).toBe(true);
-    });
-    expect([textOf(reading), reading.error]).toEqual(['Here.', undefined]);
-  });
-
-  it.each([408, 409, 429, 500, 503])('tries once more after %i', async (status) => {
-    const { clock, model } = await start();
-    emulator.refuseNext({ status });
-    const reading = listen(model);
-    await soon(() => {
-      clock.advance(20);
-      expect(reading.over).toBe(true);
-    });
-    expect(textOf(reading)).toBe('You said: Hello');
-    expect(reading.events[0]).toMatchObject({ type: 'recovered', gapMs: expect.any(Number) });
-    expect(emulator.requests).toHaveLength(2);
-  });
-
-  it('waits as long as the server wants, unless that is too long for a caller', async () => {
-    const { clock, model } = await start();
-    emulator.refuseNext({ status: 429, headers: { 'retry-after': '1.5' } });
-    const patient = listen(model);
-    await soon(() => {
-      clock.advance(20);
-      expect(emulator.requests).toHaveLength(2);
-    });
-    expect(clock.now()).toBeGreaterThanOrEqual(1500);
-    expect(textOf(await finished(patient))).toBe('You said: Hello');
-    emulator.refuseNext({ status: 429, headers: { 'retry-after': '2' } });
-    expect((await finished(listen(model))).error).toMatchObject({ status: 429, retryable: true });
-    expect(emulator.requests).toHaveLength(3);
-  });
-
-  it.each([
-    [400, {}, false],
-    [401, {}, false],
-    [404, {}, false],
-    [429, { error: { code: 'insufficient_quota' } }, false],
-  ])('does not try again after %i %j', async (status, body, retryable) => {
-    const { model } = await start();
-    emulator.refuseNext({ status, body: JSON.stringify(body), times: 2 });
-    const { error } = await finished(listen(model));
-    expect(error).toMatchObject({ code: 'PROVIDER_FAILED', status, retryable });
-    expect(String(error)).not.toContain('test-key');
-    expect(emulator.requests).toHaveLength(1);
-  });
-
-  it('gives up after the second failure', async () => {
-    const { clock, model } = await start();
-    emulator.refuseNext({ status: 503, times: 5 });
-    const reading = listen(model);
-    await soon(() => {
-      clock.advance(20);
-      expect(reading.error).toMatchObject({ status: 503, retryable: true });
-    });
-    expect(emulator.requests).toHaveLength(2);
-  });
-
-  it.each<[string, EmulatedReply, number, string]>([
-    ['the first word', { hangAfter: 0 }, 6000, ''],
-    ['the next word', { text: 'a b c', hangAfter: 3 }, 4000, 'a b'],
-  ])('does not wait for ever for %s', async (_, reply, waitMs, text) => {
-    const { clock, model } = await start({ replies: [reply, reply] });
-    const reading = listen(model);
-    await soon(() => expect(emulator.exchanges).toHaveLength(1));
-    await soon(() => expect(textOf(reading)).toBe(text));
-    await soon(() => {
-      clock.advance(20);
-      expect(reading.error).toMatchObject({
-        message: expect.stringMatching(/did not (answer|go on) in time/),
-      });
-    });
-    expect(clock.now()).toBeGreaterThanOrEqual(waitMs);
-    expect(textOf(reading)).toBe(text);
-    expect(emulator.requests).toHaveLength(1);
-  });
-
   it('does not wait for the usage of a reply that is complete', async () => {
     const { clock, model } = await start({ replies: [{ text: 'Done.', hangAfter: 3 }] });
     const reading = listen(model);
@@ -422,7 +232,7 @@ describe('ChatCompletions', () => {
   });
 
   it('uses one connection for all turns, and a new one at once when that is dead', async () => {
-    const { model } = await start();
+    const { model, emulator } = await start();
     model.warmUp();
     await soon(() => expect(emulator.requests).toHaveLength(1));
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -430,30 +240,5 @@ describe('ChatCompletions', () => {
     expect(emulator.connectionCount).toBe(1);
     model.warmUp();
     expect(emulator.requests).toHaveLength(4);
-  });
-
-  it('asks again at once when a kept connection was closed by the other side', async () => {
-    const { model } = await start();
-    await finished(listen(model));
-    emulator.resetNext();
-    const reading = await finished(listen(model));
-    expect([textOf(reading), reading.error]).toEqual(['You said: Hello', undefined]);
-    expect(emulator.connectionCount).toBe(2);
-  });
-
-  it('fails when nobody answers', async () => {
-    const { clock, model } = await start();
-    await emulator.close();
-    const reading = listen(model);
-    await soon(() => {
-      clock.advance(20);
-      expect(reading.error).toMatchObject({ message: 'OpenAI could not be reached.', retryable: true });
-    });
-  });
-
-  it('does not take a page for an answer', async () => {
-    const { model } = await start();
-    emulator.refuseNext({ status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>Hello</h1>' });
-    expect((await finished(listen(model))).error).toMatchObject({ retryable: false });
   });
 });

@@ -1,4 +1,4 @@
-// Messages of clients, which may be anything, as the emulated realtime models read them.
+// Messages of clients, which may be anything, as the emulators read them.
 
 export type Fields = Readonly<Record<string, unknown>>;
 

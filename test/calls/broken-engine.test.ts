@@ -1,0 +1,115 @@
+import { expect, it } from 'vitest';
+import { CarrierError, ProviderError } from '../../src/base/errors.js';
+import { play, type Scenario, SORRY } from './scenario.js';
+import { Scene } from './scene.js';
+
+const SCENARIOS: readonly Scenario[] = [
+  {
+    name: 'the engine breaks, the carrier says sorry and is done',
+    async play(scene) {
+      await scene.up();
+      scene.bench.engine.trouble = 'dtmf';
+      scene.report({ type: 'dtmf', digit: '1' });
+      // Where instructions take the place of the stream, it ends here.
+      if (scene.kind.steering === 'replies') scene.stop();
+      await scene.bench.pass(3000);
+      expect(scene.isLive).toBe(true);
+      if (scene.kind.steering === 'replies') scene.over('answered');
+      else scene.report({ type: 'speech-ended' });
+    },
+    endReason: 'provider-failed',
+    outcome: 'answered',
+    requests: ({ steering }) =>
+      steering === 'replies' ? [`speak ID ${SORRY}`] : [`speak ID ${SORRY}`, 'hangUp ID'],
+  },
+  {
+    name: 'the engine breaks, and nobody says that the sorry is over, and the call',
+    only: { steering: 'replies', direction: 'inbound' },
+    async play(scene) {
+      await scene.up();
+      scene.bench.engine.trouble = 'dtmf';
+      scene.report({ type: 'dtmf', digit: '1' });
+      scene.stop();
+      await scene.bench.pass(4000);
+      expect(scene.isLive).toBe(true);
+      scene.bench.rest.over = true;
+      await scene.bench.pass(4000);
+      expect(scene.isLive).toBe(false);
+    },
+    endReason: 'provider-failed',
+    outcome: 'answered',
+    requests: () => [`speak ID ${SORRY}`, 'lookUp ID', 'lookUp ID'],
+  },
+  {
+    name: 'the engine breaks, and nobody says when the sorry is over',
+    async play(scene) {
+      await scene.up();
+      scene.bench.engine.context.endCall('provider-failed', {
+        code: 'PROVIDER_FAILED',
+        message: 'The speech synthesis failed.',
+        untold: true,
+      });
+      await scene.bench.pass(20);
+    },
+    endReason: 'provider-failed',
+    outcome: 'answered',
+    requests: ({ steering, direction }) => {
+      const looks = steering === 'replies' && direction === 'inbound' ? 6 : 1;
+      return [`speak ID ${SORRY}`, ...Array<string>(looks).fill('lookUp ID'), 'hangUp ID'];
+    },
+  },
+  {
+    name: 'the engine breaks when the carrier has said that the call is over',
+    async play(scene) {
+      await scene.up();
+      scene.over('answered');
+      scene.bench.engine.trouble = 'dtmf';
+      scene.report({ type: 'dtmf', digit: '1' });
+      expect(scene.isLive).toBe(false);
+    },
+    endReason: 'provider-failed',
+    outcome: 'answered',
+    requests: () => [],
+  },
+  {
+    name: 'the engine breaks, and the carrier does not speak',
+    async play(scene) {
+      await scene.up();
+      scene.bench.rest.failures.speak = new CarrierError('no', { status: 500, retryable: false });
+      scene.bench.engine.context.clock.after(1, () => {
+        throw new ProviderError('The key is wrong.', { status: 401, retryable: false });
+      });
+    },
+    endReason: 'provider-failed',
+    outcome: 'answered',
+    requests: () => [`speak ID ${SORRY}`, 'hangUp ID'],
+  },
+  {
+    name: 'the other side hangs up in the middle of the sorry',
+    only: { steering: 'commands' },
+    async play(scene) {
+      await scene.up();
+      scene.bench.engine.trouble = 'dtmf';
+      scene.report({ type: 'dtmf', digit: '1' });
+      scene.stop();
+      scene.over('answered');
+    },
+    endReason: 'provider-failed',
+    outcome: 'answered',
+    requests: () => [`speak ID ${SORRY}`],
+  },
+];
+
+it('last words that are refused after the end leave no note', async () => {
+  const scene = new Scene({ steering: 'replies', direction: 'inbound' });
+  await scene.up();
+  let refuse: (error: Error) => void = () => {};
+  scene.bench.rest.answers.speak = new Promise((_, reject) => (refuse = reject));
+  scene.bench.engine.trouble = 'dtmf';
+  scene.report({ type: 'dtmf', digit: '1' });
+  scene.over('answered');
+  refuse(new CarrierError('over', { status: 404, retryable: false }));
+  expect((await scene.expectEnd()).incidents).toEqual([]);
+});
+
+play(SCENARIOS);

@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { ProviderError } from '../../src/base/errors.js';
+import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
+import { FakeRealtimeModel, RealtimeRig } from './realtime-rig.js';
+
+describe('trouble', () => {
+  it('ends the call with what happened, untold', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.answers('One two three four five six.');
+    await rig.wait(500);
+    rig.model.events.failed(new ProviderError('It broke.', { status: 500, retryable: true }));
+    expect(rig.ended).toMatchObject([
+      { reason: 'provider-failed', failure: { code: 'PROVIDER_FAILED', message: 'It broke.', untold: true } },
+    ]);
+    expect(rig.turns).toMatchObject([{ interrupted: true }]);
+  });
+
+  it('in the opening of a session ends the call, and foreign words stay out of the record', () => {
+    const model = new FakeRealtimeModel();
+    model.open = () => {
+      throw new Error('secret');
+    };
+    const rig = new RealtimeRig({ model, firstMessage: 'Hello!' });
+    rig.engine.start();
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed', failure: { code: 'PROVIDER_FAILED' } }]);
+    expect(JSON.stringify(rig.ended)).not.toContain('secret');
+  });
+
+  it('of a model that is never ready is found within five seconds, whether there is something to say or not', async () => {
+    for (const firstMessage of ['Hello!', undefined]) {
+      const rig = new RealtimeRig({ firstMessage });
+      rig.engine.start();
+      await rig.wait(4500);
+      expect(rig.ended).toMatchObject([
+        {
+          reason: 'provider-failed',
+          failure: { message: 'The realtime model does not answer.', untold: true },
+        },
+      ]);
+    }
+  });
+
+  it('of a model that does not answer is found within five seconds', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.hears('Hello?');
+    await rig.wait(2000);
+    expect(rig.model.asked).toEqual(['respond']);
+    await rig.wait(2000);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed', at: 4000 }]);
+  });
+
+  it.each([
+    [1000, 3000],
+    [3900, 1200],
+  ])(
+    'of a model that is back after %i ms and does not answer is found after %i ms more',
+    async (gapMs, leftMs) => {
+      const rig = new RealtimeRig().start();
+      rig.model.begins('One');
+      rig.model.events.reconnected({ gapMs });
+      await rig.wait(leftMs - 1);
+      expect(rig.ended).toEqual([]);
+      await rig.wait(1);
+      expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
+    },
+  );
+
+  it('of a model that stops in the middle of an answer is found, too', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.begins('One');
+    await rig.wait(6000);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
+  });
+
+  it.each<[string, (model: FakeRealtimeModel) => void]>([
+    ['never comes to an end', (model) => model.begins('x'.repeat(13_000))],
+    [
+      'gives audio that is none',
+      (model) => {
+        model.begins('One');
+        const audio = 'text' as unknown as Uint8Array;
+        model.events.audio({ responseId: 'r1', itemId: 'item-r2', audio });
+      },
+    ],
+  ])('of a model that %s ends the call', (_, misbehave) => {
+    const rig = new RealtimeRig().start();
+    misbehave(rig.model);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed', failure: { code: 'PROVIDER_FAILED' } }]);
+  });
+
+  it('of a model whose session rejects ends the call, and not the process', async () => {
+    const model = new FakeRealtimeModel();
+    model.open = () => Promise.reject(new Error('secret')) as never;
+    const rig = new RealtimeRig({ model });
+    rig.engine.start();
+    await rig.wait(0);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
+  });
+
+  it('of a connection while a tool runs leaves its result to come', async () => {
+    let settle: (value: unknown) => void = () => {};
+    const execute = () =>
+      new Promise((resolve) => {
+        settle = resolve;
+      });
+    const tools = createAgentTools([{ name: 'look_up', description: 'Looks it up.', execute }]);
+    const rig = new RealtimeRig({ tools }).start();
+    rig.model.hears('How much?');
+    rig.model.answers('', [{ id: 'c1', name: 'look_up' }]);
+    await rig.wait(0);
+    rig.model.events.reconnected({ gapMs: 200 });
+    expect(rig.model.context.history().map(({ role }) => role)).toEqual(['user', 'assistant']);
+    settle(10);
+    await rig.wait(0);
+    expect(rig.model.asked).toEqual(['results c1=10', 'respond']);
+    expect(rig.model.context.history().map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
+  });
+
+  it('of a connection has what was under way asked for again', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.hears('Hello?');
+    rig.model.begins('Yes, I');
+    rig.model.events.reconnected({ gapMs: 200 });
+    rig.model.events.reconnected({ gapMs: 10, isPlanned: true });
+    const remedies = rig.facts.filter(({ type }) => type === 'provider.reconnected');
+    expect(remedies).toMatchObject([{ stage: 'engine', code: 'PROVIDER_FAILED', gapMs: 200 }]);
+    expect(rig.model.asked).toEqual(['respond', 'respond']);
+    expect(rig.model.context.history()).toEqual([
+      { role: 'user', content: 'Hello?' },
+      { role: 'assistant', content: 'Yes, I' },
+    ]);
+    rig.model.answers('am here.');
+    await rig.wait(2000);
+    expect(rig.turns).toMatchObject([{ userText: 'Hello?', agentText: 'Yes, I am here.' }]);
+  });
+});

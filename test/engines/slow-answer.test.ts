@@ -1,0 +1,87 @@
+import { describe, expect, it, vi } from 'vitest';
+import { CallRig } from './call-rig.js';
+
+vi.mock('../../src/engines/voice-activity.js', () => ({
+  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
+}));
+
+/** A model that keeps its caller waiting. */
+function thinking(rig: CallRig, ms: number, text: string): void {
+  rig.model.answers.push(async function* () {
+    await new Promise<void>((resolve) => rig.clock.after(ms, resolve));
+    yield { type: 'text', delta: text };
+  });
+}
+
+describe('an answer that is slow to come', () => {
+  const turnTaking = { fillers: ['One moment.', 'Let me see.'] };
+
+  it('is preceded by one filler, which the model is not told of', async () => {
+    const rig = await new CallRig({ turnTaking }).start();
+    thinking(rig, 3000, 'We are open until six.');
+    rig.model.answer('Bye.');
+    await rig.says('When do you close?');
+    await rig.quiet(580);
+    expect(rig.heardMs).toBe(0);
+    await rig.quiet(100);
+    expect(rig.heardMs).toBeGreaterThan(0);
+    await rig.quiet(6000);
+    expect(rig.transcript.map(({ id, role, text, turnIndex }) => [id, role, text, turnIndex])).toEqual([
+      ['user-1', 'user', 'When do you close?', 0],
+      ['filler-0', 'agent', 'One moment.', 0],
+      ['agent-0', 'agent', 'We are open until six.', 0],
+    ]);
+    expect(rig.turns[0]).toMatchObject({ agentText: 'We are open until six.' });
+    await rig.says('Thank you.');
+    expect(rig.model.requests[1]?.messages[1]).toEqual({
+      role: 'assistant',
+      content: 'We are open until six.',
+    });
+  });
+
+  it('needs none when it is there in time', async () => {
+    const rig = await new CallRig({ turnTaking }).start();
+    thinking(rig, 700, 'We are open until six.');
+    await rig.says('When do you close?');
+    await rig.quiet(4000);
+    expect(rig.transcript.map(({ id }) => id)).toEqual(['user-1', 'agent-0']);
+  });
+
+  it('comes behind a filler that is not over, and is measured where it begins', async () => {
+    const rig = await new CallRig({
+      turnTaking: { ...turnTaking, fillers: ['One moment, please, I am looking.'] },
+    }).start();
+    thinking(rig, 1000, 'Six.');
+    await rig.says('When do you close?');
+    await rig.quiet(5000);
+    const { latency } = rig.turns[0] ?? {};
+    expect(latency?.totalMs).toBeGreaterThan(2000);
+    expect((latency?.heardMs ?? 0) - (latency?.totalMs ?? 0)).toBeLessThan(500);
+  });
+
+  it('keeps of a filler that was cut off what was heard', async () => {
+    const rig = await new CallRig({ turnTaking }).start();
+    thinking(rig, 5000, 'Six.');
+    rig.model.answer('Yes.');
+    await rig.says('When do you close?');
+    await rig.quiet(750);
+    rig.ears.events.partial('I mean on Sunday');
+    expect(rig.player.clears).toBe(1);
+    rig.ears.events.final('I mean on Sunday.');
+    await rig.quiet(2500);
+    const filler = rig.transcript.find(({ id }) => id === 'filler-0');
+    expect(filler).toMatchObject({ text: 'One', interrupted: true });
+    expect(rig.model.requests[1]?.messages.at(-1)?.content).toBe('When do you close? I mean on Sunday.');
+  });
+
+  it('does without when the voice refuses the filler', async () => {
+    const rig = new CallRig({ turnTaking });
+    rig.voice.failOn = 'moment';
+    await rig.start();
+    thinking(rig, 2000, 'Six.');
+    await rig.says('When do you close?');
+    await rig.quiet(4000);
+    expect(rig.turns[0]).toMatchObject({ agentText: 'Six.' });
+    expect(rig.ended).toEqual([]);
+  });
+});

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest';
+import type { EmulatedReply } from '../../../src/testing/index.js';
+import { finished, listen, soon, start, textOf } from './chat-completions-scene.js';
+
+describe('the trouble of ChatCompletions', () => {
+  it('says when a stream just stopped', async () => {
+    const { model } = await start({ replies: [{ text: 'half a', finishReason: null, withoutDone: true }] });
+    expect((await finished(listen(model))).events.at(-1)).toEqual({ type: 'end', reason: 'interrupted' });
+  });
+
+  it.each<[string, EmulatedReply, string]>([
+    [
+      'an error in the stream',
+      { text: 'a b c', errorAfter: 2 },
+      'OpenAI broke off its answer (server_error).',
+    ],
+    ['a cut connection', { text: 'a b c', cutAfter: 2, tokenMs: 1 }, 'OpenAI could not be reached.'],
+  ])('fails after %s in the middle, and does not say anything twice', async (_, reply, message) => {
+    const { clock, model, emulator } = await start({ replies: [reply] });
+    const reading = listen(model);
+    await soon(() => {
+      clock.advance(1);
+      expect(reading.over).toBe(true);
+    });
+    expect(textOf(reading)).toBe('a');
+    expect(reading.error).toMatchObject({ message, retryable: true });
+    expect(emulator.requests).toHaveLength(1);
+  });
+
+  it.each<[string, EmulatedReply]>([
+    ['an error in the stream', { errorAfter: 0 }],
+    ['a cut connection', { cutAfter: 0 }],
+    ['an empty stream', { finishReason: null, withoutDone: true, usagePlacement: 'none' }],
+  ])('tries once more after %s before the first word', async (_, reply) => {
+    const { clock, model } = await start({ replies: [reply, { text: 'Here.' }] });
+    const reading = listen(model);
+    await soon(() => {
+      clock.advance(20);
+      expect(reading.over).toBe(true);
+    });
+    expect([textOf(reading), reading.error]).toEqual(['Here.', undefined]);
+  });
+
+  it.each([408, 409, 429, 500, 503])('tries once more after %i', async (status) => {
+    const { clock, model, emulator } = await start();
+    emulator.refuseNext({ status });
+    const reading = listen(model);
+    await soon(() => {
+      clock.advance(20);
+      expect(reading.over).toBe(true);
+    });
+    expect(textOf(reading)).toBe('You said: Hello');
+    expect(reading.events[0]).toMatchObject({ type: 'recovered', gapMs: expect.any(Number) });
+    expect(emulator.requests).toHaveLength(2);
+  });
+
+  it('waits as long as the server wants, unless that is too long for a caller', async () => {
+    const { clock, model, emulator } = await start();
+    emulator.refuseNext({ status: 429, headers: { 'retry-after': '1.5' } });
+    const patient = listen(model);
+    await soon(() => {
+      clock.advance(20);
+      expect(emulator.requests).toHaveLength(2);
+    });
+    expect(clock.now()).toBeGreaterThanOrEqual(1500);
+    expect(textOf(await finished(patient))).toBe('You said: Hello');
+    emulator.refuseNext({ status: 429, headers: { 'retry-after': '2' } });
+    expect((await finished(listen(model))).error).toMatchObject({ status: 429, retryable: true });
+    expect(emulator.requests).toHaveLength(3);
+  });
+
+  it.each([
+    [400, {}, false],
+    [401, {}, false],
+    [404, {}, false],
+    [429, { error: { code: 'insufficient_quota' } }, false],
+  ])('does not try again after %i %j', async (status, body, retryable) => {
+    const { model, emulator } = await start();
+    emulator.refuseNext({ status, body: JSON.stringify(body), times: 2 });
+    const { error } = await finished(listen(model));
+    expect(error).toMatchObject({ code: 'PROVIDER_FAILED', status, retryable });
+    expect(String(error)).not.toContain('test-key');
+    expect(emulator.requests).toHaveLength(1);
+  });
+
+  it('gives up after the second failure', async () => {
+    const { clock, model, emulator } = await start();
+    emulator.refuseNext({ status: 503, times: 5 });
+    const reading = listen(model);
+    await soon(() => {
+      clock.advance(20);
+      expect(reading.error).toMatchObject({ status: 503, retryable: true });
+    });
+    expect(emulator.requests).toHaveLength(2);
+  });
+
+  it.each<[string, EmulatedReply, number, string]>([
+    ['the first word', { hangAfter: 0 }, 6000, ''],
+    ['the next word', { text: 'a b c', hangAfter: 3 }, 4000, 'a b'],
+  ])('does not wait for ever for %s', async (_, reply, waitMs, text) => {
+    const { clock, model, emulator } = await start({ replies: [reply, reply] });
+    const reading = listen(model);
+    await soon(() => expect(emulator.exchanges).toHaveLength(1));
+    await soon(() => expect(textOf(reading)).toBe(text));
+    await soon(() => {
+      clock.advance(20);
+      expect(reading.error).toMatchObject({
+        message: expect.stringMatching(/did not (answer|go on) in time/),
+      });
+    });
+    expect(clock.now()).toBeGreaterThanOrEqual(waitMs);
+    expect(textOf(reading)).toBe(text);
+    expect(emulator.requests).toHaveLength(1);
+  });
+
+  it('asks again at once when a kept connection was closed by the other side', async () => {
+    const { model, emulator } = await start();
+    await finished(listen(model));
+    emulator.resetNext();
+    const reading = await finished(listen(model));
+    expect([textOf(reading), reading.error]).toEqual(['You said: Hello', undefined]);
+    expect(emulator.connectionCount).toBe(2);
+  });
+
+  it('fails when nobody answers', async () => {
+    const { clock, model, emulator } = await start();
+    await emulator.close();
+    const reading = listen(model);
+    await soon(() => {
+      clock.advance(20);
+      expect(reading.error).toMatchObject({ message: 'OpenAI could not be reached.', retryable: true });
+    });
+  });
+
+  it('does not take a page for an answer', async () => {
+    const { model, emulator } = await start();
+    emulator.refuseNext({ status: 200, headers: { 'content-type': 'text/html' }, body: '<h1>Hello</h1>' });
+    expect((await finished(listen(model))).error).toMatchObject({ retryable: false });
+  });
+});
