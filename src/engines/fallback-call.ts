@@ -251,7 +251,9 @@ export class FallbackCall implements Engine {
     this.#untold = { ...change, startedAt: clock.now() };
     engine.start();
     const unheardMs = Math.max(takeover.unheardMs ?? 0, this.#missedMs);
-    this.#missedMs = 0;
+    // It has failed on the spot: whoever is next hears what it has not heard.
+    this.#missedMs = this.#isBetween ? unheardMs : 0;
+    if (this.#isBetween) return;
     for (const frame of this.#heard.last(unheardMs)) engine.pushAudio(frame);
     if (this.#left.length === 0) this.#heard.clear();
     for (const key of this.#keys.splice(0)) engine.pushDtmf(key);
