@@ -48,6 +48,8 @@ export class PreparedModel implements RealtimeModel {
   /** That of the engine, once there is one. */
   #engine: RealtimeContext | undefined;
   #isLive = false;
+  /** Nobody takes the session: of what it still tells only its use counts. */
+  #isInVain = false;
   #state: 'new' | 'waiting' | 'given-up' | 'over' = 'new';
 
   constructor(options: PreparedModelOptions) {
@@ -108,6 +110,7 @@ export class PreparedModel implements RealtimeModel {
 
   #giveUp(): void {
     this.#state = 'given-up';
+    this.#isInVain = true;
     this.#closeSession();
     this.#kept = this.#kept.filter(({ usage }) => usage !== undefined);
   }
@@ -118,8 +121,9 @@ export class PreparedModel implements RealtimeModel {
   }
 
   #keep(event: KeptEvent): void {
+    if (this.#isInVain && event.usage === undefined) return;
     if (this.#isLive && this.#engine !== undefined) event.tell(this.#engine.events);
-    else if (this.#state !== 'given-up' || event.usage !== undefined) this.#kept.push(event);
+    else this.#kept.push(event);
   }
 
   /** What must not happen before there is a caller: without it the engine begins anew. Afterwards it is the engine's to judge. */

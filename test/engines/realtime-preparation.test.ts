@@ -277,6 +277,19 @@ describe('a realtime session that is opened anew with the engine', () => {
     expect(rig.ended).toEqual([]);
   });
 
+  it('has nothing to do with what the first one still tells, but for what it used', async () => {
+    const call = new PreparedCall();
+    call.model.ready();
+    const { events } = call.model;
+    events.failed(new Error('gone'));
+    const rig = await call.begin();
+    call.model.ready();
+    events.failed(new Error('gone once more'));
+    events.usage(TONE);
+    expect(rig.ended).toEqual([]);
+    expect(rig.facts.filter((fact) => fact.type === 'usage.measured')).toHaveLength(1);
+  });
+
   it('could not be opened', async () => {
     const call = new PreparedCall({}, ({ model }) => (model.refusals = 1));
     const rig = await call.begin();
