@@ -38,6 +38,8 @@ export class Dialogue {
   readonly #options: DialogueOptions;
   /** Rest of an answer that was cut off, until it is known that words were meant by it. */
   #cutOff = '';
+  /** What the agent says of itself, whose words may not have come to the voice yet. */
+  #ownText = '';
   /** How often it has gone on with such a rest since the caller last said something. */
   #resumptions = 0;
 
@@ -124,6 +126,7 @@ export class Dialogue {
     const { latency } = turns.open('', clock.wallNow());
     // Where nobody listens any more it waits for the end of the hold.
     if (!this.#begin({ latency, source: () => onlyText(text), manner })) this.#cutOff = text;
+    this.#ownText = text;
   }
 
   /** Nobody listens for a while: the agent stops in this tick. */
@@ -133,6 +136,8 @@ export class Dialogue {
     const split = this.#interrupt({ isHold: true });
     // Who comes back has lost nothing of the sentence: it goes on where it was.
     if (split !== undefined && this.#cutOff !== '') this.#cutOff = split.unheard;
+    // Nothing of it was even begun.
+    if (split?.heard === '' && split.unheard === '') this.#cutOff = this.#ownText;
     idle?.pause();
   }
 
@@ -273,6 +278,7 @@ export class Dialogue {
 
   #begin(utterance: Utterance): boolean {
     const { agent, bargeIn, idle } = this.#options;
+    this.#ownText = '';
     bargeIn.reset();
     idle?.pause();
     return agent.say(utterance);

@@ -112,6 +112,7 @@ export class FallbackCall implements Engine {
     if (choice.recipe !== announced) {
       const since = this.#context.clock.now();
       const from = nameOf(announced.providers, 'engine');
+      this.#providers = choice.recipe.providers;
       this.#tell({ stage: 'engine', from, code: this.#notBegun, since }, since);
     }
     engine.start();
@@ -171,13 +172,18 @@ export class FallbackCall implements Engine {
       const { recipe } = choice;
       const hasFallback = this.#left.length > 0;
       this.#count += 1;
+      const number = this.#count;
       const scope: EngineScope = new EngineScope({
         context: this.#context,
         chargers: recipe === this.#options.announced ? undefined : recipe.chargers,
-        number: this.#count,
+        number,
         takeover,
         hasFallback,
-        fact: (fact) => this.#state(fact, choice),
+        fact: (fact) => {
+          // Who serves an engine that has left does not serve the call.
+          const isStale = number !== this.#count && isAboutProviders(fact);
+          if (!isStale) this.#state(fact, choice);
+        },
         spoken: () => this.#settle(scope),
         ends: (reason, failure) => {
           if (scope !== this.#member.scope || this.#isBetween || this.#closed) return;
@@ -245,7 +251,9 @@ export class FallbackCall implements Engine {
     this.#untold = { ...change, startedAt: clock.now() };
     engine.start();
     const unheardMs = Math.max(takeover.unheardMs ?? 0, this.#missedMs);
-    this.#missedMs = 0;
+    // It has failed on the spot: whoever is next hears what it has not heard.
+    this.#missedMs = this.#isBetween ? unheardMs : 0;
+    if (this.#isBetween) return;
     for (const frame of this.#heard.last(unheardMs)) engine.pushAudio(frame);
     if (this.#left.length === 0) this.#heard.clear();
     for (const key of this.#keys.splice(0)) engine.pushDtmf(key);
@@ -261,9 +269,9 @@ export class FallbackCall implements Engine {
   }
 
   #tell({ stage, from, code, since }: Switch, until: number): void {
-    const { mode, providers } = this.#member.choice.recipe;
-    this.#providers = providers;
-    const to = nameOf(providers, stage);
+    // A stage of the engine may have changed before anything was heard of it.
+    const provider = this.#providers;
+    const to = nameOf(provider, stage);
     const gapMs = Math.max(0, Math.round(until - since));
     this.#context.fact({
       type: 'provider.replaced',
@@ -272,8 +280,8 @@ export class FallbackCall implements Engine {
       to,
       code,
       gapMs,
-      mode,
-      provider: providers,
+      mode: this.mode,
+      provider,
     });
   }
 
@@ -286,6 +294,10 @@ export class FallbackCall implements Engine {
     }
     this.#context.fact(fact);
   }
+}
+
+function isAboutProviders({ type }: EngineFact): boolean {
+  return type === 'provider.replaced' || type === 'provider.reconnected';
 }
 
 /** The provider of a stage; all of them where the mode has no such stage. */

@@ -24,6 +24,8 @@ export interface PreparedModelOptions {
 
 interface KeptEvent {
   readonly usage?: RealtimeUsage;
+  /** A part of what the model says. */
+  readonly isSpeech?: true;
   tell(events: RealtimeEvents): void;
 }
 
@@ -46,6 +48,8 @@ export class PreparedModel implements RealtimeModel {
   /** That of the engine, once there is one. */
   #engine: RealtimeContext | undefined;
   #isLive = false;
+  /** Nobody takes the session: of what it still tells only its use counts. */
+  #isInVain = false;
   #state: 'new' | 'waiting' | 'given-up' | 'over' = 'new';
 
   constructor(options: PreparedModelOptions) {
@@ -106,6 +110,7 @@ export class PreparedModel implements RealtimeModel {
 
   #giveUp(): void {
     this.#state = 'given-up';
+    this.#isInVain = true;
     this.#closeSession();
     this.#kept = this.#kept.filter(({ usage }) => usage !== undefined);
   }
@@ -116,8 +121,9 @@ export class PreparedModel implements RealtimeModel {
   }
 
   #keep(event: KeptEvent): void {
+    if (this.#isInVain && event.usage === undefined) return;
     if (this.#isLive && this.#engine !== undefined) event.tell(this.#engine.events);
-    else if (this.#state !== 'given-up' || event.usage !== undefined) this.#kept.push(event);
+    else this.#kept.push(event);
   }
 
   /** What must not happen before there is a caller: without it the engine begins anew. Afterwards it is the engine's to judge. */
@@ -136,22 +142,23 @@ export class PreparedModel implements RealtimeModel {
     this.#isLive = true;
   }
 
-  #relay(): RealtimeEvents {
+  #relay(): Required<RealtimeEvents> {
     return {
       ready: (formats) => this.#keep({ tell: (events) => events.ready(formats) }),
       speechStarted: () => this.#spoil({ tell: (events) => events.speechStarted() }),
       interrupted: () => this.#spoil({ tell: (events) => events.interrupted() }),
       speechEnded: (speech) => this.#spoil({ tell: (events) => events.speechEnded(speech) }),
       userText: (text) => this.#spoil({ tell: (events) => events.userText(text) }),
-      responseStarted: (id) => this.#keep({ tell: (events) => events.responseStarted(id) }),
+      responseStarted: (id) => this.#keep({ isSpeech: true, tell: (events) => events.responseStarted(id) }),
       audio: (chunk) => {
         if (this.#isLive) this.#keep({ tell: (events) => events.audio(chunk) });
         else this.#keepAudio(chunk);
       },
-      text: (piece) => this.#keep({ tell: (events) => events.text(piece) }),
-      heardText: (heard) => this.#keep({ tell: (events) => events.heardText?.(heard) }),
-      responseEnded: (end) => this.#keep({ tell: (events) => events.responseEnded(end) }),
+      text: (piece) => this.#keep({ isSpeech: true, tell: (events) => events.text(piece) }),
+      heardText: (heard) => this.#keep({ isSpeech: true, tell: (events) => events.heardText?.(heard) }),
+      responseEnded: (end) => this.#keep({ isSpeech: true, tell: (events) => events.responseEnded(end) }),
       usage: (usage) => this.#keep({ usage, tell: (events) => events.usage(usage) }),
+      lost: () => this.#spoil({ tell: (events) => events.lost?.() }),
       reconnected: (gap) => this.#spoil({ tell: (events) => events.reconnected(gap) }),
       failed: (error) => this.#spoil({ tell: (events) => events.failed(error) }),
     };
@@ -160,7 +167,7 @@ export class PreparedModel implements RealtimeModel {
   #keepAudio(chunk: Parameters<RealtimeEvents['audio']>[0]): void {
     this.#keptBytes += chunk.audio.length;
     const copy = { ...chunk, audio: chunk.audio.slice() };
-    const event: KeptEvent = { tell: (events) => events.audio(copy) };
+    const event: KeptEvent = { isSpeech: true, tell: (events) => events.audio(copy) };
     if (this.#keptBytes > MAX_BYTES) this.#spoil(event);
     else this.#keep(event);
   }
@@ -178,7 +185,11 @@ export class PreparedModel implements RealtimeModel {
       addText: (message) => session.addText(message),
       respond: () => session.respond(),
       giveResults: (results) => session.giveResults(results),
-      cancel: () => session.cancel(),
+      cancel: () => {
+        // What was said ahead is not to be heard after all.
+        this.#kept = this.#kept.filter(({ isSpeech }) => isSpeech !== true);
+        return session.cancel();
+      },
       truncate: (item) => session.truncate(item),
       update: (change) => session.update(change),
       close: () => session.close(),

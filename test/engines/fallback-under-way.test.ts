@@ -1,7 +1,8 @@
 // What is under way while an engine is replaced: tools, transfers, holds.
 import { describe, expect, it, vi } from 'vitest';
 import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
-import { askedWith, GONE, talkingToModel } from './fallback-rig.js';
+import { askedWith, FakeStages, FallbackRig, GONE, talkingToModel } from './fallback-rig.js';
+import { FakeRealtimeModel } from './realtime-rig.js';
 
 vi.mock('../../src/engines/voice-activity.js', () => ({
   createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
@@ -132,5 +133,25 @@ describe('a hold', () => {
     expect(askedWith(second).at(-1)).toMatch(/^tool: .*the line is busy/);
     expect(rig.said.at(-1)).toEqual(['', 'The line is busy.']);
     expect(rig.orders).toHaveLength(1);
+  });
+});
+
+describe('what is said and pressed between two engines', () => {
+  it('reaches the third one when the second fails as it begins', async () => {
+    const [first, second] = [new FakeStages(), new FakeStages()];
+    const third = new FakeRealtimeModel();
+    const rig = new FallbackRig({ modes: [first, second, third] });
+    second.ears.open = () => {
+      throw GONE;
+    };
+    await rig.start();
+    await rig.voiced(400);
+    first.ears.events.failed(GONE);
+    rig.engine.pushDtmf('5');
+    await rig.wait(0);
+    third.ready();
+    expect(third.audioBytes).toBeGreaterThanOrEqual(400 * 32);
+    await rig.wait(5000);
+    expect(third.asked.join()).toContain('5');
   });
 });

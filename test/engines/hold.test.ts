@@ -54,6 +54,18 @@ describe('a hold', () => {
     expect(rig.model.requests).toHaveLength(1);
   });
 
+  it.each([0, 1000])('keeps a greeting that it came upon at its first word, for %i ms', async (heldMs) => {
+    const rig = new CallRig({ firstMessage: ANSWER });
+    rig.engine.start();
+    rig.engine.hold();
+    if (heldMs > 0) await rig.quiet(heldMs);
+    expect(rig.pacer.pushedMs).toBe(0);
+    rig.engine.resume('continue');
+    await rig.quiet(ANSWER.length * MS_PER_CHAR + 500);
+    expect(rig.turns.at(-1)).toMatchObject({ agentText: ANSWER, interrupted: false });
+    expect(rig.voice.spoken.join(' ')).toBe(ANSWER);
+  });
+
   it('leaves it unsaid when the agent is to listen', async () => {
     const rig = await speakingRig();
     rig.engine.hold();

@@ -8,6 +8,7 @@ import { TextToSpeechChain } from '../../src/providers/fallback/text-to-speech-c
 import type { LanguageModelEvent } from '../../src/providers/language-model.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { CallRig, FakeModel, FakeRecogniser, FakeVoice } from './call-rig.js';
+import { SlowVoice } from './prepared-rig.js';
 
 vi.mock('../../src/engines/voice-activity.js', () => ({
   createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => (frame[0] ?? 0) !== 0, close() {} }),
@@ -165,6 +166,32 @@ describe('a provider that another one takes the place of', () => {
       provider: { engine: null, stt: 'fake-stt', llm: 'b/mind', tts: 'b/voice' },
     });
     expect(rig.ended).toEqual([]);
+  });
+
+  it('leaves the next voice its time, however long the caller has waited for words', async () => {
+    const time = clock();
+    const [voice, otherVoice] = [
+      named(new SlowVoice(time), 'a/voice'),
+      named(new SlowVoice(time), 'b/voice'),
+    ];
+    voice.beginsAfterMs = 60_000;
+    otherVoice.beginsAfterMs = 800;
+    const mind = new FakeModel();
+    mind.answers.push(async function* () {
+      await new Promise<void>((resolve) => void time.after(2500, resolve));
+      yield { type: 'text', delta: 'We have rye.' };
+    });
+    const rig = new CallRig({
+      clock: time,
+      turnTaking: { fillers: [] },
+      llm: mind,
+      tts: new TextToSpeechChain(chained(time, voice, otherVoice)),
+    });
+    await rig.start();
+    await rig.says('Do you have bread?');
+    await rig.quiet(9000);
+    expect(rig.ended).toEqual([]);
+    expect(rig.turns.map(({ agentText }) => agentText)).toEqual(['We have rye.']);
   });
 
   it('ends the call only when the last one fails', async () => {

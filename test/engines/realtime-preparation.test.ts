@@ -148,6 +148,36 @@ describe('a realtime call that is prepared', () => {
     expect(rig.ended).toEqual([]);
   });
 
+  it('greets once behind a hold that is over in the tick in which the call begins', async () => {
+    const call = new PreparedCall();
+    call.model.ready();
+    call.model.answers(GREETING);
+    const rig = call.create();
+    rig.engine.start();
+    rig.engine.hold();
+    rig.engine.resume('continue');
+    await rig.wait(0);
+    expect(rig.pacer.pushedMs).toBe(0);
+    call.model.answers(GREETING);
+    await rig.wait(GREETING.length * MS_PER_CHAR + 500);
+    expect(rig.heardMs).toBe(GREETING.length * MS_PER_CHAR);
+    expect(rig.turns.at(-1)).toMatchObject({ agentText: GREETING });
+    expect(rig.ended).toEqual([]);
+  });
+
+  it('is given up when its connection is lost and does not come back', async () => {
+    const call = new PreparedCall();
+    call.model.ready();
+    call.model.answers(GREETING);
+    const rig = await call.begin();
+    await rig.wait(GREETING.length * MS_PER_CHAR + 500);
+    call.model.events.lost?.();
+    await rig.wait(3999);
+    expect(rig.ended).toEqual([]);
+    await rig.wait(1);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
+  });
+
   it('waits as usual for a model that is not ready, and hears what is said meanwhile', async () => {
     const call = new PreparedCall();
     const rig = await call.begin();
@@ -222,6 +252,7 @@ describe('the formats of a prepared session', () => {
 describe('a realtime session that is opened anew with the engine', () => {
   it.each<[string, (model: CountedModel) => void]>([
     ['has failed', (model) => model.events.failed(new Error('gone'))],
+    ['was lost', (model) => model.events.lost?.()],
     ['was lost and is back', (model) => model.events.reconnected({ gapMs: 100 })],
     ['heard somebody', (model) => model.events.interrupted()],
     [
@@ -244,6 +275,19 @@ describe('a realtime session that is opened anew with the engine', () => {
     await rig.wait(GREETING.length * MS_PER_CHAR + 500);
     expect(rig.turns).toMatchObject([{ agentText: GREETING }]);
     expect(rig.ended).toEqual([]);
+  });
+
+  it('has nothing to do with what the first one still tells, but for what it used', async () => {
+    const call = new PreparedCall();
+    call.model.ready();
+    const { events } = call.model;
+    events.failed(new Error('gone'));
+    const rig = await call.begin();
+    call.model.ready();
+    events.failed(new Error('gone once more'));
+    events.usage(TONE);
+    expect(rig.ended).toEqual([]);
+    expect(rig.facts.filter((fact) => fact.type === 'usage.measured')).toHaveLength(1);
   });
 
   it('could not be opened', async () => {

@@ -19,6 +19,8 @@ const FIRST_AUDIO_MS = 2500;
 /** The same between two pieces of audio. Voices themselves give up a sentence whose end is not told a little before. */
 const NEXT_AUDIO_MS = 3500;
 
+const NO_AUDIO = new Int16Array(0);
+
 export class TextToSpeechChain implements TextToSpeech {
   readonly name: string;
   readonly price: ModelPrice | undefined;
@@ -93,6 +95,8 @@ class VoiceOfCall implements TextToSpeechSession {
         if (next === undefined) throw error;
         this.#dismiss(member);
         if (spoken.breakOff() === '') return;
+        // Whoever waits for audio gives the next voice its own time, and not what the last one has left of it.
+        yield NO_AUDIO;
       }
     }
   }

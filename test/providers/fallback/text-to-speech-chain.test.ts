@@ -99,17 +99,21 @@ interface Reading {
   /** Who has said how much, in milliseconds. */
   readonly said: [voice: number, ms: number][];
   readonly pieces: SpokenPiece[];
+  /** Chunks without audio. */
+  signs: number;
   over: boolean;
   error: unknown;
 }
 
 function say(session: TextToSpeechSession, text: string, signal: AbortSignal = never): Reading {
-  const reading: Reading = { said: [], pieces: [], over: false, error: undefined };
+  const reading: Reading = { said: [], pieces: [], signs: 0, over: false, error: undefined };
   const timed = (pieces: readonly SpokenPiece[]) => void reading.pieces.push(...pieces);
   void (async () => {
     try {
-      for await (const pcm of session.synthesize(text, signal, { timed }))
-        reading.said.push([pcm[0] ?? 0, pcm.length / 16]);
+      for await (const pcm of session.synthesize(text, signal, { timed })) {
+        if (pcm.length === 0) reading.signs += 1;
+        else reading.said.push([pcm[0] ?? 0, pcm.length / 16]);
+      }
     } catch (error) {
       reading.error = error;
     }
@@ -156,6 +160,17 @@ describe('TextToSpeechChain', () => {
     expect(reading.said).toEqual([[2, 600]]);
     expect(told).toContain('v/1 -> v/2 after 2500');
     expect(voices[0]?.aborted).toEqual(['Hello there.']);
+  });
+
+  it('gives a sign as soon as another one is asked', async () => {
+    const { clock, open } = setUp([['hang']], [[{ waitMs: 1000 }, { audioMs: 300 }]]);
+    const reading = say(open(), 'Hello.');
+    await clock.advanceAsync(2499);
+    expect(reading.signs).toBe(0);
+    await clock.advanceAsync(1);
+    expect(reading).toMatchObject({ signs: 1, said: [] });
+    await clock.advanceAsync(1000);
+    expect(reading).toMatchObject({ signs: 1, said: [[2, 300]], over: true });
   });
 
   it('has only the rest said of a sentence that was begun, where the voice times its words', async () => {
