@@ -2,6 +2,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { defineConfig, type Plugin } from 'vitest/config';
+import { emptyForeign } from './support/foreign-variables.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -32,15 +33,9 @@ export default defineConfig({
     restoreMocks: true,
     // Keys of whoever runs the tests must not make an agent call a vendor.
     env: {
-      ...Object.fromEntries(
-        ['DEEPGRAM', 'OPENAI', 'GROQ', 'ELEVENLABS', 'CARTESIA', 'ASSEMBLYAI', 'GEMINI', 'GOOGLE'].flatMap(
-          (vendor) => [`${vendor}_API_KEY`, `${vendor}_BASE_URL`].map((name) => [name, '']),
-        ),
-      ),
+      ...emptyForeign(process.env),
       // Nor must calls of tests appear on a dashboard that happens to run.
       XDG_RUNTIME_DIR: join(tmpdir(), `offhook-test-${process.pid}`),
-      OFFHOOK_DASHBOARD_URL: '',
-      OFFHOOK_DASHBOARD_TOKEN: '',
     },
     // Whole calls run in real time: a shared machine that stands still for a second may fail one that is right.
     retry: process.env.CI === 'true' ? 2 : 0,

@@ -71,7 +71,7 @@ export interface RealtimeEvents {
     readonly toolCalls: readonly ModelToolCall[];
   }): void;
   usage(usage: RealtimeUsage): void;
-  /** The connection was lost, and another one is being made: `reconnected` follows, or `failed`. */
+  /** The connection was lost behind `ready`, and another one is being made: `reconnected` follows, or `failed`. Once for each gap. */
   lost?(): void;
   /**
    * The connection was lost and is back after `gapMs`, its conversation made anew from `history`. What was under way is gone: no event

@@ -204,12 +204,14 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
 
   #lost(): void {
     this.#time.stop();
+    const wasUsed = this.#isReady;
     this.#isReady = false;
     this.#calls.reset();
     this.#wordless = undefined;
     this.#requests.lost();
     this.#answers.reset();
     this.#hearing.reset();
+    if (wasUsed) this.#tell(() => this.#context.events.lost?.());
   }
 
   #received(message: ServerMessage): void {
@@ -330,8 +332,7 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
 
   #toolCall({ call, expectsResult }: Extract<ServerMessage, { type: 'tool-call' }>): void {
     this.#calls.called(call.id, { expectsResult });
-    const isKnown = this.#context.tools.some(({ name }) => name === call.name);
-    if (isKnown) this.#answers.toolCall(call);
+    if (this.#context.tools.some(({ name }) => name === call.name)) this.#answers.toolCall(call);
     else this.giveResults([{ toolCallId: call.id, result: UNKNOWN_TOOL }]);
   }
 
@@ -350,8 +351,7 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
   /** The agent has ended the conversation, by a tool of its own. What it said before is still to be heard. */
   #hungUp(): void {
     this.#time.stop();
-    const endsCall = this.#context.tools.some(({ name }) => name === END_CALL);
-    if (!endsCall) {
+    if (!this.#context.tools.some(({ name }) => name === END_CALL)) {
       this.#fail(toProviderError(VENDOR, fatalFailure(HUNG_UP)));
       return;
     }

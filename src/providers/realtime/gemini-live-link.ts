@@ -15,6 +15,7 @@ export interface GeminiLiveLinkEvents {
   ready(connection: { readonly gapMs: number | null; readonly isResumed: boolean }): void;
   /** What is not of the connection itself. */
   received(piece: ServerPiece): void;
+  /** A connection on which the settings were taken is gone. */
   lost(): void;
   failed(error: Error): void;
 }
@@ -140,7 +141,8 @@ export class GeminiLiveLink {
   #lost(): void {
     this.#timer?.cancel();
     this.#renewal.close();
+    const wasUsed = this.#isReady;
     this.#isReady = false;
-    this.#options.events.lost();
+    if (wasUsed) this.#options.events.lost();
   }
 }

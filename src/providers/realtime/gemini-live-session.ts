@@ -170,6 +170,7 @@ export class GeminiLiveSession implements RealtimeSession {
     this.#answers.lost();
     this.#speech.turnEnded();
     this.#hearing.reset();
+    this.#tell(() => this.#context.events.lost?.());
   }
 
   #received(piece: ServerPiece): void {

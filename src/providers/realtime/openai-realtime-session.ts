@@ -186,12 +186,13 @@ export class OpenAIRealtimeSession implements RealtimeSession {
   #lost(): void {
     this.#settingsTimer?.cancel();
     this.#renewal.close();
+    const wasUsed = this.#isReady;
     this.#isReady = false;
     this.#answers.lost();
     this.#speech.reset();
     this.#hearing.reset();
     this.#calls = [];
-    this.#tell(() => this.#context.events.lost?.());
+    if (wasUsed) this.#tell(() => this.#context.events.lost?.());
   }
 
   #received(message: ServerMessage): void {
@@ -261,15 +262,14 @@ export class OpenAIRealtimeSession implements RealtimeSession {
   }
 
   #speechStarted(): void {
-    const { events } = this.#context;
     this.#hearing.started();
-    this.#tell(() => events.speechStarted());
+    this.#tell(() => this.#context.events.speechStarted());
     if (!this.#interruptible) return;
     // The service ends its answer by itself; what is on the way of it is late from now on.
     const id = this.#answers.runningId;
     if (id !== undefined) this.#speech.drop(id);
     this.#answers.forget();
-    this.#tell(() => events.interrupted());
+    this.#tell(() => this.#context.events.interrupted());
   }
 
   #speechEnded(itemId: string): void {

@@ -36,6 +36,7 @@ export class RealtimeConversation {
   /** Why the session cannot go on. */
   failure: Error | undefined;
   interruptions = 0;
+  losses = 0;
   reconnections = 0;
   told = 0;
   historyAsked = false;
@@ -150,10 +151,16 @@ export class RealtimeConversation {
         const amounts = Object.values(usage).filter((value) => typeof value === 'number');
         if (amounts.some((amount) => !(amount >= 0))) this.complaints.push('usage below nothing');
       },
-      lost: () => {},
+      lost: () => {
+        this.losses += 1;
+        if (!this.isReady) this.complaints.push('a connection lost before readiness');
+        if (this.losses !== this.reconnections + 1) this.complaints.push('one gap told as lost twice');
+      },
       reconnected: () => {
         this.#response = undefined;
         this.reconnections += 1;
+        if (this.losses !== this.reconnections)
+          this.complaints.push('a reconnection of what was not told as lost');
       },
       failed: (error) => {
         this.failure = error;

@@ -199,7 +199,7 @@ describe('another conversation in the place of a lost one', () => {
     vendor.socket.opens();
     sent();
     agent.begins();
-    expect(told.at(-1)).toBe('reconnected 2000');
+    expect(told.slice(-2)).toEqual(['lost', 'reconnected 2000']);
     expect(vendor.socket.messages).toEqual([
       {
         type: 'conversation_initiation_client_data',
@@ -212,6 +212,26 @@ describe('another conversation in the place of a lost one', () => {
     ]);
     session.respond();
     expect(sent()).toEqual([GO_ON]);
+  });
+
+  it('is told as lost once, and not where there was none yet', () => {
+    const { vendor, clock, agent, told } = openScene();
+    const breaks = () => {
+      vendor.socket.opens();
+      vendor.socket.ends();
+      clock.advance(300);
+    };
+    breaks();
+    vendor.socket.opens();
+    agent.begins();
+    clock.advance(2000);
+    told.length = 0;
+    vendor.socket.ends();
+    clock.advance(1);
+    breaks();
+    vendor.socket.opens();
+    agent.begins();
+    expect(told.filter((line) => !line.startsWith('usage'))).toEqual(['lost', 'reconnected 300']);
   });
 
   it('is told beside it where the prompt may not be replaced', () => {
@@ -232,7 +252,7 @@ describe('another conversation in the place of a lost one', () => {
     clock.advance(1);
     vendor.socket.opens();
     agent.begins();
-    expect(told.at(-1)).toMatch(/^reconnected/);
+    expect(told).toEqual(['usage 2', 'lost', 'reconnected 1']);
   });
 });
 

@@ -58,6 +58,7 @@ export function openScene(options: SceneOptions = {}) {
         responseEnded: ({ responseId, reason, toolCalls }) =>
           note(['end', responseId, reason, ...toolCalls.map(({ id }) => id)].join(' ')),
         usage: (usage) => note(usage.kind === 'session' ? `usage ${usage.seconds}` : 'usage of another kind'),
+        lost: () => note('lost'),
         reconnected: ({ gapMs }) => note(`reconnected ${gapMs}`),
         failed: (error) => {
           failures.push(error);

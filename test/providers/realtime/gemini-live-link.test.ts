@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import type { ChatMessage } from '../../../src/providers/language-model.js';
-import { audio, call, complete, generated, heard, openReady, resumable, sound } from './gemini-live-scene.js';
+import {
+  audio,
+  call,
+  complete,
+  generated,
+  heard,
+  open,
+  openReady,
+  resumable,
+  sound,
+} from './gemini-live-scene.js';
 
 const HISTORY: ChatMessage[] = [
   { role: 'assistant', content: 'Hello!' },
@@ -32,7 +42,7 @@ describe('another connection', () => {
     scene.says(resumable('h1'));
     expect(reconnect(scene)).toEqual({ handle: 'h1' });
     expect(scene.sent()).toHaveLength(1);
-    expect(scene.news()).toEqual(['reconnected 100']);
+    expect(scene.news()).toEqual(['lost', 'reconnected 100']);
   });
 
   it('is told the conversation where there is no handle', () => {
@@ -83,7 +93,7 @@ describe('another connection', () => {
       vendor.socket.opens();
       says({ setupComplete: {} });
       expect(sent().map((message) => Object.keys(message)[0])).toEqual(['setup', 'clientContent']);
-      expect(news()).toHaveLength(1);
+      expect(news()).toEqual(['lost', 'reconnected 200']);
     },
   );
 
@@ -110,7 +120,7 @@ describe('another connection', () => {
     session.pushAudio(sound(600, 0));
     clock.advance(1000);
     vendor.socket.ends();
-    expect(news().slice(-2)).toEqual(['spoke caller-1 600', 'caller-1: Is it there?']);
+    expect(news().slice(-3)).toEqual(['spoke caller-1 600', 'caller-1: Is it there?', 'lost']);
   });
 
   it('knows nothing of what was under way', () => {
@@ -124,6 +134,18 @@ describe('another connection', () => {
     expect(sent().at(-1)).toMatchObject({ clientContent: { turnComplete: false } });
     says(complete);
     expect(news()).toEqual([]);
+  });
+});
+
+describe('a first connection that breaks', () => {
+  it('before its settings are taken is none that was lost', () => {
+    const { vendor, clock, says, news } = open();
+    vendor.socket.opens();
+    vendor.socket.ends();
+    clock.advance(300);
+    vendor.socket.opens();
+    says({ setupComplete: {} });
+    expect(news()).toEqual(['ready']);
   });
 });
 

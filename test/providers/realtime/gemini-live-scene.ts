@@ -48,6 +48,7 @@ export function open({ interruptible = true, history = [], settings = {} }: Scen
         responseEnded: ({ responseId, reason, toolCalls }) =>
           note(`end ${responseId} ${[reason, ...toolCalls.map(({ id }) => id)].join(' ')}`),
         usage: (usage) => note(`usage ${JSON.stringify(usage)}`),
+        lost: () => note('lost'),
         reconnected: ({ gapMs }) => note(`reconnected ${gapMs}`),
         failed: (error) => note(`failed ${error.message}`),
       },

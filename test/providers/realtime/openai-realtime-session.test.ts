@@ -231,6 +231,27 @@ describe('another connection', () => {
     vendor.socket.says(audio('r1'));
     expect(told.slice(2)).toEqual(['start r1', 'audio item_r1 800']);
   });
+
+  it('is told as lost once, and not where there was none yet', () => {
+    const { vendor, told, clock } = open();
+    const breaks = () => {
+      vendor.socket.opens();
+      vendor.socket.ends();
+      clock.advance(300);
+    };
+    const begins = () => {
+      vendor.socket.opens();
+      vendor.socket.says({ type: 'session.updated' });
+    };
+    breaks();
+    begins();
+    clock.advance(2000);
+    vendor.socket.ends();
+    clock.advance(1);
+    breaks();
+    begins();
+    expect(told).toEqual(['ready', 'lost', 'reconnected 300']);
+  });
 });
 
 describe('a session that is nearly over', () => {
