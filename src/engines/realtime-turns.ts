@@ -5,6 +5,8 @@ import type { TranscriptEntry, Turn, TurnLatency } from '../contract/call-record
 import type { ChatMessage } from '../providers/language-model.js';
 import type { Conversation, Step } from './conversation.js';
 import type { EngineFact } from './engine.js';
+import { ToolEntries } from './tools/tool-entries.js';
+import type { ToolRun } from './tools/tool-run.js';
 import type { AnswerSplit } from './turn-book.js';
 
 export interface RealtimeTurnsOptions {
@@ -48,6 +50,7 @@ const TEXT_WAIT_MS = 3000;
 export class RealtimeTurns {
   readonly #options: RealtimeTurnsOptions;
   readonly #said = new Map<string, Said>();
+  readonly #tools = new ToolEntries((entry) => this.#options.fact({ type: 'transcript.segment', entry }));
   /** Said, and not answered. */
   #waiting: Said[] = [];
   #open: OpenTurn | undefined;
@@ -155,6 +158,11 @@ export class RealtimeTurns {
   /** The agent's entry grows. */
   spoken(text: string): void {
     if (this.#open !== undefined) this.#tellAgent(this.#open, { text, final: false });
+  }
+
+  /** The model has called tools. */
+  called(runs: readonly ToolRun[]): void {
+    this.#tools.called(runs, this.#open?.index ?? this.#nextIndex);
   }
 
   /** An answer was stopped before a word was heard: the turn stays open for what the caller adds, and is measured afresh. */
