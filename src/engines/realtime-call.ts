@@ -78,6 +78,7 @@ export class RealtimeCall implements Engine {
     this.#tools = new RealtimeTools({
       box: tools,
       ask: (task) => this.#line.ask(task),
+      called: (runs) => this.#turns.called(runs),
       given: (speech) => {
         if (this.#state === 'live') this.#attempt(() => this.#dialogue.resultsGiven(speech));
       },

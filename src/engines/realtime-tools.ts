@@ -10,6 +10,8 @@ import type { ToolRun } from './tools/tool-run.js';
 export interface RealtimeToolsOptions {
   readonly box: ToolBox;
   readonly ask: (task: (session: RealtimeSession) => void) => void;
+  /** The model has called tools. */
+  readonly called: (runs: readonly ToolRun[]) => void;
   /** The model has been given the results of `speech`, or of an engine before this one, and owes an answer. */
   readonly given: (speech: RealtimeSpeech | undefined) => void;
   /** No tool runs any more beside the one that ends the call. */
@@ -32,10 +34,11 @@ export class RealtimeTools {
 
   /** Runs what a response of `speech` asks for. Returns true when the call is to end behind it. */
   start(calls: readonly ModelToolCall[], speech: RealtimeSpeech): boolean {
-    const { box } = this.#options;
+    const { box, called } = this.#options;
     const hearing = { caughtUp: () => this.#caughtUp(speech) };
     const runs = speech.roundCount >= MAX_ROUNDS ? box.refuse(calls) : box.start(calls, hearing);
     speech.called(runs);
+    called(runs);
     const ends = runs.filter((run) => run.endsCall && !run.isSettled);
     const others = runs.filter((run) => !ends.includes(run));
     void settled(others).then(() => {

@@ -5,6 +5,8 @@ import type { TranscriptEntry, Turn, TurnLatency } from '../contract/call-record
 import type { ChatMessage } from '../providers/language-model.js';
 import type { Conversation, Step } from './conversation.js';
 import type { EngineFact } from './engine.js';
+import { ToolEntries } from './tools/tool-entries.js';
+import type { ToolRun } from './tools/tool-run.js';
 import type { AnswerSplit } from './turn-book.js';
 
 export interface RealtimeTurnsOptions {
@@ -48,6 +50,7 @@ const TEXT_WAIT_MS = 3000;
 export class RealtimeTurns {
   readonly #options: RealtimeTurnsOptions;
   readonly #said = new Map<string, Said>();
+  readonly #tools = new ToolEntries((entry) => this.#options.fact({ type: 'transcript.segment', entry }));
   /** Said, and not answered. */
   #waiting: Said[] = [];
   #open: OpenTurn | undefined;
@@ -57,6 +60,8 @@ export class RealtimeTurns {
   #nextIndex: number;
   #speechStartedAt: number | undefined;
   #speechEndedAt: number | undefined;
+  /** Up to when, on the clock, the caller's words are there, or the agent had the floor; undefined before either. */
+  #heardUntil: number | undefined;
 
   constructor(options: RealtimeTurnsOptions) {
     this.#options = options;
@@ -105,6 +110,7 @@ export class RealtimeTurns {
     if (said.isFinal) return;
     said.text = text.trim();
     said.isFinal = isFinal;
+    if (isFinal) this.#heardUntil = this.#options.clock.now();
     this.#tellSaid(said);
     const isWanted = this.#owed?.said.includes(said) === true;
     if (isWanted && this.#owed?.said.every((each) => each.isFinal)) this.#settle();
@@ -157,6 +163,11 @@ export class RealtimeTurns {
     if (this.#open !== undefined) this.#tellAgent(this.#open, { text, final: false });
   }
 
+  /** The model has called tools. */
+  called(runs: readonly ToolRun[]): void {
+    this.#tools.called(runs, this.#open?.index ?? this.#nextIndex);
+  }
+
   /** An answer was stopped before a word was heard: the turn stays open for what the caller adds, and is measured afresh. */
   dropAnswer({ unheard, rounds = [] }: AnswerSplit): void {
     const turn = this.#open;
@@ -186,6 +197,7 @@ export class RealtimeTurns {
     turn.steps.push(...toSteps(split));
     this.#owed = turn;
     const { clock, transcribesCaller } = this.#options;
+    this.#heardUntil = clock.now();
     if (transcribesCaller && turn.said.some(({ isFinal }) => !isFinal))
       this.#timer = clock.after(TEXT_WAIT_MS, () => this.#settle());
     else this.#settle();
@@ -198,9 +210,11 @@ export class RealtimeTurns {
 
   /**
    * Another engine takes the call over: nothing is waited for, and what the caller said and nobody answered is a turn in any case.
-   * What has no text will be heard again. Returns since when, on the clock; undefined where everything has its text.
+   * What has no text will be heard again, also what the model had not noticed yet: it may have been dead for a while. Returns since
+   * when, on the clock; undefined where the agent was speaking, and everything has its text.
    */
   giveUp(): number | undefined {
+    const unnoticed = this.#open === undefined ? this.#heardUntil : undefined;
     const starts = this.#speechStartedAt === undefined ? [] : [this.#speechStartedAt];
     for (const said of [...(this.#open?.said ?? []), ...this.#waiting]) {
       if (said.isFinal || said.entry === undefined) continue;
@@ -213,7 +227,9 @@ export class RealtimeTurns {
     this.complete({ heard: '', unheard: '' }, { interrupted: false });
     this.#settle();
     const { clock } = this.#options;
-    return starts.length === 0 ? undefined : clock.now() - (clock.wallNow() - Math.min(...starts));
+    const since = starts.map((at) => clock.now() - (clock.wallNow() - at));
+    if (unnoticed !== undefined) since.push(unnoticed);
+    return since.length === 0 ? undefined : Math.min(...since);
   }
 
   /** The conversation as it was heard; `answer` is the one that is on. Tools that still run have no result in it: that comes by itself. */

@@ -5,7 +5,7 @@ import type { Conversation, Step } from './conversation.js';
 import type { EngineFact, Takeover } from './engine.js';
 import type { SpokenSplit } from './speaker.js';
 import type { Round } from './tools/rounds.js';
-import { toEntryText } from './tools/tool-entry.js';
+import { ToolEntries } from './tools/tool-entries.js';
 import type { ToolRun } from './tools/tool-run.js';
 import { TurnLatencyMeter } from './turn-latency.js';
 
@@ -46,7 +46,7 @@ export class TurnBook {
   #isOwed: boolean;
   /** Tells the end of a turn of which only the text is told. */
   #completion: (() => void) | undefined;
-  #toolCount = 0;
+  readonly #tools = new ToolEntries((entry) => this.#tell(entry));
 
   constructor(options: TurnBookOptions) {
     this.#options = options;
@@ -118,19 +118,9 @@ export class TurnBook {
     this.#tellAgent(turn, { text, final: false });
   }
 
-  /**
-   * The agent has called tools. Each has an entry of its own in the transcript, final with its result, also when that comes after
-   * the end of the turn: the turn's own record of it is that of the turn's end and stays without a duration.
-   */
+  /** The agent has called tools. */
   called(runs: readonly ToolRun[]): void {
-    const turnIndex = this.userIndex;
-    for (const run of runs) {
-      this.#toolCount += 1;
-      const id = `tool-${this.#toolCount}`;
-      const tell = () => this.#tell({ ...toEntry(run), id, turnIndex });
-      run.onSettled(tell);
-      if (!run.isSettled) tell();
-    }
+    this.#tools.called(runs, this.userIndex);
   }
 
   /** An answer was stopped before a word was heard: the turn stays open for what the caller adds. */
@@ -204,10 +194,6 @@ function toRecord(turn: OpenTurn, split: SpokenSplit, interrupted: boolean): Tur
       .flatMap((step) => (step.role === 'tools' ? step.runs : []))
       .map((run) => run.record),
   };
-}
-
-function toEntry(run: ToolRun): Omit<TranscriptEntry, 'id' | 'turnIndex'> {
-  return { role: 'tool', text: toEntryText(run), at: run.record.startedAt, final: run.isSettled };
 }
 
 function toSteps(rounds: readonly Round[]): Step[] {

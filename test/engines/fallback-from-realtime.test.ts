@@ -160,6 +160,42 @@ describe('a call whose realtime model is gone for good', () => {
     expect(askedWith(second).at(-1)).toBe('user: What is it?');
   });
 
+  it('hears again what was said to a model that had gone silent, unnoticed', async () => {
+    const { first, second, rig } = await talkingToModel();
+    const pushed: number[] = [];
+    const open = second.ears.open.bind(second.ears);
+    second.ears.open = (context) => ({
+      ...open(context),
+      pushAudio: (frame) => void pushed.push(frame[0] ?? 0),
+    });
+    await rig.voiced(1000);
+    await rig.quiet(500);
+    first.events.failed(GONE);
+    await rig.wait(0);
+    expect(pushed).toHaveLength(75);
+    expect(pushed.filter((sample) => sample !== 0)).toHaveLength(50);
+  });
+
+  it('hears nothing twice of which the words are there', async () => {
+    const { first, second, rig } = await talkingToModel();
+    let voiced = 0;
+    const open = second.ears.open.bind(second.ears);
+    second.ears.open = (context) => ({
+      ...open(context),
+      pushAudio(frame) {
+        if (frame[0] !== 0) voiced += 1;
+      },
+    });
+    second.model.answer('One dollar.');
+    await rig.voiced(1000);
+    await rig.quiet(500);
+    first.hears('And the rye?');
+    first.events.failed(GONE);
+    await rig.wait(1000);
+    expect(askedWith(second).at(-1)).toBe('user: And the rye?');
+    expect(voiced).toBe(0);
+  });
+
   it('is heard, and its keys taken, between two engines', async () => {
     const { first, second, rig } = await talkingToModel();
     let frames = 0;

@@ -9,6 +9,7 @@ import { reduceCall } from '../../../src/events/reduce.js';
 import type { LanguageModelEvent } from '../../../src/providers/language-model.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { CallRig, type RigOptions } from '../call-rig.js';
+import { RealtimeRig } from '../realtime-rig.js';
 
 vi.mock('../../../src/engines/voice-activity.js', () => ({
   createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
@@ -39,7 +40,8 @@ async function rigWithTool(options: RigOptions = {}) {
   return { rig, runs };
 }
 
-const toolEntries = (rig: CallRig) => rig.transcript.filter(({ role }) => role === 'tool');
+const toolEntries = (rig: Pick<CallRig, 'transcript'>) =>
+  rig.transcript.filter(({ role }) => role === 'tool');
 
 /** The record that a reader of the facts has. */
 function recordOf(rig: CallRig): CallRecord {
@@ -204,4 +206,37 @@ it('shows the end of the call that a tool has brought about as no failure', asyn
   await rig.says('Connect me.');
   rig.engine.close();
   expect(toolEntries(rig)).toMatchObject([{ text: 'transfer_call: The call ends.', final: true }]);
+});
+
+describe('a tool of a realtime model in the transcript', () => {
+  it('is an entry of the turn that called it, also when it is done behind it', async () => {
+    let finish = (_: unknown): void => {};
+    const tool: Tool = {
+      name: 'look_up',
+      description: 'Looks it up.',
+      execute: () =>
+        new Promise((resolve) => {
+          finish = resolve;
+        }),
+    };
+    const rig = new RealtimeRig({ tools: createAgentTools([tool]) }).start();
+    rig.model.answers('Hello.');
+    await rig.wait(1000);
+    rig.model.hears('How much?');
+    rig.model.answers('One moment.', [
+      { id: 'c1', name: 'look_up' },
+      { id: 'c2', name: 'nothing' },
+    ]);
+    await rig.wait(300);
+    const [running, failed] = toolEntries(rig);
+    expect(running).toMatchObject({ turnIndex: 1, text: 'look_up', final: false });
+    const error = 'nothing failed: There is no tool of that name.';
+    expect(failed).toMatchObject({ turnIndex: 1, text: error, final: true });
+    rig.model.hears('Never mind.');
+    rig.model.answers('As you like.');
+    await rig.wait(1000);
+    finish({ price: 10 });
+    await rig.wait(0);
+    expect(toolEntries(rig)).toEqual([{ ...running, text: 'look_up: {"price":10}', final: true }, failed]);
+  });
 });
