@@ -1,4 +1,5 @@
 // Plays calls in which one vendor is in trouble, many at a time, and says what became of each.
+import type { EngineFact } from '../../src/engines/engine.js';
 import type { Emulator } from '../../src/testing/index.js';
 import { type Ending, PHASES, type Phase, VendorCall } from './vendor-call.js';
 import { lineUp, type TroubledStage } from './vendor-line-up.js';
@@ -18,6 +19,8 @@ export interface TroubleOutcome {
   readonly longestWaitMs: number;
   /** What the agent was heard to say, turn by turn. */
   readonly heard: readonly string[];
+  /** Troubles that the record would say were remedied. */
+  readonly reconnections: readonly Extract<EngineFact, { type: 'provider.reconnected' }>[];
   /** Of the engine, when the call was over. */
   readonly timersLeft: number;
   /** To the vendor, when it has had a second of real time to notice that the call is over. */
@@ -75,6 +78,7 @@ async function play(call: TroubledCall): Promise<TroubleOutcome> {
     ending: played.ending,
     longestWaitMs: played.longestWaitMs,
     heard: played.turns.map(({ agentText }) => agentText),
+    reconnections: played.facts.filter((fact) => fact.type === 'provider.reconnected'),
     timersLeft: played.clock.pending,
     socketsLeft: await socketsLeft(troubled),
     violations: troubled.violations,

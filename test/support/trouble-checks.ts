@@ -20,6 +20,8 @@ export function describeTrouble(
   title: string,
   calls: readonly TroubledCall[],
   wanted: (call: TroubledCall) => WantedEnd,
+  /** Told of every call that went on. */
+  checkMore: (outcome: TroubleOutcome) => void = () => {},
 ): void {
   describe(title, () => {
     let outcomes: readonly TroubleOutcome[] = [];
@@ -35,7 +37,10 @@ export function describeTrouble(
       const hasFailed = outcome.ending?.failure !== undefined;
       if (end !== 'either') expect(hasFailed ? 'sorry' : 'goes on').toBe(end);
       if (hasFailed) checkSorry(outcome);
-      else checkGoodbye(outcome);
+      else {
+        checkGoodbye(outcome);
+        checkMore(outcome);
+      }
     });
   });
 }
@@ -54,6 +59,22 @@ function checkSorry({ ending, heard }: TroubleOutcome): void {
     failure: { code: 'PROVIDER_FAILED', message: expect.stringMatching(SENTENCE) },
   });
   if (ending?.failure?.untold !== true) expect(heard.at(-1)).toMatch(APOLOGY);
+}
+
+/** The record says once which connection was lost and for how long, unless the call had not begun to be heard, or ended meanwhile. */
+export function checkReconnected({ call, reconnections }: TroubleOutcome): void {
+  const { stage, vendor, phase } = call;
+  if (phase === 'start' || phase === 'goodbye') return;
+  expect(reconnections).toEqual([
+    {
+      type: 'provider.reconnected',
+      stage,
+      provider: expect.stringMatching(new RegExp(`^${vendor}/`)),
+      code: 'PROVIDER_FAILED',
+      gapMs: expect.any(Number),
+    },
+  ]);
+  for (const { gapMs } of reconnections) expect(gapMs).toBeGreaterThan(0);
 }
 
 /** The whole conversation took place. Of a sentence that broke off the end may be missing. */

@@ -78,6 +78,14 @@ export const DROPS: readonly VendorTrouble[] = [
   atHandshake('reset at the handshake, once', 'resetNext', 1),
 ];
 
+/** Closes by which a vendor says that the same again would fail again. */
+export const REFUSING_CLOSES: readonly VendorTrouble[] = [1002, 1003, 1007, 1008].map((code) =>
+  broken(`closed with ${code}`, code),
+);
+
+/** A close by a code of the vendor's own. */
+export const OWN_CLOSES: readonly VendorTrouble[] = [broken('closed with 4000', 4000)];
+
 /** Nothing more can be had of the vendor. */
 export const OUTAGES: readonly VendorTrouble[] = [
   refused(401),
