@@ -5,6 +5,9 @@ import type { TextToSpeech, TextToSpeechEvents, TextToSpeechSession } from '../p
 import type { EngineContext, EngineFailure } from './engine.js';
 import { FAILED, type Stage, toFailure } from './pipeline-failure.js';
 
+/** As much of the caller as a call keeps for the next engine. */
+const REPLAYED_MS = 5000;
+
 export interface PipelineStagesOptions {
   readonly context: EngineContext;
   readonly stt: SpeechToText;
@@ -44,7 +47,9 @@ export class PipelineStages {
       const voice = tts.open({ clock, logger, language, events: spoke });
       this.#voice = this.#watched('tts', voice);
       opening = 'stt';
-      this.#ears = this.#watched('stt', stt.open({ clock, logger, language, events: heard }));
+      // What the engine before this one did not hear is played to the recogniser at once, connected or not.
+      const keptMs = context.takeover === undefined ? undefined : REPLAYED_MS;
+      this.#ears = this.#watched('stt', stt.open({ clock, logger, language, events: heard, keptMs }));
       return true;
     } catch (error) {
       failed(opening, error);

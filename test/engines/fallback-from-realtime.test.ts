@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { APOLOGY } from '../../src/engines/pipeline-failure.js';
 import { askedWith, GONE, modelThenStages, talkingToModel } from './fallback-rig.js';
+import type { SpeechToTextContext } from '../../src/providers/speech-to-text.js';
 
 vi.mock('../../src/engines/voice-activity.js', () => ({
   createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
@@ -163,15 +164,18 @@ describe('a call whose realtime model is gone for good', () => {
   it('hears again what was said to a model that had gone silent, unnoticed', async () => {
     const { first, second, rig } = await talkingToModel();
     const pushed: number[] = [];
+    const kept: unknown[] = [];
     const open = second.ears.open.bind(second.ears);
-    second.ears.open = (context) => ({
-      ...open(context),
-      pushAudio: (frame) => void pushed.push(frame[0] ?? 0),
-    });
+    second.ears.open = (context: SpeechToTextContext) => {
+      kept.push(context.keptMs);
+      return { ...open(context), pushAudio: (frame) => void pushed.push(frame[0] ?? 0) };
+    };
     await rig.voiced(1000);
     await rig.quiet(500);
     first.events.failed(GONE);
     await rig.wait(0);
+    // A recogniser keeps that much until it is connected.
+    expect(kept).toEqual([5000]);
     expect(pushed).toHaveLength(75);
     expect(pushed.filter((sample) => sample !== 0)).toHaveLength(50);
   });

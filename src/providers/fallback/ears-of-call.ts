@@ -272,6 +272,7 @@ export class EarsOfCall implements SpeechToTextSession {
     this.#answer?.cancel();
     const gapMs = this.#clock.now() - since;
     const next = this.#succession.failed(leg.member, { error, gapMs });
+    if (next !== undefined) this.#takeBack();
     const failure = next === undefined ? { cause: error } : this.#open({ keptMs: KEPT_MS });
     if (failure !== undefined) {
       this.#closed = true;
@@ -280,6 +281,13 @@ export class EarsOfCall implements SpeechToTextSession {
     }
     this.#playAgain();
     if (this.#asked !== undefined) this.#ask();
+  }
+
+  /** The next one hears the words that are open again: as they are they must not become a turn, which would then have them twice. */
+  #takeBack(): void {
+    if (this.#partial === '') return;
+    this.#partial = '';
+    this.#context.events.final('');
   }
 
   #playAgain(): void {

@@ -41,6 +41,21 @@ describe('SpeechToTextChain', () => {
     expect(clock.pending).toBe(0);
   });
 
+  it('takes back words that are open when it goes to the next, which hears them again', () => {
+    const [first, second] = pair();
+    const { open, speak, told } = setUp([first, second]);
+    speak(open(), 300);
+    first.events.partial('tell me about');
+    first.events.failed(DOWN);
+    second.events.final('tell me about berries please.');
+    expect(told.filter((line) => !line.includes('paid'))).toEqual([
+      '~tell me about',
+      'v/1 -> v/2 after 0',
+      '',
+      'tell me about berries please.',
+    ]);
+  });
+
   it('believes a recogniser that tells how far its text goes', () => {
     const [first, second] = pair();
     const { open, speak } = setUp([first, second]);
