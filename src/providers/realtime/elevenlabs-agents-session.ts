@@ -1,6 +1,5 @@
 // One call's conversation with an agent at the service: what it says becomes the contract's events, in order and without what is late.
 import type { AudioFormat } from '../../audio/format.js';
-import { describeError } from '../../base/log.js';
 import type { RealtimeContext, RealtimeSession } from '../realtime-model.js';
 import { CallerOutbox } from '../wire/caller-outbox.js';
 import { fatalFailure, toProviderError, type WireFailure } from '../wire/failure.js';
@@ -8,6 +7,7 @@ import type { Json } from '../wire/json.js';
 import { LastingSocket } from '../wire/lasting-socket.js';
 import { createUnknownLog } from '../wire/unknown-messages.js';
 import type { OpenVendorSocket, SocketClose, SocketTarget } from '../wire/vendor-socket.js';
+import { tellEngine } from '../wire/tell-engine.js';
 import { type AnswerEnd, ElevenLabsAgentsAnswers } from './elevenlabs-agents-answers.js';
 import { ElevenLabsAgentsCalls, type ToolResult } from './elevenlabs-agents-calls.js';
 import { CLOSED_AS_ASKED, readAgentClose, TOO_LONG } from './elevenlabs-agents-errors.js';
@@ -158,9 +158,7 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
     this.#closed = true;
     this.#answers.reset();
     this.#socket.close();
-    const { callId, logger } = this.#context;
-    const droppedMs = this.#outbox?.droppedMs ?? 0;
-    if (droppedMs > 0) logger.warn({ callId, droppedMs }, 'caller audio was lost on the way to a provider');
+    this.#outbox?.reportLoss(this.#context);
   }
 
   #connected(gapMs: number | null): void {
@@ -199,6 +197,7 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
       if (wasReady) events.reconnected({ gapMs: this.#gapMs ?? 0 });
       else events.ready({ input, output });
     });
+    this.#outbox.restart();
     this.#outbox.flush();
   }
 
@@ -318,6 +317,7 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
   /** Returns the item of what was said. */
   #callerFinished(): string {
     const { itemId, agoMs } = this.#hearing.ended();
+    this.#outbox?.settle(this.#outbox.sentMs);
     this.#tell(() => this.#context.events.speechEnded({ itemId, agoMs }));
     return itemId;
   }
@@ -381,15 +381,8 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
     this.#context.events.failed(error);
   }
 
-  /** What goes wrong in the engine is no trouble of the service's. */
   #tell(event: () => void): void {
-    if (this.#closed) return;
-    try {
-      event();
-    } catch (error) {
-      const { callId, logger } = this.#context;
-      logger.error({ callId, ...describeError(error) }, 'an event of a realtime model was not taken');
-      this.#fail(error instanceof Error ? error : new Error('not taken', { cause: error }));
-    }
+    const failure = this.#closed ? undefined : tellEngine(this.#context, event);
+    if (failure !== undefined) this.#fail(failure);
   }
 }

@@ -10,9 +10,18 @@ import { readClose } from './gemini-live-closes.js';
 import { readServerMessage, type ServerPiece } from './gemini-live-messages.js';
 import { type LiveSettings, toSetup } from './gemini-live-settings.js';
 
+/** A connection on which the settings are taken. */
+export interface ReadyLink {
+  /** How long there was none; null for the first. */
+  readonly gapMs: number | null;
+  /** The service still knows the session. */
+  readonly isResumed: boolean;
+  /** It takes the place of one that was nearly over, in a silence. */
+  readonly isPlanned: boolean;
+}
+
 export interface GeminiLiveLinkEvents {
-  /** The settings are taken. `gapMs` is how long there was no connection, null for the first. */
-  ready(connection: { readonly gapMs: number | null; readonly isResumed: boolean }): void;
+  ready(connection: ReadyLink): void;
   /** What is not of the connection itself. */
   received(piece: ServerPiece): void;
   /** A connection on which the settings were taken is gone. */
@@ -50,6 +59,7 @@ export class GeminiLiveLink {
   #usedHandle: string | undefined;
   #timer: Timer | undefined;
   #isReady = false;
+  #isPlanned = false;
 
   constructor(options: GeminiLiveLinkOptions) {
     this.#options = options;
@@ -58,7 +68,10 @@ export class GeminiLiveLink {
     this.#renewal = new SessionRenewal({
       clock,
       isQuiet: () => this.#isReady && isQuiet(),
-      renew: () => this.#socket.renew('wants a new connection soon'),
+      renew: () => {
+        this.#isPlanned = true;
+        this.#socket.renew('wants a new connection soon');
+      },
     });
     this.#socket = new LastingSocket({
       vendor: VENDOR,
@@ -135,7 +148,9 @@ export class GeminiLiveLink {
     if (this.#isReady) return;
     this.#timer?.cancel();
     this.#isReady = true;
-    this.#options.events.ready({ gapMs: this.#gapMs, isResumed: this.#usedHandle !== undefined });
+    const isPlanned = this.#isPlanned;
+    this.#isPlanned = false;
+    this.#options.events.ready({ gapMs: this.#gapMs, isResumed: this.#usedHandle !== undefined, isPlanned });
   }
 
   #lost(): void {

@@ -1,15 +1,15 @@
 // One call's conversation with the service: what it says becomes the contract's events, in order and without what is late.
 import type { Timer } from '../../base/clock.js';
-import { describeError } from '../../base/log.js';
 import type { ModelToolCall, ReplyEnd } from '../language-model.js';
 import type { RealtimeContext, RealtimeSession } from '../realtime-model.js';
 import { CallerOutbox } from '../wire/caller-outbox.js';
 import type { Json } from '../wire/json.js';
 import { createUnknownLog } from '../wire/unknown-messages.js';
 import type { OpenVendorSocket, SocketTarget } from '../wire/vendor-socket.js';
+import { tellEngine } from '../wire/tell-engine.js';
 import { GeminiLiveAnswers } from './gemini-live-answers.js';
 import { GeminiLiveHearing } from './gemini-live-hearing.js';
-import { GeminiLiveLink } from './gemini-live-link.js';
+import { GeminiLiveLink, type ReadyLink } from './gemini-live-link.js';
 import type { ServerPiece } from './gemini-live-messages.js';
 import { type LiveSettings, toAudio, toContent, toTurn, toTurns } from './gemini-live-settings.js';
 import { GeminiLiveSpeech, type Response } from './gemini-live-speech.js';
@@ -137,9 +137,7 @@ export class GeminiLiveSession implements RealtimeSession {
     this.#wordsTimer?.cancel();
     this.#hearing.close();
     this.#link.close();
-    const { droppedMs } = this.#outbox;
-    const { callId, logger } = this.#context;
-    if (droppedMs > 0) logger.warn({ callId, droppedMs }, 'caller audio was lost on the way to a provider');
+    this.#outbox.reportLoss(this.#context);
   }
 
   get #isQuiet(): boolean {
@@ -148,16 +146,19 @@ export class GeminiLiveSession implements RealtimeSession {
     return this.#speech.response === undefined && !isOwed && !isHeard;
   }
 
-  #ready({ gapMs, isResumed }: { gapMs: number | null; isResumed: boolean }): void {
+  #ready({ gapMs, isResumed, isPlanned }: ReadyLink): void {
     const { events, formats, history } = this.#context;
     const turns = isResumed ? [] : toTurns(history());
     if (turns.length > 0) this.#link.send(toContent(turns, { asks: false }));
     this.#tell(() => {
-      if (this.#wasReady) events.reconnected({ gapMs: gapMs ?? 0 });
+      if (this.#wasReady) events.reconnected({ gapMs: gapMs ?? 0, isPlanned });
       else events.ready(formats);
     });
     this.#wasReady = true;
     this.#answers.open();
+    // A connection that was changed in a silence has left nothing unheard.
+    if (isPlanned) this.#outbox.settle(this.#outbox.sentMs);
+    this.#outbox.restart();
     this.#outbox.flush();
   }
 
@@ -326,6 +327,7 @@ export class GeminiLiveSession implements RealtimeSession {
 
   #callerFinished(): void {
     const speech = this.#hearing.ended();
+    this.#outbox.settle(this.#outbox.sentMs);
     this.#owesCaller = true;
     this.#tell(() => this.#context.events.speechEnded(speech));
   }
@@ -365,15 +367,8 @@ export class GeminiLiveSession implements RealtimeSession {
     this.#context.events.failed(error);
   }
 
-  /** What goes wrong in the engine is no trouble of the service's. */
   #tell(event: () => void): void {
-    if (this.#closed) return;
-    try {
-      event();
-    } catch (error) {
-      const { callId, logger } = this.#context;
-      logger.error({ callId, ...describeError(error) }, 'an event of a realtime model was not taken');
-      this.#fail(error instanceof Error ? error : new Error('not taken', { cause: error }));
-    }
+    const failure = this.#closed ? undefined : tellEngine(this.#context, event);
+    if (failure !== undefined) this.#fail(failure);
   }
 }

@@ -1,6 +1,5 @@
 // One call's conversation with the service: what it says becomes the contract's events, in order and without what is late.
 import type { Timer } from '../../base/clock.js';
-import { describeError } from '../../base/log.js';
 import type { ModelToolCall } from '../language-model.js';
 import type { RealtimeContext, RealtimeSession } from '../realtime-model.js';
 import { CallerOutbox } from '../wire/caller-outbox.js';
@@ -10,6 +9,7 @@ import { LastingSocket } from '../wire/lasting-socket.js';
 import { SessionRenewal } from '../wire/session-renewal.js';
 import { createUnknownLog } from '../wire/unknown-messages.js';
 import type { OpenVendorSocket, SocketTarget } from '../wire/vendor-socket.js';
+import { tellEngine } from '../wire/tell-engine.js';
 import { OpenAIRealtimeAnswers } from './openai-realtime-answers.js';
 import { kindOfError, shownCode } from './openai-realtime-errors.js';
 import { OpenAIRealtimeHearing } from './openai-realtime-hearing.js';
@@ -154,9 +154,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     this.#settingsTimer?.cancel();
     this.#renewal.close();
     this.#socket.close();
-    const { droppedMs } = this.#outbox;
-    const { callId, logger } = this.#context;
-    if (droppedMs > 0) logger.warn({ callId, droppedMs }, 'caller audio was lost on the way to a provider');
+    this.#outbox.reportLoss(this.#context);
   }
 
   #connected(gapMs: number | null): void {
@@ -385,15 +383,8 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     this.#context.events.failed(error);
   }
 
-  /** What goes wrong in the engine is no trouble of the service's. */
   #tell(event: () => void): void {
-    if (this.#closed) return;
-    try {
-      event();
-    } catch (error) {
-      const { callId, logger } = this.#context;
-      logger.error({ callId, ...describeError(error) }, 'an event of a realtime model was not taken');
-      this.#fail(error instanceof Error ? error : new Error('not taken', { cause: error }));
-    }
+    const failure = this.#closed ? undefined : tellEngine(this.#context, event);
+    if (failure !== undefined) this.#fail(failure);
   }
 }

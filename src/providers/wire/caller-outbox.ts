@@ -1,6 +1,7 @@
 // Caller audio on its way to the service: sent as it comes, and kept for a while, when the network or the connection does not take it and
 // when it was sent: a connection that breaks takes with it what no turn was made of.
 import type { AudioFormat } from '../../audio/format.js';
+import type { Logger } from '../../base/log.js';
 
 export interface CallerOutboxOptions {
   readonly format: AudioFormat;
@@ -35,6 +36,12 @@ export class CallerOutbox {
   /** Audio that made room before it could be sent. */
   get droppedMs(): number {
     return this.#droppedMs;
+  }
+
+  /** At the end of a call: what was lost is said, where anything was. */
+  reportLoss({ callId, logger }: { readonly callId: string; readonly logger: Logger }): void {
+    const droppedMs = this.#droppedMs;
+    if (droppedMs > 0) logger.warn({ callId, droppedMs }, 'caller audio was lost on the way to a provider');
   }
 
   push(chunk: Uint8Array): void {

@@ -214,6 +214,25 @@ describe('another conversation in the place of a lost one', () => {
     expect(sent()).toEqual([GO_ON]);
   });
 
+  it('is sent once more what the one before has made no turn of', () => {
+    const { vendor, clock, agent, session } = openScene();
+    vendor.socket.opens();
+    agent.begins();
+    session.pushAudio(new Uint8Array(160).fill(1));
+    agent.heard('Three loaves.');
+    session.pushAudio(new Uint8Array(160).fill(2));
+    session.pushAudio(new Uint8Array(160).fill(3));
+    clock.advance(2000);
+    vendor.socket.ends();
+    clock.advance(1);
+    vendor.socket.opens();
+    agent.begins();
+    const chunks = vendor.socket.messages.flatMap(({ user_audio_chunk: chunk }) =>
+      typeof chunk === 'string' ? [Buffer.from(chunk, 'base64')[0]] : [],
+    );
+    expect(chunks).toEqual([2, 3]);
+  });
+
   it('is told as lost once, and not where there was none yet', () => {
     const { vendor, clock, agent, told } = openScene();
     const breaks = () => {

@@ -113,6 +113,26 @@ describe('another connection', () => {
     expect(sent()).toHaveLength(3);
   });
 
+  it('is sent once more what the one before has made no turn of', () => {
+    const scene = openReady();
+    const { vendor, clock, session, says, sent } = scene;
+    session.pushAudio(sound(20, 7));
+    for (const message of [heard('Yes.', true), audio, generated, complete]) says(message);
+    session.pushAudio(sound(20, 8000));
+    session.pushAudio(sound(20, 9000));
+    clock.advance(2000);
+    vendor.socket.ends();
+    clock.advance(0);
+    vendor.socket.opens();
+    says({ setupComplete: {} });
+    const appended = sent().flatMap((message) => {
+      const { realtimeInput } = message as { realtimeInput?: { audio?: { data: string } } };
+      const { audio: piece } = realtimeInput ?? {};
+      return piece === undefined ? [] : [Buffer.from(piece.data, 'base64').readInt16LE(0)];
+    });
+    expect(appended).toEqual([8000, 9000]);
+  });
+
   it('leaves nobody unanswered whose words the one before has heard', () => {
     const { vendor, clock, session, says, news } = openReady();
     session.pushAudio(sound(300, 8000));
@@ -167,7 +187,9 @@ describe('a connection that is nearly over', () => {
     vendor.socket.opens();
     expect(vendor.socket.messages[0]).toMatchObject({ setup: { sessionResumption: { handle: 'h1' } } });
     says({ setupComplete: {} });
-    expect(news().at(-1)).toMatch(/^reconnected/);
+    expect(news().at(-1)).toMatch(/^renewed/);
+    // Nothing was said that nobody has heard.
+    expect(vendor.socket.messages).toHaveLength(1);
   });
 
   it('is kept while the caller is owed an answer, or a tool runs', () => {

@@ -49,7 +49,8 @@ export function open({ interruptible = true, history = [], settings = {} }: Scen
           note(`end ${responseId} ${[reason, ...toolCalls.map(({ id }) => id)].join(' ')}`),
         usage: (usage) => note(`usage ${JSON.stringify(usage)}`),
         lost: () => note('lost'),
-        reconnected: ({ gapMs }) => note(`reconnected ${gapMs}`),
+        reconnected: ({ gapMs, isPlanned }) =>
+          note(`${isPlanned === true ? 'renewed' : 'reconnected'} ${gapMs}`),
         failed: (error) => note(`failed ${error.message}`),
       },
     },
