@@ -45,8 +45,8 @@ const MODEL_TIMEOUTS: ThinkingTimeouts = { firstMs: 6000, silentMs: 4000, nextMs
 /** The same where another voice mode can answer in its place. Callers ask whether anybody is there after some five seconds. */
 const REPLACEABLE_TIMEOUTS: ThinkingTimeouts = { firstMs: 3000, silentMs: 3000, nextMs: 3000 };
 
-/** The same of a chain, which gives each of its models some three seconds by itself. */
-const CHAIN_TIMEOUTS: ThinkingTimeouts = { firstMs: 9000, silentMs: 6000, nextMs: 6000 };
+/** The same of a chain, which gives each of its models but the last some three seconds by itself, and says when it asks another one. */
+const CHAIN_FIRST: Pick<ThinkingTimeouts, 'firstMs' | 'silentMs'> = { firstMs: 6000, silentMs: 6000 };
 
 /** onMessage keeps its own deadline; this one lies behind it. */
 const RESPONDER_MS = RESPONDER_TIMEOUT_MS + 1000;
@@ -139,8 +139,8 @@ function timeoutsOf(
   { isChain, isReplaceable }: { readonly isChain: boolean; readonly isReplaceable: boolean },
 ): ThinkingTimeouts {
   if (isResponder) return RESPONDER_TIMEOUTS;
-  if (isChain) return CHAIN_TIMEOUTS;
-  return isReplaceable ? REPLACEABLE_TIMEOUTS : MODEL_TIMEOUTS;
+  const timeouts = isReplaceable ? REPLACEABLE_TIMEOUTS : MODEL_TIMEOUTS;
+  return isChain ? { ...timeouts, ...CHAIN_FIRST } : timeouts;
 }
 
 function toCharger({ name, price }: Charger): Charger {

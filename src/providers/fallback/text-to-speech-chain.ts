@@ -80,6 +80,8 @@ class VoiceOfCall implements TextToSpeechSession {
   ): AsyncGenerator<Int16Array> {
     const spoken = new SpokenSoFar(text);
     while (!signal.aborted && !this.#closed) {
+      // Whoever waits for audio gives each voice its own time, and not what the sentence, or the voice, before has left of it.
+      yield NO_AUDIO;
       const member = this.#succession.current;
       const askedAt = this.#clock.now();
       let signAt = askedAt;
@@ -95,8 +97,6 @@ class VoiceOfCall implements TextToSpeechSession {
         if (next === undefined) throw error;
         this.#dismiss(member);
         if (spoken.breakOff() === '') return;
-        // Whoever waits for audio gives the next voice its own time, and not what the last one has left of it.
-        yield NO_AUDIO;
       }
     }
   }
