@@ -13,6 +13,8 @@ import {
   emulateDeepgram,
   emulateDeepgramAura,
   emulateElevenLabs,
+  emulateElevenLabsAgents,
+  emulateGeminiLive,
   emulateOpenAIRealtime,
   emulateOpenAISpeech,
   emulateOpenAITranscription,
@@ -85,6 +87,20 @@ const VENDORS: readonly Vendor[] = [
     name: 'OpenAIRealtime',
     start: () => emulateOpenAIRealtime({ tls, utterances }),
     path: '/v1',
+    came: 'You said: Good morning to you.',
+  },
+  {
+    stage: 'realtime',
+    name: 'GeminiLive',
+    start: () => emulateGeminiLive({ tls, utterances }),
+    came: 'You said: Good morning to you.',
+  },
+  {
+    stage: 'realtime',
+    name: 'ElevenLabsAgents',
+    // Its signed address is fetched over https first.
+    start: () => emulateElevenLabsAgents({ tls, utterances, isPrivate: true, inputFormat: 'pcm_16000' }),
+    options: { agentId: 'agent-1' },
     came: 'You said: Good morning to you.',
   },
 ];
