@@ -62,9 +62,10 @@ export class CallLedger {
     this.#cost.charged(costUsd);
   }
 
-  note(code: string, message: string): void {
+  /** `about.durationMs`: how long it took. */
+  note(code: string, message: string, about: { readonly durationMs?: number } = {}): void {
     this.#notes += 1;
-    if (this.#notes <= MAX_NOTES) this.publish({ type: 'incident.noted', code, message });
+    if (this.#notes <= MAX_NOTES) this.publish({ type: 'incident.noted', code, message, ...about });
   }
 
   /** Keys that were sent are in the transcript like those that were received. */

@@ -41,7 +41,15 @@ export class LastWords {
     }
     timers.set('words', BASE_MS + MS_PER_CHAR * text.length, () => this.#finish('check'));
     this.#lookLater(carrierCallId);
-    (async () => rest.speak(carrierCallId, text, { language: options.language }))().catch(
+    const askedAt = environment.clock.now();
+    (async () => rest.speak(carrierCallId, text, { language: options.language }))().then(
+      () => {
+        const durationMs = Math.round(environment.clock.now() - askedAt);
+        if (text === SORRY && !this.#line.isOver)
+          ledger.note('sorry-spoken', 'The carrier told the caller that something went wrong.', {
+            durationMs,
+          });
+      },
       (error: unknown) => {
         if (this.#line.isOver) return;
         const { callId } = this.#line;

@@ -46,7 +46,8 @@ export type CallFact =
   | { type: 'recording.completed'; recording: Recording }
   /** `result` is null when the carrier has taken the order, and set when it is known. */
   | { type: 'transfer.updated'; to: string; result: Transfer['result'] }
-  | { type: 'incident.noted'; code: string; message: string }
+  /** `durationMs`: how long it took, where that is known. */
+  | { type: 'incident.noted'; code: string; message: string; durationMs?: number }
   /**
    * A provider was in trouble and works again: a connection made anew, a request sent again. `code` is that of the error, `gapMs` the
    * time that the call was without it.

@@ -120,7 +120,7 @@ const FACTS: { readonly [type: string]: Properties } = {
   'amd.detected': { amd: ref('AmdResult') },
   'recording.completed': { recording: ref('Recording') },
   'transfer.updated': { to: text, result: nullable(transferResult) },
-  'incident.noted': { code: text, message: text },
+  'incident.noted': { code: text, message: text, durationMs: milliseconds },
   'provider.reconnected': { stage: providerStage, provider: text, code: text, gapMs: milliseconds },
   'provider.replaced': {
     stage: providerStage,
@@ -141,7 +141,10 @@ const FACTS: { readonly [type: string]: Properties } = {
 };
 
 /** What a fact may do without. */
-const OPTIONAL: { readonly [type: string]: readonly string[] } = { 'cost.updated': ['turn'] };
+const OPTIONAL: { readonly [type: string]: readonly string[] } = {
+  'cost.updated': ['turn'],
+  'incident.noted': ['durationMs'],
+};
 
 const seq: JsonSchema = { type: 'integer', minimum: 1, maximum: 2 ** 31 };
 

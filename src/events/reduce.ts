@@ -96,7 +96,7 @@ function changes(record: CallRecord, event: CallEvent): Partial<Omit<CallRecord,
     case 'transfer.updated':
       return { transfer: withTransfer(record, event) };
     case 'incident.noted':
-      return { incidents: withIncident(record, { ...event, durationMs: null }) };
+      return { incidents: withIncident(record, { ...event, durationMs: event.durationMs ?? null }) };
     case 'provider.reconnected':
       return {
         incidents: withIncident(record, {

@@ -100,6 +100,23 @@ const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
+it('a sorry of the carrier is on the record, with the time that it took to be taken', async () => {
+  const scene = new Scene({ steering: 'commands', direction: 'inbound' });
+  await scene.up();
+  let take: () => void = () => {};
+  scene.bench.rest.answers.speak = new Promise((resolve) => (take = () => resolve(undefined)));
+  scene.bench.engine.trouble = 'dtmf';
+  scene.report({ type: 'dtmf', digit: '1' });
+  await scene.bench.pass(250);
+  take();
+  await scene.bench.pass(0);
+  scene.report({ type: 'speech-ended' });
+  const message = 'The carrier told the caller that something went wrong.';
+  expect((await scene.expectEnd()).incidents).toMatchObject([
+    { code: 'sorry-spoken', message, durationMs: 250 },
+  ]);
+});
+
 it('last words that are refused after the end leave no note', async () => {
   const scene = new Scene({ steering: 'replies', direction: 'inbound' });
   await scene.up();
