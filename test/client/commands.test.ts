@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Offhook } from '../../src/client.js';
+import { ClientBench, PUBLIC_HOST, until } from '../support/client-bench.js';
+import { createPlainCarrier, PlainRest } from '../support/plain-carrier.js';
+
+let bench: ClientBench;
+
+beforeEach(async () => {
+  bench = await ClientBench.open();
+});
+afterEach(() => bench[Symbol.asyncDispose]());
+
+describe('commands', () => {
+  const commands: [string, (phone: Offhook) => Promise<unknown>][] = [
+    ['call', (each) => each.call({ to: '+15550111' })],
+    ['hangUp', (each) => each.hangUp('x')],
+    ['transfer', (each) => each.transfer('x', '+15550123')],
+    ['sendDigits', (each) => each.sendDigits('x', '1')],
+  ];
+
+  it.each(commands)('%s needs a running server', async (name, run) => {
+    const missing = { code: 'CONFIG_MISSING', message: expect.stringContaining(`${name}()`) };
+    await expect(run(bench.phone)).rejects.toMatchObject(missing);
+    await bench.serve();
+    await bench.phone.disconnect();
+    await expect(run(bench.phone)).rejects.toMatchObject(missing);
+  });
+
+  it.each(commands.slice(1))('%s knows no call that never was', async (_, run) => {
+    await bench.serve();
+    await expect(run(bench.phone)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it('transfer refuses what is no number', async () => {
+    await bench.serve();
+    await expect(bench.phone.transfer('x', '5550123')).rejects.toMatchObject({ code: 'REQUEST_INVALID' });
+  });
+});
+
+describe('an outbound call', () => {
+  const report = (message: object) =>
+    fetch(`http://127.0.0.1:${bench.port}/webhooks/carrier-b/status`, {
+      method: 'POST',
+      body: JSON.stringify(message),
+    });
+
+  it('is placed, and one that nobody takes has its record and onCallEnd, but no onCallStart', async () => {
+    const rest = new PlainRest();
+    bench.phone = bench.create({ carrier: createPlainCarrier({ rest }), webhookUrl: PUBLIC_HOST });
+    const heard: string[] = [];
+    await bench.serve({
+      manageWebhook: false,
+      onCallStart: () => void heard.push('start'),
+      onCallEnd: ({ outcome }) => void heard.push(`end ${outcome}`),
+    });
+    const { callId, ended } = await bench.phone.call({ to: '+15550111', ringTimeoutSeconds: 30 });
+    expect(rest.dials).toMatchObject([
+      {
+        callId,
+        from: '+15005550010',
+        to: '+15550111',
+        webhookBaseUrl: `https://${PUBLIC_HOST}/webhooks/carrier-b`,
+        ringTimeoutSeconds: 30,
+        machineDetection: false,
+        recording: false,
+      },
+    ]);
+    const status = { type: 'status', callId, carrierCallId: 'carrier-call-1', sequence: null };
+    await report({ ...status, status: 'ringing', outcome: null });
+    await report({ ...status, status: 'completed', outcome: 'busy' });
+    expect(await ended).toMatchObject({
+      callId,
+      direction: 'outbound',
+      outcome: 'busy',
+      caller: '+15005550010',
+      callee: '+15550111',
+    });
+    await until(async () => heard.length > 0);
+    expect(heard).toEqual(['end busy']);
+  });
+
+  it('is refused with the setting that is missing', async () => {
+    const rest = new PlainRest();
+    bench.phone = bench.create({ carrier: createPlainCarrier({ rest }) });
+    await bench.serve();
+    await expect(bench.phone.call({ to: '+15550111' })).rejects.toMatchObject({
+      message: expect.stringContaining('webhookUrl'),
+    });
+    rest.configured = false;
+    await expect(bench.phone.call({ to: '+15550111' })).rejects.toMatchObject({
+      message: expect.stringContaining('CARRIER_B_API_KEY'),
+    });
+    await expect(bench.phone.call({ to: '0111' })).rejects.toMatchObject({ code: 'CONFIG_INVALID' });
+    expect(rest.dials).toEqual([]);
+  });
+});
