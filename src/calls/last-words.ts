@@ -46,9 +46,13 @@ export class LastWords {
       () => {
         const durationMs = Math.round(environment.clock.now() - askedAt);
         if (text === SORRY && !this.#line.isOver)
-          ledger.note('sorry-spoken', 'The carrier told the caller that something went wrong.', {
-            durationMs,
-          });
+          ledger.note(
+            'sorry-spoken',
+            'The carrier has taken the order to tell the caller that something went wrong.',
+            {
+              durationMs,
+            },
+          );
       },
       (error: unknown) => {
         if (this.#line.isOver) return;

@@ -29,7 +29,10 @@ export class EndpointError extends Error {
 
 export interface EndpointPost {
   readonly url: URL;
-  /** True connects to addresses of the public internet alone, whatever the name leads to in that moment. @default false */
+  /**
+   * The model has had a say in whom this reaches: only addresses of the public internet are connected to, whatever the name leads to in
+   * that moment, and nothing is signed, because a signature is for the operator's own servers. @default false
+   */
   readonly publicOnly?: boolean;
   /** JSON. */
   readonly body: string;
@@ -46,6 +49,8 @@ export interface EndpointAnswer {
   readonly mediaType: string;
   /** @throws EndpointError when the connection breaks. Who stops reading closes it. */
   readonly chunks: AsyncIterable<Uint8Array>;
+  /** Closes the connection of an answer that nobody reads. */
+  discard(): void;
 }
 
 interface Transport {
@@ -81,7 +86,11 @@ export class OperatorEndpoint {
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) {
       const mediaType = (response.headers['content-type'] ?? '').split(';')[0] ?? '';
-      return { mediaType: mediaType.trim().toLowerCase(), chunks: readChunks(response) };
+      return {
+        mediaType: mediaType.trim().toLowerCase(),
+        chunks: readChunks(response),
+        discard: () => void response.destroy(),
+      };
     }
     response.destroy();
     const what =
@@ -132,7 +141,7 @@ function attempt(post: EndpointPost, transport: Transport): Promise<IncomingMess
         'content-length': String(Buffer.byteLength(body)),
         accept,
         'accept-encoding': 'identity',
-        ...signatureOf(body),
+        ...(post.publicOnly === true ? {} : signatureOf(body)),
       },
     });
     const abort = () => outgoing.destroy(new EndpointError('was not waited for'));

@@ -111,7 +111,7 @@ it('a sorry of the carrier is on the record, with the time that it took to be ta
   take();
   await scene.bench.pass(0);
   scene.report({ type: 'speech-ended' });
-  const message = 'The carrier told the caller that something went wrong.';
+  const message = 'The carrier has taken the order to tell the caller that something went wrong.';
   expect((await scene.expectEnd()).incidents).toMatchObject([
     { code: 'sorry-spoken', message, durationMs: 250 },
   ]);

@@ -40,7 +40,10 @@ export function createUrlTool(
         timeoutMs,
       });
       const isReadable = /^(application\/([\w.-]+\+)?json|text\/plain|)$/.test(answer.mediaType);
-      if (!isReadable) throw new EndpointError('gave neither JSON nor plain text');
+      if (!isReadable) {
+        answer.discard();
+        throw new EndpointError('gave neither JSON nor plain text');
+      }
       const text = await readBody(answer, { maxBytes: MAX_BYTES, cut: true });
       if (/json$/.test(answer.mediaType) && text.length <= MAX_RESULT_CHARS) requireJson(text);
       return text;

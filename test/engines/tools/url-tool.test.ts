@@ -71,6 +71,21 @@ describe('a tool that is an address', () => {
     expect(done.resultText).not.toContain('secret');
   });
 
+  it('reads nothing of an answer that it does not understand, and leaves no connection behind', async () => {
+    let closed = false;
+    await using operator = await OperatorServer.start((response) => {
+      response.writeHead(200, { 'content-type': 'text/html' });
+      response.write('<p>');
+      response.once('close', () => {
+        closed = true;
+      });
+    });
+    const { done } = run(operator.url);
+    await done.settled;
+    await until(() => closed);
+    expect(done.record.error).toMatch(/neither JSON nor plain text/);
+  });
+
   it('has the argument in its path where it has a place for it', async () => {
     await using operator = await OperatorServer.start(answers('text/plain', 'yes'));
     const { done } = run(`${operator.url}/days/{day}`);
