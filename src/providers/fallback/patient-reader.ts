@@ -2,8 +2,9 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import { ProviderError } from '../../base/errors.js';
 
-/** How long a stream that was given up is still listened to. */
+/** How long, and for how many items, a stream that was given up is still listened to: one without end may never let a timer run. */
 const LATE_MS = 5000;
+const LATE_ITEMS = 100;
 
 const LATE = { status: null, retryable: true };
 
@@ -53,8 +54,10 @@ export class PatientReader<T> {
       timer = this.#clock.after(LATE_MS, () => resolve(undefined));
     });
     try {
-      for (let next = this.#asked ?? iterator.next(); ; next = iterator.next()) {
-        const item = await Promise.race([next, over]);
+      let next = this.#asked;
+      for (let count = 0; count < LATE_ITEMS; count += 1) {
+        const item = await Promise.race([next ?? iterator.next(), over]);
+        next = undefined;
         if (item === undefined || item.done === true) break;
         late(item.value);
       }

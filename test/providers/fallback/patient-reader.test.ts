@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { PatientReader } from '../../../src/providers/fallback/patient-reader.js';
+import { FakeClock } from '../../support/fake-clock.js';
+
+describe('a stream that was given up', () => {
+  it('is told to end after a while, though it never ends by itself', async () => {
+    const source = { given: 0, ended: false };
+    async function* endless() {
+      try {
+        for (;;) {
+          source.given += 1;
+          yield source.given;
+        }
+      } finally {
+        source.ended = true;
+      }
+    }
+    const clock = new FakeClock();
+    const reader = new PatientReader(endless, { clock, source: 'the voice' });
+    await reader.next(() => undefined);
+    const late: number[] = [];
+    await reader.leave((item) => late.push(item));
+    expect(late.length).toBeGreaterThan(10);
+    expect(source).toEqual({ given: late.length + 1, ended: true });
+    expect(clock.pending).toBe(0);
+  });
+});
