@@ -1,5 +1,6 @@
 // A conversation as the AI SDK's models take it. The same conversation gives the same prompt, for the vendor's prompt cache.
 import type { ChatMessage, ToolDefinition } from '../language-model.js';
+import { toArgumentsObject } from '../wire/tool-arguments.js';
 
 export function toAiSdkPrompt(messages: readonly ChatMessage[]): object[] {
   const prompt: { role: string; content: unknown }[] = [];
@@ -47,8 +48,7 @@ function toAssistant({ content, toolCalls = [] }: RoleMessage<'assistant'>): obj
     type: 'tool-call',
     toolCallId: call.id,
     toolName: call.name,
-    // Vendors want an object: one that could not be read goes as what the model wrote.
-    input: call.arguments ?? { INVALID_JSON: call.argumentsText },
+    input: toArgumentsObject(call),
   }));
   return content === '' ? calls : [...toText(content), ...calls];
 }

@@ -1,5 +1,6 @@
 // A request of the Messages API. The same conversation gives the same bytes, so that the vendor's prompt cache fits.
 import type { ChatMessage, ModelToolCall, ToolDefinition } from '../language-model.js';
+import { toArgumentsObject } from '../wire/tool-arguments.js';
 
 export interface MessagesBodyOptions {
   readonly model: string;
@@ -88,9 +89,8 @@ function textBlocks(text: string): Block[] {
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
 
-function toToolUse({ id, name, arguments: input, argumentsText }: ModelToolCall): Block {
-  // The vendor takes objects only. Under this name, which it proposes, the model sees what it wrote.
-  return { type: 'tool_use', id: toId(id), name, input: input ?? { INVALID_JSON: argumentsText } };
+function toToolUse(call: ModelToolCall): Block {
+  return { type: 'tool_use', id: toId(call.id), name: call.name, input: toArgumentsObject(call) };
 }
 
 /** Ids of another vendor, from before a fallback, may have characters that this one refuses. */

@@ -1,5 +1,6 @@
 // A request in the Chat Completions dialect. The same conversation gives the same bytes, so that the vendor's prompt cache fits.
 import type { ChatMessage, ToolDefinition } from '../language-model.js';
+import { toArgumentsText } from '../wire/tool-arguments.js';
 import type { ChatDialect } from './chat-services.js';
 
 export interface ChatBodyOptions {
@@ -43,11 +44,10 @@ function toMessage(message: ChatMessage, dialect: ChatDialect): object {
     case 'assistant': {
       const { content, toolCalls = [] } = message;
       if (toolCalls.length === 0) return { role: 'assistant', content };
-      const calls = toolCalls.map(({ id, name, argumentsText }) => ({
-        id,
+      const calls = toolCalls.map((call) => ({
+        id: call.id,
         type: 'function',
-        // Some servers parse what they once wrote themselves, and refuse a history in which that fails.
-        function: { name, arguments: argumentsText === '' ? '{}' : argumentsText },
+        function: { name: call.name, arguments: toArgumentsText(call) },
       }));
       return { role: 'assistant', content: content === '' ? null : content, tool_calls: calls };
     }

@@ -3,6 +3,7 @@ import type { AudioFormat } from '../../audio/format.js';
 import type { ChatMessage, ToolDefinition } from '../language-model.js';
 import type { RealtimeContext } from '../realtime-model.js';
 import type { Json } from '../wire/json.js';
+import { toArgumentsText } from '../wire/tool-arguments.js';
 
 /** Who decides when the caller has finished. */
 export type TurnDetection =
@@ -81,11 +82,11 @@ export function toItems(messages: readonly ChatMessage[]): Json[] {
     if (message.role === 'tool') return [toResult(message.toolCallId, message.content)];
     const said = message.content === '' ? [] : [toMessage(message.role, message.content)];
     if (message.role !== 'assistant') return said;
-    const calls = (message.toolCalls ?? []).map(({ id, name, argumentsText }) => ({
+    const calls = (message.toolCalls ?? []).map((call) => ({
       type: 'function_call',
-      call_id: id,
-      name,
-      arguments: argumentsText,
+      call_id: call.id,
+      name: call.name,
+      arguments: toArgumentsText(call),
     }));
     return [...said, ...calls];
   });

@@ -139,12 +139,19 @@ export function testLanguageModel(
       },
     ),
     check(
-      'hands on arguments that cannot be read',
-      [{ text: '', toolCalls: [{ ...call, arguments: '{"day":' }] }],
+      'hands on arguments that cannot be read, and goes on after them',
+      [{ text: '', toolCalls: [{ ...call, arguments: '{"day":' }] }, { text: 'Which day?' }],
       async ({ provider }) => {
         const { events } = await read(provider, { tools: [TOOL] });
-        const [malformed] = events.flatMap((event) => (event.type === 'tool-call' ? [event] : []));
+        const toolCalls = events.flatMap((event) => (event.type === 'tool-call' ? [toCall(event)] : []));
+        const [malformed] = toolCalls;
         deepEqual([malformed?.arguments, malformed?.argumentsText], [null, '{"day":']);
+        const messages: ChatMessage[] = [
+          ...MESSAGES,
+          { role: 'assistant', content: '', toolCalls },
+          { role: 'tool', toolCallId: malformed?.id ?? '', content: '{"error":"no JSON"}' },
+        ];
+        equal(textOf((await read(provider, { messages, tools: [TOOL] })).events), 'Which day?');
       },
     ),
   ];
