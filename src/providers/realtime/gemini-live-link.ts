@@ -54,7 +54,6 @@ export class GeminiLiveLink {
   readonly #options: GeminiLiveLinkOptions;
   readonly #socket: LastingSocket;
   readonly #renewal: SessionRenewal;
-  #gapMs: number | null = null;
   /** What the session can be resumed with, as long as nothing was said since. */
   #handle: string | undefined;
   /** What this connection was resumed with. */
@@ -88,7 +87,7 @@ export class GeminiLiveLink {
           ? transientFailure(`did not resume the session (${close.code})`)
           : readClose(close),
       events: {
-        connected: (gapMs) => this.#connected(gapMs),
+        connected: () => this.#connected(),
         text: (text) => {
           for (const piece of readServerMessage(text)) this.#received(piece);
         },
@@ -134,9 +133,8 @@ export class GeminiLiveLink {
     this.#socket.close();
   }
 
-  #connected(gapMs: number | null): void {
+  #connected(): void {
     const { context, settings } = this.#options;
-    this.#gapMs = gapMs;
     this.#usedHandle = this.#handle;
     this.send(toSetup(settings, context, this.#usedHandle));
     this.#timer = context.clock.after(SETUP_WAIT_MS, () =>
@@ -157,7 +155,8 @@ export class GeminiLiveLink {
     this.#isReady = true;
     const isPlanned = this.#isPlanned;
     this.#isPlanned = false;
-    this.#options.events.ready({ gapMs: this.#gapMs, isResumed: this.#usedHandle !== undefined, isPlanned });
+    const gapMs = this.#socket.serves();
+    this.#options.events.ready({ gapMs, isResumed: this.#usedHandle !== undefined, isPlanned });
   }
 
   #lost(): void {
