@@ -219,12 +219,16 @@ export class RealtimeCall implements Engine {
       heardText: ({ itemId, text }) => this.#voice.speech?.replaceText(itemId, text),
       responseEnded: (end) => this.#dialogue.responseEnded(end),
       usage: (usage) => countRealtime(this.#usage, usage),
-      lost: () => this.#watch.lost(),
+      lost: () => {
+        const { speech } = this.#voice;
+        this.#turns.lost({ isAnswered: speech?.hasAudio === true || (speech?.roundCount ?? 0) > 0 });
+        this.#watch.lost();
+      },
       reconnected: ({ isPlanned, ...gap }) => {
         const { callId, logger } = this.#context;
         logger.info({ callId, gapMs: gap.gapMs }, 'the connection to the realtime model is back');
         if (isPlanned !== true) this.#fact(toReconnected('engine', this.#options.model.name, gap));
-        this.#dialogue.reconnected(gap.gapMs);
+        this.#dialogue.reconnected(gap.gapMs, { isHeardAgain: this.#turns.back() });
       },
       failed: (error) => this.#fail(error),
     };

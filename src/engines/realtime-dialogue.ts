@@ -90,7 +90,7 @@ export class RealtimeDialogue {
     this.#isCallerSpeaking = false;
     idle?.callerActive();
     turns.speechEnded(itemId, { agoMs });
-    if (this.#isInterruptible) watch.owes({ isAsked: false });
+    if (this.#isInterruptible) watch.owesCaller(agoMs);
     else if (voice.speech === undefined) this.respond();
     else this.#owesCaller = true;
   }
@@ -199,16 +199,20 @@ export class RealtimeDialogue {
     else this.#owesCaller = true;
   }
 
-  /** Another connection knows the conversation as text; what was under way is asked for again. */
-  reconnected(gapMs: number): void {
+  /**
+   * Another connection knows the conversation as text; what was under way is asked for again. `isHeardAgain`: the caller had finished
+   * something of which the words are not known. The model hears that once more, and answers by itself.
+   */
+  reconnected(gapMs: number, { isHeardAgain }: { isHeardAgain: boolean }): void {
     const { line, voice, watch } = this.#options;
     const wasResponding = voice.speech?.isResponding === true;
     this.#isCallerSpeaking = false;
     watch.back();
     if (this.isHeld || !(wasResponding || watch.isOwed)) return;
     const { unsaid } = voice;
-    line.ask((session) => (unsaid === undefined ? session.respond() : session.say(unsaid)));
-    watch.owes({ isAsked: true, waitedMs: gapMs });
+    if (!isHeardAgain)
+      line.ask((session) => (unsaid === undefined ? session.respond() : session.say(unsaid)));
+    watch.owes({ isAsked: !isHeardAgain, waitedMs: gapMs });
     voice.speech?.responseEnded();
   }
 

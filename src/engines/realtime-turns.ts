@@ -23,6 +23,8 @@ export interface RealtimeTurnsOptions {
 interface Said {
   text: string;
   isFinal: boolean;
+  /** The caller has finished it. */
+  isEnded: boolean;
   /** Its place in the transcript; undefined for keys, which have one already. */
   entry: TranscriptEntry | undefined;
 }
@@ -47,12 +49,17 @@ interface OpenTurn {
 /** How long a turn that is over waits for the caller's words. */
 const TEXT_WAIT_MS = 3000;
 
+/** What began longer ago another connection does not hear again from its beginning. */
+const HEARD_AGAIN_MS = 5000;
+
 export class RealtimeTurns {
   readonly #options: RealtimeTurnsOptions;
   readonly #said = new Map<string, Said>();
   readonly #tools = new ToolEntries((entry) => this.#options.fact({ type: 'transcript.segment', entry }));
   /** Said, and not answered. */
   #waiting: Said[] = [];
+  /** Said over a connection that was lost, and to be heard again over the next one. */
+  #repeated: Said[] = [];
   #open: OpenTurn | undefined;
   /** Over, and its fact not stated. */
   #owed: OpenTurn | undefined;
@@ -96,12 +103,12 @@ export class RealtimeTurns {
   speechEnded(itemId: string, { agoMs }: { agoMs: number }): void {
     const { clock } = this.#options;
     this.#speechEndedAt = clock.now() - agoMs;
-    this.#sayingOf(itemId);
+    this.#sayingOf(itemId).isEnded = true;
   }
 
   /** Keys, in words. */
   pressed(text: string): void {
-    this.#waiting.push({ text, isFinal: true, entry: undefined });
+    this.#waiting.push({ text, isFinal: true, isEnded: true, entry: undefined });
   }
 
   /** What the caller said. An empty final text: there were no words. */
@@ -114,6 +121,33 @@ export class RealtimeTurns {
     this.#tellSaid(said);
     const isWanted = this.#owed?.said.includes(said) === true;
     if (isWanted && this.#owed?.said.every((each) => each.isFinal)) this.#settle();
+  }
+
+  /**
+   * The connection is gone. What the caller had not finished on it, or has no words yet, is not known to the next one. `isAnswered`: the
+   * open turn has done something on what it answers, which is not done twice.
+   */
+  lost({ isAnswered }: { isAnswered: boolean }): void {
+    const { clock, transcribesCaller } = this.#options;
+    const isRepeated = ({ entry, isEnded, isFinal }: Said) => {
+      if (entry === undefined || clock.wallNow() - entry.at > HEARD_AGAIN_MS) return false;
+      return !isEnded || (transcribesCaller && !isFinal);
+    };
+    const answered = this.#open?.said ?? [];
+    const unanswered = isAnswered ? this.#waiting : [...answered, ...this.#waiting];
+    this.#repeated.push(...unanswered.filter(isRepeated));
+    this.#waiting = this.#waiting.filter((said) => !this.#repeated.includes(said));
+  }
+
+  /** There is another one, which hears it again: it stands in the record once. Returns true when the caller had finished any of it. */
+  back(): boolean {
+    const repeated = this.#repeated.splice(0);
+    for (const said of repeated) {
+      said.text = '';
+      said.isFinal = true;
+      if (this.#options.transcribesCaller) this.#tellSaid(said);
+    }
+    return repeated.some(({ isEnded }) => isEnded);
   }
 
   /** The agent answers, or speaks by itself. Opens a turn, or goes on with the one that is open. */
@@ -263,7 +297,7 @@ export class RealtimeTurns {
       at: this.#speechStartedAt ?? clock.wallNow(),
       final: false,
     };
-    const said: Said = { text: '', isFinal: false, entry };
+    const said: Said = { text: '', isFinal: false, isEnded: false, entry };
     this.#said.set(itemId, said);
     this.#waiting.push(said);
     if (transcribesCaller) this.#tellSaid(said);

@@ -71,7 +71,11 @@ export interface RealtimeEvents {
     readonly toolCalls: readonly ModelToolCall[];
   }): void;
   usage(usage: RealtimeUsage): void;
-  /** The connection was lost behind `ready`, and another one is being made: `reconnected` follows, or `failed`. Once for each gap. */
+  /**
+   * The connection was lost behind `ready`, and another one is being made: `reconnected` follows, or `failed`. Once for each gap. What
+   * the caller has said and not finished, or has finished without any words yet and no answer, the session sends once more over the next
+   * connection, the last five seconds of it: nothing more is told of its item.
+   */
   lost?(): void;
   /**
    * The connection was lost and is back after `gapMs`, its conversation made anew from `history`. What was under way is gone: no event

@@ -116,6 +116,51 @@ describe('trouble', () => {
     expect(rig.model.context.history().map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
   });
 
+  it('of a connection in the middle of what the caller says leaves it to be heard again, once', async () => {
+    const rig = new RealtimeRig().start();
+    const { events, context } = rig.model;
+    events.speechStarted();
+    events.userText({ itemId: 'before', text: 'Which', final: false });
+    events.lost?.();
+    expect(context.history()).toEqual([]);
+    events.reconnected({ gapMs: 200 });
+    expect(rig.model.asked).toEqual([]);
+    rig.model.hears('Which cakes?');
+    rig.model.answers('Apple.');
+    await rig.wait(1000);
+    expect(rig.turns).toMatchObject([{ userText: 'Which cakes?', agentText: 'Apple.' }]);
+    const entries = rig.facts.flatMap((fact) => (fact.type === 'transcript.segment' ? [fact.entry] : []));
+    expect(entries.findLast(({ id }) => id === 'user-before')).toMatchObject({ text: '', final: true });
+  });
+
+  it('of a connection before the words of the caller have come leaves them to be heard again, also in an answer that is silent yet', async () => {
+    const rig = new RealtimeRig().start();
+    const { events, context } = rig.model;
+    rig.model.hears();
+    events.responseStarted('r0');
+    events.lost?.();
+    events.reconnected({ gapMs: 200 });
+    expect([rig.model.asked, context.history()]).toEqual([[], []]);
+    rig.model.hears('Which cakes?');
+    rig.model.answers('Apple.');
+    await rig.wait(1000);
+    expect(rig.turns).toMatchObject([{ userText: 'Which cakes?', agentText: 'Apple.' }]);
+    expect(rig.ended).toEqual([]);
+  });
+
+  it('of a connection has nothing heard again that began too long ago, or that has its words', async () => {
+    const rig = new RealtimeRig().start();
+    const { events, context } = rig.model;
+    rig.model.hears('Hello?');
+    rig.model.answers('Yes.');
+    await rig.wait(1000);
+    events.speechStarted();
+    events.userText({ itemId: 'long', text: 'Once upon', final: false });
+    await rig.wait(5020);
+    events.lost?.();
+    expect(context.history().map(({ content }) => content)).toEqual(['Hello?', 'Yes.', 'Once upon']);
+  });
+
   it('of a connection has what was under way asked for again', async () => {
     const rig = new RealtimeRig().start();
     rig.model.hears('Hello?');

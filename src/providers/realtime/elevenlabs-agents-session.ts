@@ -60,7 +60,6 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
   #input: AudioFormat | undefined;
   #interruptible: boolean;
   #greeting: string | undefined;
-  #gapMs: number | null = null;
   #errorCode = '';
   /** Item of what the caller said before the agent spoke, as long as no words have come for it. */
   #wordless: string | undefined;
@@ -104,7 +103,7 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
       open,
       readClose: (close) => this.#readClose(close),
       events: {
-        connected: (gapMs) => this.#connected(gapMs),
+        connected: () => this.#connected(),
         text: (text) => this.#received(readServerMessage(text)),
         lost: () => this.#lost(),
         failed: (error) => (this.#hasHungUp ? this.#hungUp() : this.#fail(error)),
@@ -161,8 +160,7 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
     this.#outbox?.reportLoss(this.#context);
   }
 
-  #connected(gapMs: number | null): void {
-    this.#gapMs = gapMs;
+  #connected(): void {
     this.#errorCode = '';
     const { callId, instructions, language, history } = this.#context;
     const greeting = this.#wasReady ? undefined : this.#greeting;
@@ -193,8 +191,9 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
     const wasReady = this.#wasReady;
     this.#wasReady = true;
     this.#requests.open({ isFirst: !wasReady });
+    const gapMs = this.#socket.serves() ?? 0;
     this.#tell(() => {
-      if (wasReady) events.reconnected({ gapMs: this.#gapMs ?? 0 });
+      if (wasReady) events.reconnected({ gapMs });
       else events.ready({ input, output });
     });
     this.#outbox.restart();

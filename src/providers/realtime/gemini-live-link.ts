@@ -46,13 +46,14 @@ const SETUP_WAIT_MS = 3000;
 
 /** The service takes up to half a minute to answer a ping: what shows no sign of life for four of these is gone all the same. */
 const PING_MS = 20_000;
+/** It is quicker than this, or says something, while a caller waits for it. */
+const OWED_PING_MS = 700;
 
 /** Connects when it is made. */
 export class GeminiLiveLink {
   readonly #options: GeminiLiveLinkOptions;
   readonly #socket: LastingSocket;
   readonly #renewal: SessionRenewal;
-  #gapMs: number | null = null;
   /** What the session can be resumed with, as long as nothing was said since. */
   #handle: string | undefined;
   /** What this connection was resumed with. */
@@ -86,7 +87,7 @@ export class GeminiLiveLink {
           ? transientFailure(`did not resume the session (${close.code})`)
           : readClose(close),
       events: {
-        connected: (gapMs) => this.#connected(gapMs),
+        connected: () => this.#connected(),
         text: (text) => {
           for (const piece of readServerMessage(text)) this.#received(piece);
         },
@@ -115,6 +116,11 @@ export class GeminiLiveLink {
     this.#socket.send(message);
   }
 
+  /** `isOwed`: the caller waits for something. A connection that is dead has to be found before they give up. */
+  watch({ isOwed }: { isOwed: boolean }): void {
+    this.#socket.pingEvery(isOwed ? OWED_PING_MS : PING_MS);
+  }
+
   /** The conversation goes on: what was told to resume it with is of a state before. */
   changed(): void {
     this.#handle = undefined;
@@ -127,9 +133,8 @@ export class GeminiLiveLink {
     this.#socket.close();
   }
 
-  #connected(gapMs: number | null): void {
+  #connected(): void {
     const { context, settings } = this.#options;
-    this.#gapMs = gapMs;
     this.#usedHandle = this.#handle;
     this.send(toSetup(settings, context, this.#usedHandle));
     this.#timer = context.clock.after(SETUP_WAIT_MS, () =>
@@ -150,7 +155,8 @@ export class GeminiLiveLink {
     this.#isReady = true;
     const isPlanned = this.#isPlanned;
     this.#isPlanned = false;
-    this.#options.events.ready({ gapMs: this.#gapMs, isResumed: this.#usedHandle !== undefined, isPlanned });
+    const gapMs = this.#socket.serves();
+    this.#options.events.ready({ gapMs, isResumed: this.#usedHandle !== undefined, isPlanned });
   }
 
   #lost(): void {

@@ -2,6 +2,8 @@
 
 export class OpenAIRealtimeHearing {
   readonly #texts = new Map<string, string>();
+  /** Where the turns end whose text has not come. */
+  readonly #ends = new Map<string, number>();
   #isSpeaking = false;
   #endMs: number | undefined;
 
@@ -39,14 +41,30 @@ export class OpenAIRealtimeHearing {
     return text;
   }
 
-  /** The text of an item is there. */
-  settled(itemId: string): void {
+  /** The turn of an item ends `atMs` into the audio, and its text is to come. */
+  awaitsText(itemId: string, atMs: number): void {
+    this.#ends.set(itemId, atMs);
+  }
+
+  /** The text of an item is there. Returns where in the audio its turn ends; undefined where nobody waits to know. */
+  settled(itemId: string): number | undefined {
+    const atMs = this.#ends.get(itemId);
     this.#texts.delete(itemId);
+    this.#ends.delete(itemId);
+    return atMs;
+  }
+
+  /** What was said is being answered. Returns where in the audio the last turn ends that had no text; undefined when there is none. */
+  answered(): number | undefined {
+    const atMs = [...this.#ends.values()].at(-1);
+    this.#ends.clear();
+    return atMs;
   }
 
   /** Another connection knows none of it. */
   reset(): void {
     this.#texts.clear();
+    this.#ends.clear();
     this.#isSpeaking = false;
     this.#endMs = undefined;
   }

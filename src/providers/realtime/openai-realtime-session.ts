@@ -51,7 +51,6 @@ export class OpenAIRealtimeSession implements RealtimeSession {
   readonly #renewal: SessionRenewal;
   #calls: ModelToolCall[] = [];
   #interruptible: boolean;
-  #gapMs: number | null = null;
   #isPlanned = false;
   #settingsId = '';
   #settingsTimer: Timer | undefined;
@@ -91,7 +90,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
       logger,
       open,
       events: {
-        connected: (gapMs) => this.#connected(gapMs),
+        connected: () => this.#connected(),
         text: (text) => this.#received(readServerMessage(text)),
         lost: () => this.#lost(),
         failed: (error) => this.#fail(error),
@@ -157,8 +156,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     this.#outbox.reportLoss(this.#context);
   }
 
-  #connected(gapMs: number | null): void {
-    this.#gapMs = gapMs;
+  #connected(): void {
     this.#outbox.restart();
     const session = toSession(this.#settings, { ...this.#context, interruptible: this.#interruptible });
     this.#settingsId = this.#send('session.update', { session });
@@ -171,8 +169,9 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     this.#isReady = true;
     const { events, formats, history } = this.#context;
     for (const item of toItems(history())) this.#send('conversation.item.create', { item });
+    const gapMs = this.#socket.serves() ?? 0;
     this.#tell(() => {
-      if (this.#wasReady) events.reconnected({ gapMs: this.#gapMs ?? 0, isPlanned: this.#isPlanned });
+      if (this.#wasReady) events.reconnected({ gapMs, isPlanned: this.#isPlanned });
       else events.ready(formats);
     });
     this.#wasReady = true;
@@ -220,7 +219,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
       }
       case 'user-text': {
         const { itemId, text, usage } = message;
-        this.#hearing.settled(itemId);
+        this.#outbox.settle(this.#hearing.settled(itemId) ?? 0);
         const model = this.#settings.transcription;
         if (usage !== undefined && model !== undefined)
           this.#tell(() => events.usage(readTranscriptionUsage(usage, model)));
@@ -234,6 +233,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
       case 'audio': {
         const { responseId, itemId, contentIndex, audio } = message;
         if (!this.#isWanted(responseId)) return;
+        this.#outbox.settle(this.#hearing.answered() ?? 0);
         this.#speech.audio(itemId, contentIndex, audio.length);
         this.#tell(() => events.audio({ responseId, itemId, audio }));
         return;
@@ -271,9 +271,12 @@ export class OpenAIRealtimeSession implements RealtimeSession {
   }
 
   #speechEnded(itemId: string): void {
-    const { turnDetection } = this.#settings;
+    const { turnDetection, transcription } = this.#settings;
     const silenceMs = turnDetection.type === 'server_vad' ? turnDetection.silence_duration_ms : 0;
-    this.#outbox.settle(this.#hearing.endMs ?? this.#outbox.sentMs);
+    const endMs = this.#hearing.endMs ?? this.#outbox.sentMs;
+    // Without its words another connection would know nothing of it.
+    if (transcription === undefined) this.#outbox.settle(endMs);
+    else this.#hearing.awaitsText(itemId, endMs);
     const agoMs = this.#hearing.ended({ sentMs: this.#outbox.sentMs, silenceMs });
     this.#answers.turnEnded();
     this.#tell(() => this.#context.events.speechEnded({ itemId, agoMs }));
@@ -319,6 +322,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
       this.#broke(responseId, errorCode);
       return;
     }
+    this.#outbox.settle(this.#hearing.answered() ?? 0);
     for (const call of message.calls) this.#addCall(call);
     const toolCalls = this.#calls;
     this.#calls = [];

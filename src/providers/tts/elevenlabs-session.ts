@@ -52,6 +52,7 @@ export class ElevenLabsSession implements TextToSpeechSession {
   readonly #wakers = new Wakers();
   #count = 0;
   #hungUpAt: number | undefined;
+  #failedAt: number | undefined;
   #lastSentAt = 0;
   #keepAlive: Timer | undefined;
   #closed = false;
@@ -125,6 +126,7 @@ export class ElevenLabsSession implements TextToSpeechSession {
         failed: (error) => {
           this.#socket = undefined;
           this.#failure = error;
+          this.#failedAt ??= this.#clock.now();
           this.#lost();
         },
       },
@@ -134,9 +136,10 @@ export class ElevenLabsSession implements TextToSpeechSession {
   #connected(gapMs: number | null): void {
     this.#openContext(IDLE_CONTEXT);
     this.#stayAlive();
-    const hungUpMs = this.#hungUpAt === undefined ? null : this.#clock.now() - this.#hungUpAt;
-    const gap = gapMs ?? hungUpMs ?? this.#socket?.lateMs ?? null;
-    this.#hungUpAt = undefined;
+    const endedAt = this.#hungUpAt ?? this.#failedAt;
+    const endedMs = endedAt === undefined ? null : this.#clock.now() - endedAt;
+    const gap = gapMs ?? endedMs ?? this.#socket?.lateMs ?? null;
+    this.#hungUpAt = this.#failedAt = undefined;
     if (gap !== null) this.#context.events?.reconnected?.({ gapMs: gap });
     this.#wakers.wake();
   }

@@ -62,6 +62,7 @@ export class LastingSocket {
   #plan: RetryPlan;
   #connectedAt: number | undefined;
   #lostAt: number | undefined;
+  #uselessSince: number | undefined;
   #firstFailedAt: number | undefined;
   #lateMs: number | null = null;
   #losses: number[] = [];
@@ -111,6 +112,21 @@ export class LastingSocket {
       this.#expecting = undefined;
       this.renew(reason);
     });
+  }
+
+  /**
+   * The connection is of use from now on, which for some vendors is later than it is there. Returns how long none was, in milliseconds,
+   * those included that were lost before they were of use; null for the first one.
+   */
+  serves(): number | null {
+    const since = this.#uselessSince;
+    this.#uselessSince = undefined;
+    return since === undefined ? null : this.#options.clock.now() - since;
+  }
+
+  /** Another time between two pings, in milliseconds, as long as this connection lasts. */
+  pingEvery(pingMs: number): void {
+    if (this.connected) this.#socket?.pingEvery(pingMs);
   }
 
   /** Gives the connection up, for `reason`, and makes another one. Does nothing while there is none. */
@@ -174,6 +190,7 @@ export class LastingSocket {
     const error = toProviderError(vendor, failure);
     if (connectedAt !== undefined) {
       this.#lostAt = clock.now() - (failure.lastedMs ?? 0);
+      this.#uselessSince ??= this.#lostAt;
       logger.warn(describeError(error), 'the connection to a provider was lost');
     }
     const delayMs = this.#pauseAfter(failure, connectedAt);

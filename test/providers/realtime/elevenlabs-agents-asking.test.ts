@@ -250,7 +250,7 @@ describe('another conversation in the place of a lost one', () => {
     breaks();
     vendor.socket.opens();
     agent.begins();
-    expect(told.filter((line) => !line.startsWith('usage'))).toEqual(['lost', 'reconnected 300']);
+    expect(told.filter((line) => !line.startsWith('usage'))).toEqual(['lost', 'reconnected 301']);
   });
 
   it('is told beside it where the prompt may not be replaced', () => {

@@ -250,7 +250,7 @@ describe('another connection', () => {
     clock.advance(1);
     breaks();
     begins();
-    expect(told).toEqual(['ready', 'lost', 'reconnected 300']);
+    expect(told).toEqual(['ready', 'lost', 'reconnected 301']);
   });
 });
 
@@ -274,6 +274,8 @@ describe('a session that is nearly over', () => {
   });
 });
 
+const TRANSCRIBED = 'conversation.item.input_audio_transcription.completed';
+
 describe("the caller's audio", () => {
   it('is kept while the network does not take it, five seconds at most', () => {
     const { vendor, session } = openReady();
@@ -286,12 +288,17 @@ describe("the caller's audio", () => {
     expect(appended()).toHaveLength(6);
   });
 
-  it('is sent once more over another connection, but for what has become a turn', () => {
+  it.each<[string, readonly object[], number]>([
+    ['has its words', [{ type: TRANSCRIBED, item_id: 'u1', transcript: 'Cake.' }], 30],
+    ['is being answered', [created('r1'), audio('r1')], 30],
+    ['has no words, and no answer yet', [created('r1')], 0],
+  ])('is sent once more over another connection, where a turn %s', (_, messages, first) => {
     const { vendor, clock, session } = openReady();
     for (let frame = 0; frame < 100; frame += 1) session.pushAudio(new Uint8Array(160).fill(frame));
     vendor.socket.says({ type: 'input_audio_buffer.speech_started', item_id: 'u1' });
     vendor.socket.says({ type: 'input_audio_buffer.speech_stopped', item_id: 'u1', audio_end_ms: 600 });
     vendor.socket.says({ type: 'input_audio_buffer.committed', item_id: 'u1' });
+    for (const message of messages) vendor.socket.says(message);
     clock.advance(5000);
     vendor.socket.ends({ reason: 'has gone silent', lastedMs: 3000 });
     session.pushAudio(new Uint8Array(160).fill(100));
@@ -300,7 +307,7 @@ describe("the caller's audio", () => {
     vendor.socket.says({ type: 'session.updated' });
     const sent = vendor.socket.messages.filter(({ type }) => type === 'input_audio_buffer.append');
     const frames = sent.map(({ audio: text }) => Buffer.from(String(text), 'base64')[0]);
-    expect(frames).toEqual(Array.from({ length: 71 }, (_, index) => index + 30));
+    expect(frames).toEqual(Array.from({ length: 101 - first }, (_, index) => index + first));
   });
 
   it('is not sent twice by a session that ends in a silence', () => {

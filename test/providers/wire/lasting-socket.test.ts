@@ -43,6 +43,24 @@ describe('LastingSocket', () => {
     expect(logger.text).not.toContain('secret-key');
   });
 
+  it('tells how long no connection was of use, however many there were', () => {
+    const { clock, vendor, socket } = connect();
+    vendor.socket.opens();
+    expect(socket.serves()).toBeNull();
+    clock.advance(10_000);
+    vendor.socket.ends({ lastedMs: 3000 });
+    clock.advance(0);
+    clock.advance(100);
+    vendor.socket.opens();
+    clock.advance(400);
+    vendor.socket.ends();
+    clock.advance(200);
+    vendor.socket.opens();
+    clock.advance(50);
+    expect(socket.serves()).toBe(3750);
+    expect(socket.serves()).toBeNull();
+  });
+
   it('says how late the first connection is, and every try that failed', () => {
     const { clock, vendor, troubles, socket } = connect();
     clock.advance(50);
