@@ -51,7 +51,10 @@ export class PipelineStages {
       opening = 'stt';
       // What the engine before this one did not hear is played to the recogniser at once, connected or not.
       const keptMs = context.takeover === undefined ? undefined : REPLAYED_MS;
-      this.#ears = this.#watched('stt', stt.open({ clock, logger, language, events: heard, keptMs }));
+      this.#ears = this.#watched(
+        'stt',
+        stt.open({ clock, logger, language, patience: wait.thinking, events: heard, keptMs }),
+      );
       return true;
     } catch (error) {
       failed(opening, error);
