@@ -44,6 +44,7 @@ const WING_CONTRACTS: Readonly<Record<string, readonly string[]>> = {
     'providers/language-model.ts',
     'providers/text-to-speech.ts',
     'providers/realtime-model.ts',
+    'providers/patience.ts',
     'providers/remedy.ts',
     'providers/circuits.ts',
   ],

@@ -3,6 +3,7 @@ import type { TranscriptEntry } from '../contract/call-record.js';
 import type { TokenUsage } from '../providers/language-model.js';
 import type { Payee } from '../providers/remedy.js';
 import type { AgentPhase } from './barge-in.js';
+import { type CallerWait, MIN_ANSWER_MS } from './caller-wait.js';
 import { EchoGuard } from './echo-guard.js';
 import type { EngineContext } from './engine.js';
 import { Fillers } from './fillers.js';
@@ -36,6 +37,7 @@ export interface AgentVoiceOptions {
   readonly settings: TurnTakingSettings;
   readonly lexicon: Lexicon;
   readonly timeouts: ThinkingTimeouts;
+  readonly wait: CallerWait;
   readonly interruptible: boolean;
   /** False while nobody listens, and after the end of the call: a reply then does not begin. */
   readonly maySpeak: () => boolean;
@@ -83,8 +85,6 @@ export class AgentVoice {
   #startedAt = 0;
   /** Since when the reply that is on is waited for. */
   #awaitedSince = 0;
-  /** When the last reply was over. */
-  #quietSince = Number.NEGATIVE_INFINITY;
 
   constructor(options: AgentVoiceOptions) {
     this.#options = options;
@@ -96,6 +96,7 @@ export class AgentVoice {
       guardrails: options.guardrails,
       voice: () => options.stages.voice,
       playout,
+      wait: options.wait,
       clock,
       logger,
       tell: options.tell,
@@ -144,19 +145,19 @@ export class AgentVoice {
 
   /** Begins a reply. Only one may be under way. Returns false when there is no voice, or nobody to hear it. */
   say(utterance: Utterance): boolean {
-    const { context, stages, settings, timeouts, tools, guardrails, events, maySpeak } = this.#options;
+    const { context, stages, settings, timeouts, wait, tools, guardrails, events, maySpeak } = this.#options;
     const { clock } = context;
     const { voice } = stages;
     if (voice === undefined || !maySpeak()) return false;
     const { latency, source, awaited, manner = {}, answers } = utterance;
     this.#generation += 1;
     this.#awaitedSince = answers?.since ?? clock.now();
+    wait.begin(this.#awaitedSince, answers === undefined ? 0 : MIN_ANSWER_MS);
     const reply = new Reply({
       id: `reply-${this.#generation}`,
       source,
       timeouts,
-      since: Math.max(this.#quietSince, answers?.since ?? clock.now()),
-      isBridged: answers === undefined || settings.fillers.length > 0,
+      wait,
       tools,
       awaited,
       guardrails,
@@ -245,6 +246,7 @@ export class AgentVoice {
 
   #stop(playedMs: number): ReplySplit | undefined {
     const reply = this.#over();
+    this.#options.wait.silenced();
     const split = reply?.stop(playedMs);
     this.#fillers.cut(playedMs);
     return split;
@@ -252,13 +254,13 @@ export class AgentVoice {
 
   #finished(tell: () => void): void {
     this.#over();
+    this.#options.wait.end();
     this.#fillers.disarm();
     tell();
   }
 
   #over(): Reply | undefined {
     const reply = this.#reply;
-    if (reply !== undefined) this.#quietSince = this.#options.context.clock.now();
     this.#reply = undefined;
     this.#echo.silent();
     return reply;

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.js';
 import type { AgentVoice, Manner, Utterance } from './agent-voice.js';
 import type { BargeIn, BargeInDecision } from './barge-in.js';
 import type { CallerTurn } from './caller-turn.js';
+import type { CallerWait } from './caller-wait.js';
 import type { EndOfTurn } from './endpointing.js';
 import type { Resumption } from './engine.js';
 import type { IdlePrompts } from './idle-prompts.js';
@@ -21,6 +22,7 @@ export interface DialogueOptions {
   readonly turns: TurnBook;
   readonly bargeIn: BargeIn;
   readonly idle: IdlePrompts | undefined;
+  readonly wait: CallerWait;
   readonly answer: ReplySource;
   readonly keysInterrupt: boolean;
   /** True while the caller is listened to. */
@@ -68,7 +70,8 @@ export class Dialogue {
 
   /** The caller has gone quiet, or speaks without end. */
   quiet(end: EndOfTurn): void {
-    const { agent, bargeIn, caller, finishUtterance } = this.#options;
+    const { agent, bargeIn, caller, wait, finishUtterance } = this.#options;
+    wait.begin(end.endedAt);
     if (agent.isBusy) {
       if (!agent.yields) {
         finishUtterance();
@@ -131,8 +134,9 @@ export class Dialogue {
 
   /** Nobody listens for a while: the agent stops in this tick. */
   hold(): void {
-    const { bargeIn, idle } = this.#options;
+    const { bargeIn, idle, wait } = this.#options;
     bargeIn.reset();
+    wait.end();
     const split = this.#interrupt({ isHold: true });
     // Who comes back has lost nothing of the sentence: it goes on where it was.
     if (split !== undefined && this.#cutOff !== '') this.#cutOff = split.unheard;
@@ -252,7 +256,8 @@ export class Dialogue {
   }
 
   #awaitText(end: EndOfTurn): void {
-    const { caller, turns } = this.#options;
+    const { caller, turns, wait } = this.#options;
+    wait.begin(end.endedAt);
     caller.awaitText(end, { isResuming: this.#cutOff !== '' || turns.isOwed });
   }
 

@@ -4,6 +4,7 @@ import type { Clock, Timer } from '../base/clock.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { TranscriptEntry } from '../contract/call-record.js';
 import type { TextToSpeechSession } from '../providers/text-to-speech.js';
+import type { CallerWait } from './caller-wait.js';
 import { guardedStream } from './guarded-stream.js';
 import type { Guardrails } from './guardrails.js';
 import { heardPart } from './heard-text.js';
@@ -14,6 +15,7 @@ export interface FillersOptions {
   readonly guardrails: Guardrails | undefined;
   readonly voice: () => TextToSpeechSession | undefined;
   readonly playout: Playout;
+  readonly wait: CallerWait;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Tells the transcript entry of a filler. Its id begins with `filler-`. */
@@ -128,11 +130,12 @@ export class Fillers {
   }
 
   #say(text: string, turnIndex: number): void {
-    const { playout, clock, tell } = this.#options;
+    const { playout, wait, clock, tell } = this.#options;
     const audio = this.#audio.get(text);
     if (audio === undefined) return;
     const startMs = playout.pushedMs;
     playout.push(audio.pcm);
+    wait.sounds(clock.now() + (playout.pushedMs - playout.playedMs));
     const entry: TranscriptEntry = {
       id: `filler-${turnIndex}`,
       turnIndex,

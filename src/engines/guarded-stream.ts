@@ -1,6 +1,7 @@
 // Reads what a provider or an application streams, without ever being held up by it.
 import type { Clock, Timer } from '../base/clock.js';
 import { ProviderError } from '../base/errors.js';
+import type { Patience } from '../providers/patience.js';
 
 export interface GuardOptions {
   readonly clock: Clock;
@@ -10,6 +11,8 @@ export interface GuardOptions {
   /** Longest wait for the first item, and for every one after it, in milliseconds. */
   readonly firstMs: number;
   readonly nextMs: number;
+  /** Who hears nothing meanwhile may not be kept waiting so long. */
+  readonly patience?: Patience | undefined;
 }
 
 export interface StreamGuardOptions<T> extends GuardOptions {
@@ -107,22 +110,34 @@ async function hearOut<T>(
   }
 }
 
+/** So often patience is asked for. */
+const ASKED_AGAIN_MS = 1000;
+
+const LATE = { status: null, retryable: true };
+
+/** With one decimal at most. */
+function toSeconds(ms: number): number {
+  return Math.round(ms / 100) / 10;
+}
+
 async function raced<T>(
   task: Promise<T>,
   stopped: Promise<undefined>,
   waitMs: number,
   options: GuardOptions,
 ): Promise<T | undefined> {
+  const { clock, patience, source } = options;
+  const startedAt = clock.now();
   let timer: Timer | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = options.clock.after(waitMs, () =>
-      reject(
-        new ProviderError(`${options.source} did not answer within ${Math.round(waitMs / 1000)} s`, {
-          status: null,
-          retryable: true,
-        }),
-      ),
-    );
+    // What is left changes meanwhile.
+    const wait = () => {
+      const waitedMs = clock.now() - startedAt;
+      const leftMs = Math.min(waitMs - waitedMs, patience?.leftMs() ?? Number.POSITIVE_INFINITY);
+      if (leftMs > 0) timer = clock.after(Math.min(leftMs, ASKED_AGAIN_MS), wait);
+      else reject(new ProviderError(`${source} did not answer within ${toSeconds(waitedMs)} s`, LATE));
+    };
+    wait();
   });
   // The loser of the race may still reject, with nobody there to hear it.
   task.catch(() => {});

@@ -3,6 +3,7 @@ import type { CallProviders } from '../contract/call-record.js';
 import type { LanguageModel } from '../providers/language-model.js';
 import type { SpeechToText } from '../providers/speech-to-text.js';
 import type { TextToSpeech } from '../providers/text-to-speech.js';
+import type { CallerWait } from './caller-wait.js';
 import type { Guardrails } from './guardrails.js';
 import type { ThinkingTimeouts } from './reply.js';
 import type { ToolBox } from './tools/tool-box.js';
@@ -15,6 +16,7 @@ export interface PipelineCallOptions {
   readonly tts: TextToSpeech;
   readonly model: LanguageModel;
   readonly timeouts: ThinkingTimeouts;
+  readonly wait: CallerWait;
   readonly systemPrompt: string | undefined;
   readonly firstMessage: string | undefined;
   readonly language: string | undefined;

@@ -132,6 +132,7 @@ export class PipelineCall implements Engine {
       turns: this.#turns,
       bargeIn: new BargeIn({ voicedMs, words, lexicon }),
       idle: this.#idle,
+      wait: options.wait,
       answer: this.#language.answer,
       keysInterrupt: settings.keysInterrupt,
       isListening: () => this.#isListening,
@@ -143,8 +144,9 @@ export class PipelineCall implements Engine {
   start(): void {
     if (this.#state !== 'new') return;
     this.#state = 'live';
-    const { firstMessage = '', turnTaking } = this.#options;
+    const { firstMessage = '', turnTaking, wait } = this.#options;
     const { takeover } = this.#context;
+    if (takeover !== undefined && takeover.owes !== 'nothing') wait.takeOver(takeover.waitedMs ?? 0);
     this.#agent.start();
     if (!this.#stages.open()) return;
     const { ears } = this.#stages;
@@ -262,6 +264,7 @@ export class PipelineCall implements Engine {
   }
 
   #callerSpeaks(beforeMs: number): void {
+    this.#options.wait.end();
     this.#dialogue.speechStarted(beforeMs);
     this.#attempt('llm', () => this.#language.warmUp());
     this.#agent.prepareFiller();
@@ -306,7 +309,10 @@ export class PipelineCall implements Engine {
 
   #apologise(failure: EngineFailure): void {
     const { clock } = this.#context;
-    this.#apology = clock.after(APOLOGY_SOUND_MS, () => {
+    const { wait } = this.#options;
+    if (!wait.isOn) wait.begin(clock.now());
+    const soundMs = Math.min(APOLOGY_SOUND_MS, Math.max(0, wait.leftMs()));
+    this.#apology = clock.after(soundMs, () => {
       const leftMs = APOLOGY_LIMIT_MS - APOLOGY_SOUND_MS;
       if (this.#agent.isAudible) this.#apology = clock.after(leftMs, () => this.#end('provider-failed'));
       else this.#endUntold(failure);

@@ -3,6 +3,7 @@ import { ConfigError } from '../base/errors.js';
 import type { LanguageModel } from '../providers/language-model.js';
 import type { SpeechToText } from '../providers/speech-to-text.js';
 import type { TextToSpeech } from '../providers/text-to-speech.js';
+import { CallerWait } from './caller-wait.js';
 import type { Charger, EngineRecipe, PreparationContext } from './engine.js';
 import { type Guardrail, Guardrails } from './guardrails.js';
 import { PipelineCall } from './pipeline-call.js';
@@ -40,20 +41,17 @@ export interface PipelineOptions {
 }
 
 /** Longest waits for a language model, in milliseconds. Silence beyond them ends calls anyway. */
-const MODEL_TIMEOUTS: ThinkingTimeouts = { firstMs: 6000, silentMs: 4000, nextMs: 4000 };
+const MODEL_TIMEOUTS: ThinkingTimeouts = { firstMs: 6000, nextMs: 4000 };
 
-/** The same where another voice mode can answer in its place. Callers ask whether anybody is there after some five seconds. */
-const REPLACEABLE_TIMEOUTS: ThinkingTimeouts = { firstMs: 3000, silentMs: 3000, nextMs: 3000 };
-
-/** The same of a chain, which gives each of its models but the last some three seconds by itself, and says when it asks another one. */
-const CHAIN_FIRST: Pick<ThinkingTimeouts, 'firstMs' | 'silentMs'> = { firstMs: 6000, silentMs: 6000 };
+/** The same where another voice mode can answer in its place. */
+const REPLACEABLE_TIMEOUTS: ThinkingTimeouts = { firstMs: 3000, nextMs: 3000 };
 
 /** onMessage keeps its own deadline; this one lies behind it. */
 const RESPONDER_MS = RESPONDER_TIMEOUT_MS + 1000;
 const RESPONDER_TIMEOUTS: ThinkingTimeouts = {
   firstMs: RESPONDER_MS,
-  silentMs: RESPONDER_MS,
   nextMs: RESPONDER_MS,
+  isApplication: true,
 };
 
 /** The recipe of a pipeline agent. @throws ConfigError when there is nobody to answer. */
@@ -91,6 +89,7 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
       const { tools = [], transferTargets = {} } = options;
       const prepared = preparation instanceof PipelinePreparation ? preparation : undefined;
       const parts = prepared?.parts ?? openParts(options, context);
+      if (context.hasFallback === true) parts.wait.replaceable();
       const call = new PipelineCall(context, {
         providers,
         stt: prepared?.stt ?? stt,
@@ -100,6 +99,7 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
           isChain: llm?.forCall !== undefined,
           isReplaceable: context.hasFallback === true,
         }),
+        wait: parts.wait,
         systemPrompt: options.systemPrompt,
         firstMessage: options.firstMessage,
         language: options.language,
@@ -122,12 +122,14 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
 function openParts(options: PipelineOptions, context: PreparationContext): PipelineParts {
   const { llm, onMessage, guardrails = [] } = options;
   const { callId, caller, callee, clock, logger } = context;
+  const wait = new CallerWait(clock);
   const route = onMessage && openMessageRoute(onMessage, { clock });
   const responder = route && createResponder({ ...route, caller, callee, clock });
-  const model = responder ?? llm?.forCall?.({ logger }) ?? llm;
+  const model = responder ?? llm?.forCall?.({ logger, patience: wait.thinking }) ?? llm;
   if (model === undefined) throw new ConfigError('CONFIG_MISSING', 'There is no language stage.');
   return {
     model,
+    wait,
     isResponder: route !== undefined,
     guardrails: guardrails.length === 0 ? undefined : new Guardrails({ guardrails, callId, clock, logger }),
     close: () => route?.close?.(),
@@ -140,7 +142,8 @@ function timeoutsOf(
 ): ThinkingTimeouts {
   if (isResponder) return RESPONDER_TIMEOUTS;
   const timeouts = isReplaceable ? REPLACEABLE_TIMEOUTS : MODEL_TIMEOUTS;
-  return isChain ? { ...timeouts, ...CHAIN_FIRST } : timeouts;
+  // A chain gives each of its models a time of its own.
+  return isChain ? { ...timeouts, firstMs: MODEL_TIMEOUTS.firstMs } : timeouts;
 }
 
 function toCharger({ name, price }: Charger): Charger {

@@ -16,7 +16,7 @@ export const FAILED: Readonly<Record<Stage, string>> = {
 /** Said when a provider fails and the voice still works. */
 export const APOLOGY = 'I am sorry, something went wrong. Please call again later.';
 
-/** An apology that does not sound by then is left to the carrier: the caller waits already. */
+/** An apology that does not sound by then, or when the caller has waited too long, is left to the carrier. */
 export const APOLOGY_SOUND_MS = 1500;
 
 /** The call ends by now even if the apology could not be said. */

@@ -7,6 +7,7 @@ import type { LanguageModel } from '../providers/language-model.js';
 import type { SpeechToText } from '../providers/speech-to-text.js';
 import type { TextToSpeech } from '../providers/text-to-speech.js';
 import { attemptAhead } from './attempt-ahead.js';
+import type { CallerWait } from './caller-wait.js';
 import type { EngineContext, Preparation, PreparationContext, UsageFact } from './engine.js';
 import type { Guardrails } from './guardrails.js';
 import { PreparedEars } from './prepared-ears.js';
@@ -17,6 +18,7 @@ import { UsageMeter } from './usage-meter.js';
 /** Parts of one call that need no stream. */
 export interface PipelineParts {
   readonly model: LanguageModel;
+  readonly wait: CallerWait;
   /** True for the application in the place of a language model. */
   readonly isResponder: boolean;
   readonly guardrails: Guardrails | undefined;
@@ -45,8 +47,8 @@ export class PipelinePreparation implements Preparation {
     const { stt, tts, language, firstMessage = '', parts } = options;
     this.#context = context;
     this.parts = parts;
-    this.tts = new PreparedVoice({ context, provider: tts, language });
-    this.stt = new PreparedEars({ context, provider: stt, language });
+    this.tts = new PreparedVoice({ context, provider: tts, language, patience: parts.wait });
+    this.stt = new PreparedEars({ context, provider: stt, language, patience: parts.wait.thinking });
     attemptAhead(context, () => parts.model.warmUp?.());
     void this.#greet(firstMessage);
   }

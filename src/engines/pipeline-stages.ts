@@ -2,6 +2,7 @@
 import { describeError } from '../base/log.js';
 import type { SpeechToText, SpeechToTextEvents, SpeechToTextSession } from '../providers/speech-to-text.js';
 import type { TextToSpeech, TextToSpeechEvents, TextToSpeechSession } from '../providers/text-to-speech.js';
+import type { CallerWait } from './caller-wait.js';
 import type { EngineContext, EngineFailure } from './engine.js';
 import { FAILED, type Stage, toFailure } from './pipeline-failure.js';
 
@@ -13,6 +14,7 @@ export interface PipelineStagesOptions {
   readonly stt: SpeechToText;
   readonly tts: TextToSpeech;
   readonly language: string | undefined;
+  readonly wait: CallerWait;
   /** What else lives for this call, closed with it. */
   readonly owned?: readonly { close(): void }[];
   readonly heard: SpeechToTextEvents;
@@ -40,16 +42,19 @@ export class PipelineStages {
 
   /** Opens the voice first, so that a failure of the ears can be told. Returns false when one of them has failed, which was told. */
   open(): boolean {
-    const { context, stt, tts, language, heard, spoke, failed } = this.#options;
+    const { context, stt, tts, language, wait, heard, spoke, failed } = this.#options;
     const { clock, logger } = context;
     let opening: Stage = 'tts';
     try {
-      const voice = tts.open({ clock, logger, language, events: spoke });
+      const voice = tts.open({ clock, logger, language, patience: wait, events: spoke });
       this.#voice = this.#watched('tts', voice);
       opening = 'stt';
       // What the engine before this one did not hear is played to the recogniser at once, connected or not.
       const keptMs = context.takeover === undefined ? undefined : REPLAYED_MS;
-      this.#ears = this.#watched('stt', stt.open({ clock, logger, language, events: heard, keptMs }));
+      this.#ears = this.#watched(
+        'stt',
+        stt.open({ clock, logger, language, patience: wait.thinking, events: heard, keptMs }),
+      );
       return true;
     } catch (error) {
       failed(opening, error);

@@ -1,5 +1,6 @@
 // The recogniser of a call that has not begun: connected, without a word to hear. To the engine it is the provider itself.
 import type { ModelPrice } from '../contract/price.js';
+import type { Patience } from '../providers/patience.js';
 import type {
   SpeechToText,
   SpeechToTextContext,
@@ -16,6 +17,7 @@ export interface PreparedEarsOptions {
   readonly context: PreparationContext;
   readonly provider: SpeechToText;
   readonly language: string | undefined;
+  readonly patience: Patience;
 }
 
 /** One call's. */
@@ -40,12 +42,12 @@ export class PreparedEars implements SpeechToText {
 
   /** Connects, unless the wait would cost. Idempotent. */
   connect(): void {
-    const { context, provider, language } = this.#options;
+    const { context, provider, language, patience } = this.#options;
     if (this.#isAsked || this.#isTaken || provider.paidWhileOpen === true) return;
     this.#isAsked = true;
     const { clock, logger } = context;
     const events = this.#relay();
-    this.#session = attemptAhead(context, () => provider.open({ clock, logger, language, events }));
+    this.#session = attemptAhead(context, () => provider.open({ clock, logger, language, patience, events }));
   }
 
   /** Hands the session over, or opens one as if nothing had been prepared. */

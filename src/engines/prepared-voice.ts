@@ -1,5 +1,6 @@
 // The voice of a call that has not begun: connected, and with the greeting on its lips. To the engine it is the provider itself.
 import type { ModelPrice } from '../contract/price.js';
+import type { Patience } from '../providers/patience.js';
 import type {
   TextToSpeech,
   TextToSpeechContext,
@@ -17,6 +18,7 @@ export interface PreparedVoiceOptions {
   readonly context: PreparationContext;
   readonly provider: TextToSpeech;
   readonly language: string | undefined;
+  readonly patience: Patience;
 }
 
 /** One call's. Connects when it is made. */
@@ -30,7 +32,7 @@ export class PreparedVoice implements TextToSpeech {
   #isTaken = false;
 
   constructor(options: PreparedVoiceOptions) {
-    const { context, provider, language } = options;
+    const { context, provider, language, patience } = options;
     const { clock, logger } = context;
     this.name = provider.name;
     this.price = provider.price;
@@ -42,7 +44,7 @@ export class PreparedVoice implements TextToSpeech {
       reconnected: (gap) => reports.events?.reconnected?.(gap),
       replaced: (replacement) => reports.add({ tell: (engine) => engine.replaced?.(replacement) }),
     };
-    this.#session = attemptAhead(context, () => provider.open({ clock, logger, language, events }));
+    this.#session = attemptAhead(context, () => provider.open({ clock, logger, language, patience, events }));
   }
 
   /** Synthesises the first sentence of the call. Does nothing once an engine has the voice. */

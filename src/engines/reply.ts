@@ -5,6 +5,7 @@ import type { Clock, Timer } from '../base/clock.js';
 import type { LanguageModelEvent, ModelToolCall, TokenUsage } from '../providers/language-model.js';
 import type { Payee } from '../providers/remedy.js';
 import type { TextToSpeechSession } from '../providers/text-to-speech.js';
+import type { CallerWait } from './caller-wait.js';
 import { guardedStream } from './guarded-stream.js';
 import type { Guardrails } from './guardrails.js';
 import { SentenceGate } from './sentence-gate.js';
@@ -56,22 +57,19 @@ export type ReplySource = (
 
 /** Longest waits for the language stage, in milliseconds. */
 export interface ThinkingTimeouts {
-  /** For its first token, where a filler bridges the wait. */
+  /** For its first token. */
   readonly firstMs: number;
-  /** The same where nothing does, from the end of the caller's speech; and behind tools, from their results. */
-  readonly silentMs: number;
   /** Between two tokens. */
   readonly nextMs: number;
+  /** The application answers: how long the caller may wait for it is its own affair. @default false */
+  readonly isApplication?: boolean;
 }
 
 export interface ReplyOptions {
   readonly id: string;
   readonly source: ReplySource;
   readonly timeouts: ThinkingTimeouts;
-  /** Since when the caller waits, on the clock. */
-  readonly since: number;
-  /** A filler sounds while the language stage thinks. */
-  readonly isBridged: boolean;
+  readonly wait: CallerWait;
   /** What the language stage may call; undefined when it gives text alone. */
   readonly tools?: ToolBox | undefined;
   /** Tools of earlier replies whose results the language stage needs. */
@@ -83,9 +81,6 @@ export interface ReplyOptions {
   readonly latency: TurnLatencyMeter;
   readonly events: ReplyEvents;
 }
-
-/** What the language stage has in any case, however long the caller has waited for their own words to be recognised. */
-const MIN_THINKING_MS = 2000;
 
 /** A model that does not stop talking is stopped: about ten minutes of speech. */
 const MAX_CHARS = 8000;
@@ -118,14 +113,14 @@ export class Reply {
 
   constructor(options: ReplyOptions) {
     this.#options = options;
-    const { id, voice, playout, clock, latency, events, guardrails, since } = options;
+    const { id, voice, playout, clock, latency, events, guardrails, wait } = options;
     this.#gate = new SentenceGate({ guardrails, pass: (sentence) => this.#speak(sentence) });
     this.#speaker = new Speaker({
       id,
       voice,
       playout,
       clock,
-      since,
+      wait,
       events: {
         firstAudio: (at) => latency.reached('firstAudio', at),
         firstFrameSent: (at) => latency.reached('firstFrameSent', at),
@@ -228,15 +223,17 @@ export class Reply {
 
   /** Asks once and speaks what comes. The calls that the language stage wants to have made. */
   async #round(): Promise<ModelToolCall[]> {
-    const { source, timeouts, clock, latency } = this.#options;
+    const { source, timeouts, wait, clock, latency } = this.#options;
     const { signal } = this.#abort;
     const rounds = this.#rounds.map(({ sentences, runs }) => ({ text: sentences.join(' '), runs }));
     // A model that is no longer listened to is told so, also while the reply goes on.
     const asking = new AbortController();
     const asked = AbortSignal.any([signal, asking.signal]);
     const late = (event: LanguageModelEvent) => this.#count(event);
-    const { nextMs } = timeouts;
-    const guard = { clock, signal, source: 'language model', firstMs: this.#firstMs, nextMs, late };
+    const { firstMs, nextMs, isApplication = false } = timeouts;
+    const patience = isApplication ? undefined : wait.thinking;
+    const guard = { clock, signal, source: 'language model', firstMs, nextMs, patience, late };
+    const askedAt = clock.now();
     const calls: ModelToolCall[] = [];
     try {
       for await (const event of guardedStream(source(asked, rounds), guard)) {
@@ -246,26 +243,26 @@ export class Reply {
         if (event?.type === 'end-call') this.#endCall = true;
         if (isToolCall(event)) calls.push(event);
         if (!isText(event)) continue;
+        if (isApplication) wait.excuse(askedAt);
         latency.reached('firstToken', clock.now());
-        this.#hurry ??= clock.after(HURRY_MS, () => this.#gate.enter(this.#splitter.hurry()));
+        this.#hurry ??= clock.after(HURRY_MS, () => this.#enter(this.#splitter.hurry()));
         const delta = event.delta.slice(0, MAX_CHARS - this.#length);
         this.#length += delta.length;
-        await this.#gate.enter(this.#splitter.push(delta));
+        await this.#enter(this.#splitter.push(delta));
         if (this.#length >= MAX_CHARS) break;
       }
     } finally {
       asking.abort();
     }
-    if (!signal.aborted) await this.#gate.enter(this.#splitter.flush());
+    if (!signal.aborted) await this.#enter(this.#splitter.flush());
     return this.#options.tools === undefined ? [] : calls;
   }
 
-  /** How long the language stage may take now until there is something to say. */
-  get #firstMs(): number {
-    const { timeouts, since, isBridged, clock, awaited = [] } = this.#options;
-    const { firstMs, silentMs } = timeouts;
-    if (this.#rounds.length + awaited.length > 0) return Math.min(firstMs, silentMs);
-    return isBridged ? firstMs : Math.min(firstMs, Math.max(MIN_THINKING_MS, since + silentMs - clock.now()));
+  /** Shows sentences to the guardrails. */
+  #enter(sentences: readonly string[]): Promise<void> | undefined {
+    const { clock, wait } = this.#options;
+    const from = clock.now();
+    return this.#gate.enter(sentences)?.then(() => wait.excuse(from));
   }
 
   #count(event: LanguageModelEvent): void {
@@ -297,6 +294,8 @@ export class Reply {
   async #settled(runs: readonly ToolRun[]): Promise<void> {
     const { signal } = this.#abort;
     if (signal.aborted) return;
+    const { clock, wait } = this.#options;
+    const from = clock.now();
     let stop = () => {};
     const stopped = new Promise<void>((resolve) => {
       stop = resolve;
@@ -304,6 +303,7 @@ export class Reply {
     });
     await Promise.race([stopped, Promise.all(runs.map((run) => run.settled))]);
     signal.removeEventListener('abort', stop);
+    wait.excuse(from);
   }
 
   #speak(sentence: string): void {

@@ -4,6 +4,7 @@ import type { Playout } from '../audio/playout.js';
 import type { Clock, Timer } from '../base/clock.js';
 import { ProviderError } from '../base/errors.js';
 import type { TextToSpeechSession } from '../providers/text-to-speech.js';
+import type { CallerWait } from './caller-wait.js';
 import { guardedStream } from './guarded-stream.js';
 import { heardPart, partBetween, type SentenceAudio } from './heard-text.js';
 import { SpokenTiming } from './spoken-timing.js';
@@ -31,8 +32,7 @@ export interface SpeakerOptions {
   readonly voice: TextToSpeechSession;
   readonly playout: Playout;
   readonly clock: Clock;
-  /** Since when the caller waits, on the clock. */
-  readonly since: number;
+  readonly wait: CallerWait;
   readonly events: SpeakerEvents;
 }
 
@@ -64,13 +64,8 @@ const FINAL = { status: null, retryable: false };
 /** Sentences that may be at the playout and not yet heard: the one that plays and the next. */
 const AHEAD = 2;
 
-/** Longest wait for audio, the first of a sentence and all later: the caller still has to be told so. */
-const VOICE_TIMEOUT_MS = 4000;
-
-/** By then the first audio has to be there, counted from when the caller began to wait, unless that leaves the voice too little. */
-const FIRST_AUDIO_MS = 4500;
-const MIN_FIRST_AUDIO_MS = 2600;
-const MIN_NEXT_AUDIO_MS = 1000;
+/** Longest wait between two pieces of audio. What the caller still hears is no time for it. */
+const NEXT_AUDIO_MS = 4000;
 
 /** Audio of one sentence beyond which the voice has lost its way: some ten times the longest one that it is asked for. */
 const MAX_SENTENCE_MS = 300_000;
@@ -87,8 +82,6 @@ export class Speaker {
   #complete = false;
   #stopped = false;
   #pushedSamples = 0;
-  /** When all that was said so far will have been heard. */
-  #dryAt = 0;
   #audibleAt: number | undefined;
   #spokenCount = 0;
   /** Continues the run that waits for the ear. */
@@ -135,6 +128,7 @@ export class Speaker {
     if (this.#stopped) return;
     const mark = `${this.#options.id}-${this.#sentences.length}`;
     const timing = new SpokenTiming(text);
+    this.#options.wait.hasWords(true);
     this.#sentences.push({ text, mark, timing, state: 'waiting', startMs: 0, endMs: 0 });
     if (!this.#running) void this.#run();
   }
@@ -160,6 +154,7 @@ export class Speaker {
       this.#stopped = true;
       this.#abort.abort();
       this.#watch?.cancel();
+      this.#options.wait.hasWords(false);
       this.#proceed?.();
     }
     return this.#split(playedMs);
@@ -195,7 +190,7 @@ export class Speaker {
   }
 
   async #speak(sentence: Sentence): Promise<void> {
-    const { voice, playout, clock } = this.#options;
+    const { voice, playout, clock, wait } = this.#options;
     const { signal } = this.#abort;
     sentence.state = 'speaking';
     sentence.startMs = sentence.endMs = playout.pushedMs;
@@ -203,8 +198,9 @@ export class Speaker {
       clock,
       signal,
       source: 'text-to-speech',
-      firstMs: this.#firstMs,
-      nextMs: VOICE_TIMEOUT_MS,
+      firstMs: Number.POSITIVE_INFINITY,
+      nextMs: NEXT_AUDIO_MS,
+      patience: wait,
     });
     for await (const chunk of stream) {
       if (this.#stopped) return;
@@ -227,17 +223,9 @@ export class Speaker {
     this.#watchMarks();
   }
 
-  /** How long the voice may take for the first audio of a sentence. What the caller still hears, and has not heard, counts. */
-  get #firstMs(): number {
-    const { clock, since } = this.#options;
-    const now = clock.now();
-    if (this.#pushedSamples > 0) return Math.max(MIN_NEXT_AUDIO_MS, this.#dryAt + VOICE_TIMEOUT_MS - now);
-    return Math.min(FIRST_AUDIO_MS, Math.max(MIN_FIRST_AUDIO_MS, since + FIRST_AUDIO_MS - now));
-  }
-
   /** The first frame travels with a mark of its own, so that its way to the ear can be measured. */
   #push(chunk: Int16Array): void {
-    const { playout, events, clock } = this.#options;
+    const { playout, events, clock, wait } = this.#options;
     if (chunk.length === 0) return;
     if (this.#pushedSamples === 0) {
       events.firstAudio(clock.now());
@@ -248,7 +236,7 @@ export class Speaker {
         this.#reportSpoken();
       });
     }
-    this.#dryAt = clock.now() + (playout.pushedMs - playout.playedMs) + chunk.length / SAMPLES_PER_MS;
+    wait.sounds(clock.now() + (playout.pushedMs - playout.playedMs) + chunk.length / SAMPLES_PER_MS);
     const missing = FRAME_SAMPLES - this.#pushedSamples;
     this.#pushedSamples += chunk.length;
     if (missing <= 0 || chunk.length < missing) {
@@ -314,6 +302,7 @@ export class Speaker {
 
   #settle(): void {
     if (this.#stopped || !this.caughtUp) return;
+    this.#options.wait.hasWords(false);
     if (!this.#complete) {
       this.#options.events.caughtUp?.();
       return;

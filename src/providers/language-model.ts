@@ -2,6 +2,7 @@
 import type { Logger } from '../base/log.js';
 import type { ModelRetirement } from '../contract/model-retirement.js';
 import type { ModelPrice } from '../contract/price.js';
+import type { Patience } from './patience.js';
 import type { Payee, Recovery, Replacement } from './remedy.js';
 
 /** A JSON object, as models and tools exchange them. */
@@ -84,6 +85,12 @@ export interface LanguageModelRequest {
   readonly signal: AbortSignal;
 }
 
+export interface CallOfModel {
+  readonly logger: Logger;
+  /** For its next words, of a model that is several. @default nobody waits */
+  readonly patience?: Patience | undefined;
+}
+
 export interface LanguageModel {
   /** `vendor/model`, as records show it. */
   readonly name: string;
@@ -94,7 +101,7 @@ export interface LanguageModel {
   /** Streams one reply. @throws ProviderError while iterating; ConfigError when a setting is missing that is needed now. */
   respond(request: LanguageModelRequest): AsyncIterable<LanguageModelEvent>;
   /** The same model with what it keeps for one call, like which one of a chain serves it. @default itself */
-  forCall?(call: { readonly logger: Logger }): LanguageModel;
+  forCall?(call: CallOfModel): LanguageModel;
   /** Readies the connection for a request that comes soon. Returns at once and never throws. */
   warmUp?(): void;
   /** @throws ConfigError for a setting, like a key, that every reply needs and that is missing. */

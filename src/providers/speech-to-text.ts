@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import type { ModelRetirement } from '../contract/model-retirement.js';
 import type { ModelPrice } from '../contract/price.js';
+import type { Patience } from './patience.js';
 import type { Payee, Recovery, Replacement } from './remedy.js';
 
 /** The connection of a session was lost, or could not be made, and is there. `gapMs` is the time without one. */
@@ -47,6 +48,8 @@ export interface SpeechToTextContext {
   readonly language: string | undefined;
   /** Audio that is kept until there is a connection, in milliseconds. @default the recogniser's own: what is old when a call begins is of no use */
   readonly keptMs?: number | undefined;
+  /** For the words of the caller, of a recogniser that is several. @default nobody waits */
+  readonly patience?: Patience | undefined;
   readonly events: SpeechToTextEvents;
 }
 

@@ -3,6 +3,7 @@ import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import type { ModelRetirement } from '../contract/model-retirement.js';
 import type { ModelPrice } from '../contract/price.js';
+import type { Patience } from './patience.js';
 import type { Payee, Recovery, Replacement } from './remedy.js';
 
 /** What a synthesis session tells beside its audio. Who needs none leaves it out. */
@@ -45,6 +46,8 @@ export interface TextToSpeechContext {
   readonly language: string | undefined;
   /** @default the system's */
   readonly clock?: Clock | undefined;
+  /** For a voice that is several. @default nobody waits */
+  readonly patience?: Patience | undefined;
   readonly events?: TextToSpeechEvents | undefined;
 }
 

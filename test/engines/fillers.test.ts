@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { silentLogger } from '../../src/base/log.js';
+import { CallerWait } from '../../src/engines/caller-wait.js';
 import { Fillers } from '../../src/engines/fillers.js';
 import { Guardrails } from '../../src/engines/guardrails.js';
 import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
@@ -174,6 +175,7 @@ it('keeps a bounded number of the texts that guardrails make of fillers', async 
     }),
     voice: () => voice.open(),
     playout,
+    wait: new CallerWait(clock),
     clock,
     logger: silentLogger,
     tell: ({ text }) => void said.push(text),

@@ -47,8 +47,16 @@ export function nameOf({ vendor, trouble, phase }: TroubledCall): string {
 }
 
 /** The outcome of each, in the order of `calls`. */
-export async function playAll(calls: readonly TroubledCall[]): Promise<TroubleOutcome[]> {
-  const outcomes: TroubleOutcome[] = [];
+export function playAll(calls: readonly TroubledCall[]): Promise<TroubleOutcome[]> {
+  return atATime(calls, play);
+}
+
+/** Plays many calls at a time. */
+export async function atATime<Call, Outcome>(
+  calls: readonly Call[],
+  play: (call: Call) => Promise<Outcome>,
+): Promise<Outcome[]> {
+  const outcomes: Outcome[] = [];
   let next = 0;
   const work = async () => {
     for (let index = next++; index < calls.length; index = next++) {
@@ -85,7 +93,7 @@ async function play(call: TroubledCall): Promise<TroubleOutcome> {
   };
 }
 
-async function socketsLeft(emulator: Emulator): Promise<number> {
+export async function socketsLeft(emulator: Emulator): Promise<number> {
   const deadline = Date.now() + CUT_WITHIN_MS;
   while (emulator.openSockets > 0 && Date.now() < deadline)
     await new Promise((resolve) => setTimeout(resolve, 20));

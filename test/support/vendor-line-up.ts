@@ -50,6 +50,8 @@ export interface Scene {
   readonly clock: FakeClock;
   /** The next answer is the goodbye. */
   isLast: boolean;
+  /** What a model before has said of it: the next one is asked for the rest. */
+  said?: string | undefined;
 }
 
 type Start<Provider> = (scene: Scene) => Promise<EmulatedVendor<Provider>>;
@@ -61,8 +63,10 @@ const END_CALL = [{ name: 'end_call', arguments: '{}' }];
 /** Thinking takes this long, so that something can happen in it. */
 const THINKING_MS = 600;
 
-function nextReply({ isLast }: Scene) {
-  return isLast ? { text: GOODBYE, toolCalls: END_CALL } : { text: ANSWER };
+function nextReply({ isLast, said = '' }: Scene) {
+  const text = isLast ? GOODBYE : ANSWER;
+  const rest = text.startsWith(said) ? text.slice(said.length) : text;
+  return isLast ? { text: rest, toolCalls: END_CALL } : { text: rest };
 }
 
 function llmReply(scene: Scene) {
@@ -173,7 +177,7 @@ export async function lineUp(
   );
 }
 
-function start<Provider>(
+export function start<Provider>(
   vendors: Readonly<Record<string, Start<Provider>>>,
   name: string,
   scene: Scene,

@@ -41,6 +41,7 @@ interface Leg {
   /** What is played again has been heard by then, at the pace of speech. */
   caughtUpAt: number;
   troubledAt: number | undefined;
+  trouble: Error | undefined;
   patience: Timer | undefined;
   /** Its service has not answered, and it has given no sign since. */
   isMute: boolean;
@@ -135,6 +136,7 @@ export class EarsOfCall implements SpeechToTextSession {
       tellsSettled: false,
       caughtUpAt: 0,
       troubledAt: undefined,
+      trouble: undefined,
       patience: undefined,
       isMute: false,
       isOver: false,
@@ -209,7 +211,11 @@ export class EarsOfCall implements SpeechToTextSession {
     this.#answer?.cancel();
     this.#order((session) => session.finishUtterance());
     const leg = this.#leg;
-    if (this.#asked === undefined || leg === undefined || !this.#succession.hasNext) return;
+    if (this.#asked === undefined || leg === undefined) return;
+    if (!this.#succession.hasNext) {
+      this.#limitLast(leg);
+      return;
+    }
     const behindMs = Math.max(0, leg.caughtUpAt - this.#clock.now());
     this.#answer = this.#clock.after(ANSWER_MS + behindMs, () => this.#unanswered(leg));
   }
@@ -245,13 +251,27 @@ export class EarsOfCall implements SpeechToTextSession {
 
   /** There is no connection: the member may try on for a while. */
   #troubled(leg: Leg, error: Error): void {
-    if (leg.isOver || this.#closed || !this.#succession.hasNext) return;
+    if (leg.isOver || this.#closed) return;
     const now = this.#clock.now();
     const isFirst = now - leg.openedAt <= CONNECTION_MS;
     const since = leg.troubledAt ?? (isFirst ? leg.openedAt : now);
     leg.troubledAt = since;
+    leg.trouble = error;
     leg.patience?.cancel();
-    leg.patience = this.#clock.after(since + CONNECTION_MS - now, () => this.#moveOn(leg, { error, since }));
+    if (this.#succession.hasNext)
+      leg.patience = this.#clock.after(since + CONNECTION_MS - now, () =>
+        this.#moveOn(leg, { error, since }),
+      );
+    else this.#limitLast(leg);
+  }
+
+  /** The last one may try on as long as the caller can wait for it. */
+  #limitLast(leg: Leg): void {
+    const { troubledAt: since, trouble: error } = leg;
+    const leftMs = this.#context.patience?.leftMs() ?? Number.POSITIVE_INFINITY;
+    if (since === undefined || this.#asked === undefined || leftMs === Number.POSITIVE_INFINITY) return;
+    leg.patience?.cancel();
+    leg.patience = this.#clock.after(Math.max(0, leftMs), () => this.#moveOn(leg, { error, since }));
   }
 
   #calm(leg: Leg): void {

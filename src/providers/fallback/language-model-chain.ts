@@ -1,8 +1,9 @@
 // A language model that is several: where one fails, or has nothing to say in time, the next one answers, or goes on with the answer.
 import type { Clock } from '../../base/clock.js';
-import { type Logger, silentLogger } from '../../base/log.js';
+import { silentLogger } from '../../base/log.js';
 import type { ModelPrice } from '../../contract/price.js';
 import type {
+  CallOfModel,
   ChatMessage,
   LanguageModel,
   LanguageModelEvent,
@@ -11,13 +12,16 @@ import type {
 } from '../language-model.js';
 import { countCharacters } from '../llm/streamed-reply.js';
 import { estimateUsage } from '../llm/token-estimate.js';
+import type { Patience } from '../patience.js';
 import type { Payee } from '../remedy.js';
 import { assertAllConfigured, type ChainOptions } from './chain-options.js';
 import { PatientReader } from './patient-reader.js';
 import { Succession } from './succession.js';
+import { leftOfTrial } from './trial.js';
 
-/** Longest wait for the first word, and between two, as long as there is another model to ask. */
+/** Longest wait for the first word, and between two, as long as there is another model to ask; and what that one needs. */
 const PATIENCE_MS = 3000;
+const NEXT_MODEL_MS = 1700;
 
 const GO_ON =
   'Your answer broke off at this point, and the caller has heard it so far. Go on where it stops: do not repeat any of it, and do not begin anew.';
@@ -46,8 +50,8 @@ export class LanguageModelChain implements LanguageModel {
     this.#options.members[0].warmUp?.();
   }
 
-  forCall({ logger }: { readonly logger: Logger }): LanguageModel {
-    return new LanguageModelOfCall(this.#options, logger);
+  forCall(call: CallOfModel): LanguageModel {
+    return new LanguageModelOfCall(this.#options, call);
   }
 
   respond(request: LanguageModelRequest): AsyncIterable<LanguageModelEvent> {
@@ -73,13 +77,15 @@ interface Attempt {
 class LanguageModelOfCall implements LanguageModel {
   readonly name: string;
   readonly #clock: Clock;
+  readonly #patience: Patience | undefined;
   readonly #succession: Succession<LanguageModel>;
   /** What is to be told beside the answer. */
   #news: LanguageModelEvent[] = [];
 
-  constructor({ members, circuits, clock }: ChainOptions<LanguageModel>, logger: Logger) {
+  constructor({ members, circuits, clock }: ChainOptions<LanguageModel>, { logger, patience }: CallOfModel) {
     this.name = members[0].name;
     this.#clock = clock;
+    this.#patience = patience;
     this.#succession = new Succession({
       members,
       circuits,
@@ -186,7 +192,9 @@ class LanguageModelOfCall implements LanguageModel {
   /** Undefined where nobody else could be asked. */
   #patienceMs({ hasBegun, startedAt, askedAt }: Attempt): number | undefined {
     if (!this.#succession.hasNext) return undefined;
-    return (hasBegun ? askedAt : startedAt) + PATIENCE_MS - this.#clock.now();
+    const since = hasBegun ? askedAt : startedAt;
+    const trial = { since, now: this.#clock.now(), ownMs: PATIENCE_MS, nextMs: NEXT_MODEL_MS };
+    return leftOfTrial(this.#patience, trial);
   }
 
   #joined(attempt: Attempt, saidBefore: string, delta: unknown): string {

@@ -12,9 +12,13 @@ import { endSession } from './end-session.js';
 import { PatientReader } from './patient-reader.js';
 import { SpokenSoFar } from './spoken-so-far.js';
 import { Succession } from './succession.js';
+import { leftOfTrial } from './trial.js';
 
 /** Longest wait for the first audio of a sentence, as long as there is another voice. */
 const FIRST_AUDIO_MS = 2500;
+
+/** What the next voice needs of the time that a caller waits. */
+const NEXT_VOICE_MS = 1000;
 
 /** The same between two pieces of audio. Voices themselves give up a sentence whose end is not told a little before. */
 const NEXT_AUDIO_MS = 3500;
@@ -127,10 +131,14 @@ class VoiceOfCall implements TextToSpeechSession {
     let isAudible = false;
     let askedAt = this.#clock.now();
     const patienceMs = () => {
-      if (!this.#succession.hasNext) return undefined;
+      // Another sentence may have found out before this one that the voice is of no use.
+      const isLast = member === this.#succession.current && !this.#succession.hasNext;
+      if (isLast) return undefined;
       // The first audio may have to wait until the voice is done with another sentence.
       const since = isAudible ? askedAt : Math.max(askedAt, voice.signAt);
-      return since + (isAudible ? NEXT_AUDIO_MS : FIRST_AUDIO_MS) - this.#clock.now();
+      const ownMs = isAudible ? NEXT_AUDIO_MS : FIRST_AUDIO_MS;
+      const trial = { since, now: this.#clock.now(), ownMs, nextMs: NEXT_VOICE_MS };
+      return leftOfTrial(this.#context.patience, trial);
     };
     voice.busy += 1;
     try {

@@ -3,6 +3,7 @@ import { ProviderError } from '../../../src/base/errors.js';
 import { silentLogger } from '../../../src/base/log.js';
 import { Circuits } from '../../../src/providers/circuits.js';
 import { SpeechToTextChain } from '../../../src/providers/fallback/speech-to-text-chain.js';
+import type { Patience } from '../../../src/providers/patience.js';
 import type {
   SpeechToText,
   SpeechToTextContext,
@@ -67,9 +68,10 @@ export function setUp(members: readonly FakeEars[] = [new FakeEars('v/1'), new F
   if (first === undefined) throw new Error('a chain has members');
   const chain = new SpeechToTextChain({ members: [first, ...others], circuits, clock });
   const told: string[] = [];
-  const open = () =>
+  const open = (patience?: Patience) =>
     chain.open({
       clock,
+      patience,
       logger: silentLogger,
       language: 'en',
       events: {

@@ -267,4 +267,18 @@ describe('LanguageModelChain', () => {
     });
     expect(() => chain.assertConfigured()).toThrow('No key.');
   });
+
+  it('waits for the first as long as it leaves the next some of the time that the caller waits', async () => {
+    const { clock, chain } = setUp([['hang']], [['Hello.', END]]);
+    let until = 3000;
+    const call = chain.forCall({ logger: silentLogger, patience: { leftMs: () => until - clock.now() } });
+    const reading = readReply(call);
+    await clock.advanceAsync(1000);
+    // A filler sounds meanwhile.
+    until += 700;
+    await clock.advanceAsync(999);
+    expect(textOf(reading)).toBe('');
+    await clock.advanceAsync(1);
+    expect(shortened(reading)).toEqual(['v/1 -> v/2 after 2000', 'v/1 is paid', 'Hello.', 'end']);
+  });
 });

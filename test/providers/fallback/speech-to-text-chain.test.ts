@@ -306,4 +306,23 @@ describe('SpeechToTextChain', () => {
     session.pushSpokenText?.({ id: 'a', text: 'Hello', final: true });
     expect(words).toEqual(['Hello']);
   });
+
+  it('lets the last one try to connect only as long as the caller can wait for it', () => {
+    const [first, second] = pair();
+    const { open, speak, told, clock } = setUp([first, second]);
+    let until = Number.POSITIVE_INFINITY;
+    const session = open({ leftMs: () => until - clock.now() });
+    speak(session, 1000);
+    first.events.failed(DOWN);
+    second.events.troubled?.(DOWN);
+    clock.advance(9000);
+    expect(second.closed).toBe(0);
+    until = clock.now() + 1500;
+    session.finishUtterance();
+    clock.advance(1499);
+    expect(told).not.toContain(`failed: ${DOWN.message}`);
+    clock.advance(1);
+    expect(told).toContain(`failed: ${DOWN.message}`);
+    expect([second.closed, clock.pending]).toEqual([1, 0]);
+  });
 });

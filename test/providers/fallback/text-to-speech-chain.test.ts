@@ -3,6 +3,7 @@ import { ProviderError } from '../../../src/base/errors.js';
 import { silentLogger } from '../../../src/base/log.js';
 import { Circuits } from '../../../src/providers/circuits.js';
 import { TextToSpeechChain } from '../../../src/providers/fallback/text-to-speech-chain.js';
+import type { Patience } from '../../../src/providers/patience.js';
 import type {
   SpokenPiece,
   SynthesisEvents,
@@ -81,9 +82,10 @@ function setUp(...scripts: (readonly (readonly Act[])[])[]) {
   if (first === undefined) throw new Error('a chain has members');
   const chain = new TextToSpeechChain({ members: [first, ...others], circuits, clock });
   const told: string[] = [];
-  const open = () =>
+  const open = (patience?: Patience) =>
     chain.open({
       clock,
+      patience,
       logger: silentLogger,
       language: 'en',
       events: {
@@ -309,5 +311,34 @@ describe('TextToSpeechChain', () => {
     const reading = say(chain.open({ clock, logger: silentLogger, language: 'en' }), 'Hello.');
     await clock.advanceAsync(0);
     expect(reading.said).toEqual([[2, 300]]);
+  });
+
+  it('gives up a voice that another sentence has found to be of no use', async () => {
+    const { clock, open } = setUp([['hang'], ['hang']], []);
+    const session = open();
+    const first = say(session, 'Hello there.');
+    await clock.advanceAsync(500);
+    const second = say(session, 'Goodbye.');
+    await clock.advanceAsync(2000);
+    expect(first).toMatchObject({ said: [[2, 600]], over: true });
+    await clock.advanceAsync(500);
+    expect(second).toMatchObject({ said: [[2, 300]], over: true, error: undefined });
+    session.close();
+  });
+
+  it.each([
+    [3000, 2000],
+    [1000, 500],
+    [0, 1],
+  ])('lets a caller who can wait %i ms more wait for the first voice for %i', async (leftMs, firstMs) => {
+    const { clock, open, told } = setUp([['hang']], []);
+    const session = open({ leftMs: () => leftMs - clock.now() });
+    const reading = say(session, 'Hello.');
+    await clock.advanceAsync(firstMs - 1);
+    expect(reading.said).toEqual(leftMs === 0 ? [[2, 300]] : []);
+    await clock.advanceAsync(1);
+    expect(reading.said).toEqual([[2, 300]]);
+    expect(told).toContain(`v/1 -> v/2 after ${leftMs === 0 ? 0 : firstMs}`);
+    session.close();
   });
 });

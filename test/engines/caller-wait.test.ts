@@ -1,0 +1,90 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { CallerWait } from '../../src/engines/caller-wait.js';
+import { FakeClock } from '../support/fake-clock.js';
+
+describe('CallerWait', () => {
+  let clock: FakeClock;
+  let wait: CallerWait;
+
+  beforeEach(() => {
+    clock = new FakeClock();
+    wait = new CallerWait(clock);
+  });
+
+  it('has no end while nobody waits', () => {
+    expect(wait.leftMs()).toBe(Number.POSITIVE_INFINITY);
+    wait.begin(0);
+    wait.end();
+    expect([wait.leftMs(), wait.thinking.leftMs()]).toEqual([Infinity, Infinity]);
+  });
+
+  it('leaves the carrier time to be heard within five seconds, and the voice some before that', () => {
+    clock.advance(1000);
+    wait.begin(400);
+    expect([wait.leftMs(), wait.thinking.leftMs()]).toEqual([4000, 3600]);
+  });
+
+  it('is shorter where another voice mode can answer', () => {
+    wait.replaceable();
+    wait.begin(0);
+    expect(wait.leftMs()).toBe(3500);
+  });
+
+  it('is one wait, however often something else is waited for in it', () => {
+    wait.begin(0);
+    clock.advance(3000);
+    wait.begin(2900);
+    expect(wait.leftMs()).toBe(1600);
+    wait.begin(2900, 2000);
+    expect(wait.leftMs()).toBe(2000);
+  });
+
+  it('begins anew when the one before came to nothing', () => {
+    wait.begin(0);
+    clock.advance(4600);
+    wait.begin(4500);
+    expect(wait.leftMs()).toBe(4500);
+  });
+
+  it('begins behind the last sound', () => {
+    wait.begin(0);
+    wait.sounds(2000);
+    clock.advance(1500);
+    expect(wait.leftMs()).toBe(5100);
+    wait.silenced();
+    expect(wait.leftMs()).toBe(4600);
+  });
+
+  it('does not count the silence that the application needs', () => {
+    wait.begin(0);
+    wait.sounds(1000);
+    clock.advance(3000);
+    // Of these 2500 ms the caller heard something for 500.
+    wait.excuse(500);
+    expect(wait.leftMs()).toBe(4600);
+    clock.advance(1000);
+    wait.excuse(3500);
+    expect(wait.leftMs()).toBe(4100);
+  });
+
+  it('is not for words while the voice has some to say', () => {
+    wait.begin(0);
+    wait.hasWords(true);
+    expect(wait.thinking.leftMs()).toBe(Number.POSITIVE_INFINITY);
+    wait.sounds(500);
+    expect(wait.thinking.leftMs()).toBe(4700);
+    clock.advance(500);
+    wait.hasWords(false);
+    expect(wait.thinking.leftMs()).toBe(4200);
+  });
+
+  it.each([
+    [0, 4600],
+    [1000, 3600],
+    [9000, 1500],
+  ])('is taken over after %i ms with %i left', (waitedMs, leftMs) => {
+    clock.advance(20_000);
+    wait.takeOver(waitedMs);
+    expect(wait.leftMs()).toBe(leftMs);
+  });
+});
