@@ -90,7 +90,7 @@ export class RealtimeDialogue {
     this.#isCallerSpeaking = false;
     idle?.callerActive();
     turns.speechEnded(itemId, { agoMs });
-    if (this.#isInterruptible) watch.owes({ isAsked: false });
+    if (this.#isInterruptible) watch.owesCaller(agoMs);
     else if (voice.speech === undefined) this.respond();
     else this.#owesCaller = true;
   }

@@ -29,6 +29,9 @@ const LAST: Limits = { openingMs: 4500, silentMs: 4000, lostMs: 4000 };
 /** So early that the one who takes its place is heard within those five seconds. */
 const REPLACEABLE: Limits = { openingMs: 2000, silentMs: 3000, lostMs: 2500 };
 
+/** How long ago the caller's last sound mostly is when a model notices that they have finished. */
+const NOTICED_MS = 500;
+
 /** What a new connection has for an answer, however long the caller has waited for the connection. */
 const MIN_LIMIT_MS = 1200;
 
@@ -44,6 +47,8 @@ export class RealtimeWatch {
   #isOwed = false;
   #isAsked = false;
   #isLate = false;
+  /** How long the caller had waited already when the answer came to be owed. */
+  #waitedMs = 0;
   #isReady = false;
 
   constructor(options: RealtimeWatchOptions) {
@@ -94,15 +99,23 @@ export class RealtimeWatch {
   back(): void {
     this.#lost?.cancel();
     this.#lostSince = undefined;
+    // Whoever is asked on it is asked for the first time.
+    this.#isLate = false;
     if (this.#timer === undefined) this.#waitingSince = undefined;
   }
 
   /** An answer is to come: one that we have asked for, or that the model gives by itself. The caller may have waited for a while. */
   owes({ isAsked, waitedMs = 0 }: { isAsked: boolean; waitedMs?: number }): void {
     if (!this.#isOwed) this.#waitingSince ??= this.#options.clock.now();
+    if (!this.#isLate) this.#waitedMs = waitedMs;
     this.#isOwed = true;
     this.#isAsked ||= isAsked;
-    this.#start(waitedMs);
+    this.#start();
+  }
+
+  /** The caller has finished, `agoMs` ago, and the model answers by itself. */
+  owesCaller(agoMs: number): void {
+    this.owes({ isAsked: false, waitedMs: Math.max(0, agoMs - NOTICED_MS) });
   }
 
   /** The answer has begun. */
@@ -143,9 +156,10 @@ export class RealtimeWatch {
   }
 
   /** Half of the time for an answer that may have to be asked for, the other half when it was. */
-  #start(waitedMs = 0): void {
+  #start(): void {
     if (!this.#isReady) return;
     this.#stop();
+    const waitedMs = this.#isOwed ? this.#waitedMs : 0;
     const isHalf = this.#isLate || (this.#isOwed && !this.#isAsked);
     const limitMs = Math.max(MIN_LIMIT_MS, this.#limits.silentMs - waitedMs);
     this.#timer = this.#options.clock.after(isHalf ? limitMs / 2 : limitMs, () => this.#ring());

@@ -45,6 +45,33 @@ describe.each([
     expect(unasked.told).toEqual([`late ${silentMs / 2}`, `silent ${silentMs}`]);
   });
 
+  it('has less time for an answer when it has noticed late that the caller has finished', () => {
+    const prompt = ready({ isReplaceable });
+    prompt.watching.owesCaller(500);
+    prompt.clock.advance(10_000);
+    expect(prompt.told).toEqual([`late ${silentMs / 2}`]);
+    const { clock, told, watching } = ready({ isReplaceable });
+    watching.owesCaller(1300);
+    clock.advance(silentMs / 2 - 400);
+    expect(told).toEqual([`late ${silentMs / 2 - 400}`]);
+    watching.owes({ isAsked: true });
+    clock.advance(10_000);
+    expect(told[1]).toBe(`silent ${silentMs - 800}`);
+  });
+
+  it('has the whole of what is left on another connection, also when it was late on the one before', () => {
+    const { clock, told, watching } = ready({ isReplaceable });
+    watching.owes({ isAsked: false });
+    clock.advance(silentMs / 2);
+    watching.owes({ isAsked: true });
+    watching.lost();
+    watching.back();
+    const backAt = clock.now();
+    watching.owes({ isAsked: true, waitedMs: silentMs });
+    clock.advance(10_000);
+    expect(told[1]).toBe(`silent ${backAt + 1200}`);
+  });
+
   it('has so long to find another connection', () => {
     const { clock, told, watching } = ready({ isReplaceable });
     clock.advance(1000);

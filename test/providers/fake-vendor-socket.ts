@@ -10,6 +10,7 @@ export class FakeVendorSocket implements VendorSocket {
   readonly options: VendorSocketOptions;
   readonly sent: (string | Uint8Array)[] = [];
   bufferedBytes = 0;
+  pingMs: number | undefined;
   closed = false;
 
   constructor(options: VendorSocketOptions) {
@@ -19,6 +20,10 @@ export class FakeVendorSocket implements VendorSocket {
   send(message: string | Uint8Array): void {
     this.sent.push(typeof message === 'string' ? message : message.slice());
   }
+  pingEvery(pingMs: number): void {
+    this.pingMs = pingMs;
+  }
+
   close(lastMessage?: string): void {
     if (lastMessage !== undefined && !this.closed) this.sent.push(lastMessage);
     this.closed = true;

@@ -46,6 +46,10 @@ class SignedSocket implements VendorSocket {
     this.#socket?.send(message);
   }
 
+  pingEvery(pingMs: number): void {
+    this.#socket?.pingEvery(pingMs);
+  }
+
   close(lastMessage?: string): void {
     this.#abort.abort();
     this.#socket?.close(lastMessage);

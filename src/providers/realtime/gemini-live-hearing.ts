@@ -33,6 +33,9 @@ const ABOVE_NOISE = 2.5;
 /** The noise is taken to be what was the quietest, and forgotten slowly: some 4 dB in a second. */
 const NOISE_RISE = 1.01;
 
+/** Less sound than this is a click or a breath. */
+const LEAST_SOUND_MS = 250;
+
 /** A sound that is older than this is not the caller's turn. */
 const LONGEST_AGO_MS = 10_000;
 
@@ -48,6 +51,8 @@ export class GeminiLiveHearing {
   readonly #reader = new SampleReader();
   #heardMs = 0;
   #soundMs: number | undefined;
+  /** Sound since the service has last said anything. */
+  #unnoticedMs = 0;
   #noise = SOUND_RMS;
   #item: Item | undefined;
   #count = 0;
@@ -67,6 +72,16 @@ export class GeminiLiveHearing {
     return this.#soundMs !== undefined && this.#heardMs - this.#soundMs < this.#options.silenceMs;
   }
 
+  /** The caller is silent, and the service is to say something on what they said, or that it has heard it. */
+  get awaitsService(): boolean {
+    return !this.isSounding && (this.isSpeaking || this.#unnoticedMs >= LEAST_SOUND_MS);
+  }
+
+  /** The service is there. */
+  noticed(): void {
+    this.#unnoticedMs = 0;
+  }
+
   /** Audio of the caller, whether the service has it yet or not. */
   listen(audio: Uint8Array): void {
     const samples = this.#reader.read(audio);
@@ -74,8 +89,12 @@ export class GeminiLiveHearing {
     let energy = 0;
     for (const sample of samples) energy += sample * sample;
     const rms = Math.sqrt(energy / samples.length);
-    this.#heardMs += (samples.length * 1000) / PCM_16K.sampleRateHz;
-    if (rms > Math.max(SOUND_RMS, this.#noise * ABOVE_NOISE)) this.#soundMs = this.#heardMs;
+    const ms = (samples.length * 1000) / PCM_16K.sampleRateHz;
+    this.#heardMs += ms;
+    if (rms > Math.max(SOUND_RMS, this.#noise * ABOVE_NOISE)) {
+      this.#soundMs = this.#heardMs;
+      this.#unnoticedMs += ms;
+    }
     this.#noise = Math.min(Math.max(1, rms), this.#noise * NOISE_RISE);
   }
 
@@ -112,6 +131,7 @@ export class GeminiLiveHearing {
   reset(): void {
     this.#settle();
     this.#item = undefined;
+    this.#unnoticedMs = 0;
   }
 
   /** Idempotent. */

@@ -46,6 +46,8 @@ const SETUP_WAIT_MS = 3000;
 
 /** The service takes up to half a minute to answer a ping: what shows no sign of life for four of these is gone all the same. */
 const PING_MS = 20_000;
+/** It is quicker than this, or says something, while a caller waits for it. */
+const OWED_PING_MS = 700;
 
 /** Connects when it is made. */
 export class GeminiLiveLink {
@@ -113,6 +115,11 @@ export class GeminiLiveLink {
 
   sendAudio(message: string): void {
     this.#socket.send(message);
+  }
+
+  /** `isOwed`: the caller waits for something. A connection that is dead has to be found before they give up. */
+  watch({ isOwed }: { isOwed: boolean }): void {
+    this.#socket.pingEvery(isOwed ? OWED_PING_MS : PING_MS);
   }
 
   /** The conversation goes on: what was told to resume it with is of a state before. */

@@ -95,6 +95,7 @@ export class GeminiLiveSession implements RealtimeSession {
     if (this.#closed) return;
     this.#hearing.listen(audio);
     this.#outbox.push(audio);
+    this.#link.watch({ isOwed: this.#isOwed });
   }
 
   say(text: string): void {
@@ -140,6 +141,12 @@ export class GeminiLiveSession implements RealtimeSession {
     this.#outbox.reportLoss(this.#context);
   }
 
+  /** A word of the service is to come, whatever it may be. */
+  get #isOwed(): boolean {
+    const isMaking = this.#speech.phase === 'speaking';
+    return isMaking || this.#owesCaller || this.#answers.isAsked || this.#hearing.awaitsService;
+  }
+
   get #isQuiet(): boolean {
     const isOwed = this.#owesCaller || this.#answers.isAsked || this.#answers.isAwaited;
     const isHeard = this.#hearing.isSpeaking || this.#hearing.isSounding;
@@ -163,6 +170,8 @@ export class GeminiLiveSession implements RealtimeSession {
   }
 
   #lost(): void {
+    // Nothing is missing of an answer that waits for nothing but late words.
+    if (this.#speech.phase === 'closing') this.#ended('complete', 'over');
     this.#wordsTimer?.cancel();
     // Nobody answers what was heard on this connection: it is asked for on the next one, by its words.
     if (this.#hearing.isSpeaking && !this.#hearing.isSounding) this.#callerFinished();
@@ -176,6 +185,7 @@ export class GeminiLiveSession implements RealtimeSession {
 
   #received(piece: ServerPiece): void {
     if (this.#closed) return;
+    this.#hearing.noticed();
     switch (piece.type) {
       case 'calls-cancelled':
         this.#answers.callsCancelled(piece.ids);

@@ -3,7 +3,7 @@ import { PCM_16K } from '../../audio/format.js';
 import { wavHeader } from '../../audio/wav-header.js';
 import type { Clock } from '../../base/clock.js';
 import { SseReader } from '../../base/sse.js';
-import { fatalFailure, toShownCode, transientFailure, WireError } from '../wire/failure.js';
+import { toShownCode, transientFailure, WireError } from '../wire/failure.js';
 import type { HttpAnswer, HttpChannel } from '../wire/http-channel.js';
 import { type Json, parseObject, toArray, toNumber, toObject, toText } from '../wire/json.js';
 import { encodeMultipart } from '../wire/multipart.js';
@@ -139,5 +139,5 @@ function brokenOff(error: unknown): WireError {
 }
 
 function unreadable(): WireError {
-  return new WireError(fatalFailure('did not answer with a transcript'));
+  return new WireError(transientFailure('did not answer with a transcript'));
 }

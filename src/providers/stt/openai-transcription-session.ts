@@ -69,34 +69,77 @@ export class OpenAITranscriptionSession implements SpeechToTextSession {
   }
 
   async #transcribe(pcm: Int16Array, piece: Piece): Promise<void> {
-    const { clock } = this.#context;
-    const { signal } = this.#closing;
+    const { clock, events } = this.#context;
+    const { target, vendor } = this.#options;
+    const startedAt = clock.now();
     const plan = new RetryPlan({ clock, ...(this.#everHeard ? { throttledTries: 1 } : {}) });
+    const leftMs = () => startedAt + target.timeoutMs - clock.now();
     while (!this.#closed) {
       try {
-        piece.text = await this.#ask(pcm, signal, (text) => this.#grew(piece, text));
+        const { text, sentAt } = await this.#askTwice(pcm, leftMs(), (text) => this.#grew(piece, text));
+        if (this.#closed) return;
+        piece.text = text;
         this.#everHeard = true;
+        if (sentAt > startedAt) events.reconnected?.({ gapMs: sentAt - startedAt, lostMs: 0 });
         this.#tellFinals();
         return;
       } catch (error) {
         if (this.#closed) return;
         const failure = toFailure(error);
         const pauseMs = plan.next(failure);
-        if (pauseMs === null) this.#failed(failure);
-        else await pause(clock, pauseMs, signal);
+        if (pauseMs === null || pauseMs >= leftMs()) this.#failed(failure);
+        else {
+          events.troubled?.(toProviderError(vendor, failure));
+          await pause(clock, pauseMs, this.#closing.signal);
+        }
       }
     }
   }
 
+  /**
+   * The answer to a recording, and when it was sent for that. Half of the time is for the first request, which may be on a connection
+   * that nobody knows to be dead; the second one does not stop it, because the server may just be busy. @throws WireError
+   */
+  #askTwice(
+    pcm: Int16Array,
+    withinMs: number,
+    grew: (text: string) => void,
+  ): Promise<{ text: string; sentAt: number }> {
+    const { clock } = this.#context;
+    const over = new AbortController();
+    const signal = AbortSignal.any([over.signal, this.#closing.signal]);
+    let open = 0;
+    return new Promise<{ text: string; sentAt: number }>((resolve, reject) => {
+      const ask = (timeoutMs: number) => {
+        open += 1;
+        const sentAt = clock.now();
+        this.#ask(pcm, { signal, timeoutMs, grew }).then(
+          (text) => resolve({ text, sentAt }),
+          (error: unknown) => {
+            open -= 1;
+            if (open === 0) reject(error);
+          },
+        );
+      };
+      ask(withinMs);
+      const second = clock.after(withinMs / 2, () => ask(withinMs / 2));
+      signal.addEventListener('abort', () => second.cancel(), { once: true });
+    }).finally(() => over.abort());
+  }
+
   /** One request, and what it costs: nothing when it was refused. @throws WireError */
-  async #ask(pcm: Int16Array, signal: AbortSignal, grew: (text: string) => void): Promise<string> {
+  async #ask(
+    pcm: Int16Array,
+    { signal, timeoutMs, grew }: { signal: AbortSignal; timeoutMs: number; grew: (text: string) => void },
+  ): Promise<string> {
     const { clock, events } = this.#context;
+    const target = { ...this.#options.target, timeoutMs };
     const bill = () => {
       if (this.#unbilled.delete(bill)) events.usage?.({ seconds: toSeconds(pcm.length) });
     };
     this.#unbilled.add(bill);
     try {
-      return await transcribe(pcm, this.#options.target, { clock, signal, grew, accepted: bill });
+      return await transcribe(pcm, target, { clock, signal, grew, accepted: bill });
     } finally {
       this.#unbilled.delete(bill);
     }
@@ -127,7 +170,8 @@ export class OpenAITranscriptionSession implements SpeechToTextSession {
     const look = new AbortController();
     this.#look = look;
     const signal = AbortSignal.any([look.signal, this.#closing.signal]);
-    this.#ask(this.#recorder.peek(), signal, () => {})
+    const { timeoutMs } = this.#options.target;
+    this.#ask(this.#recorder.peek(), { signal, timeoutMs, grew: () => {} })
       .then(
         (text) => {
           if (!signal.aborted && text !== '') this.#context.events.partial(text);

@@ -45,7 +45,10 @@ export interface OpenAITranscriptionOptions {
    * speech between two requests, 300 to 10000. Each is paid for. @default none: an interruption is told by its sound alone
    */
   readonly partialEveryMs?: number | undefined;
-  /** Longest wait for the text of an utterance, in milliseconds, 500 to 60000. @default 6000 */
+  /**
+   * Longest wait for the text of an utterance, in milliseconds, 500 to 60000. After half of it the recording is sent a second time, and
+   * the first answer counts. @default 4000: callers ask whether anybody is there after some five seconds
+   */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -112,7 +115,7 @@ export class OpenAITranscription implements SpeechToText {
     };
     const every = { min: 300, max: 10_000, whole: true, fallback: undefined };
     this.#partialEveryMs = checkNumber('partialEveryMs', options.partialEveryMs, every) ?? null;
-    const patience = { min: 500, max: 60_000, whole: true, fallback: 6000 };
+    const patience = { min: 500, max: 60_000, whole: true, fallback: 4000 };
     this.#timeoutMs = checkNumber('timeoutMs', options.timeoutMs, patience);
     const service = checkText('service', options.service) ?? 'openai';
     this.name = `${service}/${model}`;

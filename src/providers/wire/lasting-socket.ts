@@ -113,6 +113,11 @@ export class LastingSocket {
     });
   }
 
+  /** Another time between two pings, in milliseconds, as long as this connection lasts. */
+  pingEvery(pingMs: number): void {
+    if (this.connected) this.#socket?.pingEvery(pingMs);
+  }
+
   /** Gives the connection up, for `reason`, and makes another one. Does nothing while there is none. */
   renew(reason: string): void {
     if (!this.connected) return;

@@ -50,6 +50,8 @@ export interface VendorSocket {
   readonly bufferedBytes: number;
   /** Does nothing unless the socket is open. */
   send(message: string | Uint8Array): void;
+  /** Another time between two pings, in milliseconds, from now on. */
+  pingEvery(pingMs: number): void;
   /** Ends the socket with 1000, after a last message if there is one. No event follows. Idempotent. */
   close(lastMessage?: string): void;
 }
@@ -79,11 +81,13 @@ class WsVendorSocket implements VendorSocket {
   readonly #options: VendorSocketOptions;
   #socket: WebSocket | undefined;
   #timer: Timer | undefined;
+  #pingMs: number;
   #unanswered = 0;
   #over = false;
 
   constructor(options: VendorSocketOptions) {
     this.#options = options;
+    this.#pingMs = options.pingMs ?? PING_MS;
     const { clock, handshakeTimeoutMs = HANDSHAKE_TIMEOUT_MS } = options;
     this.#timer = clock.after(Math.min(handshakeTimeoutMs, HANDSHAKE_TIMEOUT_MS), () =>
       this.#end(transientFailure('did not answer in time')),
@@ -103,6 +107,16 @@ class WsVendorSocket implements VendorSocket {
     const socket = this.#socket;
     if (this.#over || socket === undefined || socket.readyState !== socket.OPEN) return;
     socket.send(message, ignore);
+  }
+
+  pingEvery(pingMs: number): void {
+    if (this.#over || pingMs === this.#pingMs) return;
+    this.#pingMs = pingMs;
+    const socket = this.#socket;
+    if (socket === undefined || socket.readyState !== socket.OPEN) return;
+    this.#timer?.cancel();
+    this.#unanswered = 0;
+    this.#watch();
   }
 
   close(lastMessage?: string): void {
@@ -180,8 +194,8 @@ class WsVendorSocket implements VendorSocket {
   }
 
   #watch(): void {
-    const { clock, pingMs = PING_MS } = this.#options;
-    this.#timer = clock.after(pingMs, () => {
+    const pingMs = this.#pingMs;
+    this.#timer = this.#options.clock.after(pingMs, () => {
       if (this.#unanswered >= MAX_UNANSWERED_PINGS) {
         const lastedMs = (MAX_UNANSWERED_PINGS + 1) * pingMs;
         this.#end({ ...transientFailure('has gone silent'), lastedMs });

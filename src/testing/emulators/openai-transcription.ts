@@ -120,7 +120,9 @@ function answer(response: ServerResponse, heard: Heard, owner: VendorServer): vo
   const body = JSON.stringify(isVerbose ? { task: 'transcribe', text, segments } : { text });
   owner.clock.after(firstWordMs, () => {
     if (response.destroyed || owner.isFrozen(response)) return;
-    response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+    // Where something else was written before, it is the end of that.
+    if (!response.headersSent) response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(body);
   });
 }
 

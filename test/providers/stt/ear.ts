@@ -7,6 +7,7 @@ const FRAME_SAMPLES = 320;
 /** Partials as `~text`, everything else in a short form. */
 export class Listener implements Required<SpeechToTextEvents> {
   readonly told: string[] = [];
+  readonly gaps: number[] = [];
   seconds = 0;
   troubles = 0;
   missedAnswers = 0;
@@ -29,7 +30,8 @@ export class Listener implements Required<SpeechToTextEvents> {
   usage({ seconds }: { seconds: number }): void {
     this.seconds += seconds;
   }
-  reconnected({ lostMs }: { gapMs: number; lostMs: number }): void {
+  reconnected({ gapMs, lostMs }: { gapMs: number; lostMs: number }): void {
+    this.gaps.push(gapMs);
     this.told.push(`back ${lostMs}`);
   }
   troubled(): void {

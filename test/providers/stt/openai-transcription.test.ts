@@ -87,10 +87,10 @@ describe('OpenAITranscription', () => {
     await eventually(() => expect(emulator.exchanges).toHaveLength(1), 0);
     expect(told).toEqual([]);
     clock.advance(200);
-    await eventually(() => expect(told).toHaveLength(2));
-    expect(told).toEqual([TWO, ONE]);
+    await eventually(() => expect(told).toHaveLength(3));
+    expect(told).toEqual(['back 0', TWO, ONE]);
     session.finishUtterance();
-    expect(told).toHaveLength(3);
+    expect(told).toHaveLength(4);
   });
 
   it.each([
@@ -204,11 +204,12 @@ describe('OpenAITranscription, when something goes wrong', () => {
     const setup = await start();
     setup.emulator.refuseNext({ status: 429, times: 3 });
     say(setup);
-    await setup.eventually(() => expect(setup.told).toEqual([ONE]));
+    await setup.eventually(() => expect(setup.told).toEqual(['back 0', ONE]));
+    expect(setup.listener.troubles).toBe(3);
     setup.emulator.refuseNext({ status: 429, times: 2 });
     say(setup);
-    await setup.eventually(() => expect(setup.told).toHaveLength(2));
-    expect(setup.told[1]).toMatch(/^failed: .*too much at a time/);
+    await setup.eventually(() => expect(setup.told).toHaveLength(3));
+    expect(setup.told[2]).toMatch(/^failed: .*too much at a time/);
     expect(setup.emulator.requests).toHaveLength(6);
   });
 
@@ -216,30 +217,61 @@ describe('OpenAITranscription, when something goes wrong', () => {
     const setup = await start({ utterances: [ONE], firstWordMs: 500 });
     say(setup);
     await soon(() => expect(setup.emulator.exchanges).toHaveLength(1));
+    setup.clock.advance(300);
     setup.emulator.cutRequests();
-    await setup.eventually(() => expect(setup.told).toEqual([ONE]));
+    await setup.eventually(() => expect(setup.told).toEqual(['back 0', ONE]));
+    // From the first request on, which was of no use, to the one that was answered.
+    expect(setup.listener.gaps[0]).toBeGreaterThanOrEqual(375);
     expect(setup.emulator.exchanges.map(({ aborted }) => aborted)).toEqual([true, false]);
     expect(setup.listener.seconds).toBeCloseTo(0.7);
   });
 
-  it.each([
-    ['breaks off', { errorAfter: 1 }],
-    ['stands still', { wordMs: 60_000 }],
-  ])('gives up after three tries of a stream that %s', async (_, trouble) => {
-    const setup = await start({ utterances: [ONE, ONE, ONE], ...trouble }, { stream: true, timeoutMs: 1000 });
+  it('gives up after three tries of a stream that breaks off', async () => {
+    const utterances = [ONE, ONE, ONE];
+    const setup = await start({ utterances, errorAfter: 1 }, { stream: true });
     say(setup);
     await setup.eventually(() => expect(setup.told.at(-1)).toMatch(/^failed: /));
     expect(setup.emulator.exchanges).toHaveLength(3);
-    expect(setup.told.at(-1)).toMatch(/broke off its answer \(server_error\)|did not answer in time/);
+    expect(setup.told.at(-1)).toMatch(/broke off its answer \(server_error\)/);
   });
 
-  it('says so of a server that answers something else', async () => {
+  it('gives up when its time is over, of a stream that stands still', async () => {
+    const setup = await start({ utterances: [ONE, ONE], wordMs: 60_000 }, { stream: true, timeoutMs: 1000 });
+    const saidAt = setup.clock.now();
+    say(setup);
+    await setup.eventually(() => expect(setup.told.at(-1)).toMatch(/^failed: .* did not answer in time/));
+    expect(setup.clock.now() - saidAt).toBeLessThan(1200);
+    expect(setup.emulator.exchanges).toHaveLength(2);
+  });
+
+  it('sends an utterance a second time after half of its time, and takes the answer that comes first', async () => {
+    const setup = await start({ utterances: [ONE, ONE], firstWordMs: 100 });
+    setup.emulator.ignoreNext();
+    say(setup);
+    await setup.eventually(() => expect(setup.told).toEqual(['back 0', ONE]));
+    expect(setup.listener.gaps).toEqual([2000]);
+    expect([setup.emulator.requests.length, setup.listener.troubles]).toEqual([1, 0]);
+    expect(setup.listener.seconds).toBeCloseTo(0.7);
+  });
+
+  it('does not take a server that is slow for a broken one', async () => {
+    const setup = await start({ utterances: [ONE, ONE], firstWordMs: 2600 });
+    say(setup);
+    await setup.eventually(() => expect(setup.told).toEqual([ONE]));
+    expect(setup.listener.gaps).toEqual([]);
+    await soon(() => expect(setup.emulator.exchanges.map(({ aborted }) => aborted)).toEqual([false, true]));
+    expect(setup.listener.seconds).toBeCloseTo(0.7);
+  });
+
+  it('asks a server again that answers something else, and says so when it always does', async () => {
     const setup = await start();
     setup.emulator.refuseNext({ status: 200, body: '<html>' });
     say(setup);
-    await soon(() =>
-      expect(setup.told).toEqual(['failed: The transcription server did not answer with a transcript.']),
-    );
+    await setup.eventually(() => expect(setup.told).toEqual(['back 0', ONE]));
+    setup.emulator.refuseNext({ status: 200, body: '<html>', times: 3 });
+    say(setup);
+    await setup.eventually(() => expect(setup.told).toHaveLength(3));
+    expect(setup.told[2]).toBe('failed: The transcription server did not answer with a transcript.');
   });
 
   it('stops what is under way when it is closed, and pays for it', async () => {

@@ -221,6 +221,27 @@ describe('openVendorSocket', () => {
     expect(told).toEqual(['opened', 'ended: has gone silent']);
   });
 
+  it('gives a peer up sooner, or later, from the moment on that this is asked for', async () => {
+    const vendor = await startVendor();
+    const { clock, told, failures, socket } = open(vendor.url, undefined, { pingMs: 20_000 });
+    socket.pingEvery(10_000);
+    await soon(() => expect(told).toEqual(['opened']));
+    vendor.peers[0]?.pause();
+    clock.advance(9000);
+    socket.pingEvery(700);
+    clock.advance(2099);
+    expect(told).toEqual(['opened']);
+    socket.pingEvery(20_000);
+    clock.advance(59_999);
+    expect(told).toEqual(['opened']);
+    socket.pingEvery(700);
+    clock.advance(2100);
+    expect(told).toEqual(['opened', 'ended: has gone silent']);
+    expect(failures).toMatchObject([{ kind: 'transient', lastedMs: 2100 }]);
+    socket.pingEvery(500);
+    expect(clock.pending).toBe(0);
+  });
+
   it('tells binary frames apart where somebody wants to know', async () => {
     const vendor = await startVendor((ws) => {
       ws.send(Buffer.from([1, 2]));
