@@ -6,7 +6,7 @@ import type { RealtimeFormats, RealtimeModel } from '../../src/providers/realtim
 import {
   type ElevenLabsAgentsConnection,
   type EmulatedItem,
-  type EmulatedRealtimeReply,
+  type EmulateOpenAIRealtimeOptions,
   type Emulator,
   emulateElevenLabsAgents,
   emulateGeminiLive,
@@ -14,10 +14,7 @@ import {
 } from '../../src/testing/index.js';
 
 /** What will be heard, and what the model answers. */
-export interface RealtimeScript {
-  readonly utterances?: readonly string[];
-  readonly replies?: readonly EmulatedRealtimeReply[];
-}
+export type RealtimeScript = Pick<EmulateOpenAIRealtimeOptions, 'utterances' | 'replies'>;
 
 /** What the vendor made of one connection. */
 export interface VendorConnection {

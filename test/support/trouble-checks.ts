@@ -8,7 +8,7 @@ export type WantedEnd = 'goes on' | 'sorry' | 'either';
 
 /** Callers ask whether anybody is there after some five seconds. */
 const LONGEST_WAIT_MS = 5000;
-const APOLOGY = /something went wrong/;
+export const APOLOGY = /something went wrong/;
 const TURNS = [GREETING, ANSWER, GOODBYE];
 
 /** What an error says of a vendor: which, and what it did. Its own words are not in it. */
@@ -88,7 +88,7 @@ function checkGoodbye({ ending, heard }: TroubleOutcome): void {
 }
 
 /** Words of `text` that were not to be said. A word may be cut off. */
-function foreignWords(text: string, whole: string): string[] {
+export function foreignWords(text: string, whole: string): string[] {
   const words = whole.split(' ');
   return text.split(' ').filter((word) => !words.some((each) => each.startsWith(word)));
 }

@@ -60,9 +60,8 @@ export class ElevenLabsAgentsHearing {
     return { itemId, agoMs };
   }
 
-  /** Another connection knows none of it. */
+  /** Another connection hears once more what has not become a turn: its words take the place of those so far. */
   reset(): void {
-    if (this.#isSpeaking) this.#turns += 1;
     this.#isSpeaking = false;
     this.#hasScores = false;
   }

@@ -74,13 +74,15 @@ export class OpenAITranscriptionSession implements SpeechToTextSession {
     const startedAt = clock.now();
     const plan = new RetryPlan({ clock, ...(this.#everHeard ? { throttledTries: 1 } : {}) });
     const leftMs = () => startedAt + target.timeoutMs - clock.now();
-    while (!this.#closed) {
+    for (let isRetry = false; !this.#closed; isRetry = true) {
       try {
-        const { text, sentAt } = await this.#askTwice(pcm, leftMs(), (text) => this.#grew(piece, text));
+        const { text, sentAt, isSecond } = await this.#askTwice(pcm, leftMs(), (text) =>
+          this.#grew(piece, text),
+        );
         if (this.#closed) return;
         piece.text = text;
         this.#everHeard = true;
-        if (sentAt > startedAt) events.reconnected?.({ gapMs: sentAt - startedAt, lostMs: 0 });
+        if (isRetry || isSecond) events.reconnected?.({ gapMs: sentAt - startedAt, lostMs: 0 });
         this.#tellFinals();
         return;
       } catch (error) {
@@ -97,32 +99,32 @@ export class OpenAITranscriptionSession implements SpeechToTextSession {
   }
 
   /**
-   * The answer to a recording, and when it was sent for that. Half of the time is for the first request, which may be on a connection
+   * The answer to a recording, when it was sent for that, and whether that was the second time. Half of the time is for the first request, which may be on a connection
    * that nobody knows to be dead; the second one does not stop it, because the server may just be busy. @throws WireError
    */
   #askTwice(
     pcm: Int16Array,
     withinMs: number,
     grew: (text: string) => void,
-  ): Promise<{ text: string; sentAt: number }> {
+  ): Promise<{ text: string; sentAt: number; isSecond: boolean }> {
     const { clock } = this.#context;
     const over = new AbortController();
     const signal = AbortSignal.any([over.signal, this.#closing.signal]);
     let open = 0;
-    return new Promise<{ text: string; sentAt: number }>((resolve, reject) => {
-      const ask = (timeoutMs: number) => {
+    return new Promise<{ text: string; sentAt: number; isSecond: boolean }>((resolve, reject) => {
+      const ask = (timeoutMs: number, { isSecond }: { isSecond: boolean }) => {
         open += 1;
         const sentAt = clock.now();
         this.#ask(pcm, { signal, timeoutMs, grew }).then(
-          (text) => resolve({ text, sentAt }),
+          (text) => resolve({ text, sentAt, isSecond }),
           (error: unknown) => {
             open -= 1;
             if (open === 0) reject(error);
           },
         );
       };
-      ask(withinMs);
-      const second = clock.after(withinMs / 2, () => ask(withinMs / 2));
+      ask(withinMs, { isSecond: false });
+      const second = clock.after(withinMs / 2, () => ask(withinMs / 2, { isSecond: true }));
       signal.addEventListener('abort', () => second.cancel(), { once: true });
     }).finally(() => over.abort());
   }

@@ -233,6 +233,22 @@ describe('another conversation in the place of a lost one', () => {
     expect(chunks).toEqual([2, 3]);
   });
 
+  it('puts its words in the place of those that the one before had of the same sound', () => {
+    const { vendor, clock, agent, told, session } = openScene();
+    vendor.socket.opens();
+    agent.begins();
+    session.pushAudio(new Uint8Array(160).fill(1));
+    agent.hears('Three');
+    clock.advance(2000);
+    vendor.socket.ends();
+    clock.advance(1);
+    vendor.socket.opens();
+    agent.begins();
+    agent.heard('Three loaves.');
+    const words = told.filter((line) => line.includes('caller-'));
+    expect(words).toEqual(['~caller-1: Three', 'spoke caller-1 2001', 'caller-1: Three loaves.']);
+  });
+
   it('is told as lost once, and not where there was none yet', () => {
     const { vendor, clock, agent, told } = openScene();
     const breaks = () => {

@@ -64,6 +64,17 @@ describe('OpenAITranscription', () => {
     expect(emulator.violations).toEqual([]);
   });
 
+  it('tells of no trouble where the first answer is the only one, however the time goes on', async () => {
+    const { clock, session, eventually, told } = await start();
+    const now = clock.now.bind(clock);
+    let moments = 0;
+    vi.spyOn(clock, 'now').mockImplementation(() => now() + (moments += 0.001));
+    speak(session, 700);
+    pause(session, 600);
+    await eventually(() => expect(told.at(-1)).toBe(ONE));
+    expect(told).toEqual([ONE]);
+  });
+
   it('sends nothing of silence, and says that nothing is open', async () => {
     const { emulator, session, told } = await start();
     pause(session, 3000);

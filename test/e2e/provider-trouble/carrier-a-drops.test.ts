@@ -1,0 +1,3 @@
+import { describePipelineDrops } from '../../support/troubled-call-groups.js';
+
+describePipelineDrops('carrier-a');

@@ -1,0 +1,3 @@
+import { describeRealtimeDrops } from '../../support/troubled-call-groups.js';
+
+describeRealtimeDrops('carrier-a');

@@ -1,0 +1,3 @@
+import { describeOutages } from '../../support/troubled-call-groups.js';
+
+describeOutages('carrier-b');

@@ -1,0 +1,119 @@
+// What holds for a whole call in which one vendor is in trouble, as the caller heard it and as its record tells it.
+import { expect } from 'vitest';
+import type { CallRecord } from '../../src/contract/call-record.js';
+import { answerTo, FAREWELL, GOODBYE, GREETING, questionOf } from './troubled-call-vendors.js';
+import type { PlayedCell, TroubledCell } from './troubled-calls.js';
+import { APOLOGY, foreignWords } from './trouble-checks.js';
+import type { Phase } from './vendor-call.js';
+
+/** `goes on`: to its goodbye. `sorry`: it ends, and the caller is told. `either`: it depends on what the moment hits. */
+export type CellEnd = 'goes on' | 'sorry' | 'either';
+
+/** Callers ask whether anybody is there after some five seconds. */
+const LONGEST_SILENCE_MS = 5000;
+const SORRY = 'I am sorry, something went wrong. Please call again later.';
+
+/** What an error says of a vendor: which, and what it did. Its own words are not in it. */
+const ERROR_SENTENCE =
+  /^[A-Z][\w ]* (refused|cannot|could not|closed|did not|does not|has gone|gave|broke|lost) [\w (),]+\.$/;
+
+/** The turn that a phase belongs to. */
+const TURN_OF: Readonly<Record<Phase, number>> = {
+  start: 0,
+  greeting: 0,
+  listening: 1,
+  thinking: 1,
+  speaking: 1,
+  goodbye: 2,
+};
+
+export function checkCell(played: PlayedCell, wanted: CellEnd): void {
+  const { cell, record, report, violations } = played;
+  const told = nameOf(cell);
+  expect({ violations, errors: report?.protocolErrors }, told).toEqual({ violations: [], errors: [] });
+  expect(silenceOf(played), told).toBeLessThan(LONGEST_SILENCE_MS);
+  const end = record.endReason === 'provider-failed' ? 'sorry' : 'goes on';
+  if (wanted !== 'either') expect(end, told).toBe(wanted);
+  if (end === 'sorry') checkSorry(played);
+  else checkGoodbye(played);
+}
+
+export function nameOf({ part, trouble, phase }: TroubledCell): string {
+  return trouble === undefined ? `${part}, unbroken` : `${part}, ${trouble.name}, at ${phase}`;
+}
+
+/** The whole conversation took place; of the answer that the trouble hit something may be missing, and nothing was said twice. */
+function checkGoodbye({ cell, word, record }: PlayedCell): void {
+  const told = nameOf(cell);
+  const { turns, error, endReason } = record;
+  expect({ endReason, error }, told).toEqual({ endReason: 'agent-hangup', error: null });
+  const wanted = [GREETING, answerTo(word), GOODBYE];
+  const heard = turns.map(({ agentText }) => agentText);
+  const hit = TURN_OF[cell.phase];
+  const [said = '', whole = ''] = [heard[hit], wanted[hit]];
+  if (cell.trouble !== undefined && said !== whole) {
+    expect(said, told).not.toBe('');
+    expect(foreignWords(said, whole), told).toEqual([]);
+    expect(said.length, told).toBeLessThan(whole.length);
+    heard[hit] = whole;
+  }
+  expect(heard, told).toEqual(wanted);
+  // A recogniser that came back late may know of a question when another turn is on.
+  const asked = turns.map(({ userText }) => userText).filter((text) => text !== '');
+  expect(asked.join(' ').toLowerCase(), told).toBe(`${questionOf(word)} ${FAREWELL}`.toLowerCase());
+  checkReconnected(cell, record);
+}
+
+/** The record says once what was lost and for how long, unless the call had not begun to be heard, or ended meanwhile. */
+function checkReconnected(
+  { part, phase, trouble, ...cell }: TroubledCell,
+  { incidents, provider }: CallRecord,
+): void {
+  const told = nameOf({ part, phase, trouble, ...cell });
+  const stage = part === 'http-stt' ? 'stt' : part;
+  const { engine, ...stages } = provider;
+  const name = engine ?? new Map(Object.entries(stages)).get(stage) ?? '';
+  const incident = {
+    at: expect.any(Number),
+    code: 'provider-reconnected',
+    message: `${name} failed (PROVIDER_FAILED) and works again.`,
+    durationMs: expect.any(Number),
+  };
+  const isAtEdge = phase === 'start' || phase === 'goodbye';
+  if (trouble === undefined) expect(incidents, told).toEqual([]);
+  else if (!isAtEdge || incidents.length > 0) expect(incidents, told).toEqual([incident]);
+}
+
+/** The caller was told, by the agent where it has a voice and else by the carrier, and the record says what happened. */
+function checkSorry({ cell, word, record, leg }: PlayedCell): void {
+  const told = nameOf(cell);
+  const { turns, error, incidents } = record;
+  expect(error, told).toEqual({
+    code: 'PROVIDER_FAILED',
+    message: expect.stringMatching(ERROR_SENTENCE),
+  });
+  const hasVoice = ['stt', 'http-stt', 'llm'].includes(cell.part);
+  expect(leg.spoken, told).toEqual(hasVoice ? [] : [SORRY]);
+  expect(
+    incidents.map(({ code }) => code),
+    told,
+  ).toEqual(hasVoice ? [] : ['sorry-spoken']);
+  if (hasVoice) expect(turns.at(-1)?.agentText, told).toMatch(APOLOGY);
+  const whole = [GREETING, answerTo(word), GOODBYE, SORRY].join(' ');
+  for (const { agentText } of turns) expect(foreignWords(agentText, whole), told).toEqual([]);
+}
+
+/** The longest time without a word of anybody, in milliseconds. What the carrier says is heard when it has taken the order. */
+function silenceOf({ record, report }: PlayedCell): number {
+  if (report === undefined) return Number.POSITIVE_INFINITY;
+  const { agentSpeech, callerSpeech, durationMs, startedAt } = report;
+  const sorry = record.incidents.find(({ code }) => code === 'sorry-spoken');
+  const endMs = sorry === undefined ? (durationMs ?? 0) : sorry.at - startedAt;
+  let [longestMs, lastMs] = [0, 0];
+  const spans = [...agentSpeech, ...callerSpeech, { startMs: endMs, endMs }];
+  for (const { startMs, endMs: spokenMs } of spans.sort((one, other) => one.startMs - other.startMs)) {
+    longestMs = Math.max(longestMs, startMs - lastMs);
+    lastMs = Math.max(lastMs, spokenMs);
+  }
+  return longestMs;
+}

@@ -1,0 +1,170 @@
+// Whole calls over a carrier, side by side on one server, in each of which one vendor gets into trouble at a moment of its own.
+import type { CallRecord } from '../../src/contract/call-record.js';
+import type { CallerStep, CallReport, SimulatedLeg } from '../../src/testing/index.js';
+import { type CarrierPhone, eventually } from './carrier-phone.js';
+import {
+  type CallVendors,
+  FAREWELL,
+  openVendors,
+  questionOf,
+  type TroubledPart,
+} from './troubled-call-vendors.js';
+import type { Phase } from './vendor-call.js';
+import type { VendorTrouble } from './vendor-troubles.js';
+
+/** One call of a group; without `trouble` nothing happens to it. */
+export interface TroubledCell {
+  readonly part: TroubledPart;
+  readonly phase: Phase;
+  readonly trouble: VendorTrouble | undefined;
+}
+
+/** A call as both sides have it. */
+export interface PlayedCell {
+  readonly cell: TroubledCell;
+  readonly word: string;
+  readonly record: CallRecord;
+  readonly leg: SimulatedLeg;
+  readonly report: CallReport | undefined;
+  readonly violations: readonly string[];
+}
+
+/** How far into the caller's question their trouble begins. */
+const INTO_QUESTION_MS = 900;
+/** An agent that was quiet for so long has finished. */
+const QUIET_MS = 600;
+const LONGEST_MOMENT_MS = 40_000;
+const LOOK_EVERY_MS = 40;
+
+/** A word that no other call of the group has. */
+export function wordOf(index: number): string {
+  const letters = 'abcdefghijklmnoprstuvwz';
+  const letter = (at: number) => letters.charAt(at % letters.length);
+  return `${letter(index * 5 + 3)}o${letter(index)}a${letter(Math.floor(index / letters.length) * 7 + 11)}e`;
+}
+
+export function numberOf(index: number): string {
+  return `+150055502${String(index).padStart(2, '0')}`;
+}
+
+/** What the person of one call waits for before they speak; a test fires it. */
+export interface Cues {
+  readonly greeted: AbortController;
+  readonly answered: AbortController;
+}
+
+export function createCues(): Cues {
+  return { greeted: new AbortController(), answered: new AbortController() };
+}
+
+/** What the person says. They are patient: a filler, or an answer that breaks off, is not over for them. */
+export function scriptOf(word: string, { phase }: TroubledCell, { greeted, answered }: Cues): CallerStep[] {
+  const hush: CallerStep[] = [{ type: 'wait-for-agent', quietMs: QUIET_MS }];
+  return [
+    { type: 'wait-until', signal: greeted.signal, timeoutMs: LONGEST_MOMENT_MS },
+    // Their trouble is timed by when they begin.
+    ...(phase === 'listening' ? [] : hush),
+    { type: 'say', text: questionOf(word) },
+    { type: 'wait-until', signal: answered.signal, timeoutMs: LONGEST_MOMENT_MS },
+    ...hush,
+    { type: 'say', text: FAREWELL },
+    { type: 'pause', durationMs: 20_000 },
+  ];
+}
+
+type Follower = (record: CallRecord) => void;
+
+/** Looks at all the active calls at once, however many are followed. */
+export class ActiveCalls {
+  readonly #phone: CarrierPhone;
+  readonly #followers = new Map<string, Follower>();
+  #isLooking = false;
+
+  constructor(phone: CarrierPhone) {
+    this.#phone = phone;
+  }
+
+  /** Shows the record of a call again and again until `leave`. */
+  follow(callId: string, follower: Follower): void {
+    this.#followers.set(callId, follower);
+    if (!this.#isLooking) void this.#look();
+  }
+
+  leave(callId: string): void {
+    this.#followers.delete(callId);
+  }
+
+  async #look(): Promise<void> {
+    this.#isLooking = true;
+    while (this.#followers.size > 0) {
+      const response = await fetch(`${this.#phone.server.url}/api/dashboard/active`);
+      const { calls } = (await response.json()) as { calls: CallRecord[] };
+      for (const call of calls) this.#followers.get(call.callId)?.(call);
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    }
+    this.#isLooking = false;
+  }
+}
+
+/** Plays one call, and has its vendor get into trouble when it is time. */
+export async function playCell(
+  phone: CarrierPhone,
+  active: ActiveCalls,
+  { index, cell, cues }: { index: number; cell: TroubledCell; cues: Cues },
+): Promise<PlayedCell> {
+  const { part, phase, trouble } = cell;
+  const word = wordOf(index);
+  await using vendors = await openVendors(part, word);
+  const { troubled, emulators } = vendors;
+  let isBegun = trouble === undefined;
+  const begin = () => {
+    if (!isBegun) trouble?.begin(troubled, part);
+    isBegun = true;
+  };
+  if (phase === 'start' && trouble?.isEarly === true) begin();
+  const { callId, ended } = await phone.phone.call({
+    to: numberOf(index),
+    agent: phone.phone.agent(vendors.agent),
+  });
+  if (phase === 'start' && !isBegun) {
+    await eventually('a connection to the vendor', () => (troubled.requests.length > 0 ? true : undefined));
+    begin();
+  }
+  const isTime = momentOf(phase, vendors);
+  active.follow(callId, (record) => {
+    if (record.turns.length > 0) cues.greeted.abort();
+    if (record.turns.length > 1) cues.answered.abort();
+    if (isBegun || !isTime(record)) return;
+    if (phase === 'listening') setTimeout(begin, INTO_QUESTION_MS);
+    else begin();
+  });
+  const record = await ended;
+  active.leave(callId);
+  if (!isBegun) throw new Error(`the call was over before its moment: ${phase}`);
+  const leg = await eventually('the end of the leg', () =>
+    phone.simulator.legs.find(
+      ({ carrierCallId, isOver }) => isOver && carrierCallId === record.carrierCallId,
+    ),
+  );
+  const violations = [...leg.violations, ...emulators.flatMap((emulator) => emulator.violations)];
+  return { cell, word, record, leg, report: leg.reports.at(-1), violations };
+}
+
+/** What the record of a call shows when a phase has begun. */
+function momentOf(phase: Phase, vendors: CallVendors): (record: CallRecord) => boolean {
+  const moments: Readonly<Record<Phase, (record: CallRecord) => boolean>> = {
+    start: () => true,
+    greeting: speaksIn(0),
+    listening: ({ turns }) => turns.length === 1,
+    thinking: (record) => vendors.isThinking(record),
+    speaking: speaksIn(1),
+    goodbye: speaksIn(2),
+  };
+  return moments[phase];
+}
+
+const speaksIn = (index: number) => (record: CallRecord) =>
+  record.transcript.some(
+    ({ id, role, turnIndex, text }) =>
+      role === 'agent' && turnIndex === index && text !== '' && !id.startsWith('filler'),
+  );
