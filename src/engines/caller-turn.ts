@@ -142,6 +142,12 @@ export class CallerTurn {
     events.words(after);
   }
 
+  /** Words that were open will be recognised once more, by another recogniser. Who has finished waits for them, and is still unheard. */
+  withdrawn(): void {
+    this.#speech.withdraw();
+    if (this.#pending.isOpen) this.#pending.limit(NO_TEXT_WAIT_MS, () => this.#complete());
+  }
+
   /** The recogniser hears speech where our own detector may not. Only opens what silence closes again. */
   soundRecognised(): void {
     if (!this.#endpointing.active) this.#endpointing.speechStarted(this.#options.context.clock.now());
@@ -169,14 +175,16 @@ export class CallerTurn {
     this.#options.events.finishUtterance();
     // The recogniser may have answered at once, or failed.
     if (!this.#pending.isStill(pending)) return;
-    const { text, settled } = this.#speech;
-    if (settled || (text === '' && this.hasKeys)) {
+    const { text, settled, isWithdrawn } = this.#speech;
+    const isWordless = text === '' && !isWithdrawn;
+    if (settled || (isWordless && this.hasKeys)) {
       this.#complete();
       return;
     }
+    let waitMs = text === '' || isWithdrawn ? NO_TEXT_WAIT_MS : OPEN_TEXT_WAIT_MS;
     const silentUntil = end.endedAt + this.#options.settings.resumeAfterMs;
-    const wordlessMs = isResuming ? Math.max(0, silentUntil - pending.turnEndedAt) : NO_TEXT_WAIT_MS;
-    this.#pending.limit(text === '' ? wordlessMs : OPEN_TEXT_WAIT_MS, () => this.#complete());
+    if (isWordless && isResuming) waitMs = Math.max(0, silentUntil - pending.turnEndedAt);
+    this.#pending.limit(waitMs, () => this.#complete());
   }
 
   /** Takes what was said and pressed, for turn `turnIndex`. */

@@ -2,6 +2,7 @@
 import type { Clock, Timer } from '../base/clock.js';
 import { ProviderError } from '../base/errors.js';
 import type { Patience } from '../providers/patience.js';
+import { EventLoopTurns } from '../base/event-loop-turns.js';
 
 export interface GuardOptions {
   readonly clock: Clock;
@@ -36,6 +37,7 @@ export async function* guardedStream<T>(
   if (source instanceof Promise) source.catch(() => {});
   const iterator = source[Symbol.asyncIterator]();
   const stop = stopSwitch(options.signal);
+  const turns = new EventLoopTurns();
   let waitMs = options.firstMs;
   let finished = false;
   let asked: Promise<IteratorResult<T>> | undefined;
@@ -51,6 +53,8 @@ export async function* guardedStream<T>(
       }
       waitMs = options.nextMs;
       yield item.value;
+      const turn = turns.next();
+      if (turn !== undefined) await turn;
     }
   } finally {
     stop.release();

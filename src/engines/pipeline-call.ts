@@ -244,6 +244,10 @@ export class PipelineCall implements Engine {
         if (isWanted) this.#attempt('engine', () => this.#caller.endRecognised());
       },
       usage: (usage) => this.#usage.heard(usage),
+      withdrawn: () => {
+        const isHeard = this.#state === 'live' && this.#failure === undefined;
+        if (isHeard) this.#attempt('engine', () => this.#caller.withdrawn());
+      },
       ...this.#roster.listener('stt'),
     };
   }

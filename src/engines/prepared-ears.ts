@@ -92,6 +92,7 @@ export class PreparedEars implements SpeechToText {
       troubled: (error) => reports.events?.troubled?.(error),
       settled: (untilMs) => reports.events?.settled?.(untilMs),
       unanswered: () => reports.events?.unanswered?.(),
+      withdrawn: () => reports.events?.withdrawn?.(),
       reconnected: (gap) => reports.events?.reconnected?.(gap),
       replaced: (replacement) => reports.add({ tell: (engine) => engine.replaced?.(replacement) }),
     };

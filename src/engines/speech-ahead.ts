@@ -3,8 +3,9 @@
 import type { SpokenPiece, SynthesisEvents, TextToSpeechSession } from '../providers/text-to-speech.js';
 import { abandon } from './guarded-stream.js';
 
-/** Audio that is taken in, ten seconds. What a sentence has beyond it waits at the voice. */
+/** Audio that is taken in: ten seconds, in chunks of 5 ms at the least. What a sentence has beyond it waits at the voice. */
 const MAX_SAMPLES = 160_000;
+const MAX_CHUNKS = 2000;
 
 export class SpeechAhead {
   readonly text: string;
@@ -49,7 +50,8 @@ export class SpeechAhead {
     try {
       const source = begin()[Symbol.asyncIterator]();
       this.#source = source;
-      while (this.#samples < MAX_SAMPLES && !this.#abort.signal.aborted) {
+      for (let count = 0; this.#samples < MAX_SAMPLES && count < MAX_CHUNKS; count += 1) {
+        if (this.#abort.signal.aborted) break;
         this.#asked = Promise.resolve(source.next());
         const item = await this.#asked;
         // The chunk is its listener's.

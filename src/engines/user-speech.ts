@@ -16,6 +16,8 @@ export class UserSpeech {
   #partial: TranscriptEntry | undefined;
   /** A piece that a turn took before the recogniser was done with it. */
   #owed: TranscriptEntry | undefined;
+  /** Words were taken back that will be recognised once more. */
+  #isWithdrawn = false;
   #count = 0;
 
   constructor(options: UserSpeechOptions) {
@@ -30,7 +32,12 @@ export class UserSpeech {
 
   /** True when there is text and none of it will change any more. */
   get settled(): boolean {
-    return this.#finals.length > 0 && this.#partial === undefined;
+    return this.#finals.length > 0 && this.#partial === undefined && !this.#isWithdrawn;
+  }
+
+  /** True when words were taken back, and have not come again. */
+  get isWithdrawn(): boolean {
+    return this.#isWithdrawn;
   }
 
   /** What the recogniser may still say belongs to new speech. */
@@ -41,6 +48,7 @@ export class UserSpeech {
   partial(text: string): void {
     if (text.trim() === '') return;
     this.#owed = undefined;
+    this.#isWithdrawn = false;
     this.#partial = this.#entry(text.trim(), false);
     this.#options.tell(this.#partial);
   }
@@ -48,8 +56,9 @@ export class UserSpeech {
   /** Returns false when nothing was added: the text is empty, or is that of a piece which a turn has taken already. */
   final(text: string): boolean {
     const said = text.trim();
+    this.#isWithdrawn = false;
     if (said === '') {
-      this.#withdraw();
+      this.#drop();
       return false;
     }
     const owed = this.#owed;
@@ -65,9 +74,16 @@ export class UserSpeech {
     return true;
   }
 
+  /** The open piece is no more: its words will come again. */
+  withdraw(): void {
+    this.#isWithdrawn ||= this.#partial !== undefined;
+    this.#drop();
+  }
+
   /** The whole text, for turn `turnIndex`. An open piece counts as it is. */
   take(turnIndex: number): string {
     const open = this.#partial;
+    this.#isWithdrawn = false;
     if (open !== undefined) {
       this.final(open.text);
       this.#owed = { ...open, turnIndex, final: true };
@@ -81,11 +97,12 @@ export class UserSpeech {
 
   /** Forgets the text: it was no turn. Final pieces stay in the transcript, an open one goes. */
   dismiss(): void {
-    this.#withdraw();
+    this.#isWithdrawn = false;
+    this.#drop();
     this.#finals = [];
   }
 
-  #withdraw(): void {
+  #drop(): void {
     if (this.#partial !== undefined) this.#options.tell({ ...this.#partial, text: '', final: true });
     this.#partial = undefined;
   }

@@ -32,6 +32,8 @@ export interface SpeechToTextEvents {
   settled?(untilMs: number): void;
   /** The service has not answered `finishUtterance`: the `final` that follows is what is known without it. */
   unanswered?(): void;
+  /** Only from a chain: the open partial is taken back, because its words are heard again. Unlike an empty `final` it says that more comes. */
+  withdrawn?(): void;
   /** Only from a chain: another recogniser listens from now on, and has heard again what had no final text. */
   replaced?(replacement: Replacement): void;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.js';
 import { guardedStream } from '../../src/engines/guarded-stream.js';
 import { FakeClock } from '../support/fake-clock.js';
 
@@ -13,6 +14,22 @@ async function givenUp(source: AsyncIterable<number>, clock = new FakeClock()): 
   expect(clock.pending).toBe(0);
   return late;
 }
+
+describe('guardedStream', () => {
+  it('lets timers run while a source gives nothing, without end and without a wait', async () => {
+    const most = 20_000;
+    let given = 0;
+    async function* endless() {
+      for (; given < most; given += 1) yield new Int16Array(0);
+    }
+    const abort = new AbortController();
+    setTimeout(() => abort.abort(), 1);
+    const options = { clock: systemClock, signal: abort.signal, source: 'test', firstMs: 1000, nextMs: 1000 };
+    for await (const chunk of guardedStream(endless(), options)) expect(chunk).toHaveLength(0);
+    expect(abort.signal.aborted).toBe(true);
+    expect(given).toBeLessThan(most);
+  });
+});
 
 describe('guardedStream, given up', () => {
   it('tells what still comes, and no more than a hundred of it', async () => {

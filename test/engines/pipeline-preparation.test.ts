@@ -53,6 +53,9 @@ describe('a pipeline call that is prepared', () => {
     call.model.answer('Nobody asks the model of the test.');
     await rig.quiet(GREETING.length * MS_PER_CHAR + 1000);
     await rig.voiced(300);
+    rig.ears.events.partial('Then are you');
+    rig.ears.events.withdrawn?.();
+    expect(rig.transcript.filter(({ role }) => role === 'user')).toEqual([]);
     rig.ears.events.final('When are you open?');
     await rig.quiet(1000);
     expect(rig.transcript.find(({ role }) => role === 'user')?.text).toBe('When are you open?');

@@ -307,7 +307,7 @@ export class EarsOfCall implements SpeechToTextSession {
   #takeBack(): void {
     if (this.#partial === '') return;
     this.#partial = '';
-    this.#context.events.final('');
+    this.#context.events.withdrawn?.();
   }
 
   #playAgain(): void {

@@ -1,6 +1,7 @@
 // Reads what a provider streams, but waits for it no longer than there is time.
 import type { Clock, Timer } from '../../base/clock.js';
 import { ProviderError } from '../../base/errors.js';
+import { EventLoopTurns } from '../../base/event-loop-turns.js';
 
 /** How long, and for how many items, a stream that was given up is still listened to: one without end may never let a timer run. */
 const LATE_MS = 5000;
@@ -12,6 +13,7 @@ export class PatientReader<T> {
   readonly #open: () => AsyncIterable<T>;
   readonly #clock: Clock;
   readonly #source: string;
+  readonly #turns = new EventLoopTurns();
   #iterator: AsyncIterator<T> | undefined;
   #asked: Promise<IteratorResult<T>> | undefined;
   #isLeft = false;
@@ -28,6 +30,8 @@ export class PatientReader<T> {
    * waits without end. @throws ProviderError when it takes longer
    */
   async next(patienceMs: () => number | undefined): Promise<{ readonly value: T } | undefined> {
+    const turn = this.#turns.next();
+    if (turn !== undefined) await turn;
     this.#iterator ??= iteratorOf(this.#open());
     const asked = Promise.resolve(this.#iterator.next());
     this.#asked = asked;

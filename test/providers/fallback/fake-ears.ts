@@ -77,6 +77,7 @@ export function setUp(members: readonly FakeEars[] = [new FakeEars('v/1'), new F
       events: {
         partial: (text) => void told.push(`~${text}`),
         final: (text) => void told.push(text),
+        withdrawn: () => void told.push('(taken back)'),
         failed: (error) => void told.push(`failed: ${error.message}`),
         speechStarted: (atMs) => void told.push(`> ${atMs}`),
         turnEnded: () => void told.push('|'),

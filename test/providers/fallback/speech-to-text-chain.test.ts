@@ -51,7 +51,7 @@ describe('SpeechToTextChain', () => {
     expect(told.filter((line) => !line.includes('paid'))).toEqual([
       '~tell me about',
       'v/1 -> v/2 after 0',
-      '',
+      '(taken back)',
       'tell me about berries please.',
     ]);
   });

@@ -43,6 +43,9 @@ export class Listener implements Required<SpeechToTextEvents> {
   settled(untilMs: number): void {
     this.settledMs = untilMs;
   }
+  withdrawn(): void {
+    this.told.push('(taken back)');
+  }
   replaced({ from, to }: { from: string; to: string }): void {
     this.told.push(`${from} -> ${to}`);
   }
