@@ -101,6 +101,13 @@ try {
       folder,
     );
     demand(Number(names) > 0, `${name} exports ${names.trim()} names`);
+    const required = output(
+      process.execPath,
+      ['--input-type=commonjs', '-e', `console.log(Object.keys(require('${name}')).length)`],
+      folder,
+    );
+    // Newer Nodes add the name `module.exports` to what require makes of a module.
+    demand(Number(required) >= Number(names), `${name} can be required`);
   }
   const installed = join(folder, 'node_modules/offhook');
   const packed = statSync(join(folder, tarball)).size;

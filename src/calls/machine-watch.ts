@@ -55,7 +55,11 @@ export class MachineWatch {
       });
     }
     if (action === 'leave-message') this.#leaveMessage();
-    if (action === 'hang-up') this.#line.end({ ...AGENT_LEAVES, carrier: 'hang-up' });
+    if (action === 'hang-up') {
+      // Nobody has been reached who could be talked to.
+      const outcome = verdict === 'fax' ? 'failed' : undefined;
+      this.#line.end({ ...AGENT_LEAVES, carrier: 'hang-up', outcome });
+    }
   }
 
   #leaveMessage(): void {

@@ -43,7 +43,12 @@ export function takeSetting(setting: CarrierSetting, given: string | undefined):
   const value = trimmed(given) ?? readSetting(setting);
   const complaint = value === undefined ? undefined : setting.complaint(value);
   if (complaint === undefined) return value;
-  throw new ConfigError('CONFIG_INVALID', `${setting.option} (${setting.variables[0]}) ${complaint}.`);
+  throw new ConfigError('CONFIG_INVALID', `${settingName(setting)} ${complaint}.`);
+}
+
+/** How messages name a setting: its option, and the variable to set. */
+export function settingName({ option, variables }: CarrierSetting): string {
+  return `${option} (${variables[0]})`;
 }
 
 /** What is wrong with any secret that was copied carelessly. */

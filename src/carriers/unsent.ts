@@ -1,8 +1,16 @@
-// Whether a request that failed had left: one that has not may be sent again without a second thought.
+// What became of a request that failed. One that has not left may be sent again without a second thought.
 
 /** True when `fetch` failed on the way to the other side: a host not found, a connection not made, a certificate that is not right. */
 export function wasNeverSent(error: unknown): boolean {
   return causesOf(error).some(isBeforeSending);
+}
+
+/** Where it was sent and why that failed, as the end of a sentence: ` (api.example.com, ECONNREFUSED)`. */
+export function whereAndWhy(url: string, error: unknown): string {
+  const codes = causesOf(error).map(({ code }) => code);
+  // Node's and undici's own names; an AbortError has a number.
+  const code = codes.find((code) => typeof code === 'string' && /^[A-Z][A-Z\d_]+$/.test(code));
+  return ` (${[new URL(url).host, ...(code === undefined ? [] : [code])].join(', ')})`;
 }
 
 type Fields = Readonly<Record<string, unknown>>;

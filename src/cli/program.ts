@@ -89,7 +89,7 @@ function addSimulate(program: Command, context: CliContext, finish: (code: numbe
     .option('--private-key <key>', 'carrier-b: sign with this key, 32 bytes in base64 (default: a new one)')
     .option(
       '--api-key <key>',
-      'carrier-b: what the server sends to the REST API (default: the environment’s)',
+      'carrier-b: what the server sends to the REST API (default: CARRIER_B_API_KEY)',
     )
     .option(
       '--api-port <port>',

@@ -121,8 +121,14 @@ function readCredentials(
   demoToken: string | undefined,
 ): Partial<CallingCarrierOptions> {
   if (flags.carrier === 'carrier-b') {
+    const apiKey = flags.apiKey?.trim() ?? readApiKey();
+    if (apiKey === undefined) {
+      throw new UsageError(
+        'Carrier B needs the API key that the server sends: --api-key, or CARRIER_B_API_KEY in the environment.',
+      );
+    }
     return {
-      apiKey: flags.apiKey?.trim() ?? readApiKey(),
+      apiKey,
       connectionId: readConnectionId(),
       privateKey: flags.privateKey?.trim(),
       apiPort: flags.apiPort ?? API_PORT,

@@ -59,6 +59,7 @@ function lostEnd(record: CallRecord, at: number): CallEventOf<'call.ended'> {
 
 function outcomeOf({ answeredAt, amd }: CallRecord): CallOutcome {
   if (answeredAt === null) return 'failed';
+  if (amd?.answeredBy === 'fax') return 'failed';
   return amd?.answeredBy === 'machine' ? 'voicemail' : 'answered';
 }
 

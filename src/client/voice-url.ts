@@ -27,6 +27,10 @@ export function pointNumber({ carrier, phoneNumber, publicHost, logger }: Number
   const urls = webhookUrls(carrier.id, publicHost);
   void (async () => carrier.rest.setVoiceUrl(phoneNumber, urls))().then(
     () => logger.info({ voiceUrl: urls.voice }, 'the number points at this server'),
-    (error: unknown) => logger.warn(describeError(error), 'the voice URL of the number was not set'),
+    (error: unknown) =>
+      logger.warn(
+        { ...describeError(error), voiceUrl: urls.voice },
+        'the voice URL of the number was not set: enter this one at the carrier',
+      ),
   );
 }

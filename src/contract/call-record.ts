@@ -11,9 +11,9 @@ export type CallDirection = 'inbound' | 'outbound';
 export type CallStatus = 'initiated' | 'ringing' | 'active' | 'completed';
 
 /**
- * What became of the attempt to talk. `answered`: somebody, or a fax, was on the line. `voicemail`: a machine. `canceled`: it was
- * given up before the answer, by the caller, by an operator or because the server stopped. `failed`: it could not be connected, or
- * its audio never came.
+ * What became of the attempt to talk. `answered`: somebody was on the line. `voicemail`: a machine. `canceled`: it was given up
+ * before the answer, by the caller, by an operator or because the server stopped. `failed`: it could not be connected, its audio never
+ * came, or machine detection found a fax.
  */
 export const CALL_OUTCOMES = ['answered', 'voicemail', 'no-answer', 'busy', 'failed', 'canceled'] as const;
 export type CallOutcome = (typeof CALL_OUTCOMES)[number];

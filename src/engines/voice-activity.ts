@@ -2,7 +2,7 @@
 import { frameSamples, PCM_16K } from '../audio/format.js';
 import { isKeyTone } from './key-tone.js';
 import { NoiseGate } from '../audio/noise-gate.js';
-import { loadVoiceDetector } from './webrtc-vad.js';
+import { loadVoiceDetector, type VoiceDetector } from './webrtc-vad.js';
 
 /** Tells speech from the rest, frame by frame. One per call. */
 export interface VoiceActivity {
@@ -16,10 +16,19 @@ export interface VoiceActivity {
 const MODE = 3;
 
 const FRAME_SAMPLES = frameSamples(PCM_16K);
-const detector = await loadVoiceDetector();
+let detector: VoiceDetector | undefined;
 
-/** A detector of its own, to be closed by its owner. */
+/**
+ * Readies the process for `createVoiceActivity`, once and before the first call. Not awaited at the top of this module: a module that
+ * waits cannot be taken by `require`, nor can the package.
+ */
+export async function loadVoiceActivity(): Promise<void> {
+  detector ??= await loadVoiceDetector();
+}
+
+/** A detector of its own, to be closed by its owner. @throws when nobody has loaded what it is made of */
 export function createVoiceActivity(): VoiceActivity {
+  if (detector === undefined) throw new Error('loadVoiceActivity() comes first.');
   const handle = detector.open(PCM_16K.sampleRateHz, MODE, FRAME_SAMPLES);
   const gate = new NoiseGate();
   let closed = false;

@@ -182,11 +182,29 @@ function checkGuardrails(guardrails: unknown): readonly Guardrail[] {
 
 function checkLanguage(language: unknown): string | undefined {
   const tag = checkText('language', language);
+  if (tag === undefined) return undefined;
+  const refusal = 'language must be a language tag like en or de-CH (BCP 47).';
   try {
-    return tag === undefined ? undefined : Intl.getCanonicalLocales(tag)[0];
+    const [canonical = ''] = Intl.getCanonicalLocales(tag);
+    // Such words are well-formed, and no language has one: a name was meant.
+    if (!/^[a-z]{4,8}(-|$)/i.test(canonical)) return canonical;
   } catch {
-    throw new ConfigError('CONFIG_INVALID', 'language must be a language tag like en or de-CH (BCP 47).');
+    throw new ConfigError('CONFIG_INVALID', refusal);
   }
+  const meant = languageNamed(tag);
+  throw new ConfigError(
+    'CONFIG_INVALID',
+    meant === undefined ? refusal : `${refusal} Did you mean ${meant}?`,
+  );
+}
+
+/** The code of two letters of a language by its English name; undefined when there is none. */
+function languageNamed(name: string): string | undefined {
+  const letters = [...'abcdefghijklmnopqrstuvwxyz'];
+  const names = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' });
+  return letters
+    .flatMap((first) => letters.map((second) => first + second))
+    .find((code) => names.of(code)?.toLowerCase() === name.toLowerCase());
 }
 
 /** @throws ConfigError */

@@ -15,7 +15,7 @@ export interface CallOptions {
   variables?: Variables | undefined;
   /** What the agent says when the call is answered, in place of its own; with `{name}` placeholders. @default the agent's */
   firstMessage?: string | undefined;
-  /** Find out whether a person or a machine answers, which the carrier may charge for. The agent talks meanwhile, and falls silent for a machine. @default true when there is a voicemail message, here or in `serve`; else false */
+  /** Find out whether a person or a machine answers, which the carrier may charge for. The agent talks meanwhile, and falls silent for a machine; a fax is hung up on, with the outcome `failed`. @default true when there is a voicemail message, here or in `serve`; else false */
   machineDetection?: boolean | undefined;
   /** What is left on an answering machine, with `{name}` placeholders. @default that of `serve` */
   voicemailMessage?: string | undefined;

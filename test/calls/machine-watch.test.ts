@@ -93,7 +93,7 @@ describe.each(OUT)('an outbound call, $steering, that is answered', (kind) => {
     verdict(scene, 'fax');
     expect(await scene.expectEnd()).toMatchObject({
       endReason: 'agent-hangup',
-      outcome: 'answered',
+      outcome: 'failed',
       amd: { answeredBy: 'fax' },
     });
   });

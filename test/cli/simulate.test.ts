@@ -18,7 +18,8 @@ describe('offhook simulate', () => {
     [['--carrier', 'carrier-b', '--auth-token', 'x'], /--auth-token belongs to --carrier carrier-a/],
     [['--api-port', '8011'], /--api-port belongs to --carrier carrier-b/],
     [['--private-key', 'x'], /--private-key belongs to --carrier carrier-b/],
-    [['--carrier', 'carrier-b', '--private-key', 'short'], /32 bytes in base64/],
+    [['--carrier', 'carrier-b', '--api-key', 'x', '--private-key', 'short'], /32 bytes in base64/],
+    [['--carrier', 'carrier-b'], /--api-key, or CARRIER_B_API_KEY/],
     [['--carrier', 'carrier-b', '--api-port', '0'], /from 1 to 65535/],
   ])('calls %j a usage error', async (args, sentence) => {
     const { code, errors } = await run('simulate', ...args);

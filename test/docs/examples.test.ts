@@ -94,6 +94,44 @@ function complaints(): string[] {
   );
 }
 
+/**
+ * What the README's `tsconfig.json` says of its first program, as `agent.ts` of a folder whose package.json has this `type`. The package is
+ * any: its types are the other test's.
+ */
+function complaintsOfAgent(type: string): string[] {
+  const readme = readFileSync(`${ROOT}README.md`, 'utf8');
+  const block = /^with this `tsconfig\.json`:\n\n```json\n([\s\S]*?)^```$/m.exec(readme)?.[1];
+  const { compilerOptions } = JSON.parse(block ?? '') as { compilerOptions: object };
+  const { options } = ts.convertCompilerOptionsFromJson(compilerOptions, ROOT);
+  const folder = `${ROOT}test/docs/agent`;
+  const modules = new Map([
+    [`${folder}/package.json`, JSON.stringify({ type })],
+    [`${folder}/agent.ts`, examples().values().next().value ?? ''],
+    [`${folder}/any.d.ts`, "declare module 'offhook';"],
+  ]);
+  const host = ts.createCompilerHost(options);
+  const { fileExists, readFile, directoryExists } = host;
+  host.fileExists = (path) => modules.has(path) || fileExists.call(host, path);
+  host.readFile = (path) => modules.get(path) ?? readFile.call(host, path);
+  host.directoryExists = (path) => path === folder || directoryExists?.call(host, path) === true;
+  const files = [`${folder}/agent.ts`, `${folder}/any.d.ts`];
+  const program = ts.createProgram(
+    files,
+    { ...options, strict: false, skipLibCheck: true, noEmit: true },
+    host,
+  );
+  return ts
+    .getPreEmitDiagnostics(program, program.getSourceFile(files[0] ?? ''))
+    .map(({ code }) => `TS${code}`);
+}
+
+it("the README's first program is one for the tsconfig.json beside it, in a folder of ES modules", {
+  timeout: 60_000,
+}, () => {
+  expect(complaintsOfAgent('module')).toEqual([]);
+  expect(new Set(complaintsOfAgent('commonjs'))).toContain('TS1309');
+});
+
 it('every example is one that the compiler takes', { timeout: 60_000 }, () => {
   expect(examples().size).toBeGreaterThan(15);
   expect(complaints()).toEqual([]);

@@ -268,7 +268,7 @@ describe.concurrent.each(CARRIER_IDS)('%s, outbound', (id) => {
       { simulator: { callees: { '*': { type: 'fax', ringMs: 200 } } } },
     );
     const call = await running.phone.call({ to: CALLEE, machineDetection: true });
-    expect(await call.ended).toMatchObject({ amd: { answeredBy: 'fax' } });
+    expect(await call.ended).toMatchObject({ outcome: 'failed', amd: { answeredBy: 'fax' } });
     await legOf(running);
   });
 

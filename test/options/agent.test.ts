@@ -55,6 +55,7 @@ describe('AgentOptions', () => {
     ['tts', null],
     ['language', 'english please'],
     ['language', ''],
+    ['language', 'englisch'],
     ['variables', 'name'],
     ['variables', ['name']],
     ['variables', { name: {} }],
@@ -86,6 +87,14 @@ describe('AgentOptions', () => {
     const { code, message } = refusal(() => makeAgent({ [name]: value }));
     expect(code).toMatch(/CONFIG_(INVALID|CONFLICT)/);
     expect(message).toContain(name);
+  });
+
+  it.each([
+    ['English', 'en'],
+    ['german', 'de'],
+  ])('take no name of a language: %s', (language, code) => {
+    const { message } = refusal(() => makeAgent({ language }));
+    expect(message).toBe(`language must be a language tag like en or de-CH (BCP 47). Did you mean ${code}?`);
   });
 
   it('have no phrases of a language that is not theirs', () => {

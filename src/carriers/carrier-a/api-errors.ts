@@ -1,6 +1,8 @@
 // What is said when the REST API refuses or fails. The carrier's own sentences hold whole numbers, so ours are used.
 import { CarrierError } from '../../base/errors.js';
 import type { Outcome } from './api-exchange.js';
+import { ACCOUNT_SID, AUTH_TOKEN } from './settings.js';
+import { settingName } from '../setting.js';
 
 /** The call is not in progress: it cannot be redirected or hung up. */
 export const CODE_CALL_OVER = 21220;
@@ -10,7 +12,7 @@ export const STATUS_TOO_MANY = 429;
 
 /** Source: the vendor's catalogue of errors. */
 const REASONS: ReadonlyMap<number, string> = new Map([
-  [20003, 'the account SID or the auth token is wrong'],
+  [20003, `${settingName(ACCOUNT_SID)} or ${settingName(AUTH_TOKEN)} is wrong`],
   [20404, 'the account has no such call or number'],
   [20429, 'too many requests at a time'],
   [21201, 'the number to be called is missing'],
@@ -44,8 +46,8 @@ export interface Errand {
 export function toCarrierError(errand: Errand, outcome: Outcome): CarrierError {
   const { purpose, isIdempotent } = errand;
   if (outcome.type === 'failure') {
-    const { reason, cause } = outcome;
-    return new CarrierError(`The carrier ${FAILURES[reason]} to ${purpose}.`, {
+    const { reason, detail, cause } = outcome;
+    return new CarrierError(`The carrier ${FAILURES[reason]} to ${purpose}${detail}.`, {
       status: null,
       retryable: isIdempotent || reason === 'unsent',
       cause,

@@ -1,6 +1,6 @@
 // One HTTP exchange with the REST API: sent once, read up to a limit, and sorted by what is known afterwards.
 import { readResponseText } from '../response-text.js';
-import { wasNeverSent } from '../unsent.js';
+import { wasNeverSent, whereAndWhy } from '../unsent.js';
 
 /** An object of a JSON body. */
 export type Fields = Readonly<Record<string, unknown>>;
@@ -19,7 +19,13 @@ export type Outcome =
       readonly retryAfterMs: number;
     }
   /** `unsent`: the request has not left. `lost` and `timeout`: it may have been carried out. */
-  | { readonly type: 'failure'; readonly reason: 'unsent' | 'lost' | 'timeout'; readonly cause: unknown };
+  | {
+      readonly type: 'failure';
+      readonly reason: 'unsent' | 'lost' | 'timeout';
+      /** Host and code, as the end of a sentence. */
+      readonly detail: string;
+      readonly cause: unknown;
+    };
 
 /** A POST with `form`, a GET without. Never throws. */
 export async function exchange(
@@ -40,7 +46,7 @@ export async function exchange(
     const text = await readText(response);
     return { type: 'answer', status, body: toFields(text), retryAfterMs: retryAfterMs(headers) };
   } catch (cause) {
-    return { type: 'failure', reason: reasonOf(cause), cause };
+    return { type: 'failure', reason: reasonOf(cause), detail: whereAndWhy(url, cause), cause };
   }
 }
 

@@ -1,8 +1,10 @@
 // Requests to carrier B's REST API: JSON with a bearer key, repeated where the vendor's advice and its idempotency key allow it.
 import { CarrierError, ConfigError } from '../../base/errors.js';
 import { readResponseText } from '../response-text.js';
-import { wasNeverSent } from '../unsent.js';
+import { settingName } from '../setting.js';
+import { wasNeverSent, whereAndWhy } from '../unsent.js';
 import { type Fields, parseObject, toFields, toWholeNumber, toText } from './fields.js';
+import { API_KEY } from './settings.js';
 
 /** Longest waits for an answer, one per try. The vendor advises to repeat after 500 ms; the first leaves room for a handshake. */
 export const QUICK_LIMITS_MS: readonly number[] = [1000, 3000, 6000];
@@ -15,6 +17,7 @@ const PAUSES_MS = [50, 500];
 const MAX_RATE_PAUSE_MS = 3000;
 const RATE_PAUSE_MS = 1000;
 
+const STATUS_UNAUTHORIZED = 401;
 const STATUS_TOO_MANY = 429;
 /** A gateway says that it had no answer: what it asked for may have been done. */
 const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 504]);
@@ -60,6 +63,8 @@ interface Answer extends Refusal {
 /** A request that nothing came back for. */
 interface Silence {
   readonly wasSent: boolean;
+  /** Host and code, as the end of a sentence. */
+  readonly detail: string;
   readonly cause: unknown;
 }
 
@@ -135,7 +140,7 @@ async function attempt(url: string, init: RequestInit): Promise<Answer | Silence
       ratePauseMs: toRatePause(response.headers.get('x-ratelimit-reset')),
     };
   } catch (cause) {
-    return { wasSent: !wasNeverSent(cause), cause };
+    return { wasSent: !wasNeverSent(cause), detail: whereAndWhy(url, cause), cause };
   }
 }
 
@@ -164,7 +169,7 @@ function settle(request: RestRequest, outcome: Answer | Silence, isOpen: boolean
   if ('wasSent' in outcome) {
     const isTimeout = outcome.cause instanceof Error && outcome.cause.name === 'TimeoutError';
     const reason = isTimeout ? 'did not answer in time' : 'could not be reached';
-    throw new CarrierError(`The carrier ${reason} to ${purpose}.`, {
+    throw new CarrierError(`The carrier ${reason} to ${purpose}${outcome.detail}.`, {
       status: null,
       retryable: isHarmless || !isOpen,
       cause: outcome.cause,
@@ -181,7 +186,8 @@ function settle(request: RestRequest, outcome: Answer | Silence, isOpen: boolean
   if (isFine?.(outcome)) return undefined;
   const isBusy = status === STATUS_TOO_MANY;
   const named = code !== undefined && /^\w+$/.test(code) ? `, code ${code}` : '';
-  throw new CarrierError(`The carrier refused to ${purpose} (HTTP ${status}${named}).`, {
+  const because = status === STATUS_UNAUTHORIZED ? `: ${settingName(API_KEY)} is wrong` : '';
+  throw new CarrierError(`The carrier refused to ${purpose}${because} (HTTP ${status}${named}).`, {
     // A refusal of the repeat says nothing about what became of the first.
     status: isOpen && !isHarmless ? null : status,
     retryable: (isHarmless && (isBusy || status >= 500)) || (isBusy && !isOpen),

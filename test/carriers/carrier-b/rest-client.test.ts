@@ -130,11 +130,17 @@ describe('request', () => {
     expect(timing.pauses[0]).toBeLessThanOrEqual(atLeast * 1.5);
   });
 
-  it.each([400, 401, 403, 404, 422])('does not repeat after %i, and names the code alone', async (status) => {
+  it.each([
+    [400, ''],
+    [401, ': apiKey (CARRIER_B_API_KEY) is wrong'],
+    [403, ''],
+    [404, ''],
+    [422, ''],
+  ])('does not repeat after %i, and names the code alone%s', async (status, because) => {
     server.replies = [refusal(status, '90034')];
     const error = await failure(post);
     expect(error).toMatchObject({ status, retryable: false, code: 'CARRIER_FAILED' });
-    expect(error.message).toBe(`The carrier refused to do a thing (HTTP ${status}, code 90034).`);
+    expect(error.message).toBe(`The carrier refused to do a thing${because} (HTTP ${status}, code 90034).`);
     expect(server.seen).toHaveLength(1);
   });
 
@@ -186,7 +192,13 @@ describe('request', () => {
 describe('what a failure leaves open', () => {
   it('is nothing when the carrier could not be reached', async () => {
     server.close();
-    expect(await failure(once)).toMatchObject({ status: null, retryable: true });
+    expect(await failure(once)).toMatchObject({
+      status: null,
+      retryable: true,
+      message: expect.stringMatching(
+        /could not be reached to do a thing \(127\.0\.0\.1:\d+, ECONNREFUSED\)\.$/,
+      ),
+    });
   });
 
   it('is everything when the answer was lost', async () => {
@@ -201,7 +213,9 @@ describe('what a failure leaves open', () => {
     expect(await error).toMatchObject({
       status: null,
       retryable: false,
-      message: 'The carrier did not answer in time to do a thing.',
+      message: expect.stringMatching(
+        /^The carrier did not answer in time to do a thing \(127\.0\.0\.1:\d+\)\.$/,
+      ),
     });
   });
 

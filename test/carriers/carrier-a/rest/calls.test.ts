@@ -72,7 +72,7 @@ describe('dial', () => {
   );
 
   it.each([
-    [401, 20003, 'the account SID or the auth token is wrong'],
+    [401, 20003, 'accountSid (CARRIER_A_ACCOUNT_SID) or authToken (CARRIER_A_AUTH_TOKEN) is wrong'],
     [400, 21210, 'the calling number is neither owned nor verified'],
     [400, 21215, 'the account may not call this destination'],
   ])('is certain that nothing was placed after %i, %i', async (status, code, reason) => {
