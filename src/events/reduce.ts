@@ -113,7 +113,7 @@ function changes(record: CallRecord, event: CallEvent): Partial<Omit<CallRecord,
         incidents: withIncident(record, {
           at: event.at,
           code: 'provider-replaced',
-          message: `${event.from} failed (${event.code}), and ${event.to} took its place.`,
+          message: `${event.from} failed (${event.code}), and ${event.to} was asked in its place.`,
           durationMs: event.gapMs,
         }),
       };

@@ -108,7 +108,7 @@ describe('a call whose vendors fail', { retry: 2, timeout: 60_000 }, () => {
       (['stt', 'llm', 'tts'] as const)
         .map(
           (stage) =>
-            `provider-replaced: ${FIRST[stage]} failed (PROVIDER_FAILED), and ${SECOND[stage]} took its place.`,
+            `provider-replaced: ${FIRST[stage]} failed (PROVIDER_FAILED), and ${SECOND[stage]} was asked in its place.`,
         )
         .sort(),
     );

@@ -129,7 +129,7 @@ describe.each(CARRIER_IDS)('%s, an agent with two voice modes', { retry: 2, time
       { role: 'user', content: MORE },
     ]);
     const incident = record.incidents.find(({ code }) => code === 'provider-replaced');
-    expect(incident?.message).toMatch(/^openai\/gpt-realtime.* took its place\.$/);
+    expect(incident?.message).toMatch(/^openai\/gpt-realtime.* was asked in its place\.$/);
     // Both are in the bill, each by its own price.
     expect(record.turns.map(({ cost }) => (cost ?? 0) > 0)).toEqual([true, true, true]);
     expect(record.cost.llm).toBeGreaterThan(record.turns[2]?.cost ?? 0);

@@ -183,7 +183,7 @@ describe('reduceCall', () => {
       {
         at: 1_000_020,
         code: 'provider-replaced',
-        message: 'vendor/voice failed (PROVIDER_FAILED), and other/model took its place.',
+        message: 'vendor/voice failed (PROVIDER_FAILED), and other/model was asked in its place.',
         durationMs: 1900,
       },
     ]);

@@ -53,13 +53,14 @@ export class Succession<T extends Payee> {
     circuits.failed(member.name);
     this.#failed.add(member);
     const next = this.#next();
-    const names = { provider: member.name, next: next?.name ?? null };
-    logger.warn(
-      { ...names, ...describeError(error) },
-      'a provider failed: the next one of its chain is asked',
-    );
-    if (next === undefined) this.#failed.clear();
-    else this.#replace(member, next, { code: codeOf(error), gapMs });
+    const fields = { provider: member.name, ...describeError(error) };
+    if (next === undefined) {
+      logger.warn(fields, 'a provider failed, and its chain has no other one to ask');
+      this.#failed.clear();
+    } else {
+      logger.warn({ ...fields, next: next.name }, 'a provider failed: the next one of its chain is asked');
+      this.#replace(member, next, { code: codeOf(error), gapMs });
+    }
     return next;
   }
 

@@ -83,4 +83,15 @@ describe('Succession', () => {
     expect(logger.lines).toMatchObject([{ level: 'warn', fields: { provider: 'v/one', next: 'v/two' } }]);
     expect(logger.text).not.toContain('secret');
   });
+
+  it('logs of the last of a chain that there is no other one', () => {
+    const logger = new RecordedLogger();
+    const { succession } = setUp(undefined, logger);
+    for (const member of [one, two, three]) succession.failed(member, failure);
+    expect(logger.lines.at(-1)).toEqual({
+      level: 'warn',
+      fields: { provider: 'v/three', error: 'Error' },
+      sentence: 'a provider failed, and its chain has no other one to ask',
+    });
+  });
 });
