@@ -136,6 +136,7 @@ function createCall({ index, startedAt, live, random }) {
           totalMs: known ? totalMs : null,
           heardMs: known ? totalMs + 120 : null,
         },
+        fillerMs: known && totalMs > 1500 ? 1200 : null,
         cost: 0.0021,
         toolCalls:
           turnIndex === 2

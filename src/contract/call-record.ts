@@ -114,6 +114,8 @@ export interface Turn {
   agentTextUnheard: string;
   interrupted: boolean;
   latency: TurnLatency;
+  /** From the end of the caller's speech to the first frame of a filler sent, in milliseconds; null when none was said. */
+  fillerMs: number | null;
   /**
    * What its recognition, replies (dropped ones, too) and speech have cost, in US dollars; null when a price is unknown. What belongs
    * to no turn, like the line, the recogniser's last seconds and what the application spends, is in the cost of the call alone.

@@ -223,6 +223,7 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
     agentTextUnheard: text,
     interrupted: flag,
     latency: ref('TurnLatency'),
+    fillerMs: millisecondsOrNull,
     cost: moneyOrNull,
     toolCalls: listOf(
       shape({ name: text, startedAt: epochMs, durationMs: millisecondsOrNull, error: textOrNull }),

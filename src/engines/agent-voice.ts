@@ -177,7 +177,8 @@ export class AgentVoice {
     if (answers !== undefined) {
       const isAwaited = () => this.#reply === reply && !latency.has('firstAudio');
       const delayMs = answers.since + settings.fillerAfterMs - clock.now();
-      this.#fillers.arm({ turnIndex: answers.turnIndex, delayMs, isAwaited });
+      const sent = (at: number) => latency.fillerSent(at - answers.since);
+      this.#fillers.arm({ turnIndex: answers.turnIndex, delayMs, isAwaited, sent });
     }
     reply.start();
     return true;

@@ -28,6 +28,8 @@ export interface AwaitedAnswer {
   readonly delayMs: number;
   /** Asked when the time has come: false when the answer sounds, or will never. */
   readonly isAwaited: () => boolean;
+  /** The first frame of the filler was sent. */
+  readonly sent?: (at: number) => void;
 }
 
 interface Phrase {
@@ -121,19 +123,20 @@ export class Fillers {
     const phrase = this.#phrase;
     if (phrase === undefined || !this.#audio.has(phrase) || !answer.isAwaited()) return;
     if (guardrails === undefined) {
-      this.#say(phrase, answer.turnIndex);
+      this.#say(phrase, answer);
       return;
     }
     const text = (await guardrails.check(phrase, this.#abort.signal)).join(' ');
     if (text !== '') await this.#load(text);
-    if (this.#awaited === answer && answer.isAwaited()) this.#say(text, answer.turnIndex);
+    if (this.#awaited === answer && answer.isAwaited()) this.#say(text, answer);
   }
 
-  #say(text: string, turnIndex: number): void {
+  #say(text: string, { turnIndex, sent }: AwaitedAnswer): void {
     const { playout, wait, clock, tell } = this.#options;
     const audio = this.#audio.get(text);
     if (audio === undefined) return;
     const startMs = playout.pushedMs;
+    if (sent !== undefined) playout.onNextFrameSent(sent);
     playout.push(audio.pcm);
     wait.sounds(clock.now() + (playout.pushedMs - playout.playedMs));
     const entry: TranscriptEntry = {

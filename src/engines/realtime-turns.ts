@@ -352,6 +352,7 @@ function toRecord(turn: OpenTurn, { split, interrupted }: NonNullable<OpenTurn['
     agentTextUnheard: `${turn.dropped} ${split.unheard}`.trim(),
     interrupted,
     latency: toLatency(turn),
+    fillerMs: null,
     cost: null,
     toolCalls: turn.steps
       .flatMap((step) => (step.role === 'tools' ? step.runs : []))

@@ -71,8 +71,8 @@ export class TurnBook {
 
   /** Adds to the open turn, or opens one. Every answer is measured afresh, with the meter that is returned. */
   open(userText: string, startedAt: number): { index: number; userText: string; latency: TurnLatencyMeter } {
-    const latency = new TurnLatencyMeter();
     let turn = this.#open;
+    const latency = new TurnLatencyMeter(turn?.latency);
     if (turn === undefined) {
       const index = this.#nextIndex;
       this.#nextIndex += 1;
@@ -189,6 +189,7 @@ function toRecord(turn: OpenTurn, split: SpokenSplit, interrupted: boolean): Tur
     agentTextUnheard: `${turn.dropped} ${split.unheard}`.trim(),
     interrupted,
     latency,
+    fillerMs: turn.latency.fillerMs,
     cost: null,
     toolCalls: turn.steps
       .flatMap((step) => (step.role === 'tools' ? step.runs : []))

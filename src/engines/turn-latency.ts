@@ -19,6 +19,22 @@ export type Milestone = (typeof MILESTONES)[number];
 export class TurnLatencyMeter {
   readonly #at = new Map<Milestone, number>();
   #heardAt: number | undefined;
+  #fillerMs: number | null;
+
+  /** `before`: the meter of an answer that was dropped, whose filler was said in the same turn. */
+  constructor(before?: TurnLatencyMeter) {
+    this.#fillerMs = before?.fillerMs ?? null;
+  }
+
+  /** From the end of the caller's speech to the first frame of a filler; null when none was said. */
+  get fillerMs(): number | null {
+    return this.#fillerMs;
+  }
+
+  /** The first frame of a filler was sent, so long after the caller began to wait. */
+  fillerSent(afterMs: number): void {
+    this.#fillerMs ??= Math.max(0, Math.round(afterMs));
+  }
 
   reached(milestone: Milestone, at: number): void {
     if (!this.#at.has(milestone)) this.#at.set(milestone, at);

@@ -82,7 +82,8 @@ function changes(record: CallRecord, event: CallEvent): Partial<Omit<CallRecord,
       return { turnCount: Math.max(record.turnCount, event.turnIndex + 1) };
     case 'turn.completed':
       return {
-        turns: withTurn(record.turns, event.turn),
+        // A log may be older than the field.
+        turns: withTurn(record.turns, { ...event.turn, fillerMs: event.turn.fillerMs ?? null }),
         turnCount: Math.max(record.turnCount, event.turn.index + 1),
       };
     case 'cost.updated':

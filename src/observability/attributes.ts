@@ -54,6 +54,7 @@ export function turnAttributes(callId: string, turn: Turn, provider: CallProvide
     'offhook.turn.interrupted': turn.interrupted,
     ...(totalMs === null ? {} : { 'offhook.turn.latency_ms': totalMs }),
     ...(heardMs === null ? {} : { 'offhook.turn.heard_ms': heardMs }),
+    ...(turn.fillerMs === null ? {} : { 'offhook.turn.filler_ms': turn.fillerMs }),
   };
 }
 

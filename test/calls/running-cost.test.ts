@@ -29,6 +29,7 @@ function turn(index: number): Turn {
     agentTextUnheard: '',
     interrupted: false,
     latency: unknownLatency(),
+    fillerMs: null,
     cost: null,
     toolCalls: [],
   };

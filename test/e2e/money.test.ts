@@ -63,7 +63,7 @@ function play(calls: readonly AnyCall[]): CallBench {
           type: 'turn.completed',
           turn: {
             ...{ index: turn++, startedAt: 0, userText: '', agentText: '', agentTextUnheard: '' },
-            ...{ interrupted: false, latency: unknownLatency(), cost: null, toolCalls: [] },
+            ...{ interrupted: false, latency: unknownLatency(), fillerMs: null, cost: null, toolCalls: [] },
           },
         });
       if (step.type === 'time') bench.clock.advance(step.ms);

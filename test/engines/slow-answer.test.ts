@@ -32,6 +32,9 @@ describe('an answer that is slow to come', () => {
       ['agent-0', 'agent', 'We are open until six.', 0],
     ]);
     expect(rig.turns[0]).toMatchObject({ agentText: 'We are open until six.' });
+    // Due 1200 ms after the caller's last sound, on a line of 20 ms frames.
+    expect(rig.turns[0]?.fillerMs).toBeGreaterThanOrEqual(1200);
+    expect(rig.turns[0]?.fillerMs).toBeLessThanOrEqual(1240);
     await rig.says('Thank you.');
     expect(rig.model.requests[1]?.messages[1]).toEqual({
       role: 'assistant',
@@ -45,6 +48,7 @@ describe('an answer that is slow to come', () => {
     await rig.says('When do you close?');
     await rig.quiet(4000);
     expect(rig.transcript.map(({ id }) => id)).toEqual(['user-1', 'agent-0']);
+    expect(rig.turns[0]?.fillerMs).toBeNull();
   });
 
   it('comes behind a filler that is not over, and is measured where it begins', async () => {
@@ -72,6 +76,9 @@ describe('an answer that is slow to come', () => {
     const filler = rig.transcript.find(({ id }) => id === 'filler-0');
     expect(filler).toMatchObject({ text: 'One', interrupted: true });
     expect(rig.model.requests[1]?.messages.at(-1)?.content).toBe('When do you close? I mean on Sunday.');
+    // It was said in this turn, though for an answer that was dropped.
+    await rig.quiet(3000);
+    expect(rig.turns[0]).toMatchObject({ agentText: 'Yes.', fillerMs: expect.any(Number) });
   });
 
   it('does without when the voice refuses the filler', async () => {

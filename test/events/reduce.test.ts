@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CallEvent, CallFact } from '../../src/contract/call-event.js';
-import type { CallRecord, CallStatus, Transfer } from '../../src/contract/call-record.js';
+import type { CallRecord, CallStatus, Transfer, Turn } from '../../src/contract/call-record.js';
 import { reduceCall } from '../../src/events/reduce.js';
 import { ended, IDENTITY, NO_MEDIA, stamp, started, turn } from '../support/call-facts.js';
 
@@ -256,6 +256,14 @@ describe('reduceCall', () => {
       [0, 9],
       [1, null],
     ]);
+  });
+
+  it('a turn of a log that is older than its filler has none', () => {
+    const { fillerMs: _, ...older } = turn(0);
+    const completed = (each: Turn): CallFact => ({ type: 'turn.completed', turn: each });
+    expect(recordOf([started(), completed(older as Turn)]).turns).toEqual([turn(0)]);
+    const said = { ...turn(0), fillerMs: 1210 };
+    expect(recordOf([started(), completed(said)]).turns).toEqual([said]);
   });
 
   it('a duplicate or an older event changes nothing, not even the identity of the record', () => {

@@ -108,6 +108,7 @@ function wholeCall(): void {
       5000,
       completed({
         startedAt: T0 + 2000,
+        fillerMs: 310,
         toolCalls: [
           { name: 'look_up', startedAt: T0 + 3800, durationMs: 40, error: null },
           { name: 'order', startedAt: T0 + 3850, durationMs: 60, error: 'No such bread for +15550111.' },
@@ -190,6 +191,7 @@ describe('spans of a call', () => {
       'offhook.turn.interrupted': false,
       'offhook.turn.latency_ms': 925,
       'offhook.turn.heard_ms': 1000,
+      'offhook.turn.filler_ms': 310,
     });
     const chat = span('chat model/7b');
     expect(chat.kind).toBe(SpanKind.CLIENT);

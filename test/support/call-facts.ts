@@ -60,6 +60,7 @@ export function turn(index: number, latency: Partial<TurnLatency> = {}): Turn {
     agentTextUnheard: '',
     interrupted: false,
     latency: { ...unknownLatency(), ...latency },
+    fillerMs: null,
     cost: null,
     toolCalls: [],
   };

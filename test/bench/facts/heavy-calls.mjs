@@ -70,6 +70,7 @@ export function heavyCall({ index, turns, partials = 0 }) {
         interrupted: false,
         latency: { ...LATENCY, totalMs: 900 + ((turnIndex * 37) % 400) },
         cost: 0.0021,
+        fillerMs: null,
         toolCalls: [],
       },
     });

@@ -70,6 +70,7 @@ function Bar({ turn, longest }: { turn: Turn; longest: number }) {
       <span class="turn">
         Turn {turn.index + 1}
         {turn.interrupted && <span class="tag">cut off</span>}
+        {turn.fillerMs !== null && <span class="tag">filler {formatLatency(turn.fillerMs)}</span>}
       </span>
       <StageTrack latency={turn.latency} longestMs={longest} />
       <span class="figure">{formatLatency(turn.latency.totalMs)}</span>
