@@ -16,7 +16,7 @@ interface Limits {
   readonly openingMs: number;
   /** Between two signs of life. */
   readonly silentMs: number;
-  /** Until a connection that was lost is back. */
+  /** Until a connection that was lost is back. The caller may have finished before, and the model not have said so any more. */
   readonly lostMs: number;
 }
 
@@ -24,7 +24,7 @@ interface Limits {
  * Source: callers ask whether anybody is there after some five seconds. A model has to be given up before that: the carrier needs a moment
  * to say so, and an answer is owed only when the model has noticed that the caller has finished.
  */
-const LAST: Limits = { openingMs: 4500, silentMs: 4000, lostMs: 4000 };
+const LAST: Limits = { openingMs: 4500, silentMs: 4000, lostMs: 3600 };
 
 /** So early that the one who takes its place is heard within those five seconds. */
 const REPLACEABLE: Limits = { openingMs: 2000, silentMs: 3000, lostMs: 2500 };

@@ -172,7 +172,7 @@ describe('a realtime call that is prepared', () => {
     const rig = await call.begin();
     await rig.wait(GREETING.length * MS_PER_CHAR + 500);
     call.model.events.lost?.();
-    await rig.wait(3999);
+    await rig.wait(3599);
     expect(rig.ended).toEqual([]);
     await rig.wait(1);
     expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);

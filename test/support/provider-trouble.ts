@@ -2,7 +2,7 @@
 import type { EngineFact } from '../../src/engines/engine.js';
 import type { Emulator } from '../../src/testing/index.js';
 import { type Ending, PHASES, type Phase, VendorCall } from './vendor-call.js';
-import { lineUp, type TroubledStage } from './vendor-line-up.js';
+import { lineUp, TOOL_RESULT, type TroubledStage } from './vendor-line-up.js';
 import type { VendorTrouble } from './vendor-troubles.js';
 
 /** One cell of the matrix. */
@@ -11,6 +11,8 @@ export interface TroubledCall {
   readonly vendor: string;
   readonly trouble: VendorTrouble;
   readonly phase: Phase;
+  /** The answer to the question is made of what a tool gives, which takes its time. */
+  readonly withTool?: boolean;
 }
 
 export interface TroubleOutcome {
@@ -19,7 +21,16 @@ export interface TroubleOutcome {
   readonly longestWaitMs: number;
   /** What the agent was heard to say, turn by turn. */
   readonly heard: readonly string[];
+  /** What the person said, as the record has it, turn by turn. */
+  readonly said: readonly string[];
   /** Troubles that the record would say were remedied. */
+  /** Who serves the stage, as records show it. */
+  readonly provider: string | null;
+  /** From the trouble to the first of them. */
+  readonly backAfterMs: number | undefined;
+  readonly toolRuns: number;
+  /** The vendor's last connection was told what the tool gave. */
+  readonly knowsResult: boolean;
   readonly reconnections: readonly Extract<EngineFact, { type: 'provider.reconnected' }>[];
   /** Of the engine, when the call was over. */
   readonly timersLeft: number;
@@ -70,11 +81,12 @@ export async function atATime<Call, Outcome>(
 
 async function play(call: TroubledCall): Promise<TroubleOutcome> {
   const { stage, vendor, trouble, phase } = call;
-  await using vendors = await lineUp(stage, vendor);
+  await using vendors = await lineUp(stage, vendor, { withTool: call.withTool });
   const { scene, recipe, troubled } = vendors;
   const played = new VendorCall({
     recipe,
     vendorClock: scene.clock,
+    isConnected: () => troubled.openSockets > 0,
     lastQuestion: () => {
       scene.isLast = true;
     },
@@ -85,7 +97,12 @@ async function play(call: TroubledCall): Promise<TroubleOutcome> {
     call,
     ending: played.ending,
     longestWaitMs: played.longestWaitMs,
+    said: played.turns.map(({ userText }) => userText),
     heard: played.turns.map(({ agentText }) => agentText),
+    provider: recipe(scene.clock).providers[stage],
+    backAfterMs: played.backAfterMs,
+    toolRuns: scene.toolRuns,
+    knowsResult: JSON.stringify(troubled.connections?.at(-1) ?? null).includes(TOOL_RESULT),
     reconnections: played.facts.filter((fact) => fact.type === 'provider.reconnected'),
     timersLeft: played.clock.pending,
     socketsLeft: await socketsLeft(troubled),

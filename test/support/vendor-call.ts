@@ -32,6 +32,8 @@ const QUIET_MS = 400;
 /** How far into a phase its trouble begins. */
 const INTO_MS = 400;
 const INTO_THINKING_MS = 800;
+/** A vendor without any connection so long after the start of a call has none before it is asked something. */
+const CONNECTED_WITHIN_MS = 200;
 /** What a carrier needs to begin to say sorry. */
 export const CARRIER_SAYS_MS = 300;
 
@@ -42,6 +44,8 @@ const SILENCE = new Int16Array(FRAME);
 export interface VendorCallOptions {
   readonly recipe: (clock: Clock) => EngineRecipe;
   readonly vendorClock: FakeClock;
+  /** There is a connection that can be broken. */
+  readonly isConnected: () => boolean;
   /** Told when the person has nothing more to ask. */
   readonly lastQuestion: () => void;
 }
@@ -55,11 +59,14 @@ export class VendorCall {
   readonly clock = new FakeClock();
   readonly facts: EngineFact[] = [];
   ending: Ending | undefined;
+  /** How long after the trouble the record says that a connection is back. */
+  backAfterMs: number | undefined;
   /** The longest that the person heard nothing while they waited for an answer, or for the rest of one, in milliseconds. */
   longestWaitMs = 0;
   readonly #options: VendorCallOptions;
   readonly #player: CarrierPlayer;
   readonly #engine: Engine;
+  #troubledAt = 0;
   #isClosed = false;
   #isOwed = true;
   #silentSince: number | undefined = 0;
@@ -94,7 +101,10 @@ export class VendorCall {
       meters: silentMeters,
       playout: pacer,
       controls: { transfer: () => new Promise(() => {}), sendDigits: async () => {} },
-      fact: (fact) => void this.facts.push(structuredClone(fact)),
+      fact: (fact) => {
+        this.facts.push(structuredClone(fact));
+        if (fact.type === 'provider.reconnected') this.backAfterMs ??= clock.now() - this.#troubledAt;
+      },
       endCall: (reason, failure) => {
         this.ending ??= { reason, failure };
       },
@@ -107,11 +117,19 @@ export class VendorCall {
 
   /** The whole call, until the agent or the person gives up. `trouble` happens once, in its phase; at the start before there is a connection, or when there is one. */
   async run(phase: Phase, trouble: () => void, options: { isEarly: boolean }): Promise<this> {
-    const at = (name: Phase) => (name === phase ? trouble : undefined);
+    const begin = () => {
+      this.#troubledAt = this.clock.now();
+      trouble();
+    };
+    const at = (name: Phase) => (name === phase ? begin : undefined);
     if (options.isEarly) at('start')?.();
     this.#engine.start();
     await this.#step();
-    if (!options.isEarly) at('start')?.();
+    if (!options.isEarly && phase === 'start') {
+      for (let ms = 0; ms < CONNECTED_WITHIN_MS && !this.#options.isConnected(); ms += STEP_MS)
+        await this.#step();
+      begin();
+    }
     await this.#answered(0, { speaking: at('greeting') });
     await this.#say(at('listening'));
     await this.#answered(1, { thinking: at('thinking'), speaking: at('speaking') });

@@ -63,7 +63,13 @@ const ERROR_EVENTS: Readonly<Record<string, object | string>> = {
   speech: 'broken',
   chat: { error: { message: 'broken', type: 'server_error', code: null } },
   anthropic: 'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"broken"}}\n\n',
+  transcription: { error: { message: 'broken', type: 'server_error', code: 'server_error' } },
   openai: { type: 'error', error: { type: 'server_error', code: 'server_error', message: 'broken' } },
+  gemini: { error: { code: 500, message: 'broken', status: 'INTERNAL' } },
+  agents: {
+    type: 'error',
+    error_event: { code: 1002, error_type: 'llm_error', message: 'broken' },
+  },
 };
 
 /** The connection goes, and another one may be had. */

@@ -1,6 +1,7 @@
 // What a vendor sends is not what it should be, from some moment of a call on.
 import { cells, type TroubledCall } from '../../support/provider-trouble.js';
 import { describeTrouble, type WantedEnd } from '../../support/trouble-checks.js';
+import { VENDORS } from '../../support/vendor-line-up.js';
 import { NONSENSE } from '../../support/vendor-troubles.js';
 
 /** Speech under the id of another call is heard by nobody: the agent has no voice then. */
@@ -19,7 +20,15 @@ function wantedOfModel({ trouble, phase }: TroubledCall): WantedEnd {
   return trouble.name === 'an error event' && isIn ? 'either' : 'goes on';
 }
 
-describeTrouble('a recogniser sends nonsense', cells('stt', ['deepgram'], NONSENSE), () => 'goes on');
+describeTrouble(
+  'a recogniser sends nonsense',
+  cells('stt', ['deepgram', 'transcription'], NONSENSE),
+  () => 'goes on',
+);
 describeTrouble('a voice sends nonsense', cells('tts', ['elevenlabs'], NONSENSE), wantedOfVoice);
-describeTrouble('a realtime model sends nonsense', cells('engine', ['openai'], NONSENSE), wantedOfRealtime);
+describeTrouble(
+  'a realtime model sends nonsense',
+  cells('engine', VENDORS.engine, NONSENSE),
+  wantedOfRealtime,
+);
 describeTrouble('a language model sends nonsense', cells('llm', ['chat'], NONSENSE), wantedOfModel);

@@ -26,7 +26,8 @@ function wantedOfModel({ phase }: TroubledCall): WantedEnd {
   return phase === 'start' || phase === 'greeting' || phase === 'listening' ? 'goes on' : 'either';
 }
 
-const [, ...recognisers] = VENDORS.stt;
+/** Those that the other files leave out. */
+const recognisers = VENDORS.stt.filter((vendor) => vendor !== 'deepgram' && vendor !== 'transcription');
 const [, ...models] = VENDORS.llm;
 const [, ...voices] = VENDORS.tts;
 
