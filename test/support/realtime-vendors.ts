@@ -91,14 +91,20 @@ const openai: RealtimeVendor = {
       goAway: undefined,
       engine: new OpenAIRealtime({ apiKey: 'test-key', baseUrl: `${emulator.url}/v1` }),
       get connections() {
-        return emulator.connections.map(({ session, items }): VendorConnection => {
-          const { input, output } = session.audio as Record<'input' | 'output', { format: unknown }>;
-          return {
-            formats: { input: format(input.format), output: format(output.format) },
-            ...toTexts(items),
-            keptMs: items.find(({ isTruncated }) => isTruncated)?.audioMs,
-          };
-        });
+        return emulator.connections.map(
+          (connection): VendorConnection => ({
+            // A connection has none before it was told its settings.
+            get formats() {
+              const { input, output } = connection.session.audio as Record<
+                'input' | 'output',
+                { format: unknown }
+              >;
+              return { input: format(input.format), output: format(output.format) };
+            },
+            ...toTexts(connection.items),
+            keptMs: connection.items.find(({ isTruncated }) => isTruncated)?.audioMs,
+          }),
+        );
       },
     };
   },

@@ -1,11 +1,19 @@
 // The vendors of one whole call, emulated for it alone: whatever happens to one of them, another call does not notice.
 import type { CallRecord } from '../../src/contract/call-record.js';
 import type { AgentOptions } from '../../src/index.js';
-import { ChatCompletions } from '../../src/providers/llm/index.js';
-import { DeepgramSpeechToText, OpenAITranscription } from '../../src/providers/stt/index.js';
-import { ElevenLabsTextToSpeech } from '../../src/providers/tts/index.js';
+import { AnthropicMessages, ChatCompletions } from '../../src/providers/llm/index.js';
 import {
+  AssemblyAISpeechToText,
+  DeepgramSpeechToText,
+  OpenAITranscription,
+} from '../../src/providers/stt/index.js';
+import { CartesiaTextToSpeech, ElevenLabsTextToSpeech } from '../../src/providers/tts/index.js';
+import {
+  type EmulatedReply,
   type Emulator,
+  emulateAnthropic,
+  emulateAssemblyAI,
+  emulateCartesia,
   emulateChatCompletions,
   emulateDeepgram,
   emulateElevenLabs,
@@ -40,6 +48,9 @@ const END_CALL = [{ name: 'end_call', arguments: '{}' }];
 const THINKING_MS = 400;
 /** A model that writes hardly faster than people listen: it is at work while the agent speaks. */
 const TOKEN_MS = 90;
+const VOICE_PACE = { firstAudioMs: 60, chunkEveryMs: 60 };
+/** By this a model knows that another one has begun its answer. */
+const GO_ON = 'Go on where it stops';
 
 export function openVendors(part: TroubledPart, word: string): Promise<CallVendors> {
   const realtime = REALTIME_VENDORS.find(({ name }) => name === part);
@@ -50,15 +61,8 @@ async function openPipeline(part: TroubledPart): Promise<CallVendors> {
   const http =
     part === 'http-stt' ? await emulateOpenAITranscription({ firstWordMs: THINKING_MS }) : undefined;
   const ears = http ?? (await emulateDeepgram());
-  const mind = await emulateChatCompletions({
-    replies({ messages }) {
-      const said = messages.flatMap(({ role, content }) => (role === 'user' ? [String(content)] : []));
-      const pace = { firstTokenMs: THINKING_MS, tokenMs: part === 'llm' ? TOKEN_MS : 20 };
-      if (/that is all/i.test(said.at(-1) ?? '')) return { ...pace, text: GOODBYE, toolCalls: END_CALL };
-      return { ...pace, text: answerTo(wordIn(said)) };
-    },
-  });
-  const voice = await emulateElevenLabs({ firstAudioMs: 60, chunkEveryMs: 60 });
+  const mind = await emulateChatCompletions({ replies: ({ messages }) => replyTo(part, messages) });
+  const voice = await emulateElevenLabs(VOICE_PACE);
   const stages: Readonly<Record<string, Emulator>> = { stt: ears, 'http-stt': ears, llm: mind, tts: voice };
   const troubled = stages[part];
   if (troubled === undefined) throw new Error(`there is no part ${part}`);
@@ -79,6 +83,49 @@ async function openPipeline(part: TroubledPart): Promise<CallVendors> {
       return transcript.some(({ role, final }) => role === 'user' && final);
     },
   });
+}
+
+/** The same with a second vendor behind each. */
+export async function openWithFallbacks(part: TroubledPart): Promise<CallVendors> {
+  const first = await openPipeline(part);
+  const ears = await emulateAssemblyAI();
+  const mind = await emulateAnthropic({ replies: ({ messages }) => replyTo(part, messages) });
+  const voice = await emulateCartesia(VOICE_PACE);
+  return cast([...first.emulators, ears, mind, voice], {
+    ...first,
+    agent: {
+      ...first.agent,
+      fallback: {
+        stt: [new AssemblyAISpeechToText({ apiKey: KEY, baseUrl: ears.url })],
+        llm: [new AnthropicMessages({ apiKey: KEY, baseUrl: mind.url })],
+        tts: [new CartesiaTextToSpeech({ apiKey: KEY, baseUrl: voice.url, voiceId: 'v1' })],
+      },
+    },
+  });
+}
+
+/** What a language model answers; of an answer that broke off elsewhere the rest. */
+function replyTo(
+  part: TroubledPart,
+  messages: readonly { readonly role: string; readonly content?: unknown }[],
+): EmulatedReply {
+  const texts = (wanted: string) =>
+    messages.flatMap(({ role, content }) => (role === wanted ? [textOf(content)] : []));
+  const said = texts('user').filter((text) => !text.includes(GO_ON));
+  const isLast = /that is all/i.test(said.at(-1) ?? '');
+  const whole = isLast ? GOODBYE : answerTo(wordIn(said));
+  const isRest = JSON.stringify(messages).includes(GO_ON);
+  return {
+    firstTokenMs: THINKING_MS,
+    tokenMs: part === 'llm' ? TOKEN_MS : 20,
+    text: isRest ? whole.slice((texts('assistant').at(-1) ?? '').trimEnd().length).trim() : whole,
+    ...(isLast ? { toolCalls: END_CALL } : {}),
+  };
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  return Array.isArray(content) ? content.map(({ text = '' }) => String(text)).join(' ') : '';
 }
 
 /** The word that was heard, wherever it was. */

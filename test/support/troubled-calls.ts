@@ -106,15 +106,24 @@ export class ActiveCalls {
   }
 }
 
+export interface PlayedOptions {
+  /** Of the call among those that are played together. */
+  readonly index: number;
+  readonly cell: TroubledCell;
+  readonly cues: Cues;
+  /** @default one vendor for each stage */
+  readonly open?: (part: TroubledPart, word: string) => Promise<CallVendors>;
+}
+
 /** Plays one call, and has its vendor get into trouble when it is time. */
 export async function playCell(
   phone: CarrierPhone,
   active: ActiveCalls,
-  { index, cell, cues }: { index: number; cell: TroubledCell; cues: Cues },
+  { index, cell, cues, open = openVendors }: PlayedOptions,
 ): Promise<PlayedCell> {
   const { part, phase, trouble } = cell;
   const word = wordOf(index);
-  await using vendors = await openVendors(part, word);
+  await using vendors = await open(part, word);
   const { troubled, emulators } = vendors;
   let isBegun = trouble === undefined;
   const begin = () => {

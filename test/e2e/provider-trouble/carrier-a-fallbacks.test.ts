@@ -1,0 +1,3 @@
+import { describeReplacements } from '../../support/replaced-vendors.js';
+
+describeReplacements('carrier-a');
