@@ -1,6 +1,6 @@
 // The application's last word on what the agent says: every sentence is shown to it before it is spoken.
 import type { Clock } from '../base/clock.js';
-import { describeError, type Logger } from '../base/log.js';
+import { type Logger, logThrown } from '../base/log.js';
 import { guardedValue } from './guarded-stream.js';
 import { splitSentences } from './sentence-splitter.js';
 
@@ -66,8 +66,8 @@ export class Guardrails {
       if (typeof verdict === 'boolean' || typeof verdict === 'string') return verdict;
       if (!signal.aborted)
         logger.warn({ callId }, 'a guardrail gave no answer that counts: the sentence is not spoken');
-    } catch (error) {
-      logger.warn({ callId, ...describeError(error) }, 'a guardrail failed: the sentence is not spoken');
+    } catch (thrown) {
+      logThrown({ logger, thrown }, { callId }, 'a guardrail failed: the sentence is not spoken');
     }
     return false;
   }

@@ -123,7 +123,7 @@ function openParts(options: PipelineOptions, context: PreparationContext): Pipel
   const { llm, onMessage, guardrails = [] } = options;
   const { callId, caller, callee, clock, logger } = context;
   const route = onMessage && openMessageRoute(onMessage, { clock });
-  const responder = route && createResponder({ ...route, caller, callee, clock });
+  const responder = route && createResponder({ ...route, caller, callee, clock, logger });
   const model = responder ?? llm?.forCall?.({ logger }) ?? llm;
   if (model === undefined) throw new ConfigError('CONFIG_MISSING', 'There is no language stage.');
   return {

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Guardrail } from '../../src/engines/guardrails.js';
+import { RecordedLogger } from '../support/recorded-logger.js';
 import { CallRig } from './call-rig.js';
 
 vi.mock('../../src/engines/voice-activity.js', () => ({
@@ -97,6 +98,21 @@ describe('guardrails', () => {
     expect(rig.voice.spoken).toEqual([]);
     expect(rig.turns).toMatchObject([{ agentText: '' }]);
     expect(rig.ended).toEqual([]);
+  });
+
+  it('tell the log where one threw, and at level debug what', async () => {
+    const logger = new RecordedLogger();
+    const guardrail = () => {
+      throw new Error('about the secret recipe');
+    };
+    const rig = await new CallRig({ guardrails: [guardrail], logger, firstMessage: 'Hello there.' }).start();
+    await rig.quiet(1000);
+    const at = expect.arrayContaining([expect.stringContaining('guardrails.test.ts')]);
+    expect(logger.lines).toMatchObject([
+      { level: 'warn', fields: { callId: 'call-1', error: 'Error', at } },
+      { level: 'debug', fields: { thrown: expect.stringContaining('about the secret recipe') } },
+    ]);
+    expect(JSON.stringify(logger.lines[0])).not.toContain('recipe');
   });
 
   it('hold nothing up when the caller goes on, or hangs up', async () => {
