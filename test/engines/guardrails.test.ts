@@ -187,6 +187,21 @@ describe('guardrails', () => {
     expect(rig.heardMs > 0).toBe(text !== '');
   });
 
+  it('see each sentence of a filler', async () => {
+    const rig = await new CallRig({
+      guardrails: [(text) => text !== 'I am looking.'],
+      turnTaking: { fillers: ['One moment. I am looking. Please wait.'] },
+    }).start();
+    rig.model.answers.push(async function* () {
+      await new Promise<void>((done) => void rig.clock.after(6000, done));
+      yield { type: 'text', delta: 'Six.' };
+    });
+    await rig.says('When do you close?');
+    await rig.quiet(4000);
+    const heard = rig.transcript.filter(({ id }) => id.startsWith('filler')).map((entry) => entry.text);
+    expect(heard).toEqual(['One moment. Please wait.']);
+  });
+
   it('that think too long about a filler do not have it said over the answer', async () => {
     const rig: CallRig = new CallRig({
       turnTaking: { fillers: ['One moment.'] },
