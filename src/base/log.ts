@@ -1,4 +1,6 @@
 // The logger that rooms are handed. Any pino-compatible logger fits; the default one is pino on standard error.
+import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
 import { pino } from 'pino';
 
 /** A line of the log: fields, then a static sentence. */
@@ -62,4 +64,46 @@ export function describeError(error: unknown): {
   const known = typeof code === 'string' ? { code } : {};
   const own = Symbol.for('offhook.error') in error ? { message: error.message } : {};
   return { error: error.name, ...known, ...own };
+}
+
+/** Files of this package, as stacks name them: as addresses, or as paths. */
+const OWN_URL = import.meta.url.replace(/base\/log\.[jt]s$/, '');
+const OWN_FILES = [OWN_URL, fileURLToPath(OWN_URL)];
+
+const FRAME = /^ {4}at (?:.* \()?(?:async )?((?:file:|\/|[A-Za-z]:[\\/]).*:\d+:\d+)\)?$/;
+const MAX_FRAMES = 3;
+
+/** An error of the application's own is shown up to this length, in characters. */
+const MAX_SHOWN_CHARS = 8000;
+
+/** What code of the application threw, as it may be logged: as `describeError` has it, and where it comes from. */
+export function describeThrown(error: unknown): ReturnType<typeof describeError> & { at?: string[] } {
+  const described = describeError(error);
+  const at = error instanceof Error && described.message === undefined ? framesOf(error) : [];
+  return at.length === 0 ? described : { ...described, at };
+}
+
+/**
+ * Logs what code of the application threw: where, as `describeThrown` has it, and the whole of it at level debug. A message may say
+ * anything, a caller's words too, so it is for those alone who ask for that level.
+ */
+export function logThrown(
+  { logger, level = 'warn', thrown }: { logger: Logger; level?: 'warn' | 'error'; thrown: unknown },
+  fields: Record<string, unknown>,
+  sentence: string,
+): void {
+  logger[level]({ ...fields, ...describeThrown(thrown) }, sentence);
+  logger.debug({ ...fields, thrown: inspect(thrown).slice(0, MAX_SHOWN_CHARS) }, sentence);
+}
+
+/** The first frames that are neither Node's nor ours, as `file:line:column`. */
+function framesOf({ stack, message }: Error): string[] {
+  const start = stack?.indexOf(message) ?? -1;
+  // Where the message ends nobody knows otherwise, and its lines could look like frames.
+  if (stack === undefined || start === -1) return [];
+  const lines = stack.slice(start + message.length).split('\n');
+  return lines
+    .flatMap((line) => FRAME.exec(line)?.[1] ?? [])
+    .filter((place) => !OWN_FILES.some((own) => place.startsWith(own)))
+    .slice(0, MAX_FRAMES);
 }

@@ -1,5 +1,7 @@
 // The facts of one call, from its first to those that come after its end. Keeps what later facts build on: cost, keys, recording.
 import type { Clock } from '../base/clock.js';
+import { maskPhone } from '../base/redact.js';
+import type { TransferResult } from '../carriers/carrier.js';
 import type { CallFact } from '../contract/call-event.js';
 import type { CallDirection, Recording } from '../contract/call-record.js';
 import type { EngineFact, EngineRecipe } from '../engines/engine.js';
@@ -17,6 +19,7 @@ export class CallLedger {
   #turnIndex = 0;
   #recording: Recording['status'] | undefined;
   #keySequences = 0;
+  #transfers = 0;
   #notes = 0;
 
   constructor(
@@ -71,16 +74,23 @@ export class CallLedger {
   /** Keys that were sent are in the transcript like those that were received. */
   keysSent(digits: string): void {
     this.#keySequences += 1;
+    this.#enter(`sent-keys-${this.#keySequences}`, `Sent keys ${digits}`);
+  }
+
+  /** What became of a transfer is in the transcript, too, which shows of a number its last four digits. */
+  transferred(to: string, result: TransferResult): void {
+    this.#transfers += 1;
+    const text = `Transfer to ${maskPhone(to)}: ${result.replace('-', ' ')}`;
+    this.#enter(`transfer-${this.#transfers}`, text);
+    this.publish({ type: 'transfer.updated', to, result });
+  }
+
+  #enter(id: string, text: string): void {
+    const at = this.#clock.wallNow();
+    const turnIndex = this.#turnIndex;
     this.publish({
       type: 'transcript.segment',
-      entry: {
-        id: `sent-keys-${this.#keySequences}`,
-        turnIndex: this.#turnIndex,
-        role: 'system',
-        text: `Sent keys ${digits}`,
-        at: this.#clock.wallNow(),
-        final: true,
-      },
+      entry: { id, turnIndex, role: 'system', text, at, final: true },
     });
   }
 

@@ -1,5 +1,5 @@
 // Facts on the bus -> callbacks of the application. Whatever a callback does, no call and no other callback feels it.
-import { describeError, type Logger } from '../base/log.js';
+import { type Logger, logThrown } from '../base/log.js';
 import type {
   CallDirection,
   CallLatency,
@@ -85,8 +85,12 @@ export function attachCallbacks(
     const copy = structuredClone(data);
     const running = (async () => callback(copy))().then(
       () => {},
-      (error: unknown) =>
-        logger.error({ callId: data.callId, callback: name, ...describeError(error) }, 'callback failed'),
+      (thrown: unknown) =>
+        logThrown(
+          { logger, level: 'error', thrown },
+          { callId: data.callId, callback: name },
+          'callback failed',
+        ),
     );
     if (name !== 'onCallEnd') return;
     endings.add(running);

@@ -201,7 +201,9 @@ export class CallTransfer {
   }
 
   #tell({ to }: Order, result: TransferResult | null): void {
-    this.#line.ledger.publish({ type: 'transfer.updated', to, result });
+    const { ledger } = this.#line;
+    if (result === null) ledger.publish({ type: 'transfer.updated', to, result });
+    else ledger.transferred(to, result);
   }
 
   #end(): void {

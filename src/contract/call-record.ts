@@ -189,7 +189,10 @@ export interface AmdResult {
 export interface Transfer {
   to: string;
   startedAt: number;
-  /** Null while it is not known. */
+  /**
+   * Null while it is not known, and for good where the call ended before the carrier told: the caller hung up meanwhile, or the server
+   * stopped. A carrier may tell only after the talk that one has `connected`; one of which nothing is heard for 45 s has.
+   */
   result: 'connected' | 'busy' | 'no-answer' | 'failed' | null;
 }
 

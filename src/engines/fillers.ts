@@ -126,7 +126,7 @@ export class Fillers {
       this.#say(phrase, answer);
       return;
     }
-    const text = (await guardrails.check(phrase, this.#abort.signal)).join(' ');
+    const text = await guardrails.checkText(phrase, this.#abort.signal);
     if (text !== '') await this.#load(text);
     if (this.#awaited === answer && answer.isAwaited()) this.#say(text, answer);
   }

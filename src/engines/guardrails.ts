@@ -1,13 +1,14 @@
 // The application's last word on what the agent says: every sentence is shown to it before it is spoken.
 import type { Clock } from '../base/clock.js';
-import { describeError, type Logger } from '../base/log.js';
+import { type Logger, logThrown } from '../base/log.js';
 import { guardedValue } from './guarded-stream.js';
-import { splitSentences } from './sentence-splitter.js';
+import { singleSentences } from './sentence-splitter.js';
 
 /**
  * Looks at a sentence before it is spoken, whoever wrote it: the greeting, fillers and the apology for a failure are shown like what
  * the language stage says. True lets it pass, false drops it, a text is said in its place. Anything else, a throw, and no answer
- * within a second drop it, too. What is dropped of an answer stands in the turn's `agentTextUnheard`.
+ * within a second drop it, too. What is dropped of an answer stands in the turn's `agentTextUnheard`. A sentence of more than 300
+ * characters comes in parts.
  */
 export type Guardrail = (
   sentence: string,
@@ -47,6 +48,13 @@ export class Guardrails {
     return answer;
   }
 
+  /** The same for a text of some sentences, each of which is checked by itself. */
+  async checkText(text: string, signal: AbortSignal): Promise<string> {
+    const allowed: string[] = [];
+    for (const sentence of singleSentences(text)) allowed.push(...(await this.check(sentence, signal)));
+    return allowed.join(' ');
+  }
+
   async #ask(sentence: string, signal: AbortSignal): Promise<readonly string[]> {
     let text = sentence;
     for (const guardrail of this.#options.guardrails) {
@@ -54,7 +62,7 @@ export class Guardrails {
       if (verdict === false) return [];
       if (typeof verdict === 'string') text = verdict;
     }
-    return text === sentence ? [sentence] : splitSentences(text);
+    return text === sentence ? [sentence] : singleSentences(text);
   }
 
   async #verdict(guardrail: Guardrail, text: string, signal: AbortSignal): Promise<boolean | string> {
@@ -66,8 +74,8 @@ export class Guardrails {
       if (typeof verdict === 'boolean' || typeof verdict === 'string') return verdict;
       if (!signal.aborted)
         logger.warn({ callId }, 'a guardrail gave no answer that counts: the sentence is not spoken');
-    } catch (error) {
-      logger.warn({ callId, ...describeError(error) }, 'a guardrail failed: the sentence is not spoken');
+    } catch (thrown) {
+      logThrown({ logger, thrown }, { callId }, 'a guardrail failed: the sentence is not spoken');
     }
     return false;
   }

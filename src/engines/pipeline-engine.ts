@@ -124,7 +124,7 @@ function openParts(options: PipelineOptions, context: PreparationContext): Pipel
   const { callId, caller, callee, clock, logger } = context;
   const wait = new CallerWait(clock);
   const route = onMessage && openMessageRoute(onMessage, { clock });
-  const responder = route && createResponder({ ...route, caller, callee, clock });
+  const responder = route && createResponder({ ...route, caller, callee, clock, logger });
   const model = responder ?? llm?.forCall?.({ logger, patience: wait.thinking }) ?? llm;
   if (model === undefined) throw new ConfigError('CONFIG_MISSING', 'There is no language stage.');
   return {

@@ -12,7 +12,8 @@ import type { EngineContext, Preparation, PreparationContext, UsageFact } from '
 import type { Guardrails } from './guardrails.js';
 import { PreparedEars } from './prepared-ears.js';
 import { PreparedVoice } from './prepared-voice.js';
-import { splitSentences } from './sentence-splitter.js';
+import { singleSentences, splitSentences } from './sentence-splitter.js';
+import { SpokenPieces } from './spoken-pieces.js';
 import { UsageMeter } from './usage-meter.js';
 
 /** Parts of one call that need no stream. */
@@ -75,14 +76,22 @@ export class PipelinePreparation implements Preparation {
   async #greet(message: string): Promise<void> {
     const { guardrails } = this.parts;
     const { signal } = this.#abort;
-    for (const sentence of splitSentences(message)) {
-      const allowed = guardrails === undefined ? [sentence] : await guardrails.checkAhead(sentence, signal);
-      if (signal.aborted) return;
-      const [first] = allowed;
-      if (first === undefined) continue;
-      this.tts.say(first);
-      return;
+    const [first] =
+      guardrails === undefined ? splitSentences(message) : await this.#firstAllowed(guardrails, message);
+    if (first !== undefined && !signal.aborted) this.tts.say(first);
+  }
+
+  /** What guardrails let through of a greeting, up to the first piece for the voice. */
+  async #firstAllowed(guardrails: Guardrails, message: string): Promise<string[]> {
+    const { signal } = this.#abort;
+    const pieces = new SpokenPieces();
+    for (const sentence of singleSentences(message)) {
+      const allowed = await guardrails.checkAhead(sentence, signal);
+      if (signal.aborted) return [];
+      const [first] = allowed.flatMap((each) => pieces.add(each));
+      if (first !== undefined) return [first.text];
     }
+    return pieces.flush().map(({ text }) => text);
   }
 
   #end(tell: (fact: UsageFact) => void): void {

@@ -1,5 +1,5 @@
 // The provider sessions of one call, behind a wall: what they throw, return or reject becomes a failure of the call and nothing else.
-import { describeError } from '../base/log.js';
+import { describeError, describeThrown } from '../base/log.js';
 import type { SpeechToText, SpeechToTextEvents, SpeechToTextSession } from '../providers/speech-to-text.js';
 import type { TextToSpeech, TextToSpeechEvents, TextToSpeechSession } from '../providers/text-to-speech.js';
 import type { CallerWait } from './caller-wait.js';
@@ -90,7 +90,7 @@ export class PipelineStages {
   report(stage: Stage, error: unknown): EngineFailure {
     const { callId, logger, meters } = this.#options.context;
     const failure = toFailure(stage, error);
-    logger.warn({ callId, ...describeError(error) }, FAILED[stage]);
+    logger.warn({ callId, ...describeThrown(error) }, FAILED[stage]);
     meters.providerFailed(stage, failure.code);
     return failure;
   }

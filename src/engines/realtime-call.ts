@@ -1,7 +1,7 @@
 // One call with a realtime model: its parts, and its life from the start to the end, trouble included. Whose turn it is to speak the
 // model decides; what the caller hears of it, and that nothing stale is heard, is decided in `realtime-dialogue`.
 import type { AudioFormat } from '../audio/format.js';
-import { describeError } from '../base/log.js';
+import { describeThrown } from '../base/log.js';
 import type { RealtimeEvents } from '../providers/realtime-model.js';
 import { Conversation } from './conversation.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, Resumption, Takeover } from './engine.js';
@@ -243,7 +243,7 @@ export class RealtimeCall implements Engine {
   #fail(error: unknown): void {
     if (this.#state !== 'live') return;
     const { callId, logger, meters } = this.#context;
-    logger.warn({ callId, ...describeError(error) }, REALTIME_FAILED);
+    logger.warn({ callId, ...describeThrown(error) }, REALTIME_FAILED);
     this.#failure = toRealtimeFailure(error);
     meters.providerFailed('engine', this.#failure.code);
     this.#cutOff();

@@ -6,6 +6,7 @@ import type { LanguageModelEvent, ModelToolCall, TokenUsage } from '../providers
 import type { Payee } from '../providers/remedy.js';
 import type { TextToSpeechSession } from '../providers/text-to-speech.js';
 import type { CallerWait } from './caller-wait.js';
+import type { Dropped } from './dropped-text.js';
 import { guardedStream } from './guarded-stream.js';
 import type { Guardrails } from './guardrails.js';
 import { SentenceGate } from './sentence-gate.js';
@@ -96,7 +97,7 @@ export class Reply {
   readonly #options: ReplyOptions;
   /** Ends the thinking, of which speaking may go on for a while. */
   readonly #abort = new AbortController();
-  readonly #splitter = new SentenceSplitter();
+  readonly #splitter: SentenceSplitter;
   readonly #gate: SentenceGate;
   readonly #speaker: Speaker;
   readonly #rounds: SaidRound[] = [];
@@ -114,7 +115,8 @@ export class Reply {
   constructor(options: ReplyOptions) {
     this.#options = options;
     const { id, voice, playout, clock, latency, events, guardrails, wait } = options;
-    this.#gate = new SentenceGate({ guardrails, pass: (sentence) => this.#speak(sentence) });
+    this.#splitter = new SentenceSplitter({ single: guardrails !== undefined });
+    this.#gate = new SentenceGate({ guardrails, pass: (piece, dropped) => this.#speak(piece, dropped) });
     this.#speaker = new Speaker({
       id,
       voice,
@@ -169,9 +171,9 @@ export class Reply {
     this.#gate.shut();
     this.#lastWords = new SentenceGate({
       guardrails: this.#options.guardrails,
-      pass: (sentence) => this.#speaker.say(sentence),
+      pass: (piece, dropped) => this.#speaker.say(piece, dropped),
     });
-    const said = this.#lastWords.enter([text]);
+    const said = this.#lastWords.finish([text]);
     if (said === undefined) this.#speaker.complete();
     else void said.then(() => this.#speaker.complete());
   }
@@ -189,12 +191,12 @@ export class Reply {
     const gates = [this.#gate, ...(this.#lastWords === undefined ? [] : [this.#lastWords])];
     for (const gate of gates) gate.shut();
     const split = this.#speaker.stop(playedMs);
-    const unsaid = [...gates.flatMap(({ waiting }) => waiting), ...this.#splitter.flush()].join(' ');
+    const unsplit = this.#splitter.flush();
     const { rounds, heardAfter } = dealOut(split.heard, this.#rounds);
     return {
       heard: split.heard,
-      unheard: joined([split.unheard, ...gates.flatMap(({ dropped }) => dropped), unsaid]),
-      rest: joined([split.rest, unsaid]),
+      unheard: joined([split.unheard, ...gates.flatMap(({ unheard }) => unheard), ...unsplit]),
+      rest: joined([split.rest, ...gates.flatMap(({ waiting }) => waiting), ...unsplit]),
       rounds,
       heardAfter,
       isOwed: !this.#isFinished && rounds.length > 0 && heardAfter === '',
@@ -245,24 +247,24 @@ export class Reply {
         if (!isText(event)) continue;
         if (isApplication) wait.excuse(askedAt);
         latency.reached('firstToken', clock.now());
-        this.#hurry ??= clock.after(HURRY_MS, () => this.#enter(this.#splitter.hurry()));
+        this.#hurry ??= clock.after(HURRY_MS, () => this.#excused(this.#gate.enter(this.#splitter.hurry())));
         const delta = event.delta.slice(0, MAX_CHARS - this.#length);
         this.#length += delta.length;
-        await this.#enter(this.#splitter.push(delta));
+        await this.#excused(this.#gate.enter(this.#splitter.push(delta)));
         if (this.#length >= MAX_CHARS) break;
       }
     } finally {
       asking.abort();
     }
-    if (!signal.aborted) await this.#enter(this.#splitter.flush());
+    if (!signal.aborted) await this.#excused(this.#gate.finish(this.#splitter.flush()));
     return this.#options.tools === undefined ? [] : calls;
   }
 
-  /** Shows sentences to the guardrails. */
-  #enter(sentences: readonly string[]): Promise<void> | undefined {
+  /** The time that the guardrails take is no provider's. */
+  #excused(checked: Promise<void> | undefined): Promise<void> | undefined {
     const { clock, wait } = this.#options;
     const from = clock.now();
-    return this.#gate.enter(sentences)?.then(() => wait.excuse(from));
+    return checked?.then(() => wait.excuse(from));
   }
 
   #count(event: LanguageModelEvent): void {
@@ -306,10 +308,10 @@ export class Reply {
     wait.excuse(from);
   }
 
-  #speak(sentence: string): void {
+  #speak(sentence: string, dropped: readonly Dropped[]): void {
     this.#options.latency.reached('firstSentence', this.#options.clock.now());
     this.#sentences.push(sentence);
-    this.#speaker.say(sentence);
+    this.#speaker.say(sentence, dropped);
   }
 
   #caughtUp(): Promise<boolean> {

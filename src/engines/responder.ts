@@ -1,6 +1,7 @@
 // An application's onMessage in the place of the language model.
 import type { Clock } from '../base/clock.js';
 import { ProviderError } from '../base/errors.js';
+import { type Logger, logThrown } from '../base/log.js';
 import type { ChatMessage, LanguageModel, LanguageModelEvent } from '../providers/language-model.js';
 import { guardedStream, guardedValue } from './guarded-stream.js';
 
@@ -33,6 +34,7 @@ export interface ResponderOptions extends MessageRoute {
   readonly caller: string;
   readonly callee: string;
   readonly clock: Clock;
+  readonly logger: Logger;
   /** Longest wait for the answer, and between two pieces of one. @default 30000 */
   readonly timeoutMs?: number;
 }
@@ -48,7 +50,7 @@ const MAX_EMPTY_PIECES = 1000;
 
 /** One call's onMessage as a language stage. A throw, a timeout and an answer that is no text are ProviderErrors. */
 export function createResponder(options: ResponderOptions): LanguageModel {
-  const { onMessage, caller, callee, clock } = options;
+  const { onMessage, caller, callee, clock, logger } = options;
   const waitMs = options.timeoutMs ?? RESPONDER_TIMEOUT_MS;
   return {
     name: RESPONDER_NAME,
@@ -59,18 +61,23 @@ export function createResponder(options: ResponderOptions): LanguageModel {
       const text = history.at(-1)?.content ?? '';
       const abort = linkedAbort(signal);
       let isFinished = false;
+      let isSilent = true;
       try {
         const data = { callId, text, caller, callee, history: history.slice(0, -1), signal: abort.signal };
         const asked = Promise.resolve().then(() => onMessage(data));
         const answer = await guardedValue(asked, guard);
         if (signal.aborted) return;
-        for await (const delta of guardedStream(toPieces(answer), guard)) yield { type: 'text', delta };
+        for await (const delta of guardedStream(toPieces(answer), guard)) {
+          isSilent &&= delta.trim() === '';
+          yield { type: 'text', delta };
+        }
         isFinished = !signal.aborted;
+        if (isFinished && isSilent) logger.info({ callId }, 'onMessage gave no answer');
       } catch (cause) {
         if (signal.aborted) return;
-        throw cause instanceof ProviderError
-          ? cause
-          : new ProviderError('onMessage failed', { status: null, retryable: false, cause });
+        if (cause instanceof ProviderError) throw cause;
+        logThrown({ logger, thrown: cause }, { callId }, 'onMessage failed');
+        throw new ProviderError('onMessage failed', { status: null, retryable: false, cause });
       } finally {
         // Who is still at it has no listener any more.
         abort.release({ abort: !isFinished });

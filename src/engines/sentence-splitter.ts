@@ -2,10 +2,10 @@
 import { toSpeakable } from './speakable.js';
 
 /** A shorter piece waits for its successor: a voice needs some words to find its tone. */
-const MIN_CHARS = 20;
+export const MIN_CHARS = 20;
 
 /** The longest piece a voice is asked for. */
-const MAX_CHARS = 300;
+export const MAX_CHARS = 300;
 
 /** The first piece may end at a comma after this much. */
 const EARLY_CHARS = 60;
@@ -27,9 +27,15 @@ const ABBREVIATIONS = new Set(
 
 /** Splits streamed text. Feed it deltas as they come; it returns the pieces that have become complete, ready to speak. */
 export class SentenceSplitter {
+  readonly #isSingle: boolean;
   #buffer = '';
   #first = true;
   #hurried = false;
+
+  /** With `single` every sentence is a piece of its own, however short, and the first one is no earlier than others. */
+  constructor(options: { single?: boolean } = {}) {
+    this.#isSingle = options.single ?? false;
+  }
 
   push(delta: string): string[] {
     this.#buffer += delta;
@@ -66,12 +72,13 @@ export class SentenceSplitter {
     for (const match of text.matchAll(SENTENCE_ENDS)) {
       const end = match.index + match[0].length;
       if (end > MAX_CHARS) break;
-      if (weightOf(text.slice(0, end).trim()) < MIN_CHARS && !match[0].includes('\n')) continue;
+      const isLight = !this.#isSingle && weightOf(text.slice(0, end).trim()) < MIN_CHARS;
+      if (isLight && !match[0].includes('\n')) continue;
       const ends = endsSentence(text, match.index, end);
       if (ends === undefined) return undefined;
       if (ends) return end;
     }
-    if (this.#first) {
+    if (this.#first && !this.#isSingle) {
       const early = earlyCut(text, this.#hurried);
       if (early !== undefined) return early;
     }
@@ -82,6 +89,12 @@ export class SentenceSplitter {
 /** The pieces of a whole text. */
 export function splitSentences(text: string): string[] {
   const splitter = new SentenceSplitter();
+  return [...splitter.push(text), ...splitter.flush()];
+}
+
+/** Each sentence of a whole text by itself. One that is longer than any piece comes in several. */
+export function singleSentences(text: string): string[] {
+  const splitter = new SentenceSplitter({ single: true });
   return [...splitter.push(text), ...splitter.flush()];
 }
 
@@ -112,7 +125,7 @@ function earlyCut(text: string, hurried: boolean): number | undefined {
 }
 
 /** Length of a text in letters. A sign that stands for a syllable or a word counts as three. */
-function weightOf(text: string): number {
+export function weightOf(text: string): number {
   const dense = text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu);
   return text.length + 2 * (dense?.length ?? 0);
 }

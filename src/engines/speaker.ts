@@ -5,6 +5,7 @@ import type { Clock, Timer } from '../base/clock.js';
 import { ProviderError } from '../base/errors.js';
 import type { TextToSpeechSession } from '../providers/text-to-speech.js';
 import type { CallerWait } from './caller-wait.js';
+import { type Dropped, unheardPart } from './dropped-text.js';
 import { guardedStream } from './guarded-stream.js';
 import { heardPart, partBetween, type SentenceAudio } from './heard-text.js';
 import { SpokenTiming } from './spoken-timing.js';
@@ -50,6 +51,7 @@ export interface CutSplit extends SpokenSplit {
 
 interface Sentence {
   readonly text: string;
+  readonly dropped: readonly Dropped[];
   readonly mark: string;
   readonly timing: SpokenTiming;
   state: 'waiting' | 'speaking' | 'spoken' | 'heard' | 'silent';
@@ -123,13 +125,13 @@ export class Speaker {
     return !this.#running && this.#sentences.every(isHeard);
   }
 
-  /** Queues a sentence. After `complete` it is the last one all the same. */
-  say(text: string): void {
+  /** Queues a sentence; `dropped` belongs to what was not heard of it. After `complete` it is the last one all the same. */
+  say(text: string, dropped: readonly Dropped[] = []): void {
     if (this.#stopped) return;
     const mark = `${this.#options.id}-${this.#sentences.length}`;
     const timing = new SpokenTiming(text);
     this.#options.wait.hasWords(true);
-    this.#sentences.push({ text, mark, timing, state: 'waiting', startMs: 0, endMs: 0 });
+    this.#sentences.push({ text, dropped, mark, timing, state: 'waiting', startMs: 0, endMs: 0 });
     if (!this.#running) void this.#run();
   }
 
@@ -319,7 +321,7 @@ export class Speaker {
     for (const sentence of this.#sentences) {
       const part = heardOf(sentence, playedMs);
       heard.push(part);
-      unheard.push(sentence.text.slice(part.length).trim());
+      unheard.push(unheardPart(sentence.text, sentence.dropped, part.length));
       if (part.length < sentence.text.length) rest.push(sentence.text);
     }
     return { heard: joined(heard), unheard: joined(unheard), rest: joined(rest) };

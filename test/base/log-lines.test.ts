@@ -19,17 +19,23 @@ function parse(file: string, text = readFileSync(join(source, file), 'utf8')): t
   return ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
 }
 
-/** Calls like `logger.warn(…)` and `this.#logger.warn(…)`. */
+function isMethod(node: ts.Expression): boolean {
+  if (!ts.isPropertyAccessExpression(node)) return false;
+  return LEVELS.includes(node.name.text) && /[lL]ogger$/.test(node.expression.getText());
+}
+
+/** Calls like `logger.warn(…)`, `this.#logger.warn(…)` and `logThrown({ … }, …)`. */
 function logCalls(file: ts.SourceFile): LogCall[] {
   const found: LogCall[] = [];
   const visit = (node: ts.Node): void => {
     ts.forEachChild(node, visit);
-    if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return;
-    const { name, expression } = node.expression;
-    if (!LEVELS.includes(name.text) || !/[lL]ogger$/.test(expression.getText())) return;
+    if (!ts.isCallExpression(node)) return;
+    const isThrown = ts.isIdentifier(node.expression) && node.expression.text === 'logThrown';
+    if (!isThrown && !isMethod(node.expression)) return;
     const line = file.getLineAndCharacterOfPosition(node.getStart()).line + 1;
-    const [fields, sentence] = node.arguments;
-    found.push({ where: `${file.fileName}:${line}`, fields, sentence, count: node.arguments.length });
+    const said = isThrown ? node.arguments.slice(1) : node.arguments;
+    const [fields, sentence] = said;
+    found.push({ where: `${file.fileName}:${line}`, fields, sentence, count: said.length });
   };
   visit(file);
   return found;
@@ -63,9 +69,10 @@ describe('lines of the log', () => {
       'logger.warn({}, `to $' + '{number}`)',
       "this.#logger.info(x, 'a' + b)",
       'logger.error(e)',
+      "logThrown({ logger, thrown }, x, 'a' + b)",
     ];
     const bad = parse('bad.ts', built.join(';'));
-    expect(logCalls(bad).map(({ sentence }) => isStatic(sentence))).toEqual([false, false, false]);
+    expect(logCalls(bad).map(({ sentence }) => isStatic(sentence))).toEqual([false, false, false, false]);
   });
 
   it('have fields and a static sentence', () => {

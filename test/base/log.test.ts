@@ -1,5 +1,7 @@
-import { expect, it } from 'vitest';
-import { withFields } from '../../src/base/log.js';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { ProviderError } from '../../src/base/errors.js';
+import { describeThrown, logThrown, withFields } from '../../src/base/log.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
 
 it('fields of a logger are on each of its lines, unless the line has its own', () => {
@@ -13,4 +15,86 @@ it('fields of a logger are on each of its lines, unless the line has its own', (
       sentence: level,
     })),
   );
+});
+
+describe('what the application threw', () => {
+  const HERE = fileURLToPath(import.meta.url);
+  const own = fileURLToPath(new URL('../../src/engines/reply.js', import.meta.url));
+  const withStack = (message: string, ...frames: string[]) =>
+    Object.assign(new Error(message), {
+      stack: [`Error: ${message}`, ...frames.map((frame) => `    at ${frame}`)].join('\n'),
+    });
+
+  it('is told by its place, and whole at level debug', () => {
+    const logger = new RecordedLogger();
+    const thrown = new TypeError('no such customer: +15550100', { cause: new Error('the database said no') });
+    logThrown({ logger, thrown }, { callId: 'call-1' }, 'a tool failed');
+    expect(logger.lines).toEqual([
+      {
+        level: 'warn',
+        fields: { callId: 'call-1', error: 'TypeError', at: expect.any(Array) },
+        sentence: 'a tool failed',
+      },
+      {
+        level: 'debug',
+        fields: { callId: 'call-1', thrown: expect.stringContaining('no such customer: +15550100') },
+        sentence: 'a tool failed',
+      },
+    ]);
+    const [warning, whole] = logger.lines;
+    expect(warning?.fields.at).toContainEqual(expect.stringMatching(/log\.test\.ts:\d+:\d+$/));
+    expect(JSON.stringify(warning)).not.toMatch(/customer|15550100|database/);
+    expect(whole?.fields.thrown).toContain('the database said no');
+    expect(whole?.fields.thrown).toContain(HERE);
+  });
+
+  it('is told at the level that is asked for', () => {
+    const logger = new RecordedLogger();
+    logThrown({ logger, level: 'error', thrown: 'a text' }, {}, 'a callback failed');
+    expect(logger.lines).toEqual([
+      { level: 'error', fields: { error: 'string' }, sentence: 'a callback failed' },
+      { level: 'debug', fields: { thrown: "'a text'" }, sentence: 'a callback failed' },
+    ]);
+  });
+
+  it('has the first three frames that are neither of Node nor of this package', () => {
+    const thrown = withStack(
+      'mine',
+      'Array.map (<anonymous>)',
+      'node:internal/timers:581:17',
+      `push (${own}:10:5)`,
+      `async push (${new URL(`file://${own}`).href}:10:5)`,
+      'execute (file:///app/my%20tools.js:12:11)',
+      'async /app/with (brackets)/agent.js:3:1',
+      'async Object.run (C:\\app\\run.js:4:2)',
+      '/app/main.js:1:1',
+    );
+    expect(describeThrown(thrown)).toEqual({
+      error: 'Error',
+      at: ['file:///app/my%20tools.js:12:11', '/app/with (brackets)/agent.js:3:1', 'C:\\app\\run.js:4:2'],
+    });
+  });
+
+  it('shows nothing of a message that looks like a frame, or that was changed', () => {
+    const message = 'no\n    at caller (/+15550100:1:1)';
+    const thrown = withStack(message, '/app/tools.js:1:1');
+    expect(describeThrown(thrown)).toEqual({ error: 'Error', at: ['/app/tools.js:1:1'] });
+    thrown.message = 'another one';
+    expect(describeThrown(thrown)).toEqual({ error: 'Error' });
+  });
+
+  it('is our own sentence where the error is ours', () => {
+    const error = new ProviderError('It did not answer.', { status: null, retryable: true });
+    expect(describeThrown(error)).toEqual({
+      error: 'ProviderError',
+      code: 'PROVIDER_FAILED',
+      message: 'It did not answer.',
+    });
+  });
+
+  it('is shown to a bound', () => {
+    const logger = new RecordedLogger();
+    logThrown({ logger, thrown: new Error('x'.repeat(100_000)) }, {}, 'a tool failed');
+    expect(logger.lines[1]?.fields.thrown).toHaveLength(8000);
+  });
 });

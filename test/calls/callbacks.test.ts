@@ -100,11 +100,18 @@ describe('attachCallbacks', () => {
       onCallEnd: tell('end'),
     });
     expect(told.map(([name]) => name)).toEqual(['end']);
-    expect(logger.lines).toMatchObject([
-      { level: 'error', fields: { callback: 'onCallStart' }, sentence: 'callback failed' },
-      { level: 'error', fields: { callback: 'onTranscript' } },
+    const here = expect.arrayContaining([expect.stringContaining('callbacks.test.ts')]);
+    const whole = { thrown: expect.stringContaining('private words') };
+    const failures = [
+      { level: 'error', fields: { callback: 'onCallStart', error: 'Error' }, sentence: 'callback failed' },
+      { level: 'error', fields: { callback: 'onTranscript', error: 'TypeError', at: here } },
+    ];
+    expect(logger.lines.filter(({ level }) => level !== 'debug')).toMatchObject(failures);
+    expect(JSON.stringify(logger.lines.filter(({ level }) => level !== 'debug'))).not.toContain('private');
+    expect(logger.lines.filter(({ level }) => level === 'debug')).toMatchObject([
+      { fields: { callback: 'onCallStart', ...whole } },
+      { fields: { callback: 'onTranscript', ...whole } },
     ]);
-    expect(logger.text).not.toContain('private words');
     await attached.settled();
   });
 

@@ -139,6 +139,22 @@ describe.each(KINDS)('a transfer of an $direction call, $steering', (kind) => {
     );
   });
 
+  it.each([
+    ['connected', 'connected'],
+    ['busy', 'busy'],
+    ['no-answer', 'no answer'],
+    ['failed', 'failed'],
+  ] as const)('is in the transcript with its result: %s', async (value, words) => {
+    const scene = await handingOver(kind);
+    expect(scene.record.transcript).toEqual([]);
+    result(scene, value);
+    await scene.bench.pass(0);
+    expect(scene.record.transcript).toMatchObject([
+      { id: 'transfer-1', role: 'system', text: `Transfer to …0123: ${words}`, final: true },
+    ]);
+    expect(scene.record.transfer).toMatchObject({ to: TO, result: value });
+  });
+
   it('that is refused after the agent has said goodbye keeps nobody on the line', async () => {
     const scene = new Scene(kind);
     await scene.up();

@@ -3,7 +3,7 @@
 import { createOutboundConverter } from '../../src/audio/converter.js';
 import { PCM_16K } from '../../src/audio/format.js';
 import { Pacer } from '../../src/audio/pacer.js';
-import { silentLogger } from '../../src/base/log.js';
+import { type Logger, silentLogger } from '../../src/base/log.js';
 import { silentMeters } from '../../src/base/meters.js';
 import type { TranscriptEntry, Turn } from '../../src/contract/call-record.js';
 import type {
@@ -138,6 +138,7 @@ export interface RigOptions extends Partial<Omit<PipelineOptions, 'turnTaking'>>
   voice?: FakeVoice;
   ears?: FakeRecogniser;
   callId?: string;
+  logger?: Logger;
   /** In the place of one that is made of the other options, and what it has prepared. */
   recipe?: EngineRecipe;
   preparation?: Preparation | undefined;
@@ -162,7 +163,7 @@ export class CallRig {
 
   constructor(options: RigOptions = {}) {
     const { clock = new FakeClock(), voice = new FakeVoice(), ears, callId = 'call-1', ...others } = options;
-    const { recipe, preparation, ...rest } = others;
+    const { logger = silentLogger, recipe, preparation, ...rest } = others;
     this.ears = ears ?? new FakeRecogniser();
     this.clock = clock;
     this.voice = voice;
@@ -188,7 +189,7 @@ export class CallRig {
       callee: '+15550111',
       direction: 'inbound',
       clock,
-      logger: silentLogger,
+      logger,
       meters: silentMeters,
       playout: this.pacer,
       controls: {

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Guardrail } from '../../src/engines/guardrails.js';
+import { RecordedLogger } from '../support/recorded-logger.js';
 import { CallRig } from './call-rig.js';
 
 vi.mock('../../src/engines/voice-activity.js', () => ({
@@ -50,28 +51,67 @@ describe('guardrails', () => {
     expect(rig.turns).toMatchObject([{ agentText: text }]);
   });
 
-  it('keep the order when a first clause is spoken early, and the rest comes while they look at it', async () => {
-    const slow = (rig: CallRig, ms: number) => new Promise<void>((done) => void rig.clock.after(ms, done));
+  it('see a whole sentence, however slowly it comes, and nobody hurries with its first clause', async () => {
     const seen: string[] = [];
+    const said =
+      'Of course we are open on every day of the week but Sunday, as our baker has always done, and gladly.';
     const rig: CallRig = new CallRig({
       guardrails: [
-        async (sentence) => {
-          if (seen.push(sentence) === 1) await slow(rig, 500);
+        (sentence) => {
+          seen.push(sentence);
           return true;
         },
       ],
     });
     await rig.start();
-    const said = 'Of course we are open, on every day of the week.';
     rig.model.answers.push(async function* () {
-      yield { type: 'text', delta: 'Of course we are open, on every' };
-      await slow(rig, 400);
-      yield { type: 'text', delta: ' day of the week. ' };
+      for (const delta of said.split(/(?<=,)/)) {
+        yield { type: 'text', delta };
+        await new Promise<void>((done) => void rig.clock.after(400, done));
+      }
     });
     await rig.says('Are you open?');
     await rig.quiet(8000);
-    expect(seen).toEqual(['Of course we are open,', 'on every day of the week.']);
+    expect(seen).toEqual([said]);
     expect(rig.turns).toMatchObject([{ agentText: said }]);
+  });
+
+  it('see short sentences by themselves, and the voice gets what passes in one piece', async () => {
+    const guardrail = vi.fn<Guardrail>((sentence) => !sentence.includes('secret recipe'));
+    const rig = await new CallRig({ guardrails: [guardrail] }).start();
+    rig.model.answer('We open at eight. The secret recipe is butter. Come by. Do!');
+    await rig.says('When do you open?');
+    await rig.quiet(5000);
+    expect(guardrail.mock.calls.map(([sentence]) => sentence)).toEqual([
+      'We open at eight.',
+      'The secret recipe is butter.',
+      'Come by.',
+      'Do!',
+    ]);
+    expect(rig.voice.spoken).toEqual(['We open at eight. Come by.', 'Do!']);
+    expect(rig.turns).toMatchObject([
+      {
+        agentText: 'We open at eight. Come by. Do!',
+        agentTextUnheard: 'The secret recipe is butter.',
+        interrupted: false,
+      },
+    ]);
+  });
+
+  it('keep the order when the first of them is looked at for long', async () => {
+    const rig: CallRig = new CallRig({
+      guardrails: [
+        async (sentence) => {
+          if (sentence === FIRST) await new Promise<void>((done) => void rig.clock.after(500, done));
+          return true;
+        },
+      ],
+    });
+    await rig.start();
+    rig.model.answer(ANSWER);
+    await rig.says('When are you open?');
+    await rig.quiet(8000);
+    expect(rig.voice.spoken).toEqual([FIRST, SECOND]);
   });
 
   it('are asked in order, each with what the one before made of it', async () => {
@@ -97,6 +137,21 @@ describe('guardrails', () => {
     expect(rig.voice.spoken).toEqual([]);
     expect(rig.turns).toMatchObject([{ agentText: '' }]);
     expect(rig.ended).toEqual([]);
+  });
+
+  it('tell the log where one threw, and at level debug what', async () => {
+    const logger = new RecordedLogger();
+    const guardrail = () => {
+      throw new Error('about the secret recipe');
+    };
+    const rig = await new CallRig({ guardrails: [guardrail], logger, firstMessage: 'Hello there.' }).start();
+    await rig.quiet(1000);
+    const at = expect.arrayContaining([expect.stringContaining('guardrails.test.ts')]);
+    expect(logger.lines).toMatchObject([
+      { level: 'warn', fields: { callId: 'call-1', error: 'Error', at } },
+      { level: 'debug', fields: { thrown: expect.stringContaining('about the secret recipe') } },
+    ]);
+    expect(JSON.stringify(logger.lines[0])).not.toContain('recipe');
   });
 
   it('hold nothing up when the caller goes on, or hangs up', async () => {
@@ -132,6 +187,21 @@ describe('guardrails', () => {
     expect(rig.heardMs > 0).toBe(text !== '');
   });
 
+  it('see each sentence of a filler', async () => {
+    const rig = await new CallRig({
+      guardrails: [(text) => text !== 'I am looking.'],
+      turnTaking: { fillers: ['One moment. I am looking. Please wait.'] },
+    }).start();
+    rig.model.answers.push(async function* () {
+      await new Promise<void>((done) => void rig.clock.after(6000, done));
+      yield { type: 'text', delta: 'Six.' };
+    });
+    await rig.says('When do you close?');
+    await rig.quiet(4000);
+    const heard = rig.transcript.filter(({ id }) => id.startsWith('filler')).map((entry) => entry.text);
+    expect(heard).toEqual(['One moment. Please wait.']);
+  });
+
   it('that think too long about a filler do not have it said over the answer', async () => {
     const rig: CallRig = new CallRig({
       turnTaking: { fillers: ['One moment.'] },
@@ -157,19 +227,24 @@ describe('guardrails', () => {
     ['in the middle of an answer', ['We are open from eight to six. ', new Error('broken')]],
     ['instead of one', [new Error('broken')]],
   ])('see the apology %s', async (_, answer) => {
-    const guardrail = vi.fn<Guardrail>((text) => (text.includes('sorry') ? 'Please call the desk.' : true));
+    const guardrail = vi.fn<Guardrail>((text) =>
+      text.includes('sorry') ? 'Please call the desk.' : !text.includes('again later'),
+    );
     const rig = await new CallRig({ guardrails: [guardrail] }).start();
     rig.model.answer(...answer);
     await rig.says('When are you open?');
     await rig.quiet(8000);
-    expect(guardrail.mock.lastCall?.[0]).toMatch(/sorry, something went wrong/);
+    expect(guardrail.mock.calls.slice(-2).map(([text]) => text)).toEqual([
+      'I am sorry, something went wrong.',
+      'Please call again later.',
+    ]);
     expect(rig.voice.spoken.at(-1)).toBe('Please call the desk.');
     expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
     expect(rig.turns[0]?.agentText).toMatch(/Please call the desk\.$/);
   });
 
   it('that drop the apology end the call without one', async () => {
-    const rig = await new CallRig({ guardrails: [(text) => !text.includes('sorry')] }).start();
+    const rig = await new CallRig({ guardrails: [(text) => !/sorry|again later/.test(text)] }).start();
     rig.model.answer('We are open from eight to six. ', new Error('broken'));
     await rig.says('When are you open?');
     await rig.quiet(4000);

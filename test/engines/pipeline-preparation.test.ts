@@ -189,6 +189,26 @@ describe('guardrails of a prepared greeting', () => {
     expect(call.voice.spoken).toEqual([SECOND]);
   });
 
+  it('see its short sentences by themselves, and the piece that is synthesised is the one that is said', async () => {
+    const seen: string[] = [];
+    const guardrail = (sentence: string) => {
+      seen.push(sentence);
+      return sentence !== 'Hello.';
+    };
+    const sentences = ['Hello.', 'Good day.', 'This is the bakery.', 'Yes?'];
+    const call = new PreparedCall({ guardrails: [guardrail], firstMessage: sentences.join(' ') });
+    await call.pass(400);
+    expect(seen).toEqual(sentences.slice(0, 3));
+    expect(call.voice.spoken).toEqual(['Good day. This is the bakery.']);
+    const rig = await call.begin();
+    await rig.quiet(4000);
+    expect(seen).toEqual(sentences);
+    expect(call.voice.spoken).toEqual(['Good day. This is the bakery.', 'Yes?']);
+    expect(rig.turns).toMatchObject([
+      { agentText: 'Good day. This is the bakery. Yes?', agentTextUnheard: 'Hello.' },
+    ]);
+  });
+
   it('have their own words prepared', async () => {
     const call = new PreparedCall({
       guardrails: [() => 'Something quite different is said.'],

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { silentLogger } from '../../src/base/log.js';
 import { ProviderError } from '../../src/base/errors.js';
 import { openMessageRoute } from '../../src/engines/message-route.js';
 import { createResponder } from '../../src/engines/responder.js';
@@ -17,7 +18,7 @@ const MESSAGES = [
 function ask(url: string, clock = new FakeClock()) {
   const abort = new AbortController();
   const route = openMessageRoute(new URL(url), { clock });
-  const responder = createResponder({ ...route, caller: 'a', callee: 'b', clock });
+  const responder = createResponder({ ...route, caller: 'a', callee: 'b', clock, logger: silentLogger });
   const pieces: string[] = [];
   const done = (async () => {
     for await (const event of responder.respond({ callId: 'c', messages: MESSAGES, signal: abort.signal }))

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
+import { silentLogger } from '../../src/base/log.js';
 import { ProviderError } from '../../src/base/errors.js';
 import { openMessageRoute } from '../../src/engines/message-route.js';
 import { createResponder } from '../../src/engines/responder.js';
@@ -52,7 +53,7 @@ describe('onMessage as a ws address', () => {
   function open() {
     const route = openMessageRoute(url, { clock });
     closers.push(() => route.close?.());
-    const responder = createResponder({ ...route, caller: 'a', callee: 'b', clock });
+    const responder = createResponder({ ...route, caller: 'a', callee: 'b', clock, logger: silentLogger });
     const ask = (text: string) => {
       const abort = new AbortController();
       const pieces: string[] = [];

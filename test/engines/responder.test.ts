@@ -1,6 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ProviderError } from '../../src/base/errors.js';
+import { type Logger, silentLogger } from '../../src/base/log.js';
 import { createResponder, type OnMessage } from '../../src/engines/responder.js';
+import { RecordedLogger } from '../support/recorded-logger.js';
 import { FakeClock } from '../support/fake-clock.js';
 
 const MESSAGES = [
@@ -10,9 +12,9 @@ const MESSAGES = [
   { role: 'user', content: 'How are you?' },
 ] as const;
 
-function ask(onMessage: OnMessage, clock = new FakeClock()) {
+function ask(onMessage: OnMessage, clock = new FakeClock(), logger: Logger = silentLogger) {
   const abort = new AbortController();
-  const responder = createResponder({ onMessage, caller: 'a', callee: 'b', clock });
+  const responder = createResponder({ onMessage, caller: 'a', callee: 'b', clock, logger });
   const answer = (async () => {
     let text = '';
     for await (const event of responder.respond({ callId: 'c', messages: MESSAGES, signal: abort.signal }))
@@ -72,6 +74,32 @@ describe('a responder', () => {
     ],
   ])('makes a ProviderError of an onMessage that %s', async (_, onMessage) => {
     await expect(ask(onMessage).answer).rejects.toBeInstanceOf(ProviderError);
+  });
+
+  it('logs where an onMessage threw, and at level debug the whole error', async () => {
+    const logger = new RecordedLogger();
+    const broken = () => {
+      throw new Error('no such customer');
+    };
+    await expect(ask(broken, undefined, logger).answer).rejects.toThrow('onMessage failed');
+    const at = expect.arrayContaining([expect.stringContaining('responder.test.ts')]);
+    expect(logger.lines).toMatchObject([
+      { level: 'warn', fields: { callId: 'c', error: 'Error', at }, sentence: 'onMessage failed' },
+      { level: 'debug', fields: { callId: 'c', thrown: expect.stringContaining('no such customer') } },
+    ]);
+    expect(JSON.stringify(logger.lines[0])).not.toContain('customer');
+  });
+
+  it.each<[string, OnMessage, boolean]>([
+    ['nothing', () => '', true],
+    ['blanks', () => words(' ', ' '), true],
+    ['no piece', () => words(), true],
+    ['a text', () => words('', 'Fine.'), false],
+  ])('logs an answer of %s where it has no words', async (_, onMessage, isSilent) => {
+    const logger = new RecordedLogger();
+    await ask(onMessage, undefined, logger).answer;
+    const line = { level: 'info', fields: { callId: 'c' }, sentence: 'onMessage gave no answer' };
+    expect(logger.lines).toEqual(isSilent ? [line] : []);
   });
 
   it('gives up after 30 s, also between two pieces', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SentenceSplitter } from '../../src/engines/sentence-splitter.js';
+import { SentenceSplitter, singleSentences } from '../../src/engines/sentence-splitter.js';
 import { toSpeakable } from '../../src/engines/speakable.js';
 
 function split(text: string, size = 1): string[] {
@@ -110,5 +110,30 @@ describe('toSpeakable', () => {
     ['It costs $5, or 5 #hash', 'It costs $5, or 5 #hash'],
   ])('%j', (text, speakable) => {
     expect(toSpeakable(text)).toBe(speakable);
+  });
+});
+
+describe('single sentences', () => {
+  it.each([
+    ['We open at eight. Come by. Do!', ['We open at eight.', 'Come by.', 'Do!']],
+    ['Mr. Smith opens at 8.30 a.m. on Mondays. OK?', ['Mr. Smith opens at 8.30 a.m. on Mondays.', 'OK?']],
+    ['はい。八時です。', ['はい。', '八時です。']],
+    ['', []],
+  ])('of %j', (text, sentences) => {
+    expect(singleSentences(text)).toEqual(sentences);
+    expect(sentences.flatMap(singleSentences)).toEqual(sentences);
+  });
+
+  it('are not cut at a clause, in no hurry and however they come', () => {
+    const splitter = new SentenceSplitter({ single: true });
+    const said = `${'We are open on every day of the week, '.repeat(5)}and at night.`;
+    const pieces = said.split(/(?<= )/).flatMap((delta) => [...splitter.push(delta), ...splitter.hurry()]);
+    expect([...pieces, ...splitter.flush()]).toEqual([said]);
+  });
+
+  it('are cut where they are longer than any piece', () => {
+    const pieces = singleSentences(`${'word '.repeat(100)}end.`);
+    expect(pieces.map(({ length }) => length <= 300)).toEqual([true, true]);
+    expect(pieces.join(' ')).toBe(`${'word '.repeat(100)}end.`);
   });
 });

@@ -28,6 +28,16 @@ describe('a silent caller', () => {
     expect(rig.ended).toMatchObject([{ reason: 'idle', failure: undefined }]);
   });
 
+  it('is asked when an onMessage has said nothing, counted from the end of that turn', async () => {
+    const rig = await new CallRig({ onMessage: () => '', idle }).start();
+    await rig.says('Hello?');
+    expect(rig.turns).toMatchObject([{ userText: 'Hello?', agentText: '' }]);
+    await rig.quiet(9000);
+    expect(rig.voice.spoken).toEqual([]);
+    await rig.quiet(1500);
+    expect(rig.voice.spoken).toEqual(['Are you there?']);
+  });
+
   it('counts from the end of playback, and afresh after a word', async () => {
     const rig = await new CallRig({ firstMessage: ANSWER, idle }).start();
     rig.model.answer('At six.');

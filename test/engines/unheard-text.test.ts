@@ -57,6 +57,32 @@ describe('what was generated and not heard', () => {
     ]);
   });
 
+  it('has what a guardrail has dropped where it stood, before, in and behind a piece', async () => {
+    const said = [
+      'No one.',
+      'Hi.',
+      'No two.',
+      'We are open from eight to six.',
+      'No three.',
+      'Bye.',
+      'No four.',
+    ];
+    const rig = await new CallRig({ guardrails: [(text) => !text.startsWith('No ')] }).start();
+    rig.model.answers.push(async function* () {
+      yield { type: 'text', delta: `${said.join(' ')} And` };
+      await new Promise(() => {});
+    });
+    await rig.says('When?');
+    await rig.quiet(200);
+    expect(rig.voice.spoken).toEqual(['Hi. We are open from eight to six.']);
+    await rig.quiet(400);
+    rig.ears.events.partial('no wait please');
+    const [turn] = rig.turns;
+    expect(turn?.agentText).toMatch(/^Hi\. We are/);
+    const rest = said[3]?.slice((turn?.agentText ?? '').length - 'Hi. '.length).trim();
+    expect(turn?.agentTextUnheard).toBe(`No one. No two. ${rest} No three. Bye. No four. And`);
+  });
+
   it('includes sentences that were never synthesised, and the one that is not yet complete', async () => {
     const rig = await new CallRig({}).start();
     rig.model.answers.push(async function* () {

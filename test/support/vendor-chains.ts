@@ -75,7 +75,7 @@ export function playChained(calls: readonly ChainedCall[]): Promise<ChainedOutco
 
 async function play(call: ChainedCall): Promise<ChainedOutcome> {
   const { broken, phase, chained, fillers } = call;
-  const scene: Scene = { clock: new FakeClock(), isLast: false };
+  const scene: Scene = { clock: new FakeClock(), isLast: false, isTool: false, toolRuns: 0 };
   const places = (stage: PipelineStage) => CHAINS[stage].slice(0, chained.includes(stage) ? 2 : 1);
   const startAll = <Provider>(stage: PipelineStage, vendors: Parameters<typeof start<Provider>>[0]) =>
     Promise.all(places(stage).map((name) => start(vendors, name, scene)));
@@ -104,6 +104,8 @@ async function play(call: ChainedCall): Promise<ChainedOutcome> {
   const played = new VendorCall({
     recipe,
     vendorClock: scene.clock,
+    isConnected: () =>
+      broken.every(({ stage, place }) => (stages[stage][place]?.emulator.openSockets ?? 0) > 0),
     lastQuestion: () => {
       scene.isLast = true;
     },

@@ -74,7 +74,7 @@ const sendDtmf: BuiltInTool = {
     },
   },
   async run({ digits }, { controls, caughtUp }) {
-    if (!(await caughtUp())) throw new ToolError(SPOKEN_OVER);
+    if (!(await caughtUp())) throw new ToolError(SPOKEN_OVER, 'refused');
     await ordered(controls.sendDigits(String(digits)));
     return 'The keys were pressed.';
   },
@@ -95,12 +95,12 @@ function transferCall(targets: TransferTargets): BuiltInTool {
     },
     async run({ to }, { controls, caughtUp, handsOver }) {
       const number = Object.hasOwn(targets, String(to)) ? targets[String(to)] : undefined;
-      if (number === undefined) throw new ToolError('There is nobody of that name.');
-      if (!(await caughtUp())) throw new ToolError(SPOKEN_OVER);
+      if (number === undefined) throw new ToolError('There is nobody of that name.', 'arguments');
+      if (!(await caughtUp())) throw new ToolError(SPOKEN_OVER, 'refused');
       handsOver();
       const result = await ordered(controls.transfer(number));
       if (result === 'connected') return RESULTS.connected;
-      throw new ToolError(RESULTS[result]);
+      throw new ToolError(RESULTS[result], 'refused');
     },
   };
 }
@@ -110,6 +110,6 @@ async function ordered<T>(order: Promise<T>): Promise<T> {
   try {
     return await order;
   } catch (error) {
-    throw OffhookError.isInstance(error) ? new ToolError(error.message) : error;
+    throw OffhookError.isInstance(error) ? new ToolError(error.message, 'refused') : error;
   }
 }

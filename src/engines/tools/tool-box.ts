@@ -1,6 +1,6 @@
 // The tools of one call: runs what the model asks for, side by side, within time and size, and stops it all when the call ends.
 import type { Clock, Timer } from '../../base/clock.js';
-import { describeError, type Logger } from '../../base/log.js';
+import { type Logger, logThrown } from '../../base/log.js';
 import type { ModelToolCall, ToolDefinition } from '../../providers/language-model.js';
 import type { EngineControls } from '../engine.js';
 import { complaintAbout } from './json-schema-check.js';
@@ -18,6 +18,7 @@ import { type Settlement, ToolRun } from './tool-run.js';
 /** Calls of one reply that are run; a model that wants more has lost its way. */
 const MAX_CALLS = 16;
 
+const NOT_DONE = 'a tool did not do what the model asked for';
 const FAILED = 'The tool failed.';
 const TOO_MANY = 'Not done: too many tools in one answer. Tell the caller what you know now.';
 const CALL_ENDED = 'The call ended before the tool was done.';
@@ -105,11 +106,14 @@ export class ToolBox {
       if (run.isSettled) return;
       // A name that no tool has is the model's own words.
       const isKnown = this.#tools.has(name) || this.#builtIns.has(name);
-      logger.warn(
-        { callId, tool: isKnown ? name : null, ...describeError(error) },
-        'a tool did not do what the model asked for',
-      );
-      this.#fail(run, error instanceof ToolError ? error.message : FAILED);
+      const fields = { callId, tool: isKnown ? name : null };
+      if (error instanceof ToolError) {
+        logger.warn({ ...fields, reason: error.reason }, NOT_DONE);
+        this.#fail(run, error.message);
+      } else {
+        logThrown({ logger, thrown: error }, { ...fields, reason: 'threw' }, NOT_DONE);
+        this.#fail(run, FAILED);
+      }
     }
   }
 
@@ -118,14 +122,15 @@ export class ToolBox {
     const { name, arguments: args } = run.call;
     const tool = this.#tools.get(name);
     const builtIn = this.#builtIns.get(name);
-    if (tool === undefined && builtIn === undefined) throw new ToolError('There is no tool of that name.');
-    if (args === null) throw new ToolError('The arguments are no JSON object.');
+    if (tool === undefined && builtIn === undefined)
+      throw new ToolError('There is no tool of that name.', 'unknown-tool');
+    if (args === null) throw new ToolError('The arguments are no JSON object.', 'arguments');
     if (tool !== undefined)
       return this.#inTime(tool, async (signal) => {
         const { callId, caller, callee } = this.#options;
         const checked = await tool.check(args);
         if ('complaint' in checked) throw misfit(checked.complaint);
-        if (signal.aborted) throw new ToolError(CALL_ENDED);
+        if (signal.aborted) throw new ToolError(CALL_ENDED, 'call-ended');
         return tool.run(checked.value, { callId, caller, callee, signal });
       });
     const complaint = complaintAbout(args, builtIn?.definition.parameters ?? {});
@@ -145,10 +150,12 @@ export class ToolBox {
     let timer: Timer | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = this.#options.clock.after(tool.timeoutMs, () => {
-        reject(new ToolError('The tool did not answer in time.'));
+        reject(new ToolError('The tool did not answer in time.', 'timeout'));
         abort.abort();
       });
-      abort.signal.addEventListener('abort', () => reject(new ToolError(CALL_ENDED)), { once: true });
+      abort.signal.addEventListener('abort', () => reject(new ToolError(CALL_ENDED, 'call-ended')), {
+        once: true,
+      });
     });
     const running = task(abort.signal);
     // The loser of the race may still reject, with nobody there to hear it.
@@ -181,5 +188,5 @@ function failed(sentence: string): Settlement {
 }
 
 function misfit(complaint: string): ToolError {
-  return new ToolError(`The arguments do not fit: ${complaint}.`);
+  return new ToolError(`The arguments do not fit: ${complaint}.`, 'arguments');
 }

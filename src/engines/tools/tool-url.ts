@@ -53,7 +53,7 @@ export class ToolUrl {
     const host = this.#host.replace(PLACE, (_, name: string) => hostPartOf(name, argumentOf(name, args)));
     const rest = this.#rest.replace(PLACE, (_, name: string) => pathPartOf(name, argumentOf(name, args)));
     const text = this.#scheme + host + rest;
-    if (!URL.canParse(text)) throw new ToolError('The arguments do not make an address.');
+    if (!URL.canParse(text)) throw new ToolError('The arguments do not make an address.', 'arguments');
     return { url: new URL(text), isForeign: placesOf(this.#host).length > 0 };
   }
 }
@@ -66,20 +66,23 @@ function argumentOf(name: string, args: unknown): string {
   const value = (args as JsonObject | null)?.[name];
   const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
   if (typeof text === 'string' && text !== '' && text.length <= MAX_VALUE_CHARS) return text;
-  throw new ToolError(`${name} must be a text of at most ${MAX_VALUE_CHARS} characters, or a number.`);
+  throw new ToolError(
+    `${name} must be a text of at most ${MAX_VALUE_CHARS} characters, or a number.`,
+    'arguments',
+  );
 }
 
 function hostPartOf(name: string, value: string): string {
   if (/^[a-z0-9.-]+$/i.test(value)) return value;
-  throw new ToolError(`${name} must be a host name.`);
+  throw new ToolError(`${name} must be a host name.`, 'arguments');
 }
 
 /** Stays one segment: whatever the value, the path does not go up or down by it. */
 function pathPartOf(name: string, value: string): string {
-  if (value === '.' || value === '..') throw new ToolError(`${name} must not be ${value}`);
+  if (value === '.' || value === '..') throw new ToolError(`${name} must not be ${value}`, 'arguments');
   try {
     return encodeURIComponent(value);
   } catch {
-    throw new ToolError(`${name} is no well-formed text.`);
+    throw new ToolError(`${name} is no well-formed text.`, 'arguments');
   }
 }

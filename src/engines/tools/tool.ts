@@ -58,5 +58,25 @@ export interface AgentTool {
   run(args: unknown, context: ToolContext): unknown;
 }
 
+/**
+ * Why a tool did not do what the model asked for, as the log names it. `refused`: a built-in one was not possible then, or its number
+ * was not reached.
+ */
+export type ToolFailure =
+  | 'arguments'
+  | 'timeout'
+  | 'threw'
+  | 'unknown-tool'
+  | 'http'
+  | 'refused'
+  | 'call-ended';
+
 /** A tool failed in a way that the model may know: its sentence is ours. */
-export class ToolError extends Error {}
+export class ToolError extends Error {
+  readonly reason: ToolFailure;
+
+  constructor(sentence: string, reason: ToolFailure) {
+    super(sentence);
+    this.reason = reason;
+  }
+}

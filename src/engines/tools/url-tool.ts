@@ -48,7 +48,9 @@ export function createUrlTool(
       if (/json$/.test(answer.mediaType) && text.length <= MAX_RESULT_CHARS) requireJson(text);
       return text;
     } catch (error) {
-      throw error instanceof EndpointError ? new ToolError(`The tool's address ${error.message}.`) : error;
+      throw error instanceof EndpointError
+        ? new ToolError(`The tool's address ${error.message}.`, 'http')
+        : error;
     }
   };
 }

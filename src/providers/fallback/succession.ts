@@ -1,7 +1,7 @@
 // Who of a chain serves a call, and who comes next when that one fails. One per call; what is known of providers beyond it is with
 // the circuits.
 import { OffhookError } from '../../base/errors.js';
-import { describeError, type Logger } from '../../base/log.js';
+import { describeThrown, type Logger } from '../../base/log.js';
 import type { Circuits } from '../circuits.js';
 import type { Payee, Replacement } from '../remedy.js';
 
@@ -53,7 +53,7 @@ export class Succession<T extends Payee> {
     circuits.failed(member.name);
     this.#failed.add(member);
     const next = this.#next();
-    const fields = { provider: member.name, ...describeError(error) };
+    const fields = { provider: member.name, ...describeThrown(error) };
     if (next === undefined) {
       logger.warn(fields, 'a provider failed, and its chain has no other one to ask');
       this.#failed.clear();
