@@ -114,6 +114,12 @@ export class Speaker {
     return this.#complete && !this.#running;
   }
 
+  /** Since when the caller has heard all that the voice has given of a reply that is not over, on the clock; undefined where they have not. */
+  get drySince(): number | undefined {
+    const isDry = this.#pushedSamples > 0 && this.#dryAt <= this.#options.clock.now();
+    return isDry && !this.isGivenOut ? this.#dryAt : undefined;
+  }
+
   /** The words that were said between two positions of the playout. */
   saidBetween(fromMs: number, toMs: number): string {
     const parts = this.#sentences.map((sentence) => {
