@@ -234,7 +234,9 @@ export class Dialogue {
       return split;
     }
     this.#cutOff = split.rest;
-    turns.complete(split, { interrupted: !isHold || split.unheard !== '' });
+    // What a hold came upon before it was heard is said in the same turn when it is over.
+    if (split.heard === '' && isHold) turns.dropAnswer(split);
+    else turns.complete(split, { interrupted: !isHold || split.unheard !== '' });
     return split;
   }
 

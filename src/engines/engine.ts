@@ -188,7 +188,10 @@ export interface Engine {
   hold(): void;
   /** The caller is back. Does nothing without a hold. */
   resume(how: Resumption): void;
-  /** `close`, and what the next engine has to know. Where it is not there, nothing can take this one's place. */
+  /**
+   * What the next engine has to know, and as `close` otherwise, which follows only where there is no next one after all. Where it is not
+   * there, nothing can take this one's place.
+   */
   handOver?(): Takeover;
   /** Stops at once, states the facts of a turn that is cut off by it, and frees everything. Idempotent. */
   close(): void;

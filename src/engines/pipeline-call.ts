@@ -227,7 +227,8 @@ export class PipelineCall implements Engine {
   close(): void {
     if (this.#state === 'closed') return;
     const isHandedOver = this.#state === 'handed-over';
-    if (!isHandedOver) this.#dialogue.close();
+    // Also then: nobody has gone on in a turn that was open.
+    this.#dialogue.close();
     this.#state = 'closed';
     if (!isHandedOver) this.#free();
   }

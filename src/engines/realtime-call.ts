@@ -187,13 +187,12 @@ export class RealtimeCall implements Engine {
 
   close(): void {
     if (this.#state === 'closed') return;
-    if (this.#state !== 'handed-over') {
-      this.#tools.close();
-      const split = this.#voice.speech?.stop(this.#context.playout.playedMs) ?? NOTHING;
-      this.#voice.end();
-      this.#turns.complete(split, { interrupted: split.unheard !== '' });
-      this.#turns.close();
-    }
+    // Also after `handOver`: nobody has gone on in a turn that was open.
+    this.#tools.close();
+    const split = this.#voice.speech?.stop(this.#context.playout.playedMs) ?? NOTHING;
+    this.#voice.end();
+    this.#turns.complete(split, { interrupted: split.unheard !== '' });
+    this.#turns.close();
     this.#free('closed');
   }
 

@@ -120,7 +120,9 @@ export class RealtimeDialogue {
     tools.release({ caughtUp: false });
     this.#endCall = false;
     tools.settleEnd(speech, { callEnds: false });
-    if (split.heard === '' && (turns.answersCaller || isLeaving)) turns.dropAnswer(split);
+    // What nobody has heard is said in the same turn, to a caller who adds something, by another engine, or after a hold.
+    const isLater = turns.answersCaller || isLeaving || this.isHeld;
+    if (split.heard === '' && isLater) turns.dropAnswer(split);
     else turns.complete(split, { interrupted: !this.isHeld || split.unheard !== '' });
     idle?.wait();
     this.#over();

@@ -1,7 +1,7 @@
 // What is under way while an engine is replaced: tools, transfers, holds.
 import { describe, expect, it, vi } from 'vitest';
 import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
-import { askedWith, FakeStages, FallbackRig, GONE, talkingToModel } from './fallback-rig.js';
+import { askedWith, FakeStages, FallbackRig, GONE, modelThenStages, talkingToModel } from './fallback-rig.js';
 import { FakeRealtimeModel } from './realtime-rig.js';
 
 vi.mock('../../src/engines/voice-activity.js', () => ({
@@ -110,6 +110,48 @@ describe('a hold', () => {
     await rig.wait(1500);
     expect(askedWith(second).at(-1)).toBe('user: Which cakes?');
     expect(rig.said.at(-1)).toEqual(['', 'With raisins.']);
+  });
+
+  it('ends in the tick in which the model fails, and the caller is listened to', async () => {
+    const { first, second, rig } = await talkingToModel();
+    second.model.answer('With raisins.');
+    first.hears('Which cakes?');
+    rig.engine.hold();
+    await rig.wait(1000);
+    first.events.failed(GONE);
+    rig.engine.resume('listen');
+    await rig.wait(2000);
+    expect(second.model.requests).toEqual([]);
+    await rig.says(second, 'Are you there?');
+    await rig.wait(1000);
+    expect(rig.said.at(-1)).toEqual(['Are you there?', 'With raisins.']);
+  });
+
+  it('ends in the tick in which the model fails, and what it cut off goes on', async () => {
+    const { first, second, rig } = await talkingToModel();
+    second.model.answer('With raisins.');
+    first.hears('Which cakes?');
+    rig.engine.hold();
+    await rig.wait(1000);
+    first.events.failed(GONE);
+    rig.engine.resume('continue');
+    await rig.wait(2000);
+    expect(askedWith(second).at(-1)).toBe('user: Which cakes?');
+    expect(rig.said.at(-1)).toEqual(['', 'With raisins.']);
+  });
+
+  it.each([0, 1000])('that begins as the model is asked for the greeting, for %i ms', async (heldMs) => {
+    const { first, second, rig } = modelThenStages({ firstMessage: 'Hello!' });
+    rig.engine.start();
+    rig.engine.hold();
+    await rig.wait(heldMs);
+    first.events.failed(GONE);
+    await rig.wait(heldMs);
+    expect(second.voice.spoken).toEqual([]);
+    rig.engine.resume('continue');
+    await rig.wait(1000);
+    expect(second.voice.spoken).toEqual(['Hello!']);
+    expect(rig.said).toEqual([['', 'Hello!']]);
   });
 
   it('of a transfer that the model fails in: the caller who comes back is told why', async () => {
