@@ -218,7 +218,7 @@ export class RealtimeCall implements Engine {
       heardText: ({ itemId, text }) => this.#voice.speech?.replaceText(itemId, text),
       responseEnded: (end) => this.#dialogue.responseEnded(end),
       usage: (usage) => countRealtime(this.#usage, usage),
-      lost: () => this.#watch.lost(),
+      lost: ({ agoMs } = { agoMs: 0 }) => this.#watch.lost(agoMs),
       reconnected: ({ isPlanned, ...gap }) => {
         const { callId, logger } = this.#context;
         logger.info({ callId, gapMs: gap.gapMs }, 'the connection to the realtime model is back');

@@ -71,8 +71,11 @@ export interface RealtimeEvents {
     readonly toolCalls: readonly ModelToolCall[];
   }): void;
   usage(usage: RealtimeUsage): void;
-  /** The connection was lost behind `ready`, and another one is being made: `reconnected` follows, or `failed`. Once for each gap. */
-  lost?(): void;
+  /**
+   * The connection was lost behind `ready`, and another one is being made: `reconnected` follows, or `failed`. Once for each gap. `agoMs`:
+   * how long nothing had come of it when that was found. @default 0
+   */
+  lost?(loss?: { readonly agoMs: number }): void;
   /**
    * The connection was lost and is back after `gapMs`, its conversation made anew from `history`. What was under way is gone: no event
    * of an earlier response, item or tool call follows. `isPlanned`: nothing had gone wrong, the session was nearly over.

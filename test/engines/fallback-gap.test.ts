@@ -62,6 +62,16 @@ describe('the time that a call was without an engine', () => {
     expect(rig.replacements).toMatchObject([{ stage: 'engine', gapMs: 3000 }]);
   });
 
+  it('begins when the connection of a model died, though that was found later', async () => {
+    const { first, rig } = await talkingToModel();
+    await rig.quiet(5000);
+    first.events.lost?.({ agoMs: 3000 });
+    await rig.quiet(500);
+    first.events.failed(GONE);
+    await rig.wait(0);
+    expect(rig.replacements).toMatchObject([{ stage: 'engine', gapMs: 3500 }]);
+  });
+
   it('begins with the end of a hold, in the tick of which the engine fails as well', async () => {
     const { first, rig } = await talkingToStages();
     rig.engine.hold();

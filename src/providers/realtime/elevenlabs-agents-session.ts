@@ -106,7 +106,7 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
       events: {
         connected: (gapMs) => this.#connected(gapMs),
         text: (text) => this.#received(readServerMessage(text)),
-        lost: () => this.#lost(),
+        lost: (agoMs) => this.#lost(agoMs),
         failed: (error) => (this.#hasHungUp ? this.#hungUp() : this.#fail(error)),
       },
     });
@@ -201,7 +201,7 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
     this.#outbox.flush();
   }
 
-  #lost(): void {
+  #lost(agoMs: number): void {
     this.#time.stop();
     const wasUsed = this.#isReady;
     this.#isReady = false;
@@ -210,7 +210,7 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
     this.#requests.lost();
     this.#answers.reset();
     this.#hearing.reset();
-    if (wasUsed) this.#tell(() => this.#context.events.lost?.());
+    if (wasUsed) this.#tell(() => this.#context.events.lost?.({ agoMs }));
   }
 
   #received(message: ServerMessage): void {

@@ -85,7 +85,7 @@ export class GeminiLiveSession implements RealtimeSession {
       events: {
         ready: (connection) => this.#ready(connection),
         received: (piece) => this.#received(piece),
-        lost: () => this.#lost(),
+        lost: (agoMs) => this.#lost(agoMs),
         failed: (error) => this.#fail(error),
       },
     });
@@ -162,7 +162,7 @@ export class GeminiLiveSession implements RealtimeSession {
     this.#outbox.flush();
   }
 
-  #lost(): void {
+  #lost(agoMs: number): void {
     this.#wordsTimer?.cancel();
     // Nobody answers what was heard on this connection: it is asked for on the next one, by its words.
     if (this.#hearing.isSpeaking && !this.#hearing.isSounding) this.#callerFinished();
@@ -171,7 +171,7 @@ export class GeminiLiveSession implements RealtimeSession {
     this.#answers.lost();
     this.#speech.turnEnded();
     this.#hearing.reset();
-    this.#tell(() => this.#context.events.lost?.());
+    this.#tell(() => this.#context.events.lost?.({ agoMs }));
   }
 
   #received(piece: ServerPiece): void {
