@@ -91,6 +91,8 @@ export class Speaker {
   #dryAt = 0;
   #audibleAt: number | undefined;
   #spokenCount = 0;
+  /** When all that the voice has given so far will have been heard. */
+  #soundsUntil: number | undefined;
   /** Continues the run that waits for the ear. */
   #proceed: (() => void) | undefined;
   #watch: Timer | undefined;
@@ -116,8 +118,8 @@ export class Speaker {
 
   /** Since when the caller has heard all that the voice has given of a reply that is not over, on the clock; undefined where they have not. */
   get drySince(): number | undefined {
-    const isDry = this.#pushedSamples > 0 && this.#dryAt <= this.#options.clock.now();
-    return isDry && !this.isGivenOut ? this.#dryAt : undefined;
+    const soundsUntil = this.#soundsUntil ?? Number.POSITIVE_INFINITY;
+    return soundsUntil <= this.#options.clock.now() && !this.isGivenOut ? soundsUntil : undefined;
   }
 
   /** The words that were said between two positions of the playout. */
@@ -221,6 +223,7 @@ export class Speaker {
       if (playout.pushedMs - sentence.startMs > MAX_SENTENCE_MS)
         throw new ProviderError('text-to-speech does not come to the end of a sentence', FINAL);
       sentence.endMs = playout.pushedMs;
+      this.#soundsUntil = clock.now() + sentence.endMs - playout.playedMs;
       this.#reportSpoken();
     }
     if (this.#stopped) return;

@@ -1,5 +1,6 @@
 // What is under way while an engine is replaced: tools, transfers, holds.
 import { describe, expect, it, vi } from 'vitest';
+import { PCM_16K } from '../../src/audio/format.js';
 import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
 import { askedWith, FakeStages, FallbackRig, GONE, modelThenStages, talkingToModel } from './fallback-rig.js';
 import { FakeRealtimeModel } from './realtime-rig.js';
@@ -179,6 +180,24 @@ describe('a hold', () => {
 });
 
 describe('what is said and pressed between two engines', () => {
+  it('is followed by frames alone: the bytes of the line are ahead of them', async () => {
+    const [first, second] = [new FakeRealtimeModel(), new FakeRealtimeModel()];
+    const rig = new FallbackRig({ modes: [first, second] });
+    await rig.start();
+    first.ready();
+    rig.engine.pushEncoded?.(new Uint8Array(640), PCM_16K);
+    expect(first.audioBytes).toBe(640);
+    await rig.voiced(200);
+    first.events.failed(GONE);
+    await rig.wait(0);
+    second.ready();
+    const replayed = second.audioBytes;
+    rig.engine.pushEncoded?.(new Uint8Array(640), PCM_16K);
+    expect(second.audioBytes).toBe(replayed);
+    rig.engine.pushAudio(new Int16Array(320));
+    expect(second.audioBytes - replayed).toBe(640);
+  });
+
   it('reaches the third one when the second fails as it begins', async () => {
     const [first, second] = [new FakeStages(), new FakeStages()];
     const third = new FakeRealtimeModel();
