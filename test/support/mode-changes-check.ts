@@ -10,6 +10,7 @@ import {
   longestWaitMs,
   type ModeChange,
   playModeChange,
+  PROMPT,
 } from './mode-changes.js';
 
 /** Calls in real time: a shared machine that stands still makes waits that nobody can mend. */
@@ -58,7 +59,7 @@ function titleOf({ victim, phase, how, isAhead }: ModeChange): string {
 
 function check(
   { victim, phase }: ModeChange,
-  { report, record, diedAt, known, violations }: ChangedCall,
+  { report, record, diedAt, known, instructions, violations }: ChangedCall,
 ): void {
   expect(violations).toEqual([]);
   expect(report.protocolErrors).toEqual([]);
@@ -78,7 +79,9 @@ function check(
   // Who goes on knew everything that was heard before they were asked the last time.
   const whole = CONVERSATION.join('\n');
   expect(whole.startsWith(inOneGoOf(known)), inOneGoOf(known)).toBe(true);
+  // For the rest of a goodbye nobody is asked.
   expect(known.length).toBeGreaterThanOrEqual(phase === 'goodbye' ? 0 : 4);
+  if (known.length > 0) expect(instructions).toContain(PROMPT);
 
   const replaced = record.incidents.filter(({ code }) => code === 'provider-replaced');
   expect(replaced).toHaveLength(1);
@@ -93,7 +96,8 @@ function check(
   // Both are in the bill; a model that is lost in the middle of an answer has not told what it took.
   expect((record.cost.stt ?? 0) > 0 || phase === 'goodbye', 'recogniser').toBe(true);
   expect(record.cost.tts, 'voice').toBeGreaterThan(0);
-  expect(turns.at(-1)?.cost).toBeGreaterThan(0);
+  if (phase !== 'start' && phase !== 'greeting') expect(turns[0]?.cost, 'first turn').toBeGreaterThan(0);
+  expect(turns.at(-1)?.cost, 'last turn').toBeGreaterThan(0);
 }
 
 function inOneGoOf(lines: readonly string[]): string {

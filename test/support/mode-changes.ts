@@ -53,6 +53,7 @@ export interface ChangedCall {
   readonly diedAt: number;
   /** What whoever went on knew of the call when it was last asked: `role: text`. */
   readonly known: readonly string[];
+  readonly instructions: string;
   readonly violations: readonly string[];
 }
 
@@ -113,7 +114,7 @@ export async function playModeChange(id: CarrierId, change: ModeChange): Promise
     report,
     record,
     diedAt,
-    known: victim === 'engine' ? knownToChat(vendors) : knownToRealtime(vendors),
+    ...(victim === 'engine' ? toldToChat(vendors) : toldToRealtime(vendors)),
     violations: [engine, stt, llm, tts].flatMap(({ violations }) => violations),
   };
 }
@@ -169,21 +170,27 @@ function reply(messages: readonly string[]): { text: string; toolCalls?: typeof 
   return { text: rest(GOODBYE), toolCalls: END_CALL };
 }
 
-function knownToChat({ llm }: Vendors): string[] {
+type Told = Pick<ChangedCall, 'known' | 'instructions'>;
+
+function toldToChat({ llm }: Vendors): Told {
   const { messages = [] } = llm.exchanges.at(-1)?.body ?? {};
-  return messages.flatMap(({ role, content }) =>
-    role === 'developer' || role === 'tool'
-      ? []
-      : [`${role === 'assistant' ? 'agent' : role}: ${content ?? ''}`],
-  );
+  const [first, ...rest] = messages.filter(({ role }) => role !== 'tool');
+  return {
+    known: rest.map(({ role, content }) => toLine(role, content ?? '')),
+    instructions: first?.content ?? '',
+  };
 }
 
-function knownToRealtime({ engine }: Vendors): string[] {
-  const { items = [] } = engine.connections.at(-1) ?? {};
-  return items
-    .filter(({ kind, text }) => kind === 'message' && text !== '')
-    .map(({ role, text }) => `${role === 'assistant' ? 'agent' : role}: ${text}`);
+function toldToRealtime({ engine }: Vendors): Told {
+  const { items = [], session = {} } = engine.connections.at(-1) ?? {};
+  const messages = items.filter(({ kind, text }) => kind === 'message' && text !== '');
+  return {
+    known: messages.map(({ role, text }) => toLine(role, text)),
+    instructions: String(session.instructions),
+  };
 }
+
+const toLine = (role: string, text: string) => `${role === 'assistant' ? 'agent' : role}: ${text}`;
 
 /** From what the record shows of a phase to the middle of it. */
 function intoPhaseMs({ phase, victim }: ModeChange): number {
