@@ -86,9 +86,10 @@ function check(
   const replaced = record.incidents.filter(({ code }) => code === 'provider-replaced');
   expect(replaced).toHaveLength(1);
   // It was without what had died from then on: from the last sign of it, or from the last sound that a voice had given.
-  const lostAt = phase === 'start' ? (record.answeredAt ?? 0) : diedAt;
   for (const { at, durationMs } of replaced) {
-    const lateMs = at - (durationMs ?? 0) - lostAt;
+    const gapMs = durationMs ?? 0;
+    // Nobody has heard of a call before its stream.
+    const lateMs = phase === 'start' ? (report.firstAudioAfterMs ?? 0) - gapMs : at - gapMs - diedAt;
     expect(lateMs).toBeGreaterThan(-EARLY_MS);
     expect(lateMs).toBeLessThan(victim === 'tts' ? LATE_VOICE_MS : LATE_MS);
   }
