@@ -115,9 +115,10 @@ export class AgentVoice {
     return this.#reply !== undefined;
   }
 
-  /** Since when the caller waits for the first sound of the reply; undefined where they do not. */
+  /** Since when the caller waits for the first sound of the reply, or for the next one; undefined where they do not. */
   get awaitedSince(): number | undefined {
-    return this.isBusy && !this.isAudible ? this.#awaitedSince : undefined;
+    if (this.isAudible) return this.#reply?.drySince;
+    return this.isBusy ? this.#awaitedSince : undefined;
   }
 
   /** True once the caller can have heard something of the reply. */

@@ -8,7 +8,7 @@ import type { EndOfTurn } from './endpointing.js';
 import type { Resumption } from './engine.js';
 import type { IdlePrompts } from './idle-prompts.js';
 import type { TurnTimes } from './pending-turn.js';
-import { onlyText, type ReplyOutcome, type ReplySource, type ReplySplit } from './reply.js';
+import { lastText, onlyText, type ReplySource, type ReplySplit } from './reply.js';
 import type { SpokenSplit } from './speaker.js';
 import type { TurnBook } from './turn-book.js';
 import type { TurnLatencyMeter } from './turn-latency.js';
@@ -124,12 +124,17 @@ export class Dialogue {
   }
 
   /** A turn that the agent opens itself. */
-  say(text: string, manner: Manner = {}): void {
+  say(text: string, manner: Manner = {}, source = onlyText): void {
     const { clock, turns } = this.#options;
     const { latency } = turns.open('', clock.wallNow());
     // Where nobody listens any more it waits for the end of the hold.
-    if (!this.#begin({ latency, source: () => onlyText(text), manner })) this.#cutOff = text;
+    if (!this.#begin({ latency, source: () => source(text), manner })) this.#cutOff = text;
     this.#ownText = text;
+  }
+
+  /** Says what the call ends with, unless the caller does not let it be said. */
+  sayGoodbye(text: string): void {
+    this.say(text, {}, lastText);
   }
 
   /** Nobody listens for a while: the agent stops in this tick. */
@@ -166,7 +171,7 @@ export class Dialogue {
   }
 
   /** All of a reply was heard. `handOver` follows, unless the call ends with it. */
-  finished(outcome: ReplyOutcome): void {
+  finished(outcome: ReplySplit): void {
     const { bargeIn, caller, turns } = this.#options;
     bargeIn.reset();
     caller.agentSaid(outcome.heard);
@@ -199,13 +204,14 @@ export class Dialogue {
 
   /**
    * Another engine takes the call over: as `close`, but that tools which run go on, and that words which nobody answered are a turn in
-   * any case. Returns true when the agent owed something, or was in the middle of it.
+   * any case. `isCutOff`: the agent owed something, or was in the middle of it. `goodbye`: what was left of what the call was to end with.
    */
-  giveUp(): boolean {
+  giveUp(): { isCutOff: boolean; goodbye: string | undefined } {
     const { agent, turns } = this.#options;
     const wasBusy = agent.isBusy || this.#cutOff !== '';
-    this.#conclude(agent.giveUp() ?? NOTHING, { isLast: false });
-    return wasBusy || turns.isOwed;
+    const split = agent.giveUp();
+    this.#conclude(split ?? NOTHING, { isLast: false });
+    return { isCutOff: wasBusy || turns.isOwed, goodbye: split?.goodbye };
   }
 
   #conclude(split: SpokenSplit, { isLast }: { isLast: boolean }): void {
@@ -215,7 +221,8 @@ export class Dialogue {
     const isOpen = turns.userText !== undefined;
     const { said, startedAt } = caller.take(turns.userIndex);
     if (said !== '' && (isOpen || !isLast)) turns.open(said, startedAt);
-    if (isOpen) turns.complete(split, end);
+    if (isOpen && !isLast) turns.giveUp(split, end);
+    else if (isOpen) turns.complete(split, end);
     else turns.complete(NOTHING, { interrupted: false });
   }
 
@@ -231,7 +238,9 @@ export class Dialogue {
       return split;
     }
     this.#cutOff = split.rest;
-    turns.complete(split, { interrupted: !isHold || split.unheard !== '' });
+    // What a hold came upon before it was heard is said in the same turn when it is over.
+    if (split.heard === '' && isHold) turns.dropAnswer(split);
+    else turns.complete(split, { interrupted: !isHold || split.unheard !== '' });
     return split;
   }
 

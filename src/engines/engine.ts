@@ -119,13 +119,18 @@ export interface RunningTools {
 export interface Takeover {
   /** The conversation as it was heard, without the instructions. */
   readonly history: readonly ChatMessage[];
-  /** Index of the next turn. */
+  /** Index of the next turn, or of the one that is open. */
   readonly turnIndex: number;
+  /** A turn has begun in which nothing was said or done so far. @default false */
+  readonly isTurnOpen?: boolean | undefined;
   /**
    * What the caller waits for. `greeting`: nobody has said it, or they heard nothing of it. `answer`: they have spoken last, or heard
-   * only the beginning of what they were told. `nothing`: it is the caller's turn.
+   * only the beginning of what they were told. `goodbye`: the call was to end with what they were told. `nothing`: it is the caller's
+   * turn.
    */
-  readonly owes: 'greeting' | 'answer' | 'nothing';
+  readonly owes: 'greeting' | 'answer' | 'goodbye' | 'nothing';
+  /** What was not heard of a goodbye: it is said word for word, and the call ends with it. @default '' */
+  readonly goodbye?: string | undefined;
   /** Their calls are in the history, which has no results of them. @default none runs */
   readonly tools?: RunningTools | undefined;
   /** How long ago the caller began to say what is not in the history, in milliseconds: it has to be heard again. @default nothing is missing */
@@ -183,7 +188,10 @@ export interface Engine {
   hold(): void;
   /** The caller is back. Does nothing without a hold. */
   resume(how: Resumption): void;
-  /** `close`, and what the next engine has to know. Where it is not there, nothing can take this one's place. */
+  /**
+   * What the next engine has to know, and as `close` otherwise, which follows only where there is no next one after all. Where it is not
+   * there, nothing can take this one's place.
+   */
   handOver?(): Takeover;
   /** Stops at once, states the facts of a turn that is cut off by it, and frees everything. Idempotent. */
   close(): void;

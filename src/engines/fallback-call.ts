@@ -41,6 +41,8 @@ interface Member {
   readonly choice: FallbackChoice;
   readonly scope: EngineScope;
   readonly engine: Engine;
+  /** It goes on with what another one has begun. */
+  readonly isSuccessor: boolean;
 }
 
 /** A replacement that has not been told. */
@@ -52,8 +54,8 @@ interface Switch {
   readonly since: number;
 }
 
-/** What an engine has left, and nobody has taken up. */
-interface Legacy {
+/** A call on its way from one engine to the next. */
+interface Handover {
   readonly takeover: Takeover;
   readonly failure: EngineFailure;
   readonly change: Switch;
@@ -67,9 +69,11 @@ const NOT_MADE = 'a voice engine could not be made';
 export class FallbackCall implements Engine {
   readonly #context: EngineContext;
   readonly #options: FallbackCallOptions;
-  readonly #left: FallbackChoice[];
+  /** Those that were not tried. */
+  readonly #remaining: FallbackChoice[];
   readonly #heard = new RecentAudio();
-  readonly #leftTools: { close(): void }[] = [];
+  /** Of engines that are gone: what they have begun goes on. */
+  readonly #adoptedTools: { close(): void }[] = [];
   #count = 0;
   #member: Member;
   /** Who talks to the caller now; stages may change while an engine goes on. */
@@ -77,7 +81,9 @@ export class FallbackCall implements Engine {
   /** Set while the engine is to be replaced: nobody hears the caller. */
   #isBetween = false;
   /** Waits for somebody who listens. */
-  #legacy: Legacy | undefined;
+  #waiting: Handover | undefined;
+  /** How the hold has ended in which the engine failed. */
+  #resumption: Resumption | undefined;
   /** Is told with the first audio of the engine that has begun. */
   #untold: (Switch & { readonly startedAt: number }) | undefined;
   #notBegun = NOT_TRIED;
@@ -91,7 +97,7 @@ export class FallbackCall implements Engine {
   constructor(context: EngineContext, options: FallbackCallOptions) {
     this.#context = context;
     this.#options = options;
-    this.#left = [...options.choices];
+    this.#remaining = [...options.choices];
     this.#providers = options.announced.providers;
     this.#member = this.#open(undefined, options.preparation);
   }
@@ -119,13 +125,15 @@ export class FallbackCall implements Engine {
   }
 
   pushAudio(frame: Int16Array): void {
-    if (this.#isBetween || this.#left.length > 0) this.#heard.push(frame);
+    if (this.#isBetween || this.#remaining.length > 0) this.#heard.push(frame);
     if (this.#isBetween) this.#missedMs += FRAME_MS;
     else this.#member.engine.pushAudio(frame);
   }
 
   pushEncoded(bytes: Uint8Array, format: AudioFormat): void {
-    if (!this.#isBetween) this.#member.engine.pushEncoded?.(bytes, format);
+    const { engine, isSuccessor } = this.#member;
+    // The bytes are ahead of the frames: who is played what was said before them would miss what lies between.
+    if (!this.#isBetween && !isSuccessor) engine.pushEncoded?.(bytes, format);
   }
 
   pushDtmf(digit: string): void {
@@ -147,16 +155,17 @@ export class FallbackCall implements Engine {
 
   resume(how: Resumption): void {
     this.#held = false;
-    const legacy = this.#legacy;
-    // Nobody has waited before now.
-    const since = this.#context.clock.now();
-    if (legacy !== undefined) this.#goOn({ ...legacy, change: { ...legacy.change, since } }, how);
-    else if (!this.#isBetween) this.#member.engine.resume(how);
+    if (!this.#isBetween) {
+      this.#member.engine.resume(how);
+      return;
+    }
+    this.#resumption = how;
+    if (this.#waiting !== undefined) this.#goOn(this.#waiting);
   }
 
   close(): void {
     if (this.#closed) return;
-    for (const tools of this.#leftTools) tools.close();
+    for (const tools of this.#adoptedTools) tools.close();
     this.#member.engine.close();
     this.#settle();
     this.#closed = true;
@@ -167,10 +176,10 @@ export class FallbackCall implements Engine {
   #open(takeover: Takeover | undefined, preparation?: Preparation): Member {
     let prepared = preparation;
     for (;;) {
-      const choice = this.#left.shift();
+      const choice = this.#remaining.shift();
       if (choice === undefined) throw new TypeError('There is no engine left.');
       const { recipe } = choice;
-      const hasFallback = this.#left.length > 0;
+      const hasFallback = this.#remaining.length > 0;
       this.#count += 1;
       const number = this.#count;
       const scope: EngineScope = new EngineScope({
@@ -180,7 +189,7 @@ export class FallbackCall implements Engine {
         takeover,
         hasFallback,
         fact: (fact) => {
-          // Who serves an engine that has left does not serve the call.
+          // Who serves an engine that is gone does not serve the call.
           const isStale = number !== this.#count && isAboutProviders(fact);
           if (!isStale) this.#state(fact, choice);
         },
@@ -193,7 +202,8 @@ export class FallbackCall implements Engine {
         },
       });
       try {
-        return { choice, scope, engine: recipe.create(scope.context, prepared) };
+        const engine = recipe.create(scope.context, prepared);
+        return { choice, scope, engine, isSuccessor: takeover !== undefined };
       } catch (error) {
         prepared?.close();
         if (!hasFallback) throw error;
@@ -208,6 +218,7 @@ export class FallbackCall implements Engine {
   /** A moment later: who fails may be in the middle of it, and is not closed under its own feet. */
   #replace(failure: EngineFailure): void {
     this.#isBetween = true;
+    this.#resumption = undefined;
     this.#context.clock.after(0, () => {
       if (!this.#closed) this.#take(failure);
     });
@@ -217,24 +228,31 @@ export class FallbackCall implements Engine {
     const { clock } = this.#context;
     const takeover = this.#member.engine.handOver?.();
     if (takeover === undefined) return;
-    if (takeover.tools !== undefined) this.#leftTools.push(takeover.tools);
+    if (takeover.tools !== undefined) this.#adoptedTools.push(takeover.tools);
     this.#settle();
     const { stage = 'engine', code } = failure;
     const from = nameOf(this.#providers, stage);
     if (this.#member.choice.needs.includes(from)) this.#options.circuits.failed(from);
     const change = { stage, from, code, since: clock.now() - (takeover.waitedMs ?? 0) };
-    const legacy = { takeover, failure, change };
-    if (this.#held) this.#legacy = legacy;
-    else this.#goOn(legacy, 'continue');
+    const handover = { takeover, failure, change };
+    if (this.#held) this.#waiting = handover;
+    else this.#goOn(handover);
   }
 
-  #goOn({ takeover, failure, change }: Legacy, how: Resumption): void {
+  #goOn(handover: Handover): void {
+    const { failure } = handover;
+    const takeover = this.#stillOwed(handover.takeover);
+    const change = { ...handover.change };
     const { callId, clock, logger } = this.#context;
-    this.#legacy = undefined;
-    // Whoever comes back from elsewhere no longer waits for what was owed before, but for what came of it.
-    const isStale = how === 'listen' && (takeover.tools?.runs.length ?? 0) === 0;
+    // During a hold nobody waits.
+    if (this.#resumption !== undefined) change.since = clock.now();
+    this.#waiting = undefined;
+    if (takeover.owes === 'goodbye' && takeover.goodbye === '') {
+      this.#context.endCall('agent-hangup');
+      return;
+    }
     try {
-      this.#member = this.#open(isStale ? { ...takeover, owes: 'nothing' } : takeover);
+      this.#member = this.#open(takeover);
     } catch (error) {
       logger.warn({ callId, ...describeError(error) }, NOT_MADE);
       this.#context.endCall('provider-failed', { ...failure, untold: true });
@@ -255,9 +273,15 @@ export class FallbackCall implements Engine {
     this.#missedMs = this.#isBetween ? unheardMs : 0;
     if (this.#isBetween) return;
     for (const frame of this.#heard.last(unheardMs)) engine.pushAudio(frame);
-    if (this.#left.length === 0) this.#heard.clear();
+    if (this.#remaining.length === 0) this.#heard.clear();
     for (const key of this.#keys.splice(0)) engine.pushDtmf(key);
-    if (isStale || takeover.owes === 'nothing') this.#settle();
+    if (takeover.owes === 'nothing') this.#settle();
+  }
+
+  /** Whoever comes back from elsewhere no longer waits for what was owed before, but for what came of it. */
+  #stillOwed(takeover: Takeover): Takeover {
+    const isStale = this.#resumption === 'listen' && (takeover.tools?.runs.length ?? 0) === 0;
+    return isStale ? { ...takeover, owes: 'nothing' } : takeover;
   }
 
   /** Tells the last replacement, if that was not done: the caller hears the one who goes on, or is heard and has nothing to wait for. */

@@ -46,9 +46,9 @@ export function createFallbackRecipe(choices: readonly FallbackChoice[], circuit
       const first = prepared?.choice ?? choose();
       const others = choices.filter((choice) => choice !== first);
       // Those that are known to fail come last: they may be all that is left.
-      const left = [...others.filter(isSound), ...others.filter((choice) => !isSound(choice))];
+      const remaining = [...others.filter(isSound), ...others.filter((choice) => !isSound(choice))];
       return new FallbackCall(context, {
-        choices: [first, ...left],
+        choices: [first, ...remaining],
         announced: announced.recipe,
         preparation: prepared?.inner,
         circuits,

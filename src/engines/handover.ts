@@ -11,14 +11,18 @@ export interface Leaving {
   readonly clock: Clock;
   readonly conversation: Conversation;
   readonly turnIndex: number;
+  /** A turn has begun in which nothing was said or done so far. */
+  readonly isTurnOpen: boolean;
   /** There is something to say before anything else. */
   readonly hasGreeting: boolean;
   /** The agent owed something, or was in the middle of it. */
   readonly isCutOff: boolean;
+  /** What was not heard of the words that the call was to end with; undefined where it was to go on. */
+  readonly goodbye: string | undefined;
   /** Since when nobody hears the caller, or what they say has no text, on the clock: the earliest counts. */
   readonly unheardSince: readonly (number | undefined)[];
-  /** Since when the caller waits, on the clock; undefined where they do not. */
-  readonly waitingSince: number | undefined;
+  /** Since when the caller waits, or a part of the engine was of no use to them, on the clock: the earliest counts. */
+  readonly waitingSince: readonly (number | undefined)[];
   /** What the running tools are closed with. */
   readonly tools: { close(): void } | undefined;
 }
@@ -26,18 +30,22 @@ export interface Leaving {
 const GIVEN_UP = 'The tool was given up.';
 
 export function toTakeover(leaving: Leaving): Takeover {
-  const { clock, conversation, turnIndex, unheardSince, waitingSince, tools } = leaving;
+  const { clock, conversation, turnIndex, isTurnOpen, goodbye, tools } = leaving;
   const history = conversation.history();
   const runs = conversation.unsettled([]);
-  const since = (at: number | undefined) => (at === undefined ? undefined : clock.now() - at);
-  const unheard = unheardSince.filter((at) => at !== undefined);
+  const msSince = (times: readonly (number | undefined)[]) => {
+    const known = times.filter((at) => at !== undefined);
+    return known.length === 0 ? undefined : clock.now() - Math.min(...known);
+  };
   return {
     history,
     turnIndex,
+    isTurnOpen,
     owes: owed(history, leaving),
+    goodbye,
     tools: tools && { runs, close: () => tools.close() },
-    unheardMs: unheard.length === 0 ? undefined : since(Math.min(...unheard)),
-    waitedMs: since(waitingSince) ?? 0,
+    unheardMs: msSince(leaving.unheardSince),
+    waitedMs: msSince(leaving.waitingSince) ?? 0,
   };
 }
 
@@ -67,7 +75,9 @@ export function toSteps(takeover: Takeover | undefined, clock: Clock): Step[] {
   });
 }
 
-function owed(history: readonly ChatMessage[], { hasGreeting, isCutOff }: Leaving): Takeover['owes'] {
+function owed(history: readonly ChatMessage[], leaving: Leaving): Takeover['owes'] {
+  const { hasGreeting, isCutOff, goodbye } = leaving;
+  if (goodbye !== undefined) return 'goodbye';
   const last = history.at(-1);
   if (last === undefined) return hasGreeting ? 'greeting' : 'nothing';
   const isUnanswered = last.role !== 'assistant' || last.toolCalls !== undefined;

@@ -26,7 +26,7 @@ import { APOLOGY, APOLOGY_LIMIT_MS, APOLOGY_SOUND_MS, type Stage } from './pipel
 import type { PipelineCallOptions } from './pipeline-call-options.js';
 import { PipelineStages } from './pipeline-stages.js';
 import { ProviderRoster } from './provider-roster.js';
-import type { ReplyOutcome } from './reply.js';
+import type { ReplySplit } from './reply.js';
 import { TurnBook } from './turn-book.js';
 import { UsageMeter } from './usage-meter.js';
 
@@ -47,8 +47,11 @@ export class PipelineCall implements Engine {
   readonly #roster: ProviderRoster;
   #apology: Timer | undefined;
   #failure: EngineFailure | undefined;
+  /** Since when the recogniser has no connection, and the caller had waited for the agent when the call failed, on the clock. */
+  #deafSince: number | undefined;
+  #awaitedSince: number | undefined;
   #held = false;
-  #state: 'new' | 'live' | 'ending' | 'left' | 'closed' = 'new';
+  #state: 'new' | 'live' | 'ending' | 'handed-over' | 'closed' = 'new';
 
   constructor(context: EngineContext, options: PipelineCallOptions) {
     this.#context = context;
@@ -155,8 +158,11 @@ export class PipelineCall implements Engine {
     this.#attempt('engine', () => this.#caller.start());
     if (this.#failure !== undefined) return;
     this.#attempt('llm', () => this.#language.warmUp());
-    if (owesAtStart(takeover, firstMessage) !== 'greeting') this.#dialogue.goOn('continue');
-    else this.#dialogue.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
+    const owes = owesAtStart(takeover, firstMessage);
+    if (owes === 'greeting')
+      this.#dialogue.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
+    else if (owes === 'goodbye') this.#dialogue.sayGoodbye(takeover?.goodbye ?? '');
+    else this.#dialogue.goOn('continue');
   }
 
   pushAudio(frame: Int16Array): void {
@@ -203,30 +209,30 @@ export class PipelineCall implements Engine {
   handOver(): Takeover {
     const { clock } = this.#context;
     const { firstMessage = '', tools } = this.#options;
-    const waitingSince = this.#agent.awaitedSince;
     const unheardSince = this.#caller.forgetOpen();
-    const isCutOff = this.#dialogue.giveUp();
+    const owed = this.#dialogue.giveUp();
     const takeover = toTakeover({
       clock,
       conversation: this.#conversation,
-      turnIndex: this.#turns.nextIndex,
+      ...this.#turns.standing,
+      ...owed,
       hasGreeting: firstMessage !== '',
-      isCutOff,
       unheardSince: [unheardSince],
-      waitingSince,
+      waitingSince: [this.#awaitedSince, this.#deafSince],
       tools,
     });
-    this.#state = 'left';
+    this.#state = 'handed-over';
     this.#free();
     return takeover;
   }
 
   close(): void {
     if (this.#state === 'closed') return;
-    const isLeft = this.#state === 'left';
-    if (!isLeft) this.#dialogue.close();
+    const isHandedOver = this.#state === 'handed-over';
+    // Also then: nobody has gone on in a turn that was open.
+    this.#dialogue.close();
     this.#state = 'closed';
-    if (!isLeft) this.#free();
+    if (!isHandedOver) this.#free();
   }
 
   get #isListening(): boolean {
@@ -234,6 +240,8 @@ export class PipelineCall implements Engine {
   }
 
   #recognition(): SpeechToTextEvents {
+    const { clock } = this.#context;
+    const { reconnected, replaced } = this.#roster.listener('stt');
     return {
       partial: (text) => this.#recognised(text, { isFinal: false }),
       final: (text) => this.#recognised(text, { isFinal: true }),
@@ -248,7 +256,14 @@ export class PipelineCall implements Engine {
         const isHeard = this.#state === 'live' && this.#failure === undefined;
         if (isHeard) this.#attempt('engine', () => this.#caller.withdrawn());
       },
-      ...this.#roster.listener('stt'),
+      troubled: () => {
+        this.#deafSince ??= clock.now();
+      },
+      reconnected: (gap) => {
+        this.#deafSince = undefined;
+        reconnected(gap);
+      },
+      replaced,
     };
   }
 
@@ -287,10 +302,10 @@ export class PipelineCall implements Engine {
     this.#attempt('stt', () => this.#stages.ears?.finishUtterance());
   }
 
-  #finished(outcome: ReplyOutcome): void {
+  #finished(outcome: ReplySplit): void {
     this.#dialogue.finished(outcome);
     if (this.#failure !== undefined) this.#end('provider-failed');
-    else if (outcome.endCall) this.#end('agent-hangup');
+    else if (outcome.goodbye !== undefined) this.#end('agent-hangup');
     else if (!this.#dialogue.handOver()) this.#end('idle');
   }
 
@@ -304,6 +319,7 @@ export class PipelineCall implements Engine {
     this.#idle?.pause();
     if (this.#context.hasFallback === true) {
       this.#failure.untold = true;
+      this.#awaitedSince = this.#agent.awaitedSince;
       this.#end('provider-failed');
       return;
     }

@@ -5,7 +5,7 @@ import { describeThrown } from '../base/log.js';
 import type { RealtimeEvents } from '../providers/realtime-model.js';
 import { Conversation } from './conversation.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, Resumption, Takeover } from './engine.js';
-import { owesAtStart, toSteps, toTakeover } from './handover.js';
+import { type Leaving, owesAtStart, toSteps, toTakeover } from './handover.js';
 import { IdlePrompts } from './idle-prompts.js';
 import { keysAsText, PressedKeys } from './pressed-keys.js';
 import { toReconnected } from './provider-roster.js';
@@ -23,6 +23,7 @@ import type { AnswerSplit } from './turn-book.js';
 import { UsageMeter } from './usage-meter.js';
 
 const NOTHING: AnswerSplit = { heard: '', unheard: '' };
+const NOBODY_WAITS = { isCutOff: false, goodbye: undefined, waitingSince: [] };
 
 export class RealtimeCall implements Engine {
   readonly mode = 'realtime';
@@ -40,8 +41,8 @@ export class RealtimeCall implements Engine {
   readonly #dialogue: RealtimeDialogue;
   #failure: EngineFailure | undefined;
   /** How the call stood as its engine was stopped in the middle of it. */
-  #standing: { readonly isCutOff: boolean; readonly waitingSince: number | undefined } | undefined;
-  #state: 'new' | 'live' | 'ending' | 'left' | 'closed' = 'new';
+  #standing: Pick<Leaving, 'isCutOff' | 'goodbye' | 'waitingSince'> = NOBODY_WAITS;
+  #state: 'new' | 'live' | 'ending' | 'handed-over' | 'closed' = 'new';
 
   constructor(context: EngineContext, options: RealtimeCallOptions) {
     this.#context = context;
@@ -54,7 +55,7 @@ export class RealtimeCall implements Engine {
       clock,
       conversation: this.#conversation,
       transcribesCaller: model.transcribesCaller,
-      firstIndex: takeover?.turnIndex,
+      takeover,
       fact: (fact) => this.#fact(fact),
     });
     this.#voice = new RealtimeVoice({
@@ -128,6 +129,7 @@ export class RealtimeCall implements Engine {
     if (runs.length > 0) this.#tools.adopt(runs);
     else if (this.#owes === 'nothing') this.#idle?.wait();
     else if (this.#owes === 'answer') this.#attempt(() => this.#dialogue.respond());
+    else if (this.#owes === 'goodbye') this.#attempt(() => this.#sayGoodbye());
     else this.#attempt(() => this.#dialogue.say({ text: this.#options.firstMessage, isGreeting: true }));
   }
 
@@ -169,31 +171,28 @@ export class RealtimeCall implements Engine {
     const { clock } = this.#context;
     const { firstMessage } = this.#options;
     this.#cutOff();
-    const { isCutOff = false, waitingSince } = this.#standing ?? {};
     const { lostSince } = this.#watch;
     const saidSince = this.#turns.giveUp();
-    this.#free('left');
+    this.#free('handed-over');
     return toTakeover({
       clock,
       conversation: this.#conversation,
-      turnIndex: this.#turns.nextIndex,
+      ...this.#turns.standing,
+      ...this.#standing,
       hasGreeting: firstMessage !== '',
-      isCutOff,
       unheardSince: [saidSince, lostSince],
-      waitingSince,
       tools: this.#tools,
     });
   }
 
   close(): void {
     if (this.#state === 'closed') return;
-    if (this.#state !== 'left') {
-      this.#tools.close();
-      const split = this.#voice.speech?.stop(this.#context.playout.playedMs) ?? NOTHING;
-      this.#voice.end();
-      this.#turns.complete(split, { interrupted: split.unheard !== '' });
-      this.#turns.close();
-    }
+    // Also after `handOver`: nobody has gone on in a turn that was open.
+    this.#tools.close();
+    const split = this.#voice.speech?.stop(this.#context.playout.playedMs) ?? NOTHING;
+    this.#voice.end();
+    this.#turns.complete(split, { interrupted: split.unheard !== '' });
+    this.#turns.close();
     this.#free('closed');
   }
 
@@ -219,10 +218,10 @@ export class RealtimeCall implements Engine {
       heardText: ({ itemId, text }) => this.#voice.speech?.replaceText(itemId, text),
       responseEnded: (end) => this.#dialogue.responseEnded(end),
       usage: (usage) => countRealtime(this.#usage, usage),
-      lost: () => {
+      lost: ({ agoMs } = { agoMs: 0 }) => {
         const { speech } = this.#voice;
         this.#turns.lost({ isAnswered: speech?.hasAudio === true || (speech?.roundCount ?? 0) > 0 });
-        this.#watch.lost();
+        this.#watch.lost(agoMs);
       },
       reconnected: ({ isPlanned, ...gap }) => {
         const { callId, logger } = this.#context;
@@ -253,10 +252,17 @@ export class RealtimeCall implements Engine {
   /** Stops what is under way, for whoever may go on with it. */
   #cutOff(): void {
     if (this.#state !== 'live') return;
-    this.#standing = { isCutOff: this.#dialogue.isBusy, waitingSince: this.#watch.waitingSince };
+    const { isBusy } = this.#dialogue;
+    const { waitingSince, lostSince } = this.#watch;
     const keys = this.#keys.take();
     if (keys !== '') this.#turns.pressed(keysAsText(keys));
-    this.#dialogue.interrupt();
+    const goodbye = this.#dialogue.giveUp();
+    this.#standing = { isCutOff: isBusy, goodbye, waitingSince: [waitingSince, lostSince] };
+  }
+
+  /** What an engine before this one has left of it. */
+  #sayGoodbye(): void {
+    this.#dialogue.say({ text: this.#context.takeover?.goodbye ?? '', isGoodbye: true });
   }
 
   #end(reason: 'agent-hangup' | 'provider-failed' | 'idle'): void {
@@ -269,7 +275,7 @@ export class RealtimeCall implements Engine {
     this.#context.endCall(reason, this.#failure);
   }
 
-  #free(state: 'left' | 'closed'): void {
+  #free(state: 'handed-over' | 'closed'): void {
     this.#state = state;
     this.#watch.close();
     this.#keys.take();

@@ -57,6 +57,16 @@ export class RealtimeDialogue {
     return isSpeaking || watch.isOwed || this.#owesCaller || this.#hold.owes;
   }
 
+  /** Another engine goes on: the agent stops in this tick. Returns what was left of what the call was to end with. */
+  giveUp(): string | undefined {
+    const isGoodbye = this.#endCall;
+    const { text = '' } = this.#options.voice.manner;
+    const { heard, unheard } = this.#stop({ isLeaving: true }) ?? NOTHING;
+    if (!isGoodbye) return undefined;
+    // What it was told to say it may not have told us.
+    return text.startsWith(heard) && text !== '' ? text.slice(heard.length).trim() : unheard;
+  }
+
   /** Nobody listens for a while: the agent stops in this tick. */
   hold(): void {
     const { idle, voice, watch } = this.#options;
@@ -97,19 +107,26 @@ export class RealtimeDialogue {
 
   /** The caller takes the floor: in this tick the carrier is cleared, and the model told what was heard. */
   interrupt(): void {
+    this.#stop({ isLeaving: false });
+  }
+
+  #stop({ isLeaving }: { isLeaving: boolean }): AnswerSplit | undefined {
     const { context, idle, line, tools, turns, voice, watch } = this.#options;
     const { speech } = voice;
     watch.rest();
-    if (speech === undefined) return;
+    if (speech === undefined) return undefined;
     const split = speech.stop(context.playout.clear());
     for (const item of split.cut) line.ask((session) => session.truncate(item));
     tools.release({ caughtUp: false });
     this.#endCall = false;
     tools.settleEnd(speech, { callEnds: false });
-    if (split.heard === '' && turns.answersCaller) turns.dropAnswer(split);
+    // What nobody has heard is said in the same turn, to a caller who adds something, by another engine, or after a hold.
+    const isLater = turns.answersCaller || isLeaving || this.isHeld;
+    if (split.heard === '' && isLater) turns.dropAnswer(split);
     else turns.complete(split, { interrupted: !this.isHeld || split.unheard !== '' });
     idle?.wait();
     this.#over();
+    return split;
   }
 
   responseStarted(): void {
@@ -157,6 +174,7 @@ export class RealtimeDialogue {
   say(manner: Manner & { readonly text: string }): void {
     const { idle, line, voice, watch } = this.#options;
     idle?.pause();
+    this.#endCall = manner.isGoodbye === true;
     voice.begin(manner);
     line.ask((session) => session.say(manner.text));
     watch.owes({ isAsked: true });

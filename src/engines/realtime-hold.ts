@@ -42,7 +42,7 @@ export class RealtimeHold {
     this.#cutOff = undefined;
     this.#hasResults = false;
     if (hasResults) return {};
-    const { text, isLast = false } = cutOff ?? {};
-    return text === undefined ? cutOff && {} : { text, isLast };
+    const { text, isLast = false, isGoodbye = false } = cutOff ?? {};
+    return text === undefined ? cutOff && {} : { text, isLast, isGoodbye };
   }
 }

@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../base/clock.js';
 import type { TranscriptEntry, Turn, TurnLatency } from '../contract/call-record.js';
 import type { ChatMessage } from '../providers/language-model.js';
 import type { Conversation, Step } from './conversation.js';
-import type { EngineFact } from './engine.js';
+import type { EngineFact, Takeover } from './engine.js';
 import { ToolEntries } from './tools/tool-entries.js';
 import type { ToolRun } from './tools/tool-run.js';
 import type { AnswerSplit } from './turn-book.js';
@@ -15,8 +15,8 @@ export interface RealtimeTurnsOptions {
   /** True when a text comes for everything that the caller says. */
   readonly transcribesCaller: boolean;
   readonly fact: (fact: EngineFact) => void;
-  /** Index of the first turn, where another engine has begun the call. @default 0 */
-  readonly firstIndex?: number | undefined;
+  /** Set where another engine has begun the call. */
+  readonly takeover?: Pick<Takeover, 'turnIndex' | 'isTurnOpen'> | undefined;
 }
 
 /** Something that the caller said or pressed. */
@@ -72,12 +72,14 @@ export class RealtimeTurns {
 
   constructor(options: RealtimeTurnsOptions) {
     this.#options = options;
-    this.#nextIndex = options.firstIndex ?? 0;
+    const { takeover } = options;
+    this.#nextIndex = takeover?.turnIndex ?? 0;
+    if (takeover?.isTurnOpen === true) this.#open = this.#begin();
   }
 
-  /** Index of the turn after the open one. */
-  get nextIndex(): number {
-    return this.#nextIndex;
+  /** Where another engine goes on: in the turn that is open, or with the next one. */
+  get standing(): { turnIndex: number; isTurnOpen: boolean } {
+    return { turnIndex: this.#open?.index ?? this.#nextIndex, isTurnOpen: this.#open !== undefined };
   }
 
   /** Index of the turn that what is used now belongs to: the one that is open, or was last. Null before the first. */
@@ -152,23 +154,9 @@ export class RealtimeTurns {
 
   /** The agent answers, or speaks by itself. Opens a turn, or goes on with the one that is open. */
   answer(): void {
-    const { clock, fact } = this.#options;
     if (this.#open === undefined) {
-      const index = this.#nextIndex;
-      this.#nextIndex += 1;
-      this.#open = {
-        index,
-        startedAt: this.#speechStartedAt ?? clock.wallNow(),
-        said: [],
-        dropped: '',
-        steps: [],
-        speechEndedAt: undefined,
-        firstFrameAt: undefined,
-        heardAt: undefined,
-        agentAt: undefined,
-        end: undefined,
-      };
-      fact({ type: 'turn.started', turnIndex: index });
+      this.#open = this.#begin();
+      this.#options.fact({ type: 'turn.started', turnIndex: this.#open.index });
     }
     const turn = this.#open;
     for (const said of this.#waiting) {
@@ -243,7 +231,8 @@ export class RealtimeTurns {
   }
 
   /**
-   * Another engine takes the call over: nothing is waited for, and what the caller said and nobody answered is a turn in any case.
+   * Another engine takes the call over: nothing is waited for, and what the caller said and nobody answered is a turn in any case. A
+   * turn in which nothing was said or done stays open for it.
    * What has no text will be heard again, also what the model had not noticed yet: it may have been dead for a while. Returns since
    * when, on the clock; undefined where the agent was speaking, and everything has its text.
    */
@@ -258,7 +247,8 @@ export class RealtimeTurns {
       if (this.#options.transcribesCaller) this.#tellSaid(said);
     }
     if (this.#waiting.some(({ text }) => text !== '')) this.answer();
-    this.complete({ heard: '', unheard: '' }, { interrupted: false });
+    const isEmpty = this.#open !== undefined && saidOf(this.#open) === '' && this.#open.steps.length === 0;
+    if (!isEmpty) this.complete({ heard: '', unheard: '' }, { interrupted: false });
     this.#settle();
     const { clock } = this.#options;
     const since = starts.map((at) => clock.now() - (clock.wallNow() - at));
@@ -273,6 +263,23 @@ export class RealtimeTurns {
     const said = answer === undefined ? [] : toSteps(answer);
     const all = [...steps, ...said, ...waiting];
     return this.#options.conversation.history(all);
+  }
+
+  #begin(): OpenTurn {
+    const index = this.#nextIndex;
+    this.#nextIndex += 1;
+    return {
+      index,
+      startedAt: this.#speechStartedAt ?? this.#options.clock.wallNow(),
+      said: [],
+      dropped: '',
+      steps: [],
+      speechEndedAt: undefined,
+      firstFrameAt: undefined,
+      heardAt: undefined,
+      agentAt: undefined,
+      end: undefined,
+    };
   }
 
   #settle(): void {

@@ -10,6 +10,8 @@ export interface Manner {
   readonly isGreeting?: boolean;
   /** The call ends with it, unless the caller has something to say. */
   readonly isLast?: boolean;
+  /** The same, and it is the agent who wants the call to end. */
+  readonly isGoodbye?: boolean;
 }
 
 export interface RealtimeVoiceOptions {

@@ -86,10 +86,10 @@ export class RealtimeWatch {
     else this.#waitingSince = undefined;
   }
 
-  /** The connection is gone, and another one is being made. */
-  lost(): void {
+  /** The connection is gone since `agoMs`, and another one is being made. */
+  lost(agoMs = 0): void {
     const { clock, silent } = this.#options;
-    this.#waitingSince ??= clock.now();
+    this.#waitingSince ??= clock.now() - agoMs;
     this.#lostSince ??= clock.now();
     this.#lost?.cancel();
     this.#lost = clock.after(this.#limits.lostMs, () => silent());

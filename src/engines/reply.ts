@@ -25,18 +25,15 @@ export interface ReplySplit extends CutSplit {
   readonly heardAfter: string;
   /** It was stopped behind its tools, before anything was heard of what follows from them. */
   readonly isOwed: boolean;
-}
-
-export interface ReplyOutcome extends ReplySplit {
-  /** The language stage wants the call to end now. */
-  readonly endCall: boolean;
+  /** The language stage wants the call to end with it: what is left to be said before that. Undefined where it does not. */
+  readonly goodbye: string | undefined;
 }
 
 export interface ReplyEvents {
   /** What has been heard or is being spoken now. */
   spoken(text: string): void;
   /** All of it was heard. */
-  finished(outcome: ReplyOutcome): void;
+  finished(outcome: ReplySplit): void;
   /** A stage failed. After `llm` what was said goes on and `conclude` must follow; after `tts` nothing more is spoken. */
   failed(stage: 'llm' | 'tts', error: unknown): void;
   /** Tools were called. They may be done already. */
@@ -150,6 +147,11 @@ export class Reply {
     return this.#speaker.isGivenOut;
   }
 
+  /** Since when the caller has heard all that there is of it, on the clock; undefined where they have not. */
+  get drySince(): number | undefined {
+    return this.#speaker.drySince;
+  }
+
   /** The words that were said between two positions of the playout. */
   saidBetween(fromMs: number, toMs: number): string {
     return this.#speaker.saidBetween(fromMs, toMs);
@@ -192,14 +194,16 @@ export class Reply {
     for (const gate of gates) gate.shut();
     const split = this.#speaker.stop(playedMs);
     const unsplit = this.#splitter.flush();
+    const waiting = gates.flatMap((gate) => gate.waiting);
     const { rounds, heardAfter } = dealOut(split.heard, this.#rounds);
     return {
       heard: split.heard,
       unheard: joined([split.unheard, ...gates.flatMap(({ unheard }) => unheard), ...unsplit]),
-      rest: joined([split.rest, ...gates.flatMap(({ waiting }) => waiting), ...unsplit]),
+      rest: joined([split.rest, ...waiting, ...unsplit]),
       rounds,
       heardAfter,
       isOwed: !this.#isFinished && rounds.length > 0 && heardAfter === '',
+      goodbye: this.#endCall ? joined([split.unsaid, ...waiting, ...unsplit]) : undefined,
     };
   }
 
@@ -338,7 +342,7 @@ export class Reply {
     const { playout, events } = this.#options;
     this.#isFinished = true;
     if (this.#endCall) this.#settleEnd(CALL_ENDS);
-    events.finished({ ...this.stop(playout.playedMs), endCall: this.#endCall });
+    events.finished(this.stop(playout.playedMs));
   }
 
   #fail(stage: 'llm' | 'tts', error: unknown): void {
@@ -357,6 +361,12 @@ function isToolCall(event: LanguageModelEvent): event is LanguageModelEvent & { 
 
 function joined(texts: readonly string[]): string {
   return texts.filter((text) => text !== '').join(' ');
+}
+
+/** A language stage that says `text`, with which the call ends. */
+export async function* lastText(text: string): AsyncGenerator<LanguageModelEvent> {
+  yield { type: 'text', delta: text };
+  yield { type: 'end-call' };
 }
 
 /** A language stage that says `text` and nothing else. */

@@ -45,8 +45,13 @@ export interface SpokenSplit {
 
 /** The same of a reply that may be taken up again. */
 export interface CutSplit extends SpokenSplit {
-  /** What was not heard, from the beginning of the sentence that was cut. */
+  /** What was not heard, from the beginning of the sentence that was cut, without what was dropped. */
   rest: string;
+}
+
+interface SpeakerSplit extends CutSplit {
+  /** The same as `rest`, but from the word where it was cut. */
+  unsaid: string;
 }
 
 interface Sentence {
@@ -86,6 +91,8 @@ export class Speaker {
   #pushedSamples = 0;
   #audibleAt: number | undefined;
   #spokenCount = 0;
+  /** When all that the voice has given so far will have been heard. */
+  #soundsUntil: number | undefined;
   /** Continues the run that waits for the ear. */
   #proceed: (() => void) | undefined;
   #watch: Timer | undefined;
@@ -107,6 +114,12 @@ export class Speaker {
   /** True when the last of its audio is with the playout. */
   get isGivenOut(): boolean {
     return this.#complete && !this.#running;
+  }
+
+  /** Since when the caller has heard all that the voice has given of a reply that is not over, on the clock; undefined where they have not. */
+  get drySince(): number | undefined {
+    const soundsUntil = this.#soundsUntil ?? Number.POSITIVE_INFINITY;
+    return soundsUntil <= this.#options.clock.now() && !this.isGivenOut ? soundsUntil : undefined;
   }
 
   /** The words that were said between two positions of the playout. */
@@ -151,7 +164,7 @@ export class Speaker {
   }
 
   /** Stops at once and says what was heard up to `playedMs`, the position that the playout's `clear` returned. Idempotent. */
-  stop(playedMs: number): CutSplit {
+  stop(playedMs: number): SpeakerSplit {
     if (!this.#stopped) {
       this.#stopped = true;
       this.#abort.abort();
@@ -213,6 +226,7 @@ export class Speaker {
       if (playout.pushedMs - sentence.startMs > MAX_SENTENCE_MS)
         throw new ProviderError('text-to-speech does not come to the end of a sentence', FINAL);
       sentence.endMs = playout.pushedMs;
+      this.#soundsUntil = clock.now() + sentence.endMs - playout.playedMs;
       this.#reportSpoken();
     }
     if (this.#stopped) return;
@@ -314,17 +328,19 @@ export class Speaker {
     this.#options.events.finished();
   }
 
-  #split(playedMs: number): CutSplit {
+  #split(playedMs: number): SpeakerSplit {
     const heard: string[] = [];
     const unheard: string[] = [];
     const rest: string[] = [];
+    const unsaid: string[] = [];
     for (const sentence of this.#sentences) {
       const part = heardOf(sentence, playedMs);
       heard.push(part);
       unheard.push(unheardPart(sentence.text, sentence.dropped, part.length));
+      unsaid.push(unheardPart(sentence.text, [], part.length));
       if (part.length < sentence.text.length) rest.push(sentence.text);
     }
-    return { heard: joined(heard), unheard: joined(unheard), rest: joined(rest) };
+    return { heard: joined(heard), unheard: joined(unheard), rest: joined(rest), unsaid: joined(unsaid) };
   }
 }
 

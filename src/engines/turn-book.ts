@@ -50,8 +50,10 @@ export class TurnBook {
 
   constructor(options: TurnBookOptions) {
     this.#options = options;
-    this.#nextIndex = options.takeover?.turnIndex ?? 0;
-    this.#isOwed = options.takeover?.owes === 'answer';
+    const { takeover, wallNow } = options;
+    this.#nextIndex = takeover?.turnIndex ?? 0;
+    this.#isOwed = takeover?.owes === 'answer';
+    if (takeover?.isTurnOpen === true) this.#open = this.#begin('', wallNow());
   }
 
   /** Index of the turn that words of the caller belong to while the agent is silent. */
@@ -74,15 +76,13 @@ export class TurnBook {
     let turn = this.#open;
     const latency = new TurnLatencyMeter(turn?.latency);
     if (turn === undefined) {
-      const index = this.#nextIndex;
-      this.#nextIndex += 1;
-      turn = { index, startedAt, userText, dropped: '', steps: [], latency, agentAt: undefined };
+      turn = this.#begin(userText, startedAt);
       this.#open = turn;
-      this.#options.fact({ type: 'turn.started', turnIndex: index });
+      this.#options.fact({ type: 'turn.started', turnIndex: turn.index });
     } else {
       turn.userText = `${turn.userText} ${userText}`.trim();
-      turn.latency = latency;
     }
+    turn.latency = latency;
     turn.steps.push({ role: 'user', text: userText });
     return { index: turn.index, userText: turn.userText, latency };
   }
@@ -151,6 +151,26 @@ export class TurnBook {
     };
     this.#tellHeard(turn, split.heard, end);
     this.#completion?.();
+  }
+
+  /** Another engine takes the call over: `complete`, but that a turn in which nothing was said or done stays open for it. */
+  giveUp(split: AnswerSplit, end: { interrupted: boolean }): void {
+    const turn = this.#open;
+    const isEmpty = turn?.userText === '' && turn.steps.every(({ role }) => role === 'user');
+    if (isEmpty && split.heard === '' && (split.rounds ?? []).length === 0) this.#withdrawAgent(turn);
+    else this.complete(split, end);
+  }
+
+  /** Where another engine goes on: in the turn that is open, or with the next one. */
+  get standing(): { turnIndex: number; isTurnOpen: boolean } {
+    return { turnIndex: this.userIndex, isTurnOpen: this.#open !== undefined };
+  }
+
+  #begin(userText: string, startedAt: number): OpenTurn {
+    const index = this.#nextIndex;
+    this.#nextIndex += 1;
+    const latency = new TurnLatencyMeter();
+    return { index, startedAt, userText, dropped: '', steps: [], latency, agentAt: undefined };
   }
 
   #tellHeard(turn: OpenTurn, text: string, { interrupted }: { interrupted: boolean }): void {

@@ -74,9 +74,10 @@ export interface RealtimeEvents {
   /**
    * The connection was lost behind `ready`, and another one is being made: `reconnected` follows, or `failed`. Once for each gap. What
    * the caller has said and not finished, or has finished without any words yet and no answer, the session sends once more over the next
-   * connection, the last five seconds of it: nothing more is told of its item.
+   * connection, the last five seconds of it: nothing more is told of its item. `agoMs`: how long nothing had come of the connection when
+   * that was found. @default 0
    */
-  lost?(): void;
+  lost?(loss?: { readonly agoMs: number }): void;
   /**
    * The connection was lost and is back after `gapMs`, its conversation made anew from `history`. What was under way is gone: no event
    * of an earlier response, item or tool call follows. `isPlanned`: nothing had gone wrong, the session was nearly over.

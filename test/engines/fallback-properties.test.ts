@@ -148,5 +148,15 @@ async function check(schedule: Plan): Promise<void> {
 }
 
 it('whatever fails when: turns in a row, a true transcript, no tool twice, one end, and nothing after it', async () => {
-  await fc.assert(fc.asyncProperty(plan, check), { numRuns: 100 });
+  // Nobody takes up the turn that is open when the call ends in a hold.
+  const inHold: Plan = {
+    modes: ['realtime', 'realtime'],
+    greets: true,
+    actions: [
+      { type: 'hold', ms: 0 },
+      { type: 'fails', how: 0 },
+      { type: 'quiet', ms: 0 },
+    ],
+  };
+  await fc.assert(fc.asyncProperty(plan, check), { numRuns: 100, examples: [[inHold]] });
 }, 120_000);

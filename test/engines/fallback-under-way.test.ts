@@ -1,7 +1,8 @@
 // What is under way while an engine is replaced: tools, transfers, holds.
 import { describe, expect, it, vi } from 'vitest';
+import { PCM_16K } from '../../src/audio/format.js';
 import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
-import { askedWith, FakeStages, FallbackRig, GONE, talkingToModel } from './fallback-rig.js';
+import { askedWith, FakeStages, FallbackRig, GONE, modelThenStages, talkingToModel } from './fallback-rig.js';
 import { FakeRealtimeModel } from './realtime-rig.js';
 
 vi.mock('../../src/engines/voice-activity.js', () => ({
@@ -112,6 +113,48 @@ describe('a hold', () => {
     expect(rig.said.at(-1)).toEqual(['', 'With raisins.']);
   });
 
+  it('ends in the tick in which the model fails, and the caller is listened to', async () => {
+    const { first, second, rig } = await talkingToModel();
+    second.model.answer('With raisins.');
+    first.hears('Which cakes?');
+    rig.engine.hold();
+    await rig.wait(1000);
+    first.events.failed(GONE);
+    rig.engine.resume('listen');
+    await rig.wait(2000);
+    expect(second.model.requests).toEqual([]);
+    await rig.says(second, 'Are you there?');
+    await rig.wait(1000);
+    expect(rig.said.at(-1)).toEqual(['Are you there?', 'With raisins.']);
+  });
+
+  it('ends in the tick in which the model fails, and what it cut off goes on', async () => {
+    const { first, second, rig } = await talkingToModel();
+    second.model.answer('With raisins.');
+    first.hears('Which cakes?');
+    rig.engine.hold();
+    await rig.wait(1000);
+    first.events.failed(GONE);
+    rig.engine.resume('continue');
+    await rig.wait(2000);
+    expect(askedWith(second).at(-1)).toBe('user: Which cakes?');
+    expect(rig.said.at(-1)).toEqual(['', 'With raisins.']);
+  });
+
+  it.each([0, 1000])('that begins as the model is asked for the greeting, for %i ms', async (heldMs) => {
+    const { first, second, rig } = modelThenStages({ firstMessage: 'Hello!' });
+    rig.engine.start();
+    rig.engine.hold();
+    await rig.wait(heldMs);
+    first.events.failed(GONE);
+    await rig.wait(heldMs);
+    expect(second.voice.spoken).toEqual([]);
+    rig.engine.resume('continue');
+    await rig.wait(1000);
+    expect(second.voice.spoken).toEqual(['Hello!']);
+    expect(rig.said).toEqual([['', 'Hello!']]);
+  });
+
   it('of a transfer that the model fails in: the caller who comes back is told why', async () => {
     const { first, second, rig } = await talkingToModel({ transferTargets: { boss: '+15550199' } });
     let result = (_: 'busy') => {};
@@ -137,6 +180,24 @@ describe('a hold', () => {
 });
 
 describe('what is said and pressed between two engines', () => {
+  it('is followed by frames alone: the bytes of the line are ahead of them', async () => {
+    const [first, second] = [new FakeRealtimeModel(), new FakeRealtimeModel()];
+    const rig = new FallbackRig({ modes: [first, second] });
+    await rig.start();
+    first.ready();
+    rig.engine.pushEncoded?.(new Uint8Array(640), PCM_16K);
+    expect(first.audioBytes).toBe(640);
+    await rig.voiced(200);
+    first.events.failed(GONE);
+    await rig.wait(0);
+    second.ready();
+    const replayed = second.audioBytes;
+    rig.engine.pushEncoded?.(new Uint8Array(640), PCM_16K);
+    expect(second.audioBytes).toBe(replayed);
+    rig.engine.pushAudio(new Int16Array(320));
+    expect(second.audioBytes - replayed).toBe(640);
+  });
+
   it('reaches the third one when the second fails as it begins', async () => {
     const [first, second] = [new FakeStages(), new FakeStages()];
     const third = new FakeRealtimeModel();

@@ -13,10 +13,12 @@ function leave(conversation: Conversation, change: Partial<Parameters<typeof toT
     clock,
     conversation,
     turnIndex: 3,
+    isTurnOpen: false,
     hasGreeting: false,
     isCutOff: false,
+    goodbye: undefined,
     unheardSince: [],
-    waitingSince: undefined,
+    waitingSince: [],
     tools: { close() {} },
     ...change,
   });
@@ -85,11 +87,16 @@ describe('what is owed', () => {
     expect(owes([asked, answered], { hasGreeting: true })).toBe('nothing');
   });
 
+  it('is the rest of a goodbye, whatever came before it', () => {
+    expect(owes([asked, answered], { isCutOff: true, goodbye: 'Goodbye.' })).toBe('goodbye');
+    expect(owes([], { hasGreeting: true, goodbye: '' })).toBe('goodbye');
+  });
+
   it('tells how long the caller waits, and since when nobody hears them', () => {
     clock.advance(5000);
     const takeover = leave(new Conversation(''), {
       unheardSince: [undefined, 4000, 3000],
-      waitingSince: 1000,
+      waitingSince: [undefined, 1000, 2000],
     });
     expect(takeover).toMatchObject({ unheardMs: 2000, waitedMs: 4000, turnIndex: 3 });
     expect(leave(new Conversation(''))).toMatchObject({ unheardMs: undefined, waitedMs: 0 });

@@ -81,6 +81,15 @@ describe.each([
     expect(told).toEqual([`silent ${1000 + lostMs}`]);
     expect(clock.pending).toBe(0);
   });
+
+  it('knows since when a connection is dead that is found late', () => {
+    const { clock, told, watching } = ready({ isReplaceable });
+    clock.advance(10_000);
+    watching.lost(3000);
+    expect([watching.waitingSince, watching.lostSince]).toEqual([7000, 10_000]);
+    clock.advance(10_000);
+    expect(told).toEqual([`silent ${10_000 + lostMs}`]);
+  });
 });
 
 describe('the time that the caller waits', () => {

@@ -96,7 +96,7 @@ function check(played: PlayedCell, stage: Stage): void {
     {
       at: expect.any(Number),
       code: 'provider-replaced',
-      message: `${FIRST[stage]} failed (PROVIDER_FAILED), and ${SECOND[stage]} took its place.`,
+      message: `${FIRST[stage]} failed (PROVIDER_FAILED), and ${SECOND[stage]} was asked in its place.`,
       durationMs: expect.any(Number),
     },
   ]);

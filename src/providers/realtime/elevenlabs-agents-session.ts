@@ -105,7 +105,7 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
       events: {
         connected: () => this.#connected(),
         text: (text) => this.#received(readServerMessage(text)),
-        lost: () => this.#lost(),
+        lost: (agoMs) => this.#lost(agoMs),
         failed: (error) => (this.#hasHungUp ? this.#hungUp() : this.#fail(error)),
       },
     });
@@ -200,7 +200,7 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
     this.#outbox.flush();
   }
 
-  #lost(): void {
+  #lost(agoMs: number): void {
     this.#time.stop();
     const wasUsed = this.#isReady;
     this.#isReady = false;
@@ -209,7 +209,7 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
     this.#requests.lost();
     this.#answers.reset();
     this.#hearing.reset();
-    if (wasUsed) this.#tell(() => this.#context.events.lost?.());
+    if (wasUsed) this.#tell(() => this.#context.events.lost?.({ agoMs }));
   }
 
   #received(message: ServerMessage): void {

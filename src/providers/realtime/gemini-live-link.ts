@@ -25,7 +25,7 @@ export interface GeminiLiveLinkEvents {
   /** What is not of the connection itself. */
   received(piece: ServerPiece): void;
   /** A connection on which the settings were taken is gone. */
-  lost(): void;
+  lost(agoMs: number): void;
   failed(error: Error): void;
 }
 
@@ -91,7 +91,7 @@ export class GeminiLiveLink {
         text: (text) => {
           for (const piece of readServerMessage(text)) this.#received(piece);
         },
-        lost: () => this.#lost(),
+        lost: (agoMs) => this.#lost(agoMs),
         failed: (error) => events.failed(error),
       },
     });
@@ -159,11 +159,11 @@ export class GeminiLiveLink {
     this.#options.events.ready({ gapMs, isResumed: this.#usedHandle !== undefined, isPlanned });
   }
 
-  #lost(): void {
+  #lost(agoMs: number): void {
     this.#timer?.cancel();
     this.#renewal.close();
     const wasUsed = this.#isReady;
     this.#isReady = false;
-    if (wasUsed) this.#options.events.lost();
+    if (wasUsed) this.#options.events.lost(agoMs);
   }
 }

@@ -85,7 +85,7 @@ export class GeminiLiveSession implements RealtimeSession {
       events: {
         ready: (connection) => this.#ready(connection),
         received: (piece) => this.#received(piece),
-        lost: () => this.#lost(),
+        lost: (agoMs) => this.#lost(agoMs),
         failed: (error) => this.#fail(error),
       },
     });
@@ -169,7 +169,7 @@ export class GeminiLiveSession implements RealtimeSession {
     this.#outbox.flush();
   }
 
-  #lost(): void {
+  #lost(agoMs: number): void {
     // Nothing is missing of an answer that waits for nothing but late words.
     if (this.#speech.phase === 'closing') this.#ended('complete', 'over');
     this.#wordsTimer?.cancel();
@@ -180,7 +180,7 @@ export class GeminiLiveSession implements RealtimeSession {
     this.#answers.lost();
     this.#speech.turnEnded();
     this.#hearing.reset();
-    this.#tell(() => this.#context.events.lost?.());
+    this.#tell(() => this.#context.events.lost?.({ agoMs }));
   }
 
   #received(piece: ServerPiece): void {

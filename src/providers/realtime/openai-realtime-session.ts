@@ -92,7 +92,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
       events: {
         connected: () => this.#connected(),
         text: (text) => this.#received(readServerMessage(text)),
-        lost: () => this.#lost(),
+        lost: (agoMs) => this.#lost(agoMs),
         failed: (error) => this.#fail(error),
       },
     });
@@ -180,7 +180,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     this.#outbox.flush();
   }
 
-  #lost(): void {
+  #lost(agoMs: number): void {
     this.#settingsTimer?.cancel();
     this.#renewal.close();
     const wasUsed = this.#isReady;
@@ -189,7 +189,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     this.#speech.reset();
     this.#hearing.reset();
     this.#calls = [];
-    if (wasUsed) this.#tell(() => this.#context.events.lost?.());
+    if (wasUsed) this.#tell(() => this.#context.events.lost?.({ agoMs }));
   }
 
   #received(message: ServerMessage): void {

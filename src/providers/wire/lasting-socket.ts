@@ -18,8 +18,8 @@ export interface LastingSocketEvents {
   text(text: string): void;
   /** A binary frame, where the vendor sends audio in such. @default taken as text */
   binary?(bytes: Uint8Array): void;
-  /** The connection is gone, and another one is being made. */
-  lost(): void;
+  /** The connection is gone since `agoMs`, and another one is being made. */
+  lost(agoMs: number): void;
   /** A try did not work, or a connection ended, and another try follows. Before `lost`. */
   troubled?(error: ProviderError): void;
   /** There will be no connection. Nothing follows. */
@@ -202,7 +202,7 @@ export class LastingSocket {
     if (connectedAt === undefined && this.#lostAt === undefined) this.#firstFailedAt ??= clock.now();
     events.troubled?.(error);
     if (this.#over) return;
-    if (connectedAt !== undefined) events.lost();
+    if (connectedAt !== undefined) events.lost(failure.lastedMs ?? 0);
     if (this.#over) return;
     this.#timer = clock.after(delayMs, () => this.#open());
   }

@@ -1,16 +1,10 @@
 // AssemblyAI's streaming socket (v3) on loopback: answers as the vendor would, with turns from a script.
 import { checkEmulatorOptions } from './emulator-options.js';
 import type { Timer } from '../../base/clock.js';
+import { createHearing } from './hearing.js';
 import { readFields } from './message-fields.js';
-import {
-  type Hearing,
-  type HearingOptions,
-  type HeardSpeech,
-  ScriptedHearing,
-  WORD_MS,
-} from './scripted-hearing.js';
+import { type Hearing, type HearingOptions, type HeardSpeech, WORD_MS } from './scripted-hearing.js';
 import { serveSockets } from './socket-vendor.js';
-import { ToneHearing } from './tone-hearing.js';
 import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
 import type { Emulator, EmulatorOptions, PeerHandler, Refusal, VendorServer } from './vendor-server.js';
 
@@ -105,10 +99,7 @@ class ListenConnection implements PeerHandler, AssemblyAIConnection {
         silent: () => {},
       },
     };
-    this.#hearing =
-      queue === undefined
-        ? new ToneHearing(hearing)
-        : new ScriptedHearing(hearing, () => queue.shift() ?? '');
+    this.#hearing = createHearing(hearing, queue && (() => queue.shift() ?? ''));
     const problem = findProblem(peer.request, server.apiKey);
     if (problem !== undefined) {
       this.#fail(problem, 'the session was refused');

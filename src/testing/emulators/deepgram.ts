@@ -2,16 +2,10 @@
 import type { Timer } from '../../base/clock.js';
 import { transcoder } from '../../transcoder/select.js';
 import { checkEmulatorOptions } from './emulator-options.js';
+import { createHearing } from './hearing.js';
 import { readFields } from './message-fields.js';
-import {
-  type Hearing,
-  type HearingOptions,
-  type HeardSpeech,
-  ScriptedHearing,
-  WORD_MS,
-} from './scripted-hearing.js';
+import { type Hearing, type HearingOptions, type HeardSpeech, WORD_MS } from './scripted-hearing.js';
 import { serveSockets } from './socket-vendor.js';
-import { ToneHearing } from './tone-hearing.js';
 import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
 import type { Emulator, EmulatorOptions, PeerHandler, Refusal, VendorServer } from './vendor-server.js';
 
@@ -132,10 +126,7 @@ class ListenConnection implements PeerHandler, DeepgramConnection {
       },
     };
     const { queue } = options;
-    this.#hearing =
-      queue === undefined
-        ? new ToneHearing(hearing)
-        : new ScriptedHearing(hearing, () => queue.shift() ?? '');
+    this.#hearing = createHearing(hearing, queue && (() => queue.shift() ?? ''));
     this.#stayOpen();
   }
 

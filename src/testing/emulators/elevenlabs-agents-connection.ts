@@ -13,7 +13,8 @@ import { AgentReply } from './elevenlabs-agents-reply.js';
 import type { AgentsScript, ElevenLabsAgentsConnection } from './elevenlabs-agents-script.js';
 import { type Fields, readBase64, readFields, toFields } from './message-fields.js';
 import { type EmulatedItem, readQuoted } from './realtime-script.js';
-import { type HeardSpeech, ScriptedHearing } from './scripted-hearing.js';
+import { createHearing } from './hearing.js';
+import type { HeardSpeech, Hearing } from './scripted-hearing.js';
 import type { VendorPeer } from './vendor-peer.js';
 import type { PeerHandler, VendorServer } from './vendor-server.js';
 
@@ -34,7 +35,7 @@ export class AgentsConnection implements PeerHandler, ElevenLabsAgentsConnection
   readonly #openCalls = new Set<string>();
   readonly #pings = new Map<number, Timer>();
   #items: EmulatedItem[] = [];
-  #hearing: ScriptedHearing | undefined;
+  #hearing: Hearing | undefined;
   #reply: AgentReply | undefined;
   /** The last answer, while it is heard. */
   #audible: { readonly reply: AgentReply; readonly itemId: string } | undefined;
@@ -148,7 +149,7 @@ export class AgentsConnection implements PeerHandler, ElevenLabsAgentsConnection
     }
   }
 
-  #createHearing(sampleRateHz: number): ScriptedHearing {
+  #createHearing(sampleRateHz: number): Hearing {
     const events = {
       started: () => this.#interrupt(),
       grew: ({ words }: HeardSpeech) => {
@@ -160,7 +161,7 @@ export class AgentsConnection implements PeerHandler, ElevenLabsAgentsConnection
       ended: (speech: HeardSpeech) => this.#turnEnded(speech.words.join(' ')),
       silent() {},
     };
-    return new ScriptedHearing({ sampleRateHz, pauseMs: PAUSE_MS, events }, this.#script.hear);
+    return createHearing({ sampleRateHz, pauseMs: PAUSE_MS, events }, this.#script.hear);
   }
 
   #turnEnded(text: string): void {

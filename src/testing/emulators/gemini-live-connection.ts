@@ -14,7 +14,8 @@ import type { EmulateGeminiLiveOptions, GeminiLiveConnection } from './gemini-li
 import type { LiveConversation, LiveSessions } from './gemini-live-sessions.js';
 import { type Fields, isFields, readFields, toFields } from './message-fields.js';
 import { type EmulatedItem, type RealtimePart, readQuoted } from './realtime-script.js';
-import { type HeardSpeech, ScriptedHearing } from './scripted-hearing.js';
+import { createHearing } from './hearing.js';
+import type { HeardSpeech, Hearing } from './scripted-hearing.js';
 import { SpokenReply } from './spoken-reply.js';
 import type { VendorPeer } from './vendor-peer.js';
 import type { PeerHandler, VendorServer } from './vendor-server.js';
@@ -54,7 +55,7 @@ export class LiveConnection implements PeerHandler, GeminiLiveConnection {
   readonly #timers = new Set<Timer>();
   readonly #openCalls = new Map<string, string>();
   #conversation: LiveConversation | undefined;
-  #hearing: ScriptedHearing | undefined;
+  #hearing: Hearing | undefined;
   #turn: Turn | undefined;
   #heard = '';
   #calls = 0;
@@ -169,8 +170,8 @@ export class LiveConnection implements PeerHandler, GeminiLiveConnection {
     return toFields(toFields(realtimeInputConfig).automaticActivityDetection);
   }
 
-  #listen(): ScriptedHearing {
-    return new ScriptedHearing(
+  #listen(): Hearing {
+    return createHearing(
       {
         sampleRateHz: 16_000,
         pauseMs: Number(this.#detection.silenceDurationMs ?? 800),

@@ -14,7 +14,8 @@ import { RealtimeReply } from './openai-realtime-reply.js';
 import type { OpenAIRealtimeConnection, RealtimeScript } from './openai-realtime-script.js';
 import { type Fields, isFields, readBase64, readFields, toFields } from './message-fields.js';
 import { type EmulatedItem, readQuoted } from './realtime-script.js';
-import { type HeardSpeech, ScriptedHearing } from './scripted-hearing.js';
+import { createHearing } from './hearing.js';
+import type { HeardSpeech, Hearing } from './scripted-hearing.js';
 import type { VendorPeer } from './vendor-peer.js';
 import type { PeerHandler, VendorServer } from './vendor-server.js';
 
@@ -37,7 +38,7 @@ export class RealtimeConnection implements PeerHandler, OpenAIRealtimeConnection
   readonly #items: RealtimeItems;
   readonly #number: number;
   readonly #timers = new Set<Timer>();
-  #hearing: ScriptedHearing | undefined;
+  #hearing: Hearing | undefined;
   #reply: RealtimeReply | undefined;
   #heard = '';
   #utterance = '';
@@ -146,8 +147,8 @@ export class RealtimeConnection implements PeerHandler, OpenAIRealtimeConnection
     return toFields(this.#input.turn_detection);
   }
 
-  #listen(encoding: 'pcm' | 'mulaw' | 'alaw'): ScriptedHearing {
-    return new ScriptedHearing(
+  #listen(encoding: 'pcm' | 'mulaw' | 'alaw'): Hearing {
+    return createHearing(
       {
         sampleRateHz: encoding === 'pcm' ? 24_000 : 8000,
         pauseMs: Number(this.#detection.silence_duration_ms ?? 500),

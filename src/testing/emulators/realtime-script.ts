@@ -45,7 +45,10 @@ export interface EmulatedItem {
 }
 
 export interface EmulateRealtimeOptions extends EmulatorOptions {
-  /** What is heard: one text for each stretch of sound. A list is worked off by all connections together. */
+  /**
+   * What is heard: one text for each stretch of sound, whatever it is. A list is worked off by all connections together.
+   * @default the words of a tone voice, and no words in any other sound
+   */
   readonly utterances?: readonly string[] | ((request: EmulatorRequest) => readonly string[]);
   /** The answers in order, or one for each time that the model is asked. What it is told to say it says. @default repeats what the caller said */
   readonly replies?: readonly EmulatedRealtimeReply[] | ((ask: RealtimeAsk) => EmulatedRealtimeReply);
@@ -57,16 +60,17 @@ export interface EmulateRealtimeOptions extends EmulatorOptions {
 
 /** What one connection hears and answers. */
 export interface RealtimePart {
-  readonly hear: () => string;
+  /** Undefined where the words are those that are in the sound. */
+  readonly hear: (() => string) | undefined;
   readonly answer: (ask: RealtimeAsk) => EmulatedRealtimeReply;
 }
 
 /** Hands the script out to the connections of one server. */
 export function dealRealtimeScript({
-  utterances = [],
+  utterances,
   replies,
 }: EmulateRealtimeOptions): (request: EmulatorRequest) => RealtimePart {
-  const shared = typeof utterances === 'function' ? [] : [...utterances];
+  const shared = typeof utterances === 'object' ? [...utterances] : undefined;
   const queue = typeof replies === 'object' ? [...replies] : [];
   const answer = (ask: RealtimeAsk): EmulatedRealtimeReply => {
     if (ask.say !== undefined) return { text: ask.say };
@@ -75,7 +79,7 @@ export function dealRealtimeScript({
   };
   return (request) => {
     const own = typeof utterances === 'function' ? [...utterances(request)] : shared;
-    return { hear: () => own.shift() ?? '', answer };
+    return { hear: own && (() => own.shift() ?? ''), answer };
   };
 }
 

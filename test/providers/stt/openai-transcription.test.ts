@@ -68,7 +68,10 @@ describe('OpenAITranscription', () => {
     const { clock, session, eventually, told } = await start();
     const now = clock.now.bind(clock);
     let moments = 0;
-    vi.spyOn(clock, 'now').mockImplementation(() => now() + (moments += 0.001));
+    vi.spyOn(clock, 'now').mockImplementation(() => {
+      moments += 0.001;
+      return now() + moments;
+    });
     speak(session, 700);
     pause(session, 600);
     await eventually(() => expect(told.at(-1)).toBe(ONE));

@@ -19,7 +19,7 @@ function connect() {
     events: {
       connected: (gapMs) => void told.push(`connected ${gapMs}`),
       text: (text) => void told.push(text),
-      lost: () => void told.push('lost'),
+      lost: (agoMs) => void told.push(agoMs === 0 ? 'lost' : `lost ${agoMs} ms ago`),
       troubled: ({ message }) => void troubles.push(message),
       failed: (error) => void told.push(`failed: ${error.message}`),
     },
@@ -171,7 +171,7 @@ describe('LastingSocket', () => {
     expect(vendor.socket.options.handshakeTimeoutMs).toBe(1000);
     clock.advance(200);
     vendor.socket.opens();
-    expect(told).toEqual(['connected null', 'lost', 'connected 3200']);
+    expect(told).toEqual(['connected null', 'lost 3000 ms ago', 'connected 3200']);
   });
 
   it('is made again however late its silence was found', () => {
@@ -182,7 +182,7 @@ describe('LastingSocket', () => {
     clock.advance(0);
     expect(vendor.socket.options.handshakeTimeoutMs).toBe(1000);
     vendor.socket.opens();
-    expect(told).toEqual(['connected null', 'lost', 'connected 60000']);
+    expect(told).toEqual(['connected null', 'lost 60000 ms ago', 'connected 60000']);
   });
 
   it('renews a connection that does not answer what was asked, and none that does', () => {

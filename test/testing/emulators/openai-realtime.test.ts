@@ -5,6 +5,7 @@ import {
   type EmulateOpenAIRealtimeOptions,
   type OpenAIRealtimeEmulator,
 } from '../../../src/testing/index.js';
+import { speakInTones } from '../../../src/testing/tone-voice.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { openRaw, soon } from './raw-socket.js';
 
@@ -131,6 +132,23 @@ describe('emulateOpenAIRealtime', () => {
     ]);
     const { response } = socket.messages.at(-2) as { response: { usage: { input_tokens: number } } };
     expect(response.usage.input_tokens).toBe(112);
+  });
+
+  it('hears the words of a tone voice where it is told none', async () => {
+    const socket = await connect(await start());
+    socket.say({
+      type: 'session.update',
+      session: { type: 'realtime', audio: { input: { transcription: { model: 'gpt-transcribe' } } } },
+    });
+    const tones = speakInTones('Two rolls', { sampleRateHz: 24_000 });
+    socket.say({
+      type: 'input_audio_buffer.append',
+      audio: Buffer.from(tones.buffer).toString('base64'),
+    });
+    socket.say({ type: 'input_audio_buffer.append', audio: sound(0, 600) });
+    await soon(() =>
+      expect(socket.messages).toContainEqual(expect.objectContaining({ transcript: 'two rolls' })),
+    );
   });
 
   it('stops when the caller speaks, sends what was on the way, and lets the answer be cut', async () => {

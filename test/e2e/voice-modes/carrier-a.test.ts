@@ -1,0 +1,3 @@
+import { describeModeChanges } from '../../support/mode-changes-check.js';
+
+describeModeChanges('carrier-a');

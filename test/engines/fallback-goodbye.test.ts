@@ -1,0 +1,143 @@
+// An engine fails in the middle of a goodbye: what was left of it is said once, and the call ends with it.
+import { describe, expect, it, vi } from 'vitest';
+import type { LanguageModelEvent } from '../../src/providers/language-model.js';
+import { askedWith, FakeStages, FallbackRig, GONE, talkingToModel } from './fallback-rig.js';
+import { FakeRealtimeModel } from './realtime-rig.js';
+
+vi.mock('../../src/engines/voice-activity.js', () => ({
+  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
+}));
+
+const GOODBYE = 'Thank you for your call, goodbye.';
+const END_CALL: LanguageModelEvent = {
+  type: 'tool-call',
+  id: 'c1',
+  name: 'end_call',
+  arguments: {},
+  argumentsText: '{}',
+};
+
+/** A call whose model has said the beginning of its goodbye. */
+async function leavingModel() {
+  const scene = await talkingToModel();
+  const { first, rig } = scene;
+  first.hears('That is all.');
+  first.answers(GOODBYE, [{ id: 'c1', name: 'end_call' }]);
+  await rig.wait(500);
+  return scene;
+}
+
+/** The same with the voice of a pipeline. */
+async function leavingStages() {
+  const first = new FakeStages();
+  const second = new FakeRealtimeModel();
+  const rig = new FallbackRig({ modes: [first, second] });
+  first.model.answer(GOODBYE, END_CALL);
+  await rig.start();
+  await rig.says(first, 'That is all.');
+  return { first, second, rig };
+}
+
+const toolCalls = (rig: FallbackRig) => rig.turns.flatMap((turn) => turn.toolCalls.map(({ name }) => name));
+
+describe('a goodbye of a realtime model that is cut off', () => {
+  it('is brought to its end by the pipeline, word for word, and the call with it', async () => {
+    const { first, second, rig } = await leavingModel();
+    first.events.failed(GONE);
+    await rig.wait(3000);
+    expect(second.model.requests).toEqual([]);
+    expect(second.voice.spoken).toEqual(['for your call, goodbye.']);
+    expect(rig.said.slice(1)).toEqual([
+      ['That is all.', 'Thank you'],
+      ['', 'for your call, goodbye.'],
+    ]);
+    expect(toolCalls(rig)).toEqual(['end_call']);
+    expect(rig.ended).toMatchObject([{ reason: 'agent-hangup', failure: undefined }]);
+  });
+
+  it('that was heard to its end, which nobody has told yet, ends the call, and nobody takes its place', async () => {
+    const { first, second, rig } = await talkingToModel();
+    first.hears('That is all.');
+    first.answers('Bye.', [{ id: 'c1', name: 'end_call' }]);
+    await rig.wait(205);
+    expect(rig.turns).toHaveLength(1);
+    first.events.failed(GONE);
+    await rig.wait(1000);
+    expect(second.voice.spoken).toEqual([]);
+    expect(rig.said.at(-1)).toEqual(['That is all.', 'Bye.']);
+    expect(rig.replacements).toEqual([]);
+    expect(rig.ended).toMatchObject([{ reason: 'agent-hangup', failure: undefined }]);
+  });
+
+  it('is said by the third engine where the second fails in it', async () => {
+    const [first, third] = [new FakeRealtimeModel(), new FakeRealtimeModel()];
+    const second = new FakeStages();
+    const rig = new FallbackRig({ modes: [first, second, third] });
+    await rig.start();
+    first.ready();
+    first.hears('That is all.');
+    first.answers(GOODBYE, [{ id: 'c1', name: 'end_call' }]);
+    await rig.wait(500);
+    second.voice.failOn = 'goodbye';
+    first.events.failed(GONE);
+    await rig.wait(100);
+    third.ready();
+    expect(third.asked).toEqual(['say for your call, goodbye.']);
+    third.answers('for your call, goodbye.');
+    await rig.wait(2000);
+    expect(rig.said).toEqual([
+      ['That is all.', 'Thank you'],
+      ['', 'for your call, goodbye.'],
+    ]);
+    expect(rig.ended).toMatchObject([{ reason: 'agent-hangup' }]);
+  });
+
+  it('does not keep a caller who has something to say', async () => {
+    const { first, second, rig } = await leavingModel();
+    first.events.failed(GONE);
+    await rig.wait(400);
+    second.model.answer('At noon.');
+    await rig.says(second, 'Wait, when do you close?');
+    await rig.wait(1000);
+    expect(rig.ended).toEqual([]);
+    expect(askedWith(second).slice(-3)).toEqual([
+      'tool: The caller spoke before you had finished. The call goes on.',
+      'assistant: for your call,',
+      'user: Wait, when do you close?',
+    ]);
+    expect(rig.said.at(-1)).toEqual(['Wait, when do you close?', 'At noon.']);
+  });
+
+  it('that a hold cuts off as well is said behind it', async () => {
+    const { first, second, rig } = await leavingModel();
+    first.events.failed(GONE);
+    rig.engine.hold();
+    await rig.wait(5000);
+    expect(second.voice.spoken).toEqual([]);
+    rig.engine.resume('continue');
+    await rig.wait(3000);
+    expect(second.voice.spoken).toEqual(['for your call, goodbye.']);
+    expect(rig.ended).toMatchObject([{ reason: 'agent-hangup' }]);
+  });
+});
+
+describe('a goodbye of a pipeline that is cut off', () => {
+  it('is brought to its end by the model, word for word, and the call with it', async () => {
+    const { first, second, rig } = await leavingStages();
+    first.ears.events.failed(GONE);
+    await rig.wait(0);
+    second.ready();
+    const [, agentText = ''] = rig.said.at(-1) ?? [];
+    expect(agentText).toBe('Thank');
+    const rest = GOODBYE.slice(agentText.length).trim();
+    expect(second.asked).toEqual([`say ${rest}`]);
+    second.answers(rest);
+    await rig.wait(2000);
+    expect(rig.said).toEqual([
+      ['That is all.', agentText],
+      ['', rest],
+    ]);
+    expect(toolCalls(rig)).toEqual(['end_call']);
+    expect(rig.ended).toMatchObject([{ reason: 'agent-hangup', failure: undefined }]);
+  });
+});
