@@ -2,12 +2,13 @@
 import type { Clock } from '../../base/clock.js';
 import { type Logger, silentLogger } from '../../base/log.js';
 import type { ModelPrice } from '../../contract/price.js';
-import type {
-  ChatMessage,
-  LanguageModel,
-  LanguageModelEvent,
-  LanguageModelRequest,
-  ReplyEnd,
+import {
+  type ChatMessage,
+  type LanguageModel,
+  type LanguageModelEvent,
+  type LanguageModelRequest,
+  MAX_TOOL_CALLS,
+  type ReplyEnd,
 } from '../language-model.js';
 import { countCharacters } from '../llm/streamed-reply.js';
 import { estimateUsage } from '../llm/token-estimate.js';
@@ -149,7 +150,7 @@ class LanguageModelOfCall implements LanguageModel {
     const held: LanguageModelEvent[] = [];
     const { member, payee, reader } = attempt;
     let end: ReplyEnd | undefined;
-    while (end === undefined) {
+    while (end === undefined && held.length < MAX_TOOL_CALLS) {
       attempt.askedAt = this.#clock.now();
       const item = await reader.next(() => this.#patienceMs(attempt));
       yield* this.#takeNews();
