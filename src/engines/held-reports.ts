@@ -6,6 +6,9 @@ export interface HeldReport<Events, Usage> {
   tell(events: Events): void;
 }
 
+/** Far more than the session of a call that rings has to tell. */
+const MAX_HELD = 1000;
+
 export class HeldReports<Events, Usage> {
   #held: HeldReport<Events, Usage>[] = [];
   #events: Events | undefined;
@@ -16,8 +19,8 @@ export class HeldReports<Events, Usage> {
   }
 
   add(report: HeldReport<Events, Usage>): void {
-    if (this.#events === undefined) this.#held.push(report);
-    else report.tell(this.#events);
+    if (this.#events !== undefined) report.tell(this.#events);
+    else if (this.#held.length < MAX_HELD) this.#held.push(report);
   }
 
   /** Tells `events` everything that was held, and what comes from now on. */

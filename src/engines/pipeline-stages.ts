@@ -1,13 +1,11 @@
 // The provider sessions of one call, behind a wall: what they throw, return or reject becomes a failure of the call and nothing else.
+import { KEPT_AUDIO_MS } from '../audio/kept-audio.js';
 import { describeError, describeThrown } from '../base/log.js';
 import type { SpeechToText, SpeechToTextEvents, SpeechToTextSession } from '../providers/speech-to-text.js';
 import type { TextToSpeech, TextToSpeechEvents, TextToSpeechSession } from '../providers/text-to-speech.js';
 import type { CallerWait } from './caller-wait.js';
 import type { EngineContext, EngineFailure } from './engine.js';
 import { FAILED, type Stage, toFailure } from './pipeline-failure.js';
-
-/** As much of the caller as a call keeps for the next engine. */
-const REPLAYED_MS = 5000;
 
 export interface PipelineStagesOptions {
   readonly context: EngineContext;
@@ -50,7 +48,7 @@ export class PipelineStages {
       this.#voice = this.#watched('tts', voice);
       opening = 'stt';
       // What the engine before this one did not hear is played to the recogniser at once, connected or not.
-      const keptMs = context.takeover === undefined ? undefined : REPLAYED_MS;
+      const keptMs = context.takeover === undefined ? undefined : KEPT_AUDIO_MS;
       this.#ears = this.#watched(
         'stt',
         stt.open({ clock, logger, language, patience: wait.thinking, events: heard, keptMs }),

@@ -32,6 +32,9 @@ interface KeptEvent {
 /** Audio that is kept: more than two minutes of a telephone's format, twenty seconds of the finest. */
 const MAX_BYTES = 1_048_576;
 
+/** Events that are kept: more than those of so much audio, in chunks of 20 ms. */
+const MAX_EVENTS = 10_000;
+
 /** One call's. */
 export class PreparedModel implements RealtimeModel {
   readonly name: RealtimeModel['name'];
@@ -123,7 +126,8 @@ export class PreparedModel implements RealtimeModel {
   #keep(event: KeptEvent): void {
     if (this.#isInVain && event.usage === undefined) return;
     if (this.#isLive && this.#engine !== undefined) event.tell(this.#engine.events);
-    else this.#kept.push(event);
+    else if (this.#kept.length < MAX_EVENTS) this.#kept.push(event);
+    else if (this.#engine === undefined && !this.#isInVain) this.#giveUp();
   }
 
   /** What must not happen before there is a caller: without it the engine begins anew. Afterwards it is the engine's to judge. */

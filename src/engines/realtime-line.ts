@@ -7,6 +7,7 @@ import {
   type OutboundConverter,
 } from '../audio/converter.js';
 import { type Audio, type AudioFormat, FRAME_MS, isSameFormat } from '../audio/format.js';
+import { KEPT_AUDIO_MS } from '../audio/kept-audio.js';
 import { describeError } from '../base/log.js';
 import type {
   RealtimeContext,
@@ -30,9 +31,6 @@ export interface RealtimeLineOptions {
   readonly events: RealtimeEvents;
   readonly failed: (error: unknown) => void;
 }
-
-/** What the caller says while the model connects is kept for so long. Longer than any connection takes that comes about. */
-const KEPT_MS = 5000;
 
 export class RealtimeLine {
   readonly #options: RealtimeLineOptions;
@@ -88,7 +86,7 @@ export class RealtimeLine {
     if (this.#closed) return;
     if (this.#input === undefined) {
       this.#early.push(frame.slice());
-      if (this.#early.length > KEPT_MS / FRAME_MS) this.#early.shift();
+      if (this.#early.length > KEPT_AUDIO_MS / FRAME_MS) this.#early.shift();
       return;
     }
     if (this.#passesThrough) return;

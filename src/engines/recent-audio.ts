@@ -1,10 +1,10 @@
 // The last seconds of what the caller said, for an engine that begins in the middle of it.
 import { FRAME_MS, frameSamples, PCM_16K } from '../audio/format.js';
+import { KEPT_AUDIO_MS } from '../audio/kept-audio.js';
 
 const FRAME_SAMPLES = frameSamples(PCM_16K);
 
-/** Source: as long as recognisers and realtime models keep what is said while they have no connection. */
-const KEPT_FRAMES = 5000 / FRAME_MS;
+const KEPT_FRAMES = KEPT_AUDIO_MS / FRAME_MS;
 
 export class RecentAudio {
   /** A ring of whole frames, made with the first one. */

@@ -2,7 +2,12 @@
 // way. It can be stopped at any moment.
 import type { Playout } from '../audio/playout.js';
 import type { Clock, Timer } from '../base/clock.js';
-import type { LanguageModelEvent, ModelToolCall, TokenUsage } from '../providers/language-model.js';
+import {
+  type LanguageModelEvent,
+  MAX_TOOL_CALLS,
+  type ModelToolCall,
+  type TokenUsage,
+} from '../providers/language-model.js';
 import type { Payee } from '../providers/remedy.js';
 import type { TextToSpeechSession } from '../providers/text-to-speech.js';
 import type { CallerWait } from './caller-wait.js';
@@ -248,6 +253,7 @@ export class Reply {
         if (event?.type === 'end') break;
         if (event?.type === 'end-call') this.#endCall = true;
         if (isToolCall(event)) calls.push(event);
+        if (calls.length >= MAX_TOOL_CALLS) break;
         if (!isText(event)) continue;
         if (isApplication) wait.excuse(askedAt);
         latency.reached('firstToken', clock.now());

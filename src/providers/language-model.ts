@@ -60,6 +60,9 @@ export interface TokenUsage {
  */
 export type ReplyEnd = 'complete' | 'length' | 'filtered' | 'interrupted' | 'tool-calls';
 
+/** A model that calls more tools in one answer has lost its way: the answer ends there. */
+export const MAX_TOOL_CALLS = 64;
+
 export type LanguageModelEvent =
   | { type: 'text'; delta: string }
   /** Comes whole, after the text. */

@@ -45,4 +45,12 @@ describe('what a session told before there was an engine', () => {
     expect(held.takeUsage()).toEqual([1, 2]);
     expect(held.takeUsage()).toEqual([]);
   });
+
+  it('is bounded', () => {
+    const { held, use } = reports();
+    for (let count = 0; count < 5000; count += 1) use(1);
+    expect(held.takeUsage()).toHaveLength(999);
+    use(4);
+    expect(held.takeUsage()).toEqual([4]);
+  });
 });

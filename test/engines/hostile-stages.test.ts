@@ -45,6 +45,22 @@ describe('a language stage that does not keep to its contract', () => {
     expect(rig.ended).toEqual([]);
   });
 
+  it('may call one tool after another, without end: the answer ends at the sixty-fourth', async () => {
+    const rig = await new CallRig({}).start();
+    rig.model.answers.push(async function* () {
+      for (let id = 1; id <= 1000; id += 1)
+        yield { type: 'tool-call', id: `${id}`, name: 'no_such_tool', arguments: {}, argumentsText: '{}' };
+    });
+    rig.model.answer(ANSWER);
+    await rig.says('When?');
+    await rig.quiet(3000);
+    const asked = rig.model.requests[1]?.messages.flatMap((message) =>
+      message.role === 'assistant' ? (message.toolCalls ?? []) : [],
+    );
+    expect(asked).toHaveLength(64);
+    expect(rig.turns).toMatchObject([{ agentText: ANSWER }]);
+  });
+
   it('may give halves of characters: they are put together', async () => {
     const rig = await new CallRig({}).start();
     const text = 'नमस्ते, 你好 and 𝒉𝒆𝒍𝒍𝒐 to you.';

@@ -131,6 +131,18 @@ describe('a realtime call that is prepared', () => {
     expect(rig.turns[1]).toMatchObject({ userText: 'When are you open?', agentText: 'All day.' });
   });
 
+  it('is opened anew when there was no end to what the first session told', async () => {
+    const call = new PreparedCall();
+    call.model.ready();
+    const id = call.model.begins('Hello');
+    for (let count = 0; count < 20_000; count += 1)
+      call.model.events.text({ responseId: id, itemId: 'item', delta: ' and' });
+    expect(call.model.closes).toBe(1);
+    const rig = await call.begin();
+    expect(call.model.contexts).toHaveLength(2);
+    expect(rig.ended).toEqual([]);
+  });
+
   it('is silent through a hold, and greets behind it', async () => {
     const call = new PreparedCall();
     call.model.ready();

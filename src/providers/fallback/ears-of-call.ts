@@ -1,4 +1,5 @@
 // One call's recognition over the members of a chain: one session at a time, and no word lost between two of them.
+import { KEPT_AUDIO_MS } from '../../audio/kept-audio.js';
 import type { Clock, Timer } from '../../base/clock.js';
 import { ProviderError } from '../../base/errors.js';
 import type {
@@ -12,7 +13,7 @@ import type { ChainOptions } from './chain-options.js';
 import { endSession } from './end-session.js';
 import { Succession } from './succession.js';
 import { UnansweredSound } from './unanswered-sound.js';
-import { KEPT_MS, UnsettledAudio } from './unsettled-audio.js';
+import { UnsettledAudio } from './unsettled-audio.js';
 
 export interface EarsOptions extends ChainOptions<SpeechToText> {
   readonly ownsTurnTaking: boolean;
@@ -293,7 +294,7 @@ export class EarsOfCall implements SpeechToTextSession {
     const gapMs = this.#clock.now() - since;
     const next = this.#succession.failed(leg.member, { error, gapMs });
     if (next !== undefined) this.#takeBack();
-    const failure = next === undefined ? { cause: error } : this.#open({ keptMs: KEPT_MS });
+    const failure = next === undefined ? { cause: error } : this.#open({ keptMs: KEPT_AUDIO_MS });
     if (failure !== undefined) {
       this.#closed = true;
       this.#context.events.failed(toError(failure.cause));

@@ -2,13 +2,14 @@
 import type { Clock } from '../../base/clock.js';
 import { silentLogger } from '../../base/log.js';
 import type { ModelPrice } from '../../contract/price.js';
-import type {
-  CallOfModel,
-  ChatMessage,
-  LanguageModel,
-  LanguageModelEvent,
-  LanguageModelRequest,
-  ReplyEnd,
+import {
+  type CallOfModel,
+  type ChatMessage,
+  type LanguageModel,
+  type LanguageModelEvent,
+  type LanguageModelRequest,
+  MAX_TOOL_CALLS,
+  type ReplyEnd,
 } from '../language-model.js';
 import { countCharacters } from '../llm/streamed-reply.js';
 import { estimateUsage } from '../llm/token-estimate.js';
@@ -155,7 +156,7 @@ class LanguageModelOfCall implements LanguageModel {
     const held: LanguageModelEvent[] = [];
     const { member, payee, reader } = attempt;
     let end: ReplyEnd | undefined;
-    while (end === undefined) {
+    while (end === undefined && held.length < MAX_TOOL_CALLS) {
       attempt.askedAt = this.#clock.now();
       const item = await reader.next(() => this.#patienceMs(attempt));
       yield* this.#takeNews();

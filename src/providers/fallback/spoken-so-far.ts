@@ -41,7 +41,8 @@ export class SpokenSoFar {
       startMs: startMs + this.#startMs,
       endMs: endMs + this.#startMs,
     }));
-    this.#pieces.push(...told);
+    // Pieces of a text do not overlap: there are never more than it has characters.
+    if (this.#pieces.length < this.#text.length) this.#pieces.push(...told);
     return told;
   }
 

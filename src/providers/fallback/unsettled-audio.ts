@@ -1,14 +1,13 @@
 // What the caller said and nobody has written down for good: kept, so that another recogniser can hear it.
 import { frameSamples, PCM_16K } from '../../audio/format.js';
+import { KEPT_AUDIO_MS } from '../../audio/kept-audio.js';
 import { AudioBacklog, toSeconds } from '../wire/audio-backlog.js';
-
-export const KEPT_MS = 5000;
 
 const FRAME_SAMPLES = frameSamples(PCM_16K);
 
 /** Positions are samples since the call began to be heard. */
 export class UnsettledAudio {
-  readonly #backlog = new AudioBacklog(KEPT_MS);
+  readonly #backlog = new AudioBacklog(KEPT_AUDIO_MS);
   #settled = 0;
 
   /** Position after the newest sample. */
@@ -18,7 +17,7 @@ export class UnsettledAudio {
 
   /** Length of what has no final text, in milliseconds. */
   get unsettledMs(): number {
-    return Math.min(KEPT_MS, toSeconds(Math.max(0, this.end - this.#settled)) * 1000);
+    return Math.min(KEPT_AUDIO_MS, toSeconds(Math.max(0, this.end - this.#settled)) * 1000);
   }
 
   push(frame: Int16Array): void {

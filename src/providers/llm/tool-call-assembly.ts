@@ -1,6 +1,6 @@
 // Tool calls arrive in pieces, and every server cuts them in its own way.
 import { randomBytes } from 'node:crypto';
-import type { ModelToolCall } from '../language-model.js';
+import { MAX_TOOL_CALLS, type ModelToolCall } from '../language-model.js';
 import { parseObject, toArray, toNumber, toObject, toText } from '../wire/json.js';
 
 interface Draft {
@@ -10,9 +10,6 @@ interface Draft {
   name: string;
   argumentsText: string;
 }
-
-/** A model that calls more than this at once has lost its way. */
-const MAX_CALLS = 64;
 
 /** One per reply. */
 export class ToolCallAssembly {
@@ -61,7 +58,7 @@ export class ToolCallAssembly {
   }
 
   #begin(index: number | undefined, id: string): Draft | undefined {
-    if (this.#drafts.length >= MAX_CALLS) return undefined;
+    if (this.#drafts.length >= MAX_TOOL_CALLS) return undefined;
     const draft: Draft = { index, id, name: '', argumentsText: '' };
     this.#drafts.push(draft);
     return draft;

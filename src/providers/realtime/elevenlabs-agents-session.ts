@@ -1,5 +1,6 @@
 // One call's conversation with an agent at the service: what it says becomes the contract's events, in order and without what is late.
 import type { AudioFormat } from '../../audio/format.js';
+import { KEPT_AUDIO_MS } from '../../audio/kept-audio.js';
 import type { RealtimeContext, RealtimeSession } from '../realtime-model.js';
 import { CallerOutbox } from '../wire/caller-outbox.js';
 import { fatalFailure, toProviderError, type WireFailure } from '../wire/failure.js';
@@ -35,7 +36,6 @@ export const VENDOR = 'ElevenLabs Agents';
 
 /** Above this the network does not take what we send, and audio waits in the outbox. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
-const KEPT_AUDIO_MS = 5000;
 
 /** The tool of the house that ends a call; an agent has one of its own at the service. */
 const END_CALL = 'end_call';

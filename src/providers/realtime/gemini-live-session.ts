@@ -1,4 +1,5 @@
 // One call's conversation with the service: what it says becomes the contract's events, in order and without what is late.
+import { KEPT_AUDIO_MS } from '../../audio/kept-audio.js';
 import type { Timer } from '../../base/clock.js';
 import type { ModelToolCall, ReplyEnd } from '../language-model.js';
 import type { RealtimeContext, RealtimeSession } from '../realtime-model.js';
@@ -22,7 +23,6 @@ export interface GeminiLiveSessionOptions {
 
 /** Above this the network does not take what we send, and audio waits in the outbox. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
-const KEPT_AUDIO_MS = 5000;
 
 /** How far words may be behind their audio when all of that is there. */
 const LATE_WORDS_MS = 500;

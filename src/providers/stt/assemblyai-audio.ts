@@ -1,10 +1,10 @@
 // The caller's audio as AssemblyAI takes it: in messages of 60 ms, and never faster than it is spoken, whatever has to be caught up with.
+import { KEPT_AUDIO_MS } from '../../audio/kept-audio.js';
 import type { Clock } from '../../base/clock.js';
 import { AudioBacklog, toSeconds } from '../wire/audio-backlog.js';
 import { isLoud } from '../../audio/pcm-bytes.js';
 
-/** Audio that is kept to be heard again after a lost connection, and of it what may wait for the first one. */
-const KEPT_MS = 5000;
+/** What may wait for the first connection. */
 const KEPT_BEFORE_FIRST_MS = 2000;
 
 const SAMPLES_PER_MS = 16;
@@ -21,7 +21,7 @@ const LONGEST_PAUSE_SAMPLES = 6400;
 export class PacedAudio {
   readonly #clock: Clock;
   readonly #keptBeforeFirstMs: number;
-  readonly #backlog = new AudioBacklog(KEPT_MS);
+  readonly #backlog = new AudioBacklog(KEPT_AUDIO_MS);
   readonly #message = new Int16Array(MESSAGE_SAMPLES);
   #beganAt: number | undefined;
   #everBegan = false;

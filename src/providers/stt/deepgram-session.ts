@@ -1,4 +1,5 @@
 // One call's recognition at Deepgram: audio out, transcript in, over as many sockets as it takes.
+import { KEPT_AUDIO_MS } from '../../audio/kept-audio.js';
 import type { Timer } from '../../base/clock.js';
 import type { ProviderError } from '../../base/errors.js';
 import type { SpeechToTextContext, SpeechToTextSession } from '../speech-to-text.js';
@@ -15,8 +16,7 @@ export interface DeepgramSessionOptions {
   readonly open?: OpenVendorSocket | undefined;
 }
 
-/** Audio that is kept to be heard again after a lost connection, and of it what may wait for the first one. */
-const KEPT_MS = 5000;
+/** What may wait for the first connection. */
 const KEPT_BEFORE_FIRST_MS = 2000;
 
 /** One message: a frame, or several when there is something to catch up with. */
@@ -41,7 +41,7 @@ const USAGE_STEP_S = 10;
 
 export class DeepgramSession implements SpeechToTextSession {
   readonly #context: SpeechToTextContext;
-  readonly #backlog = new AudioBacklog(KEPT_MS);
+  readonly #backlog = new AudioBacklog(KEPT_AUDIO_MS);
   readonly #turns: DeepgramTurns;
   readonly #socket: LastingSocket;
   /** Second of the session at which the socket's audio begins. */

@@ -16,6 +16,7 @@ export class ElevenLabsUtterance {
   readonly #aligned: AlignedText;
   readonly #timed: (pieces: readonly SpokenPiece[]) => void;
   readonly #samples = new SampleReader();
+  /** What was said, as far as it can be the text. */
   #characters = '';
   #samplesRead = 0;
   #outcome: UtteranceOutcome = 'open';
@@ -43,7 +44,8 @@ export class ElevenLabsUtterance {
 
   take({ audio, alignment, normalizedAlignment }: ElevenLabsMessage): void {
     if (this.#outcome !== 'open') return;
-    this.#characters += alignment.characters;
+    if (this.#characters.length <= this.#text.length + 1)
+      this.#characters = `${this.#characters}${alignment.characters}`.trimStart();
     // Times start again at 0 with each message that has them: at the audio that comes with it.
     const given = this.#aligned.place(alignment, this.audioMs);
     const pieces = given.length > 0 ? given : this.#aligned.place(normalizedAlignment, this.audioMs);
@@ -71,7 +73,7 @@ export class ElevenLabsUtterance {
   /** What is left to say after a lost connection; '' when nothing is, or when nobody knows what. */
   get rest(): string {
     if (!this.audible) return this.#text;
-    const said = this.#characters.trimStart();
+    const said = this.#characters;
     if (said === '' || !`${this.#text} `.startsWith(said)) return '';
     const left = this.#text.slice(said.length);
     // A word that was begun is taken as said: better half a word too few than one twice.

@@ -68,6 +68,8 @@ export class VoiceSentence {
   takeWords(words: readonly TimedWord[]): void {
     const pieces: SpokenPiece[] = [];
     for (const word of words) {
+      // Those of the text are never more than it has characters.
+      if (this.#words.length >= this.text.length) break;
       const start = this.text.indexOf(word.text, this.#placedTo);
       const end = start < 0 ? undefined : start + word.text.length;
       this.#words.push({ ...word, end });

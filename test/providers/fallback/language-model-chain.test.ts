@@ -168,6 +168,13 @@ describe('LanguageModelChain', () => {
     expect(reading.events.filter(({ type }) => type === 'tool-call')).toMatchObject([{ id: 'c2' }]);
   });
 
+  it('ends an answer that calls one tool after another, without end', async () => {
+    const { clock, call } = setUp([Array.from({ length: 1000 }, () => CALL)], []);
+    const reading = readReply(call);
+    await clock.advanceAsync(0);
+    expect(shortened(reading)).toEqual(Array.from({ length: 64 }, () => 'tool-call'));
+  });
+
   it('goes from one to the next until one answers, and fails with the last', async () => {
     const last = new ProviderError('Overloaded.', { status: 529, retryable: true });
     const { clock, call } = setUp([[DOWN]], [['hang']], [[last], ['Back.', END]]);

@@ -79,4 +79,15 @@ describe('SpokenSoFar', () => {
     spoken.take(audio(100));
     expect(spoken.breakOff()).toBe('');
   });
+
+  it('keeps no more pieces than there are characters, however many it is told', () => {
+    const spoken = new SpokenSoFar(TEXT);
+    const [first] = words(TEXT);
+    const again = Array.from({ length: TEXT.length }, () => first as SpokenPiece);
+    spoken.timed(again);
+    spoken.take(audio(700));
+    // A later one would tell how far it has come.
+    spoken.timed(words(TEXT));
+    expect(spoken.breakOff()).toBe(' loaves are ready now.');
+  });
 });
