@@ -2,7 +2,7 @@
 // Source: OpenAI, Chat Completions reference, streaming.
 import { type Clock, systemClock } from '../../base/clock.js';
 import { ConfigError } from '../../base/errors.js';
-import { checkNames, checkNumber, checkText, requireObject } from '../../base/option-checks.js';
+import { checkNumber, checkOptions, checkText } from '../../base/option-checks.js';
 import type { ModelRetirement } from '../../contract/model-retirement.js';
 import type { ModelPrice } from '../../contract/price.js';
 import type { LanguageModel, LanguageModelEvent, LanguageModelRequest } from '../language-model.js';
@@ -85,7 +85,7 @@ export class ChatCompletions implements LanguageModel {
 
   /** The key is demanded by `respond`. @throws ConfigError */
   constructor(options: ChatCompletionsOptions = {}) {
-    checkNames(requireObject(options, WHERE), { known: Object.keys(NAMES), later: [] }, WHERE);
+    checkOptions(options, { known: Object.keys(NAMES) }, WHERE);
     const service = options.service ?? 'openai';
     if (!Object.hasOwn(CHAT_SERVICES, service))
       throw new ConfigError(

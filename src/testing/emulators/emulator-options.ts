@@ -1,5 +1,5 @@
 // Options of emulators by their names: one that is misspelt would be passed over, and the test would be of something else.
-import { checkNames, requireObject } from '../../base/option-checks.js';
+import { checkOptions } from '../../base/option-checks.js';
 import type { EmulatorOptions } from './vendor-server.js';
 
 const COMMON: Readonly<Record<keyof EmulatorOptions, true>> = {
@@ -17,5 +17,5 @@ export function checkEmulatorOptions<T extends EmulatorOptions>(
   where: string,
 ): void {
   const known = [...Object.keys(own), ...Object.keys(COMMON)];
-  checkNames(requireObject(options, where), { known, later: [] }, where);
+  checkOptions(options, { known }, where);
 }
