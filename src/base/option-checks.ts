@@ -72,7 +72,9 @@ export function checkChoice<T extends string>(
   if (value === undefined) return choices[0];
   const found = choices.find((choice) => choice === value);
   if (found !== undefined) return found;
-  throw new ConfigError('CONFIG_INVALID', `${name} must be one of ${choices.join(', ')}.`);
+  const near = typeof value === 'string' ? nearestName(value, choices) : undefined;
+  const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+  throw new ConfigError('CONFIG_INVALID', `${name} must be one of ${choices.join(', ')}.${hint}`);
 }
 
 export interface NumberRange {
@@ -123,7 +125,9 @@ export function checkMethods(
 ): void {
   const isObject = typeof value === 'object' && value !== null;
   if (isObject && shape.methods.every((method) => typeof Reflect.get(value, method) === 'function')) return;
-  throw new ConfigError('CONFIG_INVALID', `${name} must be ${shape.example}.`);
+  // A class has no object's methods.
+  const hint = typeof value === 'function' ? ' Did you forget new?' : '';
+  throw new ConfigError('CONFIG_INVALID', `${name} must be ${shape.example}.${hint}`);
 }
 
 /** A function, or nothing. */

@@ -2,7 +2,7 @@
 // Source: OpenAI, Chat Completions reference, streaming.
 import { type Clock, systemClock } from '../../base/clock.js';
 import { ConfigError } from '../../base/errors.js';
-import { checkNumber, checkOptions, checkText } from '../../base/option-checks.js';
+import { checkChoice, checkNumber, checkOptions, checkText } from '../../base/option-checks.js';
 import type { ModelRetirement } from '../../contract/model-retirement.js';
 import type { ModelPrice } from '../../contract/price.js';
 import type { LanguageModel, LanguageModelEvent, LanguageModelRequest } from '../language-model.js';
@@ -86,12 +86,8 @@ export class ChatCompletions implements LanguageModel {
   /** The key is demanded by `respond`. @throws ConfigError */
   constructor(options: ChatCompletionsOptions = {}) {
     checkOptions(options, { known: Object.keys(NAMES) }, WHERE);
-    const service = options.service ?? 'openai';
-    if (!Object.hasOwn(CHAT_SERVICES, service))
-      throw new ConfigError(
-        'CONFIG_INVALID',
-        `service must be one of ${Object.keys(CHAT_SERVICES).join(', ')}.`,
-      );
+    const services = Object.keys(CHAT_SERVICES) as [ChatService, ...ChatService[]];
+    const service = checkChoice('service', options.service, services);
     const facts: ChatServiceFacts = CHAT_SERVICES[service];
     const model = checkText('model', options.model) ?? facts.defaultModel;
     if (model === undefined)
