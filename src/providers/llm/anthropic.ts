@@ -75,6 +75,7 @@ const WARM_MS = 30_000;
 export class AnthropicMessages implements LanguageModel {
   readonly name: string;
   readonly price: ModelPrice | undefined;
+  readonly pricedModels = Object.keys(ANTHROPIC_PRICES);
   readonly retirement: ModelRetirement | undefined;
   readonly #key: string | undefined;
   readonly #base: URL;

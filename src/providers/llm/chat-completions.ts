@@ -12,7 +12,7 @@ import { WireError } from '../wire/failure.js';
 import { type HttpAnswer, HttpChannel } from '../wire/http-channel.js';
 import { checkRetirement } from '../wire/model-retirements.js';
 import { toChatBody } from './chat-messages.js';
-import { chatPrice } from './chat-prices.js';
+import { chatPrice, chatPricedModels } from './chat-prices.js';
 import { ChatReply } from './chat-reply.js';
 import { CHAT_RETIREMENTS } from './chat-retirements.js';
 import { CHAT_SERVICES, type ChatService, type ChatServiceFacts } from './chat-services.js';
@@ -71,6 +71,7 @@ const WARM_MS = 30_000;
 export class ChatCompletions implements LanguageModel {
   readonly name: string;
   readonly price: ModelPrice | undefined;
+  readonly pricedModels: readonly string[];
   readonly retirement: ModelRetirement | undefined;
   readonly #facts: ChatServiceFacts;
   readonly #key: string | undefined;
@@ -112,6 +113,7 @@ export class ChatCompletions implements LanguageModel {
     };
     this.name = `${service}/${model}`;
     this.price = chatPrice(service, model);
+    this.pricedModels = chatPricedModels(service);
     this.retirement = checkRetirement(model, CHAT_RETIREMENTS[service] ?? [], WHERE);
   }
 

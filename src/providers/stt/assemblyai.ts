@@ -57,6 +57,7 @@ const DEFAULT_MODEL = 'universal-3-6-pro';
 export class AssemblyAISpeechToText implements SpeechToText {
   readonly name: string;
   readonly price: ModelPrice | undefined;
+  readonly pricedModels = Object.keys(ASSEMBLYAI_PRICES);
   readonly ownsTurnTaking: boolean;
   readonly paidWhileOpen = true;
   readonly #key: string | undefined;

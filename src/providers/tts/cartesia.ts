@@ -54,6 +54,7 @@ const DEFAULT_VOICE_ID = 'f786b574-daa5-4673-aa0c-cbe3e8534c02';
 export class CartesiaTextToSpeech implements TextToSpeech {
   readonly name: string;
   readonly price: ModelPrice | undefined;
+  readonly pricedModels = Object.keys(CARTESIA_PRICES);
   readonly #key: string | undefined;
   readonly #base: URL;
   readonly #model: string;

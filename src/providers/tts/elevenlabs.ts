@@ -79,6 +79,7 @@ const INACTIVITY_TIMEOUT_S = 180;
 export class ElevenLabsTextToSpeech implements TextToSpeech {
   readonly name: string;
   readonly price: ModelPrice | undefined;
+  readonly pricedModels = Object.keys(ELEVENLABS_PRICES);
   readonly #key: string | undefined;
   readonly #base: URL;
   readonly #voiceId: string;
