@@ -6,12 +6,15 @@ const names = { known: ['model', 'voice', 'speed'], needed: ['model', 'voice'] }
 const check = (options: unknown) => checkOptions(options as object, names, 'new Voice()');
 
 describe('options of a call', () => {
-  it.each([[undefined], [null], ['alloy'], [[]]])('%j are none, and what is needed is said first', (options) => {
-    expect(refusal(() => check(options))).toMatchObject({
-      code: 'CONFIG_INVALID',
-      message: 'new Voice() takes an object of options. It needs model and voice, and takes: speed.',
-    });
-  });
+  it.each([[undefined], [null], ['alloy'], [[]]])(
+    '%j are none, and what is needed is said first',
+    (options) => {
+      expect(refusal(() => check(options))).toMatchObject({
+        code: 'CONFIG_INVALID',
+        message: 'new Voice() takes an object of options. It needs model and voice, and takes: speed.',
+      });
+    },
+  );
 
   it('are listed where none is needed', () => {
     const given = null as unknown as object;
