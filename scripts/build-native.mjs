@@ -1,5 +1,6 @@
 // Builds the Rust core as an addon for this machine, beside crates/transcoder-napi, where src/transcoder/native.ts looks.
 // Without cargo there is nothing to do: the transcoder then uses WebAssembly. Needs Node's built-ins only.
+// Arguments: the position among the steps of a set-up, and `--strict`, with which a build that fails is a failure.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -50,7 +51,10 @@ if (existsSync(output) && existsSync(stamp) && readFileSync(stamp, 'utf8') === h
 } else if (spawnSync('cargo', ['--version']).status !== 0) {
   console.log('native addon: not built, there is no cargo; the transcoder uses WebAssembly');
 } else {
-  console.log('native addon: building with cargo');
+  const position = process.argv.slice(2).find((argument) => argument.startsWith('['));
+  const step = position === undefined ? '' : `offhook: ${position} `;
+  console.log(`${step}native addon: building with cargo, once and for about a minute`);
+  console.log('native addon: it is optional, WebAssembly does the same work where there is none');
   try {
     const args = ['build', '--locked', '--release', '--quiet', '-p', 'transcoder-napi'];
     // The environment is passed on but for another target folder: the result is looked for in this one.

@@ -115,6 +115,9 @@ const STEPS = [
   },
 ];
 
+/** The native addon, which knows by itself whether it is fresh, comes last. */
+const STEP_COUNT = STEPS.length + 1;
+
 /** @param {Step} step @returns {boolean} */
 function isFresh(step) {
   const stamp = join(root, step.stamp);
@@ -152,10 +155,11 @@ async function perform(step, position) {
 export async function setUp() {
   checkNode();
   for (const [index, step] of STEPS.entries()) {
-    if (!isFresh(step)) await perform(step, `[${index + 1}/${STEPS.length}]`);
+    if (!isFresh(step)) await perform(step, `[${index + 1}/${STEP_COUNT}]`);
   }
   // Says by itself what it did; without Rust, or when it fails, the WASM transcoder does the work.
-  await withTicker('still building the native addon (once, about a minute)', () =>
-    run(process.execPath, ['scripts/build-native.mjs'], { show: true }),
+  const position = `[${STEP_COUNT}/${STEP_COUNT}]`;
+  await withTicker(`${position} still building the native addon`, () =>
+    run(process.execPath, ['scripts/build-native.mjs', position], { show: true }),
   );
 }

@@ -29,9 +29,30 @@ export function checkNames(options: object, names: OptionNames, where: string): 
   }
 }
 
+/** The options of a call, when they are an object and every name in it is known. Who gave none is told `needed` first. */
+export function checkOptions(
+  options: object,
+  { known, needed = [] }: { readonly known: readonly string[]; readonly needed?: readonly string[] },
+  where: string,
+): void {
+  if (!isObject(options)) {
+    const others = known.filter((name) => !needed.includes(name));
+    const first = needed.length === 0 ? 'It takes' : `It needs ${needed.join(' and ')}, and takes`;
+    throw new ConfigError(
+      'CONFIG_INVALID',
+      `${where} takes an object of options. ${first}: ${others.join(', ')}.`,
+    );
+  }
+  checkNames(options, { known, later: [] }, where);
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** The options, when they are an object. */
 export function requireObject<T extends object>(options: T, where: string): T {
-  if (typeof options === 'object' && options !== null && !Array.isArray(options)) return options;
+  if (isObject(options)) return options;
   throw new ConfigError('CONFIG_INVALID', `${where} takes an object of options.`);
 }
 
@@ -51,7 +72,9 @@ export function checkChoice<T extends string>(
   if (value === undefined) return choices[0];
   const found = choices.find((choice) => choice === value);
   if (found !== undefined) return found;
-  throw new ConfigError('CONFIG_INVALID', `${name} must be one of ${choices.join(', ')}.`);
+  const near = typeof value === 'string' ? nearestName(value, choices) : undefined;
+  const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+  throw new ConfigError('CONFIG_INVALID', `${name} must be one of ${choices.join(', ')}.${hint}`);
 }
 
 export interface NumberRange {
@@ -102,7 +125,9 @@ export function checkMethods(
 ): void {
   const isObject = typeof value === 'object' && value !== null;
   if (isObject && shape.methods.every((method) => typeof Reflect.get(value, method) === 'function')) return;
-  throw new ConfigError('CONFIG_INVALID', `${name} must be ${shape.example}.`);
+  // A class has no object's methods.
+  const hint = typeof value === 'function' ? ' Did you forget new?' : '';
+  throw new ConfigError('CONFIG_INVALID', `${name} must be ${shape.example}.${hint}`);
 }
 
 /** A function, or nothing. */

@@ -1,10 +1,17 @@
 // What things cost: the prices that providers and carrier state, under those that the application names. Says once of each that has none.
 import type { Logger } from '../base/log.js';
+import { nearestName } from '../base/nearest-name.js';
 import type { CallItem, CallPrice, CallPrices, ModelPrice, PriceUnit } from '../contract/price.js';
 import type { Charger } from '../engines/engine.js';
 
 /** Prices by vendor and model, or by carrier and item. `*` stands for every model that is not named. */
 export type PriceOverrides = Readonly<Record<string, Readonly<Record<string, ModelPrice & CallPrice>>>>;
+
+/** A provider whose vendor has a list of prices. */
+export interface ListedCharger extends Charger {
+  /** The models in that list. */
+  readonly pricedModels?: readonly string[] | undefined;
+}
 
 /** Name of every model of a vendor, in a map of prices. */
 export const ANY_MODEL = '*';
@@ -25,10 +32,19 @@ export class Pricing {
   /** Undefined, with a warning, when nobody names a price. */
   model(charger: Charger): ModelPrice | undefined {
     const [vendor, model] = splitName(charger.name);
-    const own = this.#override(vendor, model) ?? this.#override(vendor, ANY_MODEL);
+    const own = this.#own(vendor, model);
     if (charger.price !== undefined || own !== undefined) return { ...charger.price, ...own };
     this.#complain(vendor, model, undefined);
     return undefined;
+  }
+
+  /** Warns before any call of a model that its vendor's list does not have, with the one that was probably meant. */
+  foresee(charger: ListedCharger): void {
+    const { name, pricedModels = [] } = charger;
+    const [vendor, model] = splitName(name);
+    const isKnown = (charger.price ?? this.#own(vendor, model)) !== undefined;
+    if (isKnown || pricedModels.length === 0) return;
+    this.#complain(vendor, model, undefined, nearestName(model, pricedModels));
   }
 
   /** A model was used in a way that has no price. */
@@ -45,17 +61,21 @@ export class Pricing {
     return undefined;
   }
 
+  #own(vendor: string, model: string): ModelPrice | undefined {
+    return this.#override(vendor, model) ?? this.#override(vendor, ANY_MODEL);
+  }
+
   #override(vendor: string, model: string): (ModelPrice & CallPrice) | undefined {
     const models = Object.hasOwn(this.#overrides, vendor) ? this.#overrides[vendor] : undefined;
     return models !== undefined && Object.hasOwn(models, model) ? models[model] : undefined;
   }
 
-  #complain(vendor: string, model: string, unit: PriceUnit | 'perMinute' | undefined): void {
+  #complain(vendor: string, model: string, unit: PriceUnit | 'perMinute' | undefined, meant?: string): void {
     const setting = pricePath('pricing', vendor, model, ...(unit === undefined ? [] : [unit]));
     if (this.#told.has(setting)) return;
     this.#told.add(setting);
     this.#logger.warn(
-      { setting },
+      meant === undefined ? { setting } : { setting, didYouMean: meant },
       'a price is not known, so what it makes of a call is not counted: give serve() the entry of pricing that is named here',
     );
   }

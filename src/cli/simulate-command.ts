@@ -1,6 +1,7 @@
 // `offhook simulate`: turns the command line into calls, and their reports into text, files and an exit code.
 import { readFile, writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
+import { isE164 } from '../base/e164.js';
 import { OffhookError } from '../base/errors.js';
 import type { CarrierId } from '../contract/call-record.js';
 import type { CallerStep } from '../testing/caller-script.js';
@@ -16,7 +17,7 @@ import type { CallReport } from '../testing/report.js';
 import { formatReport } from '../testing/report-text.js';
 import type { InboundCall } from '../testing/simulator.js';
 import { makeSpeechTones } from '../testing/tones.js';
-import { downmix, readWav } from '../testing/wav.js';
+import { downmix, readWav, type WavAudio } from '../testing/wav.js';
 import { fileErrorCode, requireWritable } from '../testing/writable.js';
 import { type CliContext, UsageError } from './context.js';
 import { summarizeReports } from './simulate-summary.js';
@@ -56,6 +57,14 @@ async function read(path: string): Promise<Buffer> {
   }
 }
 
+function parseWav(path: string, file: Buffer): WavAudio {
+  try {
+    return readWav(file);
+  } catch (error) {
+    throw OffhookError.isInstance(error) ? new UsageError(`${path}: ${error.message}`) : error;
+  }
+}
+
 async function readTexts(texts: readonly string[]): Promise<string[]> {
   const lines = await Promise.all(
     texts.map(async (text) =>
@@ -73,7 +82,7 @@ async function readTexts(texts: readonly string[]): Promise<string[]> {
 async function createSpeech(flags: SimulateFlags): Promise<CallerStep[]> {
   const texts = await readTexts(flags.text);
   if (flags.wav !== undefined) {
-    const audio = readWav(await read(flags.wav));
+    const audio = parseWav(flags.wav, await read(flags.wav));
     const text = texts.join(' ');
     const { sampleRateHz } = audio;
     return [{ type: 'play', samples: downmix(audio), sampleRateHz, ...(text === '' ? {} : { text }) }];
@@ -145,6 +154,10 @@ async function findAccess(
   checkCarrierFlags(flags);
   const url = URL.canParse(flags.url) ? new URL(flags.url) : undefined;
   if (url === undefined) throw new UsageError('--url is an address like http://127.0.0.1:8000.');
+  if (url.pathname !== '/')
+    throw new UsageError(`--url is the address of the server alone: ${url.origin}, without ${url.pathname}.`);
+  if (flags.to !== undefined && !isE164(flags.to))
+    throw new UsageError('--to, the called number, is in the form +15005550010 (E.164).');
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
   const demo = isLoopback(url) ? await findDemo(port) : undefined;
   const to = flags.to ?? demo?.phoneNumber;

@@ -66,7 +66,8 @@ export class House {
     this.#logger = logger;
     this.#bus = bus;
     this.#publicHost = new PublicHost(client.webhookUrl, logger);
-    this.#recipes = new Recipes({ onMessage: options.onMessage, logger, clock: systemClock });
+    const pricing = new Pricing({ overrides: options.pricing, logger });
+    this.#recipes = new Recipes({ onMessage: options.onMessage, logger, pricing, clock: systemClock });
     this.#metrics = new ServerMetrics({ bus, clock: systemClock });
     this.#callbacks = attachCallbacks(bus, { callbacks: options.callbacks, logger });
     this.#desk = new CallDirectory({
@@ -84,7 +85,7 @@ export class House {
       language: options.agent.options.language,
       recording: options.recording,
       maxCalls: options.maxCalls,
-      pricing: new Pricing({ overrides: options.pricing, logger }),
+      pricing,
       budget: options.budget,
     });
   }

@@ -2,6 +2,7 @@
 import { ConfigError } from '../base/errors.js';
 import { type Clock, systemClock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
+import type { Pricing } from '../calls/pricing.js';
 import type { EngineRecipe } from '../engines/engine.js';
 import { createFallbackRecipe } from '../engines/fallback-engine.js';
 import type { MessageTarget } from '../engines/message-route.js';
@@ -36,6 +37,7 @@ export class Recipes {
   readonly #onMessage: MessageTarget | undefined;
   readonly #logger: Logger;
   readonly #clock: Clock;
+  readonly #pricing: Pricing | undefined;
   readonly #circuits: Circuits;
   readonly #stages = new WeakMap<Agent, Stages>();
   readonly #retirements: RetirementWatch;
@@ -45,12 +47,15 @@ export class Recipes {
   constructor(parts: {
     onMessage: MessageTarget | undefined;
     logger: Logger;
+    /** Told of the providers that an agent names. */
+    pricing?: Pricing | undefined;
     /** @default the system's */
     clock?: Clock | undefined;
   }) {
     const { clock = systemClock } = parts;
     this.#onMessage = parts.onMessage;
     this.#logger = parts.logger;
+    this.#pricing = parts.pricing;
     this.#clock = clock;
     this.#circuits = new Circuits(clock);
     this.#retirements = new RetirementWatch(parts.logger);
@@ -72,7 +77,9 @@ export class Recipes {
   #inOneMode(agent: Agent, call: CallTexts): EngineRecipe {
     const { engine, stt, llm, tts, fallback } = agent.options;
     const others = [...fallback.stt, ...fallback.llm, ...fallback.tts];
-    this.#retirements.note([engine, engine?.transcription, stt, llm, tts, ...others]);
+    const named = [engine, engine?.transcription, stt, llm, tts, ...others];
+    this.#retirements.note(named);
+    for (const provider of named) if (provider !== undefined) this.#pricing?.foresee(provider);
     return engine === undefined ? this.#pipeline(agent, call) : this.#realtime(engine, agent, call);
   }
 

@@ -166,10 +166,11 @@ function checkTransferTargets(targets: unknown): TransferTargets {
   const entries: [string, unknown][] = isPlain ? Object.entries(targets) : [['', undefined]];
   const isUsable = ([name, number]: [string, unknown]) =>
     name.trim() !== '' && name.length <= 64 && typeof number === 'string' && isE164(number);
-  if (entries.every(isUsable)) return Object.freeze(Object.fromEntries(entries) as TransferTargets);
+  const wrong = entries.find((entry) => !isUsable(entry));
+  if (wrong === undefined) return Object.freeze(Object.fromEntries(entries) as TransferTargets);
   throw new ConfigError(
     'CONFIG_INVALID',
-    'transferTargets must be numbers in the form +15550123 (E.164) by names of at most 64 characters.',
+    `transferTargets must be numbers in the form +15550123 (E.164) by names of at most 64 characters${isPlain ? `, which the entry ${JSON.stringify(wrong[0])} is not` : ''}.`,
   );
 }
 

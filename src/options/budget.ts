@@ -1,5 +1,5 @@
 // The option `budget` of `serve`: what it means, and what is refused. Documented here and nowhere else.
-import { checkNames, checkNumber, requireObject } from '../base/option-checks.js';
+import { checkNumber, checkOptions } from '../base/option-checks.js';
 import type { BudgetLimits } from '../calls/budget.js';
 
 /** The option `budget` of `phone.serve(...)`: how much calls may cost, in US dollars, 0.001 to 1000000. Parts of a cost that are not known do not count. */
@@ -17,7 +17,7 @@ const BUDGET_OPTIONS = ['perCall', 'perHour', 'perDay'] as const satisfies reado
 /** Undefined when nothing is limited. @throws ConfigError */
 export function checkBudget(options: BudgetOptions | undefined): BudgetLimits | undefined {
   if (options === undefined) return undefined;
-  checkNames(requireObject(options, 'budget'), { known: BUDGET_OPTIONS, later: [] }, 'budget');
+  checkOptions(options, { known: BUDGET_OPTIONS }, 'budget');
   const limit = (name: (typeof BUDGET_OPTIONS)[number]) =>
     checkNumber(`budget.${name}`, options[name], { min: 0.001, max: 1_000_000, fallback: undefined });
   const limits = { perCall: limit('perCall'), perHour: limit('perHour'), perDay: limit('perDay') };

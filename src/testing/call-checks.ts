@@ -1,5 +1,5 @@
 // What a simulated call and its disturbances may be told, by name: what is misspelt would be passed over.
-import { checkNames, requireObject } from '../base/option-checks.js';
+import { checkOptions } from '../base/option-checks.js';
 import type { CarrierBDisturbances } from './carrier-b/options.js';
 import type { Disturbances, InboundCall } from './simulator.js';
 
@@ -44,7 +44,7 @@ const CARRIER_B_DISTURBANCES: Readonly<
 
 /** @throws ConfigError */
 export function checkInboundCall(call: InboundCall): void {
-  checkNames(requireObject(call, 'call()'), { known: Object.keys(CALL), later: [] }, 'call()');
+  checkOptions(call, { known: Object.keys(CALL) }, 'call()');
 }
 
 /** @throws ConfigError */
@@ -58,5 +58,5 @@ export function checkCarrierBDisturbances(disturbances: CarrierBDisturbances): v
 }
 
 function check(disturbances: object, known: readonly string[]): void {
-  checkNames(requireObject(disturbances, 'disturbances'), { known, later: [] }, 'disturbances');
+  checkOptions(disturbances, { known }, 'disturbances');
 }

@@ -1,7 +1,7 @@
 // A carrier of either kind that calls one phone server: what a caller needs of a simulator, and no more.
 import type { Clock } from '../base/clock.js';
 import { ConfigError } from '../base/errors.js';
-import { checkNames, requireObject } from '../base/option-checks.js';
+import { checkOptions } from '../base/option-checks.js';
 import type { CarrierId } from '../contract/call-record.js';
 import type { OpenVoice } from './caller-script.js';
 import { Exchange } from './carrier-a/exchange.js';
@@ -120,7 +120,7 @@ async function openCarrierB(options: CallingCarrierOptions): Promise<CallingCarr
 /** Opens a carrier that calls the server. @throws ConfigError for options that cannot work. */
 export async function openCallingCarrier(options: CallingCarrierOptions): Promise<CallingCarrier> {
   const known = Object.keys(CALLING_CARRIER_OPTIONS);
-  checkNames(requireObject(options, OPEN), { known, later: [] }, OPEN);
+  checkOptions(options, { known, needed: ['url'] }, OPEN);
   const { carrier = 'carrier-a' } = options;
   if (carrier === 'carrier-a') return openCarrierA(options);
   if (carrier === 'carrier-b') return openCarrierB(options);

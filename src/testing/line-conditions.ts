@@ -1,5 +1,5 @@
 // What a bad line does to the caller's voice on its way to the phone server: echo, bursts of noise, lost frames, frames in bunches.
-import { checkNames, checkNumber, requireObject } from '../base/option-checks.js';
+import { checkNumber, checkOptions } from '../base/option-checks.js';
 import { CALLER_RATE_HZ } from './caller-speech.js';
 import { CALLER_FRAME_SAMPLES, type CallerFrame } from './caller-track.js';
 import { clampSample, WhiteNoise } from './noise.js';
@@ -33,16 +33,16 @@ const SEED = 1;
 /** @throws ConfigError that names the condition. */
 export function checkLine(conditions: LineConditions): CheckedLine {
   const names = ['echo', 'noise', 'loss', 'bunchMs'];
-  checkNames(requireObject(conditions, 'line'), { known: names, later: [] }, 'line');
+  checkOptions(conditions, { known: names }, 'line');
   const { echo, noise, loss, bunchMs } = conditions;
   const within = (name: string, value: unknown, [min, max, fallback]: readonly [number, number, number]) =>
     checkNumber(`line.${name}`, value, { min, max, fallback });
   if (echo !== undefined) {
-    checkNames(requireObject(echo, 'line.echo'), { known: ['levelDb', 'delayMs'], later: [] }, 'line.echo');
+    checkOptions(echo, { known: ['levelDb', 'delayMs'] }, 'line.echo');
   }
   if (noise !== undefined) {
     const known = ['levelDbfs', 'burstMs', 'everyMs'];
-    checkNames(requireObject(noise, 'line.noise'), { known, later: [] }, 'line.noise');
+    checkOptions(noise, { known }, 'line.noise');
   }
   return {
     echo: echo && {

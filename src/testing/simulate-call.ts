@@ -1,5 +1,5 @@
 // Calls a phone server once, as a carrier would, and reports what was heard. For more than one call there are the simulators.
-import { checkNames, requireObject } from '../base/option-checks.js';
+import { checkOptions } from '../base/option-checks.js';
 import type { CallerStep } from './caller-script.js';
 import {
   CALLING_CARRIER_OPTIONS,
@@ -44,7 +44,7 @@ const NAMES: Readonly<Record<keyof SimulateCallOptions, true>> = {
  * @throws ConfigError for options that cannot work, ProviderError when the caller's voice fails.
  */
 export async function simulateCall(options: SimulateCallOptions): Promise<CallReport> {
-  checkNames(requireObject(options, WHERE), { known: Object.keys(NAMES), later: [] }, WHERE);
+  checkOptions(options, { known: Object.keys(NAMES), needed: ['url', 'script'] }, WHERE);
   const { from, to, script, maxDurationMs, recordTo, line, signal, ...access } = options;
   const carrier = await openCallingCarrier(access);
   // Neither the clock's timers nor the voice's thread keep a process alive; a call that is being made must.

@@ -42,6 +42,27 @@ describe('the price of a model', () => {
   });
 });
 
+describe('a model that is not in the list of its vendor', () => {
+  const misspelt = { name: 'acme/small-modle', pricedModels: ['large-model', 'small-model'] };
+
+  it('is warned of before a call, once, with what was probably meant', () => {
+    const { prices, logger } = pricing();
+    prices.foresee(misspelt);
+    prices.model(misspelt);
+    expect(logger.lines.map(({ fields }) => fields)).toEqual([
+      { setting: 'pricing.acme["small-modle"]', didYouMean: 'small-model' },
+    ]);
+  });
+
+  it('is the application’s own affair where it names the price, or its provider does, or there is no list', () => {
+    const { prices, logger } = pricing({ acme: { 'small-modle': LIST } });
+    prices.foresee(misspelt);
+    prices.foresee({ ...misspelt, name: 'other/x', price: LIST });
+    prices.foresee({ name: 'own/x' });
+    expect(logger.lines).toEqual([]);
+  });
+});
+
 describe('the price of a call', () => {
   const carrier = {
     id: 'carrier-x',

@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Pricing } from '../../src/calls/pricing.js';
 import { Recipes } from '../../src/client/recipes.js';
 import { Agent, type AgentOptions } from '../../src/options/agent.js';
 import { ChatCompletions } from '../../src/providers/llm/index.js';
@@ -72,6 +73,17 @@ describe('the stages of an agent', () => {
     ['llm', () => ({ llm: new ChatCompletions() })],
   ])('stop the start when the key of %s is missing', (_, options) => {
     expect(() => create(options())).toThrow(expect.objectContaining({ code: 'CONFIG_MISSING' }));
+  });
+
+  it('are warned of where the name of a model is probably misspelt', () => {
+    const logger = new RecordedLogger();
+    const pricing = new Pricing({ logger });
+    const llm = new ChatCompletions({ apiKey: KEY, model: 'gpt-6-lunna' });
+    new Recipes({ onMessage: undefined, logger, pricing }).create(new Agent({ llm }));
+    expect(logger.lines[0]).toMatchObject({
+      level: 'warn',
+      fields: { setting: 'pricing.openai["gpt-6-lunna"]', didYouMean: 'gpt-6-luna' },
+    });
   });
 
   it('stop the start when a key in the environment is none', () => {

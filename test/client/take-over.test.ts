@@ -66,6 +66,19 @@ describe('takeOver', () => {
     expect(logger.lines).toMatchObject([{ level: 'warn', fields: { calls: 2 } }]);
   });
 
+  it('takes a call that a fax had answered for one that failed', async () => {
+    const folder = await makeFolder();
+    const store = await DiskStore.open({ folder });
+    const facts: CallFact[] = [
+      started(),
+      { type: 'amd.detected', amd: { answeredBy: 'fax', detectedAt: 5 } },
+    ];
+    for (const event of stamp(facts, { callId: 'fax', at: 1000 })) await store.append(event);
+    await store.close();
+    const { told } = await start(folder);
+    expect(told).toMatchObject([{ callId: 'fax', endReason: 'process-lost', outcome: 'failed' }]);
+  });
+
   it('does so once', async () => {
     const folder = await leaveBehind();
     const first = await start(folder);

@@ -89,6 +89,17 @@ describe('AgentOptions', () => {
     expect(message).toContain(name);
   });
 
+  it('name what is wrong in them', () => {
+    const named = (options: object) => refusal(() => makeAgent(options)).message;
+    expect(named({ tools: [{ name: 'a', description: 'Does.', execute() {} }, { name: 'a b' }] })).toMatch(
+      /^The name of tools\[1\] must be/,
+    );
+    expect(named({ transferTargets: { sales: '+15550123', desk: '5550123' } })).toMatch(
+      /the entry "desk" is not/,
+    );
+    expect(named({ stt: class {} })).toMatch(/Did you forget new\?$/);
+  });
+
   it.each([
     ['English', 'en'],
     ['german', 'de'],

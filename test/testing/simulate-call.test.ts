@@ -212,7 +212,11 @@ describe('simulateCall', () => {
       { markup: '<Response><Reject reason="busy"/></Response>' },
       { outcome: 'busy', status: 200 },
     ],
-    ['a rejection', { markup: '<Response><Reject/></Response>' }, { outcome: 'rejected' }],
+    [
+      'a rejection',
+      { markup: '<Response><Reject/></Response>' },
+      { outcome: 'rejected', reason: expect.stringMatching(/--carrier/) },
+    ],
     ['an answer without stream', { markup: '<Response/>' }, { outcome: 'hung-up' }],
     ['an answer that is no markup', { markup: 'OK' }, { outcome: 'failed' }],
     ['a full house at the stream', { refuseUpgrade: 429 }, { outcome: 'refused', status: 429 }],

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { MULAW_8K } from '../../audio/format.js';
 import { ConfigError } from '../../base/errors.js';
-import { checkNames, requireObject } from '../../base/option-checks.js';
+import { checkOptions } from '../../base/option-checks.js';
 import { transcoder } from '../../transcoder/select.js';
 import type { Carrier, CarrierRest, MediaDialect, WebhookRequest } from '../carrier.js';
 import { checkBaseUrl, takeSetting } from '../setting.js';
@@ -50,7 +50,7 @@ export class CarrierA implements Carrier {
 
   constructor(options: CarrierAOptions = {}) {
     // A mistyped name would leave the secret out, and webhooks unverified.
-    checkNames(requireObject(options, CONSTRUCTOR), { known: OPTION_NAMES, later: [] }, CONSTRUCTOR);
+    checkOptions(options, { known: OPTION_NAMES }, CONSTRUCTOR);
     for (const name of OPTION_NAMES) {
       const value: unknown = options[name];
       if (value === undefined || typeof value === 'string') continue;

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { type Clock, systemClock } from '../../base/clock.js';
 import { ConfigError, SignatureError } from '../../base/errors.js';
-import { checkNames, requireObject } from '../../base/option-checks.js';
+import { checkOptions } from '../../base/option-checks.js';
 import type {
   Carrier,
   CarrierCommands,
@@ -73,7 +73,7 @@ export class CarrierB implements Carrier {
 
   constructor(options: CarrierBOptions = {}, clock: Pick<Clock, 'wallNow'> = systemClock) {
     // A mistyped name would leave the key out, and webhooks unverified.
-    checkNames(requireObject(options, CONSTRUCTOR), { known: OPTION_NAMES, later: [] }, CONSTRUCTOR);
+    checkOptions(options, { known: OPTION_NAMES }, CONSTRUCTOR);
     for (const name of OPTION_NAMES) {
       const value: unknown = options[name];
       if (value === undefined || typeof value === 'string') continue;

@@ -25,16 +25,16 @@ export function createAgentTools(tools: unknown, clock: Clock = systemClock): re
   if (tools === undefined) return [];
   if (!Array.isArray(tools) || tools.length > MAX_TOOLS)
     throw new ConfigError('CONFIG_INVALID', `tools must be a list of at most ${MAX_TOOLS} tools.`);
-  const made = tools.map((tool: Tool) => createAgentTool(tool, clock));
+  const made = tools.map((tool: Tool, index) => createAgentTool(tool, `tools[${index}]`, clock));
   const names = made.map(({ definition }) => definition.name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice === undefined) return made;
   throw new ConfigError('CONFIG_CONFLICT', `tools has two tools of the name ${twice}.`);
 }
 
-function createAgentTool(tool: Tool, clock: Clock): AgentTool {
-  requireObject(tool, 'A tool of tools');
-  const name = checkName(tool.name);
+function createAgentTool(tool: Tool, place: string, clock: Clock): AgentTool {
+  requireObject(tool, place);
+  const name = checkName(tool.name, place);
   const where = `The tool ${name}`;
   checkNames(tool, { known: Object.keys(NAMES), later: [] }, where);
   const description = checkText(`The description of the tool ${name}`, tool.description);
@@ -65,12 +65,9 @@ function toRun(tool: Tool, options: Omit<UrlToolOptions, 'url'>): AgentTool['run
   return (args, context) => execute.call(tool, args as Parameters<typeof execute>[0], context);
 }
 
-function checkName(name: unknown): string {
+function checkName(name: unknown, place: string): string {
   if (typeof name !== 'string' || !/^[\w-]{1,64}$/.test(name))
-    throw new ConfigError(
-      'CONFIG_INVALID',
-      'The name of a tool in tools must be 1 to 64 letters, digits, _ and -.',
-    );
+    throw new ConfigError('CONFIG_INVALID', `The name of ${place} must be 1 to 64 letters, digits, _ and -.`);
   if (!BUILT_IN_NAMES.includes(name)) return name;
   throw new ConfigError(
     'CONFIG_CONFLICT',

@@ -1,7 +1,7 @@
 // Any language model of the AI SDK as ours: its own requests, our deadlines and our one retry.
 import { type Clock, systemClock } from '../../base/clock.js';
 import { ConfigError } from '../../base/errors.js';
-import { checkNames, checkNumber, requireObject, requireText } from '../../base/option-checks.js';
+import { checkNumber, checkOptions, requireObject, requireText } from '../../base/option-checks.js';
 import type { ModelPrice } from '../../contract/price.js';
 import type { LanguageModel, LanguageModelEvent, LanguageModelRequest } from '../language-model.js';
 import { toProviderError, transientFailure, WireError } from '../wire/failure.js';
@@ -56,7 +56,7 @@ export class AiSdkLanguageModel implements LanguageModel {
 
   /** @throws ConfigError */
   constructor(options: AiSdkLanguageModelOptions) {
-    checkNames(requireObject(options, WHERE), { known: Object.keys(NAMES), later: [] }, WHERE);
+    checkOptions(options, { known: Object.keys(NAMES), needed: ['model'] }, WHERE);
     const model = checkModel(options.model);
     this.#stream = (call) => model.doStream(call as never);
     this.#clock = options.clock ?? systemClock;

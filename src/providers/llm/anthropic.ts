@@ -1,7 +1,7 @@
 // Language models by Anthropic. Source: Anthropic, Messages API reference, streaming.
 import { type Clock, systemClock } from '../../base/clock.js';
 import { listPrice } from '../../base/list-price.js';
-import { checkBoolean, checkNames, checkNumber, checkText, requireObject } from '../../base/option-checks.js';
+import { checkBoolean, checkNumber, checkOptions, checkText } from '../../base/option-checks.js';
 import type { ModelRetirement } from '../../contract/model-retirement.js';
 import type { ModelPrice } from '../../contract/price.js';
 import type { LanguageModel, LanguageModelEvent, LanguageModelRequest } from '../language-model.js';
@@ -75,6 +75,7 @@ const WARM_MS = 30_000;
 export class AnthropicMessages implements LanguageModel {
   readonly name: string;
   readonly price: ModelPrice | undefined;
+  readonly pricedModels = Object.keys(ANTHROPIC_PRICES);
   readonly retirement: ModelRetirement | undefined;
   readonly #key: string | undefined;
   readonly #base: URL;
@@ -84,7 +85,7 @@ export class AnthropicMessages implements LanguageModel {
 
   /** The key is demanded by `respond`. @throws ConfigError */
   constructor(options: AnthropicMessagesOptions = {}) {
-    checkNames(requireObject(options, WHERE), { known: Object.keys(NAMES), later: [] }, WHERE);
+    checkOptions(options, { known: Object.keys(NAMES) }, WHERE);
     const model = checkText('model', options.model) ?? DEFAULT_MODEL;
     this.#key = resolveKey(options.apiKey, ACCESS);
     this.#base = resolveBaseUrl(options.baseUrl, ACCESS);

@@ -2,7 +2,7 @@
 // Source: OpenAI, Chat Completions reference, streaming.
 import { type Clock, systemClock } from '../../base/clock.js';
 import { ConfigError } from '../../base/errors.js';
-import { checkNames, checkNumber, checkText, requireObject } from '../../base/option-checks.js';
+import { checkChoice, checkNumber, checkOptions, checkText } from '../../base/option-checks.js';
 import type { ModelRetirement } from '../../contract/model-retirement.js';
 import type { ModelPrice } from '../../contract/price.js';
 import type { LanguageModel, LanguageModelEvent, LanguageModelRequest } from '../language-model.js';
@@ -12,7 +12,7 @@ import { WireError } from '../wire/failure.js';
 import { type HttpAnswer, HttpChannel } from '../wire/http-channel.js';
 import { checkRetirement } from '../wire/model-retirements.js';
 import { toChatBody } from './chat-messages.js';
-import { chatPrice } from './chat-prices.js';
+import { chatPrice, chatPricedModels } from './chat-prices.js';
 import { ChatReply } from './chat-reply.js';
 import { CHAT_RETIREMENTS } from './chat-retirements.js';
 import { CHAT_SERVICES, type ChatService, type ChatServiceFacts } from './chat-services.js';
@@ -71,6 +71,7 @@ const WARM_MS = 30_000;
 export class ChatCompletions implements LanguageModel {
   readonly name: string;
   readonly price: ModelPrice | undefined;
+  readonly pricedModels: readonly string[];
   readonly retirement: ModelRetirement | undefined;
   readonly #facts: ChatServiceFacts;
   readonly #key: string | undefined;
@@ -85,13 +86,9 @@ export class ChatCompletions implements LanguageModel {
 
   /** The key is demanded by `respond`. @throws ConfigError */
   constructor(options: ChatCompletionsOptions = {}) {
-    checkNames(requireObject(options, WHERE), { known: Object.keys(NAMES), later: [] }, WHERE);
-    const service = options.service ?? 'openai';
-    if (!Object.hasOwn(CHAT_SERVICES, service))
-      throw new ConfigError(
-        'CONFIG_INVALID',
-        `service must be one of ${Object.keys(CHAT_SERVICES).join(', ')}.`,
-      );
+    checkOptions(options, { known: Object.keys(NAMES) }, WHERE);
+    const services = Object.keys(CHAT_SERVICES) as [ChatService, ...ChatService[]];
+    const service = checkChoice('service', options.service, services);
     const facts: ChatServiceFacts = CHAT_SERVICES[service];
     const model = checkText('model', options.model) ?? facts.defaultModel;
     if (model === undefined)
@@ -116,6 +113,7 @@ export class ChatCompletions implements LanguageModel {
     };
     this.name = `${service}/${model}`;
     this.price = chatPrice(service, model);
+    this.pricedModels = chatPricedModels(service);
     this.retirement = checkRetirement(model, CHAT_RETIREMENTS[service] ?? [], WHERE);
   }
 

@@ -34,3 +34,9 @@ export function chatPrice(service: ChatService, model: string): ModelPrice | und
   const known = prices[service];
   return known && listPrice(known, model);
 }
+
+/** The models of a service whose price is known. */
+export function chatPricedModels(service: ChatService): readonly string[] {
+  const prices: Partial<Readonly<Record<ChatService, ModelPrices>>> = CHAT_PRICES;
+  return Object.keys(prices[service] ?? {});
+}

@@ -4,8 +4,8 @@ import type { AudioFormat } from '../../audio/format.js';
 import { ConfigError } from '../../base/errors.js';
 import {
   checkBoolean,
-  checkNames,
   checkNumber,
+  checkOptions,
   checkText,
   requireObject,
   requireText,
@@ -88,7 +88,7 @@ export class ElevenLabsAgents implements RealtimeModel {
 
   /** @throws ConfigError */
   constructor(options: ElevenLabsAgentsOptions) {
-    checkNames(requireObject(options, WHERE), { known: Object.keys(NAMES), later: [] }, WHERE);
+    checkOptions(options, { known: Object.keys(NAMES), needed: ['agentId'] }, WHERE);
     this.#agentId = requireText(WHERE, 'agentId', options.agentId);
     this.#key = resolveKey(options.apiKey, ACCESS);
     this.#base = resolveBaseUrl(options.baseUrl, ACCESS);
@@ -122,7 +122,7 @@ export class ElevenLabsAgents implements RealtimeModel {
 
 function toOverrides(value: ElevenLabsAgentsOverrides): AgentSettings['overrides'] {
   const known = Object.keys(OVERRIDE_NAMES);
-  checkNames(requireObject(value, 'overrides'), { known, later: [] }, 'overrides');
+  checkOptions(value, { known }, 'overrides');
   return {
     prompt: checkBoolean('overrides.prompt', value.prompt, true),
     firstMessage: checkBoolean('overrides.firstMessage', value.firstMessage, true),

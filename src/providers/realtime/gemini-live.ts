@@ -1,14 +1,7 @@
 // A realtime model behind Google's Live API. Source: Google, Live API guide and reference.
 import { type AudioFormat, PCM_16K, PCM_24K } from '../../audio/format.js';
 import { listPrice } from '../../base/list-price.js';
-import {
-  checkBoolean,
-  checkChoice,
-  checkNames,
-  checkNumber,
-  checkText,
-  requireObject,
-} from '../../base/option-checks.js';
+import { checkBoolean, checkChoice, checkNumber, checkOptions, checkText } from '../../base/option-checks.js';
 import type { ModelPrice } from '../../contract/price.js';
 import type { RealtimeContext, RealtimeModel, RealtimeSession } from '../realtime-model.js';
 import { type AccessNames, endpoint, requireKey, resolveBaseUrl, resolveKey } from '../wire/access.js';
@@ -97,7 +90,7 @@ export class GeminiLive implements RealtimeModel {
 
   /** The key is demanded by `open`. @throws ConfigError */
   constructor(options: GeminiLiveOptions = {}) {
-    checkNames(requireObject(options, WHERE), { known: Object.keys(NAMES), later: [] }, WHERE);
+    checkOptions(options, { known: Object.keys(NAMES) }, WHERE);
     this.#key = resolveKey(options.apiKey, ACCESS);
     this.#base = resolveBaseUrl(options.baseUrl, ACCESS);
     this.#settings = toSettings(options);

@@ -6,8 +6,8 @@ import { listPrice } from '../../base/list-price.js';
 import {
   checkBoolean,
   checkChoice,
-  checkNames,
   checkNumber,
+  checkOptions,
   checkText,
   requireObject,
 } from '../../base/option-checks.js';
@@ -120,7 +120,7 @@ export class OpenAIRealtime implements RealtimeModel {
 
   /** The key is demanded by `open`. @throws ConfigError, also for a model that the vendor retires */
   constructor(options: OpenAIRealtimeOptions = {}) {
-    checkNames(requireObject(options, WHERE), { known: Object.keys(NAMES), later: [] }, WHERE);
+    checkOptions(options, { known: Object.keys(NAMES) }, WHERE);
     this.#service = checkText('service', options.service) ?? OWN_SERVICE;
     this.#model = checkText('model', options.model) ?? DEFAULT_MODEL;
     this.retirement = this.#retirement(this.#model, OPENAI_REALTIME_RETIREMENTS);

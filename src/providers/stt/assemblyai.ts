@@ -2,7 +2,7 @@
 import { PCM_16K } from '../../audio/format.js';
 import { ConfigError } from '../../base/errors.js';
 import { listPrice } from '../../base/list-price.js';
-import { checkBoolean, checkNames, checkNumber, checkText, requireObject } from '../../base/option-checks.js';
+import { checkBoolean, checkNumber, checkOptions, checkText } from '../../base/option-checks.js';
 import type { ModelPrice } from '../../contract/price.js';
 import type { SpeechToText, SpeechToTextContext, SpeechToTextSession } from '../speech-to-text.js';
 import {
@@ -57,6 +57,7 @@ const DEFAULT_MODEL = 'universal-3-6-pro';
 export class AssemblyAISpeechToText implements SpeechToText {
   readonly name: string;
   readonly price: ModelPrice | undefined;
+  readonly pricedModels = Object.keys(ASSEMBLYAI_PRICES);
   readonly ownsTurnTaking: boolean;
   readonly paidWhileOpen = true;
   readonly #key: string | undefined;
@@ -65,7 +66,7 @@ export class AssemblyAISpeechToText implements SpeechToText {
 
   /** The key is demanded by `open`. @throws ConfigError */
   constructor(options: AssemblyAISpeechToTextOptions = {}) {
-    checkNames(requireObject(options, WHERE), { known: Object.keys(NAMES), later: [] }, WHERE);
+    checkOptions(options, { known: Object.keys(NAMES) }, WHERE);
     const model = checkText('model', options.model) ?? DEFAULT_MODEL;
     this.ownsTurnTaking = checkBoolean('ownsTurnTaking', options.ownsTurnTaking, true);
     this.#key = resolveKey(options.apiKey, ACCESS);

@@ -2,7 +2,13 @@
 import { PCM_16K } from '../../audio/format.js';
 import { ConfigError } from '../../base/errors.js';
 import { listPrice } from '../../base/list-price.js';
-import { checkBoolean, checkNames, checkNumber, checkText, requireObject } from '../../base/option-checks.js';
+import {
+  checkBoolean,
+  checkNumber,
+  checkOptions,
+  checkText,
+  requireObject,
+} from '../../base/option-checks.js';
 import type { ModelPrice } from '../../contract/price.js';
 import type { SpeechToText, SpeechToTextContext, SpeechToTextSession } from '../speech-to-text.js';
 import { endpoint, type QueryValue, requireKey, resolveBaseUrl, resolveKey } from '../wire/access.js';
@@ -73,7 +79,7 @@ export class DeepgramSpeechToText implements SpeechToText {
 
   /** The key is demanded by `open`. @throws ConfigError */
   constructor(options: DeepgramSpeechToTextOptions = {}) {
-    checkNames(requireObject(options, WHERE), { known: Object.keys(NAMES), later: [] }, WHERE);
+    checkOptions(options, { known: Object.keys(NAMES) }, WHERE);
     const model = checkText('model', options.model) ?? DEFAULT_MODEL;
     if (model.startsWith('flux'))
       throw new ConfigError(

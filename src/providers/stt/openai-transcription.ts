@@ -2,14 +2,7 @@
 // speaches, vLLM or LocalAI. Source: OpenAI, audio/transcriptions reference.
 import { ConfigError } from '../../base/errors.js';
 import { listPrice } from '../../base/list-price.js';
-import {
-  checkBoolean,
-  checkNames,
-  checkNumber,
-  checkText,
-  requireObject,
-  requireText,
-} from '../../base/option-checks.js';
+import { checkBoolean, checkNumber, checkOptions, checkText, requireText } from '../../base/option-checks.js';
 import type { ModelRetirement } from '../../contract/model-retirement.js';
 import type { ModelPrice } from '../../contract/price.js';
 import type { SpeechToText, SpeechToTextContext, SpeechToTextSession } from '../speech-to-text.js';
@@ -91,7 +84,7 @@ export class OpenAITranscription implements SpeechToText {
 
   /** The key is demanded by `open`, and for the vendor's own address only. @throws ConfigError */
   constructor(options: OpenAITranscriptionOptions = {}) {
-    checkNames(requireObject(options, WHERE), { known: Object.keys(NAMES), later: [] }, WHERE);
+    checkOptions(options, { known: Object.keys(NAMES) }, WHERE);
     this.#base = resolveBaseUrl(options.baseUrl, ACCESS);
     const isVendor = this.#base.hostname === VENDOR_HOST;
     const model = requireText(WHERE, 'model', options.model ?? (isVendor ? DEFAULT_MODEL : undefined));

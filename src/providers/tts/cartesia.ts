@@ -2,7 +2,7 @@
 import { PCM_16K } from '../../audio/format.js';
 import { ConfigError } from '../../base/errors.js';
 import { listPrice } from '../../base/list-price.js';
-import { checkNames, checkNumber, checkText, requireObject } from '../../base/option-checks.js';
+import { checkNumber, checkOptions, checkText } from '../../base/option-checks.js';
 import type { ModelPrice } from '../../contract/price.js';
 import type { TextToSpeech, TextToSpeechContext, TextToSpeechSession } from '../text-to-speech.js';
 import { type AccessNames, endpoint, requireKey, resolveBaseUrl, resolveKey } from '../wire/access.js';
@@ -54,6 +54,7 @@ const DEFAULT_VOICE_ID = 'f786b574-daa5-4673-aa0c-cbe3e8534c02';
 export class CartesiaTextToSpeech implements TextToSpeech {
   readonly name: string;
   readonly price: ModelPrice | undefined;
+  readonly pricedModels = Object.keys(CARTESIA_PRICES);
   readonly #key: string | undefined;
   readonly #base: URL;
   readonly #model: string;
@@ -63,7 +64,7 @@ export class CartesiaTextToSpeech implements TextToSpeech {
 
   /** The key is demanded by `open`. @throws ConfigError */
   constructor(options: CartesiaTextToSpeechOptions = {}) {
-    checkNames(requireObject(options, WHERE), { known: Object.keys(NAMES), later: [] }, WHERE);
+    checkOptions(options, { known: Object.keys(NAMES) }, WHERE);
     this.#key = resolveKey(options.apiKey, ACCESS);
     this.#base = resolveBaseUrl(options.baseUrl, ACCESS);
     this.#voiceId = checkText('voiceId', options.voiceId) ?? DEFAULT_VOICE_ID;

@@ -3,7 +3,7 @@ import { PCM_16K } from '../../audio/format.js';
 import { systemClock } from '../../base/clock.js';
 import { ConfigError } from '../../base/errors.js';
 import { listPrice } from '../../base/list-price.js';
-import { checkBoolean, checkNames, checkText, requireObject } from '../../base/option-checks.js';
+import { checkBoolean, checkOptions, checkText } from '../../base/option-checks.js';
 import type { ModelPrice } from '../../contract/price.js';
 import type { TextToSpeech, TextToSpeechContext, TextToSpeechSession } from '../text-to-speech.js';
 import { endpoint, requireKey, resolveBaseUrl, resolveKey } from '../wire/access.js';
@@ -45,7 +45,7 @@ export class DeepgramAura implements TextToSpeech {
 
   /** The key is demanded by `open`. @throws ConfigError */
   constructor(options: DeepgramAuraOptions = {}) {
-    checkNames(requireObject(options, WHERE), { known: Object.keys(NAMES), later: [] }, WHERE);
+    checkOptions(options, { known: Object.keys(NAMES) }, WHERE);
     this.#model = checkText('model', options.model) ?? DEFAULT_MODEL;
     if (!/^aura-/.test(this.#model))
       throw new ConfigError(

@@ -1,7 +1,14 @@
 // Speech synthesis by ElevenLabs over its multi-context socket.
 import { ConfigError } from '../../base/errors.js';
 import { listPrice } from '../../base/list-price.js';
-import { checkBoolean, checkNames, checkNumber, checkText, requireObject } from '../../base/option-checks.js';
+import {
+  checkBoolean,
+  checkNames,
+  checkNumber,
+  checkOptions,
+  checkText,
+  requireObject,
+} from '../../base/option-checks.js';
 import type { ModelPrice } from '../../contract/price.js';
 import type { TextToSpeech, TextToSpeechContext, TextToSpeechSession } from '../text-to-speech.js';
 import { type AccessNames, endpoint, requireKey, resolveBaseUrl, resolveKey } from '../wire/access.js';
@@ -72,6 +79,7 @@ const INACTIVITY_TIMEOUT_S = 180;
 export class ElevenLabsTextToSpeech implements TextToSpeech {
   readonly name: string;
   readonly price: ModelPrice | undefined;
+  readonly pricedModels = Object.keys(ELEVENLABS_PRICES);
   readonly #key: string | undefined;
   readonly #base: URL;
   readonly #voiceId: string;
@@ -81,7 +89,7 @@ export class ElevenLabsTextToSpeech implements TextToSpeech {
 
   /** The key is demanded by `open`. @throws ConfigError */
   constructor(options: ElevenLabsTextToSpeechOptions = {}) {
-    checkNames(requireObject(options, WHERE), { known: Object.keys(NAMES), later: [] }, WHERE);
+    checkOptions(options, { known: Object.keys(NAMES) }, WHERE);
     this.#key = resolveKey(options.apiKey, ACCESS);
     this.#base = resolveBaseUrl(options.baseUrl, ACCESS);
     this.#voiceId = checkText('voiceId', options.voiceId) ?? DEFAULT_VOICE_ID;

@@ -1,5 +1,5 @@
 // Speech synthesis by servers of OpenAI's dialect, most of them on machines of one's own. Source: OpenAI, audio/speech reference.
-import { checkNames, checkNumber, checkText, requireObject, requireText } from '../../base/option-checks.js';
+import { checkNumber, checkOptions, checkText, requireText } from '../../base/option-checks.js';
 import type { ModelRetirement } from '../../contract/model-retirement.js';
 import type { TextToSpeech, TextToSpeechContext, TextToSpeechSession } from '../text-to-speech.js';
 import { type AccessNames, endpoint, requireKey, resolveBaseUrl, resolveKey } from '../wire/access.js';
@@ -56,7 +56,7 @@ export class OpenAISpeech implements TextToSpeech {
 
   /** The key is demanded by `open`, and for the vendor's own address only. @throws ConfigError */
   constructor(options: OpenAISpeechOptions) {
-    checkNames(requireObject(options, WHERE), { known: Object.keys(NAMES), later: [] }, WHERE);
+    checkOptions(options, { known: Object.keys(NAMES), needed: ['model', 'voice'] }, WHERE);
     const model = requireText(WHERE, 'model', options.model);
     const speed = checkNumber('speed', options.speed, { min: 0.25, max: 4, fallback: undefined });
     const instructions = checkText('instructions', options.instructions);

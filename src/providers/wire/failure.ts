@@ -97,7 +97,7 @@ function describeStatus(status: number): string {
   if (status === 401) return 'refused the key';
   if (status === 402) return 'wants to be paid first';
   if (status === 403) return 'does not allow this with the key';
-  if (status === 404) return 'knows no such address, model or voice';
+  if (status === 404) return 'knows no such address, model, voice or agent';
   if (kindOfStatus(status) === 'throttled') return 'is asked for too much at a time';
   if (kindOfStatus(status) === 'transient') return 'cannot answer now';
   return 'refused the request';

@@ -151,7 +151,9 @@ export class MarkupRunner {
       return 'end';
     }
     const outcome = reason === 'busy' ? 'busy' : 'rejected';
-    leg.answerReport ??= noStream(instructions, outcome, `the server answered "${outcome}"`);
+    // A server rejects the calls of a carrier that is not its own.
+    const hint = outcome === 'rejected' ? ', as it does where its carrier is another one (--carrier)' : '';
+    leg.answerReport ??= noStream(instructions, outcome, `the server answered "${outcome}"${hint}`);
     leg.end({ by: 'agent', how: 'hang-up', status: reason === 'busy' ? 'busy' : 'no-answer' });
     return 'end';
   }

@@ -1,5 +1,5 @@
 // Anthropic's Messages API on loopback: refuses what the vendor would refuse, and streams scripted replies event by event.
-import { checkEmulatorOptions } from './emulator-options.js';
+import { checkEmulatorOptions, queueReplies, REPLY_PACE } from './emulator-options.js';
 import type { ServerResponse } from 'node:http';
 import { type AnthropicRequestBody, checkAnthropicRequest, isVersion } from './anthropic-request-checks.js';
 import { type EmulatedAnthropicReply, encodeAnthropicReply } from './anthropic-reply-encoding.js';
@@ -30,10 +30,21 @@ const OPTION_NAMES: Readonly<Record<Exclude<keyof EmulateAnthropicOptions, keyof
   replies: true,
 };
 
+const REPLY_NAMES: Readonly<Record<keyof EmulatedAnthropicReply, true>> = {
+  ...REPLY_PACE,
+  thinking: true,
+  text: true,
+  toolCalls: true,
+  stopReason: true,
+  usage: true,
+  noise: true,
+  error: true,
+};
+
 export async function emulateAnthropic(options: EmulateAnthropicOptions = {}): Promise<AnthropicEmulator> {
   checkEmulatorOptions(options, OPTION_NAMES, 'emulateAnthropic()');
   const exchanges: AnthropicExchange[] = [];
-  const queue = typeof options.replies === 'object' ? [...options.replies] : [];
+  const queue = queueReplies(options.replies, REPLY_NAMES);
   const nextReply = (body: AnthropicRequestBody): EmulatedAnthropicReply => {
     if (typeof options.replies === 'function') return options.replies(body);
     return queue.shift() ?? { text: `You said: ${lastUserText(body)}` };

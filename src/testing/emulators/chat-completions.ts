@@ -3,7 +3,7 @@
 import type { ServerResponse } from 'node:http';
 import { checkChatRequest, type ChatRequestBody } from './chat-request-checks.js';
 import { type EmulatedReply, encodeReply } from './chat-reply-encoding.js';
-import { checkEmulatorOptions } from './emulator-options.js';
+import { checkEmulatorOptions, queueReplies, REPLY_PACE } from './emulator-options.js';
 import { streamChunks } from './reply-stream.js';
 import { type Emulator, type EmulatorOptions, type Refusal, VendorServer } from './vendor-server.js';
 
@@ -37,12 +37,26 @@ const OPTION_NAMES: Readonly<
   unknownFields: true,
 };
 
+const REPLY_NAMES: Readonly<Record<keyof EmulatedReply, true>> = {
+  ...REPLY_PACE,
+  text: true,
+  toolCalls: true,
+  finishReason: true,
+  usage: true,
+  error: true,
+  usagePlacement: true,
+  toolCallStyle: true,
+  lineEnd: true,
+  withoutDone: true,
+  noise: true,
+};
+
 export async function emulateChatCompletions(
   options: EmulateChatCompletionsOptions = {},
 ): Promise<ChatCompletionsEmulator> {
   checkEmulatorOptions(options, OPTION_NAMES, 'emulateChatCompletions()');
   const exchanges: ChatExchange[] = [];
-  const queue = typeof options.replies === 'object' ? [...options.replies] : [];
+  const queue = queueReplies(options.replies, REPLY_NAMES);
   const nextReply = (body: ChatRequestBody): EmulatedReply => {
     if (typeof options.replies === 'function') return options.replies(body);
     return queue.shift() ?? { text: `You said: ${lastUserText(body)}` };

@@ -1,5 +1,7 @@
 // Options of emulators by their names: one that is misspelt would be passed over, and the test would be of something else.
-import { checkNames, requireObject } from '../../base/option-checks.js';
+import { ConfigError } from '../../base/errors.js';
+import { checkOptions } from '../../base/option-checks.js';
+import type { ReplyPace } from './reply-stream.js';
 import type { EmulatorOptions } from './vendor-server.js';
 
 const COMMON: Readonly<Record<keyof EmulatorOptions, true>> = {
@@ -17,5 +19,31 @@ export function checkEmulatorOptions<T extends EmulatorOptions>(
   where: string,
 ): void {
   const known = [...Object.keys(own), ...Object.keys(COMMON)];
-  checkNames(requireObject(options, where), { known, later: [] }, where);
+  checkOptions(options, { known }, where);
+}
+
+/** Names of what every streamed reply may say of its pace. */
+export const REPLY_PACE: Readonly<Record<keyof ReplyPace, true>> = {
+  firstTokenMs: true,
+  tokenMs: true,
+  pieceBytes: true,
+  errorAfter: true,
+  cutAfter: true,
+  hangAfter: true,
+};
+
+/** The scripted replies as a queue; empty where a function gives them, or nobody does. `names`: of one reply. @throws ConfigError */
+export function queueReplies<T extends object>(
+  replies: readonly T[] | ((...ask: never) => T) | undefined,
+  names: Readonly<Record<keyof T, true>>,
+): T[] {
+  if (replies === undefined || typeof replies === 'function') return [];
+  if (!Array.isArray(replies))
+    throw new ConfigError(
+      'CONFIG_INVALID',
+      "replies must be a function, or a list like [{ text: 'Hello.' }].",
+    );
+  for (const [index, reply] of replies.entries())
+    checkOptions(reply, { known: Object.keys(names) }, `replies[${index}]`);
+  return [...replies];
 }

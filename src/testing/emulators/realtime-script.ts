@@ -1,5 +1,6 @@
 // What an emulated realtime model is told to hear and to say, whoever its vendor is: the same scripted call can run on each of them.
 import type { EmulatedToolCall } from './chat-reply-encoding.js';
+import { queueReplies } from './emulator-options.js';
 import type { EmulatorRequest } from './vendor-peer.js';
 import type { EmulatorOptions } from './vendor-server.js';
 
@@ -65,13 +66,25 @@ export interface RealtimePart {
   readonly answer: (ask: RealtimeAsk) => EmulatedRealtimeReply;
 }
 
+const REPLY_NAMES: Readonly<Record<keyof EmulatedRealtimeReply, true>> = {
+  text: true,
+  toolCalls: true,
+  firstAudioMs: true,
+  chunkEveryMs: true,
+  failAfter: true,
+  errorCode: true,
+  cutAfter: true,
+  hangAfter: true,
+  isIncomplete: true,
+};
+
 /** Hands the script out to the connections of one server. */
 export function dealRealtimeScript({
   utterances,
   replies,
 }: EmulateRealtimeOptions): (request: EmulatorRequest) => RealtimePart {
   const shared = typeof utterances === 'object' ? [...utterances] : undefined;
-  const queue = typeof replies === 'object' ? [...replies] : [];
+  const queue = queueReplies(replies, REPLY_NAMES);
   const answer = (ask: RealtimeAsk): EmulatedRealtimeReply => {
     if (ask.say !== undefined) return { text: ask.say };
     if (typeof replies === 'function') return replies(ask);

@@ -8,7 +8,8 @@ import { END, finished, HELLO, listen, soon, start, textOf, TOOL } from './chat-
 describe('new ChatCompletions()', () => {
   it.each([
     [{ modell: 'x' }, /Did you mean model/],
-    [{ service: 'nobody' }, /service must be one of openai/],
+    [{ service: 'nobody' }, /service must be one of openai[^?]*$/],
+    [{ service: 'gorq' }, /service must be one of openai.* Did you mean groq\?$/],
     [{ service: 'xai' }, /needs model/],
     [{ service: 'compatible', model: 'm' }, /baseUrl/],
     [{ maxTokens: 0 }, /maxTokens/],

@@ -125,7 +125,7 @@ describe('CartesiaTextToSpeech', () => {
   it.each([
     [
       { voiceId: 'no-such-voice' },
-      'Cartesia knows no such address, model or voice (HTTP 404, voice_not_found).',
+      'Cartesia knows no such address, model, voice or agent (HTTP 404, voice_not_found).',
     ],
     [{ model: 'no-such-model' }, 'Cartesia refused the request (HTTP 400, model_not_found).'],
   ])('says what is wrong with %j, once', async (provider, message) => {

@@ -117,7 +117,7 @@ export function describeConnection<EO extends EmulatorOptions, PO extends object
     it.each([
       [401, 'refused the key', false],
       [400, 'refused the request', false],
-      [404, 'knows no such address, model or voice', false],
+      [404, 'knows no such address, model, voice or agent', false],
       [429, 'is asked for too much at a time', true],
       [500, 'cannot answer now', true],
     ])('fails with what a handshake answered with %i means', async (status, sentence, retryable) => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { emulateAnthropic } from '../../../src/testing/emulators/anthropic.js';
 import { emulateChatCompletions } from '../../../src/testing/emulators/chat-completions.js';
 import { emulateDeepgram } from '../../../src/testing/emulators/deepgram.js';
 import { emulateElevenLabs } from '../../../src/testing/emulators/elevenlabs.js';
@@ -15,6 +16,18 @@ describe('the options of an emulator', () => {
   ])('%s knows by name', async (name, emulate, wrong, right) => {
     const isRefused = expect(emulate({ [wrong]: [] } as never)).rejects;
     await isRefused.toThrow(new RegExp(`^${name}\\(\\) has no option "${wrong}"\\. .*\\b${right}\\b`));
+  });
+
+  it.each([
+    ['emulateChatCompletions', emulateChatCompletions],
+    ['emulateAnthropic', emulateAnthropic],
+    ['emulateOpenAIRealtime', emulateOpenAIRealtime],
+  ])('%s takes replies that it knows how to give', async (_, emulate) => {
+    await expect(emulate({ replies: 'x' } as never)).rejects.toThrow(
+      /^replies must be a function, or a list/,
+    );
+    const misspelt = expect(emulate({ replies: [{ text: 'x' }, { txt: 'x' }] } as never)).rejects;
+    await misspelt.toThrow('replies[1] has no option "txt". Did you mean text?');
   });
 
   it('say which key is taken, and one that is refused is a violation', async () => {
