@@ -193,11 +193,12 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
     const wasReady = this.#wasReady;
     this.#wasReady = true;
     this.#requests.open({ isFirst: !wasReady });
+    // The engine gives what it has kept as soon as it is told.
+    this.#outbox.restart();
     this.#tell(() => {
       if (wasReady) events.reconnected({ gapMs: this.#gapMs ?? 0 });
       else events.ready({ input, output });
     });
-    this.#outbox.restart();
     this.#outbox.flush();
   }
 

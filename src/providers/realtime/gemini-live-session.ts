@@ -157,15 +157,16 @@ export class GeminiLiveSession implements RealtimeSession {
     const { events, formats, history } = this.#context;
     const turns = isResumed ? [] : toTurns(history());
     if (turns.length > 0) this.#link.send(toContent(turns, { asks: false }));
+    // A connection that was changed in a silence has left nothing unheard.
+    if (isPlanned) this.#outbox.settle(this.#outbox.sentMs);
+    // The engine gives what it has kept as soon as it is told.
+    this.#outbox.restart();
     this.#tell(() => {
       if (this.#wasReady) events.reconnected({ gapMs: gapMs ?? 0, isPlanned });
       else events.ready(formats);
     });
     this.#wasReady = true;
     this.#answers.open();
-    // A connection that was changed in a silence has left nothing unheard.
-    if (isPlanned) this.#outbox.settle(this.#outbox.sentMs);
-    this.#outbox.restart();
     this.#outbox.flush();
   }
 

@@ -69,7 +69,10 @@ export class CallerOutbox {
     this.#forget(untilMs - (this.#sentMs - this.#openMs));
   }
 
-  /** Another connection counts from its own start, and is sent once more what was not settled. */
+  /**
+   * Another connection counts from its own start, and is sent once more what was not settled. Comes before anything is pushed or
+   * flushed on that connection: what it was sent already would be sent twice.
+   */
   restart(): void {
     this.#forget(this.#openMs + this.#waitingMs - this.#options.keptMs);
     this.#chunks = [...this.#open, ...this.#chunks];

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ElevenLabsAgentsSession } from '../../../src/providers/realtime/elevenlabs-agents-session.js';
 import { beginScene, openScene } from './elevenlabs-agents-scene.js';
 
 const LOUD = new Uint8Array(160).fill(0x80);
@@ -129,6 +130,21 @@ describe('what the agent says', () => {
 });
 
 describe('the caller', () => {
+  it('is heard once in what the engine has kept of them until the agent is ready', () => {
+    const frame = (value: number) => new Uint8Array(160).fill(value);
+    const on = (line: string, session: () => ElevenLabsAgentsSession) => {
+      if (line.startsWith('ready')) session().pushAudio(frame(7));
+    };
+    const { vendor, agent, session } = openScene({ on });
+    vendor.socket.opens();
+    agent.begins();
+    session.pushAudio(frame(8));
+    const sent = vendor.socket.messages.flatMap(({ user_audio_chunk: audio }) =>
+      audio === undefined ? [] : [Buffer.from(String(audio), 'base64')[0]],
+    );
+    expect(sent).toEqual([7, 8]);
+  });
+
   it('is told as they speak, and when they have finished', () => {
     const { agent, told } = beginScene();
     agent.hears('Three');

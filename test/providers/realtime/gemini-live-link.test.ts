@@ -9,6 +9,7 @@ import {
   open,
   openReady,
   resumable,
+  samplesIn,
   sound,
 } from './gemini-live-scene.js';
 
@@ -125,12 +126,7 @@ describe('another connection', () => {
     clock.advance(0);
     vendor.socket.opens();
     says({ setupComplete: {} });
-    const appended = sent().flatMap((message) => {
-      const { realtimeInput } = message as { realtimeInput?: { audio?: { data: string } } };
-      const { audio: piece } = realtimeInput ?? {};
-      return piece === undefined ? [] : [Buffer.from(piece.data, 'base64').readInt16LE(0)];
-    });
-    expect(appended).toEqual([8000, 9000]);
+    expect(samplesIn(sent())).toEqual([8000, 9000]);
   });
 
   it('leaves nobody unanswered whose words the one before has heard', () => {
@@ -154,6 +150,18 @@ describe('another connection', () => {
     expect(sent().at(-1)).toMatchObject({ clientContent: { turnComplete: false } });
     says(complete);
     expect(news()).toEqual([]);
+  });
+});
+
+describe('a first connection', () => {
+  it('is sent once what the engine has kept for it', () => {
+    const scene = open();
+    const { vendor, session, says, sent } = scene;
+    scene.onReady = () => session.pushAudio(sound(20, 7));
+    vendor.socket.opens();
+    says({ setupComplete: {} });
+    session.pushAudio(sound(20, 8));
+    expect(samplesIn(sent())).toEqual([7, 8]);
   });
 });
 
