@@ -208,6 +208,7 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
     this.#isReady = false;
     this.#calls.reset();
     this.#wordless = undefined;
+    this.#userEventId = 0;
     this.#requests.lost();
     this.#answers.reset();
     this.#hearing.reset();
