@@ -220,11 +220,11 @@ export class RealtimeCall implements Engine {
       responseEnded: (end) => this.#dialogue.responseEnded(end),
       usage: (usage) => countRealtime(this.#usage, usage),
       lost: () => this.#watch.lost(),
-      reconnected: ({ isPlanned, ...gap }) => {
+      reconnected: ({ isPlanned, hearsAgain, ...gap }) => {
         const { callId, logger } = this.#context;
         logger.info({ callId, gapMs: gap.gapMs }, 'the connection to the realtime model is back');
         if (isPlanned !== true) this.#fact(toReconnected('engine', this.#options.model.name, gap));
-        this.#dialogue.reconnected(gap.gapMs);
+        this.#dialogue.reconnected({ gapMs: gap.gapMs, hearsAgain });
       },
       failed: (error) => this.#fail(error),
     };

@@ -199,16 +199,17 @@ export class RealtimeDialogue {
     else this.#owesCaller = true;
   }
 
-  /** Another connection knows the conversation as text; what was under way is asked for again. */
-  reconnected(gapMs: number): void {
+  /** Another connection knows the conversation as text; what was under way is asked for again, unless it comes by itself. */
+  reconnected({ gapMs, hearsAgain = false }: EventOf<'reconnected'>): void {
     const { line, voice, watch } = this.#options;
     const wasResponding = voice.speech?.isResponding === true;
     this.#isCallerSpeaking = false;
     watch.back();
     if (this.isHeld || !(wasResponding || watch.isOwed)) return;
     const { unsaid } = voice;
-    line.ask((session) => (unsaid === undefined ? session.respond() : session.say(unsaid)));
-    watch.owes({ isAsked: true, waitedMs: gapMs });
+    const isAsked = unsaid !== undefined || !hearsAgain;
+    if (isAsked) line.ask((session) => (unsaid === undefined ? session.respond() : session.say(unsaid)));
+    watch.owes({ isAsked, waitedMs: gapMs });
     voice.speech?.responseEnded();
   }
 

@@ -116,6 +116,21 @@ describe('trouble', () => {
     expect(rig.model.context.history().map(({ role }) => role)).toEqual(['user', 'assistant', 'tool']);
   });
 
+  it('of a connection that hears the caller once more is not asked, unless nothing comes of it', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.hears('Hello?');
+    await rig.wait(2000);
+    expect(rig.model.asked).toEqual(['respond']);
+    rig.model.events.lost?.();
+    rig.model.events.reconnected({ gapMs: 200, hearsAgain: true });
+    await rig.wait(1899);
+    expect(rig.model.asked).toEqual(['respond']);
+    await rig.wait(1);
+    expect(rig.model.asked).toEqual(['respond', 'respond']);
+    await rig.wait(1900);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
+  });
+
   it('of a connection has what was under way asked for again', async () => {
     const rig = new RealtimeRig().start();
     rig.model.hears('Hello?');

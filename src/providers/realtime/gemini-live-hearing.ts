@@ -67,6 +67,16 @@ export class GeminiLiveHearing {
     return this.#item !== undefined && this.#item.endMs === undefined;
   }
 
+  /** Words of what the caller has said last are there. */
+  get hasWords(): boolean {
+    return this.#item !== undefined && this.#item.text !== '';
+  }
+
+  /** All of them are. */
+  get isWorded(): boolean {
+    return this.hasWords && this.#item?.isFinal === true;
+  }
+
   /** True when the last sound was shorter ago than the silence that ends a turn. */
   get isSounding(): boolean {
     return this.#soundMs !== undefined && this.#heardMs - this.#soundMs < this.#options.silenceMs;
@@ -125,6 +135,12 @@ export class GeminiLiveHearing {
     if (!item.isFinal) this.#wait(item);
     const agoMs = this.#soundMs === undefined ? Number.POSITIVE_INFINITY : this.#heardMs - this.#soundMs;
     return { itemId: item.id, agoMs: agoMs > LONGEST_AGO_MS ? this.#options.silenceMs : agoMs };
+  }
+
+  /** The connection is gone. Words are complete as they are; what has none may be heard again. */
+  lost(): void {
+    if (this.hasWords) this.reset();
+    else this.#timer?.cancel();
   }
 
   /** Another connection knows none of what has not come. */

@@ -1,6 +1,5 @@
 // One call's conversation with the service: what it says becomes the contract's events, in order and without what is late.
 import type { Timer } from '../../base/clock.js';
-import type { ModelToolCall } from '../language-model.js';
 import type { RealtimeContext, RealtimeSession } from '../realtime-model.js';
 import { CallerOutbox } from '../wire/caller-outbox.js';
 import { fatalFailure, toProviderError, type WireFailure } from '../wire/failure.js';
@@ -49,7 +48,6 @@ export class OpenAIRealtimeSession implements RealtimeSession {
   readonly #hearing = new OpenAIRealtimeHearing();
   readonly #note: (name: string) => void;
   readonly #renewal: SessionRenewal;
-  #calls: ModelToolCall[] = [];
   #interruptible: boolean;
   #gapMs: number | null = null;
   #isPlanned = false;
@@ -68,7 +66,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     this.#note = createUnknownLog(context);
     this.#renewal = new SessionRenewal({
       clock,
-      isQuiet: () => this.#isReady && !this.#hearing.isSpeaking && this.#answers.runningId === undefined,
+      isQuiet: () => this.#isReady && this.#isQuiet,
       renew: () => {
         this.#isPlanned = true;
         this.#outbox.settle(this.#outbox.sentMs);
@@ -157,6 +155,11 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     this.#outbox.reportLoss(this.#context);
   }
 
+  get #isQuiet(): boolean {
+    const isHeard = this.#hearing.isSpeaking || this.#outbox.unheard.length > 0;
+    return !isHeard && this.#answers.runningId === undefined;
+  }
+
   #connected(gapMs: number | null): void {
     this.#gapMs = gapMs;
     this.#outbox.restart();
@@ -171,8 +174,12 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     this.#isReady = true;
     const { events, formats, history } = this.#context;
     for (const item of toItems(history())) this.#send('conversation.item.create', { item });
+    const { unheard } = this.#outbox;
+    if (this.#settings.transcription !== undefined)
+      for (const itemId of unheard) this.#tell(() => events.userText({ itemId, text: '', final: true }));
+    const gap = { gapMs: this.#gapMs ?? 0, isPlanned: this.#isPlanned, hearsAgain: unheard.length > 0 };
     this.#tell(() => {
-      if (this.#wasReady) events.reconnected({ gapMs: this.#gapMs ?? 0, isPlanned: this.#isPlanned });
+      if (this.#wasReady) events.reconnected(gap);
       else events.ready(formats);
     });
     this.#wasReady = true;
@@ -189,7 +196,6 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     this.#answers.lost();
     this.#speech.reset();
     this.#hearing.reset();
-    this.#calls = [];
     if (wasUsed) this.#tell(() => this.#context.events.lost?.());
   }
 
@@ -221,6 +227,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
       case 'user-text': {
         const { itemId, text, usage } = message;
         this.#hearing.settled(itemId);
+        if (text !== '') this.#outbox.worded(itemId);
         const model = this.#settings.transcription;
         if (usage !== undefined && model !== undefined)
           this.#tell(() => events.usage(readTranscriptionUsage(usage, model)));
@@ -246,7 +253,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
         return;
       }
       case 'tool-call':
-        if (this.#isWanted(message.responseId)) this.#addCall(message.call);
+        if (this.#isWanted(message.responseId)) this.#answers.called(message.call);
         return;
       case 'response-done':
         this.#done(message);
@@ -273,7 +280,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
   #speechEnded(itemId: string): void {
     const { turnDetection } = this.#settings;
     const silenceMs = turnDetection.type === 'server_vad' ? turnDetection.silence_duration_ms : 0;
-    this.#outbox.settle(this.#hearing.endMs ?? this.#outbox.sentMs);
+    this.#outbox.ended(itemId, this.#hearing.endMs ?? this.#outbox.sentMs);
     const agoMs = this.#hearing.ended({ sentMs: this.#outbox.sentMs, silenceMs });
     this.#answers.turnEnded();
     this.#tell(() => this.#context.events.speechEnded({ itemId, agoMs }));
@@ -281,13 +288,14 @@ export class OpenAIRealtimeSession implements RealtimeSession {
 
   #started(responseId: string): void {
     if (this.#answers.runningId === responseId) return;
-    this.#calls = [];
     if (!this.#answers.started(responseId)) {
       this.#stop(responseId);
       return;
     }
     // An answer is also how some services say that the caller has finished.
     if (this.#hearing.isSpeaking && this.#interruptible) this.#speechEnded(`before-${responseId}`);
+    // What is said into an answer that goes on is answered by the next one.
+    if (!this.#interruptible) this.#outbox.answered();
     this.#tell(() => this.#context.events.responseStarted(responseId));
   }
 
@@ -301,11 +309,9 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     if (!this.#isReady || !this.#speech.isWanted(responseId) || !this.#answers.isOurs(responseId))
       return false;
     this.#started(responseId);
-    return this.#speech.isWanted(responseId);
-  }
-
-  #addCall(call: ModelToolCall): void {
-    if (!this.#calls.some(({ id }) => id === call.id)) this.#calls.push(call);
+    if (!this.#speech.isWanted(responseId)) return false;
+    if (this.#interruptible) this.#outbox.answered();
+    return true;
   }
 
   #done(message: Extract<ServerMessage, { type: 'response-done' }>): void {
@@ -319,9 +325,9 @@ export class OpenAIRealtimeSession implements RealtimeSession {
       this.#broke(responseId, errorCode);
       return;
     }
-    for (const call of message.calls) this.#addCall(call);
-    const toolCalls = this.#calls;
-    this.#calls = [];
+    if (!isStopped && this.#interruptible) this.#outbox.answered();
+    for (const call of message.calls) this.#answers.called(call);
+    const toolCalls = this.#answers.takeCalls();
     const finished = toolCalls.length > 0 && end === 'complete' ? 'tool-calls' : end;
     const reason = finished === 'failed' || isStopped ? 'interrupted' : finished;
     this.#tell(() => events.responseEnded({ responseId, reason, toolCalls }));

@@ -6,6 +6,7 @@ import {
   complete,
   generated,
   heard,
+  interrupted,
   open,
   openReady,
   resumable,
@@ -137,6 +138,52 @@ describe('another connection', () => {
     clock.advance(1000);
     vendor.socket.ends();
     expect(news().slice(-3)).toEqual(['spoke caller-1 600', 'caller-1: Is it there?', 'lost']);
+  });
+
+  it.each([
+    ['the words are not there', true],
+    ['no words are wanted', false],
+  ])('hears once more who has finished where %s', (_, transcription) => {
+    const scene = openReady({ settings: { transcription } });
+    const { session, says, news, sent, clock } = scene;
+    says(audio);
+    session.pushAudio(sound(20, 5000));
+    for (const message of [interrupted, complete]) says(message);
+    session.pushAudio(sound(20, 8000));
+    session.pushAudio(sound(600, 0));
+    clock.advance(2000);
+    expect(news().at(-1)).toMatch(/^spoke/);
+    reconnect(scene);
+    expect(news().at(-1)).toBe('reconnected 100 again');
+    expect(samplesIn(sent())).toEqual([5000, 8000, 0]);
+  });
+
+  it('hears once more who has finished, when the one before has not noticed', () => {
+    const scene = openReady({ settings: { transcription: false } });
+    const { session, says, news, sent, clock, vendor } = scene;
+    for (const message of [audio, interrupted, complete]) says(message);
+    session.pushAudio(sound(20, 8000));
+    session.pushAudio(sound(600, 0));
+    news();
+    clock.advance(1000);
+    vendor.socket.ends();
+    clock.advance(100);
+    vendor.socket.opens();
+    says({ setupComplete: {} });
+    // Nobody was told that they have finished: that is so on this one.
+    expect(news()).toEqual(['lost', 'reconnected 100']);
+    expect(samplesIn(sent())).toEqual([8000, 0]);
+  });
+
+  it('does not hear again who was answered, whatever the words', () => {
+    const scene = openReady();
+    const { session, says, news, sent } = scene;
+    session.pushAudio(sound(300, 8000));
+    session.pushAudio(sound(600, 0));
+    says(audio);
+    reconnect(scene);
+    expect(news().at(-1)).toBe('reconnected 100');
+    expect(samplesIn(sent())).toEqual([]);
   });
 
   it('knows nothing of what was under way', () => {

@@ -52,8 +52,10 @@ export function open({ interruptible = true, history = [], settings = {} }: Scen
           note(`end ${responseId} ${[reason, ...toolCalls.map(({ id }) => id)].join(' ')}`),
         usage: (usage) => note(`usage ${JSON.stringify(usage)}`),
         lost: () => note('lost'),
-        reconnected: ({ gapMs, isPlanned }) =>
-          note(`${isPlanned === true ? 'renewed' : 'reconnected'} ${gapMs}`),
+        reconnected: ({ gapMs, isPlanned, hearsAgain }) =>
+          note(
+            `${isPlanned === true ? 'renewed' : 'reconnected'} ${gapMs}${hearsAgain === true ? ' again' : ''}`,
+          ),
         failed: (error) => note(`failed ${error.message}`),
       },
     },
