@@ -16,7 +16,7 @@ export interface ReadyLink {
   readonly gapMs: number | null;
   /** The service still knows the session. */
   readonly isResumed: boolean;
-  /** It takes the place of one that was nearly over, in a silence. */
+  /** It takes the place of one that was nearly over, in a silence, at the first try. */
   readonly isPlanned: boolean;
 }
 
@@ -24,8 +24,8 @@ export interface GeminiLiveLinkEvents {
   ready(connection: ReadyLink): void;
   /** What is not of the connection itself. */
   received(piece: ServerPiece): void;
-  /** A connection on which the settings were taken is gone. */
-  lost(): void;
+  /** A connection on which the settings were taken is gone. `isPlanned`: it was given up, in a silence. */
+  lost(how: { readonly isPlanned: boolean }): void;
   failed(error: Error): void;
 }
 
@@ -72,7 +72,7 @@ export class GeminiLiveLink {
       isQuiet: () => this.#isReady && isQuiet(),
       renew: () => {
         this.#isPlanned = true;
-        this.#socket.renew('wants a new connection soon');
+        this.#socket.renew('wants a new connection soon', { isPlanned: true });
       },
     });
     this.#socket = new LastingSocket({
@@ -93,6 +93,10 @@ export class GeminiLiveLink {
           for (const piece of readServerMessage(text)) this.#received(piece);
         },
         lost: () => this.#lost(),
+        // It takes longer than a silence does.
+        troubled: () => {
+          this.#isPlanned = false;
+        },
         failed: (error) => events.failed(error),
       },
     });
@@ -165,6 +169,6 @@ export class GeminiLiveLink {
     this.#renewal.close();
     const wasUsed = this.#isReady;
     this.#isReady = false;
-    if (wasUsed) this.#options.events.lost();
+    if (wasUsed) this.#options.events.lost({ isPlanned: this.#isPlanned });
   }
 }

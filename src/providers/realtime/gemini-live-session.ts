@@ -88,7 +88,7 @@ export class GeminiLiveSession implements RealtimeSession {
       events: {
         ready: (connection) => this.#ready(connection),
         received: (piece) => this.#received(piece),
-        lost: () => this.#lost(),
+        lost: (how) => this.#lost(how),
         failed: (error) => this.#fail(error),
       },
     });
@@ -161,8 +161,6 @@ export class GeminiLiveSession implements RealtimeSession {
     this.#hearing.reset();
     const turns = isResumed ? [] : toTurns(history());
     if (turns.length > 0) this.#link.send(toContent(turns, { asks: false }));
-    // A connection that was changed in a silence has left nothing unheard.
-    if (isPlanned) this.#outbox.settle(this.#outbox.sentMs);
     // The engine gives what it has kept as soon as it is told.
     this.#outbox.restart();
     const hearsAgain = this.#outbox.unheard.length > 0;
@@ -175,7 +173,9 @@ export class GeminiLiveSession implements RealtimeSession {
     this.#outbox.flush();
   }
 
-  #lost(): void {
+  #lost({ isPlanned }: { isPlanned: boolean }): void {
+    // A connection that is changed in a silence leaves nothing unheard.
+    if (isPlanned) this.#outbox.settle(this.#outbox.sentMs);
     // Nothing is missing of an answer that waits for nothing but late words.
     if (this.#speech.phase === 'closing') this.#ended('complete', 'over');
     this.#wordsTimer?.cancel();

@@ -70,7 +70,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
       renew: () => {
         this.#isPlanned = true;
         this.#outbox.settle(this.#outbox.sentMs);
-        this.#socket.renew('wants a new session soon');
+        this.#socket.renew('wants a new session soon', { isPlanned: true });
       },
     });
     this.#speech = new OpenAIRealtimeSpeech(formats.output);
@@ -92,6 +92,9 @@ export class OpenAIRealtimeSession implements RealtimeSession {
         connected: (gapMs) => this.#connected(gapMs),
         text: (text) => this.#received(readServerMessage(text)),
         lost: () => this.#lost(),
+        troubled: () => {
+          this.#isPlanned = false;
+        },
         failed: (error) => this.#fail(error),
       },
     });

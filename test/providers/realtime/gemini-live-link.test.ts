@@ -247,6 +247,22 @@ describe('a connection that is nearly over', () => {
     expect(vendor.socket.messages).toHaveLength(1);
   });
 
+  it('is no planned change any more when the next one does not come about at once', () => {
+    const { vendor, clock, says, session, news, sent, logger } = openReady();
+    session.pushAudio(sound(600, 0));
+    says({ goAway: {} });
+    clock.advance(500);
+    expect(vendor.sockets).toHaveLength(2);
+    expect(logger.sentences('warn')).toEqual([]);
+    vendor.socket.ends();
+    session.pushAudio(sound(20, 8000));
+    clock.advance(1000);
+    vendor.socket.opens();
+    says({ setupComplete: {} });
+    expect(news()).toEqual(['lost', 'reconnected 1500']);
+    expect(samplesIn(sent())).toEqual([8000]);
+  });
+
   it('is kept while the caller is owed an answer, or a tool runs', () => {
     const { vendor, clock, says, session } = openReady();
     session.respond();

@@ -256,7 +256,7 @@ describe('another connection', () => {
 
 describe('a session that is nearly over', () => {
   it('is followed by another one, in a silence', () => {
-    const { vendor, told, clock } = open();
+    const { vendor, told, clock, logger } = open();
     vendor.socket.opens();
     const expiresAt = clock.wallNow() / 1000 + 3600;
     vendor.socket.says({ type: 'session.created', session: { expires_at: expiresAt } });
@@ -271,6 +271,23 @@ describe('a session that is nearly over', () => {
     vendor.socket.opens();
     vendor.socket.says({ type: 'session.updated' });
     expect(told.at(-1)).toMatch(/^renewed/);
+    expect(logger.sentences('warn')).toEqual([]);
+  });
+
+  it('is a trouble after all when the next one does not come about at once', () => {
+    const { vendor, told, clock } = open();
+    vendor.socket.opens();
+    const expiresAt = Math.floor((clock.wallNow() + 60_000) / 1000);
+    vendor.socket.says({ type: 'session.created', session: { expires_at: expiresAt } });
+    vendor.socket.says({ type: 'session.updated' });
+    clock.advance(54_000);
+    clock.advance(0);
+    expect(vendor.sockets).toHaveLength(2);
+    vendor.socket.ends();
+    clock.advance(1000);
+    vendor.socket.opens();
+    vendor.socket.says({ type: 'session.updated' });
+    expect(told).toEqual(['ready', 'lost', 'reconnected 1000']);
   });
 });
 
