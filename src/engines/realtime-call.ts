@@ -39,6 +39,7 @@ export class RealtimeCall implements Engine {
   readonly #keys: PressedKeys;
   readonly #dialogue: RealtimeDialogue;
   #failure: EngineFailure | undefined;
+  #isTooMuch = false;
   /** How the call stood as its engine was stopped in the middle of it. */
   #standing: { readonly isCutOff: boolean; readonly waitingSince: number | undefined } | undefined;
   #state: 'new' | 'live' | 'ending' | 'left' | 'closed' = 'new';
@@ -61,6 +62,7 @@ export class RealtimeCall implements Engine {
       context,
       turns: this.#turns,
       caughtUp: () => this.#attempt(() => this.#dialogue.settle()),
+      tooMuch: () => this.#tooMuch(),
     });
     this.#line = new RealtimeLine({
       context,
@@ -232,7 +234,16 @@ export class RealtimeCall implements Engine {
       isLive: () => this.#state === 'live',
       isListening: () => this.#isListening,
       attempt: (task) => this.#attempt(task),
+      tooMuch: () => this.#tooMuch(),
     });
+  }
+
+  /** The model sends without an end. What nobody has use for is not taken, which is said once. */
+  #tooMuch(): void {
+    if (this.#isTooMuch) return;
+    this.#isTooMuch = true;
+    const { callId, logger } = this.#context;
+    logger.warn({ callId }, 'a realtime model sends more than is taken of it');
   }
 
   /** The agent's voice is what has failed: the owner of the call tells the caller. */

@@ -135,8 +135,7 @@ export class RealtimeDialogue {
 
   text(itemId: string, delta: string): void {
     const { voice, watch } = this.#options;
-    watch.alive();
-    voice.speech?.text(itemId, delta);
+    if (voice.speech?.text(itemId, delta) === true) watch.alive();
   }
 
   responseEnded({ toolCalls: calls, reason }: EventOf<'responseEnded'>): void {

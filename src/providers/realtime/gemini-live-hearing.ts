@@ -3,6 +3,7 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import { PCM_16K } from '../../audio/format.js';
 import { SampleReader } from '../../audio/pcm-bytes.js';
+import { KEPT_CHARS } from '../wire/bounds.js';
 
 export interface GeminiLiveHearingOptions {
   readonly clock: Clock;
@@ -118,7 +119,7 @@ export class GeminiLiveHearing {
     // The end of words that are complete already.
     if (delta === '' && this.#item?.isFinal !== false) return;
     const item = this.#itemOfWords();
-    item.text += delta;
+    item.text = (item.text + delta).slice(0, KEPT_CHARS);
     if (isFinished && (item.endMs !== undefined || !this.isSounding)) this.#finish(item);
     else if (item.text !== '') this.#tell(item);
   }

@@ -1,5 +1,6 @@
 // Answers that were asked for, one after the other: the service refuses a second one while one is under way. Knows no socket.
 import type { ModelToolCall } from '../language-model.js';
+import { KEPT_CALLS } from '../wire/bounds.js';
 import type { Json } from '../wire/json.js';
 
 export interface AnswersOptions {
@@ -98,7 +99,8 @@ export class OpenAIRealtimeAnswers {
 
   /** It calls a tool. The same call may be told more than once. */
   called(call: ModelToolCall): void {
-    if (!this.#calls.some(({ id }) => id === call.id)) this.#calls.push(call);
+    const isKnown = this.#calls.some(({ id }) => id === call.id);
+    if (!isKnown && this.#calls.length < KEPT_CALLS) this.#calls.push(call);
   }
 
   /** What it has called, which is then the taker's. */

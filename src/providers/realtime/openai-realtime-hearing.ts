@@ -1,4 +1,8 @@
 // The caller as the service hears them: whether they speak, when they stopped, and what of their words has come.
+import { forgetOldest, KEPT_CHARS } from '../wire/bounds.js';
+
+/** Texts that are under way at once. */
+const KEPT_TEXTS = 32;
 
 export class OpenAIRealtimeHearing {
   readonly #texts = new Map<string, string>();
@@ -34,8 +38,9 @@ export class OpenAIRealtimeHearing {
 
   /** Adds to the text of an item. Returns all of it so far. */
   grew(itemId: string, delta: string): string {
-    const text = (this.#texts.get(itemId) ?? '') + delta;
+    const text = ((this.#texts.get(itemId) ?? '') + delta).slice(0, KEPT_CHARS);
     this.#texts.set(itemId, text);
+    forgetOldest(this.#texts, KEPT_TEXTS);
     return text;
   }
 

@@ -119,6 +119,14 @@ describe('what the agent says', () => {
     expect(told).toEqual(['start answer-1', 'text agent-1 Good ', 'text agent-1 day.']);
   });
 
+  it('has no end of tools, of which no more are kept than anybody takes', () => {
+    const { agent, told } = beginScene();
+    agent.text(1, 'One moment.');
+    for (let index = 0; index < 1000; index += 1) agent.calls(`c${index}`);
+    agent.complete(2);
+    expect(told.at(-1)?.split(' ')).toHaveLength(128 + 3);
+  });
+
   it('waits for its words, when its audio has ended', () => {
     const { agent, told } = beginScene();
     agent.audio(1, { is_final: true });
