@@ -40,6 +40,7 @@ export class RealtimeCall implements Engine {
   readonly #keys: PressedKeys;
   readonly #dialogue: RealtimeDialogue;
   #failure: EngineFailure | undefined;
+  #isTooMuch = false;
   /** How the call stood as its engine was stopped in the middle of it. */
   #standing: Pick<Leaving, 'isCutOff' | 'goodbye' | 'waitingSince'> = NOBODY_WAITS;
   #state: 'new' | 'live' | 'ending' | 'handed-over' | 'closed' = 'new';
@@ -62,6 +63,7 @@ export class RealtimeCall implements Engine {
       context,
       turns: this.#turns,
       caughtUp: () => this.#attempt(() => this.#dialogue.settle()),
+      tooMuch: () => this.#tooMuch(),
     });
     this.#line = new RealtimeLine({
       context,
@@ -223,11 +225,12 @@ export class RealtimeCall implements Engine {
         this.#turns.lost({ isAnswered: speech?.hasAudio === true || (speech?.roundCount ?? 0) > 0 });
         this.#watch.lost(agoMs);
       },
-      reconnected: ({ isPlanned, ...gap }) => {
+      reconnected: ({ isPlanned, hearsAgain, ...gap }) => {
         const { callId, logger } = this.#context;
         logger.info({ callId, gapMs: gap.gapMs }, 'the connection to the realtime model is back');
         if (isPlanned !== true) this.#fact(toReconnected('engine', this.#options.model.name, gap));
-        this.#dialogue.reconnected(gap.gapMs, { isHeardAgain: this.#turns.back() });
+        const isRepeated = this.#turns.back();
+        this.#dialogue.reconnected({ gapMs: gap.gapMs, hearsAgain: hearsAgain === true || isRepeated });
       },
       failed: (error) => this.#fail(error),
     };
@@ -235,7 +238,16 @@ export class RealtimeCall implements Engine {
       isLive: () => this.#state === 'live',
       isListening: () => this.#isListening,
       attempt: (task) => this.#attempt(task),
+      tooMuch: () => this.#tooMuch(),
     });
+  }
+
+  /** The model sends without an end. What nobody has use for is not taken, which is said once. */
+  #tooMuch(): void {
+    if (this.#isTooMuch) return;
+    this.#isTooMuch = true;
+    const { callId, logger } = this.#context;
+    logger.warn({ callId }, 'a realtime model sends more than is taken of it');
   }
 
   /** The agent's voice is what has failed: the owner of the call tells the caller. */

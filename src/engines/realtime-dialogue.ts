@@ -152,8 +152,7 @@ export class RealtimeDialogue {
 
   text(itemId: string, delta: string): void {
     const { voice, watch } = this.#options;
-    watch.alive();
-    voice.speech?.text(itemId, delta);
+    if (voice.speech?.text(itemId, delta) === true) watch.alive();
   }
 
   responseEnded({ toolCalls: calls, reason }: EventOf<'responseEnded'>): void {
@@ -217,20 +216,17 @@ export class RealtimeDialogue {
     else this.#owesCaller = true;
   }
 
-  /**
-   * Another connection knows the conversation as text; what was under way is asked for again. `isHeardAgain`: the caller had finished
-   * something of which the words are not known. The model hears that once more, and answers by itself.
-   */
-  reconnected(gapMs: number, { isHeardAgain }: { isHeardAgain: boolean }): void {
+  /** Another connection knows the conversation as text; what was under way is asked for again, unless it comes by itself. */
+  reconnected({ gapMs, hearsAgain = false }: EventOf<'reconnected'>): void {
     const { line, voice, watch } = this.#options;
     const wasResponding = voice.speech?.isResponding === true;
     this.#isCallerSpeaking = false;
     watch.back();
     if (this.isHeld || !(wasResponding || watch.isOwed)) return;
     const { unsaid } = voice;
-    if (!isHeardAgain)
-      line.ask((session) => (unsaid === undefined ? session.respond() : session.say(unsaid)));
-    watch.owes({ isAsked: !isHeardAgain, waitedMs: gapMs });
+    const isAsked = unsaid !== undefined || !hearsAgain;
+    if (isAsked) line.ask((session) => (unsaid === undefined ? session.respond() : session.say(unsaid)));
+    watch.owes({ isAsked, waitedMs: gapMs });
     voice.speech?.responseEnded();
   }
 

@@ -8,7 +8,15 @@ export interface RealtimeGate {
   readonly isListening: () => boolean;
   /** Runs what may fail. */
   readonly attempt: (task: () => void) => void;
+  /** More has come than a call can have use for. */
+  readonly tooMuch: () => void;
 }
+
+/** A model that calls more than this at once has lost its way. */
+const MAX_CALLS = 64;
+
+/** What a caller says in one breath is shorter. */
+const MAX_CHARS = 8000;
 
 /** `usage` comes after the end of the call, too, and `failed` is the other's to judge. */
 export function guardEvents(events: Required<RealtimeEvents>, gate: RealtimeGate): RealtimeEvents {
@@ -22,17 +30,25 @@ export function guardEvents(events: Required<RealtimeEvents>, gate: RealtimeGate
     (...event: T) => {
       if (gate.isListening()) gate.attempt(() => handler(...event));
     };
+  const userText = live(events.userText);
+  const responseEnded = live(events.responseEnded);
   return {
     ready: live(events.ready),
     speechStarted: heard(events.speechStarted),
     interrupted: heard(events.interrupted),
     speechEnded: heard(events.speechEnded),
-    userText: live(events.userText),
+    userText: (said) => {
+      if (said.text.length > MAX_CHARS) gate.tooMuch();
+      userText({ ...said, text: said.text.slice(0, MAX_CHARS) });
+    },
     responseStarted: live(events.responseStarted),
     audio: heard(events.audio),
     text: heard(events.text),
     heardText: live(events.heardText),
-    responseEnded: live(events.responseEnded),
+    responseEnded: (end) => {
+      if (end.toolCalls.length > MAX_CALLS) gate.tooMuch();
+      responseEnded({ ...end, toolCalls: end.toolCalls.slice(0, MAX_CALLS) });
+    },
     usage: events.usage,
     lost: live(events.lost),
     reconnected: live(events.reconnected),

@@ -16,6 +16,8 @@ export interface RealtimeSpeechEvents {
   spoken(text: string): void;
   /** Everything that came so far has been heard, and no response is under way. */
   caughtUp(): void;
+  /** There is more text than is taken. */
+  tooMuch(): void;
 }
 
 export interface RealtimeSpeechOptions {
@@ -56,11 +58,15 @@ const MARK_GRACE_MS = 1500;
 /** A model that is this far ahead of the ear has lost its way. */
 const MAX_AHEAD_MS = 600_000;
 
+/** Some ten minutes of speech: text behind that is not taken. */
+const MAX_CHARS = 8000;
+
 /** One per answer. After `stop` nothing of it reaches the playout or the events. */
 export class RealtimeSpeech {
   readonly #options: RealtimeSpeechOptions;
   readonly #items: Item[] = [];
   readonly #rounds: (readonly ToolRun[])[] = [];
+  #chars = 0;
   #isResponding = false;
   /** Rounds whose results the model does not have. */
   #openRounds = 0;
@@ -144,13 +150,20 @@ export class RealtimeSpeech {
     item.endMs = playout.pushedMs;
   }
 
-  text(itemId: string, delta: string): void {
-    if (!this.#stopped) this.#item(itemId).text += delta;
+  /** Returns false for words that are not taken. */
+  text(itemId: string, delta: string): boolean {
+    if (this.#stopped) return false;
+    const taken = delta.slice(0, MAX_CHARS - this.#chars);
+    if (taken.length < delta.length) this.#options.events.tooMuch();
+    if (taken === '') return false;
+    this.#chars += taken.length;
+    this.#item(itemId).text += taken;
+    return true;
   }
 
   /** The model's own account of what was heard of an item. */
   replaceText(itemId: string, text: string): void {
-    if (!this.#stopped) this.#item(itemId).text = text;
+    if (!this.#stopped) this.#item(itemId).text = text.slice(0, MAX_CHARS);
   }
 
   /** Takes the mark if it is one of this answer's. */

@@ -46,6 +46,9 @@ interface OpenTurn {
   end: { readonly split: AnswerSplit; readonly interrupted: boolean } | undefined;
 }
 
+/** What the caller said in the turns before this many is not spoken of any more. */
+const KEPT_SAID = 64;
+
 /** How long a turn that is over waits for the caller's words. */
 const TEXT_WAIT_MS = 3000;
 
@@ -306,7 +309,11 @@ export class RealtimeTurns {
     };
     const said: Said = { text: '', isFinal: false, isEnded: false, entry };
     this.#said.set(itemId, said);
-    this.#waiting.push(said);
+    for (const key of this.#said.keys()) {
+      if (this.#said.size <= KEPT_SAID) break;
+      this.#said.delete(key);
+    }
+    this.#waiting = [...this.#waiting, said].slice(-KEPT_SAID);
     if (transcribesCaller) this.#tellSaid(said);
     return said;
   }

@@ -19,6 +19,8 @@ export interface RealtimeVoiceOptions {
   readonly turns: RealtimeTurns;
   /** Everything that came so far has been heard, and no response is under way. */
   readonly caughtUp: () => void;
+  /** An answer has more text than anybody would listen to. */
+  readonly tooMuch: () => void;
 }
 
 export class RealtimeVoice {
@@ -53,7 +55,7 @@ export class RealtimeVoice {
 
   /** An answer begins. */
   begin(manner: Manner = {}): RealtimeSpeech {
-    const { context, turns, caughtUp } = this.#options;
+    const { context, turns, caughtUp, tooMuch } = this.#options;
     this.#count += 1;
     this.#manner = manner;
     turns.answer();
@@ -66,6 +68,7 @@ export class RealtimeVoice {
         firstFrameHeard: (at) => turns.firstFrameHeard(at),
         spoken: (text) => turns.spoken(text),
         caughtUp,
+        tooMuch,
       },
     });
     return this.#speech;

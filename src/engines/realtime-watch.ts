@@ -101,6 +101,7 @@ export class RealtimeWatch {
     this.#lostSince = undefined;
     // Whoever is asked on it is asked for the first time.
     this.#isLate = false;
+    this.#isAsked = false;
     if (this.#timer === undefined) this.#waitingSince = undefined;
   }
 

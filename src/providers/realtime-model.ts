@@ -80,9 +80,12 @@ export interface RealtimeEvents {
   lost?(loss?: { readonly agoMs: number }): void;
   /**
    * The connection was lost and is back after `gapMs`, its conversation made anew from `history`. What was under way is gone: no event
-   * of an earlier response, item or tool call follows. `isPlanned`: nothing had gone wrong, the session was nearly over.
+   * of an earlier response, item or tool call follows. `isPlanned`: nothing had gone wrong, the session was nearly over. `hearsAgain`:
+   * what the caller has said and nobody has answered is heard there once more, and answered by itself.
    */
-  reconnected(gap: Recovery & { readonly isPlanned?: boolean | undefined }): void;
+  reconnected(
+    gap: Recovery & { readonly isPlanned?: boolean | undefined; readonly hearsAgain?: boolean | undefined },
+  ): void;
   /** The session cannot go on. Told once; nothing follows. */
   failed(error: Error): void;
 }

@@ -5,7 +5,6 @@ import { silentMeters } from '../../src/base/meters.js';
 import { createOutboundConverter } from '../../src/audio/converter.js';
 import { type AudioFormat, FRAME_MS, frameBytes, PCM_16K } from '../../src/audio/format.js';
 import { Pacer } from '../../src/audio/pacer.js';
-import { silentLogger } from '../../src/base/log.js';
 import type { TranscriptEntry, Turn } from '../../src/contract/call-record.js';
 import type {
   Engine,
@@ -23,6 +22,7 @@ import type { RealtimeContext, RealtimeModel, RealtimeSession } from '../../src/
 import { loadTranscoder } from '../../src/transcoder/select.js';
 import { CarrierPlayer } from '../support/carrier-player.js';
 import { FakeClock } from '../support/fake-clock.js';
+import { RecordedLogger } from '../support/recorded-logger.js';
 
 const backend = loadTranscoder('javascript');
 
@@ -138,6 +138,7 @@ export interface RealtimeRigOptions extends Partial<Omit<RealtimeOptions, 'turnT
 
 export class RealtimeRig {
   readonly clock: FakeClock;
+  readonly logger = new RecordedLogger();
   readonly facts: EngineFact[] = [];
   readonly ended: { reason: string; failure: EngineFailure | undefined; at: number }[] = [];
   readonly orders: string[] = [];
@@ -173,7 +174,7 @@ export class RealtimeRig {
       callee: '+15550111',
       direction: 'inbound',
       clock,
-      logger: silentLogger,
+      logger: this.logger,
       playout: this.pacer,
       meters: silentMeters,
       line,

@@ -88,6 +88,41 @@ describe('trouble', () => {
     expect(rig.ended).toMatchObject([{ reason: 'provider-failed', failure: { code: 'PROVIDER_FAILED' } }]);
   });
 
+  it('of a model that writes without an end is found: what nobody can listen to is no sign of life', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.hears('How much?');
+    const responseId = rig.model.begins('Ten.');
+    rig.model.events.text({ responseId, itemId: `item-${responseId}`, delta: 'x'.repeat(10_000) });
+    for (let waitedMs = 0; waitedMs < 4000; waitedMs += 500) {
+      await rig.wait(500);
+      rig.model.events.text({ responseId, itemId: `item-${responseId}`, delta: 'more' });
+    }
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
+    const [turn] = rig.turns;
+    expect(`${turn?.agentText}${turn?.agentTextUnheard}`.length).toBeLessThanOrEqual(8000);
+    const warnings = rig.logger.sentences('warn').filter((line) => line.includes('more than is taken'));
+    expect(warnings).toHaveLength(1);
+  });
+
+  it('of a model that calls tools without an end has no more than 64 of a response taken', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.hears('How much?');
+    const calls = Array.from({ length: 1000 }, (_, index) => ({ id: `c${index}`, name: 'look_up' }));
+    rig.model.answers('', calls);
+    await rig.wait(0);
+    expect(rig.transcript.filter(({ role }) => role === 'tool')).toHaveLength(64);
+    const warnings = rig.logger.sentences('warn').filter((line) => line.includes('more than is taken'));
+    expect(warnings).toHaveLength(1);
+  });
+
+  it('of a text of the caller without an end keeps 8,000 characters of it', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.hears('x'.repeat(10_000));
+    rig.model.answers('Yes.');
+    await rig.wait(1000);
+    expect(rig.turns[0]?.userText).toHaveLength(8000);
+  });
+
   it('of a model whose session rejects ends the call, and not the process', async () => {
     const model = new FakeRealtimeModel();
     model.open = () => Promise.reject(new Error('secret')) as never;
@@ -159,6 +194,21 @@ describe('trouble', () => {
     await rig.wait(5020);
     events.lost?.();
     expect(context.history().map(({ content }) => content)).toEqual(['Hello?', 'Yes.', 'Once upon']);
+  });
+
+  it('of a connection that hears the caller once more is not asked, unless nothing comes of it', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.hears('Hello?');
+    await rig.wait(2000);
+    expect(rig.model.asked).toEqual(['respond']);
+    rig.model.events.lost?.();
+    rig.model.events.reconnected({ gapMs: 200, hearsAgain: true });
+    await rig.wait(1899);
+    expect(rig.model.asked).toEqual(['respond']);
+    await rig.wait(1);
+    expect(rig.model.asked).toEqual(['respond', 'respond']);
+    await rig.wait(1900);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
   });
 
   it('of a connection has what was under way asked for again', async () => {

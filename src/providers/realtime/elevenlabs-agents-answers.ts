@@ -2,6 +2,7 @@
 // say that one is over. Knows no socket.
 import type { Clock, Timer } from '../../base/clock.js';
 import type { ModelToolCall, ReplyEnd } from '../language-model.js';
+import { KEPT_CALLS } from '../wire/bounds.js';
 
 export interface AnswersEvents {
   started(responseId: string): void;
@@ -95,7 +96,8 @@ export class ElevenLabsAgentsAnswers {
 
   toolCall(call: ModelToolCall): void {
     const answer = this.#open ?? this.#begin(this.#deadId + 1);
-    if (!answer.calls.some(({ id }) => id === call.id)) answer.calls.push(call);
+    const isKnown = answer.calls.some(({ id }) => id === call.id);
+    if (!isKnown && answer.calls.length < KEPT_CALLS) answer.calls.push(call);
     if (answer.hasText || answer.hasAudio) this.#listen();
     else this.#end('complete');
   }

@@ -1,4 +1,5 @@
 // Calls of tools that the agent has made, and what its results are sent as.
+import { forgetOldest, KEPT_CALLS } from '../wire/bounds.js';
 import type { Json } from '../wire/json.js';
 import { toContext, toResult } from './elevenlabs-agents-settings.js';
 
@@ -21,6 +22,7 @@ export class ElevenLabsAgentsCalls {
 
   called(id: string, { expectsResult }: { expectsResult: boolean }): void {
     this.#open.set(id, expectsResult);
+    forgetOldest(this.#open, KEPT_CALLS);
   }
 
   /** What to send. Of a tool that the agent does not wait for the result goes nowhere. */

@@ -192,11 +192,12 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
     this.#wasReady = true;
     this.#requests.open({ isFirst: !wasReady });
     const gapMs = this.#socket.serves() ?? 0;
+    // The engine gives what it has kept as soon as it is told.
+    this.#outbox.restart();
     this.#tell(() => {
       if (wasReady) events.reconnected({ gapMs });
       else events.ready({ input, output });
     });
-    this.#outbox.restart();
     this.#outbox.flush();
   }
 
@@ -206,6 +207,7 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
     this.#isReady = false;
     this.#calls.reset();
     this.#wordless = undefined;
+    this.#userEventId = 0;
     this.#requests.lost();
     this.#answers.reset();
     this.#hearing.reset();

@@ -1,5 +1,6 @@
 // What the model is to be told and asked, one thing after the other: whatever is sent into an answer would break it off. Knows no socket.
 import type { ModelToolCall } from '../language-model.js';
+import { forgetOldest, KEPT_CALLS } from '../wire/bounds.js';
 import type { Json } from '../wire/json.js';
 import {
   type ToolBehavior,
@@ -22,8 +23,8 @@ type Ask = { readonly say: string | undefined };
 
 /** Tries of one answer that comes empty. */
 const MAX_TRIES = 2;
-/** Calls of which a result may still come. */
-const KEPT_CALLS = 64;
+/** Texts that wait to be told: notes of the house, and results that came too late. */
+const KEPT_TEXTS = 128;
 
 export class GeminiLiveAnswers {
   readonly #options: GeminiLiveAnswersOptions;
@@ -63,16 +64,13 @@ export class GeminiLiveAnswers {
 
   addText(turn: Json): void {
     if (!this.#isOpen) return;
-    this.#texts.push(turn);
+    this.#texts = [...this.#texts, turn].slice(-KEPT_TEXTS);
     this.flush();
   }
 
   called(calls: readonly ModelToolCall[]): void {
     for (const { id, name } of calls) this.#calls.set(id, { name, isOpen: true });
-    for (const id of this.#calls.keys()) {
-      if (this.#calls.size <= KEPT_CALLS) return;
-      this.#calls.delete(id);
-    }
+    forgetOldest(this.#calls, KEPT_CALLS);
   }
 
   /** The service waits for these no more. */

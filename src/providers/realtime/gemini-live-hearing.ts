@@ -3,6 +3,7 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import { PCM_16K } from '../../audio/format.js';
 import { SampleReader } from '../../audio/pcm-bytes.js';
+import { KEPT_CHARS } from '../wire/bounds.js';
 
 export interface GeminiLiveHearingOptions {
   readonly clock: Clock;
@@ -67,6 +68,16 @@ export class GeminiLiveHearing {
     return this.#item !== undefined && this.#item.endMs === undefined;
   }
 
+  /** Words of what the caller has said last are there. */
+  get hasWords(): boolean {
+    return this.#item !== undefined && this.#item.text !== '';
+  }
+
+  /** All of them are. */
+  get isWorded(): boolean {
+    return this.hasWords && this.#item?.isFinal === true;
+  }
+
   /** True when the last sound was shorter ago than the silence that ends a turn. */
   get isSounding(): boolean {
     return this.#soundMs !== undefined && this.#heardMs - this.#soundMs < this.#options.silenceMs;
@@ -108,7 +119,7 @@ export class GeminiLiveHearing {
     // The end of words that are complete already.
     if (delta === '' && this.#item?.isFinal !== false) return;
     const item = this.#itemOfWords();
-    item.text += delta;
+    item.text = (item.text + delta).slice(0, KEPT_CHARS);
     if (isFinished && (item.endMs !== undefined || !this.isSounding)) this.#finish(item);
     else if (item.text !== '') this.#tell(item);
   }
@@ -125,6 +136,12 @@ export class GeminiLiveHearing {
     if (!item.isFinal) this.#wait(item);
     const agoMs = this.#soundMs === undefined ? Number.POSITIVE_INFINITY : this.#heardMs - this.#soundMs;
     return { itemId: item.id, agoMs: agoMs > LONGEST_AGO_MS ? this.#options.silenceMs : agoMs };
+  }
+
+  /** The connection is gone. Words are complete as they are; what has none may be heard again. */
+  lost(): void {
+    if (this.hasWords) this.reset();
+    else this.#timer?.cancel();
   }
 
   /** Another connection knows none of what has not come. */

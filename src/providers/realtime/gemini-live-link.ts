@@ -16,7 +16,7 @@ export interface ReadyLink {
   readonly gapMs: number | null;
   /** The service still knows the session. */
   readonly isResumed: boolean;
-  /** It takes the place of one that was nearly over, in a silence. */
+  /** It takes the place of one that was nearly over, in a silence, at the first try. */
   readonly isPlanned: boolean;
 }
 
@@ -24,8 +24,8 @@ export interface GeminiLiveLinkEvents {
   ready(connection: ReadyLink): void;
   /** What is not of the connection itself. */
   received(piece: ServerPiece): void;
-  /** A connection on which the settings were taken is gone. */
-  lost(agoMs: number): void;
+  /** A connection on which the settings were taken is gone since `agoMs`. `isPlanned`: it was given up, in a silence. */
+  lost(how: { readonly agoMs: number; readonly isPlanned: boolean }): void;
   failed(error: Error): void;
 }
 
@@ -71,7 +71,7 @@ export class GeminiLiveLink {
       isQuiet: () => this.#isReady && isQuiet(),
       renew: () => {
         this.#isPlanned = true;
-        this.#socket.renew('wants a new connection soon');
+        this.#socket.renew('wants a new connection soon', { isPlanned: true });
       },
     });
     this.#socket = new LastingSocket({
@@ -92,6 +92,10 @@ export class GeminiLiveLink {
           for (const piece of readServerMessage(text)) this.#received(piece);
         },
         lost: (agoMs) => this.#lost(agoMs),
+        // It takes longer than a silence does.
+        troubled: () => {
+          this.#isPlanned = false;
+        },
         failed: (error) => events.failed(error),
       },
     });
@@ -164,6 +168,6 @@ export class GeminiLiveLink {
     this.#renewal.close();
     const wasUsed = this.#isReady;
     this.#isReady = false;
-    if (wasUsed) this.#options.events.lost(agoMs);
+    if (wasUsed) this.#options.events.lost({ agoMs, isPlanned: this.#isPlanned });
   }
 }

@@ -60,7 +60,10 @@ export class GeminiLiveSession implements RealtimeSession {
       silenceMs: settings.silenceMs,
       transcribes: settings.transcription,
       started: () => this.#tell(() => events.speechStarted()),
-      text: (text) => this.#tell(() => events.userText(text)),
+      text: (text) => {
+        if (text.final && text.text !== '') this.#outbox.worded(text.itemId);
+        this.#tell(() => events.userText(text));
+      },
       // What is said into an answer and does not interrupt it needs none.
       stopped: () => {
         if (this.#speech.phase === 'idle' && !this.#answers.isAsked) this.#callerFinished();
@@ -85,7 +88,7 @@ export class GeminiLiveSession implements RealtimeSession {
       events: {
         ready: (connection) => this.#ready(connection),
         received: (piece) => this.#received(piece),
-        lost: (agoMs) => this.#lost(agoMs),
+        lost: (how) => this.#lost(how),
         failed: (error) => this.#fail(error),
       },
     });
@@ -149,37 +152,41 @@ export class GeminiLiveSession implements RealtimeSession {
 
   get #isQuiet(): boolean {
     const isOwed = this.#owesCaller || this.#answers.isAsked || this.#answers.isAwaited;
-    const isHeard = this.#hearing.isSpeaking || this.#hearing.isSounding;
+    const isHeard = this.#hearing.isSpeaking || this.#hearing.isSounding || this.#outbox.unheard.length > 0;
     return this.#speech.response === undefined && !isOwed && !isHeard;
   }
 
   #ready({ gapMs, isResumed, isPlanned }: ReadyLink): void {
     const { events, formats, history } = this.#context;
+    this.#hearing.reset();
     const turns = isResumed ? [] : toTurns(history());
     if (turns.length > 0) this.#link.send(toContent(turns, { asks: false }));
+    // The engine gives what it has kept as soon as it is told.
+    this.#outbox.restart();
+    const hearsAgain = this.#outbox.unheard.length > 0;
     this.#tell(() => {
-      if (this.#wasReady) events.reconnected({ gapMs: gapMs ?? 0, isPlanned });
+      if (this.#wasReady) events.reconnected({ gapMs: gapMs ?? 0, isPlanned, hearsAgain });
       else events.ready(formats);
     });
     this.#wasReady = true;
     this.#answers.open();
-    // A connection that was changed in a silence has left nothing unheard.
-    if (isPlanned) this.#outbox.settle(this.#outbox.sentMs);
-    this.#outbox.restart();
     this.#outbox.flush();
   }
 
-  #lost(agoMs: number): void {
+  #lost({ agoMs, isPlanned }: { agoMs: number; isPlanned: boolean }): void {
+    // A connection that is changed in a silence leaves nothing unheard.
+    if (isPlanned) this.#outbox.settle(this.#outbox.sentMs);
     // Nothing is missing of an answer that waits for nothing but late words.
     if (this.#speech.phase === 'closing') this.#ended('complete', 'over');
     this.#wordsTimer?.cancel();
-    // Nobody answers what was heard on this connection: it is asked for on the next one, by its words.
-    if (this.#hearing.isSpeaking && !this.#hearing.isSounding) this.#callerFinished();
+    // Nobody answers what was heard on this connection: it is asked for on the next one, by its words. What has none is heard there.
+    const { hasWords, isSpeaking, isSounding } = this.#hearing;
+    if (hasWords && isSpeaking && !isSounding) this.#callerFinished();
     this.#breaksTurn = false;
     this.#owesCaller = false;
     this.#answers.lost();
     this.#speech.turnEnded();
-    this.#hearing.reset();
+    this.#hearing.lost();
     this.#tell(() => this.#context.events.lost?.({ agoMs }));
   }
 
@@ -318,6 +325,7 @@ export class GeminiLiveSession implements RealtimeSession {
     if (this.#hearing.isSpeaking || (wasIdle && !isAsked && !this.#owesCaller)) this.#callerFinished();
     this.#isBeginning = false;
     this.#owesCaller = false;
+    this.#outbox.answered();
     this.#tell(() => this.#context.events.responseStarted(response.id));
     this.#tellWords(response, this.#speech.takeWords());
     return response;
@@ -337,7 +345,8 @@ export class GeminiLiveSession implements RealtimeSession {
 
   #callerFinished(): void {
     const speech = this.#hearing.ended();
-    this.#outbox.settle(this.#outbox.sentMs);
+    this.#outbox.ended(speech.itemId, this.#outbox.sentMs);
+    if (this.#hearing.isWorded) this.#outbox.worded(speech.itemId);
     this.#owesCaller = true;
     this.#tell(() => this.#context.events.speechEnded(speech));
   }

@@ -1,6 +1,7 @@
 // The model's turns, which have no ids: where a response begins and ends, what is late of one that was stopped, and words that came
 // ahead of their audio. Responses are counted.
 import type { Clock } from '../../base/clock.js';
+import { KEPT_CHARS } from '../wire/bounds.js';
 
 /**
  * `idle`: no turn is on. `speaking`: a response is being made. `closing`: it is complete but for words that may be late. `over`: it
@@ -79,7 +80,7 @@ export class GeminiLiveSpeech {
 
   /** Words without audio: alone they are no answer. */
   keepWords(text: string): void {
-    this.#early = { text: this.takeWords() + text, at: this.#clock.now() };
+    this.#early = { text: (this.takeWords() + text).slice(0, KEPT_CHARS), at: this.#clock.now() };
   }
 
   /** Words that were kept, unless they are old. */

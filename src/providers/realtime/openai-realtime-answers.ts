@@ -1,4 +1,6 @@
 // Answers that were asked for, one after the other: the service refuses a second one while one is under way. Knows no socket.
+import type { ModelToolCall } from '../language-model.js';
+import { KEPT_CALLS } from '../wire/bounds.js';
 import type { Json } from '../wire/json.js';
 
 export interface AnswersOptions {
@@ -23,6 +25,8 @@ export class OpenAIRealtimeAnswers {
   #asked: Asked | undefined;
   /** What the answer that is under way was asked for with; undefined for one that the service began. */
   #running: { readonly id: string; readonly response: Json | undefined } | undefined;
+  /** What the one that is under way has called. */
+  #calls: ModelToolCall[] = [];
   /** The service says that one is under way which we know nothing of. */
   #isBlocked = false;
   #isOpen = false;
@@ -67,6 +71,7 @@ export class OpenAIRealtimeAnswers {
     if (this.#isOpen) this.#waiting = [];
     this.#asked = undefined;
     this.#running = undefined;
+    this.#calls = [];
     this.#isBlocked = false;
     this.#isOpen = false;
   }
@@ -85,10 +90,24 @@ export class OpenAIRealtimeAnswers {
   /** Returns false when it was forgotten. */
   started(id: string): boolean {
     const asked = this.#asked;
+    this.#calls = [];
     this.#running = { id, response: asked?.response };
     this.#asked = undefined;
     this.#isBlocked = false;
     return asked?.isForgotten !== true;
+  }
+
+  /** It calls a tool. The same call may be told more than once. */
+  called(call: ModelToolCall): void {
+    const isKnown = this.#calls.some(({ id }) => id === call.id);
+    if (!isKnown && this.#calls.length < KEPT_CALLS) this.#calls.push(call);
+  }
+
+  /** What it has called, which is then the taker's. */
+  takeCalls(): readonly ModelToolCall[] {
+    const calls = this.#calls;
+    this.#calls = [];
+    return calls;
   }
 
   ended(): void {

@@ -1,9 +1,11 @@
 // The caller as the service hears them: whether they speak, when they stopped, and what of their words has come.
+import { forgetOldest, KEPT_CHARS } from '../wire/bounds.js';
+
+/** Texts that are under way at once. */
+const KEPT_TEXTS = 32;
 
 export class OpenAIRealtimeHearing {
   readonly #texts = new Map<string, string>();
-  /** Where the turns end whose text has not come. */
-  readonly #ends = new Map<string, number>();
   #isSpeaking = false;
   #endMs: number | undefined;
 
@@ -36,35 +38,20 @@ export class OpenAIRealtimeHearing {
 
   /** Adds to the text of an item. Returns all of it so far. */
   grew(itemId: string, delta: string): string {
-    const text = (this.#texts.get(itemId) ?? '') + delta;
+    const text = ((this.#texts.get(itemId) ?? '') + delta).slice(0, KEPT_CHARS);
     this.#texts.set(itemId, text);
+    forgetOldest(this.#texts, KEPT_TEXTS);
     return text;
   }
 
-  /** The turn of an item ends `atMs` into the audio, and its text is to come. */
-  awaitsText(itemId: string, atMs: number): void {
-    this.#ends.set(itemId, atMs);
-  }
-
-  /** The text of an item is there. Returns where in the audio its turn ends; undefined where nobody waits to know. */
-  settled(itemId: string): number | undefined {
-    const atMs = this.#ends.get(itemId);
+  /** The text of an item is there. */
+  settled(itemId: string): void {
     this.#texts.delete(itemId);
-    this.#ends.delete(itemId);
-    return atMs;
-  }
-
-  /** What was said is being answered. Returns where in the audio the last turn ends that had no text; undefined when there is none. */
-  answered(): number | undefined {
-    const atMs = [...this.#ends.values()].at(-1);
-    this.#ends.clear();
-    return atMs;
   }
 
   /** Another connection knows none of it. */
   reset(): void {
     this.#texts.clear();
-    this.#ends.clear();
     this.#isSpeaking = false;
     this.#endMs = undefined;
   }

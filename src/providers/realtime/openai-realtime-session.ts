@@ -1,7 +1,6 @@
 // One call's conversation with the service: what it says becomes the contract's events, in order and without what is late.
 import { KEPT_AUDIO_MS } from '../../audio/kept-audio.js';
 import type { Timer } from '../../base/clock.js';
-import type { ModelToolCall } from '../language-model.js';
 import type { RealtimeContext, RealtimeSession } from '../realtime-model.js';
 import { CallerOutbox } from '../wire/caller-outbox.js';
 import { fatalFailure, toProviderError, type WireFailure } from '../wire/failure.js';
@@ -49,7 +48,6 @@ export class OpenAIRealtimeSession implements RealtimeSession {
   readonly #hearing = new OpenAIRealtimeHearing();
   readonly #note: (name: string) => void;
   readonly #renewal: SessionRenewal;
-  #calls: ModelToolCall[] = [];
   #interruptible: boolean;
   #isPlanned = false;
   #settingsId = '';
@@ -67,11 +65,11 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     this.#note = createUnknownLog(context);
     this.#renewal = new SessionRenewal({
       clock,
-      isQuiet: () => this.#isReady && !this.#hearing.isSpeaking && this.#answers.runningId === undefined,
+      isQuiet: () => this.#isReady && this.#isQuiet,
       renew: () => {
         this.#isPlanned = true;
         this.#outbox.settle(this.#outbox.sentMs);
-        this.#socket.renew('wants a new session soon');
+        this.#socket.renew('wants a new session soon', { isPlanned: true });
       },
     });
     this.#speech = new OpenAIRealtimeSpeech(formats.output);
@@ -93,6 +91,9 @@ export class OpenAIRealtimeSession implements RealtimeSession {
         connected: () => this.#connected(),
         text: (text) => this.#received(readServerMessage(text)),
         lost: (agoMs) => this.#lost(agoMs),
+        troubled: () => {
+          this.#isPlanned = false;
+        },
         failed: (error) => this.#fail(error),
       },
     });
@@ -156,6 +157,11 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     this.#outbox.reportLoss(this.#context);
   }
 
+  get #isQuiet(): boolean {
+    const isHeard = this.#hearing.isSpeaking || this.#outbox.unheard.length > 0;
+    return !isHeard && this.#answers.runningId === undefined;
+  }
+
   #connected(): void {
     this.#outbox.restart();
     const session = toSession(this.#settings, { ...this.#context, interruptible: this.#interruptible });
@@ -170,8 +176,9 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     const { events, formats, history } = this.#context;
     for (const item of toItems(history())) this.#send('conversation.item.create', { item });
     const gapMs = this.#socket.serves() ?? 0;
+    const hearsAgain = this.#outbox.unheard.length > 0;
     this.#tell(() => {
-      if (this.#wasReady) events.reconnected({ gapMs, isPlanned: this.#isPlanned });
+      if (this.#wasReady) events.reconnected({ gapMs, isPlanned: this.#isPlanned, hearsAgain });
       else events.ready(formats);
     });
     this.#wasReady = true;
@@ -188,7 +195,6 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     this.#answers.lost();
     this.#speech.reset();
     this.#hearing.reset();
-    this.#calls = [];
     if (wasUsed) this.#tell(() => this.#context.events.lost?.({ agoMs }));
   }
 
@@ -219,7 +225,8 @@ export class OpenAIRealtimeSession implements RealtimeSession {
       }
       case 'user-text': {
         const { itemId, text, usage } = message;
-        this.#outbox.settle(this.#hearing.settled(itemId) ?? 0);
+        this.#hearing.settled(itemId);
+        if (text !== '') this.#outbox.worded(itemId);
         const model = this.#settings.transcription;
         if (usage !== undefined && model !== undefined)
           this.#tell(() => events.usage(readTranscriptionUsage(usage, model)));
@@ -233,7 +240,6 @@ export class OpenAIRealtimeSession implements RealtimeSession {
       case 'audio': {
         const { responseId, itemId, contentIndex, audio } = message;
         if (!this.#isWanted(responseId)) return;
-        this.#outbox.settle(this.#hearing.answered() ?? 0);
         this.#speech.audio(itemId, contentIndex, audio.length);
         this.#tell(() => events.audio({ responseId, itemId, audio }));
         return;
@@ -246,7 +252,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
         return;
       }
       case 'tool-call':
-        if (this.#isWanted(message.responseId)) this.#addCall(message.call);
+        if (this.#isWanted(message.responseId)) this.#answers.called(message.call);
         return;
       case 'response-done':
         this.#done(message);
@@ -271,12 +277,9 @@ export class OpenAIRealtimeSession implements RealtimeSession {
   }
 
   #speechEnded(itemId: string): void {
-    const { turnDetection, transcription } = this.#settings;
+    const { turnDetection } = this.#settings;
     const silenceMs = turnDetection.type === 'server_vad' ? turnDetection.silence_duration_ms : 0;
-    const endMs = this.#hearing.endMs ?? this.#outbox.sentMs;
-    // Without its words another connection would know nothing of it.
-    if (transcription === undefined) this.#outbox.settle(endMs);
-    else this.#hearing.awaitsText(itemId, endMs);
+    this.#outbox.ended(itemId, this.#hearing.endMs ?? this.#outbox.sentMs);
     const agoMs = this.#hearing.ended({ sentMs: this.#outbox.sentMs, silenceMs });
     this.#answers.turnEnded();
     this.#tell(() => this.#context.events.speechEnded({ itemId, agoMs }));
@@ -284,13 +287,14 @@ export class OpenAIRealtimeSession implements RealtimeSession {
 
   #started(responseId: string): void {
     if (this.#answers.runningId === responseId) return;
-    this.#calls = [];
     if (!this.#answers.started(responseId)) {
       this.#stop(responseId);
       return;
     }
     // An answer is also how some services say that the caller has finished.
     if (this.#hearing.isSpeaking && this.#interruptible) this.#speechEnded(`before-${responseId}`);
+    // What is said into an answer that goes on is answered by the next one.
+    if (!this.#interruptible) this.#outbox.answered();
     this.#tell(() => this.#context.events.responseStarted(responseId));
   }
 
@@ -304,11 +308,9 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     if (!this.#isReady || !this.#speech.isWanted(responseId) || !this.#answers.isOurs(responseId))
       return false;
     this.#started(responseId);
-    return this.#speech.isWanted(responseId);
-  }
-
-  #addCall(call: ModelToolCall): void {
-    if (!this.#calls.some(({ id }) => id === call.id)) this.#calls.push(call);
+    if (!this.#speech.isWanted(responseId)) return false;
+    if (this.#interruptible) this.#outbox.answered();
+    return true;
   }
 
   #done(message: Extract<ServerMessage, { type: 'response-done' }>): void {
@@ -322,10 +324,9 @@ export class OpenAIRealtimeSession implements RealtimeSession {
       this.#broke(responseId, errorCode);
       return;
     }
-    this.#outbox.settle(this.#hearing.answered() ?? 0);
-    for (const call of message.calls) this.#addCall(call);
-    const toolCalls = this.#calls;
-    this.#calls = [];
+    if (!isStopped && this.#interruptible) this.#outbox.answered();
+    for (const call of message.calls) this.#answers.called(call);
+    const toolCalls = this.#answers.takeCalls();
     const finished = toolCalls.length > 0 && end === 'complete' ? 'tool-calls' : end;
     const reason = finished === 'failed' || isStopped ? 'interrupted' : finished;
     this.#tell(() => events.responseEnded({ responseId, reason, toolCalls }));

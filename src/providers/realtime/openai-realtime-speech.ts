@@ -1,5 +1,6 @@
 // Speech of the model as it comes: which item it belongs to, how much there is of it, and whether anybody still wants it.
 import type { AudioFormat } from '../../audio/format.js';
+import { forgetOldest } from '../wire/bounds.js';
 
 interface Item {
   contentIndex: number;
@@ -67,12 +68,5 @@ export class OpenAIRealtimeSpeech {
     this.#items.set(itemId, item);
     forgetOldest(this.#items, KEPT_ITEMS);
     return item;
-  }
-}
-
-function forgetOldest(kept: Map<string, unknown> | Set<string>, limit: number): void {
-  for (const key of kept.keys()) {
-    if (kept.size <= limit) return;
-    kept.delete(key);
   }
 }

@@ -11,6 +11,15 @@ export interface CallerOutboxOptions {
   readonly send: (chunk: Uint8Array) => boolean;
 }
 
+/** Something that the caller said, as far as this connection was sent it. */
+interface Turn {
+  readonly id: string;
+  readonly untilMs: number;
+}
+
+/** More turns than this are not open at once. */
+const KEPT_TURNS = 8;
+
 export class CallerOutbox {
   readonly #options: CallerOutboxOptions;
   readonly #bytesPerMs: number;
@@ -19,6 +28,8 @@ export class CallerOutbox {
   /** Sent, and not settled. */
   #open: Uint8Array[] = [];
   #openMs = 0;
+  /** Over, and known by nothing but their audio. */
+  #turns: Turn[] = [];
   #sentMs = 0;
   #droppedMs = 0;
 
@@ -64,14 +75,45 @@ export class CallerOutbox {
     }
   }
 
-  /** What this connection was sent up to here, in milliseconds, has become a turn, or is of no interest. */
+  /** Ids of turns of which neither the words nor an answer has come: another connection has to hear them. */
+  get unheard(): readonly string[] {
+    const openFromMs = this.#sentMs - this.#openMs;
+    return this.#turns.filter(({ untilMs }) => untilMs > openFromMs).map(({ id }) => id);
+  }
+
+  /** What this connection was sent up to here, in milliseconds, is a turn. It is kept until its words or an answer have come. */
+  ended(id: string, untilMs: number): void {
+    this.#turns = [...this.#turns, { id, untilMs }].slice(-KEPT_TURNS);
+  }
+
+  /** The words of a turn are there. */
+  worded(id: string): void {
+    const turn = this.#turns.find((each) => each.id === id);
+    if (turn !== undefined) this.settle(turn.untilMs);
+  }
+
+  /** What comes now answers every turn that is over. */
+  answered(): void {
+    const last = this.#turns.at(-1);
+    this.#turns = [];
+    if (last !== undefined) this.settle(last.untilMs);
+  }
+
+  /** What this connection was sent up to here, in milliseconds, is known, or of no interest. */
   settle(untilMs: number): void {
+    this.#turns = this.#turns.filter((turn) => turn.untilMs > untilMs);
     this.#forget(untilMs - (this.#sentMs - this.#openMs));
   }
 
-  /** Another connection counts from its own start, and is sent once more what was not settled. */
+  /**
+   * Another connection counts from its own start, and is sent once more what was not settled. Comes before anything is pushed or
+   * flushed on that connection: what it was sent already would be sent twice.
+   */
   restart(): void {
     this.#forget(this.#openMs + this.#waitingMs - this.#options.keptMs);
+    const openFromMs = this.#sentMs - this.#openMs;
+    this.#turns = this.#turns.map(({ id, untilMs }) => ({ id, untilMs: untilMs - openFromMs }));
+    this.#turns = this.#turns.filter(({ untilMs }) => untilMs > 0);
     this.#chunks = [...this.#open, ...this.#chunks];
     this.#waitingMs += this.#openMs;
     this.#open = [];

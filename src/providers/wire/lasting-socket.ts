@@ -20,7 +20,7 @@ export interface LastingSocketEvents {
   binary?(bytes: Uint8Array): void;
   /** The connection is gone since `agoMs`, and another one is being made. */
   lost(agoMs: number): void;
-  /** A try did not work, or a connection ended, and another try follows. Before `lost`. */
+  /** A try did not work, or a connection ended that nobody meant to end, and another try follows. Before `lost`. */
   troubled?(error: ProviderError): void;
   /** There will be no connection. Nothing follows. */
   failed(error: ProviderError): void;
@@ -129,11 +129,14 @@ export class LastingSocket {
     if (this.connected) this.#socket?.pingEvery(pingMs);
   }
 
-  /** Gives the connection up, for `reason`, and makes another one. Does nothing while there is none. */
-  renew(reason: string): void {
+  /**
+   * Gives the connection up, for `reason`, and makes another one. Does nothing while there is none. `isPlanned`: nothing is wrong with
+   * it, and nobody is warned.
+   */
+  renew(reason: string, options: { readonly isPlanned?: boolean } = {}): void {
     if (!this.connected) return;
     this.#socket?.close();
-    this.#ended(transientFailure(reason));
+    this.#ended(transientFailure(reason), options);
   }
 
   #open(): void {
@@ -180,7 +183,7 @@ export class LastingSocket {
     this.#expecting = undefined;
   }
 
-  #ended(failure: WireFailure): void {
+  #ended(failure: WireFailure, { isPlanned = false }: { readonly isPlanned?: boolean } = {}): void {
     if (this.#over) return;
     this.#settled();
     const { clock, vendor, logger, events } = this.#options;
@@ -191,7 +194,7 @@ export class LastingSocket {
     if (connectedAt !== undefined) {
       this.#lostAt = clock.now() - (failure.lastedMs ?? 0);
       this.#uselessSince ??= this.#lostAt;
-      logger.warn(describeError(error), 'the connection to a provider was lost');
+      if (!isPlanned) logger.warn(describeError(error), 'the connection to a provider was lost');
     }
     const delayMs = this.#pauseAfter(failure, connectedAt);
     if (delayMs === null || delayMs + SHORTEST_HANDSHAKE_MS > this.#plan.leftMs) {
@@ -200,7 +203,7 @@ export class LastingSocket {
       return;
     }
     if (connectedAt === undefined && this.#lostAt === undefined) this.#firstFailedAt ??= clock.now();
-    events.troubled?.(error);
+    if (!isPlanned) events.troubled?.(error);
     if (this.#over) return;
     if (connectedAt !== undefined) events.lost(failure.lastedMs ?? 0);
     if (this.#over) return;

@@ -193,7 +193,7 @@ export class SentenceVoice implements TextToSpeechSession {
       if (this.#failure !== undefined) throw this.#failure;
       if (this.#socket?.connected === true && this.#current === undefined) {
         if (this.#dialect.isSpent?.() !== true) return this.#speak(text, timed);
-        this.#socket.renew('takes no more sentences over this connection');
+        this.#socket.renew('takes no more sentences over this connection', { isPlanned: true });
         continue;
       }
       await this.#wakers.woken(signal);

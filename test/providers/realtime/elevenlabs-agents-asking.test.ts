@@ -249,6 +249,18 @@ describe('another conversation in the place of a lost one', () => {
     expect(words).toEqual(['~caller-1: Three', 'spoke caller-1 2001', 'caller-1: Three loaves.']);
   });
 
+  it('is heard from its first words, whatever their number', () => {
+    const { vendor, clock, agent, told } = beginScene();
+    agent.heard('Three loaves.', 1);
+    clock.advance(2000);
+    vendor.socket.ends();
+    clock.advance(0);
+    vendor.socket.opens();
+    agent.begins();
+    agent.heard('And two rolls.', 1);
+    expect(told.at(-1)).toBe('caller-2: And two rolls.');
+  });
+
   it('is told as lost once, and not where there was none yet', () => {
     const { vendor, clock, agent, told } = openScene();
     const breaks = () => {

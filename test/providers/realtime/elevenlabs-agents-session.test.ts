@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { ElevenLabsAgentsSession } from '../../../src/providers/realtime/elevenlabs-agents-session.js';
 import { beginScene, openScene } from './elevenlabs-agents-scene.js';
 
 const LOUD = new Uint8Array(160).fill(0x80);
@@ -118,6 +119,14 @@ describe('what the agent says', () => {
     expect(told).toEqual(['start answer-1', 'text agent-1 Good ', 'text agent-1 day.']);
   });
 
+  it('has no end of tools, of which no more are kept than anybody takes', () => {
+    const { agent, told } = beginScene();
+    agent.text(1, 'One moment.');
+    for (let index = 0; index < 1000; index += 1) agent.calls(`c${index}`);
+    agent.complete(2);
+    expect(told.at(-1)?.split(' ')).toHaveLength(128 + 3);
+  });
+
   it('waits for its words, when its audio has ended', () => {
     const { agent, told } = beginScene();
     agent.audio(1, { is_final: true });
@@ -129,6 +138,21 @@ describe('what the agent says', () => {
 });
 
 describe('the caller', () => {
+  it('is heard once in what the engine has kept of them until the agent is ready', () => {
+    const frame = (value: number) => new Uint8Array(160).fill(value);
+    const on = (line: string, session: () => ElevenLabsAgentsSession) => {
+      if (line.startsWith('ready')) session().pushAudio(frame(7));
+    };
+    const { vendor, agent, session } = openScene({ on });
+    vendor.socket.opens();
+    agent.begins();
+    session.pushAudio(frame(8));
+    const sent = vendor.socket.messages.flatMap(({ user_audio_chunk: audio }) =>
+      audio === undefined ? [] : [Buffer.from(String(audio), 'base64')[0]],
+    );
+    expect(sent).toEqual([7, 8]);
+  });
+
   it('is told as they speak, and when they have finished', () => {
     const { agent, told } = beginScene();
     agent.hears('Three');

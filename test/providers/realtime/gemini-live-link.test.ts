@@ -6,9 +6,11 @@ import {
   complete,
   generated,
   heard,
+  interrupted,
   open,
   openReady,
   resumable,
+  samplesIn,
   sound,
 } from './gemini-live-scene.js';
 
@@ -125,12 +127,7 @@ describe('another connection', () => {
     clock.advance(0);
     vendor.socket.opens();
     says({ setupComplete: {} });
-    const appended = sent().flatMap((message) => {
-      const { realtimeInput } = message as { realtimeInput?: { audio?: { data: string } } };
-      const { audio: piece } = realtimeInput ?? {};
-      return piece === undefined ? [] : [Buffer.from(piece.data, 'base64').readInt16LE(0)];
-    });
-    expect(appended).toEqual([8000, 9000]);
+    expect(samplesIn(sent())).toEqual([8000, 9000]);
   });
 
   it('leaves nobody unanswered whose words the one before has heard', () => {
@@ -141,6 +138,52 @@ describe('another connection', () => {
     clock.advance(1000);
     vendor.socket.ends();
     expect(news().slice(-3)).toEqual(['spoke caller-1 600', 'caller-1: Is it there?', 'lost']);
+  });
+
+  it.each([
+    ['the words are not there', true],
+    ['no words are wanted', false],
+  ])('hears once more who has finished where %s', (_, transcription) => {
+    const scene = openReady({ settings: { transcription } });
+    const { session, says, news, sent, clock } = scene;
+    says(audio);
+    session.pushAudio(sound(20, 5000));
+    for (const message of [interrupted, complete]) says(message);
+    session.pushAudio(sound(20, 8000));
+    session.pushAudio(sound(600, 0));
+    clock.advance(2000);
+    expect(news().at(-1)).toMatch(/^spoke/);
+    reconnect(scene);
+    expect(news().at(-1)).toBe('reconnected 100 again');
+    expect(samplesIn(sent())).toEqual([5000, 8000, 0]);
+  });
+
+  it('hears once more who has finished, when the one before has not noticed', () => {
+    const scene = openReady({ settings: { transcription: false } });
+    const { session, says, news, sent, clock, vendor } = scene;
+    for (const message of [audio, interrupted, complete]) says(message);
+    session.pushAudio(sound(20, 8000));
+    session.pushAudio(sound(600, 0));
+    news();
+    clock.advance(1000);
+    vendor.socket.ends();
+    clock.advance(100);
+    vendor.socket.opens();
+    says({ setupComplete: {} });
+    // Nobody was told that they have finished: that is so on this one.
+    expect(news()).toEqual(['lost', 'reconnected 100']);
+    expect(samplesIn(sent())).toEqual([8000, 0]);
+  });
+
+  it('does not hear again who was answered, whatever the words', () => {
+    const scene = openReady();
+    const { session, says, news, sent } = scene;
+    session.pushAudio(sound(300, 8000));
+    session.pushAudio(sound(600, 0));
+    says(audio);
+    reconnect(scene);
+    expect(news().at(-1)).toBe('reconnected 100');
+    expect(samplesIn(sent())).toEqual([]);
   });
 
   it('knows nothing of what was under way', () => {
@@ -154,6 +197,18 @@ describe('another connection', () => {
     expect(sent().at(-1)).toMatchObject({ clientContent: { turnComplete: false } });
     says(complete);
     expect(news()).toEqual([]);
+  });
+});
+
+describe('a first connection', () => {
+  it('is sent once what the engine has kept for it', () => {
+    const scene = open();
+    const { vendor, session, says, sent } = scene;
+    scene.onReady = () => session.pushAudio(sound(20, 7));
+    vendor.socket.opens();
+    says({ setupComplete: {} });
+    session.pushAudio(sound(20, 8));
+    expect(samplesIn(sent())).toEqual([7, 8]);
   });
 });
 
@@ -190,6 +245,22 @@ describe('a connection that is nearly over', () => {
     expect(news().at(-1)).toMatch(/^renewed/);
     // Nothing was said that nobody has heard.
     expect(vendor.socket.messages).toHaveLength(1);
+  });
+
+  it('is no planned change any more when the next one does not come about at once', () => {
+    const { vendor, clock, says, session, news, sent, logger } = openReady();
+    session.pushAudio(sound(600, 0));
+    says({ goAway: {} });
+    clock.advance(500);
+    expect(vendor.sockets).toHaveLength(2);
+    expect(logger.sentences('warn')).toEqual([]);
+    vendor.socket.ends();
+    session.pushAudio(sound(20, 8000));
+    clock.advance(1000);
+    vendor.socket.opens();
+    says({ setupComplete: {} });
+    expect(news()).toEqual(['lost', 'reconnected 1500']);
+    expect(samplesIn(sent())).toEqual([8000]);
   });
 
   it('is kept while the caller is owed an answer, or a tool runs', () => {

@@ -19,8 +19,8 @@ export function open({ interruptible = true, history = [], settings = {} }: Scen
   const clock = new FakeClock();
   const told: string[] = [];
   const logger = new RecordedLogger();
-  /** What the engine does when the caller has finished. */
-  const scene = { onSpoke: () => {} };
+  /** What the engine does when the caller has finished, and when they can be heard. */
+  const scene = { onSpoke: () => {}, onReady: () => {} };
   const note = (line: string) => void told.push(line);
   const session = new GeminiLiveSession(
     {
@@ -34,7 +34,10 @@ export function open({ interruptible = true, history = [], settings = {} }: Scen
       interruptible,
       history: () => history,
       events: {
-        ready: () => note('ready'),
+        ready: () => {
+          note('ready');
+          scene.onReady();
+        },
         speechStarted: () => note('speech'),
         interrupted: () => note('interrupted'),
         speechEnded: ({ itemId, agoMs }) => {
@@ -49,8 +52,10 @@ export function open({ interruptible = true, history = [], settings = {} }: Scen
           note(`end ${responseId} ${[reason, ...toolCalls.map(({ id }) => id)].join(' ')}`),
         usage: (usage) => note(`usage ${JSON.stringify(usage)}`),
         lost: () => note('lost'),
-        reconnected: ({ gapMs, isPlanned }) =>
-          note(`${isPlanned === true ? 'renewed' : 'reconnected'} ${gapMs}`),
+        reconnected: ({ gapMs, isPlanned, hearsAgain }) =>
+          note(
+            `${isPlanned === true ? 'renewed' : 'reconnected'} ${gapMs}${hearsAgain === true ? ' again' : ''}`,
+          ),
         failed: (error) => note(`failed ${error.message}`),
       },
     },
@@ -106,6 +111,15 @@ export const call = (id: string) => ({
   toolCall: { functionCalls: [{ id, name: 'find', args: { day: 'Friday' } }] },
 });
 export const resumable = (newHandle: string) => ({ sessionResumptionUpdate: { newHandle, resumable: true } });
+
+/** The first sample of each piece of caller audio among what was sent. */
+export function samplesIn(sent: readonly unknown[]): number[] {
+  return sent.flatMap((message) => {
+    const { realtimeInput } = message as { realtimeInput?: { audio?: { data: string } } };
+    const { audio: piece } = realtimeInput ?? {};
+    return piece === undefined ? [] : [Buffer.from(piece.data, 'base64').readInt16LE(0)];
+  });
+}
 
 /** Milliseconds of the caller: loud, or silent. */
 export function sound(ms: number, level: number): Uint8Array {

@@ -173,6 +173,18 @@ describe('the words of a response', () => {
   });
 });
 
+describe('words without an end', () => {
+  it('are kept as far as anybody takes them', () => {
+    const { told, says } = openReady();
+    const many = 'x'.repeat(10_000);
+    for (let index = 0; index < 3; index += 1) says(words(many));
+    for (let index = 0; index < 3; index += 1) says(heard(many));
+    expect(told.at(-1)).toHaveLength('~caller-1: '.length + 16_000);
+    says(audio);
+    expect(told.find((line) => line.startsWith('text'))).toHaveLength('text answer-1 '.length + 16_000);
+  });
+});
+
 describe('a connection that may be dead', () => {
   const OFTEN_MS = 700;
   const listens = (scene: ReturnType<typeof openReady>, ms: number, level = 0) => {

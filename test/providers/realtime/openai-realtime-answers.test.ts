@@ -1,6 +1,31 @@
 import { describe, expect, it } from 'vitest';
 import { audio, created, done, error, openReady } from './openai-realtime-scene.js';
 
+describe('a service that sends without an end', () => {
+  it('is kept no more of than anybody takes', () => {
+    const { vendor, told } = openReady();
+    vendor.socket.says(created('r1'));
+    for (let index = 0; index < 1000; index += 1)
+      vendor.socket.says({
+        type: 'response.function_call_arguments.done',
+        response_id: 'r1',
+        call_id: `c${index}`,
+        name: 'look_up',
+        arguments: '{}',
+      });
+    vendor.socket.says(done('r1'));
+    expect(told.at(-1)?.split(' ')).toHaveLength(128 + 3);
+    const delta = 'x'.repeat(10_000);
+    for (let index = 0; index < 3; index += 1)
+      vendor.socket.says({
+        type: 'conversation.item.input_audio_transcription.delta',
+        item_id: 'u1',
+        delta,
+      });
+    expect(told.at(-1)).toHaveLength('~u1: '.length + 16_000);
+  });
+});
+
 describe('a response that is stopped', () => {
   it('is heard no more, whatever comes late of it', () => {
     const { vendor, told, session, last } = openReady();

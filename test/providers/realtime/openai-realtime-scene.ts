@@ -39,8 +39,10 @@ export function open(options: { interruptible?: boolean; history?: readonly Chat
         responseEnded: ({ responseId, reason, toolCalls }) =>
           note(`end ${responseId} ${[reason, ...toolCalls.map(({ id }) => id)].join(' ')}`),
         usage: (usage) => note(`usage ${JSON.stringify(usage)}`),
-        reconnected: ({ gapMs, isPlanned }) =>
-          note(`${isPlanned === true ? 'renewed' : 'reconnected'} ${gapMs}`),
+        reconnected: ({ gapMs, isPlanned, hearsAgain }) =>
+          note(
+            `${isPlanned === true ? 'renewed' : 'reconnected'} ${gapMs}${hearsAgain === true ? ' again' : ''}`,
+          ),
         lost: () => note('lost'),
         failed: (error) => {
           failures.push(error);

@@ -38,6 +38,57 @@ describe('caller audio on its way', () => {
     expect([scene.sent, scene.outbox.droppedMs]).toEqual([[2, 3, 4, 5, 6], 40]);
   });
 
+  describe('over another connection', () => {
+    const turn = (scene: ReturnType<typeof open>) => {
+      for (const value of [1, 2]) scene.push(value);
+      scene.outbox.ended('a', 40);
+      scene.push(3);
+    };
+
+    it.each<[string, (outbox: CallerOutbox) => void, number[], string[]]>([
+      ['sent again with a turn that nobody knows', () => {}, [1, 2, 3], ['a']],
+      ['sent again but for a turn whose words are there', (outbox) => outbox.worded('a'), [3], []],
+      ['sent again but for a turn that is answered', (outbox) => outbox.answered(), [3], []],
+      ['sent again whole where other words have come', (outbox) => outbox.worded('b'), [1, 2, 3], ['a']],
+      ['not sent again where nobody wants it', (outbox) => outbox.settle(60), [], []],
+    ])('is %s', (_, happens, again, unheard) => {
+      const scene = open();
+      turn(scene);
+      happens(scene.outbox);
+      scene.outbox.restart();
+      expect(scene.outbox.unheard).toEqual(unheard);
+      scene.sent.length = 0;
+      scene.outbox.flush();
+      expect(scene.sent).toEqual(again);
+    });
+
+    it('is kept for the one behind that, too', () => {
+      const scene = open();
+      turn(scene);
+      scene.outbox.worded('a');
+      scene.push(4);
+      scene.outbox.ended('b', 80);
+      for (let connection = 0; connection < 2; connection += 1) {
+        scene.outbox.restart();
+        scene.outbox.restart();
+        scene.outbox.flush();
+        expect(scene.outbox.unheard).toEqual(['b']);
+      }
+      scene.outbox.worded('b');
+      scene.outbox.restart();
+      scene.sent.length = 0;
+      scene.outbox.flush();
+      expect(scene.sent).toEqual([]);
+    });
+
+    it('is no turn any more when it is older than what is kept', () => {
+      const scene = open();
+      turn(scene);
+      for (const value of [4, 5, 6, 7]) scene.push(value);
+      expect(scene.outbox.unheard).toEqual([]);
+    });
+  });
+
   it('is copied', () => {
     const scene = open();
     scene.takes = false;

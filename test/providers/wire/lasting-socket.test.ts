@@ -206,6 +206,22 @@ describe('LastingSocket', () => {
     expect(clock.pending).toBe(0);
   });
 
+  it('warns nobody of a change that is planned, but of a try that fails in it', () => {
+    const { clock, vendor, told, troubles, logger, socket } = connect();
+    vendor.socket.opens();
+    clock.advance(10_000);
+    socket.renew('wants a new one soon', { isPlanned: true });
+    clock.advance(0);
+    expect([told, troubles, logger.sentences('warn')]).toEqual([['connected null', 'lost'], [], []]);
+    vendor.socket.ends();
+    clock.advance(500);
+    vendor.socket.opens();
+    expect([told.at(-1), troubles]).toEqual(['connected 500', ['Vendor broke.']]);
+    clock.advance(10_000);
+    socket.renew('does not answer');
+    expect(logger.sentences('warn')).toEqual(['the connection to a provider was lost']);
+  });
+
   it('says nothing more after close, and sends the last message first', () => {
     const { clock, vendor, told, socket } = connect();
     vendor.socket.opens();
