@@ -12,6 +12,9 @@ import { makeSpeechTones } from '../../src/testing/index.js';
 import { loadTranscoder } from '../../src/transcoder/select.js';
 import { CarrierPlayer } from './carrier-player.js';
 import { FakeClock } from './fake-clock.js';
+import { loadVoiceActivity } from '../../src/engines/voice-activity.js';
+
+await loadVoiceActivity();
 
 /** Where in a call something happens. */
 export const PHASES = ['start', 'greeting', 'listening', 'thinking', 'speaking', 'goodbye'] as const;
