@@ -13,7 +13,7 @@ const REPLACEABLE_LIMIT_MS = 3500;
 const MIN_TAKEN_OVER_MS = 1500;
 
 /** What an answer has in any case, however long the caller has waited for their own words to be recognised. */
-export const MIN_ANSWER_MS = 900;
+export const MIN_ANSWER_MS = 1200;
 
 /** What is left to the voice of an answer that comes late. */
 const VOICE_MS = 400;

@@ -60,8 +60,9 @@ export class ElevenLabsAgentsHearing {
     return { itemId, agoMs };
   }
 
-  /** Another connection hears once more what has not become a turn: its words take the place of those so far. */
+  /** Another connection knows none of it. */
   reset(): void {
+    if (this.#isSpeaking) this.#turns += 1;
     this.#isSpeaking = false;
     this.#hasScores = false;
   }

@@ -22,6 +22,9 @@ interface Piece {
   text: string | undefined;
 }
 
+/** After this time a recording is sent once more: an answer usually takes less, and the caller is waiting. */
+const SECOND_AFTER_MS = 1500;
+
 export class OpenAITranscriptionSession implements SpeechToTextSession {
   readonly #context: SpeechToTextContext;
   readonly #options: OpenAITranscriptionSessionOptions;
@@ -99,7 +102,7 @@ export class OpenAITranscriptionSession implements SpeechToTextSession {
   }
 
   /**
-   * The answer to a recording, when it was sent for that, and whether that was the second time. Half of the time is for the first request, which may be on a connection
+   * The answer to a recording, when it was sent for that, and whether that was the second time. The first request may be on a connection
    * that nobody knows to be dead; the second one does not stop it, because the server may just be busy. @throws WireError
    */
   #askTwice(
@@ -124,7 +127,8 @@ export class OpenAITranscriptionSession implements SpeechToTextSession {
         );
       };
       ask(withinMs, { isSecond: false });
-      const second = clock.after(withinMs / 2, () => ask(withinMs / 2, { isSecond: true }));
+      const firstMs = Math.min(SECOND_AFTER_MS, withinMs / 2);
+      const second = clock.after(firstMs, () => ask(withinMs - firstMs, { isSecond: true }));
       signal.addEventListener('abort', () => second.cancel(), { once: true });
     }).finally(() => over.abort());
   }

@@ -233,7 +233,7 @@ describe('another conversation in the place of a lost one', () => {
     expect(chunks).toEqual([2, 3]);
   });
 
-  it('puts its words in the place of those that the one before had of the same sound', () => {
+  it('has words of its own for what the one before had not heard to its end', () => {
     const { vendor, clock, agent, told, session } = openScene();
     vendor.socket.opens();
     agent.begins();
@@ -246,7 +246,7 @@ describe('another conversation in the place of a lost one', () => {
     agent.begins();
     agent.heard('Three loaves.');
     const words = told.filter((line) => line.includes('caller-'));
-    expect(words).toEqual(['~caller-1: Three', 'spoke caller-1 2001', 'caller-1: Three loaves.']);
+    expect(words).toEqual(['~caller-1: Three', 'spoke caller-2 2001', 'caller-2: Three loaves.']);
   });
 
   it('is heard from its first words, whatever their number', () => {
