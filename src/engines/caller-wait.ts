@@ -53,9 +53,8 @@ export class CallerWait implements Patience {
    * cough. `minMs` of it are left in any case.
    */
   begin(since: number, minMs = 0): void {
-    const leftMs = this.leftMs();
-    if (this.#since === undefined || leftMs <= 0) this.#since = since;
-    else if (leftMs < minMs) this.#since += minMs - leftMs;
+    if (this.#since === undefined || this.leftMs() <= 0) this.#since = since;
+    this.#since += Math.max(0, minMs - this.leftMs());
   }
 
   /** The caller has been answered, or makes a sound. */

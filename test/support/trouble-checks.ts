@@ -1,5 +1,6 @@
 // What holds for every call in which a vendor is in trouble, and how it may end.
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
+import { eachPlayed } from './played-together.js';
 import { nameOf, playAll, type TroubledCall, type TroubleOutcome } from './provider-trouble.js';
 import { ANSWER, GOODBYE, GREETING, QUESTION } from './vendor-line-up.js';
 
@@ -27,14 +28,7 @@ export function describeTrouble(
   checkMore: (outcome: TroubleOutcome) => void = () => {},
 ): void {
   describe(title, () => {
-    let outcomes: readonly TroubleOutcome[] = [];
-    beforeAll(async () => {
-      outcomes = await playAll(calls);
-    }, 400_000);
-
-    it.each(calls.map((call, index) => [nameOf(call), index] as const))('%s', (_, index) => {
-      const outcome = outcomes[index];
-      if (outcome === undefined) throw new Error('the call was not played');
+    eachPlayed(calls, nameOf, playAll, (outcome) => {
       checkAlways(outcome);
       const end = wanted(outcome.call);
       const hasFailed = outcome.ending?.failure !== undefined;
@@ -70,8 +64,8 @@ function checkSorry({ ending, heard }: TroubleOutcome): void {
 
 /** Found by pings, a silence may have begun so long before the trouble: it is counted from the last sign of life. */
 const PING_MS = 1000;
-/** A frozen connection is given up after more than this. */
-const FROZEN_MS = 2000;
+/** A frozen connection is given up after at least this. */
+const FROZEN_MS = 1500;
 
 /** Whether the caller could notice. What is asked over HTTP has nothing to lose between two requests. */
 function isAffected({ stage, vendor, trouble, phase }: TroubledCall): boolean {
