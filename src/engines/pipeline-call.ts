@@ -242,6 +242,10 @@ export class PipelineCall implements Engine {
   #recognition(): SpeechToTextEvents {
     const { clock } = this.#context;
     const { reconnected, replaced } = this.#roster.listener('stt');
+    const withdrawn = () => {
+      const isHeard = this.#state === 'live' && this.#failure === undefined;
+      if (isHeard) this.#attempt('engine', () => this.#caller.withdrawn());
+    };
     return {
       partial: (text) => this.#recognised(text, { isFinal: false }),
       final: (text) => this.#recognised(text, { isFinal: true }),
@@ -252,12 +256,11 @@ export class PipelineCall implements Engine {
         if (isWanted) this.#attempt('engine', () => this.#caller.endRecognised());
       },
       usage: (usage) => this.#usage.heard(usage),
-      withdrawn: () => {
-        const isHeard = this.#state === 'live' && this.#failure === undefined;
-        if (isHeard) this.#attempt('engine', () => this.#caller.withdrawn());
-      },
+      withdrawn,
       troubled: () => {
         this.#deafSince ??= clock.now();
+        // What has no final text is sent once more over the next connection.
+        withdrawn();
       },
       reconnected: (gap) => {
         this.#deafSince = undefined;

@@ -113,6 +113,28 @@ describe('Words that another recogniser will hear again', () => {
     expect(rig.voice.spoken).toEqual([...spoken, 'Sure.']);
   });
 
+  it.each([['alone'], ['one of several']])(
+    'are no turn while a recogniser, %s, has no connection',
+    async (place) => {
+      const first = new FakeRecogniser();
+      const { rig, ears } =
+        place === 'alone'
+          ? { rig: await new CallRig({ stt: first }).start(), ears: first }
+          : await chained().then((each) => ({ rig: each.rig, ears: each.first }));
+      rig.model.answer('Sure.');
+      await rig.voiced(1000);
+      ears.events.partial('I want to');
+      ears.events.troubled?.(GONE);
+      await rig.quiet(900);
+      expect(rig.model.requests).toEqual([]);
+      ears.events.reconnected?.({ gapMs: 900, lostMs: 0 });
+      ears.events.final('I want to book a table.');
+      await rig.quiet(300);
+      const asked = { role: 'user', content: 'I want to book a table.' };
+      expect(rig.model.requests.map(({ messages }) => messages.at(-1))).toMatchObject([asked]);
+    },
+  );
+
   it('are heard by the next voice mode when the next recogniser fails as well', async () => {
     const [first, second] = [new FakeRecogniser(), new FakeRecogniser()];
     const { model, voice } = new FakeStages();

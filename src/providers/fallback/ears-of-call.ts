@@ -258,6 +258,7 @@ export class EarsOfCall implements SpeechToTextSession {
     const since = leg.troubledAt ?? (isFirst ? leg.openedAt : now);
     leg.troubledAt = since;
     leg.trouble = error;
+    this.#takeBack();
     leg.patience?.cancel();
     if (this.#succession.hasNext)
       leg.patience = this.#clock.after(since + CONNECTION_MS - now, () =>
@@ -304,7 +305,7 @@ export class EarsOfCall implements SpeechToTextSession {
     if (this.#asked !== undefined) this.#ask();
   }
 
-  /** The next one hears the words that are open again: as they are they must not become a turn, which would then have them twice. */
+  /** The next connection, or the next one, hears the words that are open again: they must not become a turn, which would have them twice. */
   #takeBack(): void {
     if (this.#partial === '') return;
     this.#partial = '';
