@@ -44,6 +44,8 @@ export interface CallerTurnOptions {
 /** How long a finished caller waits for the recogniser: with an open piece of text, and with none at all. */
 const OPEN_TEXT_WAIT_MS = 1000;
 const NO_TEXT_WAIT_MS = 2000;
+/** One that is behind and still writes is waited for up to this. */
+const LONGEST_TEXT_WAIT_MS = 3000;
 
 /** Speech is recognised as such after three voiced frames. */
 const SPEECH_START_MS = 3 * FRAME_MS;
@@ -135,6 +137,7 @@ export class CallerTurn {
     if (this.#isClosed) return;
     if (this.#pending.isOpen) {
       if (this.#speech.settled || (isFinal && after === '')) this.#complete();
+      else if (after !== before) this.#pending.extend(OPEN_TEXT_WAIT_MS, LONGEST_TEXT_WAIT_MS);
       return;
     }
     if (after === before || after === '' || isHeld) return;

@@ -14,6 +14,8 @@ export class PendingTurn {
   readonly #clock: Clock;
   #times: TurnTimes | undefined;
   #timer: Timer | undefined;
+  #limitAt = 0;
+  #onTimeout = () => {};
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -43,7 +45,16 @@ export class PendingTurn {
   /** Waits no longer than this. */
   limit(waitMs: number, onTimeout: () => void): void {
     this.#timer?.cancel();
+    this.#limitAt = this.#clock.now() + waitMs;
+    this.#onTimeout = onTimeout;
     this.#timer = this.#clock.after(waitMs, onTimeout);
+  }
+
+  /** Waits `waitMs` more at least, but not longer than `longestMs` from the end of the turn. */
+  extend(waitMs: number, longestMs: number): void {
+    if (this.#times === undefined || this.#timer === undefined) return;
+    const until = Math.min(this.#clock.now() + waitMs, this.#times.turnEndedAt + longestMs);
+    if (until > this.#limitAt) this.limit(until - this.#clock.now(), this.#onTimeout);
   }
 
   /** Ends the wait. Undefined when there was none. */

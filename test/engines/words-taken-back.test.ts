@@ -113,27 +113,35 @@ describe('Words that another recogniser will hear again', () => {
     expect(rig.voice.spoken).toEqual([...spoken, 'Sure.']);
   });
 
-  it.each([['alone'], ['one of several']])(
-    'are no turn while a recogniser, %s, has no connection',
-    async (place) => {
-      const first = new FakeRecogniser();
-      const { rig, ears } =
-        place === 'alone'
-          ? { rig: await new CallRig({ stt: first }).start(), ears: first }
-          : await chained().then((each) => ({ rig: each.rig, ears: each.first }));
-      rig.model.answer('Sure.');
-      await rig.voiced(1000);
-      ears.events.partial('I want to');
-      ears.events.troubled?.(GONE);
-      await rig.quiet(900);
-      expect(rig.model.requests).toEqual([]);
-      ears.events.reconnected?.({ gapMs: 900, lostMs: 0 });
-      ears.events.final('I want to book a table.');
-      await rig.quiet(300);
-      const asked = { role: 'user', content: 'I want to book a table.' };
-      expect(rig.model.requests.map(({ messages }) => messages.at(-1))).toMatchObject([asked]);
-    },
-  );
+  it('are waited for while a recogniser that is behind still writes them, up to three seconds', async () => {
+    const { rig, first, second } = await chained();
+    await rig.voiced(1000);
+    first.events.partial('I want to');
+    first.events.troubled?.(GONE);
+    await rig.quiet(600);
+    first.events.failed(GONE);
+    for (const text of ['I want', 'I want to', 'I want to book', 'I want to book a']) {
+      await rig.quiet(600);
+      second.events.partial(text);
+    }
+    expect(rig.model.requests).toEqual([]);
+    second.events.final('I want to book a table.');
+    await rig.clock.advanceAsync(0);
+    const asked = { role: 'user', content: 'I want to book a table.' };
+    expect(rig.model.requests.map(({ messages }) => messages.at(-1))).toMatchObject([asked]);
+  });
+
+  it('are taken as they are when the recogniser never comes to an end of them', async () => {
+    const { rig, first, second } = await chained();
+    await rig.voiced(1000);
+    first.events.partial('I want to');
+    first.events.failed(GONE);
+    for (let count = 0; count < 9; count += 1) {
+      second.events.partial(`I want ${count}`);
+      await rig.quiet(400);
+    }
+    expect(rig.model.requests).toHaveLength(1);
+  });
 
   it('are heard by the next voice mode when the next recogniser fails as well', async () => {
     const [first, second] = [new FakeRecogniser(), new FakeRecogniser()];
