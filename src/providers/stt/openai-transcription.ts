@@ -39,7 +39,7 @@ export interface OpenAITranscriptionOptions {
    */
   readonly partialEveryMs?: number | undefined;
   /**
-   * Longest wait for the text of an utterance, in milliseconds, 500 to 60000. After half of it the recording is sent a second time, and
+   * Longest wait for the text of an utterance, in milliseconds, 500 to 60000. After 1500, or half of it, the recording is sent a second time, and
    * the first answer counts. @default 4000: callers ask whether anybody is there after some five seconds
    */
   readonly timeoutMs?: number | undefined;
