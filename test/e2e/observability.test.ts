@@ -206,8 +206,11 @@ describe.each(CARRIER_IDS)('%s: two calls with everything in them', { retry: 2, 
 
     await running.phone.disconnect();
     const { lines } = logger;
+    // What the application threw is shown whole, to those alone who ask for that level.
+    const audited = lines.filter(({ level, fields }) => level !== 'debug' || !('thrown' in fields));
+    expect(audited.length).toBeLessThan(lines.length);
     expect(
-      lines.filter(({ fields, sentence }) => WORDS.test(`${sentence} ${JSON.stringify(fields)}`)),
+      audited.filter(({ fields, sentence }) => WORDS.test(`${sentence} ${JSON.stringify(fields)}`)),
     ).toEqual([]);
     const house =
       /^(listening|transcoder chosen|shut|webhook refused|dashboard|the number|manageWebhook|message of the)/;
