@@ -2,6 +2,7 @@
 // Every call has its own words, so that what belongs to another one is seen.
 import type { CallRecord } from '../../src/contract/call-record.js';
 import type { CallReport } from '../../src/testing/index.js';
+import { MOMENTS } from './call-moments.js';
 import { type CarrierPhone, eventually } from './carrier-phone.js';
 import type { Phase } from './vendor-call.js';
 
@@ -97,17 +98,3 @@ async function drop(
   }
   breakIt(index);
 }
-
-const speaksIn = (index: number) => (record: CallRecord) =>
-  record.transcript.some(
-    ({ role, turnIndex, text }) => role === 'agent' && turnIndex === index && text !== '',
-  );
-
-/** What the record of a call shows when a phase has begun. */
-const MOMENTS: Readonly<Record<Exclude<Phase, 'start'>, (record: CallRecord) => boolean>> = {
-  greeting: speaksIn(0),
-  listening: ({ turns }) => turns.length === 1,
-  thinking: ({ transcript }) => transcript.some(({ role, final }) => role === 'user' && final),
-  speaking: speaksIn(1),
-  goodbye: speaksIn(2),
-};

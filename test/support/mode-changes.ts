@@ -15,6 +15,7 @@ import {
   emulateOpenAIRealtime,
   openToneVoice,
 } from '../../src/testing/index.js';
+import { MOMENTS } from './call-moments.js';
 import { eventually, startCarrierPhone } from './carrier-phone.js';
 import type { Phase } from './vendor-call.js';
 
@@ -199,20 +200,6 @@ function intoPhaseMs({ phase, victim }: ModeChange): number {
   // A model's words are shown when they were heard, those of a voice when they are begun.
   return victim === 'tts' ? 1000 : 0;
 }
-
-const speaksIn = (index: number) => (record: CallRecord) =>
-  record.transcript.some(
-    ({ role, turnIndex, text }) => role === 'agent' && turnIndex === index && text !== '',
-  );
-
-/** What the record of a call shows when a phase has begun. */
-const MOMENTS: Readonly<Record<Exclude<Phase, 'start'>, (record: CallRecord) => boolean>> = {
-  greeting: speaksIn(0),
-  listening: ({ turns }) => turns.length === 1,
-  thinking: ({ transcript }) => transcript.some(({ role, final }) => role === 'user' && final),
-  speaking: speaksIn(1),
-  goodbye: speaksIn(2),
-};
 
 /** `role: text` of each side, what it says in pieces put together. */
 export function inOneGo(entries: readonly Pick<TranscriptEntry, 'role' | 'text'>[]): string[] {
