@@ -18,7 +18,7 @@ import type { Payee } from '../remedy.js';
 import { assertAllConfigured, type ChainOptions } from './chain-options.js';
 import { PatientReader } from './patient-reader.js';
 import { Succession } from './succession.js';
-import { leftOfTrial } from './trial.js';
+import { leftOfTrial, type TrialLeft } from './trial.js';
 
 /** Longest wait for the first word, and between two, as long as there is another model to ask; and what that one needs. */
 const PATIENCE_MS = 3000;
@@ -158,7 +158,7 @@ class LanguageModelOfCall implements LanguageModel {
     let end: ReplyEnd | undefined;
     while (end === undefined && held.length < MAX_TOOL_CALLS) {
       attempt.askedAt = this.#clock.now();
-      const item = await reader.next(() => this.#patienceMs(attempt));
+      const item = await reader.next(() => this.#leftTo(attempt));
       yield* this.#takeNews();
       if (item === undefined) break;
       const event = item.value;
@@ -191,7 +191,7 @@ class LanguageModelOfCall implements LanguageModel {
   }
 
   /** Undefined where nobody else could be asked. */
-  #patienceMs({ hasBegun, startedAt, askedAt }: Attempt): number | undefined {
+  #leftTo({ hasBegun, startedAt, askedAt }: Attempt): TrialLeft | undefined {
     if (!this.#succession.hasNext) return undefined;
     const since = hasBegun ? askedAt : startedAt;
     const trial = { since, now: this.#clock.now(), ownMs: PATIENCE_MS, nextMs: NEXT_MODEL_MS };
