@@ -268,8 +268,8 @@ export class PipelineCall implements Engine {
       },
       usage: (usage) => this.#usage.heard(usage),
       withdrawn,
-      troubled: () => {
-        this.#deafSince ??= clock.now();
+      troubled: (_, { agoMs } = { agoMs: 0 }) => {
+        this.#deafSince ??= clock.now() - agoMs;
         // What has no final text is sent once more over the next connection.
         withdrawn();
       },
