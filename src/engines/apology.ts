@@ -10,7 +10,7 @@ import { APOLOGY } from './pipeline-failure.js';
 /** An apology that does not sound by then, or when the caller has waited too long, is left to the carrier. */
 const SOUND_MS = 1500;
 
-/** The call ends by now even if not all of it could be said. What the voice has given of it by then is heard. */
+/** Behind what the agent is saying it has so long to begin, and as long again to come to its end. */
 const LIMIT_MS = 8000;
 
 export interface ApologyOptions {
@@ -21,7 +21,7 @@ export interface ApologyOptions {
   readonly dialogue: Pick<Dialogue, 'say'>;
   /** The caller hears the first of it, after so long a silence. Told once. */
   readonly heard: (waitedMs: number) => void;
-  /** Its time is over. `untold`: the voice has given nothing of it. */
+  /** Its time is over. `untold`: the voice has given nothing of it; else what it has given is still to be heard. */
   readonly late: (options: { untold: boolean }) => void;
 }
 
@@ -39,10 +39,10 @@ export class Apology {
     const { clock, wait, agent, dialogue, late } = this.#options;
     if (!wait.isOn) wait.begin(clock.now());
     const soundMs = Math.min(SOUND_MS, Math.max(0, wait.leftMs()));
+    const tooLate = () => late({ untold: true });
     this.#timer = clock.after(soundMs, () => {
-      const end = () => late({ untold: !this.#hasBegun });
-      if (agent.isAudible) this.#timer = clock.after(LIMIT_MS - SOUND_MS, end);
-      else late({ untold: true });
+      if (agent.isAudible) this.#timer = clock.after(LIMIT_MS - SOUND_MS, tooLate);
+      else tooLate();
     });
     // A turn in which nothing else is said.
     if (!agent.isBusy) dialogue.say('');
@@ -58,7 +58,9 @@ export class Apology {
   #begins(since: number): void {
     if (this.#hasBegun) return;
     this.#hasBegun = true;
-    const { playout, wait, heard } = this.#options;
+    const { clock, playout, wait, heard, late } = this.#options;
+    this.#timer?.cancel();
+    this.#timer = clock.after(LIMIT_MS, () => late({ untold: false }));
     const silentSince = Math.max(since, wait.soundsUntil);
     playout.onNextFrameSent((at) => heard(Math.max(0, at - silentSince)));
   }

@@ -106,17 +106,43 @@ describe('an apology of the agent', () => {
     expect(sorries(rig)).toEqual([]);
   });
 
-  it('that the voice has given by the end of its time is heard', async () => {
+  it('that begins late behind a long answer is heard to its end', async () => {
     const rig = await new CallRig({ firstMessage: LONG.repeat(2) }).start();
     await rig.quiet(200);
     rig.ears.events.failed(GONE);
     await rig.quiet(8000);
+    expect([sorries(rig), rig.ended]).toEqual([[], []]);
+    await rig.quiet(5000);
+    expect(sorries(rig)).toEqual([0]);
     expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
     expect(rig.ended[0]?.failure).not.toHaveProperty('untold');
-    expect(sorries(rig)).toEqual([]);
-    await rig.quiet(4000);
+    expect(rig.turns.at(-1)?.agentText).toContain(APOLOGY);
+  });
+
+  it('that does not come to its end ends with what the voice has given of it', async () => {
+    const voice = new FakeVoice();
+    const open = voice.open.bind(voice);
+    voice.open = (context) => {
+      const session = open(context);
+      return {
+        ...session,
+        async *synthesize(text: string) {
+          for await (const chunk of session.synthesize(text)) {
+            yield chunk;
+            await new Promise<void>((done) => void rig.clock.after(3500, () => done()));
+          }
+        },
+      };
+    };
+    const rig: CallRig = new CallRig({ voice });
+    await rig.start();
+    rig.ears.events.failed(GONE);
+    await rig.quiet(7980);
+    expect(rig.ended).toEqual([]);
+    await rig.quiet(20);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
+    expect(rig.ended[0]?.failure).not.toHaveProperty('untold');
     expect(sorries(rig)).toEqual([0]);
-    expect(rig.voice.spoken.join(' ')).toContain(APOLOGY.slice(0, 20));
   });
 
   it('that has no voice is left to the carrier, with how long the caller has waited', async () => {
