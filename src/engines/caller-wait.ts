@@ -15,6 +15,9 @@ const MIN_TAKEN_OVER_MS = 1500;
 /** What an answer has in any case, however long the caller has waited for their own words to be recognised. */
 export const MIN_ANSWER_MS = 1200;
 
+/** A provider that has used up the wait is found by then. */
+const LATE_MS = 1000;
+
 /** What is left to the voice of an answer that comes late. */
 const VOICE_MS = 400;
 
@@ -23,6 +26,8 @@ export class CallerWait implements Patience {
   readonly #clock: Pick<Clock, 'now'>;
   #limitMs = LIMIT_MS;
   #since: number | undefined;
+  /** The same without what was excused. */
+  #silentSince = 0;
   #soundsUntil = Number.NEGATIVE_INFINITY;
   #hasWords = false;
 
@@ -46,6 +51,7 @@ export class CallerWait implements Patience {
   /** An engine that failed has kept the caller waiting before this one. */
   takeOver(waitedMs: number): void {
     this.begin(this.#clock.now() - Math.min(waitedMs, this.#limitMs - MIN_TAKEN_OVER_MS));
+    this.#silentSince = this.#clock.now() - waitedMs;
   }
 
   /**
@@ -53,7 +59,7 @@ export class CallerWait implements Patience {
    * cough. `minMs` of it are left in any case.
    */
   begin(since: number, minMs = 0): void {
-    if (this.#since === undefined || this.leftMs() <= 0) this.#since = since;
+    if (this.#since === undefined || this.leftMs() <= 0) this.#since = this.#silentSince = since;
     this.#since += Math.max(0, minMs - this.leftMs());
   }
 
@@ -63,13 +69,25 @@ export class CallerWait implements Patience {
     this.#hasWords = false;
   }
 
+  /** True while a provider may be what the caller waits for. A wait that is long over was for nothing, or for the application. */
   get isOn(): boolean {
-    return this.#since !== undefined;
+    return this.#since !== undefined && this.leftMs() > -LATE_MS;
   }
 
   /** The voice has words that the caller has not heard. */
   hasWords(has: boolean): void {
     this.#hasWords = has;
+  }
+
+  /** How long the caller has heard nothing while they wait, whoever took the time, in milliseconds. */
+  waitedMs(): number {
+    if (this.#since === undefined) return 0;
+    return Math.max(0, this.#clock.now() - Math.max(this.#silentSince, this.#soundsUntil));
+  }
+
+  /** When all the sound that there is for the caller will have been heard, on the clock. */
+  get soundsUntil(): number {
+    return this.#soundsUntil;
   }
 
   /** There is sound for the caller until then. */

@@ -1,9 +1,9 @@
 // One call of the pipeline: its stages, and its life from the start to the end, trouble included. What the caller does is gathered in
 // `caller-turn`, what the agent says is in `agent-voice`, and who has the floor is decided in `dialogue`.
-import type { Timer } from '../base/clock.js';
 import type { TranscriptEntry } from '../contract/call-record.js';
 import type { SpeechToTextEvents } from '../providers/speech-to-text.js';
 import { AgentVoice, type Manner } from './agent-voice.js';
+import { Apology } from './apology.js';
 import { BargeIn } from './barge-in.js';
 import { CallerTurn } from './caller-turn.js';
 import { Conversation } from './conversation.js';
@@ -22,7 +22,7 @@ import { owesAtStart, toSteps, toTakeover } from './handover.js';
 import { IdlePrompts } from './idle-prompts.js';
 import { LanguageStage } from './language-stage.js';
 import { lexiconFor } from './lexicon.js';
-import { APOLOGY, APOLOGY_LIMIT_MS, APOLOGY_SOUND_MS, type Stage } from './pipeline-failure.js';
+import type { Stage } from './pipeline-failure.js';
 import type { PipelineCallOptions } from './pipeline-call-options.js';
 import { PipelineStages } from './pipeline-stages.js';
 import { ProviderRoster } from './provider-roster.js';
@@ -45,8 +45,10 @@ export class PipelineCall implements Engine {
   readonly #idle: IdlePrompts | undefined;
   readonly #usage: UsageMeter;
   readonly #roster: ProviderRoster;
-  #apology: Timer | undefined;
+  readonly #apology: Apology;
   #failure: EngineFailure | undefined;
+  /** When the silence began in which the caller waited as the call failed, on the clock. */
+  #silentSince: number | undefined;
   /** Since when the recogniser has no connection, and the caller had waited for the agent when the call failed, on the clock. */
   #deafSince: number | undefined;
   #awaitedSince: number | undefined;
@@ -142,6 +144,15 @@ export class PipelineCall implements Engine {
       finishUtterance: () => this.#finishUtterance(),
       leave: () => this.#end('idle'),
     });
+    this.#apology = new Apology({
+      clock,
+      playout: context.playout,
+      wait: options.wait,
+      agent: this.#agent,
+      dialogue: this.#dialogue,
+      heard: (waitedMs) => this.#fact({ type: 'sorry.spoken', waitedMs }),
+      late: ({ untold }) => (untold ? this.#endUntold() : this.#end('provider-failed')),
+    });
   }
 
   start(): void {
@@ -195,7 +206,7 @@ export class PipelineCall implements Engine {
       this.#caller.interruptListening();
       this.#dialogue.hold();
       if (this.#failure === undefined) return;
-      this.#failure.untold = true;
+      this.#untold();
       this.#end('provider-failed');
     });
   }
@@ -257,8 +268,8 @@ export class PipelineCall implements Engine {
       },
       usage: (usage) => this.#usage.heard(usage),
       withdrawn,
-      troubled: () => {
-        this.#deafSince ??= clock.now();
+      troubled: (_, { agoMs } = { agoMs: 0 }) => {
+        this.#deafSince ??= clock.now() - agoMs;
         // What has no final text is sent once more over the next connection.
         withdrawn();
       },
@@ -318,49 +329,50 @@ export class PipelineCall implements Engine {
     const failure = this.#stages.report(stage, error);
     const apologising = this.#failure !== undefined;
     this.#failure ??= failure;
+    this.#silentSince ??= this.#waitingSince;
     this.#caller.interruptListening();
     this.#idle?.pause();
     if (this.#context.hasFallback === true) {
-      this.#failure.untold = true;
       this.#awaitedSince = this.#agent.awaitedSince;
+      this.#untold();
       this.#end('provider-failed');
-      return;
-    }
-    if (stage === 'tts' || this.#stages.voice === undefined || this.#held) this.#endUntold(this.#failure);
-    else if (!apologising) this.#apologise(this.#failure);
+    } else if (stage === 'tts' || this.#stages.voice === undefined || this.#held) this.#endUntold();
+    else if (!apologising) this.#apology.say(this.#silentSince);
   }
 
-  #apologise(failure: EngineFailure): void {
-    const { clock } = this.#context;
+  get #waitingSince(): number {
     const { wait } = this.#options;
-    if (!wait.isOn) wait.begin(clock.now());
-    const soundMs = Math.min(APOLOGY_SOUND_MS, Math.max(0, wait.leftMs()));
-    this.#apology = clock.after(soundMs, () => {
-      const leftMs = APOLOGY_LIMIT_MS - APOLOGY_SOUND_MS;
-      if (this.#agent.isAudible) this.#apology = clock.after(leftMs, () => this.#end('provider-failed'));
-      else this.#endUntold(failure);
-    });
-    if (!this.#agent.conclude(APOLOGY)) this.#dialogue.say(APOLOGY);
+    const isWaitedFor = this.#agent.isBusy || wait.isOn;
+    return this.#context.clock.now() - (isWaitedFor ? wait.waitedMs() : 0);
+  }
+
+  /** The caller was told nothing, and has waited since. */
+  #untold(): void {
+    if (this.#failure === undefined) return;
+    const now = this.#context.clock.now();
+    const since = Math.max(this.#silentSince ?? now, this.#options.wait.soundsUntil);
+    this.#failure.untold = true;
+    this.#failure.waitedMs = Math.max(0, now - since);
   }
 
   /** The owner of the call tells the caller. */
-  #endUntold(failure: EngineFailure): void {
-    failure.untold = true;
+  #endUntold(): void {
     this.#dialogue.stop();
+    this.#untold();
     this.#end('provider-failed');
   }
 
   #end(reason: 'agent-hangup' | 'provider-failed' | 'idle'): void {
     if (this.#state !== 'live') return;
     this.#state = 'ending';
-    this.#apology?.cancel();
+    this.#apology.cancel();
     this.#caller.interruptListening();
     this.#idle?.pause();
     this.#context.endCall(reason, this.#failure);
   }
 
   #free(): void {
-    this.#apology?.cancel();
+    this.#apology.cancel();
     this.#idle?.close();
     this.#caller.close();
     this.#stages.close();

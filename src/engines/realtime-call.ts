@@ -255,10 +255,16 @@ export class RealtimeCall implements Engine {
     if (this.#state !== 'live') return;
     const { callId, logger, meters } = this.#context;
     logger.warn({ callId, ...describeThrown(error) }, REALTIME_FAILED);
-    this.#failure = toRealtimeFailure(error);
+    this.#failure = toRealtimeFailure(error, this.#waitedMs);
     meters.providerFailed('engine', this.#failure.code);
     this.#cutOff();
     this.#end('provider-failed');
+  }
+
+  get #waitedMs(): number {
+    const now = this.#context.clock.now();
+    const { soundsUntil = Number.NEGATIVE_INFINITY } = this.#voice.speech ?? {};
+    return Math.max(0, now - Math.max(this.#watch.waitingSince ?? now, soundsUntil));
   }
 
   /** Stops what is under way, for whoever may go on with it. */

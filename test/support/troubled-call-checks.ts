@@ -103,20 +103,26 @@ function checkSorry({ cell, word, record, leg }: PlayedCell): void {
   });
   const hasVoice = ['stt', 'http-stt', 'llm'].includes(cell.part);
   expect.soft(leg.spoken, told).toEqual(hasVoice ? [] : [SORRY]);
-  expect(
-    incidents.map(({ code }) => code),
-    told,
-  ).toEqual(hasVoice ? [] : ['sorry-spoken']);
+  expect(incidents, told).toEqual([
+    {
+      at: expect.any(Number),
+      code: 'sorry-spoken',
+      message: expect.stringMatching(hasVoice ? /^The agent/ : /^The carrier/),
+      durationMs: expect.any(Number),
+    },
+  ]);
+  expect.soft(incidents[0]?.durationMs, told).toBeLessThanOrEqual(LONGEST_SILENCE_MS);
   if (hasVoice) expect.soft(turns.at(-1)?.agentText, told).toMatch(APOLOGY);
   const whole = [GREETING, answerTo(word), GOODBYE, SORRY].join(' ');
   for (const { agentText } of turns) expect.soft(foreignWords(agentText, whole), told).toEqual([]);
 }
 
 /** The longest time without a word of anybody, in milliseconds. What the carrier says is heard when it has taken the order. */
-function silenceOf({ record, report }: PlayedCell): number {
+function silenceOf({ record, report, leg }: PlayedCell): number {
   if (report === undefined) return Number.POSITIVE_INFINITY;
   const { agentSpeech, callerSpeech, durationMs, startedAt } = report;
-  const sorry = record.incidents.find(({ code }) => code === 'sorry-spoken');
+  const isSpoken = leg.spoken.length > 0;
+  const sorry = record.incidents.find(({ code }) => isSpoken && code === 'sorry-spoken');
   const endMs = sorry === undefined ? (durationMs ?? 0) : sorry.at - startedAt;
   let [longestMs, lastMs] = [0, 0];
   const spans = [...agentSpeech, ...callerSpeech, { startMs: endMs, endMs }];

@@ -64,7 +64,7 @@ export class AssemblyAISession implements SpeechToTextSession {
         connected: (gapMs) => this.#connected(gapMs),
         text: (text) => this.#received(text),
         lost: () => this.#broken(),
-        troubled: (error) => events.troubled?.(error),
+        troubled: (error, trouble) => events.troubled?.(error, trouble),
         failed: (error) => this.#failed(error),
       },
     });

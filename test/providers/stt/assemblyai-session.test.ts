@@ -41,6 +41,14 @@ describe('AssemblyAISession', () => {
     expect(vendor.socket.sent.map(({ length }) => length)).toEqual([1920, 1920]);
   });
 
+  it('says how long a connection was silent that is lost', () => {
+    const { clock, vendor, events, begin } = listen();
+    begin();
+    clock.advance(10_000);
+    vendor.socket.ends({ lastedMs: 3000 });
+    expect([events.troubles, events.silentMs]).toEqual([1, 3000]);
+  });
+
   it('sends what waits no faster than it is spoken, and shortens pauses until it has caught up', () => {
     const { clock, vendor, session, begin } = listen();
     pause(session, 100);
