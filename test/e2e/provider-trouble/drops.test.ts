@@ -6,12 +6,13 @@ import {
   checkToolResult,
   describeTrouble,
   type WantedEnd,
+  wantedOfLostAnswer,
 } from '../../support/trouble-checks.js';
 import { DROPS, OWN_CLOSES, REFUSING_CLOSES } from '../../support/vendor-troubles.js';
 
 /** A model's answer that has begun is not asked for again, and one that has not is asked for once more. */
-function wantedOfModel({ phase }: TroubledCall): WantedEnd {
-  return phase === 'start' ? 'goes on' : 'either';
+function wantedOfModel(call: TroubledCall): WantedEnd {
+  return wantedOfLostAnswer(call) ?? (call.phase === 'start' ? 'goes on' : 'either');
 }
 
 /** Of the goodbye all may be there already. */

@@ -1,6 +1,6 @@
 // The troubles that differ most, at every vendor whose words for them differ.
 import { cells, type TroubledCall } from '../../support/provider-trouble.js';
-import { describeTrouble, type WantedEnd } from '../../support/trouble-checks.js';
+import { describeTrouble, type WantedEnd, wantedOfLostAnswer } from '../../support/trouble-checks.js';
 import { VENDORS } from '../../support/vendor-line-up.js';
 import { DROPS, NONSENSE, OUTAGES, type VendorTrouble } from '../../support/vendor-troubles.js';
 
@@ -22,8 +22,9 @@ function ended({ phase }: TroubledCall): WantedEnd {
 }
 
 /** A model's answer that has begun is not asked for again. */
-function wantedOfModel({ phase }: TroubledCall): WantedEnd {
-  return phase === 'start' || phase === 'greeting' || phase === 'listening' ? 'goes on' : 'either';
+function wantedOfModel(call: TroubledCall): WantedEnd {
+  const isBefore = ['start', 'greeting', 'listening'].includes(call.phase);
+  return wantedOfLostAnswer(call) ?? (isBefore ? 'goes on' : 'either');
 }
 
 /** Those that the other files leave out. */
