@@ -21,13 +21,21 @@ const LATE_MS = 1000;
 /** What is left to the voice of an answer that comes late. */
 const VOICE_MS = 400;
 
+/** How long the caller can be kept waiting, and has been. */
+export interface CallersPatience extends Patience {
+  /** Milliseconds since when they hear nothing, without what the application took; 0 while nobody waits. */
+  waitedMs(): number;
+}
+
 /** One per call. Times are those of the clock. */
-export class CallerWait implements Patience {
+export class CallerWait implements CallersPatience {
   readonly #clock: Pick<Clock, 'now'>;
   #limitMs = LIMIT_MS;
   #since: number | undefined;
   /** The same without what was excused. */
   #silentSince = 0;
+  /** What the caller waits longer, because there would not have been time for an answer. */
+  #moreMs = 0;
   #soundsUntil = Number.NEGATIVE_INFINITY;
   #hasWords = false;
 
@@ -36,7 +44,8 @@ export class CallerWait implements Patience {
   }
 
   /** Until there has to be something to say, so that there is time to say it. Nobody waits for that while there is. */
-  readonly thinking: Patience = {
+  readonly thinking: CallersPatience = {
+    waitedMs: () => this.waitedMs(),
     leftMs: () => {
       const isVoiceLate = this.#hasWords && this.#soundsUntil <= this.#clock.now();
       return isVoiceLate ? Number.POSITIVE_INFINITY : this.leftMs() - VOICE_MS;
@@ -59,8 +68,11 @@ export class CallerWait implements Patience {
    * cough. `minMs` of it are left in any case.
    */
   begin(since: number, minMs = 0): void {
-    if (this.#since === undefined || this.leftMs() <= 0) this.#since = this.#silentSince = since;
-    this.#since += Math.max(0, minMs - this.leftMs());
+    if (this.#since === undefined || this.leftMs() <= 0) {
+      this.#since = this.#silentSince = since;
+      this.#moreMs = 0;
+    }
+    this.#moreMs += Math.max(0, minMs - this.leftMs());
   }
 
   /** The caller has been answered, or makes a sound. */
@@ -103,13 +115,18 @@ export class CallerWait implements Patience {
   /** What the application, or its tools, took since `from` is not the providers' time. */
   excuse(from: number): void {
     if (this.#since === undefined) return;
-    const silentSince = Math.max(this.#since, this.#soundsUntil);
+    const silentSince = Math.max(this.#since + this.#moreMs, this.#soundsUntil);
     const excusedMs = this.#clock.now() - Math.max(silentSince, from);
-    if (excusedMs > 0) this.#since = silentSince + excusedMs;
+    if (excusedMs > 0) this.#since = silentSince + excusedMs - this.#moreMs;
   }
 
   leftMs(): number {
     if (this.#since === undefined) return Number.POSITIVE_INFINITY;
-    return Math.max(this.#since, this.#soundsUntil) + this.#limitMs - this.#clock.now();
+    return Math.max(this.#since + this.#moreMs, this.#soundsUntil) + this.#limitMs - this.#clock.now();
+  }
+
+  waitedMs(): number {
+    if (this.#since === undefined) return 0;
+    return Math.max(0, this.#clock.now() - Math.max(this.#since, this.#soundsUntil));
   }
 }

@@ -141,9 +141,8 @@ function timeoutsOf(
   { isChain, isReplaceable }: { readonly isChain: boolean; readonly isReplaceable: boolean },
 ): ThinkingTimeouts {
   if (isResponder) return RESPONDER_TIMEOUTS;
-  const timeouts = isReplaceable ? REPLACEABLE_TIMEOUTS : MODEL_TIMEOUTS;
-  // A chain gives each of its models a time of its own.
-  return isChain ? { ...timeouts, firstMs: MODEL_TIMEOUTS.firstMs } : timeouts;
+  // A chain gives each of its models a time of its own, and ours must lie behind that.
+  return isReplaceable && !isChain ? REPLACEABLE_TIMEOUTS : MODEL_TIMEOUTS;
 }
 
 function toCharger({ name, price }: Charger): Charger {

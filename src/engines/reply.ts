@@ -2,6 +2,7 @@
 // way. It can be stopped at any moment.
 import type { Playout } from '../audio/playout.js';
 import type { Clock, Timer } from '../base/clock.js';
+import { ProviderError } from '../base/errors.js';
 import {
   type LanguageModelEvent,
   MAX_TOOL_CALLS,
@@ -93,6 +94,9 @@ const HURRY_MS = 250;
 
 /** Rounds of tools in one reply. In the round behind the last one calls are refused, and the model is asked once more. */
 const MAX_ROUNDS = 5;
+
+const BROKE_OFF = 'language model broke off its answer before its end';
+const PASSING = { status: null, retryable: true };
 
 /** One per generation. After `stop` none of its events and none of its audio comes any more: what is late is late for a dead object. */
 export class Reply {
@@ -246,13 +250,16 @@ export class Reply {
     const late = (event: LanguageModelEvent) => this.#count(event);
     const { firstMs, nextMs, isApplication = false } = timeouts;
     const patience = isApplication ? undefined : wait.thinking;
-    const guard = { clock, signal, source: 'language model', firstMs, nextMs, patience, late };
+    const outOfPatience = () => void this.#gate.enter(this.#splitter.takeWords());
+    const guard = { clock, signal, source: 'language model', firstMs, nextMs, patience, outOfPatience, late };
     const askedAt = clock.now();
     const calls: ModelToolCall[] = [];
     try {
       for await (const event of guardedStream(source(asked, rounds), guard)) {
         this.#count(event);
         if (signal.aborted) return [];
+        if (event?.type === 'end' && event.reason === 'interrupted')
+          throw new ProviderError(BROKE_OFF, PASSING);
         if (event?.type === 'end') break;
         if (event?.type === 'end-call') this.#endCall = true;
         if (isToolCall(event)) calls.push(event);

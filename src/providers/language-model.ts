@@ -56,7 +56,8 @@ export interface TokenUsage {
 
 /**
  * Why a reply ended. `complete`: the model was done. `length`: its limit was reached. `filtered`: the provider held the rest back.
- * `tool-calls`: it waits for results. `interrupted`: aborted, or the stream stopped without a reason; it may lack its end.
+ * `tool-calls`: it waits for results. `interrupted`: it was aborted. From a model that was not, it says that the reply broke off, like an
+ * error, and the call takes it for a failure of the model.
  */
 export type ReplyEnd = 'complete' | 'length' | 'filtered' | 'interrupted' | 'tool-calls';
 

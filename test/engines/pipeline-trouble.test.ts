@@ -23,6 +23,21 @@ describe('failures', () => {
     expect(rig.turns[0]?.agentText).toMatch(/^One moment please, I am looking\..*sorry/);
   });
 
+  it('takes an answer that its model says to be interrupted for a failure, and loses no end of the call', async () => {
+    const rig = await new CallRig({}).start();
+    rig.model.answers.push(async function* (): AsyncGenerator<LanguageModelEvent> {
+      yield { type: 'text', delta: 'Thank you for your call. Have a' };
+      yield { type: 'end', reason: 'interrupted' };
+    });
+    await rig.says('That is all.');
+    await rig.quiet(8000);
+    expect(rig.turns[0]?.agentText).toMatch(/^Thank you for your call\..*sorry/);
+    const message = 'language model broke off its answer before its end';
+    expect(rig.ended).toMatchObject([
+      { reason: 'provider-failed', failure: { code: 'PROVIDER_FAILED', message } },
+    ]);
+  });
+
   it('ends the call when the voice fails', async () => {
     const rig = new CallRig({ firstMessage: GREETING });
     rig.voice.failOn = 'Hello';

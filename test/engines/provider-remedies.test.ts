@@ -1,6 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
+import type { Clock } from '../../src/base/clock.js';
 import { ProviderError } from '../../src/base/errors.js';
-import type { EngineFact } from '../../src/engines/engine.js';
+import type { EngineFact, EngineRecipe } from '../../src/engines/engine.js';
+import { createPipelineRecipe } from '../../src/engines/pipeline-engine.js';
 import { Circuits } from '../../src/providers/circuits.js';
 import { LanguageModelChain } from '../../src/providers/fallback/language-model-chain.js';
 import { SpeechToTextChain } from '../../src/providers/fallback/speech-to-text-chain.js';
@@ -17,6 +19,11 @@ vi.mock('../../src/engines/voice-activity.js', () => ({
 const DOWN = new ProviderError('The key is wrong.', { status: 401, retryable: false });
 const named = <T extends object>(member: T, name: string, price = {}): T =>
   Object.assign(member, { name, price });
+const lateClock = (time: FakeClock, lateMs: number): Clock => ({
+  now: () => time.now(),
+  wallNow: () => time.wallNow(),
+  after: (delayMs, task) => time.after(delayMs + lateMs, task),
+});
 const factsOf = <Type extends EngineFact['type']>(rig: CallRig, type: Type) =>
   rig.facts.filter((fact): fact is Extract<EngineFact, { type: Type }> => fact.type === type);
 
@@ -166,6 +173,28 @@ describe('a provider that another one takes the place of', () => {
       provider: { engine: null, stt: 'fake-stt', llm: 'b/mind', tts: 'b/voice' },
     });
     expect(rig.ended).toEqual([]);
+  });
+
+  it('goes on with an answer before the next voice mode takes the call, which is for when all have failed', async () => {
+    const time = clock();
+    const [mind, otherMind] = [named(new FakeModel(), 'a/mind'), named(new FakeModel(), 'b/mind')];
+    mind.answers.push(async function* () {
+      yield { type: 'text', delta: 'We have rye and plenty of rolls today, fresh from the oven. And ' };
+      await new Promise(() => {});
+    });
+    otherMind.answer('we have wheat.');
+    // Timers may be late.
+    const late = { ...chained(time, mind, otherMind), clock: lateClock(time, 10) };
+    const stages = { stt: new FakeRecogniser(), llm: new LanguageModelChain(late), tts: new FakeVoice() };
+    const recipe = createPipelineRecipe(stages);
+    const create: EngineRecipe['create'] = (context) => recipe.create({ ...context, hasFallback: true });
+    const rig = await new CallRig({ clock: time, recipe: { ...recipe, create } }).start();
+    rig.engine.pushDtmf?.('1');
+    await rig.quiet(12_000);
+    expect(rig.ended).toEqual([]);
+    expect(rig.turns.map(({ agentText }) => agentText)).toEqual([
+      'We have rye and plenty of rolls today, fresh from the oven. And we have wheat.',
+    ]);
   });
 
   it('leaves the next voice its time, however long the caller has waited for words', async () => {

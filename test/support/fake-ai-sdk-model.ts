@@ -52,6 +52,12 @@ export class FakeAiSdkModel {
     this.#open.clear();
   }
 
+  /** Their last parts do not come. */
+  endAll(): void {
+    for (const controller of this.#open) controller.close();
+    this.#open.clear();
+  }
+
   #stream(parts: readonly object[], { tokenMs = 0, hang }: FakeSdkReply): ReadableStream<object> {
     let at = 0;
     let own: ReadableStreamDefaultController<object> | undefined;

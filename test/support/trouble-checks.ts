@@ -19,6 +19,16 @@ const TURNS = [GREETING, ANSWER, GOODBYE];
 const SENTENCE =
   /^(Deepgram|AssemblyAI|OpenAI|OpenAI Realtime|Anthropic|ElevenLabs|ElevenLabs Agents|Gemini Live|Cartesia|The transcription server|language model|text-to-speech|The realtime model|The voice) (refused|is asked|cannot|could not|closed|did not|does not|has gone|gave|broke|sent|lost)/;
 
+/**
+ * A language model loses the answer that it is streaming: one that has not begun is asked for once more, of one that has begun the rest is
+ * lost. Of the goodbye all may be there already. Undefined for other troubles.
+ */
+export function wantedOfLostAnswer({ trouble, phase }: TroubledCall): WantedEnd | undefined {
+  if (!/^(cut|closed with)/.test(trouble.name)) return undefined;
+  if (phase === 'goodbye') return 'either';
+  return phase === 'speaking' ? 'sorry' : 'goes on';
+}
+
 /** Plays the calls, and has a test for each. */
 export function describeTrouble(
   title: string,

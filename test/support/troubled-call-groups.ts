@@ -39,7 +39,7 @@ const goesOn: Wanted = () => 'goes on';
 
 /** A model's answer that has not begun is asked for once more, unless too much time has passed; of one that has begun the rest is not. */
 const modelEnd: Wanted = ({ phase, trouble }) =>
-  phase === 'thinking' && trouble === CUT ? 'goes on' : 'sorry';
+  phase === 'thinking' && trouble !== FROZEN ? 'goes on' : 'sorry';
 
 /** Of the goodbye all may be there already. */
 const ended: Wanted = ({ phase }) => (phase === 'goodbye' ? 'either' : 'sorry');
@@ -50,14 +50,14 @@ export function describePipelineDrops(id: CarrierId): void {
     const works: readonly Phase[] = ['thinking', 'speaking', 'goodbye'];
     const parts: readonly TroubledPart[] = ['stt', 'tts'];
     it.each([
-      ['closed or cut', CLOSED, CUT],
-      ['frozen', FROZEN, FROZEN],
-    ])('%s', async (_, socket, request) => {
-      const model = cells(['llm'], [request], works);
+      ['closed or cut', CLOSED, [CUT, CLOSED]],
+      ['frozen', FROZEN, [FROZEN]],
+    ])('%s', async (_, socket, requests) => {
+      const model = cells(['llm'], requests, works);
       await playGroup(id, [
         ...cells(parts, [socket], PHASES).map((cell) => ({ cell, wanted: goesOn })),
         ...model.map((cell) => ({ cell, wanted: modelEnd })),
-        ...cells(['http-stt'], [request], ['thinking']).map((cell) => ({ cell, wanted: goesOn })),
+        ...cells(['http-stt'], requests, ['thinking']).map((cell) => ({ cell, wanted: goesOn })),
       ]);
     });
   });

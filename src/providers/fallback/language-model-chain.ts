@@ -1,5 +1,6 @@
 // A language model that is several: where one fails, or has nothing to say in time, the next one answers, or goes on with the answer.
 import type { Clock } from '../../base/clock.js';
+import { ProviderError } from '../../base/errors.js';
 import { silentLogger } from '../../base/log.js';
 import type { ModelPrice } from '../../contract/price.js';
 import {
@@ -185,7 +186,8 @@ class LanguageModelOfCall implements LanguageModel {
           yield event;
       }
     }
-    if (end !== 'interrupted') this.#succession.worked(member);
+    if (end === 'interrupted') throw brokenOff(member);
+    this.#succession.worked(member);
     yield* held;
     if (end !== undefined) yield { type: 'end', reason: end };
   }
@@ -224,6 +226,12 @@ class LanguageModelOfCall implements LanguageModel {
     this.#news = [];
     return news;
   }
+}
+
+/** The error of a model that says itself that its answer is not whole. */
+function brokenOff({ name }: LanguageModel): ProviderError {
+  const sentence = `The language model ${name} broke off its answer before its end.`;
+  return new ProviderError(sentence, { status: null, retryable: true });
 }
 
 /** The request for the rest of an answer of which `said` was said. */

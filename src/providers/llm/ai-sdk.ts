@@ -16,6 +16,7 @@ import {
   INTERRUPTED,
   RetryNote,
   retryPause,
+  toEnd,
   TOTAL_MS,
   WORKING,
 } from './streamed-reply.js';
@@ -94,9 +95,9 @@ export class AiSdkLanguageModel implements LanguageModel {
         }
         if (signal.aborted) return yield* reply.conclude({ aborted: true });
         if (reply.failure !== undefined) throw new WireError(reply.failure);
-        if (!reply.started && !reply.finished) throw new WireError(transientFailure('gave an empty answer'));
+        const end = toEnd(reply);
         yield* retry.worked();
-        yield* reply.conclude({ aborted: false });
+        yield* end;
         return;
       } catch (error) {
         // The request was made, and will be paid for.

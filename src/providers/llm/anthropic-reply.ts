@@ -1,4 +1,5 @@
-// One streamed reply of the Messages API: what its events add up to. Knows no network.
+// One streamed reply of the Messages API: what its events add up to. Knows no network. A `stop_reason` says that the model is done, and so
+// does `message_stop` behind an answer. A stream without either broke off.
 import { randomBytes } from 'node:crypto';
 import type { LanguageModelEvent, ModelToolCall, ReplyEnd, TokenUsage } from '../language-model.js';
 import type { WireFailure } from '../wire/failure.js';
@@ -78,6 +79,7 @@ export class AnthropicReply implements StreamedReply {
         return '';
       case 'message_stop':
         this.#done = true;
+        if (this.started) this.#stopReason ??= 'end_turn';
         return '';
       case 'error':
         this.#failure = toStreamFailure(event.error);

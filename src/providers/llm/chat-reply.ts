@@ -1,4 +1,5 @@
-// One streamed reply in the Chat Completions dialect: what its chunks add up to. Knows no network.
+// One streamed reply in the Chat Completions dialect: what its chunks add up to. Knows no network. A `finish_reason` says that the model is
+// done, and so does `[DONE]` behind an answer: some servers send the one without the other. One that sent neither broke off.
 import type { LanguageModelEvent, ReplyEnd, TokenUsage } from '../language-model.js';
 import type { WireFailure } from '../wire/failure.js';
 import { type Json, parseObject, toArray, toCount, toNumber, toObject, toText } from '../wire/json.js';
@@ -13,6 +14,8 @@ const ENDS: Readonly<Record<string, ReplyEnd>> = {
   function_call: 'tool-calls',
   length: 'length',
   content_filter: 'filtered',
+  // In the words of routers: the server behind them failed.
+  error: 'interrupted',
 };
 
 export class ChatReply implements StreamedReply {
@@ -49,6 +52,7 @@ export class ChatReply implements StreamedReply {
     if (this.#done) return '';
     if (data.trim() === '[DONE]') {
       this.#done = true;
+      if (this.started) this.#finishReason ??= 'stop';
       return '';
     }
     const chunk = parseObject(data);
@@ -90,7 +94,7 @@ export class ChatReply implements StreamedReply {
   #reason(calls: readonly { arguments: unknown }[]): ReplyEnd {
     if (this.#finishReason === undefined) return 'interrupted';
     const reason = ENDS[this.#finishReason] ?? 'complete';
-    if (reason === 'filtered') return reason;
+    if (reason === 'filtered' || reason === 'interrupted') return reason;
     const isCut = reason === 'length' && calls.some((call) => call.arguments === null);
     if (calls.length > 0 && !isCut) return 'tool-calls';
     return reason === 'tool-calls' ? 'complete' : reason;

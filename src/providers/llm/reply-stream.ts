@@ -17,7 +17,7 @@ export interface StreamedReply {
   readonly failure: WireFailure | undefined;
   /** Takes the data of one event and returns the text in it, which may be empty. Never throws. */
   take(data: string): string;
-  /** What follows the text: tool calls, usage, end. After an abort, or a stream that just stopped, it was interrupted. */
+  /** What follows the text: tool calls, usage, end. That is `interrupted` after an abort, and where the model has not said that it is done. */
   conclude(options: { aborted: boolean }): LanguageModelEvent[];
 }
 

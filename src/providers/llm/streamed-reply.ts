@@ -1,7 +1,7 @@
 // One reply that a language model streams over HTTP, from the request to its end: deadlines, the one retry, the abort. Knows no dialect.
 import type { Clock } from '../../base/clock.js';
 import type { LanguageModelEvent, LanguageModelRequest } from '../language-model.js';
-import { toProviderError, WireError, type WireFailure } from '../wire/failure.js';
+import { toProviderError, transientFailure, WireError, type WireFailure } from '../wire/failure.js';
 import type { HttpAnswer } from '../wire/http-channel.js';
 import { pause } from '../wire/pause.js';
 import { LONGEST_RETRY_AFTER_MS } from '../wire/retry-plan.js';
@@ -22,7 +22,10 @@ export const TOTAL_MS = 60_000;
 
 const RETRY_PAUSE_MS = 100;
 
-/** One retry, and only before the first word: a timeout, a conflict, a busy or broken server, a lost connection. @throws ProviderError */
+/**
+ * One retry, and only before the first word: a timeout, a conflict, a busy or broken server, a connection that is lost, and one that is
+ * closed in good order before the model has said that it is done. @throws ProviderError
+ */
 export async function* streamReply(
   source: ReplySource,
   signal: AbortSignal,
@@ -43,9 +46,10 @@ export async function* streamReply(
         yield* retry.worked();
         yield delta === '' ? WORKING : { type: 'text', delta };
       }
-      if (!signal.aborted && !reply.started && !reply.finished) throw new WireError(EMPTY_ANSWER);
-      if (!signal.aborted) yield* retry.worked();
-      yield* reply.conclude({ aborted: signal.aborted });
+      if (signal.aborted) return yield* reply.conclude({ aborted: true });
+      const end = toEnd(reply);
+      yield* retry.worked();
+      yield* end;
       return;
     } catch (error) {
       if (signal.aborted) {
@@ -62,6 +66,14 @@ export async function* streamReply(
     }
   }
   yield INTERRUPTED;
+}
+
+/** What follows the text of a reply whose stream is over. @throws WireError when it was over before the reply was. */
+export function toEnd(reply: Pick<StreamedReply, 'started' | 'conclude'>): LanguageModelEvent[] {
+  const events = reply.conclude({ aborted: false });
+  if (!events.some((event) => event.type === 'end' && event.reason === 'interrupted')) return events;
+  const reason = reply.started ? 'broke off its answer before its end' : 'gave an empty answer';
+  throw new WireError(transientFailure(reason));
 }
 
 /** Tells of a request that was sent again, once it is answered. Made when the request is sent. */
@@ -102,13 +114,6 @@ export function countCharacters({ messages, tools = [] }: LanguageModelRequest):
 export const WORKING: LanguageModelEvent = { type: 'working' };
 
 export const INTERRUPTED: LanguageModelEvent = { type: 'end', reason: 'interrupted' };
-
-const EMPTY_ANSWER: WireFailure = {
-  kind: 'transient',
-  status: null,
-  retryAfterMs: null,
-  reason: 'gave an empty answer',
-};
 
 function toFailure(error: unknown): WireFailure {
   if (error instanceof WireError) return error.failure;

@@ -22,6 +22,8 @@ export interface LanguageModelSetup extends ProviderSetup {
   readonly provider: LanguageModel;
   /** Replies that were stopped before their end, as the other side sees them; left out where there is no other side. */
   readonly stoppedReplies?: () => number;
+  /** Ends the stream of every reply in good order where it is, as a proxy does whose server has gone. Left out where there is none. */
+  readonly endStreams?: () => void;
 }
 
 export interface LanguageModelSuiteOptions {
@@ -101,19 +103,12 @@ export function testLanguageModel(
     check(
       'says that it broke when it broke in the middle',
       [{ text: LONG_TEXT, wordMs: 20 }],
-      async (setup) => {
-        if (setup.breakConnections === undefined) return;
-        const reading = start(setup.provider);
-        await until('first word', () => textOf(reading.events) !== '');
-        setup.breakConnections();
-        await until('failure', () => reading.over);
-        await rejects(
-          async () => {
-            throw reading.error;
-          },
-          (error) => error instanceof ProviderError && error.retryable,
-        );
-      },
+      ({ provider, breakConnections }) => breaksOff(provider, breakConnections),
+    ),
+    check(
+      'says that it broke when its stream ended in the middle',
+      [{ text: LONG_TEXT, wordMs: 20 }],
+      ({ provider, endStreams }) => breaksOff(provider, endStreams),
     ),
   ];
   if (!saysWhatIsWanted) return checks;
@@ -182,6 +177,21 @@ function start(provider: LanguageModel, ask: Ask = {}): Reading {
     reading.over = true;
   })();
   return reading;
+}
+
+/** A reply that `trouble` hits in the middle fails, and the same may work again. */
+async function breaksOff(provider: LanguageModel, trouble: (() => void) | undefined): Promise<void> {
+  if (trouble === undefined) return;
+  const reading = start(provider);
+  await until('first word', () => textOf(reading.events) !== '');
+  trouble();
+  await until('failure', () => reading.over);
+  await rejects(
+    async () => {
+      throw reading.error;
+    },
+    (error) => error instanceof ProviderError && error.retryable,
+  );
 }
 
 /** A whole reply. @throws what the model throws. */

@@ -6,12 +6,13 @@ import {
   checkToolResult,
   describeTrouble,
   type WantedEnd,
+  wantedOfLostAnswer,
 } from '../../support/trouble-checks.js';
 import { DROPS, OWN_CLOSES, REFUSING_CLOSES } from '../../support/vendor-troubles.js';
 
 /** A model's answer that has begun is not asked for again, and one that has not is asked for once more. */
-function wantedOfModel({ phase }: TroubledCall): WantedEnd {
-  return phase === 'start' ? 'goes on' : 'either';
+function wantedOfModel(call: TroubledCall): WantedEnd {
+  return wantedOfLostAnswer(call) ?? (call.phase === 'start' ? 'goes on' : 'either');
 }
 
 /** Of the goodbye all may be there already. */
@@ -25,11 +26,6 @@ function wantedOfAgent(call: TroubledCall): WantedEnd {
   if (trouble.name === 'closed with 1002') return 'goes on';
   if (trouble.name === 'closed with 1000') return phase === 'start' ? 'goes on' : 'hangs up';
   return REFUSING_CLOSES.includes(trouble) ? wantedOfRefused(call) : 'goes on';
-}
-
-/** Words that come three seconds late leave a model that is slow to its first sentence no time. */
-function wantedOfRecordings({ trouble, phase }: TroubledCall): WantedEnd {
-  return phase === 'thinking' && trouble.name === 'no handshake, once' ? 'either' : 'goes on';
 }
 
 const EVERY_DROP = [...DROPS, ...OWN_CLOSES];
@@ -59,7 +55,7 @@ describeTrouble(
 describeTrouble(
   'a recogniser of recordings drops',
   cells('stt', ['transcription'], DROPS),
-  wantedOfRecordings,
+  () => 'goes on',
   checkReconnected,
 );
 // A voice that was lost for good gets one more chance when there is something to say: with settings that it took before it is no trouble of ours.

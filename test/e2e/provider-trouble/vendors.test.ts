@@ -1,6 +1,6 @@
 // The troubles that differ most, at every vendor whose words for them differ.
 import { cells, type TroubledCall } from '../../support/provider-trouble.js';
-import { describeTrouble, type WantedEnd } from '../../support/trouble-checks.js';
+import { describeTrouble, type WantedEnd, wantedOfLostAnswer } from '../../support/trouble-checks.js';
 import { VENDORS } from '../../support/vendor-line-up.js';
 import { DROPS, NONSENSE, OUTAGES, type VendorTrouble } from '../../support/vendor-troubles.js';
 
@@ -22,8 +22,9 @@ function ended({ phase }: TroubledCall): WantedEnd {
 }
 
 /** A model's answer that has begun is not asked for again. */
-function wantedOfModel({ phase }: TroubledCall): WantedEnd {
-  return phase === 'start' || phase === 'greeting' || phase === 'listening' ? 'goes on' : 'either';
+function wantedOfModel(call: TroubledCall): WantedEnd {
+  const isBefore = ['start', 'greeting', 'listening'].includes(call.phase);
+  return wantedOfLostAnswer(call) ?? (isBefore ? 'goes on' : 'either');
 }
 
 /** Those that the other files leave out. */
@@ -31,12 +32,7 @@ const recognisers = VENDORS.stt.filter((vendor) => vendor !== 'deepgram' && vend
 const [, ...models] = VENDORS.llm;
 const [, ...voices] = VENDORS.tts;
 
-/** A service that cannot be played the caller faster than they spoke has their words too late for a model that is slow. */
-function wantedOfRecogniser({ vendor, trouble, phase }: TroubledCall): WantedEnd {
-  return vendor === 'assemblyai' && trouble.name === 'frozen' && phase === 'listening' ? 'either' : 'goes on';
-}
-
-describeTrouble('other recognisers', cells('stt', recognisers, PASSING), wantedOfRecogniser);
+describeTrouble('other recognisers', cells('stt', recognisers, PASSING), () => 'goes on');
 describeTrouble('other recognisers that are out', cells('stt', recognisers, LASTING), ended);
 describeTrouble('other voices', cells('tts', voices, PASSING), () => 'goes on');
 describeTrouble('other voices that are out', cells('tts', voices, LASTING), ended);

@@ -201,6 +201,15 @@ describe('LanguageModelChain', () => {
     expect(clock.pending).toBe(0);
   });
 
+  it('has the next one go on when one says that it was interrupted, though nobody has', async () => {
+    const interrupted: LanguageModelEvent = { type: 'end', reason: 'interrupted' };
+    const { clock, call, members } = setUp([['We are', usage(2), interrupted]], [['open.', END]]);
+    const reading = readReply(call);
+    await clock.advanceAsync(0);
+    expect(shortened(reading)).toEqual(['We are', 'v/1 is paid', 'v/1 -> v/2 after 0', ' open.', 'end']);
+    expect(members[1]?.requests[0]?.messages.at(-2)).toEqual({ role: 'assistant', content: 'We are' });
+  });
+
   it('takes an abort for no failure, whatever the member makes of it', async () => {
     const { clock, call } = setUp([['Well', 10, DOWN]], [['No.']]);
     const abort = new AbortController();

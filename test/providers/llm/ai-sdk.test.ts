@@ -133,16 +133,25 @@ describe('AiSdkLanguageModel', () => {
     ['length', 'length'],
     ['content-filter', 'filtered'],
     ['other', 'complete'],
-    ['error', 'interrupted'],
-    ['interrupted', 'interrupted'],
   ])('takes %s for %s', async (finishReason, reason) => {
     const { model } = start([{ parts: [delta('So.'), { type: 'finish', finishReason, usage: {} }] }]);
     expect((await finished(readReply(model))).events.at(-1)).toEqual({ type: 'end', reason });
   });
 
-  it('says when a stream just stopped', async () => {
-    const { model } = start([{ parts: [delta('half a')] }]);
-    expect((await finished(readReply(model))).events.at(-1)).toEqual(INTERRUPTED);
+  it.each<[string, readonly object[]]>([
+    ['a stream that just ended', []],
+    ['a reply that the vendor broke off', [{ type: 'finish', finishReason: 'error', usage: {} }]],
+  ])('fails after %s', async (_, end) => {
+    const { model, sdk } = start([{ parts: [delta('half a'), ...end] }]);
+    const reading = await finished(readReply(model));
+    expect([textOf(reading), reading.error]).toEqual([
+      'half a',
+      expect.objectContaining({
+        message: 'The model fake/model-1 broke off its answer before its end.',
+        retryable: true,
+      }),
+    ]);
+    expect(sdk.calls).toHaveLength(1);
   });
 
   it.each(['open', 'stream'] as const)('ends at once when it is aborted, though %s hangs', async (hang) => {
@@ -183,6 +192,7 @@ describe('AiSdkLanguageModel', () => {
     ['an error in the stream', { parts: [{ type: 'error', error: { statusCode: 503 } }] }],
     ['a lost connection', { refusal: new TypeError('fetch failed') }],
     ['an empty stream', { parts: [] }],
+    ['a reply that failed', { parts: [{ type: 'finish', finishReason: 'error', usage: {} }] }],
   ])('tries once more after %s before the first word', async (_, reply) => {
     const { clock, model, sdk } = start([reply, { text: 'Here.' }]);
     const reading = await finished(readReply(model), { clock });

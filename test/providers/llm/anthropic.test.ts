@@ -214,10 +214,10 @@ describe('AnthropicMessages', () => {
   it.each<[string, string]>([
     ['stop_sequence', 'complete'],
     ['something_new', 'complete'],
+    ['', 'complete'],
     ['max_tokens', 'length'],
     ['model_context_window_exceeded', 'length'],
     ['refusal', 'filtered'],
-    ['pause_turn', 'interrupted'],
   ])('takes %s for %s', async (stopReason, reason) => {
     const { model } = await start({ replies: [{ text: 'So.', stopReason }] });
     expect((await finished(readReply(model))).events.at(-1)).toEqual({ type: 'end', reason });
@@ -251,9 +251,20 @@ describe('AnthropicMessages', () => {
     await soon(() => expect(emulator.exchanges[0]?.aborted).toBe(true));
   });
 
-  it('says when a stream just stopped', async () => {
-    const { model } = await start({ replies: [{ text: 'half a', stopReason: null }] });
-    expect((await finished(readReply(model))).events.at(-1)).toEqual({ type: 'end', reason: 'interrupted' });
+  it.each([
+    ['a stream that just ended', null],
+    ['a reply that was to go on', 'pause_turn'],
+  ])('fails after %s', async (_, stopReason) => {
+    const { model } = await start({ replies: [{ text: 'half a', stopReason }] });
+    const reading = await finished(readReply(model));
+    expect([textOf(reading), reading.error]).toEqual([
+      'half a',
+      expect.objectContaining({
+        message: 'Anthropic broke off its answer before its end.',
+        retryable: true,
+      }),
+    ]);
+    expect(emulator.exchanges).toHaveLength(1);
   });
 
   it.each<[string, EmulatedAnthropicReply, string]>([

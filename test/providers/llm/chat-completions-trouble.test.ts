@@ -1,11 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import type { EmulatedReply } from '../../../src/testing/index.js';
-import { finished, listen, soon, start, textOf } from './chat-completions-scene.js';
+import { finished, listen, soon, start, textOf, TOOL } from './chat-completions-scene.js';
 
 describe('the trouble of ChatCompletions', () => {
-  it('says when a stream just stopped', async () => {
-    const { model } = await start({ replies: [{ text: 'half a', finishReason: null, withoutDone: true }] });
-    expect((await finished(listen(model))).events.at(-1)).toEqual({ type: 'end', reason: 'interrupted' });
+  it.each<[string, EmulatedReply]>([
+    ['a finish reason alone', { withoutDone: true }],
+    ['[DONE] alone', { finishReason: null }],
+  ])('takes %s for the end of an answer', async (_, reply) => {
+    const { model } = await start({ replies: [{ text: 'Two words.', ...reply }] });
+    const reading = await finished(listen(model));
+    expect([textOf(reading), reading.error]).toEqual(['Two words.', undefined]);
+    expect(reading.events.at(-1)).toEqual({ type: 'end', reason: 'complete' });
+  });
+
+  it('makes the calls of an answer that has nothing but [DONE] at its end', async () => {
+    const toolCalls = [{ name: 'find_slot', arguments: '{"day":"Friday"}' }];
+    const { model } = await start({ replies: [{ toolCalls, finishReason: null }] });
+    const { events } = await finished(listen(model, { tools: [TOOL] }));
+    expect(events.map(({ type }) => type)).toContain('tool-call');
+    expect(events.at(-1)).toEqual({ type: 'end', reason: 'tool-calls' });
   });
 
   it.each<[string, EmulatedReply, string]>([
@@ -15,6 +28,11 @@ describe('the trouble of ChatCompletions', () => {
       'OpenAI broke off its answer (server_error).',
     ],
     ['a cut connection', { text: 'a b c', cutAfter: 2, tokenMs: 1 }, 'OpenAI could not be reached.'],
+    [
+      'a stream that just ended',
+      { text: 'a', finishReason: null, withoutDone: true },
+      'OpenAI broke off its answer before its end.',
+    ],
   ])('fails after %s in the middle, and does not say anything twice', async (_, reply, message) => {
     const { clock, model, emulator } = await start({ replies: [reply] });
     const reading = listen(model);
@@ -31,6 +49,7 @@ describe('the trouble of ChatCompletions', () => {
     ['an error in the stream', { errorAfter: 0 }],
     ['a cut connection', { cutAfter: 0 }],
     ['an empty stream', { finishReason: null, withoutDone: true, usagePlacement: 'none' }],
+    ['a stream with nothing but [DONE]', { finishReason: null, usagePlacement: 'none' }],
   ])('tries once more after %s before the first word', async (_, reply) => {
     const { clock, model } = await start({ replies: [reply, { text: 'Here.' }] });
     const reading = listen(model);

@@ -45,6 +45,7 @@ describe('ChatReply', () => {
     ['content_filter', 'filtered'],
     ['tool_calls', 'complete'],
     ['something new', 'complete'],
+    ['error', 'interrupted'],
     [null, 'interrupted'],
   ])('ends after finish_reason %j with %s', (reason, expected) => {
     expect(read([delta({ content: 'a' }), delta({}, reason)]).end).toEqual({ type: 'end', reason: expected });
@@ -56,6 +57,7 @@ describe('ChatReply', () => {
     ['stop', '{"x"', 'tool-calls', 1],
     ['length', '{"x"', 'length', 0],
     ['content_filter', '{"x":1}', 'filtered', 0],
+    ['error', '{"x":1}', 'interrupted', 0],
     [null, '{"x":1}', 'interrupted', 0],
   ])('with a call and finish_reason %j, arguments %s: %s', (reason, text, expected, count) => {
     const { end, calls } = read([delta(called(text)), delta({}, reason)]);

@@ -60,6 +60,24 @@ describe('testLanguageModel', () => {
   const checks = (provider: LanguageModel) =>
     testLanguageModel(() => ({ provider, close() {} }), { saysWhatIsWanted: false });
 
+  it('catches a model that takes a stream that ended too early for an answer', async () => {
+    let isEnded = false;
+    const credulous: LanguageModel = {
+      name: 'credulous',
+      async *respond() {
+        for (let count = 0; count < 20 && !isEnded; count += 1) {
+          yield { type: 'text', delta: 'on ' };
+          await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+      },
+    };
+    const endStreams = () => {
+      isEnded = true;
+    };
+    const suite = testLanguageModel(() => ({ provider: credulous, endStreams, close() {} }));
+    await expectCaught(suite, /its stream ended in the middle/);
+  });
+
   it('catches a model that goes on after an abort', async () => {
     const deaf: LanguageModel = {
       name: 'deaf',

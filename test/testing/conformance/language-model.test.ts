@@ -16,6 +16,7 @@ const suites = {
       provider: new ChatCompletions({ apiKey: 'test-key', baseUrl: `${emulator.url}/v1` }),
       stoppedReplies: () => emulator.exchanges.filter(({ aborted }) => aborted).length,
       breakConnections: () => emulator.cutRequests(),
+      endStreams: () => emulator.break(1000),
       close: () => emulator.close(),
     };
   }),
@@ -26,6 +27,7 @@ const suites = {
       provider: new AnthropicMessages({ apiKey: 'test-key', baseUrl: emulator.url }),
       stoppedReplies: () => emulator.exchanges.filter(({ aborted }) => aborted).length,
       breakConnections: () => emulator.cutRequests(),
+      endStreams: () => emulator.break(1000),
       close: () => emulator.close(),
     };
   }),
@@ -37,6 +39,7 @@ const suites = {
       provider: new AiSdkLanguageModel({ model }),
       stoppedReplies: () => model.stopped,
       breakConnections: () => model.breakAll(),
+      endStreams: () => model.endAll(),
       close() {},
     };
   }),
