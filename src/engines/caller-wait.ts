@@ -92,7 +92,7 @@ export class CallerWait implements CallersPatience {
   }
 
   /** How long the caller has heard nothing while they wait, whoever took the time, in milliseconds. */
-  waitedMs(): number {
+  silentMs(): number {
     if (this.#since === undefined) return 0;
     return Math.max(0, this.#clock.now() - Math.max(this.#silentSince, this.#soundsUntil));
   }

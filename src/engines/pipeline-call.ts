@@ -343,7 +343,7 @@ export class PipelineCall implements Engine {
   get #waitingSince(): number {
     const { wait } = this.#options;
     const isWaitedFor = this.#agent.isBusy || wait.isOn;
-    return this.#context.clock.now() - (isWaitedFor ? wait.waitedMs() : 0);
+    return this.#context.clock.now() - (isWaitedFor ? wait.silentMs() : 0);
   }
 
   /** The caller was told nothing, and has waited since. */

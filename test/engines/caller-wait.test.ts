@@ -102,18 +102,18 @@ describe('CallerWait', () => {
   });
 
   it('tells how long nothing was heard in it, whoever took the time', () => {
-    expect(wait.waitedMs()).toBe(0);
+    expect(wait.silentMs()).toBe(0);
     wait.begin(0);
     wait.sounds(1000);
     clock.advance(900);
-    expect(wait.waitedMs()).toBe(0);
+    expect(wait.silentMs()).toBe(0);
     clock.advance(5000);
     wait.excuse(2000);
-    expect(wait.waitedMs()).toBe(4900);
+    expect(wait.silentMs()).toBe(4900);
     wait.end();
-    expect(wait.waitedMs()).toBe(0);
+    expect(wait.silentMs()).toBe(0);
     wait.takeOver(9000);
-    expect(wait.waitedMs()).toBe(4900);
+    expect(wait.silentMs()).toBe(4900);
   });
 
   it('is on until it has been over for a second', () => {

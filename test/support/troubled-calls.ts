@@ -127,7 +127,7 @@ export async function playCell(
   const { troubled, emulators } = vendors;
   let isBegun = trouble === undefined;
   const begin = () => {
-    if (!isBegun) trouble?.begin(troubled, part);
+    if (!isBegun) trouble?.begin(troubled);
     isBegun = true;
   };
   if (phase === 'start' && trouble?.isEarly === true) begin();

@@ -7,6 +7,7 @@ import type { HttpAnswer, HttpChannel } from '../wire/http-channel.js';
 import { readRefusal } from '../wire/openai-refusal.js';
 import { pause } from '../wire/pause.js';
 import { RetryPlan } from '../wire/retry-plan.js';
+import { askTwice } from '../wire/second-request.js';
 import { OpenAISpeechAudio } from './openai-speech-audio.js';
 
 export interface OpenAISpeechTarget {
@@ -21,6 +22,9 @@ export interface OpenAISpeechTarget {
 /** Longest wait for the head of an answer, and for more of its audio, in milliseconds. */
 const ANSWER_MS = 4000;
 const NEXT_MS = 2500;
+
+/** A sentence that has no answer by then is asked for once more. Less than callers of `synthesize` wait. */
+const SECOND_AFTER_MS = 2000;
 
 export class OpenAISpeechSession implements TextToSpeechSession {
   readonly #context: TextToSpeechContext;
@@ -43,7 +47,9 @@ export class OpenAISpeechSession implements TextToSpeechSession {
     let failedAt: number | undefined;
     while (!stop.aborted) {
       try {
-        for await (const pcm of this.#speak(text, stop)) {
+        const { chunks, lateSince } = await this.#ask(text, stop);
+        failedAt ??= lateSince;
+        for await (const pcm of this.#speak(chunks)) {
           if (stop.aborted) return;
           heard = true;
           if (failedAt !== undefined)
@@ -73,23 +79,37 @@ export class OpenAISpeechSession implements TextToSpeechSession {
     this.#closing.abort();
   }
 
-  async *#speak(text: string, signal: AbortSignal): AsyncGenerator<Int16Array> {
+  /** The bytes of the answer, and when its text was first sent if that had to be done again. @throws WireError */
+  async #ask(
+    text: string,
+    signal: AbortSignal,
+  ): Promise<{ chunks: AsyncIterable<Uint8Array>; lateSince: number | undefined }> {
     const { channel, url, headers, fields } = this.#target;
-    const answer = await channel.request({
-      method: 'POST',
-      url,
-      headers: { ...headers, 'content-type': 'application/json' },
-      body: JSON.stringify({ ...fields, input: text }),
-      signal,
-      clock: this.#clock,
-      answerTimeoutMs: ANSWER_MS,
-    });
+    const clock = this.#clock;
+    const startedAt = clock.now();
+    const { answer, isSecond } = await askTwice(
+      (request) =>
+        channel.request({
+          method: 'POST',
+          url,
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: JSON.stringify({ ...fields, input: text }),
+          signal: request.signal,
+          clock,
+          answerTimeoutMs: request.timeoutMs,
+        }),
+      { clock, signal, withinMs: ANSWER_MS, secondAfterMs: SECOND_AFTER_MS },
+    );
     await refuseWrong(answer);
     this.#context.events?.usage?.({ characters: [...text].length });
+    return { chunks: this.#chunks(answer), lateSince: isSecond ? startedAt : undefined };
+  }
+
+  async *#speak(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Int16Array> {
     const audio = new OpenAISpeechAudio();
     try {
       let samples = 0;
-      for await (const bytes of this.#chunks(answer)) {
+      for await (const bytes of chunks) {
         const pcm = audio.push(bytes);
         samples += pcm.length;
         if (pcm.length > 0) yield pcm;

@@ -186,6 +186,16 @@ describe('OpenAISpeech', () => {
     expect(hanging.clock.now()).toBeGreaterThanOrEqual(2500);
   });
 
+  it('asks once more when the answer is late, and takes the one that comes', async () => {
+    const { clock, say, spoken, gaps, characters } = await start();
+    emulator.ignoreNext();
+    const { samples, error } = await spoken(say('Hi.'));
+    expect([samples.length, error]).toEqual([3 * 60 * 16, undefined]);
+    expect(gaps).toEqual([expect.closeTo(2000, -3)]);
+    expect(clock.now()).toBeLessThan(3000);
+    expect([emulator.requests.length, characters()]).toEqual([1, 3]);
+  });
+
   it('does not say a sentence again of which something was heard', async () => {
     const { clock, say, spoken } = await start({ chunkEveryMs: 10 });
     const reading = say('A long sentence that goes on and on.');
