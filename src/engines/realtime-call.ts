@@ -41,6 +41,8 @@ export class RealtimeCall implements Engine {
   readonly #dialogue: RealtimeDialogue;
   #failure: EngineFailure | undefined;
   #isTooMuch = false;
+  /** Since when the caller speaks to nobody, on the clock, an engine before this one included; undefined from the first connection on. */
+  #deafSince: number | undefined;
   /** How the call stood as its engine was stopped in the middle of it. */
   #standing: Pick<Leaving, 'isCutOff' | 'goodbye' | 'waitingSince'> = NOBODY_WAITS;
   #state: 'new' | 'live' | 'ending' | 'handed-over' | 'closed' = 'new';
@@ -126,6 +128,7 @@ export class RealtimeCall implements Engine {
     if (this.#state !== 'new') return;
     this.#state = 'live';
     this.#watch.opening();
+    this.#deafSince = this.#context.clock.now() - (this.#context.takeover?.unheardMs ?? 0);
     if (!this.#line.open()) return;
     const { runs = [] } = this.#context.takeover?.tools ?? {};
     if (runs.length > 0) this.#tools.adopt(runs);
@@ -182,7 +185,7 @@ export class RealtimeCall implements Engine {
       ...this.#turns.standing,
       ...this.#standing,
       hasGreeting: firstMessage !== '',
-      unheardSince: [saidSince, lostSince],
+      unheardSince: [saidSince, lostSince, this.#deafSince],
       tools: this.#tools,
     });
   }
@@ -209,7 +212,10 @@ export class RealtimeCall implements Engine {
 
   #events(): RealtimeEvents {
     const events: Required<RealtimeEvents> = {
-      ready: () => this.#watch.ready(),
+      ready: () => {
+        this.#deafSince = undefined;
+        this.#watch.ready();
+      },
       speechStarted: () => this.#dialogue.callerSpeaks(),
       interrupted: () => this.#dialogue.interrupt(),
       speechEnded: (speech) => this.#dialogue.callerFinished(speech),

@@ -213,4 +213,25 @@ describe('what is said and pressed between two engines', () => {
     await rig.wait(5000);
     expect(third.asked.join()).toContain('5');
   });
+
+  it('reaches the third one when the second is never there', async () => {
+    const [first, second] = [new FakeRealtimeModel(), new FakeRealtimeModel()];
+    const third = new FakeStages();
+    const pushed: number[] = [];
+    const open = third.ears.open.bind(third.ears);
+    third.ears.open = (context) => ({
+      ...open(context),
+      pushAudio: (frame) => void pushed.push(frame[0] ?? 0),
+    });
+    const rig = new FallbackRig({ modes: [first, second, third] });
+    await rig.start();
+    first.ready();
+    first.events.lost?.();
+    await rig.voiced(600);
+    first.events.failed(GONE);
+    await rig.voiced(400);
+    second.events.failed(GONE);
+    await rig.wait(0);
+    expect(pushed.filter((sample) => sample !== 0)).toHaveLength(50);
+  });
 });

@@ -1,7 +1,15 @@
 // What holds for a whole call in which one vendor is in trouble, as the caller heard it and as its record tells it.
 import { expect } from 'vitest';
 import type { CallRecord } from '../../src/contract/call-record.js';
-import { answerTo, FAREWELL, GOODBYE, GREETING, questionOf } from './troubled-call-vendors.js';
+import { stageOf } from './troubled-call-stages.js';
+import {
+  answerTo,
+  FAREWELL,
+  GOODBYE,
+  GREETING,
+  questionOf,
+  type TroubledPart,
+} from './troubled-call-vendors.js';
 import type { PlayedCell, TroubledCell } from './troubled-calls.js';
 import { foreignWords } from './trouble-checks.js';
 import type { Phase } from './vendor-call.js';
@@ -80,9 +88,8 @@ function checkReconnected(
   { incidents, provider }: CallRecord,
 ): void {
   const told = nameOf({ part, phase, trouble, ...cell });
-  const stage = part === 'http-stt' ? 'stt' : part;
   const { engine, ...stages } = provider;
-  const name = engine ?? new Map(Object.entries(stages)).get(stage) ?? '';
+  const name = engine ?? new Map(Object.entries(stages)).get(stageOf(part) ?? '') ?? '';
   const incident = {
     at: expect.any(Number),
     code: 'provider-reconnected',
@@ -102,7 +109,7 @@ function checkSorry({ cell, word, record, leg }: PlayedCell): void {
     code: 'PROVIDER_FAILED',
     message: expect.stringMatching(ERROR_SENTENCE),
   });
-  const hasVoice = ['stt', 'http-stt', 'llm'].includes(cell.part);
+  const hasVoice = hasVoiceLeft(cell.part);
   expect.soft(leg.spoken, told).toEqual(hasVoice ? [] : [SORRY]);
   expect(incidents, told).toEqual([
     {
@@ -116,6 +123,11 @@ function checkSorry({ cell, word, record, leg }: PlayedCell): void {
   if (hasVoice) expect.soft(turns.at(-1)?.agentText, told).toMatch(APOLOGY);
   const whole = [GREETING, answerTo(word), GOODBYE, SORRY].join(' ');
   for (const { agentText } of turns) expect.soft(foreignWords(agentText, whole), told).toEqual([]);
+}
+
+/** A vendor that is in trouble leaves the agent its voice, unless it is one. */
+function hasVoiceLeft(part: TroubledPart): boolean {
+  return ['stt', 'llm'].includes(stageOf(part) ?? '');
 }
 
 /** The longest time without a word of anybody, in milliseconds. What the carrier says is heard when it has taken the order. */

@@ -6,6 +6,7 @@ import type { ModelPrice } from '../../contract/price.js';
 import {
   type CallOfModel,
   type ChatMessage,
+  GO_ON,
   type LanguageModel,
   type LanguageModelEvent,
   type LanguageModelRequest,
@@ -24,9 +25,6 @@ import { leftOfTrial, type TrialLeft } from './trial.js';
 /** Longest wait for the first word, and between two, as long as there is another model to ask; and what that one needs. */
 const PATIENCE_MS = 3000;
 const NEXT_MODEL_MS = 1700;
-
-const GO_ON =
-  'Your answer broke off at this point, and the caller has heard it so far. Go on where it stops: do not repeat any of it, and do not begin anew.';
 
 /** Of what follows these marks are no word, and need no blank before them. */
 const NO_BLANK = /^[\s.,;:!?…)\]'"’”]/;

@@ -31,6 +31,8 @@ export class OpenAISpeechSession implements TextToSpeechSession {
   readonly #target: OpenAISpeechTarget;
   readonly #clock: Clock;
   readonly #closing = new AbortController();
+  /** How long a sentence that broke off was waited for; undefined when there was none, or the voice has spoken again. */
+  #brokeOffMs: number | undefined;
 
   constructor(context: TextToSpeechContext, target: OpenAISpeechTarget) {
     this.#context = context;
@@ -44,7 +46,9 @@ export class OpenAISpeechSession implements TextToSpeechSession {
     const stop = AbortSignal.any([signal, this.#closing.signal]);
     const plan = new RetryPlan({ clock: this.#clock });
     let heard = false;
-    let failedAt: number | undefined;
+    // The time in which nobody asked for anything was no gap.
+    let failedAt = this.#brokeOffMs === undefined ? undefined : this.#clock.now() - this.#brokeOffMs;
+    let waitsSince = this.#clock.now();
     while (!stop.aborted) {
       try {
         const { chunks, lateSince } = await this.#ask(text, stop);
@@ -55,7 +59,9 @@ export class OpenAISpeechSession implements TextToSpeechSession {
           if (failedAt !== undefined)
             this.#context.events?.reconnected?.({ gapMs: this.#clock.now() - failedAt });
           failedAt = undefined;
+          this.#brokeOffMs = undefined;
           yield pcm;
+          waitsSince = this.#clock.now();
         }
         return;
       } catch (error) {
@@ -65,6 +71,7 @@ export class OpenAISpeechSession implements TextToSpeechSession {
         const told = toProviderError(this.#target.vendor, failure);
         if (heard && failure.kind !== 'fatal') {
           this.#context.logger.warn(describeError(told), 'a sentence broke off');
+          this.#brokeOffMs = this.#clock.now() - waitsSince;
           return;
         }
         const pauseMs = heard ? null : plan.next(failure);
