@@ -56,7 +56,7 @@ const LINES = REALTIME_VENDORS.flatMap((vendor) =>
   CARRIER_IDS.map((id) => ({ vendor, id, name: vendor.name })),
 );
 
-describe.each(LINES)('$id, an agent with the model $name', REAL_TIME, (line) => {
+describe.concurrent.each(LINES)('$id, an agent with the model $name', REAL_TIME, (line) => {
   const { vendor, id } = line;
 
   it('greets, hears and answers; the record holds it', async () => {
