@@ -27,7 +27,6 @@ export const LONGEST: readonly string[] = [
   'test/e2e/provocations.test.ts',
   'test/e2e/provider-trouble/carrier-b-outages.test.ts',
   'test/e2e/provider-trouble/carrier-a-drops.test.ts',
-  'test/testing/conformance/realtime-model.test.ts',
   'test/e2e/provider-trouble/carrier-b-drops.test.ts',
   'test/carriers/carrier-a/conformance.test.ts',
   'test/e2e/monologue.test.ts',
