@@ -18,7 +18,7 @@ const TALK = [
 // Calls in real time: a shared machine may stop for longer than they allow.
 const REAL_TIME = { retry: 2, timeout: 60_000 };
 
-describe.concurrent('money in a whole call', REAL_TIME, () => {
+describe('money in a whole call', REAL_TIME, () => {
   it('is nothing for the local stack, and an estimate for the line', async () => {
     const metrics: MetricsPayload[] = [];
     await using running = await startPhone(AGENT, { onMetrics: (data) => void metrics.push(data) });
@@ -57,7 +57,7 @@ describe.concurrent('money in a whole call', REAL_TIME, () => {
   });
 });
 
-describe.concurrent.each(CARRIER_IDS)('a budget, at %s', REAL_TIME, (id) => {
+describe.each(CARRIER_IDS)('a budget, at %s', REAL_TIME, (id) => {
   it('ends the call that has used it up, with a goodbye', async () => {
     // Where the number reports how its calls go, the end of the goodbye is known at once.
     const logger = new RecordedLogger();

@@ -38,7 +38,7 @@ class ActingModel implements LanguageModel {
   }
 }
 
-describe.concurrent.each(CARRIER_IDS)('%s, an agent that acts', (id) => {
+describe.each(CARRIER_IDS)('%s, an agent that acts', (id) => {
   it('runs a tool and answers with its result', { timeout: 40_000 }, async () => {
     const llm = new ActingModel('One moment please.', 'look_up', { what: 'price' });
     const execute = async () => ({ price: 'ten dollars' });
