@@ -223,6 +223,8 @@ export class RealtimeCall implements Engine {
       lost: ({ agoMs } = { agoMs: 0 }) => {
         const { speech } = this.#voice;
         this.#turns.lost({ isAnswered: speech?.hasAudio === true || (speech?.roundCount ?? 0) > 0 });
+        // Before the next connection is told the conversation.
+        this.#voice.breakOff();
         this.#watch.lost(agoMs);
       },
       reconnected: ({ isPlanned, hearsAgain, ...gap }) => {

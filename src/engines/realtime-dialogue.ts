@@ -223,10 +223,13 @@ export class RealtimeDialogue {
     this.#isCallerSpeaking = false;
     watch.back();
     if (this.isHeld || !(wasResponding || watch.isOwed)) return;
-    const { unsaid } = voice;
-    const isAsked = unsaid !== undefined || !hearsAgain;
-    if (isAsked) line.ask((session) => (unsaid === undefined ? session.respond() : session.say(unsaid)));
-    watch.owes({ isAsked, waitedMs: gapMs });
+    const left = voice.breakOff();
+    const isAsked = left !== undefined || !hearsAgain;
+    if (left === '') watch.ended();
+    else {
+      if (isAsked) line.ask((session) => (left === undefined ? session.respond() : session.say(left)));
+      watch.owes({ isAsked, waitedMs: gapMs });
+    }
     voice.speech?.responseEnded();
   }
 
