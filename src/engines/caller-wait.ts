@@ -4,13 +4,13 @@ import type { Clock } from '../base/clock.js';
 import type { Patience } from '../providers/patience.js';
 
 /** Callers ask whether anybody is there after some five seconds, and a carrier needs a moment to begin to say sorry. */
-const LIMIT_MS = 4600;
+export const WAIT_LIMIT_MS = 4600;
 
 /** The same where another voice mode can answer, which needs some of the time. */
-const REPLACEABLE_LIMIT_MS = 3500;
+export const REPLACEABLE_WAIT_MS = 3100;
 
 /** What an engine has in any case that takes over from one that kept the caller waiting. */
-const MIN_TAKEN_OVER_MS = 1500;
+export const MIN_TAKEN_OVER_MS = 1500;
 
 /** What an answer has in any case, however long the caller has waited for their own words to be recognised. */
 export const MIN_ANSWER_MS = 1200;
@@ -30,13 +30,14 @@ export interface CallersPatience extends Patience {
 /** One per call. Times are those of the clock. */
 export class CallerWait implements CallersPatience {
   readonly #clock: Pick<Clock, 'now'>;
-  #limitMs = LIMIT_MS;
+  #limitMs = WAIT_LIMIT_MS;
   #since: number | undefined;
   /** The same without what was excused. */
   #silentSince = 0;
   /** What the caller waits longer, because there would not have been time for an answer. */
   #moreMs = 0;
   #soundsUntil = Number.NEGATIVE_INFINITY;
+  #grantedUntil = Number.NEGATIVE_INFINITY;
   #hasWords = false;
 
   constructor(clock: Pick<Clock, 'now'>) {
@@ -54,13 +55,13 @@ export class CallerWait implements CallersPatience {
 
   /** Another voice mode can take this one's place. */
   replaceable(): void {
-    this.#limitMs = REPLACEABLE_LIMIT_MS;
+    this.#limitMs = REPLACEABLE_WAIT_MS;
   }
 
   /** An engine that failed has kept the caller waiting before this one. */
   takeOver(waitedMs: number): void {
-    this.begin(this.#clock.now() - Math.min(waitedMs, this.#limitMs - MIN_TAKEN_OVER_MS));
-    this.#silentSince = this.#clock.now() - waitedMs;
+    this.#grantedUntil = this.#clock.now() + MIN_TAKEN_OVER_MS;
+    this.begin(this.#clock.now() - waitedMs);
   }
 
   /**
@@ -79,6 +80,11 @@ export class CallerWait implements CallersPatience {
   end(): void {
     this.#since = undefined;
     this.#hasWords = false;
+  }
+
+  /** An engine that has just begun goes on with the wait that one before it has left. */
+  get isTakenOver(): boolean {
+    return this.#grantedUntil > this.#clock.now();
   }
 
   /** True while a provider may be what the caller waits for. A wait that is long over was for nothing, or for the application. */
@@ -122,7 +128,8 @@ export class CallerWait implements CallersPatience {
 
   leftMs(): number {
     if (this.#since === undefined) return Number.POSITIVE_INFINITY;
-    return Math.max(this.#since + this.#moreMs, this.#soundsUntil) + this.#limitMs - this.#clock.now();
+    const until = Math.max(this.#since + this.#moreMs, this.#soundsUntil) + this.#limitMs;
+    return Math.max(until, this.#grantedUntil) - this.#clock.now();
   }
 
   waitedMs(): number {

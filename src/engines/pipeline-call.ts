@@ -1,5 +1,6 @@
 // One call of the pipeline: its stages, and its life from the start to the end, trouble included. What the caller does is gathered in
 // `caller-turn`, what the agent says is in `agent-voice`, and who has the floor is decided in `dialogue`.
+import type { Timer } from '../base/clock.js';
 import type { TranscriptEntry } from '../contract/call-record.js';
 import type { SpeechToTextEvents } from '../providers/speech-to-text.js';
 import { AgentVoice, type Manner } from './agent-voice.js';
@@ -22,7 +23,7 @@ import { owesAtStart, toSteps, toTakeover } from './handover.js';
 import { IdlePrompts } from './idle-prompts.js';
 import { LanguageStage } from './language-stage.js';
 import { lexiconFor } from './lexicon.js';
-import type { Stage } from './pipeline-failure.js';
+import { silentEars, type Stage } from './pipeline-failure.js';
 import type { PipelineCallOptions } from './pipeline-call-options.js';
 import { PipelineStages } from './pipeline-stages.js';
 import { ProviderRoster } from './provider-roster.js';
@@ -46,6 +47,8 @@ export class PipelineCall implements Engine {
   readonly #usage: UsageMeter;
   readonly #roster: ProviderRoster;
   readonly #apology: Apology;
+  /** Runs until the recogniser has a word on what nobody had heard before this engine. */
+  #earsDue: Timer | undefined;
   #failure: EngineFailure | undefined;
   /** When the silence began in which the caller waited as the call failed, on the clock. */
   #silentSince: number | undefined;
@@ -160,7 +163,7 @@ export class PipelineCall implements Engine {
     this.#state = 'live';
     const { firstMessage = '', turnTaking, wait } = this.#options;
     const { takeover } = this.#context;
-    if (takeover !== undefined && takeover.owes !== 'nothing') wait.takeOver(takeover.waitedMs ?? 0);
+    if (takeover?.silentMs !== undefined) wait.takeOver(takeover.silentMs);
     this.#agent.start();
     if (!this.#stages.open()) return;
     const { ears } = this.#stages;
@@ -170,6 +173,7 @@ export class PipelineCall implements Engine {
     if (this.#failure !== undefined) return;
     this.#attempt('llm', () => this.#language.warmUp());
     const owes = owesAtStart(takeover, firstMessage);
+    if (owes === 'nothing' && wait.isOn) this.#awaitEars();
     if (owes === 'greeting')
       this.#dialogue.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
     else if (owes === 'goodbye') this.#dialogue.sayGoodbye(takeover?.goodbye ?? '');
@@ -281,7 +285,16 @@ export class PipelineCall implements Engine {
     };
   }
 
+  /** The caller waits for an answer to what is played to the recogniser now: with nothing to say on it in time, it hangs. */
+  #awaitEars(): void {
+    const { wait } = this.#options;
+    this.#earsDue = this.#context.clock.after(Math.max(0, wait.leftMs()), () => {
+      if (wait.isOn && wait.leftMs() <= 0) this.#fail('stt', silentEars());
+    });
+  }
+
   #recognised(text: string, { isFinal }: { isFinal: boolean }): void {
+    this.#earsDue?.cancel();
     // A recogniser of the application may be plain JavaScript.
     if (typeof text !== 'string' || this.#state !== 'live' || this.#failure !== undefined) return;
     this.#attempt('engine', () => this.#caller.recognised(text, { isFinal, isHeld: this.#held }));
@@ -289,6 +302,7 @@ export class PipelineCall implements Engine {
 
   /** May open a barge-in that our own detector does not hear. */
   #soundRecognised(): void {
+    this.#earsDue?.cancel();
     if (!this.#isListening || !this.#agent.isBusy || this.#caller.isActive) return;
     this.#attempt('engine', () => {
       this.#caller.soundRecognised();
@@ -373,6 +387,7 @@ export class PipelineCall implements Engine {
 
   #free(): void {
     this.#apology.cancel();
+    this.#earsDue?.cancel();
     this.#idle?.close();
     this.#caller.close();
     this.#stages.close();

@@ -1,5 +1,5 @@
 // What can go wrong in a pipeline, as records and logs name it.
-import { OffhookError } from '../base/errors.js';
+import { OffhookError, ProviderError } from '../base/errors.js';
 import type { ProviderStage } from '../contract/call-record.js';
 import type { EngineFailure } from './engine.js';
 
@@ -20,4 +20,8 @@ export const APOLOGY = 'I am sorry, something went wrong. Please call again late
 export function toFailure(stage: Stage, error: unknown): EngineFailure {
   if (OffhookError.isInstance(error)) return { code: error.code, message: error.message, stage };
   return { code: stage === 'engine' ? 'INTERNAL' : 'PROVIDER_FAILED', message: FAILED[stage], stage };
+}
+
+export function silentEars(): ProviderError {
+  return new ProviderError('The speech recognition does not answer.', { status: null, retryable: true });
 }

@@ -27,7 +27,7 @@ describe('CallerWait', () => {
   it('is shorter where another voice mode can answer', () => {
     wait.replaceable();
     wait.begin(0);
-    expect(wait.leftMs()).toBe(3500);
+    expect(wait.leftMs()).toBe(3100);
   });
 
   it('is one wait, however often something else is waited for in it', () => {

@@ -37,7 +37,6 @@ const INTO_MS = 400;
 const INTO_THINKING_MS = 800;
 /** A vendor without any connection so long after the start of a call has none before it is asked something. */
 const CONNECTED_WITHIN_MS = 200;
-/** What is left of a call that is over takes so long at most. */
 const CLOSING_MS = 2500;
 /** What a carrier needs to begin to say sorry. */
 export const CARRIER_SAYS_MS = 300;
@@ -53,6 +52,8 @@ export interface VendorCallOptions {
   readonly isConnected: () => boolean;
   /** Told when the person has nothing more to ask. */
   readonly lastQuestion: () => void;
+  /** What is left of a call that is over takes so long at most, in milliseconds. @default 2500 */
+  readonly closingMs?: number;
 }
 
 /** What happens in a call, once, and when: at the start before there is a connection, or when there is one. */
@@ -178,6 +179,11 @@ class VendorCall {
     return this.facts.flatMap((fact) => (fact.type === 'turn.completed' ? [fact.turn] : []));
   }
 
+  /** Turns of the agent. What the person said and one voice mode did not answer, another one answers. */
+  get #answers(): number {
+    return this.turns.filter(({ agentText }) => agentText !== '').length;
+  }
+
   /** The whole call, until the agent or the person gives up. */
   async run({ phase, isEarly, ...incident }: Incident): Promise<void> {
     const begin = () => {
@@ -206,12 +212,13 @@ class VendorCall {
   async close(): Promise<void> {
     this.#engine.close();
     this.#isClosed = true;
-    for (let passed = 0; passed < CLOSING_MS; passed += STEP_MS) await this.#step();
+    const { closingMs = CLOSING_MS } = this.#options;
+    for (let passed = 0; passed < closingMs; passed += STEP_MS) await this.#step();
   }
 
   /** Until the agent has said its turn and is quiet. */
   async #answered(
-    turnsBefore: number,
+    answersBefore: number,
     troubles: { thinking?: (() => void) | undefined; speaking?: (() => void) | undefined },
   ): Promise<void> {
     let { thinking, speaking } = troubles;
@@ -219,7 +226,7 @@ class VendorCall {
     for (;;) {
       const now = this.clock.now();
       if (this.ending !== undefined || this.longestWaitMs >= PATIENCE_MS) return;
-      const isDone = this.turns.length > turnsBefore && now - this.#quietSince >= QUIET_MS;
+      const isDone = this.#answers > answersBefore && now - this.#quietSince >= QUIET_MS;
       if (isDone && this.#soundSince === undefined) break;
       if (thinking !== undefined && now - since >= INTO_THINKING_MS) {
         thinking();
@@ -230,7 +237,7 @@ class VendorCall {
         speaking = undefined;
       }
       await this.#step();
-      if (this.turns.length > turnsBefore) this.#isOwed = false;
+      if (this.#answers > answersBefore) this.#isOwed = false;
     }
   }
 
