@@ -126,7 +126,8 @@ export class PipelineCall implements Engine {
         isSounding: () => this.#caller.isActive,
         ask: (text) => this.#prompt(text, {}),
         // Music goes on behind a goodbye. Once is enough.
-        leave: (text) => (this.#agent.wasLast ? this.#end('idle') : this.#prompt(text, { last: true })),
+        leave: (text) =>
+          this.#agent.manner.ends === 'idle' ? this.#end('idle') : this.#prompt(text, { ends: 'idle' }),
       });
     this.#dialogue = new Dialogue({
       clock,
@@ -140,7 +141,7 @@ export class PipelineCall implements Engine {
       keysInterrupt: settings.keysInterrupt,
       isListening: () => this.#isListening,
       finishUtterance: () => this.#finishUtterance(),
-      leave: () => this.#end('idle'),
+      leave: (reason) => this.#end(reason),
     });
   }
 
@@ -161,7 +162,10 @@ export class PipelineCall implements Engine {
     const owes = owesAtStart(takeover, firstMessage);
     if (owes === 'greeting')
       this.#dialogue.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
-    else if (owes === 'goodbye') this.#dialogue.sayGoodbye(takeover?.goodbye ?? '');
+    else if (owes === 'goodbye')
+      this.#dialogue.say(takeover?.goodbye?.text ?? '', {
+        ends: takeover?.goodbye?.reason ?? 'agent-hangup',
+      });
     else this.#dialogue.goOn('continue');
   }
 
@@ -210,7 +214,7 @@ export class PipelineCall implements Engine {
     const { clock } = this.#context;
     const { firstMessage = '', tools } = this.#options;
     const unheardSince = this.#caller.forgetOpen();
-    const owed = this.#dialogue.giveUp();
+    const owed = this.#dialogue.giveUp({ isHeld: this.#held });
     const takeover = toTakeover({
       clock,
       conversation: this.#conversation,
@@ -308,7 +312,7 @@ export class PipelineCall implements Engine {
   #finished(outcome: ReplySplit): void {
     this.#dialogue.finished(outcome);
     if (this.#failure !== undefined) this.#end('provider-failed');
-    else if (outcome.goodbye !== undefined) this.#end('agent-hangup');
+    else if (outcome.goodbye !== undefined && this.#agent.manner.ends !== 'idle') this.#end('agent-hangup');
     else if (!this.#dialogue.handOver()) this.#end('idle');
   }
 

@@ -1,7 +1,7 @@
 // An engine fails in the middle of a goodbye: what was left of it is said once, and the call ends with it.
 import { describe, expect, it, vi } from 'vitest';
 import type { LanguageModelEvent } from '../../src/providers/language-model.js';
-import { askedWith, FakeStages, FallbackRig, GONE, talkingToModel } from './fallback-rig.js';
+import { askedWith, FakeStages, FallbackRig, GONE, modelThenStages, talkingToModel } from './fallback-rig.js';
 import { FakeRealtimeModel } from './realtime-rig.js';
 
 vi.mock('../../src/engines/voice-activity.js', () => ({
@@ -139,5 +139,76 @@ describe('a goodbye of a pipeline that is cut off', () => {
     ]);
     expect(toolCalls(rig)).toEqual(['end_call']);
     expect(rig.ended).toMatchObject([{ reason: 'agent-hangup', failure: undefined }]);
+  });
+});
+
+describe('a goodbye to a silent caller that is cut off', () => {
+  const idle = { afterMs: 1000, prompts: [], goodbye: GOODBYE };
+
+  /** The beginning of it was said by a model. */
+  async function tiredModel() {
+    const scene = modelThenStages({ idle, interruptible: false });
+    await scene.rig.start();
+    scene.first.ready();
+    await scene.rig.wait(1000);
+    scene.first.begins(GOODBYE);
+    await scene.rig.wait(500);
+    return scene;
+  }
+
+  it('is brought to its end by the pipeline, word for word, and the call with it', async () => {
+    const { first, second, rig } = await tiredModel();
+    first.events.failed(GONE);
+    await rig.wait(3000);
+    expect([second.model.requests, second.voice.spoken]).toEqual([[], ['you for your call, goodbye.']]);
+    expect(rig.ended).toMatchObject([{ reason: 'idle', failure: undefined }]);
+  });
+
+  it('is brought to its end behind a hold in which the model fails', async () => {
+    const { first, second, rig } = await tiredModel();
+    rig.engine.hold();
+    first.events.failed(GONE);
+    await rig.wait(500);
+    rig.engine.resume('continue');
+    await rig.wait(5000);
+    expect([second.model.requests, second.voice.spoken.length]).toEqual([[], 1]);
+    expect(rig.ended).toMatchObject([{ reason: 'idle' }]);
+  });
+
+  it('is nothing to a caller who has said something in it', async () => {
+    const { first, second, rig } = await tiredModel();
+    second.model.answer('At noon.');
+    first.events.speechStarted();
+    first.events.speechEnded({ itemId: 'u1', agoMs: 0 });
+    first.events.userText({ itemId: 'u1', text: 'When do you close?', final: true });
+    first.events.failed(GONE);
+    await rig.wait(700);
+    expect([second.model.requests.length, second.voice.spoken]).toEqual([1, ['At noon.']]);
+  });
+
+  it.each([
+    ['at once', false],
+    ['behind a hold', true],
+  ])('is brought to its end by the model, %s', async (_, isHeld) => {
+    const [first, second] = [new FakeStages(), new FakeRealtimeModel()];
+    const goodbye = 'I cannot hear you. Goodbye.';
+    const rig = await new FallbackRig({ modes: [first, second], idle: { ...idle, goodbye } }).start();
+    first.voice.hangs = true;
+    await rig.quiet(1300);
+    if (isHeld) rig.engine.hold();
+    if (isHeld) first.ears.events.failed(GONE);
+    await rig.wait(5000);
+    rig.engine.resume('continue');
+    second.ready();
+    const [[, heard] = []] = rig.said;
+    const rest = goodbye.slice(heard?.length).trim();
+    expect(second.asked).toEqual([`say ${rest}`]);
+    second.answers(rest);
+    await rig.wait(2000);
+    expect(rig.said).toEqual([
+      ['', heard],
+      ['', rest],
+    ]);
+    expect(rig.ended).toMatchObject([{ reason: 'idle' }]);
   });
 });
