@@ -140,6 +140,11 @@ export class Dialogue {
     this.#own = own;
   }
 
+  /** Says what an engine before this one has left of a goodbye. */
+  sayGoodbye({ text = '', reason = 'agent-hangup' }: Partial<Goodbye> = {}): void {
+    this.say(text, { ends: reason });
+  }
+
   /** Nobody listens for a while: the agent stops in this tick. */
   hold(): void {
     const { bargeIn, idle, wait } = this.#options;
@@ -183,9 +188,15 @@ export class Dialogue {
     const { agent, caller, idle } = this.#options;
     // Words or keys that came while the agent could not be interrupted, or an agreement to what it said.
     if (this.#hasMore && !caller.isSounding) this.#takeUp();
-    else if (agent.manner.ends === 'idle' && !caller.isSounding) return false;
+    else if (agent.manner.ends === 'idle' && !this.#isOpposed) return false;
     else idle?.wait();
     return true;
+  }
+
+  /** True while the agent says what the call ends with, and nobody has to be heard before it does. */
+  get isLeaving(): boolean {
+    const { agent } = this.#options;
+    return agent.isLeaving && (agent.manner.ends !== 'idle' || !this.#isOpposed);
   }
 
   /** Ends what is being said, and the open turn. */
@@ -213,6 +224,11 @@ export class Dialogue {
     const goodbye = this.#goodbyeOf(left || undefined);
     this.#conclude(split ?? NOTHING, { isLast: false });
     return { isCutOff: wasBusy || turns.isOwed, goodbye };
+  }
+
+  /** The caller is not idle. */
+  get #isOpposed(): boolean {
+    return this.#hasMore || this.#options.caller.isSounding;
   }
 
   get #hasMore(): boolean {

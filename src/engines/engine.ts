@@ -58,6 +58,7 @@ export type EngineFact =
           | 'transcript.segment'
           | 'turn.started'
           | 'turn.completed'
+          | 'incident.noted'
           | 'provider.reconnected'
           | 'provider.replaced';
       }
