@@ -1,5 +1,6 @@
 // What the caller is saying: the recogniser's pieces, told as transcript entries and gathered until a turn takes them.
 import type { TranscriptEntry } from '../contract/call-record.js';
+import { withoutRepeated } from './repeated-words.js';
 
 export interface UserSpeechOptions {
   /** Tells an entry. */
@@ -16,6 +17,10 @@ export class UserSpeech {
   #partial: TranscriptEntry | undefined;
   /** A piece that a turn took before the recogniser was done with it. */
   #owed: TranscriptEntry | undefined;
+  /** Its text, until the recogniser says anything more. */
+  #taken = '';
+  /** What the recogniser begins its piece with, and a turn has taken. */
+  #repeated = '';
   /** Words were taken back that will be recognised once more. */
   #isWithdrawn = false;
   #count = 0;
@@ -47,15 +52,19 @@ export class UserSpeech {
 
   partial(text: string): void {
     if (text.trim() === '') return;
-    this.#owed = undefined;
+    // It goes on with a piece that it was not done with.
+    if (this.#owed !== undefined) this.#repeat();
+    const said = this.#newOf(text);
+    if (said === '') return;
     this.#isWithdrawn = false;
-    this.#partial = this.#entry(text.trim(), false);
+    this.#partial = this.#entry(said, false);
     this.#options.tell(this.#partial);
   }
 
   /** Returns false when nothing was added: the text is empty, or is that of a piece which a turn has taken already. */
   final(text: string): boolean {
-    const said = text.trim();
+    const said = this.#newOf(text);
+    this.#repeated = '';
     this.#isWithdrawn = false;
     if (said === '') {
       this.#drop();
@@ -67,16 +76,14 @@ export class UserSpeech {
       this.#options.tell({ ...owed, text: said });
       return false;
     }
-    const entry = this.#entry(said, true);
-    this.#options.tell(entry);
-    this.#finals.push(entry);
-    this.#partial = undefined;
+    this.#add(said);
     return true;
   }
 
   /** The open piece is no more: its words will come again. */
   withdraw(): void {
     this.#isWithdrawn ||= this.#partial !== undefined;
+    this.#repeat();
     this.#drop();
   }
 
@@ -85,8 +92,9 @@ export class UserSpeech {
     const open = this.#partial;
     this.#isWithdrawn = false;
     if (open !== undefined) {
-      this.final(open.text);
+      this.#add(open.text);
       this.#owed = { ...open, turnIndex, final: true };
+      this.#taken = open.text;
     }
     const text = this.text;
     for (const entry of this.#finals)
@@ -100,6 +108,25 @@ export class UserSpeech {
     this.#isWithdrawn = false;
     this.#drop();
     this.#finals = [];
+  }
+
+  #add(said: string): void {
+    const entry = this.#entry(said, true);
+    this.#options.tell(entry);
+    this.#finals.push(entry);
+    this.#partial = undefined;
+  }
+
+  /** The piece that a turn took comes again, or goes on. */
+  #repeat(): void {
+    this.#owed = undefined;
+    this.#repeated = `${this.#repeated} ${this.#taken}`.trim();
+    this.#taken = '';
+  }
+
+  #newOf(text: string): string {
+    this.#taken = '';
+    return withoutRepeated(text.trim(), this.#repeated);
   }
 
   #drop(): void {

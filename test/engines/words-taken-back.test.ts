@@ -163,3 +163,58 @@ describe('Words that another recogniser will hear again', () => {
     expect([heard.length, rig.ended]).toEqual([50, []]);
   });
 });
+
+describe('A piece of words that a turn has taken before its recogniser was done with it', () => {
+  const HALF = 'I want to';
+  const WHOLE = 'I want to book a table.';
+
+  /** A caller who was answered after half a sentence, because no more of it came. */
+  async function half(answer: string) {
+    const rig = new CallRig();
+    rig.model.answer(answer).answer('For how many?');
+    await rig.start();
+    await rig.voiced(1000);
+    rig.ears.events.partial(HALF);
+    await rig.quiet(2500);
+    expect(rig.model.requests).toHaveLength(1);
+    return rig;
+  }
+
+  const saidBy = (rig: CallRig, role: string) =>
+    rig.transcript.filter((entry) => entry.role === role).map(({ text }) => text);
+
+  it.each([
+    ['comes again over another connection', true, ['I', 'I want to', 'I want to book']],
+    ['comes again at once as a whole', true, []],
+    ['goes on late', false, ['I want to', 'I want to book a']],
+  ])('stands once in the record when it %s', async (_, isLost, partials) => {
+    const rig = await half('What would you like to do today?');
+    if (isLost) rig.ears.events.troubled?.(GONE);
+    for (const text of partials) rig.ears.events.partial(text);
+    rig.ears.events.final(WHOLE);
+    await rig.quiet(4000);
+    expect(saidBy(rig, 'user')).toEqual([HALF, 'book a table.']);
+    expect(rig.turns.map(({ userText }) => userText).join(' ')).toBe(WHOLE);
+    expect(saidBy(rig, 'agent').at(-1)).toBe('For how many?');
+  });
+
+  it('is no new turn when there was nothing more to it', async () => {
+    const rig = await half('What would you like to do today?');
+    rig.ears.events.troubled?.(GONE);
+    rig.ears.events.partial(HALF);
+    rig.ears.events.final(HALF);
+    await rig.quiet(4000);
+    expect(rig.model.requests).toHaveLength(1);
+    expect(rig.turns).toMatchObject([{ userText: HALF, interrupted: false }]);
+  });
+
+  it('hides nothing that is said in the same words later', async () => {
+    const rig = await half('What would you like to do today?');
+    rig.ears.events.troubled?.(GONE);
+    rig.ears.events.final(HALF);
+    await rig.quiet(3000);
+    await rig.says(HALF);
+    await rig.quiet(3000);
+    expect(rig.turns.map(({ userText }) => userText)).toEqual([HALF, HALF]);
+  });
+});

@@ -14,6 +14,7 @@ import type { PlayedCell, TroubledCell } from './troubled-calls.js';
 import { foreignWords } from './trouble-checks.js';
 import type { Phase } from './vendor-call.js';
 import { APOLOGY } from './vendor-scene.js';
+import { OUTAGES } from './vendor-troubles.js';
 
 /** `goes on`: to its goodbye. `sorry`: it ends, and the caller is told. `either`: it depends on what the moment hits. */
 export type CellEnd = 'goes on' | 'sorry' | 'either';
@@ -82,7 +83,10 @@ export function checkGoodbye({ cell, word, record }: PlayedCell): void {
   expect.soft(asked.join(' ').toLowerCase(), told).toBe(`${questionOf(word)} ${FAREWELL}`.toLowerCase());
 }
 
-/** The record says once what was lost and for how long, unless the call had not begun to be heard, or ended meanwhile. */
+/**
+ * The record says once what was lost and for how long, or that it could be done without, unless the call had not begun to be heard, or
+ * ended meanwhile.
+ */
 function checkReconnected(
   { part, phase, trouble, ...cell }: TroubledCell,
   { incidents, provider }: CallRecord,
@@ -90,11 +94,12 @@ function checkReconnected(
   const told = nameOf({ part, phase, trouble, ...cell });
   const { engine, ...stages } = provider;
   const name = engine ?? new Map(Object.entries(stages)).get(stageOf(part) ?? '') ?? '';
+  const isGone = OUTAGES.some((outage) => outage === trouble);
   const incident = {
     at: expect.any(Number),
-    code: 'provider-reconnected',
-    message: `${name} failed (PROVIDER_FAILED) and works again.`,
-    durationMs: expect.any(Number),
+    code: isGone ? 'provider-failed' : 'provider-reconnected',
+    message: `${name} failed (PROVIDER_FAILED) and ${isGone ? 'was not needed any more' : 'works again'}.`,
+    durationMs: isGone ? null : expect.any(Number),
   };
   const isAtEdge = phase === 'start' || phase === 'goodbye';
   if (trouble === undefined) expect.soft(incidents, told).toEqual([]);

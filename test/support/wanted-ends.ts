@@ -22,10 +22,8 @@ function isOutlived({ trouble, phase }: TroubledCall): boolean {
 const isAbout = ({ trouble }: TroubledCall, ...names: readonly string[]) => names.includes(trouble.name);
 
 function ofRecogniser(call: TroubledCall): WantedEnd {
-  if (!isOut(call) || isOutlived(call)) return 'goes on';
-  if (call.phase !== 'goodbye') return 'sorry';
-  // Whether the end of the call is decided by then. No recording is made of a goodbye.
-  return mannerOf(call).wire === 'requests' ? 'goes on' : 'either';
+  // In the goodbye nobody has to be heard any more.
+  return isOut(call) && call.phase !== 'goodbye' ? 'sorry' : 'goes on';
 }
 
 function ofVoice(call: TroubledCall): WantedEnd {
