@@ -88,14 +88,16 @@ export class AiSdkLanguageModel implements LanguageModel {
     const retry = new RetryNote(this.#clock);
     for (let retried = false; !signal.aborted; retried = true) {
       const reply = new AiSdkReply({ inputCharacters: countCharacters(request) });
+      let hasText = false;
       try {
         for await (const delta of this.#read(request, reply, deadlines)) {
           yield* retry.worked();
+          hasText ||= delta !== '';
           yield delta === '' ? WORKING : { type: 'text', delta };
         }
         if (signal.aborted) return yield* reply.conclude({ aborted: true });
         if (reply.failure !== undefined) throw new WireError(reply.failure);
-        const end = toEnd(reply);
+        const end = toEnd(reply, { hasText });
         yield* retry.worked();
         yield* end;
         return;

@@ -1,6 +1,6 @@
 // One reply that a language model streams over HTTP, from the request to its end: deadlines, the one retry, the abort. Knows no dialect.
 import type { Clock } from '../../base/clock.js';
-import type { LanguageModelEvent, LanguageModelRequest } from '../language-model.js';
+import type { LanguageModelEvent, LanguageModelRequest, ReplyEnd } from '../language-model.js';
 import { toProviderError, transientFailure, WireError, type WireFailure } from '../wire/failure.js';
 import type { HttpAnswer } from '../wire/http-channel.js';
 import { pause } from '../wire/pause.js';
@@ -37,6 +37,7 @@ export async function* streamReply(
   for (let retried = false; !signal.aborted; retried = true) {
     const reply = source.createReply();
     let accepted = false;
+    let hasText = false;
     try {
       const answerTimeoutMs = Math.max(1, deadlines.firstWordBy - clock.now());
       const answer = await source.open({ answerTimeoutMs, signal });
@@ -44,10 +45,11 @@ export async function* streamReply(
       for await (const delta of readReplyStream(answer, reply, { clock, ...deadlines })) {
         if (signal.aborted) break;
         yield* retry.worked();
+        hasText ||= delta !== '';
         yield delta === '' ? WORKING : { type: 'text', delta };
       }
       if (signal.aborted) return yield* reply.conclude({ aborted: true });
-      const end = toEnd(reply);
+      const end = toEnd(reply, { hasText });
       yield* retry.worked();
       yield* end;
       return;
@@ -68,12 +70,23 @@ export async function* streamReply(
   yield INTERRUPTED;
 }
 
-/** What follows the text of a reply whose stream is over. @throws WireError when it was over before the reply was. */
-export function toEnd(reply: Pick<StreamedReply, 'started' | 'conclude'>): LanguageModelEvent[] {
+/**
+ * What follows the text of a reply whose stream is over. @throws WireError when it was over before the reply was, and for a model that
+ * has used all the tokens that it may for its thoughts, or for a call that it could not finish: its caller would hear nothing.
+ */
+export function toEnd(
+  reply: Pick<StreamedReply, 'started' | 'conclude'>,
+  { hasText }: { readonly hasText: boolean },
+): LanguageModelEvent[] {
   const events = reply.conclude({ aborted: false });
-  if (!events.some((event) => event.type === 'end' && event.reason === 'interrupted')) return events;
-  const reason = reply.started ? 'broke off its answer before its end' : 'gave an empty answer';
-  throw new WireError(transientFailure(reason));
+  const ends = (reason: ReplyEnd) => events.some((event) => event.type === 'end' && event.reason === reason);
+  if (ends('interrupted'))
+    throw new WireError(
+      transientFailure(reply.started ? 'broke off its answer before its end' : 'gave an empty answer'),
+    );
+  if (ends('length') && !hasText)
+    throw new WireError(transientFailure('gave no answer within its limit of tokens'));
+  return events;
 }
 
 /** Tells of a request that was sent again, once it is answered. Made when the request is sent. */

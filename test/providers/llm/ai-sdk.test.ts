@@ -192,6 +192,7 @@ describe('AiSdkLanguageModel', () => {
     ['an error in the stream', { parts: [{ type: 'error', error: { statusCode: 503 } }] }],
     ['a lost connection', { refusal: new TypeError('fetch failed') }],
     ['an empty stream', { parts: [] }],
+    ['thoughts that took all the tokens', { parts: [{ type: 'finish', finishReason: 'length', usage: {} }] }],
     ['a reply that failed', { parts: [{ type: 'finish', finishReason: 'error', usage: {} }] }],
   ])('tries once more after %s before the first word', async (_, reply) => {
     const { clock, model, sdk } = start([reply, { text: 'Here.' }]);

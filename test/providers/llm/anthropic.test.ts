@@ -223,9 +223,22 @@ describe('AnthropicMessages', () => {
     expect((await finished(readReply(model))).events.at(-1)).toEqual({ type: 'end', reason });
   });
 
+  it('fails when its thoughts take all the tokens that it may use', async () => {
+    const reply = { thinking: 'Let me see.', stopReason: 'max_tokens' };
+    const { clock, model } = await start({ replies: [reply, reply] });
+    const { error } = await finished(readReply(model), { clock });
+    expect(error).toMatchObject({
+      message: 'Anthropic gave no answer within its limit of tokens.',
+      retryable: true,
+    });
+    expect(emulator.exchanges).toHaveLength(2);
+  });
+
   it('does not make a call that the limit cut off', async () => {
     const toolCalls = [{ id: 'a', name: 'find_slot', arguments: '{"day":"Fri' }];
-    const { model } = await start({ replies: [{ toolCalls, stopReason: 'max_tokens' }] });
+    const { model } = await start({
+      replies: [{ text: 'One moment.', toolCalls, stopReason: 'max_tokens' }],
+    });
     const reading = await finished(readReply(model, { tools: [TOOL] }));
     expect([callsOf(reading), reading.events.at(-1)]).toEqual([[], { type: 'end', reason: 'length' }]);
   });

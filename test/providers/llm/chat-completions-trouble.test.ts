@@ -45,11 +45,22 @@ describe('the trouble of ChatCompletions', () => {
     expect(emulator.requests).toHaveLength(1);
   });
 
+  it('fails when its limit cuts a call off, and there is nothing else to be heard', async () => {
+    const toolCalls = [{ name: 'find_slot', arguments: '{"day":"Fri' }];
+    const { model, emulator } = await start({ replies: [{ toolCalls, finishReason: 'length' }] });
+    const { events, error } = await finished(listen(model, { tools: [TOOL] }));
+    expect(events.every(({ type }) => type === 'working')).toBe(true);
+    const message = 'OpenAI gave no answer within its limit of tokens.';
+    expect(error).toMatchObject({ message, retryable: true });
+    expect(emulator.requests).toHaveLength(1);
+  });
+
   it.each<[string, EmulatedReply]>([
     ['an error in the stream', { errorAfter: 0 }],
     ['a cut connection', { cutAfter: 0 }],
     ['an empty stream', { finishReason: null, withoutDone: true, usagePlacement: 'none' }],
     ['a stream with nothing but [DONE]', { finishReason: null, usagePlacement: 'none' }],
+    ['thoughts that took all the tokens', { finishReason: 'length' }],
   ])('tries once more after %s before the first word', async (_, reply) => {
     const { clock, model } = await start({ replies: [reply, { text: 'Here.' }] });
     const reading = listen(model);
