@@ -3,9 +3,8 @@ import { expect } from 'vitest';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import { answerTo, FAREWELL, GOODBYE, GREETING, questionOf } from './troubled-call-vendors.js';
 import type { PlayedCell, TroubledCell } from './troubled-calls.js';
-import { foreignWords } from './trouble-checks.js';
+import { APOLOGY, foreignWords } from './trouble-checks.js';
 import type { Phase } from './vendor-call.js';
-import { APOLOGY } from './vendor-scene.js';
 
 /** `goes on`: to its goodbye. `sorry`: it ends, and the caller is told. `either`: it depends on what the moment hits. */
 export type CellEnd = 'goes on' | 'sorry' | 'either';
