@@ -2,6 +2,7 @@
 import { describe, expect } from 'vitest';
 import type { TranscriptEntry } from '../../src/contract/call-record.js';
 import { eachPlayed } from './played-together.js';
+import { APOLOGY } from './trouble-checks.js';
 import {
   type Broken,
   type ChainedCall,
@@ -11,7 +12,7 @@ import {
   playChained,
 } from './vendor-chains.js';
 import { PHASES } from './vendor-call.js';
-import { AGENT_TURNS, APOLOGY, LONGEST_WAIT_MS } from './vendor-scene.js';
+import { AGENT_TURNS, LONGEST_WAIT_MS } from './vendor-scene.js';
 import { DROPS, NONSENSE, OUTAGES, type VendorTrouble } from './vendor-troubles.js';
 
 const STAGES: readonly PipelineStage[] = ['stt', 'llm', 'tts'];

@@ -27,7 +27,7 @@ export function eachPlayed<Call, Outcome>(
   );
 }
 
-export async function atATime<Call, Outcome>(
+async function atATime<Call, Outcome>(
   calls: readonly Call[],
   play: (call: Call) => Promise<Outcome>,
 ): Promise<Outcome[]> {

@@ -15,6 +15,7 @@ import {
   playCell,
   type TroubledCell,
 } from './troubled-calls.js';
+import { stageOf } from './troubled-call-stages.js';
 import { PHASES, type Phase } from './vendor-call.js';
 import { DROPS, OUTAGES, type VendorTrouble } from './vendor-troubles.js';
 

@@ -10,9 +10,6 @@ export const GOODBYE = 'Thank you for your call, goodbye.';
 /** All that the agent says when nothing goes wrong, turn by turn. */
 export const AGENT_TURNS: readonly string[] = [GREETING, ANSWER, GOODBYE];
 
-/** What the agent, or the carrier for it, says when something does. */
-export const APOLOGY = /something went wrong/;
-
 /** Callers ask whether anybody is there after some five seconds. */
 export const LONGEST_WAIT_MS = 5000;
 

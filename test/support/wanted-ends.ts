@@ -3,11 +3,8 @@ import type { TroubledStage } from './emulated-vendors.js';
 import { mannerOf, type TroubledCall } from './provider-trouble.js';
 import { isRefusingClose, OUTAGES } from './vendor-troubles.js';
 
-/**
- * `goes on`: to its goodbye. `sorry`: it ends, and the caller is told. `either`: it depends on what the moment hits. `hangs up`: the
- * agent itself has ended it.
- */
-export type WantedEnd = 'goes on' | 'sorry' | 'either' | 'hangs up';
+/** `goes on`: to its goodbye. `sorry`: it ends, and the caller is told. `hangs up`: the agent itself has ended it. */
+export type WantedEnd = 'goes on' | 'sorry' | 'hangs up';
 
 /** Nothing more is to be had of the vendor. */
 function isOut(call: TroubledCall): boolean {
