@@ -144,4 +144,8 @@ function check({ call, report, record }: PlayedCall): void {
   for (const { responseMs } of report.turns) expect(responseMs ?? 0, told).toBeLessThan(LONGEST_WAIT_MS);
   if (drop !== undefined) return;
   expect(record.turns.map(({ agentText }) => agentText)).toEqual([GREETING, answerTo(word), GOODBYE]);
+  if (word !== WELL) return;
+  expect(record.incidents).toEqual([]);
+  const said = record.turns.map(({ userText }) => userText.toLowerCase());
+  expect(said).toEqual(['', questionOf(word).toLowerCase(), FAREWELL.toLowerCase()]);
 }
