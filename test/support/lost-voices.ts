@@ -5,7 +5,7 @@ import { checkLine, nameOf } from './troubled-call-checks.js';
 import { cells, GONE, playGroup, REAL_TIME } from './troubled-call-groups.js';
 import { GREETING } from './troubled-call-vendors.js';
 import type { PlayedCell } from './troubled-calls.js';
-import { APOLOGY } from './vendor-scene.js';
+import { APOLOGY } from './trouble-checks.js';
 import { PHASES } from './vendor-call.js';
 
 /** The vendors that are gone, of a call whose voice has another one behind it. */

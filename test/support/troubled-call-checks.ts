@@ -13,7 +13,7 @@ import {
 import type { PlayedCell, TroubledCell } from './troubled-calls.js';
 import { foreignWords } from './trouble-checks.js';
 import type { Phase } from './vendor-call.js';
-import { APOLOGY } from './vendor-scene.js';
+import { APOLOGY } from './trouble-checks.js';
 import { OUTAGES } from './vendor-troubles.js';
 
 /** `goes on`: to its goodbye. `sorry`: it ends, and the caller is told. `either`: it depends on what the moment hits. */

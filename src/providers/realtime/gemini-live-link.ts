@@ -46,7 +46,7 @@ const SETUP_WAIT_MS = 3000;
 
 /** The service takes up to half a minute to answer a ping: what shows no sign of life for four of these is gone all the same. */
 const PING_MS = 20_000;
-/** It is quicker than this, or says something, while a caller waits for it. */
+/** While a caller waits for it any message is a sign of life, too. To be wrong costs a change of the connection, to be late the call. */
 const OWED_PING_MS = 700;
 
 /** Connects when it is made. */
