@@ -223,8 +223,8 @@ export class Dialogue {
     const { agent, turns } = this.#options;
     const wasBusy = agent.isBusy || this.#cutOff !== undefined;
     const split = agent.giveUp();
-    const left = split === undefined ? isHeld && this.#cutOff : this.#unsaid(split);
-    const goodbye = this.#goodbyeOf(left || undefined);
+    const cutOff = isHeld ? this.#cutOff : undefined;
+    const goodbye = this.#goodbyeOf(split === undefined ? cutOff : this.#unsaid(split));
     this.#conclude(split ?? NOTHING, { isLast: false });
     return { isCutOff: wasBusy || turns.isOwed, goodbye };
   }

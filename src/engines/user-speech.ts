@@ -48,6 +48,7 @@ export class UserSpeech {
   /** What the recogniser may still say belongs to new speech. */
   speechStarted(): void {
     this.#owed = undefined;
+    if (this.#partial === undefined) this.#repeated = '';
   }
 
   partial(text: string): void {

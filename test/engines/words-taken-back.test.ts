@@ -208,10 +208,13 @@ describe('A piece of words that a turn has taken before its recogniser was done 
     expect(rig.turns).toMatchObject([{ userText: HALF, interrupted: false }]);
   });
 
-  it('hides nothing that is said in the same words later', async () => {
+  it.each([
+    ['heard again before', [HALF]],
+    ['lost for good before', []],
+  ])('hides nothing that is said in the same words later, %s', async (_, again) => {
     const rig = await half('What would you like to do today?');
     rig.ears.events.troubled?.(GONE);
-    rig.ears.events.final(HALF);
+    for (const text of again) rig.ears.events.final(text);
     await rig.quiet(3000);
     await rig.says(HALF);
     await rig.quiet(3000);
