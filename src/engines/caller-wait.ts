@@ -9,22 +9,32 @@ const LIMIT_MS = 4600;
 /** The same where another voice mode can answer, which needs some of the time. */
 const REPLACEABLE_LIMIT_MS = 3500;
 
-/** What an engine has in any case that takes over from one that kept the caller waiting. */
-const MIN_TAKEN_OVER_MS = 1500;
+/**
+ * What an answer has in any case until its first words, however long the caller has waited for their own words to be recognised, or for
+ * an engine that is gone. A model that works mostly begins within 1.5 s. Where those have taken three seconds, this is all that is left
+ * of the limit: the voice is then not asked to say sorry any more, the carrier is.
+ */
+export const MIN_ANSWER_MS = 1600;
 
-/** What an answer has in any case, however long the caller has waited for their own words to be recognised. */
-export const MIN_ANSWER_MS = 1200;
-
-/** What is left to the voice of an answer that comes late. */
+/** What is left to the voice: to say sorry for a model that hangs, or for words that came at the last moment. */
 const VOICE_MS = 400;
 
-/** One per call. Times are those of the clock. */
+/**
+ * One per call. Times are those of the clock. A wait belongs to what is owed: whoever begins one says since when it is owed, and one that
+ * was for something else does not go on in it.
+ */
 export class CallerWait implements Patience {
   readonly #clock: Pick<Clock, 'now'>;
   #limitMs = LIMIT_MS;
   #since: number | undefined;
+  /** Since when the caller waits whom an engine before this one has kept waiting. */
+  #takenOverSince = Number.POSITIVE_INFINITY;
+  /** The wait is not over before that. */
+  #grantedUntil = Number.NEGATIVE_INFINITY;
+  #excusedUntil = Number.NEGATIVE_INFINITY;
   #soundsUntil = Number.NEGATIVE_INFINITY;
-  #hasWords = false;
+  /** Since when the voice has words that the caller has not heard. */
+  #wordsSince: number | undefined;
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
@@ -33,8 +43,18 @@ export class CallerWait implements Patience {
   /** Until there has to be something to say, so that there is time to say it. Nobody waits for that while there is. */
   readonly thinking: Patience = {
     leftMs: () => {
-      const isVoiceLate = this.#hasWords && this.#soundsUntil <= this.#clock.now();
-      return isVoiceLate ? Number.POSITIVE_INFINITY : this.leftMs() - VOICE_MS;
+      if (this.#isVoiceLate) return Number.POSITIVE_INFINITY;
+      return Math.max(this.leftMs() - VOICE_MS, this.#grantedUntil - this.#clock.now());
+    },
+  };
+
+  /** Until words have to be heard. That has an end from when the voice has them, also while a caller who makes sounds does not wait. */
+  readonly voice: Patience = {
+    leftMs: () => {
+      if (this.#wordsSince === undefined) return this.leftMs();
+      const now = this.#clock.now();
+      const ownMs = Math.max(this.#wordsSince, this.#soundsUntil) + this.#limitMs - now;
+      return Math.max(Math.min(this.leftMs(), ownMs), this.#wordsSince + VOICE_MS - now);
     },
   };
 
@@ -43,24 +63,23 @@ export class CallerWait implements Patience {
     this.#limitMs = REPLACEABLE_LIMIT_MS;
   }
 
-  /** An engine that failed has kept the caller waiting before this one. */
+  /** An engine that failed has kept the caller waiting before this one: what is said first belongs to the same wait. */
   takeOver(waitedMs: number): void {
-    this.begin(this.#clock.now() - Math.min(waitedMs, this.#limitMs - MIN_TAKEN_OVER_MS));
+    this.#takenOverSince = this.#clock.now() - waitedMs;
+    this.begin(this.#takenOverSince, MIN_ANSWER_MS);
   }
 
-  /**
-   * The caller waits since then, unless they did so already. A wait that is long over was for nothing, like that for the words of a
-   * cough. `minMs` of it are left in any case.
-   */
+  /** The caller waits since then for what is owed from here on. `minMs` are left in any case. */
   begin(since: number, minMs = 0): void {
-    if (this.#since === undefined || this.leftMs() <= 0) this.#since = since;
-    this.#since += Math.max(0, minMs - this.leftMs());
+    this.#since = Math.min(since, this.#takenOverSince);
+    this.#grantedUntil = Math.max(this.#grantedUntil, this.#clock.now() + minMs);
   }
 
-  /** The caller has been answered, or makes a sound. */
+  /** The caller has been answered, is owed nothing, or makes a sound. */
   end(): void {
     this.#since = undefined;
-    this.#hasWords = false;
+    this.#takenOverSince = Number.POSITIVE_INFINITY;
+    this.#grantedUntil = Number.NEGATIVE_INFINITY;
   }
 
   get isOn(): boolean {
@@ -69,7 +88,7 @@ export class CallerWait implements Patience {
 
   /** The voice has words that the caller has not heard. */
   hasWords(has: boolean): void {
-    this.#hasWords = has;
+    this.#wordsSince = has ? (this.#wordsSince ?? this.#clock.now()) : undefined;
   }
 
   /** There is sound for the caller until then. */
@@ -82,16 +101,25 @@ export class CallerWait implements Patience {
     this.#soundsUntil = Math.min(this.#soundsUntil, this.#clock.now());
   }
 
-  /** What the application, or its tools, took since `from` is not the providers' time. */
+  /** What the application, or its tools, took since `from` is not the providers' time, but where the voice is late anyhow. */
   excuse(from: number): void {
-    if (this.#since === undefined) return;
+    if (this.#since === undefined || this.#isVoiceLate) return;
+    const now = this.#clock.now();
     const silentSince = Math.max(this.#since, this.#soundsUntil);
-    const excusedMs = this.#clock.now() - Math.max(silentSince, from);
-    if (excusedMs > 0) this.#since = silentSince + excusedMs;
+    const excusedMs = now - Math.max(silentSince, from, this.#excusedUntil);
+    if (excusedMs <= 0) return;
+    this.#since = silentSince + excusedMs;
+    this.#grantedUntil += excusedMs;
+    this.#excusedUntil = now;
   }
 
   leftMs(): number {
     if (this.#since === undefined) return Number.POSITIVE_INFINITY;
-    return Math.max(this.#since, this.#soundsUntil) + this.#limitMs - this.#clock.now();
+    const until = Math.max(this.#since, this.#soundsUntil) + this.#limitMs;
+    return Math.max(until, this.#grantedUntil) - this.#clock.now();
+  }
+
+  get #isVoiceLate(): boolean {
+    return this.#wordsSince !== undefined && this.#soundsUntil <= this.#clock.now();
   }
 }
