@@ -19,11 +19,17 @@ export const MIN_ANSWER_MS = 1600;
 /** What is left to the voice: to say sorry for a model that hangs, or for words that came at the last moment. */
 const VOICE_MS = 400;
 
+/** How long the caller can be kept waiting, and has been. */
+export interface CallersPatience extends Patience {
+  /** Milliseconds since when they hear nothing, without what the application took; 0 while nobody waits. */
+  waitedMs(): number;
+}
+
 /**
  * One per call. Times are those of the clock. A wait belongs to what is owed: whoever begins one says since when it is owed, and one that
  * was for something else does not go on in it.
  */
-export class CallerWait implements Patience {
+export class CallerWait implements CallersPatience {
   readonly #clock: Pick<Clock, 'now'>;
   #limitMs = LIMIT_MS;
   #since: number | undefined;
@@ -41,7 +47,8 @@ export class CallerWait implements Patience {
   }
 
   /** Until there has to be something to say, so that there is time to say it. Nobody waits for that while there is. */
-  readonly thinking: Patience = {
+  readonly thinking: CallersPatience = {
+    waitedMs: () => this.waitedMs(),
     leftMs: () => {
       if (this.#isVoiceLate) return Number.POSITIVE_INFINITY;
       return Math.max(this.leftMs() - VOICE_MS, this.#grantedUntil - this.#clock.now());
@@ -49,7 +56,8 @@ export class CallerWait implements Patience {
   };
 
   /** Until words have to be heard. That has an end from when the voice has them, also while a caller who makes sounds does not wait. */
-  readonly voice: Patience = {
+  readonly voice: CallersPatience = {
+    waitedMs: () => this.#silentMs(this.#since ?? this.#wordsSince),
     leftMs: () => {
       if (this.#wordsSince === undefined) return this.leftMs();
       const now = this.#clock.now();
@@ -117,6 +125,14 @@ export class CallerWait implements Patience {
     if (this.#since === undefined) return Number.POSITIVE_INFINITY;
     const until = Math.max(this.#since, this.#soundsUntil) + this.#limitMs;
     return Math.max(until, this.#grantedUntil) - this.#clock.now();
+  }
+
+  waitedMs(): number {
+    return this.#silentMs(this.#since);
+  }
+
+  #silentMs(since: number | undefined): number {
+    return since === undefined ? 0 : Math.max(0, this.#clock.now() - Math.max(since, this.#soundsUntil));
   }
 
   get #isVoiceLate(): boolean {

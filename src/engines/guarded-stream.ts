@@ -1,8 +1,8 @@
 // Reads what a provider or an application streams, without ever being held up by it.
 import type { Clock, Timer } from '../base/clock.js';
 import { ProviderError } from '../base/errors.js';
-import type { Patience } from '../providers/patience.js';
 import { EventLoopTurns } from '../base/event-loop-turns.js';
+import type { CallersPatience } from './caller-wait.js';
 
 export interface GuardOptions {
   readonly clock: Clock;
@@ -13,7 +13,9 @@ export interface GuardOptions {
   readonly firstMs: number;
   readonly nextMs: number;
   /** Who hears nothing meanwhile may not be kept waiting so long. */
-  readonly patience?: Patience | undefined;
+  readonly patience?: CallersPatience | undefined;
+  /** Told when patience is used up. Who then finds something to be heard has won more of it. Must not throw. */
+  readonly outOfPatience?: (() => void) | undefined;
 }
 
 export interface StreamGuardOptions<T> extends GuardOptions {
@@ -38,13 +40,14 @@ export async function* guardedStream<T>(
   const iterator = source[Symbol.asyncIterator]();
   const stop = stopSwitch(options.signal);
   const turns = new EventLoopTurns();
+  const askedAt = options.clock.now();
   let waitMs = options.firstMs;
   let finished = false;
   let asked: Promise<IteratorResult<T>> | undefined;
   try {
     while (!options.signal.aborted) {
       asked = Promise.resolve(iterator.next());
-      const item = await raced(asked, stop.stopped, waitMs, options);
+      const item = await raced(asked, { stopped: stop.stopped, waitMs, askedAt }, options);
       if (item === undefined) return;
       asked = undefined;
       if (item.done === true) {
@@ -67,7 +70,8 @@ export async function* guardedStream<T>(
 export async function guardedValue<T>(task: Promise<T>, options: GuardOptions): Promise<T | undefined> {
   const stop = stopSwitch(options.signal);
   try {
-    return await raced(task, stop.stopped, options.firstMs, options);
+    const { clock, firstMs } = options;
+    return await raced(task, { stopped: stop.stopped, waitMs: firstMs, askedAt: clock.now() }, options);
   } finally {
     stop.release();
   }
@@ -117,40 +121,59 @@ async function hearOut<T>(
 /** So often patience is asked for. */
 const ASKED_AGAIN_MS = 1000;
 
-const LATE = { status: null, retryable: true };
-
-/** With one decimal at most. */
-function toSeconds(ms: number): number {
-  return Math.round(ms / 100) / 10;
+interface Race {
+  readonly stopped: Promise<undefined>;
+  readonly waitMs: number;
+  /** When the source was asked for its first item. */
+  readonly askedAt: number;
 }
 
 async function raced<T>(
   task: Promise<T>,
-  stopped: Promise<undefined>,
-  waitMs: number,
+  { stopped, waitMs, askedAt }: Race,
   options: GuardOptions,
 ): Promise<T | undefined> {
-  const { clock, patience, source } = options;
+  const { clock, patience, outOfPatience, source } = options;
   const startedAt = clock.now();
   let timer: Timer | undefined;
-  const late = new Promise<never>((_, reject) => {
+  const over = new Promise<never>((_, reject) => {
     // What is left changes meanwhile.
     const wait = () => {
       const waitedMs = clock.now() - startedAt;
-      const leftMs = Math.min(waitMs - waitedMs, patience?.leftMs() ?? Number.POSITIVE_INFINITY);
+      const patienceMs = () => patience?.leftMs() ?? Number.POSITIVE_INFINITY;
+      if (waitedMs < waitMs && patienceMs() <= 0) outOfPatience?.();
+      const leftMs = Math.min(waitMs - waitedMs, patienceMs());
       if (leftMs > 0) timer = clock.after(Math.min(leftMs, ASKED_AGAIN_MS), wait);
-      else reject(new ProviderError(`${source} did not answer within ${toSeconds(waitedMs)} s`, LATE));
+      else if (patience === undefined || waitedMs >= waitMs) reject(tooLate(source, waitedMs));
+      else {
+        const silentMs = patience.waitedMs();
+        const ownMs = Math.min(silentMs, clock.now() - askedAt);
+        reject(tooLate(source, ownMs, silentMs - ownMs));
+      }
     };
     wait();
   });
   // The loser of the race may still reject, with nobody there to hear it.
   task.catch(() => {});
-  late.catch(() => {});
+  over.catch(() => {});
   try {
-    return await Promise.race([task, stopped, late]);
+    return await Promise.race([task, stopped, over]);
   } finally {
     timer?.cancel();
   }
+}
+
+/** `ms`: how long it was asked. `beforeMs`: how long the caller had heard nothing by then. */
+function tooLate(source: string, ms: number, beforeMs = 0): ProviderError {
+  const beforeS = toSeconds(beforeMs);
+  const before = beforeS === 0 ? '' : ` (the caller had waited ${beforeS} s before it was asked)`;
+  const sentence = `${source} did not answer within ${toSeconds(ms)} s${before}`;
+  return new ProviderError(sentence, { status: null, retryable: true });
+}
+
+/** With one decimal at most. */
+function toSeconds(ms: number): number {
+  return Math.round(ms / 100) / 10;
 }
 
 /** Asks a source to end, without waiting for it. */

@@ -247,7 +247,8 @@ export class Reply {
     const late = (event: LanguageModelEvent) => this.#count(event);
     const { firstMs, nextMs, isApplication = false } = timeouts;
     const patience = isApplication ? undefined : wait.thinking;
-    const guard = { clock, signal, source: 'language model', firstMs, nextMs, patience, late };
+    const outOfPatience = () => void this.#gate.enter(this.#splitter.takeWords());
+    const guard = { clock, signal, source: 'language model', firstMs, nextMs, patience, outOfPatience, late };
     const askedAt = clock.now();
     const calls: ModelToolCall[] = [];
     try {

@@ -15,6 +15,13 @@ const EARLY_WORDS = 12;
 const CLAUSE_ENDS = /[,;:–—،؛](?=\s)|[、，；：]/gu;
 const SENTENCE_ENDS = /[.?!…؟۔।॥]+["'”’»)\]*_]*(?=\s)|[。？！．]["'”’」』）]*|\n+/gu;
 
+/** Signs that stand for a syllable or a word. */
+const DENSE = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}';
+const DENSE_SIGNS = new RegExp(`[${DENSE}]`, 'gu');
+
+/** A word is whole when a blank follows, it needs none, or its sentence ends. A full stop behind a digit may be the point of a number. */
+const WHOLE_WORDS = new RegExp(`^.*(?:[\\s${DENSE}]|[^\\s\\d][.?!…。？！]$)`, 'su');
+
 /** A full stop behind these never ends a sentence. */
 const TITLES = new Set('mr|mrs|ms|dr|prof|st|sr|jr|vs|no|nr|fig|approx|dept|mt|e.g|i.e|cf'.split('|'));
 
@@ -48,6 +55,13 @@ export class SentenceSplitter {
   hurry(): string[] {
     this.#hurried = true;
     return this.push('');
+  }
+
+  /** The words that are whole, however few: nobody can be kept waiting for the end of their sentence. None of sentences that stay `single`. */
+  takeWords(): string[] {
+    const pieces: string[] = [];
+    if (!this.#isSingle) this.#take(WHOLE_WORDS.exec(this.#buffer)?.[0].length ?? 0, pieces);
+    return pieces;
   }
 
   /** What is left when the stream has ended. */
@@ -126,8 +140,7 @@ function earlyCut(text: string, hurried: boolean): number | undefined {
 
 /** Length of a text in letters. A sign that stands for a syllable or a word counts as three. */
 export function weightOf(text: string): number {
-  const dense = text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu);
-  return text.length + 2 * (dense?.length ?? 0);
+  return text.length + 2 * (text.match(DENSE_SIGNS)?.length ?? 0);
 }
 
 function lastSpace(text: string): number {

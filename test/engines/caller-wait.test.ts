@@ -84,6 +84,29 @@ describe('CallerWait', () => {
     expect(wait.leftMs()).toBe(2600);
   });
 
+  it('says how long the caller has waited, whatever they wait longer for an answer', () => {
+    expect(wait.waitedMs()).toBe(0);
+    clock.advance(4000);
+    wait.begin(0, 1200);
+    expect([wait.waitedMs(), wait.thinking.waitedMs(), wait.leftMs()]).toEqual([4000, 4000, 1200]);
+    wait.sounds(5000);
+    expect([wait.waitedMs(), wait.leftMs()]).toEqual([0, 5600]);
+    clock.advance(1500);
+    expect([wait.waitedMs(), wait.leftMs()]).toEqual([500, 4100]);
+    // Another wait has its own.
+    wait.end();
+    wait.begin(5400);
+    expect([wait.waitedMs(), wait.leftMs()]).toEqual([100, 4500]);
+  });
+
+  it('excuses the application from a wait that is longer than others', () => {
+    clock.advance(4000);
+    wait.begin(0, 1200);
+    clock.advance(1000);
+    wait.excuse(4000);
+    expect(wait.leftMs()).toBe(1200);
+  });
+
   it('is not for words while the voice has some to say', () => {
     wait.begin(0);
     wait.hasWords(true);

@@ -92,6 +92,19 @@ describe('SentenceSplitter', () => {
     );
   });
 
+  it.each<[string, string[], string, string[]]>([
+    ['We have apple ca', ['We have apple'], 'ke today.', ['cake today.']],
+    ['Six', [], 'ty.', ['Sixty.']],
+    ['Six.', ['Six.'], '', []],
+    ['It costs 3.', ['It costs'], '50.', ['3.50.']],
+    ['今日は営業', ['今日は営業'], 'です。', ['です。']],
+  ])('gives of %j the words that are whole where nobody can wait for more', (text, words, more, rest) => {
+    const splitter = new SentenceSplitter();
+    expect(splitter.push(text)).toEqual([]);
+    expect([splitter.takeWords(), splitter.takeWords()]).toEqual([words, []]);
+    expect([...splitter.push(more), ...splitter.flush()]).toEqual(rest);
+  });
+
   it('cuts a word that is longer than a voice can take', () => {
     const pieces = split(`${'a'.repeat(299)}😀${'b'.repeat(400)}`);
     expect(pieces.every((piece) => piece.length <= 300)).toBe(true);
@@ -127,7 +140,9 @@ describe('single sentences', () => {
   it('are not cut at a clause, in no hurry and however they come', () => {
     const splitter = new SentenceSplitter({ single: true });
     const said = `${'We are open on every day of the week, '.repeat(5)}and at night.`;
-    const pieces = said.split(/(?<= )/).flatMap((delta) => [...splitter.push(delta), ...splitter.hurry()]);
+    const pieces = said
+      .split(/(?<= )/)
+      .flatMap((delta) => [...splitter.push(delta), ...splitter.hurry(), ...splitter.takeWords()]);
     expect([...pieces, ...splitter.flush()]).toEqual([said]);
   });
 

@@ -13,6 +13,56 @@ function thinking(rig: CallRig, ms: number, text: string): void {
   });
 }
 
+/** A model that writes word by word. */
+function writing(rig: CallRig, wordMs: number, text: string): void {
+  rig.model.answers.push(async function* () {
+    for (const delta of text.match(/\s*\S+/g) ?? []) {
+      await new Promise<void>((resolve) => rig.clock.after(wordMs, resolve));
+      yield { type: 'text', delta };
+    }
+  });
+}
+
+describe('an answer that is slow to be written', () => {
+  const ANSWER = 'We are open from eight until six';
+
+  it('is begun with the words that there are when the caller has waited long enough', async () => {
+    const rig = await new CallRig().start();
+    writing(rig, 1200, ANSWER);
+    await rig.says('When are you open?');
+    await rig.quiet(3500);
+    expect(rig.voice.spoken).toEqual([]);
+    await rig.quiet(200);
+    expect(rig.voice.spoken).toEqual(['We are']);
+    await rig.quiet(9000);
+    expect(rig.turns.map(({ agentText }) => agentText)).toEqual([ANSWER]);
+    expect(rig.ended).toEqual([]);
+  });
+
+  it('fails where guardrails want to see whole sentences', async () => {
+    const rig = await new CallRig({ guardrails: [() => true] }).start();
+    writing(rig, 1200, ANSWER);
+    await rig.says('When are you open?');
+    await rig.quiet(9000);
+    expect(rig.turns.map(({ agentText }) => agentText)).toEqual([expect.stringMatching(/^I am sorry/)]);
+  });
+
+  it('fails where it is not written at all, with how long the caller had waited before', async () => {
+    const rig = await new CallRig().start();
+    thinking(rig, 20_000, ANSWER);
+    await rig.voiced(400);
+    for (const text of ['When', 'When are', 'When are you']) {
+      rig.ears.events.partial(text);
+      await rig.quiet(900);
+    }
+    rig.ears.events.final('When are you open?');
+    await rig.quiet(9000);
+    const message =
+      'language model did not answer within 1.6 s (the caller had waited 2.7 s before it was asked)';
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed', failure: { message } }]);
+  });
+});
+
 describe('an answer that is slow to come', () => {
   const turnTaking = { fillers: ['One moment.', 'Let me see.'] };
 

@@ -32,12 +32,7 @@ const recognisers = VENDORS.stt.filter((vendor) => vendor !== 'deepgram' && vend
 const [, ...models] = VENDORS.llm;
 const [, ...voices] = VENDORS.tts;
 
-/** A service that cannot be played the caller faster than they spoke has their words too late for a model that is slow. */
-function wantedOfRecogniser({ vendor, trouble, phase }: TroubledCall): WantedEnd {
-  return vendor === 'assemblyai' && trouble.name === 'frozen' && phase === 'listening' ? 'either' : 'goes on';
-}
-
-describeTrouble('other recognisers', cells('stt', recognisers, PASSING), wantedOfRecogniser);
+describeTrouble('other recognisers', cells('stt', recognisers, PASSING), () => 'goes on');
 describeTrouble('other recognisers that are out', cells('stt', recognisers, LASTING), ended);
 describeTrouble('other voices', cells('tts', voices, PASSING), () => 'goes on');
 describeTrouble('other voices that are out', cells('tts', voices, LASTING), ended);
