@@ -5,7 +5,7 @@ import type { Payee } from '../providers/remedy.js';
 import type { AgentPhase } from './barge-in.js';
 import { type CallerWait, MIN_ANSWER_MS } from './caller-wait.js';
 import { EchoGuard } from './echo-guard.js';
-import type { EngineContext } from './engine.js';
+import type { EngineContext, Goodbye } from './engine.js';
 import { Fillers } from './fillers.js';
 import type { Guardrails } from './guardrails.js';
 import type { HeardFrame } from './heard-frame.js';
@@ -53,8 +53,8 @@ export interface Manner {
   readonly interruptible?: boolean;
   /** It interrupts a caller who speaks without end, and cannot be interrupted before they had the time to notice. */
   readonly cutsIn?: boolean;
-  /** The call ends with it, unless the caller has something to say. */
-  readonly last?: boolean;
+  /** The call ends with it for this reason, unless the caller has something to say. */
+  readonly ends?: Goodbye['reason'];
 }
 
 /** One generation of the language stage. */
@@ -235,9 +235,14 @@ export class AgentVoice {
     return split;
   }
 
-  /** True when the call was to end with the last reply. */
-  get wasLast(): boolean {
-    return this.#manner.last === true;
+  /** How the reply is to be taken that is on, or was the last one. */
+  get manner(): Manner {
+    return this.#manner;
+  }
+
+  /** True while it says what the call ends with. */
+  get isLeaving(): boolean {
+    return this.#reply !== undefined && (this.#manner.ends !== undefined || this.#reply.endsCall);
   }
 
   get #isCuttingIn(): boolean {

@@ -5,7 +5,7 @@ import type { BargeIn, BargeInDecision } from './barge-in.js';
 import type { CallerTurn } from './caller-turn.js';
 import type { CallerWait } from './caller-wait.js';
 import type { EndOfTurn } from './endpointing.js';
-import type { Resumption } from './engine.js';
+import type { Goodbye, Resumption } from './engine.js';
 import type { IdlePrompts } from './idle-prompts.js';
 import type { TurnTimes } from './pending-turn.js';
 import { lastText, onlyText, type ReplySource, type ReplySplit } from './reply.js';
@@ -30,7 +30,13 @@ export interface DialogueOptions {
   /** Asks the recogniser for what it still has. */
   readonly finishUtterance: () => void;
   /** The call was to end with what was said last, and nobody has objected. */
-  readonly leave: () => void;
+  readonly leave: (reason: Goodbye['reason']) => void;
+}
+
+/** A text of the agent, and how it is to be taken. */
+interface Line {
+  readonly text: string;
+  readonly manner: Manner;
 }
 
 /** Who is cut off this often by sounds without words, finishes the sentence first. */
@@ -39,9 +45,9 @@ const MAX_RESUMPTIONS = 2;
 export class Dialogue {
   readonly #options: DialogueOptions;
   /** Rest of an answer that was cut off, until it is known that words were meant by it. */
-  #cutOff = '';
+  #cutOff: Line | undefined;
   /** What the agent says of itself, whose words may not have come to the voice yet. */
-  #ownText = '';
+  #own: Line | undefined;
   /** How often it has gone on with such a rest since the caller last said something. */
   #resumptions = 0;
 
@@ -109,14 +115,14 @@ export class Dialogue {
     }
     const { said, startedAt } = caller.take(turns.userIndex);
     const cutOff = this.#cutOff;
-    this.#cutOff = '';
+    this.#cutOff = undefined;
     if (said === '' && (turns.userText ?? '') === '') {
       // Nobody waits for an answer to a sound without words.
       wait.end();
       // It has cut the agent off: that goes on with what its tools gave, or with the sentence that was cut.
-      if (agent.wasLast) leave();
+      if (agent.manner.ends === 'idle') leave('idle');
       else if (turns.isOwed) this.#respondAgain();
-      else if (cutOff !== '') this.#resume(cutOff);
+      else if (cutOff !== undefined) this.#resume(cutOff);
       return;
     }
     this.#resumptions = 0;
@@ -126,17 +132,19 @@ export class Dialogue {
   }
 
   /** A turn that the agent opens itself. */
-  say(text: string, manner: Manner = {}, source = onlyText): void {
+  say(text: string, manner: Manner = {}): void {
     const { clock, turns } = this.#options;
     const { latency } = turns.open('', clock.wallNow());
+    const source = manner.ends === undefined ? onlyText : lastText;
+    const own = { text, manner };
     // Where nobody listens any more it waits for the end of the hold.
-    if (!this.#begin({ latency, source: () => source(text), manner })) this.#cutOff = text;
-    this.#ownText = text;
+    if (!this.#begin({ latency, source: () => source(text), manner })) this.#cutOff = own;
+    this.#own = own;
   }
 
-  /** Says what the call ends with, unless the caller does not let it be said. */
-  sayGoodbye(text: string): void {
-    this.say(text, {}, lastText);
+  /** Says what an engine before this one has left of a goodbye. */
+  sayGoodbye({ text = '', reason = 'agent-hangup' }: Partial<Goodbye> = {}): void {
+    this.say(text, { ends: reason });
   }
 
   /** Nobody listens for a while: the agent stops in this tick. */
@@ -144,11 +152,7 @@ export class Dialogue {
     const { bargeIn, idle, wait } = this.#options;
     bargeIn.reset();
     wait.end();
-    const split = this.#interrupt({ isHold: true });
-    // Who comes back has lost nothing of the sentence: it goes on where it was.
-    if (split !== undefined && this.#cutOff !== '') this.#cutOff = split.unheard;
-    // Nothing of it was even begun.
-    if (split?.heard === '' && split.unheard === '') this.#cutOff = this.#ownText;
+    this.#interrupt({ isHold: true });
     idle?.pause();
   }
 
@@ -158,7 +162,7 @@ export class Dialogue {
     const cutOff = this.#cutOff;
     idle?.wait();
     if (how === 'listen') {
-      this.#cutOff = '';
+      this.#cutOff = undefined;
       turns.complete(NOTHING, { interrupted: true });
     }
     if (caller.text !== '' || caller.hasKeys) this.#takeUp();
@@ -166,9 +170,9 @@ export class Dialogue {
     else if (turns.isOwed) this.#respondAgain();
     else if (how === 'listen') return;
     else if ((turns.userText ?? '') !== '') this.#respondAgain();
-    else if (cutOff !== '') {
-      this.#cutOff = '';
-      this.say(cutOff);
+    else if (cutOff !== undefined) {
+      this.#cutOff = undefined;
+      this.#sayOn(cutOff);
     }
   }
 
@@ -184,12 +188,17 @@ export class Dialogue {
   /** The floor is the caller's. Returns false when the call was to end with what was said, and nobody objects. */
   handOver(): boolean {
     const { agent, caller, idle } = this.#options;
-    const hasMore = caller.text !== '' || caller.hasKeys;
     // Words or keys that came while the agent could not be interrupted, or an agreement to what it said.
-    if (hasMore && !caller.isSounding) this.#takeUp();
-    else if (agent.wasLast && !hasMore && !caller.isSounding) return false;
+    if (this.#hasMore && !caller.isSounding) this.#takeUp();
+    else if (agent.manner.ends === 'idle' && !this.#isOpposed) return false;
     else idle?.wait();
     return true;
+  }
+
+  /** True while the agent says what the call ends with, and nobody has to be heard before it does. */
+  get isLeaving(): boolean {
+    const { agent } = this.#options;
+    return agent.isLeaving && (agent.manner.ends !== 'idle' || !this.#isOpposed);
   }
 
   /** Ends what is being said, and the open turn. */
@@ -206,14 +215,49 @@ export class Dialogue {
 
   /**
    * Another engine takes the call over: as `close`, but that tools which run go on, and that words which nobody answered are a turn in
-   * any case. `isCutOff`: the agent owed something, or was in the middle of it. `goodbye`: what was left of what the call was to end with.
+   * any case. `isHeld`: nobody listens, and what was cut off was so by that. `isCutOff`: the agent owed something, or was in the middle
+   * of it. `goodbye`: what was left of what the call was to end with.
    */
-  giveUp(): { isCutOff: boolean; goodbye: string | undefined } {
+  giveUp({ isHeld }: { isHeld: boolean }): { isCutOff: boolean; goodbye: Goodbye | undefined } {
     const { agent, turns } = this.#options;
-    const wasBusy = agent.isBusy || this.#cutOff !== '';
+    const wasBusy = agent.isBusy || this.#cutOff !== undefined;
     const split = agent.giveUp();
+    const left = split === undefined ? isHeld && this.#cutOff : this.#unsaid(split);
+    const goodbye = this.#goodbyeOf(left || undefined);
     this.#conclude(split ?? NOTHING, { isLast: false });
-    return { isCutOff: wasBusy || turns.isOwed, goodbye: split?.goodbye };
+    return { isCutOff: wasBusy || turns.isOwed, goodbye };
+  }
+
+  /** The caller is not idle. */
+  get #isOpposed(): boolean {
+    return this.#hasMore || this.#options.caller.isSounding;
+  }
+
+  get #hasMore(): boolean {
+    const { caller } = this.#options;
+    return caller.text !== '' || caller.hasKeys;
+  }
+
+  /** Who has said something all the same is answered first. */
+  #goodbyeOf(line: Line | undefined): Goodbye | undefined {
+    const reason = line?.manner.ends;
+    if (line === undefined || reason === undefined || (reason === 'idle' && this.#hasMore)) return undefined;
+    return { text: line.text, reason };
+  }
+
+  /** What is left to say of what was cut off, word for word. */
+  #unsaid(split: ReplySplit): Line | undefined {
+    const { heard, unheard, goodbye } = split;
+    // Nothing of it was even begun.
+    if (heard === '' && unheard === '' && this.#own !== undefined) return this.#own;
+    return this.#lineOf(split, goodbye ?? unheard);
+  }
+
+  #lineOf({ goodbye }: ReplySplit, text: string): Line | undefined {
+    const { manner } = this.#options.agent;
+    const ends = goodbye === undefined ? undefined : (manner.ends ?? 'agent-hangup');
+    if (text === '' && ends === undefined) return undefined;
+    return { text, manner: { ...manner, cutsIn: false, ...(ends && { ends }) } };
   }
 
   #conclude(split: SpokenSplit, { isLast }: { isLast: boolean }): void {
@@ -240,16 +284,24 @@ export class Dialogue {
       turns.dropAnswer(split);
       return split;
     }
-    this.#cutOff = split.rest;
+    // Who comes back after a hold has lost nothing of the sentence: it goes on where it was.
+    this.#cutOff = isHold ? this.#unsaid(split) : this.#lineOf(split, split.rest);
     // What a hold came upon before it was heard is said in the same turn when it is over.
     if (split.heard === '' && isHold) turns.dropAnswer(split);
     else turns.complete(split, { interrupted: !isHold || split.unheard !== '' });
     return split;
   }
 
-  #resume(text: string): void {
+  #resume({ text, manner }: Line): void {
     this.#resumptions += 1;
-    this.say(text, this.#resumptions > MAX_RESUMPTIONS ? { interruptible: false } : {});
+    const isLastTry = this.#resumptions > MAX_RESUMPTIONS;
+    this.#sayOn({ text, manner: isLastTry ? { ...manner, interruptible: false } : manner });
+  }
+
+  /** Of what the call was to end with, all may have been heard. */
+  #sayOn({ text, manner }: Line): void {
+    if (text === '' && manner.ends !== undefined) this.#options.leave(manner.ends);
+    else this.say(text, manner);
   }
 
   #decide(decision: BargeInDecision): void {
@@ -264,13 +316,13 @@ export class Dialogue {
     const { agent, keysInterrupt } = this.#options;
     if (!keysInterrupt || !agent.yields) return;
     this.#interrupt();
-    this.#cutOff = '';
+    this.#cutOff = undefined;
   }
 
   #awaitText(end: EndOfTurn): void {
     const { caller, turns, wait } = this.#options;
     wait.begin(end.endedAt);
-    caller.awaitText(end, { isResuming: this.#cutOff !== '' || turns.isOwed });
+    caller.awaitText(end, { isResuming: this.#cutOff !== undefined || turns.isOwed });
   }
 
   /** Answers what has come while nobody could answer it. */
@@ -295,7 +347,7 @@ export class Dialogue {
 
   #begin(utterance: Utterance): boolean {
     const { agent, bargeIn, idle } = this.#options;
-    this.#ownText = '';
+    this.#own = undefined;
     bargeIn.reset();
     idle?.pause();
     return agent.say(utterance);

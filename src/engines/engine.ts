@@ -58,6 +58,7 @@ export type EngineFact =
           | 'transcript.segment'
           | 'turn.started'
           | 'turn.completed'
+          | 'incident.noted'
           | 'provider.reconnected'
           | 'provider.replaced';
       }
@@ -115,6 +116,14 @@ export interface RunningTools {
   close(): void;
 }
 
+/** Words that the call ends with, unless the caller has something to say. */
+export interface Goodbye {
+  /** What was not heard of them. */
+  readonly text: string;
+  /** Why the call ends. `idle`: the caller says nothing. */
+  readonly reason: Extract<EndReason, 'agent-hangup' | 'idle'>;
+}
+
 /** What an engine leaves to the one that takes its place in the middle of a call. */
 export interface Takeover {
   /** The conversation as it was heard, without the instructions. */
@@ -129,8 +138,8 @@ export interface Takeover {
    * turn.
    */
   readonly owes: 'greeting' | 'answer' | 'goodbye' | 'nothing';
-  /** What was not heard of a goodbye: it is said word for word, and the call ends with it. @default '' */
-  readonly goodbye?: string | undefined;
+  /** It is said word for word, and the call ends with it. Set where a goodbye is owed. */
+  readonly goodbye?: Goodbye | undefined;
   /** Their calls are in the history, which has no results of them. @default none runs */
   readonly tools?: RunningTools | undefined;
   /** How long ago the caller began to say what is not in the history, in milliseconds: it has to be heard again. @default nothing is missing */

@@ -247,8 +247,8 @@ export class FallbackCall implements Engine {
     // During a hold nobody waits.
     if (this.#resumption !== undefined) change.since = clock.now();
     this.#waiting = undefined;
-    if (takeover.owes === 'goodbye' && takeover.goodbye === '') {
-      this.#context.endCall('agent-hangup');
+    if (takeover.owes === 'goodbye' && takeover.goodbye?.text === '') {
+      this.#context.endCall(takeover.goodbye.reason);
       return;
     }
     try {

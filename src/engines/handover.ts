@@ -2,7 +2,7 @@
 import type { Clock } from '../base/clock.js';
 import type { ChatMessage, ModelToolCall } from '../providers/language-model.js';
 import type { Conversation, Step } from './conversation.js';
-import type { Takeover } from './engine.js';
+import type { Goodbye, Takeover } from './engine.js';
 import { toErrorText } from './tools/tool-result.js';
 import { ToolRun } from './tools/tool-run.js';
 
@@ -17,8 +17,8 @@ export interface Leaving {
   readonly hasGreeting: boolean;
   /** The agent owed something, or was in the middle of it. */
   readonly isCutOff: boolean;
-  /** What was not heard of the words that the call was to end with; undefined where it was to go on. */
-  readonly goodbye: string | undefined;
+  /** Undefined where the call was to go on. */
+  readonly goodbye: Goodbye | undefined;
   /** Since when nobody hears the caller, or what they say has no text, on the clock: the earliest counts. */
   readonly unheardSince: readonly (number | undefined)[];
   /** Since when the caller waits, or a part of the engine was of no use to them, on the clock: the earliest counts. */

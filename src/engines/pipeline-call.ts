@@ -47,6 +47,8 @@ export class PipelineCall implements Engine {
   readonly #roster: ProviderRoster;
   #apology: Timer | undefined;
   #failure: EngineFailure | undefined;
+  /** A recogniser has failed that is not needed any more, unless the goodbye is not brought to its end. */
+  #deafness: EngineFailure | undefined;
   /** Since when the recogniser has no connection, and the caller had waited for the agent when the call failed, on the clock. */
   #deafSince: number | undefined;
   #awaitedSince: number | undefined;
@@ -126,7 +128,8 @@ export class PipelineCall implements Engine {
         isSounding: () => this.#caller.isActive,
         ask: (text) => this.#prompt(text, {}),
         // Music goes on behind a goodbye. Once is enough.
-        leave: (text) => (this.#agent.wasLast ? this.#end('idle') : this.#prompt(text, { last: true })),
+        leave: (text) =>
+          this.#agent.manner.ends === 'idle' ? this.#end('idle') : this.#prompt(text, { ends: 'idle' }),
       });
     this.#dialogue = new Dialogue({
       clock,
@@ -140,7 +143,7 @@ export class PipelineCall implements Engine {
       keysInterrupt: settings.keysInterrupt,
       isListening: () => this.#isListening,
       finishUtterance: () => this.#finishUtterance(),
-      leave: () => this.#end('idle'),
+      leave: (reason) => this.#end(reason),
     });
   }
 
@@ -161,7 +164,7 @@ export class PipelineCall implements Engine {
     const owes = owesAtStart(takeover, firstMessage);
     if (owes === 'greeting')
       this.#dialogue.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
-    else if (owes === 'goodbye') this.#dialogue.sayGoodbye(takeover?.goodbye ?? '');
+    else if (owes === 'goodbye') this.#dialogue.sayGoodbye(takeover?.goodbye);
     else this.#dialogue.goOn('continue');
   }
 
@@ -204,13 +207,15 @@ export class PipelineCall implements Engine {
     if (!this.#held) return;
     this.#held = false;
     if (this.#state === 'live') this.#attempt('engine', () => this.#dialogue.goOn(how));
+    const isOver = this.#state !== 'live' || this.#dialogue.isLeaving;
+    if (this.#deafness !== undefined && !isOver) this.#failWith('stt', this.#deafness);
   }
 
   handOver(): Takeover {
     const { clock } = this.#context;
     const { firstMessage = '', tools } = this.#options;
     const unheardSince = this.#caller.forgetOpen();
-    const owed = this.#dialogue.giveUp();
+    const owed = this.#dialogue.giveUp({ isHeld: this.#held });
     const takeover = toTakeover({
       clock,
       conversation: this.#conversation,
@@ -235,16 +240,20 @@ export class PipelineCall implements Engine {
     if (!isHandedOver) this.#free();
   }
 
+  /** The caller still matters. */
+  get #isHearing(): boolean {
+    return this.#state === 'live' && this.#failure === undefined && this.#deafness === undefined;
+  }
+
   get #isListening(): boolean {
-    return this.#state === 'live' && this.#failure === undefined && !this.#held;
+    return this.#isHearing && !this.#held;
   }
 
   #recognition(): SpeechToTextEvents {
     const { clock } = this.#context;
     const { reconnected, replaced } = this.#roster.listener('stt');
     const withdrawn = () => {
-      const isHeard = this.#state === 'live' && this.#failure === undefined;
-      if (isHeard) this.#attempt('engine', () => this.#caller.withdrawn());
+      if (this.#isHearing) this.#attempt('engine', () => this.#caller.withdrawn());
     };
     return {
       partial: (text) => this.#recognised(text, { isFinal: false }),
@@ -272,7 +281,7 @@ export class PipelineCall implements Engine {
 
   #recognised(text: string, { isFinal }: { isFinal: boolean }): void {
     // A recogniser of the application may be plain JavaScript.
-    if (typeof text !== 'string' || this.#state !== 'live' || this.#failure !== undefined) return;
+    if (typeof text !== 'string' || !this.#isHearing) return;
     this.#attempt('engine', () => this.#caller.recognised(text, { isFinal, isHeld: this.#held }));
   }
 
@@ -298,7 +307,7 @@ export class PipelineCall implements Engine {
   }
 
   #callerFinished(end: EndOfTurn): void {
-    if (this.#state === 'live' && this.#failure === undefined) this.#dialogue.quiet(end);
+    if (this.#isHearing) this.#dialogue.quiet(end);
   }
 
   #finishUtterance(): void {
@@ -308,7 +317,7 @@ export class PipelineCall implements Engine {
   #finished(outcome: ReplySplit): void {
     this.#dialogue.finished(outcome);
     if (this.#failure !== undefined) this.#end('provider-failed');
-    else if (outcome.goodbye !== undefined) this.#end('agent-hangup');
+    else if (outcome.goodbye !== undefined && this.#agent.manner.ends !== 'idle') this.#end('agent-hangup');
     else if (!this.#dialogue.handOver()) this.#end('idle');
   }
 
@@ -316,7 +325,21 @@ export class PipelineCall implements Engine {
   #fail(stage: Stage, error: unknown): void {
     if (this.#state !== 'live') return;
     const failure = this.#stages.report(stage, error);
-    const apologising = this.#failure !== undefined;
+    const isNeeded = stage !== 'stt' || (this.#deafness === undefined && !this.#dialogue.isLeaving);
+    if (isNeeded) this.#failWith(stage, failure);
+    else this.#doWithoutEars(failure);
+  }
+
+  /** In a goodbye nobody has to be heard any more. */
+  #doWithoutEars(failure: EngineFailure): void {
+    if (!this.#isHearing) return;
+    this.#deafness = failure;
+    this.#caller.interruptListening();
+    this.#fact(this.#roster.dispensable('stt', failure.code));
+  }
+
+  #failWith(stage: Stage, failure: EngineFailure): void {
+    const isApologising = this.#failure !== undefined;
     this.#failure ??= failure;
     this.#caller.interruptListening();
     this.#idle?.pause();
@@ -327,7 +350,7 @@ export class PipelineCall implements Engine {
       return;
     }
     if (stage === 'tts' || this.#stages.voice === undefined || this.#held) this.#endUntold(this.#failure);
-    else if (!apologising) this.#apologise(this.#failure);
+    else if (!isApologising) this.#apologise(this.#failure);
   }
 
   #apologise(failure: EngineFailure): void {

@@ -4,6 +4,7 @@ import type { CallProviders, ProviderStage, VoiceMode } from '../contract/call-r
 import type { Recovery, Replacement } from '../providers/remedy.js';
 import type { EngineContext } from './engine.js';
 
+type Incident = Extract<CallFact, { type: 'incident.noted' }>;
 type RemedyFact = Extract<CallFact, { type: 'provider.reconnected' | 'provider.replaced' }>;
 
 export interface ProviderRosterOptions {
@@ -34,6 +35,13 @@ export class ProviderRoster {
       reconnected: (recovery) => this.remedied(stage, { type: 'recovered', ...recovery }),
       replaced: (replacement) => this.remedied(stage, { type: 'replaced', ...replacement }),
     };
+  }
+
+  /** A provider has failed that the call can end without. */
+  dispensable(stage: ProviderStage, code: string): Incident {
+    const name = this.#providers[stage] ?? stage;
+    const message = `${name} failed (${code}) and was not needed any more.`;
+    return { type: 'incident.noted', code: 'provider-failed', message };
   }
 
   remedied(

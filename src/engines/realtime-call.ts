@@ -274,7 +274,8 @@ export class RealtimeCall implements Engine {
 
   /** What an engine before this one has left of it. */
   #sayGoodbye(): void {
-    this.#dialogue.say({ text: this.#context.takeover?.goodbye ?? '', isGoodbye: true });
+    const { text = '', reason } = this.#context.takeover?.goodbye ?? {};
+    this.#dialogue.say({ text, ...(reason === 'idle' ? { isLast: true } : { isGoodbye: true }) });
   }
 
   #end(reason: 'agent-hangup' | 'provider-failed' | 'idle'): void {

@@ -1,9 +1,9 @@
 // Who has the floor in a call with a realtime model: what follows from what the caller and the model do, for what is heard and asked.
 import { keysAsText } from './pressed-keys.js';
 import type { RealtimeEvents } from '../providers/realtime-model.js';
-import type { EngineContext, Resumption } from './engine.js';
+import type { EngineContext, Goodbye, Resumption } from './engine.js';
 import type { IdlePrompts } from './idle-prompts.js';
-import type { RealtimeCallOptions } from './realtime-call-options.js';
+import { isOpeningInterruptible, type RealtimeCallOptions } from './realtime-call-options.js';
 import { RealtimeHold } from './realtime-hold.js';
 import type { RealtimeLine } from './realtime-line.js';
 import type { RealtimeSpeech } from './realtime-speech.js';
@@ -58,13 +58,15 @@ export class RealtimeDialogue {
   }
 
   /** Another engine goes on: the agent stops in this tick. Returns what was left of what the call was to end with. */
-  giveUp(): string | undefined {
-    const isGoodbye = this.#endCall;
-    const { text = '' } = this.#options.voice.manner;
+  giveUp(): Goodbye | undefined {
+    const manner = this.#hold.manner ?? this.#options.voice.manner;
+    const reason = this.#endReasonOf(manner);
+    const { text = '' } = manner;
     const { heard, unheard } = this.#stop({ isLeaving: true }) ?? NOTHING;
-    if (!isGoodbye) return undefined;
+    if (reason === undefined) return undefined;
     // What it was told to say it may not have told us.
-    return text.startsWith(heard) && text !== '' ? text.slice(heard.length).trim() : unheard;
+    const isKnown = text.startsWith(heard) && text !== '';
+    return { text: isKnown ? text.slice(heard.length).trim() : unheard, reason };
   }
 
   /** Nobody listens for a while: the agent stops in this tick. */
@@ -83,7 +85,10 @@ export class RealtimeDialogue {
     const { idle, turns } = this.#options;
     idle?.wait();
     if (how === 'listen') turns.complete(NOTHING, { interrupted: true });
-    if (owed?.text !== undefined) this.say({ ...owed, text: owed.text });
+    const { text, isGreeting = false } = owed ?? {};
+    if (isGreeting && !isOpeningInterruptible(this.#options.settings, { isGreeting }))
+      this.#options.line.ask((session) => session.update({ interruptible: false }));
+    if (text !== undefined) this.say({ ...owed, text });
     else if (owed !== undefined) this.respond();
   }
 
@@ -230,10 +235,15 @@ export class RealtimeDialogue {
     voice.speech?.responseEnded();
   }
 
+  /** Why the call ends with what is said so; undefined where it goes on. A caller who has something to say is not idle. */
+  #endReasonOf({ isLast = false, isGoodbye = false }: Manner): Goodbye['reason'] | undefined {
+    if (this.#endCall || isGoodbye) return 'agent-hangup';
+    return isLast && !this.#owesCaller && !this.#isCallerSpeaking ? 'idle' : undefined;
+  }
+
   get #isInterruptible(): boolean {
     const { settings, voice } = this.#options;
-    const { interruptible, turnTaking } = settings;
-    return interruptible && (turnTaking.interruptibleGreeting || voice.manner.isGreeting !== true);
+    return isOpeningInterruptible(settings, { isGreeting: voice.manner.isGreeting === true });
   }
 
   /** The agent stops by our own will: the model has to be told that, too. */

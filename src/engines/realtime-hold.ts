@@ -18,6 +18,11 @@ export class RealtimeHold {
     return this.#cutOff !== undefined || this.#hasResults;
   }
 
+  /** How the answer was to be taken that is owed; undefined for none, and where nothing was special about it. */
+  get manner(): Manner | undefined {
+    return this.#cutOff;
+  }
+
   /** `cutOff`: what the agent was saying, or about to say. */
   begin(cutOff: Manner | undefined): void {
     this.#isOn = true;
@@ -41,8 +46,6 @@ export class RealtimeHold {
     this.#isOn = false;
     this.#cutOff = undefined;
     this.#hasResults = false;
-    if (hasResults) return {};
-    const { text, isLast = false, isGoodbye = false } = cutOff ?? {};
-    return text === undefined ? cutOff && {} : { text, isLast, isGoodbye };
+    return hasResults ? {} : cutOff;
   }
 }

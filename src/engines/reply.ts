@@ -156,6 +156,11 @@ export class Reply {
     return this.#speaker.isGivenOut;
   }
 
+  /** True when the language stage wants the call to end with it. */
+  get endsCall(): boolean {
+    return this.#endCall;
+  }
+
   /** Since when the caller has heard all that there is of it, on the clock; undefined where they have not. */
   get drySince(): number | undefined {
     return this.#speaker.drySince;
@@ -211,7 +216,7 @@ export class Reply {
       rest: joined([split.rest, ...waiting, ...unsplit]),
       rounds,
       heardAfter,
-      isOwed: !this.#isFinished && rounds.length > 0 && heardAfter === '',
+      isOwed: !this.#isFinished && !this.#endCall && rounds.length > 0 && heardAfter === '',
       goodbye: this.#endCall ? joined([split.unsaid, ...waiting, ...unsplit]) : undefined,
     };
   }

@@ -88,8 +88,10 @@ describe('what is owed', () => {
   });
 
   it('is the rest of a goodbye, whatever came before it', () => {
-    expect(owes([asked, answered], { isCutOff: true, goodbye: 'Goodbye.' })).toBe('goodbye');
-    expect(owes([], { hasGreeting: true, goodbye: '' })).toBe('goodbye');
+    expect(
+      owes([asked, answered], { isCutOff: true, goodbye: { text: 'Goodbye.', reason: 'agent-hangup' } }),
+    ).toBe('goodbye');
+    expect(owes([], { hasGreeting: true, goodbye: { text: '', reason: 'idle' } })).toBe('goodbye');
   });
 
   it('tells how long the caller waits, and since when nobody hears them', () => {

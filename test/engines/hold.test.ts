@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { CallRig, MS_PER_CHAR } from './call-rig.js';
+import type { LanguageModelEvent } from '../../src/providers/language-model.js';
+import { CallRig, MS_PER_CHAR, playing } from './call-rig.js';
 
 vi.mock('../../src/engines/voice-activity.js', () => ({
   createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
@@ -7,6 +8,13 @@ vi.mock('../../src/engines/voice-activity.js', () => ({
 
 const ANSWER = 'We are open from eight to six. On Saturday we close at noon.';
 const FIRST = 'We are open from eight to six.';
+const END_CALL: LanguageModelEvent = {
+  type: 'tool-call',
+  id: 'c1',
+  name: 'end_call',
+  arguments: {},
+  argumentsText: '{}',
+};
 
 /** A rig whose agent is in the middle of its answer. */
 async function speakingRig(): Promise<CallRig> {
@@ -64,6 +72,62 @@ describe('a hold', () => {
     await rig.quiet(ANSWER.length * MS_PER_CHAR + 500);
     expect(rig.turns.at(-1)).toMatchObject({ agentText: ANSWER, interrupted: false });
     expect(rig.voice.spoken.join(' ')).toBe(ANSWER);
+  });
+
+  it.each([0, 500])('leaves a greeting as uninterruptible as it was, after %i ms of it', async (heardMs) => {
+    const rig = new CallRig({ firstMessage: ANSWER, turnTaking: { interruptibleGreeting: false } });
+    rig.engine.start();
+    if (heardMs > 0) await rig.quiet(heardMs);
+    rig.engine.hold();
+    rig.engine.resume('continue');
+    rig.model.answer('Yes.');
+    await rig.quiet(500);
+    await rig.says('Can I ask you something?');
+    await rig.quiet(playing(ANSWER));
+    const said = rig.turns.map(({ agentText }) => agentText);
+    expect([said.slice(0, -1).filter(Boolean).join(' '), said.at(-1)]).toEqual([ANSWER, 'Yes.']);
+  });
+
+  it('lets a call end with the goodbye to a silent caller that it cut off', async () => {
+    const idle = { afterMs: 1000, prompts: [], goodbye: ANSWER };
+    const rig = await new CallRig({ idle }).start();
+    await rig.quiet(2000);
+    rig.engine.hold();
+    await rig.quiet(1000);
+    rig.engine.resume('continue');
+    await rig.quiet(playing(ANSWER));
+    expect(rig.turns.map(({ agentText }) => agentText).join(' ')).toBe(ANSWER);
+    expect(rig.ended).toMatchObject([{ reason: 'idle' }]);
+  });
+
+  it.each([
+    ['in the middle of it', 1000, 2],
+    ['when all of it was heard', ANSWER.length * MS_PER_CHAR - 340, 1],
+  ])('lets a call end with the goodbye that it cut off %s', async (_, heardMs, turns) => {
+    const rig = await new CallRig({}).start();
+    rig.model.answer(ANSWER, END_CALL);
+    await rig.says('That is all.');
+    await rig.quiet(heardMs);
+    expect(rig.ended).toEqual([]);
+    rig.engine.hold();
+    rig.engine.resume('continue');
+    await rig.quiet(playing(ANSWER));
+    expect(rig.turns).toHaveLength(turns);
+    expect(rig.turns.map(({ agentText }) => agentText).join(' ')).toBe(ANSWER);
+    expect(rig.ended).toMatchObject([{ reason: 'agent-hangup' }]);
+  });
+
+  it('lets a caller who comes back in a goodbye object to it', async () => {
+    const rig = await new CallRig({}).start();
+    rig.model.answer(ANSWER, END_CALL).answer('At noon.');
+    await rig.says('That is all.');
+    rig.engine.hold();
+    rig.engine.resume('continue');
+    await rig.quiet(300);
+    await rig.says('Wait, when do you close?');
+    await rig.quiet(playing(ANSWER));
+    expect(rig.turns.at(-1)).toMatchObject({ userText: 'Wait, when do you close?', agentText: 'At noon.' });
+    expect(rig.ended).toEqual([]);
   });
 
   it('leaves it unsaid when the agent is to listen', async () => {

@@ -5,6 +5,7 @@ import { answerTo, FAREWELL, GOODBYE, GREETING, questionOf } from './troubled-ca
 import type { PlayedCell, TroubledCell } from './troubled-calls.js';
 import { APOLOGY, foreignWords } from './trouble-checks.js';
 import type { Phase } from './vendor-call.js';
+import { OUTAGES } from './vendor-troubles.js';
 
 /** `goes on`: to its goodbye. `sorry`: it ends, and the caller is told. `either`: it depends on what the moment hits. */
 export type CellEnd = 'goes on' | 'sorry' | 'either';
@@ -73,7 +74,10 @@ export function checkGoodbye({ cell, word, record }: PlayedCell): void {
   expect.soft(asked.join(' ').toLowerCase(), told).toBe(`${questionOf(word)} ${FAREWELL}`.toLowerCase());
 }
 
-/** The record says once what was lost and for how long, unless the call had not begun to be heard, or ended meanwhile. */
+/**
+ * The record says once what was lost and for how long, or that it could be done without, unless the call had not begun to be heard, or
+ * ended meanwhile.
+ */
 function checkReconnected(
   { part, phase, trouble, ...cell }: TroubledCell,
   { incidents, provider }: CallRecord,
@@ -82,11 +86,12 @@ function checkReconnected(
   const stage = part === 'http-stt' ? 'stt' : part;
   const { engine, ...stages } = provider;
   const name = engine ?? new Map(Object.entries(stages)).get(stage) ?? '';
+  const isGone = OUTAGES.some((outage) => outage === trouble);
   const incident = {
     at: expect.any(Number),
-    code: 'provider-reconnected',
-    message: `${name} failed (PROVIDER_FAILED) and works again.`,
-    durationMs: expect.any(Number),
+    code: isGone ? 'provider-failed' : 'provider-reconnected',
+    message: `${name} failed (PROVIDER_FAILED) and ${isGone ? 'was not needed any more' : 'works again'}.`,
+    durationMs: isGone ? null : expect.any(Number),
   };
   const isAtEdge = phase === 'start' || phase === 'goodbye';
   if (trouble === undefined) expect.soft(incidents, told).toEqual([]);

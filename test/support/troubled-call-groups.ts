@@ -41,8 +41,11 @@ const goesOn: Wanted = () => 'goes on';
 const modelEnd: Wanted = ({ phase, trouble }) =>
   phase === 'thinking' && trouble !== FROZEN ? 'goes on' : 'sorry';
 
-/** Of the goodbye all may be there already. */
-const ended: Wanted = ({ phase }) => (phase === 'goodbye' ? 'either' : 'sorry');
+/** In the goodbye nobody has to be heard any more. Of what is said all may be there already. */
+const ended: Wanted = ({ part, phase }) => {
+  if (phase !== 'goodbye') return 'sorry';
+  return part === 'stt' ? 'goes on' : 'either';
+};
 
 /** Connections of the pipeline's vendors drop, and others can be had. */
 export function describePipelineDrops(id: CarrierId): void {

@@ -4,9 +4,10 @@ import { describeTrouble, type WantedEnd } from '../../support/trouble-checks.js
 import { VENDORS } from '../../support/vendor-line-up.js';
 import { OUTAGES } from '../../support/vendor-troubles.js';
 
-/** Of the goodbye all may be there already. */
-function wanted({ phase }: TroubledCall): WantedEnd {
-  return phase === 'goodbye' ? 'either' : 'sorry';
+/** In the goodbye nobody has to be heard any more. Of what is said all may be there already. */
+function wanted({ stage, phase }: TroubledCall): WantedEnd {
+  if (phase !== 'goodbye') return 'sorry';
+  return stage === 'stt' ? 'goes on' : 'either';
 }
 
 describeTrouble('a recogniser is out', cells('stt', ['deepgram', 'transcription'], OUTAGES), wanted);
