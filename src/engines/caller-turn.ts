@@ -176,8 +176,11 @@ export class CallerTurn {
     this.#endpointing.agentSaid(text);
   }
 
-  /** Waits for what the recogniser still has; for words after a wordless interruption until `resumeAfterMs` of silence. */
-  awaitText(end: EndOfTurn, { isResuming }: { isResuming: boolean }): void {
+  /**
+   * Waits for what the recogniser still has; for words after a wordless interruption until `resumeAfterMs` of silence, and `longestMs`
+   * at most.
+   */
+  awaitText(end: EndOfTurn, { isResuming, longestMs }: { isResuming: boolean; longestMs: number }): void {
     if (this.#isClosed) return;
     const pending = this.#pending.open(end);
     this.#options.events.finishUtterance();
@@ -191,7 +194,8 @@ export class CallerTurn {
     }
     let waitMs = text === '' || isWithdrawn ? NO_TEXT_WAIT_MS : OPEN_TEXT_WAIT_MS;
     const silentUntil = end.endedAt + this.#options.settings.resumeAfterMs;
-    if (isWordless && isResuming) waitMs = Math.max(0, silentUntil - pending.turnEndedAt);
+    if (isWordless && isResuming)
+      waitMs = Math.min(longestMs, Math.max(0, silentUntil - pending.turnEndedAt));
     this.#pending.limit(waitMs, () => this.#complete());
   }
 

@@ -4,17 +4,20 @@ import type { Clock } from '../base/clock.js';
 import type { Patience } from '../providers/patience.js';
 
 /** Callers ask whether anybody is there after some five seconds, and a carrier needs a moment to begin to say sorry. */
-const LIMIT_MS = 4600;
+export const WAIT_LIMIT_MS = 4600;
 
 /** The same where another voice mode can answer, which needs some of the time. */
-const REPLACEABLE_LIMIT_MS = 3500;
+export const REPLACEABLE_WAIT_MS = 3100;
 
 /**
  * What an answer has in any case until its first words, however long the caller has waited for their own words to be recognised, or for
  * an engine that is gone. A model that works mostly begins within 1.5 s. Where those have taken three seconds, this is all that is left
  * of the limit: the voice is then not asked to say sorry any more, the carrier is.
  */
-export const MIN_ANSWER_MS = 1600;
+const MIN_ANSWER_MS = 1600;
+
+/** The same where another voice mode can answer. */
+const MIN_REPLACEABLE_ANSWER_MS = 800;
 
 /** What is left to the voice: to say sorry for a model that hangs, or for words that came at the last moment. */
 const VOICE_MS = 400;
@@ -31,10 +34,12 @@ export interface CallersPatience extends Patience {
  */
 export class CallerWait implements CallersPatience {
   readonly #clock: Pick<Clock, 'now'>;
-  #limitMs = LIMIT_MS;
+  #limitMs = WAIT_LIMIT_MS;
+  #minAnswerMs = MIN_ANSWER_MS;
   #since: number | undefined;
-  /** Since when the caller waits whom an engine before this one has kept waiting. */
+  /** Since when the caller waits whom an engine before this one has kept waiting, and until when this one has just begun. */
   #takenOverSince = Number.POSITIVE_INFINITY;
+  #takenOverUntil = Number.NEGATIVE_INFINITY;
   /** The wait is not over before that. */
   #grantedUntil = Number.NEGATIVE_INFINITY;
   #excusedUntil = Number.NEGATIVE_INFINITY;
@@ -68,12 +73,20 @@ export class CallerWait implements CallersPatience {
 
   /** Another voice mode can take this one's place. */
   replaceable(): void {
-    this.#limitMs = REPLACEABLE_LIMIT_MS;
+    this.#limitMs = REPLACEABLE_WAIT_MS;
+    this.#minAnswerMs = MIN_REPLACEABLE_ANSWER_MS;
+  }
+
+  /** What an answer has in any case until its first words, in milliseconds. */
+  get minAnswerMs(): number {
+    return this.#minAnswerMs;
   }
 
   /** An engine that failed has kept the caller waiting before this one: what is said first belongs to the same wait. */
   takeOver(waitedMs: number): void {
-    this.#takenOverSince = this.#clock.now() - waitedMs;
+    const now = this.#clock.now();
+    this.#takenOverSince = now - waitedMs;
+    this.#takenOverUntil = now + MIN_ANSWER_MS;
     this.begin(this.#takenOverSince, MIN_ANSWER_MS);
   }
 
@@ -87,7 +100,11 @@ export class CallerWait implements CallersPatience {
   end(): void {
     this.#since = undefined;
     this.#takenOverSince = Number.POSITIVE_INFINITY;
-    this.#grantedUntil = Number.NEGATIVE_INFINITY;
+  }
+
+  /** An engine that has just begun goes on with the wait that one before it has left. */
+  get isTakenOver(): boolean {
+    return this.#takenOverUntil > this.#clock.now();
   }
 
   get isOn(): boolean {

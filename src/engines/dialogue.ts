@@ -42,6 +42,9 @@ interface Line {
 /** Who is cut off this often by sounds without words, finishes the sentence first. */
 const MAX_RESUMPTIONS = 2;
 
+/** How long an answer that another engine owed waits for words, where a sound cut it off before it was heard. */
+const SOME_WORDS_MS = 300;
+
 export class Dialogue {
   readonly #options: DialogueOptions;
   /** Rest of an answer that was cut off, until it is known that words were meant by it. */
@@ -322,7 +325,9 @@ export class Dialogue {
   #awaitText(end: EndOfTurn): void {
     const { caller, turns, wait } = this.#options;
     wait.begin(end.endedAt);
-    caller.awaitText(end, { isResuming: this.#cutOff !== undefined || turns.isOwed });
+    const isResuming = this.#cutOff !== undefined || turns.isOwed;
+    const longestMs = wait.isTakenOver ? SOME_WORDS_MS : Number.POSITIVE_INFINITY;
+    caller.awaitText(end, { isResuming, longestMs });
   }
 
   /** Answers what has come while nobody could answer it. */

@@ -11,10 +11,14 @@ export interface EngineScopeOptions {
   readonly number: number;
   readonly takeover: Takeover | undefined;
   readonly hasFallback: boolean;
+  /** How long ago the caller finished what nobody has answered. */
+  readonly unansweredMs: () => number | undefined;
   /** A fact of the engine, its names made unique. */
   readonly fact: (fact: EngineFact) => void;
   /** The engine gives audio to the line. */
   readonly spoken: () => void;
+  /** What was not played of it is not. */
+  readonly silenced: () => void;
   readonly ends: (reason: EndReason, failure: EngineFailure | undefined) => void;
 }
 
@@ -22,6 +26,8 @@ export class EngineScope {
   readonly #options: EngineScopeOptions;
   /** Behind the names of the first engine is nothing: a call that needs no second one is told as any other. */
   readonly #suffix: string;
+  /** How long ago what the engine is given happened. */
+  #agoMs = 0;
 
   constructor(options: EngineScopeOptions) {
     this.#options = options;
@@ -29,15 +35,32 @@ export class EngineScope {
   }
 
   get context(): EngineContext {
-    const { context, takeover, hasFallback, ends } = this.#options;
+    const { context, takeover, hasFallback, unansweredMs, ends } = this.#options;
+    const { clock } = context;
     return {
       ...context,
+      clock: {
+        now: () => clock.now() - this.#agoMs,
+        wallNow: () => clock.wallNow() - this.#agoMs,
+        after: (delayMs, task) => clock.after(delayMs, task),
+      },
       takeover,
       hasFallback,
+      unansweredMs: hasFallback ? unansweredMs : undefined,
       playout: this.#playout(context.playout),
       fact: (fact) => this.#state(fact),
       endCall: (reason, failure) => ends(reason, failure),
     };
+  }
+
+  /** To the engine it is `agoMs` earlier while `task` runs: it is given what happened then. */
+  earlier(agoMs: number, task: () => void): void {
+    this.#agoMs = agoMs;
+    try {
+      task();
+    } finally {
+      this.#agoMs = 0;
+    }
   }
 
   /** The name by which the engine knows a mark; undefined for one of another engine. */
@@ -47,7 +70,7 @@ export class EngineScope {
   }
 
   #playout(playout: LinePlayout): LinePlayout {
-    const { spoken } = this.#options;
+    const { spoken, silenced } = this.#options;
     const suffix = this.#suffix;
     return {
       push(audio) {
@@ -55,7 +78,11 @@ export class EngineScope {
         spoken();
       },
       mark: (name) => playout.mark(`${name}${suffix}`),
-      clear: () => playout.clear(),
+      clear() {
+        const playedMs = playout.clear();
+        silenced();
+        return playedMs;
+      },
       onNextFrameSent: (listener) => playout.onNextFrameSent(listener),
       get lineFormat() {
         return playout.lineFormat;

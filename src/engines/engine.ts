@@ -146,6 +146,8 @@ export interface Takeover {
   readonly unheardMs?: number | undefined;
   /** How long the caller has waited already, or the engine has been of no use to them, in milliseconds. @default 0 */
   readonly waitedMs?: number | undefined;
+  /** How long the caller has heard nothing while they wait for something, in milliseconds. @default they wait for nothing */
+  readonly silentMs?: number | undefined;
 }
 
 /** What an engine is given of its call. */
@@ -169,6 +171,11 @@ export interface EngineContext {
    * provider up sooner. @default false
    */
   readonly hasFallback?: boolean | undefined;
+  /**
+   * How long ago the caller finished what nobody has answered, in milliseconds, as far as the line tells; undefined where they have
+   * said nothing. Set where another engine takes this one's place.
+   */
+  readonly unansweredMs?: (() => number | undefined) | undefined;
   /** States a fact. Never throws. */
   fact(fact: EngineFact): void;
   /** Asks the owner to end the call, after what was said has been heard. */

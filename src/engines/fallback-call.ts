@@ -4,6 +4,8 @@ import { OffhookError } from '../base/errors.js';
 import { describeError } from '../base/log.js';
 import type { CallProviders, ProviderStage, VoiceMode } from '../contract/call-record.js';
 import type { Circuits } from '../providers/circuits.js';
+import { CallerSilence } from './caller-silence.js';
+import { WAIT_LIMIT_MS } from './caller-wait.js';
 import type {
   Engine,
   EngineContext,
@@ -59,10 +61,15 @@ interface Handover {
   readonly takeover: Takeover;
   readonly failure: EngineFailure;
   readonly change: Switch;
+  /** It had taken the call over itself, and nobody heard anything of it. */
+  readonly isUnheard: boolean;
 }
 
 /** Why a call does not begin with the recipe that it was told to begin with, unless that one could not make an engine. */
 const NOT_TRIED = 'CIRCUIT_OPEN';
+
+/** Without so much left of the caller's wait a third engine is not begun. */
+const MIN_THIRD_MS = 1200;
 
 const NOT_MADE = 'a voice engine could not be made';
 
@@ -72,6 +79,7 @@ export class FallbackCall implements Engine {
   /** Those that were not tried. */
   readonly #remaining: FallbackChoice[];
   readonly #heard = new RecentAudio();
+  readonly #silence: CallerSilence;
   /** Of engines that are gone: what they have begun goes on. */
   readonly #adoptedTools: { close(): void }[] = [];
   #count = 0;
@@ -97,6 +105,7 @@ export class FallbackCall implements Engine {
   constructor(context: EngineContext, options: FallbackCallOptions) {
     this.#context = context;
     this.#options = options;
+    this.#silence = new CallerSilence(context.clock, this.#heard);
     this.#remaining = [...options.choices];
     this.#providers = options.announced.providers;
     this.#member = this.#open(undefined, options.preparation);
@@ -193,7 +202,13 @@ export class FallbackCall implements Engine {
           const isStale = number !== this.#count && isAboutProviders(fact);
           if (!isStale) this.#state(fact, choice);
         },
-        spoken: () => this.#settle(scope),
+        unansweredMs: () => this.#silence.callerMs(),
+        spoken: () => {
+          const { clock, playout } = this.#context;
+          this.#silence.sounds(clock.now() + playout.pushedMs - playout.playedMs);
+          this.#settle(scope);
+        },
+        silenced: () => this.#silence.silenced(),
         ends: (reason, failure) => {
           if (scope !== this.#member.scope || this.#isBetween || this.#closed) return;
           const isReplaced = reason === 'provider-failed' && failure !== undefined && hasFallback;
@@ -229,19 +244,20 @@ export class FallbackCall implements Engine {
     const takeover = this.#member.engine.handOver?.();
     if (takeover === undefined) return;
     if (takeover.tools !== undefined) this.#adoptedTools.push(takeover.tools);
+    const isUnheard = this.#untold !== undefined;
     this.#settle();
     const { stage = 'engine', code } = failure;
     const from = nameOf(this.#providers, stage);
     if (this.#member.choice.needs.includes(from)) this.#options.circuits.failed(from);
     const change = { stage, from, code, since: clock.now() - (takeover.waitedMs ?? 0) };
-    const handover = { takeover, failure, change };
+    const handover = { takeover, failure, change, isUnheard };
     if (this.#held) this.#waiting = handover;
     else this.#goOn(handover);
   }
 
   #goOn(handover: Handover): void {
-    const { failure } = handover;
-    const takeover = this.#stillOwed(handover.takeover);
+    const { failure, isUnheard } = handover;
+    const takeover = this.#awaited(this.#stillOwed(handover.takeover));
     const change = { ...handover.change };
     const { callId, clock, logger } = this.#context;
     // During a hold nobody waits.
@@ -249,6 +265,11 @@ export class FallbackCall implements Engine {
     this.#waiting = undefined;
     if (takeover.owes === 'goodbye' && takeover.goodbye?.text === '') {
       this.#context.endCall(takeover.goodbye.reason);
+      return;
+    }
+    // A third one in the same wait may have no time any more.
+    if (isUnheard && (takeover.silentMs ?? 0) > WAIT_LIMIT_MS - MIN_THIRD_MS) {
+      this.#context.endCall('provider-failed', { ...failure, untold: true });
       return;
     }
     try {
@@ -268,14 +289,35 @@ export class FallbackCall implements Engine {
     );
     this.#untold = { ...change, startedAt: clock.now() };
     engine.start();
-    const unheardMs = Math.max(takeover.unheardMs ?? 0, this.#missedMs);
+    const unheardMs = this.#unheardMs(takeover);
     // It has failed on the spot: whoever is next hears what it has not heard.
     this.#missedMs = this.#isBetween ? unheardMs : 0;
     if (this.#isBetween) return;
-    for (const frame of this.#heard.last(unheardMs)) engine.pushAudio(frame);
+    this.#play(unheardMs);
     if (this.#remaining.length === 0) this.#heard.clear();
     for (const key of this.#keys.splice(0)) engine.pushDtmf(key);
     if (takeover.owes === 'nothing') this.#settle();
+  }
+
+  /** The engine hears what nobody has heard, as if it were then. */
+  #play(unheardMs: number): void {
+    const { engine, scope } = this.#member;
+    const frames = [...this.#heard.last(unheardMs)];
+    for (const [index, frame] of frames.entries())
+      scope.earlier((frames.length - 1 - index) * FRAME_MS, () => engine.pushAudio(frame));
+  }
+
+  #unheardMs({ unheardMs = 0 }: Takeover): number {
+    return Math.max(unheardMs, this.#missedMs);
+  }
+
+  /** With how long the caller has heard nothing: what is owed to them, or an answer to what nobody has heard. During a hold nobody waits. */
+  #awaited(takeover: Takeover): Takeover {
+    const isOwed = takeover.owes !== 'nothing';
+    if (this.#resumption !== undefined) return isOwed ? { ...takeover, silentMs: 0 } : takeover;
+    const spokeMs = this.#silence.callerMs();
+    if (!isOwed && (spokeMs === undefined || spokeMs > this.#unheardMs(takeover))) return takeover;
+    return { ...takeover, silentMs: spokeMs ?? this.#silence.agentMs };
   }
 
   /** Whoever comes back from elsewhere no longer waits for what was owed before, but for what came of it. */

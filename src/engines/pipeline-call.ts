@@ -22,7 +22,7 @@ import { owesAtStart, toSteps, toTakeover } from './handover.js';
 import { IdlePrompts } from './idle-prompts.js';
 import { LanguageStage } from './language-stage.js';
 import { lexiconFor } from './lexicon.js';
-import { APOLOGY, APOLOGY_LIMIT_MS, APOLOGY_SOUND_MS, type Stage } from './pipeline-failure.js';
+import { APOLOGY, APOLOGY_LIMIT_MS, APOLOGY_SOUND_MS, silentEars, type Stage } from './pipeline-failure.js';
 import type { PipelineCallOptions } from './pipeline-call-options.js';
 import { PipelineStages } from './pipeline-stages.js';
 import { ProviderRoster } from './provider-roster.js';
@@ -46,6 +46,8 @@ export class PipelineCall implements Engine {
   readonly #usage: UsageMeter;
   readonly #roster: ProviderRoster;
   #apology: Timer | undefined;
+  /** Runs until the recogniser has a word on what nobody had heard before this engine. */
+  #earsDue: Timer | undefined;
   #failure: EngineFailure | undefined;
   /** A recogniser has failed that is not needed any more, unless the goodbye is not brought to its end. */
   #deafness: EngineFailure | undefined;
@@ -152,7 +154,7 @@ export class PipelineCall implements Engine {
     this.#state = 'live';
     const { firstMessage = '', turnTaking, wait } = this.#options;
     const { takeover } = this.#context;
-    if (takeover !== undefined && takeover.owes !== 'nothing') wait.takeOver(takeover.waitedMs ?? 0);
+    if (takeover?.silentMs !== undefined) wait.takeOver(takeover.silentMs);
     this.#agent.start();
     if (!this.#stages.open()) return;
     const { ears } = this.#stages;
@@ -162,6 +164,7 @@ export class PipelineCall implements Engine {
     if (this.#failure !== undefined) return;
     this.#attempt('llm', () => this.#language.warmUp());
     const owes = owesAtStart(takeover, firstMessage);
+    if (owes === 'nothing' && wait.isOn) this.#awaitEars();
     if (owes === 'greeting')
       this.#dialogue.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
     else if (owes === 'goodbye') this.#dialogue.sayGoodbye(takeover?.goodbye);
@@ -279,7 +282,16 @@ export class PipelineCall implements Engine {
     };
   }
 
+  /** The caller waits for an answer to what is played to the recogniser now: with nothing to say on it in time, it hangs. */
+  #awaitEars(): void {
+    const { wait } = this.#options;
+    this.#earsDue = this.#context.clock.after(Math.max(0, wait.leftMs()), () => {
+      if (wait.isOn && wait.leftMs() <= 0) this.#fail('stt', silentEars());
+    });
+  }
+
   #recognised(text: string, { isFinal }: { isFinal: boolean }): void {
+    this.#earsDue?.cancel();
     // A recogniser of the application may be plain JavaScript.
     if (typeof text !== 'string' || !this.#isHearing) return;
     this.#attempt('engine', () => this.#caller.recognised(text, { isFinal, isHeld: this.#held }));
@@ -287,6 +299,7 @@ export class PipelineCall implements Engine {
 
   /** May open a barge-in that our own detector does not hear. */
   #soundRecognised(): void {
+    this.#earsDue?.cancel();
     if (!this.#isListening || !this.#agent.isBusy || this.#caller.isActive) return;
     this.#attempt('engine', () => {
       this.#caller.soundRecognised();
@@ -384,6 +397,7 @@ export class PipelineCall implements Engine {
 
   #free(): void {
     this.#apology?.cancel();
+    this.#earsDue?.cancel();
     this.#idle?.close();
     this.#caller.close();
     this.#stages.close();

@@ -1,5 +1,5 @@
 // What can go wrong in a pipeline, as records and logs name it.
-import { OffhookError } from '../base/errors.js';
+import { OffhookError, ProviderError } from '../base/errors.js';
 import type { ProviderStage } from '../contract/call-record.js';
 import type { EngineFailure } from './engine.js';
 
@@ -26,4 +26,8 @@ export const APOLOGY_LIMIT_MS = 8000;
 export function toFailure(stage: Stage, error: unknown): EngineFailure {
   if (OffhookError.isInstance(error)) return { code: error.code, message: error.message, stage };
   return { code: stage === 'engine' ? 'INTERNAL' : 'PROVIDER_FAILED', message: FAILED[stage], stage };
+}
+
+export function silentEars(): ProviderError {
+  return new ProviderError('The speech recognition does not answer.', { status: null, retryable: true });
 }

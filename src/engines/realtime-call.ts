@@ -48,7 +48,7 @@ export class RealtimeCall implements Engine {
   constructor(context: EngineContext, options: RealtimeCallOptions) {
     this.#context = context;
     this.#options = options;
-    const { clock, takeover, hasFallback = false } = context;
+    const { clock, takeover, hasFallback = false, unansweredMs } = context;
     const { model, systemPrompt, language, idle, tools, turnTaking } = options;
     this.#usage = new UsageMeter(context, () => this.#turns.paidIndex);
     this.#conversation = new Conversation(undefined, toSteps(takeover, clock));
@@ -92,6 +92,8 @@ export class RealtimeCall implements Engine {
       late: () => this.#attempt(() => this.#dialogue.respond()),
       silent: () => this.#fail(silentModel()),
       isReplaceable: hasFallback,
+      takenOverMs: takeover?.silentMs,
+      unansweredMs,
     });
     this.#keys = new PressedKeys({
       clock,
@@ -127,8 +129,10 @@ export class RealtimeCall implements Engine {
     this.#state = 'live';
     this.#watch.opening();
     if (!this.#line.open()) return;
-    const { runs = [] } = this.#context.takeover?.tools ?? {};
+    const { tools: { runs = [] } = {}, silentMs } = this.#context.takeover ?? {};
     if (runs.length > 0) this.#tools.adopt(runs);
+    // What they said comes again, and the model answers it by itself.
+    else if (this.#owes === 'nothing' && silentMs !== undefined) this.#watch.owes({ isAsked: false });
     else if (this.#owes === 'nothing') this.#idle?.wait();
     else if (this.#owes === 'answer') this.#attempt(() => this.#dialogue.respond());
     else if (this.#owes === 'goodbye') this.#attempt(() => this.#sayGoodbye());
@@ -223,6 +227,8 @@ export class RealtimeCall implements Engine {
       lost: ({ agoMs } = { agoMs: 0 }) => {
         const { speech } = this.#voice;
         this.#turns.lost({ isAnswered: speech?.hasAudio === true || (speech?.roundCount ?? 0) > 0 });
+        // Before the next connection is told the conversation.
+        this.#voice.breakOff();
         this.#watch.lost(agoMs);
       },
       reconnected: ({ isPlanned, hearsAgain, ...gap }) => {

@@ -62,7 +62,7 @@ export class RealtimeDialogue {
     const manner = this.#hold.manner ?? this.#options.voice.manner;
     const reason = this.#endReasonOf(manner);
     const { text = '' } = manner;
-    const { heard, unheard } = this.#stop({ isLeaving: true }) ?? NOTHING;
+    const { heard, unheard } = this.#stop() ?? NOTHING;
     if (reason === undefined) return undefined;
     // What it was told to say it may not have told us.
     const isKnown = text.startsWith(heard) && text !== '';
@@ -112,10 +112,10 @@ export class RealtimeDialogue {
 
   /** The caller takes the floor: in this tick the carrier is cleared, and the model told what was heard. */
   interrupt(): void {
-    this.#stop({ isLeaving: false });
+    this.#stop();
   }
 
-  #stop({ isLeaving }: { isLeaving: boolean }): AnswerSplit | undefined {
+  #stop(): AnswerSplit | undefined {
     const { context, idle, line, tools, turns, voice, watch } = this.#options;
     const { speech } = voice;
     watch.rest();
@@ -125,9 +125,8 @@ export class RealtimeDialogue {
     tools.release({ caughtUp: false });
     this.#endCall = false;
     tools.settleEnd(speech, { callEnds: false });
-    // What nobody has heard is said in the same turn, to a caller who adds something, by another engine, or after a hold.
-    const isLater = turns.answersCaller || isLeaving || this.isHeld;
-    if (split.heard === '' && isLater) turns.dropAnswer(split);
+    // Where nobody has heard anything the turn goes on: with what the caller says, by another engine, or after a hold.
+    if (split.heard === '') turns.dropAnswer(split);
     else turns.complete(split, { interrupted: !this.isHeld || split.unheard !== '' });
     idle?.wait();
     this.#over();
@@ -228,10 +227,13 @@ export class RealtimeDialogue {
     this.#isCallerSpeaking = false;
     watch.back();
     if (this.isHeld || !(wasResponding || watch.isOwed)) return;
-    const { unsaid } = voice;
-    const isAsked = unsaid !== undefined || !hearsAgain;
-    if (isAsked) line.ask((session) => (unsaid === undefined ? session.respond() : session.say(unsaid)));
-    watch.owes({ isAsked, waitedMs: gapMs });
+    const left = voice.breakOff();
+    const isAsked = left !== undefined || !hearsAgain;
+    if (left === '') watch.ended();
+    else {
+      if (isAsked) line.ask((session) => (left === undefined ? session.respond() : session.say(left)));
+      watch.owes({ isAsked, waitedMs: gapMs });
+    }
     voice.speech?.responseEnded();
   }
 

@@ -6,6 +6,7 @@ import type { Clock, Timer } from '../base/clock.js';
 import { ProviderError } from '../base/errors.js';
 import { heardPart } from './heard-text.js';
 import type { Round } from './tools/rounds.js';
+import { estimateMs } from './syllables.js';
 import type { ToolRun } from './tools/tool-run.js';
 import type { AnswerSplit } from './turn-book.js';
 
@@ -58,6 +59,9 @@ const MARK_GRACE_MS = 1500;
 /** A model that is this far ahead of the ear has lost its way. */
 const MAX_AHEAD_MS = 600_000;
 
+/** Speech that is shorter than the usual for its words by more than this is not all there. */
+const FASTEST = 1.5;
+
 /** Some ten minutes of speech: text behind that is not taken. */
 const MAX_CHARS = 8000;
 
@@ -68,6 +72,8 @@ export class RealtimeSpeech {
   readonly #rounds: (readonly ToolRun[])[] = [];
   #chars = 0;
   #isResponding = false;
+  /** What is left of a text that broke off; undefined while none did. */
+  #left: string | undefined;
   /** Rounds whose results the model does not have. */
   #openRounds = 0;
   #stopped = false;
@@ -109,6 +115,29 @@ export class RealtimeSpeech {
 
   responseStarted(): void {
     this.#isResponding = true;
+    this.#left = undefined;
+  }
+
+  /**
+   * No more comes of the connection. Returns what is left of `told`, which was to be said word for word, from the word on in which it
+   * broke off; what was heard of that word is forgotten. Undefined where all of the response came, or other words did.
+   */
+  breakOff(told: string): string | undefined {
+    if (this.#left !== undefined || (this.hasAudio && !this.#isResponding)) return this.#left;
+    const last = this.#items.at(-1);
+    const before = joined(this.#items.slice(0, -1).map((item) => item.text.trim()));
+    const all = joined([before, last?.text.trim() ?? '']);
+    if (!told.startsWith(all)) return undefined;
+    if (last !== undefined) {
+      // Words may be ahead of their audio.
+      const producedMs = last.startMs === undefined ? 0 : last.endMs - last.startMs;
+      const complete = producedMs * FASTEST >= estimateMs(last.text);
+      const isWhole = /^(\s|$)/.test(told.slice(all.length));
+      const words = isWhole ? last.text : last.text.replace(/\S+$/, '');
+      last.text = heardPart(words, producedMs, { producedMs, complete });
+    }
+    this.#left = told.slice(joined([before, last?.text.trim() ?? '']).length).trim();
+    return this.#left;
   }
 
   /** No more comes of the response. */

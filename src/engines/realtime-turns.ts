@@ -231,6 +231,7 @@ export class RealtimeTurns {
   /** The call is over: nothing is waited for. */
   close(): void {
     this.#settle();
+    for (const said of this.#said.values()) this.#conclude(said);
   }
 
   /**
@@ -291,6 +292,7 @@ export class RealtimeTurns {
     this.#timer?.cancel();
     if (turn?.end === undefined) return;
     const { conversation, fact } = this.#options;
+    for (const said of turn.said) if (said.text !== '') this.#conclude(said);
     conversation.add(allSteps(turn));
     fact({ type: 'turn.completed', turn: toRecord(turn, turn.end) });
   }
@@ -316,6 +318,11 @@ export class RealtimeTurns {
     this.#waiting = [...this.#waiting, said].slice(-KEPT_SAID);
     if (transcribesCaller) this.#tellSaid(said);
     return said;
+  }
+
+  /** The words are told as they are, and those that come all the same in their place. */
+  #conclude(said: Said): void {
+    if (!said.isFinal && this.#options.transcribesCaller) this.#tellSaid({ ...said, isFinal: true });
   }
 
   #tellSaid({ entry, text, isFinal }: Said): void {

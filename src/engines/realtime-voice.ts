@@ -48,9 +48,10 @@ export class RealtimeVoice {
     return this.#speech !== undefined && !this.#speech.caughtUp;
   }
 
-  /** What the agent was told to say, while there is no audio of it. */
-  get unsaid(): string | undefined {
-    return this.#speech?.hasAudio === false ? this.#manner.text : undefined;
+  /** The connection is gone. What is left of what the agent was told to say; undefined where it was told nothing, or that is complete. */
+  breakOff(): string | undefined {
+    const { text } = this.#manner;
+    return text === undefined ? undefined : this.#speech?.breakOff(text);
   }
 
   /** An answer begins. */

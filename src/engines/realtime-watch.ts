@@ -1,6 +1,7 @@
 // What a realtime model owes: a connection, an answer that has not begun, or the rest of one that has. It must show a sign of life
 // every few seconds; a silent one leaves the caller with a dead line.
 import type { Clock, Timer } from '../base/clock.js';
+import { REPLACEABLE_WAIT_MS } from './caller-wait.js';
 
 export interface RealtimeWatchOptions {
   readonly clock: Clock;
@@ -9,6 +10,10 @@ export interface RealtimeWatchOptions {
   readonly silent: () => void;
   /** Somebody else can answer in its place, and needs some of the time. */
   readonly isReplaceable: boolean;
+  /** How long the caller had heard nothing while they waited, when this model took the call over. @default they waited for nothing */
+  readonly takenOverMs?: number | undefined;
+  /** How long ago the caller finished what nobody has answered, as far as the line tells. @default nobody knows */
+  readonly unansweredMs?: (() => number | undefined) | undefined;
 }
 
 interface Limits {
@@ -20,20 +25,26 @@ interface Limits {
   readonly lostMs: number;
 }
 
+/** How long ago the caller's last sound mostly is when a model notices that they have finished. */
+const NOTICED_MS = 500;
+
 /**
  * Source: callers ask whether anybody is there after some five seconds. A model has to be given up before that: the carrier needs a moment
  * to say so, and an answer is owed only when the model has noticed that the caller has finished.
  */
 const LAST: Limits = { openingMs: 4500, silentMs: 4000, lostMs: 3600 };
 
-/** So early that the one who takes its place is heard within those five seconds. */
-const REPLACEABLE: Limits = { openingMs: 2000, silentMs: 3000, lostMs: 2500 };
+/** So early that the one who takes its place is heard within those five seconds, or fails within them. */
+const REPLACEABLE: Limits = { openingMs: 2000, silentMs: REPLACEABLE_WAIT_MS - NOTICED_MS, lostMs: 2500 };
 
-/** How long ago the caller's last sound mostly is when a model notices that they have finished. */
-const NOTICED_MS = 500;
+/** What a model has in any case that takes over from an engine that kept the caller waiting. */
+const MIN_TAKEN_OVER_MS = 1500;
 
 /** What a new connection has for an answer, however long the caller has waited for the connection. */
 const MIN_LIMIT_MS = 1200;
+
+/** What another connection has in any case, where the caller has waited for long when the one before is found dead. */
+const MIN_LOST_MS = 400;
 
 export class RealtimeWatch {
   readonly #options: RealtimeWatchOptions;
@@ -50,6 +61,8 @@ export class RealtimeWatch {
   /** How long the caller had waited already when the answer came to be owed. */
   #waitedMs = 0;
   #isReady = false;
+  /** When a caller who waited before this model was there must be answered, on the clock. */
+  #answerBy: number | undefined;
 
   constructor(options: RealtimeWatchOptions) {
     this.#options = options;
@@ -73,9 +86,13 @@ export class RealtimeWatch {
 
   /** A connection is being made. What is owed meanwhile counts from when there is one. */
   opening(): void {
-    const { clock, silent } = this.#options;
+    const { clock, silent, takenOverMs } = this.#options;
+    const { openingMs } = this.#limits;
     this.#waitingSince = clock.now();
-    this.#timer = clock.after(this.#limits.openingMs, () => silent());
+    const limitMs =
+      takenOverMs === undefined ? openingMs : Math.max(MIN_TAKEN_OVER_MS, openingMs - takenOverMs);
+    if (takenOverMs !== undefined) this.#answerBy = clock.now() + limitMs;
+    this.#timer = clock.after(limitMs, () => silent());
   }
 
   /** There is a connection. */
@@ -88,11 +105,14 @@ export class RealtimeWatch {
 
   /** The connection is gone since `agoMs`, and another one is being made. */
   lost(agoMs = 0): void {
-    const { clock, silent } = this.#options;
+    const { clock, silent, unansweredMs } = this.#options;
     this.#waitingSince ??= clock.now() - agoMs;
     this.#lostSince ??= clock.now();
     this.#lost?.cancel();
-    this.#lost = clock.after(this.#limits.lostMs, () => silent());
+    const { lostMs } = this.#limits;
+    const leftMs = REPLACEABLE_WAIT_MS - (unansweredMs?.() ?? 0);
+    const limitMs = unansweredMs === undefined ? lostMs : Math.min(lostMs, Math.max(MIN_LOST_MS, leftMs));
+    this.#lost = clock.after(limitMs, () => silent());
   }
 
   /** There is another connection. */
@@ -124,6 +144,7 @@ export class RealtimeWatch {
     this.#isOwed = false;
     this.#isAsked = false;
     this.#isLate = false;
+    this.#answerBy = undefined;
     this.#waitingSince = this.#options.clock.now();
     this.#start();
   }
@@ -146,6 +167,7 @@ export class RealtimeWatch {
     this.#isAsked = false;
     this.#isLate = false;
     if (!this.#isReady) return;
+    this.#answerBy = undefined;
     this.#waitingSince = undefined;
     this.#stop();
   }
@@ -160,10 +182,16 @@ export class RealtimeWatch {
   #start(): void {
     if (!this.#isReady) return;
     this.#stop();
+    const isUnasked = this.#isOwed && !this.#isAsked;
+    const leftMs = isUnasked ? this.#limitMs / 2 : this.#limitMs;
+    this.#timer = this.#options.clock.after(leftMs, () => this.#ring());
+  }
+
+  get #limitMs(): number {
+    if (this.#answerBy !== undefined) return Math.max(0, this.#answerBy - this.#options.clock.now());
     const waitedMs = this.#isOwed ? this.#waitedMs : 0;
-    const isHalf = this.#isLate || (this.#isOwed && !this.#isAsked);
     const limitMs = Math.max(MIN_LIMIT_MS, this.#limits.silentMs - waitedMs);
-    this.#timer = this.#options.clock.after(isHalf ? limitMs / 2 : limitMs, () => this.#ring());
+    return this.#isLate ? limitMs / 2 : limitMs;
   }
 
   #stop(): void {

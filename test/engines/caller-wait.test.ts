@@ -27,7 +27,7 @@ describe('CallerWait', () => {
   it('is shorter where another voice mode can answer', () => {
     wait.replaceable();
     wait.begin(0);
-    expect(wait.leftMs()).toBe(3500);
+    expect(wait.leftMs()).toBe(3100);
   });
 
   it('is for what was owed last, and not for what was owed before', () => {
@@ -39,11 +39,17 @@ describe('CallerWait', () => {
 
   it('leaves an answer the time that it has in any case, and then none for the voice to say sorry', () => {
     clock.advance(3500);
-    wait.begin(0, 1600);
-    expect([wait.leftMs(), wait.thinking.leftMs()]).toEqual([1600, 1600]);
-    wait.end();
     wait.begin(0);
     expect([wait.leftMs(), wait.thinking.leftMs()]).toEqual([1100, 700]);
+    wait.begin(0, wait.minAnswerMs);
+    expect([wait.leftMs(), wait.thinking.leftMs()]).toEqual([1600, 1600]);
+  });
+
+  it('leaves an answer less where another voice mode can answer', () => {
+    wait.replaceable();
+    clock.advance(3000);
+    wait.begin(0, wait.minAnswerMs);
+    expect([wait.leftMs(), wait.thinking.leftMs()]).toEqual([800, 800]);
   });
 
   it('begins behind the last sound', () => {

@@ -61,6 +61,24 @@ describe('an answer', () => {
     expect(rig.transcript.map(({ text }) => text)).toEqual(['First', 'One.', 'Second', 'Two.']);
   });
 
+  it('has the words of the caller as they are when no more come, and none at the end where none came', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.events.userText({ itemId: rig.model.hears(), text: 'Which', final: false });
+    rig.model.answers('One.');
+    await rig.wait(4500);
+    expect(rig.transcript).toMatchObject([{ text: 'Which', final: true }, { text: 'One.' }]);
+    rig.model.hears();
+    rig.model.answers('Two.');
+    await rig.wait(4500);
+    rig.model.hears();
+    rig.engine.close();
+    expect(rig.transcript.map(({ text, final }) => [text, final])).toEqual([
+      ['Which', true],
+      ['One.', true],
+      ['Two.', true],
+    ]);
+  });
+
   it('grows in the transcript as it is heard', async () => {
     const rig = new RealtimeRig().start();
     rig.model.answers('One two three four five six seven eight nine ten eleven twelve.');
@@ -173,7 +191,17 @@ describe('an interruption', () => {
     rig.model.ends(response);
     await rig.wait(1000);
     expect(rig.heardMs).toBe(200);
-    expect(rig.turns).toHaveLength(1);
+    rig.engine.close();
+    expect(rig.turns).toMatchObject([{ agentText: '', agentTextUnheard: 'One two three.' }]);
+  });
+
+  it('of a greeting that nobody has heard leaves one turn with the answer to what the caller said', async () => {
+    const rig = new RealtimeRig({ firstMessage: 'Hello!' }).start();
+    rig.model.hears('Which cakes?');
+    rig.model.answers('Apple.');
+    await rig.wait(1000);
+    rig.engine.close();
+    expect(rig.turns).toMatchObject([{ index: 0, userText: 'Which cakes?', agentText: 'Apple.' }]);
   });
 
   it('of an answer that nobody has heard leaves one turn with all that was said', async () => {

@@ -3,6 +3,8 @@ import { ProviderError } from '../../src/base/errors.js';
 import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
 import { FakeRealtimeModel, RealtimeRig } from './realtime-rig.js';
 
+const GREETING = 'Hello, this is the bakery on the square.';
+
 describe('trouble', () => {
   it('ends the call with what happened, untold', async () => {
     const rig = new RealtimeRig().start();
@@ -227,5 +229,64 @@ describe('trouble', () => {
     rig.model.answers('am here.');
     await rig.wait(2000);
     expect(rig.turns).toMatchObject([{ userText: 'Hello?', agentText: 'Yes, I am here.' }]);
+  });
+
+  it.each([
+    ['nothing', '', GREETING],
+    ['a piece of a word', 'Hel', GREETING],
+    ['its first words', 'Hello, this is the', 'bakery on the square.'],
+    ['other words', 'Good day, here is', undefined],
+  ])('of a connection that has given %s of the greeting has the rest of it said', async (_, given, rest) => {
+    const rig = new RealtimeRig({ firstMessage: GREETING }).start();
+    if (given === '') rig.model.events.responseStarted('r0');
+    else rig.model.begins(given);
+    rig.model.events.lost?.();
+    await rig.wait(300);
+    rig.model.events.reconnected({ gapMs: 300 });
+    expect(rig.model.asked).toEqual([`say ${GREETING}`, rest === undefined ? 'respond' : `say ${rest}`]);
+    if (rest === undefined) return;
+    expect(
+      rig.model.context
+        .history()
+        .map(({ content }) => content)
+        .join(' '),
+    ).toBe(GREETING.slice(0, -rest.length).trim());
+    rig.model.answers(rest);
+    await rig.wait(4000);
+    expect(rig.turns).toMatchObject([{ userText: '', agentText: GREETING, agentTextUnheard: '' }]);
+  });
+
+  it('of two connections in the greeting has the same rest of it said', () => {
+    const rig = new RealtimeRig({ firstMessage: GREETING }).start();
+    rig.model.begins('Hello, this is the');
+    for (const gapMs of [200, 300]) {
+      rig.model.events.lost?.();
+      rig.model.events.reconnected({ gapMs });
+    }
+    const rest = 'say bakery on the square.';
+    expect(rig.model.asked).toEqual([`say ${GREETING}`, rest, rest]);
+  });
+
+  it('of a connection whose words are far ahead of their audio has what did not sound said', () => {
+    const rig = new RealtimeRig({ firstMessage: GREETING }).start();
+    rig.model.events.responseStarted('r1');
+    rig.model.events.text({ responseId: 'r1', itemId: 'i1', delta: GREETING });
+    rig.model.events.audio({ responseId: 'r1', itemId: 'i1', audio: new Uint8Array(2 * 16 * 700) });
+    rig.model.events.lost?.();
+    rig.model.events.reconnected({ gapMs: 300 });
+    expect(rig.model.asked).toEqual([`say ${GREETING}`, 'say this is the bakery on the square.']);
+  });
+
+  it('of a connection that has given all of the greeting but its end asks for nothing more', async () => {
+    const rig = new RealtimeRig({ firstMessage: 'Hello!' }).start();
+    const responseId = rig.model.begins('Hello!');
+    const audio = new Uint8Array(2 * 16 * 800);
+    rig.model.events.audio({ responseId, itemId: `item-${responseId}`, audio });
+    rig.model.events.lost?.();
+    rig.model.events.reconnected({ gapMs: 200 });
+    await rig.wait(6000);
+    expect(rig.model.asked).toEqual(['say Hello!', 'interruptible true']);
+    expect(rig.turns).toMatchObject([{ agentText: 'Hello!' }]);
+    expect(rig.ended).toEqual([]);
   });
 });

@@ -74,18 +74,13 @@ export function describeRealtimeDrops(id: CarrierId): void {
       ['closed with 1011', [OPENAI, GEMINI, ELEVENLABS], CLOSED],
       ['frozen', [OPENAI, GEMINI, ELEVENLABS], FROZEN],
     ])('%s', async (_, vendors, trouble) => {
-      const group = cells(vendors, [trouble], PHASES).filter((cell) => !isLateGreeting(cell));
+      const group = cells(vendors, [trouble], PHASES);
       await playGroup(
         id,
         group.map((cell) => ({ cell, wanted: goesOn })),
       );
     });
   });
-}
-
-/** By the time that it is found dead the person may have asked already: the first turn is an answer then, and no greeting. */
-function isLateGreeting({ part, trouble, phase }: TroubledCell): boolean {
-  return part === GEMINI && trouble === FROZEN && phase === 'start';
 }
 
 /** From some moment of a call on nothing can be had of a vendor any more. */

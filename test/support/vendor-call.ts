@@ -118,6 +118,11 @@ export class VendorCall {
     return this.facts.flatMap((fact) => (fact.type === 'turn.completed' ? [fact.turn] : []));
   }
 
+  /** Turns of the agent. What the person said and one voice mode did not answer, another one answers. */
+  get #answers(): number {
+    return this.turns.filter(({ agentText }) => agentText !== '').length;
+  }
+
   /** The whole call, until the agent or the person gives up. `trouble` happens once, in its phase; at the start before there is a connection, or when there is one. */
   async run(phase: Phase, trouble: () => void, options: { isEarly: boolean }): Promise<this> {
     const begin = () => {
@@ -157,7 +162,7 @@ export class VendorCall {
 
   /** Until the agent has said its turn and is quiet. */
   async #answered(
-    turnsBefore: number,
+    answersBefore: number,
     troubles: { thinking?: (() => void) | undefined; speaking?: (() => void) | undefined },
   ): Promise<void> {
     let { thinking, speaking } = troubles;
@@ -165,7 +170,7 @@ export class VendorCall {
     for (;;) {
       const now = this.clock.now();
       if (this.ending !== undefined || this.longestWaitMs >= PATIENCE_MS) return;
-      const isDone = this.turns.length > turnsBefore && now - this.#quietSince >= QUIET_MS;
+      const isDone = this.#answers > answersBefore && now - this.#quietSince >= QUIET_MS;
       if (isDone && this.#soundSince === undefined) break;
       if (thinking !== undefined && now - since >= INTO_THINKING_MS) {
         thinking();
@@ -176,7 +181,7 @@ export class VendorCall {
         speaking = undefined;
       }
       await this.#step();
-      if (this.turns.length > turnsBefore) this.#isOwed = false;
+      if (this.#answers > answersBefore) this.#isOwed = false;
     }
   }
 

@@ -1,0 +1,54 @@
+// How long a caller has heard nothing, as the line itself tells: whatever an engine knew of it, the next one goes on with the same wait.
+import { FRAME_MS } from '../audio/format.js';
+import { levelDbfs } from '../audio/level.js';
+import type { Clock } from '../base/clock.js';
+import type { RecentAudio } from './recent-audio.js';
+import { SpeechDetector } from './speech-detector.js';
+import { createVoiceActivity } from './voice-activity.js';
+
+/** The line brings back what the agent said for so long. */
+const ECHO_MS = 300;
+
+/** One per call. Times are those of the clock. */
+export class CallerSilence {
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #heard: RecentAudio;
+  #soundsUntil: number;
+
+  /** `heard`: the caller's last seconds, up to this moment. */
+  constructor(clock: Pick<Clock, 'now'>, heard: RecentAudio) {
+    this.#clock = clock;
+    this.#heard = heard;
+    this.#soundsUntil = clock.now();
+  }
+
+  /** There is sound of the agent until then. */
+  sounds(until: number): void {
+    this.#soundsUntil = until;
+  }
+
+  /** There is none any more. */
+  silenced(): void {
+    this.#soundsUntil = Math.min(this.#soundsUntil, this.#clock.now());
+  }
+
+  /** How long ago the agent was heard last, or the call began, in milliseconds. */
+  get agentMs(): number {
+    return Math.max(0, this.#clock.now() - this.#soundsUntil);
+  }
+
+  /** How long ago the caller last spoke behind what the agent said, in milliseconds; undefined where they did not. Looks at all that was kept. */
+  callerMs(): number | undefined {
+    const frames = [...this.#heard.last(this.agentMs - ECHO_MS)];
+    const activity = createVoiceActivity();
+    const detector = new SpeechDetector();
+    let spokeAt: number | undefined;
+    for (const [index, frame] of frames.entries()) {
+      const isVoiced = activity.isVoiced(frame, levelDbfs(frame));
+      detector.update(isVoiced);
+      if (isVoiced && detector.speaking) spokeAt = index;
+    }
+    activity.close();
+    return spokeAt === undefined ? undefined : (frames.length - 1 - spokeAt) * FRAME_MS;
+  }
+}

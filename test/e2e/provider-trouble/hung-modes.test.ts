@@ -1,0 +1,20 @@
+// Two voice modes hang, one after the other: the caller hears something within five seconds all the same.
+import { describe, expect } from 'vitest';
+import { hungCalls, nameOfHung, playHung } from '../../support/hung-modes.js';
+import { eachPlayed } from '../../support/played-together.js';
+
+const LONGEST_WAIT_MS = 5000;
+
+describe('two voice modes hang', () => {
+  eachPlayed(hungCalls(), nameOfHung, playHung, (outcome) => {
+    const { call, longestWaitMs, ending, timersLeft, socketsLeft, violations } = outcome;
+    expect(longestWaitMs).toBeLessThanOrEqual(LONGEST_WAIT_MS);
+    expect({ timersLeft, socketsLeft, violations }).toEqual({
+      timersLeft: 0,
+      socketsLeft: 0,
+      violations: [],
+    });
+    // Who has heard most of the goodbye does not wait for the rest.
+    if (call.phase !== 'goodbye') expect(['agent-hangup', 'provider-failed']).toContain(ending?.reason);
+  });
+});
