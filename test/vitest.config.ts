@@ -1,43 +1,65 @@
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
-import { defineConfig, type Plugin } from 'vitest/config';
-import { emptyForeign } from './support/foreign-variables.js';
+import { defineConfig, type Plugin, type TestProjectInlineConfiguration } from 'vitest/config';
+import { common, root } from './support/common-config.js';
+import { LongestFirst } from './support/longest-first.js';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+/**
+ * Files that mostly wait: whole calls in real time, and what gives up or tries again after seconds. Calls whose clock goes as fast as the
+ * processor does, like those of provider-trouble without a carrier, are not among them.
+ */
+const WAITING = [
+  'test/e2e/*.test.ts',
+  'test/e2e/voice-modes/*.test.ts',
+  'test/e2e/provider-trouble/carrier-*.test.ts',
+  'test/carriers/*/conformance.test.ts',
+  'test/client/forwarding.test.ts',
+  'test/providers/whole-call.test.ts',
+  'test/testing/carrier-b/{inbound,outbound}.test.ts',
+  'test/testing/conformance/*.test.ts',
+];
 
-/** A worker thread loads its file without vitest, so it cannot be TypeScript: tests use the built file in dist. */
-const builtWorkers: Plugin = {
-  name: 'built-workers',
-  enforce: 'pre',
-  transform(code, id) {
-    const path = relative(resolve(root, 'src'), id);
-    if (path.startsWith('..')) return null;
-    return code.replace(
-      /new URL\('\.\/([\w-]+-worker\.js)', import\.meta\.url\)/g,
-      (_, file: string) => `new URL('${pathToFileURL(resolve(root, 'dist', path, '..', file)).href}')`,
-    );
-  },
-};
+interface Group {
+  readonly name: string;
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+  readonly maxWorkers: number;
+  readonly order: number;
+}
 
+function group({ name, include, exclude, maxWorkers, order }: Group): TestProjectInlineConfiguration {
+  const plugins = [...common.plugins, besideCommandLine(order)];
+  const files = { include: [...include], exclude: ['node_modules/**', ...exclude] };
+  return { ...common, plugins, test: { ...common.test, ...files, name, maxWorkers } };
+}
+
+/** Vitest does not tell groups of `--exclude` and `--maxWorkers`, and has `--sequence` replace their order. */
+function besideCommandLine(order: number): Plugin {
+  return {
+    name: 'beside-command-line',
+    configureVitest({ vitest, project }) {
+      const { cliExclude = [], maxWorkers } = vitest.config;
+      project.config.exclude.push(...cliExclude);
+      // Only the command line sets it there.
+      if (maxWorkers) project.config.maxWorkers = maxWorkers;
+      project.config.sequence.groupOrder = order;
+    },
+  };
+}
+
+// One group after the other: calls in real time would be late beside files that keep the processors busy. Those that wait leave them idle,
+// so that more of them than there are processors go side by side.
 export default defineConfig({
   root,
-  plugins: [builtWorkers],
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: ['test/conformance/**', 'test/live/**', 'node_modules/**'],
-    pool: 'forks',
-    maxWorkers: 2,
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
-    restoreMocks: true,
-    // Keys of whoever runs the tests must not make an agent call a vendor.
-    env: {
-      ...emptyForeign(process.env),
-      // Nor must calls of tests appear on a dashboard that happens to run.
-      XDG_RUNTIME_DIR: join(tmpdir(), `offhook-test-${process.pid}`),
-    },
-    // Whole calls run in real time: a shared machine that stands still for a second may fail one that is right.
-    retry: process.env.CI === 'true' ? 2 : 0,
+    sequence: { sequencer: LongestFirst },
+    projects: [
+      group({
+        name: 'working',
+        include: ['test/**/*.test.ts'],
+        exclude: [...WAITING, 'test/conformance/**', 'test/live/**'],
+        maxWorkers: 2,
+        order: 1,
+      }),
+      group({ name: 'waiting', include: WAITING, exclude: [], maxWorkers: 5, order: 2 }),
+    ],
   },
 });

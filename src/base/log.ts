@@ -1,6 +1,5 @@
 // The logger that rooms are handed. Any pino-compatible logger fits; the default one is pino on standard error.
 import { fileURLToPath } from 'node:url';
-import { inspect } from 'node:util';
 import { pino } from 'pino';
 
 /** A line of the log: fields, then a static sentence. */
@@ -59,6 +58,10 @@ export function describeError(error: unknown): {
   code?: string;
   message?: string;
 } {
+  return orIfItThrows(() => describe(error), { error: typeof error });
+}
+
+function describe(error: unknown): ReturnType<typeof describeError> {
   if (!(error instanceof Error)) return { error: typeof error };
   const code = (error as { code?: unknown }).code;
   const known = typeof code === 'string' ? { code } : {};
@@ -79,7 +82,8 @@ const MAX_SHOWN_CHARS = 8000;
 /** What code of the application threw, as it may be logged: as `describeError` has it, and where it comes from. */
 export function describeThrown(error: unknown): ReturnType<typeof describeError> & { at?: string[] } {
   const described = describeError(error);
-  const at = error instanceof Error && described.message === undefined ? framesOf(error) : [];
+  if (described.message !== undefined) return described;
+  const at = orIfItThrows(() => framesOf(error), []);
   return at.length === 0 ? described : { ...described, at };
 }
 
@@ -93,11 +97,30 @@ export function logThrown(
   sentence: string,
 ): void {
   logger[level]({ ...fields, ...describeThrown(thrown) }, sentence);
-  logger.debug({ ...fields, thrown: inspect(thrown).slice(0, MAX_SHOWN_CHARS) }, sentence);
+  logger.debug({ ...fields, thrown: show(thrown) }, sentence);
+}
+
+/** Its stack and those of its causes. Other properties are not shown: errors of HTTP clients have headers, keys and bodies there. */
+function show(thrown: unknown): string {
+  let shown = '';
+  let each = thrown;
+  do {
+    const [stack, cause] = orIfItThrows(() => partsOf(each), [`(${typeof each})`, undefined]);
+    shown += `${shown === '' ? '' : '\nbecause of '}${stack}`;
+    each = cause;
+  } while (each !== undefined && shown.length < MAX_SHOWN_CHARS);
+  return shown.slice(0, MAX_SHOWN_CHARS);
+}
+
+function partsOf(thrown: unknown): [text: string, cause: unknown] {
+  if (thrown instanceof Error) return [String(thrown.stack ?? thrown), thrown.cause];
+  return [typeof thrown === 'object' && thrown !== null ? '(an object)' : String(thrown), undefined];
 }
 
 /** The first frames that are neither Node's nor ours, as `file:line:column`. */
-function framesOf({ stack, message }: Error): string[] {
+function framesOf(error: unknown): string[] {
+  if (!(error instanceof Error)) return [];
+  const { stack, message } = error;
   const start = stack?.indexOf(message) ?? -1;
   // Where the message ends nobody knows otherwise, and its lines could look like frames.
   if (stack === undefined || start === -1) return [];
@@ -106,4 +129,13 @@ function framesOf({ stack, message }: Error): string[] {
     .flatMap((line) => FRAME.exec(line)?.[1] ?? [])
     .filter((place) => !OWN_FILES.some((own) => place.startsWith(own)))
     .slice(0, MAX_FRAMES);
+}
+
+/** What was thrown may throw itself, when it is looked at. */
+function orIfItThrows<T>(look: () => T, otherwise: T): T {
+  try {
+    return look();
+  } catch {
+    return otherwise;
+  }
 }

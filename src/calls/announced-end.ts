@@ -26,9 +26,9 @@ export class AnnouncedEnd {
     this.#parts = parts;
   }
 
-  /** The agent cannot say that something went wrong. */
-  sorry(ending: CallEnding): void {
-    this.#say(SORRY, ending);
+  /** The agent cannot say that something went wrong. `waitedMs`: how long the caller has heard nothing while they waited. */
+  sorry(ending: CallEnding, waitedMs = 0): void {
+    this.#say(SORRY, ending, waitedMs);
   }
 
   /** The call has used up its money. A caller who is being handed over is not hung up on; the next cost asks again. One who has left ends it. */
@@ -41,7 +41,7 @@ export class AnnouncedEnd {
     });
   }
 
-  #say(text: string, ending: CallEnding): void {
+  #say(text: string, ending: CallEnding, waitedMs?: number): void {
     const { conversation, media, standing, words } = this.#parts;
     if (this.#line.isOver) return;
     if (standing.over !== undefined) {
@@ -50,6 +50,6 @@ export class AnnouncedEnd {
     }
     conversation.close();
     media.unexpect();
-    words.say(text, { language: SORRY_LANGUAGE, ending });
+    words.say(text, { language: SORRY_LANGUAGE, ending, waitedMs });
   }
 }

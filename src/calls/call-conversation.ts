@@ -18,8 +18,8 @@ const ANSWERING_MS = 15_000;
 const RING_SLACK_MS = 5000;
 
 export interface ConversationEvents {
-  /** The agent ends the call. `untold`: the caller was told nothing of what went wrong. */
-  ends(ending: CallEnding, options: { untold: boolean }): void;
+  /** The agent ends the call. `untold`: the caller was told nothing of what went wrong, and has waited for a word so long. */
+  ends(ending: CallEnding, options: { untold: boolean; waitedMs?: number }): void;
 }
 
 export interface ConversationOptions {
@@ -200,7 +200,7 @@ export class CallConversation {
       close: NORMAL_CLOSE,
       carrier: 'hang-up',
     };
-    this.#events.ends(ending, { untold: failure?.untold === true });
+    this.#events.ends(ending, { untold: failure?.untold === true, waitedMs: failure?.waitedMs ?? 0 });
   }
 
   #fail(error: unknown): void {

@@ -12,6 +12,11 @@ import { RunningCost } from './running-cost.js';
 /** Notes of one call beyond this are not told: the record keeps no more. */
 const MAX_NOTES = 100;
 
+const SORRY_SPOKEN = {
+  agent: 'The agent has told the caller that something went wrong.',
+  carrier: 'The carrier has taken the order to tell the caller that something went wrong.',
+};
+
 export class CallLedger {
   readonly #stamp: FactStamp;
   readonly #clock: Clock;
@@ -21,6 +26,7 @@ export class CallLedger {
   #keySequences = 0;
   #transfers = 0;
   #notes = 0;
+  #isSorry = false;
 
   constructor(
     callId: string,
@@ -55,6 +61,10 @@ export class CallLedger {
       this.#cost.used(fact);
       return;
     }
+    if (fact.type === 'sorry.spoken') {
+      this.sorrySpoken('agent', fact.waitedMs);
+      return;
+    }
     if (fact.type === 'turn.started') this.#turnIndex = fact.turnIndex;
     if (fact.type !== 'turn.completed') this.publish(fact);
     else this.publish({ ...fact, turn: { ...fact.turn, cost: this.#cost.completed(fact.turn.index) } });
@@ -69,6 +79,13 @@ export class CallLedger {
   note(code: string, message: string, about: { readonly durationMs?: number } = {}): void {
     this.#notes += 1;
     if (this.#notes <= MAX_NOTES) this.publish({ type: 'incident.noted', code, message, ...about });
+  }
+
+  /** The caller was told that something went wrong, for which they had waited so long. The first time counts. */
+  sorrySpoken(by: keyof typeof SORRY_SPOKEN, waitedMs: number): void {
+    if (this.#isSorry) return;
+    this.#isSorry = true;
+    this.note('sorry-spoken', SORRY_SPOKEN[by], { durationMs: Math.round(waitedMs) });
   }
 
   /** Keys that were sent are in the transcript like those that were received. */

@@ -95,7 +95,7 @@ export class CallSession {
         },
         counters: this.#media.counters,
       },
-      { ends: (ending, { untold }) => this.#agentEnds(ending, untold) },
+      { ends: (ending, { untold, waitedMs }) => this.#agentEnds(ending, untold, waitedMs) },
     );
     const streams = { media: this.#media, conversation: this.#conversation, byStream: seed.byStream };
     this.#intake = new StreamIntake(this.#line, streams, {
@@ -351,9 +351,9 @@ export class CallSession {
     });
   }
 
-  #agentEnds(ending: CallEnding, untold: boolean): void {
+  #agentEnds(ending: CallEnding, untold: boolean, waitedMs?: number): void {
     if (this.#transfer.isPending) this.#return.defer(ending, { untold });
-    else if (untold) this.#announced.sorry(ending);
+    else if (untold) this.#announced.sorry(ending, waitedMs);
     else this.#end(ending);
   }
 

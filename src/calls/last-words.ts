@@ -28,8 +28,14 @@ export class LastWords {
     return this.#ending;
   }
 
-  /** Has the carrier say `text` and ends the call when that is said. Without a way to say it the call ends at once. */
-  say(text: string, options: { language: string | undefined; ending: CallEnding }): void {
+  /**
+   * Has the carrier say `text` and ends the call when that is said. Without a way to say it the call ends at once. `waitedMs`: how long
+   * the caller has waited for a sorry already.
+   */
+  say(
+    text: string,
+    options: { language: string | undefined; ending: CallEnding; waitedMs?: number | undefined },
+  ): void {
     if (this.#ending !== undefined) return;
     const { environment, identity, timers, ledger } = this.#line;
     const { rest } = environment.carrier;
@@ -44,15 +50,8 @@ export class LastWords {
     const askedAt = environment.clock.now();
     (async () => rest.speak(carrierCallId, text, { language: options.language }))().then(
       () => {
-        const durationMs = Math.round(environment.clock.now() - askedAt);
-        if (text === SORRY && !this.#line.isOver)
-          ledger.note(
-            'sorry-spoken',
-            'The carrier has taken the order to tell the caller that something went wrong.',
-            {
-              durationMs,
-            },
-          );
+        const waitedMs = (options.waitedMs ?? 0) + environment.clock.now() - askedAt;
+        if (text === SORRY && !this.#line.isOver) ledger.sorrySpoken('carrier', waitedMs);
       },
       (error: unknown) => {
         if (this.#line.isOver) return;

@@ -203,7 +203,11 @@ export interface Incident {
   code: string;
   /** One sentence without numbers, keys or transcript. */
   message: string;
-  /** How long the call was without what had failed, in milliseconds; null where that does not apply. */
+  /**
+   * How long the call was without what had failed, in milliseconds; null where that does not apply. Of `sorry-spoken`: how long the caller
+   * had heard nothing while they waited, or since the failure where they did not wait, until the agent's own sorry began or the carrier had
+   * taken the order to say one.
+   */
   durationMs: number | null;
 }
 

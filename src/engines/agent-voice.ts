@@ -211,11 +211,10 @@ export class AgentVoice {
     return isSilent ? undefined : this.#stop(this.#playout.clear());
   }
 
-  /** Says `text` as the last sentence of the reply. Returns false when there is none. */
-  conclude(text: string): boolean {
+  /** Says `text` as the last words of the reply, if there is one. `begins`: the voice gives the first audio of a sentence of it. */
+  conclude(text: string, begins: () => void): void {
     this.#fillers.disarm();
-    this.#reply?.conclude(text);
-    return this.#reply !== undefined;
+    this.#reply?.conclude(text, begins);
   }
 
   /** Stops in this tick, at the carrier too, and frees what is prepared. Tools that run go on. */

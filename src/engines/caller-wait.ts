@@ -19,6 +19,9 @@ const MIN_ANSWER_MS = 1600;
 /** The same where another voice mode can answer. */
 const MIN_REPLACEABLE_ANSWER_MS = 800;
 
+/** A provider that has used up the wait is found by then. */
+const LATE_MS = 1000;
+
 /** What is left to the voice: to say sorry for a model that hangs, or for words that came at the last moment. */
 const VOICE_MS = 400;
 
@@ -37,6 +40,8 @@ export class CallerWait implements CallersPatience {
   #limitMs = WAIT_LIMIT_MS;
   #minAnswerMs = MIN_ANSWER_MS;
   #since: number | undefined;
+  /** The same without what was excused. */
+  #silentSince = 0;
   /** Since when the caller waits whom an engine before this one has kept waiting, and until when this one has just begun. */
   #takenOverSince = Number.POSITIVE_INFINITY;
   #takenOverUntil = Number.NEGATIVE_INFINITY;
@@ -62,7 +67,7 @@ export class CallerWait implements CallersPatience {
 
   /** Until words have to be heard. That has an end from when the voice has them, also while a caller who makes sounds does not wait. */
   readonly voice: CallersPatience = {
-    waitedMs: () => this.#silentMs(this.#since ?? this.#wordsSince),
+    waitedMs: () => this.#silenceSince(this.#since ?? this.#wordsSince),
     leftMs: () => {
       if (this.#wordsSince === undefined) return this.leftMs();
       const now = this.#clock.now();
@@ -92,7 +97,7 @@ export class CallerWait implements CallersPatience {
 
   /** The caller waits since then for what is owed from here on. `minMs` are left in any case. */
   begin(since: number, minMs = 0): void {
-    this.#since = Math.min(since, this.#takenOverSince);
+    this.#since = this.#silentSince = Math.min(since, this.#takenOverSince);
     this.#grantedUntil = Math.max(this.#grantedUntil, this.#clock.now() + minMs);
   }
 
@@ -107,13 +112,25 @@ export class CallerWait implements CallersPatience {
     return this.#takenOverUntil > this.#clock.now();
   }
 
+  /** True while a provider may be what the caller waits for. A wait that is long over was for nothing, or for the application. */
   get isOn(): boolean {
-    return this.#since !== undefined;
+    return this.#since !== undefined && this.leftMs() > -LATE_MS;
   }
 
   /** The voice has words that the caller has not heard. */
   hasWords(has: boolean): void {
     this.#wordsSince = has ? (this.#wordsSince ?? this.#clock.now()) : undefined;
+  }
+
+  /** How long the caller has heard nothing while they wait, whoever took the time, in milliseconds. */
+  silentMs(): number {
+    if (this.#since === undefined) return 0;
+    return Math.max(0, this.#clock.now() - Math.max(this.#silentSince, this.#soundsUntil));
+  }
+
+  /** When all the sound that there is for the caller will have been heard, on the clock. */
+  get soundsUntil(): number {
+    return this.#soundsUntil;
   }
 
   /** There is sound for the caller until then. */
@@ -145,10 +162,10 @@ export class CallerWait implements CallersPatience {
   }
 
   waitedMs(): number {
-    return this.#silentMs(this.#since);
+    return this.#silenceSince(this.#since);
   }
 
-  #silentMs(since: number | undefined): number {
+  #silenceSince(since: number | undefined): number {
     return since === undefined ? 0 : Math.max(0, this.#clock.now() - Math.max(since, this.#soundsUntil));
   }
 

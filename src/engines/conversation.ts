@@ -1,5 +1,5 @@
 // What the language model is told of the call so far: what was said, what was heard, and what tools gave.
-import type { ChatMessage } from '../providers/language-model.js';
+import { type ChatMessage, GO_ON } from '../providers/language-model.js';
 import type { Round } from './tools/rounds.js';
 import type { ToolRun } from './tools/tool-run.js';
 
@@ -24,11 +24,18 @@ export class Conversation {
     this.#steps.push(...steps.filter((step) => step.role === 'tools' || step.text !== ''));
   }
 
-  /** Everything so far and `steps`, which are not over. What one side says twice in a row is one message. */
+  /**
+   * Everything so far and `steps`, which are not over. What one side says twice in a row is one message. Where the agent has said the last
+   * word, an engine before this one was in the middle of it: the rest is wanted.
+   */
   asking(steps: readonly Step[]): ChatMessage[] {
     const messages: ChatMessage[] = [];
     if (this.#systemPrompt !== '') messages.push({ role: 'system', content: this.#systemPrompt });
-    return this.#append(messages, steps);
+    this.#append(messages, steps);
+    const last = messages.at(-1);
+    if (last?.role === 'assistant' && last.toolCalls === undefined)
+      messages.push({ role: 'system', content: GO_ON });
+    return messages;
   }
 
   /** The same without the instructions, and without results of tools that still run. */

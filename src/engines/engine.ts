@@ -49,6 +49,13 @@ export interface UsageFact {
   readonly charger?: Charger | undefined;
 }
 
+/** The caller hears the agent say sorry, as the call cannot go on. The owner of the call makes an incident of it. */
+export interface SorryFact {
+  readonly type: 'sorry.spoken';
+  /** How long the caller had heard nothing while they waited, or since the failure where they did not, in milliseconds. */
+  readonly waitedMs: number;
+}
+
 /** Facts that an engine may state. All others belong to the owner of the call. The cost of a turn is null here: the owner knows it. */
 export type EngineFact =
   | Extract<
@@ -63,7 +70,8 @@ export type EngineFact =
           | 'provider.replaced';
       }
     >
-  | UsageFact;
+  | UsageFact
+  | SorryFact;
 
 /** Who charges for a stage. */
 export interface Charger {
@@ -88,6 +96,8 @@ export interface SpokenText {
 export interface EngineFailure extends CallFailure {
   /** True when the caller was told nothing of it, because the agent's voice is what failed or could not be heard. */
   untold?: boolean;
+  /** How long the caller had heard nothing then while they waited, in milliseconds. @default 0 */
+  waitedMs?: number;
   /** The part that failed. @default 'engine' */
   stage?: ProviderStage;
 }

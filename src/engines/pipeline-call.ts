@@ -1,9 +1,8 @@
 // One call of the pipeline: its stages, and its life from the start to the end, trouble included. What the caller does is gathered in
 // `caller-turn`, what the agent says is in `agent-voice`, and who has the floor is decided in `dialogue`.
-import type { Timer } from '../base/clock.js';
 import type { TranscriptEntry } from '../contract/call-record.js';
-import type { SpeechToTextEvents } from '../providers/speech-to-text.js';
 import { AgentVoice, type Manner } from './agent-voice.js';
+import { Apology } from './apology.js';
 import { BargeIn } from './barge-in.js';
 import { CallerTurn } from './caller-turn.js';
 import { Conversation } from './conversation.js';
@@ -22,10 +21,11 @@ import { owesAtStart, toSteps, toTakeover } from './handover.js';
 import { IdlePrompts } from './idle-prompts.js';
 import { LanguageStage } from './language-stage.js';
 import { lexiconFor } from './lexicon.js';
-import { APOLOGY, APOLOGY_LIMIT_MS, APOLOGY_SOUND_MS, silentEars, type Stage } from './pipeline-failure.js';
+import type { Stage } from './pipeline-failure.js';
 import type { PipelineCallOptions } from './pipeline-call-options.js';
 import { PipelineStages } from './pipeline-stages.js';
 import { ProviderRoster } from './provider-roster.js';
+import { Recognition } from './recognition.js';
 import type { ReplySplit } from './reply.js';
 import { TurnBook } from './turn-book.js';
 import { UsageMeter } from './usage-meter.js';
@@ -45,14 +45,14 @@ export class PipelineCall implements Engine {
   readonly #idle: IdlePrompts | undefined;
   readonly #usage: UsageMeter;
   readonly #roster: ProviderRoster;
-  #apology: Timer | undefined;
-  /** Runs until the recogniser has a word on what nobody had heard before this engine. */
-  #earsDue: Timer | undefined;
+  readonly #recognition: Recognition;
+  readonly #apology: Apology;
   #failure: EngineFailure | undefined;
   /** A recogniser has failed that is not needed any more, unless the goodbye is not brought to its end. */
   #deafness: EngineFailure | undefined;
-  /** Since when the recogniser has no connection, and the caller had waited for the agent when the call failed, on the clock. */
-  #deafSince: number | undefined;
+  /** When the silence began in which the caller waited as the call failed, on the clock. */
+  #silentSince: number | undefined;
+  /** Since when the caller had waited for the agent when the call failed, on the clock. */
   #awaitedSince: number | undefined;
   #held = false;
   #state: 'new' | 'live' | 'ending' | 'handed-over' | 'closed' = 'new';
@@ -70,10 +70,26 @@ export class PipelineCall implements Engine {
       tell: (fact) => this.#fact(fact),
     });
     this.#roster = roster;
+    this.#recognition = new Recognition({
+      clock,
+      wait: options.wait,
+      remedies: roster.listener('stt'),
+      isHearing: () => this.#isHearing,
+      words: (text, how) =>
+        this.#attempt('engine', () => this.#caller.recognised(text, { ...how, isHeld: this.#held })),
+      withdrawn: () => this.#attempt('engine', () => this.#caller.withdrawn()),
+      sound: () => this.#soundRecognised(),
+      turnEnded: () => {
+        const isWanted = this.#isListening && options.stt.ownsTurnTaking === true;
+        if (isWanted) this.#attempt('engine', () => this.#caller.endRecognised());
+      },
+      usage: (usage) => this.#usage.heard(usage),
+      failed: (error) => this.#fail('stt', error),
+    });
     this.#stages = new PipelineStages({
       context,
       ...options,
-      heard: this.#recognition(),
+      heard: this.#recognition.events,
       spoke: { ...roster.listener('tts'), usage: (usage) => this.#usage.spoke(usage) },
       failed: (stage, error) => this.#fail(stage, error),
     });
@@ -147,6 +163,15 @@ export class PipelineCall implements Engine {
       finishUtterance: () => this.#finishUtterance(),
       leave: (reason) => this.#end(reason),
     });
+    this.#apology = new Apology({
+      clock,
+      playout: context.playout,
+      wait: options.wait,
+      agent: this.#agent,
+      dialogue: this.#dialogue,
+      heard: (waitedMs) => this.#fact({ type: 'sorry.spoken', waitedMs }),
+      late: ({ untold }) => (untold ? this.#endUntold() : this.#end('provider-failed')),
+    });
   }
 
   start(): void {
@@ -164,7 +189,7 @@ export class PipelineCall implements Engine {
     if (this.#failure !== undefined) return;
     this.#attempt('llm', () => this.#language.warmUp());
     const owes = owesAtStart(takeover, firstMessage);
-    if (owes === 'nothing' && wait.isOn) this.#awaitEars();
+    if (owes === 'nothing' && wait.isOn) this.#recognition.awaitWords();
     if (owes === 'greeting')
       this.#dialogue.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
     else if (owes === 'goodbye') this.#dialogue.sayGoodbye(takeover?.goodbye);
@@ -201,7 +226,7 @@ export class PipelineCall implements Engine {
       this.#caller.interruptListening();
       this.#dialogue.hold();
       if (this.#failure === undefined) return;
-      this.#failure.untold = true;
+      this.#untold();
       this.#end('provider-failed');
     });
   }
@@ -226,7 +251,7 @@ export class PipelineCall implements Engine {
       ...owed,
       hasGreeting: firstMessage !== '',
       unheardSince: [unheardSince],
-      waitingSince: [this.#awaitedSince, this.#deafSince],
+      waitingSince: [this.#awaitedSince, this.#recognition.deafSince],
       tools,
     });
     this.#state = 'handed-over';
@@ -252,54 +277,8 @@ export class PipelineCall implements Engine {
     return this.#isHearing && !this.#held;
   }
 
-  #recognition(): SpeechToTextEvents {
-    const { clock } = this.#context;
-    const { reconnected, replaced } = this.#roster.listener('stt');
-    const withdrawn = () => {
-      if (this.#isHearing) this.#attempt('engine', () => this.#caller.withdrawn());
-    };
-    return {
-      partial: (text) => this.#recognised(text, { isFinal: false }),
-      final: (text) => this.#recognised(text, { isFinal: true }),
-      failed: (error) => this.#fail('stt', error),
-      speechStarted: () => this.#soundRecognised(),
-      turnEnded: () => {
-        const isWanted = this.#isListening && this.#options.stt.ownsTurnTaking === true;
-        if (isWanted) this.#attempt('engine', () => this.#caller.endRecognised());
-      },
-      usage: (usage) => this.#usage.heard(usage),
-      withdrawn,
-      troubled: () => {
-        this.#deafSince ??= clock.now();
-        // What has no final text is sent once more over the next connection.
-        withdrawn();
-      },
-      reconnected: (gap) => {
-        this.#deafSince = undefined;
-        reconnected(gap);
-      },
-      replaced,
-    };
-  }
-
-  /** The caller waits for an answer to what is played to the recogniser now: with nothing to say on it in time, it hangs. */
-  #awaitEars(): void {
-    const { wait } = this.#options;
-    this.#earsDue = this.#context.clock.after(Math.max(0, wait.leftMs()), () => {
-      if (wait.isOn && wait.leftMs() <= 0) this.#fail('stt', silentEars());
-    });
-  }
-
-  #recognised(text: string, { isFinal }: { isFinal: boolean }): void {
-    this.#earsDue?.cancel();
-    // A recogniser of the application may be plain JavaScript.
-    if (typeof text !== 'string' || !this.#isHearing) return;
-    this.#attempt('engine', () => this.#caller.recognised(text, { isFinal, isHeld: this.#held }));
-  }
-
   /** May open a barge-in that our own detector does not hear. */
   #soundRecognised(): void {
-    this.#earsDue?.cancel();
     if (!this.#isListening || !this.#agent.isBusy || this.#caller.isActive) return;
     this.#attempt('engine', () => {
       this.#caller.soundRecognised();
@@ -354,50 +333,51 @@ export class PipelineCall implements Engine {
   #failWith(stage: Stage, failure: EngineFailure): void {
     const isApologising = this.#failure !== undefined;
     this.#failure ??= failure;
+    this.#silentSince ??= this.#waitingSince;
     this.#caller.interruptListening();
     this.#idle?.pause();
     if (this.#context.hasFallback === true) {
-      this.#failure.untold = true;
       this.#awaitedSince = this.#agent.awaitedSince;
+      this.#untold();
       this.#end('provider-failed');
-      return;
-    }
-    if (stage === 'tts' || this.#stages.voice === undefined || this.#held) this.#endUntold(this.#failure);
-    else if (!isApologising) this.#apologise(this.#failure);
+    } else if (stage === 'tts' || this.#stages.voice === undefined || this.#held) this.#endUntold();
+    else if (!isApologising) this.#apology.say(this.#silentSince);
   }
 
-  #apologise(failure: EngineFailure): void {
-    const { clock } = this.#context;
+  get #waitingSince(): number {
     const { wait } = this.#options;
-    if (!wait.isOn) wait.begin(clock.now());
-    const soundMs = Math.min(APOLOGY_SOUND_MS, Math.max(0, wait.leftMs()));
-    this.#apology = clock.after(soundMs, () => {
-      const leftMs = APOLOGY_LIMIT_MS - APOLOGY_SOUND_MS;
-      if (this.#agent.isAudible) this.#apology = clock.after(leftMs, () => this.#end('provider-failed'));
-      else this.#endUntold(failure);
-    });
-    if (!this.#agent.conclude(APOLOGY)) this.#dialogue.say(APOLOGY);
+    const isWaitedFor = this.#agent.isBusy || wait.isOn;
+    return this.#context.clock.now() - (isWaitedFor ? wait.silentMs() : 0);
+  }
+
+  /** The caller was told nothing, and has waited since. */
+  #untold(): void {
+    if (this.#failure === undefined) return;
+    const now = this.#context.clock.now();
+    const since = Math.max(this.#silentSince ?? now, this.#options.wait.soundsUntil);
+    this.#failure.untold = true;
+    this.#failure.waitedMs = Math.max(0, now - since);
   }
 
   /** The owner of the call tells the caller. */
-  #endUntold(failure: EngineFailure): void {
-    failure.untold = true;
+  #endUntold(): void {
     this.#dialogue.stop();
+    this.#untold();
     this.#end('provider-failed');
   }
 
   #end(reason: 'agent-hangup' | 'provider-failed' | 'idle'): void {
     if (this.#state !== 'live') return;
     this.#state = 'ending';
-    this.#apology?.cancel();
+    this.#apology.cancel();
     this.#caller.interruptListening();
     this.#idle?.pause();
     this.#context.endCall(reason, this.#failure);
   }
 
   #free(): void {
-    this.#apology?.cancel();
-    this.#earsDue?.cancel();
+    this.#apology.cancel();
+    this.#recognition.close();
     this.#idle?.close();
     this.#caller.close();
     this.#stages.close();

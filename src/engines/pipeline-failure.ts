@@ -16,12 +16,6 @@ export const FAILED: Readonly<Record<Stage, string>> = {
 /** Said when a provider fails and the voice still works. */
 export const APOLOGY = 'I am sorry, something went wrong. Please call again later.';
 
-/** An apology that does not sound by then, or when the caller has waited too long, is left to the carrier. */
-export const APOLOGY_SOUND_MS = 1500;
-
-/** The call ends by now even if the apology could not be said. */
-export const APOLOGY_LIMIT_MS = 8000;
-
 /** Foreign errors carry content, so their sentence is ours. */
 export function toFailure(stage: Stage, error: unknown): EngineFailure {
   if (OffhookError.isInstance(error)) return { code: error.code, message: error.message, stage };

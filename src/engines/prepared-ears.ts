@@ -89,7 +89,7 @@ export class PreparedEars implements SpeechToText {
       speechStarted: (atMs) => reports.events?.speechStarted?.(atMs),
       turnEnded: () => reports.events?.turnEnded?.(),
       usage: (usage) => reports.add({ usage, tell: (engine) => engine.usage?.(usage) }),
-      troubled: (error) => reports.events?.troubled?.(error),
+      troubled: (error, trouble) => reports.events?.troubled?.(error, trouble),
       settled: (untilMs) => reports.events?.settled?.(untilMs),
       unanswered: () => reports.events?.unanswered?.(),
       withdrawn: () => reports.events?.withdrawn?.(),

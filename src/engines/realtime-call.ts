@@ -41,6 +41,8 @@ export class RealtimeCall implements Engine {
   readonly #dialogue: RealtimeDialogue;
   #failure: EngineFailure | undefined;
   #isTooMuch = false;
+  /** Since when the caller speaks to nobody, on the clock, an engine before this one included; undefined from the first connection on. */
+  #deafSince: number | undefined;
   /** How the call stood as its engine was stopped in the middle of it. */
   #standing: Pick<Leaving, 'isCutOff' | 'goodbye' | 'waitingSince'> = NOBODY_WAITS;
   #state: 'new' | 'live' | 'ending' | 'handed-over' | 'closed' = 'new';
@@ -128,6 +130,7 @@ export class RealtimeCall implements Engine {
     if (this.#state !== 'new') return;
     this.#state = 'live';
     this.#watch.opening();
+    this.#deafSince = this.#context.clock.now() - (this.#context.takeover?.unheardMs ?? 0);
     if (!this.#line.open()) return;
     const { tools: { runs = [] } = {}, silentMs } = this.#context.takeover ?? {};
     if (runs.length > 0) this.#tools.adopt(runs);
@@ -186,7 +189,7 @@ export class RealtimeCall implements Engine {
       ...this.#turns.standing,
       ...this.#standing,
       hasGreeting: firstMessage !== '',
-      unheardSince: [saidSince, lostSince],
+      unheardSince: [saidSince, lostSince, this.#deafSince],
       tools: this.#tools,
     });
   }
@@ -213,7 +216,10 @@ export class RealtimeCall implements Engine {
 
   #events(): RealtimeEvents {
     const events: Required<RealtimeEvents> = {
-      ready: () => this.#watch.ready(),
+      ready: () => {
+        this.#deafSince = undefined;
+        this.#watch.ready();
+      },
       speechStarted: () => this.#dialogue.callerSpeaks(),
       interrupted: () => this.#dialogue.interrupt(),
       speechEnded: (speech) => this.#dialogue.callerFinished(speech),
@@ -261,10 +267,16 @@ export class RealtimeCall implements Engine {
     if (this.#state !== 'live') return;
     const { callId, logger, meters } = this.#context;
     logger.warn({ callId, ...describeThrown(error) }, REALTIME_FAILED);
-    this.#failure = toRealtimeFailure(error);
+    this.#failure = toRealtimeFailure(error, this.#waitedMs);
     meters.providerFailed('engine', this.#failure.code);
     this.#cutOff();
     this.#end('provider-failed');
+  }
+
+  get #waitedMs(): number {
+    const now = this.#context.clock.now();
+    const { soundsUntil = Number.NEGATIVE_INFINITY } = this.#voice.speech ?? {};
+    return Math.max(0, now - Math.max(this.#watch.waitingSince ?? now, soundsUntil));
   }
 
   /** Stops what is under way, for whoever may go on with it. */

@@ -30,25 +30,23 @@ export function guardEvents(events: Required<RealtimeEvents>, gate: RealtimeGate
     (...event: T) => {
       if (gate.isListening()) gate.attempt(() => handler(...event));
     };
-  const userText = live(events.userText);
-  const responseEnded = live(events.responseEnded);
   return {
     ready: live(events.ready),
     speechStarted: heard(events.speechStarted),
     interrupted: heard(events.interrupted),
     speechEnded: heard(events.speechEnded),
-    userText: (said) => {
+    userText: live((said) => {
       if (said.text.length > MAX_CHARS) gate.tooMuch();
-      userText({ ...said, text: said.text.slice(0, MAX_CHARS) });
-    },
+      events.userText({ ...said, text: said.text.slice(0, MAX_CHARS) });
+    }),
     responseStarted: live(events.responseStarted),
     audio: heard(events.audio),
     text: heard(events.text),
     heardText: live(events.heardText),
-    responseEnded: (end) => {
+    responseEnded: live((end) => {
       if (end.toolCalls.length > MAX_CALLS) gate.tooMuch();
-      responseEnded({ ...end, toolCalls: end.toolCalls.slice(0, MAX_CALLS) });
-    },
+      events.responseEnded({ ...end, toolCalls: end.toolCalls.slice(0, MAX_CALLS) });
+    }),
     usage: events.usage,
     lost: live(events.lost),
     reconnected: live(events.reconnected),

@@ -4,12 +4,15 @@ import type { EngineFailure } from './engine.js';
 
 export const REALTIME_FAILED = 'The realtime model failed.';
 
-/** The agent's voice is what has failed: the caller was told nothing. Foreign errors carry content, so their sentence is ours. */
-export function toRealtimeFailure(error: unknown): EngineFailure {
+/**
+ * The agent's voice is what has failed: the caller was told nothing. `waitedMs`: how long they had heard nothing while they waited. Foreign
+ * errors carry content, so their sentence is ours.
+ */
+export function toRealtimeFailure(error: unknown, waitedMs: number): EngineFailure {
   const { code, message } = OffhookError.isInstance(error)
     ? error
     : { code: 'PROVIDER_FAILED', message: REALTIME_FAILED };
-  return { code, message, untold: true, stage: 'engine' };
+  return { code, message, untold: true, waitedMs, stage: 'engine' };
 }
 
 export function silentModel(): ProviderError {

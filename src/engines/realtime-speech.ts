@@ -78,6 +78,7 @@ export class RealtimeSpeech {
   #openRounds = 0;
   #stopped = false;
   #pushedMs = 0;
+  #soundsUntil = Number.NEGATIVE_INFINITY;
   /** How much has to be pushed for the next mark. */
   #nextMarkMs = FRAME_MS;
   #marks = 0;
@@ -94,6 +95,11 @@ export class RealtimeSpeech {
   /** True when there is audio, heard or not. */
   get hasAudio(): boolean {
     return this.#pushedMs > 0;
+  }
+
+  /** When all of it that there is will have been heard, on the clock. */
+  get soundsUntil(): number {
+    return this.#soundsUntil;
   }
 
   get isResponding(): boolean {
@@ -167,7 +173,7 @@ export class RealtimeSpeech {
   /** Audio for the playout, whose bytes are those of the line; copied. @throws ProviderError for more than anybody would listen to */
   push(itemId: string, audio: Audio): void {
     if (this.#stopped || audio.length === 0) return;
-    const { playout } = this.#options;
+    const { playout, clock } = this.#options;
     if (playout.pushedMs - playout.playedMs > MAX_AHEAD_MS)
       throw new ProviderError('The realtime model does not come to an end.', {
         status: null,
@@ -177,6 +183,7 @@ export class RealtimeSpeech {
     item.startMs ??= playout.pushedMs;
     this.#give(audio);
     item.endMs = playout.pushedMs;
+    this.#soundsUntil = clock.now() + playout.pushedMs - playout.playedMs;
   }
 
   /** Returns false for words that are not taken. */

@@ -179,15 +179,18 @@ export class Reply {
     this.#speaker.markPlayed(name);
   }
 
-  /** Says `text` behind what is with the voice already, in the place of everything else. Guardrails see it, too. */
-  conclude(text: string): void {
+  /**
+   * Says `text` behind what is with the voice already, in the place of everything else. Guardrails see it, too. `begins` is told of each
+   * of its sentences as the voice gives the first audio of it.
+   */
+  conclude(text: string, begins?: () => void): void {
     if (this.#stopped) return;
     this.#hurry?.cancel();
     this.#abort.abort();
     this.#gate.shut();
     this.#lastWords = new SentenceGate({
       guardrails: this.#options.guardrails,
-      pass: (piece, dropped) => this.#speaker.say(piece, dropped),
+      pass: (piece, dropped) => this.#speaker.say(piece, dropped, begins),
     });
     const said = this.#lastWords.finish([text]);
     if (said === undefined) this.#speaker.complete();

@@ -57,6 +57,7 @@ interface SpeakerSplit extends CutSplit {
 interface Sentence {
   readonly text: string;
   readonly dropped: readonly Dropped[];
+  readonly begins: (() => void) | undefined;
   readonly mark: string;
   readonly timing: SpokenTiming;
   state: 'waiting' | 'speaking' | 'spoken' | 'heard' | 'silent';
@@ -138,13 +139,16 @@ export class Speaker {
     return !this.#running && this.#sentences.every(isHeard);
   }
 
-  /** Queues a sentence; `dropped` belongs to what was not heard of it. After `complete` it is the last one all the same. */
-  say(text: string, dropped: readonly Dropped[] = []): void {
+  /**
+   * Queues a sentence; `dropped` belongs to what was not heard of it. After `complete` it is the last one all the same. `begins` is told
+   * when its first audio is there and not yet with the playout.
+   */
+  say(text: string, dropped: readonly Dropped[] = [], begins?: () => void): void {
     if (this.#stopped) return;
     const mark = `${this.#options.id}-${this.#sentences.length}`;
     const timing = new SpokenTiming(text);
     this.#options.wait.hasWords(true);
-    this.#sentences.push({ text, dropped, mark, timing, state: 'waiting', startMs: 0, endMs: 0 });
+    this.#sentences.push({ text, dropped, begins, mark, timing, state: 'waiting', startMs: 0, endMs: 0 });
     if (!this.#running) void this.#run();
   }
 
@@ -221,7 +225,10 @@ export class Speaker {
       if (this.#stopped) return;
       checkChunk(chunk);
       // Something else may have been played while the voice was silent.
-      if (sentence.endMs === sentence.startMs) sentence.startMs = sentence.endMs = playout.pushedMs;
+      if (sentence.endMs === sentence.startMs) {
+        sentence.startMs = sentence.endMs = playout.pushedMs;
+        if (chunk.length > 0) sentence.begins?.();
+      }
       this.#push(chunk);
       if (playout.pushedMs - sentence.startMs > MAX_SENTENCE_MS)
         throw new ProviderError('text-to-speech does not come to the end of a sentence', FINAL);

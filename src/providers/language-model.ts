@@ -81,6 +81,10 @@ export type LanguageModelEvent =
   /** Always the last event. A model may leave it out: a stream that ends without it and without an error is complete. */
   | { type: 'end'; reason: ReplyEnd };
 
+/** What a model is told, as the system, behind an answer that broke off elsewhere and of which it is to give the rest. */
+export const GO_ON =
+  'Your answer broke off at this point, and the caller has heard it so far. Go on where it stops: do not repeat any of it, and do not begin anew.';
+
 export interface LanguageModelRequest {
   readonly callId: string;
   readonly messages: readonly ChatMessage[];

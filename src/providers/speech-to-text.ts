@@ -25,8 +25,11 @@ export interface SpeechToTextEvents {
   turnEnded?(): void;
   /** Audio that is paid for, silence included, since the last time this was told. The rest comes before `close` returns. */
   usage?(usage: RecognitionUsage): void;
-  /** There is no connection, and another one is being made: `reconnected` or `failed` follows. Told for each try that did not work. */
-  troubled?(error: Error): void;
+  /**
+   * There is no connection, and another one is being made: `reconnected` or `failed` follows. Told for each try that did not work. `agoMs`:
+   * how long nothing had come of a connection when that was found. @default 0
+   */
+  troubled?(error: Error, trouble?: { readonly agoMs: number }): void;
   reconnected?(gap: RecognitionGap): void;
   /** Audio of the session up to here, in milliseconds, has its final text. Told before or with that `final`, or never. */
   settled?(untilMs: number): void;

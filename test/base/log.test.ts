@@ -53,7 +53,7 @@ describe('what the application threw', () => {
     logThrown({ logger, level: 'error', thrown: 'a text' }, {}, 'a callback failed');
     expect(logger.lines).toEqual([
       { level: 'error', fields: { error: 'string' }, sentence: 'a callback failed' },
-      { level: 'debug', fields: { thrown: "'a text'" }, sentence: 'a callback failed' },
+      { level: 'debug', fields: { thrown: 'a text' }, sentence: 'a callback failed' },
     ]);
   });
 
@@ -90,6 +90,52 @@ describe('what the application threw', () => {
       code: 'PROVIDER_FAILED',
       message: 'It did not answer.',
     });
+  });
+
+  it('is shown without its properties: HTTP clients put headers and bodies there', () => {
+    const logger = new RecordedLogger();
+    const config = { headers: { authorization: 'Bearer secret' }, data: '{"phone":"+15550100"}' };
+    const thrown = Object.assign(new Error('Request failed', { cause: { config } }), { config });
+    logThrown({ logger, thrown }, {}, 'a tool failed');
+    logThrown({ logger, thrown: { config } }, {}, 'a tool failed');
+    expect(logger.lines[1]?.fields.thrown).toContain('Request failed');
+    expect(JSON.stringify(logger.lines)).not.toMatch(/secret|15550100/);
+  });
+
+  it.each<[string, unknown]>([
+    [
+      'its stack',
+      Object.defineProperty(new Error('x'), 'stack', {
+        get() {
+          throw new Error('no stack');
+        },
+      }),
+    ],
+    ['its text', Object.create(null)],
+    [
+      'anything of it',
+      new Proxy(new Error('x'), {
+        get() {
+          throw new Error('no');
+        },
+        getPrototypeOf() {
+          throw new Error('no');
+        },
+      }),
+    ],
+    ['a stack that is no text', Object.assign(new Error('x'), { stack: 7, name: null })],
+  ])('may throw when somebody looks at %s', (_, thrown) => {
+    const logger = new RecordedLogger();
+    logThrown({ logger, thrown }, { callId: 'call-1' }, 'a tool failed');
+    expect(logger.lines.map(({ level }) => level)).toEqual(['warn', 'debug']);
+  });
+
+  it('is shown to the cause that is its own cause', () => {
+    const logger = new RecordedLogger();
+    const thrown = new Error('x');
+    thrown.cause = thrown;
+    logThrown({ logger, thrown }, {}, 'a tool failed');
+    expect(logger.lines[1]?.fields.thrown).toHaveLength(8000);
   });
 
   it('is shown to a bound', () => {

@@ -3,6 +3,8 @@ import { CarrierError, ProviderError } from '../../src/base/errors.js';
 import { play, type Scenario, SORRY } from './scenario.js';
 import { Scene } from './scene.js';
 
+const FAILURE = { code: 'PROVIDER_FAILED', message: 'The language model failed.' };
+
 const SCENARIOS: readonly Scenario[] = [
   {
     name: 'the engine breaks, the carrier says sorry and is done',
@@ -114,6 +116,31 @@ it('a sorry of the carrier is on the record, with the time that it took to be ta
   const message = 'The carrier has taken the order to tell the caller that something went wrong.';
   expect((await scene.expectEnd()).incidents).toMatchObject([
     { code: 'sorry-spoken', message, durationMs: 250 },
+  ]);
+});
+
+it('a sorry of the carrier counts with what the caller had waited for it before', async () => {
+  const scene = new Scene({ steering: 'commands', direction: 'inbound' });
+  await scene.up();
+  scene.bench.engine.context.endCall('provider-failed', { ...FAILURE, untold: true, waitedMs: 3000.4 });
+  await scene.bench.pass(20);
+  scene.report({ type: 'speech-ended' });
+  expect((await scene.expectEnd()).incidents).toMatchObject([{ code: 'sorry-spoken', durationMs: 3000 }]);
+});
+
+it('a sorry of the agent is on the record, and one of the carrier behind it is no second one', async () => {
+  const scene = new Scene({ steering: 'commands', direction: 'inbound' });
+  await scene.up();
+  const { context } = scene.bench.engine;
+  const at = context.clock.wallNow();
+  context.fact({ type: 'sorry.spoken', waitedMs: 4199.7 });
+  context.endCall('provider-failed', { ...FAILURE, untold: true });
+  await scene.bench.pass(20);
+  expect(scene.bench.rest.requests.at(-1)).toBe(`speak ${scene.carrierCallId} ${SORRY}`);
+  scene.report({ type: 'speech-ended' });
+  const message = 'The agent has told the caller that something went wrong.';
+  expect((await scene.expectEnd()).incidents).toEqual([
+    { at, code: 'sorry-spoken', message, durationMs: 4200 },
   ]);
 });
 

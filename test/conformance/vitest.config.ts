@@ -1,7 +1,7 @@
 import { mergeConfig } from 'vitest/config';
-import base from '../vitest.config.js';
+import { common } from '../support/common-config.js';
 
-const config = mergeConfig(base, {});
+const config = mergeConfig(common, {});
 config.test = { ...config.test, include: ['test/conformance/**/*.test.ts'], exclude: ['**/node_modules/**'] };
 
 export default config;

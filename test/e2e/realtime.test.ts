@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { CARRIER_IDS } from '../../src/contract/call-record.js';
 import type { AgentOptions } from '../../src/index.js';
-import type { CallerStep } from '../../src/testing/index.js';
+import { type CallerStep, openToneVoice } from '../../src/testing/index.js';
 import { type CarrierPhone, eventually, startCarrierPhone } from '../support/carrier-phone.js';
 import {
   type PlayedVendor,
@@ -33,7 +33,11 @@ async function start(
 ): Promise<Scene> {
   const played = await vendor.play(script);
   const { engine } = played;
-  const running = await startCarrierPhone(id, { firstMessage: GREETING, engine, ...agent });
+  const running = await startCarrierPhone(
+    id,
+    { firstMessage: GREETING, engine, ...agent },
+    { simulator: { openVoice: openToneVoice } },
+  );
   return {
     played,
     running,
@@ -56,7 +60,7 @@ const LINES = REALTIME_VENDORS.flatMap((vendor) =>
   CARRIER_IDS.map((id) => ({ vendor, id, name: vendor.name })),
 );
 
-describe.each(LINES)('$id, an agent with the model $name', REAL_TIME, (line) => {
+describe.concurrent.each(LINES)('$id, an agent with the model $name', REAL_TIME, (line) => {
   const { vendor, id } = line;
 
   it('greets, hears and answers; the record holds it', async () => {

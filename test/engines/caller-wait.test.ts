@@ -146,6 +146,30 @@ describe('CallerWait', () => {
     expect(wait.leftMs()).toBe(4600);
   });
 
+  it('tells how long nothing was heard in it, whoever took the time', () => {
+    expect(wait.silentMs()).toBe(0);
+    wait.begin(0);
+    wait.sounds(1000);
+    clock.advance(900);
+    expect(wait.silentMs()).toBe(0);
+    clock.advance(5000);
+    wait.excuse(2000);
+    expect(wait.silentMs()).toBe(4900);
+    wait.end();
+    expect(wait.silentMs()).toBe(0);
+    wait.takeOver(9000);
+    expect(wait.silentMs()).toBe(4900);
+  });
+
+  it('is on until it has been over for a second', () => {
+    expect(wait.isOn).toBe(false);
+    wait.begin(0);
+    clock.advance(5599);
+    expect(wait.isOn).toBe(true);
+    clock.advance(1);
+    expect(wait.isOn).toBe(false);
+  });
+
   it.each([
     [0, 4600],
     [1000, 3600],

@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { APOLOGY } from '../../src/engines/pipeline-failure.js';
 import { askedWith, GONE, modelThenStages, talkingToModel } from './fallback-rig.js';
+import { GO_ON } from '../../src/providers/language-model.js';
 import type { SpeechToTextContext } from '../../src/providers/speech-to-text.js';
 
 vi.mock('../../src/engines/voice-activity.js', () => ({
@@ -109,6 +110,7 @@ describe('a call whose realtime model is gone for good', () => {
       'user: Which cakes are there?',
       'assistant: There are seven',
     ]);
+    expect(second.model.requests.at(-1)?.messages.at(-1)).toEqual({ role: 'system', content: GO_ON });
     expect(rig.said.slice(1)).toEqual([
       ['Which cakes are there?', 'There are seven'],
       ['', 'With raisins.'],
@@ -135,6 +137,8 @@ describe('a call whose realtime model is gone for good', () => {
     second.ears.events.final('What is it?');
     await rig.quiet(2000);
     expect(askedWith(second).at(-1)).toBe('user: What is it?');
+    // Nothing has broken off that is to be gone on with.
+    expect(second.model.requests.at(-1)?.messages.at(-1)?.role).toBe('user');
   });
 
   it('hears again what was said to a model that had gone silent, unnoticed', async () => {

@@ -30,6 +30,17 @@ describe('the time that a call was without an engine', () => {
     expect(rig.replacements).toMatchObject([{ stage: 'stt', gapMs: 800 }]);
   });
 
+  it('begins with the last that came of the connection, where that was found later', async () => {
+    const { first, rig } = await talkingToStages();
+    await rig.quiet(3000);
+    first.ears.events.troubled?.(GONE, { agoMs: 3000 });
+    await rig.quiet(500);
+    first.ears.events.troubled?.(GONE, { agoMs: 0 });
+    first.ears.events.failed(GONE);
+    await rig.wait(0);
+    expect(rig.replacements).toMatchObject([{ stage: 'stt', gapMs: 3500 }]);
+  });
+
   it('does not count a connection that came back', async () => {
     const { first, rig } = await talkingToStages();
     first.ears.events.troubled?.(GONE);

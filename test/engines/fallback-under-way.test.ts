@@ -113,15 +113,20 @@ describe('a hold', () => {
     expect(rig.said.at(-1)).toEqual(['', 'With raisins.']);
   });
 
-  it('ends in the tick in which the model fails, and the caller is listened to', async () => {
+  async function resumedAsModelFails(how: 'listen' | 'continue') {
     const { first, second, rig } = await talkingToModel();
     second.model.answer('With raisins.');
     first.hears('Which cakes?');
     rig.engine.hold();
     await rig.wait(1000);
     first.events.failed(GONE);
-    rig.engine.resume('listen');
+    rig.engine.resume(how);
     await rig.wait(2000);
+    return { second, rig };
+  }
+
+  it('ends in the tick in which the model fails, and the caller is listened to', async () => {
+    const { second, rig } = await resumedAsModelFails('listen');
     expect(second.model.requests).toEqual([]);
     await rig.says(second, 'Are you there?');
     await rig.wait(1000);
@@ -129,14 +134,7 @@ describe('a hold', () => {
   });
 
   it('ends in the tick in which the model fails, and what it cut off goes on', async () => {
-    const { first, second, rig } = await talkingToModel();
-    second.model.answer('With raisins.');
-    first.hears('Which cakes?');
-    rig.engine.hold();
-    await rig.wait(1000);
-    first.events.failed(GONE);
-    rig.engine.resume('continue');
-    await rig.wait(2000);
+    const { second, rig } = await resumedAsModelFails('continue');
     expect(askedWith(second).at(-1)).toBe('user: Which cakes?');
     expect(rig.said.at(-1)).toEqual(['', 'With raisins.']);
   });
@@ -214,5 +212,26 @@ describe('what is said and pressed between two engines', () => {
     expect(third.audioBytes).toBeGreaterThanOrEqual(400 * 32);
     await rig.wait(5000);
     expect(third.asked.join()).toContain('5');
+  });
+
+  it('reaches the third one when the second is never there', async () => {
+    const [first, second] = [new FakeRealtimeModel(), new FakeRealtimeModel()];
+    const third = new FakeStages();
+    const pushed: number[] = [];
+    const open = third.ears.open.bind(third.ears);
+    third.ears.open = (context) => ({
+      ...open(context),
+      pushAudio: (frame) => void pushed.push(frame[0] ?? 0),
+    });
+    const rig = new FallbackRig({ modes: [first, second, third] });
+    await rig.start();
+    first.ready();
+    first.events.lost?.();
+    await rig.voiced(600);
+    first.events.failed(GONE);
+    await rig.voiced(400);
+    second.events.failed(GONE);
+    await rig.wait(0);
+    expect(pushed.filter((sample) => sample !== 0)).toHaveLength(50);
   });
 });

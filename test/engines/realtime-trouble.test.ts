@@ -51,6 +51,40 @@ describe('trouble', () => {
     expect(rig.ended).toMatchObject([{ reason: 'provider-failed', at: 4000 }]);
   });
 
+  it('is told with how long the caller has heard nothing while they waited', async () => {
+    const words = 'One two three four five six.';
+    const broken = new ProviderError('It broke.', { status: 500, retryable: true });
+    const waited = async (play: (rig: RealtimeRig) => void | Promise<void>) => {
+      const rig = new RealtimeRig().start();
+      await play(rig);
+      if (rig.ended.length === 0) rig.model.events.failed(broken);
+      return rig.ended[0]?.failure?.waitedMs;
+    };
+    const unasked = await waited((rig) => rig.wait(9000));
+    const unanswered = await waited(async (rig) => {
+      rig.model.hears('Hello?');
+      await rig.wait(4000);
+    });
+    const spokenTo = await waited(async (rig) => {
+      rig.model.begins(words);
+      await rig.wait(500);
+    });
+    let soundMs = 0;
+    const brokenOff = await waited(async (rig) => {
+      rig.model.begins(words);
+      await rig.wait(0);
+      soundMs = rig.pacer.pushedMs;
+      await rig.wait(soundMs + 300);
+    });
+    expect(soundMs).toBeGreaterThan(500);
+    expect({ unasked, unanswered, spokenTo, brokenOff }).toEqual({
+      unasked: 0,
+      unanswered: 4000,
+      spokenTo: 0,
+      brokenOff: 300,
+    });
+  });
+
   it.each([
     [1000, 3000],
     [3900, 1200],

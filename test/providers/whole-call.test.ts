@@ -121,5 +121,16 @@ describe('a call over Deepgram, Chat Completions and ElevenLabs', { retry: 2, ti
       code: 'PROVIDER_FAILED',
       message: 'OpenAI refused the key (HTTP 401).',
     });
+    const message = 'The agent has told the caller that something went wrong.';
+    const [sorry] = record.incidents;
+    expect(record.incidents).toEqual([
+      { at: expect.any(Number), code: 'sorry-spoken', message, durationMs: expect.any(Number) },
+    ]);
+    // From the end of what the caller said: the turn was found to be over, the model asked, the voice begun.
+    expect(sorry?.durationMs).toBeGreaterThan(300);
+    expect(sorry?.durationMs).toBeLessThan(5000);
+    const read = async (path: string) => (await fetch(`${running.server.url}${path}`)).text();
+    expect(await read('/api/dashboard/export/calls?format=csv')).toContain(',sorry-spoken,');
+    expect(await read('/metrics')).toContain('offhook_incidents_total{code="sorry-spoken"} 1');
   });
 });

@@ -2,9 +2,11 @@
 import type { CallRecord } from '../../src/contract/call-record.js';
 import type { Phase } from './vendor-call.js';
 
+/** A filler says nothing of the turn yet. */
 const speaksIn = (index: number) => (record: CallRecord) =>
   record.transcript.some(
-    ({ role, turnIndex, text }) => role === 'agent' && turnIndex === index && text !== '',
+    ({ id, role, turnIndex, text }) =>
+      role === 'agent' && turnIndex === index && text !== '' && !id.startsWith('filler'),
   );
 
 /** What the record of a call shows when a phase has begun. */

@@ -11,17 +11,14 @@ import {
   playChained,
 } from './vendor-chains.js';
 import { PHASES } from './vendor-call.js';
-import { ANSWER, GOODBYE, GREETING } from './vendor-line-up.js';
+import { AGENT_TURNS, APOLOGY, LONGEST_WAIT_MS } from './vendor-scene.js';
 import { DROPS, NONSENSE, OUTAGES, type VendorTrouble } from './vendor-troubles.js';
 
-const LONGEST_WAIT_MS = 5000;
 const STAGES: readonly PipelineStage[] = ['stt', 'llm', 'tts'];
-const TURNS = [GREETING, ANSWER, GOODBYE];
 const FILLERS = ['One moment, please.', 'Let me see.'];
-const APOLOGY = /something went wrong/;
 
-export const FROZEN = named(DROPS, 'frozen');
-export const HANGING = named(OUTAGES, 'frozen, and no handshake');
+const FROZEN = named(DROPS, 'frozen');
+const HANGING = named(OUTAGES, 'frozen, and no handshake');
 const DOWN = named(OUTAGES, '503 at the handshake');
 
 /** Troubles that pass, so that a call without any fallback can go on. */
@@ -152,10 +149,10 @@ function checkFillers({ call, facts, asked }: ChainedOutcome): void {
 /** The whole conversation took place, and nothing in it was said twice. The end of a sentence that broke off may be missing. */
 export function checkGoesOn({ ending, heard }: ChainedOutcome): void {
   expect(ending).toEqual({ reason: 'agent-hangup', failure: undefined });
-  expect(heard).toHaveLength(TURNS.length);
+  expect(heard).toHaveLength(AGENT_TURNS.length);
   for (const [index, text] of heard.entries()) {
     expect(text).not.toBe('');
-    expect(isPartInOrder(text, TURNS[index] ?? '')).toBe(true);
+    expect(isPartInOrder(text, AGENT_TURNS[index] ?? '')).toBe(true);
   }
 }
 

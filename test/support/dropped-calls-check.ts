@@ -26,13 +26,12 @@ import {
   wordIn,
 } from './dropped-calls.js';
 import { PHASES, type Phase } from './vendor-call.js';
+import { END_CALL, LONGEST_WAIT_MS } from './vendor-scene.js';
 
 const KEY = 'test-key';
-const END_CALL = [{ name: 'end_call', arguments: '{}' }];
 const WORDS = 'apples berries cherries dates figs grapes kiwis lemons melons nuts olives plums'.split(' ');
 const WELL = 'quinces';
 const SERVE = { serve: { maxStreamsPerIp: 50 }, simulator: { openVoice: openToneVoice } };
-const LONGEST_WAIT_MS = 5000;
 
 const isFarewell = (text: string) => /that is all/i.test(text);
 

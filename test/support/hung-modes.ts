@@ -7,19 +7,18 @@ import { createRealtimeRecipe } from '../../src/engines/realtime-engine.js';
 import { DEFAULT_TURN_TAKING } from '../../src/engines/turn-taking.js';
 import { Circuits } from '../../src/providers/circuits.js';
 import type { Emulator } from '../../src/testing/index.js';
-import { FakeClock } from './fake-clock.js';
-import { atATime, socketsLeft } from './provider-trouble.js';
-import { type Ending, PHASES, type Phase, VendorCall } from './vendor-call.js';
 import {
-  GREETING,
+  type EmulatedVendor,
   LANGUAGE_MODELS,
   REALTIME_MODELS,
   RECOGNISERS,
-  type Scene,
-  start,
+  rowOf,
   VOICES,
-} from './vendor-line-up.js';
-import { OUTAGES } from './vendor-troubles.js';
+} from './emulated-vendors.js';
+import { PHASES, type Phase, playVendorCall, type VendorCallOutcome } from './vendor-call.js';
+import { openScene } from './vendor-line-up.js';
+import { GREETING, type Scene } from './vendor-scene.js';
+import { OUTAGES, type VendorTrouble } from './vendor-troubles.js';
 
 /** Who hangs: a realtime model, or one stage of a pipeline. */
 export type HungMode = 'openai' | 'gemini' | 'agents' | 'stt' | 'llm' | 'tts';
@@ -34,20 +33,14 @@ export interface HungCall {
   readonly fillers: readonly string[];
 }
 
-export interface HungOutcome {
+export interface HungOutcome extends VendorCallOutcome {
   readonly call: HungCall;
-  readonly ending: Ending | undefined;
-  readonly longestWaitMs: number;
-  /** What the agent was heard to say, turn by turn. */
-  readonly heard: readonly string[];
-  readonly timersLeft: number;
-  readonly socketsLeft: number;
-  readonly violations: readonly string[];
 }
 
 const MODELS: readonly HungMode[] = ['openai', 'gemini', 'agents'];
 const STAGES: readonly HungMode[] = ['stt', 'llm', 'tts'];
 const FILLERS = ['One moment, please.', 'Let me see.'];
+const FROZEN = outageCalled('frozen, and no handshake');
 /** Longer than any call. */
 const NEVER_MS = 3_600_000;
 
@@ -76,11 +69,6 @@ export function nameOfHung({ modes, second, phase, fillers }: HungCall): string 
   return `${modes[0]} at ${phase}, then ${modes[1]} ${second}${with_}`;
 }
 
-/** The outcome of each, in the order of `calls`. */
-export function playHung(calls: readonly HungCall[]): Promise<HungOutcome[]> {
-  return atATime(calls, play);
-}
-
 /** A voice mode of the call. */
 interface StartedMode {
   readonly emulators: readonly Emulator[];
@@ -89,47 +77,39 @@ interface StartedMode {
   readonly recipe: (clock: Clock) => EngineRecipe;
 }
 
-async function play(call: HungCall): Promise<HungOutcome> {
-  const scene: Scene = { clock: new FakeClock(), isLast: false, isTool: false, toolRuns: 0 };
-  const [first, second] = [
-    await startMode(call.modes[0], call, scene),
-    await startMode(call.modes[1], call, scene),
-  ] as const;
+export async function playHung(call: HungCall): Promise<HungOutcome> {
+  const scene = openScene();
+  const first = await startMode(call.modes[0], call, scene);
+  const second = await startMode(call.modes[1], call, scene);
   const emulators = [...first.emulators, ...second.emulators];
-  const played = new VendorCall({
-    recipe: (clock) =>
-      createFallbackRecipe(
-        [first, second].map(({ recipe }) => ({ recipe: recipe(clock), needs: [] })),
-        new Circuits(clock),
-      ),
-    vendorClock: scene.clock,
-    isConnected: () => first.hung.openSockets > 0,
-    lastQuestion: () => {
-      scene.isLast = true;
-    },
-  });
   const begin = () => {
-    OUTAGES.find(({ name }) => name === 'frozen, and no handshake')?.begin(first.hung, call.modes[0]);
+    FROZEN.begin(first.hung);
     if (call.second === 'unreached') second.hung.ignoreNext(1000);
     else second.hung.troubles = { delayMs: NEVER_MS };
   };
   try {
-    await played.run(call.phase, begin, { isEarly: true });
-    await played.close();
-    // A model that is warmed up is not the call's: it waits for the answer a little longer.
-    await played.wait(3000);
-    const heard = emulators.filter((emulator) => call.second === 'unreached' || emulator !== second.hung);
-    const left = await Promise.all(emulators.map(socketsLeft));
-    return {
-      call,
-      ending: played.ending,
-      longestWaitMs: played.longestWaitMs,
-      heard: played.turns.map(({ agentText }) => agentText),
-      timersLeft: played.clock.pending,
-      socketsLeft: left.reduce((sum, each) => sum + each, 0),
-      // Who hears nothing of a vendor breaks its rules.
-      violations: heard.flatMap(({ violations }) => violations),
-    };
+    const outcome = await playVendorCall(
+      {
+        recipe: (clock) =>
+          createFallbackRecipe(
+            [first, second].map(({ recipe }) => ({ recipe: recipe(clock), needs: [] })),
+            new Circuits(clock),
+          ),
+        vendorClock: scene.clock,
+        isConnected: () => first.hung.openSockets > 0,
+        lastQuestion: () => {
+          scene.isLast = true;
+        },
+        // A model that is warmed up is not the call's: it waits for its answer a little longer.
+        closingMs: 5500,
+      },
+      { phase: call.phase, isEarly: FROZEN.isEarly, begin },
+      emulators,
+    );
+    // Who hears nothing of a vendor breaks its rules.
+    const isDeaf = (emulator: Emulator) => call.second === 'mute' && emulator === second.hung;
+    const violations = emulators.flatMap((each) => (isDeaf(each) ? [] : each.violations));
+    return { ...outcome, call, violations };
   } finally {
     for (const emulator of emulators) await emulator.close();
   }
@@ -142,16 +122,17 @@ async function startMode(mode: HungMode, { fillers }: HungCall, scene: Scene): P
     turnTaking: { ...DEFAULT_TURN_TAKING, fillers },
   };
   if (mode !== 'stt' && mode !== 'llm' && mode !== 'tts') {
-    const { emulator, create } = await start(REALTIME_MODELS, mode, scene);
+    const { emulator, create } = await rowOf(REALTIME_MODELS, mode).start(scene);
     const recipe = (clock: Clock) => createRealtimeRecipe({ ...agent, model: create(clock) });
     return { emulators: [emulator], hung: emulator, recipe };
   }
-  const stt = await start(RECOGNISERS, 'deepgram', scene);
-  const llm = await start(LANGUAGE_MODELS, 'chat', scene);
-  const tts = await start(VOICES, 'elevenlabs', scene);
+  const stt = await rowOf(RECOGNISERS, 'deepgram').start(scene);
+  const llm = await rowOf(LANGUAGE_MODELS, 'chat').start(scene);
+  const tts = await rowOf(VOICES, 'elevenlabs').start(scene);
+  const stages: Record<'stt' | 'llm' | 'tts', EmulatedVendor<unknown>> = { stt, llm, tts };
   return {
     emulators: [stt.emulator, llm.emulator, tts.emulator],
-    hung: { stt, llm, tts }[mode].emulator,
+    hung: stages[mode].emulator,
     recipe: (clock) =>
       createPipelineRecipe({
         ...agent,
@@ -160,4 +141,10 @@ async function startMode(mode: HungMode, { fillers }: HungCall, scene: Scene): P
         tts: tts.create(clock),
       }),
   };
+}
+
+function outageCalled(name: string): VendorTrouble {
+  const found = OUTAGES.find((trouble) => trouble.name === name);
+  if (found === undefined) throw new Error(`there is no outage ${name}`);
+  return found;
 }

@@ -12,10 +12,10 @@ import {
   playModeChange,
   PROMPT,
 } from './mode-changes.js';
+import { LONGEST_WAIT_MS } from './vendor-scene.js';
 
 /** Calls in real time: a shared machine that stands still makes waits that nobody can mend. */
 const REAL_TIME = { retry: 2, timeout: 90_000 };
-const LONGEST_WAIT_MS = 5000;
 /** A model that was asked something is missed from the question on. A dead connection is found by what does not come every second. */
 const EARLY_MS = 1500;
 const LATE_MS = 400;

@@ -18,6 +18,7 @@ import {
 import { MOMENTS } from './call-moments.js';
 import { eventually, startCarrierPhone } from './carrier-phone.js';
 import type { Phase } from './vendor-call.js';
+import { END_CALL } from './vendor-scene.js';
 
 export const PROMPT = 'You answer for a bakery.';
 export const GREETING = 'Hello, this is the bakery on the market square.';
@@ -63,7 +64,6 @@ const PATIENCE_MS = 5000;
 const AGENT: AgentOptions = { systemPrompt: PROMPT, firstMessage: GREETING, idle: false };
 /** 200 ms of a model's voice: in G.711, which carrier A's line has, or in PCM. */
 const CHUNK_BYTES: Readonly<Record<CarrierId, number>> = { 'carrier-a': 1600, 'carrier-b': 9600 };
-const END_CALL = [{ name: 'end_call', arguments: '{}' }];
 const KEY = 'test-key';
 
 export async function playModeChange(id: CarrierId, change: ModeChange): Promise<ChangedCall> {

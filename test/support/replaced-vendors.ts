@@ -3,19 +3,17 @@
 import { describe, expect, it } from 'vitest';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import type { CarrierId, ServeOptions } from '../../src/index.js';
-import { type CallerStep, openToneVoice } from '../../src/testing/index.js';
+import { openToneVoice } from '../../src/testing/index.js';
 import { type CarrierPhone, startCarrierPhone } from './carrier-phone.js';
 import { checkGoodbye, checkLine, nameOf } from './troubled-call-checks.js';
-import { openWithFallbacks } from './troubled-call-vendors.js';
 import {
   ActiveCalls,
   createCues,
   numberOf,
   type PlayedCell,
   type PlayedOptions,
+  personOf,
   playCell,
-  scriptOf,
-  wordOf,
 } from './troubled-calls.js';
 import { PHASES, type Phase } from './vendor-call.js';
 import { OUTAGES } from './vendor-troubles.js';
@@ -58,11 +56,10 @@ export function describeReplacements(id: CarrierId): void {
       const trouble = OUTAGES.find(({ name }) => name === '503 at the handshake');
       const playing: Promise<PlayedCell>[] = [];
       for (const [index, phase] of PHASES.entries()) {
-        const cell = { part: stage, phase, trouble };
-        const cues = createCues();
+        const cell = { part: stage, phase, trouble, fallbacks: STAGES };
+        const options = { index, cell, cues: createCues() };
         // One after the other: each looks for a free port.
-        const phone = await start(id, scriptOf(wordOf(index), cell, cues), numberOf(index));
-        playing.push(play(phone, { index, cell, cues, open: openWithFallbacks }));
+        playing.push(play(await start(id, options), options));
       }
       for (const call of await Promise.all(playing)) check(call, stage);
     });
@@ -70,8 +67,8 @@ export function describeReplacements(id: CarrierId): void {
 }
 
 /** A server for one call: what is known of a vendor is shared by all calls of a server. */
-function start(id: CarrierId, script: readonly CallerStep[], number: string): Promise<CarrierPhone> {
-  const callees = { [number]: { type: 'human', ringMs: 200, script } } as const;
+function start(id: CarrierId, options: PlayedOptions): Promise<CarrierPhone> {
+  const callees = { [numberOf(options.index)]: personOf(options) };
   return startCarrierPhone(
     id,
     {},

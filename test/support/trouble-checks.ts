@@ -1,46 +1,31 @@
 // What holds for every call in which a vendor is in trouble, and how it may end.
 import { describe, expect } from 'vitest';
 import { eachPlayed } from './played-together.js';
-import { nameOf, playAll, type TroubledCall, type TroubleOutcome } from './provider-trouble.js';
-import { ANSWER, GOODBYE, GREETING, QUESTION } from './vendor-line-up.js';
-
-/**
- * `goes on`: to its goodbye. `sorry`: it ends, and the caller is told. `either`: it depends on what the moment hits. `hangs up`: the
- * agent itself has ended it.
- */
-export type WantedEnd = 'goes on' | 'sorry' | 'either' | 'hangs up';
-
-/** Callers ask whether anybody is there after some five seconds. */
-const LONGEST_WAIT_MS = 5000;
-export const APOLOGY = /something went wrong/;
-const TURNS = [GREETING, ANSWER, GOODBYE];
+import {
+  mannerOf,
+  nameOf,
+  playTroubled,
+  type TroubledCall,
+  type TroubleOutcome,
+} from './provider-trouble.js';
+import { AGENT_TURNS, APOLOGY, LONGEST_WAIT_MS, QUESTION } from './vendor-scene.js';
+import { wantedEnd } from './wanted-ends.js';
 
 /** What an error says of a vendor: which, and what it did. Its own words are not in it. */
 const SENTENCE =
-  /^(Deepgram|AssemblyAI|OpenAI|OpenAI Realtime|Anthropic|ElevenLabs|ElevenLabs Agents|Gemini Live|Cartesia|The transcription server|language model|text-to-speech|The realtime model|The voice) (refused|is asked|cannot|could not|closed|did not|does not|has gone|gave|broke|sent|lost)/;
-
-/**
- * A language model loses the answer that it is streaming: one that has not begun is asked for once more, of one that has begun the rest is
- * lost. Of the goodbye all may be there already. Undefined for other troubles.
- */
-export function wantedOfLostAnswer({ trouble, phase }: TroubledCall): WantedEnd | undefined {
-  if (!/^(cut|closed with)/.test(trouble.name)) return undefined;
-  if (phase === 'goodbye') return 'either';
-  return phase === 'speaking' ? 'sorry' : 'goes on';
-}
+  /^(Deepgram|AssemblyAI|OpenAI|OpenAI Realtime|Anthropic|ElevenLabs|ElevenLabs Agents|Gemini Live|Cartesia|The transcription server|language model|text-to-speech|The realtime model|The voice) (refused|is asked|wants|cannot|could not|closed|did not|does not|has|gave|broke|sent|lost)/;
 
 /** Plays the calls, and has a test for each. */
 export function describeTrouble(
   title: string,
   calls: readonly TroubledCall[],
-  wanted: (call: TroubledCall) => WantedEnd,
   /** Told of every call that went on. */
   checkMore: (outcome: TroubleOutcome) => void = () => {},
 ): void {
   describe(title, () => {
-    eachPlayed(calls, nameOf, playAll, (outcome) => {
+    eachPlayed(calls, nameOf, playTroubled, (outcome) => {
       checkAlways(outcome);
-      const end = wanted(outcome.call);
+      const end = wantedEnd(outcome.call);
       const hasFailed = outcome.ending?.failure !== undefined;
       if (end === 'hangs up') {
         checkHangUp(outcome);
@@ -77,13 +62,12 @@ const PING_MS = 1000;
 /** A frozen connection is given up after at least this. */
 const FROZEN_MS = 1500;
 
-/** Whether the caller could notice. What is asked over HTTP has nothing to lose between two requests. */
-function isAffected({ stage, vendor, trouble, phase }: TroubledCall): boolean {
+/** Whether the caller could notice. What is asked by requests has nothing to lose between two of them, nor a voice of which something was heard. */
+function isAffected(call: TroubledCall): boolean {
+  const { stage, trouble, phase } = call;
   if (phase === 'start' || phase === 'goodbye') return false;
-  const isHttp = vendor === 'transcription' || stage === 'llm';
-  if (!isHttp || phase === 'thinking') return true;
-  const isRefused = /^\d+ at the handshake/.test(trouble.name);
-  return isRefused && (stage === 'stt' || phase !== 'speaking');
+  if (mannerOf(call).wire === 'socket' || (phase === 'thinking' && stage !== 'tts')) return true;
+  return /^\d+ at the handshake/.test(trouble.name) && (stage !== 'llm' || phase !== 'speaking');
 }
 
 /**
@@ -111,14 +95,15 @@ export function checkToolResult(outcome: TroubleOutcome): void {
   const { heard, toolRuns, knowsResult } = outcome;
   checkReconnected(outcome);
   expect({ toolRuns, knowsResult }).toEqual({ toolRuns: 1, knowsResult: true });
-  expect(heard).toEqual(TURNS);
+  expect(heard).toEqual(AGENT_TURNS);
 }
 
 /** The vendor has ended the call as an agent does, with what it had said until then. */
 function checkHangUp({ ending, heard, reconnections }: TroubleOutcome): void {
   expect(ending).toEqual({ reason: 'agent-hangup', failure: undefined });
   expect(reconnections).toEqual([]);
-  for (const [index, text] of heard.entries()) expect(foreignWords(text, TURNS[index] ?? '')).toEqual([]);
+  for (const [index, text] of heard.entries())
+    expect(foreignWords(text, AGENT_TURNS[index] ?? '')).toEqual([]);
 }
 
 /** The whole conversation took place. Of a sentence that broke off the end may be missing. */
@@ -128,10 +113,10 @@ function checkGoodbye({ call, ending, heard, said }: TroubleOutcome): void {
   // text that it had given counts, and what comes later follows it.
   const isWaitedFor = call.stage !== 'stt' || call.trouble.name !== 'frozen';
   if (isWaitedFor) expect(said).toEqual(['', QUESTION, QUESTION]);
-  expect(heard).toHaveLength(TURNS.length);
+  expect(heard).toHaveLength(AGENT_TURNS.length);
   for (const [index, text] of heard.entries()) {
     expect(text).not.toBe('');
-    expect(foreignWords(text, TURNS[index] ?? '')).toEqual([]);
+    expect(foreignWords(text, AGENT_TURNS[index] ?? '')).toEqual([]);
   }
 }
 

@@ -5,44 +5,45 @@ import type { CarrierId } from '../../src/index.js';
 import { type Callee, openToneVoice } from '../../src/testing/index.js';
 import { startCarrierPhone } from './carrier-phone.js';
 import { type CellEnd, checkCell } from './troubled-call-checks.js';
-import { PIPELINE_PARTS, type TroubledPart } from './troubled-call-vendors.js';
+import type { TroubledPart } from './troubled-call-vendors.js';
 import {
   ActiveCalls,
   createCues,
   numberOf,
+  type PlayedCell,
+  personOf,
   playCell,
-  scriptOf,
   type TroubledCell,
-  wordOf,
 } from './troubled-calls.js';
 import { PHASES, type Phase } from './vendor-call.js';
 import { DROPS, OUTAGES, type VendorTrouble } from './vendor-troubles.js';
 
-const CUT = troubleCalled('cut');
-const CLOSED = troubleCalled('closed with 1011');
-const FROZEN = troubleCalled('frozen');
-const GONE = troubleCalled('503 at the handshake');
+export const CUT = troubleCalled('cut');
+export const CLOSED = troubleCalled('closed with 1011');
+export const FROZEN = troubleCalled('frozen');
+export const GONE = troubleCalled('503 at the handshake');
 
 const OPENAI = 'openai/gpt-realtime-2.1-mini';
 const GEMINI = 'google/gemini-3.8-live';
 const ELEVENLABS = 'elevenlabs/agents';
+export const REALTIME_PARTS: readonly TroubledPart[] = [OPENAI, GEMINI, ELEVENLABS];
 
 /** Calls in real time: a shared machine that stands still makes waits that nobody can mend. */
-const REAL_TIME = { retry: 2, timeout: 120_000 };
+export const REAL_TIME = { retry: 2, timeout: 120_000 };
 /** More would be late on a small machine. */
 const MAX_STREAMS = 60;
 
-type Wanted = (cell: TroubledCell) => CellEnd;
+export type Wanted = (cell: TroubledCell) => CellEnd;
 
 /** A recogniser, a voice or a realtime model comes back. */
-const goesOn: Wanted = () => 'goes on';
+export const goesOn: Wanted = () => 'goes on';
 
 /** A model's answer that has not begun is asked for once more, unless too much time has passed; of one that has begun the rest is not. */
-const modelEnd: Wanted = ({ phase, trouble }) =>
+export const modelEnd: Wanted = ({ phase, trouble }) =>
   phase === 'thinking' && trouble !== FROZEN ? 'goes on' : 'sorry';
 
 /** In the goodbye nobody has to be heard any more. Of what is said all may be there already. */
-const ended: Wanted = ({ part, phase }) => {
+export const ended: Wanted = ({ part, phase }) => {
   if (phase !== 'goodbye') return 'sorry';
   return part === 'stt' ? 'goes on' : 'either';
 };
@@ -87,11 +88,11 @@ export function describeRealtimeDrops(id: CarrierId): void {
 export function describeOutages(id: CarrierId): void {
   describe(`${id}: a vendor is gone for good from each phase of a call on`, REAL_TIME, () => {
     it('pipeline', async () => {
-      const parts = PIPELINE_PARTS.filter((part) => part !== 'http-stt');
-      await playGroup(id, [
-        ...cells(parts, [GONE], PHASES).map((cell) => ({ cell, wanted: ended })),
-        ...cells(['http-stt'], [GONE], ['thinking']).map((cell) => ({ cell, wanted: ended })),
-      ]);
+      const group = cells(['stt', 'http-stt', 'llm', 'tts'], [GONE], PHASES);
+      await playGroup(
+        id,
+        group.map((cell) => ({ cell, wanted: ended })),
+      );
     });
 
     it('realtime', async () => {
@@ -110,7 +111,7 @@ function troubleCalled(name: string): VendorTrouble {
   return found;
 }
 
-function cells(
+export function cells(
   parts: readonly TroubledPart[],
   troubles: readonly VendorTrouble[],
   phases: readonly Phase[],
@@ -120,20 +121,19 @@ function cells(
   );
 }
 
+/** A call of a group, and how it should end or what should hold for it. */
+type GroupedCell =
+  | { readonly cell: TroubledCell; readonly wanted: Wanted }
+  | { readonly cell: TroubledCell; readonly check: (played: PlayedCell) => void };
+
 /** Plays the calls beside one in which nothing happens, and looks at each of them. */
-async function playGroup(
-  id: CarrierId,
-  group: readonly { readonly cell: TroubledCell; readonly wanted: Wanted }[],
-): Promise<void> {
+export async function playGroup(id: CarrierId, group: readonly GroupedCell[]): Promise<void> {
   const [first] = group;
   if (first === undefined) throw new Error('there is no call in the group');
-  const well = { cell: { ...first.cell, trouble: undefined }, wanted: goesOn };
+  const well: GroupedCell = { cell: { ...first.cell, trouble: undefined }, wanted: goesOn };
   const calls = [well, ...group].map((each, index) => ({ ...each, index, cues: createCues() }));
   const callees = Object.fromEntries(
-    calls.map(({ cell, index, cues }): [string, Callee] => [
-      numberOf(index),
-      { type: 'human', ringMs: 200, script: scriptOf(wordOf(index), cell, cues) },
-    ]),
+    calls.map((call): [string, Callee] => [numberOf(call.index), personOf(call)]),
   );
   await using phone = await startCarrierPhone(
     id,
@@ -142,8 +142,10 @@ async function playGroup(
   );
   const active = new ActiveCalls(phone);
   const played = await Promise.all(calls.map((call) => playCell(phone, active, call)));
-  for (const [index, { wanted }] of calls.entries()) {
+  for (const [index, each] of calls.entries()) {
     const call = played[index];
-    if (call !== undefined) checkCell(call, wanted(call.cell));
+    if (call === undefined) continue;
+    if ('check' in each) each.check(call);
+    else checkCell(call, each.wanted(call.cell));
   }
 }

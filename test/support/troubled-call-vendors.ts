@@ -1,30 +1,21 @@
 // The vendors of one whole call, emulated for it alone: whatever happens to one of them, another call does not notice.
 import type { CallRecord } from '../../src/contract/call-record.js';
 import type { AgentOptions } from '../../src/index.js';
-import { AnthropicMessages, ChatCompletions } from '../../src/providers/llm/index.js';
-import {
-  AssemblyAISpeechToText,
-  DeepgramSpeechToText,
-  OpenAITranscription,
-} from '../../src/providers/stt/index.js';
-import { CartesiaTextToSpeech, ElevenLabsTextToSpeech } from '../../src/providers/tts/index.js';
-import {
-  type EmulatedReply,
-  type Emulator,
-  emulateAnthropic,
-  emulateAssemblyAI,
-  emulateCartesia,
-  emulateChatCompletions,
-  emulateDeepgram,
-  emulateElevenLabs,
-  emulateOpenAITranscription,
-} from '../../src/testing/index.js';
-
+import type { EmulatedReply, Emulator } from '../../src/testing/index.js';
 import { REALTIME_VENDORS } from './realtime-vendors.js';
+import {
+  LANGUAGE_MODELS,
+  NEXT,
+  openVendor,
+  type PipelineScene,
+  type PipelineStage,
+  RECOGNISERS,
+  type StageTable,
+  stageOf,
+  VOICES,
+} from './troubled-call-stages.js';
 
-/** Stages of the pipeline, and a recogniser that takes whole recordings. */
-export const PIPELINE_PARTS = ['stt', 'http-stt', 'llm', 'tts'] as const;
-/** Who of a call is in trouble: one of those, or a realtime model by its name. */
+/** Who of a call is in trouble: vendors of the pipeline by the names of their tables, joined by "and", or a realtime model by its own. */
 export type TroubledPart = string;
 
 export const GREETING = 'Hello, this is the bakery.';
@@ -37,76 +28,87 @@ export const answerTo = (word: string): string =>
 /** The vendors of one call, and an agent that works with them. */
 export interface CallVendors extends AsyncDisposable {
   readonly agent: AgentOptions;
-  readonly troubled: Emulator;
+  /** Those that get into trouble, at the same moment. */
+  readonly troubled: readonly Emulator[];
   readonly emulators: readonly Emulator[];
-  /** The one that is to be in trouble has its part of the answer to do now. */
+  /** The first of those has its part of the answer to do now. */
   isThinking(record: CallRecord): boolean;
 }
 
-const KEY = 'test-key';
 const END_CALL = [{ name: 'end_call', arguments: '{}' }];
 const THINKING_MS = 400;
 /** A model that writes hardly faster than people listen: it is at work while the agent speaks. */
 const TOKEN_MS = 90;
-const VOICE_PACE = { firstAudioMs: 60, chunkEveryMs: 60 };
 /** By this a model knows that another one has begun its answer. */
 const GO_ON = 'Go on where it stops';
 
-export function openVendors(part: TroubledPart, word: string): Promise<CallVendors> {
+export function openVendors(
+  { part, fallbacks = [] }: { part: TroubledPart; fallbacks?: readonly PipelineStage[] },
+  word: string,
+): Promise<CallVendors> {
   const realtime = REALTIME_VENDORS.find(({ name }) => name === part);
-  return realtime === undefined ? openPipeline(part) : openRealtime(realtime, word);
+  return realtime === undefined ? openPipeline(part, fallbacks) : openRealtime(realtime, word);
 }
 
-async function openPipeline(part: TroubledPart): Promise<CallVendors> {
-  const http =
-    part === 'http-stt' ? await emulateOpenAITranscription({ firstWordMs: THINKING_MS }) : undefined;
-  const ears = http ?? (await emulateDeepgram());
-  const mind = await emulateChatCompletions({ replies: ({ messages }) => replyTo(part, messages) });
-  const voice = await emulateElevenLabs(VOICE_PACE);
-  const stages: Readonly<Record<string, Emulator>> = { stt: ears, 'http-stt': ears, llm: mind, tts: voice };
-  const troubled = stages[part];
-  if (troubled === undefined) throw new Error(`there is no part ${part}`);
-  const baseUrl = ears.url;
-  return cast([ears, mind, voice], {
-    troubled,
-    agent: {
-      stt:
-        http === undefined
-          ? new DeepgramSpeechToText({ apiKey: KEY, baseUrl })
-          : new OpenAITranscription({ apiKey: KEY, baseUrl: `${baseUrl}/v1`, model: 'whisper-1' }),
-      llm: new ChatCompletions({ apiKey: KEY, baseUrl: `${mind.url}/v1` }),
-      tts: new ElevenLabsTextToSpeech({ apiKey: KEY, baseUrl: voice.url }),
-    },
-    isThinking({ transcript }) {
-      if (http !== undefined) return http.exchanges.length > 0;
-      if (part === 'llm') return mind.exchanges.length > 0;
-      return transcript.some(({ role, final }) => role === 'user' && final);
-    },
-  });
-}
-
-/** The same with a second vendor behind each. */
-export async function openWithFallbacks(part: TroubledPart): Promise<CallVendors> {
-  const first = await openPipeline(part);
-  const ears = await emulateAssemblyAI();
-  const mind = await emulateAnthropic({ replies: ({ messages }) => replyTo(part, messages) });
-  const voice = await emulateCartesia(VOICE_PACE);
-  return cast([...first.emulators, ears, mind, voice], {
-    ...first,
-    agent: {
-      ...first.agent,
-      fallback: {
-        stt: [new AssemblyAISpeechToText({ apiKey: KEY, baseUrl: ears.url })],
-        llm: [new AnthropicMessages({ apiKey: KEY, baseUrl: mind.url })],
-        tts: [new CartesiaTextToSpeech({ apiKey: KEY, baseUrl: voice.url, voiceId: 'v1' })],
+/**
+ * Three stages, each with the vendor that `part` names and else a well-known one. Those of `fallbacks` have one more behind it, which is
+ * in trouble, too, as "next tts".
+ */
+async function openPipeline(part: TroubledPart, fallbacks: readonly PipelineStage[]): Promise<CallVendors> {
+  const names = part.split(' and ');
+  const scene: PipelineScene = {
+    thinkingMs: THINKING_MS,
+    replies: (messages) =>
+      replyTo(
+        names.some((name) => stageOf(name) === 'llm'),
+        messages,
+      ),
+  };
+  const open = async <Provider>(stage: PipelineStage, table: StageTable<Provider>) => {
+    const first = names.find((name) => name in table) ?? stage;
+    const chain = fallbacks.includes(stage) ? [first, NEXT[stage]] : [first];
+    return Promise.all(
+      chain.map(async (name, place) => ({
+        ...(await openVendor(table, name, scene)),
+        isTroubled: names.includes(place === 0 ? name : `next ${stage}`),
+      })),
+    );
+  };
+  const [stt, llm, tts] = [
+    await open('stt', RECOGNISERS),
+    await open('llm', LANGUAGE_MODELS),
+    await open('tts', VOICES),
+  ];
+  const all = [...stt, ...llm, ...tts];
+  const troubled = all.filter(({ isTroubled }) => isTroubled);
+  if (troubled.length < names.length) throw new Error(`not all of ${part} are there`);
+  const isAsked = troubled.find((vendor) => vendor.isAsked !== undefined)?.isAsked;
+  const [first, next] = [0, 1].map((place) => ({
+    stt: stt[place]?.provider,
+    llm: llm[place]?.provider,
+    tts: tts[place]?.provider,
+  }));
+  return cast(
+    all.map(({ emulator }) => emulator),
+    {
+      troubled: troubled.map(({ emulator }) => emulator),
+      agent: {
+        ...first,
+        fallback: { stt: listOf(next?.stt), llm: listOf(next?.llm), tts: listOf(next?.tts) },
       },
+      isThinking: ({ transcript }) =>
+        isAsked?.() ?? transcript.some(({ role, final }) => role === 'user' && final),
     },
-  });
+  );
+}
+
+function listOf<Provider>(provider: Provider | undefined): Provider[] {
+  return provider === undefined ? [] : [provider];
 }
 
 /** What a language model answers; of an answer that broke off elsewhere the rest. */
 function replyTo(
-  part: TroubledPart,
+  isSlow: boolean,
   messages: readonly { readonly role: string; readonly content?: unknown }[],
 ): EmulatedReply {
   const texts = (wanted: string) =>
@@ -117,7 +119,7 @@ function replyTo(
   const isRest = JSON.stringify(messages).includes(GO_ON);
   return {
     firstTokenMs: THINKING_MS,
-    tokenMs: part === 'llm' ? TOKEN_MS : 20,
+    tokenMs: isSlow ? TOKEN_MS : 20,
     text: isRest ? whole.slice((texts('assistant').at(-1) ?? '').trimEnd().length).trim() : whole,
     ...(isLast ? { toolCalls: END_CALL } : {}),
   };
@@ -145,7 +147,7 @@ async function openRealtime(vendor: (typeof REALTIME_VENDORS)[number], word: str
         : { text: answerTo(word), firstAudioMs: THINKING_MS },
   });
   return cast([played.emulator], {
-    troubled: played.emulator,
+    troubled: [played.emulator],
     agent: { engine: played.engine },
     isThinking: () => knows(question),
   });

@@ -1,7 +1,8 @@
 // Whole calls over a carrier, side by side on one server, in each of which one vendor gets into trouble at a moment of its own.
 import type { CallRecord } from '../../src/contract/call-record.js';
-import type { CallerStep, CallReport, SimulatedLeg } from '../../src/testing/index.js';
-import { type CarrierPhone, eventually } from './carrier-phone.js';
+import type { Callee, CallerStep, CallReport, SimulatedLeg } from '../../src/testing/index.js';
+import { MOMENTS } from './call-moments.js';
+import { type CarrierPhone, eventually, OWN_NUMBER } from './carrier-phone.js';
 import {
   type CallVendors,
   FAREWELL,
@@ -9,6 +10,7 @@ import {
   questionOf,
   type TroubledPart,
 } from './troubled-call-vendors.js';
+import type { PipelineStage } from './troubled-call-stages.js';
 import type { Phase } from './vendor-call.js';
 import type { VendorTrouble } from './vendor-troubles.js';
 
@@ -17,6 +19,8 @@ export interface TroubledCell {
   readonly part: TroubledPart;
   readonly phase: Phase;
   readonly trouble: VendorTrouble | undefined;
+  /** Stages of the pipeline that have a second vendor. @default none */
+  readonly fallbacks?: readonly PipelineStage[];
 }
 
 /** A call as both sides have it. */
@@ -84,25 +88,32 @@ export class ActiveCalls {
     this.#phone = phone;
   }
 
-  /** Shows the record of a call again and again until `leave`. */
-  follow(callId: string, follower: Follower): void {
-    this.#followers.set(callId, follower);
+  /** Shows the record of the call with a person again and again until `leave`. */
+  follow(number: string, follower: Follower): void {
+    this.#followers.set(number, follower);
     if (!this.#isLooking) void this.#look();
   }
 
-  leave(callId: string): void {
-    this.#followers.delete(callId);
+  leave(number: string): void {
+    this.#followers.delete(number);
   }
 
   async #look(): Promise<void> {
     this.#isLooking = true;
     while (this.#followers.size > 0) {
-      const response = await fetch(`${this.#phone.server.url}/api/dashboard/active`);
-      const { calls } = (await response.json()) as { calls: CallRecord[] };
-      for (const call of calls) this.#followers.get(call.callId)?.(call);
+      // The server may close behind the last call.
+      const calls = await this.#calls().catch(() => []);
+      for (const call of calls)
+        this.#followers.get(call.direction === 'inbound' ? call.caller : call.callee)?.(call);
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
     }
     this.#isLooking = false;
+  }
+
+  async #calls(): Promise<CallRecord[]> {
+    const response = await fetch(`${this.#phone.server.url}/api/dashboard/active`);
+    const { calls } = (await response.json()) as { calls: CallRecord[] };
+    return calls;
   }
 }
 
@@ -111,69 +122,97 @@ export interface PlayedOptions {
   readonly index: number;
   readonly cell: TroubledCell;
   readonly cues: Cues;
-  /** @default one vendor for each stage */
-  readonly open?: (part: TroubledPart, word: string) => Promise<CallVendors>;
 }
 
-/** Plays one call, and has its vendor get into trouble when it is time. */
+/** Who takes an outbound call. */
+export function personOf({ index, cell, cues }: PlayedOptions): Callee {
+  return { type: 'human', ringMs: 200, script: scriptOf(wordOf(index), cell, cues) };
+}
+
+/** Has the phone call a person, and their call's vendor get into trouble when it is time. */
 export async function playCell(
   phone: CarrierPhone,
   active: ActiveCalls,
-  { index, cell, cues, open = openVendors }: PlayedOptions,
+  options: PlayedOptions,
+): Promise<PlayedCell> {
+  const { index, cell } = options;
+  await using vendors = await openVendors(cell, wordOf(index));
+  return await play({ phone, active, vendors, ...options }, async () => {
+    const to = numberOf(index);
+    const { ended } = await phone.phone.call({ to, agent: phone.phone.agent(vendors.agent) });
+    return await ended;
+  });
+}
+
+/** Whose call comes in. */
+export interface InboundOptions extends PlayedOptions {
+  readonly vendors: CallVendors;
+}
+
+/** The same with a person who calls the phone, whose agent works with these vendors. */
+export function playInbound(
+  phone: CarrierPhone,
+  active: ActiveCalls,
+  { vendors, ...options }: InboundOptions,
+): Promise<PlayedCell> {
+  const { index, cell, cues } = options;
+  return play({ phone, active, vendors, ...options }, async () => {
+    const script = scriptOf(wordOf(index), cell, cues);
+    const { carrierCallId } = await phone.simulator.call({ from: numberOf(index), to: OWN_NUMBER, script });
+    return await phone.record(carrierCallId);
+  });
+}
+
+interface Played extends PlayedOptions {
+  readonly phone: CarrierPhone;
+  readonly active: ActiveCalls;
+  readonly vendors: CallVendors;
+}
+
+/** `call` resolves when the call is over. */
+async function play(
+  { phone, active, vendors, index, cell, cues }: Played,
+  call: () => Promise<CallRecord>,
 ): Promise<PlayedCell> {
   const { part, phase, trouble } = cell;
-  const word = wordOf(index);
-  await using vendors = await open(part, word);
   const { troubled, emulators } = vendors;
   let isBegun = trouble === undefined;
   const begin = () => {
-    if (!isBegun) trouble?.begin(troubled, part);
+    if (!isBegun) for (const vendor of troubled) trouble?.begin(vendor);
     isBegun = true;
   };
   if (phase === 'start' && trouble?.isEarly === true) begin();
-  const { callId, ended } = await phone.phone.call({
-    to: numberOf(index),
-    agent: phone.phone.agent(vendors.agent),
-  });
+  const ending = call();
+  // It is looked at in the end.
+  ending.catch(() => {});
   if (phase === 'start' && !isBegun) {
-    await eventually('a connection to the vendor', () => (troubled.requests.length > 0 ? true : undefined));
+    await eventually('a connection to the vendor', () =>
+      troubled.some(({ requests }) => requests.length > 0) ? true : undefined,
+    );
     begin();
   }
   const isTime = momentOf(phase, vendors);
-  active.follow(callId, (record) => {
+  const number = numberOf(index);
+  active.follow(number, (record) => {
     if (record.turns.length > 0) cues.greeted.abort();
     if (record.turns.length > 1) cues.answered.abort();
     if (isBegun || !isTime(record)) return;
     if (phase === 'listening') setTimeout(begin, INTO_QUESTION_MS);
     else begin();
   });
-  const record = await ended;
-  active.leave(callId);
-  if (!isBegun) throw new Error(`the call was over before its moment: ${phase}`);
+  const record = await ending.finally(() => active.leave(number));
+  if (!isBegun) throw new Error(`the call was over before its moment: ${part}, ${phase}`);
   const leg = await eventually('the end of the leg', () =>
     phone.simulator.legs.find(
       ({ carrierCallId, isOver }) => isOver && carrierCallId === record.carrierCallId,
     ),
   );
   const violations = [...leg.violations, ...emulators.flatMap((emulator) => emulator.violations)];
-  return { cell, word, record, leg, report: leg.reports.at(-1), violations };
+  return { cell, word: wordOf(index), record, leg, report: leg.reports.at(-1), violations };
 }
 
 /** What the record of a call shows when a phase has begun. */
 function momentOf(phase: Phase, vendors: CallVendors): (record: CallRecord) => boolean {
-  const moments: Readonly<Record<Phase, (record: CallRecord) => boolean>> = {
-    start: () => true,
-    greeting: speaksIn(0),
-    listening: ({ turns }) => turns.length === 1,
-    thinking: (record) => vendors.isThinking(record),
-    speaking: speaksIn(1),
-    goodbye: speaksIn(2),
-  };
-  return moments[phase];
+  if (phase === 'start') return () => true;
+  return phase === 'thinking' ? (record) => vendors.isThinking(record) : MOMENTS[phase];
 }
-
-const speaksIn = (index: number) => (record: CallRecord) =>
-  record.transcript.some(
-    ({ id, role, turnIndex, text }) =>
-      role === 'agent' && turnIndex === index && text !== '' && !id.startsWith('filler'),
-  );

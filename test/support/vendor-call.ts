@@ -8,7 +8,7 @@ import { silentLogger } from '../../src/base/log.js';
 import { silentMeters } from '../../src/base/meters.js';
 import type { Turn } from '../../src/contract/call-record.js';
 import type { Engine, EngineFact, EngineFailure, EngineRecipe } from '../../src/engines/engine.js';
-import { makeSpeechTones } from '../../src/testing/index.js';
+import { type Emulator, makeSpeechTones } from '../../src/testing/index.js';
 import { loadTranscoder } from '../../src/transcoder/select.js';
 import { CarrierPlayer } from './carrier-player.js';
 import { FakeClock } from './fake-clock.js';
@@ -37,6 +37,7 @@ const INTO_MS = 400;
 const INTO_THINKING_MS = 800;
 /** A vendor without any connection so long after the start of a call has none before it is asked something. */
 const CONNECTED_WITHIN_MS = 200;
+const CLOSING_MS = 2500;
 /** What a carrier needs to begin to say sorry. */
 export const CARRIER_SAYS_MS = 300;
 
@@ -51,14 +52,74 @@ export interface VendorCallOptions {
   readonly isConnected: () => boolean;
   /** Told when the person has nothing more to ask. */
   readonly lastQuestion: () => void;
+  /** What is left of a call that is over takes so long at most, in milliseconds. @default 2500 */
+  readonly closingMs?: number;
 }
+
+/** What happens in a call, once, and when: at the start before there is a connection, or when there is one. */
+export interface Incident {
+  readonly phase: Phase;
+  readonly isEarly: boolean;
+  readonly begin: () => void;
+}
+
+/** What became of a call. */
+export interface VendorCallOutcome {
+  readonly ending: Ending | undefined;
+  readonly longestWaitMs: number;
+  /** What the agent was heard to say, turn by turn. */
+  readonly heard: readonly string[];
+  /** What the person said, as the record has it, turn by turn. */
+  readonly said: readonly string[];
+  readonly facts: readonly EngineFact[];
+  /** From the trouble to the first connection that is back, in milliseconds. */
+  readonly backAfterMs: number | undefined;
+  /** Of the engine, when the call was over. */
+  readonly timersLeft: number;
+  /** To the vendors, when they have had some real time to notice that the call is over. */
+  readonly socketsLeft: number;
+  readonly violations: readonly string[];
+}
+
+/** Plays a whole call with these vendors, until nothing of it can be left. */
+export async function playVendorCall(
+  options: VendorCallOptions,
+  incident: Incident,
+  emulators: readonly Emulator[],
+): Promise<VendorCallOutcome> {
+  const played = new VendorCall(options);
+  await played.run(incident);
+  await played.close();
+  const { ending, longestWaitMs, turns, facts, backAfterMs } = played;
+  return {
+    ending,
+    longestWaitMs,
+    heard: turns.map(({ agentText }) => agentText),
+    said: turns.map(({ userText }) => userText),
+    facts,
+    backAfterMs,
+    timersLeft: played.clock.pending,
+    socketsLeft: await countSocketsLeft(emulators),
+    violations: emulators.flatMap(({ violations }) => violations),
+  };
+}
+
+async function countSocketsLeft(emulators: readonly Emulator[]): Promise<number> {
+  const deadline = Date.now() + CUT_WITHIN_MS;
+  const count = () => emulators.reduce((sum, { openSockets }) => sum + openSockets, 0);
+  while (count() > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
+  return count();
+}
+
+/** Real time in which vendors notice that a call is over. */
+const CUT_WITHIN_MS = 2500;
 
 export interface Ending {
   readonly reason: string;
   readonly failure: EngineFailure | undefined;
 }
 
-export class VendorCall {
+class VendorCall {
   readonly clock = new FakeClock();
   readonly facts: EngineFact[] = [];
   ending: Ending | undefined;
@@ -123,17 +184,17 @@ export class VendorCall {
     return this.turns.filter(({ agentText }) => agentText !== '').length;
   }
 
-  /** The whole call, until the agent or the person gives up. `trouble` happens once, in its phase; at the start before there is a connection, or when there is one. */
-  async run(phase: Phase, trouble: () => void, options: { isEarly: boolean }): Promise<this> {
+  /** The whole call, until the agent or the person gives up. */
+  async run({ phase, isEarly, ...incident }: Incident): Promise<void> {
     const begin = () => {
       this.#troubledAt = this.clock.now();
-      trouble();
+      incident.begin();
     };
     const at = (name: Phase) => (name === phase ? begin : undefined);
-    if (options.isEarly) at('start')?.();
+    if (isEarly) at('start')?.();
     this.#engine.start();
     await this.#step();
-    if (!options.isEarly && phase === 'start') {
+    if (!isEarly && phase === 'start') {
       for (let ms = 0; ms < CONNECTED_WITHIN_MS && !this.#options.isConnected(); ms += STEP_MS)
         await this.#step();
       begin();
@@ -145,19 +206,14 @@ export class VendorCall {
     await this.#say();
     await this.#answered(2, { speaking: at('goodbye') });
     this.#finishWait();
-    return this;
   }
 
-  /** Ends the call for good. Resolves when the vendors have had the time to notice. */
+  /** Ends the call for good. Resolves when the vendors have had the time to notice, and a model that is warmed up to answer. */
   async close(): Promise<void> {
     this.#engine.close();
     this.#isClosed = true;
-    await this.wait(2000);
-  }
-
-  /** Lets time pass for everybody. */
-  async wait(ms: number): Promise<void> {
-    for (let passed = 0; passed < ms; passed += STEP_MS) await this.#step();
+    const { closingMs = CLOSING_MS } = this.#options;
+    for (let passed = 0; passed < closingMs; passed += STEP_MS) await this.#step();
   }
 
   /** Until the agent has said its turn and is quiet. */

@@ -1,6 +1,5 @@
 // Calls of the pipeline whose stages may have a fallback each, and in which several vendors are in trouble at once.
 import type { Clock } from '../../src/base/clock.js';
-import type { EngineFact } from '../../src/engines/engine.js';
 import { createPipelineRecipe } from '../../src/engines/pipeline-engine.js';
 import { DEFAULT_TURN_TAKING } from '../../src/engines/turn-taking.js';
 import { Circuits } from '../../src/providers/circuits.js';
@@ -8,19 +7,10 @@ import { LanguageModelChain } from '../../src/providers/fallback/language-model-
 import { SpeechToTextChain } from '../../src/providers/fallback/speech-to-text-chain.js';
 import { TextToSpeechChain } from '../../src/providers/fallback/text-to-speech-chain.js';
 import type { ChatMessage, LanguageModel, LanguageModelRequest } from '../../src/providers/language-model.js';
-import type { Emulator } from '../../src/testing/index.js';
-import { FakeClock } from './fake-clock.js';
-import { atATime, socketsLeft } from './provider-trouble.js';
-import { type Ending, type Phase, VendorCall } from './vendor-call.js';
-import {
-  type EmulatedVendor,
-  GREETING,
-  LANGUAGE_MODELS,
-  RECOGNISERS,
-  type Scene,
-  start,
-  VOICES,
-} from './vendor-line-up.js';
+import { type EmulatedVendor, LANGUAGE_MODELS, RECOGNISERS, rowOf, VOICES } from './emulated-vendors.js';
+import { type Phase, playVendorCall, type VendorCallOutcome } from './vendor-call.js';
+import { openScene } from './vendor-line-up.js';
+import { GREETING, type Scene } from './vendor-scene.js';
 import type { VendorTrouble } from './vendor-troubles.js';
 
 export type PipelineStage = 'stt' | 'llm' | 'tts';
@@ -47,18 +37,10 @@ export interface ChainedCall {
   readonly fillers: readonly string[];
 }
 
-export interface ChainedOutcome {
+export interface ChainedOutcome extends VendorCallOutcome {
   readonly call: ChainedCall;
-  readonly ending: Ending | undefined;
-  readonly longestWaitMs: number;
-  /** What the agent was heard to say, turn by turn. */
-  readonly heard: readonly string[];
-  readonly facts: readonly EngineFact[];
   /** What the language models were asked with. */
   readonly asked: readonly (readonly ChatMessage[])[];
-  readonly timersLeft: number;
-  readonly socketsLeft: number;
-  readonly violations: readonly string[];
 }
 
 export function nameOfChained({ broken, phase, chained, fillers }: ChainedCall): string {
@@ -68,17 +50,12 @@ export function nameOfChained({ broken, phase, chained, fillers }: ChainedCall):
   return `${troubles.join(' and ')}, at ${phase} (${settings.join(', ')})`;
 }
 
-/** The outcome of each, in the order of `calls`. */
-export function playChained(calls: readonly ChainedCall[]): Promise<ChainedOutcome[]> {
-  return atATime(calls, play);
-}
-
-async function play(call: ChainedCall): Promise<ChainedOutcome> {
+export async function playChained(call: ChainedCall): Promise<ChainedOutcome> {
   const { broken, phase, chained, fillers } = call;
-  const scene: Scene = { clock: new FakeClock(), isLast: false, isTool: false, toolRuns: 0 };
+  const scene = openScene();
   const places = (stage: PipelineStage) => CHAINS[stage].slice(0, chained.includes(stage) ? 2 : 1);
-  const startAll = <Provider>(stage: PipelineStage, vendors: Parameters<typeof start<Provider>>[0]) =>
-    Promise.all(places(stage).map((name) => start(vendors, name, scene)));
+  const startAll = <Provider>(stage: PipelineStage, rows: Parameters<typeof rowOf<Provider>>[0]) =>
+    Promise.all(places(stage).map((name) => rowOf(rows, name).start(scene)));
   const stages = {
     stt: await startAll('stt', RECOGNISERS),
     llm: await startAll('llm', LANGUAGE_MODELS),
@@ -101,38 +78,28 @@ async function play(call: ChainedCall): Promise<ChainedOutcome> {
       tts: tts.length === 1 ? tts[0] : new TextToSpeechChain({ ...shared, members: tts }),
     });
   };
-  const played = new VendorCall({
-    recipe,
-    vendorClock: scene.clock,
-    isConnected: () =>
-      broken.every(({ stage, place }) => (stages[stage][place]?.emulator.openSockets ?? 0) > 0),
-    lastQuestion: () => {
-      scene.isLast = true;
-    },
-  });
   const begin = () => {
     for (const { stage, place, trouble } of broken) {
       const vendor = stages[stage][place];
       if (vendor === undefined) throw new Error(`there is no vendor ${place} of ${stage}`);
-      trouble.begin(vendor.emulator, CHAINS[stage][place]);
+      trouble.begin(vendor.emulator);
     }
   };
   try {
-    await played.run(phase, begin, { isEarly: broken.every(({ trouble }) => trouble.isEarly) });
-    await played.close();
-    // A model that is warmed up is not the call's: it waits for the answer a little longer.
-    await played.wait(500);
-    return {
-      call,
-      ending: played.ending,
-      longestWaitMs: played.longestWaitMs,
-      heard: played.turns.map(({ agentText }) => agentText),
-      facts: played.facts,
-      asked,
-      timersLeft: played.clock.pending,
-      socketsLeft: await total(emulators),
-      violations: emulators.flatMap(({ violations }) => violations),
-    };
+    const outcome = await playVendorCall(
+      {
+        recipe,
+        vendorClock: scene.clock,
+        isConnected: () =>
+          broken.every(({ stage, place }) => (stages[stage][place]?.emulator.openSockets ?? 0) > 0),
+        lastQuestion: () => {
+          scene.isLast = true;
+        },
+      },
+      { phase, isEarly: broken.every(({ trouble }) => trouble.isEarly), begin },
+      emulators,
+    );
+    return { ...outcome, call, asked };
   } finally {
     for (const emulator of emulators) await emulator.close();
   }
@@ -152,9 +119,4 @@ function recordAsked(
       return respond(request);
     },
   });
-}
-
-async function total(emulators: readonly Emulator[]): Promise<number> {
-  const left = await Promise.all(emulators.map(socketsLeft));
-  return left.reduce((sum, each) => sum + each, 0);
 }

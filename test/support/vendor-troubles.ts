@@ -1,11 +1,40 @@
-// What a vendor does wrong, by name, in one shared list: the same for every vendor, but for the words of its own error events.
+// What a vendor does wrong, by name, in one shared list: the same for every vendor, but for its own words and those that its wire cannot have.
 import type { Emulator } from '../../src/testing/index.js';
+
+/** Something that a vendor says, where it matters as it stands at the moment. */
+export type Words = object | string | ((emulator: Emulator) => object | string);
+
+/** How a vendor is asked, and how it says what is wrong. */
+export interface VendorManner {
+  /**
+   * Over a socket that lasts as long as the call, or by requests of their own: the answer to a request ends, it is not closed with a code,
+   * and between two of them there is nothing to break.
+   */
+  readonly wire: 'socket' | 'requests';
+  /** Codes of closes that mean something else with it than with everybody: another connection may be had, or none may. */
+  readonly passingCloses?: readonly number[];
+  readonly refusingCloses?: readonly number[];
+  /**
+   * How it says in mid-stream that something of its own is broken; that it is asked for too much; that it takes no more of this key. Those
+   * are left out that it says by the status of a handshake or the code of a close alone.
+   */
+  readonly errors: { readonly broken: Words; readonly busy?: Words; readonly refused?: Words };
+  /** Its messages have ids, by which it could mix calls up. */
+  readonly hasIds: boolean;
+  /** It says what was used, and so can fail to. */
+  readonly tellsUsage: boolean;
+}
 
 export interface VendorTrouble {
   readonly name: string;
+  /** Of the close of a socket. */
+  readonly closeCode?: number;
   /** It is about new connections: it can begin before the first. */
   readonly isEarly: boolean;
-  begin(emulator: Emulator, vendor: string): void;
+  /** Not every vendor can have it. @default every one can */
+  isPossible?(manner: VendorManner): boolean;
+  /** `errors`: the vendor's words, for a trouble that is made of them. */
+  begin(emulator: Emulator, errors?: VendorManner['errors']): void;
 }
 
 /** So often as no call tries. */
@@ -43,6 +72,24 @@ function broken(name: string, trouble: Parameters<Emulator['break']>[0]): Vendor
   return { name, isEarly: false, begin: (emulator) => emulator.break(trouble) };
 }
 
+/** The close of a socket. */
+function closed(code: number): VendorTrouble {
+  const isPossible = ({ wire }: VendorManner) => wire === 'socket';
+  return { ...broken(`closed with ${code}`, code), closeCode: code, isPossible };
+}
+
+function errorEvent(name: string, kind: keyof VendorManner['errors']): VendorTrouble {
+  return {
+    name,
+    isEarly: false,
+    isPossible: ({ errors }) => errors[kind] !== undefined,
+    begin(emulator, errors) {
+      const words = errors?.[kind] ?? {};
+      emulator.break({ send: typeof words === 'function' ? words(emulator) : words });
+    },
+  };
+}
+
 function mixed(name: string, troubles: Emulator['troubles']): VendorTrouble {
   return {
     name,
@@ -53,29 +100,16 @@ function mixed(name: string, troubles: Emulator['troubles']): VendorTrouble {
   };
 }
 
-/** How each vendor says that something of its own is broken. */
-const ERROR_EVENTS: Readonly<Record<string, object | string>> = {
-  deepgram: { type: 'Error', variant: 'INTERNAL', description: 'broken', message: 'broken' },
-  assemblyai: { type: 'Error', error_code: 3005, error: 'Server error' },
-  elevenlabs: { message: 'broken', error: 'internal_error', code: 1011 },
-  cartesia: { type: 'error', status_code: 500, error_code: 'internal', message: 'broken', done: true },
-  aura: { type: 'Error', err_code: 'INTERNAL', err_msg: 'broken' },
-  speech: 'broken',
-  chat: { error: { message: 'broken', type: 'server_error', code: null } },
-  anthropic: 'event: error\ndata: {"type":"error","error":{"type":"api_error","message":"broken"}}\n\n',
-  transcription: { error: { message: 'broken', type: 'server_error', code: 'server_error' } },
-  openai: { type: 'error', error: { type: 'server_error', code: 'server_error', message: 'broken' } },
-  gemini: { error: { code: 500, message: 'broken', status: 'INTERNAL' } },
-  agents: {
-    type: 'error',
-    error_event: { code: 1002, error_type: 'llm_error', message: 'broken' },
-  },
-};
+const PASSING_CLOSES = [1000, 1001, 1005, 1011, 1012, 1013];
+/** What was sent cannot be taken, so that the same again would fail again. */
+const REFUSING_CLOSES = [1002, 1003, 1007, 1008];
 
-/** The connection goes, and another one may be had. */
+/** The connection goes, and mostly another one may be had. */
 export const DROPS: readonly VendorTrouble[] = [
   broken('cut', 'reset'),
-  ...[1000, 1001, 1005, 1011, 1012, 1013].map((code) => broken(`closed with ${code}`, code)),
+  ...PASSING_CLOSES.map(closed),
+  // What a close is to a socket: the last bytes have come, and they are not the last of the answer.
+  { ...broken('an answer that ends early', 1000), isPossible: ({ wire }) => wire === 'requests' },
   broken('frozen', 'freeze'),
   broken('too long a message', 'oversized'),
   refused(429, 1),
@@ -84,13 +118,19 @@ export const DROPS: readonly VendorTrouble[] = [
   atHandshake('reset at the handshake, once', 'resetNext', 1),
 ];
 
-/** Closes by which a vendor says that the same again would fail again. */
-export const REFUSING_CLOSES: readonly VendorTrouble[] = [1002, 1003, 1007, 1008].map((code) =>
-  broken(`closed with ${code}`, code),
-);
+/** The same with every close that is left: those that refuse to go on, and those of the vendor's own, of which one that nobody knows. */
+export function dropsOf({ passingCloses = [], refusingCloses = [] }: VendorManner): VendorTrouble[] {
+  const own = new Set([4000, ...passingCloses, ...refusingCloses]);
+  const others = [...own].filter((code) => ![...PASSING_CLOSES, ...REFUSING_CLOSES].includes(code));
+  return [...DROPS, ...[...REFUSING_CLOSES, ...others].map(closed)];
+}
 
-/** A close by a code of the vendor's own. */
-export const OWN_CLOSES: readonly VendorTrouble[] = [broken('closed with 4000', 4000)];
+/** By its close the vendor says that no other connection is to be had. */
+export function isRefusingClose({ closeCode }: VendorTrouble, manner: VendorManner): boolean {
+  const { passingCloses = [], refusingCloses = [] } = manner;
+  if (closeCode === undefined || passingCloses.includes(closeCode)) return false;
+  return [...REFUSING_CLOSES, ...refusingCloses].includes(closeCode);
+}
 
 /** Nothing more can be had of the vendor. */
 export const OUTAGES: readonly VendorTrouble[] = [
@@ -106,13 +146,11 @@ export const OUTAGES: readonly VendorTrouble[] = [
 export const NONSENSE: readonly VendorTrouble[] = [
   broken('garbage', 'garbage'),
   broken('binary garbage', 'binary-garbage'),
-  {
-    name: 'an error event',
-    isEarly: false,
-    begin: (emulator, vendor) => emulator.break({ send: ERROR_EVENTS[vendor] ?? {} }),
-  },
-  mixed('ids of another call', { foreignIds: true }),
-  mixed('no usage', { withoutUsage: true }),
+  errorEvent('an error event', 'broken'),
+  errorEvent('an error event of being busy', 'busy'),
+  errorEvent('an error event of refusing', 'refused'),
+  { ...mixed('ids of another call', { foreignIds: true }), isPossible: ({ hasIds }) => hasIds },
+  { ...mixed('no usage', { withoutUsage: true }), isPossible: ({ tellsUsage }) => tellsUsage },
   mixed('slow', { delayMs: 700, jitterMs: 300 }),
   mixed('dripping', { segmentBytes: 400, segmentEveryMs: 20 }),
 ];

@@ -41,7 +41,9 @@ interface Leg {
   tellsSettled: boolean;
   /** What is played again has been heard by then, at the pace of speech. */
   caughtUpAt: number;
+  /** When its trouble began, and by when it has to be over while there is another member. */
   troubledAt: number | undefined;
+  allowedUntil: number | undefined;
   trouble: Error | undefined;
   patience: Timer | undefined;
   /** Its service has not answered, and it has given no sign since. */
@@ -137,6 +139,7 @@ export class EarsOfCall implements SpeechToTextSession {
       tellsSettled: false,
       caughtUpAt: 0,
       troubledAt: undefined,
+      allowedUntil: undefined,
       trouble: undefined,
       patience: undefined,
       isMute: false,
@@ -169,7 +172,7 @@ export class EarsOfCall implements SpeechToTextSession {
         if (this.#ownsTurnTaking) events.turnEnded?.();
       }),
       usage: (usage) => events.usage?.({ ...usage, payee }),
-      troubled: (error) => this.#troubled(leg, error),
+      troubled: (error, trouble) => this.#troubled(leg, error, trouble),
       reconnected: sign((gap) => {
         leg.caughtUpAt = this.#clock.now() + this.#audio.unsettledMs;
         events.reconnected?.({ provider: leg.member.name, ...gap });
@@ -251,19 +254,18 @@ export class EarsOfCall implements SpeechToTextSession {
   }
 
   /** There is no connection: the member may try on for a while. */
-  #troubled(leg: Leg, error: Error): void {
+  #troubled(leg: Leg, error: Error, { agoMs } = { agoMs: 0 }): void {
     if (leg.isOver || this.#closed) return;
     const now = this.#clock.now();
     const isFirst = now - leg.openedAt <= CONNECTION_MS;
-    const since = leg.troubledAt ?? (isFirst ? leg.openedAt : now);
-    leg.troubledAt = since;
+    leg.troubledAt ??= isFirst ? leg.openedAt : now - agoMs;
+    leg.allowedUntil ??= (isFirst ? leg.openedAt : now) + CONNECTION_MS;
+    const since = leg.troubledAt;
     leg.trouble = error;
     this.#takeBack();
     leg.patience?.cancel();
     if (this.#succession.hasNext)
-      leg.patience = this.#clock.after(since + CONNECTION_MS - now, () =>
-        this.#moveOn(leg, { error, since }),
-      );
+      leg.patience = this.#clock.after(leg.allowedUntil - now, () => this.#moveOn(leg, { error, since }));
     else this.#limitLast(leg);
   }
 
@@ -278,6 +280,7 @@ export class EarsOfCall implements SpeechToTextSession {
 
   #calm(leg: Leg): void {
     leg.troubledAt = undefined;
+    leg.allowedUntil = undefined;
     leg.patience?.cancel();
     leg.isMute = false;
     this.#sound.answered();

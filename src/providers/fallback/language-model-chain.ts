@@ -6,6 +6,7 @@ import type { ModelPrice } from '../../contract/price.js';
 import {
   type CallOfModel,
   type ChatMessage,
+  GO_ON,
   type LanguageModel,
   type LanguageModelEvent,
   type LanguageModelRequest,
@@ -19,14 +20,11 @@ import type { Payee } from '../remedy.js';
 import { assertAllConfigured, type ChainOptions } from './chain-options.js';
 import { PatientReader } from './patient-reader.js';
 import { Succession } from './succession.js';
-import { leftOfTrial } from './trial.js';
+import { leftOfTrial, type TrialLeft } from './trial.js';
 
 /** Longest wait for the first word, and between two, as long as there is another model to ask; and what that one needs. */
 const PATIENCE_MS = 3000;
 const NEXT_MODEL_MS = 1700;
-
-const GO_ON =
-  'Your answer broke off at this point, and the caller has heard it so far. Go on where it stops: do not repeat any of it, and do not begin anew.';
 
 /** Of what follows these marks are no word, and need no blank before them. */
 const NO_BLANK = /^[\s.,;:!?…)\]'"’”]/;
@@ -159,7 +157,7 @@ class LanguageModelOfCall implements LanguageModel {
     let end: ReplyEnd | undefined;
     while (end === undefined && held.length < MAX_TOOL_CALLS) {
       attempt.askedAt = this.#clock.now();
-      const item = await reader.next(() => this.#patienceMs(attempt));
+      const item = await reader.next(() => this.#leftTo(attempt));
       yield* this.#takeNews();
       if (item === undefined) break;
       const event = item.value;
@@ -193,7 +191,7 @@ class LanguageModelOfCall implements LanguageModel {
   }
 
   /** Undefined where nobody else could be asked. */
-  #patienceMs({ hasBegun, startedAt, askedAt }: Attempt): number | undefined {
+  #leftTo({ hasBegun, startedAt, askedAt }: Attempt): TrialLeft | undefined {
     if (!this.#succession.hasNext) return undefined;
     const since = hasBegun ? askedAt : startedAt;
     const trial = { since, now: this.#clock.now(), ownMs: PATIENCE_MS, nextMs: NEXT_MODEL_MS };

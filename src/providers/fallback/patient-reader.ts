@@ -2,12 +2,21 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import { ProviderError } from '../../base/errors.js';
 import { EventLoopTurns } from '../../base/event-loop-turns.js';
+import type { TrialLeft } from './trial.js';
 
 /** How long, and for how many items, a stream that was given up is still listened to: one without end may never let a timer run. */
 const LATE_MS = 5000;
 const LATE_ITEMS = 100;
 
-const LATE = { status: null, retryable: true };
+/** A provider did not go on while there was time for it. */
+export class LateError extends ProviderError {
+  readonly isFair: boolean;
+
+  constructor(source: string, { isFair }: Pick<TrialLeft, 'isFair'>) {
+    super(`${source} did not go on in time.`, { status: null, retryable: true });
+    this.isFair = isFair;
+  }
+}
 
 export class PatientReader<T> {
   readonly #open: () => AsyncIterable<T>;
@@ -26,10 +35,10 @@ export class PatientReader<T> {
   }
 
   /**
-   * The next item, undefined at the end. `patienceMs` says how long it may still take, asked again when that time is over; undefined
-   * waits without end. @throws ProviderError when it takes longer
+   * The next item, undefined at the end. `patience` says how long it may still take, asked again when that time is over; undefined
+   * waits without end. @throws LateError when it takes longer
    */
-  async next(patienceMs: () => number | undefined): Promise<{ readonly value: T } | undefined> {
+  async next(patience: () => TrialLeft | undefined): Promise<{ readonly value: T } | undefined> {
     const turn = this.#turns.next();
     if (turn !== undefined) await turn;
     this.#iterator ??= iteratorOf(this.#open());
@@ -39,7 +48,7 @@ export class PatientReader<T> {
       this.#asked = undefined;
     };
     asked.then(settled, settled);
-    const { done, value } = await this.#inTime(asked, patienceMs);
+    const { done, value } = await this.#inTime(asked, patience);
     return done === true ? undefined : { value };
   }
 
@@ -73,14 +82,14 @@ export class PatientReader<T> {
     }
   }
 
-  #inTime<R>(asked: Promise<R>, patienceMs: () => number | undefined): Promise<R> {
+  #inTime<R>(asked: Promise<R>, patience: () => TrialLeft | undefined): Promise<R> {
     return new Promise((resolve, reject) => {
       let timer: Timer | undefined;
       const wait = () => {
-        const leftMs = patienceMs();
-        if (leftMs === undefined) return;
-        if (leftMs > 0) timer = this.#clock.after(leftMs, wait);
-        else reject(new ProviderError(`${this.#source} did not go on in time.`, LATE));
+        const left = patience();
+        if (left === undefined) return;
+        if (left.leftMs > 0) timer = this.#clock.after(left.leftMs, wait);
+        else reject(new LateError(this.#source, left));
       };
       wait();
       asked.then(resolve, reject).finally(() => timer?.cancel());

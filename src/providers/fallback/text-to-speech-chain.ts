@@ -130,7 +130,7 @@ class VoiceOfCall implements TextToSpeechSession {
     const reader = new PatientReader(open, { clock: this.#clock, source });
     let isAudible = false;
     let askedAt = this.#clock.now();
-    const patienceMs = () => {
+    const left = () => {
       // Another sentence may have found out before this one that the voice is of no use.
       const isLast = member === this.#succession.current && !this.#succession.hasNext;
       if (isLast) return undefined;
@@ -144,7 +144,7 @@ class VoiceOfCall implements TextToSpeechSession {
     try {
       for (;;) {
         askedAt = this.#clock.now();
-        const item = await reader.next(patienceMs);
+        const item = await reader.next(left);
         voice.signAt = this.#clock.now();
         if (item === undefined) break;
         if (!(item.value instanceof Int16Array)) throw new TypeError('A voice must give Int16Array chunks.');

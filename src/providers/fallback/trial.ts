@@ -11,9 +11,17 @@ export interface Trial {
   readonly nextMs: number;
 }
 
+/** What is left to a provider that is tried. */
+export interface TrialLeft {
+  readonly leftMs: number;
+  /** It has had enough time already that not to answer says something about it, and not about the caller's wait. */
+  readonly isFair: boolean;
+}
+
 /** How much longer a provider may take that has another one behind it. Where there is little time, they have half of it each. */
-export function leftOfTrial(patience: Patience | undefined, { since, now, ownMs, nextMs }: Trial): number {
+export function leftOfTrial(patience: Patience | undefined, { since, now, ownMs, nextMs }: Trial): TrialLeft {
   const passedMs = now - since;
   const allMs = (patience?.leftMs() ?? Number.POSITIVE_INFINITY) + passedMs;
-  return Math.min(ownMs, Math.max(allMs - nextMs, allMs / 2)) - passedMs;
+  const leftMs = Math.min(ownMs, Math.max(allMs - nextMs, allMs / 2)) - passedMs;
+  return { leftMs, isFair: passedMs >= ownMs / 2 };
 }

@@ -65,9 +65,11 @@ export async function* readReplyStream(
       drained = true;
       break;
     }
-    if (reply.failure !== undefined) throw new WireError(reply.failure);
-    if (sse.overflowed) throw new WireError(fatalFailure('sent an event that is too long'));
-    if (!drained) {
+    // What goes wrong after the model was done takes nothing from the reply.
+    if (reply.failure !== undefined && !reply.finished) throw new WireError(reply.failure);
+    if (sse.overflowed && !reply.finished)
+      throw new WireError(fatalFailure('sent an event that is too long'));
+    if (!drained && !sse.overflowed) {
       drained = true;
       await Promise.race([drain(chunks, answer, clock), pause(clock)]);
     }

@@ -33,7 +33,7 @@ export class AssemblyAISession implements SpeechToTextSession {
   readonly #socket: LastingSocket;
   #gapMs: number | null = null;
   #isReady = false;
-  #open: { order: number; text: string } | undefined;
+  #open: Pick<AssemblyAITurn, 'order' | 'text' | 'wordsEndMs'> | undefined;
   #endedOrder = -1;
   /** The text of the last turn was told before the vendor ended it. */
   #owesEnd = false;
@@ -63,8 +63,8 @@ export class AssemblyAISession implements SpeechToTextSession {
       events: {
         connected: (gapMs) => this.#connected(gapMs),
         text: (text) => this.#received(text),
-        lost: () => this.#lost(),
-        troubled: (error) => events.troubled?.(error),
+        lost: () => this.#broken(),
+        troubled: (error, trouble) => events.troubled?.(error, trouble),
         failed: (error) => this.#failed(error),
       },
     });
@@ -148,8 +148,28 @@ export class AssemblyAISession implements SpeechToTextSession {
     if (open !== undefined) {
       this.#endedOrder = open.order;
       this.#owesEnd = true;
+      this.#settle(open.wordsEndMs);
     }
     this.#context.events.final(open?.text ?? '');
+  }
+
+  /** Audio up to here has its final text, and is not sent again. */
+  #settle(wordsEndMs: number | undefined): void {
+    if (wordsEndMs === undefined) return;
+    this.#audio.settle(wordsEndMs);
+    this.#context.events.settled?.(this.#audio.toSessionMs(wordsEndMs));
+  }
+
+  /** What was asked to end does not wait for another connection, which would hear it again no faster than it was spoken. */
+  #broken(): void {
+    const isEnding = this.#ending !== undefined;
+    this.#ending?.cancel();
+    this.#ending = undefined;
+    if (isEnding && this.#open !== undefined && !this.#closed) this.#takeOpen();
+    else this.#endDue ||= isEnding;
+    this.#open = undefined;
+    this.#owesEnd = false;
+    this.#lost();
   }
 
   #received(text: string): void {
@@ -176,6 +196,7 @@ export class AssemblyAISession implements SpeechToTextSession {
 
   #turn({ order, text, isEnd, wordsEndMs }: AssemblyAITurn): void {
     const { events } = this.#context;
+    if (isEnd) this.#settle(wordsEndMs);
     // A turn may end twice, the second time with its text written out: what was told as final stays.
     if (order <= this.#endedOrder) {
       if (isEnd && this.#owesEnd) this.#turnEnded();
@@ -183,7 +204,7 @@ export class AssemblyAISession implements SpeechToTextSession {
     }
     if (!isEnd) {
       if (text === '') return;
-      this.#open = { order, text };
+      this.#open = { order, text, wordsEndMs };
       events.partial(text);
       return;
     }
@@ -193,10 +214,6 @@ export class AssemblyAISession implements SpeechToTextSession {
     this.#ending = undefined;
     this.#open = undefined;
     this.#endedOrder = order;
-    if (wordsEndMs !== undefined) {
-      this.#audio.settle(wordsEndMs);
-      events.settled?.(this.#audio.toSessionMs(wordsEndMs));
-    }
     if (text !== '' || wasOpen || wasAsked) events.final(text);
     if (text !== '') this.#turnEnded();
   }

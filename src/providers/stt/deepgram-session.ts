@@ -84,7 +84,7 @@ export class DeepgramSession implements SpeechToTextSession {
         connected: (gapMs) => this.#connected(gapMs),
         text: (text) => this.#received(text),
         lost: () => this.#lost(),
-        troubled: (error) => this.#tell(() => events.troubled?.(error)),
+        troubled: (error, trouble) => this.#tell(() => events.troubled?.(error, trouble)),
         failed: (error) => this.#failed(error),
       },
     });

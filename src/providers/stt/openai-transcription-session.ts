@@ -6,6 +6,7 @@ import { toSeconds } from '../wire/audio-backlog.js';
 import { fatalFailure, toProviderError, WireError, type WireFailure } from '../wire/failure.js';
 import { pause } from '../wire/pause.js';
 import { RetryPlan } from '../wire/retry-plan.js';
+import { askTwice } from '../wire/second-request.js';
 import { type TranscriptionTarget, transcribe } from './openai-transcription-request.js';
 import { UtteranceRecorder } from './utterance-recorder.js';
 
@@ -79,8 +80,13 @@ export class OpenAITranscriptionSession implements SpeechToTextSession {
     const leftMs = () => startedAt + target.timeoutMs - clock.now();
     for (let isRetry = false; !this.#closed; isRetry = true) {
       try {
-        const { text, sentAt, isSecond } = await this.#askTwice(pcm, leftMs(), (text) =>
-          this.#grew(piece, text),
+        const {
+          answer: text,
+          sentAt,
+          isSecond,
+        } = await askTwice(
+          (request) => this.#ask(pcm, { ...request, grew: (text) => this.#grew(piece, text) }),
+          { clock, signal: this.#closing.signal, withinMs: leftMs(), secondAfterMs: SECOND_AFTER_MS },
         );
         if (this.#closed) return;
         piece.text = text;
@@ -99,38 +105,6 @@ export class OpenAITranscriptionSession implements SpeechToTextSession {
         }
       }
     }
-  }
-
-  /**
-   * The answer to a recording, when it was sent for that, and whether that was the second time. The first request may be on a connection
-   * that nobody knows to be dead; the second one does not stop it, because the server may just be busy. @throws WireError
-   */
-  #askTwice(
-    pcm: Int16Array,
-    withinMs: number,
-    grew: (text: string) => void,
-  ): Promise<{ text: string; sentAt: number; isSecond: boolean }> {
-    const { clock } = this.#context;
-    const over = new AbortController();
-    const signal = AbortSignal.any([over.signal, this.#closing.signal]);
-    let open = 0;
-    return new Promise<{ text: string; sentAt: number; isSecond: boolean }>((resolve, reject) => {
-      const ask = (timeoutMs: number, { isSecond }: { isSecond: boolean }) => {
-        open += 1;
-        const sentAt = clock.now();
-        this.#ask(pcm, { signal, timeoutMs, grew }).then(
-          (text) => resolve({ text, sentAt, isSecond }),
-          (error: unknown) => {
-            open -= 1;
-            if (open === 0) reject(error);
-          },
-        );
-      };
-      ask(withinMs, { isSecond: false });
-      const firstMs = Math.min(SECOND_AFTER_MS, withinMs / 2);
-      const second = clock.after(firstMs, () => ask(withinMs - firstMs, { isSecond: true }));
-      signal.addEventListener('abort', () => second.cancel(), { once: true });
-    }).finally(() => over.abort());
   }
 
   /** One request, and what it costs: nothing when it was refused. @throws WireError */

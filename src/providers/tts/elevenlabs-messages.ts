@@ -14,8 +14,8 @@ export interface ElevenLabsMessage {
   readonly alignment: Alignment;
   readonly normalizedAlignment: Alignment;
   readonly isFinal: boolean;
-  /** Code of an error, '' when it is none. */
-  readonly error: string;
+  /** Why its sentence is not said, or not to its end; undefined when it is no error. */
+  readonly failure: WireFailure | undefined;
 }
 
 /** Reads one message; undefined for what is no JSON object. Never throws. */
@@ -30,8 +30,19 @@ export function readElevenLabsMessage(text: string): ElevenLabsMessage | undefin
     alignment: readAlignment(message.alignment),
     normalizedAlignment: readAlignment(message.normalizedAlignment),
     isFinal: message.isFinal === true,
-    error: typeof message.error === 'string' ? message.error : '',
+    failure: toText(message.error) === '' ? undefined : readError(toText(message.error)),
   };
+}
+
+/** Codes by which the vendor asks for less at a time, and those behind which the same again would fail again. */
+const BUSY = /concurrent|busy|rate.?limit|too.?many/i;
+const FATAL = /invalid|auth|permission|quota|not_found|reject|unsupported|character_limit|payment/i;
+
+/** An error is of one sentence: the next one may be said, and this one, too, unless its code says that it never will be. */
+function readError(code: string): WireFailure {
+  const sentence = ['could not speak a sentence', ...toShownCode(code).map((each) => `(${each})`)].join(' ');
+  if (BUSY.test(code)) return { ...transientFailure(sentence), kind: 'throttled' };
+  return FATAL.test(code) ? fatalFailure(sentence) : transientFailure(sentence);
 }
 
 /** This vendor closes with 1008 for what cannot work and for what can; the code in the reason tells which. */
@@ -40,7 +51,6 @@ export function readElevenLabsClose({ code, reason }: SocketClose): WireFailure 
   const shown = [String(code), ...toShownCode(/[a-z]+(?:_[a-z]+)+/.exec(reason)?.[0])].join(', ');
   const sentence = `closed the connection (${shown})`;
   if (/input_timeout|timeout|inactiv/i.test(reason)) return transientFailure(sentence);
-  if (/concurrent|busy|rate/i.test(reason))
-    return { ...transientFailure(sentence), kind: 'throttled' as const };
+  if (BUSY.test(reason)) return { ...transientFailure(sentence), kind: 'throttled' };
   return fatalFailure(sentence);
 }

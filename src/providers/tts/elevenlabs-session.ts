@@ -7,8 +7,10 @@ import type {
   TextToSpeechContext,
   TextToSpeechSession,
 } from '../text-to-speech.js';
-import { toProviderError, toShownCode, transientFailure } from '../wire/failure.js';
+import { toProviderError } from '../wire/failure.js';
 import { LastingSocket } from '../wire/lasting-socket.js';
+import { pause } from '../wire/pause.js';
+import { RetryPlan } from '../wire/retry-plan.js';
 import { movedBy } from '../wire/sentence-voice.js';
 import type { OpenVendorSocket, SocketTarget } from '../wire/vendor-socket.js';
 import { Wakers } from '../wire/wakers.js';
@@ -55,7 +57,7 @@ export class ElevenLabsSession implements TextToSpeechSession {
   #failedAt: number | undefined;
   #lastSentAt = 0;
   #keepAlive: Timer | undefined;
-  #closed = false;
+  readonly #closing = new AbortController();
 
   constructor(context: TextToSpeechContext, options: ElevenLabsSessionOptions) {
     this.#context = context;
@@ -69,9 +71,11 @@ export class ElevenLabsSession implements TextToSpeechSession {
     signal: AbortSignal,
     events?: SynthesisEvents | undefined,
   ): AsyncGenerator<Int16Array> {
+    const plan = new RetryPlan({ clock: this.#clock, throttledTries: 1 });
     const end = text.trimEnd().length;
     let rest = text.trim();
     let saidMs = 0;
+    let refusedAt: number | undefined;
     for (let tries = 1; rest !== '' && !signal.aborted && !this.#closed; tries += 1) {
       await this.#ready(signal);
       if (signal.aborted || this.#closed) return;
@@ -85,29 +89,42 @@ export class ElevenLabsSession implements TextToSpeechSession {
       try {
         for await (const pcm of utterance.audio) {
           if (signal.aborted || this.#closed) return;
+          if (refusedAt !== undefined)
+            this.#context.events?.reconnected?.({ gapMs: this.#clock.now() - refusedAt });
+          refusedAt = undefined;
           yield pcm;
         }
       } finally {
         signal.removeEventListener('abort', stop);
         if (utterance.outcome === 'open') this.#abandon(id);
       }
-      if (utterance.outcome !== 'lost') return;
+      const { outcome, failure } = utterance;
+      if (outcome !== 'lost' && outcome !== 'refused') return;
       // Of a sentence that was heard in part only the rest is said again.
       rest = utterance.rest;
       saidMs += utterance.audioMs;
-      if (rest !== '' && tries >= MAX_TRIES)
-        throw toProviderError(VENDOR, transientFailure('lost a sentence again and again'));
+      // Where nobody knows what is left, the next sentence may be whole.
+      if (rest === '' && (outcome === 'lost' || failure.kind !== 'fatal')) return;
+      const pauseMs = tries < MAX_TRIES && rest !== '' ? plan.next(failure) : null;
+      if (pauseMs === null) throw toProviderError(VENDOR, failure);
+      if (outcome !== 'refused') continue;
+      refusedAt ??= this.#clock.now();
+      await pause(this.#clock, pauseMs, AbortSignal.any([signal, this.#closing.signal]));
     }
   }
 
   close(): void {
     if (this.#closed) return;
-    this.#closed = true;
+    this.#closing.abort();
     this.#keepAlive?.cancel();
     for (const utterance of this.#contexts.values()) utterance?.audio.stop();
     this.#forgetContexts();
     this.#wakers.wake();
     this.#socket?.close('{"close_socket":true}');
+  }
+
+  get #closed(): boolean {
+    return this.#closing.signal.aborted;
   }
 
   #connect(): void {
@@ -193,17 +210,12 @@ export class ElevenLabsSession implements TextToSpeechSession {
   #received(text: string): void {
     const message = readElevenLabsMessage(text);
     if (message === undefined) return;
-    const { contextId: id, error } = message;
+    const { contextId: id, failure } = message;
     if (!this.#contexts.has(id)) return;
     const utterance = this.#contexts.get(id);
     utterance?.take(message);
-    if (error !== '') {
-      const reason = [`could not speak a sentence`, ...toShownCode(error).map((code) => `(${code})`)].join(
-        ' ',
-      );
-      utterance?.fail(toProviderError(VENDOR, transientFailure(reason)));
-    }
-    if (message.isFinal || error !== '') this.#finished(id);
+    if (failure !== undefined) utterance?.refuse(failure);
+    if (message.isFinal || failure !== undefined) this.#finished(id);
     else if (utterance?.audible === true) this.#expectEnd(id);
   }
 

@@ -2,11 +2,10 @@
 import { ChunkQueue } from '../wire/chunk-queue.js';
 import { SampleReader } from '../../audio/pcm-bytes.js';
 import type { SpokenPiece } from '../text-to-speech.js';
+import { transientFailure, type WireFailure } from '../wire/failure.js';
+import type { SentenceOutcome } from '../wire/voice-sentence.js';
 import { AlignedText } from './elevenlabs-alignment.js';
 import type { ElevenLabsMessage } from './elevenlabs-messages.js';
-
-/** `lost`: the connection went before the end. */
-export type UtteranceOutcome = 'open' | 'spoken' | 'lost' | 'failed';
 
 const SAMPLE_RATE_HZ = 16_000;
 
@@ -19,7 +18,8 @@ export class ElevenLabsUtterance {
   /** What was said, as far as it can be the text. */
   #characters = '';
   #samplesRead = 0;
-  #outcome: UtteranceOutcome = 'open';
+  #outcome: SentenceOutcome = 'open';
+  #failure = transientFailure('lost a sentence again and again');
 
   /** `timed` hears of positions in `text` and in the audio of this utterance. */
   constructor(text: string, timed: (pieces: readonly SpokenPiece[]) => void) {
@@ -28,8 +28,13 @@ export class ElevenLabsUtterance {
     this.#timed = timed;
   }
 
-  get outcome(): UtteranceOutcome {
+  get outcome(): SentenceOutcome {
     return this.#outcome;
+  }
+
+  /** Why it was not said to its end. */
+  get failure(): WireFailure {
+    return this.#failure;
   }
 
   /** True once there was sound. */
@@ -63,14 +68,14 @@ export class ElevenLabsUtterance {
     this.audio.end();
   }
 
-  /** Whoever reads gets the error, after the audio that is there. */
-  fail(error: Error): void {
+  refuse(failure: WireFailure): void {
     if (this.#outcome !== 'open') return;
-    this.#outcome = 'failed';
-    this.audio.end(error);
+    this.#outcome = 'refused';
+    this.#failure = failure;
+    this.audio.end();
   }
 
-  /** What is left to say after a lost connection; '' when nothing is, or when nobody knows what. */
+  /** What is left to say after a break; '' when nothing is, or when nobody knows what. */
   get rest(): string {
     if (!this.audible) return this.#text;
     const said = this.#characters;

@@ -7,6 +7,7 @@ import type { HttpAnswer, HttpChannel } from '../wire/http-channel.js';
 import { readRefusal } from '../wire/openai-refusal.js';
 import { pause } from '../wire/pause.js';
 import { RetryPlan } from '../wire/retry-plan.js';
+import { askTwice } from '../wire/second-request.js';
 import { OpenAISpeechAudio } from './openai-speech-audio.js';
 
 export interface OpenAISpeechTarget {
@@ -22,11 +23,16 @@ export interface OpenAISpeechTarget {
 const ANSWER_MS = 4000;
 const NEXT_MS = 2500;
 
+/** A sentence that has no answer by then is asked for once more. Less than callers of `synthesize` wait. */
+const SECOND_AFTER_MS = 2000;
+
 export class OpenAISpeechSession implements TextToSpeechSession {
   readonly #context: TextToSpeechContext;
   readonly #target: OpenAISpeechTarget;
   readonly #clock: Clock;
   readonly #closing = new AbortController();
+  /** How long a sentence that broke off was waited for; undefined when there was none, or the voice has spoken again. */
+  #brokeOffMs: number | undefined;
 
   constructor(context: TextToSpeechContext, target: OpenAISpeechTarget) {
     this.#context = context;
@@ -40,16 +46,22 @@ export class OpenAISpeechSession implements TextToSpeechSession {
     const stop = AbortSignal.any([signal, this.#closing.signal]);
     const plan = new RetryPlan({ clock: this.#clock });
     let heard = false;
-    let failedAt: number | undefined;
+    // The time in which nobody asked for anything was no gap.
+    let failedAt = this.#brokeOffMs === undefined ? undefined : this.#clock.now() - this.#brokeOffMs;
+    let waitsSince = this.#clock.now();
     while (!stop.aborted) {
       try {
-        for await (const pcm of this.#speak(text, stop)) {
+        const { chunks, lateSince } = await this.#ask(text, stop);
+        failedAt ??= lateSince;
+        for await (const pcm of this.#speak(chunks)) {
           if (stop.aborted) return;
           heard = true;
           if (failedAt !== undefined)
             this.#context.events?.reconnected?.({ gapMs: this.#clock.now() - failedAt });
           failedAt = undefined;
+          this.#brokeOffMs = undefined;
           yield pcm;
+          waitsSince = this.#clock.now();
         }
         return;
       } catch (error) {
@@ -59,6 +71,7 @@ export class OpenAISpeechSession implements TextToSpeechSession {
         const told = toProviderError(this.#target.vendor, failure);
         if (heard && failure.kind !== 'fatal') {
           this.#context.logger.warn(describeError(told), 'a sentence broke off');
+          this.#brokeOffMs = this.#clock.now() - waitsSince;
           return;
         }
         const pauseMs = heard ? null : plan.next(failure);
@@ -73,23 +86,37 @@ export class OpenAISpeechSession implements TextToSpeechSession {
     this.#closing.abort();
   }
 
-  async *#speak(text: string, signal: AbortSignal): AsyncGenerator<Int16Array> {
+  /** The bytes of the answer, and when its text was first sent if that had to be done again. @throws WireError */
+  async #ask(
+    text: string,
+    signal: AbortSignal,
+  ): Promise<{ chunks: AsyncIterable<Uint8Array>; lateSince: number | undefined }> {
     const { channel, url, headers, fields } = this.#target;
-    const answer = await channel.request({
-      method: 'POST',
-      url,
-      headers: { ...headers, 'content-type': 'application/json' },
-      body: JSON.stringify({ ...fields, input: text }),
-      signal,
-      clock: this.#clock,
-      answerTimeoutMs: ANSWER_MS,
-    });
+    const clock = this.#clock;
+    const startedAt = clock.now();
+    const { answer, isSecond } = await askTwice(
+      (request) =>
+        channel.request({
+          method: 'POST',
+          url,
+          headers: { ...headers, 'content-type': 'application/json' },
+          body: JSON.stringify({ ...fields, input: text }),
+          signal: request.signal,
+          clock,
+          answerTimeoutMs: request.timeoutMs,
+        }),
+      { clock, signal, withinMs: ANSWER_MS, secondAfterMs: SECOND_AFTER_MS },
+    );
     await refuseWrong(answer);
     this.#context.events?.usage?.({ characters: [...text].length });
+    return { chunks: this.#chunks(answer), lateSince: isSecond ? startedAt : undefined };
+  }
+
+  async *#speak(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Int16Array> {
     const audio = new OpenAISpeechAudio();
     try {
       let samples = 0;
-      for await (const bytes of this.#chunks(answer)) {
+      for await (const bytes of chunks) {
         const pcm = audio.push(bytes);
         samples += pcm.length;
         if (pcm.length > 0) yield pcm;

@@ -20,8 +20,8 @@ export interface LastingSocketEvents {
   binary?(bytes: Uint8Array): void;
   /** The connection is gone since `agoMs`, and another one is being made. */
   lost(agoMs: number): void;
-  /** A try did not work, or a connection ended that nobody meant to end, and another try follows. Before `lost`. */
-  troubled?(error: ProviderError): void;
+  /** A try did not work, or a connection ended `agoMs` ago that nobody meant to end, and another try follows. Before `lost`. */
+  troubled?(error: ProviderError, trouble: { readonly agoMs: number }): void;
   /** There will be no connection. Nothing follows. */
   failed(error: ProviderError): void;
 }
@@ -214,9 +214,10 @@ export class LastingSocket {
       return;
     }
     if (connectedAt === undefined && this.#lostAt === undefined) this.#firstFailedAt ??= clock.now();
-    if (!isPlanned) events.troubled?.(error);
+    const agoMs = connectedAt === undefined ? 0 : (failure.lastedMs ?? 0);
+    if (!isPlanned) events.troubled?.(error, { agoMs });
     if (this.#over) return;
-    if (connectedAt !== undefined) events.lost(failure.lastedMs ?? 0);
+    if (connectedAt !== undefined) events.lost(agoMs);
     if (this.#over) return;
     this.#timer = clock.after(delayMs, () => this.#open());
   }

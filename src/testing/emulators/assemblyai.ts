@@ -3,7 +3,7 @@ import { checkEmulatorOptions } from './emulator-options.js';
 import type { Timer } from '../../base/clock.js';
 import { createHearing } from './hearing.js';
 import { readFields } from './message-fields.js';
-import { type Hearing, type HearingOptions, type HeardSpeech, WORD_MS } from './scripted-hearing.js';
+import type { Hearing, HearingOptions, HeardSpeech } from './scripted-hearing.js';
 import { serveSockets } from './socket-vendor.js';
 import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
 import type { Emulator, EmulatorOptions, PeerHandler, Refusal, VendorServer } from './vendor-server.js';
@@ -169,9 +169,9 @@ class ListenConnection implements PeerHandler, AssemblyAIConnection {
     this.#peer.close(1000, '');
   }
 
-  #turn({ words, fromMs, toMs }: HeardSpeech, flags: Readonly<Record<string, boolean>>): void {
+  #turn({ words, fromMs, wordsToMs }: HeardSpeech, flags: Readonly<Record<string, boolean>>): void {
     const transcript = words.join(' ');
-    const at = (index: number) => Math.min(fromMs + index * WORD_MS, toMs);
+    const at = (index: number) => Math.round(fromMs + ((wordsToMs - fromMs) * index) / words.length);
     this.#peer.send({
       type: 'Turn',
       turn_order: this.#order,

@@ -215,7 +215,7 @@ class ListenConnection implements PeerHandler, DeepgramConnection {
     this.#peer.close(1000, '');
   }
 
-  #results(speech: HeardSpeech, flags: Readonly<Record<string, boolean>>): void {
+  #results(speech: Omit<HeardSpeech, 'wordsToMs'>, flags: Readonly<Record<string, boolean>>): void {
     const { words, toMs } = speech;
     const fromMs = Math.min(this.#coveredMs, speech.fromMs);
     const at = (index: number) => Math.min(speech.fromMs + index * WORD_MS, toMs) / 1000;

@@ -3,6 +3,7 @@ import { checkEmulatorOptions } from './emulator-options.js';
 import type { ServerResponse } from 'node:http';
 import { writeWav } from '../wav.js';
 import { makeEmulatedSpeech } from './emulated-speech.js';
+import { TroubledWire } from './troubled-wire.js';
 import { type Emulator, type EmulatorOptions, type Refusal, VendorServer } from './vendor-server.js';
 
 export interface EmulateOpenAISpeechOptions extends EmulatorOptions {
@@ -84,12 +85,18 @@ function stream(
       : Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
   response.writeHead(200, { 'content-type': container === 'wav' ? 'audio/wav' : 'audio/pcm' });
   response.flushHeaders();
+  const isOver = () => response.destroyed || owner.isFrozen(response);
+  const wire = new TroubledWire({
+    clock: owner.clock,
+    troubles: () => owner.troubles,
+    write: (chunk) => !isOver() && response.write(chunk),
+  });
   let at = 0;
   const step = () => {
-    if (response.destroyed || owner.isFrozen(response)) return;
-    response.write(bytes.subarray(at, at + chunkBytes));
+    if (isOver()) return;
+    wire.send(bytes.subarray(at, at + chunkBytes));
     at += chunkBytes;
-    if (at >= bytes.length) response.end();
+    if (at >= bytes.length) wire.after(() => !isOver() && response.end());
     else later(chunkEveryMs);
   };
   const later = (delayMs: number) => {

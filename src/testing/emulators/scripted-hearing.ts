@@ -8,6 +8,8 @@ export interface HeardSpeech {
   /** Where the speech begins, in milliseconds of audio, and how far it was heard. */
   readonly fromMs: number;
   readonly toMs: number;
+  /** Where the last of the words ends: before `toMs` when a pause has begun. */
+  readonly wordsToMs: number;
 }
 
 export interface HearingEvents {
@@ -76,7 +78,12 @@ export class ScriptedHearing implements Hearing {
     if (speech === undefined) return undefined;
     const whole = this.#silenceMs >= START_MS;
     const given = whole ? speech.words.length : Math.max(1, speech.given);
-    const heard = { words: speech.words.slice(0, given), fromMs: speech.fromMs, toMs: this.#atMs };
+    const heard = {
+      words: speech.words.slice(0, given),
+      fromMs: speech.fromMs,
+      toMs: this.#atMs,
+      wordsToMs: this.#atMs - this.#silenceMs,
+    };
     const left = speech.words.slice(given);
     this.#speech = undefined;
     this.#soundMs = 0;
@@ -119,6 +126,7 @@ export class ScriptedHearing implements Hearing {
       words: speech.words.slice(0, due),
       fromMs: speech.fromMs,
       toMs: this.#atMs,
+      wordsToMs: this.#atMs,
     });
   }
 }

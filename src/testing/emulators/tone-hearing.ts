@@ -42,7 +42,7 @@ export class ToneHearing implements Hearing {
     if (speech === undefined) return undefined;
     this.#speech = undefined;
     this.#soundMs = 0;
-    return { ...speech, toMs: this.#atMs };
+    return { ...speech, ...this.#reach() };
   }
 
   #hear(block: Int16Array): void {
@@ -63,7 +63,12 @@ export class ToneHearing implements Hearing {
   #word({ text, startMs }: HeardWord): void {
     const speech = this.#begin(startMs);
     speech.words.push(text);
-    this.#options.events.grew({ ...speech, words: [...speech.words], toMs: this.#atMs });
+    this.#options.events.grew({ ...speech, words: [...speech.words], ...this.#reach() });
+  }
+
+  /** How far the sound was heard. */
+  #reach(): Pick<HeardSpeech, 'toMs' | 'wordsToMs'> {
+    return { toMs: this.#atMs, wordsToMs: this.#atMs - this.#silenceMs };
   }
 
   #begin(fromMs: number): { words: string[]; fromMs: number } {

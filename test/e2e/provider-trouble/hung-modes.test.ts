@@ -2,8 +2,7 @@
 import { describe, expect } from 'vitest';
 import { hungCalls, nameOfHung, playHung } from '../../support/hung-modes.js';
 import { eachPlayed } from '../../support/played-together.js';
-
-const LONGEST_WAIT_MS = 5000;
+import { LONGEST_WAIT_MS } from '../../support/vendor-scene.js';
 
 describe('two voice modes hang', () => {
   eachPlayed(hungCalls(), nameOfHung, playHung, (outcome) => {

@@ -297,4 +297,22 @@ describe('LanguageModelChain', () => {
     await clock.advanceAsync(1);
     expect(shortened(reading)).toEqual(['v/1 -> v/2 after 2000', 'v/1 is paid', 'Hello.', 'end']);
   });
+
+  it.each([
+    ['does not', 800, false],
+    ['does', 3000, true],
+  ])('%s hold it against a model that it gave no sign in its part of %i ms', async (_, waitMs, isOpen) => {
+    const { clock, circuits, chain } = setUp(
+      Array.from({ length: 5 }, () => ['hang' as const]),
+      Array.from({ length: 5 }, () => ['Hello.', END]),
+    );
+    for (let call = 0; call < 5; call += 1) {
+      const until = clock.now() + waitMs;
+      const patience = { leftMs: () => until - clock.now() };
+      const reading = readReply(chain.forCall({ logger: silentLogger, patience }));
+      await clock.advanceAsync(waitMs);
+      expect(textOf(reading)).toBe('Hello.');
+    }
+    expect(circuits.isOpen('v/1')).toBe(isOpen);
+  });
 });

@@ -118,6 +118,20 @@ describe('SpeechToTextChain', () => {
     expect(two.opened).toBe(1);
   });
 
+  it('gives a connection that was silent before its two seconds all the same, and tells the whole gap', () => {
+    const [first, second] = pair();
+    const { open, speak, told } = setUp([first, second]);
+    const session = open();
+    speak(session, 10_000);
+    first.events.troubled?.(DOWN, { agoMs: 3000 });
+    speak(session, 500);
+    first.events.troubled?.(DOWN, { agoMs: 0 });
+    speak(session, 1480);
+    expect(second.opened).toBe(0);
+    speak(session, 40);
+    expect(told).toContain('v/1 -> v/2 after 5000');
+  });
+
   it('replaces one that does not answer, and has the next hear it all', () => {
     const [first, second] = pair();
     const { open, speak, told, clock } = setUp([first, second]);

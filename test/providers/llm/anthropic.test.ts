@@ -292,6 +292,14 @@ describe('AnthropicMessages', () => {
     expect([textOf(reading), reading.error]).toEqual(['Here.', undefined]);
   });
 
+  it('loses nothing of a message by an error behind its end', async () => {
+    // message_start, a block of one word, its end, message_delta; in the place of message_stop the error.
+    const error = { type: 'api_error', message: 'broken' };
+    const { model } = await start({ replies: [{ text: 'Here.', errorAfter: 5, error }] });
+    const reading = await finished(readReply(model));
+    expect([textOf(reading), reading.error, reading.events.at(-1)]).toEqual(['Here.', undefined, END]);
+  });
+
   it('does not try again after an error inside the stream that would come again', async () => {
     const error = { type: 'invalid_request_error', message: 'test-key is secret' };
     const { model } = await start({ replies: [{ errorAfter: 1, error }] });

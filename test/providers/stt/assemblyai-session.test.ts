@@ -41,6 +41,14 @@ describe('AssemblyAISession', () => {
     expect(vendor.socket.sent.map(({ length }) => length)).toEqual([1920, 1920]);
   });
 
+  it('says how long a connection was silent that is lost', () => {
+    const { clock, vendor, events, begin } = listen();
+    begin();
+    clock.advance(10_000);
+    vendor.socket.ends({ lastedMs: 3000 });
+    expect([events.troubles, events.silentMs]).toEqual([1, 3000]);
+  });
+
   it('sends what waits no faster than it is spoken, and shortens pauses until it has caught up', () => {
     const { clock, vendor, session, begin } = listen();
     pause(session, 100);
@@ -150,6 +158,52 @@ describe('AssemblyAISession', () => {
     begin();
     vendor.socket.says(turn(0, 'two', end));
     expect(told).toEqual(['one', '|', 'back 0', 'two', '|']);
+  });
+
+  it('takes what is open at once where the connection goes that was to end it, and has it heard again by nobody', () => {
+    const { clock, vendor, session, told, begin, events } = listen();
+    begin();
+    speak(session, 1500);
+    clock.advance(1500);
+    vendor.socket.says(turn(0, 'book a table', { words: [{ end: 1200 }] }));
+    session.finishUtterance();
+    clock.advance(50);
+    vendor.socket.ends();
+    expect(told).toEqual(['~book a table', 'book a table']);
+    expect(events.settledMs).toBe(1200);
+    clock.advance(0);
+    begin();
+    clock.advance(2000);
+    // Of a second and a half 300 ms are without words.
+    expect(vendor.socket.audioBytes / 32).toBeLessThanOrEqual(300);
+    expect(told).toEqual(['~book a table', 'book a table', 'back 0']);
+  });
+
+  it('asks again for the end of what had no words yet when the connection went', () => {
+    const { clock, vendor, session, told, begin } = listen();
+    begin();
+    speak(session, 600);
+    clock.advance(600);
+    session.finishUtterance();
+    vendor.socket.ends();
+    clock.advance(0);
+    begin();
+    clock.advance(600);
+    expect(vendor.socket.messages).toEqual([{ type: 'ForceEndpoint' }]);
+    vendor.socket.says(turn(0, 'yes', end));
+    expect(told).toEqual(['back 0', 'yes', '|']);
+  });
+
+  it('forgets what was open on a connection that went', () => {
+    const { clock, vendor, session, told, begin } = listen();
+    begin();
+    vendor.socket.says(turn(0, 'good mor'));
+    vendor.socket.ends();
+    clock.advance(0);
+    begin();
+    session.finishUtterance();
+    clock.advance(300);
+    expect(told).toEqual(['~good mor', 'back 0', '']);
   });
 
   it('sends a sign of life when no audio flows', () => {

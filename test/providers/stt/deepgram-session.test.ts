@@ -52,6 +52,14 @@ describe('DeepgramSession', () => {
     expect(events.told).toEqual(['back 0']);
   });
 
+  it('says how long a connection was silent that is lost', () => {
+    const { clock, vendor, events } = listen();
+    vendor.socket.opens();
+    clock.advance(10_000);
+    vendor.socket.ends({ lastedMs: 3000 });
+    expect([events.troubles, events.silentMs]).toEqual([1, 3000]);
+  });
+
   it('sends frames as they come, in binary, whole', () => {
     const { vendor, session } = listen();
     vendor.socket.opens();

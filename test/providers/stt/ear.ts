@@ -10,6 +10,8 @@ export class Listener implements Required<SpeechToTextEvents> {
   readonly gaps: number[] = [];
   seconds = 0;
   troubles = 0;
+  /** How long connections had given nothing when that was found. */
+  silentMs = 0;
   missedAnswers = 0;
   settledMs = 0;
   partial(text: string): void {
@@ -34,8 +36,9 @@ export class Listener implements Required<SpeechToTextEvents> {
     this.gaps.push(gapMs);
     this.told.push(`back ${lostMs}`);
   }
-  troubled(): void {
+  troubled(_: Error, { agoMs } = { agoMs: 0 }): void {
     this.troubles += 1;
+    this.silentMs += agoMs;
   }
   unanswered(): void {
     this.missedAnswers += 1;

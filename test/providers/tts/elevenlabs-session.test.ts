@@ -278,8 +278,68 @@ describe('ElevenLabsSession', () => {
     vendor.socket.says(audio('s2', [2]));
     vendor.socket.says({ isFinal: true, contextId: 's2' });
     await settle();
-    expect(bad.error).toMatchObject({ message: 'ElevenLabs could not speak a sentence (text_rejected).' });
+    expect(bad.error).toMatchObject({
+      message: 'ElevenLabs could not speak a sentence (text_rejected).',
+      retryable: false,
+    });
     expect(good).toMatchObject({ samples: [2], over: true, error: undefined });
+  });
+
+  it('says the rest of a sentence again that broke in the middle, a moment later', async () => {
+    const { clock, vendor, session, told } = open();
+    vendor.socket.opens();
+    const reading = listen(session, 'One two.');
+    await settle();
+    vendor.socket.says(audio('s1', [1], { alignment: { chars: [...'One '] } }));
+    vendor.socket.says({ error: 'internal_error', contextId: 's1' });
+    await settle();
+    expect(vendor.socket.messages.at(-1)).toEqual({ context_id: 's1', close_context: true });
+    clock.advance(150);
+    await settle();
+    expect(vendor.socket.messages.slice(-3)).toEqual([
+      { text: 'two. ', context_id: 's2' },
+      { context_id: 's2', flush: true },
+      { context_id: 's2', close_context: true },
+    ]);
+    vendor.socket.says(audio('s1', [9]));
+    vendor.socket.says(audio('s2', [2]));
+    vendor.socket.says({ isFinal: true, contextId: 's2' });
+    await settle();
+    expect(reading).toMatchObject({ samples: [1, 2], over: true, error: undefined });
+    expect(told).toEqual(['usage 8', 'usage 4', expect.stringMatching(/^back 1/)]);
+  });
+
+  it('waits once, and longer, where the vendor is busy', async () => {
+    const { clock, vendor, session } = open();
+    vendor.socket.opens();
+    const reading = listen(session, 'Now.');
+    await settle();
+    vendor.socket.says({ error: 'too_many_concurrent_requests', contextId: 's1' });
+    await settle();
+    clock.advance(180);
+    await settle();
+    expect(vendor.socket.messages.at(-1)).toEqual({ context_id: 's1', close_context: true });
+    clock.advance(140);
+    await settle();
+    vendor.socket.says({ error: 'system_busy', contextId: 's2' });
+    await settle();
+    expect(reading.error).toMatchObject({
+      message: 'ElevenLabs could not speak a sentence (system_busy).',
+      retryable: true,
+    });
+  });
+
+  it('is not kept by a pause when it is closed', async () => {
+    const { clock, vendor, session } = open();
+    vendor.socket.opens();
+    const reading = listen(session, 'Now.');
+    await settle();
+    vendor.socket.says({ error: 'internal_error', contextId: 's1' });
+    await settle();
+    session.close();
+    await settle();
+    expect(reading).toMatchObject({ over: true, error: undefined });
+    expect(clock.pending).toBe(0);
   });
 
   it('fails who waits when there is no connection, and tries again for the next sentence', async () => {

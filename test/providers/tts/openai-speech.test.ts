@@ -186,8 +186,18 @@ describe('OpenAISpeech', () => {
     expect(hanging.clock.now()).toBeGreaterThanOrEqual(2500);
   });
 
-  it('does not say a sentence again of which something was heard', async () => {
-    const { clock, say, spoken } = await start({ chunkEveryMs: 10 });
+  it('asks once more when the answer is late, and takes the one that comes', async () => {
+    const { clock, say, spoken, gaps, characters } = await start();
+    emulator.ignoreNext();
+    const { samples, error } = await spoken(say('Hi.'));
+    expect([samples.length, error]).toEqual([3 * 60 * 16, undefined]);
+    expect(gaps).toEqual([expect.closeTo(2000, -3)]);
+    expect(clock.now()).toBeLessThan(3000);
+    expect([emulator.requests.length, characters()]).toEqual([1, 3]);
+  });
+
+  it('does not say a sentence again of which something was heard, and tells when it speaks again', async () => {
+    const { clock, say, spoken, gaps } = await start({ firstAudioMs: 40, chunkEveryMs: 10 });
     const reading = say('A long sentence that goes on and on.');
     await soon(() => {
       clock.advance(10);
@@ -197,5 +207,14 @@ describe('OpenAISpeech', () => {
     // The next one may be whole: the call goes on.
     expect((await spoken(reading)).error).toBeUndefined();
     expect(emulator.requests).toHaveLength(1);
+    expect(gaps).toEqual([]);
+    clock.advance(60_000);
+    await spoken(say('Another one.'));
+    expect(gaps).toEqual([expect.any(Number)]);
+    // Without the time in which nobody asked.
+    expect(gaps[0]).toBeGreaterThanOrEqual(40);
+    expect(gaps[0]).toBeLessThan(5000);
+    await spoken(say('And one more.'));
+    expect(gaps).toHaveLength(1);
   });
 });

@@ -20,7 +20,8 @@ function connect() {
       connected: (gapMs) => void told.push(`connected ${gapMs}`),
       text: (text) => void told.push(text),
       lost: (agoMs) => void told.push(agoMs === 0 ? 'lost' : `lost ${agoMs} ms ago`),
-      troubled: ({ message }) => void troubles.push(message),
+      troubled: ({ message }, { agoMs }) =>
+        void troubles.push(agoMs === 0 ? message : `${message} ${agoMs} ms ago`),
       failed: (error) => void told.push(`failed: ${error.message}`),
     },
   });
@@ -182,10 +183,11 @@ describe('LastingSocket', () => {
   });
 
   it('has what is left of them after a connection that was silent for a while', () => {
-    const { clock, vendor, told } = connect();
+    const { clock, vendor, told, troubles } = connect();
     vendor.socket.opens();
     clock.advance(10_000);
     vendor.socket.ends({ reason: 'has gone silent', lastedMs: 3000 });
+    expect(troubles).toEqual(['Vendor has gone silent. 3000 ms ago']);
     clock.advance(0);
     expect(vendor.socket.options.handshakeTimeoutMs).toBe(1000);
     clock.advance(200);

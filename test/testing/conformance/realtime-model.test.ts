@@ -27,7 +27,7 @@ const models: [string, OpenAIRealtimeOptions, EmulateOpenAIRealtimeOptions][] = 
   ],
 ];
 
-describe.each(models)('%s', (_, options, emulation) => {
+describe.concurrent.each(models)('%s', (_, options, emulation) => {
   const checks = testRealtimeModel(async ({ utterances, replies }) => {
     const emulator = await emulateOpenAIRealtime({ ...emulation, utterances, replies });
     return {
@@ -58,7 +58,7 @@ const agents: [string, Partial<ElevenLabsAgentsOptions>, EmulateElevenLabsAgents
   ],
 ];
 
-describe.each(agents)('%s', (_, options, emulation) => {
+describe.concurrent.each(agents)('%s', (_, options, emulation) => {
   const checks = testRealtimeModel(async ({ utterances, replies }) => {
     const emulator = await emulateElevenLabsAgents({ ...emulation, utterances, replies });
     return {
@@ -86,7 +86,7 @@ const liveModels: [string, GeminiLiveOptions, EmulateGeminiLiveOptions][] = [
   ],
 ];
 
-describe.each(liveModels)('%s', (_, options, emulation) => {
+describe.concurrent.each(liveModels)('%s', (_, options, emulation) => {
   const checks = testRealtimeModel(async ({ utterances, replies }) => {
     const emulator = await emulateGeminiLive({ ...emulation, utterances, replies });
     return {

@@ -75,6 +75,24 @@ describe('emulateAssemblyAI', () => {
     expect(emulator.violations).toEqual([]);
   });
 
+  it('has the last word of a turn end where the sound ends, however few or many they are', async () => {
+    const clock = new FakeClock();
+    const { socket } = await connect(QUERY, { clock, utterances: ['One.'] });
+    await soon(() => expect(socket.messages).toMatchObject([{ type: 'Begin' }]));
+    clock.advance(2000);
+    const speech = makeEmulatedSpeech({ durationMs: 900, sampleRateHz: 16_000 });
+    socket.send(new Uint8Array(speech.buffer));
+    socket.send(new Uint8Array(12_800));
+    const end = await soon(() => {
+      const found = socket.messages.find(({ end_of_turn: isEnd }) => isEnd === true);
+      expect(found).toBeDefined();
+      return found;
+    });
+    const [word] = (end?.words ?? []) as { start: number; end: number }[];
+    expect(word?.end).toBeGreaterThan(850);
+    expect(word?.end).toBeLessThanOrEqual(900);
+  });
+
   it('closes an idle session only where that was asked for', async () => {
     const clock = new FakeClock();
     const { socket } = await connect(`${QUERY}&inactivity_timeout=30`, { clock });

@@ -1,0 +1,3 @@
+import { describeFurtherVendors } from '../../support/further-vendors.js';
+
+describeFurtherVendors('carrier-a');

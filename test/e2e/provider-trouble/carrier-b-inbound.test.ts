@@ -1,0 +1,3 @@
+import { describeInboundOutages } from '../../support/inbound-outages.js';
+
+describeInboundOutages('carrier-b');

@@ -1,0 +1,3 @@
+import { describeLostVoices } from '../../support/lost-voices.js';
+
+describeLostVoices('carrier-b');

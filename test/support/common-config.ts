@@ -1,0 +1,42 @@
+// What every run of vitest here goes by: the suite, the checks against official packages, and the talks with vendors.
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { Plugin, ViteUserConfig } from 'vitest/config';
+import { emptyForeign } from './foreign-variables.js';
+
+export const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A worker thread loads its file without vitest, so it cannot be TypeScript: tests use the built file in dist. */
+const builtWorkers: Plugin = {
+  name: 'built-workers',
+  enforce: 'pre',
+  transform(code, id) {
+    const path = relative(resolve(root, 'src'), id);
+    if (path.startsWith('..')) return null;
+    return code.replace(
+      /new URL\('\.\/([\w-]+-worker\.js)', import\.meta\.url\)/g,
+      (_, file: string) => `new URL('${pathToFileURL(resolve(root, 'dist', path, '..', file)).href}')`,
+    );
+  },
+};
+
+export const common = {
+  root,
+  plugins: [builtWorkers],
+  test: {
+    pool: 'forks',
+    maxWorkers: 2,
+    testTimeout: 20_000,
+    hookTimeout: 30_000,
+    restoreMocks: true,
+    // Keys of whoever runs the tests must not make an agent call a vendor.
+    env: {
+      ...emptyForeign(process.env),
+      // Nor must calls of tests appear on a dashboard that happens to run.
+      XDG_RUNTIME_DIR: join(tmpdir(), `offhook-test-${process.pid}`),
+    },
+    // Whole calls run in real time: a shared machine that stands still for a second may fail one that is right.
+    retry: process.env.CI === 'true' ? 2 : 0,
+  },
+} satisfies ViteUserConfig;

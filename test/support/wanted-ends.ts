@@ -1,0 +1,79 @@
+// How a call is to end in which one vendor is in trouble: by the stage of the vendor, what is wrong, and when it begins.
+import type { TroubledStage } from './emulated-vendors.js';
+import { mannerOf, type TroubledCall } from './provider-trouble.js';
+import { isRefusingClose, OUTAGES } from './vendor-troubles.js';
+
+/**
+ * `goes on`: to its goodbye. `sorry`: it ends, and the caller is told. `either`: it depends on what the moment hits. `hangs up`: the
+ * agent itself has ended it.
+ */
+export type WantedEnd = 'goes on' | 'sorry' | 'either' | 'hangs up';
+
+/** Nothing more is to be had of the vendor. */
+function isOut(call: TroubledCall): boolean {
+  return OUTAGES.includes(call.trouble) || isRefusingClose(call.trouble, mannerOf(call));
+}
+
+/** By the time that another connection is given up the goodbye is over. */
+function isOutlived({ trouble, phase }: TroubledCall): boolean {
+  return phase === 'goodbye' && trouble.name.endsWith('no handshake');
+}
+
+const isAbout = ({ trouble }: TroubledCall, ...names: readonly string[]) => names.includes(trouble.name);
+
+function ofRecogniser(call: TroubledCall): WantedEnd {
+  if (!isOut(call) || isOutlived(call)) return 'goes on';
+  if (call.phase !== 'goodbye') return 'sorry';
+  // Whether the end of the call is decided by then. No recording is made of a goodbye.
+  return mannerOf(call).wire === 'requests' ? 'goes on' : 'either';
+}
+
+function ofVoice(call: TroubledCall): WantedEnd {
+  if (OUTAGES.includes(call.trouble)) return 'sorry';
+  // Speech under the id of another call is heard by nobody: the agent has no voice then.
+  if (isAbout(call, 'ids of another call')) return 'sorry';
+  // It is about the sentence that is being said. A refusing close is not: settings that were taken before are taken again.
+  const isSpeaking = call.phase === 'greeting' || call.phase === 'speaking' || call.phase === 'goodbye';
+  return isAbout(call, 'an error event of refusing') && isSpeaking ? 'sorry' : 'goes on';
+}
+
+/** Nothing is wrong with an answer in which these stand. */
+const READABLE = ['garbage', 'binary garbage', 'ids of another call', 'no usage', 'slow', 'dripping'];
+
+/** An answer that has not begun is asked for once more, if it breaks off so early that there is time; one that has begun never is. */
+function ofModel(call: TroubledCall): WantedEnd {
+  const { phase } = call;
+  // All of the goodbye is there before half of it is heard.
+  if (phase === 'goodbye') return 'goes on';
+  if (isOut(call)) return 'sorry';
+  if (isAbout(call, ...READABLE)) return 'goes on';
+  // An answer that is owed is waited for as long as the caller can be kept. One that only warms up is nobody's.
+  const isHanging = isAbout(call, 'no handshake, once');
+  if (phase === 'start') return 'goes on';
+  if (phase === 'greeting' || phase === 'listening') return isHanging ? 'sorry' : 'goes on';
+  if (phase === 'speaking') return 'sorry';
+  const isAskedAgain = ['cut', 'an answer that ends early', 'an error event', 'an error event of being busy'];
+  return isAbout(call, ...isAskedAgain) ? 'goes on' : 'sorry';
+}
+
+function ofRealtime(call: TroubledCall): WantedEnd {
+  const { vendor, phase } = call;
+  // The agent's own word for a call that it has ended.
+  if (vendor === 'agents' && phase !== 'start' && isAbout(call, 'closed with 1000')) return 'hangs up';
+  if (isAbout(call, 'an error event of refusing')) return 'sorry';
+  // An answer that had begun under an id of ours goes on under one that is not. What begins with another id may be ours.
+  if (vendor === 'openai' && isAbout(call, 'ids of another call'))
+    return phase === 'thinking' || phase === 'speaking' ? 'sorry' : 'goes on';
+  return isOut(call) && !isOutlived(call) ? 'sorry' : 'goes on';
+}
+
+const ENDS: Readonly<Record<TroubledStage, (call: TroubledCall) => WantedEnd>> = {
+  stt: ofRecogniser,
+  llm: ofModel,
+  tts: ofVoice,
+  engine: ofRealtime,
+};
+
+export function wantedEnd(call: TroubledCall): WantedEnd {
+  return ENDS[call.stage](call);
+}
