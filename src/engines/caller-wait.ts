@@ -10,11 +10,14 @@ export const WAIT_LIMIT_MS = 4600;
 export const REPLACEABLE_WAIT_MS = 3100;
 
 /**
- * What an answer has in any case until its first words, however long the caller has waited for their own words to be recognised, or for
- * an engine that is gone. A model that works mostly begins within 1.5 s. Where those have taken three seconds, this is all that is left
- * of the limit: the voice is then not asked to say sorry any more, the carrier is.
+ * What an answer has in any case until its first words, however long the caller has waited for their own words to be recognised. A model
+ * that works mostly begins within 1.5 s. Where the words came after three seconds, this is all that is left of the limit: the voice is then
+ * not asked to say sorry any more, the carrier is.
  */
 const MIN_ANSWER_MS = 1600;
+
+/** The same behind an engine that hung: all that is left of the limit when that was given up. What hangs next takes no more. */
+const MIN_TAKEN_OVER_MS = WAIT_LIMIT_MS - REPLACEABLE_WAIT_MS;
 
 /** The same where another voice mode can answer. */
 const MIN_REPLACEABLE_ANSWER_MS = 800;
@@ -91,14 +94,15 @@ export class CallerWait implements CallersPatience {
   takeOver(waitedMs: number): void {
     const now = this.#clock.now();
     this.#takenOverSince = now - waitedMs;
-    this.#takenOverUntil = now + MIN_ANSWER_MS;
-    this.begin(this.#takenOverSince, MIN_ANSWER_MS);
+    this.#takenOverUntil = this.#grantedUntil = now + MIN_TAKEN_OVER_MS;
+    this.begin(now);
   }
 
-  /** The caller waits since then for what is owed from here on. `minMs` are left in any case. */
+  /** The caller waits since then for what is owed from here on. `minMs` are left in any case, but where the wait was taken over. */
   begin(since: number, minMs = 0): void {
     this.#since = this.#silentSince = Math.min(since, this.#takenOverSince);
-    this.#grantedUntil = Math.max(this.#grantedUntil, this.#clock.now() + minMs);
+    if (this.#takenOverSince === Number.POSITIVE_INFINITY)
+      this.#grantedUntil = Math.max(this.#grantedUntil, this.#clock.now() + minMs);
   }
 
   /** The caller has been answered, is owed nothing, or makes a sound. */

@@ -139,7 +139,7 @@ describe('CallerWait', () => {
   it('that was taken over goes on in what is said first', () => {
     clock.advance(9000);
     wait.takeOver(2000);
-    wait.begin(9000);
+    wait.begin(9000, 3000);
     expect(wait.leftMs()).toBe(2600);
     wait.end();
     wait.begin(9000);
@@ -173,7 +173,7 @@ describe('CallerWait', () => {
   it.each([
     [0, 4600],
     [1000, 3600],
-    [9000, 1600],
+    [9000, 1500],
   ])('is taken over after %i ms with %i left', (waitedMs, leftMs) => {
     clock.advance(20_000);
     wait.takeOver(waitedMs);

@@ -15,7 +15,7 @@ function thinks(rig: FallbackRig, { model }: FakeStages, ms: number): void {
 }
 
 describe('a pipeline that takes a call over', () => {
-  it.each([900, 1200, 1500])(
+  it.each([900, 1200, 1450])(
     'has time for a model of %i ms where a realtime model went silent',
     async (ms) => {
       const { first, second, rig } = modelThenStages({});
