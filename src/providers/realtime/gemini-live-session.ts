@@ -325,7 +325,7 @@ export class GeminiLiveSession implements RealtimeSession {
     if (this.#hearing.isSpeaking || (wasIdle && !isAsked && !this.#owesCaller)) this.#callerFinished();
     this.#isBeginning = false;
     this.#owesCaller = false;
-    this.#outbox.answered();
+    this.#outbox.answered({ withLater: true });
     this.#tell(() => this.#context.events.responseStarted(response.id));
     this.#tellWords(response, this.#speech.takeWords());
     return response;
