@@ -2,30 +2,13 @@
 import { ConfigError } from './errors.js';
 import { nearestName } from './nearest-name.js';
 
-/** Names of options, as the call that takes them documents them. */
-export interface OptionNames {
-  readonly known: readonly string[];
-  /** Options that a later version brings. */
-  readonly later: readonly string[];
-}
-
-/**
- * Refuses names that are not known, and what a later version brings. Of the latter, undefined and false, which ask for nothing,
- * pass. `where` is the call, as users write it.
- */
-export function checkNames(options: object, names: OptionNames, where: string): void {
-  for (const [name, value] of Object.entries(options)) {
-    if (names.known.includes(name)) continue;
-    if (!names.later.includes(name)) {
-      const near = nearestName(name, names.known);
-      const hint = near === undefined ? `It takes: ${names.known.join(', ')}.` : `Did you mean ${near}?`;
-      throw new ConfigError('CONFIG_INVALID', `${where} has no option "${name}". ${hint}`);
-    }
-    if (value === undefined || value === false) continue;
-    throw new ConfigError(
-      'CONFIG_INVALID',
-      `The option ${name} of ${where} is not available in this version. Leave it out.`,
-    );
+/** Refuses names that are not `known`. `where` is the call, as users write it. */
+export function checkNames(options: object, known: readonly string[], where: string): void {
+  for (const name of Object.keys(options)) {
+    if (known.includes(name)) continue;
+    const near = nearestName(name, known);
+    const hint = near === undefined ? `It takes: ${known.join(', ')}.` : `Did you mean ${near}?`;
+    throw new ConfigError('CONFIG_INVALID', `${where} has no option "${name}". ${hint}`);
   }
 }
 
@@ -43,7 +26,7 @@ export function checkOptions(
       `${where} takes an object of options. ${first}: ${others.join(', ')}.`,
     );
   }
-  checkNames(options, { known, later: [] }, where);
+  checkNames(options, known, where);
 }
 
 function isObject(value: unknown): boolean {

@@ -20,6 +20,7 @@ import { countRealtime } from './realtime-usage.js';
 import { RealtimeVoice } from './realtime-voice.js';
 import { RealtimeWatch } from './realtime-watch.js';
 import type { AnswerSplit } from './turn-book.js';
+import { TOO_MANY } from './tools/tool-box.js';
 import { UsageMeter } from './usage-meter.js';
 
 const NOTHING: AnswerSplit = { heard: '', unheard: '' };
@@ -245,6 +246,7 @@ export class RealtimeCall implements Engine {
       isListening: () => this.#isListening,
       attempt: (task) => this.#attempt(task),
       tooMuch: () => this.#tooMuch(),
+      refuse: (calls) => this.#tools.refuse(calls, TOO_MANY),
     });
   }
 

@@ -1,4 +1,5 @@
 // Events of a realtime model on their way into a call: only while the call wants them, and whatever they cause stays in it.
+import type { ModelToolCall } from '../providers/language-model.js';
 import type { RealtimeEvents } from '../providers/realtime-model.js';
 
 export interface RealtimeGate {
@@ -10,6 +11,8 @@ export interface RealtimeGate {
   readonly attempt: (task: () => void) => void;
   /** More has come than a call can have use for. */
   readonly tooMuch: () => void;
+  /** Tells the model that these calls are not made. Each needs a result. */
+  readonly refuse: (calls: readonly ModelToolCall[]) => void;
 }
 
 /** A model that calls more than this at once has lost its way. */
@@ -32,6 +35,7 @@ export function guardEvents(events: Required<RealtimeEvents>, gate: RealtimeGate
     };
   const userText = live(events.userText);
   const responseEnded = live(events.responseEnded);
+  const refuse = live(gate.refuse);
   return {
     ready: live(events.ready),
     speechStarted: heard(events.speechStarted),
@@ -46,8 +50,12 @@ export function guardEvents(events: Required<RealtimeEvents>, gate: RealtimeGate
     text: heard(events.text),
     heardText: live(events.heardText),
     responseEnded: (end) => {
-      if (end.toolCalls.length > MAX_CALLS) gate.tooMuch();
-      responseEnded({ ...end, toolCalls: end.toolCalls.slice(0, MAX_CALLS) });
+      const { toolCalls } = end;
+      if (toolCalls.length > MAX_CALLS) {
+        gate.tooMuch();
+        refuse(toolCalls.slice(MAX_CALLS));
+      }
+      responseEnded({ ...end, toolCalls: toolCalls.slice(0, MAX_CALLS) });
     },
     usage: events.usage,
     lost: live(events.lost),

@@ -63,9 +63,9 @@ export class RealtimeTools {
     });
   }
 
-  /** Calls of a response that was stopped are not made. Each needs a result all the same. */
-  refuse(calls: readonly ModelToolCall[]): void {
-    const results = calls.map(({ id }) => ({ toolCallId: id, result: toErrorText(STOPPED) }));
+  /** Calls that are not made, mostly of a response that was stopped. Each needs a result all the same. */
+  refuse(calls: readonly ModelToolCall[], why = STOPPED): void {
+    const results = calls.map(({ id }) => ({ toolCallId: id, result: toErrorText(why) }));
     if (results.length > 0) this.#options.ask((session) => session.giveResults(results));
   }
 

@@ -132,7 +132,7 @@ export class Agent {
 function checkAgentOptions(options: AgentOptions): CheckedAgentOptions {
   const where = 'agent()';
   requireObject(options, where);
-  checkNames(options, { known: AGENT_OPTIONS, later: [] }, where);
+  checkNames(options, AGENT_OPTIONS, where);
   const { systemPrompt = '', stt, llm, tts } = options;
   if (typeof systemPrompt !== 'string') {
     throw new ConfigError('CONFIG_INVALID', 'systemPrompt must be a text.');

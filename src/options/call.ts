@@ -55,7 +55,7 @@ export interface CheckedCallOptions {
 export function checkCallOptions(options: CallOptions, defaults: CallDefaults): CheckedCallOptions {
   const where = 'call()';
   requireObject(options, where);
-  checkNames(options, { known: CALL_OPTIONS, later: [] }, where);
+  checkNames(options, CALL_OPTIONS, where);
   const { to, agent = defaults.agent } = options;
   if (to === undefined) {
     throw new ConfigError('CONFIG_MISSING', 'to is not set: give the number to call, like +15550111.');

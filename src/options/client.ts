@@ -24,7 +24,7 @@ export type CheckedClientOptions = Readonly<ClientOptions>;
 export function checkClientOptions(options: ClientOptions): CheckedClientOptions {
   const where = 'new Offhook()';
   requireObject(options, where);
-  checkNames(options, { known: CLIENT_OPTIONS, later: [] }, where);
+  checkNames(options, CLIENT_OPTIONS, where);
   const { carrier, phoneNumber, webhookUrl } = options;
   if (carrier === undefined) {
     throw new ConfigError('CONFIG_MISSING', 'carrier is not set: give one, as in carrier: new CarrierA().');

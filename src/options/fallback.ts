@@ -51,7 +51,7 @@ const MAX_ENTRIES = 5;
 /** @throws ConfigError that names the entry */
 export function checkFallback({ fallback, engine, guardrails }: FallbackNeighbours): CheckedFallback {
   const given = fallback === undefined ? {} : requireObject(fallback, 'fallback');
-  checkNames(given, { known: FALLBACK_OPTIONS, later: [] }, 'fallback');
+  checkNames(given, FALLBACK_OPTIONS, 'fallback');
   const checked = {
     stt: checkList<SpeechToText>('stt', given.stt, checkStageEntry('stt')),
     llm: checkList<LanguageModel>('llm', given.llm, checkStageEntry('llm')),
@@ -102,7 +102,7 @@ function checkEngineEntry(where: string, entry: FallbackEngine): void {
     checkRealtimeModel(where, entry);
     return;
   }
-  checkNames(entry, { known: STAGE_NAMES, later: [] }, where);
+  checkNames(entry, STAGE_NAMES, where);
   for (const stage of STAGE_NAMES)
     if (entry[stage] !== undefined) checkStage(`${where}.${stage}`, stage, entry[stage]);
 }

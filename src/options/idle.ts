@@ -28,7 +28,7 @@ export function checkIdle(
 ): IdleSettings | undefined {
   if (options === false || (options === undefined && !isEnglish(language))) return undefined;
   const given = options === undefined ? {} : requireObject(options, 'idle');
-  checkNames(given, { known: IDLE_OPTIONS, later: [] }, 'idle');
+  checkNames(given, IDLE_OPTIONS, 'idle');
   const range = { min: 3, max: 600, fallback: IDLE.afterSeconds };
   return {
     afterMs: checkNumber('idle.afterSeconds', given.afterSeconds, range) * 1000,

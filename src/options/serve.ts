@@ -147,7 +147,7 @@ export interface CheckedServeOptions {
 export function checkServeOptions(options: ServeOptions, client: CheckedClientOptions): CheckedServeOptions {
   const where = 'serve()';
   requireObject(options, where);
-  checkNames(options, { known: SERVE_OPTIONS, later: [] }, where);
+  checkNames(options, SERVE_OPTIONS, where);
   const { agent, logger, onCallStart, onCallEnd, onTranscript, onMetrics } = options;
   if (!(agent instanceof Agent)) {
     const code = agent === undefined ? 'CONFIG_MISSING' : 'CONFIG_INVALID';

@@ -60,7 +60,7 @@ export function checkTurnTaking(
   language: string | undefined,
 ): TurnTakingSettings {
   const given = options === undefined ? {} : requireObject(options, 'turnTaking');
-  checkNames(given, { known: TURN_TAKING_OPTIONS, later: [] }, 'turnTaking');
+  checkNames(given, TURN_TAKING_OPTIONS, 'turnTaking');
   const number = (name: keyof typeof RANGES) => {
     const [min, max] = RANGES[name];
     const range = { min, max, whole: true, fallback: DEFAULT_TURN_TAKING[name] };

@@ -97,7 +97,7 @@ function checkStep(step: object, where: string): void {
 function checkFields(fields: object, shape: StepShape, named: string): void {
   const values = fields as Readonly<Record<string, unknown>>;
   const checks = { ...shape.needed, ...shape.optional };
-  checkNames(values, { known: Object.keys(checks), later: [] }, named);
+  checkNames(values, Object.keys(checks), named);
   for (const [name, check] of Object.entries(checks)) {
     const value = values[name];
     if (value !== undefined) check(`${name} of ${named}`, value);

@@ -246,13 +246,15 @@ describe('a call whose realtime model is gone for good', () => {
         frames += 1;
       },
     });
+    // What is played to the recogniser cuts the first answer off.
+    second.model.answer('Pardon?');
     second.model.answer('Pardon?');
     first.events.speechStarted();
     await rig.voiced(800);
     first.events.interrupted();
     first.events.speechEnded({ itemId: 'u9', agoMs: 0 });
-    await rig.quiet(3000);
-    expect(frames).toBeGreaterThanOrEqual(190);
+    await rig.quiet(4000);
+    expect(frames).toBeGreaterThanOrEqual(240);
     expect(rig.transcript.filter(({ final }) => !final)).toEqual([]);
   });
 

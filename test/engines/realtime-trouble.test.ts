@@ -106,13 +106,17 @@ describe('trouble', () => {
     expect(warnings).toHaveLength(1);
   });
 
-  it('of a model that calls tools without an end has no more than 64 of a response taken', async () => {
+  it('of a model that calls tools without an end has no more than 64 of a response taken, and all answered', async () => {
     const rig = new RealtimeRig().start();
     rig.model.hears('How much?');
     const calls = Array.from({ length: 1000 }, (_, index) => ({ id: `c${index}`, name: 'look_up' }));
     rig.model.answers('', calls);
     await rig.wait(0);
     expect(rig.transcript.filter(({ role }) => role === 'tool')).toHaveLength(64);
+    const results = rig.model.asked.filter((sentence) => sentence.startsWith('results')).join(' ');
+    for (const { id } of calls) expect(results).toContain(`${id}=`);
+    expect(results).toContain('c64={"error":"Not done: too many tools in one answer.');
+    expect(rig.model.asked.at(-1)).toBe('respond');
     const warnings = rig.logger.sentences('warn').filter((line) => line.includes('more than is taken'));
     expect(warnings).toHaveLength(1);
   });

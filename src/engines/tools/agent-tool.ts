@@ -36,7 +36,7 @@ function createAgentTool(tool: Tool, place: string, clock: Clock): AgentTool {
   requireObject(tool, place);
   const name = checkName(tool.name, place);
   const where = `The tool ${name}`;
-  checkNames(tool, { known: Object.keys(NAMES), later: [] }, where);
+  checkNames(tool, Object.keys(NAMES), where);
   const description = checkText(`The description of the tool ${name}`, tool.description);
   if (description === undefined) throw new ConfigError('CONFIG_MISSING', `${where} needs a description.`);
   const seconds = { min: 0.1, max: 120, fallback: 10 };

@@ -20,7 +20,7 @@ const MAX_CALLS = 16;
 
 const NOT_DONE = 'a tool did not do what the model asked for';
 const FAILED = 'The tool failed.';
-const TOO_MANY = 'Not done: too many tools in one answer. Tell the caller what you know now.';
+export const TOO_MANY = 'Not done: too many tools in one answer. Tell the caller what you know now.';
 const CALL_ENDED = 'The call ended before the tool was done.';
 const CUT = 'The result was too long and was cut off.';
 

@@ -48,7 +48,7 @@ const VENDOR = 'Gemini Live';
 /** A connection on which the settings are not answered is of no use. */
 const SETUP_WAIT_MS = 3000;
 
-/** The service takes up to half a minute to answer a ping: what shows no sign of life for three of these is gone all the same. */
+/** The service takes up to half a minute to answer a ping: what shows no sign of life for three of these is gone, also while nobody waits. */
 const PING_MS = 20_000;
 
 /** Connects when it is made. */

@@ -131,7 +131,7 @@ export class ElevenLabsTextToSpeech implements TextToSpeech {
 /** The vendor's names for the settings that are set. @throws ConfigError */
 function toVoiceSettings(value: ElevenLabsVoiceSettings | undefined): Record<string, number | boolean> {
   if (value === undefined) return {};
-  checkNames(requireObject(value, 'voiceSettings'), { known: Object.keys(SETTING_NAMES), later: [] }, WHERE);
+  checkNames(requireObject(value, 'voiceSettings'), Object.keys(SETTING_NAMES), WHERE);
   const share = (name: 'stability' | 'similarityBoost' | 'style') =>
     checkNumber(`voiceSettings.${name}`, value[name], { min: 0, max: 1, fallback: undefined });
   const settings = {

@@ -64,6 +64,8 @@ export class LastingSocket {
   #plan: RetryPlan;
   #connectedAt: number | undefined;
   #lostAt: number | undefined;
+  /** Something has come over the connection. */
+  #hasHeard = false;
   #uselessSince: number | undefined;
   #firstFailedAt: number | undefined;
   #lateMs: number | null = null;
@@ -155,14 +157,14 @@ export class LastingSocket {
       events: {
         opened: () => this.#opened(),
         text: (text) => {
-          this.#settled();
+          this.#heard();
           if (!this.#over) events.text(text);
         },
         ...(events.binary === undefined
           ? {}
           : {
               binary: (bytes: Uint8Array) => {
-                this.#settled();
+                this.#heard();
                 if (!this.#over) events.binary?.(bytes);
               },
             }),
@@ -180,8 +182,14 @@ export class LastingSocket {
     const gapMs = this.#lostAt === undefined ? null : now - this.#lostAt;
     this.#lateMs = this.#firstFailedAt === undefined ? null : now - this.#firstFailedAt;
     this.#connectedAt = now;
-    this.#lostAt = this.#firstFailedAt = undefined;
+    this.#hasHeard = false;
+    this.#firstFailedAt = undefined;
     this.#options.events.connected(gapMs);
+  }
+
+  #heard(): void {
+    this.#hasHeard = true;
+    this.#settled();
   }
 
   /** What was expected has come, or will not over this connection. */
@@ -199,8 +207,11 @@ export class LastingSocket {
     this.#socket = undefined;
     const error = toProviderError(vendor, failure);
     if (connectedAt !== undefined) {
-      this.#lostAt = clock.now() - (failure.lastedMs ?? 0);
-      this.#uselessSince ??= this.#lostAt;
+      const lostAt = clock.now() - (failure.lastedMs ?? 0);
+      // One that died before it could have been of use belongs to the gap before it.
+      const wasOfUse = this.#hasHeard || lostAt - connectedAt >= GOOD_CONNECTION_MS;
+      if (wasOfUse || this.#lostAt === undefined) this.#lostAt = lostAt;
+      this.#uselessSince ??= lostAt;
       if (!isPlanned) logger.warn(describeError(error), 'the connection to a provider was lost');
     }
     const delayMs = this.#pauseAfter(failure, connectedAt);

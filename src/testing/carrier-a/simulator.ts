@@ -165,7 +165,7 @@ function write(
 /** Starts carrier A on 127.0.0.1. @throws ConfigError for options that cannot work, or a port that is in use. */
 export async function startCarrierASimulator(options: CarrierASimulatorOptions): Promise<CarrierASimulator> {
   requireObject(options, START);
-  checkNames(options, { known: OPTION_NAMES, later: [] }, START);
+  checkNames(options, OPTION_NAMES, START);
   requireText(START, 'url', options.url);
   checkDisturbances(options.disturbances ?? {});
   for (const name of ['accountSid', 'authToken'] as const) requireSecret(START, name, options[name]);

@@ -88,7 +88,7 @@ function readTarget(options: CarrierBSimulatorOptions): { target: URL; host: str
 
 function checkOptions(options: CarrierBSimulatorOptions): void {
   requireObject(options, START);
-  checkNames(options, { known: OPTION_NAMES, later: [] }, START);
+  checkNames(options, OPTION_NAMES, START);
   requireText(START, 'url', options.url);
   checkCarrierBDisturbances(options.disturbances ?? {});
   for (const name of ['apiKey', 'connectionId'] as const) requireSecret(START, name, options[name]);

@@ -43,6 +43,25 @@ describe('LastingSocket', () => {
     expect(logger.text).not.toContain('secret-key');
   });
 
+  it('counts a connection that died before it could have been of use to the gap before it', () => {
+    const { clock, vendor, told } = connect();
+    vendor.socket.opens();
+    vendor.socket.says('hello');
+    clock.advance(10_000);
+    for (let loss = 0; loss < 2; loss += 1) {
+      vendor.socket.ends();
+      clock.advance(700);
+      vendor.socket.opens();
+      clock.advance(100);
+    }
+    vendor.socket.says('again');
+    vendor.socket.ends();
+    clock.advance(700);
+    vendor.socket.opens();
+    const gaps = told.filter((each) => each.startsWith('connected'));
+    expect(gaps).toEqual(['connected null', 'connected 700', 'connected 1500', 'connected 700']);
+  });
+
   it('tells how long no connection was of use, however many there were', () => {
     const { clock, vendor, socket } = connect();
     vendor.socket.opens();
