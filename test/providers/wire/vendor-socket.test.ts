@@ -138,6 +138,16 @@ describe('openVendorSocket', () => {
     await soon(() => expect(isCut).toBe(true));
   });
 
+  it('leaves a peer that is gone without a word, once', async () => {
+    const vendor = await startVendor();
+    const { clock, told, socket } = open(vendor.url);
+    await soon(() => expect(told).toEqual(['opened']));
+    socket.terminate();
+    socket.terminate();
+    await soon(() => expect(vendor.got).toEqual(['closed 1006']));
+    expect([told, clock.pending]).toEqual([['opened'], 0]);
+  });
+
   it('gives up a handshake after five seconds', async () => {
     const url = await listen(createServer(() => {}));
     const { clock, told } = open(url);
