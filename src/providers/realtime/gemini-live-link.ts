@@ -56,12 +56,12 @@ export class GeminiLiveLink {
   readonly #options: GeminiLiveLinkOptions;
   readonly #socket: LastingSocket;
   readonly #renewal: SessionRenewal;
+  readonly #debt: GeminiLiveDebt;
   /** What the session can be resumed with, as long as nothing was said since. */
   #handle: string | undefined;
   /** What this connection was resumed with. */
   #usedHandle: string | undefined;
   #timer: Timer | undefined;
-  readonly #debt: GeminiLiveDebt;
   #isReady = false;
   #isPlanned = false;
   #isSilent = false;
