@@ -35,8 +35,8 @@ export interface CallersPatience extends Patience {
 }
 
 /**
- * One per call. Times are those of the clock. A wait belongs to what is owed: whoever begins one says since when it is owed, and one that
- * was for something else does not go on in it.
+ * One per call. Times are those of the clock. A wait goes on until it is ended, so who stops owing anything ends it: what is owed next does
+ * not begin with the time of something else.
  */
 export class CallerWait implements CallersPatience {
   readonly #clock: Pick<Clock, 'now'>;
@@ -98,9 +98,11 @@ export class CallerWait implements CallersPatience {
     this.begin(now);
   }
 
-  /** The caller waits since then for what is owed from here on. `minMs` are left in any case, but where the wait was taken over. */
+  /** The caller waits since then, unless they did so already. `minMs` are left in any case, but where the wait was taken over. */
   begin(since: number, minMs = 0): void {
-    this.#since = this.#silentSince = Math.min(since, this.#takenOverSince);
+    const silentSince = this.#since === undefined ? since : this.#silentSince;
+    this.#silentSince = Math.min(since, silentSince, this.#takenOverSince);
+    this.#since = Math.min(since, this.#since ?? since, this.#takenOverSince);
     if (this.#takenOverSince === Number.POSITIVE_INFINITY)
       this.#grantedUntil = Math.max(this.#grantedUntil, this.#clock.now() + minMs);
   }

@@ -280,7 +280,8 @@ export class Dialogue {
     const { agent, bargeIn, idle, turns, wait } = this.#options;
     const split = agent.interrupt();
     if (split === undefined) return undefined;
-    wait.end();
+    // Who has heard nothing of it goes on waiting: words may come late that were said before.
+    if (split.heard !== '') wait.end();
     bargeIn.reset();
     idle?.wait();
     if (split.heard === '' && turns.userText !== '') {

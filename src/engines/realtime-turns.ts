@@ -243,7 +243,7 @@ export class RealtimeTurns {
   giveUp(): number | undefined {
     const unnoticed = this.#open === undefined ? this.#heardUntil : undefined;
     const starts = this.#speechStartedAt === undefined ? [] : [this.#speechStartedAt];
-    for (const said of [...(this.#open?.said ?? []), ...this.#waiting]) {
+    for (const said of [...(this.#open?.said ?? []), ...this.#waiting, ...this.#repeated.splice(0)]) {
       if (said.isFinal || said.entry === undefined) continue;
       starts.push(said.entry.at);
       said.text = '';

@@ -30,11 +30,14 @@ describe('CallerWait', () => {
     expect(wait.leftMs()).toBe(3100);
   });
 
-  it('is for what was owed last, and not for what was owed before', () => {
+  it('goes on until it is ended, and is then for what is owed after that', () => {
     wait.begin(0);
     clock.advance(3000);
     wait.begin(2900);
-    expect(wait.leftMs()).toBe(4500);
+    expect([wait.leftMs(), wait.silentMs()]).toEqual([1600, 3000]);
+    wait.end();
+    wait.begin(2900);
+    expect([wait.leftMs(), wait.silentMs()]).toEqual([4500, 100]);
   });
 
   it('leaves an answer the time that it has in any case, and then none for the voice to say sorry', () => {

@@ -10,8 +10,9 @@ export class FakeVendorSocket implements VendorSocket {
   readonly options: VendorSocketOptions;
   readonly sent: (string | Uint8Array)[] = [];
   bufferedBytes = 0;
-  pingMs: number | undefined;
+  pings = 0;
   closed = false;
+  terminated = false;
 
   constructor(options: VendorSocketOptions) {
     this.options = options;
@@ -20,13 +21,18 @@ export class FakeVendorSocket implements VendorSocket {
   send(message: string | Uint8Array): void {
     this.sent.push(typeof message === 'string' ? message : message.slice());
   }
-  pingEvery(pingMs: number): void {
-    this.pingMs = pingMs;
+  ping(): void {
+    this.pings += 1;
   }
 
   close(lastMessage?: string): void {
     if (lastMessage !== undefined && !this.closed) this.sent.push(lastMessage);
     this.closed = true;
+  }
+
+  terminate(): void {
+    this.closed = true;
+    this.terminated = true;
   }
 
   /** The texts that were sent, as objects. */
@@ -47,6 +53,9 @@ export class FakeVendorSocket implements VendorSocket {
   /** A binary frame. */
   sends(bytes: Uint8Array): void {
     this.options.events.binary?.(bytes);
+  }
+  pongs(): void {
+    this.options.events.pong?.();
   }
   ends(failure: Partial<WireFailure> = {}): void {
     this.options.events.ended({

@@ -46,13 +46,18 @@ class SignedSocket implements VendorSocket {
     this.#socket?.send(message);
   }
 
-  pingEvery(pingMs: number): void {
-    this.#socket?.pingEvery(pingMs);
+  ping(): void {
+    this.#socket?.ping();
   }
 
   close(lastMessage?: string): void {
     this.#abort.abort();
     this.#socket?.close(lastMessage);
+  }
+
+  terminate(): void {
+    this.#abort.abort();
+    this.#socket?.terminate();
   }
 
   async #connect(access: SignedAccess, options: VendorSocketOptions): Promise<void> {

@@ -25,6 +25,8 @@ interface Item {
   /** Audio that was heard up to the end of the turn; undefined while that has not come. */
   endMs: number | undefined;
   isFinal: boolean;
+  /** Nothing came behind it: the service does not see a turn in it, or not yet. */
+  isLeft: boolean;
 }
 
 /** -45 dBFS: under telephone speech, over line noise. */
@@ -34,8 +36,11 @@ const ABOVE_NOISE = 2.5;
 /** The noise is taken to be what was the quietest, and forgotten slowly: some 4 dB in a second. */
 const NOISE_RISE = 1.01;
 
-/** Less sound than this is a click or a breath. */
-const LEAST_SOUND_MS = 250;
+/** Less sound than this is a click, a breath or a door. */
+const LEAST_SOUND_MS = 400;
+
+/** What the service has not shown to have noticed so long after the pause behind it was a noise. */
+const NOISE_MS = 3000;
 
 /** A sound that is older than this is not the caller's turn. */
 const LONGEST_AGO_MS = 10_000;
@@ -85,7 +90,12 @@ export class GeminiLiveHearing {
 
   /** The caller is silent, and the service is to say something on what they said, or that it has heard it. */
   get awaitsService(): boolean {
-    return !this.isSounding && (this.isSpeaking || this.#unnoticedMs >= LEAST_SOUND_MS);
+    return !this.isSounding && (this.#isExpected || this.#unnoticedMs >= LEAST_SOUND_MS);
+  }
+
+  /** The service has heard them begin, and owes the rest. */
+  get #isExpected(): boolean {
+    return this.isSpeaking && this.#item?.isLeft === false;
   }
 
   /** The service is there. */
@@ -105,7 +115,7 @@ export class GeminiLiveHearing {
     if (rms > Math.max(SOUND_RMS, this.#noise * ABOVE_NOISE)) {
       this.#soundMs = this.#heardMs;
       this.#unnoticedMs += ms;
-    }
+    } else if (this.#heardMs - (this.#soundMs ?? 0) > this.#options.silenceMs + NOISE_MS) this.noticed();
     this.#noise = Math.min(Math.max(1, rms), this.#noise * NOISE_RISE);
   }
 
@@ -173,13 +183,14 @@ export class GeminiLiveHearing {
   #create(): Item {
     this.#settle();
     this.#count += 1;
-    this.#item = { id: `caller-${this.#count}`, text: '', endMs: undefined, isFinal: false };
+    this.#item = { id: `caller-${this.#count}`, text: '', endMs: undefined, isFinal: false, isLeft: false };
     return this.#item;
   }
 
   #wait(item: Item): void {
     const { clock, silenceMs, transcribes, stopped } = this.#options;
     this.#timer?.cancel();
+    item.isLeft = false;
     if (item.endMs !== undefined) {
       if (!transcribes) item.isFinal = true;
       else this.#timer = clock.after(item.text === '' ? NO_WORDS_MS : SETTLE_MS, () => this.#finish(item));
@@ -187,7 +198,10 @@ export class GeminiLiveHearing {
     }
     this.#timer = clock.after(silenceMs + ANSWER_MS, () => {
       if (this.isSounding) this.#wait(item);
-      else stopped();
+      else {
+        item.isLeft = true;
+        stopped();
+      }
     });
   }
 

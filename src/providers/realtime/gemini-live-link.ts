@@ -7,6 +7,7 @@ import { LastingSocket } from '../wire/lasting-socket.js';
 import { SessionRenewal } from '../wire/session-renewal.js';
 import type { OpenVendorSocket, SocketTarget } from '../wire/vendor-socket.js';
 import { readClose } from './gemini-live-closes.js';
+import { GeminiLiveDebt } from './gemini-live-debt.js';
 import { readServerMessage, type ServerPiece } from './gemini-live-messages.js';
 import { type LiveSettings, toSetup } from './gemini-live-settings.js';
 
@@ -24,8 +25,11 @@ export interface GeminiLiveLinkEvents {
   ready(connection: ReadyLink): void;
   /** What is not of the connection itself. */
   received(piece: ServerPiece): void;
-  /** A connection on which the settings were taken is gone since `agoMs`. `isPlanned`: it was given up, in a silence. */
-  lost(how: { readonly agoMs: number; readonly isPlanned: boolean }): void;
+  /**
+   * A connection on which the settings were taken is gone since `agoMs`. `isPlanned`: it was given up, in a silence. `isSilent`: it was
+   * given up because nothing came that was owed.
+   */
+  lost(how: { readonly agoMs: number; readonly isPlanned: boolean; readonly isSilent: boolean }): void;
   failed(error: Error): void;
 }
 
@@ -44,16 +48,15 @@ const VENDOR = 'Gemini Live';
 /** A connection on which the settings are not answered is of no use. */
 const SETUP_WAIT_MS = 3000;
 
-/** The service takes up to half a minute to answer a ping: what shows no sign of life for four of these is gone all the same. */
+/** The service takes up to half a minute to answer a ping: what shows no sign of life for three of these is gone, also while nobody waits. */
 const PING_MS = 20_000;
-/** While a caller waits for it any message is a sign of life, too. To be wrong costs a change of the connection, to be late the call. */
-const OWED_PING_MS = 700;
 
 /** Connects when it is made. */
 export class GeminiLiveLink {
   readonly #options: GeminiLiveLinkOptions;
   readonly #socket: LastingSocket;
   readonly #renewal: SessionRenewal;
+  readonly #debt: GeminiLiveDebt;
   /** What the session can be resumed with, as long as nothing was said since. */
   #handle: string | undefined;
   /** What this connection was resumed with. */
@@ -61,11 +64,20 @@ export class GeminiLiveLink {
   #timer: Timer | undefined;
   #isReady = false;
   #isPlanned = false;
+  #isSilent = false;
 
   constructor(options: GeminiLiveLinkOptions) {
     this.#options = options;
     const { context, target, open, isQuiet, events } = options;
     const { clock, logger } = context;
+    this.#debt = new GeminiLiveDebt({
+      clock,
+      ping: () => this.#socket.ping(),
+      unpaid: (lastedMs) => {
+        this.#isSilent = true;
+        this.#socket.renew('said nothing while a caller waited', { lastedMs });
+      },
+    });
     this.#renewal = new SessionRenewal({
       clock,
       isQuiet: () => this.#isReady && isQuiet(),
@@ -89,8 +101,10 @@ export class GeminiLiveLink {
       events: {
         connected: () => this.#connected(),
         text: (text) => {
+          this.#debt.alive();
           for (const piece of readServerMessage(text)) this.#received(piece);
         },
+        pong: () => this.#debt.alive(),
         lost: (agoMs) => this.#lost(agoMs),
         // It takes longer than a silence does.
         troubled: () => {
@@ -120,9 +134,9 @@ export class GeminiLiveLink {
     this.#socket.send(message);
   }
 
-  /** `isOwed`: the caller waits for something. A connection that is dead has to be found before they give up. */
+  /** With every piece of the caller's audio. `isOwed`: they wait for something, and have to be answered before they give up. */
   watch({ isOwed }: { isOwed: boolean }): void {
-    this.#socket.pingEvery(isOwed ? OWED_PING_MS : PING_MS);
+    if (this.#isReady) this.#debt.watch({ isOwed });
   }
 
   /** The conversation goes on: what was told to resume it with is of a state before. */
@@ -157,6 +171,7 @@ export class GeminiLiveLink {
     if (this.#isReady) return;
     this.#timer?.cancel();
     this.#isReady = true;
+    this.#debt.alive();
     const isPlanned = this.#isPlanned;
     this.#isPlanned = false;
     const gapMs = this.#socket.serves();
@@ -168,6 +183,8 @@ export class GeminiLiveLink {
     this.#renewal.close();
     const wasUsed = this.#isReady;
     this.#isReady = false;
-    if (wasUsed) this.#options.events.lost({ agoMs, isPlanned: this.#isPlanned });
+    const isSilent = this.#isSilent;
+    this.#isSilent = false;
+    if (wasUsed) this.#options.events.lost({ agoMs, isPlanned: this.#isPlanned, isSilent });
   }
 }

@@ -10,7 +10,7 @@ import type { OpenVendorSocket, SocketTarget } from '../wire/vendor-socket.js';
 import { tellEngine } from '../wire/tell-engine.js';
 import { GeminiLiveAnswers } from './gemini-live-answers.js';
 import { GeminiLiveHearing } from './gemini-live-hearing.js';
-import { GeminiLiveLink, type ReadyLink } from './gemini-live-link.js';
+import { GeminiLiveLink, type GeminiLiveLinkEvents, type ReadyLink } from './gemini-live-link.js';
 import type { ServerPiece } from './gemini-live-messages.js';
 import { type LiveSettings, toAudio, toContent, toTurn, toTurns } from './gemini-live-settings.js';
 import { GeminiLiveSpeech, type Response } from './gemini-live-speech.js';
@@ -45,6 +45,8 @@ export class GeminiLiveSession implements RealtimeSession {
   /** The caller has finished, and the answer has not begun. */
   #owesCaller = false;
   #isBeginning = false;
+  /** What sounds like the caller is taken for speech: not behind a silence that another connection keeps as well. */
+  #trustsEars = true;
   #wasReady = false;
   #closed = false;
 
@@ -146,8 +148,10 @@ export class GeminiLiveSession implements RealtimeSession {
 
   /** A word of the service is to come, whatever it may be. */
   get #isOwed(): boolean {
-    const isMaking = this.#speech.phase === 'speaking';
-    return isMaking || this.#owesCaller || this.#answers.isAsked || this.#hearing.awaitsService;
+    const { phase } = this.#speech;
+    // What is said while a tool runs may be answered with its results.
+    const isHeard = phase !== 'calling' && this.#trustsEars && this.#hearing.awaitsService;
+    return phase === 'speaking' || this.#owesCaller || this.#answers.isAsked || isHeard;
   }
 
   get #isQuiet(): boolean {
@@ -173,7 +177,8 @@ export class GeminiLiveSession implements RealtimeSession {
     this.#outbox.flush();
   }
 
-  #lost({ agoMs, isPlanned }: { agoMs: number; isPlanned: boolean }): void {
+  #lost({ agoMs, isPlanned, isSilent }: Parameters<GeminiLiveLinkEvents['lost']>[0]): void {
+    if (isSilent) this.#trustsEars = false;
     // A connection that is changed in a silence leaves nothing unheard.
     if (isPlanned) this.#outbox.settle(this.#outbox.sentMs);
     // Nothing is missing of an answer that waits for nothing but late words.
@@ -193,6 +198,7 @@ export class GeminiLiveSession implements RealtimeSession {
   #received(piece: ServerPiece): void {
     if (this.#closed) return;
     this.#hearing.noticed();
+    this.#trustsEars = true;
     switch (piece.type) {
       case 'calls-cancelled':
         this.#answers.callsCancelled(piece.ids);
@@ -325,7 +331,7 @@ export class GeminiLiveSession implements RealtimeSession {
     if (this.#hearing.isSpeaking || (wasIdle && !isAsked && !this.#owesCaller)) this.#callerFinished();
     this.#isBeginning = false;
     this.#owesCaller = false;
-    this.#outbox.answered();
+    this.#outbox.answered({ withLater: true });
     this.#tell(() => this.#context.events.responseStarted(response.id));
     this.#tellWords(response, this.#speech.takeWords());
     return response;

@@ -240,6 +240,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
       case 'audio': {
         const { responseId, itemId, contentIndex, audio } = message;
         if (!this.#isWanted(responseId)) return;
+        this.#answered();
         this.#speech.audio(itemId, contentIndex, audio.length);
         this.#tell(() => events.audio({ responseId, itemId, audio }));
         return;
@@ -293,8 +294,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     }
     // An answer is also how some services say that the caller has finished.
     if (this.#hearing.isSpeaking && this.#interruptible) this.#speechEnded(`before-${responseId}`);
-    // What is said into an answer that goes on is answered by the next one.
-    if (!this.#interruptible) this.#outbox.answered();
+    this.#outbox.answers();
     this.#tell(() => this.#context.events.responseStarted(responseId));
   }
 
@@ -308,9 +308,12 @@ export class OpenAIRealtimeSession implements RealtimeSession {
     if (!this.#isReady || !this.#speech.isWanted(responseId) || !this.#answers.isOurs(responseId))
       return false;
     this.#started(responseId);
-    if (!this.#speech.isWanted(responseId)) return false;
-    if (this.#interruptible) this.#outbox.answered();
-    return true;
+    return this.#speech.isWanted(responseId);
+  }
+
+  /** There is of an answer what is not asked for again. What is said into one that goes on is answered by the next one. */
+  #answered(): void {
+    this.#outbox.answered({ withLater: this.#interruptible });
   }
 
   #done(message: Extract<ServerMessage, { type: 'response-done' }>): void {
@@ -324,7 +327,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
       this.#broke(responseId, errorCode);
       return;
     }
-    if (!isStopped && this.#interruptible) this.#outbox.answered();
+    if (!isStopped) this.#answered();
     for (const call of message.calls) this.#answers.called(call);
     const toolCalls = this.#answers.takeCalls();
     const finished = toolCalls.length > 0 && end === 'complete' ? 'tool-calls' : end;

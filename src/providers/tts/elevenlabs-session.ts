@@ -184,7 +184,7 @@ export class ElevenLabsSession implements TextToSpeechSession {
     this.#endTimers.set(
       id,
       this.#clock.after(FIRST_AUDIO_MS, () =>
-        this.#replaceConnection('the voice did not begin to speak: connecting again'),
+        this.#replaceConnection(FIRST_AUDIO_MS, 'the voice did not begin to speak: connecting again'),
       ),
     );
     this.#context.events?.usage?.({ characters: [...text].length });
@@ -228,7 +228,10 @@ export class ElevenLabsSession implements TextToSpeechSession {
         this.#finished(id);
         // The next sentence need not find out for itself that the connection is dead.
         if (isWanted)
-          this.#replaceConnection('the voice stopped in a sentence without an end: connecting again');
+          this.#replaceConnection(
+            SILENT_END_MS,
+            'the voice stopped in a sentence without an end: connecting again',
+          );
       }),
     );
   }
@@ -250,10 +253,10 @@ export class ElevenLabsSession implements TextToSpeechSession {
     this.#wakers.wake();
   }
 
-  /** The connection takes sentences and gives no audio: another one may. */
-  #replaceConnection(sentence: string): void {
+  /** The connection takes sentences and has given no audio for `silentMs`: another one may. */
+  #replaceConnection(silentMs: number, sentence: string): void {
     this.#context.logger.warn({}, sentence);
-    this.#hungUpAt ??= this.#clock.now();
+    this.#hungUpAt ??= this.#clock.now() - silentMs;
     this.#socket?.close();
     this.#lost();
     this.#connect();

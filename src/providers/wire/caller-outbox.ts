@@ -30,6 +30,7 @@ export class CallerOutbox {
   #openMs = 0;
   /** Over, and known by nothing but their audio. */
   #turns: Turn[] = [];
+  #answeringMs = 0;
   #sentMs = 0;
   #droppedMs = 0;
 
@@ -59,7 +60,7 @@ export class CallerOutbox {
     this.#chunks.push(chunk.slice());
     this.#waitingMs += this.#msOf(chunk);
     this.flush();
-    while (this.#waitingMs > this.#options.keptMs) this.#droppedMs += this.#take();
+    while (this.#waitingMs > this.#options.keptMs) this.#drop();
   }
 
   /** Sends what waits, as far as it is taken. */
@@ -92,11 +93,14 @@ export class CallerOutbox {
     if (turn !== undefined) this.settle(turn.untilMs);
   }
 
-  /** What comes now answers every turn that is over. */
-  answered(): void {
-    const last = this.#turns.at(-1);
-    this.#turns = [];
-    if (last !== undefined) this.settle(last.untilMs);
+  /** An answer begins, to every turn that is over. */
+  answers(): void {
+    this.#answeringMs = this.#overMs;
+  }
+
+  /** Something of an answer is there. `withLater`: to what was said after its beginning as well. */
+  answered({ withLater }: { readonly withLater: boolean }): void {
+    this.settle(withLater ? this.#overMs : this.#answeringMs);
   }
 
   /** What this connection was sent up to here, in milliseconds, is known, or of no interest. */
@@ -118,7 +122,13 @@ export class CallerOutbox {
     this.#waitingMs += this.#openMs;
     this.#open = [];
     this.#openMs = 0;
+    this.#answeringMs = 0;
     this.#sentMs = 0;
+  }
+
+  /** End of the last turn that is over, in milliseconds. */
+  get #overMs(): number {
+    return this.#turns.at(-1)?.untilMs ?? 0;
   }
 
   /** Whole chunks of what is open, `ms` at most. */
@@ -132,6 +142,17 @@ export class CallerOutbox {
       this.#open.shift();
     }
     if (this.#open.length === 0) this.#openMs = 0;
+  }
+
+  /** The oldest that waits makes room: what follows is nearer by it, and a turn that had nothing else is gone. */
+  #drop(): void {
+    const ms = this.#take();
+    this.#droppedMs += ms;
+    const sentMs = this.#sentMs;
+    this.#turns = this.#turns.flatMap(({ id, untilMs }) => {
+      if (untilMs <= sentMs) return [{ id, untilMs }];
+      return untilMs - ms > sentMs ? [{ id, untilMs: untilMs - ms }] : [];
+    });
   }
 
   #take(): number {

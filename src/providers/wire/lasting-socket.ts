@@ -22,6 +22,8 @@ export interface LastingSocketEvents {
   lost(agoMs: number): void;
   /** A try did not work, or a connection ended `agoMs` ago that nobody meant to end, and another try follows. Before `lost`. */
   troubled?(error: ProviderError, trouble: { readonly agoMs: number }): void;
+  /** A ping was answered. */
+  pong?(): void;
   /** There will be no connection. Nothing follows. */
   failed(error: ProviderError): void;
 }
@@ -126,19 +128,21 @@ export class LastingSocket {
     return since === undefined ? null : this.#options.clock.now() - since;
   }
 
-  /** Another time between two pings, in milliseconds, as long as this connection lasts. */
-  pingEvery(pingMs: number): void {
-    if (this.connected) this.#socket?.pingEvery(pingMs);
+  /** One more ping. Does nothing while there is no connection. */
+  ping(): void {
+    if (this.connected) this.#socket?.ping();
   }
 
   /**
    * Gives the connection up, for `reason`, and makes another one. Does nothing while there is none. `isPlanned`: nothing is wrong with
-   * it, and nobody is warned.
+   * it, and nobody is warned. `lastedMs`: nobody is at its other end since then, in milliseconds.
    */
-  renew(reason: string, options: { readonly isPlanned?: boolean } = {}): void {
+  renew(reason: string, options: { readonly isPlanned?: boolean; readonly lastedMs?: number } = {}): void {
     if (!this.connected) return;
-    this.#socket?.close();
-    this.#ended(transientFailure(reason), options);
+    const { lastedMs } = options;
+    if (lastedMs === undefined) this.#socket?.close();
+    else this.#socket?.terminate();
+    this.#ended({ ...transientFailure(reason), ...(lastedMs === undefined ? {} : { lastedMs }) }, options);
   }
 
   #open(): void {
@@ -165,6 +169,9 @@ export class LastingSocket {
               },
             }),
         ended: (failure) => this.#ended(failure),
+        pong: () => {
+          if (!this.#over) events.pong?.();
+        },
       },
     });
   }

@@ -26,6 +26,8 @@ export interface SocketEvents {
   binary?(bytes: Uint8Array): void;
   /** The socket is over, and not because it was closed from here. Nothing follows. */
   ended(failure: WireFailure): void;
+  /** A ping was answered. */
+  pong?(): void;
 }
 
 export interface VendorSocketOptions {
@@ -50,10 +52,12 @@ export interface VendorSocket {
   readonly bufferedBytes: number;
   /** Does nothing unless the socket is open. */
   send(message: string | Uint8Array): void;
-  /** Another time between two pings, in milliseconds, from now on. */
-  pingEvery(pingMs: number): void;
+  /** One more ping, which nothing hangs on: whoever wants to know hears of its `pong`. */
+  ping(): void;
   /** Ends the socket with 1000, after a last message if there is one. No event follows. Idempotent. */
   close(lastMessage?: string): void;
+  /** Ends the socket without waiting for a peer that is gone. No event follows. Idempotent. */
+  terminate(): void;
 }
 
 /** Opens a socket. Tests have another one. */
@@ -81,13 +85,11 @@ class WsVendorSocket implements VendorSocket {
   readonly #options: VendorSocketOptions;
   #socket: WebSocket | undefined;
   #timer: Timer | undefined;
-  #pingMs: number;
   #unanswered = 0;
   #over = false;
 
   constructor(options: VendorSocketOptions) {
     this.#options = options;
-    this.#pingMs = options.pingMs ?? PING_MS;
     const { clock, handshakeTimeoutMs = HANDSHAKE_TIMEOUT_MS } = options;
     this.#timer = clock.after(Math.min(handshakeTimeoutMs, HANDSHAKE_TIMEOUT_MS), () =>
       this.#end(transientFailure('did not answer in time')),
@@ -109,14 +111,10 @@ class WsVendorSocket implements VendorSocket {
     socket.send(message, ignore);
   }
 
-  pingEvery(pingMs: number): void {
-    if (this.#over || pingMs === this.#pingMs) return;
-    this.#pingMs = pingMs;
+  ping(): void {
     const socket = this.#socket;
-    if (socket === undefined || socket.readyState !== socket.OPEN) return;
-    this.#timer?.cancel();
-    this.#unanswered = 0;
-    this.#watch();
+    if (this.#over || socket === undefined || socket.readyState !== socket.OPEN) return;
+    socket.ping(undefined, undefined, ignore);
   }
 
   close(lastMessage?: string): void {
@@ -133,6 +131,13 @@ class WsVendorSocket implements VendorSocket {
     socket.close(1000);
     const timer = systemClock.after(CLOSE_TIMEOUT_MS, () => socket.terminate());
     socket.once('close', () => timer.cancel());
+  }
+
+  terminate(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#timer?.cancel();
+    this.#socket?.terminate();
   }
 
   #connect(WebSocket: typeof import('ws').WebSocket): void {
@@ -159,6 +164,7 @@ class WsVendorSocket implements VendorSocket {
     socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
     socket.on('pong', () => {
       this.#unanswered = 0;
+      if (!this.#over) this.#tell(() => events.pong?.());
     });
     socket.on('unexpected-response', (_request, response) => {
       this.#end(toRefusal(response, target.reasonHeader));
@@ -194,24 +200,22 @@ class WsVendorSocket implements VendorSocket {
   }
 
   #watch(): void {
-    const pingMs = this.#pingMs;
-    this.#timer = this.#options.clock.after(pingMs, () => {
+    const { clock, pingMs = PING_MS } = this.#options;
+    this.#timer = clock.after(pingMs, () => {
       if (this.#unanswered >= MAX_UNANSWERED_PINGS) {
         const lastedMs = (MAX_UNANSWERED_PINGS + 1) * pingMs;
         this.#end({ ...transientFailure('has gone silent'), lastedMs });
         return;
       }
       this.#unanswered += 1;
-      this.#socket?.ping(undefined, undefined, ignore);
+      this.ping();
       this.#watch();
     });
   }
 
   #end(failure: WireFailure): void {
     if (this.#over) return;
-    this.#over = true;
-    this.#timer?.cancel();
-    this.#socket?.terminate();
+    this.terminate();
     this.#options.events.ended(failure);
   }
 }

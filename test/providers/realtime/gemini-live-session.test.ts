@@ -185,45 +185,7 @@ describe('words without an end', () => {
   });
 });
 
-describe('a connection that may be dead', () => {
-  const OFTEN_MS = 700;
-  const listens = (scene: ReturnType<typeof openReady>, ms: number, level = 0) => {
-    for (let heardMs = 0; heardMs < ms; heardMs += 20) scene.session.pushAudio(sound(20, level));
-  };
-
-  it('is looked at often while the caller waits for it, and only then', () => {
-    const scene = openReady();
-    const { session, says, vendor } = scene;
-    listens(scene, 1000);
-    expect(vendor.socket.pingMs).toBe(20_000);
-    session.say('Hello.');
-    listens(scene, 20);
-    expect(vendor.socket.pingMs).toBe(OFTEN_MS);
-    for (const message of [audio, words('Hello.', true), generated]) says(message);
-    listens(scene, 20);
-    expect(vendor.socket.pingMs).toBe(20_000);
-  });
-
-  it('is looked at often when the caller has spoken, and it does not show that it has heard', () => {
-    const scene = openReady();
-    listens(scene, 600, 8000);
-    expect(scene.vendor.socket.pingMs).toBe(20_000);
-    listens(scene, 500);
-    expect(scene.vendor.socket.pingMs).toBe(OFTEN_MS);
-    scene.says({ usageMetadata: { promptTokenCount: 1 } });
-    listens(scene, 20);
-    expect(scene.vendor.socket.pingMs).toBe(20_000);
-  });
-
-  it('is not looked at for a click, or while the caller speaks', () => {
-    const scene = openReady();
-    listens(scene, 200, 8000);
-    listens(scene, 1000);
-    expect(scene.vendor.socket.pingMs).toBe(20_000);
-    listens(scene, 5000, 8000);
-    expect(scene.vendor.socket.pingMs).toBe(20_000);
-  });
-
+describe('a connection that was lost', () => {
   it('owes nothing of an answer that was there but for late words', () => {
     const { session, says, closes, told } = openReady();
     session.say('Hi.');

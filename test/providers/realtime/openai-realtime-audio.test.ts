@@ -20,6 +20,12 @@ describe("the caller's audio", () => {
       item_id: 'u1',
       transcript,
     });
+    const text = {
+      type: 'response.output_audio_transcript.delta',
+      response_id: 'r1',
+      item_id: 'i1',
+      delta: 'Three',
+    };
     const done = (status: string) => ({ type: 'response.done', response: { id: 'r1', status } });
 
     /** What is told, and which frames are sent, when the connection breaks behind a turn of the first 600 ms and `then`. */
@@ -53,6 +59,17 @@ describe("the caller's audio", () => {
       expect(told).toEqual(['lost', 'reconnected 3000 again']);
     });
 
+    it('a turn is heard once more where nobody may interrupt and nothing was heard of its answer', () => {
+      const { told, frames } = breaks([created('r1')], { interruptible: false });
+      expect(frames).toEqual(framesFrom(0));
+      expect(told).toEqual(['lost', 'reconnected 3000 again']);
+    });
+
+    it('a turn is heard once more of whose answer there are words and no sound', () => {
+      const { frames } = breaks([created('r1'), text]);
+      expect(frames).toEqual(framesFrom(0));
+    });
+
     it.each<[string, readonly object[]]>([
       ['the words have come', [words('Three loaves.')]],
       ['something of the answer was heard', [created('r1'), audio('r1')]],
@@ -63,11 +80,22 @@ describe("the caller's audio", () => {
       expect(told).toEqual(['lost', 'reconnected 3000']);
     });
 
-    it('a turn is not heard again where nobody may interrupt and its answer was asked for', () => {
-      const { told, frames } = breaks([created('r1')], { interruptible: false });
-      expect(frames).toEqual(framesFrom(30));
-      expect(told).toEqual(['lost', 'reconnected 3000']);
-    });
+    it.each<[string, readonly object[]]>([
+      ['of sound', [audio('r1')]],
+      ['of nothing but its end', [done('completed')]],
+    ])(
+      'nobody may interrupt an answer %s: what was said into it is heard again, and not what it answers',
+      (_, answer) => {
+        const into = [
+          { type: 'input_audio_buffer.speech_started', item_id: 'u2' },
+          { type: 'input_audio_buffer.speech_stopped', item_id: 'u2', audio_end_ms: 1200 },
+          { type: 'input_audio_buffer.committed', item_id: 'u2' },
+        ];
+        const { told, frames } = breaks([created('r1'), ...into, ...answer], { interruptible: false });
+        expect(frames).toEqual(framesFrom(30));
+        expect(told).toEqual(['lost', 'reconnected 3000 again']);
+      },
+    );
   });
 
   it('keeps a session as long as a turn is not known', () => {

@@ -48,7 +48,12 @@ describe('caller audio on its way', () => {
     it.each<[string, (outbox: CallerOutbox) => void, number[], string[]]>([
       ['sent again with a turn that nobody knows', () => {}, [1, 2, 3], ['a']],
       ['sent again but for a turn whose words are there', (outbox) => outbox.worded('a'), [3], []],
-      ['sent again but for a turn that is answered', (outbox) => outbox.answered(), [3], []],
+      [
+        'sent again but for a turn that is answered',
+        (outbox) => outbox.answered({ withLater: true }),
+        [3],
+        [],
+      ],
       ['sent again whole where other words have come', (outbox) => outbox.worded('b'), [1, 2, 3], ['a']],
       ['not sent again where nobody wants it', (outbox) => outbox.settle(60), [], []],
     ])('is %s', (_, happens, again, unheard) => {
@@ -86,6 +91,37 @@ describe('caller audio on its way', () => {
       turn(scene);
       for (const value of [4, 5, 6, 7]) scene.push(value);
       expect(scene.outbox.unheard).toEqual([]);
+    });
+  });
+
+  describe('makes room while it waits to be sent again', () => {
+    const full = () => {
+      const scene = open();
+      for (const value of [1, 2]) scene.push(value);
+      scene.outbox.ended('a', 40);
+      scene.takes = false;
+      scene.outbox.restart();
+      return scene;
+    };
+
+    it('and is no turn any more when all of it has gone', () => {
+      const scene = full();
+      for (const value of [3, 4, 5, 6]) scene.push(value);
+      expect(scene.outbox.unheard).toEqual(['a']);
+      scene.push(7);
+      expect([scene.outbox.droppedMs, scene.outbox.unheard]).toEqual([40, []]);
+    });
+
+    it('and takes nothing along of what was said behind it', () => {
+      const scene = full();
+      for (const value of [3, 4, 5, 6]) scene.push(value);
+      scene.takes = true;
+      scene.outbox.flush();
+      scene.outbox.answered({ withLater: true });
+      scene.outbox.restart();
+      scene.sent.length = 0;
+      scene.outbox.flush();
+      expect(scene.sent).toEqual([3, 4, 5, 6]);
     });
   });
 

@@ -19,6 +19,7 @@ function connect() {
     events: {
       connected: (gapMs) => void told.push(`connected ${gapMs}`),
       text: (text) => void told.push(text),
+      pong: () => void told.push('pong'),
       lost: (agoMs) => void told.push(agoMs === 0 ? 'lost' : `lost ${agoMs} ms ago`),
       troubled: ({ message }, { agoMs }) =>
         void troubles.push(agoMs === 0 ? message : `${message} ${agoMs} ms ago`),
@@ -204,6 +205,30 @@ describe('LastingSocket', () => {
     expect(vendor.socket.options.handshakeTimeoutMs).toBe(1000);
     vendor.socket.opens();
     expect(told).toEqual(['connected null', 'lost 60000 ms ago', 'connected 60000']);
+  });
+
+  it('waits for no word of goodbye from a connection that is known to be dead, and tells since when', () => {
+    const { clock, vendor, told, socket } = connect();
+    vendor.socket.opens();
+    clock.advance(10_000);
+    socket.renew('says nothing', { lastedMs: 2600 });
+    expect(vendor.socket.terminated).toBe(true);
+    clock.advance(0);
+    clock.advance(100);
+    vendor.socket.opens();
+    socket.renew('wants a new one');
+    expect([vendor.socket.terminated, vendor.socket.closed]).toEqual([false, true]);
+    expect(told).toEqual(['connected null', 'lost 2600 ms ago', 'connected 2700', 'lost']);
+  });
+
+  it('pings over the connection that there is, and tells what is answered', () => {
+    const { vendor, told, socket } = connect();
+    socket.ping();
+    expect(vendor.socket.pings).toBe(0);
+    vendor.socket.opens();
+    socket.ping();
+    vendor.socket.pongs();
+    expect([vendor.socket.pings, told]).toEqual([1, ['connected null', 'pong']]);
   });
 
   it('renews a connection that does not answer what was asked, and none that does', () => {
