@@ -119,7 +119,7 @@ describe('a call over Deepgram, Chat Completions and ElevenLabs', { retry: 2, ti
     expect(record.endReason).toBe('provider-failed');
     expect(record.error).toEqual({
       code: 'PROVIDER_FAILED',
-      message: 'OpenAI refused the key (HTTP 401).',
+      message: 'OpenAI refused the key (HTTP 401): check OPENAI_API_KEY, or the option apiKey.',
     });
     const message = 'The agent has told the caller that something went wrong.';
     const [sorry] = record.incidents;

@@ -136,7 +136,8 @@ export function toSdkFailure(error: unknown): WireFailure {
   const { statusCode, isRetryable, responseHeaders, name } = toObject(error) ?? {};
   const status = toNumber(statusCode);
   const shown = status === undefined ? toShownCode(name) : [`HTTP ${status}`];
-  const reason = `failed${shown.map((each) => ` (${each})`).join('')}`;
+  const remedy = status === 401 || status === 403 ? ': check the key that its provider package takes' : '';
+  const reason = `failed${shown.map((each) => ` (${each})`).join('')}${remedy}`;
   if (status !== undefined) {
     const seconds = Number(toText(toObject(responseHeaders)?.['retry-after']) || Number.NaN);
     const retryAfterMs = Number.isFinite(seconds) && seconds >= 0 ? seconds * 1000 : null;

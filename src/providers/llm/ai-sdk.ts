@@ -107,7 +107,8 @@ export class AiSdkLanguageModel implements LanguageModel {
         const failure = toSdkFailure(error);
         const pauseMs = retried || reply.started ? null : retryPause(failure);
         if (pauseMs === null || this.#clock.now() + pauseMs >= deadlines.firstWordBy)
-          throw toProviderError(`The model ${this.name}`, failure);
+          // The key is the provider package's own: `toSdkFailure` says so.
+          throw toProviderError({ vendor: `The model ${this.name}`, keyVariables: [] }, failure);
         await pause(this.#clock, pauseMs, signal);
         retry.sent();
       }

@@ -127,7 +127,7 @@ export class AnthropicMessages implements LanguageModel {
   async *respond(request: LanguageModelRequest): AsyncGenerator<LanguageModelEvent> {
     this.assertConfigured();
     const source: ReplySource = {
-      vendor: ACCESS.vendor,
+      names: ACCESS,
       clock: this.#clock,
       createReply: () => new AnthropicReply({ inputCharacters: countCharacters(request) }),
       open: (options) => this.#open(request, options.answerTimeoutMs),

@@ -141,7 +141,7 @@ export class ChatCompletions implements LanguageModel {
   async *respond(request: LanguageModelRequest): AsyncGenerator<LanguageModelEvent> {
     this.assertConfigured();
     const source: ReplySource = {
-      vendor: this.#facts.access.vendor,
+      names: this.#facts.access,
       clock: this.#clock,
       createReply: () => new ChatReply({ inputCharacters: countCharacters(request) }),
       open: (options) => this.#open(request, options.answerTimeoutMs),

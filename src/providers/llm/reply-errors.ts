@@ -1,6 +1,6 @@
 // Errors of language models: what their codes mean, in the answer to a request and inside a stream that had begun well.
 import {
-  fatalFailure,
+  codedFailure,
   type FailureKind,
   kindOfStatus,
   refusalFailure,
@@ -33,7 +33,7 @@ export function toStreamFailure(error: unknown): WireFailure {
   const shown = toShownCode(status === undefined ? code : String(status)).map((each) => ` (${each})`);
   const reason = `broke off its answer${shown.join('')}`;
   const kind = kindOfCode(code) ?? (status === undefined ? 'transient' : kindOfStatus(status));
-  if (kind === 'fatal') return fatalFailure(reason);
+  if (kind === 'fatal') return codedFailure(reason, code);
   return { ...transientFailure(reason), kind };
 }
 

@@ -1,6 +1,7 @@
 // One reply that a language model streams over HTTP, from the request to its end: deadlines, the one retry, the abort. Knows no dialect.
 import type { Clock } from '../../base/clock.js';
 import type { LanguageModelEvent, LanguageModelRequest, ReplyEnd } from '../language-model.js';
+import type { VendorNames } from '../wire/access.js';
 import { toProviderError, transientFailure, WireError, type WireFailure } from '../wire/failure.js';
 import type { HttpAnswer } from '../wire/http-channel.js';
 import { pause } from '../wire/pause.js';
@@ -8,8 +9,8 @@ import { LONGEST_RETRY_AFTER_MS } from '../wire/retry-plan.js';
 import { readReplyStream, type StreamedReply } from './reply-stream.js';
 
 export interface ReplySource {
-  /** As it stands in errors. */
-  readonly vendor: string;
+  /** For the sentences of errors. */
+  readonly names: VendorNames;
   readonly clock: Clock;
   readonly createReply: () => StreamedReply;
   /** The answer to the request, once the server has accepted it. @throws WireError */
@@ -30,7 +31,7 @@ export async function* streamReply(
   source: ReplySource,
   signal: AbortSignal,
 ): AsyncGenerator<LanguageModelEvent> {
-  const { clock, vendor } = source;
+  const { clock, names } = source;
   const startedAt = clock.now();
   const deadlines = { firstWordBy: startedAt + FIRST_WORD_MS, allBy: startedAt + TOTAL_MS };
   const retry = new RetryNote(clock);
@@ -62,7 +63,7 @@ export async function* streamReply(
       const failure = toFailure(error);
       const pauseMs = retried || reply.started ? null : retryPause(failure);
       if (pauseMs === null || clock.now() + pauseMs >= deadlines.firstWordBy)
-        throw toProviderError(vendor, failure);
+        throw toProviderError(names, failure);
       await pause(clock, pauseMs, signal);
       retry.sent();
     }

@@ -65,7 +65,8 @@ class SignedSocket implements VendorSocket {
     const { signal } = this.#abort;
     try {
       const url = await requestAddress(access, { clock: options.clock, signal });
-      if (!signal.aborted) this.#socket = open({ ...options, target: { url, headers: {} } });
+      if (!signal.aborted)
+        this.#socket = open({ ...options, target: { ...options.target, url, headers: {} } });
     } catch (error) {
       if (signal.aborted) return;
       const failure =

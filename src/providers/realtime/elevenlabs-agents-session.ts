@@ -2,12 +2,13 @@
 import type { AudioFormat } from '../../audio/format.js';
 import { KEPT_AUDIO_MS } from '../../audio/kept-audio.js';
 import type { RealtimeContext, RealtimeSession } from '../realtime-model.js';
+import type { VendorNames } from '../wire/access.js';
 import { CallerOutbox } from '../wire/caller-outbox.js';
 import { fatalFailure, toProviderError, type WireFailure } from '../wire/failure.js';
 import type { Json } from '../wire/json.js';
-import { LastingSocket } from '../wire/lasting-socket.js';
+import { LastingSocket, type VendorTarget } from '../wire/lasting-socket.js';
 import { createUnknownLog } from '../wire/unknown-messages.js';
-import type { OpenVendorSocket, SocketClose, SocketTarget } from '../wire/vendor-socket.js';
+import type { OpenVendorSocket, SocketClose } from '../wire/vendor-socket.js';
 import { tellEngine } from '../wire/tell-engine.js';
 import { type AnswerEnd, ElevenLabsAgentsAnswers } from './elevenlabs-agents-answers.js';
 import { ElevenLabsAgentsCalls, type ToolResult } from './elevenlabs-agents-calls.js';
@@ -27,12 +28,10 @@ import {
 import { ElevenLabsAgentsTime } from './elevenlabs-agents-time.js';
 
 export interface ElevenLabsAgentsSessionOptions {
-  readonly target: SocketTarget;
+  readonly target: VendorTarget;
   readonly settings: AgentSettings;
   readonly open?: OpenVendorSocket | undefined;
 }
-
-export const VENDOR = 'ElevenLabs Agents';
 
 /** Above this the network does not take what we send, and audio waits in the outbox. */
 const MAX_BUFFERED_BYTES = 64 * 1024;
@@ -48,6 +47,7 @@ const UNWANTED = '{"error":"Not done: nobody waited for it."}';
 
 export class ElevenLabsAgentsSession implements RealtimeSession {
   readonly #context: RealtimeContext;
+  readonly #names: VendorNames;
   readonly #settings: AgentSettings;
   readonly #socket: LastingSocket;
   readonly #answers: ElevenLabsAgentsAnswers;
@@ -71,6 +71,7 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
 
   constructor(context: RealtimeContext, { target, settings, open }: ElevenLabsAgentsSessionOptions) {
     this.#context = context;
+    this.#names = target.names;
     this.#settings = settings;
     this.#interruptible = context.interruptible;
     const { clock, logger, events } = context;
@@ -96,7 +97,6 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
       nothing: () => this.#answerNothing(),
     });
     this.#socket = new LastingSocket({
-      vendor: VENDOR,
       target,
       clock,
       logger,
@@ -129,7 +129,7 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
   }
 
   respond(): void {
-    if (this.#hasHungUp) this.#fail(toProviderError(VENDOR, fatalFailure(HUNG_UP)));
+    if (this.#hasHungUp) this.#fail(toProviderError(this.#names, fatalFailure(HUNG_UP)));
     else this.#requests.respond();
   }
 
@@ -353,7 +353,7 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
   #hungUp(): void {
     this.#time.stop();
     if (!this.#context.tools.some(({ name }) => name === END_CALL)) {
-      this.#fail(toProviderError(VENDOR, fatalFailure(HUNG_UP)));
+      this.#fail(toProviderError(this.#names, fatalFailure(HUNG_UP)));
       return;
     }
     this.#answers.toolCall({ id: 'hung-up', name: END_CALL, arguments: {}, argumentsText: '{}' });
@@ -373,7 +373,7 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
 
   #failWith(failure: WireFailure): void {
     this.#socket.close();
-    this.#fail(toProviderError(VENDOR, failure));
+    this.#fail(toProviderError(this.#names, failure));
   }
 
   #fail(error: Error): void {

@@ -106,7 +106,7 @@ export class ElevenLabsAgents implements RealtimeModel {
     const url = endpoint(this.#base, CONVERSATION, { kind: 'ws', query });
     const key = this.#key;
     return new ElevenLabsAgentsSession(context, {
-      target: { url, headers: {} },
+      target: { url, headers: {}, names: ACCESS },
       settings: this.#settings,
       open:
         key === undefined

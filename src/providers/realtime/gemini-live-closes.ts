@@ -2,12 +2,13 @@
 import type { FailureKind, WireFailure } from '../wire/failure.js';
 import type { SocketClose } from '../wire/vendor-socket.js';
 
-const REASONS: readonly (readonly [RegExp, FailureKind, string])[] = [
-  [/api.?key|unauthenticated|credential/i, 'fatal', 'refused the key'],
+const REASONS: readonly (readonly [RegExp, FailureKind, string, { isAboutKey: true }?])[] = [
+  [/api.?key|unauthenticated|credential/i, 'fatal', 'refused the key', { isAboutKey: true }],
   [/quota|billing|prepay|spend/i, 'fatal', 'has no quota left for the key'],
   [/resource.?exhausted|rate.?limit|too many/i, 'throttled', 'is asked for too much at a time'],
   [/model.*not (found|supported)|not found for api version/i, 'fatal', 'knows no such model'],
-  [/permission|denied|not allowed|location/i, 'fatal', 'does not allow this with the key'],
+  [/location/i, 'fatal', 'does not serve this place'],
+  [/permission|denied|not allowed/i, 'fatal', 'does not allow this with the key', { isAboutKey: true }],
   [/deadline|abort|cancell?ed|unavailable|go.?away/i, 'transient', 'ended the connection'],
 ];
 
@@ -23,7 +24,7 @@ export function readClose({ code, reason }: SocketClose): WireFailure | undefine
     retryAfterMs: null,
     reason: `${sentence} (${code})`,
   });
-  if (known !== undefined) return fail(known[1], known[2]);
+  if (known !== undefined) return { ...fail(known[1], known[2]), ...known[3] };
   if (code === INVALID_ARGUMENT) return fail('fatal', 'does not take these settings or this message');
   return code === POLICY ? fail('fatal', 'does not allow this') : undefined;
 }

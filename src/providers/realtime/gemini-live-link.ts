@@ -3,9 +3,9 @@ import type { Timer } from '../../base/clock.js';
 import type { RealtimeContext } from '../realtime-model.js';
 import { transientFailure } from '../wire/failure.js';
 import type { Json } from '../wire/json.js';
-import { LastingSocket } from '../wire/lasting-socket.js';
+import { LastingSocket, type VendorTarget } from '../wire/lasting-socket.js';
 import { SessionRenewal } from '../wire/session-renewal.js';
-import type { OpenVendorSocket, SocketTarget } from '../wire/vendor-socket.js';
+import type { OpenVendorSocket } from '../wire/vendor-socket.js';
 import { readClose } from './gemini-live-closes.js';
 import { GeminiLiveDebt } from './gemini-live-debt.js';
 import { readServerMessage, type ServerPiece } from './gemini-live-messages.js';
@@ -35,15 +35,13 @@ export interface GeminiLiveLinkEvents {
 
 export interface GeminiLiveLinkOptions {
   readonly context: RealtimeContext;
-  readonly target: SocketTarget;
+  readonly target: VendorTarget;
   readonly settings: LiveSettings;
   readonly open?: OpenVendorSocket | undefined;
   /** True while nobody speaks: the time to change a connection that is nearly over. */
   readonly isQuiet: () => boolean;
   readonly events: GeminiLiveLinkEvents;
 }
-
-const VENDOR = 'Gemini Live';
 
 /** A connection on which the settings are not answered is of no use. */
 const SETUP_WAIT_MS = 3000;
@@ -87,7 +85,6 @@ export class GeminiLiveLink {
       },
     });
     this.#socket = new LastingSocket({
-      vendor: VENDOR,
       target,
       clock,
       logger,

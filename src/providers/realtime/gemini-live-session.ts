@@ -6,7 +6,8 @@ import type { RealtimeContext, RealtimeSession } from '../realtime-model.js';
 import { CallerOutbox } from '../wire/caller-outbox.js';
 import type { Json } from '../wire/json.js';
 import { createUnknownLog } from '../wire/unknown-messages.js';
-import type { OpenVendorSocket, SocketTarget } from '../wire/vendor-socket.js';
+import type { VendorTarget } from '../wire/lasting-socket.js';
+import type { OpenVendorSocket } from '../wire/vendor-socket.js';
 import { tellEngine } from '../wire/tell-engine.js';
 import { GeminiLiveAnswers } from './gemini-live-answers.js';
 import { GeminiLiveHearing } from './gemini-live-hearing.js';
@@ -16,7 +17,7 @@ import { type LiveSettings, toAudio, toContent, toTurn, toTurns } from './gemini
 import { GeminiLiveSpeech, type Response } from './gemini-live-speech.js';
 
 export interface GeminiLiveSessionOptions {
-  readonly target: SocketTarget;
+  readonly target: VendorTarget;
   readonly settings: LiveSettings;
   readonly open?: OpenVendorSocket | undefined;
 }

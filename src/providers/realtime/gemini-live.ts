@@ -107,7 +107,8 @@ export class GeminiLive implements RealtimeModel {
   open(context: RealtimeContext): RealtimeSession {
     const key = requireKey(this.#key, ACCESS);
     // As a header: addresses get into logs, those of others, too.
-    const target = { url: endpoint(this.#base, PATH, { kind: 'ws' }), headers: { 'x-goog-api-key': key } };
+    const headers = { 'x-goog-api-key': key };
+    const target = { url: endpoint(this.#base, PATH, { kind: 'ws' }), headers, names: ACCESS };
     return new GeminiLiveSession(context, { target, settings: this.#settings });
   }
 }

@@ -2,13 +2,14 @@
 import { KEPT_AUDIO_MS } from '../../audio/kept-audio.js';
 import type { Timer } from '../../base/clock.js';
 import type { RealtimeContext, RealtimeSession } from '../realtime-model.js';
+import type { VendorNames } from '../wire/access.js';
 import { CallerOutbox } from '../wire/caller-outbox.js';
-import { fatalFailure, toProviderError, type WireFailure } from '../wire/failure.js';
+import { codedFailure, fatalFailure, toProviderError, type WireFailure } from '../wire/failure.js';
 import type { Json } from '../wire/json.js';
-import { LastingSocket } from '../wire/lasting-socket.js';
+import { LastingSocket, type VendorTarget } from '../wire/lasting-socket.js';
 import { SessionRenewal } from '../wire/session-renewal.js';
 import { createUnknownLog } from '../wire/unknown-messages.js';
-import type { OpenVendorSocket, SocketTarget } from '../wire/vendor-socket.js';
+import type { OpenVendorSocket } from '../wire/vendor-socket.js';
 import { tellEngine } from '../wire/tell-engine.js';
 import { OpenAIRealtimeAnswers } from './openai-realtime-answers.js';
 import { kindOfError, shownCode } from './openai-realtime-errors.js';
@@ -26,12 +27,11 @@ import {
 import { OpenAIRealtimeSpeech } from './openai-realtime-speech.js';
 
 export interface OpenAIRealtimeSessionOptions {
-  readonly target: SocketTarget;
+  readonly target: VendorTarget;
   readonly settings: SessionSettings;
   readonly open?: OpenVendorSocket | undefined;
 }
 
-const VENDOR = 'OpenAI Realtime';
 /** Some services of this wire never echo the settings. Shorter than anybody gives a model to be ready. */
 const SETTINGS_WAIT_MS = 1200;
 
@@ -40,6 +40,7 @@ const MAX_BUFFERED_BYTES = 64 * 1024;
 
 export class OpenAIRealtimeSession implements RealtimeSession {
   readonly #context: RealtimeContext;
+  readonly #names: VendorNames;
   readonly #settings: SessionSettings;
   readonly #socket: LastingSocket;
   readonly #speech: OpenAIRealtimeSpeech;
@@ -59,6 +60,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
 
   constructor(context: RealtimeContext, { target, settings, open }: OpenAIRealtimeSessionOptions) {
     this.#context = context;
+    this.#names = target.names;
     this.#settings = settings;
     this.#interruptible = context.interruptible;
     const { clock, logger, formats } = context;
@@ -82,7 +84,6 @@ export class OpenAIRealtimeSession implements RealtimeSession {
       ask: (response) => this.#send('response.create', Object.keys(response).length > 0 ? { response } : {}),
     });
     this.#socket = new LastingSocket({
-      vendor: VENDOR,
       target,
       clock,
       logger,
@@ -339,7 +340,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
   /** The service has broken its answer off. One that nothing was heard of is asked for once more. */
   #broke(responseId: string, code: string): void {
     this.#speech.drop(responseId);
-    const failure = fatalFailure(`broke off its answer${shownCode(code)}`);
+    const failure = codedFailure(`broke off its answer${shownCode(code)}`, code);
     const { events } = this.#context;
     this.#tell(() => events.responseEnded({ responseId, reason: 'interrupted', toolCalls: [] }));
     if (kindOfError(code) === 'fatal' || !this.#answers.failed()) this.#failWith(failure);
@@ -349,7 +350,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
   #refused({ code, message, eventId }: Extract<ServerMessage, { type: 'error' }>): void {
     const kind = kindOfError(code, message);
     const isSettings = eventId === this.#settingsId && !this.#isReady;
-    if (kind === 'fatal') this.#failWith(fatalFailure(`refused to go on${shownCode(code)}`));
+    if (kind === 'fatal') this.#failWith(codedFailure(`refused to go on${shownCode(code)}`, code));
     else if (isSettings)
       this.#failWith(fatalFailure(`refused the settings of the session${shownCode(code)}`));
     else if (kind === 'renew') this.#socket.renew(`wants a new session${shownCode(code)}`);
@@ -382,7 +383,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
 
   #failWith(failure: WireFailure): void {
     this.#socket.close();
-    this.#fail(toProviderError(VENDOR, failure));
+    this.#fail(toProviderError(this.#names, failure));
   }
 
   #fail(error: Error): void {

@@ -152,7 +152,7 @@ export class OpenAIRealtime implements RealtimeModel {
   open(context: RealtimeContext): RealtimeSession {
     this.assertConfigured();
     const url = endpoint(this.#base, '/realtime', { kind: 'ws', query: { model: this.#model } });
-    const target = { url, headers: this.#headers() };
+    const target = { url, headers: this.#headers(), names: ACCESS };
     return new OpenAIRealtimeSession(context, { target, settings: this.#settings });
   }
 

@@ -53,7 +53,7 @@ const THROTTLED_CLOSES = new Set([3009, 4029, 4102]);
 
 /** This vendor takes every handshake and says what is wrong with it by the code of the close. */
 export function readAssemblyAIClose({ code }: SocketClose): WireFailure | undefined {
-  if (code === 4001) return { ...fatalFailure(`refused the key (${code})`), status: 401 };
+  if (code === 4001) return { ...fatalFailure(`refused the key (${code})`), status: 401, isAboutKey: true };
   if (code === 4002 || code === 4003) return fatalFailure(`wants to be paid first (${code})`);
   if (FATAL_CLOSES.has(code)) return fatalFailure(`refused the request (${code})`);
   if (!THROTTLED_CLOSES.has(code)) return undefined;

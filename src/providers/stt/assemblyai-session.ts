@@ -2,14 +2,14 @@
 import type { Timer } from '../../base/clock.js';
 import type { ProviderError } from '../../base/errors.js';
 import type { SpeechToTextContext, SpeechToTextSession } from '../speech-to-text.js';
-import { LastingSocket } from '../wire/lasting-socket.js';
+import { LastingSocket, type VendorTarget } from '../wire/lasting-socket.js';
 import { toBytes } from '../../audio/pcm-bytes.js';
-import type { OpenVendorSocket, SocketTarget } from '../wire/vendor-socket.js';
+import type { OpenVendorSocket } from '../wire/vendor-socket.js';
 import { PacedAudio } from './assemblyai-audio.js';
 import { type AssemblyAITurn, readAssemblyAIClose, readAssemblyAIMessage } from './assemblyai-messages.js';
 
 export interface AssemblyAISessionOptions {
-  readonly target: SocketTarget;
+  readonly target: VendorTarget;
   readonly ownsTurnTaking: boolean;
   readonly open?: OpenVendorSocket | undefined;
 }
@@ -54,7 +54,6 @@ export class AssemblyAISession implements SpeechToTextSession {
     this.#ownsTurnTaking = options.ownsTurnTaking;
     this.#audio = new PacedAudio(clock, { keptMs });
     this.#socket = new LastingSocket({
-      vendor: 'AssemblyAI',
       target: options.target,
       clock,
       logger,

@@ -102,7 +102,7 @@ export class AssemblyAISpeechToText implements SpeechToText {
     const headers = { authorization: requireKey(this.#key, ACCESS) };
     const url = endpoint(this.#base, '/v3/ws', { kind: 'ws', query: this.#query });
     const { ownsTurnTaking } = this;
-    return new AssemblyAISession(context, { target: { url, headers }, ownsTurnTaking });
+    return new AssemblyAISession(context, { target: { url, headers, names: ACCESS }, ownsTurnTaking });
   }
 }
 

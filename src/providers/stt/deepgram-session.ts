@@ -4,14 +4,14 @@ import type { Timer } from '../../base/clock.js';
 import type { ProviderError } from '../../base/errors.js';
 import type { SpeechToTextContext, SpeechToTextSession } from '../speech-to-text.js';
 import { AudioBacklog, toSeconds } from '../wire/audio-backlog.js';
-import { LastingSocket } from '../wire/lasting-socket.js';
+import { LastingSocket, type VendorTarget } from '../wire/lasting-socket.js';
 import { toBytes } from '../../audio/pcm-bytes.js';
-import type { OpenVendorSocket, SocketTarget } from '../wire/vendor-socket.js';
+import type { OpenVendorSocket } from '../wire/vendor-socket.js';
 import { type DeepgramMessage, readDeepgramMessage } from './deepgram-messages.js';
 import { DeepgramTurns } from './deepgram-turns.js';
 
 export interface DeepgramSessionOptions {
-  readonly target: SocketTarget;
+  readonly target: VendorTarget;
   readonly ownsTurnTaking: boolean;
   readonly open?: OpenVendorSocket | undefined;
 }
@@ -75,7 +75,6 @@ export class DeepgramSession implements SpeechToTextSession {
       options,
     );
     this.#socket = new LastingSocket({
-      vendor: 'Deepgram',
       target: options.target,
       clock,
       logger,

@@ -124,6 +124,7 @@ export class DeepgramSpeechToText implements SpeechToText {
       url,
       headers: { authorization: toDeepgramAuthorization(key) },
       reasonHeader: 'dg-error',
+      names: DEEPGRAM_ACCESS,
     };
     return new DeepgramSession(context, { target, ownsTurnTaking: this.ownsTurnTaking });
   }

@@ -4,6 +4,7 @@ import { wavHeader } from '../../audio/wav-header.js';
 import type { Clock } from '../../base/clock.js';
 import { SseReader } from '../../base/sse.js';
 import { toShownCode, transientFailure, WireError } from '../wire/failure.js';
+import type { VendorNames } from '../wire/access.js';
 import type { HttpAnswer, HttpChannel } from '../wire/http-channel.js';
 import { type Json, parseObject, toArray, toNumber, toObject, toText } from '../wire/json.js';
 import { encodeMultipart } from '../wire/multipart.js';
@@ -11,6 +12,8 @@ import { readRefusal } from '../wire/openai-refusal.js';
 import { toBytes } from '../../audio/pcm-bytes.js';
 
 export interface TranscriptionTarget {
+  /** For the sentences of errors. */
+  readonly names: VendorNames;
   readonly channel: HttpChannel;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;

@@ -11,7 +11,6 @@ import { type TranscriptionTarget, transcribe } from './openai-transcription-req
 import { UtteranceRecorder } from './utterance-recorder.js';
 
 export interface OpenAITranscriptionSessionOptions {
-  readonly vendor: string;
   readonly target: TranscriptionTarget;
   /** Time between two looks at an utterance that goes on, in milliseconds; null: none. */
   readonly partialEveryMs: number | null;
@@ -74,7 +73,7 @@ export class OpenAITranscriptionSession implements SpeechToTextSession {
 
   async #transcribe(pcm: Int16Array, piece: Piece): Promise<void> {
     const { clock, events } = this.#context;
-    const { target, vendor } = this.#options;
+    const { target } = this.#options;
     const startedAt = clock.now();
     const plan = new RetryPlan({ clock, ...(this.#everHeard ? { throttledTries: 1 } : {}) });
     const leftMs = () => startedAt + target.timeoutMs - clock.now();
@@ -100,7 +99,7 @@ export class OpenAITranscriptionSession implements SpeechToTextSession {
         const pauseMs = plan.next(failure);
         if (pauseMs === null || pauseMs >= leftMs()) this.#failed(failure);
         else {
-          events.troubled?.(toProviderError(vendor, failure));
+          events.troubled?.(toProviderError(target.names, failure));
           await pause(clock, pauseMs, this.#closing.signal);
         }
       }
@@ -169,7 +168,7 @@ export class OpenAITranscriptionSession implements SpeechToTextSession {
 
   #failed(failure: WireFailure): void {
     this.#end();
-    this.#context.events.failed(toProviderError(this.#options.vendor, failure));
+    this.#context.events.failed(toProviderError(this.#options.target.names, failure));
   }
 
   #end(): void {

@@ -6,7 +6,14 @@ import { checkBoolean, checkNumber, checkOptions, checkText, requireText } from 
 import type { ModelRetirement } from '../../contract/model-retirement.js';
 import type { ModelPrice } from '../../contract/price.js';
 import type { SpeechToText, SpeechToTextContext, SpeechToTextSession } from '../speech-to-text.js';
-import { type AccessNames, endpoint, requireKey, resolveBaseUrl, resolveKey } from '../wire/access.js';
+import {
+  type AccessNames,
+  endpoint,
+  requireKey,
+  resolveBaseUrl,
+  resolveKey,
+  type VendorNames,
+} from '../wire/access.js';
 import { HttpChannel } from '../wire/http-channel.js';
 import { checkRetirement } from '../wire/model-retirements.js';
 import { OPENAI_TRANSCRIPTION_PRICES } from '../wire/openai-transcription-prices.js';
@@ -74,6 +81,7 @@ export class OpenAITranscription implements SpeechToText {
   readonly name: string;
   readonly price: ModelPrice | undefined;
   readonly retirement: ModelRetirement | undefined;
+  readonly #names: VendorNames;
   readonly #key: string | undefined;
   readonly #base: URL;
   readonly #language: string | undefined;
@@ -90,7 +98,9 @@ export class OpenAITranscription implements SpeechToText {
     const model = requireText(WHERE, 'model', options.model ?? (isVendor ? DEFAULT_MODEL : undefined));
     // The key of one's account with the vendor is nothing for another server that was named here.
     const isForeign = options.baseUrl !== undefined && !isVendor;
-    this.#key = resolveKey(options.apiKey, isForeign ? { ...ACCESS, keyVariables: [] } : ACCESS);
+    const names = isForeign ? { ...ACCESS, keyVariables: [] } : ACCESS;
+    this.#names = names;
+    this.#key = resolveKey(options.apiKey, names);
     this.#language = checkText('language', options.language);
     const prompt = checkText('prompt', options.prompt);
     const isStreamed = checkBoolean('stream', options.stream, false);
@@ -124,8 +134,8 @@ export class OpenAITranscription implements SpeechToText {
     this.assertConfigured();
     const language = this.#language ?? context.language ?? 'auto';
     return new OpenAITranscriptionSession(context, {
-      vendor: ACCESS.vendor,
       target: {
+        names: this.#names,
         channel: this.#channel,
         url: endpoint(this.#base, '/audio/transcriptions', { kind: 'http' }),
         headers: this.#key === undefined ? {} : { authorization: `Bearer ${this.#key}` },

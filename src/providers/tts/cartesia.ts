@@ -6,8 +6,9 @@ import { checkNumber, checkOptions, checkText } from '../../base/option-checks.j
 import type { ModelPrice } from '../../contract/price.js';
 import type { TextToSpeech, TextToSpeechContext, TextToSpeechSession } from '../text-to-speech.js';
 import { type AccessNames, endpoint, requireKey, resolveBaseUrl, resolveKey } from '../wire/access.js';
+import type { VendorTarget } from '../wire/lasting-socket.js';
 import { SentenceVoice } from '../wire/sentence-voice.js';
-import type { OpenVendorSocket, SocketTarget } from '../wire/vendor-socket.js';
+import type { OpenVendorSocket } from '../wire/vendor-socket.js';
 import { CartesiaDialect, type CartesiaRequest } from './cartesia-dialect.js';
 import { CARTESIA_PRICES } from './cartesia-prices.js';
 
@@ -98,19 +99,18 @@ export class CartesiaTextToSpeech implements TextToSpeech {
       add_timestamps: true,
       ...(this.#speed === undefined ? {} : { generation_config: { speed: this.#speed } }),
     };
-    return openCartesiaVoice(context, { target: { url, headers }, request });
+    return openCartesiaVoice(context, { target: { url, headers, names: ACCESS }, request });
   }
 }
 
 /** One call's voice. Tests have another socket. */
 export function openCartesiaVoice(
   context: TextToSpeechContext,
-  options: { target: SocketTarget; request: CartesiaRequest; open?: OpenVendorSocket },
+  options: { target: VendorTarget; request: CartesiaRequest; open?: OpenVendorSocket },
 ): TextToSpeechSession {
   const { logger } = context;
   const { target, request, open } = options;
   return new SentenceVoice(context, {
-    vendor: ACCESS.vendor,
     target,
     createDialect: (floor) => new CartesiaDialect(floor, { request, logger }),
     open,

@@ -8,8 +8,9 @@ import type { ModelPrice } from '../../contract/price.js';
 import type { TextToSpeech, TextToSpeechContext, TextToSpeechSession } from '../text-to-speech.js';
 import { endpoint, requireKey, resolveBaseUrl, resolveKey } from '../wire/access.js';
 import { DEEPGRAM_ACCESS, toDeepgramAuthorization } from '../wire/deepgram-access.js';
+import type { VendorTarget } from '../wire/lasting-socket.js';
 import { SentenceVoice } from '../wire/sentence-voice.js';
-import type { OpenVendorSocket, SocketTarget } from '../wire/vendor-socket.js';
+import type { OpenVendorSocket } from '../wire/vendor-socket.js';
 import { AuraDialect } from './deepgram-aura-dialect.js';
 import { AURA_PRICES } from './deepgram-aura-prices.js';
 
@@ -73,19 +74,18 @@ export class DeepgramAura implements TextToSpeech {
     };
     const url = endpoint(this.#base, '/v1/speak', { kind: 'ws', query });
     const headers = { authorization: toDeepgramAuthorization(key) };
-    return openAuraVoice(context, { url, headers, reasonHeader: 'dg-error' });
+    return openAuraVoice(context, { url, headers, reasonHeader: 'dg-error', names: DEEPGRAM_ACCESS });
   }
 }
 
 /** One call's voice. Tests have another socket. */
 export function openAuraVoice(
   context: TextToSpeechContext,
-  target: SocketTarget,
+  target: VendorTarget,
   open?: OpenVendorSocket,
 ): TextToSpeechSession {
   const { clock = systemClock, logger } = context;
   return new SentenceVoice(context, {
-    vendor: 'Deepgram',
     target,
     createDialect: (floor) => new AuraDialect(floor, { clock, logger }),
     goodbye: { type: 'Close' },

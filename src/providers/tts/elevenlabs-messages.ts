@@ -1,6 +1,6 @@
 // What ElevenLabs writes on its multi-context socket. Requests say `context_id`, answers `contextId`.
 // Source: ElevenLabs, text-to-speech multi-context WebSocket reference.
-import { fatalFailure, toShownCode, transientFailure, type WireFailure } from '../wire/failure.js';
+import { codedFailure, toShownCode, transientFailure, type WireFailure } from '../wire/failure.js';
 import { parseObject, toText } from '../wire/json.js';
 import type { SocketClose } from '../wire/vendor-socket.js';
 import { type Alignment, readAlignment } from './elevenlabs-alignment.js';
@@ -42,15 +42,16 @@ const FATAL = /invalid|auth|permission|quota|not_found|reject|unsupported|charac
 function readError(code: string): WireFailure {
   const sentence = ['could not speak a sentence', ...toShownCode(code).map((each) => `(${each})`)].join(' ');
   if (BUSY.test(code)) return { ...transientFailure(sentence), kind: 'throttled' };
-  return FATAL.test(code) ? fatalFailure(sentence) : transientFailure(sentence);
+  return FATAL.test(code) ? codedFailure(sentence, code) : transientFailure(sentence);
 }
 
 /** This vendor closes with 1008 for what cannot work and for what can; the code in the reason tells which. */
 export function readElevenLabsClose({ code, reason }: SocketClose): WireFailure | undefined {
   if (code !== 1008) return undefined;
-  const shown = [String(code), ...toShownCode(/[a-z]+(?:_[a-z]+)+/.exec(reason)?.[0])].join(', ');
+  const word = /[a-z]+(?:_[a-z]+)+/.exec(reason)?.[0] ?? '';
+  const shown = [String(code), ...toShownCode(word)].join(', ');
   const sentence = `closed the connection (${shown})`;
   if (/input_timeout|timeout|inactiv/i.test(reason)) return transientFailure(sentence);
   if (BUSY.test(reason)) return { ...transientFailure(sentence), kind: 'throttled' };
-  return fatalFailure(sentence);
+  return codedFailure(sentence, word);
 }

@@ -8,23 +8,21 @@ import type {
   TextToSpeechSession,
 } from '../text-to-speech.js';
 import { toProviderError } from '../wire/failure.js';
-import { LastingSocket } from '../wire/lasting-socket.js';
+import { LastingSocket, type VendorTarget } from '../wire/lasting-socket.js';
 import { pause } from '../wire/pause.js';
 import { RetryPlan } from '../wire/retry-plan.js';
 import { movedBy } from '../wire/sentence-voice.js';
-import type { OpenVendorSocket, SocketTarget } from '../wire/vendor-socket.js';
+import type { OpenVendorSocket } from '../wire/vendor-socket.js';
 import { Wakers } from '../wire/wakers.js';
 import { readElevenLabsClose, readElevenLabsMessage } from './elevenlabs-messages.js';
 import { ElevenLabsUtterance } from './elevenlabs-utterance.js';
 
 export interface ElevenLabsSessionOptions {
-  readonly target: SocketTarget;
+  readonly target: VendorTarget;
   /** `voice_settings` of each context, in the vendor's words. */
   readonly voiceSettings: Readonly<Record<string, number | boolean>>;
   readonly open?: OpenVendorSocket | undefined;
 }
-
-const VENDOR = 'ElevenLabs';
 
 /** A sixth open context is an error and the end of the socket. One of the five is the one that keeps the socket alive. */
 const MAX_CONTEXTS = 5;
@@ -106,7 +104,7 @@ export class ElevenLabsSession implements TextToSpeechSession {
       // Where nobody knows what is left, the next sentence may be whole.
       if (rest === '' && (outcome === 'lost' || failure.kind !== 'fatal')) return;
       const pauseMs = tries < MAX_TRIES && rest !== '' ? plan.next(failure) : null;
-      if (pauseMs === null) throw toProviderError(VENDOR, failure);
+      if (pauseMs === null) throw toProviderError(this.#options.target.names, failure);
       if (outcome !== 'refused') continue;
       refusedAt ??= this.#clock.now();
       await pause(this.#clock, pauseMs, AbortSignal.any([signal, this.#closing.signal]));
@@ -130,7 +128,6 @@ export class ElevenLabsSession implements TextToSpeechSession {
   #connect(): void {
     this.#failure = undefined;
     this.#socket = new LastingSocket({
-      vendor: VENDOR,
       target: this.#options.target,
       clock: this.#clock,
       logger: this.#context.logger,

@@ -123,7 +123,7 @@ export class ElevenLabsTextToSpeech implements TextToSpeech {
     };
     const path = `/v1/text-to-speech/${this.#voiceId}/multi-stream-input`;
     const url = endpoint(this.#base, path, { kind: 'ws', query });
-    const target = { url, headers: { 'xi-api-key': key } };
+    const target = { url, headers: { 'xi-api-key': key }, names: ACCESS };
     return new ElevenLabsSession(context, { target, voiceSettings: this.#voiceSettings });
   }
 }

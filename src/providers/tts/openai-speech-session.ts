@@ -2,6 +2,7 @@
 import { describeError } from '../../base/log.js';
 import { type Clock, systemClock } from '../../base/clock.js';
 import type { TextToSpeechContext, TextToSpeechSession } from '../text-to-speech.js';
+import type { VendorNames } from '../wire/access.js';
 import { fatalFailure, toProviderError, transientFailure, WireError } from '../wire/failure.js';
 import type { HttpAnswer, HttpChannel } from '../wire/http-channel.js';
 import { readRefusal } from '../wire/openai-refusal.js';
@@ -11,7 +12,7 @@ import { askTwice } from '../wire/second-request.js';
 import { OpenAISpeechAudio } from './openai-speech-audio.js';
 
 export interface OpenAISpeechTarget {
-  readonly vendor: string;
+  readonly names: VendorNames;
   readonly channel: HttpChannel;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -68,7 +69,7 @@ export class OpenAISpeechSession implements TextToSpeechSession {
         if (stop.aborted) return;
         const failure =
           error instanceof WireError ? error.failure : fatalFailure('could not be asked', error);
-        const told = toProviderError(this.#target.vendor, failure);
+        const told = toProviderError(this.#target.names, failure);
         if (heard && failure.kind !== 'fatal') {
           this.#context.logger.warn(describeError(told), 'a sentence broke off');
           this.#brokeOffMs = this.#clock.now() - waitsSince;

@@ -81,7 +81,7 @@ export class OpenAISpeech implements TextToSpeech {
   open(context: TextToSpeechContext): TextToSpeechSession {
     this.assertConfigured();
     return new OpenAISpeechSession(context, {
-      vendor: ACCESS.vendor,
+      names: ACCESS,
       channel: this.#channel,
       url: endpoint(this.#base, '/audio/speech', { kind: 'http' }),
       headers: this.#key === undefined ? {} : { authorization: `Bearer ${this.#key}` },

@@ -3,11 +3,15 @@ import { readEnv, readFirstEnv } from '../../base/env.js';
 import { ConfigError } from '../../base/errors.js';
 import { checkText } from '../../base/option-checks.js';
 
-export interface AccessNames {
+/** Who is asked, as errors tell it. */
+export interface VendorNames {
   /** As it stands in errors. */
   readonly vendor: string;
-  /** Environment variables of the key, the first that is set counts. */
+  /** Environment variables of the key, the first that is set counts. Empty where only the option `apiKey` does. */
   readonly keyVariables: readonly string[];
+}
+
+export interface AccessNames extends VendorNames {
   readonly baseUrlVariable: string;
   /** Undefined where there is none, like a server of one's own. */
   readonly defaultBaseUrl: string | undefined;
@@ -28,6 +32,12 @@ export function requireKey(key: string | undefined, names: AccessNames): string 
     'CONFIG_MISSING',
     `${names.vendor} needs a key: pass apiKey, or set ${names.keyVariables.join(' or ')}.`,
   );
+}
+
+/** Where to look when a vendor does not like the key: "check VENDOR_API_KEY, or the option apiKey". */
+export function describeKeySources({ keyVariables }: VendorNames): string {
+  const variables = keyVariables.length === 0 ? '' : `${keyVariables.join(' or ')}, or `;
+  return `check ${variables}the option apiKey`;
 }
 
 /** @throws ConfigError for what is no http, https, ws or wss address, or when there is none. */

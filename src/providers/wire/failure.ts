@@ -1,5 +1,6 @@
 // What can go wrong on the way to a vendor, in three kinds, and how it is told. Vendors' own words stay out of errors and logs.
 import { ProviderError } from '../../base/errors.js';
+import { describeKeySources, type VendorNames } from './access.js';
 
 /**
  * `fatal`: the same again would fail again (a wrong key, parameter, model or voice). `throttled`: too much at a time.
@@ -15,6 +16,8 @@ export interface WireFailure {
   readonly retryAfterMs: number | null;
   /** Goes on after the vendor's name: "refused the key (HTTP 401)". */
   readonly reason: string;
+  /** The key may be why: the error then says where it is taken from. @default false */
+  readonly isAboutKey?: boolean;
   /** How long it had gone on when it was noticed, in milliseconds. @default 0 */
   readonly lastedMs?: number;
   readonly cause?: unknown;
@@ -31,9 +34,10 @@ export class WireError extends Error {
   }
 }
 
-/** The failure as rooms outside know it. `vendor` begins the sentence. */
-export function toProviderError(vendor: string, failure: WireFailure): ProviderError {
-  return new ProviderError(`${vendor} ${failure.reason}.`, {
+/** The failure as rooms outside know it. The vendor's name begins the sentence. */
+export function toProviderError(names: VendorNames, failure: WireFailure): ProviderError {
+  const remedy = failure.isAboutKey === true ? `: ${describeKeySources(names)}` : '';
+  return new ProviderError(`${names.vendor} ${failure.reason}${remedy}.`, {
     status: failure.status,
     retryable: failure.kind !== 'fatal',
     cause: failure.cause,
@@ -46,6 +50,14 @@ export function transientFailure(reason: string, cause?: unknown): WireFailure {
 
 export function fatalFailure(reason: string, cause?: unknown): WireFailure {
   return { kind: 'fatal', status: null, retryAfterMs: null, reason, cause };
+}
+
+/** Codes that speak of the key: it is wrong, or may not do this. */
+const KEY_CODE = /api.?key|auth|credential|permission/i;
+
+/** A fatal failure for which the vendor gave a code. */
+export function codedFailure(reason: string, code: string): WireFailure {
+  return KEY_CODE.test(code) ? { ...fatalFailure(reason), isAboutKey: true } : fatalFailure(reason);
 }
 
 /** How Node and OpenSSL begin the codes of certificates that cannot be trusted. */
@@ -82,21 +94,25 @@ export interface Refusal {
   readonly code?: string | undefined;
 }
 
+/** Codes of a 401 or a 403 that no other key would change: an account without money, a country that is not served. */
+const NOT_ABOUT_KEY = /quota|billing|credit|payment|country|region|territory|location/i;
+
 /** An answer with an HTTP status that is no success. */
-export function refusalFailure({ status, retryAfter, code }: Refusal): WireFailure {
+export function refusalFailure({ status, retryAfter, code = '' }: Refusal): WireFailure {
   const shown = [`HTTP ${status}`, ...toShownCode(code)].join(', ');
+  const isAboutKey = (status === 401 || status === 403) && !NOT_ABOUT_KEY.test(code);
   return {
     kind: kindOfStatus(status),
     status,
     retryAfterMs: readRetryAfter(retryAfter),
-    reason: `${describeStatus(status)} (${shown})`,
+    reason: `${describeStatus(status, isAboutKey)} (${shown})`,
+    ...(isAboutKey ? { isAboutKey } : {}),
   };
 }
 
-function describeStatus(status: number): string {
-  if (status === 401) return 'refused the key';
+function describeStatus(status: number, isAboutKey: boolean): string {
+  if (isAboutKey) return status === 401 ? 'refused the key' : 'does not allow this with the key';
   if (status === 402) return 'wants to be paid first';
-  if (status === 403) return 'does not allow this with the key';
   if (status === 404) return 'knows no such address, model, voice or agent';
   if (kindOfStatus(status) === 'throttled') return 'is asked for too much at a time';
   if (kindOfStatus(status) === 'transient') return 'cannot answer now';

@@ -2,6 +2,7 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import type { ProviderError } from '../../base/errors.js';
 import { describeError, type Logger } from '../../base/log.js';
+import type { VendorNames } from './access.js';
 import { toProviderError, transientFailure, type WireFailure } from './failure.js';
 import { RetryPlan } from './retry-plan.js';
 import {
@@ -28,10 +29,13 @@ export interface LastingSocketEvents {
   failed(error: ProviderError): void;
 }
 
+export interface VendorTarget extends SocketTarget {
+  /** For the sentences of errors. */
+  readonly names: VendorNames;
+}
+
 export interface LastingSocketOptions {
-  /** Begins the sentences of errors. */
-  readonly vendor: string;
-  readonly target: SocketTarget;
+  readonly target: VendorTarget;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly events: LastingSocketEvents;
@@ -201,11 +205,11 @@ export class LastingSocket {
   #ended(failure: WireFailure, { isPlanned = false }: { readonly isPlanned?: boolean } = {}): void {
     if (this.#over) return;
     this.#settled();
-    const { clock, vendor, logger, events } = this.#options;
+    const { clock, target, logger, events } = this.#options;
     const connectedAt = this.#connectedAt;
     this.#connectedAt = undefined;
     this.#socket = undefined;
-    const error = toProviderError(vendor, failure);
+    const error = toProviderError(target.names, failure);
     if (connectedAt !== undefined) {
       const lostAt = clock.now() - (failure.lastedMs ?? 0);
       // One that died before it could have been of use belongs to the gap before it.

@@ -8,9 +8,9 @@ import type {
   TextToSpeechSession,
 } from '../text-to-speech.js';
 import { toProviderError, type WireFailure } from './failure.js';
-import { LastingSocket } from './lasting-socket.js';
+import { LastingSocket, type VendorTarget } from './lasting-socket.js';
 import { RetryPlan } from './retry-plan.js';
-import type { OpenVendorSocket, SocketClose, SocketTarget } from './vendor-socket.js';
+import type { OpenVendorSocket, SocketClose } from './vendor-socket.js';
 import { VoiceSentence } from './voice-sentence.js';
 import { Wakers } from './wakers.js';
 
@@ -41,8 +41,7 @@ export interface VoiceFloor {
 }
 
 export interface SentenceVoiceOptions {
-  readonly vendor: string;
-  readonly target: SocketTarget;
+  readonly target: VendorTarget;
   readonly createDialect: (floor: VoiceFloor) => VoiceDialect;
   readonly readClose?: (close: SocketClose) => WireFailure | undefined;
   /** Last message before the close. */
@@ -129,7 +128,7 @@ export class SentenceVoice implements TextToSpeechSession {
       // Where nobody knows what is left, the next sentence may be whole.
       if (rest === '' && (outcome === 'lost' || failure.kind !== 'fatal')) return;
       const pauseMs = tries < MAX_TRIES && rest !== '' ? plan.next(failure) : null;
-      if (pauseMs === null) throw toProviderError(this.#options.vendor, failure);
+      if (pauseMs === null) throw toProviderError(this.#options.target.names, failure);
       if (outcome !== 'refused') continue;
       refusedAt ??= this.#clock.now();
       await this.#pause(pauseMs, signal);
@@ -147,10 +146,9 @@ export class SentenceVoice implements TextToSpeechSession {
 
   #connect(): void {
     this.#failure = undefined;
-    const { vendor, target, readClose, open } = this.#options;
+    const { target, readClose, open } = this.#options;
     const dialect = this.#dialect;
     this.#socket = new LastingSocket({
-      vendor,
       target,
       clock: this.#clock,
       logger: this.#context.logger,

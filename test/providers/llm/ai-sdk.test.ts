@@ -214,6 +214,14 @@ describe('AiSdkLanguageModel', () => {
     expect(sdk.calls).toHaveLength(1);
   });
 
+  it.each([401, 403])('says after %i whose key is meant', async (statusCode) => {
+    const { model } = start([{ refusal: { statusCode } }]);
+    const { error } = await finished(readReply(model));
+    expect(error).toMatchObject({
+      message: `The model ${model.name} failed (HTTP ${statusCode}): check the key that its provider package takes.`,
+    });
+  });
+
   it('fails after an error in the middle, and does not say anything twice', async () => {
     const parts = [delta('a'), { type: 'error', error: new Error('x') }];
     const { model, sdk } = start([{ parts }, { text: 'again' }]);

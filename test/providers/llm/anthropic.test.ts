@@ -295,6 +295,17 @@ describe('AnthropicMessages', () => {
     expect(emulator.requests).toHaveLength(1);
   });
 
+  it('names the key when the stream says that it is refused', async () => {
+    const trouble = { errorAfter: 3, error: { type: 'authentication_error', message: 'invalid' } };
+    const { model } = await start({ replies: [{ text: 'a b c', ...trouble }] });
+    const { error } = await finished(readReply(model));
+    expect(error).toMatchObject({
+      message:
+        'Anthropic broke off its answer (authentication_error): check ANTHROPIC_API_KEY, or the option apiKey.',
+      retryable: false,
+    });
+  });
+
   it.each<[string, EmulatedAnthropicReply]>([
     ['an overload inside the stream', { errorAfter: 1, error: { type: 'overloaded_error' } }],
     ['a cut connection', { cutAfter: 1 }],

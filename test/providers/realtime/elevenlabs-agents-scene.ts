@@ -67,7 +67,11 @@ export function openScene(options: SceneOptions = {}) {
       },
     },
     {
-      target: { url: new URL('ws://127.0.0.1/v1/convai/conversation'), headers: {} },
+      target: {
+        url: new URL('ws://127.0.0.1/v1/convai/conversation'),
+        headers: {},
+        names: { vendor: 'ElevenLabs Agents', keyVariables: ['ELEVENLABS_API_KEY'] },
+      },
       settings: {
         overrides: { ...OVERRIDES, ...options.overrides },
         dynamicVariables: options.dynamicVariables ?? {},

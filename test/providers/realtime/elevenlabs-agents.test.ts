@@ -119,7 +119,12 @@ describe('a conversation', () => {
   });
 
   it.each<[string, EmulateElevenLabsAgentsOptions, Partial<ElevenLabsAgentsOptions>, string]>([
-    ['a wrong key', {}, { apiKey: 'wrong' }, 'ElevenLabs Agents refused the key (HTTP 401).'],
+    [
+      'a wrong key',
+      {},
+      { apiKey: 'wrong' },
+      'ElevenLabs Agents refused the key (HTTP 401): check ELEVENLABS_API_KEY, or the option apiKey.',
+    ],
     ['a private agent without a key', { isPrivate: true }, {}, 'does not allow this with the key (HTTP 403)'],
     [
       'an override that the agent does not allow',

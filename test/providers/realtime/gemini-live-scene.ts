@@ -60,7 +60,11 @@ export function open({ interruptible = true, history = [], settings = {} }: Scen
       },
     },
     {
-      target: { url: new URL('ws://127.0.0.1/live'), headers: {} },
+      target: {
+        url: new URL('ws://127.0.0.1/live'),
+        headers: {},
+        names: { vendor: 'Gemini Live', keyVariables: ['GEMINI_API_KEY'] },
+      },
       settings: {
         model: 'gemini-3.8-live',
         voice: 'Kore',

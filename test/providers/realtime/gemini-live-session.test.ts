@@ -11,6 +11,8 @@ import {
   words,
 } from './gemini-live-scene.js';
 
+const CHECK = 'check GEMINI_API_KEY, or the option apiKey';
+
 describe('the start of a session', () => {
   it('waits for the settings to be taken, and asks for the greeting then', () => {
     const { vendor, session, sent, told, says } = open();
@@ -36,7 +38,9 @@ describe('the start of a session', () => {
   });
 
   it.each([
-    [1007, 'API key not valid. Please pass a valid API key.', 'refused the key (1007)'],
+    [1007, 'API key not valid. Please pass a valid API key.', `refused the key (1007): ${CHECK}`],
+    [1008, 'Permission denied on resource', `does not allow this with the key (1008): ${CHECK}`],
+    [1007, 'User location is not supported for the API use.', 'does not serve this place (1007)'],
     [1008, 'models/x is not found for API version v1beta', 'knows no such model (1008)'],
     [1011, 'You exceeded your current quota', 'has no quota left for the key (1011)'],
     [1007, 'Request contains "Do not show this"', 'does not take these settings or this message (1007)'],

@@ -162,7 +162,9 @@ describe('GeminiLive', () => {
     const logger = new RecordedLogger();
     const model = new GeminiLive({ apiKey: 'secret-key', baseUrl: emulator.url });
     const failure = await tryOut(model, { logger }).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ message: 'Gemini Live refused the key (1007).', retryable: false });
+    const message =
+      'Gemini Live refused the key (1007): check GEMINI_API_KEY or GOOGLE_API_KEY, or the option apiKey.';
+    expect(failure).toMatchObject({ message, retryable: false });
     expect(JSON.stringify([String(failure), logger])).not.toMatch(/secret-key|Please pass/);
   });
 });

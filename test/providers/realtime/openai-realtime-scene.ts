@@ -51,7 +51,11 @@ export function open(options: { interruptible?: boolean; history?: readonly Chat
       },
     },
     {
-      target: { url: new URL('ws://127.0.0.1/realtime'), headers: {} },
+      target: {
+        url: new URL('ws://127.0.0.1/realtime'),
+        headers: {},
+        names: { vendor: 'OpenAI Realtime', keyVariables: ['OPENAI_API_KEY'] },
+      },
       settings: {
         voice: 'marin',
         speed: undefined,

@@ -181,10 +181,13 @@ describe('errors', () => {
     expect(logger.text).not.toContain(message);
   });
 
-  it.each(['invalid_api_key', 'insufficient_quota'])('of the code %s end the session', (code) => {
+  it.each([
+    ['invalid_api_key', ': check OPENAI_API_KEY, or the option apiKey'],
+    ['insufficient_quota', ''],
+  ])('of the code %s end the session', (code, remedy) => {
     const { vendor, told } = openReady();
     vendor.socket.says(error(code));
-    expect(told).toEqual([`failed OpenAI Realtime refused to go on (${code}).`]);
+    expect(told).toEqual([`failed OpenAI Realtime refused to go on (${code})${remedy}.`]);
     vendor.socket.says(created('r1'));
     expect(told).toHaveLength(1);
   });

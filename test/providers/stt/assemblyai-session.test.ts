@@ -10,7 +10,11 @@ function listen(options: { ownsTurnTaking?: boolean } = {}) {
   const vendor = new FakeVendor();
   const logger = new RecordedLogger();
   const events = new Listener();
-  const target = { url: new URL('ws://vendor'), headers: {} };
+  const target = {
+    url: new URL('ws://vendor'),
+    headers: {},
+    names: { vendor: 'AssemblyAI', keyVariables: ['ASSEMBLYAI_API_KEY'] },
+  };
   const session = new AssemblyAISession(
     { clock, logger, language: undefined, events },
     { target, ownsTurnTaking: options.ownsTurnTaking ?? true, open: vendor.open },

@@ -184,7 +184,7 @@ describe('AssemblyAISpeechToText', () => {
   });
 
   it.each<[number, string]>([
-    [4001, 'failed: AssemblyAI refused the key (4001).'],
+    [4001, 'failed: AssemblyAI refused the key (4001): check ASSEMBLYAI_API_KEY, or the option apiKey.'],
     [4002, 'failed: AssemblyAI wants to be paid first (4002).'],
     [3006, 'failed: AssemblyAI refused the request (3006).'],
   ])('takes a close with %i as the end', async (code, line) => {
@@ -205,7 +205,11 @@ describe('AssemblyAISpeechToText', () => {
 
   it('refuses a wrong key in words of ours, without the key', async () => {
     const { told, logger } = await start({ provider: { apiKey: 'secret-key' } });
-    await soon(() => expect(told).toEqual(['failed: AssemblyAI refused the key (4001).']));
+    await soon(() =>
+      expect(told).toEqual([
+        'failed: AssemblyAI refused the key (4001): check ASSEMBLYAI_API_KEY, or the option apiKey.',
+      ]),
+    );
     expect(logger.text + told.join()).not.toContain('secret-key');
   });
 

@@ -11,7 +11,11 @@ function listen(options: { ownsTurnTaking?: boolean; keptMs?: number } = {}) {
   const vendor = new FakeVendor();
   const logger = new RecordedLogger();
   const events = new Listener();
-  const target = { url: new URL('ws://vendor'), headers: {} };
+  const target = {
+    url: new URL('ws://vendor'),
+    headers: {},
+    names: { vendor: 'Deepgram', keyVariables: ['DEEPGRAM_API_KEY'] },
+  };
   const session = new DeepgramSession(
     { clock, logger, language: undefined, keptMs: options.keptMs, events },
     { target, ownsTurnTaking: options.ownsTurnTaking ?? false, open: vendor.open },

@@ -11,7 +11,11 @@ function open() {
   const vendor = new FakeVendor();
   const logger = new RecordedLogger();
   const { told, events } = recordEvents();
-  const target = { url: new URL('ws://vendor'), headers: {} };
+  const target = {
+    url: new URL('ws://vendor'),
+    headers: {},
+    names: { vendor: 'Cartesia', keyVariables: ['CARTESIA_API_KEY'] },
+  };
   const session = openCartesiaVoice(
     { clock, logger, language: undefined, events },
     { target, request: { model_id: 'm' }, open: vendor.open },

@@ -22,6 +22,7 @@ describe('CartesiaTextToSpeech', () => {
   });
   const voice = {
     vendor: 'Cartesia',
+    keyVariable: 'CARTESIA_API_KEY',
     name: 'cartesia/sonic-3.5',
     refused: [
       [{ voice: 'x' }, /Did you mean voiceId/],

@@ -10,7 +10,11 @@ function open() {
   const vendor = new FakeVendor();
   const logger = new RecordedLogger();
   const { told, events } = recordEvents();
-  const target = { url: new URL('ws://vendor'), headers: {} };
+  const target = {
+    url: new URL('ws://vendor'),
+    headers: {},
+    names: { vendor: 'Deepgram', keyVariables: ['DEEPGRAM_API_KEY'] },
+  };
   const session = openAuraVoice({ clock, logger, language: undefined, events }, target, vendor.open);
   return { clock, vendor, logger, told, session };
 }

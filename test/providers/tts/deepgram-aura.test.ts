@@ -22,6 +22,7 @@ describe('DeepgramAura', () => {
   });
   const voice = {
     vendor: 'Deepgram',
+    keyVariable: 'DEEPGRAM_API_KEY',
     headers: { 'dg-error': 'SOME_CODE' },
     shown: ', SOME_CODE',
     name: 'deepgram/aura-2-thalia-en',

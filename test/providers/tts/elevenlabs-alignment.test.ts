@@ -138,7 +138,15 @@ describe('ElevenLabsSession', () => {
     const vendor = new FakeVendor();
     const session = new ElevenLabsSession(
       { clock, logger: silentLogger, language: undefined },
-      { target: { url: new URL('ws://vendor'), headers: {} }, voiceSettings: {}, open: vendor.open },
+      {
+        target: {
+          url: new URL('ws://vendor'),
+          headers: {},
+          names: { vendor: 'ElevenLabs', keyVariables: ['ELEVENLABS_API_KEY'] },
+        },
+        voiceSettings: {},
+        open: vendor.open,
+      },
     );
     vendor.socket.opens();
     const told: SpokenPiece[] = [];

@@ -23,7 +23,11 @@ function open() {
       },
     },
     {
-      target: { url: new URL('ws://vendor'), headers: {} },
+      target: {
+        url: new URL('ws://vendor'),
+        headers: {},
+        names: { vendor: 'ElevenLabs', keyVariables: ['ELEVENLABS_API_KEY'] },
+      },
       voiceSettings: { stability: 0.5 },
       open: vendor.open,
     },
@@ -340,6 +344,22 @@ describe('ElevenLabsSession', () => {
     await settle();
     expect(reading).toMatchObject({ over: true, error: undefined });
     expect(clock.pending).toBe(0);
+  });
+
+  it.each([
+    [
+      'invalid_api_key',
+      'could not speak a sentence (invalid_api_key): check ELEVENLABS_API_KEY, or the option apiKey.',
+    ],
+    ['quota_exceeded', 'could not speak a sentence (quota_exceeded).'],
+  ])('blames the key for a sentence that is refused with %s only where it may be why', async (code, told) => {
+    const { vendor, session } = open();
+    vendor.socket.opens();
+    const reading = listen(session, 'Hello?');
+    await settle();
+    vendor.socket.says({ error: code, contextId: 's1' });
+    await settle();
+    expect(reading.error).toMatchObject({ message: `ElevenLabs ${told}`, retryable: false });
   });
 
   it('fails who waits when there is no connection, and tries again for the next sentence', async () => {

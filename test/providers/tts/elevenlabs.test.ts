@@ -19,6 +19,7 @@ describe('ElevenLabsTextToSpeech', () => {
   });
   const voice = {
     vendor: 'ElevenLabs',
+    keyVariable: 'ELEVENLABS_API_KEY',
     name: 'elevenlabs/eleven_flash_v2_5',
     refused: [
       [{ voice: 'x' }, /Did you mean voiceId/],

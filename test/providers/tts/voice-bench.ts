@@ -103,6 +103,8 @@ export function describeOptions<PO extends object>(
 export interface Handshakes {
   /** As errors name it. */
   readonly vendor: string;
+  /** Environment variable of its key. */
+  readonly keyVariable: string;
   /** Headers that the vendor adds to a refusal, and what errors show of them. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly shown?: string;
@@ -111,7 +113,7 @@ export interface Handshakes {
 /** A lost connection that cannot be made again, a dead one, and the end of the call. */
 export function describeConnection<EO extends EmulatorOptions, PO extends object>(
   bench: VoiceBench<Emulator, EO, PO>,
-  { vendor, headers, shown = '' }: Handshakes,
+  { vendor, keyVariable, headers, shown = '' }: Handshakes,
 ): void {
   describe('the connection', () => {
     it.each([
@@ -128,8 +130,9 @@ export function describeConnection<EO extends EmulatorOptions, PO extends object
       const reading = listen(session, 'Hello.');
       await soon(() => {
         clock.advance(300);
+        const remedy = status === 401 ? `: check ${keyVariable}, or the option apiKey` : '';
         expect(reading.error).toMatchObject({
-          message: `${vendor} ${sentence} (HTTP ${status}${shown}).`,
+          message: `${vendor} ${sentence} (HTTP ${status}${shown})${remedy}.`,
           retryable,
         });
       });

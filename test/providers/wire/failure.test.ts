@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { connectionFailure, refusalFailure, toProviderError } from '../../../src/providers/wire/failure.js';
 import { closeFailure } from '../../../src/providers/wire/vendor-socket.js';
 
+const NAMES = { vendor: 'Vendor', keyVariables: ['VENDOR_API_KEY', 'VENDOR_KEY'] };
+
 describe('refusalFailure', () => {
   it.each([
     [400, 'fatal'],
@@ -18,7 +20,7 @@ describe('refusalFailure', () => {
   ])('%i is %s', (status, kind) => {
     const failure = refusalFailure({ status });
     expect(failure.kind).toBe(kind);
-    const error = toProviderError('Vendor', failure);
+    const error = toProviderError(NAMES, failure);
     expect(error).toMatchObject({ code: 'PROVIDER_FAILED', status, retryable: kind !== 'fatal' });
     expect(error.message).toContain(`HTTP ${status}`);
   });
@@ -28,6 +30,31 @@ describe('refusalFailure', () => {
       'INVALID_QUERY',
     );
     expect(refusalFailure({ status: 400, code: 'the key sk-123 is wrong' }).reason).not.toContain('sk-123');
+  });
+
+  it.each([
+    [401, undefined, 'refused the key (HTTP 401): check VENDOR_API_KEY or VENDOR_KEY, or the option apiKey.'],
+    [
+      403,
+      'missing_permissions',
+      'does not allow this with the key (HTTP 403, missing_permissions): check VENDOR_API_KEY or VENDOR_KEY, or the option apiKey.',
+    ],
+    [401, 'quota_exceeded', 'refused the request (HTTP 401, quota_exceeded).'],
+    [
+      403,
+      'unsupported_country_region_territory',
+      'refused the request (HTTP 403, unsupported_country_region_territory).',
+    ],
+    [400, 'invalid_value', 'refused the request (HTTP 400, invalid_value).'],
+  ])('%i with the code %j blames the key only where it may be why', (status, code, sentence) => {
+    expect(toProviderError(NAMES, refusalFailure({ status, code })).message).toBe(`Vendor ${sentence}`);
+  });
+
+  it('names the option alone where no variable counts', () => {
+    const names = { vendor: 'Vendor', keyVariables: [] };
+    expect(toProviderError(names, refusalFailure({ status: 401 })).message).toBe(
+      'Vendor refused the key (HTTP 401): check the option apiKey.',
+    );
   });
 
   it.each([

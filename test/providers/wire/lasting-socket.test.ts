@@ -11,8 +11,11 @@ function connect() {
   const told: string[] = [];
   const troubles: string[] = [];
   const socket = new LastingSocket({
-    vendor: 'Vendor',
-    target: { url: new URL('ws://vendor'), headers: { authorization: 'secret-key' } },
+    target: {
+      url: new URL('ws://vendor'),
+      headers: { authorization: 'secret-key' },
+      names: { vendor: 'Vendor', keyVariables: ['VENDOR_API_KEY'] },
+    },
     clock,
     logger,
     open: vendor.open,
