@@ -254,7 +254,7 @@ describe('ElevenLabsSession', () => {
     vendor.socket.says({ isFinal: true, contextId: 's2' });
     await settle();
     expect(reading).toMatchObject({ samples: [5], over: true });
-    expect(told).toEqual(['usage 8', 'back 30', 'usage 8']);
+    expect(told).toEqual(['usage 8', 'back 2030', 'usage 8']);
   });
 
   it('gives up a sentence that is lost again and again', async () => {
