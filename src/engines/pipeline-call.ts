@@ -270,6 +270,9 @@ export class PipelineCall implements Engine {
     const withdrawn = () => {
       if (this.#isHearing) this.#attempt('engine', () => this.#caller.withdrawn());
     };
+    const heardAgain = () => {
+      if (this.#isHearing) this.#attempt('engine', () => this.#caller.heardAgain());
+    };
     return {
       partial: (text) => this.#recognised(text, { isFinal: false }),
       final: (text) => this.#recognised(text, { isFinal: true }),
@@ -288,9 +291,13 @@ export class PipelineCall implements Engine {
       },
       reconnected: (gap) => {
         this.#deafSince = undefined;
+        heardAgain();
         reconnected(gap);
       },
-      replaced,
+      replaced: (replacement) => {
+        heardAgain();
+        replaced(replacement);
+      },
     };
   }
 
