@@ -38,7 +38,7 @@ function loudFrames({ ears }: FakeStages): Int16Array[] {
 }
 
 /** A breath of twelve seconds, written word by word. */
-async function breathe(rig: CallRig, ears: FakeRecogniser) {
+async function breathe(rig: Pick<CallRig, 'voiced'>, ears: FakeRecogniser) {
   for (let second = 1; second <= 12; second += 1) {
     await rig.voiced(1000);
     ears.events.partial(words(1, second));
@@ -109,6 +109,24 @@ describe('Words of a breath that is longer than the sound that is kept', () => {
     second.events.final(words(8, 12));
     await rig.quiet(2500);
     expect(rig.model.requests[0]?.messages.at(-1)?.content).toBe(words(1, 12));
+  });
+
+  it('go to the voice mode that goes on', async () => {
+    const [stages, next] = [new FakeStages(), new FakeStages()];
+    next.model.answer('Sure.').answer('Sure.');
+    const heard = loudFrames(next);
+    const rig = await new FallbackRig({ modes: [stages, next] }).start();
+    await breathe(rig, stages.ears);
+    await rig.quiet(100);
+    stages.ears.events.failed(GONE);
+    await rig.wait(10);
+    // A tenth of the five seconds is silence.
+    expect(heard).toHaveLength(245);
+    next.ears.events.final(words(8, 12));
+    await rig.quiet(2500);
+    const asked = next.model.requests.at(-1)?.messages.at(-1)?.content;
+    // One mode knows nothing of the words of another: that at the seam comes twice.
+    expect(asked).toBe(`${words(1, 8)} ${words(8, 12)}`);
   });
 
   it('are no more than they were at the end of the turn', async () => {
