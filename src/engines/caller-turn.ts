@@ -77,7 +77,12 @@ export class CallerTurn {
     const { context, settings, lexicon, events, tell, turnIndex } = options;
     const { clock } = context;
     this.#pending = new PendingTurn(clock);
-    this.#speech = new UserSpeech({ tell, turnIndex, wallNow: () => this.#startedAt ?? clock.wallNow() });
+    this.#speech = new UserSpeech({
+      tell,
+      turnIndex,
+      wallNow: () => this.#startedAt ?? clock.wallNow(),
+      now: () => clock.now(),
+    });
     this.#keys = new PressedKeys({
       clock,
       pauseMs: settings.keyPauseMs,
@@ -156,6 +161,11 @@ export class CallerTurn {
     if (this.#pending.isOpen) this.#pending.limit(NO_TEXT_WAIT_MS, () => this.#complete());
   }
 
+  /** What was taken back is played again, to whoever recognises it. */
+  heardAgain(): void {
+    this.#speech.heardAgain();
+  }
+
   /** The recogniser hears speech where our own detector may not. Only opens what silence closes again. */
   soundRecognised(): void {
     if (!this.#endpointing.active) this.#endpointing.speechStarted(this.#options.context.clock.now());
@@ -228,11 +238,14 @@ export class CallerTurn {
   }
 
   /**
-   * What is half recognised is forgotten: it will be heard again. Returns since when, on the clock; undefined where everything that was
+   * What is half recognised is forgotten as far as it will be heard again. Returns since when, on the clock; undefined where everything that was
    * heard has its text.
    */
   forgetOpen(): number | undefined {
-    if (this.#unheardSince !== undefined) this.#speech.final('');
+    if (this.#unheardSince !== undefined) {
+      this.#speech.withdraw();
+      this.#speech.final('');
+    }
     return this.#unheardSince;
   }
 

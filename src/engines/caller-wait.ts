@@ -16,8 +16,8 @@ export const REPLACEABLE_WAIT_MS = 3100;
  */
 const MIN_ANSWER_MS = 1600;
 
-/** The same behind an engine that hung: all that is left of the limit when that was given up. What hangs next takes no more. */
-const MIN_TAKEN_OVER_MS = WAIT_LIMIT_MS - REPLACEABLE_WAIT_MS;
+/** The same behind an engine that hung, and mostly all that is left of the limit by then. What hangs next takes no more. */
+const MIN_TAKEN_OVER_MS = 1300;
 
 /** The same where another voice mode can answer. */
 const MIN_REPLACEABLE_ANSWER_MS = 800;

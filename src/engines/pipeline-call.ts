@@ -78,6 +78,7 @@ export class PipelineCall implements Engine {
       words: (text, how) =>
         this.#attempt('engine', () => this.#caller.recognised(text, { ...how, isHeld: this.#held })),
       withdrawn: () => this.#attempt('engine', () => this.#caller.withdrawn()),
+      heardAgain: () => this.#attempt('engine', () => this.#caller.heardAgain()),
       sound: () => this.#soundRecognised(),
       turnEnded: () => {
         const isWanted = this.#isListening && options.stt.ownsTurnTaking === true;

@@ -23,6 +23,8 @@ interface Limits {
   readonly silentMs: number;
   /** Until a connection that was lost is back. The caller may have finished before, and the model not have said so any more. */
   readonly lostMs: number;
+  /** The same in any case, where the caller has waited for long when the one before is found dead. */
+  readonly minLostMs: number;
 }
 
 /** How long ago the caller's last sound mostly is when a model notices that they have finished. */
@@ -32,19 +34,21 @@ const NOTICED_MS = 500;
  * Source: callers ask whether anybody is there after some five seconds. A model has to be given up before that: the carrier needs a moment
  * to say so, and an answer is owed only when the model has noticed that the caller has finished.
  */
-const LAST: Limits = { openingMs: 4500, silentMs: 4000, lostMs: 3600 };
+const LAST: Limits = { openingMs: 4500, silentMs: 4000, lostMs: 3600, minLostMs: 400 };
 
 /** So early that the one who takes its place is heard within those five seconds, or fails within them. */
-const REPLACEABLE: Limits = { openingMs: 2000, silentMs: REPLACEABLE_WAIT_MS - NOTICED_MS, lostMs: 2500 };
+const REPLACEABLE: Limits = {
+  openingMs: 2000,
+  silentMs: REPLACEABLE_WAIT_MS - NOTICED_MS,
+  lostMs: 2500,
+  minLostMs: 0,
+};
 
 /** What a model has in any case that takes over from an engine that kept the caller waiting. */
 const MIN_TAKEN_OVER_MS = 1500;
 
 /** What a new connection has for an answer, however long the caller has waited for the connection. */
 const MIN_LIMIT_MS = 1200;
-
-/** What another connection has in any case, where the caller has waited for long when the one before is found dead. */
-const MIN_LOST_MS = 400;
 
 export class RealtimeWatch {
   readonly #options: RealtimeWatchOptions;
@@ -109,9 +113,9 @@ export class RealtimeWatch {
     this.#waitingSince ??= clock.now() - agoMs;
     this.#lostSince ??= clock.now();
     this.#lost?.cancel();
-    const { lostMs } = this.#limits;
+    const { lostMs, minLostMs } = this.#limits;
     const leftMs = REPLACEABLE_WAIT_MS - (unansweredMs?.() ?? 0);
-    const limitMs = unansweredMs === undefined ? lostMs : Math.min(lostMs, Math.max(MIN_LOST_MS, leftMs));
+    const limitMs = unansweredMs === undefined ? lostMs : Math.min(lostMs, Math.max(minLostMs, leftMs));
     this.#lost = clock.after(limitMs, () => silent());
   }
 

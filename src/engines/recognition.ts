@@ -14,6 +14,8 @@ export interface RecognitionOptions {
   readonly words: (text: string, options: { isFinal: boolean }) => void;
   /** Words that were open will come again. */
   readonly withdrawn: () => void;
+  /** They come from here on. */
+  readonly heardAgain: () => void;
   /** It hears speech. */
   readonly sound: () => void;
   readonly turnEnded: () => void;
@@ -50,9 +52,13 @@ export class Recognition {
       },
       reconnected: (gap) => {
         this.#deafSince = undefined;
+        this.#heardAgain();
         remedies.reconnected(gap);
       },
-      replaced: remedies.replaced,
+      replaced: (replacement) => {
+        this.#heardAgain();
+        remedies.replaced(replacement);
+      },
     };
   }
 
@@ -83,5 +89,10 @@ export class Recognition {
   #withdrawn(): void {
     const { isHearing, withdrawn } = this.#options;
     if (isHearing()) withdrawn();
+  }
+
+  #heardAgain(): void {
+    const { isHearing, heardAgain } = this.#options;
+    if (isHearing()) heardAgain();
   }
 }

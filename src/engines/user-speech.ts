@@ -1,11 +1,14 @@
 // What the caller is saying: the recogniser's pieces, told as transcript entries and gathered until a turn takes them.
 import type { TranscriptEntry } from '../contract/call-record.js';
+import { beginningOf, type LostBeginning, PieceGrowth, rejoined } from './piece-growth.js';
 import { withoutRepeated } from './repeated-words.js';
 
 export interface UserSpeechOptions {
   /** Tells an entry. */
   readonly tell: (entry: TranscriptEntry) => void;
   readonly wallNow: () => number;
+  /** The clock's monotonic side. */
+  readonly now: () => number;
   /** Turn that the entries belong to. */
   readonly turnIndex: () => number;
 }
@@ -23,6 +26,10 @@ export class UserSpeech {
   #repeated = '';
   /** Words were taken back that will be recognised once more. */
   #isWithdrawn = false;
+  /** Of the open piece, and of one that was taken back. */
+  readonly #growth = new PieceGrowth();
+  /** What of it will not come again. */
+  #lost: LostBeginning | undefined;
   #count = 0;
 
   constructor(options: UserSpeechOptions) {
@@ -55,20 +62,23 @@ export class UserSpeech {
     if (text.trim() === '') return;
     // It goes on with a piece that it was not done with.
     if (this.#owed !== undefined) this.#repeat();
-    const said = this.#newOf(text);
+    const said = this.#withLost(this.#newOf(text));
     if (said === '') return;
     this.#isWithdrawn = false;
+    this.#growth.grew(said, this.#options.now());
     this.#partial = this.#entry(said, false);
     this.#options.tell(this.#partial);
   }
 
   /** Returns false when nothing was added: the text is empty, or is that of a piece which a turn has taken already. */
   final(text: string): boolean {
-    const said = this.#newOf(text);
+    const heard = this.#newOf(text);
+    const said = heard === '' ? this.#lostText : this.#withLost(heard);
     this.#repeated = '';
     this.#isWithdrawn = false;
     if (said === '') {
       this.#drop();
+      this.#endPiece();
       return false;
     }
     const owed = this.#owed;
@@ -81,17 +91,30 @@ export class UserSpeech {
     return true;
   }
 
-  /** The open piece is no more: its words will come again. */
+  /** The open piece is no more: its words will come again, as far as their sound is kept. */
   withdraw(): void {
     this.#isWithdrawn ||= this.#partial !== undefined;
     this.#repeat();
-    this.#drop();
+    this.heardAgain();
+  }
+
+  /** The sound of what was taken back is played again. */
+  heardAgain(): void {
+    if (!this.#isWithdrawn) return;
+    this.#lost = this.#growth.lostAt(this.#options.now());
+    const said = this.#lostText;
+    if (said === '') this.#drop();
+    else if (said !== this.#partial?.text) {
+      this.#partial = this.#entry(said, false);
+      this.#options.tell(this.#partial);
+    }
   }
 
   /** The whole text, for turn `turnIndex`. An open piece counts as it is. */
   take(turnIndex: number): string {
     const open = this.#partial;
     this.#isWithdrawn = false;
+    this.#endPiece();
     if (open !== undefined) {
       this.#add(open.text);
       this.#owed = { ...open, turnIndex, final: true };
@@ -108,6 +131,7 @@ export class UserSpeech {
   dismiss(): void {
     this.#isWithdrawn = false;
     this.#drop();
+    this.#endPiece();
     this.#finals = [];
   }
 
@@ -116,6 +140,20 @@ export class UserSpeech {
     this.#options.tell(entry);
     this.#finals.push(entry);
     this.#partial = undefined;
+    this.#endPiece();
+  }
+
+  #endPiece(): void {
+    this.#growth.clear();
+    this.#lost = undefined;
+  }
+
+  get #lostText(): string {
+    return this.#lost === undefined ? '' : beginningOf(this.#lost);
+  }
+
+  #withLost(said: string): string {
+    return said === '' || this.#lost === undefined ? said : rejoined(this.#lost, said);
   }
 
   /** The piece that a turn took comes again, or goes on. */

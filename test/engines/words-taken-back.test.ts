@@ -37,6 +37,115 @@ function loudFrames({ ears }: FakeStages): Int16Array[] {
   return frames;
 }
 
+/** A breath of twelve seconds, written word by word. */
+async function breathe(rig: Pick<CallRig, 'voiced'>, ears: FakeRecogniser) {
+  for (let second = 1; second <= 12; second += 1) {
+    await rig.voiced(1000);
+    ears.events.partial(words(1, second));
+  }
+}
+
+const words = (first: number, last: number) =>
+  Array.from({ length: last - first + 1 }, (_, at) => `word${first + at}`).join(' ');
+
+describe('Words of a breath that is longer than the sound that is kept', () => {
+  const told = ({ transcript }: CallRig) => transcript.filter(({ role }) => role === 'user');
+
+  it('stay as far as nobody hears them again', async () => {
+    const rig = await new CallRig({}).start();
+    rig.model.answer('Sure.');
+    await breathe(rig, rig.ears);
+    await rig.quiet(300);
+    rig.ears.events.troubled?.(GONE);
+    await rig.quiet(500);
+    expect(told(rig)).toMatchObject([{ text: words(1, 8), final: false }]);
+    rig.ears.events.reconnected?.({ gapMs: 500, lostMs: 0 });
+    rig.ears.events.partial(words(8, 10));
+    rig.ears.events.final(words(8, 12));
+    await rig.quiet(2500);
+    expect(told(rig)).toMatchObject([{ text: words(1, 12), final: true }]);
+    expect(rig.model.requests.map(({ messages }) => messages.at(-1)?.content)).toEqual([words(1, 12)]);
+  });
+
+  it('are more when the connection is long in coming', async () => {
+    const rig = await new CallRig({}).start();
+    await breathe(rig, rig.ears);
+    rig.ears.events.troubled?.(GONE);
+    await rig.quiet(1500);
+    rig.ears.events.reconnected?.({ gapMs: 1500, lostMs: 0 });
+    expect(told(rig)).toMatchObject([{ text: words(1, 9), final: false }]);
+  });
+
+  it('stay, too, when a second connection breaks', async () => {
+    const rig = await new CallRig({}).start();
+    rig.model.answer('Sure.');
+    await breathe(rig, rig.ears);
+    rig.ears.events.troubled?.(GONE);
+    rig.ears.events.reconnected?.({ gapMs: 0, lostMs: 0 });
+    rig.ears.events.partial(words(8, 12));
+    rig.ears.events.troubled?.(GONE);
+    rig.ears.events.reconnected?.({ gapMs: 0, lostMs: 0 });
+    rig.ears.events.final(words(8, 12));
+    await rig.quiet(2500);
+    expect(rig.model.requests[0]?.messages.at(-1)?.content).toBe(words(1, 12));
+  });
+
+  it('are a turn when what is heard again comes to nothing', async () => {
+    const rig = await new CallRig({}).start();
+    rig.model.answer('Sure.');
+    await breathe(rig, rig.ears);
+    rig.ears.events.troubled?.(GONE);
+    rig.ears.events.reconnected?.({ gapMs: 0, lostMs: 0 });
+    await rig.quiet(900);
+    rig.ears.events.final('');
+    await rig.quiet(2500);
+    expect(rig.model.requests[0]?.messages.at(-1)?.content).toBe(words(1, 7));
+  });
+
+  it('stay when another recogniser goes on', async () => {
+    const { rig, first, second } = await chained();
+    await breathe(rig, first);
+    first.events.failed(GONE);
+    second.events.final(words(8, 12));
+    await rig.quiet(2500);
+    expect(rig.model.requests[0]?.messages.at(-1)?.content).toBe(words(1, 12));
+  });
+
+  it('go to the voice mode that goes on', async () => {
+    const [stages, next] = [new FakeStages(), new FakeStages()];
+    next.model.answer('Sure.').answer('Sure.');
+    const heard = loudFrames(next);
+    const rig = await new FallbackRig({ modes: [stages, next] }).start();
+    await breathe(rig, stages.ears);
+    await rig.quiet(100);
+    stages.ears.events.failed(GONE);
+    await rig.wait(10);
+    // A tenth of the five seconds is silence.
+    expect(heard).toHaveLength(245);
+    next.ears.events.final(words(8, 12));
+    await rig.quiet(2500);
+    const asked = next.model.requests.at(-1)?.messages.at(-1)?.content;
+    // One mode knows nothing of the words of another: that at the seam comes twice.
+    expect(asked).toBe(`${words(1, 8)} ${words(8, 12)}`);
+  });
+
+  it('are no more than they were at the end of the turn', async () => {
+    const rig = await new CallRig({}).start();
+    rig.model.answer('Sure.');
+    rig.model.answer('Yes.');
+    await breathe(rig, rig.ears);
+    rig.ears.events.final(words(1, 12));
+    await rig.quiet(2500);
+    await rig.voiced(1000);
+    rig.ears.events.partial('Thank');
+    rig.ears.events.troubled?.(GONE);
+    rig.ears.events.reconnected?.({ gapMs: 0, lostMs: 0 });
+    rig.ears.events.final('Thank you.');
+    await rig.quiet(2500);
+    expect(rig.model.requests.at(-1)?.messages.at(-1)?.content).toBe('Thank you.');
+  });
+});
+
 describe('Words that another recogniser will hear again', () => {
   it('are waited for by a caller who has finished, and answered as soon as they are there', async () => {
     const { rig, first, second } = await chained();

@@ -3,15 +3,18 @@
 import { FRAME_MS } from '../../audio/format.js';
 import type { SpeechToTextContext, SpeechToTextSession } from '../speech-to-text.js';
 import { toSeconds } from '../wire/audio-backlog.js';
+import type { AnswerTimes } from '../wire/answer-times.js';
 import { fatalFailure, toProviderError, WireError, type WireFailure } from '../wire/failure.js';
 import { pause } from '../wire/pause.js';
 import { RetryPlan } from '../wire/retry-plan.js';
-import { askTwice } from '../wire/second-request.js';
+import { askTwice, type SentRequest } from '../wire/second-request.js';
 import { type TranscriptionTarget, transcribe } from './openai-transcription-request.js';
 import { UtteranceRecorder } from './utterance-recorder.js';
 
 export interface OpenAITranscriptionSessionOptions {
   readonly target: TranscriptionTarget;
+  /** Of the server, over all calls. */
+  readonly times: AnswerTimes;
   /** Time between two looks at an utterance that goes on, in milliseconds; null: none. */
   readonly partialEveryMs: number | null;
 }
@@ -22,7 +25,7 @@ interface Piece {
   text: string | undefined;
 }
 
-/** After this time a recording is sent once more: an answer usually takes less, and the caller is waiting. */
+/** After this time a recording is sent once more to a server that is not known to take longer: the caller is waiting. */
 const SECOND_AFTER_MS = 1500;
 
 export class OpenAITranscriptionSession implements SpeechToTextSession {
@@ -73,7 +76,7 @@ export class OpenAITranscriptionSession implements SpeechToTextSession {
 
   async #transcribe(pcm: Int16Array, piece: Piece): Promise<void> {
     const { clock, events } = this.#context;
-    const { target } = this.#options;
+    const { target, times } = this.#options;
     const startedAt = clock.now();
     const plan = new RetryPlan({ clock, ...(this.#everHeard ? { throttledTries: 1 } : {}) });
     const leftMs = () => startedAt + target.timeoutMs - clock.now();
@@ -85,7 +88,7 @@ export class OpenAITranscriptionSession implements SpeechToTextSession {
           isSecond,
         } = await askTwice(
           (request) => this.#ask(pcm, { ...request, grew: (text) => this.#grew(piece, text) }),
-          { clock, signal: this.#closing.signal, withinMs: leftMs(), secondAfterMs: SECOND_AFTER_MS },
+          { clock, signal: this.#closing.signal, withinMs: leftMs(), secondAfterMs: SECOND_AFTER_MS, times },
         );
         if (this.#closed) return;
         piece.text = text;
@@ -106,10 +109,10 @@ export class OpenAITranscriptionSession implements SpeechToTextSession {
     }
   }
 
-  /** One request, and what it costs: nothing when it was refused. @throws WireError */
+  /** One request, and what it costs: nothing when it was refused, or stopped as the first of two. @throws WireError */
   async #ask(
     pcm: Int16Array,
-    { signal, timeoutMs, grew }: { signal: AbortSignal; timeoutMs: number; grew: (text: string) => void },
+    { signal, timeoutMs, isSecond, grew }: SentRequest & { grew: (text: string) => void },
   ): Promise<string> {
     const { clock, events } = this.#context;
     const target = { ...this.#options.target, timeoutMs };
@@ -117,9 +120,16 @@ export class OpenAITranscriptionSession implements SpeechToTextSession {
       if (this.#unbilled.delete(bill)) events.usage?.({ seconds: toSeconds(pcm.length) });
     };
     this.#unbilled.add(bill);
+    const givenUp = () => {
+      // The first one was answered: the server has this one, too.
+      if (isSecond && !this.#closed) bill();
+      this.#unbilled.delete(bill);
+    };
+    signal.addEventListener('abort', givenUp, { once: true });
     try {
       return await transcribe(pcm, target, { clock, signal, grew, accepted: bill });
     } finally {
+      signal.removeEventListener('abort', givenUp);
       this.#unbilled.delete(bill);
     }
   }
@@ -150,7 +160,7 @@ export class OpenAITranscriptionSession implements SpeechToTextSession {
     this.#look = look;
     const signal = AbortSignal.any([look.signal, this.#closing.signal]);
     const { timeoutMs } = this.#options.target;
-    this.#ask(this.#recorder.peek(), { signal, timeoutMs, grew: () => {} })
+    this.#ask(this.#recorder.peek(), { signal, timeoutMs, isSecond: false, grew: () => {} })
       .then(
         (text) => {
           if (!signal.aborted && text !== '') this.#context.events.partial(text);

@@ -14,6 +14,7 @@ import {
   resolveKey,
   type VendorNames,
 } from '../wire/access.js';
+import { AnswerTimes } from '../wire/answer-times.js';
 import { HttpChannel } from '../wire/http-channel.js';
 import { checkRetirement } from '../wire/model-retirements.js';
 import { OPENAI_TRANSCRIPTION_PRICES } from '../wire/openai-transcription-prices.js';
@@ -47,7 +48,8 @@ export interface OpenAITranscriptionOptions {
   readonly partialEveryMs?: number | undefined;
   /**
    * Longest wait for the text of an utterance, in milliseconds, 500 to 60000. After 1500, or half of it, the recording is sent a second time, and
-   * the first answer counts. @default 4000: callers ask whether anybody is there after some five seconds
+   * the first answer counts. A server that was slower lately has 1.5 times as long as it took, and is asked once where that leaves no time for
+   * another answer. @default 4000: callers ask whether anybody is there after some five seconds
    */
   readonly timeoutMs?: number | undefined;
 }
@@ -89,6 +91,7 @@ export class OpenAITranscription implements SpeechToText {
   readonly #partialEveryMs: number | null;
   readonly #timeoutMs: number;
   readonly #channel = new HttpChannel();
+  readonly #times = new AnswerTimes();
 
   /** The key is demanded by `open`, and for the vendor's own address only. @throws ConfigError */
   constructor(options: OpenAITranscriptionOptions = {}) {
@@ -142,6 +145,7 @@ export class OpenAITranscription implements SpeechToText {
         fields: language === 'auto' ? this.#fields : { ...this.#fields, language: toLanguageCode(language) },
         timeoutMs: this.#timeoutMs,
       },
+      times: this.#times,
       partialEveryMs: this.#partialEveryMs,
     });
   }

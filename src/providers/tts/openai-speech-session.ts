@@ -3,17 +3,20 @@ import { describeError } from '../../base/log.js';
 import { type Clock, systemClock } from '../../base/clock.js';
 import type { TextToSpeechContext, TextToSpeechSession } from '../text-to-speech.js';
 import type { VendorNames } from '../wire/access.js';
+import type { AnswerTimes } from '../wire/answer-times.js';
 import { fatalFailure, toProviderError, transientFailure, WireError } from '../wire/failure.js';
 import type { HttpAnswer, HttpChannel } from '../wire/http-channel.js';
 import { readRefusal } from '../wire/openai-refusal.js';
 import { pause } from '../wire/pause.js';
 import { RetryPlan } from '../wire/retry-plan.js';
-import { askTwice } from '../wire/second-request.js';
+import { askTwice, type SentRequest } from '../wire/second-request.js';
 import { OpenAISpeechAudio } from './openai-speech-audio.js';
 
 export interface OpenAISpeechTarget {
   readonly names: VendorNames;
   readonly channel: HttpChannel;
+  /** Of the server, over all calls. */
+  readonly times: AnswerTimes;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   /** The request's fields but its text. */
@@ -24,7 +27,7 @@ export interface OpenAISpeechTarget {
 const ANSWER_MS = 4000;
 const NEXT_MS = 2500;
 
-/** A sentence that has no answer by then is asked for once more. Less than callers of `synthesize` wait. */
+/** A sentence that has no answer by then is asked for once more, of a server that is not known to take longer. Less than callers of `synthesize` wait. */
 const SECOND_AFTER_MS = 2000;
 
 export class OpenAISpeechSession implements TextToSpeechSession {
@@ -92,24 +95,36 @@ export class OpenAISpeechSession implements TextToSpeechSession {
     text: string,
     signal: AbortSignal,
   ): Promise<{ chunks: AsyncIterable<Uint8Array>; lateSince: number | undefined }> {
-    const { channel, url, headers, fields } = this.#target;
+    const { channel, url, headers, fields, times } = this.#target;
     const clock = this.#clock;
     const startedAt = clock.now();
-    const { answer, isSecond } = await askTwice(
-      (request) =>
-        channel.request({
-          method: 'POST',
-          url,
-          headers: { ...headers, 'content-type': 'application/json' },
-          body: JSON.stringify({ ...fields, input: text }),
-          signal: request.signal,
-          clock,
-          answerTimeoutMs: request.timeoutMs,
-        }),
-      { clock, signal, withinMs: ANSWER_MS, secondAfterMs: SECOND_AFTER_MS },
-    );
+    const bill = () => this.#context.events?.usage?.({ characters: [...text].length });
+    const request = (sent: SentRequest) => {
+      // The first one was answered: the server has this one, too.
+      const givenUp = () => {
+        if (sent.isSecond && !signal.aborted) bill();
+      };
+      sent.signal.addEventListener('abort', givenUp, { once: true });
+      return channel.request({
+        method: 'POST',
+        url,
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify({ ...fields, input: text }),
+        signal: sent.signal,
+        clock,
+        answerTimeoutMs: sent.timeoutMs,
+      });
+    };
+    const secondAfterMs = SECOND_AFTER_MS;
+    const { answer, isSecond } = await askTwice(request, {
+      clock,
+      signal,
+      withinMs: ANSWER_MS,
+      secondAfterMs,
+      times,
+    });
     await refuseWrong(answer);
-    this.#context.events?.usage?.({ characters: [...text].length });
+    bill();
     return { chunks: this.#chunks(answer), lateSince: isSecond ? startedAt : undefined };
   }
 

@@ -3,6 +3,7 @@ import { checkNumber, checkOptions, checkText, requireText } from '../../base/op
 import type { ModelRetirement } from '../../contract/model-retirement.js';
 import type { TextToSpeech, TextToSpeechContext, TextToSpeechSession } from '../text-to-speech.js';
 import { type AccessNames, endpoint, requireKey, resolveBaseUrl, resolveKey } from '../wire/access.js';
+import { AnswerTimes } from '../wire/answer-times.js';
 import { HttpChannel } from '../wire/http-channel.js';
 import { checkRetirement } from '../wire/model-retirements.js';
 import { OPENAI_SPEECH_RETIREMENTS } from './openai-speech-retirements.js';
@@ -53,6 +54,7 @@ export class OpenAISpeech implements TextToSpeech {
   readonly #base: URL;
   readonly #fields: Readonly<Record<string, unknown>>;
   readonly #channel = new HttpChannel();
+  readonly #times = new AnswerTimes();
 
   /** The key is demanded by `open`, and for the vendor's own address only. @throws ConfigError */
   constructor(options: OpenAISpeechOptions) {
@@ -83,6 +85,7 @@ export class OpenAISpeech implements TextToSpeech {
     return new OpenAISpeechSession(context, {
       names: ACCESS,
       channel: this.#channel,
+      times: this.#times,
       url: endpoint(this.#base, '/audio/speech', { kind: 'http' }),
       headers: this.#key === undefined ? {} : { authorization: `Bearer ${this.#key}` },
       fields: this.#fields,

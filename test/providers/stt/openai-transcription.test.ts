@@ -45,7 +45,7 @@ async function start(
       clock.advance(stepMs);
       check();
     });
-  return { clock, emulator, session, listener, eventually, told: listener.told };
+  return { clock, emulator, provider, session, listener, eventually, told: listener.told };
 }
 
 const fieldsOf = (emulator: OpenAITranscriptionEmulator) => emulator.exchanges.map(({ fields }) => fields);
@@ -274,7 +274,24 @@ describe('OpenAITranscription, when something goes wrong', () => {
     await setup.eventually(() => expect(setup.told).toEqual([ONE]));
     expect(setup.listener.gaps).toEqual([]);
     await soon(() => expect(setup.emulator.exchanges.map(({ aborted }) => aborted)).toEqual([false, true]));
-    expect(setup.listener.seconds).toBeCloseTo(0.7);
+    // The server has taken both.
+    expect(setup.listener.seconds).toBeCloseTo(1.4);
+  });
+
+  it('asks a server that is always slow twice for one utterance only, whichever call it is of', async () => {
+    const setup = await start({ utterances: [ONE, TWO, ONE], firstWordMs: 2000 });
+    say(setup);
+    await setup.eventually(() => expect(setup.told).toEqual([ONE]));
+    say(setup);
+    await setup.eventually(() => expect(setup.told).toHaveLength(2));
+    const listener = new Listener();
+    const { clock, provider } = setup;
+    const session = provider.open({ clock, logger: silentLogger, language: 'en-GB', events: listener });
+    close.push(() => session.close());
+    say({ ...setup, session });
+    await setup.eventually(() => expect(listener.told).toHaveLength(1));
+    expect(setup.emulator.exchanges).toHaveLength(4);
+    expect([setup.listener.seconds, listener.seconds]).toEqual([expect.closeTo(2.1), expect.closeTo(0.7)]);
   });
 
   it('asks a server again that answers something else, and says so when it always does', async () => {

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.js';
 import { silentLogger } from '../../../src/base/log.js';
@@ -194,6 +197,25 @@ describe('OpenAISpeech', () => {
     expect(gaps).toEqual([expect.closeTo(2000, -3)]);
     expect(clock.now()).toBeLessThan(3000);
     expect([emulator.requests.length, characters()]).toEqual([1, 3]);
+  });
+
+  it('asks a server that is always slow twice for one sentence only, and pays for both', async () => {
+    let asked = 0;
+    const slow = createServer((request, response) => {
+      asked += 1;
+      request.resume();
+      setup.clock.after(2300, () => response.end(Buffer.alloc(960)));
+    }).listen(0, '127.0.0.1');
+    close.push(() => slow.close());
+    await once(slow, 'listening');
+    const { port } = slow.address() as AddressInfo;
+    const setup = await start({}, { baseUrl: `http://127.0.0.1:${port}/v1` });
+    for (const text of ['Hi.', 'Hello.', 'Bye.']) {
+      const { samples, error } = await setup.spoken(setup.say(text));
+      expect([samples.length > 0, error]).toEqual([true, undefined]);
+    }
+    expect([asked, setup.gaps.length]).toEqual([4, 0]);
+    expect(setup.characters()).toBe(3 + 3 + 6 + 4);
   });
 
   it('does not say a sentence again of which something was heard, and tells when it speaks again', async () => {

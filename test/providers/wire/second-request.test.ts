@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { AnswerTimes } from '../../../src/providers/wire/answer-times.js';
 import { askTwice, type SentRequest } from '../../../src/providers/wire/second-request.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
@@ -12,11 +13,13 @@ const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 describe('askTwice', () => {
   let clock: FakeClock;
   let sent: Sent[];
+  let times: AnswerTimes;
   const over = new AbortController();
 
   beforeEach(() => {
     clock = new FakeClock();
     sent = [];
+    times = new AnswerTimes();
   });
 
   const ask = ({ withinMs = 4000, signal = over.signal } = {}) =>
@@ -27,7 +30,7 @@ describe('askTwice', () => {
           request.signal.addEventListener('abort', () => fail('stopped'), { once: true });
           sent.push({ ...request, answer: resolve, fail });
         }),
-      { clock, signal, withinMs, secondAfterMs: 1500 },
+      { clock, signal, withinMs, secondAfterMs: 1500, times },
     );
 
   it('asks once where the answer is in time', async () => {
@@ -86,5 +89,70 @@ describe('askTwice', () => {
     await expect(asked).rejects.toThrow('stopped');
     clock.advance(5000);
     expect([sent.length, clock.pending]).toEqual([1, 0]);
+  });
+
+  describe('of a server that is known', () => {
+    /** Whether it was asked twice, by the times of both requests. */
+    const askFor = async (tookMs: number, within = {}) => {
+      sent = [];
+      const asked = ask(within);
+      clock.advance(tookMs);
+      sent[0]?.answer('late');
+      await asked;
+      return sent.map(({ timeoutMs }) => timeoutMs);
+    };
+
+    it('asks one that takes half of the time twice once, and never again', async () => {
+      const asked: number[][] = [];
+      for (let count = 0; count < 20; count += 1) asked.push(await askFor(2000));
+      expect(asked.map((requests) => requests.length)).toEqual([2, ...Array(19).fill(1)]);
+    });
+
+    it('waits half as long again as for the slowest recent answer', async () => {
+      await askFor(1200);
+      expect(await askFor(1799)).toHaveLength(1);
+      times = new AnswerTimes();
+      await askFor(1200);
+      expect(await askFor(1801)).toEqual([4000, 2200]);
+    });
+
+    it('keeps to the usual time for a fast one', async () => {
+      await askFor(300);
+      expect(await askFor(1501)).toEqual([4000, 2500]);
+    });
+
+    it('forgets a slow answer when many fast ones have come', async () => {
+      await askFor(2000);
+      for (let count = 0; count < 4; count += 1) await askFor(300);
+      expect(await askFor(1900)).toHaveLength(1);
+      for (let count = 0; count < 7; count += 1) await askFor(300);
+      expect(await askFor(1501)).toHaveLength(2);
+    });
+
+    it('learns while a request waits', async () => {
+      const asked = ask();
+      clock.advance(1000);
+      times.answered(2000);
+      clock.advance(1500);
+      expect(sent).toHaveLength(1);
+      sent[0]?.answer('late');
+      await asked;
+      expect(clock.pending).toBe(0);
+    });
+
+    it('measures the second answer from its own request', async () => {
+      const asked = ask();
+      clock.advance(1900);
+      sent[1]?.answer('again');
+      await asked;
+      expect(times.slowestMs).toBe(400);
+    });
+
+    it('learns nothing of a request that failed', async () => {
+      const asked = ask();
+      sent[0]?.fail('refused');
+      await expect(asked).rejects.toThrow('refused');
+      expect(times.slowestMs).toBeUndefined();
+    });
   });
 });
