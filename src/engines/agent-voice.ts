@@ -3,7 +3,7 @@ import type { TranscriptEntry } from '../contract/call-record.js';
 import type { TokenUsage } from '../providers/language-model.js';
 import type { Payee } from '../providers/remedy.js';
 import type { AgentPhase } from './barge-in.js';
-import { type CallerWait, MIN_ANSWER_MS } from './caller-wait.js';
+import type { CallerWait } from './caller-wait.js';
 import { EchoGuard } from './echo-guard.js';
 import type { EngineContext, Goodbye } from './engine.js';
 import { Fillers } from './fillers.js';
@@ -153,7 +153,7 @@ export class AgentVoice {
     const { latency, source, awaited, manner = {}, answers } = utterance;
     this.#generation += 1;
     this.#awaitedSince = answers?.since ?? clock.now();
-    wait.begin(this.#awaitedSince, answers === undefined ? 0 : MIN_ANSWER_MS);
+    wait.begin(this.#awaitedSince, answers === undefined ? 0 : wait.minAnswerMs);
     const reply = new Reply({
       id: `reply-${this.#generation}`,
       source,

@@ -47,6 +47,9 @@ const NO_TEXT_WAIT_MS = 2000;
 /** One that is behind and still writes is waited for up to this. */
 const LONGEST_TEXT_WAIT_MS = 3000;
 
+/** Words that come later than this behind a sound were not said in it. */
+const LATEST_WORDS_MS = 5000;
+
 /** Speech is recognised as such after three voiced frames. */
 const SPEECH_START_MS = 3 * FRAME_MS;
 
@@ -63,6 +66,8 @@ export class CallerTurn {
   #soundBeganAt: number | undefined;
   /** Since when the caller makes sounds that no final text came of, on the clock. */
   #unheardSince: number | undefined;
+  /** When a sound ended that no words have come of, though they were waited for, on the clock. */
+  #wordlessSince = Number.NEGATIVE_INFINITY;
   /** Keys that no turn has taken, in words. */
   #pressed = '';
   #isClosed = false;
@@ -88,7 +93,7 @@ export class CallerTurn {
         maxMs: settings.maxSilenceMs,
       },
       guardOnly: options.isToldEnds,
-      onEndOfTurn: (end) => events.quiet(end),
+      onEndOfTurn: (end) => events.quiet(this.#withItsSound(end)),
     });
   }
 
@@ -242,6 +247,7 @@ export class CallerTurn {
     const beganAt = clock.now() - SPEECH_START_MS;
     this.#startedAt ??= clock.wallNow() - SPEECH_START_MS;
     if (!this.#endpointing.active) this.#soundBeganAt = beganAt;
+    this.#wordlessSince = Number.NEGATIVE_INFINITY;
     this.#unheardSince ??= beganAt;
     this.#speech.speechStarted();
     this.#pending.revoke();
@@ -258,9 +264,18 @@ export class CallerTurn {
     if (keys !== '') this.#pressed = `${this.#pressed} ${keysAsText(keys)}`.trim();
   }
 
+  /** A caller whose words come late has been quiet since the end of the sound in which they were said. */
+  #withItsSound(end: EndOfTurn): EndOfTurn {
+    const endedAt = this.#wordlessSince;
+    this.#wordlessSince = Number.NEGATIVE_INFINITY;
+    return end.endedAt - endedAt > LATEST_WORDS_MS ? end : { ...end, endedAt };
+  }
+
   /** Keys that are still being pressed belong to the turn: they are waited for. */
   #complete(): void {
     const times = this.#pending.take();
-    if (times !== undefined && !this.#keys.isOpen) this.#options.events.complete(times);
+    if (times === undefined) return;
+    if (this.#speech.text === '') this.#wordlessSince = times.speechEndedAt;
+    if (!this.#keys.isOpen) this.#options.events.complete(times);
   }
 }

@@ -9,16 +9,20 @@ export const WAIT_LIMIT_MS = 4600;
 /** The same where another voice mode can answer, which needs some of the time. */
 export const REPLACEABLE_WAIT_MS = 3100;
 
-/** What an engine has in any case that takes over from one that kept the caller waiting. */
-export const MIN_TAKEN_OVER_MS = 1500;
+/**
+ * What an answer has in any case until its first words, however long the caller has waited for their own words to be recognised, or for
+ * an engine that is gone. A model that works mostly begins within 1.5 s. Where those have taken three seconds, this is all that is left
+ * of the limit: the voice is then not asked to say sorry any more, the carrier is.
+ */
+const MIN_ANSWER_MS = 1600;
 
-/** What an answer has in any case, however long the caller has waited for their own words to be recognised. */
-export const MIN_ANSWER_MS = 1200;
+/** The same where another voice mode can answer. */
+const MIN_REPLACEABLE_ANSWER_MS = 800;
 
 /** A provider that has used up the wait is found by then. */
 const LATE_MS = 1000;
 
-/** What is left to the voice of an answer that comes late. */
+/** What is left to the voice: to say sorry for a model that hangs, or for words that came at the last moment. */
 const VOICE_MS = 400;
 
 /** How long the caller can be kept waiting, and has been. */
@@ -27,18 +31,26 @@ export interface CallersPatience extends Patience {
   waitedMs(): number;
 }
 
-/** One per call. Times are those of the clock. */
+/**
+ * One per call. Times are those of the clock. A wait belongs to what is owed: whoever begins one says since when it is owed, and one that
+ * was for something else does not go on in it.
+ */
 export class CallerWait implements CallersPatience {
   readonly #clock: Pick<Clock, 'now'>;
   #limitMs = WAIT_LIMIT_MS;
+  #minAnswerMs = MIN_ANSWER_MS;
   #since: number | undefined;
   /** The same without what was excused. */
   #silentSince = 0;
-  /** What the caller waits longer, because there would not have been time for an answer. */
-  #moreMs = 0;
-  #soundsUntil = Number.NEGATIVE_INFINITY;
+  /** Since when the caller waits whom an engine before this one has kept waiting, and until when this one has just begun. */
+  #takenOverSince = Number.POSITIVE_INFINITY;
+  #takenOverUntil = Number.NEGATIVE_INFINITY;
+  /** The wait is not over before that. */
   #grantedUntil = Number.NEGATIVE_INFINITY;
-  #hasWords = false;
+  #excusedUntil = Number.NEGATIVE_INFINITY;
+  #soundsUntil = Number.NEGATIVE_INFINITY;
+  /** Since when the voice has words that the caller has not heard. */
+  #wordsSince: number | undefined;
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
@@ -48,43 +60,56 @@ export class CallerWait implements CallersPatience {
   readonly thinking: CallersPatience = {
     waitedMs: () => this.waitedMs(),
     leftMs: () => {
-      const isVoiceLate = this.#hasWords && this.#soundsUntil <= this.#clock.now();
-      return isVoiceLate ? Number.POSITIVE_INFINITY : this.leftMs() - VOICE_MS;
+      if (this.#isVoiceLate) return Number.POSITIVE_INFINITY;
+      return Math.max(this.leftMs() - VOICE_MS, this.#grantedUntil - this.#clock.now());
+    },
+  };
+
+  /** Until words have to be heard. That has an end from when the voice has them, also while a caller who makes sounds does not wait. */
+  readonly voice: CallersPatience = {
+    waitedMs: () => this.#silenceSince(this.#since ?? this.#wordsSince),
+    leftMs: () => {
+      if (this.#wordsSince === undefined) return this.leftMs();
+      const now = this.#clock.now();
+      const ownMs = Math.max(this.#wordsSince, this.#soundsUntil) + this.#limitMs - now;
+      return Math.max(Math.min(this.leftMs(), ownMs), this.#wordsSince + VOICE_MS - now);
     },
   };
 
   /** Another voice mode can take this one's place. */
   replaceable(): void {
     this.#limitMs = REPLACEABLE_WAIT_MS;
+    this.#minAnswerMs = MIN_REPLACEABLE_ANSWER_MS;
   }
 
-  /** An engine that failed has kept the caller waiting before this one. */
+  /** What an answer has in any case until its first words, in milliseconds. */
+  get minAnswerMs(): number {
+    return this.#minAnswerMs;
+  }
+
+  /** An engine that failed has kept the caller waiting before this one: what is said first belongs to the same wait. */
   takeOver(waitedMs: number): void {
-    this.#grantedUntil = this.#clock.now() + MIN_TAKEN_OVER_MS;
-    this.begin(this.#clock.now() - waitedMs);
+    const now = this.#clock.now();
+    this.#takenOverSince = now - waitedMs;
+    this.#takenOverUntil = now + MIN_ANSWER_MS;
+    this.begin(this.#takenOverSince, MIN_ANSWER_MS);
   }
 
-  /**
-   * The caller waits since then, unless they did so already. A wait that is long over was for nothing, like that for the words of a
-   * cough. `minMs` of it are left in any case.
-   */
+  /** The caller waits since then for what is owed from here on. `minMs` are left in any case. */
   begin(since: number, minMs = 0): void {
-    if (this.#since === undefined || this.leftMs() <= 0) {
-      this.#since = this.#silentSince = since;
-      this.#moreMs = 0;
-    }
-    this.#moreMs += Math.max(0, minMs - this.leftMs());
+    this.#since = this.#silentSince = Math.min(since, this.#takenOverSince);
+    this.#grantedUntil = Math.max(this.#grantedUntil, this.#clock.now() + minMs);
   }
 
-  /** The caller has been answered, or makes a sound. */
+  /** The caller has been answered, is owed nothing, or makes a sound. */
   end(): void {
     this.#since = undefined;
-    this.#hasWords = false;
+    this.#takenOverSince = Number.POSITIVE_INFINITY;
   }
 
   /** An engine that has just begun goes on with the wait that one before it has left. */
   get isTakenOver(): boolean {
-    return this.#grantedUntil > this.#clock.now();
+    return this.#takenOverUntil > this.#clock.now();
   }
 
   /** True while a provider may be what the caller waits for. A wait that is long over was for nothing, or for the application. */
@@ -94,7 +119,7 @@ export class CallerWait implements CallersPatience {
 
   /** The voice has words that the caller has not heard. */
   hasWords(has: boolean): void {
-    this.#hasWords = has;
+    this.#wordsSince = has ? (this.#wordsSince ?? this.#clock.now()) : undefined;
   }
 
   /** How long the caller has heard nothing while they wait, whoever took the time, in milliseconds. */
@@ -118,22 +143,33 @@ export class CallerWait implements CallersPatience {
     this.#soundsUntil = Math.min(this.#soundsUntil, this.#clock.now());
   }
 
-  /** What the application, or its tools, took since `from` is not the providers' time. */
+  /** What the application, or its tools, took since `from` is not the providers' time, but where the voice is late anyhow. */
   excuse(from: number): void {
-    if (this.#since === undefined) return;
-    const silentSince = Math.max(this.#since + this.#moreMs, this.#soundsUntil);
-    const excusedMs = this.#clock.now() - Math.max(silentSince, from);
-    if (excusedMs > 0) this.#since = silentSince + excusedMs - this.#moreMs;
+    if (this.#since === undefined || this.#isVoiceLate) return;
+    const now = this.#clock.now();
+    const silentSince = Math.max(this.#since, this.#soundsUntil);
+    const excusedMs = now - Math.max(silentSince, from, this.#excusedUntil);
+    if (excusedMs <= 0) return;
+    this.#since = silentSince + excusedMs;
+    this.#grantedUntil += excusedMs;
+    this.#excusedUntil = now;
   }
 
   leftMs(): number {
     if (this.#since === undefined) return Number.POSITIVE_INFINITY;
-    const until = Math.max(this.#since + this.#moreMs, this.#soundsUntil) + this.#limitMs;
+    const until = Math.max(this.#since, this.#soundsUntil) + this.#limitMs;
     return Math.max(until, this.#grantedUntil) - this.#clock.now();
   }
 
   waitedMs(): number {
-    if (this.#since === undefined) return 0;
-    return Math.max(0, this.#clock.now() - Math.max(this.#since, this.#soundsUntil));
+    return this.#silenceSince(this.#since);
+  }
+
+  #silenceSince(since: number | undefined): number {
+    return since === undefined ? 0 : Math.max(0, this.#clock.now() - Math.max(since, this.#soundsUntil));
+  }
+
+  get #isVoiceLate(): boolean {
+    return this.#wordsSince !== undefined && this.#soundsUntil <= this.#clock.now();
   }
 }

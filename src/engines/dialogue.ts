@@ -109,7 +109,7 @@ export class Dialogue {
 
   /** What the caller says is complete: the agent's turn to speak. */
   callerComplete(times: TurnTimes | undefined): void {
-    const { clock, agent, caller, turns, isListening, leave } = this.#options;
+    const { clock, agent, caller, turns, wait, isListening, leave } = this.#options;
     if (!isListening()) return;
     if (agent.isBusy) {
       // The agent has begun to speak meanwhile. What it cannot be interrupted with is answered afterwards.
@@ -120,7 +120,9 @@ export class Dialogue {
     const cutOff = this.#cutOff;
     this.#cutOff = undefined;
     if (said === '' && (turns.userText ?? '') === '') {
-      // A sound without words has cut the agent off: it goes on with what its tools gave, or with the sentence that was cut.
+      // Nobody waits for an answer to a sound without words.
+      wait.end();
+      // It has cut the agent off: that goes on with what its tools gave, or with the sentence that was cut.
       if (agent.manner.ends === 'idle') leave('idle');
       else if (turns.isOwed) this.#respondAgain();
       else if (cutOff !== undefined) this.#resume(cutOff);
@@ -275,9 +277,10 @@ export class Dialogue {
 
   /** The caller takes the floor: in this tick the carrier is cleared and language and voice are stopped. */
   #interrupt({ isHold = false } = {}): ReplySplit | undefined {
-    const { agent, bargeIn, idle, turns } = this.#options;
+    const { agent, bargeIn, idle, turns, wait } = this.#options;
     const split = agent.interrupt();
     if (split === undefined) return undefined;
+    wait.end();
     bargeIn.reset();
     idle?.wait();
     if (split.heard === '' && turns.userText !== '') {

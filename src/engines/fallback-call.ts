@@ -5,7 +5,7 @@ import { describeError } from '../base/log.js';
 import type { CallProviders, ProviderStage, VoiceMode } from '../contract/call-record.js';
 import type { Circuits } from '../providers/circuits.js';
 import { CallerSilence } from './caller-silence.js';
-import { MIN_ANSWER_MS, WAIT_LIMIT_MS } from './caller-wait.js';
+import { WAIT_LIMIT_MS } from './caller-wait.js';
 import type {
   Engine,
   EngineContext,
@@ -67,6 +67,9 @@ interface Handover {
 
 /** Why a call does not begin with the recipe that it was told to begin with, unless that one could not make an engine. */
 const NOT_TRIED = 'CIRCUIT_OPEN';
+
+/** Without so much left of the caller's wait a third engine is not begun. */
+const MIN_THIRD_MS = 1200;
 
 const NOT_MADE = 'a voice engine could not be made';
 
@@ -265,7 +268,7 @@ export class FallbackCall implements Engine {
       return;
     }
     // A third one in the same wait may have no time any more.
-    if (isUnheard && (takeover.silentMs ?? 0) > WAIT_LIMIT_MS - MIN_ANSWER_MS) {
+    if (isUnheard && (takeover.silentMs ?? 0) > WAIT_LIMIT_MS - MIN_THIRD_MS) {
       this.#context.endCall('provider-failed', { ...failure, untold: true });
       return;
     }

@@ -1,8 +1,6 @@
 // One call of the pipeline: its stages, and its life from the start to the end, trouble included. What the caller does is gathered in
 // `caller-turn`, what the agent says is in `agent-voice`, and who has the floor is decided in `dialogue`.
-import type { Timer } from '../base/clock.js';
 import type { TranscriptEntry } from '../contract/call-record.js';
-import type { SpeechToTextEvents } from '../providers/speech-to-text.js';
 import { AgentVoice, type Manner } from './agent-voice.js';
 import { Apology } from './apology.js';
 import { BargeIn } from './barge-in.js';
@@ -23,10 +21,11 @@ import { owesAtStart, toSteps, toTakeover } from './handover.js';
 import { IdlePrompts } from './idle-prompts.js';
 import { LanguageStage } from './language-stage.js';
 import { lexiconFor } from './lexicon.js';
-import { silentEars, type Stage } from './pipeline-failure.js';
+import type { Stage } from './pipeline-failure.js';
 import type { PipelineCallOptions } from './pipeline-call-options.js';
 import { PipelineStages } from './pipeline-stages.js';
 import { ProviderRoster } from './provider-roster.js';
+import { Recognition } from './recognition.js';
 import type { ReplySplit } from './reply.js';
 import { TurnBook } from './turn-book.js';
 import { UsageMeter } from './usage-meter.js';
@@ -46,16 +45,14 @@ export class PipelineCall implements Engine {
   readonly #idle: IdlePrompts | undefined;
   readonly #usage: UsageMeter;
   readonly #roster: ProviderRoster;
+  readonly #recognition: Recognition;
   readonly #apology: Apology;
-  /** Runs until the recogniser has a word on what nobody had heard before this engine. */
-  #earsDue: Timer | undefined;
   #failure: EngineFailure | undefined;
-  /** When the silence began in which the caller waited as the call failed, on the clock. */
-  #silentSince: number | undefined;
   /** A recogniser has failed that is not needed any more, unless the goodbye is not brought to its end. */
   #deafness: EngineFailure | undefined;
-  /** Since when the recogniser has no connection, and the caller had waited for the agent when the call failed, on the clock. */
-  #deafSince: number | undefined;
+  /** When the silence began in which the caller waited as the call failed, on the clock. */
+  #silentSince: number | undefined;
+  /** Since when the caller had waited for the agent when the call failed, on the clock. */
   #awaitedSince: number | undefined;
   #held = false;
   #state: 'new' | 'live' | 'ending' | 'handed-over' | 'closed' = 'new';
@@ -73,10 +70,26 @@ export class PipelineCall implements Engine {
       tell: (fact) => this.#fact(fact),
     });
     this.#roster = roster;
+    this.#recognition = new Recognition({
+      clock,
+      wait: options.wait,
+      remedies: roster.listener('stt'),
+      isHearing: () => this.#isHearing,
+      words: (text, how) =>
+        this.#attempt('engine', () => this.#caller.recognised(text, { ...how, isHeld: this.#held })),
+      withdrawn: () => this.#attempt('engine', () => this.#caller.withdrawn()),
+      sound: () => this.#soundRecognised(),
+      turnEnded: () => {
+        const isWanted = this.#isListening && options.stt.ownsTurnTaking === true;
+        if (isWanted) this.#attempt('engine', () => this.#caller.endRecognised());
+      },
+      usage: (usage) => this.#usage.heard(usage),
+      failed: (error) => this.#fail('stt', error),
+    });
     this.#stages = new PipelineStages({
       context,
       ...options,
-      heard: this.#recognition(),
+      heard: this.#recognition.events,
       spoke: { ...roster.listener('tts'), usage: (usage) => this.#usage.spoke(usage) },
       failed: (stage, error) => this.#fail(stage, error),
     });
@@ -176,7 +189,7 @@ export class PipelineCall implements Engine {
     if (this.#failure !== undefined) return;
     this.#attempt('llm', () => this.#language.warmUp());
     const owes = owesAtStart(takeover, firstMessage);
-    if (owes === 'nothing' && wait.isOn) this.#awaitEars();
+    if (owes === 'nothing' && wait.isOn) this.#recognition.awaitWords();
     if (owes === 'greeting')
       this.#dialogue.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
     else if (owes === 'goodbye') this.#dialogue.sayGoodbye(takeover?.goodbye);
@@ -238,7 +251,7 @@ export class PipelineCall implements Engine {
       ...owed,
       hasGreeting: firstMessage !== '',
       unheardSince: [unheardSince],
-      waitingSince: [this.#awaitedSince, this.#deafSince],
+      waitingSince: [this.#awaitedSince, this.#recognition.deafSince],
       tools,
     });
     this.#state = 'handed-over';
@@ -264,54 +277,8 @@ export class PipelineCall implements Engine {
     return this.#isHearing && !this.#held;
   }
 
-  #recognition(): SpeechToTextEvents {
-    const { clock } = this.#context;
-    const { reconnected, replaced } = this.#roster.listener('stt');
-    const withdrawn = () => {
-      if (this.#isHearing) this.#attempt('engine', () => this.#caller.withdrawn());
-    };
-    return {
-      partial: (text) => this.#recognised(text, { isFinal: false }),
-      final: (text) => this.#recognised(text, { isFinal: true }),
-      failed: (error) => this.#fail('stt', error),
-      speechStarted: () => this.#soundRecognised(),
-      turnEnded: () => {
-        const isWanted = this.#isListening && this.#options.stt.ownsTurnTaking === true;
-        if (isWanted) this.#attempt('engine', () => this.#caller.endRecognised());
-      },
-      usage: (usage) => this.#usage.heard(usage),
-      withdrawn,
-      troubled: (_, { agoMs } = { agoMs: 0 }) => {
-        this.#deafSince ??= clock.now() - agoMs;
-        // What has no final text is sent once more over the next connection.
-        withdrawn();
-      },
-      reconnected: (gap) => {
-        this.#deafSince = undefined;
-        reconnected(gap);
-      },
-      replaced,
-    };
-  }
-
-  /** The caller waits for an answer to what is played to the recogniser now: with nothing to say on it in time, it hangs. */
-  #awaitEars(): void {
-    const { wait } = this.#options;
-    this.#earsDue = this.#context.clock.after(Math.max(0, wait.leftMs()), () => {
-      if (wait.isOn && wait.leftMs() <= 0) this.#fail('stt', silentEars());
-    });
-  }
-
-  #recognised(text: string, { isFinal }: { isFinal: boolean }): void {
-    this.#earsDue?.cancel();
-    // A recogniser of the application may be plain JavaScript.
-    if (typeof text !== 'string' || !this.#isHearing) return;
-    this.#attempt('engine', () => this.#caller.recognised(text, { isFinal, isHeld: this.#held }));
-  }
-
   /** May open a barge-in that our own detector does not hear. */
   #soundRecognised(): void {
-    this.#earsDue?.cancel();
     if (!this.#isListening || !this.#agent.isBusy || this.#caller.isActive) return;
     this.#attempt('engine', () => {
       this.#caller.soundRecognised();
@@ -373,9 +340,7 @@ export class PipelineCall implements Engine {
       this.#awaitedSince = this.#agent.awaitedSince;
       this.#untold();
       this.#end('provider-failed');
-      return;
-    }
-    if (stage === 'tts' || this.#stages.voice === undefined || this.#held) this.#endUntold();
+    } else if (stage === 'tts' || this.#stages.voice === undefined || this.#held) this.#endUntold();
     else if (!isApologising) this.#apology.say(this.#silentSince);
   }
 
@@ -412,7 +377,7 @@ export class PipelineCall implements Engine {
 
   #free(): void {
     this.#apology.cancel();
-    this.#earsDue?.cancel();
+    this.#recognition.close();
     this.#idle?.close();
     this.#caller.close();
     this.#stages.close();

@@ -48,7 +48,7 @@ export class PipelinePreparation implements Preparation {
     const { stt, tts, language, firstMessage = '', parts } = options;
     this.#context = context;
     this.parts = parts;
-    this.tts = new PreparedVoice({ context, provider: tts, language, patience: parts.wait });
+    this.tts = new PreparedVoice({ context, provider: tts, language, patience: parts.wait.voice });
     this.stt = new PreparedEars({ context, provider: stt, language, patience: parts.wait.thinking });
     attemptAhead(context, () => parts.model.warmUp?.());
     void this.#greet(firstMessage);

@@ -44,7 +44,7 @@ export class PipelineStages {
     const { clock, logger } = context;
     let opening: Stage = 'tts';
     try {
-      const voice = tts.open({ clock, logger, language, patience: wait, events: spoke });
+      const voice = tts.open({ clock, logger, language, patience: wait.voice, events: spoke });
       this.#voice = this.#watched('tts', voice);
       opening = 'stt';
       // What the engine before this one did not hear is played to the recogniser at once, connected or not.

@@ -1,7 +1,7 @@
 // What a realtime model owes: a connection, an answer that has not begun, or the rest of one that has. It must show a sign of life
 // every few seconds; a silent one leaves the caller with a dead line.
 import type { Clock, Timer } from '../base/clock.js';
-import { MIN_TAKEN_OVER_MS, REPLACEABLE_WAIT_MS } from './caller-wait.js';
+import { REPLACEABLE_WAIT_MS } from './caller-wait.js';
 
 export interface RealtimeWatchOptions {
   readonly clock: Clock;
@@ -36,6 +36,9 @@ const LAST: Limits = { openingMs: 4500, silentMs: 4000, lostMs: 3600 };
 
 /** So early that the one who takes its place is heard within those five seconds, or fails within them. */
 const REPLACEABLE: Limits = { openingMs: 2000, silentMs: REPLACEABLE_WAIT_MS - NOTICED_MS, lostMs: 2500 };
+
+/** What a model has in any case that takes over from an engine that kept the caller waiting. */
+const MIN_TAKEN_OVER_MS = 1500;
 
 /** What a new connection has for an answer, however long the caller has waited for the connection. */
 const MIN_LIMIT_MS = 1200;

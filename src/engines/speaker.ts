@@ -219,7 +219,7 @@ export class Speaker {
       source: 'text-to-speech',
       firstMs: Number.POSITIVE_INFINITY,
       nextMs: NEXT_AUDIO_MS,
-      patience: wait,
+      patience: wait.voice,
     });
     for await (const chunk of stream) {
       if (this.#stopped) return;

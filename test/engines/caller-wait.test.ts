@@ -30,20 +30,26 @@ describe('CallerWait', () => {
     expect(wait.leftMs()).toBe(3100);
   });
 
-  it('is one wait, however often something else is waited for in it', () => {
+  it('is for what was owed last, and not for what was owed before', () => {
     wait.begin(0);
     clock.advance(3000);
     wait.begin(2900);
-    expect(wait.leftMs()).toBe(1600);
-    wait.begin(2900, 2000);
-    expect(wait.leftMs()).toBe(2000);
+    expect(wait.leftMs()).toBe(4500);
   });
 
-  it('begins anew when the one before came to nothing', () => {
+  it('leaves an answer the time that it has in any case, and then none for the voice to say sorry', () => {
+    clock.advance(3500);
     wait.begin(0);
-    clock.advance(4600);
-    wait.begin(4500);
-    expect(wait.leftMs()).toBe(4500);
+    expect([wait.leftMs(), wait.thinking.leftMs()]).toEqual([1100, 700]);
+    wait.begin(0, wait.minAnswerMs);
+    expect([wait.leftMs(), wait.thinking.leftMs()]).toEqual([1600, 1600]);
+  });
+
+  it('leaves an answer less where another voice mode can answer', () => {
+    wait.replaceable();
+    clock.advance(3000);
+    wait.begin(0, wait.minAnswerMs);
+    expect([wait.leftMs(), wait.thinking.leftMs()]).toEqual([800, 800]);
   });
 
   it('begins behind the last sound', () => {
@@ -65,6 +71,23 @@ describe('CallerWait', () => {
     clock.advance(1000);
     wait.excuse(3500);
     expect(wait.leftMs()).toBe(4100);
+  });
+
+  it('counts what the application takes once, whoever tells of it', () => {
+    wait.begin(-2000);
+    clock.advance(1000);
+    wait.excuse(0);
+    clock.advance(200);
+    wait.excuse(500);
+    expect(wait.leftMs()).toBe(2600);
+  });
+
+  it('excuses nothing while the voice has words that do not sound', () => {
+    wait.begin(0);
+    wait.hasWords(true);
+    clock.advance(2000);
+    wait.excuse(500);
+    expect(wait.leftMs()).toBe(2600);
   });
 
   it('says how long the caller has waited, whatever they wait longer for an answer', () => {
@@ -101,6 +124,28 @@ describe('CallerWait', () => {
     expect(wait.thinking.leftMs()).toBe(4200);
   });
 
+  it('gives the voice an end also where nobody waits, and a moment in any case', () => {
+    expect(wait.voice.leftMs()).toBe(Number.POSITIVE_INFINITY);
+    clock.advance(1000);
+    wait.hasWords(true);
+    expect(wait.voice.leftMs()).toBe(4600);
+    wait.begin(-3500);
+    expect([wait.leftMs(), wait.voice.leftMs()]).toEqual([100, 400]);
+    clock.advance(400);
+    wait.hasWords(true);
+    expect(wait.voice.leftMs()).toBe(0);
+  });
+
+  it('that was taken over goes on in what is said first', () => {
+    clock.advance(9000);
+    wait.takeOver(2000);
+    wait.begin(9000);
+    expect(wait.leftMs()).toBe(2600);
+    wait.end();
+    wait.begin(9000);
+    expect(wait.leftMs()).toBe(4600);
+  });
+
   it('tells how long nothing was heard in it, whoever took the time', () => {
     expect(wait.silentMs()).toBe(0);
     wait.begin(0);
@@ -128,7 +173,7 @@ describe('CallerWait', () => {
   it.each([
     [0, 4600],
     [1000, 3600],
-    [9000, 1500],
+    [9000, 1600],
   ])('is taken over after %i ms with %i left', (waitedMs, leftMs) => {
     clock.advance(20_000);
     wait.takeOver(waitedMs);

@@ -58,7 +58,7 @@ describe('an answer that is slow to be written', () => {
     rig.ears.events.final('When are you open?');
     await rig.quiet(9000);
     const message =
-      'language model did not answer within 1.5 s (the caller had waited 2.7 s before it was asked)';
+      'language model did not answer within 1.6 s (the caller had waited 2.7 s before it was asked)';
     expect(rig.ended).toMatchObject([{ reason: 'provider-failed', failure: { message } }]);
   });
 });
