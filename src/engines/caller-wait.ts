@@ -16,8 +16,12 @@ export const REPLACEABLE_WAIT_MS = 2950;
  */
 const MIN_ANSWER_MS = 1600;
 
-/** The same behind an engine that hung, and mostly all that is left of the limit by then. What hangs next takes no more. */
-const MIN_TAKEN_OVER_MS = 1300;
+/** The same behind an engine that hung, where less than that is left of the limit. */
+const MIN_TAKEN_OVER_MS = 1100;
+
+/** What the first answer of such an engine has in any case, where it had to hear the words itself, and how far it may go beyond the limit. */
+const MIN_FIRST_ANSWER_MS = 1300;
+const BEYOND_LIMIT_MS = 50;
 
 /** The same where another voice mode can answer. */
 const MIN_REPLACEABLE_ANSWER_MS = 800;
@@ -48,6 +52,8 @@ export class CallerWait implements CallersPatience {
   /** Since when the caller waits whom an engine before this one has kept waiting, and until when this one has just begun. */
   #takenOverSince = Number.POSITIVE_INFINITY;
   #takenOverUntil = Number.NEGATIVE_INFINITY;
+  /** An engine before this one has kept the caller waiting, and they have heard nothing since. */
+  #isFirst = false;
   /** The wait is not over before that. */
   #grantedUntil = Number.NEGATIVE_INFINITY;
   #excusedUntil = Number.NEGATIVE_INFINITY;
@@ -87,14 +93,17 @@ export class CallerWait implements CallersPatience {
 
   /** What an answer has in any case until its first words, in milliseconds. */
   get minAnswerMs(): number {
-    return this.#minAnswerMs;
+    if (!this.#isFirst) return this.#minAnswerMs;
+    const leftMs = WAIT_LIMIT_MS + BEYOND_LIMIT_MS - this.silentMs();
+    return Math.min(this.#minAnswerMs, Math.max(MIN_FIRST_ANSWER_MS, leftMs));
   }
 
   /** An engine that failed has kept the caller waiting before this one: what is said first belongs to the same wait. */
   takeOver(waitedMs: number): void {
     const now = this.#clock.now();
+    this.#isFirst = true;
     this.#takenOverSince = now - waitedMs;
-    this.#takenOverUntil = this.#grantedUntil = now + MIN_TAKEN_OVER_MS;
+    this.#takenOverUntil = this.#grantedUntil = now + Math.max(MIN_TAKEN_OVER_MS, WAIT_LIMIT_MS - waitedMs);
     this.begin(now);
   }
 
@@ -141,6 +150,7 @@ export class CallerWait implements CallersPatience {
 
   /** There is sound for the caller until then. */
   sounds(until: number): void {
+    this.#isFirst = false;
     this.#soundsUntil = until;
   }
 
