@@ -72,9 +72,9 @@ export function checkFallback({ fallback, engine, guardrails }: FallbackNeighbou
   return Object.freeze(checked);
 }
 
-/** True for an entry of `fallback.engine` that is one model, false for one of three stages. */
+/** True for an entry of `fallback.engine` that is one provider, which then has to be a realtime model, false for one of three stages. */
 export function isRealtimeModel(entry: FallbackEngine): entry is RealtimeModel {
-  return 'open' in entry || 'inputFormats' in entry;
+  return ['open', 'respond', 'inputFormats'].some((name) => name in entry);
 }
 
 function checkList<T>(
