@@ -100,6 +100,8 @@ export interface CallOfModel {
 }
 
 export interface LanguageModel {
+  /** Lets options tell that it stands where another kind belongs. @default told by its methods, as far as they differ */
+  readonly kind?: 'llm' | undefined;
   /** `vendor/model`, as records show it. */
   readonly name: string;
   /** What the vendor charges for the model. Without it that is not known, unless `pricing` says so. */

@@ -49,6 +49,7 @@ const NAMES: Readonly<Record<keyof AiSdkLanguageModelOptions, true>> = {
 type Stream = (call: AiSdkCall) => PromiseLike<{ stream: ReadableStream<unknown> }>;
 
 export class AiSdkLanguageModel implements LanguageModel {
+  readonly kind = 'llm';
   readonly name: string;
   readonly price: ModelPrice | undefined;
   readonly #stream: Stream;
