@@ -49,7 +49,8 @@ describe('the trouble of ChatCompletions', () => {
     const toolCalls = [{ name: 'find_slot', arguments: '{"day":"Fri' }];
     const { model, emulator } = await start({ replies: [{ toolCalls, finishReason: 'length' }] });
     const { events, error } = await finished(listen(model, { tools: [TOOL] }));
-    expect(events.every(({ type }) => type === 'working')).toBe(true);
+    const silent = ['working', 'usage'];
+    expect(events.every(({ type }) => silent.includes(type))).toBe(true);
     const message = 'OpenAI gave no answer within its limit of tokens.';
     expect(error).toMatchObject({ message, retryable: true });
     expect(emulator.requests).toHaveLength(1);
@@ -69,6 +70,21 @@ describe('the trouble of ChatCompletions', () => {
       expect(reading.over).toBe(true);
     });
     expect([textOf(reading), reading.error]).toEqual(['Here.', undefined]);
+  });
+
+  it.each<[string, EmulatedReply[], number]>([
+    ['one that broke off', [{ text: 'a b c', finishReason: 'error' }], 1],
+    ['one that failed in the middle', [{ text: 'a b c', errorAfter: 2 }], 1],
+    ['thoughts alone, and of what came instead', [{ text: '', finishReason: 'length' }, { text: 'b' }], 2],
+    ['the answer alone, where the first try said only that it failed', [{ errorAfter: 0 }, { text: 'b' }], 1],
+  ])('tells the usage of %s', async (_, replies, count) => {
+    const { clock, model } = await start({ replies });
+    const reading = listen(model);
+    await soon(() => {
+      clock.advance(20);
+      expect(reading.over).toBe(true);
+    });
+    expect(reading.events.filter(({ type }) => type === 'usage')).toHaveLength(count);
   });
 
   it.each([408, 409, 429, 500, 503])('tries once more after %i', async (status) => {
