@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { EmulatedReply } from '../../../src/testing/index.js';
 import { finished, listen, soon, start, textOf, TOOL } from './chat-completions-scene.js';
 
+/** The host and the code, and never the path. */
+const NOBODY = /^OpenAI could not be reached \(127\.0\.0\.1:\d+, ECONNREFUSED\)\.$/;
+
 describe('the trouble of ChatCompletions', () => {
   it.each<[string, EmulatedReply]>([
     ['a finish reason alone', { withoutDone: true }],
@@ -21,17 +24,21 @@ describe('the trouble of ChatCompletions', () => {
     expect(events.at(-1)).toEqual({ type: 'end', reason: 'tool-calls' });
   });
 
-  it.each<[string, EmulatedReply, string]>([
+  it.each<[string, EmulatedReply, RegExp]>([
     [
       'an error in the stream',
       { text: 'a b c', errorAfter: 2 },
-      'OpenAI broke off its answer (server_error).',
+      /^OpenAI broke off its answer \(server_error\)\.$/,
     ],
-    ['a cut connection', { text: 'a b c', cutAfter: 2, tokenMs: 1 }, 'OpenAI could not be reached.'],
+    [
+      'a cut connection',
+      { text: 'a b c', cutAfter: 2, tokenMs: 1 },
+      /^OpenAI could not be reached \(127\.0\.0\.1:\d+, ECONNRESET\)\.$/,
+    ],
     [
       'a stream that just ended',
       { text: 'a', finishReason: null, withoutDone: true },
-      'OpenAI broke off its answer before its end.',
+      /^OpenAI broke off its answer before its end\.$/,
     ],
   ])('fails after %s in the middle, and does not say anything twice', async (_, reply, message) => {
     const { clock, model, emulator } = await start({ replies: [reply] });
@@ -41,7 +48,7 @@ describe('the trouble of ChatCompletions', () => {
       expect(reading.over).toBe(true);
     });
     expect(textOf(reading)).toBe('a');
-    expect(reading.error).toMatchObject({ message, retryable: true });
+    expect(reading.error).toMatchObject({ message: expect.stringMatching(message), retryable: true });
     expect(emulator.requests).toHaveLength(1);
   });
 
@@ -174,7 +181,7 @@ describe('the trouble of ChatCompletions', () => {
     const reading = listen(model);
     await soon(() => {
       clock.advance(20);
-      expect(reading.error).toMatchObject({ message: 'OpenAI could not be reached.', retryable: true });
+      expect(reading.error).toMatchObject({ message: expect.stringMatching(NOBODY), retryable: true });
     });
   });
 
