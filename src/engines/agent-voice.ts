@@ -83,6 +83,8 @@ export class AgentVoice {
   #manner: Manner = {};
   #generation = 0;
   #startedAt = 0;
+  /** When the last reply began. */
+  #begunAt = 0;
   /** Since when the reply that is on is waited for. */
   #awaitedSince = 0;
 
@@ -152,6 +154,7 @@ export class AgentVoice {
     if (voice === undefined || !maySpeak()) return false;
     const { latency, source, awaited, manner = {}, answers } = utterance;
     this.#generation += 1;
+    this.#begunAt = clock.now();
     this.#awaitedSince = answers?.since ?? clock.now();
     wait.begin(this.#awaitedSince, answers === undefined ? 0 : wait.minAnswerMs);
     const reply = new Reply({
@@ -199,8 +202,12 @@ export class AgentVoice {
     return this.#options.settings.echoGuard && this.#echo.isEcho(text, piece);
   }
 
-  /** True when there is a reply, and the caller's frame is too loud for what the line brings back of it. With a quieter one it takes words to interrupt. */
+  /**
+   * True when there is a reply, and the caller's frame is too loud for what the line brings back of it. With a quieter one it takes words
+   * to interrupt, as with one from before the reply, which is played again.
+   */
   isTalkedOver(frame: HeardFrame): boolean {
+    if (this.#options.context.clock.now() < this.#begunAt) return false;
     const mayEcho = this.#options.settings.echoGuard && this.#echo.mayEcho(frame);
     return this.isBusy && !mayEcho;
   }

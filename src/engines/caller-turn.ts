@@ -50,6 +50,9 @@ const LONGEST_TEXT_WAIT_MS = 3000;
 /** Words that come later than this behind a sound were not said in it. */
 const LATEST_WORDS_MS = 5000;
 
+/** A sound of this length is more than a cough: there should be words of it. */
+const SPEECH_MS = 600;
+
 /** Speech is recognised as such after three voiced frames. */
 const SPEECH_START_MS = 3 * FRAME_MS;
 
@@ -68,6 +71,8 @@ export class CallerTurn {
   #unheardSince: number | undefined;
   /** When a sound ended that no words have come of, though they were waited for, on the clock. */
   #wordlessSince = Number.NEGATIVE_INFINITY;
+  /** Voice of which no text has come. */
+  #wordlessMs = 0;
   /** Keys that no turn has taken, in words. */
   #pressed = '';
   #isClosed = false;
@@ -116,6 +121,11 @@ export class CallerTurn {
     return this.#endpointing.active;
   }
 
+  /** True when there should be words of what the caller has said since the recogniser's last text. */
+  get hasSpokenWordless(): boolean {
+    return this.#wordlessMs >= SPEECH_MS;
+  }
+
   get text(): string {
     return this.#speech.text;
   }
@@ -128,6 +138,7 @@ export class CallerTurn {
   hear(frame: Int16Array, between: (heard: HeardFrame) => void): void {
     const dbfs = levelDbfs(frame);
     const voiced = this.#activity?.isVoiced(frame, dbfs) ?? false;
+    if (voiced) this.#wordlessMs += FRAME_MS;
     if (this.#detector.update(voiced)) this.#speechStarted();
     between({ voiced, dbfs });
     this.#endpointing.frame(voiced);
@@ -136,6 +147,7 @@ export class CallerTurn {
   /** The recogniser has given text. An empty final says that nothing is open. */
   recognised(text: string, { isFinal, isHeld }: { isFinal: boolean; isHeld: boolean }): void {
     const before = this.#speech.text;
+    if (text.trim() !== '') this.#wordlessMs = 0;
     const { isEcho, events, context } = this.#options;
     if (isFinal && (text.trim() !== '' || !this.isSounding))
       this.#unheardSince = this.isSounding ? context.clock.now() : undefined;

@@ -6,8 +6,8 @@ import type { Patience } from '../providers/patience.js';
 /** Callers ask whether anybody is there after some five seconds, and a carrier needs a moment to begin to say sorry. */
 export const WAIT_LIMIT_MS = 4600;
 
-/** The same where another voice mode can answer, which needs some of the time. */
-export const REPLACEABLE_WAIT_MS = 3100;
+/** The same where another voice mode can answer: it has what an answer has in any case, and a moment to be begun. */
+export const REPLACEABLE_WAIT_MS = 2950;
 
 /**
  * What an answer has in any case until its first words, however long the caller has waited for their own words to be recognised. A model

@@ -19,6 +19,8 @@ export interface Leaving {
   readonly isCutOff: boolean;
   /** Undefined where the call was to go on. */
   readonly goodbye: Goodbye | undefined;
+  /** What the caller said last has no text: what they are to be answered is heard again. */
+  readonly isUnheard?: boolean | undefined;
   /** Since when nobody hears the caller, or what they say has no text, on the clock: the earliest counts. */
   readonly unheardSince: readonly (number | undefined)[];
   /** Since when the caller waits, or a part of the engine was of no use to them, on the clock: the earliest counts. */
@@ -76,10 +78,10 @@ export function toSteps(takeover: Takeover | undefined, clock: Clock): Step[] {
 }
 
 function owed(history: readonly ChatMessage[], leaving: Leaving): Takeover['owes'] {
-  const { hasGreeting, isCutOff, goodbye } = leaving;
+  const { hasGreeting, isCutOff, goodbye, isUnheard = false } = leaving;
   if (goodbye !== undefined) return 'goodbye';
   const last = history.at(-1);
   if (last === undefined) return hasGreeting ? 'greeting' : 'nothing';
   const isUnanswered = last.role !== 'assistant' || last.toolCalls !== undefined;
-  return isUnanswered || isCutOff ? 'answer' : 'nothing';
+  return isUnanswered || (isCutOff && !isUnheard) ? 'answer' : 'nothing';
 }

@@ -73,6 +73,7 @@ export class PipelineCall implements Engine {
     this.#recognition = new Recognition({
       clock,
       wait: options.wait,
+      hasSpoken: () => this.#caller.hasSpokenWordless,
       remedies: roster.listener('stt'),
       isHearing: () => this.#isHearing,
       words: (text, how) =>
@@ -161,6 +162,7 @@ export class PipelineCall implements Engine {
       answer: this.#language.answer,
       keysInterrupt: settings.keysInterrupt,
       isListening: () => this.#isListening,
+      owesWords: () => this.#recognition.owesWords,
       finishUtterance: () => this.#finishUtterance(),
       leave: (reason) => this.#end(reason),
     });
@@ -304,6 +306,7 @@ export class PipelineCall implements Engine {
   }
 
   #finishUtterance(): void {
+    this.#recognition.asked();
     this.#attempt('stt', () => this.#stages.ears?.finishUtterance());
   }
 

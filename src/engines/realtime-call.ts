@@ -46,6 +46,8 @@ export class RealtimeCall implements Engine {
   #deafSince: number | undefined;
   /** How the call stood as its engine was stopped in the middle of it. */
   #standing: Pick<Leaving, 'isCutOff' | 'goodbye' | 'waitingSince'> = NOBODY_WAITS;
+  /** The beginning of what it was saying then was heard. */
+  #isHalfHeard = false;
   #state: 'new' | 'live' | 'ending' | 'handed-over' | 'closed' = 'new';
 
   constructor(context: EngineContext, options: RealtimeCallOptions) {
@@ -182,7 +184,7 @@ export class RealtimeCall implements Engine {
     const { firstMessage } = this.#options;
     this.#cutOff();
     const { lostSince } = this.#watch;
-    const saidSince = this.#turns.giveUp();
+    const { since, isUnheard } = this.#turns.giveUp();
     this.#free('handed-over');
     return toTakeover({
       clock,
@@ -190,7 +192,8 @@ export class RealtimeCall implements Engine {
       ...this.#turns.standing,
       ...this.#standing,
       hasGreeting: firstMessage !== '',
-      unheardSince: [saidSince, lostSince, this.#deafSince],
+      isUnheard: isUnheard && !this.#isHalfHeard,
+      unheardSince: [since, lostSince, this.#deafSince],
       tools: this.#tools,
     });
   }
@@ -285,10 +288,12 @@ export class RealtimeCall implements Engine {
   #cutOff(): void {
     if (this.#state !== 'live') return;
     const { isBusy } = this.#dialogue;
+    const wasSpeaking = this.#voice.speech !== undefined;
     const { waitingSince, lostSince } = this.#watch;
     const keys = this.#keys.take();
     if (keys !== '') this.#turns.pressed(keysAsText(keys));
     const goodbye = this.#dialogue.giveUp();
+    this.#isHalfHeard = wasSpeaking && !this.#turns.isOpen;
     this.#standing = { isCutOff: isBusy, goodbye, waitingSince: [waitingSince, lostSince] };
   }
 

@@ -69,6 +69,7 @@ export class RealtimeTurns {
   #timer: Timer | undefined;
   #nextIndex: number;
   #speechStartedAt: number | undefined;
+  #speakingSince: number | undefined;
   #speechEndedAt: number | undefined;
   /** Up to when, on the clock, the caller's words are there, or the agent had the floor; undefined before either. */
   #heardUntil: number | undefined;
@@ -101,13 +102,15 @@ export class RealtimeTurns {
 
   /** The caller has begun to speak. */
   speechStarted(): void {
-    this.#speechStartedAt ??= this.#options.clock.wallNow();
+    this.#speakingSince ??= this.#options.clock.wallNow();
+    this.#speechStartedAt ??= this.#speakingSince;
   }
 
   /** The caller has finished; the words may come later, and have their place in the transcript already. */
   speechEnded(itemId: string, { agoMs }: { agoMs: number }): void {
     const { clock } = this.#options;
     this.#speechEndedAt = clock.now() - agoMs;
+    this.#speakingSince = undefined;
     this.#sayingOf(itemId).isEnded = true;
   }
 
@@ -235,14 +238,13 @@ export class RealtimeTurns {
   }
 
   /**
-   * Another engine takes the call over: nothing is waited for, and what the caller said and nobody answered is a turn in any case. A
-   * turn in which nothing was said or done stays open for it.
-   * What has no text will be heard again, also what the model had not noticed yet: it may have been dead for a while. Returns since
-   * when, on the clock; undefined where the agent was speaking, and everything has its text.
+   * Another engine takes the call over: nothing is waited for, what the caller said and nobody answered is a turn in any case, and one
+   * in which nothing was said or done stays open for it. What has no text will be heard again, also what the model had not noticed yet.
+   * Returns since when, on the clock; undefined where all has its text. `isUnheard`: what is to be answered has none.
    */
-  giveUp(): number | undefined {
+  giveUp(): { since: number | undefined; isUnheard: boolean } {
     const unnoticed = this.#open === undefined ? this.#heardUntil : undefined;
-    const starts = this.#speechStartedAt === undefined ? [] : [this.#speechStartedAt];
+    const starts = this.#speakingSince === undefined ? [] : [this.#speakingSince];
     for (const said of [...(this.#open?.said ?? []), ...this.#waiting, ...this.#repeated.splice(0)]) {
       if (said.isFinal || said.entry === undefined) continue;
       starts.push(said.entry.at);
@@ -255,9 +257,8 @@ export class RealtimeTurns {
     if (!isEmpty) this.complete({ heard: '', unheard: '' }, { interrupted: false });
     this.#settle();
     const { clock } = this.#options;
-    const since = starts.map((at) => clock.now() - (clock.wallNow() - at));
-    if (unnoticed !== undefined) since.push(unnoticed);
-    return since.length === 0 ? undefined : Math.min(...since);
+    const times = starts.map((at) => clock.now() - (clock.wallNow() - at)).concat(unnoticed ?? []);
+    return { since: times.length === 0 ? undefined : Math.min(...times), isUnheard: starts.length > 0 };
   }
 
   /** The conversation as it was heard; `answer` is the one that is on. Tools that still run have no result in it: that comes by itself. */

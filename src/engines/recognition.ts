@@ -7,6 +7,8 @@ import { silentEars } from './pipeline-failure.js';
 export interface RecognitionOptions {
   readonly clock: Clock;
   readonly wait: CallerWait;
+  /** The caller has made sounds of which there should be words. */
+  readonly hasSpoken: () => boolean;
   /** Told of troubles that are over. */
   readonly remedies: Required<Pick<SpeechToTextEvents, 'reconnected' | 'replaced'>>;
   /** False when nobody has to be heard any more. */
@@ -28,7 +30,13 @@ export class Recognition {
   readonly events: SpeechToTextEvents;
   readonly #options: RecognitionOptions;
   #deafSince: number | undefined;
-  /** Runs until there is a word on what nobody had heard before this engine. */
+  /** It has told something by itself. */
+  #isAlive = false;
+  /** It may be mute, whatever its connection says. */
+  #isDoubted = false;
+  /** The next text is not what the service says. */
+  #isGuess = false;
+  /** Runs while it is doubted, until the caller has to hear something. */
   #due: Timer | undefined;
 
   constructor(options: RecognitionOptions) {
@@ -39,11 +47,15 @@ export class Recognition {
       final: (text) => this.#recognised(text, { isFinal: true }),
       failed,
       speechStarted: () => {
-        this.#due?.cancel();
+        this.#alive();
         sound();
       },
       turnEnded,
       usage,
+      unanswered: () => {
+        this.#isGuess = true;
+        if (!this.#isAlive) this.awaitWords();
+      },
       withdrawn: () => this.#withdrawn(),
       troubled: (_, { agoMs } = { agoMs: 0 }) => {
         this.#deafSince ??= clock.now() - agoMs;
@@ -67,12 +79,20 @@ export class Recognition {
     return this.#deafSince;
   }
 
-  /** The caller waits for an answer to what is played to the recogniser now: with nothing to say on it in time, it hangs. */
+  /** The caller waits for an answer to what it hears: with nothing to say on it in time, it hangs. */
   awaitWords(): void {
-    const { clock, wait, failed } = this.#options;
-    this.#due = clock.after(Math.max(0, wait.leftMs()), () => {
-      if (wait.isOn && wait.leftMs() <= 0) failed(silentEars());
-    });
+    this.#isDoubted = true;
+    this.#watch();
+  }
+
+  /** The caller has said something, and whether it hears them is not known. */
+  get owesWords(): boolean {
+    return this.#isDoubted && this.#options.hasSpoken();
+  }
+
+  /** It is asked for what it still has. */
+  asked(): void {
+    if (this.#isDoubted) this.#watch();
   }
 
   close(): void {
@@ -80,10 +100,29 @@ export class Recognition {
   }
 
   #recognised(text: string, options: { isFinal: boolean }): void {
-    this.#due?.cancel();
+    if (!this.#isGuess) this.#alive();
+    this.#isGuess = false;
     const { isHearing, words } = this.#options;
     // A recogniser of the application may be plain JavaScript.
     if (typeof text === 'string' && isHearing()) words(text, options);
+  }
+
+  #alive(): void {
+    this.#isAlive = true;
+    this.#isDoubted = false;
+    this.#due?.cancel();
+    this.#due = undefined;
+  }
+
+  /** While the caller makes a sound they do not wait: it is asked again behind that. */
+  #watch(): void {
+    const { clock, wait, failed } = this.#options;
+    if (this.#due !== undefined || !wait.isOn) return;
+    this.#due = clock.after(Math.max(0, wait.leftMs()), () => {
+      this.#due = undefined;
+      if (wait.isOn && wait.leftMs() > 0) this.#watch();
+      else if (wait.isOn && this.owesWords) failed(silentEars());
+    });
   }
 
   #withdrawn(): void {

@@ -27,7 +27,7 @@ describe('CallerWait', () => {
   it('is shorter where another voice mode can answer', () => {
     wait.replaceable();
     wait.begin(0);
-    expect(wait.leftMs()).toBe(3100);
+    expect(wait.leftMs()).toBe(2950);
   });
 
   it('goes on until it is ended, and is then for what is owed after that', () => {

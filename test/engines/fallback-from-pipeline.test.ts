@@ -106,7 +106,7 @@ describe('a call whose pipeline is at its end', () => {
     await rig.voiced(400);
     first.ears.events.final('What is it?');
     await rig.quiet(600);
-    await rig.wait(2000);
+    await rig.wait(1850);
     expect(second.asked).toEqual([]);
     await rig.wait(200);
     expect(second.asked).toEqual(['respond']);

@@ -61,7 +61,7 @@ describe('the time that a call was without an engine', () => {
     second.ready();
     second.answers('With nuts and with cream.');
     // Nothing more came behind what the caller had heard: the wait is over then.
-    expect(rig.replacements).toMatchObject([{ stage: 'tts', from: 'fake-tts', gapMs: 3110 }]);
+    expect(rig.replacements).toMatchObject([{ stage: 'tts', from: 'fake-tts', gapMs: 2950 }]);
   });
 
   it('begins with the last sign of a model that breaks off', async () => {
@@ -70,7 +70,7 @@ describe('the time that a call was without an engine', () => {
     first.hears('Which cakes are there?');
     first.begins('There are seven kinds of cakes.');
     await rig.wait(4000);
-    expect(rig.replacements).toMatchObject([{ stage: 'engine', gapMs: 2600 }]);
+    expect(rig.replacements).toMatchObject([{ stage: 'engine', gapMs: 2450 }]);
   });
 
   it('begins when the connection of a model died, though that was found later', async () => {

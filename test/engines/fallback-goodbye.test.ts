@@ -199,7 +199,7 @@ describe('a goodbye to a silent caller that is cut off', () => {
     await rig.quiet(1300);
     if (isHeld) rig.engine.hold();
     if (isHeld) first.ears.events.failed(GONE);
-    await rig.wait(4000);
+    await rig.wait(3500);
     rig.engine.resume('continue');
     second.ready();
     const [[, heard] = []] = rig.said;

@@ -65,7 +65,7 @@ describe('the wait of a caller', () => {
     await rig.voiced(400);
     await rig.quiet(2000);
     first.events.lost?.({ agoMs: 2000 });
-    await rig.quiet(1080);
+    await rig.quiet(920);
     expect(second.context).toBeUndefined();
     await rig.quiet(40);
     expect(second.context).toBeDefined();

@@ -23,7 +23,7 @@ function ready(options: { isReplaceable: boolean }) {
 
 describe.each([
   [false, { openingMs: 4500, silentMs: 4000, lostMs: 3600 }],
-  [true, { openingMs: 2000, silentMs: 2600, lostMs: 2500 }],
+  [true, { openingMs: 2000, silentMs: 2450, lostMs: 2500 }],
 ])('a model, replaceable: %s', (isReplaceable, { openingMs, silentMs, lostMs }) => {
   it('has so long to be ready', () => {
     const { clock, told, watching } = watch({ isReplaceable });

@@ -24,7 +24,8 @@ import { OUTAGES, type VendorTrouble } from './vendor-troubles.js';
 export type HungMode = 'openai' | 'gemini' | 'agents' | 'stt' | 'llm' | 'tts';
 
 /** `unreached`: no handshake is answered. `mute`: it is, and nothing more comes. */
-export type Hanging = 'unreached' | 'mute';
+const HANGINGS = ['unreached', 'mute'] as const;
+export type Hanging = (typeof HANGINGS)[number];
 
 export interface HungCall {
   readonly modes: readonly [first: HungMode, second: HungMode];
@@ -44,10 +45,7 @@ const FROZEN = outageCalled('frozen, and no handshake');
 /** Longer than any call. */
 const NEVER_MS = 3_600_000;
 
-/**
- * Each realtime model before every other mode, and each pipeline before every model. Of a recogniser that is mute its own session thinks
- * that there was nothing to hear.
- */
+/** Each realtime model before every other mode, and each pipeline before every model. */
 export function hungCalls(): HungCall[] {
   const first = [
     ...MODELS.flatMap((one) => [...MODELS, ...STAGES].map((other) => [one, other] as const)),
@@ -55,8 +53,7 @@ export function hungCalls(): HungCall[] {
   ];
   return first.flatMap((modes) => {
     const hasPipeline = modes.some((mode) => STAGES.includes(mode));
-    const hangings: readonly Hanging[] = modes[1] === 'stt' ? ['unreached'] : ['unreached', 'mute'];
-    return hangings.flatMap((second) =>
+    return HANGINGS.flatMap((second) =>
       (hasPipeline ? [[], FILLERS] : [[]]).flatMap((fillers) =>
         PHASES.map((phase) => ({ modes, second, phase, fillers })),
       ),
