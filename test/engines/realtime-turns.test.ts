@@ -29,7 +29,7 @@ describe('a call that is given up while its model has no connection', () => {
       turns.speechEnded('a', { agoMs: 500 });
       turns.lost({ isAnswered: isInto });
       clock.advance(2500);
-      expect(turns.giveUp()).toBe(saidAt);
+      expect(turns.giveUp().since).toBe(saidAt);
       const segments = facts.filter(({ type }) => type === 'transcript.segment');
       expect(segments.at(-1)).toMatchObject({ entry: { id: 'user-a', text: '', final: true } });
       const { length } = facts;
