@@ -176,6 +176,7 @@ describe('CallerWait', () => {
   it.each([
     [0, 4600],
     [1000, 3600],
+    [3080, 1520],
     [9000, 1300],
   ])('is taken over after %i ms with %i left', (waitedMs, leftMs) => {
     clock.advance(20_000);
