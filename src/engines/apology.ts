@@ -49,6 +49,11 @@ export class Apology {
     agent.conclude(APOLOGY, () => this.#begins(since));
   }
 
+  /** The voice has given something of it. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
+  }
+
   /** Idempotent. */
   cancel(): void {
     this.#timer?.cancel();

@@ -16,12 +16,8 @@ export const REPLACEABLE_WAIT_MS = 2950;
  */
 const MIN_ANSWER_MS = 1600;
 
-/** The same behind an engine that hung, where less than that is left of the limit. */
-const MIN_TAKEN_OVER_MS = 1100;
-
-/** What the first answer of such an engine has in any case, where it had to hear the words itself, and how far it may go beyond the limit. */
-const MIN_FIRST_ANSWER_MS = 1300;
-const BEYOND_LIMIT_MS = 50;
+/** The same behind an engine that hung, and was given up late. What hangs next takes no more. */
+const MIN_TAKEN_OVER_MS = 1300;
 
 /** The same where another voice mode can answer. */
 const MIN_REPLACEABLE_ANSWER_MS = 800;
@@ -52,8 +48,9 @@ export class CallerWait implements CallersPatience {
   /** Since when the caller waits whom an engine before this one has kept waiting, and until when this one has just begun. */
   #takenOverSince = Number.POSITIVE_INFINITY;
   #takenOverUntil = Number.NEGATIVE_INFINITY;
-  /** An engine before this one has kept the caller waiting, and they have heard nothing since. */
-  #isFirst = false;
+  #takenOverAt = Number.NEGATIVE_INFINITY;
+  /** What an answer has in any case then. */
+  #minTakenOverMs = MIN_TAKEN_OVER_MS;
   /** The wait is not over before that. */
   #grantedUntil = Number.NEGATIVE_INFINITY;
   #excusedUntil = Number.NEGATIVE_INFINITY;
@@ -93,31 +90,34 @@ export class CallerWait implements CallersPatience {
 
   /** What an answer has in any case until its first words, in milliseconds. */
   get minAnswerMs(): number {
-    if (!this.#isFirst) return this.#minAnswerMs;
-    const leftMs = WAIT_LIMIT_MS + BEYOND_LIMIT_MS - this.silentMs();
-    return Math.min(this.#minAnswerMs, Math.max(MIN_FIRST_ANSWER_MS, leftMs));
+    return this.#minAnswerMs;
   }
 
   /** An engine that failed has kept the caller waiting before this one: what is said first belongs to the same wait. */
   takeOver(waitedMs: number): void {
     const now = this.#clock.now();
-    this.#isFirst = true;
+    const leftMs = Math.min(MIN_ANSWER_MS, REPLACEABLE_WAIT_MS + MIN_ANSWER_MS - waitedMs);
     this.#takenOverSince = now - waitedMs;
-    this.#takenOverUntil = this.#grantedUntil = now + Math.max(MIN_TAKEN_OVER_MS, WAIT_LIMIT_MS - waitedMs);
+    this.#takenOverAt = now;
+    this.#minTakenOverMs = Math.max(MIN_TAKEN_OVER_MS, leftMs);
+    this.#takenOverUntil = this.#grantedUntil = now + this.#minTakenOverMs;
     this.begin(now);
   }
 
-  /** The caller waits since then, unless they did so already. `minMs` are left in any case, but where the wait was taken over. */
+  /** The caller waits since then, unless they did so already. `minMs` are left in any case, or what a wait that was taken over leaves. */
   begin(since: number, minMs = 0): void {
     const silentSince = this.#since === undefined ? since : this.#silentSince;
     this.#silentSince = Math.min(since, silentSince, this.#takenOverSince);
     this.#since = Math.min(since, this.#since ?? since, this.#takenOverSince);
-    if (this.#takenOverSince === Number.POSITIVE_INFINITY)
-      this.#grantedUntil = Math.max(this.#grantedUntil, this.#clock.now() + minMs);
+    const isTakenOver = this.#takenOverSince !== Number.POSITIVE_INFINITY;
+    const grantedMs = isTakenOver ? Math.min(minMs, this.#minTakenOverMs) : minMs;
+    this.#grantedUntil = Math.max(this.#grantedUntil, this.#clock.now() + grantedMs);
   }
 
   /** The caller has been answered, is owed nothing, or makes a sound. */
   end(): void {
+    // What is played again of the time before is no sound that the caller makes in it.
+    if (this.#clock.now() < this.#takenOverAt) return;
     this.#since = undefined;
     this.#takenOverSince = Number.POSITIVE_INFINITY;
   }
@@ -150,7 +150,6 @@ export class CallerWait implements CallersPatience {
 
   /** There is sound for the caller until then. */
   sounds(until: number): void {
-    this.#isFirst = false;
     this.#soundsUntil = until;
   }
 

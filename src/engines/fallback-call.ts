@@ -164,6 +164,8 @@ export class FallbackCall implements Engine {
 
   resume(how: Resumption): void {
     this.#held = false;
+    // During a hold nobody waits.
+    this.#silence.sounds(this.#context.clock.now());
     if (!this.#isBetween) {
       this.#member.engine.resume(how);
       return;
@@ -290,10 +292,10 @@ export class FallbackCall implements Engine {
     this.#untold = { ...change, startedAt: clock.now() };
     engine.start();
     const unheardMs = this.#unheardMs(takeover);
+    if (!this.#isBetween) this.#play(unheardMs);
     // It has failed on the spot: whoever is next hears what it has not heard.
     this.#missedMs = this.#isBetween ? unheardMs : 0;
     if (this.#isBetween) return;
-    this.#play(unheardMs);
     if (this.#remaining.length === 0) this.#heard.clear();
     for (const key of this.#keys.splice(0)) engine.pushDtmf(key);
     if (takeover.owes === 'nothing') this.#settle();

@@ -312,7 +312,8 @@ export class PipelineCall implements Engine {
 
   #finished(outcome: ReplySplit): void {
     this.#dialogue.finished(outcome);
-    if (this.#failure !== undefined) this.#end('provider-failed');
+    if (this.#failure !== undefined && !this.#apology.hasBegun) this.#endUntold();
+    else if (this.#failure !== undefined) this.#end('provider-failed');
     else if (outcome.goodbye !== undefined && this.#agent.manner.ends !== 'idle') this.#end('agent-hangup');
     else if (!this.#dialogue.handOver()) this.#end('idle');
   }

@@ -104,7 +104,7 @@ export class RealtimeWatch {
     this.#isReady = true;
     this.#stop();
     if (this.#isOwed) this.#start();
-    else this.#waitingSince = undefined;
+    else this.#nobodyWaits();
   }
 
   /** The connection is gone since `agoMs`, and another one is being made. */
@@ -114,7 +114,9 @@ export class RealtimeWatch {
     this.#lostSince ??= clock.now();
     this.#lost?.cancel();
     const { lostMs, minLostMs } = this.#limits;
-    const leftMs = REPLACEABLE_WAIT_MS - (unansweredMs?.() ?? 0);
+    // A model that was there long enough behind the caller's sound, and owed nothing, had nothing to say to that.
+    const unnoticedMs = this.#isOwed ? Number.POSITIVE_INFINITY : agoMs + NOTICED_MS;
+    const leftMs = REPLACEABLE_WAIT_MS - Math.min(unnoticedMs, unansweredMs?.() ?? 0);
     const limitMs = unansweredMs === undefined ? lostMs : Math.min(lostMs, Math.max(minLostMs, leftMs));
     this.#lost = clock.after(limitMs, () => silent());
   }
@@ -170,9 +172,9 @@ export class RealtimeWatch {
     this.#isOwed = false;
     this.#isAsked = false;
     this.#isLate = false;
-    if (!this.#isReady) return;
     this.#answerBy = undefined;
-    this.#waitingSince = undefined;
+    if (!this.#isReady) return;
+    this.#nobodyWaits();
     this.#stop();
   }
 
@@ -180,6 +182,11 @@ export class RealtimeWatch {
   close(): void {
     this.#stop();
     this.#lost?.cancel();
+  }
+
+  #nobodyWaits(): void {
+    this.#answerBy = undefined;
+    this.#waitingSince = undefined;
   }
 
   /** Half of the time for an answer that may have to be asked for, the other half when it was. */

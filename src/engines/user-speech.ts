@@ -61,7 +61,7 @@ export class UserSpeech {
   partial(text: string): void {
     if (text.trim() === '') return;
     // It goes on with a piece that it was not done with.
-    if (this.#owed !== undefined) this.#repeat();
+    if (this.#taken !== '') this.#repeat();
     const said = this.#withLost(this.#newOf(text));
     if (said === '') return;
     this.#isWithdrawn = false;
@@ -72,6 +72,8 @@ export class UserSpeech {
 
   /** Returns false when nothing was added: the text is empty, or is that of a piece which a turn has taken already. */
   final(text: string): boolean {
+    // New speech has begun, and this is about what was before it.
+    if (this.#owed === undefined && this.#taken !== '') this.#repeat();
     const heard = this.#newOf(text);
     const said = heard === '' ? this.#lostText : this.#withLost(heard);
     this.#repeated = '';

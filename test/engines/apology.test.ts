@@ -161,4 +161,23 @@ describe('an apology of the agent', () => {
     expect(waitedMs).toBeGreaterThanOrEqual(30_000);
     expect(waitedMs).toBeLessThan(31_000);
   });
+
+  it.each(['the voice gives nothing of it', 'a guardrail blocks it'])(
+    'is left to the carrier where %s',
+    async (why) => {
+      const isBlocked = why.startsWith('a guardrail');
+      const mute = new FakeVoice();
+      mute.open = () => ({
+        async *synthesize() {
+          yield* [];
+        },
+        close() {},
+      });
+      const options = isBlocked ? { guardrails: [() => false] } : { voice: mute };
+      const rig = await new CallRig({ ...options, turnTaking: NO_FILLERS }).start();
+      rig.ears.events.failed(GONE);
+      await rig.quiet(5000);
+      expect(rig.ended).toMatchObject([{ reason: 'provider-failed', failure: { untold: true } }]);
+    },
+  );
 });

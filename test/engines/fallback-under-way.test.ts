@@ -235,3 +235,32 @@ describe('what is said and pressed between two engines', () => {
     expect(pushed.filter((sample) => sample !== 0)).toHaveLength(50);
   });
 });
+
+describe('what the caller said before the model failed', () => {
+  it('is heard by the third engine where the second one fails upon it', async () => {
+    const first = new FakeRealtimeModel();
+    const [second, third] = [new FakeStages(), new FakeStages()];
+    const rig = new FallbackRig({ modes: [first, second, third] });
+    let heard = 0;
+    const hears = ({ ears }: FakeStages, pushAudio: (frame: Int16Array) => void) => {
+      const open = ears.open.bind(ears);
+      ears.open = (context) => ({ ...open(context), pushAudio });
+    };
+    hears(second, () => {
+      throw GONE;
+    });
+    hears(third, (frame) => {
+      if (frame[0] !== 0) heard += 1;
+    });
+    await rig.start();
+    first.ready();
+    first.hears('Three loaves.');
+    first.answers('At noon.');
+    await rig.quiet(1300);
+    await rig.voiced(400);
+    await rig.quiet(300);
+    first.events.failed(GONE);
+    await rig.quiet(200);
+    expect(heard).toBe(20);
+  });
+});

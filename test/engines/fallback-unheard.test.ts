@@ -2,7 +2,7 @@
 // that is owed is not asked for twice.
 import { describe, expect, it, vi } from 'vitest';
 import { APOLOGY } from '../../src/engines/pipeline-failure.js';
-import { askedWith, GONE, talkingToModel } from './fallback-rig.js';
+import { askedWith, GONE, modelThenStages, talkingToModel } from './fallback-rig.js';
 
 vi.mock('../../src/engines/voice-activity.js', () => ({
   createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
@@ -127,4 +127,31 @@ describe('a call of which nobody has heard the last', () => {
     await rig.wait(5000);
     expect(rig.ended).toEqual([]);
   });
+
+  it.each([true, false])(
+    'is asked nothing before it has heard the question (transcribed: %s)',
+    async (isTranscribed) => {
+      const { first, second, rig } = modelThenStages();
+      first.transcribesCaller = isTranscribed;
+      await rig.start();
+      first.ready();
+      first.hears('Three loaves.');
+      first.answers('At noon.');
+      await rig.quiet(1000);
+      second.model.answer('Ten dollars.');
+      first.events.speechStarted();
+      await rig.voiced(600);
+      await rig.quiet(500);
+      first.events.speechEnded({ itemId: 'u9', agoMs: 500 });
+      await rig.quiet(300);
+      first.events.failed(GONE);
+      await rig.quiet(300);
+      expect(second.model.requests).toEqual([]);
+      second.ears.events.final('What is it?');
+      await rig.quiet(5000);
+      expect(askedWith(second).at(-1)).toBe('user: What is it?');
+      expect(second.model.requests).toHaveLength(1);
+      expect(rig.said.at(-1)).toEqual(['What is it?', 'Ten dollars.']);
+    },
+  );
 });
