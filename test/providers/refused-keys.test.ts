@@ -29,10 +29,10 @@ const SENTENCES: Readonly<Record<TroubledStage, Readonly<Record<string, readonly
     elevenlabs: ['ElevenLabs', 'ELEVENLABS_API_KEY, or the option apiKey'],
     cartesia: ['Cartesia', 'CARTESIA_API_KEY, or the option apiKey'],
     aura: ['Deepgram', 'DEEPGRAM_API_KEY, or the option apiKey'],
-    speech: ['The voice', 'OPENAI_API_KEY, or the option apiKey'],
+    speech: ['The voice', 'the option apiKey'],
   },
   engine: {
-    openai: ['OpenAI Realtime', 'OPENAI_API_KEY, or the option apiKey'],
+    openai: ['OpenAI Realtime', 'the option apiKey'],
     gemini: ['Gemini Live', 'GEMINI_API_KEY or GOOGLE_API_KEY, or the option apiKey'],
     agents: ['ElevenLabs Agents', 'ELEVENLABS_API_KEY, or the option apiKey'],
   },

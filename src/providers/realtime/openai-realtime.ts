@@ -14,7 +14,14 @@ import {
 import type { ModelRetirement } from '../../contract/model-retirement.js';
 import type { ModelPrice } from '../../contract/price.js';
 import type { RealtimeContext, RealtimeModel, RealtimeSession } from '../realtime-model.js';
-import { type AccessNames, endpoint, requireKey, resolveBaseUrl, resolveKey } from '../wire/access.js';
+import {
+  type AccessNames,
+  endpoint,
+  namesAt,
+  requireKey,
+  resolveBaseUrl,
+  resolveKey,
+} from '../wire/access.js';
 import { checkRetirement, type RetiringModels } from '../wire/model-retirements.js';
 import { OPENAI_TRANSCRIPTION_RETIREMENTS } from '../wire/openai-transcription-retirements.js';
 import { OPENAI_REALTIME_PRICES } from './openai-prices.js';
@@ -23,7 +30,7 @@ import { OpenAIRealtimeSession } from './openai-realtime-session.js';
 import type { SessionSettings, TurnDetection } from './openai-realtime-settings.js';
 
 export interface OpenAIRealtimeOptions {
-  /** @default OPENAI_API_KEY; a service at another `baseUrl` may need none */
+  /** @default OPENAI_API_KEY, unless `baseUrl` names another service: its key is said here, where it needs one */
   readonly apiKey?: string | undefined;
   /** Header that carries the key: `api-key` is what some hosts of the models want. @default 'authorization' */
   readonly keyHeader?: 'authorization' | 'api-key' | undefined;
@@ -113,6 +120,7 @@ export class OpenAIRealtime implements RealtimeModel {
   readonly retirement: ModelRetirement | undefined;
   readonly transcription: RealtimeModel['transcription'];
   readonly #service: string;
+  readonly #names: AccessNames;
   readonly #key: string | undefined;
   readonly #keyHeader: 'authorization' | 'api-key';
   readonly #base: URL;
@@ -125,7 +133,8 @@ export class OpenAIRealtime implements RealtimeModel {
     this.#service = checkText('service', options.service) ?? OWN_SERVICE;
     this.#model = checkText('model', options.model) ?? DEFAULT_MODEL;
     this.retirement = this.#retirement(this.#model, OPENAI_REALTIME_RETIREMENTS);
-    this.#key = resolveKey(options.apiKey, ACCESS);
+    this.#names = namesAt(options.baseUrl, ACCESS);
+    this.#key = resolveKey(options.apiKey, this.#names);
     this.#keyHeader = checkChoice('keyHeader', options.keyHeader, ['authorization', 'api-key']);
     this.#base = resolveBaseUrl(options.baseUrl, ACCESS);
     const g711 = checkBoolean('g711', options.g711, true);
@@ -153,7 +162,7 @@ export class OpenAIRealtime implements RealtimeModel {
   open(context: RealtimeContext): RealtimeSession {
     this.assertConfigured();
     const url = endpoint(this.#base, '/realtime', { kind: 'ws', query: { model: this.#model } });
-    const target = { url, headers: this.#headers(), names: ACCESS };
+    const target = { url, headers: this.#headers(), names: this.#names };
     return new OpenAIRealtimeSession(context, { target, settings: this.#settings });
   }
 

@@ -9,6 +9,7 @@ import type { SpeechToText, SpeechToTextContext, SpeechToTextSession } from '../
 import {
   type AccessNames,
   endpoint,
+  namesAt,
   requireKey,
   resolveBaseUrl,
   resolveKey,
@@ -100,9 +101,7 @@ export class OpenAITranscription implements SpeechToText {
     this.#base = resolveBaseUrl(options.baseUrl, ACCESS);
     const isVendor = this.#base.hostname === VENDOR_HOST;
     const model = requireText(WHERE, 'model', options.model ?? (isVendor ? DEFAULT_MODEL : undefined));
-    // The key of one's account with the vendor is nothing for another server that was named here.
-    const isForeign = options.baseUrl !== undefined && !isVendor;
-    const names = isForeign ? { ...ACCESS, keyVariables: [] } : ACCESS;
+    const names = namesAt(options.baseUrl, ACCESS);
     this.#names = names;
     this.#key = resolveKey(options.apiKey, names);
     this.#language = checkText('language', options.language);

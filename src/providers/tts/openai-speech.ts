@@ -2,7 +2,14 @@
 import { checkNumber, checkOptions, checkText, requireText } from '../../base/option-checks.js';
 import type { ModelRetirement } from '../../contract/model-retirement.js';
 import type { TextToSpeech, TextToSpeechContext, TextToSpeechSession } from '../text-to-speech.js';
-import { type AccessNames, endpoint, requireKey, resolveBaseUrl, resolveKey } from '../wire/access.js';
+import {
+  type AccessNames,
+  endpoint,
+  namesAt,
+  requireKey,
+  resolveBaseUrl,
+  resolveKey,
+} from '../wire/access.js';
 import { AnswerTimes } from '../wire/answer-times.js';
 import { HttpChannel } from '../wire/http-channel.js';
 import { checkRetirement } from '../wire/model-retirements.js';
@@ -14,7 +21,7 @@ export interface OpenAISpeechOptions {
   readonly model: string;
   /** As the server calls it. */
   readonly voice: string;
-  /** @default the environment variable OPENAI_API_KEY; servers of one's own need none */
+  /** @default the environment variable OPENAI_API_KEY, unless `baseUrl` names another server: those of one's own need none */
   readonly apiKey?: string | undefined;
   /** Where the API is, its version included. @default OPENAI_BASE_URL, then the vendor's */
   readonly baseUrl?: string | undefined;
@@ -51,6 +58,7 @@ export class OpenAISpeech implements TextToSpeech {
   readonly kind = 'tts';
   readonly name: string;
   readonly retirement: ModelRetirement | undefined;
+  readonly #names: AccessNames;
   readonly #key: string | undefined;
   readonly #base: URL;
   readonly #fields: Readonly<Record<string, unknown>>;
@@ -63,7 +71,8 @@ export class OpenAISpeech implements TextToSpeech {
     const model = requireText(WHERE, 'model', options.model);
     const speed = checkNumber('speed', options.speed, { min: 0.25, max: 4, fallback: undefined });
     const instructions = checkText('instructions', options.instructions);
-    this.#key = resolveKey(options.apiKey, ACCESS);
+    this.#names = namesAt(options.baseUrl, ACCESS);
+    this.#key = resolveKey(options.apiKey, this.#names);
     this.#base = resolveBaseUrl(options.baseUrl, ACCESS);
     const isVendor = this.#base.hostname === VENDOR_HOST;
     this.retirement = isVendor ? checkRetirement(model, OPENAI_SPEECH_RETIREMENTS, WHERE) : undefined;
@@ -84,7 +93,7 @@ export class OpenAISpeech implements TextToSpeech {
   open(context: TextToSpeechContext): TextToSpeechSession {
     this.assertConfigured();
     return new OpenAISpeechSession(context, {
-      names: ACCESS,
+      names: this.#names,
       channel: this.#channel,
       times: this.#times,
       url: endpoint(this.#base, '/audio/speech', { kind: 'http' }),

@@ -17,6 +17,18 @@ export interface AccessNames extends VendorNames {
   readonly defaultBaseUrl: string | undefined;
 }
 
+/**
+ * The names under which the key for `baseUrl` is looked up. The key of one's account with the vendor is nothing for another server that
+ * was named in the code: that one gets the option `apiKey` alone.
+ */
+export function namesAt(baseUrl: unknown, names: AccessNames): AccessNames {
+  if (typeof baseUrl !== 'string' || !URL.canParse(baseUrl)) return names;
+  const { defaultBaseUrl } = names;
+  const isOwn =
+    defaultBaseUrl !== undefined && new URL(defaultBaseUrl).hostname === new URL(baseUrl).hostname;
+  return isOwn ? names : { ...names, keyVariables: [] };
+}
+
 /** The key, without blanks around it; undefined when there is none. @throws ConfigError for one that cannot be sent. */
 export function resolveKey(option: unknown, names: AccessNames): string | undefined {
   const key = (checkText('apiKey', option) ?? readFirstEnv(names.keyVariables))?.trim();
