@@ -59,10 +59,6 @@ export class CallConversation {
     return this.#voice !== undefined && !this.#isClosed;
   }
 
-  get takesSpokenText(): boolean {
-    return this.#voice?.takesSpokenText === true;
-  }
-
   /** The end that the line shows, unless the agent was about to end the call because of some trouble. */
   endedBy(reason: EndReason, failure?: CallFailure): CallEnding {
     const failing = this.#voice?.failing;

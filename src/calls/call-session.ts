@@ -333,9 +333,8 @@ export class CallSession {
 
   #received(message: LiveMessage): void {
     if (message.type === 'dtmf') this.#keys.heard('stream', message.digit);
-    else if (message.type !== 'spoken-text') this.#conversation.receive(message);
-    else if (!this.#conversation.takesSpokenText) this.#media.complain('Text for a real speech-to-text.');
-    else if (this.#keys.takesSmallMessage()) this.#conversation.receive(message);
+    else if (message.type !== 'spoken-text' || this.#keys.takesSmallMessage())
+      this.#conversation.receive(message);
   }
 
   /** @throws RequestError unless agent and caller are talking. */

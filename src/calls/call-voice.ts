@@ -183,11 +183,7 @@ export class CallVoice {
     if (this.#holds.size === 0) this.#toEngine((engine) => engine.pushDtmf(digit));
   }
 
-  /** True when the engine's speech-to-text is the simulated one. */
-  get takesSpokenText(): boolean {
-    return this.#engine?.pushSpokenText !== undefined;
-  }
-
+  /** Of no use to an engine that listens to the sound: then the words of a simulated caller are not heard. */
   pushSpokenText(segment: SpokenText): void {
     if (this.#holds.size === 0) this.#toEngine((engine) => engine.pushSpokenText?.(segment));
   }

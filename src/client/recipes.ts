@@ -32,6 +32,13 @@ interface Stages {
   readonly tts: Choice<NonNullable<Agent['options']['tts']>>;
 }
 
+/** An agent in one of its voice modes. */
+interface VoiceMode {
+  readonly agent: Agent;
+  /** The option that names it; undefined for the agent's first. */
+  readonly option: string | undefined;
+}
+
 /** Makes recipes. Says once per agent which stages were chosen for it, and why. */
 export class Recipes {
   readonly #onMessage: MessageTarget | undefined;
@@ -64,30 +71,35 @@ export class Recipes {
 
   /** The recipe of an agent's calls, or of one call that says something else. @throws ConfigError, also for a key that is missing */
   create(agent: Agent, call: CallTexts = {}): EngineRecipe {
-    const recipe = this.#inOneMode(agent, call);
-    const { substitutes } = agent;
-    const recipes = [agent, ...substitutes].map((each) => ({
-      recipe: each === agent ? recipe : this.#inOneMode(each, call),
-      needs: this.#needsOf(each),
+    const first = { agent, option: undefined };
+    const recipe = this.#inOneMode(first, call);
+    const others = agent.substitutes.map((each, index) => ({
+      agent: each,
+      option: `fallback.engine[${index}]`,
     }));
-    const whole = substitutes.length === 0 ? recipe : createFallbackRecipe(recipes, this.#circuits);
+    const recipes = [first, ...others].map((mode) => ({
+      recipe: mode === first ? recipe : this.#inOneMode(mode, call),
+      needs: this.#needsOf(mode),
+    }));
+    const whole = others.length === 0 ? recipe : createFallbackRecipe(recipes, this.#circuits);
     return this.placeholders.watch(whole, agent, call);
   }
 
-  #inOneMode(agent: Agent, call: CallTexts): EngineRecipe {
+  #inOneMode(mode: VoiceMode, call: CallTexts): EngineRecipe {
+    const { agent } = mode;
     const { engine, stt, llm, tts, fallback } = agent.options;
     const others = [...fallback.stt, ...fallback.llm, ...fallback.tts];
     const named = [engine, engine?.transcription, stt, llm, tts, ...others];
     this.#retirements.note(named);
     for (const provider of named) if (provider !== undefined) this.#pricing?.foresee(provider);
-    return engine === undefined ? this.#pipeline(agent, call) : this.#realtime(engine, agent, call);
+    return engine === undefined ? this.#pipeline(mode, call) : this.#realtime(engine, agent, call);
   }
 
   /** Names of the providers without which the agent cannot talk: nobody takes their place within its voice mode. */
-  #needsOf(agent: Agent): string[] {
-    const { engine, fallback } = agent.options;
+  #needsOf(mode: VoiceMode): string[] {
+    const { engine, fallback } = mode.agent.options;
     if (engine !== undefined) return [engine.name];
-    const stages = this.#stagesOf(agent);
+    const stages = this.#stagesOf(mode);
     return STAGE_NAMES.flatMap((stage) => {
       const provider = stages[stage]?.provider;
       return provider === undefined || fallback[stage].length > 0 ? [] : [provider.name];
@@ -104,10 +116,10 @@ export class Recipes {
     return createRealtimeRecipe({ ...agent.optionsFor(call), model: engine });
   }
 
-  #pipeline(agent: Agent, call: CallTexts): EngineRecipe {
-    const { stt, llm, tts } = this.#stagesOf(agent);
+  #pipeline(mode: VoiceMode, call: CallTexts): EngineRecipe {
+    const { stt, llm, tts } = this.#stagesOf(mode);
     return createPipelineRecipe({
-      ...agent.optionsFor(call),
+      ...mode.agent.optionsFor(call),
       stt: stt.provider,
       llm: llm?.provider,
       tts: tts.provider,
@@ -115,7 +127,7 @@ export class Recipes {
     });
   }
 
-  #stagesOf(agent: Agent): Stages {
+  #stagesOf({ agent, option }: VoiceMode): Stages {
     const known = this.#stages.get(agent);
     if (known !== undefined) return known;
     const { stt, llm, tts, fallback } = agent.options;
@@ -141,12 +153,18 @@ export class Recipes {
       ),
     };
     for (const { provider } of choicesOf(stages)) provider.assertConfigured?.();
+    if (option !== undefined) refuseLocal(option, stages);
     this.#stages.set(agent, stages);
-    this.#announce(stages);
+    this.#announce(stages, option);
+    if (this.#onMessage !== undefined && fallback.llm.length > 0)
+      this.#logger.warn(
+        { option: 'fallback.llm' },
+        'onMessage answers in the place of every language model, those of fallback.llm too: none of them is asked when it fails',
+      );
     return stages;
   }
 
-  #announce(stages: Stages): void {
+  #announce(stages: Stages, option: string | undefined): void {
     const chosen = Object.entries(stages).flatMap(
       ([stage, choice]: [string, Choice<{ name: string }> | undefined]) =>
         choice === undefined || choice.reason === 'given'
@@ -154,7 +172,7 @@ export class Recipes {
           : [[stage, `${choice.provider.name} (${choice.reason})`]],
     );
     if (chosen.length === 0) return;
-    const fields = Object.fromEntries(chosen);
+    const fields = { ...(option === undefined ? {} : { option }), ...Object.fromEntries(chosen) };
     if (choicesOf(stages).some(({ isLocal }) => isLocal))
       this.#logger.warn(
         fields,
@@ -167,6 +185,16 @@ export class Recipes {
 
 function given<T>(provider: T | undefined): Choice<T> | undefined {
   return provider === undefined ? undefined : { provider, reason: 'given', isLocal: false };
+}
+
+/** Who falls back is in earnest: nobody gets the local stack then without having named it. @throws ConfigError */
+function refuseLocal(option: string, stages: Stages): void {
+  const missing = STAGE_NAMES.filter((stage) => stages[stage]?.isLocal === true);
+  if (missing.length === 0) return;
+  throw new ConfigError(
+    'CONFIG_MISSING',
+    `${option} names no ${missing.join(' and no ')}, and no key in the environment chooses one: callers would fall back to the local stack, which is for trying out. Name providers there, or set their keys.`,
+  );
 }
 
 /** The same choice with others behind it. */

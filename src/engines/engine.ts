@@ -100,6 +100,8 @@ export interface EngineFailure extends CallFailure {
   waitedMs?: number;
   /** The part that failed. @default 'engine' */
   stage?: ProviderStage;
+  /** False where that part had little time, because others had taken it: it may be well. @default true */
+  isFair?: boolean;
 }
 
 /** How an engine goes on after a hold: with what the hold cut off, or waiting for the caller to speak. */

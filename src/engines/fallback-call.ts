@@ -248,9 +248,9 @@ export class FallbackCall implements Engine {
     if (takeover.tools !== undefined) this.#adoptedTools.push(takeover.tools);
     const isUnheard = this.#untold !== undefined;
     this.#settle();
-    const { stage = 'engine', code } = failure;
+    const { stage = 'engine', code, isFair = true } = failure;
     const from = nameOf(this.#providers, stage);
-    if (this.#member.choice.needs.includes(from)) this.#options.circuits.failed(from);
+    if (isFair && this.#member.choice.needs.includes(from)) this.#options.circuits.failed(from);
     const change = { stage, from, code, since: clock.now() - (takeover.waitedMs ?? 0) };
     const handover = { takeover, failure, change, isUnheard };
     if (this.#held) this.#waiting = handover;

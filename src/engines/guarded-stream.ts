@@ -23,13 +23,27 @@ export interface StreamGuardOptions<T> extends GuardOptions {
   readonly late?: ((item: T) => void) | undefined;
 }
 
+/** A source that works mostly gives something within this time. */
+const FAIR_MS = 1500;
+
+/** A source was too long in coming. */
+export class LateSourceError extends ProviderError {
+  /** It has had enough time itself that this says something about it, and not about what kept the caller waiting before. */
+  readonly isFair: boolean;
+
+  constructor(sentence: string, { isFair }: { readonly isFair: boolean }) {
+    super(sentence, { status: null, retryable: true });
+    this.isFair = isFair;
+  }
+}
+
 /** How long, and for how many items, a source that was given up is still listened to. */
 const LATE_MS = 5000;
 const LATE_ITEMS = 100;
 
 /**
  * The items of `source`. Ends at once when the signal aborts, also when the source does not, and then drops whatever the
- * source still does, its rejections included. @throws ProviderError when an item is too long in coming.
+ * source still does, its rejections included. @throws LateSourceError when an item is too long in coming.
  */
 export async function* guardedStream<T>(
   source: AsyncIterable<T>,
@@ -66,7 +80,7 @@ export async function* guardedStream<T>(
   }
 }
 
-/** Runs `task` with the same guard: its value, or undefined when the signal aborts first. @throws ProviderError when it takes too long. */
+/** Runs `task` with the same guard: its value, or undefined when the signal aborts first. @throws LateSourceError when it takes too long. */
 export async function guardedValue<T>(task: Promise<T>, options: GuardOptions): Promise<T | undefined> {
   const stop = stopSwitch(options.signal);
   try {
@@ -164,11 +178,12 @@ async function raced<T>(
 }
 
 /** `ms`: how long it was asked. `beforeMs`: how long the caller had heard nothing by then. */
-function tooLate(source: string, ms: number, beforeMs = 0): ProviderError {
+function tooLate(source: string, ms: number, beforeMs = 0): LateSourceError {
   const beforeS = toSeconds(beforeMs);
   const before = beforeS === 0 ? '' : ` (the caller had waited ${beforeS} s before it was asked)`;
   const sentence = `${source} did not answer within ${toSeconds(ms)} s${before}`;
-  return new ProviderError(sentence, { status: null, retryable: true });
+  // Where nobody had waited before, its own time is all that there was.
+  return new LateSourceError(sentence, { isFair: beforeMs === 0 || ms >= FAIR_MS });
 }
 
 /** With one decimal at most. */

@@ -2,6 +2,7 @@
 import { OffhookError, ProviderError } from '../base/errors.js';
 import type { ProviderStage } from '../contract/call-record.js';
 import type { EngineFailure } from './engine.js';
+import { LateSourceError } from './guarded-stream.js';
 
 /** Part of the pipeline that failed. */
 export type Stage = ProviderStage;
@@ -18,7 +19,8 @@ export const APOLOGY = 'I am sorry, something went wrong. Please call again late
 
 /** Foreign errors carry content, so their sentence is ours. */
 export function toFailure(stage: Stage, error: unknown): EngineFailure {
-  if (OffhookError.isInstance(error)) return { code: error.code, message: error.message, stage };
+  const fairness = error instanceof LateSourceError && !error.isFair ? { isFair: false } : {};
+  if (OffhookError.isInstance(error)) return { code: error.code, message: error.message, stage, ...fairness };
   return { code: stage === 'engine' ? 'INTERNAL' : 'PROVIDER_FAILED', message: FAILED[stage], stage };
 }
 

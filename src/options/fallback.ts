@@ -13,18 +13,18 @@ import {
   type StageOptions,
 } from './providers.js';
 
-/** A whole other voice mode: a realtime model, or three stages, of which those that are not named are chosen as an agent's are. */
+/** A whole other voice mode: a realtime model, or three stages, of which those that are not named are chosen by the keys in the environment. */
 export type FallbackEngine = RealtimeModel | StageOptions;
 
 /** The option `fallback` of `phone.agent(...)`: lists of at most five, asked in their order. */
 export interface FallbackOptions {
   /** Recognisers in the place of one that fails, which hear again what has no text yet. @default [] */
   stt?: readonly SpeechToText[] | undefined;
-  /** Language models in the place of one that fails, or has said nothing for 3 seconds; where an answer had begun they go on with it. `onMessage` of `serve` replaces these, too. @default [] */
+  /** Language models in the place of one that fails, or has said nothing for 3 seconds; where an answer had begun they go on with it. `onMessage` of `serve` replaces these, too, and fails without them. @default [] */
   llm?: readonly LanguageModel[] | undefined;
   /** Voices in the place of one that fails; what was not said yet is said by the next one, and so is the rest of the call. @default [] */
   tts?: readonly TextToSpeech[] | undefined;
-  /** Whole voice modes in the place of one that fails with all of its own: realtime models, or `{ stt, llm, tts }`. @default [] */
+  /** Whole voice modes in the place of one that fails with all of its own: realtime models, or `{ stt, llm, tts }`, of which those that are not named are chosen by the keys in the environment; without these `serve` refuses to start. @default [] */
   engine?: readonly FallbackEngine[] | undefined;
 }
 
@@ -72,9 +72,9 @@ export function checkFallback({ fallback, engine, guardrails }: FallbackNeighbou
   return Object.freeze(checked);
 }
 
-/** True for an entry of `fallback.engine` that is one model, false for one of three stages. */
+/** True for an entry of `fallback.engine` that is one provider, which then has to be a realtime model, false for one of three stages. */
 export function isRealtimeModel(entry: FallbackEngine): entry is RealtimeModel {
-  return 'open' in entry || 'inputFormats' in entry;
+  return ['open', 'respond', 'inputFormats'].some((name) => name in entry);
 }
 
 function checkList<T>(

@@ -48,7 +48,7 @@ export interface ServeOptions {
   onCallEnd?: ((data: CallRecord) => unknown) | undefined;
   /** Called for each final piece of the transcript. */
   onTranscript?: ((data: TranscriptPayload) => unknown) | undefined;
-  /** Replaces the language model: a function that gets what the caller said and returns or streams the answer, or the URL (http, https, ws, wss) of a server of yours that does. */
+  /** Replaces the language model: a function that gets what the caller said and returns or streams the answer, or the URL (http, https, ws, wss) of a server of yours that does. 30 s of silence is a failure, of functions too, and `fallback.llm` is not asked then. */
   onMessage?: OnMessage | string | undefined;
   /** Called after each turn, with its latency and cost. */
   onMetrics?: ((data: MetricsPayload) => unknown) | undefined;

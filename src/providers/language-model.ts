@@ -68,7 +68,7 @@ export type LanguageModelEvent =
   | { type: 'text'; delta: string }
   /** Comes whole, after the text. */
   | ({ type: 'tool-call' } & ModelToolCall)
-  /** At most once in a reply, and from a chain once for each model that was asked, with the one that is paid. */
+  /** Once for each request that is paid: of one that failed and was sent again, too. From a chain with the one that is paid. */
   | { type: 'usage'; usage: TokenUsage; payee?: Payee | undefined }
   /** There is progress that nobody hears: a call of a tool is being written. */
   | { type: 'working' }
@@ -100,6 +100,8 @@ export interface CallOfModel {
 }
 
 export interface LanguageModel {
+  /** Lets options tell that it stands where another kind belongs. @default told by its methods, as far as they differ */
+  readonly kind?: 'llm' | undefined;
   /** `vendor/model`, as records show it. */
   readonly name: string;
   /** What the vendor charges for the model. Without it that is not known, unless `pricing` says so. */

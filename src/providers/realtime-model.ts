@@ -136,6 +136,8 @@ export interface RealtimeSession {
 }
 
 export interface RealtimeModel {
+  /** Lets options tell that it stands where another kind belongs. @default told by its methods, as far as they differ */
+  readonly kind?: 'realtime' | undefined;
   /** `vendor/model`, as records show it. */
   readonly name: string;
   /** What it takes and gives, the best first. The house offers mu-law or A-law of 8 kHz and PCM of 8, 16 or 24 kHz. */

@@ -70,6 +70,8 @@ export interface SpeechToTextSession {
 }
 
 export interface SpeechToText {
+  /** Lets options tell that it stands where another kind belongs. @default told by its methods, as far as they differ */
+  readonly kind?: 'stt' | undefined;
   /** `vendor/model`, as records show it. */
   readonly name: string;
   /** What the vendor charges for the model. Without it that is not known, unless `pricing` says so. */

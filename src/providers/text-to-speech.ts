@@ -66,6 +66,8 @@ export interface TextToSpeechSession {
 }
 
 export interface TextToSpeech {
+  /** Lets options tell that it stands where another kind belongs. @default told by its methods, as far as they differ */
+  readonly kind?: 'tts' | undefined;
   /** `vendor/model`, as records show it. */
   readonly name: string;
   /** What the vendor charges for the model. Without it that is not known, unless `pricing` says so. */

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Pricing } from '../../src/calls/pricing.js';
 import { Recipes } from '../../src/client/recipes.js';
 import { Agent, type AgentOptions } from '../../src/options/agent.js';
-import { ChatCompletions } from '../../src/providers/llm/index.js';
+import { ChatCompletions, ScriptedLanguageModel } from '../../src/providers/llm/index.js';
 import { OpenAIRealtime } from '../../src/providers/realtime/index.js';
 import { DeepgramSpeechToText } from '../../src/providers/stt/index.js';
 import { ElevenLabsTextToSpeech } from '../../src/providers/tts/index.js';
@@ -124,6 +124,18 @@ describe('an agent with fallbacks', () => {
     expect(() => create(options, () => 'Hello.')).not.toThrow();
     vi.unstubAllEnvs();
   });
+
+  it('is warned once that none of its language models is asked where onMessage answers', () => {
+    const providers = {
+      stt: new DeepgramSpeechToText({ apiKey: KEY }),
+      tts: new ElevenLabsTextToSpeech({ apiKey: KEY, voiceId: 'v' }),
+    };
+    const options = { ...providers, fallback: { llm: [llm('openai', KEY)] } };
+    const { logger } = create(options, () => 'Hello.');
+    expect(logger.lines).toMatchObject([{ level: 'warn', fields: { option: 'fallback.llm' } }]);
+    expect(create(providers, () => 'Hello.').logger.lines).toEqual([]);
+    expect(create({ ...options, llm: llm('groq', KEY) }).logger.lines).toEqual([]);
+  });
 });
 
 describe('an agent with an engine', () => {
@@ -175,7 +187,26 @@ describe('an agent with other voice modes', () => {
   it('has stages that nobody names chosen by the environment, which is said', () => {
     vi.stubEnv('DEEPGRAM_API_KEY', KEY);
     const { logger } = create({ engine, fallback: { engine: [{ llm: stages.llm, tts: stages.tts }] } });
-    expect(logger.lines).toMatchObject([{ fields: { stt: expect.stringMatching(/^deepgram/) } }]);
+    expect(logger.lines).toMatchObject([
+      { level: 'info', fields: { option: 'fallback.engine[0]', stt: expect.stringMatching(/^deepgram/) } },
+    ]);
+  });
+
+  it.each<[string, AgentOptions, string]>([
+    ['one stage', { stt: stages.stt, tts: stages.tts }, 'fallback.engine[1] names no llm, and'],
+    ['two stages', { stt: stages.stt }, 'fallback.engine[1] names no llm and no tts, and'],
+    ['all stages', {}, 'fallback.engine[1] names no stt and no llm and no tts, and'],
+  ])('does not start where keys and option leave %s of one to the local stack', (_, incomplete, message) => {
+    const start = () => create({ engine, fallback: { engine: [stages, incomplete] } });
+    expect(start).toThrow(expect.objectContaining({ code: 'CONFIG_MISSING' }));
+    expect(start).toThrow(message);
+  });
+
+  it('may fall back to the local stack where it is named, and needs no model beside onMessage', () => {
+    const named = { ...stages, llm: new ScriptedLanguageModel() };
+    expect(create({ engine, fallback: { engine: [named] } }).logger.lines).toEqual([]);
+    const { stt, tts } = stages;
+    expect(create({ ...stages, fallback: { engine: [{ stt, tts }] } }, () => '').logger.lines).toEqual([]);
   });
 
   it('leaves nothing to onMessage, in no mode', () => {

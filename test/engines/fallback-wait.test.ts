@@ -1,6 +1,7 @@
 // The caller's one wait in a call that goes from one engine to the next: whoever is next has what is left of it.
 import { describe, expect, it, vi } from 'vitest';
-import { FallbackRig, GONE } from './fallback-rig.js';
+import { Circuits } from '../../src/providers/circuits.js';
+import { FakeStages, FallbackRig, GONE } from './fallback-rig.js';
 import { FakeRealtimeModel } from './realtime-rig.js';
 
 vi.mock('../../src/engines/voice-activity.js', () => ({
@@ -84,5 +85,38 @@ describe('the wait of a caller', () => {
       expect(rig.ended).toMatchObject([{ reason: 'provider-failed', failure: { untold: true } }]);
       expect((rig.ended[0]?.at ?? 0) - finishedAt).toBeLessThanOrEqual(LONGEST_WAIT_MS + 500);
     }
+  });
+});
+
+describe('a language model that was given up', () => {
+  /** Five callers whose words come `lateMs` after the last sound, of a model that answers after another second, or never. */
+  async function isDistrusted(lateMs: number, answerMs: number): Promise<boolean> {
+    let circuits: Circuits | undefined;
+    for (let call = 0; call < 5; call += 1) {
+      const [first, second] = [new FakeStages(), new FakeRealtimeModel()];
+      const rig = new FallbackRig({
+        modes: [first, second],
+        circuits: (clock) => (circuits ??= new Circuits(clock)),
+      });
+      await rig.start();
+      first.model.answers.push(async function* () {
+        await new Promise<void>((resolve) => void rig.clock.after(answerMs, resolve));
+        yield { type: 'text' as const, delta: 'It is ready.' };
+      });
+      await rig.voiced(400);
+      await rig.quiet(lateMs);
+      first.ears.events.final('And the rye?');
+      await rig.quiet(4000);
+      expect(second.context).toBeDefined();
+    }
+    return circuits?.isOpen('fake-llm') ?? false;
+  }
+
+  it('is not asked by other calls for a while, where it had its time', async () => {
+    expect(await isDistrusted(300, 10_000)).toBe(true);
+  });
+
+  it('is asked by other calls, where the recogniser had taken its time', async () => {
+    expect(await isDistrusted(2300, 1000)).toBe(false);
   });
 });

@@ -11,6 +11,7 @@ import { toAiSdkPrompt, toAiSdkTool } from './ai-sdk-prompt.js';
 import { AiSdkReply, toSdkFailure } from './ai-sdk-reply.js';
 import { NEXT_MS } from './reply-stream.js';
 import {
+  costOfFailed,
   countCharacters,
   FIRST_WORD_MS,
   INTERRUPTED,
@@ -49,6 +50,7 @@ const NAMES: Readonly<Record<keyof AiSdkLanguageModelOptions, true>> = {
 type Stream = (call: AiSdkCall) => PromiseLike<{ stream: ReadableStream<unknown> }>;
 
 export class AiSdkLanguageModel implements LanguageModel {
+  readonly kind = 'llm';
   readonly name: string;
   readonly price: ModelPrice | undefined;
   readonly #stream: Stream;
@@ -88,9 +90,13 @@ export class AiSdkLanguageModel implements LanguageModel {
     const retry = new RetryNote(this.#clock);
     for (let retried = false; !signal.aborted; retried = true) {
       const reply = new AiSdkReply({ inputCharacters: countCharacters(request) });
+      let accepted = false;
       let hasText = false;
       try {
-        for await (const delta of this.#read(request, reply, deadlines)) {
+        const opened = () => {
+          accepted = true;
+        };
+        for await (const delta of this.#read(request, reply, { ...deadlines, opened })) {
           yield* retry.worked();
           hasText ||= delta !== '';
           yield delta === '' ? WORKING : { type: 'text', delta };
@@ -104,6 +110,7 @@ export class AiSdkLanguageModel implements LanguageModel {
       } catch (error) {
         // The request was made, and will be paid for.
         if (signal.aborted) return yield* reply.conclude({ aborted: true });
+        if (accepted) yield* costOfFailed(reply);
         const failure = toSdkFailure(error);
         const pauseMs = retried || reply.started ? null : retryPause(failure);
         if (pauseMs === null || this.#clock.now() + pauseMs >= deadlines.firstWordBy)
@@ -120,7 +127,7 @@ export class AiSdkLanguageModel implements LanguageModel {
   async *#read(
     { messages, tools = [], signal }: LanguageModelRequest,
     reply: AiSdkReply,
-    deadlines: { firstWordBy: number; allBy: number },
+    { opened, ...deadlines }: { firstWordBy: number; allBy: number; opened: () => void },
   ): AsyncGenerator<string> {
     const stopping = new AbortController();
     const stop = AbortSignal.any([signal, stopping.signal]);
@@ -140,6 +147,7 @@ export class AiSdkLanguageModel implements LanguageModel {
         () => {},
       );
       const { stream } = await wait(opening);
+      opened();
       reader = stream.getReader();
       while (!reply.finished && reply.failure === undefined) {
         const { done, value } = await wait(reader.read());

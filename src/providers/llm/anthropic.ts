@@ -73,6 +73,7 @@ const THINKING_MODELS = /^claude-haiku-5/;
 const WARM_MS = 30_000;
 
 export class AnthropicMessages implements LanguageModel {
+  readonly kind = 'llm';
   readonly name: string;
   readonly price: ModelPrice | undefined;
   readonly pricedModels = Object.keys(ANTHROPIC_PRICES);

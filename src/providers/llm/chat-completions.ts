@@ -69,6 +69,7 @@ const OPTIONAL_FIELDS = ['stream_options', 'reasoning_effort'];
 const WARM_MS = 30_000;
 
 export class ChatCompletions implements LanguageModel {
+  readonly kind = 'llm';
   readonly name: string;
   readonly price: ModelPrice | undefined;
   readonly pricedModels: readonly string[];

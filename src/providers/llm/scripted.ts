@@ -19,6 +19,7 @@ const DEFAULT_WORDS_PER_SECOND = 40;
 const CHARACTERS_PER_TOKEN = 4;
 
 export class ScriptedLanguageModel implements LanguageModel {
+  readonly kind = 'llm';
   readonly name = 'scripted';
   readonly price = FREE;
   readonly #clock: Clock;

@@ -60,6 +60,7 @@ export async function* streamReply(
         yield* accepted ? reply.conclude({ aborted: true }) : [INTERRUPTED];
         return;
       }
+      if (accepted) yield* costOfFailed(reply);
       const failure = toFailure(error);
       const pauseMs = retried || reply.started ? null : retryPause(failure);
       if (pauseMs === null || clock.now() + pauseMs >= deadlines.firstWordBy)
@@ -88,6 +89,14 @@ export function toEnd(
   if (ends('length') && !hasText)
     throw new WireError(transientFailure('gave no answer within its limit of tokens'));
   return events;
+}
+
+/** What a request has cost that was accepted and failed then: nothing only where the server said so before anything came of it. */
+export function costOfFailed(
+  reply: Pick<StreamedReply, 'started' | 'failure' | 'conclude'>,
+): LanguageModelEvent[] {
+  if (reply.failure !== undefined && !reply.started) return [];
+  return reply.conclude({ aborted: true }).filter(({ type }) => type === 'usage');
 }
 
 /** Tells of a request that was sent again, once it is answered. Made when the request is sent. */

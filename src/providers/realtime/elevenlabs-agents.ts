@@ -75,6 +75,7 @@ const CONVERSATION = '/v1/convai/conversation';
 const SIGNED_URL = `${CONVERSATION}/get-signed-url`;
 
 export class ElevenLabsAgents implements RealtimeModel {
+  readonly kind = 'realtime';
   readonly name = 'elevenlabs/agents';
   readonly inputFormats: readonly AudioFormat[] = AGENT_FORMATS;
   readonly outputFormats: readonly AudioFormat[] = AGENT_FORMATS;

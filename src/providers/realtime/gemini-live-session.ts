@@ -246,7 +246,6 @@ export class GeminiLiveSession implements RealtimeSession {
 
   /** The service has ended its turn: because of the caller, or of what we sent. */
   #interrupted(): void {
-    const { events } = this.#context;
     const isOurs = this.#breaksTurn;
     this.#breaksTurn = false;
     const { response, phase } = this.#speech;
@@ -257,7 +256,7 @@ export class GeminiLiveSession implements RealtimeSession {
       this.#hearing.expect();
       this.#answers.forget();
       this.#answers.callerSpoke();
-      this.#tell(() => events.interrupted());
+      this.#tell(() => this.#context.events.interrupted());
     }
     if (response !== undefined) this.#tellEnd(response, 'interrupted');
     this.#freed();

@@ -79,6 +79,7 @@ const DEFAULT_VOICE = 'Kore';
  * stopped answer is dropped here, and the model may believe that a few unheard words were heard.
  */
 export class GeminiLive implements RealtimeModel {
+  readonly kind = 'realtime';
   readonly name: string;
   readonly inputFormats: readonly AudioFormat[] = [PCM_16K];
   readonly outputFormats: readonly AudioFormat[] = [PCM_24K];

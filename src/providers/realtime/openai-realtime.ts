@@ -104,6 +104,7 @@ const PREFIX_PADDING_MS = 300;
 const OWN_FIELDS = 'type model instructions audio tools output_modalities max_output_tokens'.split(' ');
 
 export class OpenAIRealtime implements RealtimeModel {
+  readonly kind = 'realtime';
   readonly name: string;
   readonly inputFormats: readonly AudioFormat[];
   readonly outputFormats: readonly AudioFormat[];

@@ -55,6 +55,7 @@ const ACCESS: AccessNames = {
 const DEFAULT_MODEL = 'universal-3-6-pro';
 
 export class AssemblyAISpeechToText implements SpeechToText {
+  readonly kind = 'stt';
   readonly name: string;
   readonly price: ModelPrice | undefined;
   readonly pricedModels = Object.keys(ASSEMBLYAI_PRICES);

@@ -69,6 +69,7 @@ const OWN_PARAMETERS = [
 ];
 
 export class DeepgramSpeechToText implements SpeechToText {
+  readonly kind = 'stt';
   readonly name: string;
   readonly price: ModelPrice | undefined;
   readonly ownsTurnTaking: boolean;

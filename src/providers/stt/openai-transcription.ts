@@ -80,6 +80,7 @@ const ACCESS: AccessNames = {
 };
 
 export class OpenAITranscription implements SpeechToText {
+  readonly kind = 'stt';
   readonly name: string;
   readonly price: ModelPrice | undefined;
   readonly retirement: ModelRetirement | undefined;

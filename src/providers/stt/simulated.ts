@@ -23,6 +23,7 @@ const PAUSE_FRAMES = 75;
 
 /** Takes its text from `pushSpokenText`. Sound that no text belongs to becomes a placeholder, so that it gets an answer, too. */
 export class SimulatedSpeechToText implements SpeechToText {
+  readonly kind = 'stt';
   readonly name = 'simulated';
   readonly price = FREE;
   readonly #placeholder: string;

@@ -53,6 +53,7 @@ const DEFAULT_MODEL = 'sonic-3.5';
 const DEFAULT_VOICE_ID = 'f786b574-daa5-4673-aa0c-cbe3e8534c02';
 
 export class CartesiaTextToSpeech implements TextToSpeech {
+  readonly kind = 'tts';
   readonly name: string;
   readonly price: ModelPrice | undefined;
   readonly pricedModels = Object.keys(CARTESIA_PRICES);

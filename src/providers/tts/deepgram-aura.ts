@@ -37,6 +37,7 @@ const NAMES: Readonly<Record<keyof DeepgramAuraOptions, true>> = {
 const DEFAULT_MODEL = 'aura-2-thalia-en';
 
 export class DeepgramAura implements TextToSpeech {
+  readonly kind = 'tts';
   readonly name: string;
   readonly price: ModelPrice | undefined;
   readonly #key: string | undefined;

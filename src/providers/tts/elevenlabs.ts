@@ -77,6 +77,7 @@ const DEFAULT_VOICE_ID = 'EXAVITQu4vr4xnSDxMaL';
 const INACTIVITY_TIMEOUT_S = 180;
 
 export class ElevenLabsTextToSpeech implements TextToSpeech {
+  readonly kind = 'tts';
   readonly name: string;
   readonly price: ModelPrice | undefined;
   readonly pricedModels = Object.keys(ELEVENLABS_PRICES);

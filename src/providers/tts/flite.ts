@@ -30,6 +30,7 @@ const hosts = new Map<string, FliteHost>();
 const cache = new SentenceCache(CACHE_SAMPLES);
 
 export class FliteTextToSpeech implements TextToSpeech {
+  readonly kind = 'tts';
   readonly name: string;
   readonly price = FREE;
   readonly #voice: FliteVoice;

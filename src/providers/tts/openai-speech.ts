@@ -48,6 +48,7 @@ const ACCESS: AccessNames = {
 };
 
 export class OpenAISpeech implements TextToSpeech {
+  readonly kind = 'tts';
   readonly name: string;
   readonly retirement: ModelRetirement | undefined;
   readonly #key: string | undefined;

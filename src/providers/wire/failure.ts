@@ -64,11 +64,16 @@ export function codedFailure(reason: string, code: string): WireFailure {
 const CERTIFICATE_CODE =
   /^(CERT_|DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER|VERIFY_LEAF)|ERR_TLS_CERT_)/;
 
-/** A connection that could not be made, or broke. That a certificate is not trusted will be so at the next try, too. */
-export function connectionFailure(cause: unknown): WireFailure {
+/**
+ * A connection to `url` that could not be made, or broke: of the address only the host is told. That a certificate is not trusted will be
+ * so at the next try, too.
+ */
+export function connectionFailure(url: URL, cause: unknown): WireFailure {
   const { code } = Object(cause) as { code?: unknown };
-  if (typeof code !== 'string' || !CERTIFICATE_CODE.test(code))
-    return transientFailure('could not be reached', cause);
+  if (typeof code !== 'string' || !CERTIFICATE_CODE.test(code)) {
+    const where = [url.host, ...toShownCode(code)].join(', ');
+    return transientFailure(`could not be reached (${where})`, cause);
+  }
   return fatalFailure(
     `shows a certificate that is not trusted here (${code}); NODE_EXTRA_CA_CERTS can name a file with one that is`,
     cause,

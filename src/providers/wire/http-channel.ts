@@ -91,7 +91,9 @@ export class HttpChannel {
         },
       });
       const fail = (reason: string) => outgoing.destroy(new WireError(transientFailure(reason)));
-      const connecting = clock.after(connectTimeoutMs, () => fail('could not be reached in time'));
+      const connecting = clock.after(connectTimeoutMs, () =>
+        fail(`could not be reached in time (${url.host})`),
+      );
       const answering = clock.after(answerTimeoutMs, () => fail('did not answer in time'));
       const abort = () => outgoing.destroy(new WireError(transientFailure('was not waited for')));
       const settle = () => {
@@ -106,13 +108,13 @@ export class HttpChannel {
         settle();
         this.#usedAt = clock.now();
         response.once('close', () => signal?.removeEventListener('abort', abort));
-        resolve(toAnswer(response, () => outgoing.destroy()));
+        resolve(toAnswer(response, { url, destroy: () => outgoing.destroy() }));
       });
       outgoing.on('error', (cause: NodeJS.ErrnoException) => {
         settle();
         signal?.removeEventListener('abort', abort);
         const stale = outgoing.reusedSocket && STALE_CODES.has(cause.code ?? '');
-        reject(stale ? new StaleConnection(cause) : toWireError(cause));
+        reject(stale ? new StaleConnection(connectionFailure(url, cause)) : toWireError(url, cause));
       });
       if (signal?.aborted === true) abort();
       else {
@@ -123,20 +125,19 @@ export class HttpChannel {
   }
 }
 
-class StaleConnection extends WireError {
-  constructor(cause: Error) {
-    super(transientFailure('could not be reached', cause));
-  }
-}
+class StaleConnection extends WireError {}
 
-function toAnswer(response: IncomingMessage, destroy: () => void): HttpAnswer {
+function toAnswer(
+  response: IncomingMessage,
+  { url, destroy }: { url: URL; destroy: () => void },
+): HttpAnswer {
   return {
     status: response.statusCode ?? 0,
     header(name) {
       const value = response.headers[name];
       return typeof value === 'string' ? value : undefined;
     },
-    chunks: readChunks(response),
+    chunks: readChunks(response, url),
     discard(failure) {
       response.destroy(failure);
       destroy();
@@ -144,14 +145,14 @@ function toAnswer(response: IncomingMessage, destroy: () => void): HttpAnswer {
   };
 }
 
-async function* readChunks(response: IncomingMessage): AsyncGenerator<Uint8Array> {
+async function* readChunks(response: IncomingMessage, url: URL): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of response) yield chunk as Buffer;
   } catch (error) {
-    throw toWireError(error);
+    throw toWireError(url, error);
   }
 }
 
-function toWireError(cause: unknown): WireError {
-  return cause instanceof WireError ? cause : new WireError(connectionFailure(cause));
+function toWireError(url: URL, cause: unknown): WireError {
+  return cause instanceof WireError ? cause : new WireError(connectionFailure(url, cause));
 }

@@ -170,7 +170,7 @@ class WsVendorSocket implements VendorSocket {
       this.#end(toRefusal(response, target.reasonHeader));
       response.destroy();
     });
-    socket.on('error', (cause) => this.#end(connectionFailure(cause)));
+    socket.on('error', (cause) => this.#end(connectionFailure(target.url, cause)));
     socket.on('close', (code, reason) => this.#closed({ code, reason: reason.toString('utf8') }));
   }
 

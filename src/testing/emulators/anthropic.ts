@@ -4,7 +4,13 @@ import type { ServerResponse } from 'node:http';
 import { type AnthropicRequestBody, checkAnthropicRequest, isVersion } from './anthropic-request-checks.js';
 import { type EmulatedAnthropicReply, encodeAnthropicReply } from './anthropic-reply-encoding.js';
 import { streamChunks } from './reply-stream.js';
-import { type Emulator, type EmulatorOptions, type Refusal, VendorServer } from './vendor-server.js';
+import {
+  type Emulator,
+  type EmulatorOptions,
+  type Refusal,
+  unknownAddress,
+  VendorServer,
+} from './vendor-server.js';
 
 export interface EmulateAnthropicOptions extends EmulatorOptions {
   /** The replies in order, or one for each request. @default repeats what the user said */
@@ -50,8 +56,10 @@ export async function emulateAnthropic(options: EmulateAnthropicOptions = {}): P
     return queue.shift() ?? { text: `You said: ${lastUserText(body)}` };
   };
   const server = new VendorServer(options, (owner) => ({
-    refuse({ url, headers }) {
-      if (!/\/v1\/(models|messages)$/.test(url.pathname)) return toError(404, 'not_found_error');
+    refuse(request) {
+      const { url, headers } = request;
+      if (!/\/v1\/(models|messages)$/.test(url.pathname))
+        return { ...toError(404, 'not_found_error'), ...unknownAddress(request) };
       const isKnown =
         headers['x-api-key'] === owner.apiKey || headers.authorization === `Bearer ${owner.apiKey}`;
       if (!isKnown) return toError(401, 'authentication_error');

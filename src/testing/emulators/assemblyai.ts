@@ -6,7 +6,14 @@ import { readFields } from './message-fields.js';
 import type { Hearing, HearingOptions, HeardSpeech } from './scripted-hearing.js';
 import { serveSockets } from './socket-vendor.js';
 import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
-import type { Emulator, EmulatorOptions, PeerHandler, Refusal, VendorServer } from './vendor-server.js';
+import {
+  type Emulator,
+  type EmulatorOptions,
+  type PeerHandler,
+  type Refusal,
+  unknownAddress,
+  type VendorServer,
+} from './vendor-server.js';
 
 export interface EmulateAssemblyAIOptions extends EmulatorOptions {
   /**
@@ -63,8 +70,8 @@ export async function emulateAssemblyAI(options: EmulateAssemblyAIOptions = {}):
 }
 
 /** Only the address is checked before the socket opens. */
-function refuse({ url }: EmulatorRequest): Refusal | undefined {
-  return url.pathname === '/v3/ws' ? undefined : { status: 404 };
+function refuse(request: EmulatorRequest): Refusal | undefined {
+  return request.url.pathname === '/v3/ws' ? undefined : unknownAddress(request);
 }
 
 class ListenConnection implements PeerHandler, AssemblyAIConnection {

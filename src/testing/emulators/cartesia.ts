@@ -6,7 +6,14 @@ import { MS_PER_CHARACTER, speakInTones } from '../tone-voice.js';
 import { type Fields, readFields, toFields } from './message-fields.js';
 import { serveSockets } from './socket-vendor.js';
 import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
-import type { Emulator, EmulatorOptions, PeerHandler, Refusal, VendorServer } from './vendor-server.js';
+import {
+  type Emulator,
+  type EmulatorOptions,
+  type PeerHandler,
+  type Refusal,
+  unknownAddress,
+  type VendorServer,
+} from './vendor-server.js';
 
 export interface EmulateCartesiaOptions extends EmulatorOptions {
   /** Time from a text to its first audio, and between two chunks. @default 0 */
@@ -65,8 +72,9 @@ export async function emulateCartesia(options: EmulateCartesiaOptions = {}): Pro
   });
 }
 
-function refuse({ url, headers }: EmulatorRequest, apiKey: string): Refusal | undefined {
-  if (url.pathname !== '/tts/websocket') return { status: 404 };
+function refuse(request: EmulatorRequest, apiKey: string): Refusal | undefined {
+  const { url, headers } = request;
+  if (url.pathname !== '/tts/websocket') return unknownAddress(request);
   if (headers.authorization !== `Bearer ${apiKey}`) return { status: 401 };
   if (!/^\d{4}-\d\d-\d\d$/.test(String(headers['cartesia-version']))) return { status: 400 };
   return undefined;

@@ -5,7 +5,13 @@ import { checkChatRequest, type ChatRequestBody } from './chat-request-checks.js
 import { type EmulatedReply, encodeReply } from './chat-reply-encoding.js';
 import { checkEmulatorOptions, queueReplies, REPLY_PACE } from './emulator-options.js';
 import { streamChunks } from './reply-stream.js';
-import { type Emulator, type EmulatorOptions, type Refusal, VendorServer } from './vendor-server.js';
+import {
+  type Emulator,
+  type EmulatorOptions,
+  type Refusal,
+  unknownAddress,
+  VendorServer,
+} from './vendor-server.js';
 
 export interface EmulateChatCompletionsOptions extends EmulatorOptions {
   /** The replies in order, or one for each request. @default repeats what the user said */
@@ -62,8 +68,9 @@ export async function emulateChatCompletions(
     return queue.shift() ?? { text: `You said: ${lastUserText(body)}` };
   };
   const server = new VendorServer(options, (owner) => ({
-    refuse({ url, headers }) {
-      if (!/\/(models|chat\/completions)$/.test(url.pathname)) return { status: 404 };
+    refuse(request) {
+      const { url, headers } = request;
+      if (!/\/v1\/(models|chat\/completions)$/.test(url.pathname)) return unknownAddress(request);
       const keyless = options.dialect === 'common' && headers.authorization === undefined;
       if (keyless || headers.authorization === `Bearer ${owner.apiKey}`) return undefined;
       return errorBody(401, { message: 'Incorrect API key provided', code: 'invalid_api_key' });

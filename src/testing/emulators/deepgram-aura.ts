@@ -5,7 +5,14 @@ import { speakInTones } from '../tone-voice.js';
 import { readFields } from './message-fields.js';
 import { serveSockets } from './socket-vendor.js';
 import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
-import type { Emulator, EmulatorOptions, PeerHandler, Refusal, VendorServer } from './vendor-server.js';
+import {
+  type Emulator,
+  type EmulatorOptions,
+  type PeerHandler,
+  type Refusal,
+  unknownAddress,
+  type VendorServer,
+} from './vendor-server.js';
 
 export interface EmulateDeepgramAuraOptions extends EmulatorOptions {
   /** Length of the audio, in milliseconds per character. @default 60 */
@@ -58,9 +65,10 @@ export async function emulateDeepgramAura(options: EmulateDeepgramAuraOptions = 
   });
 }
 
-function refuse({ url, headers }: EmulatorRequest, apiKey: string): Refusal | undefined {
+function refuse(request: EmulatorRequest, apiKey: string): Refusal | undefined {
+  const { url, headers } = request;
   const bad = (status: number, code: string): Refusal => ({ status, headers: { 'dg-error': code } });
-  if (url.pathname !== '/v1/speak') return { status: 404 };
+  if (url.pathname !== '/v1/speak') return unknownAddress(request);
   if (headers.authorization !== `Token ${apiKey}` && headers.authorization !== `Bearer ${apiKey}`)
     return bad(401, 'INVALID_AUTH');
   for (const name of url.searchParams.keys())

@@ -7,7 +7,14 @@ import { readFields } from './message-fields.js';
 import { type Hearing, type HearingOptions, type HeardSpeech, WORD_MS } from './scripted-hearing.js';
 import { serveSockets } from './socket-vendor.js';
 import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
-import type { Emulator, EmulatorOptions, PeerHandler, Refusal, VendorServer } from './vendor-server.js';
+import {
+  type Emulator,
+  type EmulatorOptions,
+  type PeerHandler,
+  type Refusal,
+  unknownAddress,
+  type VendorServer,
+} from './vendor-server.js';
 
 export interface EmulateDeepgramOptions extends EmulatorOptions {
   /**
@@ -66,9 +73,10 @@ export async function emulateDeepgram(options: EmulateDeepgramOptions = {}): Pro
 }
 
 /** What the vendor answers to a bad handshake. */
-function refuse({ url, headers }: EmulatorRequest, apiKey: string): Refusal | undefined {
+function refuse(request: EmulatorRequest, apiKey: string): Refusal | undefined {
+  const { url, headers } = request;
   const bad = (code: string): Refusal => ({ status: 400, headers: { 'dg-error': code } });
-  if (url.pathname !== '/v1/listen') return { status: 404 };
+  if (url.pathname !== '/v1/listen') return unknownAddress(request);
   if (headers.authorization !== `Token ${apiKey}` && headers.authorization !== `Bearer ${apiKey}`)
     return { status: 401, headers: { 'dg-error': 'INVALID_AUTH' } };
   const value = (name: string) => url.searchParams.get(name);

@@ -9,7 +9,13 @@ import type {
 import { checkEmulatorOptions } from './emulator-options.js';
 import { dealRealtimeScript } from './realtime-script.js';
 import type { EmulatorRequest } from './vendor-peer.js';
-import { type Emulator, type EmulatorOptions, type Refusal, VendorServer } from './vendor-server.js';
+import {
+  type Emulator,
+  type EmulatorOptions,
+  type Refusal,
+  unknownAddress,
+  VendorServer,
+} from './vendor-server.js';
 
 export interface ElevenLabsAgentsEmulator extends Emulator {
   readonly connections: readonly ElevenLabsAgentsConnection[];
@@ -88,8 +94,9 @@ class SignedAddresses {
     return url.searchParams.get('agent_id') === this.#agentId ? undefined : bad(404, 'agent_not_found');
   }
 
-  refuseSocket({ url }: EmulatorRequest): Refusal | undefined {
-    if (url.pathname !== CONVERSATION) return { status: 404 };
+  refuseSocket(request: EmulatorRequest): Refusal | undefined {
+    const { url } = request;
+    if (url.pathname !== CONVERSATION) return unknownAddress(request);
     if (url.searchParams.get('agent_id') !== this.#agentId) return bad(404, 'agent_not_found');
     const signature = url.searchParams.get(SIGNATURE);
     if (signature === null) return this.#isPrivate ? bad(403, 'signed_url_required') : undefined;

@@ -5,7 +5,14 @@ import { readFields } from './message-fields.js';
 import { speakWithPauses, type TimedCharacter } from './paused-speech.js';
 import { serveSockets } from './socket-vendor.js';
 import type { EmulatorRequest, VendorPeer } from './vendor-peer.js';
-import type { Emulator, EmulatorOptions, PeerHandler, Refusal, VendorServer } from './vendor-server.js';
+import {
+  type Emulator,
+  type EmulatorOptions,
+  type PeerHandler,
+  type Refusal,
+  unknownAddress,
+  type VendorServer,
+} from './vendor-server.js';
 
 export interface EmulateElevenLabsOptions extends EmulatorOptions {
   /** Length of the audio, in milliseconds per character. @default 60 */
@@ -74,13 +81,15 @@ export async function emulateElevenLabs(options: EmulateElevenLabsOptions = {}):
   });
 }
 
-function refuse({ url, headers }: EmulatorRequest, apiKey: string): Refusal | undefined {
+function refuse(request: EmulatorRequest, apiKey: string): Refusal | undefined {
+  const { url, headers } = request;
   const bad = (status: number, code: string): Refusal => ({
     status,
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ detail: { status: code, message: code } }),
   });
-  if (!/^\/v1\/text-to-speech\/[\w-]+\/multi-stream-input$/.test(url.pathname)) return { status: 404 };
+  if (!/^\/v1\/text-to-speech\/[\w-]+\/multi-stream-input$/.test(url.pathname))
+    return unknownAddress(request);
   if (headers['xi-api-key'] !== apiKey) return bad(401, 'invalid_api_key');
   if (url.pathname.includes('no-such-voice')) return bad(404, 'voice_not_found');
   for (const name of url.searchParams.keys())

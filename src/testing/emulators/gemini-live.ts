@@ -10,6 +10,7 @@ import {
   type EmulatorOptions,
   type PeerHandler,
   type Refusal,
+  unknownAddress,
   VendorServer,
 } from './vendor-server.js';
 
@@ -64,8 +65,8 @@ export async function emulateGeminiLive(options: EmulateGeminiLiveOptions = {}):
   });
 }
 
-function refuse({ url }: EmulatorRequest): Refusal | undefined {
-  return PATH.test(url.pathname) ? undefined : { status: 404 };
+function refuse(request: EmulatorRequest): Refusal | undefined {
+  return PATH.test(request.url.pathname) ? undefined : unknownAddress(request);
 }
 
 function keyOf({ url, headers }: EmulatorRequest): string | undefined {

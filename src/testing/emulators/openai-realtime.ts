@@ -5,7 +5,7 @@ import type { EmulateOpenAIRealtimeOptions, OpenAIRealtimeConnection } from './o
 import { dealRealtimeScript } from './realtime-script.js';
 import { serveSockets } from './socket-vendor.js';
 import type { EmulatorRequest } from './vendor-peer.js';
-import type { Emulator, EmulatorOptions, Refusal } from './vendor-server.js';
+import { type Emulator, type EmulatorOptions, type Refusal, unknownAddress } from './vendor-server.js';
 
 export interface OpenAIRealtimeEmulator extends Emulator {
   readonly connections: readonly OpenAIRealtimeConnection[];
@@ -39,13 +39,14 @@ export async function emulateOpenAIRealtime(
 }
 
 /** What the vendor answers to a bad handshake. */
-function refuse({ url, headers }: EmulatorRequest, apiKey: string): Refusal | undefined {
+function refuse(request: EmulatorRequest, apiKey: string): Refusal | undefined {
+  const { url, headers } = request;
   const bad = (status: number, code: string): Refusal => ({
     status,
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ error: { code } }),
   });
-  if (!url.pathname.endsWith('/realtime')) return { status: 404 };
+  if (!url.pathname.endsWith('/v1/realtime')) return unknownAddress(request);
   if (headers.authorization !== `Bearer ${apiKey}` && headers['api-key'] !== apiKey)
     return bad(401, 'invalid_api_key');
   if (headers['openai-beta'] !== undefined) return bad(400, 'beta_api_shape_disabled');

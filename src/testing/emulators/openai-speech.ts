@@ -4,7 +4,13 @@ import type { ServerResponse } from 'node:http';
 import { writeWav } from '../wav.js';
 import { makeEmulatedSpeech } from './emulated-speech.js';
 import { TroubledWire } from './troubled-wire.js';
-import { type Emulator, type EmulatorOptions, type Refusal, VendorServer } from './vendor-server.js';
+import {
+  type Emulator,
+  type EmulatorOptions,
+  type Refusal,
+  unknownAddress,
+  VendorServer,
+} from './vendor-server.js';
 
 export interface EmulateOpenAISpeechOptions extends EmulatorOptions {
   /** `wav` is what some servers send though PCM was asked for. @default 'pcm' */
@@ -46,8 +52,9 @@ export async function emulateOpenAISpeech(
   checkEmulatorOptions(options, OPTION_NAMES, 'emulateOpenAISpeech()');
   const exchanges: OpenAISpeechExchange[] = [];
   const server = new VendorServer(options, (owner) => ({
-    refuse({ url, headers }) {
-      if (!url.pathname.endsWith('/audio/speech')) return { status: 404 };
+    refuse(request) {
+      const { url, headers } = request;
+      if (!url.pathname.endsWith('/v1/audio/speech')) return unknownAddress(request);
       if (headers.authorization === `Bearer ${owner.apiKey}`) return undefined;
       return toError(401, 'invalid_api_key');
     },

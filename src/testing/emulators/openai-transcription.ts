@@ -7,7 +7,13 @@ import { type FormPart, readForm } from './multipart-form.js';
 import { streamChunks } from './reply-stream.js';
 import { BLOCK_MS } from './scripted-hearing.js';
 import { ToneHearing } from './tone-hearing.js';
-import { type Emulator, type EmulatorOptions, type Refusal, VendorServer } from './vendor-server.js';
+import {
+  type Emulator,
+  type EmulatorOptions,
+  type Refusal,
+  unknownAddress,
+  VendorServer,
+} from './vendor-server.js';
 
 export interface EmulateOpenAITranscriptionOptions extends EmulatorOptions {
   /**
@@ -61,8 +67,9 @@ export async function emulateOpenAITranscription(
   const exchanges: OpenAITranscriptionExchange[] = [];
   const queue = options.utterances === undefined ? undefined : [...options.utterances];
   const server = new VendorServer(options, (owner) => ({
-    refuse({ url, headers }) {
-      if (!url.pathname.endsWith('/audio/transcriptions')) return { status: 404 };
+    refuse(request) {
+      const { url, headers } = request;
+      if (!url.pathname.endsWith('/v1/audio/transcriptions')) return unknownAddress(request);
       if (headers.authorization === `Bearer ${owner.apiKey}`) return undefined;
       return toError(401, 'invalid_api_key');
     },

@@ -35,6 +35,13 @@ export interface Refusal {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** What is noted in `violations`. */
+  readonly violation?: string;
+}
+
+/** The answer to a request for what the vendor does not have at all. */
+export function unknownAddress({ url }: EmulatorRequest): Refusal {
+  return { status: 404, violation: `${url.pathname} is no address of the vendor` };
 }
 
 /** What every emulator offers beside its own. */
@@ -273,6 +280,7 @@ export class VendorServer implements Emulator {
   /** That the key is wrong is said in `violations` as well: an application shows it as a provider that failed, and no more. */
   #refusalOf(request: EmulatorRequest): Refusal | undefined {
     const refusal = this.#rules.refuse(request);
+    if (refusal?.violation !== undefined) this.complain(refusal.violation);
     if (refusal?.status === UNAUTHORIZED) {
       this.complain(`the API key was refused: the emulator takes its apiKey, by default ${DEFAULT_KEY}`);
     }

@@ -186,19 +186,25 @@ describe('AiSdkLanguageModel', () => {
     expect(sdk.calls).toHaveLength(1);
   });
 
-  it.each<[string, FakeSdkReply]>([
-    ['a busy server', { refusal: { statusCode: 429, isRetryable: true } }],
-    ['an overload', { refusal: { statusCode: 529 } }],
-    ['an error in the stream', { parts: [{ type: 'error', error: { statusCode: 503 } }] }],
-    ['a lost connection', { refusal: new TypeError('fetch failed') }],
-    ['an empty stream', { parts: [] }],
-    ['thoughts that took all the tokens', { parts: [{ type: 'finish', finishReason: 'length', usage: {} }] }],
-    ['a reply that failed', { parts: [{ type: 'finish', finishReason: 'error', usage: {} }] }],
-  ])('tries once more after %s before the first word', async (_, reply) => {
+  it.each<[string, FakeSdkReply, number]>([
+    ['a busy server', { refusal: { statusCode: 429, isRetryable: true } }, 1],
+    ['an overload', { refusal: { statusCode: 529 } }, 1],
+    ['an error in the stream', { parts: [{ type: 'error', error: { statusCode: 503 } }] }, 1],
+    ['a lost connection', { refusal: new TypeError('fetch failed') }, 1],
+    ['an empty stream', { parts: [] }, 2],
+    [
+      'thoughts that took all the tokens',
+      { parts: [{ type: 'finish', finishReason: 'length', usage: {} }] },
+      2,
+    ],
+    ['a reply that failed', { parts: [{ type: 'finish', finishReason: 'error', usage: {} }] }, 2],
+  ])('tries once more after %s before the first word, and tells what is paid', async (_, reply, paid) => {
     const { clock, model, sdk } = start([reply, { text: 'Here.' }]);
     const reading = await finished(readReply(model), { clock });
     expect(textOf(reading)).toBe('Here.');
-    expect(reading.events[0]).toMatchObject({ type: 'recovered', gapMs: expect.any(Number) });
+    const types = reading.events.map(({ type }) => type);
+    expect(types.slice(0, paid)).toEqual([...Array(paid - 1).fill('usage'), 'recovered']);
+    expect(types.filter((type) => type === 'usage')).toHaveLength(paid);
     expect(sdk.calls).toHaveLength(2);
   });
 

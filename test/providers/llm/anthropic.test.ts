@@ -280,18 +280,22 @@ describe('AnthropicMessages', () => {
     expect(emulator.exchanges).toHaveLength(1);
   });
 
-  it.each<[string, EmulatedAnthropicReply, string]>([
+  it.each<[string, EmulatedAnthropicReply, RegExp]>([
     [
       'an overload that is told inside the stream',
       { errorAfter: 3, error: { type: 'overloaded_error', message: 'Overloaded' } },
-      'Anthropic broke off its answer (overloaded_error).',
+      /^Anthropic broke off its answer \(overloaded_error\)\.$/,
     ],
-    ['a cut connection', { cutAfter: 3, tokenMs: 1 }, 'Anthropic could not be reached.'],
+    [
+      'a cut connection',
+      { cutAfter: 3, tokenMs: 1 },
+      /^Anthropic could not be reached \(127\.0\.0\.1:\d+, ECONNRESET\)\.$/,
+    ],
   ])('fails after %s in the middle, and does not say anything twice', async (_, trouble, message) => {
     const { clock, model } = await start({ replies: [{ text: 'a b c', ...trouble }] });
     const reading = await finished(readReply(model), { clock, stepMs: 1 });
     expect(textOf(reading)).toBe('a');
-    expect(reading.error).toMatchObject({ message, retryable: true });
+    expect(reading.error).toMatchObject({ message: expect.stringMatching(message), retryable: true });
     expect(emulator.requests).toHaveLength(1);
   });
 

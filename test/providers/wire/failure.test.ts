@@ -89,7 +89,8 @@ describe('closeFailure', () => {
 });
 
 describe('connectionFailure', () => {
-  const failed = (code?: string) => connectionFailure(Object.assign(new Error('secret'), { code }));
+  const url = new URL('wss://name:secret@vendor.example:8443/secret?token=secret');
+  const failed = (code?: string) => connectionFailure(url, Object.assign(new Error('secret'), { code }));
 
   it.each([
     'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -104,7 +105,8 @@ describe('connectionFailure', () => {
     expect(failed(code).reason).not.toContain('secret');
   });
 
-  it.each(['ECONNREFUSED', 'ECONNRESET', 'EPROTO', undefined])('%s is', (code) => {
-    expect(failed(code)).toMatchObject({ kind: 'transient', reason: 'could not be reached' });
+  it.each(['ECONNREFUSED', 'ECONNRESET', 'EPROTO', undefined])('%s is, and says where', (code) => {
+    const where = ['vendor.example:8443', ...(code === undefined ? [] : [code])].join(', ');
+    expect(failed(code)).toMatchObject({ kind: 'transient', reason: `could not be reached (${where})` });
   });
 });

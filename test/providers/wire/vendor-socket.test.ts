@@ -169,7 +169,7 @@ describe('openVendorSocket', () => {
 
   it('ends when nobody is there', async () => {
     const { told } = open('ws://127.0.0.1:1');
-    await soon(() => expect(told).toEqual(['ended: could not be reached']));
+    await soon(() => expect(told).toEqual(['ended: could not be reached (127.0.0.1:1, ECONNREFUSED)']));
   });
 
   it('does not follow where it is sent with its key', async () => {
