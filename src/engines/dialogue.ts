@@ -29,6 +29,8 @@ export interface DialogueOptions {
   readonly isListening: () => boolean;
   /** Asks the recogniser for what it still has. */
   readonly finishUtterance: () => void;
+  /** No words have come of a sound: nobody waits any more, unless they may still come. */
+  readonly wordless: () => void;
   /** The call was to end with what was said last, and nobody has objected. */
   readonly leave: (reason: Goodbye['reason']) => void;
 }
@@ -109,7 +111,7 @@ export class Dialogue {
 
   /** What the caller says is complete: the agent's turn to speak. */
   callerComplete(times: TurnTimes | undefined): void {
-    const { clock, agent, caller, turns, wait, isListening, leave } = this.#options;
+    const { clock, agent, caller, turns, wordless, isListening, leave } = this.#options;
     if (!isListening()) return;
     if (agent.isBusy) {
       // The agent has begun to speak meanwhile. What it cannot be interrupted with is answered afterwards.
@@ -120,8 +122,7 @@ export class Dialogue {
     const cutOff = this.#cutOff;
     this.#cutOff = undefined;
     if (said === '' && (turns.userText ?? '') === '') {
-      // Nobody waits for an answer to a sound without words.
-      wait.end();
+      wordless();
       // It has cut the agent off: that goes on with what its tools gave, or with the sentence that was cut.
       if (agent.manner.ends === 'idle') leave('idle');
       else if (turns.isOwed) this.#respondAgain();

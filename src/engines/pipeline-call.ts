@@ -73,16 +73,18 @@ export class PipelineCall implements Engine {
     this.#recognition = new Recognition({
       clock,
       wait: options.wait,
+      isSuccessor: takeover !== undefined,
       remedies: roster.listener('stt'),
       isHearing: () => this.#isHearing,
       words: (text, how) =>
         this.#attempt('engine', () => this.#caller.recognised(text, { ...how, isHeld: this.#held })),
+      settled: () => this.#caller.settled(),
       withdrawn: () => this.#attempt('engine', () => this.#caller.withdrawn()),
       heardAgain: () => this.#attempt('engine', () => this.#caller.heardAgain()),
       sound: () => this.#soundRecognised(),
       turnEnded: () => {
-        const isWanted = this.#isListening && options.stt.ownsTurnTaking === true;
-        if (isWanted) this.#attempt('engine', () => this.#caller.endRecognised());
+        if (this.#isListening && options.stt.ownsTurnTaking === true)
+          this.#attempt('engine', () => this.#caller.endRecognised());
       },
       usage: (usage) => this.#usage.heard(usage),
       failed: (error) => this.#fail('stt', error),
@@ -162,6 +164,7 @@ export class PipelineCall implements Engine {
       keysInterrupt: settings.keysInterrupt,
       isListening: () => this.#isListening,
       finishUtterance: () => this.#finishUtterance(),
+      wordless: () => this.#recognition.wordless(),
       leave: (reason) => this.#end(reason),
     });
     this.#apology = new Apology({
@@ -190,7 +193,7 @@ export class PipelineCall implements Engine {
     if (this.#failure !== undefined) return;
     this.#attempt('llm', () => this.#language.warmUp());
     const owes = owesAtStart(takeover, firstMessage);
-    if (owes === 'nothing' && wait.isOn) this.#recognition.awaitWords();
+    if (owes === 'nothing' && wait.isOn) this.#recognition.asked();
     if (owes === 'greeting')
       this.#dialogue.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
     else if (owes === 'goodbye') this.#dialogue.sayGoodbye(takeover?.goodbye);
@@ -289,6 +292,7 @@ export class PipelineCall implements Engine {
 
   #callerSpeaks(beforeMs: number): void {
     this.#options.wait.end();
+    this.#recognition.rest();
     this.#dialogue.speechStarted(beforeMs);
     this.#attempt('llm', () => this.#language.warmUp());
     this.#agent.prepareFiller();
@@ -304,6 +308,7 @@ export class PipelineCall implements Engine {
   }
 
   #finishUtterance(): void {
+    this.#recognition.asked();
     this.#attempt('stt', () => this.#stages.ears?.finishUtterance());
   }
 
