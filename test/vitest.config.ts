@@ -59,7 +59,7 @@ export default defineConfig({
         maxWorkers: 2,
         order: 1,
       }),
-      group({ name: 'waiting', include: WAITING, exclude: [], maxWorkers: 5, order: 2 }),
+      group({ name: 'waiting', include: WAITING, exclude: [], maxWorkers: 4, order: 2 }),
     ],
   },
 });

@@ -144,12 +144,17 @@ export class CallerTurn {
     this.#endpointing.frame(voiced);
   }
 
-  /** The recogniser has given text. An empty final says that nothing is open. */
-  recognised(text: string, { isFinal, isHeld }: { isFinal: boolean; isHeld: boolean }): void {
+  /**
+   * The recogniser has given text. An empty final says that nothing is open; where its service has not answered, not that nothing was said.
+   */
+  recognised(
+    text: string,
+    { isFinal, isHeld, isUnanswered }: { isFinal: boolean; isHeld: boolean; isUnanswered: boolean },
+  ): void {
     const before = this.#speech.text;
     if (text.trim() !== '') this.#wordlessMs = 0;
     const { isEcho, events, context } = this.#options;
-    if (isFinal && (text.trim() !== '' || !this.isSounding))
+    if (isFinal && !isUnanswered && (text.trim() !== '' || !this.isSounding))
       this.#unheardSince = this.isSounding ? context.clock.now() : undefined;
     const said = isEcho(text, { isFinal, soundBeganAt: this.#soundBeganAt }) ? '' : text;
     if (isFinal) this.#speech.final(said);
@@ -171,6 +176,11 @@ export class CallerTurn {
   withdrawn(): void {
     this.#speech.withdraw();
     if (this.#pending.isOpen) this.#pending.limit(NO_TEXT_WAIT_MS, () => this.#complete());
+  }
+
+  /** The recogniser has heard all that was said so far, and told what it made of it. */
+  settled(): void {
+    if (!this.isActive) this.#unheardSince = undefined;
   }
 
   /** What was taken back is played again, to whoever recognises it. */

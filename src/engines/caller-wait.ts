@@ -17,7 +17,7 @@ export const REPLACEABLE_WAIT_MS = 2950;
 const MIN_ANSWER_MS = 1600;
 
 /** The same behind an engine that hung, and was given up late. What hangs next takes no more. */
-const MIN_TAKEN_OVER_MS = 1300;
+const MIN_TAKEN_OVER_MS = 1250;
 
 /** The same where another voice mode can answer. */
 const MIN_REPLACEABLE_ANSWER_MS = 800;

@@ -27,10 +27,10 @@ export interface DialogueOptions {
   readonly keysInterrupt: boolean;
   /** True while the caller is listened to. */
   readonly isListening: () => boolean;
-  /** There should be words of what the caller has said last. */
-  readonly owesWords: () => boolean;
   /** Asks the recogniser for what it still has. */
   readonly finishUtterance: () => void;
+  /** No words have come of a sound: nobody waits any more, unless they may still come. */
+  readonly wordless: () => void;
   /** The call was to end with what was said last, and nobody has objected. */
   readonly leave: (reason: Goodbye['reason']) => void;
 }
@@ -111,7 +111,7 @@ export class Dialogue {
 
   /** What the caller says is complete: the agent's turn to speak. */
   callerComplete(times: TurnTimes | undefined): void {
-    const { clock, agent, caller, turns, wait, isListening, owesWords, leave } = this.#options;
+    const { clock, agent, caller, turns, wordless, isListening, leave } = this.#options;
     if (!isListening()) return;
     if (agent.isBusy) {
       // The agent has begun to speak meanwhile. What it cannot be interrupted with is answered afterwards.
@@ -122,8 +122,7 @@ export class Dialogue {
     const cutOff = this.#cutOff;
     this.#cutOff = undefined;
     if (said === '' && (turns.userText ?? '') === '') {
-      // Nobody waits for an answer to a sound without words, unless those are due.
-      if (!owesWords()) wait.end();
+      wordless();
       // It has cut the agent off: that goes on with what its tools gave, or with the sentence that was cut.
       if (agent.manner.ends === 'idle') leave('idle');
       else if (turns.isOwed) this.#respondAgain();

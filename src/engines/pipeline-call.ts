@@ -7,7 +7,6 @@ import { BargeIn } from './barge-in.js';
 import { CallerTurn } from './caller-turn.js';
 import { Conversation } from './conversation.js';
 import { Dialogue } from './dialogue.js';
-import type { EndOfTurn } from './endpointing.js';
 import type {
   Engine,
   EngineContext,
@@ -74,16 +73,18 @@ export class PipelineCall implements Engine {
       clock,
       wait: options.wait,
       hasSpoken: () => this.#caller.hasSpokenWordless,
+      isSuccessor: takeover !== undefined,
       remedies: roster.listener('stt'),
       isHearing: () => this.#isHearing,
       words: (text, how) =>
         this.#attempt('engine', () => this.#caller.recognised(text, { ...how, isHeld: this.#held })),
+      settled: () => this.#caller.settled(),
       withdrawn: () => this.#attempt('engine', () => this.#caller.withdrawn()),
       heardAgain: () => this.#attempt('engine', () => this.#caller.heardAgain()),
       sound: () => this.#soundRecognised(),
       turnEnded: () => {
-        const isWanted = this.#isListening && options.stt.ownsTurnTaking === true;
-        if (isWanted) this.#attempt('engine', () => this.#caller.endRecognised());
+        if (this.#isListening && options.stt.ownsTurnTaking === true)
+          this.#attempt('engine', () => this.#caller.endRecognised());
       },
       usage: (usage) => this.#usage.heard(usage),
       failed: (error) => this.#fail('stt', error),
@@ -134,7 +135,7 @@ export class PipelineCall implements Engine {
       events: {
         speechStarted: (beforeMs) => this.#callerSpeaks(beforeMs),
         words: (text) => this.#dialogue.words(text),
-        quiet: (end) => this.#attempt('engine', () => this.#callerFinished(end)),
+        quiet: (end) => this.#attempt('engine', () => this.#isHearing && this.#dialogue.quiet(end)),
         finishUtterance: () => this.#finishUtterance(),
         keysComplete: () => this.#attempt('engine', () => this.#dialogue.keysComplete()),
         complete: (times) => this.#attempt('engine', () => this.#dialogue.callerComplete(times)),
@@ -162,8 +163,8 @@ export class PipelineCall implements Engine {
       answer: this.#language.answer,
       keysInterrupt: settings.keysInterrupt,
       isListening: () => this.#isListening,
-      owesWords: () => this.#recognition.owesWords,
       finishUtterance: () => this.#finishUtterance(),
+      wordless: () => this.#recognition.wordless(),
       leave: (reason) => this.#end(reason),
     });
     this.#apology = new Apology({
@@ -192,7 +193,7 @@ export class PipelineCall implements Engine {
     if (this.#failure !== undefined) return;
     this.#attempt('llm', () => this.#language.warmUp());
     const owes = owesAtStart(takeover, firstMessage);
-    if (owes === 'nothing' && wait.isOn) this.#recognition.awaitWords();
+    if (owes === 'nothing' && wait.isOn) this.#recognition.asked();
     if (owes === 'greeting')
       this.#dialogue.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
     else if (owes === 'goodbye') this.#dialogue.sayGoodbye(takeover?.goodbye);
@@ -291,6 +292,7 @@ export class PipelineCall implements Engine {
 
   #callerSpeaks(beforeMs: number): void {
     this.#options.wait.end();
+    this.#recognition.rest();
     this.#dialogue.speechStarted(beforeMs);
     this.#attempt('llm', () => this.#language.warmUp());
     this.#agent.prepareFiller();
@@ -299,10 +301,6 @@ export class PipelineCall implements Engine {
   /** Says something to a caller who says nothing. */
   #prompt(text: string, manner: Manner): void {
     if (this.#isListening) this.#attempt('engine', () => this.#dialogue.say(text, manner));
-  }
-
-  #callerFinished(end: EndOfTurn): void {
-    if (this.#isHearing) this.#dialogue.quiet(end);
   }
 
   #finishUtterance(): void {

@@ -7,13 +7,18 @@ import { silentEars } from './pipeline-failure.js';
 export interface RecognitionOptions {
   readonly clock: Clock;
   readonly wait: CallerWait;
+  /** It is played what nobody had heard before this engine. */
+  readonly isSuccessor: boolean;
   /** The caller has made sounds of which there should be words. */
   readonly hasSpoken: () => boolean;
   /** Told of troubles that are over. */
   readonly remedies: Required<Pick<SpeechToTextEvents, 'reconnected' | 'replaced'>>;
   /** False when nobody has to be heard any more. */
   readonly isHearing: () => boolean;
-  readonly words: (text: string, options: { isFinal: boolean }) => void;
+  /** `isUnanswered`: so much is known without an answer of its service, and it may have heard nothing of what was said. */
+  readonly words: (text: string, options: { isFinal: boolean; isUnanswered: boolean }) => void;
+  /** What was said so far has its text, or none. */
+  readonly settled: () => void;
   /** Words that were open will come again. */
   readonly withdrawn: () => void;
   /** They come from here on. */
@@ -30,40 +35,55 @@ export class Recognition {
   readonly events: SpeechToTextEvents;
   readonly #options: RecognitionOptions;
   #deafSince: number | undefined;
+  #trouble: Error | undefined;
   /** It has told something by itself. */
   #isAlive = false;
-  /** It may be mute, whatever its connection says. */
-  #isDoubted = false;
-  /** The next text is not what the service says. */
-  #isGuess = false;
-  /** Runs while it is doubted, until the caller has to hear something. */
+  /** It has given no sign since it took the call over, or since it had no connection. */
+  #isUnproven: boolean;
+  /** Its service has not answered, and has given no sign since. */
+  #isMute = false;
+  /** Runs while a caller waits for the words of one who may have heard nothing. */
   #due: Timer | undefined;
+  #askedAt = 0;
+  /** Who waits is in doubt: there were no words, of one who may have heard nothing. */
+  #isInDoubt = false;
 
   constructor(options: RecognitionOptions) {
     this.#options = options;
-    const { clock, remedies, sound, turnEnded, usage, failed } = options;
+    this.#isUnproven = options.isSuccessor;
+    const { clock, wait, remedies, settled, sound, turnEnded, usage, failed } = options;
     this.events = {
       partial: (text) => this.#recognised(text, { isFinal: false }),
       final: (text) => this.#recognised(text, { isFinal: true }),
       failed,
       speechStarted: () => {
-        this.#alive();
+        this.#answers();
         sound();
       },
       turnEnded,
       usage,
-      unanswered: () => {
-        this.#isGuess = true;
-        if (!this.#isAlive) this.awaitWords();
-      },
       withdrawn: () => this.#withdrawn(),
-      troubled: (_, { agoMs } = { agoMs: 0 }) => {
+      unanswered: () => {
+        this.#isMute = true;
+        if (this.#isAlive) return;
+        this.#isUnproven = true;
+        if (wait.isOn) this.asked();
+      },
+      settled: () => {
+        this.#isMute = false;
+        settled();
+      },
+      troubled: (error, { agoMs } = { agoMs: 0 }) => {
         this.#deafSince ??= clock.now() - agoMs;
+        this.#trouble = error;
+        this.#isUnproven = true;
+        if (wait.isOn) this.asked();
         // What has no final text is sent once more over the next connection.
         this.#withdrawn();
       },
       reconnected: (gap) => {
         this.#deafSince = undefined;
+        this.#trouble = undefined;
         this.#heardAgain();
         remedies.reconnected(gap);
       },
@@ -79,50 +99,74 @@ export class Recognition {
     return this.#deafSince;
   }
 
-  /** The caller waits for an answer to what it hears: with nothing to say on it in time, it hangs. */
-  awaitWords(): void {
-    this.#isDoubted = true;
-    this.#watch();
-  }
-
-  /** The caller has said something, and whether it hears them is not known. */
-  get owesWords(): boolean {
-    return this.#isDoubted && this.#options.hasSpoken();
-  }
-
-  /** It is asked for what it still has. */
+  /** The caller waits for what it makes of what they said. Without a sign of it in time, it hangs. */
   asked(): void {
-    if (this.#isDoubted) this.#watch();
+    this.rest();
+    if (!this.#isUnproven) return;
+    const { clock } = this.#options;
+    this.#askedAt = clock.now();
+    // A moment later: what it is played of the past is no longer the present then.
+    this.#watch(0);
+  }
+
+  /** It had no words in time: nobody waits for an answer to a sound without words, if that is what it was. */
+  wordless(): void {
+    this.#isInDoubt = this.#isUnproven && this.#owesWords;
+    if (!this.#isInDoubt) this.#options.wait.end();
+  }
+
+  /** Nobody waits for its words. */
+  rest(): void {
+    this.#due?.cancel();
+    this.#isInDoubt = false;
   }
 
   close(): void {
-    this.#due?.cancel();
+    this.rest();
   }
 
-  #recognised(text: string, options: { isFinal: boolean }): void {
-    if (!this.#isGuess) this.#alive();
-    this.#isGuess = false;
+  /** A sound that is too short for a word is none of which it should have told. */
+  get #owesWords(): boolean {
+    return this.#deafSince !== undefined || this.#options.hasSpoken();
+  }
+
+  /** Without a connection it is given up while there is time for the voice to say so. */
+  get #leftMs(): number {
+    const { wait } = this.#options;
+    return (this.#deafSince === undefined ? wait : wait.thinking).leftMs();
+  }
+
+  #watch(leftMs: number): void {
+    const { clock, wait, isHearing, failed } = this.#options;
+    this.#due = clock.after(leftMs, () => {
+      // The caller was told something else meanwhile.
+      if (!isHearing() || !wait.isOn || wait.soundsUntil > this.#askedAt) return;
+      const nowLeftMs = this.#leftMs;
+      // With words that its voice is late with, the caller waits for the voice.
+      if (nowLeftMs === Number.POSITIVE_INFINITY) return;
+      if (nowLeftMs > 0) this.#watch(nowLeftMs);
+      else if (this.#owesWords) failed(this.#trouble ?? silentEars());
+    });
+  }
+
+  /** It hears the caller. */
+  #answers(): void {
+    const { wait } = this.#options;
+    this.#isAlive = true;
+    this.#isUnproven = this.#deafSince !== undefined;
+    this.#isMute = false;
+    if (this.#isUnproven) return;
+    if (this.#isInDoubt) wait.end();
+    this.rest();
+  }
+
+  #recognised(text: string, { isFinal }: { isFinal: boolean }): void {
     const { isHearing, words } = this.#options;
     // A recogniser of the application may be plain JavaScript.
-    if (typeof text === 'string' && isHearing()) words(text, options);
-  }
-
-  #alive(): void {
-    this.#isAlive = true;
-    this.#isDoubted = false;
-    this.#due?.cancel();
-    this.#due = undefined;
-  }
-
-  /** While the caller makes a sound they do not wait: it is asked again behind that. */
-  #watch(): void {
-    const { clock, wait, failed } = this.#options;
-    if (this.#due !== undefined || !wait.isOn) return;
-    this.#due = clock.after(Math.max(0, wait.leftMs()), () => {
-      this.#due = undefined;
-      if (wait.isOn && wait.leftMs() > 0) this.#watch();
-      else if (wait.isOn && this.owesWords) failed(silentEars());
-    });
+    if (typeof text !== 'string') return;
+    const isUnanswered = this.#isMute && text === '';
+    if (!isUnanswered) this.#answers();
+    if (isHearing()) words(text, { isFinal, isUnanswered });
   }
 
   #withdrawn(): void {

@@ -177,7 +177,7 @@ describe('CallerWait', () => {
     [0, 4600],
     [1000, 3600],
     [3080, 1520],
-    [9000, 1300],
+    [9000, 1250],
   ])('is taken over after %i ms with %i left', (waitedMs, leftMs) => {
     clock.advance(20_000);
     wait.takeOver(waitedMs);

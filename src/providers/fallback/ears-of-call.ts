@@ -207,6 +207,7 @@ export class EarsOfCall implements SpeechToTextSession {
   #heardNothing(leg: Leg): void {
     if (leg.isOver || this.#closed) return;
     this.#answered();
+    this.#context.events.unanswered?.();
     this.#context.events.final('');
   }
 

@@ -63,7 +63,10 @@ export class AssemblyAISession implements SpeechToTextSession {
         connected: (gapMs) => this.#connected(gapMs),
         text: (text) => this.#received(text),
         lost: () => this.#broken(),
-        troubled: (error, trouble) => events.troubled?.(error, trouble),
+        troubled: (error, trouble) => {
+          this.#endAsked();
+          events.troubled?.(error, trouble);
+        },
         failed: (error) => this.#failed(error),
       },
     });
@@ -160,12 +163,16 @@ export class AssemblyAISession implements SpeechToTextSession {
   }
 
   /** What was asked to end does not wait for another connection, which would hear it again no faster than it was spoken. */
-  #broken(): void {
+  #endAsked(): void {
     const isEnding = this.#ending !== undefined;
     this.#ending?.cancel();
     this.#ending = undefined;
     if (isEnding && this.#open !== undefined && !this.#closed) this.#takeOpen();
     else this.#endDue ||= isEnding;
+  }
+
+  #broken(): void {
+    this.#endAsked();
     this.#open = undefined;
     this.#owesEnd = false;
     this.#lost();

@@ -175,12 +175,13 @@ export class DeepgramSession implements SpeechToTextSession {
     this.#finalizeDue = !this.#socket.connected || this.#backlog.waiting > 0;
     if (this.#finalizeDue) return;
     this.#socket.send('{"type":"Finalize"}');
-    if (toSeconds(this.#backlog.next) - this.#turns.settledS >= LEAST_TO_ANSWER_S)
-      this.#socket.expect(ANSWER_WAIT_MS, 'does not answer');
+    const isOwed = toSeconds(this.#backlog.next) - this.#turns.settledS >= LEAST_TO_ANSWER_S;
+    if (isOwed) this.#socket.expect(ANSWER_WAIT_MS, 'does not answer');
     this.#finalizing?.cancel();
     this.#finalizing = this.#context.clock.after(FINALIZE_WAIT_MS, () => {
       this.#tell(() => this.#context.events.unanswered?.());
-      this.#settle();
+      // That there was nothing to hear is for the answer to say, over the next connection if need be.
+      if (!isOwed || this.#turns.isOpen) this.#settle();
     });
   }
 
@@ -194,7 +195,10 @@ export class DeepgramSession implements SpeechToTextSession {
     const message = readDeepgramMessage(text);
     switch (message.type) {
       case 'results': {
+        const { settledS } = this.#turns;
         this.#turns.results(this.#toSessionTime(message));
+        if (this.#turns.settledS > settledS)
+          this.#tell(() => this.#context.events.settled?.(this.#turns.settledS * 1000));
         if (message.fromFinalize && this.#finalizing !== undefined) this.#settle();
         return;
       }
@@ -228,6 +232,11 @@ export class DeepgramSession implements SpeechToTextSession {
   }
 
   #lost(): void {
+    if (this.#finalizing !== undefined && !this.#turns.isOpen) {
+      this.#finalizing.cancel();
+      this.#finalizing = undefined;
+      this.#finalizeDue = true;
+    }
     this.#keepAlive?.cancel();
     this.#sending?.cancel();
     this.#sending = undefined;

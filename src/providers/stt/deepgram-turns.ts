@@ -42,6 +42,11 @@ export class DeepgramTurns {
     return this.#settledS;
   }
 
+  /** There is text that is not final. */
+  get isOpen(): boolean {
+    return this.#open !== undefined;
+  }
+
   /** A result, its times already those of the session. */
   results(result: DeepgramResults): void {
     if (this.#isLate(result)) {
