@@ -30,7 +30,7 @@ describe('the groups of test files', () => {
     expect(files.sort()).toEqual(wanted.map((file) => `test/${file}`).sort());
     expect(workers).toEqual([
       ['working', 2],
-      ['waiting', 5],
+      ['waiting', 4],
     ]);
   });
 
