@@ -14,6 +14,8 @@ export class CallerSilence {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #heard: RecentAudio;
   #soundsUntil: number;
+  /** What an engine has left of the caller's wait, and when; undefined where nobody waited then. */
+  #left: { readonly silentMs: number; readonly at: number } | undefined;
 
   /** `heard`: the caller's last seconds, up to this moment. */
   constructor(clock: Pick<Clock, 'now'>, heard: RecentAudio) {
@@ -50,5 +52,16 @@ export class CallerSilence {
     }
     activity.close();
     return spokeAt === undefined ? undefined : (frames.length - 1 - spokeAt) * FRAME_MS;
+  }
+
+  /** An engine has failed. The caller had waited for so long then; undefined: for nothing. */
+  leaves(silentMs: number | undefined): void {
+    this.#left = silentMs === undefined ? undefined : { silentMs, at: this.#clock.now() };
+  }
+
+  /** How long the caller has waited, of which the engine that talks to them now knows `knownMs`. Never longer than nothing was heard. */
+  waitedMs(knownMs = 0): number {
+    const { silentMs, at } = this.#left ?? { silentMs: 0, at: this.#clock.now() };
+    return Math.min(this.agentMs, Math.max(knownMs, silentMs + this.#clock.now() - at));
   }
 }

@@ -215,7 +215,7 @@ export class FallbackCall implements Engine {
           if (scope !== this.#member.scope || this.#isBetween || this.#closed) return;
           const isReplaced = reason === 'provider-failed' && failure !== undefined && hasFallback;
           if (isReplaced && this.#member.engine.handOver !== undefined) this.#replace(failure);
-          else this.#context.endCall(reason, failure);
+          else this.#context.endCall(reason, failure && this.#waited(failure));
         },
       });
       try {
@@ -260,6 +260,7 @@ export class FallbackCall implements Engine {
   #goOn(handover: Handover): void {
     const { failure, isUnheard } = handover;
     const takeover = this.#awaited(this.#stillOwed(handover.takeover));
+    this.#silence.leaves(takeover.silentMs);
     const change = { ...handover.change };
     const { callId, clock, logger } = this.#context;
     // During a hold nobody waits.
@@ -271,14 +272,14 @@ export class FallbackCall implements Engine {
     }
     // A third one in the same wait may have no time any more.
     if (isUnheard && (takeover.silentMs ?? 0) > WAIT_LIMIT_MS - MIN_THIRD_MS) {
-      this.#context.endCall('provider-failed', { ...failure, untold: true });
+      this.#context.endCall('provider-failed', this.#waited({ ...failure, untold: true }));
       return;
     }
     try {
       this.#member = this.#open(takeover);
     } catch (error) {
       logger.warn({ callId, ...describeError(error) }, NOT_MADE);
-      this.#context.endCall('provider-failed', { ...failure, untold: true });
+      this.#context.endCall('provider-failed', this.#waited({ ...failure, untold: true }));
       return;
     }
     const { choice, engine } = this.#member;
@@ -320,6 +321,13 @@ export class FallbackCall implements Engine {
     const spokeMs = this.#silence.callerMs();
     if (!isOwed && (spokeMs === undefined || spokeMs > this.#unheardMs(takeover))) return takeover;
     return { ...takeover, silentMs: spokeMs ?? this.#silence.agentMs };
+  }
+
+  /** As the line tells it: an engine knows of its own part of a wait alone. */
+  #waited(failure: EngineFailure): EngineFailure {
+    return failure.untold === true
+      ? { ...failure, waitedMs: this.#silence.waitedMs(failure.waitedMs) }
+      : failure;
   }
 
   /** Whoever comes back from elsewhere no longer waits for what was owed before, but for what came of it. */

@@ -43,8 +43,12 @@ describe('the wait of a caller', () => {
     second.ready();
     await rig.wait(6000);
     expect(second.asked.slice(0, 1)).toEqual(['respond']);
-    expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
-    expect((rig.ended[0]?.at ?? 0) - finishedAt).toBeLessThanOrEqual(LONGEST_WAIT_MS);
+    const [end] = rig.ended;
+    const waitedMs = (end?.at ?? 0) - finishedAt;
+    expect(end).toMatchObject({ reason: 'provider-failed', failure: { untold: true } });
+    expect(waitedMs).toBeLessThanOrEqual(LONGEST_WAIT_MS);
+    expect(end?.failure?.waitedMs).toBeGreaterThan(waitedMs - 100);
+    expect(end?.failure?.waitedMs).toBeLessThanOrEqual(waitedMs);
   });
 
   it('begins anew where they said nothing, or had an answer', async () => {
