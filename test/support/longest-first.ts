@@ -7,7 +7,6 @@ export const LONGEST: readonly string[] = [
   'test/e2e/provider-trouble/fallbacks.test.ts',
   'test/e2e/provider-trouble/drops.test.ts',
   'test/e2e/provider-trouble/nonsense.test.ts',
-  'test/e2e/provider-trouble/vendors.test.ts',
   'test/e2e/provider-trouble/outages.test.ts',
   // In real time.
   'test/e2e/voice-modes/carrier-a.test.ts',

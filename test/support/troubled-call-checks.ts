@@ -24,7 +24,7 @@ const SORRY = 'I am sorry, something went wrong. Please call again later.';
 
 /** What an error says of a vendor: which, and what it did. Its own words are not in it. */
 const ERROR_SENTENCE =
-  /^(language model|[A-Z][\w ]*) (refused|cannot|could not|closed|did not|does not|has gone|gave|broke|lost) [\w (),.]+$/;
+  /^(language model|[A-Z][\w ]*) (refused|cannot|could not|closed|did not|does not|has gone|gave|broke|lost) [\w (),.:]+$/;
 
 /** The turn that a phase belongs to. */
 const TURN_OF: Readonly<Record<Phase, number>> = {

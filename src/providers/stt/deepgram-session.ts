@@ -195,10 +195,7 @@ export class DeepgramSession implements SpeechToTextSession {
     const message = readDeepgramMessage(text);
     switch (message.type) {
       case 'results': {
-        const { settledS } = this.#turns;
         this.#turns.results(this.#toSessionTime(message));
-        if (this.#turns.settledS > settledS)
-          this.#tell(() => this.#context.events.settled?.(this.#turns.settledS * 1000));
         if (message.fromFinalize && this.#finalizing !== undefined) this.#settle();
         return;
       }
