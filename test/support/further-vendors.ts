@@ -1,6 +1,6 @@
 // Whole calls with the other vendors that stages can be made of: whatever a call meets with the first of them, it meets with these.
 import { describe, it } from 'vitest';
-import { CARRIER_IDS, type CarrierId } from '../../src/contract/call-record.js';
+import type { CarrierId } from '../../src/contract/call-record.js';
 import type { CellEnd } from './troubled-call-checks.js';
 import {
   cells,
@@ -24,31 +24,32 @@ const ASKED: Readonly<Record<string, readonly Phase[]>> = {
   speech: ['greeting', 'speaking', 'goodbye'],
 };
 
-function allCells(): TroubledCell[] {
-  const sockets = ['assemblyai', 'cartesia', 'aura'];
-  const requests = Object.entries(ASKED);
+const SOCKETS = ['assemblyai', 'cartesia', 'aura'];
+
+/** Their connections drop, and others can be had. */
+function drops(): TroubledCell[] {
   return [
-    ...cells(sockets, [CLOSED, FROZEN], PHASES),
-    ...requests.flatMap(([name, phases]) => cells([name], [CUT, FROZEN], phases)),
-    ...cells([...sockets, ...Object.keys(ASKED)], [GONE], PHASES),
+    ...cells(SOCKETS, [CLOSED, FROZEN], PHASES),
+    ...Object.entries(ASKED).flatMap(([name, phases]) => cells([name], [CUT, FROZEN], phases)),
   ];
 }
 
-function wanted(cell: TroubledCell): CellEnd {
-  if (cell.trouble === GONE) return ended(cell);
+function dropEnd(cell: TroubledCell): CellEnd {
   return stageOf(cell.part) === 'llm' ? modelEnd(cell) : goesOn(cell);
 }
 
-/** Every second of these calls comes over one carrier, the others over the other one. */
 export function describeFurtherVendors(id: CarrierId): void {
   describe(`${id}: another vendor drops, or is gone for good, in each phase of a call`, REAL_TIME, () => {
-    it('pipeline', async () => {
-      const turn = CARRIER_IDS.indexOf(id);
-      const group = allCells().filter((_, index) => index % CARRIER_IDS.length === turn);
-      await playGroup(
+    it('drops', () =>
+      playGroup(
         id,
-        group.map((cell) => ({ cell, wanted })),
-      );
-    });
+        drops().map((cell) => ({ cell, wanted: dropEnd })),
+      ));
+
+    it('is gone', () =>
+      playGroup(
+        id,
+        cells([...SOCKETS, ...Object.keys(ASKED)], [GONE], PHASES).map((cell) => ({ cell, wanted: ended })),
+      ));
   });
 }
