@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { audio, listen, open, settle } from './elevenlabs-rig.js';
+import { audio, open } from './elevenlabs-rig.js';
+import { listen, settle } from './listener.js';
 
 describe('a sentence that is lost or refused', () => {
   it('says again only what was not heard when the connection is lost', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { audio, listen, open, settle } from './elevenlabs-rig.js';
+import { audio, open } from './elevenlabs-rig.js';
+import { listen, settle } from './listener.js';
 
 describe('ElevenLabsSession', () => {
   it('speaks each sentence in a context of its own: opened, flushed, closed', async () => {
