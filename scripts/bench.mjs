@@ -5,7 +5,9 @@ import { setUp } from './setup.mjs';
 const [name = '', ...rest] = process.argv.slice(2);
 const bench = new URL(`../test/bench/${name}.bench.mjs`, import.meta.url);
 if (!/^[a-z-]+$/.test(name) || !existsSync(bench)) {
-  console.error('usage: npm run bench -- transcoder | conversation | facts | dashboard');
+  console.error(
+    'usage: npm run bench -- transcoder | conversation | machine | facts | dashboard | turn-taking | load',
+  );
   process.exit(2);
 }
 await setUp();

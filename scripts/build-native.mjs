@@ -33,7 +33,7 @@ function hashSources() {
   const files = ['Cargo.toml', 'Cargo.lock'];
   for (const crate of ['crates/transcoder', 'crates/transcoder-napi'])
     for (const path of readdirSync(`${root}/${crate}`, { recursive: true, encoding: 'utf8' }).sort())
-      if (/(^|[\\/])(src[\\/].*\.rs|build\.rs|Cargo\.toml)$/.test(path)) files.push(`${crate}/${path}`);
+      if (/^(src[\\/].*\.rs|build\.rs|Cargo\.toml)$/.test(path)) files.push(`${crate}/${path}`);
   for (const file of files) hash.update(file).update(readFileSync(`${root}/${file}`));
   return hash.digest('hex');
 }
@@ -46,15 +46,20 @@ function libraryFile() {
 const output = `${root}/crates/transcoder-napi/offhook-transcoder.${platformName()}.node`;
 const stamp = `${root}/target/transcoder-napi.sha256`;
 const hash = hashSources();
+const position = process.argv.slice(2).find((argument) => argument.startsWith('['));
+/** @param {string} text */
+const say = (text) =>
+  console.log(
+    position === undefined ? `native addon: ${text}` : `offhook: ${position} native addon: ${text}`,
+  );
+
 if (existsSync(output) && existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) {
-  console.log('native addon: up to date');
+  say('up to date');
 } else if (spawnSync('cargo', ['--version']).status !== 0) {
-  console.log('native addon: not built, there is no cargo; the transcoder uses WebAssembly');
+  say('not built, there is no cargo; the transcoder uses WebAssembly');
 } else {
-  const position = process.argv.slice(2).find((argument) => argument.startsWith('['));
-  const step = position === undefined ? '' : `offhook: ${position} `;
-  console.log(`${step}native addon: building with cargo, once and for about a minute`);
-  console.log('native addon: it is optional, WebAssembly does the same work where there is none');
+  say('building with cargo, once and for about a minute');
+  say('it is optional, WebAssembly does the same work where there is none');
   try {
     const args = ['build', '--locked', '--release', '--quiet', '-p', 'transcoder-napi'];
     // The environment is passed on but for another target folder: the result is looked for in this one.
@@ -65,9 +70,9 @@ if (existsSync(output) && existsSync(stamp) && readFileSync(stamp, 'utf8') === h
     renameSync(`${output}.new`, output);
     mkdirSync(`${root}/target`, { recursive: true });
     writeFileSync(stamp, hash);
-    console.log('native addon: built');
+    say('built');
   } catch {
-    console.log('native addon: the build failed (see above); the transcoder uses WebAssembly');
+    say('the build failed (see above); the transcoder uses WebAssembly');
     if (process.argv.includes('--strict')) process.exitCode = 1;
   }
 }

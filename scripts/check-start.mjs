@@ -68,7 +68,7 @@ try {
       throw new Error(`npm start ended with ${code}`);
     }),
   ]);
-  console.log(`a call of ${call.turnCount} turns ended: ${call.endReason}`);
+  console.log(`a call ended: ${call.endReason}, turns: ${call.turnCount}`);
   if (call.turnCount < 2) throw new Error('the agent did not answer');
 } finally {
   // As a terminal does: the whole group of processes gets the signal.

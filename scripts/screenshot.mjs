@@ -80,7 +80,7 @@ async function startSample() {
   const dashboard = createDashboard({
     store,
     bus: new EventBus(silentLogger),
-    controls: { hangUp: async () => {}, transfer: async () => {}, sendDigits: async () => {} },
+    controls: { hangUp: async () => 'done', transfer: async () => {}, sendDigits: async () => {} },
     logger: silentLogger,
   });
   const server = express().use(dashboard.handler).listen(0, '127.0.0.1');

@@ -87,7 +87,7 @@ const STEPS = [
     title: 'installing packages',
     stamp: 'node_modules/.offhook-installed',
     inputs: () => ['package-lock.json'],
-    // Not `npm ci`: it refuses a lock file that does not name every other platform's optional packages.
+    // Not `npm ci`, which begins with removing all that is there.
     work: () => npm(['install', '--no-save', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error']),
   },
   {
@@ -155,7 +155,9 @@ async function perform(step, position) {
 export async function setUp() {
   checkNode();
   for (const [index, step] of STEPS.entries()) {
-    if (!isFresh(step)) await perform(step, `[${index + 1}/${STEP_COUNT}]`);
+    const position = `[${index + 1}/${STEP_COUNT}]`;
+    if (isFresh(step)) say(`${position} ${step.title}: up to date`);
+    else await perform(step, position);
   }
   // Says by itself what it did; without Rust, or when it fails, the WASM transcoder does the work.
   const position = `[${STEP_COUNT}/${STEP_COUNT}]`;

@@ -3,6 +3,7 @@ import { isE164 } from './base/e164.js';
 import { ConfigError, RequestError } from './base/errors.js';
 import type { PlacedCall } from './calls/call-desk.js';
 import { House, type RunningServer } from './client/house.js';
+import type { HangUpState } from './contract/call-record.js';
 import { Agent, type AgentOptions } from './options/agent.js';
 import type { CallOptions } from './options/call.js';
 import { type CheckedClientOptions, type ClientOptions, checkClientOptions } from './options/client.js';
@@ -43,15 +44,19 @@ export class Offhook {
    * Calls a number, while `serve` runs. Resolves when the carrier has taken the call; `ended` resolves with the record when it is
    * over and stored, and never rejects: whether it was answered, busy or failed stands in `outcome` and `endReason`.
    * @throws ConfigError for an option that cannot work or a setting that is missing, RequestError while shutting down,
-   * LimitError when a budget is used up, CarrierError when the carrier refused or did not answer; of the last two a record tells as well.
+   * LimitError when a budget is used up or the process is overloaded, CarrierError when the carrier refused or did not answer; of the last two a record tells as well.
    */
   async call(options: CallOptions): Promise<PlacedCall> {
     return this.#serving('call()').call(options);
   }
 
-  /** Ends a call. `callId` may be the carrier's id. @throws NotFoundError, RequestError for one that is over, CarrierError */
-  async hangUp(callId: string): Promise<void> {
-    await this.#serving('hangUp()').controls.hangUp(callId);
+  /**
+   * Ends a call. `callId` may be the carrier's id. Resolves once the carrier was asked: with `done`, with `pending` while it has not
+   * confirmed the end and is asked again, or with `failed` when it refused. The record's `hangUp` says the same, and how it went on.
+   * @throws NotFoundError, RequestError for one that is over at the carrier, too
+   */
+  async hangUp(callId: string): Promise<HangUpState> {
+    return this.#serving('hangUp()').controls.hangUp(callId);
   }
 
   /**
@@ -78,8 +83,9 @@ export class Offhook {
   }
 
   /**
-   * Stops listening, hangs up every call, closes every stream, and everything else in order. Resolves within `drainSeconds` and
-   * what `onCallEnd` needs, at most as long again. Idempotent; does nothing when nothing is served. Never rejects.
+   * Stops listening, hangs up every call, closes every stream, and everything else in order. Resolves within `drainSeconds`, or
+   * the second that the carrier has at least to hang up, and what `onCallEnd` needs, at most as long again. Nothing is left then: no
+   * request, timer, socket or thread. Idempotent; does nothing when nothing is served. Never rejects.
    */
   async disconnect(): Promise<void> {
     const house = this.#house;

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
@@ -17,7 +17,8 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
   carriers: ['contract', 'base', 'audio', 'transcoder'],
   providers: ['contract', 'base', 'audio', 'transcoder'],
   stores: ['contract', 'base', 'events'],
-  engines: ['contract', 'base', 'audio', 'transcoder', 'providers:contract'],
+  conversation: ['contract', 'base:pure'],
+  engines: ['contract', 'base', 'audio', 'transcoder', 'providers:contract', 'conversation'],
   calls: [
     'contract',
     'base',
@@ -26,6 +27,7 @@ const TABLE: Readonly<Record<string, readonly string[]>> = {
     'transcoder',
     'carriers:contract',
     'providers:contract',
+    'conversation',
     'engines',
   ],
   dashboard: ['contract', 'base', 'events', 'stores:contract'],
@@ -50,8 +52,36 @@ const WING_CONTRACTS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Folders whose members must not know each other. */
-const WINGS = ['carriers', 'providers/stt', 'providers/llm', 'providers/tts', 'providers/realtime'];
+/** Files of the floor that know nothing but their arguments. */
+const PURE: readonly string[] = ['base/owed-words.ts', 'base/speakable.ts', 'base/trailing.ts'];
+
+/** Folders whose members must not know each other, and the members: what their files or folders are called, or begin with. */
+const WINGS: Readonly<Record<string, readonly string[]>> = {
+  carriers: ['carrier-a', 'carrier-b'],
+  stores: ['disk', 'memory'],
+  'providers/stt': ['assemblyai', 'deepgram', 'openai', 'simulated'],
+  'providers/llm': ['ai-sdk', 'anthropic', 'chat', 'scripted'],
+  'providers/tts': ['cartesia', 'deepgram', 'elevenlabs', 'flite', 'openai'],
+  'providers/realtime': ['elevenlabs', 'gemini', 'openai'],
+};
+
+/** Files of a wing that choose among its members. */
+const CHOOSERS = new Set(['index.ts', 'open-store.ts']);
+
+/** AI vendors, and the files and folders of `providers` that may name them, by what they begin with. */
+const VENDORS: Readonly<Record<string, readonly string[]>> = {
+  anthropic: ['anthropic'],
+  assemblyai: ['assemblyai'],
+  cartesia: ['cartesia'],
+  deepgram: ['deepgram'],
+  elevenlabs: ['elevenlabs'],
+  gemini: ['gemini'],
+  google: ['gemini'],
+  groq: ['chat'],
+  ollama: ['chat'],
+  // Others speak its dialect, or hand its models in.
+  openai: ['openai', 'chat', 'ai-sdk'],
+};
 
 interface Edge {
   from: string;
@@ -90,12 +120,26 @@ function room(file: string): string {
   return file.includes('/') ? (file.split('/')[0] ?? '') : file.replace(/\.ts$/, '');
 }
 
+/** The wing that a file belongs to, and its member there; undefined for what the members share. */
+function wingOf(file: string): { name: string; member: string | undefined } | undefined {
+  const name = Object.keys(WINGS).find((wing) => file.startsWith(`${wing}/`));
+  if (name === undefined) return undefined;
+  const [own = ''] = file.slice(name.length + 1).split(/[/.]/);
+  return { name, member: WINGS[name]?.find((each) => own === each || own.startsWith(`${each}-`)) };
+}
+
+/** Rooms whose files are a wing, or serve one. */
+function isInWings(file: string): boolean {
+  return ['carriers', 'stores', 'providers'].includes(room(file));
+}
+
 function isAllowed({ from, to }: Edge): boolean {
   const here = room(from);
   const there = room(to);
   if (here === there || OUTSIDE.has(here)) return true;
   const allowed = TABLE[here] ?? [];
   if (allowed.includes(there)) return true;
+  if (allowed.includes(`${there}:pure`) && PURE.includes(to)) return true;
   return allowed.includes(`${there}:contract`) && (WING_CONTRACTS[there] ?? []).includes(to);
 }
 
@@ -119,18 +163,33 @@ describe('import directions', () => {
     expect(edges.filter((edge) => !isAllowed(edge)).map(show)).toEqual([]);
   });
 
-  it('never lead from one member of a wing to another', () => {
-    const member = (wing: string, file: string) =>
-      file.startsWith(`${wing}/`) && file.slice(wing.length + 1).includes('/')
-        ? file.slice(wing.length + 1).split('/')[0]
-        : undefined;
-    const crossing = WINGS.flatMap((wing) =>
-      edges.filter(({ from, to }) => {
-        const [here, there] = [member(wing, from), member(wing, to)];
-        return here !== undefined && there !== undefined && here !== there;
-      }),
-    );
+  it('never lead from one member of a wing to another, nor from what its members share to one of them', () => {
+    const crossing = edges.filter(({ from, to }) => {
+      const [here, there] = [wingOf(from), wingOf(to)];
+      if (there?.member === undefined || CHOOSERS.has(basename(from))) return false;
+      return here?.name === there.name ? here.member !== there.member : isInWings(from);
+    });
     expect(crossing.map(show)).toEqual([]);
+  });
+
+  it('know all that a wing offers as files of its members', () => {
+    const offered = Object.keys(WINGS).flatMap((wing) =>
+      edges.filter(({ from, to }) => from === `${wing}/index.ts` && to.startsWith(`${wing}/`)),
+    );
+    const contracts = ['stores/call-store.ts', 'carriers/carrier.ts', 'carriers/setting.ts'];
+    const strangers = offered.filter(({ to }) => wingOf(to)?.member === undefined);
+    expect(strangers.filter(({ to }) => !contracts.includes(to)).map(show)).toEqual([]);
+  });
+
+  it('lead to a folder where a member is more than one file', () => {
+    for (const [wing, members] of Object.entries(WINGS))
+      for (const member of members) {
+        const beside = files.filter(
+          (file) =>
+            dirname(file) === wing && wingOf(file)?.member === member && !CHOOSERS.has(basename(file)),
+        );
+        expect(beside.length, `${wing}: ${beside.join(', ')}`).toBeLessThan(2);
+      }
   });
 
   it('have no cycle', () => {
@@ -185,24 +244,131 @@ describe('what stands only in its place', () => {
     expect(files.filter((file) => uses(file) && !isPlace(file))).toEqual([]);
   });
 
+  it('only a vendor has its name, and who puts them together', () => {
+    for (const [vendor, prefixes] of Object.entries(VENDORS)) {
+      const isPlace = (file: string) =>
+        OUTSIDE.has(room(file)) ||
+        (room(file) === 'providers' &&
+          (basename(file) === 'index.ts' ||
+            file.split('/').some((part) => prefixes.some((prefix) => part.startsWith(prefix)))));
+      expect(outside(new RegExp(vendor, 'i'), isPlace), vendor).toEqual([]);
+    }
+  });
+
   it('only a carrier, its contract and the front door say its vendor or its name', () => {
     const isPlace = (file: string) =>
       /^(carriers|testing)\//.test(file) || ['index.ts', 'contract/call-record.ts'].includes(file);
     expect(outside(/twilio|telnyx/i, isPlace)).toEqual([]);
+    for (const own of ['a', 'b']) {
+      const isOther = (file: string) =>
+        file.startsWith('carriers/') && !file.startsWith(`carriers/carrier-${own}/`);
+      const name = new RegExp(`carrier[- _]?${own}\\b`, 'i');
+      expect(outside(name, (file) => !isOther(file) || file === 'carriers/index.ts')).toEqual([]);
+    }
     expect(
       outside(/carrier-[ab]\b|Carrier[AB]\b/, (file) => isPlace(file) || OUTSIDE.has(room(file))),
     ).toEqual([]);
   });
 });
 
+describe('the conversation', () => {
+  const own = files.filter((file) => room(file) === 'conversation');
+
+  it('is state and steps: no clock, no promise, no object that changes', () => {
+    expect(own).not.toEqual([]);
+    const impure =
+      /\b(class|new|this|async|await|Promise|Date|performance|setTimeout|setInterval|setImmediate|process|Math\.random)\b/;
+    expect(own.filter((file) => impure.test(withoutComments(text.get(file) ?? '')))).toEqual([]);
+  });
+
+  it('never names a voice mode', () => {
+    expect(own.filter((file) => /pipeline|realtime/i.test(text.get(file) ?? ''))).toEqual([]);
+  });
+});
+
+/** Who holds more than others, and how much: none of these figures may rise. */
+const LARGEST_FIELDS: Readonly<Record<string, number>> = {
+  'carrier-a/leg.ts': 14,
+  'carrier-b/leg.ts': 16,
+  'engines/realtime-speech.ts': 13,
+  'audio/pacer.ts': 13,
+  'stt/assemblyai/session.ts': 13,
+};
+const LARGEST_HANDLERS: Readonly<Record<string, number>> = {
+  'engines/pipeline-call.ts': 52,
+  'calls/call-session.ts': 25,
+  'engines/realtime-call.ts': 21,
+  'elevenlabs-agents/session.ts': 17,
+  'gemini-live/session.ts': 16,
+  'stt/deepgram/session.ts': 15,
+};
+
+function boundOf(file: string, largest: Readonly<Record<string, number>>): number {
+  return Object.entries(largest).find(([end]) => file.endsWith(`/${end}`) || file === end)?.[1] ?? 12;
+}
+
+function classesOf(file: string): ts.ClassDeclaration[] {
+  const source = ts.createSourceFile(file, text.get(file) ?? '', ts.ScriptTarget.Latest, true);
+  return source.statements.filter(ts.isClassDeclaration);
+}
+
+function isMutable(member: ts.ClassElement): boolean {
+  if (!ts.isPropertyDeclaration(member)) return false;
+  const fixed = [ts.SyntaxKind.ReadonlyKeyword, ts.SyntaxKind.StaticKeyword];
+  return member.modifiers?.some(({ kind }) => fixed.includes(kind)) !== true;
+}
+
+function handlersIn(node: ts.Node): number {
+  let count = ts.isArrowFunction(node) ? 1 : 0;
+  ts.forEachChild(node, (child) => {
+    count += handlersIn(child);
+  });
+  return count;
+}
+
 describe('the size of things', () => {
-  it('no file has more than 400 lines', () => {
-    const long = files.filter(
-      (file) =>
-        !file.includes('.generated.') &&
-        !file.endsWith('filters.ts') &&
-        (text.get(file) ?? '').split('\n').length > 400,
+  it('a class has a dozen fields that change at most', () => {
+    const large = files.flatMap((file) =>
+      classesOf(file).flatMap(({ members, name }) => {
+        const count = members.filter(isMutable).length;
+        return count > boundOf(file, LARGEST_FIELDS) ? [`${file} ${name?.text}: ${count}`] : [];
+      }),
     );
-    expect(long).toEqual([]);
+    expect(large).toEqual([]);
+  });
+
+  it('a class hands out a dozen handlers at most as it is made', () => {
+    const large = files.flatMap((file) =>
+      classesOf(file).flatMap(({ members, name }) => {
+        const count = members
+          .filter(ts.isConstructorDeclaration)
+          .reduce((sum, made) => sum + handlersIn(made), 0);
+        return count > boundOf(file, LARGEST_HANDLERS) ? [`${file} ${name?.text}: ${count}`] : [];
+      }),
+    );
+    expect(large).toEqual([]);
+  });
+});
+
+function withoutComments(source: string): string {
+  return source.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/\/\/.*$/gm, '');
+}
+
+describe('package-lock.json', () => {
+  const lock = readFileSync(join(root, 'package-lock.json'), 'utf8');
+  const { packages } = JSON.parse(lock) as {
+    packages: Record<string, { version?: string; optionalDependencies?: Record<string, string> }>;
+  };
+
+  it('names the packages of every platform, as `node scripts/complete-lockfile.mjs` has it', () => {
+    const wanted = Object.values(packages).flatMap((owner) =>
+      Object.entries(owner.optionalDependencies ?? {}),
+    );
+    expect(wanted.length).toBeGreaterThan(0);
+    expect(wanted.filter(([name]) => packages[`node_modules/${name}`] === undefined)).toEqual([]);
+  });
+
+  it('leaves to the machine which registry to ask', () => {
+    expect(lock).not.toContain('"resolved"');
   });
 });

@@ -29,8 +29,13 @@ describe('the groups of test files', () => {
     const wanted = all.filter((file) => file.endsWith('.test.ts') && !NOT_OF_THE_SUITE.test(file));
     expect(files.sort()).toEqual(wanted.map((file) => `test/${file}`).sort());
     expect(workers).toEqual([
-      ['working', 2],
-      ['waiting', 4],
+      ['virtual', 2],
+      ['units', 2],
+      ['providers', 2],
+      ['engines', 2],
+      ['early', 2],
+      ['apart', 2],
+      ['real', 4],
     ]);
   });
 
@@ -43,7 +48,7 @@ describe('the groups of test files', () => {
     });
     expect(files.length).toBeGreaterThan(100);
     expect(files.filter((file) => /^test\/(e2e|base)\//.test(file))).toEqual([]);
-    expect(workers.map(([, count]) => count)).toEqual([1, 1]);
-    expect(order).toEqual([1, 2]);
+    expect(workers.map(([, count]) => count)).toEqual([1, 1, 1, 1, 1, 1, 1]);
+    expect(order).toEqual([1, 1, 1, 1, 1, 1, 2]);
   });
 });

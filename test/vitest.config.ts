@@ -1,34 +1,87 @@
 import { defineConfig, type Plugin, type TestProjectInlineConfiguration } from 'vitest/config';
 import { common, root } from './support/common-config.js';
+import { virtualTime } from './support/virtual/plugin.js';
 import { LongestFirst } from './support/longest-first.js';
 
-/**
- * Files that mostly wait: whole calls in real time, and what gives up or tries again after seconds. Calls whose clock goes as fast as the
- * processor does, like those of provider-trouble without a carrier, are not among them.
- */
-const WAITING = [
-  'test/e2e/*.test.ts',
-  'test/e2e/voice-modes/*.test.ts',
-  'test/e2e/provider-trouble/carrier-*.test.ts',
+/** Whole calls, and what else plays for minutes, on a clock that moves by itself and a network in memory: nobody waits for them. With
+ * `TEST_CLOCK=real` they take their time. */
+const VIRTUAL = [
+  'test/e2e/**/*.test.ts',
   'test/carriers/*/conformance.test.ts',
-  'test/client/forwarding.test.ts',
   'test/providers/whole-call.test.ts',
+  'test/support/virtual/*.test.ts',
   'test/testing/carrier-b/{inbound,outbound}.test.ts',
   'test/testing/conformance/*.test.ts',
+  'test/client/nothing-left.test.ts',
+  'test/testing/simulate-call.test.ts',
 ];
+
+/** What needs the real clock, the network of the machine, or processes of its own. */
+const REAL = ['test/e2e/{ending,real-time,standalone-dashboard}.test.ts', 'test/client/forwarding.test.ts'];
+
+/** Providers against emulated vendors, and who else asks when the network is quiet: on the one in memory, with clocks of their own. */
+const PROVIDERS = [
+  'test/providers/**/*.test.ts',
+  'test/testing/{carrier-a,carrier-b,emulators}/*.test.ts',
+  'test/base/request-body.test.ts',
+  'test/dashboard/export.test.ts',
+];
+
+/** Calls on engines, all of which are told by one sample of a frame who speaks. */
+const ENGINES = ['test/engines/**/*.test.ts'];
+
+/**
+ * Files that need a process of their own. All others share one with those before them, and the modules that these have loaded, which saves
+ * half of the work: they leave environment, prototypes and modules as they found them.
+ */
+const APART = [
+  // They mock modules.
+  'test/base/public-address.test.ts',
+  'test/engines/operator-endpoint.test.ts',
+  // They listen to what engines really take for speech.
+  'test/engines/{heard-sound,voice-activity}.test.ts',
+  // They count what is loaded, opened or kept.
+  'test/linear-work.test.ts',
+  'test/calls/{call-memory,ended-call}.test.ts',
+];
+
+/** Tests of providers and engines once more, on a clock whose timers ring early: nothing beside them may share it. */
+const EARLY = ['test/{base,engines}/early-timers.test.ts'];
+
+/** How whole calls are run. */
+const IN_MEMORY =
+  process.env.TEST_CLOCK === 'real'
+    ? {}
+    : { setupFiles: ['test/support/virtual/setup.ts'], plugins: [virtualTime(root)], isolate: false };
 
 interface Group {
   readonly name: string;
   readonly include: readonly string[];
+  readonly setupFiles?: readonly string[];
+  readonly plugins?: readonly Plugin[];
+  /** Whether each file gets modules of its own. @default true */
+  readonly isolate?: boolean;
   readonly exclude: readonly string[];
   readonly maxWorkers: number;
   readonly order: number;
 }
 
-function group({ name, include, exclude, maxWorkers, order }: Group): TestProjectInlineConfiguration {
-  const plugins = [...common.plugins, besideCommandLine(order)];
+function group({
+  name,
+  include,
+  exclude,
+  setupFiles = [],
+  plugins = [],
+  isolate = true,
+  maxWorkers,
+  order,
+}: Group): TestProjectInlineConfiguration {
   const files = { include: [...include], exclude: ['node_modules/**', ...exclude] };
-  return { ...common, plugins, test: { ...common.test, ...files, name, maxWorkers } };
+  return {
+    ...common,
+    plugins: [...common.plugins, ...plugins, besideCommandLine(order)],
+    test: { ...common.test, ...files, setupFiles: [...setupFiles], name, maxWorkers, isolate },
+  };
 }
 
 /** Vitest does not tell groups of `--exclude` and `--maxWorkers`, and has `--sequence` replace their order. */
@@ -45,21 +98,57 @@ function besideCommandLine(order: number): Plugin {
   };
 }
 
-// One group after the other: calls in real time would be late beside files that keep the processors busy. Those that wait leave them idle,
-// so that more of them than there are processors go side by side.
+/** All of it keeps two processors busy, but for what is real, which comes last. */
 export default defineConfig({
   root,
   test: {
     sequence: { sequencer: LongestFirst },
     projects: [
+      group({ name: 'virtual', include: VIRTUAL, exclude: REAL, ...IN_MEMORY, maxWorkers: 2, order: 1 }),
       group({
-        name: 'working',
+        name: 'units',
         include: ['test/**/*.test.ts'],
-        exclude: [...WAITING, 'test/conformance/**', 'test/live/**'],
+        exclude: [
+          ...VIRTUAL,
+          ...REAL,
+          ...APART,
+          ...EARLY,
+          ...PROVIDERS,
+          ...ENGINES,
+          'test/{conformance,live}/**',
+        ],
+        isolate: false,
         maxWorkers: 2,
         order: 1,
       }),
-      group({ name: 'waiting', include: WAITING, exclude: [], maxWorkers: 4, order: 2 }),
+      group({
+        name: 'providers',
+        include: PROVIDERS,
+        exclude: [...VIRTUAL, ...APART],
+        setupFiles: ['test/support/virtual/setup.ts'],
+        isolate: false,
+        maxWorkers: 2,
+        order: 1,
+      }),
+      group({
+        name: 'engines',
+        include: ENGINES,
+        exclude: [...APART, ...EARLY],
+        setupFiles: ['test/support/virtual/setup.ts', 'test/engines/frames-with-sound.ts'],
+        isolate: false,
+        maxWorkers: 2,
+        order: 1,
+      }),
+      group({
+        name: 'early',
+        include: EARLY,
+        exclude: [],
+        setupFiles: ['test/support/virtual/setup.ts'],
+        maxWorkers: 2,
+        order: 1,
+      }),
+      group({ name: 'apart', include: APART, exclude: [], maxWorkers: 2, order: 1 }),
+      group({ name: 'real', include: REAL, exclude: [], maxWorkers: 4, order: 2 }),
     ],
   },
 });

@@ -81,8 +81,7 @@ export class EnvelopeMeter {
     const bucket = Math.floor(atMs / this.#bucketMs);
     let least = 0;
     let greatest = 0;
-    for (let index = 0; index < frame.length; index += 1) {
-      const sample = frame[index] ?? 0;
+    for (const sample of frame) {
       if (sample < least) least = sample;
       else if (sample > greatest) greatest = sample;
     }

@@ -14,6 +14,7 @@ export const FRAME_MS = 20;
 
 export const MULAW_8K: AudioFormat = { encoding: 'mulaw', sampleRateHz: 8000 };
 export const ALAW_8K: AudioFormat = { encoding: 'alaw', sampleRateHz: 8000 };
+export const PCM_8K: AudioFormat = { encoding: 'pcm', sampleRateHz: 8000 };
 /** The house format: engines hear and speak it. */
 export const PCM_16K: AudioFormat = { encoding: 'pcm', sampleRateHz: 16000 };
 export const PCM_24K: AudioFormat = { encoding: 'pcm', sampleRateHz: 24000 };
@@ -26,6 +27,11 @@ export function frameSamples(format: AudioFormat): number {
 /** Bytes in one encoded frame. */
 export function frameBytes(format: AudioFormat): number {
   return frameSamples(format) * (format.encoding === 'pcm' ? 2 : 1);
+}
+
+/** Bytes in a millisecond of encoded audio. */
+export function bytesPerMs({ encoding, sampleRateHz }: AudioFormat): number {
+  return (sampleRateHz / 1000) * (encoding === 'pcm' ? 2 : 1);
 }
 
 export function isSameFormat(one: AudioFormat, other: AudioFormat): boolean {

@@ -10,7 +10,7 @@ import {
   unitsPerMs,
 } from './format.js';
 
-/** A whole frame, valid until the next one is taken, and how much of it was pushed: the rest is silence. */
+/** A whole frame, and how much of it was pushed: the rest is silence. */
 export interface QueuedFrame {
   readonly audio: Audio;
   readonly contentMs: number;
@@ -26,9 +26,6 @@ interface Run {
 }
 
 export class FrameQueue {
-  /** Room for a frame that is joined or filled up. */
-  readonly #pcm = new Int16Array(frameSamples(PCM_16K));
-  readonly #encoded = new Uint8Array(frameBytes(MULAW_8K));
   #runs: Run[] = [];
   #queuedMs = 0;
 
@@ -59,12 +56,31 @@ export class FrameQueue {
   take(silentByte = 0): QueuedFrame | undefined {
     const run = this.#runs[0];
     if (run === undefined) return undefined;
-    const audio = run.isPcm ? cut(run, this.#pcm, 0) : cut(run, this.#encoded, silentByte);
+    const audio = run.isPcm
+      ? cut(run, () => new Int16Array(frameSamples(PCM_16K)), 0)
+      : cut(run, () => new Uint8Array(frameBytes(MULAW_8K)), silentByte);
     const contentMs = Math.min(run.queuedMs, FRAME_MS);
     run.queuedMs -= contentMs;
     this.#queuedMs -= contentMs;
     if (run.queuedMs === 0) this.#runs.shift();
     return { audio, contentMs };
+  }
+
+  /** Puts audio back in front of all that waits, oldest first. Returns its length in milliseconds. */
+  putBack(pieces: readonly Audio[]): number {
+    const behind = this.#runs;
+    const queuedMs = this.#queuedMs;
+    this.#runs = [];
+    for (const piece of pieces) if (piece.length > 0) this.push(piece);
+    const [last, next] = [this.#runs.at(-1), behind[0]];
+    if (last !== undefined && next !== undefined && last.isPcm === next.isPcm) {
+      const [first, ...others] = next.pieces;
+      if (first !== undefined) last.pieces.push(first.subarray(next.offset), ...others);
+      last.queuedMs += next.queuedMs;
+      behind.shift();
+    }
+    this.#runs.push(...behind);
+    return this.#queuedMs - queuedMs;
   }
 
   clear(): void {
@@ -74,21 +90,25 @@ export class FrameQueue {
 }
 
 /** Cuts a frame off the beginning of a run. One that lies in a single piece is left where it lies. */
-function cut(run: Run, frame: Audio, silence: number): Audio {
+function cut(run: Run, create: () => Audio, silence: number): Audio {
+  const whole = run.isPcm ? frameSamples(PCM_16K) : frameBytes(MULAW_8K);
+  let frame: Audio | undefined;
   let filled = 0;
-  while (filled < frame.length) {
+  while (filled < whole) {
     const piece = run.pieces[0];
     if (piece === undefined) break;
-    const part = piece.subarray(run.offset, run.offset + frame.length - filled);
+    const part = piece.subarray(run.offset, run.offset + whole - filled);
     run.offset += part.length;
     if (run.offset === piece.length) {
       run.pieces.shift();
       run.offset = 0;
     }
-    if (part.length === frame.length) return part;
+    if (part.length === whole) return part;
+    frame ??= create();
     frame.set(part, filled);
     filled += part.length;
   }
+  frame ??= create();
   frame.fill(silence, filled);
   return frame;
 }

@@ -3,7 +3,7 @@
 import type { Clock, Timer } from '../base/clock.js';
 import { type Meters, silentMeters } from '../base/meters.js';
 import type { OutboundConverter } from './converter.js';
-import { type Audio, type AudioFormat, FRAME_MS, isPcm } from './format.js';
+import { type Audio, type AudioFormat, FRAME_MS, isPcm, unitsPerMs } from './format.js';
 import { FrameQueue } from './frame-queue.js';
 import { PlaybackClock } from './playback-clock.js';
 import type { LinePlayout } from './playout.js';
@@ -49,6 +49,14 @@ interface Mark {
   readonly atMs: number;
 }
 
+/** What was sent and may not have been heard. */
+interface SentFrame {
+  readonly audio: Audio;
+  /** Its position, as `pushedMs` counts, and how much of it was pushed. */
+  readonly fromMs: number;
+  readonly contentMs: number;
+}
+
 /** Source: 200-400 ms are usual. A clear takes any lead back at once; a stall that outlasts it is a hole in a word. */
 const DEFAULT_LEAD_MS = 400;
 const DEFAULT_MAX_BUFFERED_BYTES = 32_768;
@@ -74,6 +82,8 @@ export class Pacer implements LinePlayout {
   #marks: Mark[] = [];
   /** Marks at the carrier, with their position. */
   readonly #pending = new Map<string, number>();
+  /** Marks that a pause took back from the carrier, which echoes them as well, and how many such echoes are to come. */
+  readonly #takenBack = new Map<string, number>();
   /** Who waits for the first frame behind a position. */
   #listeners: { readonly afterMs: number; readonly tell: (sentAtMs: number) => void }[] = [];
   #pushedAt = 0;
@@ -84,6 +94,9 @@ export class Pacer implements LinePlayout {
   #unconfirmed = false;
   /** The last frame went out as it came. */
   #passedThrough = false;
+  /** The frames that the carrier may still have, oldest first. */
+  #sent: SentFrame[] = [];
+  #paused = false;
   #detached = false;
   #closed = false;
 
@@ -130,13 +143,31 @@ export class Pacer implements LinePlayout {
 
   clear(): number {
     if (this.#closed) return this.playedMs;
-    const unheard = this.#unconfirmed || this.#pending.size > 0;
+    const wasUnheard = this.#isUnheard;
     const playedMs = this.#drop();
     if (!this.#detached) this.#converter.reset();
-    if (!unheard) return playedMs;
-    this.#listener?.cut(this.#clock.now());
-    this.#sink.sendClear();
+    if (wasUnheard) this.#silence();
     return playedMs;
+  }
+
+  pause(): void {
+    if (this.#closed || this.#detached || this.#paused) return;
+    this.#paused = true;
+    const wasUnheard = this.#isUnheard;
+    const playedMs = this.#playback.cut(this.#clock.now());
+    const marks = [...this.#pending].map(([name, atMs]) => ({ name, atMs }));
+    for (const { name } of marks) this.#takenBack.set(name, (this.#takenBack.get(name) ?? 0) + 1);
+    this.#marks = [...marks, ...this.#marks];
+    this.#meters.queued(this.#queue.putBack(this.#sent.map((frame) => unheardOf(frame, playedMs))));
+    this.#stopSending();
+    this.#converter.reset();
+    if (wasUnheard) this.#silence();
+  }
+
+  resume(): void {
+    if (!this.#paused) return;
+    this.#paused = false;
+    this.#pump();
   }
 
   /**
@@ -171,7 +202,15 @@ export class Pacer implements LinePlayout {
   /** The carrier sent a mark back. True when it stands for audio that was heard; false for one that was cleared or never ours. */
   markEchoed(name: string): boolean {
     const position = this.#pending.get(name);
+    const takenBack = this.#takenBack.get(name) ?? 0;
+    // One that was sent again is echoed when it was heard.
+    if (takenBack > 0 && (position ?? Number.POSITIVE_INFINITY) > this.playedMs) {
+      if (takenBack > 1) this.#takenBack.set(name, takenBack - 1);
+      else this.#takenBack.delete(name);
+      return false;
+    }
     if (position === undefined || this.#closed) return false;
+    this.#takenBack.delete(name);
     this.#pending.delete(name);
     const now = this.#clock.now();
     this.#playback.acknowledge(now, position);
@@ -198,17 +237,37 @@ export class Pacer implements LinePlayout {
     return this.#playback.bufferedMs(this.#clock.now()) === 0;
   }
 
+  /** True when the carrier may have something that was not heard. */
+  get #isUnheard(): boolean {
+    return this.#unconfirmed || this.#pending.size > 0;
+  }
+
+  /** Empties the carrier. */
+  #silence(): void {
+    this.#listener?.cut(this.#clock.now());
+    this.#sink.sendClear();
+  }
+
   /** Forgets what was not heard. Returns how much was. */
   #drop(): number {
-    this.#timer?.cancel();
-    this.#timer = undefined;
     const playedMs = this.#playback.cut(this.#clock.now());
+    this.#stopSending();
     this.#forgetQueue();
     this.#marks = [];
     this.#listeners = [];
+    this.#takenBack.clear();
+    this.#paused = false;
+    return playedMs;
+  }
+
+  /** Nothing is at the carrier any more, and nothing on its way. */
+  #stopSending(): void {
+    this.#timer?.cancel();
+    this.#timer = undefined;
+    this.#dueAt = undefined;
+    this.#sent = [];
     this.#pending.clear();
     this.#unconfirmed = false;
-    return playedMs;
   }
 
   #forgetQueue(): void {
@@ -221,7 +280,7 @@ export class Pacer implements LinePlayout {
   #pump(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
-    if (this.#detached) return;
+    if (this.#detached || this.#paused) return;
     this.#sendReachedMarks();
     while (this.#queue.queuedMs > 0 && !this.#closed) {
       const waitMs = this.#waitMs();
@@ -251,7 +310,9 @@ export class Pacer implements LinePlayout {
     if (frame === undefined) return;
     const { audio, contentMs } = frame;
     const now = this.#clock.now();
+    const fromMs = this.#playback.sentMs;
     const playsAt = this.#playback.frameSent(now, FRAME_MS, contentMs);
+    this.#keep({ audio, fromMs, contentMs });
     this.#measure(now, contentMs);
     this.#unconfirmed = true;
     this.#send(audio, playsAt);
@@ -260,6 +321,14 @@ export class Pacer implements LinePlayout {
     const reached = this.#listeners.filter(({ afterMs }) => afterMs < sentMs);
     this.#listeners = this.#listeners.filter(({ afterMs }) => afterMs >= sentMs);
     for (const { tell } of reached) tell(now);
+  }
+
+  /** Until it was heard. */
+  #keep(frame: SentFrame): void {
+    const { playedMs } = this;
+    while (this.#sent[0] !== undefined && this.#sent[0].fromMs + this.#sent[0].contentMs <= playedMs)
+      this.#sent.shift();
+    this.#sent.push(frame);
   }
 
   #send(audio: Audio, playsAt: number): void {
@@ -293,4 +362,9 @@ export class Pacer implements LinePlayout {
       mark = this.#marks[0];
     }
   }
+}
+
+function unheardOf({ audio, fromMs, contentMs }: SentFrame, playedMs: number): Audio {
+  const units = unitsPerMs(audio);
+  return audio.subarray(Math.round(Math.max(0, playedMs - fromMs) * units), Math.round(contentMs * units));
 }

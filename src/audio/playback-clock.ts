@@ -57,8 +57,7 @@ export class PlaybackClock {
     const run = this.#runs.find((each) => positionMs > each.from && positionMs <= each.from + each.length);
     if (run !== undefined) this.#lagMs = Math.max(0, now - (run.startsAt + positionMs - run.from));
     this.#playedMs = Math.max(this.#playedMs, positionMs);
-    while (this.#runs.length > 1 && positionMs >= (this.#runs[1]?.from ?? Number.POSITIVE_INFINITY))
-      this.#runs.shift();
+    while (positionMs >= (this.#runs[1]?.from ?? Number.POSITIVE_INFINITY)) this.#runs.shift();
   }
 
   /** How much the caller has heard. Never goes back, never beyond what was sent. */

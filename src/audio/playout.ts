@@ -14,6 +14,10 @@ export interface Playout {
   mark(name: string): void;
   /** Drops all that has not been heard, here and at the carrier, in the same tick. Returns `playedMs`. */
   clear(): number;
+  /** Silences the caller's ear as `clear` does, but drops nothing: what was not heard waits for `resume`, and so does what is pushed meanwhile. Idempotent. */
+  pause(): void;
+  /** Goes on with the first sample that was not heard. Nothing where nothing was paused, or `clear` came since. */
+  resume(): void;
   /** Calls `listener` once, with the clock's `now()`, when the next pushed frame is handed to the carrier. Forgotten by `clear`. */
   onNextFrameSent(listener: (sentAtMs: number) => void): void;
   readonly pushedMs: number;

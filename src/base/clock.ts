@@ -1,4 +1,5 @@
 // Time as the house sees it: a monotonic clock for durations, a wall clock for dates, and timers that tests can drive.
+import type { LooseEnds } from './loose-ends.js';
 
 /** A running timer. `cancel` is idempotent. */
 export interface Timer {
@@ -11,12 +12,114 @@ export interface Clock {
   now(): number;
   /** Epoch milliseconds, for dates in records. */
   wallNow(): number;
-  /** Runs `task` once after `delayMs`. A timer does not keep the process alive. */
+  /**
+   * Runs `task` once, when `delayMs` have passed on `now` and never before: who compares the time with a deadline in it has reached it.
+   * No delay, and what is none (negative, NaN), is over at once, behind the caller; an infinite one never. A timer does not keep the
+   * process alive.
+   */
   after(delayMs: number, task: () => void): Timer;
+  /** What the server that this clock is of waits for when it stops. Undefined where nobody would. */
+  readonly looseEnds?: LooseEnds | undefined;
+}
+
+/** The longest delay that timers of the platform can count, in milliseconds: they ring at once for a longer one. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** A clock made of one whose timers count whole milliseconds, may ring a moment early and cannot wait for weeks. */
+export function punctualClock(source: Clock): Clock {
+  return {
+    now: () => source.now(),
+    wallNow: () => source.wallNow(),
+    after(delayMs, task) {
+      const dueAt = source.now() + Math.max(0, delayMs || 0);
+      const arm = () => {
+        const leftMs = Math.max(0, Math.ceil(dueAt - source.now()));
+        return source.after(Math.min(leftMs, LONGEST_TIMER_MS), ring);
+      };
+      const ring = () => {
+        if (source.now() < dueAt) timer = arm();
+        else task();
+      };
+      let timer = arm();
+      return { cancel: () => timer.cancel() };
+    },
+  };
+}
+
+/**
+ * The same clock with dates that never jump: `wallNow` is that of this moment and the time since. Dates of one call are taken from one,
+ * so that the time between two of them is as long as it was, whatever the system clock is set to meanwhile.
+ */
+export function steadyClock(clock: Clock): Clock {
+  const [startedAt, wallStartedAt] = [clock.now(), clock.wallNow()];
+  return {
+    now: () => clock.now(),
+    wallNow: () => Math.round(wallStartedAt + (clock.now() - startedAt)),
+    after: (delayMs, task) => clock.after(delayMs, task),
+    looseEnds: clock.looseEnds,
+  };
+}
+
+/** A clock that can be stopped: then none of its timers rings any more, and none is left. */
+export interface StoppableClock extends Clock {
+  /** Idempotent. */
+  stop(): void;
+}
+
+/** The same time, for one server. */
+export function stoppableClock(source: Clock, looseEnds: LooseEnds): StoppableClock {
+  const timers = new Set<Timer>();
+  let isStopped = false;
+  return {
+    now: () => source.now(),
+    wallNow: () => source.wallNow(),
+    after(delayMs, task) {
+      if (isStopped) return { cancel() {} };
+      const timer = source.after(delayMs, () => {
+        timers.delete(timer);
+        task();
+      });
+      timers.add(timer);
+      return {
+        cancel() {
+          timers.delete(timer);
+          timer.cancel();
+        },
+      };
+    },
+    looseEnds,
+    stop() {
+      isStopped = true;
+      for (const timer of timers) timer.cancel();
+      timers.clear();
+    },
+  };
+}
+
+/**
+ * Gives a peer time for its last word: `task` runs once, after `delayMs` or when the server stops. By the system's clock, because that of
+ * a call rings no more when the call is over.
+ */
+export function grace(clock: Clock, delayMs: number, task: () => void): Timer {
+  // Where all is over already, it is cut while it is added.
+  let over: (() => void) | undefined;
+  const end = () => {
+    timer.cancel();
+    over?.();
+    task();
+  };
+  const timer = systemClock.after(delayMs, end);
+  over = clock.looseEnds?.add(end);
+  return {
+    cancel() {
+      timer.cancel();
+      over?.();
+    },
+  };
 }
 
 /** The real clock. */
-export const systemClock: Clock = {
+export const systemClock: Clock = punctualClock({
   now: () => performance.now(),
   wallNow: () => Date.now(),
   after(delayMs, task) {
@@ -24,4 +127,4 @@ export const systemClock: Clock = {
     handle.unref();
     return { cancel: () => clearTimeout(handle) };
   },
-};
+});

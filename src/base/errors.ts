@@ -16,7 +16,8 @@ export const ERROR_CODES = {
   REQUEST_TOO_LARGE: 'The body is over the limit.',
   REQUEST_CONFLICT: 'The call is over, or not in the hands of this process.',
   NOT_FOUND: 'There is no such path or call.',
-  LIMIT_EXCEEDED: 'Too many connections or attempts from one address, or a budget is used up.',
+  LIMIT_EXCEEDED:
+    'Too many connections or attempts from one address, a budget is used up, or there is no room for a call.',
   PROTOCOL_INVALID: 'A message on the media stream breaks the protocol.',
   CARRIER_FAILED: 'The carrier refused a request or did not answer.',
   PROVIDER_FAILED: 'An AI provider refused, failed or did not answer.',
@@ -114,8 +115,12 @@ export class NotFoundError extends OffhookError {
 
 /** Too many from one address (429), or no money left for another call. */
 export class LimitError extends OffhookError {
-  constructor(message: string, options?: { cause?: unknown }) {
+  /** After so many seconds it is worth another try; undefined where nobody knows. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(message: string, options?: { cause?: unknown; retryAfterSeconds?: number }) {
     super('LIMIT_EXCEEDED', message, options);
+    this.retryAfterSeconds = options?.retryAfterSeconds;
   }
 }
 
@@ -140,11 +145,16 @@ export interface RemoteFailure {
 export class CarrierError extends OffhookError {
   readonly status: number | null;
   readonly retryable: boolean;
+  /** The answer is the same however often it is asked for: the carrier does not know us, or says that it has no such thing. */
+  readonly isFinal: boolean;
 
-  constructor(message: string, failure: RemoteFailure) {
+  /** `isFinal`: @default for refused credentials (401, 403) */
+  constructor(message: string, failure: RemoteFailure & { isFinal?: boolean }) {
     super('CARRIER_FAILED', message, failure);
-    this.status = failure.status;
-    this.retryable = failure.retryable;
+    const { status, retryable, isFinal = status === 401 || status === 403 } = failure;
+    this.status = status;
+    this.retryable = retryable;
+    this.isFinal = isFinal;
   }
 }
 

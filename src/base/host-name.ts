@@ -5,8 +5,9 @@ const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i;
 
 /** What is wrong with `value` as a host with an optional port, as the end of a sentence; undefined when it can be one. */
 export function hostComplaint(value: string): string | undefined {
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return 'has no scheme: leave out what stands before ://';
-  if (/[/?#]/.test(value)) return 'has no path: leave out everything from the first / on';
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value))
+    return 'is a host name alone: leave out the scheme, up to and including ://';
+  if (/[/?#]/.test(value)) return 'is a host name alone: leave out everything from the first / on';
   if (value.includes('@')) return 'has no user name';
   if (value.includes('_')) return 'has no underscore: carriers refuse such names';
   const [, host = '', port] = /^(.*?)(?::(\d*))?$/s.exec(value) ?? [];

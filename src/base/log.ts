@@ -75,6 +75,8 @@ const OWN_FILES = [OWN_URL, fileURLToPath(OWN_URL)];
 
 const FRAME = /^ {4}at (?:.* \()?(?:async )?((?:file:|\/|[A-Za-z]:[\\/]).*:\d+:\d+)\)?$/;
 const MAX_FRAMES = 3;
+/** What is longer is no line of a stack. */
+const MAX_FRAME_CHARS = 1000;
 
 /** An error of the application's own is shown up to this length, in characters. */
 const MAX_SHOWN_CHARS = 8000;
@@ -96,7 +98,9 @@ export function logThrown(
   fields: Record<string, unknown>,
   sentence: string,
 ): void {
-  logger[level]({ ...fields, ...describeThrown(thrown) }, sentence);
+  const described = describeThrown(thrown);
+  const hint = described.message === undefined ? { hint: 'log level debug shows the message' } : {};
+  logger[level]({ ...fields, ...described, ...hint }, sentence);
   logger.debug({ ...fields, thrown: show(thrown) }, sentence);
 }
 
@@ -126,7 +130,7 @@ function framesOf(error: unknown): string[] {
   if (stack === undefined || start === -1) return [];
   const lines = stack.slice(start + message.length).split('\n');
   return lines
-    .flatMap((line) => FRAME.exec(line)?.[1] ?? [])
+    .flatMap((line) => (line.length > MAX_FRAME_CHARS ? [] : (FRAME.exec(line)?.[1] ?? [])))
     .filter((place) => !OWN_FILES.some((own) => place.startsWith(own)))
     .slice(0, MAX_FRAMES);
 }

@@ -7,6 +7,8 @@ export interface Meters {
   frameSent(lateMs: number): void;
   /** What waits for its time in the outbound queues of all calls has grown, or shrunk, by so much audio. */
   queued(deltaMs: number): void;
+  /** So much audio of a caller was dropped, because it came faster than anybody speaks. */
+  audioDropped(audioMs: number): void;
   /** A provider has failed for good, or the engine itself. */
   providerFailed(stage: ProviderStage, code: string): void;
   /** A webhook was turned away because of its signature. `carrier` is the id of the door. */
@@ -17,6 +19,7 @@ export interface Meters {
 export const silentMeters: Meters = {
   frameSent() {},
   queued() {},
+  audioDropped() {},
   providerFailed() {},
   webhookRefused() {},
 };

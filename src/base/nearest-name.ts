@@ -4,8 +4,10 @@
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   let best: { name: string; distance: number } | undefined;
   for (const candidate of names) {
+    const longest = Math.max(2, candidate.length / 3);
+    if (Math.abs(name.length - candidate.length) > longest) continue;
     const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
-    if (distance > Math.max(2, candidate.length / 3)) continue;
+    if (distance > longest) continue;
     if (best === undefined || distance < best.distance) best = { name: candidate, distance };
   }
   return best?.name;

@@ -1,8 +1,11 @@
 // What a log may show of a telephone number.
 
-/** The last four digits of a telephone number, the rest masked: `+15550100` becomes `…0100`. Other caller words pass as their kind. */
+/** The last four digits of a telephone number, the rest masked: `+15550100` becomes `…0100`. Of an address those of its user. */
 export function maskPhone(value: string): string {
-  const digits = value.replace(/\D/g, '');
-  if (digits.length === 0) return value === '' ? '' : '…';
-  return `…${digits.slice(-4)}`;
+  const [user = '', host] = value.split('@');
+  const digits = user.replace(/\D/g, '');
+  if (value === '') return '';
+  // An extension is shorter, and would be shown in full.
+  const isHidden = host !== undefined && digits.length < 5;
+  return isHidden ? '…' : `…${digits.slice(-4)}`;
 }

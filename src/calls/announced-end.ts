@@ -1,10 +1,11 @@
 // Ends a call in which the agent cannot, or shall not, have the last word: it is taken off the line, and the carrier's voice says why.
+import { type SetPhrases, setPhrasesFor } from '../engines/set-phrases.js';
 import type { CallConversation } from './call-conversation.js';
 import { type CallEnding, NORMAL_CLOSE } from './call-ending.js';
 import type { CallLine } from './call-line.js';
 import type { CallMedia } from './call-media.js';
 import type { CallStanding } from './call-standing.js';
-import { GOODBYE, type LastWords, SORRY, SORRY_LANGUAGE } from './last-words.js';
+import type { Announcement, LastWords } from './last-words.js';
 import type { CallTransfer } from './transfer.js';
 
 export interface AnnouncedEndParts {
@@ -26,9 +27,10 @@ export class AnnouncedEnd {
     this.#parts = parts;
   }
 
-  /** The agent cannot say that something went wrong. `waitedMs`: how long the caller has heard nothing while they waited. */
-  sorry(ending: CallEnding, waitedMs = 0): void {
-    this.#say(SORRY, ending, waitedMs);
+  /** The agent cannot say that something went wrong. */
+  apologise(ending: CallEnding): void {
+    const { call: text, language } = this.#setPhrases.apologies;
+    this.#say({ text, language, isApology: true }, ending);
   }
 
   /** The call has used up its money. A caller who is being handed over is not hung up on; the next cost asks again. One who has left ends it. */
@@ -37,11 +39,15 @@ export class AnnouncedEnd {
     // Who tells of the cost may be in the middle of it: the engine that used it is not closed under its own feet.
     this.#line.timers.set('budget', 0, () => {
       const isEnding = words.ending !== undefined || standing.over !== undefined;
-      if (!isEnding && !transfer.isPending) this.#say(GOODBYE, OVER_BUDGET);
+      if (!isEnding && !transfer.isPending) this.#say(this.#setPhrases.overBudget, OVER_BUDGET);
     });
   }
 
-  #say(text: string, ending: CallEnding, waitedMs?: number): void {
+  get #setPhrases(): SetPhrases {
+    return this.#line.recipe.setPhrases ?? setPhrasesFor(undefined);
+  }
+
+  #say(announcement: Announcement, ending: CallEnding): void {
     const { conversation, media, standing, words } = this.#parts;
     if (this.#line.isOver) return;
     if (standing.over !== undefined) {
@@ -50,6 +56,6 @@ export class AnnouncedEnd {
     }
     conversation.close();
     media.unexpect();
-    words.say(text, { language: SORRY_LANGUAGE, ending, waitedMs });
+    words.say(announcement, ending);
   }
 }

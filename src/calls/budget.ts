@@ -2,7 +2,7 @@
 import type { Clock } from '../base/clock.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { CallEvent } from '../contract/call-event.js';
-import type { CallRecord } from '../contract/call-record.js';
+import type { CallRecord, Cost } from '../contract/call-record.js';
 import { Spending, type Window } from './spending.js';
 import { TimedMap } from './timed-map.js';
 
@@ -22,8 +22,8 @@ export interface BudgetEvents {
 
 const NEAR = 0.8;
 const MICROS = 1e6;
-/** The carrier's own price may come minutes after the end; a call lasts a day at most. */
-const MEMORY = { keepMs: 25 * 60 * 60_000, maxEntries: 50_000 };
+/** Calls that are over and whose price may still be corrected: the carrier's own may come minutes after the end. */
+const MEMORY = { keepMs: 25 * 60 * 60_000, maxEntries: 1000 };
 const WINDOW_NAMES: readonly Window[] = ['perHour', 'perDay'];
 
 interface CallSpending {
@@ -39,7 +39,8 @@ export class Budget {
   readonly #logger: Logger;
   readonly #events: BudgetEvents;
   readonly #spending: Spending;
-  readonly #calls: TimedMap<CallSpending>;
+  readonly #live = new Map<string, CallSpending>();
+  readonly #ended: TimedMap<CallSpending>;
   readonly #warned = new Set<Window>();
 
   constructor(limits: BudgetLimits, options: { clock: Clock; logger: Logger; events: BudgetEvents }) {
@@ -49,7 +50,7 @@ export class Budget {
     this.#logger = logger;
     this.#events = events;
     this.#spending = new Spending(clock);
-    this.#calls = new TimedMap(clock, MEMORY);
+    this.#ended = new TimedMap(clock, MEMORY);
   }
 
   /** The window whose limit is reached, so that no new call may begin; undefined while there is none. */
@@ -59,15 +60,24 @@ export class Budget {
 
   /** To be given every fact. */
   hear(event: CallEvent): void {
-    if (event.type !== 'cost.updated') return;
-    const { callId, cost } = event;
+    if (event.type === 'call.status' || event.type === 'call.started') this.#begin(event.callId);
+    else if (event.type === 'call.ended') this.#settle(event.callId);
+    else if (event.type === 'cost.updated') this.#charge(event.callId, event.cost);
+  }
+
+  /** A call that ended too long ago is left as it was counted: what is new of its cost is not known any more. */
+  #charge(callId: string, cost: Cost): void {
+    const ended = this.#ended.get(callId);
+    const before = ended ?? this.#live.get(callId);
+    if (before === undefined) return;
     const now = this.#clock.now();
-    const before = this.#calls.get(callId) ?? { micros: 0, spentAt: now, isNear: false };
     const micros = Math.round(cost.total * MICROS);
-    const spentAt = micros < before.micros ? before.spentAt : now;
+    const spentAt = micros > before.micros ? now : before.spentAt;
     this.#spending.add(micros - before.micros, { agoMs: now - spentAt });
     const share = shareOf(micros, this.#limits.perCall);
-    this.#calls.set(callId, { micros, spentAt, isNear: before.isNear || share >= NEAR });
+    const after = { micros, spentAt, isNear: before.isNear || share >= NEAR };
+    if (ended === undefined) this.#live.set(callId, after);
+    else this.#ended.set(callId, after);
     if (share >= NEAR && !before.isNear) this.#events.near(callId);
     if (share >= 1) this.#events.over(callId);
     for (const window of WINDOW_NAMES) this.#warn(window);
@@ -76,10 +86,10 @@ export class Budget {
   /** Calls that ended before this process began count from their end on. */
   recall(records: readonly CallRecord[]): void {
     for (const { cost, endedAt, startedAt, callId } of records) {
-      if (this.#calls.get(callId) !== undefined) continue;
+      if (this.#live.has(callId) || this.#ended.get(callId) !== undefined) continue;
       const micros = Math.round(cost.total * MICROS);
       const agoMs = Math.max(0, this.#clock.wallNow() - (endedAt ?? startedAt));
-      this.#calls.set(callId, { micros, spentAt: this.#clock.now() - agoMs, isNear: true });
+      this.#ended.set(callId, { micros, spentAt: this.#clock.now() - agoMs, isNear: true });
       this.#spending.add(micros, { agoMs });
     }
     for (const window of WINDOW_NAMES) this.#warn(window);
@@ -95,6 +105,19 @@ export class Budget {
         'the budget begins anew: the store did not tell of earlier calls',
       );
     }
+  }
+
+  #begin(callId: string): void {
+    if (this.#live.has(callId) || this.#ended.get(callId) !== undefined) return;
+    this.#live.set(callId, { micros: 0, spentAt: this.#clock.now(), isNear: false });
+  }
+
+  /** The end of a call that another process began is told before `recall` knows what it cost. */
+  #settle(callId: string): void {
+    const spent = this.#live.get(callId);
+    if (spent === undefined) return;
+    this.#live.delete(callId);
+    this.#ended.set(callId, spent);
   }
 
   #share(window: Window): number {

@@ -3,10 +3,12 @@ import { OffhookError } from '../base/errors.js';
 import { describeError } from '../base/log.js';
 import { maskPhone } from '../base/redact.js';
 import type { CallFailure, EndReason, MediaCounters } from '../contract/call-record.js';
-import type { EngineControls, EngineFact, EngineFailure, EngineRecipe } from '../engines/engine.js';
+import { NOBODY_WAITS } from '../conversation/wait.js';
+import type { EngineControls, EngineFact, EngineFailure } from '../engines/engine.js';
 import { type CallEnding, NORMAL_CLOSE } from './call-ending.js';
 import { type CallLine, webhookBaseUrl } from './call-line.js';
 import type { LiveMessage } from './call-stream.js';
+import { limitAtCarrier } from './carrier-limit.js';
 import { CallVoice, type HoldReason, type VoiceLine } from './call-voice.js';
 import type { Preparations } from './preparations.js';
 import type { PreparedCall } from './prepared-call.js';
@@ -18,8 +20,8 @@ const ANSWERING_MS = 15_000;
 const RING_SLACK_MS = 5000;
 
 export interface ConversationEvents {
-  /** The agent ends the call. `untold`: the caller was told nothing of what went wrong, and has waited for a word so long. */
-  ends(ending: CallEnding, options: { untold: boolean; waitedMs?: number }): void;
+  /** The agent ends the call. */
+  ends(ending: CallEnding): void;
 }
 
 export interface ConversationOptions {
@@ -34,7 +36,6 @@ export class CallConversation {
   readonly #options: ConversationOptions;
   readonly #events: ConversationEvents;
   readonly #holds = new Set<HoldReason>();
-  readonly #recipe: EngineRecipe;
   #prepared: PreparedCall | undefined;
   #voice: CallVoice | undefined;
   #isStarted = false;
@@ -44,9 +45,7 @@ export class CallConversation {
     this.#line = line;
     this.#options = options;
     this.#events = events;
-    const { outbound, prepared } = options.seed;
-    this.#recipe = outbound?.recipe ?? line.environment.recipe;
-    this.#prepared = prepared;
+    this.#prepared = options.seed.prepared;
   }
 
   /** True once a stream was up: the call was told as started. */
@@ -74,7 +73,7 @@ export class CallConversation {
     const { ringTimeoutSeconds } = seed.outbound ?? {};
     const ringMs =
       ringTimeoutSeconds === undefined ? ANSWERING_MS : ringTimeoutSeconds * 1000 + RING_SLACK_MS;
-    this.#prepared = preparations.begin({ callId, ...identity }, this.#recipe, { ringMs });
+    this.#prepared = preparations.begin({ callId, ...identity }, this.#line.recipe, { ringMs });
   }
 
   /** Somebody is on the line, and a stream is due. */
@@ -99,9 +98,10 @@ export class CallConversation {
     this.#voice?.hold(reason);
   }
 
-  release(reason: HoldReason): void {
+  /** `news`: what the agent tells the caller of it when they listen again. */
+  release(reason: HoldReason, news?: string): void {
     this.#holds.delete(reason);
-    this.#voice?.release(reason);
+    this.#voice?.release(reason, news);
   }
 
   receive(message: Exclude<LiveMessage, { type: 'dtmf' }>): void {
@@ -130,13 +130,12 @@ export class CallConversation {
   }
 
   #begin(stream: VoiceLine): void {
-    const { callId, environment, identity, ledger } = this.#line;
-    const { backend, clock, logger, meters } = environment;
+    const { callId, environment, identity, ledger, recipe } = this.#line;
+    const { backend, logger, meters } = environment;
     const { controls, counters } = this.#options;
-    const recipe = this.#recipe;
     const { carrier, caller, callee } = identity;
     this.#isStarted = true;
-    ledger.chargedBy(recipe);
+    ledger.pays(recipe);
     ledger.publish({ type: 'call.started', mode: recipe.mode, provider: recipe.providers, ...identity });
     logger.info({ callId, carrier, caller: maskPhone(caller), callee: maskPhone(callee) }, 'call started');
     // Whoever heard of the start may have ended the call already.
@@ -150,7 +149,7 @@ export class CallConversation {
         recipe,
         controls,
         prepared: this.#prepared,
-        clock,
+        clock: ledger.clock,
         logger,
         meters,
         onFact: (fact) => this.#state(fact),
@@ -166,6 +165,7 @@ export class CallConversation {
     }
     this.#voice?.start();
     for (const reason of this.#holds) this.#voice?.hold(reason);
+    limitAtCarrier(this.#line);
     this.#record();
   }
 
@@ -195,8 +195,9 @@ export class CallConversation {
       failure: plain(failure),
       close: NORMAL_CLOSE,
       carrier: 'hang-up',
+      wait: failure?.wait,
     };
-    this.#events.ends(ending, { untold: failure?.untold === true, waitedMs: failure?.waitedMs ?? 0 });
+    this.#events.ends(ending);
   }
 
   #fail(error: unknown): void {
@@ -208,7 +209,8 @@ export class CallConversation {
       : { code: 'INTERNAL', message: 'The voice engine failed.' };
     const close = { code: 1011, reason: 'Voice engine failed' };
     this.close();
-    this.#events.ends({ reason: 'provider-failed', failure, close, carrier: 'hang-up' }, { untold: true });
+    const reason = 'provider-failed';
+    this.#events.ends({ reason, failure, close, carrier: 'hang-up', wait: NOBODY_WAITS });
   }
 
   /** Facts of an engine that was closed are dropped, but for the final bill. */

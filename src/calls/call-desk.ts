@@ -68,10 +68,16 @@ export type CallReport = Exclude<CarrierMessage, { type: 'incoming-call' | 'ackn
 export interface CallDesk extends CallControls {
   /** Calls with a session: ringing, dialling, and with a stream. */
   readonly liveCount: number;
+  /** Those of them that count towards `maxCalls`: a webhook that anybody may have sent takes no place until its stream is there. */
+  readonly takenPlaces: number;
+  /** True while new calls get the busy answer because the process does not keep up with those that are up. */
+  readonly isOverloaded: boolean;
   /** True while new calls get the busy answer because the money for an hour or a day is used up. */
   readonly isOverBudget: boolean;
   /** True for a call with a session. */
   isLive(callId: string): boolean;
+  /** True for a call that counts towards `maxCalls`. */
+  holdsPlace(callId: string): boolean;
   /** True for a call that ended lately (at least the last hour). */
   hasEnded(callId: string): boolean;
   /** True when a stream for the call would be taken: it is not over, and has none or is about to lose the one it has. */
@@ -83,14 +89,14 @@ export interface CallDesk extends CallControls {
   ring(call: WaitingCall): CallAnswer;
   /** Takes a stream. @throws RequestError REQUEST_CONFLICT when none is expected. */
   admit(admission: StreamAdmission, socket: StreamSocket): StreamReceiver;
-  /** Turns a call away for want of room or money: a record, and a command where the carrier needs one. */
+  /** Turns a call away for want of room, money or time: a record, and a command where the carrier needs one. */
   refuse(call: WaitingCall): void;
   /**
    * A carrier's report on a call. Unknown calls, reports out of order and reports of a foreign call under our id change nothing.
    * Returns what the carrier shall do where the report asks for it. `host` as in `WaitingCall`. Never throws.
    */
   report(report: CallReport, host: string): CallAnswer | undefined;
-  /** Places a call. @throws RequestError while shutting down, ConfigError, LimitError without money, CarrierError: a record tells of the attempt. */
+  /** Places a call. @throws RequestError while shutting down, ConfigError, LimitError without room (`maxCalls`) or money, or under overload, CarrierError: a record tells of the attempt. */
   dial(request: OutboundRequest): Promise<PlacedCall>;
   /** Ends every call and hangs up through the carrier. Resolves when the carrier has answered for each, or after `timeoutMs`. */
   shutDown(timeoutMs: number): Promise<void>;

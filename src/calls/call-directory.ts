@@ -5,7 +5,14 @@ import { ConfigError, LimitError, NotFoundError, RequestError } from '../base/er
 import { describeError } from '../base/log.js';
 import { maskPhone } from '../base/redact.js';
 import type { CallAnswer } from '../carriers/carrier.js';
-import type { CallOutcome, CallRecord } from '../contract/call-record.js';
+import type { CallRecord, HangUpState } from '../contract/call-record.js';
+import {
+  type BriefCall,
+  type BriefEnding,
+  type EndReport,
+  recordBriefly,
+  reportedBriefly,
+} from './brief-call.js';
 import { Budget, type BudgetLimits } from './budget.js';
 import type {
   CallDesk,
@@ -17,9 +24,7 @@ import type {
   StreamSocket,
   WaitingCall,
 } from './call-desk.js';
-import { type CallEnding, reportedEnd } from './call-ending.js';
 import type { CallEnvironment } from './call-environment.js';
-import { CallLedger } from './call-ledger.js';
 import { CallSession } from './call-session.js';
 import { CostWatch } from './cost-watch.js';
 import { EndedCall } from './ended-call.js';
@@ -27,7 +32,7 @@ import { EndedCalls } from './ended-calls.js';
 import { Farewells } from './farewells.js';
 import { Preparations } from './preparations.js';
 import type { PreparedCall } from './prepared-call.js';
-import { isChargeDue, mayBeUp, recallCall } from './recalled-call.js';
+import { hangUpDueMs, isChargeDue, mayBeUp, recallCall } from './recalled-call.js';
 import { RecordWatch } from './record-watch.js';
 import type { CallRemains, SessionSeed } from './session-owner.js';
 import { inviteStream } from './stream-invitation.js';
@@ -45,12 +50,14 @@ type InvitedCall = WaitingCall & { readonly prepared: PreparedCall | undefined }
 export class CallDirectory implements CallDesk {
   readonly #env: CallEnvironment;
   readonly #sessions = new Map<string, CallSession>();
+  /** Calls that ring because of a webhook which anybody may have sent, and have had no stream. */
+  readonly #unproven = new Set<string>();
   readonly #byCarrierId = new Map<string, CallSession>();
   readonly #ended: EndedCalls<EndedCall>;
   /** Calls whose stream is invited and has not come: any process may get it, so there is no session. By either id. */
   readonly #invited: TimedMap<InvitedCall>;
   /** Ends that were reported of calls which have not rung here yet. By the carrier's id. */
-  readonly #earlyEnds: TimedMap<{ outcome: CallOutcome | null }>;
+  readonly #earlyEnds: TimedMap<EndReport>;
   readonly #farewells: Farewells;
   readonly #preparations: Preparations;
   readonly #records: RecordWatch;
@@ -76,6 +83,19 @@ export class CallDirectory implements CallDesk {
     return this.budget?.exhausted !== undefined;
   }
 
+  get isOverloaded(): boolean {
+    return this.#env.load.isOverloaded;
+  }
+
+  get takenPlaces(): number {
+    return this.#sessions.size - this.#unproven.size;
+  }
+
+  holdsPlace(callId: string): boolean {
+    const session = this.#find(callId);
+    return session !== undefined && !this.#unproven.has(session.callId);
+  }
+
   get liveCount(): number {
     return this.#sessions.size;
   }
@@ -96,16 +116,23 @@ export class CallDirectory implements CallDesk {
     return this.#env.carrier.streamTokenKey === undefined || !this.hasEnded(callId);
   }
 
-  /** Knows a call that is over since before this process began: it is not woken, and late facts find its record. `isLost`: its process died with it. */
-  recall(record: CallRecord, { isLost = false } = {}): void {
+  /** Knows a call that is over since before this process began: it is not woken, late facts find its record, and a hang-up that is pending goes on. */
+  recall(record: CallRecord): void {
     const call = recallCall(record, this.#env);
     this.#ended.add(call, record.callId, record.carrierCallId);
     if (isChargeDue(record, this.#env.clock)) this.#costs.follow(call);
-    if (isLost && mayBeUp(record, this.#env)) this.#farewells.say(call, 'check');
+    const askedMs = hangUpDueMs(record, this.#env);
+    if (askedMs !== undefined) this.#farewells.say(call, 'check', { askedMs });
+  }
+
+  /** True for a call whose process died, and that the carrier may still have. */
+  mayBeUp(record: CallRecord): boolean {
+    return mayBeUp(record, this.#env);
   }
 
   ring(call: WaitingCall): CallAnswer {
     const { callId, carrierCallId } = call;
+    (this.#ended.get(callId) ?? this.#ended.get(carrierCallId))?.isHeardOf();
     if (this.hasEnded(callId) || this.hasEnded(carrierCallId)) return HANG_UP;
     const session = this.#sessions.get(callId) ?? this.#byCarrierId.get(carrierCallId);
     if (session !== undefined) return session.waiting(carrierCallId);
@@ -116,11 +143,12 @@ export class CallDirectory implements CallDesk {
     }
     const early = this.#earlyEnds.get(carrierCallId);
     if (early !== undefined) {
-      this.#record(call, reportedEnd(early.outcome, { ...call, answered: false, started: false }));
+      this.#record(call, reportedBriefly(call, early));
       return HANG_UP;
     }
     if (commands === undefined || call.direction === 'outbound') return this.#invite(call);
     const ringing = this.#open({ admission: call, byStream: false, host: call.host, outbound: undefined });
+    if (!this.#env.carrier.verifies) this.#unproven.add(callId);
     ringing.pickUp();
     return ringing.waiting(carrierCallId);
   }
@@ -135,6 +163,7 @@ export class CallDirectory implements CallDesk {
       if (isOther || !session.takesStream) {
         throw new RequestError('REQUEST_CONFLICT', 'The call has a stream already.');
       }
+      this.#unproven.delete(session.callId);
       return session.receive(socket);
     }
     const known = this.#renamed(admission);
@@ -176,6 +205,15 @@ export class CallDirectory implements CallDesk {
     }
     const parties = { caller: from, callee: to, direction: 'outbound' } as const;
     const admission = { callId: randomUUID(), carrierCallId: null, ...parties };
+    if (this.isOverloaded) {
+      this.#record(admission, { reason: 'over-capacity', outcome: 'failed' });
+      throw new LimitError('The call is not placed: the server does not keep up with the calls that are up.');
+    }
+    const { maxCalls } = this.#env;
+    if (maxCalls !== undefined && this.takenPlaces >= maxCalls) {
+      this.#record(admission, { reason: 'over-capacity', outcome: 'failed' });
+      throw new LimitError(`The call is not placed: ${maxCalls} are up, and maxCalls allows no more.`);
+    }
     const exhausted = this.budget?.exhausted;
     if (exhausted !== undefined) {
       this.#record(admission, { reason: 'budget', outcome: 'failed' });
@@ -187,8 +225,8 @@ export class CallDirectory implements CallDesk {
     return { callId: session.callId, ended };
   }
 
-  async hangUp(callId: string): Promise<void> {
-    await this.#demand(callId).hangUp();
+  async hangUp(callId: string): Promise<HangUpState> {
+    return this.#find(callId)?.hangUp() ?? this.#ended.get(callId)?.hangUp() ?? this.#demand(callId).hangUp();
   }
 
   async transfer(callId: string, to: string): Promise<void> {
@@ -244,6 +282,7 @@ export class CallDirectory implements CallDesk {
     if (found !== undefined) return found.report(report, host);
     const ended = this.#ended.get(carrierCallId);
     if (ended !== undefined) return this.#hearLate(ended, report);
+    if (this.hasEnded(carrierCallId)) return report.type === 'transfer' ? HANG_UP : undefined;
     if (report.type === 'status' && report.status === 'completed') this.#hearEndOfUnknown(report);
     return undefined;
   }
@@ -265,20 +304,10 @@ export class CallDirectory implements CallDesk {
   }
 
   /** The end of a call whose stream never came, or of one that has not rung here yet. */
-  #hearEndOfUnknown(report: Extract<CallReport, { type: 'status' }>): void {
-    const { carrierCallId, outcome } = report;
-    const invited = this.#forget(carrierCallId);
-    if (invited === undefined) {
-      this.#earlyEnds.set(carrierCallId, { outcome });
-      return;
-    }
-    // What was answered without us has had no stream.
-    const isLost = outcome === 'answered' || outcome === 'voicemail';
-    const reach = { direction: invited.direction, answered: false, started: false };
-    this.#record(
-      invited,
-      isLost ? { reason: 'stream-lost', outcome: 'failed' } : reportedEnd(outcome, reach),
-    );
+  #hearEndOfUnknown(report: EndReport): void {
+    const invited = this.#forget(report.carrierCallId);
+    if (invited === undefined) this.#earlyEnds.set(report.carrierCallId, report);
+    else this.#record(invited, reportedBriefly(invited, report));
   }
 
   /** Tells the carrier to open a stream, and remembers that it was told. */
@@ -339,6 +368,7 @@ export class CallDirectory implements CallDesk {
   #remove(session: CallSession, remains: CallRemains): void {
     const { callId, carrierCallId, farewell } = remains;
     this.#sessions.delete(callId);
+    this.#unproven.delete(callId);
     if (carrierCallId !== null && this.#byCarrierId.get(carrierCallId) === session) {
       this.#byCarrierId.delete(carrierCallId);
     }
@@ -348,27 +378,9 @@ export class CallDirectory implements CallDesk {
     if (!this.#isShuttingDown) this.#costs.follow(call);
   }
 
-  /** A call that never had a session, from its first fact to its last. */
-  #record(
-    call: Omit<WaitingCall, 'host' | 'carrierCallId'> & { carrierCallId: string | null } & Partial<
-        Pick<InvitedCall, 'prepared'>
-      >,
-    ending: Pick<CallEnding, 'reason' | 'outcome'>,
-  ): void {
-    const { callId, carrierCallId, caller, callee, direction } = call;
-    const ledger = new CallLedger(callId, this.#env);
-    const parties = { carrierCallId, carrier: this.#env.carrier.id, direction, caller, callee };
-    ledger.publish({ type: 'call.status', status: 'initiated', ...parties });
-    call.prepared?.book(ledger, { isCharged: false });
-    ledger.publish({
-      type: 'call.ended',
-      endReason: ending.reason,
-      outcome: ending.outcome ?? 'failed',
-      error: null,
-      media: { framesReceived: 0, framesSent: 0, unexpectedMessages: 0, clears: 0 },
-    });
-    const remains = { callId, carrierCallId, direction, ledger, farewell: undefined };
-    this.#ended.add(new EndedCall(remains), callId, carrierCallId);
+  /** A call that never had a session. */
+  #record(call: BriefCall, ending: BriefEnding): void {
+    this.#ended.add(recordBriefly(call, ending, this.#env), call.callId, call.carrierCallId);
   }
 
   /** Turns a call away where the carrier needs a command for it, once the webhook is answered. */

@@ -1,5 +1,6 @@
 // What an end is, and which reason and outcome the record of a call gets. Pure: no clock, no carrier.
 import type { CallDirection, CallFailure, CallOutcome, EndReason } from '../contract/call-record.js';
+import type { Wait } from '../conversation/wait.js';
 
 /**
  * What is asked of the carrier after the end: `hang-up`; `check`, a hang-up if the call is not over; `confirm`, the same after some
@@ -21,7 +22,11 @@ export interface CallEnding {
   readonly failure?: CallFailure | undefined;
   /** How the socket is closed; undefined leaves it alone. */
   readonly close?: SocketClose | undefined;
+  /** Time from the answer on, as the carrier counts it. */
+  readonly durationMs?: number | undefined;
   readonly carrier?: CarrierWish | undefined;
+  /** That of a caller who was told nothing of the failure; undefined where they were told, or nothing failed. */
+  readonly wait?: Wait | undefined;
   /** The call never was one: nothing is recorded. */
   readonly unrecorded?: boolean;
 }
@@ -37,19 +42,30 @@ export interface CallReach {
   readonly started: boolean;
 }
 
+/** What a carrier says of the end of a call. */
+export interface ReportedEnd {
+  readonly outcome: CallOutcome | null;
+  /** Who has left, where it tells. */
+  readonly endedBy?: 'caller' | 'callee' | undefined;
+}
+
 /** What the carrier's report of the end says, when nothing else has told more. */
 export function reportedEnd(
-  outcome: CallOutcome | null,
+  { outcome, endedBy }: ReportedEnd,
   reach: CallReach,
 ): { reason: EndReason; outcome?: CallOutcome } {
   const isFailure = outcome !== null && outcome !== 'answered' && outcome !== 'voicemail';
-  if (reach.answered || reach.started) return { reason: isFailure ? outcome : 'carrier-hangup' };
+  const other = reach.direction === 'inbound' ? 'caller' : 'callee';
+  // Who has no stream yet is in nobody's hands but their own.
+  const hasLeft = endedBy === other || (endedBy === undefined && !reach.started);
+  const hungUp = hasLeft ? 'caller-hangup' : 'carrier-hangup';
+  if (reach.answered || reach.started) return { reason: isFailure ? outcome : hungUp };
   if (reach.direction === 'inbound') {
     const reason = outcome === 'failed' || outcome === 'busy' ? outcome : 'caller-hangup';
     return { reason, outcome: outcome ?? 'canceled' };
   }
   if (outcome === null) return { reason: 'failed', outcome: 'failed' };
-  return { reason: isFailure ? outcome : 'carrier-hangup', outcome };
+  return { reason: isFailure ? outcome : hungUp, outcome };
 }
 
 /** Ends that say nothing of whether anybody was reached. */

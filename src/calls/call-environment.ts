@@ -29,14 +29,16 @@ export interface CallEnvironment {
   publicHost(): string | undefined;
   /** E.164: shown to the number that a caller is handed over to, when the call itself does not name ours. */
   readonly ownNumber: string;
-  /** BCP 47 tag of the agent's language, for texts that the carrier's own voice speaks. */
-  readonly language: string | undefined;
+  /** True while records outlive this process, so that the next one finds what is pending in them. */
+  isRecordKept(): boolean;
   /** What things cost. */
   readonly pricing: Pricing;
   /** How much calls may cost; undefined for no limit. */
   readonly budget?: BudgetLimits | undefined;
   /** Calls at a time; undefined for no limit. */
   readonly maxCalls?: number | undefined;
+  /** Whether the process keeps up with its calls. */
+  readonly load: { readonly isOverloaded: boolean };
   /** Records every call, where the carrier can. */
   readonly recording: boolean;
 }

@@ -1,9 +1,15 @@
 // The facts of one call, from its first to those that come after its end. Keeps what later facts build on: cost, keys, recording.
-import type { Clock } from '../base/clock.js';
+import { type Clock, steadyClock } from '../base/clock.js';
 import { maskPhone } from '../base/redact.js';
 import type { TransferResult } from '../carriers/carrier.js';
 import type { CallFact } from '../contract/call-event.js';
-import type { CallDirection, Recording } from '../contract/call-record.js';
+import type {
+  CallDirection,
+  CallPhase,
+  HangUpState,
+  Recording,
+  TranscriptRole,
+} from '../contract/call-record.js';
 import type { EngineFact, EngineRecipe } from '../engines/engine.js';
 import type { CallEnvironment } from './call-environment.js';
 import { FactStamp } from './fact-stamp.js';
@@ -17,24 +23,33 @@ const SORRY_SPOKEN = {
   carrier: 'The carrier has taken the order to tell the caller that something went wrong.',
 };
 
+const OTHER_LEG =
+  'The carrier bills the leg to the number that the caller was handed over to apart: it is not in the cost.';
+
 export class CallLedger {
+  /** Dates everything in the record of the call. */
+  readonly clock: Clock;
   readonly #stamp: FactStamp;
-  readonly #clock: Clock;
   readonly #cost: RunningCost;
   #turnIndex = 0;
+  #phase: CallPhase | undefined;
+  #direction: CallDirection = 'inbound';
   #recording: Recording['status'] | undefined;
   #keySequences = 0;
   #transfers = 0;
   #notes = 0;
+  /** The carrier bills a leg to another number beside the call. */
+  #hasOtherLeg = false;
   #isSorry = false;
 
   constructor(
     callId: string,
     environment: Pick<CallEnvironment, 'nodeId' | 'bus' | 'clock' | 'carrier' | 'pricing'>,
   ) {
-    this.#stamp = new FactStamp(callId, environment);
-    this.#clock = environment.clock;
-    const { pricing, carrier, clock } = environment;
+    const { nodeId, bus, pricing, carrier } = environment;
+    const clock = steadyClock(environment.clock);
+    this.clock = clock;
+    this.#stamp = new FactStamp(callId, { nodeId, bus, clock });
     this.#cost = new RunningCost({ pricing, carrier, clock, tell: (fact) => this.#stamp.publish(fact) });
   }
 
@@ -43,13 +58,20 @@ export class CallLedger {
   }
 
   /** Who will talk to the caller. To be said before that is told as a fact. */
-  chargedBy(recipe: Pick<EngineRecipe, 'chargers' | 'providers'>): void {
-    this.#cost.chargedBy(recipe);
+  pays(recipe: Pick<EngineRecipe, 'payees' | 'providers'>): void {
+    this.#cost.pays(recipe);
   }
 
   /** Never throws. */
   publish(fact: CallFact): void {
-    if (fact.type === 'call.ended') this.#cost.ended();
+    if ('direction' in fact) this.#direction = fact.direction;
+    if (fact.type === 'transfer.updated') this.#handedOver(fact.result);
+    if (fact.type === 'call.ended') {
+      if (this.#hasOtherLeg) this.note('cost-incomplete', OTHER_LEG);
+      // Nothing here has seen the answer, and the carrier has counted from it on.
+      if (fact.durationMs !== undefined) this.#cost.lasted(this.#direction, fact.durationMs);
+      this.#cost.ended();
+    }
     this.#stamp.publish(fact);
     const direction = answeredDirection(fact);
     if (direction !== undefined) this.#cost.answered(direction);
@@ -65,9 +87,21 @@ export class CallLedger {
       this.sorrySpoken('agent', fact.waitedMs);
       return;
     }
+    if (fact.type === 'phase.changed') {
+      this.phase(fact.phase);
+      return;
+    }
     if (fact.type === 'turn.started') this.#turnIndex = fact.turnIndex;
     if (fact.type !== 'turn.completed') this.publish(fact);
     else this.publish({ ...fact, turn: { ...fact.turn, cost: this.#cost.completed(fact.turn.index) } });
+  }
+
+  /** What the caller experiences now, whichever engine says so. Told where that is news; a call that is ending has no other phase any more. */
+  phase(phase: CallPhase): void {
+    const previous = this.#phase;
+    if (phase === previous || previous === 'ending') return;
+    this.#phase = phase;
+    this.publish({ type: 'phase.changed', phase, ...(previous && { previous }) });
   }
 
   /** The carrier's figure, in US dollars. */
@@ -91,23 +125,39 @@ export class CallLedger {
   /** Keys that were sent are in the transcript like those that were received. */
   keysSent(digits: string): void {
     this.#keySequences += 1;
-    this.#enter(`sent-keys-${this.#keySequences}`, `Sent keys ${digits}`);
+    this.#enter(`sent-keys-${this.#keySequences}`, `Sent keys ${digits}`, 'system');
   }
 
   /** What became of a transfer is in the transcript, too, which shows of a number its last four digits. */
   transferred(to: string, result: TransferResult): void {
     this.#transfers += 1;
     const text = `Transfer to ${maskPhone(to)}: ${result.replace('-', ' ')}`;
-    this.#enter(`transfer-${this.#transfers}`, text);
+    this.#enter(`transfer-${this.#transfers}`, text, 'system');
     this.publish({ type: 'transfer.updated', to, result });
   }
 
-  #enter(id: string, text: string): void {
-    const at = this.#clock.wallNow();
+  /** How the hang-up at the carrier stands. */
+  hungUp(state: HangUpState): void {
+    this.publish({ type: 'hangup.updated', state });
+  }
+
+  /** What the carrier's own voice was told to say for the agent. */
+  spokenByCarrier(text: string): void {
+    this.#enter('carrier-words', text, 'agent');
+  }
+
+  /** What is not known yet may turn out to have been a talk. */
+  #handedOver(result: TransferResult | null): void {
+    this.#hasOtherLeg = result === null || result === 'connected';
+    this.#cost.hasOtherLeg(this.#hasOtherLeg);
+  }
+
+  #enter(id: string, text: string, role: TranscriptRole): void {
+    const at = this.clock.wallNow();
     const turnIndex = this.#turnIndex;
     this.publish({
       type: 'transcript.segment',
-      entry: { id, turnIndex, role: 'system', text, at, final: true },
+      entry: { id, turnIndex, role, text, at, final: true },
     });
   }
 

@@ -2,6 +2,7 @@
 import type { CallIdentity } from '../contract/call-event.js';
 import type { CallFailure } from '../contract/call-record.js';
 import { CarrierError, ConfigError, OffhookError } from '../base/errors.js';
+import type { EngineRecipe } from '../engines/engine.js';
 import type { CallEnding } from './call-ending.js';
 import type { CallEnvironment } from './call-environment.js';
 import type { CallLedger } from './call-ledger.js';
@@ -28,6 +29,8 @@ export type TimerName =
 export interface CallLine {
   readonly callId: string;
   readonly environment: CallEnvironment;
+  /** Of the agent that the caller talks to. */
+  readonly recipe: EngineRecipe;
   readonly ledger: CallLedger;
   readonly timers: CallTimers<TimerName>;
   readonly identity: CallIdentity;

@@ -15,8 +15,10 @@ export const STREAM_DEADLINE_MS = 10_000;
 const REFUSED_GRACE_MS = 2000;
 /** Pause before a stream is asked for again that the carrier says it could not open. */
 const RETRY_MS = 1000;
-/** Streams of one call that are asked for: the first one, and a few in the place of lost ones. */
+/** Streams of one call that are asked for in a row without one that worked. */
 const MAX_OPENINGS = 4;
+/** A stream has worked that has brought a second of audio. */
+const WORKING_FRAMES = 50;
 
 const REPLACED: SocketClose = { code: 1000, reason: 'Replaced by another stream' };
 const STREAM_ENDED: SocketClose = { code: 1000, reason: 'Stream ended' };
@@ -38,6 +40,8 @@ export interface MediaEvents {
 
 export class CallMedia implements StreamListener {
   readonly counters: MediaCounters = { framesReceived: 0, framesSent: 0, unexpectedMessages: 0, clears: 0 };
+  /** True while the other side keeps the call on hold: no audio may come then, and the stream is well. */
+  isHeld = false;
   readonly #line: CallLine;
   readonly #events: MediaEvents;
   #up: CallStream | undefined;
@@ -46,7 +50,11 @@ export class CallMedia implements StreamListener {
   #going: CallStream | undefined;
   #isExpected = false;
   #codec: StreamCodec = 'preferred';
+  #opening = 0;
+  /** Openings since a stream has worked. */
   #openings = 0;
+  /** Name of the stream before the one that is up or expected: what is still said of it means nothing. */
+  #goneId: string | null = null;
 
   constructor(line: CallLine, events: MediaEvents) {
     this.#line = line;
@@ -109,12 +117,21 @@ export class CallMedia implements StreamListener {
   open(codec: StreamCodec = this.#codec): void {
     this.#codec = codec;
     this.#openings += 1;
+    this.#opening += 1;
     this.expect();
-    void this.#request(this.#openings);
+    void this.#request(this.#opening);
   }
 
-  /** The carrier says that it could not open the stream, or lost it. That may be about one that is replaced already. */
-  failed(): void {
+  /** The carrier says that it could not open a stream, or lost it; `streamId` is null where it does not say which. */
+  failed(streamId: string | null): void {
+    if (streamId !== null && streamId === this.#goneId) return;
+    if (this.#up === undefined && this.#incoming === undefined) this.retry();
+    else if (this.#up === undefined) this.#incoming?.lose();
+    else if (streamId === null || streamId === this.#up.id) this.#up.lose();
+  }
+
+  /** Asks once more, in a moment, for the stream that was expected and has failed. */
+  retry(): void {
     if (!this.#isExpected || this.isThere || !this.canOpen || this.#line.timers.has('retry')) return;
     this.#line.timers.set('retry', RETRY_MS, () => {
       if (this.#isExpected && !this.isThere) this.open();
@@ -131,7 +148,9 @@ export class CallMedia implements StreamListener {
       media,
       socket,
       counters: this.counters,
+      isHeld: () => this.isHeld,
       clock,
+      meters: environment.meters,
       logger,
       listener: this,
     });
@@ -143,6 +162,7 @@ export class CallMedia implements StreamListener {
   take(stream: CallStream): void {
     this.unexpect();
     this.#incoming = undefined;
+    this.#goneId = this.#up?.id ?? this.#goneId;
     this.#up?.close(REPLACED);
     this.#up = stream;
   }
@@ -177,10 +197,19 @@ export class CallMedia implements StreamListener {
     this.#events.received(message);
   }
 
+  rushed(): void {
+    this.#line.ledger.note(
+      'audio-too-fast',
+      'The caller’s audio came faster than real time; the excess was dropped.',
+    );
+  }
+
   gone(stream: CallStream, loss: StreamLoss): void {
     const wasUp = this.#up === stream;
     if (wasUp) this.#up = undefined;
     else this.#incoming = undefined;
+    this.#goneId = stream.id ?? this.#goneId;
+    if (stream.frames >= WORKING_FRAMES) this.#openings = 0;
     this.#going = stream;
     this.#events.gone(loss, { wasUp });
     this.#going = undefined;
@@ -197,7 +226,7 @@ export class CallMedia implements StreamListener {
       await carrier.commands?.startStream(carrierCallId, { ...this.invite(), callId, codec: this.#codec });
     } catch (error) {
       logger.warn({ callId, ...describeError(error) }, 'the carrier did not open the media stream');
-      const isCurrent = opening === this.#openings && this.#isExpected && !this.isThere;
+      const isCurrent = opening === this.#opening && this.#isExpected && !this.isThere;
       if (!isCurrent || this.#line.isOver) return;
       timers.set('stream', REFUSED_GRACE_MS, () => this.#events.missing(toFailure(error, NOT_OPENED)));
     }

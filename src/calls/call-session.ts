@@ -1,11 +1,10 @@
-// One live call, from bell or dial to its one end. What the parts of a call are about is in their own files; here is what follows
-// from one for the other.
+// One live call, from bell or dial to its one end: only what follows from one of its parts for another.
 import { ConfigError } from '../base/errors.js';
 import type { CallAnswer } from '../carriers/carrier.js';
 import type { CallIdentity } from '../contract/call-event.js';
-import type { CallFailure, CallOutcome } from '../contract/call-record.js';
+import type { CallFailure, CallOutcome, HangUpState } from '../contract/call-record.js';
 import { AnnouncedEnd } from './announced-end.js';
-import { recordEnd, sayFarewell } from './call-conclusion.js';
+import { planFarewell, recordEnd, sayFarewell } from './call-conclusion.js';
 import { CallConversation } from './call-conversation.js';
 import type { CallReport, StreamReceiver, StreamSocket, WaitingCall } from './call-desk.js';
 import { type CallEnding, type CallReach, NORMAL_CLOSE, reportedEnd } from './call-ending.js';
@@ -95,13 +94,13 @@ export class CallSession {
         },
         counters: this.#media.counters,
       },
-      { ends: (ending, { untold, waitedMs }) => this.#agentEnds(ending, untold, waitedMs) },
+      { ends: (ending) => this.#agentEnds(ending) },
     );
     const streams = { media: this.#media, conversation: this.#conversation, byStream: seed.byStream };
     this.#intake = new StreamIntake(this.#line, streams, {
       claimed: (start) => this.#claimed(start),
       attached: ({ isFirst }) => isFirst && this.#begins(),
-      speechless: (ending) => this.#announced.sorry(ending),
+      speechless: (ending) => this.#announced.apologise(ending),
     });
     this.#keys = new CallKeys(this.#line, this.#media, {
       pressed: (digit) => this.#conversation.pushDtmf(digit),
@@ -109,8 +108,8 @@ export class CallSession {
     });
     this.#transfer = new CallTransfer(this.#line, {
       away: () => this.#conversation.hold('transfer'),
-      back: () => this.#return.back(),
-      refused: (loss) => this.#return.stayed(loss),
+      back: (news) => this.#return.back(news),
+      refused: (loss, news) => this.#return.stayed(loss, news),
     });
     this.#words = new LastWords(this.#line);
     const parts = {
@@ -125,7 +124,7 @@ export class CallSession {
     this.#announced = new AnnouncedEnd(this.#line, parts);
     this.#departure = new StreamDeparture(this.#line, parts, { reportedOver: () => this.#endAsReported() });
     this.#return = new CallerReturn(this.#line, parts, {
-      agentEnds: (ending, { untold }) => this.#agentEnds(ending, untold),
+      agentEnds: (ending) => this.#agentEnds(ending),
       gone: (loss) => this.#departure.gone(loss, { wasUp: true }),
     });
     if (seed.outbound === undefined) return;
@@ -174,8 +173,7 @@ export class CallSession {
     if (!this.adopt(carrierCallId) || this.#standing.over !== undefined) return { type: 'hang-up' };
     if (this.#identity.direction === 'outbound' && this.#env.carrier.commands === undefined) {
       this.#answered();
-      const isDue = !this.#conversation.isStarted && this.#words.ending === undefined;
-      if (isDue) this.#media.expect();
+      if (!this.#conversation.isStarted && this.#words.ending === undefined) this.#media.expect();
     }
     return { type: 'stream', ...this.#media.invite() };
   }
@@ -197,25 +195,26 @@ export class CallSession {
   report(report: CallReport, host: string): CallAnswer | undefined {
     this.#webhookHost ??= host;
     if (report.type === 'transfer') {
-      const isBack = this.#transfer.heard(report.result) || report.result !== 'connected';
-      return isBack && !this.#isOver && !this.#transfer.isPending
+      this.#transfer.heard(report.result);
+      return report.result !== 'connected' && !this.#isOver && !this.#transfer.isPending
         ? { type: 'stream', ...this.#media.invite() }
         : { type: 'hang-up' };
     }
     if (report.type === 'status') this.#standing.heard(report);
     if (report.type === 'machine-detection') this.#machine?.heard(report.verdict);
     if (report.type === 'dtmf') this.#keys.heard('webhook', report.digit);
-    if (report.type === 'stream-failed') this.#media.failed();
+    if (report.type === 'stream-failed') this.#media.failed(report.streamId);
+    if (report.type === 'hold') this.#media.isHeld = report.isHeld;
     if (report.type === 'speech-ended') this.#words.said();
     if (report.type === 'recording') this.#ledger.recorded(report.recording);
     if (report.type === 'cost') this.#ledger.charged(report.costUsd);
     return undefined;
   }
 
-  /** Ends the call for an operator. Resolves when the carrier has answered. */
-  async hangUp(): Promise<void> {
+  /** Ends the call for an operator. Resolves when the carrier was asked. */
+  async hangUp(): Promise<HangUpState> {
     this.#end({ reason: 'operator-hangup', close: NORMAL_CLOSE, carrier: 'hang-up' });
-    await this.#farewell?.done;
+    return (await this.#farewell?.tried) ?? 'done';
   }
 
   /** @throws RequestError, ConfigError without credentials or host, CarrierError; the call then goes on. */
@@ -255,6 +254,7 @@ export class CallSession {
     return {
       callId: this.callId,
       environment: this.#env,
+      recipe: this.#seed.outbound?.recipe ?? this.#env.recipe,
       ledger: this.#ledger,
       timers: this.#timers,
       get identity() {
@@ -298,16 +298,17 @@ export class CallSession {
   }
 
   #endAsReported(): void {
-    const { reason, outcome } = reportedEnd(this.#standing.over?.outcome ?? null, this.#reach);
+    const { over = { outcome: null }, durationMs } = this.#standing;
+    const { reason, outcome } = reportedEnd(over, this.#reach);
     // Who is over before a transfer has a result has left in the middle of it.
     const hasLeft = this.#transfer.isPending && reason === 'carrier-hangup';
-    this.#end({ ...this.#conversation.endedBy(hasLeft ? 'caller-hangup' : reason), outcome });
+    this.#end({ ...this.#conversation.endedBy(hasLeft ? 'caller-hangup' : reason), outcome, durationMs });
   }
 
   /** Nobody has answered an outbound call, and no report says so. */
   #endUnanswered(outcome: CallOutcome): void {
     if (this.#standing.isAnswered) return;
-    this.#end({ reason: reportedEnd(outcome, this.#reach).reason, outcome, carrier: 'hang-up' });
+    this.#end({ reason: reportedEnd({ outcome }, this.#reach).reason, outcome, carrier: 'hang-up' });
   }
 
   /** The call that a stream names is this one, unless another live call has its id. */
@@ -350,9 +351,9 @@ export class CallSession {
     });
   }
 
-  #agentEnds(ending: CallEnding, untold: boolean, waitedMs?: number): void {
-    if (this.#transfer.isPending) this.#return.defer(ending, { untold });
-    else if (untold) this.#announced.sorry(ending, waitedMs);
+  #agentEnds(ending: CallEnding): void {
+    if (this.#transfer.isPending) this.#return.defer(ending);
+    else if (ending.wait !== undefined) this.#announced.apologise(ending);
     else this.#end(ending);
   }
 
@@ -366,19 +367,19 @@ export class CallSession {
     this.#timers.close();
     this.#conversation.close();
     const { counters } = this.#media;
+    const [ordered, placed] = [this.#transfer.settled, this.#outbound?.settled];
+    const farewell = planFarewell(this.#line, ending, { ordered, placed });
     recordEnd(this.#line, {
       ending,
       reach: this.#reach,
       isVoicemail: this.#machine?.isMachine === true,
       isUntold: this.#intake.isAll,
       counters,
+      farewell,
       book: () => this.#conversation.book(),
     });
     this.#env.logger.info({ callId: this.callId, endReason: ending.reason, ...counters }, 'call ended');
-    this.#farewell = sayFarewell(this.#line, ending, {
-      ordered: this.#transfer.settled,
-      placed: this.#outbound?.settled,
-    });
+    this.#farewell = farewell && sayFarewell(this.#line, ending, farewell);
     this.#owner.ended({
       callId: this.callId,
       carrierCallId: this.carrierCallId,

@@ -1,6 +1,7 @@
 // How far a call has come, as its carrier reports it and as other signs show it.
 import type { CallOutcome, CallStatus } from '../contract/call-record.js';
 import type { CallReport } from './call-desk.js';
+import type { ReportedEnd } from './call-ending.js';
 import type { CallLine } from './call-line.js';
 import { CallProgress } from './call-progress.js';
 
@@ -16,7 +17,11 @@ export class CallStanding {
   readonly #events: StandingEvents;
   readonly #progress = new CallProgress();
   #isAnswered = false;
-  #over: { readonly outcome: CallOutcome | null } | undefined;
+  #over:
+    | (ReportedEnd & { readonly durationMs: number | undefined; readonly at: number | undefined })
+    | undefined;
+  /** When the carrier says that the call was answered, on its clock. */
+  #answeredAt: number | undefined;
 
   constructor(line: CallLine, events: StandingEvents) {
     this.#line = line;
@@ -28,14 +33,24 @@ export class CallStanding {
   }
 
   /** What the carrier says became of the call; undefined until it says that it is over. */
-  get over(): { readonly outcome: CallOutcome | null } | undefined {
+  get over(): ReportedEnd | undefined {
     return this.#over;
+  }
+
+  /** How long the call was answered, as the carrier counts it; undefined where it does not say. */
+  get durationMs(): number | undefined {
+    const { durationMs, at } = this.#over ?? {};
+    if (durationMs !== undefined || at === undefined || this.#answeredAt === undefined) return durationMs;
+    return Math.max(0, at - this.#answeredAt);
   }
 
   heard(report: Extract<CallReport, { type: 'status' }>): void {
     const news = this.#progress.hear(report);
+    // Reports come in any order: that of the answer may follow that of the end.
+    if (report.status === 'active') this.#answeredAt ??= report.occurredAt;
     if (news === 'completed') {
-      this.#over = { outcome: report.outcome };
+      const { outcome, endedBy, durationMs, occurredAt: at } = report;
+      this.#over = { outcome, endedBy, durationMs, at };
       this.#events.over(report.outcome);
     } else if (news === 'ringing') this.tell();
     else if (news === 'active') this.#events.answered();

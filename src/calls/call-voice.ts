@@ -1,5 +1,6 @@
 // The speaking half of a call: engine and audio path behind one fault boundary. What throws in here ends this call and no other.
 // It outlives the streams of the call: they are attached and detached.
+import type { Resumption } from '../conversation/floor.js';
 import type { AudioFormat } from '../audio/format.js';
 import type { PlaybackSink } from '../audio/pacer.js';
 import type { Clock, Timer } from '../base/clock.js';
@@ -76,6 +77,8 @@ export class CallVoice {
   readonly #holds = new Set<HoldReason>();
   /** The hold that is on may have begun in the middle of what the caller no longer waits for. */
   #isStale = false;
+  /** What the caller is to be told when they listen again. */
+  #news: string | undefined;
   #closed = false;
 
   /** @throws what the audio path or the recipe throws; nothing is left open then. */
@@ -152,7 +155,10 @@ export class CallVoice {
   /** Silences the agent in this tick and makes it deaf. */
   hold(reason: HoldReason): void {
     if (this.#closed) return;
-    if (reason === 'transfer') this.#isStale = true;
+    if (reason === 'transfer') {
+      this.#isStale = true;
+      this.#news = undefined;
+    }
     const isFirst = this.#holds.size === 0;
     this.#holds.add(reason);
     if (!isFirst) return;
@@ -161,11 +167,15 @@ export class CallVoice {
     this.#try(() => this.#audio.playout.clear());
   }
 
-  /** Takes one reason away; with the last one the agent goes on. */
-  release(reason: HoldReason): void {
-    if (this.#closed || !this.#holds.delete(reason) || this.#holds.size > 0) return;
-    const how = this.#isStale ? 'listen' : 'continue';
+  /** Takes one reason away; with the last one the agent goes on. `news`: what it tells the caller of that reason then. */
+  release(reason: HoldReason, news?: string): void {
+    if (this.#closed || !this.#holds.delete(reason)) return;
+    this.#news = news ?? this.#news;
+    if (this.#holds.size > 0) return;
+    const stale: Resumption = this.#news === undefined ? 'listen' : { news: this.#news };
+    const how = this.#isStale ? stale : 'continue';
     this.#isStale = false;
+    this.#news = undefined;
     this.#toEngine((engine) => engine.resume(how));
   }
 
@@ -205,7 +215,8 @@ export class CallVoice {
   #endAfterPlayback(reason: EndReason, failure: EngineFailure | undefined): void {
     if (this.#closed || this.#goodbye !== undefined) return;
     this.#goodbye = { reason, failure };
-    const { clock, onEnd } = this.#options;
+    const { clock, onEnd, onFact } = this.#options;
+    onFact({ type: 'phase.changed', phase: 'ending' });
     const { playout } = this.#audio;
     playout.mark(GOODBYE_MARK);
     const deadline = clock.now() + (playout.pushedMs - playout.playedMs) + GOODBYE_GRACE_MS;

@@ -1,6 +1,7 @@
 // What one call has cost so far, by component and by turn. Knows no clock and no carrier.
 import type { Cost, Usage } from '../contract/call-record.js';
-import type { Charger, Chargers, PaidStage, UsageFact, UsageQuantities } from '../engines/engine.js';
+import type { PaidStage, Payees, UsageFact, UsageQuantities } from '../engines/engine.js';
+import type { Payee } from '../providers/remedy.js';
 import { addNanos, charge, toDollars, toMicros } from './money.js';
 import type { Pricing } from './pricing.js';
 
@@ -10,7 +11,7 @@ interface StageCost {
   nanos: number;
   /** False once anything of it has no price. */
   isKnown: boolean;
-  readonly charger: Charger | undefined;
+  readonly payee: Payee | undefined;
   readonly price: ReturnType<Pricing['model']>;
 }
 
@@ -33,7 +34,7 @@ export class CostMeter {
   readonly #pricing: Pricing;
   #stages: Readonly<Record<PaidStage, StageCost>>;
   readonly #turns = new Map<number, TurnCost>();
-  /** Of those who are paid beside the chargers of the stages, by name. */
+  /** Of those who are paid beside the payees of the stages, by name. */
   readonly #otherPrices = new Map<string, ReturnType<Pricing['model']>>();
   readonly #usage: Usage = {
     sttSeconds: 0,
@@ -43,43 +44,42 @@ export class CostMeter {
     ttsCharacters: 0,
     telephonySeconds: 0,
   };
-  /** True once it is known who charges, and each of them has a price. */
+  /** True once it is known who is paid, and each of them has a price. */
   #isPriced = false;
   #hasUsage = false;
   #isGuess = false;
 
   constructor(pricing: Pricing) {
     this.#pricing = pricing;
-    const nobody = { nanos: 0, isKnown: false, charger: undefined, price: undefined };
+    const nobody = { nanos: 0, isKnown: false, payee: undefined, price: undefined };
     this.#stages = { stt: { ...nobody }, llm: { ...nobody }, tts: { ...nobody } };
   }
 
-  /** Who charges from now on. Before that every stage is unknown. */
-  chargedBy(chargers: Chargers): void {
+  /** Who is paid from now on. Before that every stage is unknown. */
+  pays(payees: Payees): void {
     const stage = (name: PaidStage): StageCost => {
-      const charger = chargers[name];
-      if (charger === 'application')
-        return { nanos: 0, isKnown: false, charger: undefined, price: undefined };
-      const price = charger && this.#pricing.model(charger);
-      return { nanos: 0, isKnown: charger === undefined || price !== undefined, charger, price };
+      const payee = payees[name];
+      if (payee === 'application') return { nanos: 0, isKnown: false, payee: undefined, price: undefined };
+      const price = payee && this.#pricing.model(payee);
+      return { nanos: 0, isKnown: payee === undefined || price !== undefined, payee, price };
     };
     this.#stages = { stt: stage('stt'), llm: stage('llm'), tts: stage('tts') };
     this.#isPriced = Object.values(this.#stages).every(
-      ({ charger, price }) => charger === undefined || price !== undefined,
+      ({ payee, price }) => payee === undefined || price !== undefined,
     );
   }
 
   /** Takes what a stage has used. The order does not matter. */
-  add({ stage, turnIndex, quantities, isGuess, charger: payee }: UsageFact): void {
+  add({ stage, turnIndex, quantities, isGuess, payee: other }: UsageFact): void {
     this.#count(stage, quantities);
     this.#isGuess ||= isGuess;
     const cost = this.#stages[stage];
     const turn = turnIndex === null ? undefined : this.#turn(turnIndex);
-    const { charger, price } = payee === undefined ? cost : { charger: payee, price: this.#priceOf(payee) };
+    const { payee, price } = other === undefined ? cost : { payee: other, price: this.#priceOf(other) };
     // What the application spends is no part of the price of a turn; what nobody has a price for makes it unknown.
-    if (charger === undefined) return;
+    if (payee === undefined) return;
     const { nanos, missing } = price === undefined ? { nanos: 0, missing: [] } : charge(quantities, price);
-    for (const unit of missing) this.#pricing.lacks(charger, unit);
+    for (const unit of missing) this.#pricing.lacks(payee, unit);
     const isKnown = price !== undefined && missing.length === 0;
     cost.nanos = addNanos(cost.nanos, nanos);
     cost.isKnown &&= isKnown;
@@ -126,7 +126,7 @@ export class CostMeter {
     return { ...this.#usage, sttSeconds: toThousandths(sttSeconds), telephonySeconds: line.billedSeconds };
   }
 
-  #priceOf(payee: Charger): ReturnType<Pricing['model']> {
+  #priceOf(payee: Payee): ReturnType<Pricing['model']> {
     if (!this.#otherPrices.has(payee.name)) this.#otherPrices.set(payee.name, this.#pricing.model(payee));
     return this.#otherPrices.get(payee.name);
   }

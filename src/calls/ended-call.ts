@@ -1,5 +1,6 @@
 // A call that is over: takes the facts that may still come, and answers a carrier that still asks about it.
 import type { CallAnswer } from '../carriers/carrier.js';
+import type { HangUpState } from '../contract/call-record.js';
 import type { CallReport } from './call-desk.js';
 import type { Farewell } from './farewell.js';
 import type { CallRemains } from './session-owner.js';
@@ -38,6 +39,16 @@ export class EndedCall {
     this.#carrierCallId ??= carrierCallId;
   }
 
+  /** Tries the hang-up that is pending at once. Resolves with how it stands then; undefined when none is pending. */
+  hangUp(): Promise<HangUpState> | undefined {
+    return this.#farewell?.tryNow();
+  }
+
+  /** The carrier asks about the call: it can be asked, too. */
+  isHeardOf(): void {
+    this.#farewell?.nudge();
+  }
+
   /** Something is asked of the carrier, which a report of the end makes needless. */
   follow(farewell: Farewell): void {
     this.#farewell = farewell;
@@ -73,6 +84,7 @@ export class EndedCall {
     if (report.type === 'recording') ledger.recorded(report.recording);
     if (report.type === 'cost') ledger.charged(report.costUsd);
     if (isFinal(report)) this.#farewell?.carrierSaysOver();
+    else this.isHeardOf();
     return undefined;
   }
 }

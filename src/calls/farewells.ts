@@ -18,18 +18,27 @@ export class Farewells {
     void farewell.done.then(() => this.#open.delete(farewell));
   }
 
-  /** The leg of a call that is over turns out to be there. */
-  say(call: EndedCall, wish: 'hang-up' | 'check'): void {
+  /** The leg of a call that is over turns out to be there. `askedMs`: for how long it has been asked for already. */
+  say(call: EndedCall, wish: 'hang-up' | 'check', { askedMs = 0 } = {}): void {
     const { callId, ledger } = call;
-    const { carrier, clock, logger } = this.#env;
-    const carrierCallId = () => call.carrierCallId;
-    const note = (code: string, message: string) => ledger.note(code, message);
-    const farewell = new Farewell({ callId, wish, carrierCallId, carrier, clock, logger, note });
+    const { carrier, clock, logger, isRecordKept } = this.#env;
+    const farewell = new Farewell({
+      callId,
+      wish,
+      carrierCallId: () => call.carrierCallId,
+      carrier,
+      clock,
+      logger,
+      askedMs,
+      isRecordKept,
+      tell: (state) => ledger.hungUp(state),
+      note: (code, message) => ledger.note(code, message),
+    });
     call.follow(farewell);
     this.keep(farewell);
   }
 
-  /** Resolves when all are said; what is not after `timeoutMs` is given up. */
+  /** Tries once more what is open. Resolves when all are said; what is not after `timeoutMs` is left to the next process, or given up. */
   async finish(timeoutMs: number): Promise<void> {
     this.#isHurried = true;
     for (const farewell of this.#open) farewell.hurry();

@@ -7,5 +7,6 @@ export function guardClock(clock: Clock, run: (task: () => void) => void): Clock
     now: () => clock.now(),
     wallNow: () => clock.wallNow(),
     after: (delayMs, task) => clock.after(delayMs, () => run(task)),
+    looseEnds: clock.looseEnds,
   };
 }

@@ -1,13 +1,8 @@
-// The end of a call that the carrier's own voice announces: a message on a machine, or a sorry when the agent has no voice.
+// The end of a call that the carrier's own voice announces: a message on a machine, or an apology when the agent has no voice.
 import { describeError } from '../base/log.js';
+import { NOBODY_WAITS, silentMs, waitsAlready } from '../conversation/wait.js';
 import type { CallEnding } from './call-ending.js';
 import type { CallLine } from './call-line.js';
-
-/** Said when the agent's voice has failed, or never could be heard. English, whatever the agent speaks: so is its own apology. */
-export const SORRY = 'I am sorry, something went wrong. Please call again later.';
-/** Said when the money for the call is used up. */
-export const GOODBYE = 'I am sorry, I have to end this call now. Goodbye.';
-export const SORRY_LANGUAGE = 'en-US';
 
 /** The longest time that a text may take: the carrier may begin late, and its voice speak slowly. */
 const BASE_MS = 15_000;
@@ -15,9 +10,20 @@ const MS_PER_CHAR = 120;
 /** A carrier that need not tell when it has said the text is asked this often whether the call is over with it. */
 const LOOK_EVERY_MS = 4000;
 
+/** What the carrier's voice says. */
+export interface Announcement {
+  readonly text: string;
+  /** BCP 47 tag. @default the carrier's choice */
+  readonly language: string | undefined;
+  /** The caller is told that something went wrong. @default false */
+  readonly isApology?: boolean;
+}
+
 export class LastWords {
   readonly #line: CallLine;
   #ending: CallEnding | undefined;
+  /** What the transcript does not have yet. */
+  #untold: string | undefined;
 
   constructor(line: CallLine) {
     this.#line = line;
@@ -29,29 +35,30 @@ export class LastWords {
   }
 
   /**
-   * Has the carrier say `text` and ends the call when that is said. Without a way to say it the call ends at once. `waitedMs`: how long
-   * the caller has waited for a sorry already.
+   * Has the carrier say it and ends the call when that is said. Without a way to say it the call ends at once. A caller who waited for
+   * nothing waits for it from now on.
    */
-  say(
-    text: string,
-    options: { language: string | undefined; ending: CallEnding; waitedMs?: number | undefined },
-  ): void {
+  say({ text, language, isApology = false }: Announcement, ending: CallEnding): void {
     if (this.#ending !== undefined) return;
     const { environment, identity, timers, ledger } = this.#line;
     const { rest } = environment.carrier;
     const { carrierCallId } = identity;
-    this.#ending = options.ending;
+    this.#ending = ending;
     if (!rest.configured || carrierCallId === null) {
       this.#finish('hang-up');
       return;
     }
+    ledger.phase('ending');
     timers.set('words', BASE_MS + MS_PER_CHAR * text.length, () => this.#finish('check'));
     this.#lookLater(carrierCallId);
-    const askedAt = environment.clock.now();
-    (async () => rest.speak(carrierCallId, text, { language: options.language }))().then(
+    const { clock } = environment;
+    const at = clock.now();
+    const wait = waitsAlready(ending.wait ?? NOBODY_WAITS, { since: at, at });
+    this.#untold = text;
+    (async () => rest.speak(carrierCallId, text, { language }))().then(
       () => {
-        const waitedMs = (options.waitedMs ?? 0) + environment.clock.now() - askedAt;
-        if (text === SORRY && !this.#line.isOver) ledger.sorrySpoken('carrier', waitedMs);
+        this.#isSpoken();
+        if (isApology && !this.#line.isOver) ledger.sorrySpoken('carrier', silentMs(wait, clock.now()));
       },
       (error: unknown) => {
         if (this.#line.isOver) return;
@@ -65,7 +72,16 @@ export class LastWords {
 
   /** The carrier has said it and left the line open. */
   said(): void {
-    if (this.#ending !== undefined) this.#finish('hang-up');
+    if (this.#ending === undefined) return;
+    this.#isSpoken();
+    this.#finish('hang-up');
+  }
+
+  /** The carrier has the text: its answer shows that, or the end of its speech, which may be faster. */
+  #isSpoken(): void {
+    const text = this.#untold;
+    this.#untold = undefined;
+    if (text !== undefined && !this.#line.isOver) this.#line.ledger.spokenByCarrier(text);
   }
 
   #lookLater(carrierCallId: string): void {

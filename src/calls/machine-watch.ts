@@ -41,10 +41,10 @@ export class MachineWatch {
   }
 
   heard(verdict: MachineVerdict): void {
-    const { ledger, environment, timers } = this.#line;
+    const { ledger, timers } = this.#line;
     const { detected, action } = this.#detection.hear(verdict);
     if (detected !== undefined) {
-      const amd = { answeredBy: detected, detectedAt: environment.clock.wallNow() };
+      const amd = { answeredBy: detected, detectedAt: ledger.clock.wallNow() };
       ledger.publish({ type: 'amd.detected', amd });
       if (detected !== 'unknown') this.#events.answered({ byPerson: detected === 'human' });
     }
@@ -63,10 +63,10 @@ export class MachineWatch {
   }
 
   #leaveMessage(): void {
-    const { environment, timers } = this.#line;
+    const { recipe, timers } = this.#line;
     timers.cancel('machine');
     this.#events.silence();
     const { words, message = '' } = this.#options;
-    words.say(message, { language: environment.language, ending: AGENT_LEAVES });
+    words.say({ text: message, language: recipe.language }, AGENT_LEAVES);
   }
 }

@@ -59,6 +59,14 @@ export function toNanos(dollars: number): number {
   return Math.min(Math.round(dollars * NANOS), Number.MAX_SAFE_INTEGER);
 }
 
+/** More than a day of the dearest lines: what a carrier states beyond it is no price but a mistake. */
+const MAX_CHARGE_USD = 1000;
+
+/** True for what a carrier may charge for a call, in US dollars. */
+export function isCharge(costUsd: number): boolean {
+  return costUsd >= 0 && costUsd <= MAX_CHARGE_USD;
+}
+
 /** Rounds to whole micro-dollars. */
 export function toMicros(nanos: number): number {
   return Math.round(nanos / NANOS_PER_MICRO);

@@ -3,14 +3,13 @@ import { CarrierError, ConfigError } from '../base/errors.js';
 import { describeError } from '../base/log.js';
 import type { CallOutcome } from '../contract/call-record.js';
 import type { OutboundRequest } from './call-desk.js';
+import { carrierLimitSeconds } from './carrier-limit.js';
 import { type CallLine, leavesOpen, toFailure, webhookBaseUrl } from './call-line.js';
 
 /** A call whose request has no answer is proven by a report within this time, or counts as not placed. */
 const PROOF_MS = 10_000;
 /** A carrier reports within this time after the ringing that nobody has answered. */
 const RING_GRACE_MS = 30_000;
-/** What the carrier's own limit lies above ours, in seconds. */
-const LIMIT_MARGIN_SECONDS = 60;
 
 export interface OutboundEvents {
   /** The answer to the request names the call. */
@@ -21,11 +20,11 @@ export interface OutboundEvents {
 
 export class OutboundCall {
   readonly request: OutboundRequest;
-  /** Resolves, never rejects, when the request is done with: true when there is a call at the carrier. */
-  readonly settled: Promise<boolean>;
+  /** Resolves, never rejects, when the request is done with: a call at the carrier has its id by then. */
+  readonly settled: Promise<void>;
   readonly #line: CallLine;
   readonly #events: OutboundEvents;
-  #settle: (exists: boolean) => void = () => {};
+  #settle = () => {};
   #prove = () => {};
 
   constructor(line: CallLine, request: OutboundRequest, events: OutboundEvents) {
@@ -48,14 +47,15 @@ export class OutboundCall {
       const isUnknown = leavesOpen(error);
       if (isUnknown && !this.#isKnown) await this.#proof();
       if (!this.#isKnown) this.#fail(error, isUnknown);
+    } finally {
+      this.#settle();
     }
-    this.#settle(this.#isKnown);
     this.#watchRinging();
   }
 
   /** A report has named the call. */
   proven(): void {
-    this.#settle(true);
+    this.#settle();
     this.#prove();
   }
 
@@ -65,7 +65,7 @@ export class OutboundCall {
 
   #dial(): Promise<{ carrierCallId: string }> {
     const { environment, callId } = this.#line;
-    const { carrier, maxCallMs, recording } = environment;
+    const { carrier, recording } = environment;
     const { to, from, ringTimeoutSeconds, machineDetection } = this.request;
     return (async () =>
       carrier.rest.dial({
@@ -74,7 +74,7 @@ export class OutboundCall {
         to,
         webhookBaseUrl: webhookBaseUrl(this.#line),
         ringTimeoutSeconds,
-        maxCallSeconds: Math.ceil(maxCallMs / 1000) + LIMIT_MARGIN_SECONDS,
+        maxCallSeconds: carrierLimitSeconds(environment),
         machineDetection,
         recording: recording && carrier.supports.recording,
       }))();
@@ -92,7 +92,6 @@ export class OutboundCall {
 
   /** @throws the error, unless somebody else has ended the call meanwhile. */
   #fail(error: unknown, isUnknown: boolean): void {
-    this.#settle(false);
     if (isUnknown) {
       this.#line.ledger.note('CARRIER_FAILED', 'It is not known whether the carrier has placed the call.');
     }

@@ -2,13 +2,13 @@
 import type { Logger } from '../base/log.js';
 import { nearestName } from '../base/nearest-name.js';
 import type { CallItem, CallPrice, CallPrices, ModelPrice, PriceUnit } from '../contract/price.js';
-import type { Charger } from '../engines/engine.js';
+import type { Payee } from '../providers/remedy.js';
 
 /** Prices by vendor and model, or by carrier and item. `*` stands for every model that is not named. */
 export type PriceOverrides = Readonly<Record<string, Readonly<Record<string, ModelPrice & CallPrice>>>>;
 
 /** A provider whose vendor has a list of prices. */
-export interface ListedCharger extends Charger {
+export interface ListedPayee extends Payee {
   /** The models in that list. */
   readonly pricedModels?: readonly string[] | undefined;
 }
@@ -30,26 +30,26 @@ export class Pricing {
   }
 
   /** Undefined, with a warning, when nobody names a price. */
-  model(charger: Charger): ModelPrice | undefined {
-    const [vendor, model] = splitName(charger.name);
+  model(payee: Payee): ModelPrice | undefined {
+    const [vendor, model] = splitName(payee.name);
     const own = this.#own(vendor, model);
-    if (charger.price !== undefined || own !== undefined) return { ...charger.price, ...own };
+    if (payee.price !== undefined || own !== undefined) return { ...payee.price, ...own };
     this.#complain(vendor, model, undefined);
     return undefined;
   }
 
   /** Warns before any call of a model that its vendor's list does not have, with the one that was probably meant. */
-  foresee(charger: ListedCharger): void {
-    const { name, pricedModels = [] } = charger;
+  foresee(payee: ListedPayee): void {
+    const { name, pricedModels = [] } = payee;
     const [vendor, model] = splitName(name);
-    const isKnown = (charger.price ?? this.#own(vendor, model)) !== undefined;
+    const isKnown = (payee.price ?? this.#own(vendor, model)) !== undefined;
     if (isKnown || pricedModels.length === 0) return;
     this.#complain(vendor, model, undefined, nearestName(model, pricedModels));
   }
 
   /** A model was used in a way that has no price. */
-  lacks(charger: Charger, unit: PriceUnit): void {
-    this.#complain(...splitName(charger.name), unit);
+  lacks(payee: Payee, unit: PriceUnit): void {
+    this.#complain(...splitName(payee.name), unit);
   }
 
   /** Undefined, with a warning for a direction, when nobody names a price. */
@@ -81,7 +81,7 @@ export class Pricing {
   }
 }
 
-/** Where a price stands, as code would say it: `pricing.openai["gpt-6-luna"]`. */
+/** Where a price stands, as code would say it: `pricing.vendor["model-1"]`. */
 export function pricePath(option: string, ...names: readonly string[]): string {
   return names.reduce(
     (path, name) => (/^[A-Za-z_]\w*$/.test(name) ? `${path}.${name}` : `${path}[${JSON.stringify(name)}]`),

@@ -1,12 +1,12 @@
 // A call that ended before this process began: what still comes of it goes on where its record stopped.
 import type { Clock } from '../base/clock.js';
-import type { CallRecord, Cost, Recording } from '../contract/call-record.js';
+import type { CallRecord, Cost, HangUpState, Recording } from '../contract/call-record.js';
 import { roundMoney } from '../events/summarize.js';
 import type { CallEnvironment } from './call-environment.js';
 import { EndedCall } from './ended-call.js';
 import { FactStamp } from './fact-stamp.js';
 import { LineMeter } from './line-meter.js';
-import { toDollars, toMicros } from './money.js';
+import { isCharge, toDollars, toMicros } from './money.js';
 import type { LateLedger } from './session-owner.js';
 
 /** Carriers know within this time after the end what a call costs. */
@@ -21,6 +21,13 @@ export function recallCall(record: CallRecord, environment: CallEnvironment): En
 /** True while it makes sense to ask the carrier what the call costs. */
 export function isChargeDue(record: CallRecord, clock: Clock): boolean {
   return record.cost.estimated && clock.wallNow() - (record.endedAt ?? 0) < CHARGE_DUE_MS;
+}
+
+/** For how long the carrier has been asked to end the call, in milliseconds; undefined when it is not to be asked. */
+export function hangUpDueMs(record: CallRecord, { carrier, clock }: CallEnvironment): number | undefined {
+  const { hangUp, carrierCallId, endedAt } = record;
+  const isDue = hangUp === 'pending' && carrierCallId !== null && record.carrier === carrier.id;
+  return isDue ? Math.max(0, clock.wallNow() - (endedAt ?? 0)) : undefined;
 }
 
 /**
@@ -40,6 +47,7 @@ class RecalledLedger implements LateLedger {
   readonly #record: CallRecord;
   /** What the stream cost beside the carrier's figure, in US dollars. */
   readonly #streamUsd: number;
+  #hangUp: HangUpState | null;
   #charge: number | undefined;
   #recording: Recording['status'] | undefined;
 
@@ -49,6 +57,7 @@ class RecalledLedger implements LateLedger {
     const { bus, clock } = environment;
     this.#stamp = new FactStamp(record.callId, { bus, clock, nodeId: record.nodeId }, last);
     this.#record = record;
+    this.#hangUp = record.hangUp;
     this.#streamUsd = estimateStream(record, environment);
     this.#recording = record.recording?.status;
   }
@@ -65,10 +74,20 @@ class RecalledLedger implements LateLedger {
   }
 
   charged(costUsd: number): void {
-    if (!Number.isFinite(costUsd) || costUsd < 0 || this.#charge === costUsd) return;
+    if (!isCharge(costUsd) || this.#charge === costUsd) return;
     this.#charge = costUsd;
-    const { cost, usage } = this.#record;
-    this.#stamp.publish({ type: 'cost.updated', cost: withCharge(cost, costUsd, this.#streamUsd), usage });
+    const { cost, usage, transfer, endReason } = this.#record;
+    const charged = withCharge(cost, costUsd, this.#streamUsd);
+    // The leg of a transfer is billed apart, and what a process used last it may not have told.
+    const hasOtherLeg = transfer !== null && (transfer.result === null || transfer.result === 'connected');
+    const estimated = charged.estimated || hasOtherLeg || endReason === 'process-lost';
+    this.#stamp.publish({ type: 'cost.updated', cost: { ...charged, estimated }, usage });
+  }
+
+  hungUp(state: HangUpState): void {
+    if (this.#hangUp === state) return;
+    this.#hangUp = state;
+    this.#stamp.publish({ type: 'hangup.updated', state });
   }
 
   note(code: string, message: string): void {

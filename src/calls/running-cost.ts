@@ -7,7 +7,7 @@ import type { EngineRecipe, UsageFact } from '../engines/engine.js';
 import { unknownCost } from '../events/summarize.js';
 import { CostMeter, type LineCost } from './cost-meter.js';
 import { begunSeconds, LineMeter } from './line-meter.js';
-import { addNanos, toNanos } from './money.js';
+import { addNanos, isCharge, toNanos } from './money.js';
 import type { Pricing } from './pricing.js';
 
 /** What is used between two turns is told after this time, in milliseconds. */
@@ -31,6 +31,7 @@ export class RunningCost {
   #elapsedMs = 0;
   /** What the carrier says that it charges, in nano-dollars. */
   #charged: number | undefined;
+  #hasOtherLeg = false;
   #told: Cost = unknownCost();
   #toldSeconds = 0;
   #isUseTold = true;
@@ -48,19 +49,26 @@ export class RunningCost {
   }
 
   /** Who talks to the caller, and for what money. */
-  chargedBy({ chargers, providers }: Pick<EngineRecipe, 'chargers' | 'providers'>): void {
+  pays({ payees, providers }: Pick<EngineRecipe, 'payees' | 'providers'>): void {
     const { engine, stt, llm, tts } = providers;
     const names = { stt, llm: engine ?? llm, tts };
     const named = Object.entries(names).flatMap(([stage, name]) =>
       name === null ? [] : [[stage, { name }]],
     );
-    this.#meter.chargedBy(chargers ?? Object.fromEntries(named));
+    this.#meter.pays(payees ?? Object.fromEntries(named));
   }
 
   /** The call is answered: from the first time that this is said the line costs. */
   answered(direction: CallDirection): void {
     if (this.#isOver) return;
     if (this.#answeredAt === undefined) this.#openLine(direction);
+    this.#update();
+  }
+
+  /** The call was answered so long ago, as its carrier says. */
+  lasted(direction: CallDirection, durationMs: number): void {
+    if (this.#isOver || this.#answeredAt !== undefined) return;
+    this.#openLine(direction, durationMs);
     this.#update();
   }
 
@@ -85,10 +93,18 @@ export class RunningCost {
     return this.#meter.turn(turnIndex);
   }
 
-  /** The carrier's own figure takes the place of the estimate of all that it covers. The same figure again is no news. */
+  /** True where the carrier bills another leg apart: then no figure of its own is all that there is to pay. */
+  hasOtherLeg(isThere: boolean): void {
+    this.#hasOtherLeg = isThere;
+  }
+
+  /**
+   * The carrier's own figure takes the place of the estimate of all that it covers. The same figure again is no news, and one
+   * that no call can cost is not taken.
+   */
   charged(costUsd: number): void {
     const nanos = toNanos(costUsd);
-    if (!Number.isFinite(costUsd) || costUsd < 0 || this.#charged === nanos) return;
+    if (!isCharge(costUsd) || this.#charged === nanos) return;
     this.#charged = nanos;
     this.#update();
   }
@@ -102,9 +118,9 @@ export class RunningCost {
     this.#tellTimer?.cancel();
   }
 
-  #openLine(direction: CallDirection): void {
+  #openLine(direction: CallDirection, agoMs = 0): void {
     const { pricing, carrier, clock } = this.#options;
-    this.#answeredAt = clock.now();
+    this.#answeredAt = clock.now() - agoMs;
     const line = pricing.call(carrier, direction);
     const stream = pricing.call(carrier, 'stream');
     this.#line = line && new LineMeter(line);
@@ -132,7 +148,7 @@ export class RunningCost {
     return {
       nanos: leg === null ? null : addNanos(leg, stream),
       billedSeconds: this.#billedSeconds,
-      isFinal: this.#charged !== undefined && stream === 0,
+      isFinal: this.#charged !== undefined && stream === 0 && !this.#hasOtherLeg,
     };
   }
 

@@ -1,5 +1,5 @@
 // What a session begins with, what it asks of its keeper, and what it leaves behind.
-import type { CallDirection, Recording } from '../contract/call-record.js';
+import type { CallDirection, HangUpState, Recording } from '../contract/call-record.js';
 import type { OutboundRequest, StreamAdmission } from './call-desk.js';
 import type { Farewell } from './farewell.js';
 import type { Preparations } from './preparations.js';
@@ -24,6 +24,7 @@ export interface LateLedger {
   recorded(recording: Recording): void;
   charged(costUsd: number): void;
   note(code: string, message: string): void;
+  hungUp(state: HangUpState): void;
 }
 
 /** What is left of a call that is over. */

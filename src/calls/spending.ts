@@ -22,7 +22,6 @@ export class Spending {
   add(micros: number, { agoMs = 0 }: { agoMs?: number } = {}): void {
     const now = this.#minute(0);
     const minute = this.#minute(Math.max(0, agoMs));
-    if (now - minute >= DAY_MINUTES) return;
     this.#minutes.set(minute, (this.#minutes.get(minute) ?? 0) + micros);
     for (const old of this.#minutes.keys()) if (now - old >= DAY_MINUTES) this.#minutes.delete(old);
   }

@@ -39,7 +39,7 @@ export class StreamDeparture {
     if (this.#line.isOver) return;
     if (wasUp) this.#follow(loss);
     else if (intake.isAll) this.#end(loss);
-    else media.failed();
+    else media.retry();
   }
 
   #follow(loss: StreamLoss): void {

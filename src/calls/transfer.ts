@@ -4,6 +4,7 @@ import { CarrierError, ConfigError, RequestError } from '../base/errors.js';
 import { describeError } from '../base/log.js';
 import { maskPhone } from '../base/redact.js';
 import type { TransferResult } from '../carriers/carrier.js';
+import { setPhrasesFor } from '../engines/set-phrases.js';
 import { NORMAL_CLOSE } from './call-ending.js';
 import { type CallLine, leavesOpen, webhookBaseUrl } from './call-line.js';
 import type { StreamLoss } from './call-stream.js';
@@ -15,14 +16,14 @@ const RESULT_MS = RING_TIMEOUT_SECONDS * 1000 + RESULT_GRACE_MS;
 /** An order that was perhaps taken has this long to show it. */
 const PROOF_MS = 5000;
 
-/** What becomes of the caller, for the session to carry out. */
+/** What becomes of the caller, for the session to carry out. `news`: what they are told, unless an agent that gave the order tells it. */
 export interface TransferEvents {
   /** The agent is not listened to any more. */
   away(): void;
   /** The number was not reached, and the caller is still there. */
-  back(): void;
+  back(news: string | undefined): void;
   /** The order was not taken, as far as we know. `loss`: how the stream went meanwhile. */
-  refused(loss: StreamLoss | undefined): void;
+  refused(loss: StreamLoss | undefined, news: string | undefined): void;
 }
 
 /** `dropped`: nothing has shown that the carrier took it; a result may still come. */
@@ -33,7 +34,8 @@ interface Order {
   loss: StreamLoss | undefined;
   /** Ends the doubt. */
   prove(): void;
-  readonly tellResult: (result: TransferResult) => void;
+  /** Tells the agent, where it is the agent who gave the order. */
+  readonly tellAgent: ((result: TransferResult) => void) | undefined;
 }
 
 /**
@@ -64,10 +66,10 @@ export class CallTransfer {
 
   /** Resolves when the carrier has taken the order. `demand` throws when none can be given now. @throws RequestError, ConfigError, CarrierError; the call then goes on. */
   async order(to: string, demand: () => void): Promise<void> {
-    await this.#give(to, demand, () => {});
+    await this.#give(to, demand, undefined);
   }
 
-  async #give(to: string, demand: () => void, tellResult: Order['tellResult']): Promise<void> {
+  async #give(to: string, demand: () => void, tellAgent: Order['tellAgent']): Promise<void> {
     const { environment, identity, callId } = this.#line;
     const { carrierCallId } = identity;
     if (!isE164(to)) {
@@ -88,7 +90,7 @@ export class CallTransfer {
       ringTimeoutSeconds: RING_TIMEOUT_SECONDS,
     };
     const answer = (async () => environment.carrier.rest.transfer(carrierCallId, request))();
-    const order = this.#begin(to, answer, tellResult);
+    const order = this.#begin(to, answer, tellAgent);
     try {
       await answer;
     } catch (error) {
@@ -124,29 +126,28 @@ export class CallTransfer {
     if (order.phase === 'doubtful' && this.#isShownByLoss) this.#take(order);
   }
 
-  /** True when the caller is still with us: the transfer failed. False for one that connected, or that nobody waits for. */
-  heard(result: TransferResult): boolean {
+  /** Without effect when nobody waits for a result. */
+  heard(result: TransferResult): void {
     const order = this.#order;
-    if (order === undefined || this.#line.isOver) return false;
+    if (order === undefined || this.#line.isOver) return;
     const wasDropped = order.phase === 'dropped';
     // The result may be faster than the answer to the order. An agent that has gone on is not disturbed.
     if (wasDropped) this.#tell(order, null);
     else this.#take(order);
     this.#forget();
     this.#tell(order, result);
-    order.tellResult(result);
+    order.tellAgent?.(result);
     if (result === 'connected') this.#end();
-    else if (!wasDropped) this.#events.back();
-    return result !== 'connected';
+    else if (!wasDropped) this.#events.back(this.#newsOf(order, result));
   }
 
-  #begin(to: string, answer: Promise<void>, tellResult: Order['tellResult']): Order {
+  #begin(to: string, answer: Promise<void>, tellAgent: Order['tellAgent']): Order {
     const isAccepted = answer.then(
       () => true,
       () => false,
     );
     this.#forget();
-    this.#order = { to, isAccepted, phase: 'asked', loss: undefined, prove: () => {}, tellResult };
+    this.#order = { to, isAccepted, phase: 'asked', loss: undefined, prove: () => {}, tellAgent };
     return this.#order;
   }
 
@@ -165,7 +166,7 @@ export class CallTransfer {
     if (this.#line.isOver) return false;
     if (!leavesOpen(error)) {
       this.#forget();
-      this.#events.refused(order.loss);
+      this.#events.refused(order.loss, this.#newsOf(order, 'failed'));
       return false;
     }
     order.phase = 'doubtful';
@@ -192,7 +193,7 @@ export class CallTransfer {
     if (this.#line.isOver) return;
     order.phase = 'dropped';
     this.#line.timers.set('transfer', RESULT_MS - PROOF_MS, () => this.#forget());
-    this.#events.refused(order.loss);
+    this.#events.refused(order.loss, this.#newsOf(order, 'failed'));
   }
 
   #forget(): void {
@@ -214,5 +215,10 @@ export class CallTransfer {
     const { identity, environment } = this.#line;
     const own = identity.direction === 'inbound' ? identity.callee : identity.caller;
     return [own, environment.ownNumber].find(isE164);
+  }
+
+  #newsOf({ tellAgent }: Order, result: Exclude<TransferResult, 'connected'>): string | undefined {
+    const { notConnected } = this.#line.recipe.setPhrases ?? setPhrasesFor(undefined);
+    return tellAgent === undefined ? notConnected[result] : undefined;
   }
 }

@@ -1,5 +1,6 @@
 // Contract of a telephony carrier: its webhooks, its media stream and its REST API, each in the words of the house.
 import type { AudioFormat } from '../audio/format.js';
+import type { LooseEnds } from '../base/loose-ends.js';
 import type {
   CallDirection,
   CallOutcome,
@@ -51,6 +52,12 @@ export type CarrierMessage =
       /** Set with `completed`. */
       outcome: CallOutcome | null;
       sequence: number | null;
+      /** With `completed`: who has left, where the carrier tells. */
+      endedBy?: 'caller' | 'callee';
+      /** With `completed`: time from the answer on, where the carrier counts it. */
+      durationMs?: number;
+      /** When it happened, epoch milliseconds on the carrier's clock, where it tells. */
+      occurredAt?: number;
     } & CallReference)
   | ({ type: 'machine-detection'; verdict: MachineVerdict } & CallReference)
   | ({ type: 'recording'; recording: Recording } & CallReference)
@@ -58,10 +65,14 @@ export type CarrierMessage =
   | ({ type: 'dtmf'; digit: string } & CallReference)
   /** Wants a `CallAnswer` where instructions travel in the reply: with a failed transfer the caller is still there. */
   | ({ type: 'transfer'; result: TransferResult } & CallReference)
-  /** The carrier could not open the stream, or lost it. */
-  | ({ type: 'stream-failed' } & CallReference)
+  /** The carrier could not open the stream, or lost it; `streamId` is null where it does not say which. */
+  | ({ type: 'stream-failed'; streamId: string | null } & CallReference)
+  /** The other side has put the call on hold, or taken it back: a line on hold may carry no audio at all. */
+  | ({ type: 'hold'; isHeld: boolean } & CallReference)
   /** What `speak` was asked to say has been said. */
   | ({ type: 'speech-ended' } & CallReference)
+  /** Something else that happened on the leg: the carrier has it, or had it lately. */
+  | ({ type: 'leg-event' } & CallReference)
   /** What the carrier charges for the call, in US dollars. */
   | ({ type: 'cost'; costUsd: number } & CallReference)
   /** Understood, and nothing to do. */
@@ -192,6 +203,8 @@ export interface CarrierRest {
   dial(request: DialRequest): Promise<{ carrierCallId: string }>;
   /** Ends a call, also one that still rings. One that is over already is a success. */
   hangUp(carrierCallId: string): Promise<void>;
+  /** Has the carrier end a running call by itself so many seconds after its beginning. Absent where it cannot. */
+  limit?(carrierCallId: string, maxCallSeconds: number): Promise<void>;
   /** Connects the caller to another number. Resolves when the carrier has taken the order; the result comes as a `transfer` message. */
   transfer(carrierCallId: string, request: TransferRequest): Promise<void>;
   /** Plays keys (`0-9 A-D # * w W`) to the other side. Where that replaces the stream, the next one is opened by `stream`. */
@@ -267,6 +280,8 @@ export interface Carrier extends WebhookDoor {
    * has the secret.
    */
   readonly streamTokenKey: Uint8Array | undefined;
+  /** The same carrier for one server: what is asked of it ends, and fails, with the server's loose ends. */
+  during(looseEnds: LooseEnds): Carrier;
   /** Checks the signature of a stream's upgrade where the carrier sends one. @throws SignatureError. */
   verifyUpgrade(request: WebhookRequest, host: string): void;
   readonly webhooks: WebhookDialect;

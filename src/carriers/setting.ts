@@ -1,5 +1,6 @@
 // Settings of a carrier that may come from the environment: where they are looked for, and what messages and checks may say of
 // them. Never their values.
+import { withoutTrailing } from '../base/trailing.js';
 import { readEnv } from '../base/env.js';
 import { ConfigError } from '../base/errors.js';
 
@@ -68,7 +69,7 @@ export function checkBaseUrl(value: string): string {
     throw new ConfigError('CONFIG_INVALID', 'baseUrl must be an http or https URL without credentials.');
   }
   if (/[?#]/.test(value)) throw new ConfigError('CONFIG_INVALID', 'baseUrl has no query and no fragment.');
-  return value.replace(/\/+$/, '');
+  return withoutTrailing(value, '/');
 }
 
 function find({ variables }: CarrierSetting): { variable: string | undefined; value: string | undefined } {

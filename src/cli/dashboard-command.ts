@@ -8,7 +8,7 @@ import { createLogger } from '../base/log.js';
 import { openStandaloneDashboard } from '../client/standalone-dashboard.js';
 import { isLoopbackHost } from '../dashboard/host-name.js';
 import { checkDataDir } from '../options/storage.js';
-import { isToken, TOKEN_RULE } from '../options/token.js';
+import { complainOf } from '../options/token.js';
 import { openStore } from '../stores/open-store.js';
 import { type CliContext, UsageError } from './context.js';
 
@@ -71,8 +71,9 @@ export async function runDashboard(flags: DashboardFlags, context: CliContext): 
 }
 
 function checkToken(token: string | undefined): string | undefined {
-  if (token === undefined || isToken(token)) return token;
-  throw new UsageError(`--token (or ${TOKEN_VARIABLE}) ${TOKEN_RULE}.`);
+  const complaint = token === undefined ? undefined : complainOf(token);
+  if (complaint === undefined) return token;
+  throw new UsageError(`--token (or ${TOKEN_VARIABLE}) ${complaint}`);
 }
 
 /** How servers come to a dashboard that has no socket. */

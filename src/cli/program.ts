@@ -1,15 +1,14 @@
 // The commands, their options and exit codes: 0 done, 1 failed, 2 usage. What they do lives elsewhere and is loaded when asked for.
-import { createRequire } from 'node:module';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { readEnv } from '../base/env.js';
 import { OffhookError } from '../base/errors.js';
+import { PACKAGE_VERSION } from '../base/package-version.js';
 import { CARRIER_IDS } from '../contract/call-record.js';
 import { addDashboard } from './add-dashboard.js';
 import { type CliContext, UsageError } from './context.js';
 import { addDoctor } from './doctor/add-doctor.js';
 import type { SimulateFlags } from './simulate-command.js';
 
-const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
 const MAX_CALLS = 200;
 
 function wholeNumber(range: { from: number; to: number }): (text: string) => number {
@@ -76,7 +75,7 @@ function addSimulate(program: Command, context: CliContext, finish: (code: numbe
     .option('--voice <name>', 'voice of --text: slt, kal16, awb, rms or kal')
     .option(
       '--interrupt <ms>',
-      'talk over the agent after so much of its speech',
+      'say the first text over the agent, after so much of what it says first',
       wholeNumber({ from: 0, to: 600_000 }),
     )
     .option('--out <file>', 'write the call as a stereo WAV: the caller left, the agent right')
@@ -124,7 +123,7 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
   const write = (take: (text: string) => void) => (text: string) => take(text.replace(/\n$/, ''));
   const program = new Command('offhook')
     .description('A phone server for AI voice agents, on your own machine.')
-    .version(version)
+    .version(PACKAGE_VERSION)
     .exitOverride()
     .showSuggestionAfterError()
     .showHelpAfterError('(--help shows what there is)')

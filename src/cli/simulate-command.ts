@@ -79,7 +79,7 @@ async function readTexts(texts: readonly string[]): Promise<string[]> {
   return spoken;
 }
 
-async function createSpeech(flags: SimulateFlags): Promise<CallerStep[]> {
+async function createSpeech(flags: Pick<SimulateFlags, 'wav' | 'text' | 'voice'>): Promise<CallerStep[]> {
   const texts = await readTexts(flags.text);
   if (flags.wav !== undefined) {
     const audio = parseWav(flags.wav, await read(flags.wav));
@@ -93,7 +93,9 @@ async function createSpeech(flags: SimulateFlags): Promise<CallerStep[]> {
 }
 
 /** Each piece of speech waits for the agent; the first one may talk over it instead. */
-async function createScript(flags: SimulateFlags): Promise<CallerStep[]> {
+export async function createScript(
+  flags: Pick<SimulateFlags, 'wav' | 'text' | 'voice' | 'interrupt'>,
+): Promise<CallerStep[]> {
   const speech = await createSpeech(flags);
   return speech.flatMap((step, index): CallerStep[] => {
     const wait: CallerStep =

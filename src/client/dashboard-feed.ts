@@ -1,5 +1,5 @@
 // Sends the calls of a server to a standalone dashboard: the one that was named, or that of the same user.
-import { systemClock } from '../base/clock.js';
+import { type Clock, systemClock } from '../base/clock.js';
 import { dashboardSocket, isOwnSocket } from '../base/dashboard-socket.js';
 import type { Logger } from '../base/log.js';
 import type { EventBus } from '../events/bus.js';
@@ -17,19 +17,21 @@ export interface DashboardFeedParts {
   /** This process. */
   readonly nodeId: string;
   readonly logger: Logger;
+  /** @default the system's */
+  readonly clock?: Clock | undefined;
 }
 
 /** Starts forwarding; undefined where none is wanted. */
 export function feedDashboard(feed: DashboardFeed, parts: DashboardFeedParts): Forwarder | undefined {
   if (feed.kind === 'off') return undefined;
-  const { bus, store, nodeId, logger } = parts;
-  const link = feed.kind === 'named' ? linkToUrl(feed.url, feed.token) : linkToOwnDashboard();
-  return new Forwarder({ bus, link, nodeId, logger, clock: systemClock, source: toSource(store) });
+  const { bus, store, nodeId, logger, clock = systemClock } = parts;
+  const link = feed.kind === 'named' ? linkToUrl(feed.url, feed.token, clock) : linkToOwnDashboard(clock);
+  return new Forwarder({ bus, link, nodeId, logger, clock, source: toSource(store) });
 }
 
-function linkToOwnDashboard(): DashboardLink {
+function linkToOwnDashboard(clock: Clock): DashboardLink {
   const place = dashboardSocket();
-  return linkToSocket(place.path, () => isOwnSocket(place));
+  return linkToSocket(place.path, () => isOwnSocket(place), clock);
 }
 
 /** The facts that a store kept, where it keeps them. */

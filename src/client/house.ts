@@ -1,10 +1,14 @@
 // All that one `serve` builds, and its lifetime: store, bus, calls, dashboard, server, tunnel.
 import { randomBytes } from 'node:crypto';
-import { systemClock } from '../base/clock.js';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Clock, type StoppableClock, stoppableClock, systemClock, type Timer } from '../base/clock.js';
 import { ConfigError } from '../base/errors.js';
+import { LoadJudge } from '../base/load-judge.js';
 import { toLocalUrl, toUrl } from '../base/host-name.js';
+import { LooseEnds } from '../base/loose-ends.js';
 import { createLogger, describeError, type Logger } from '../base/log.js';
 import type { PlacedCall } from '../calls/call-desk.js';
+import type { CallEntry } from '../contract/dashboard-api.js';
 import { CallDirectory } from '../calls/call-directory.js';
 import { type AttachedCallbacks, attachCallbacks } from '../calls/callbacks.js';
 import { Pricing } from '../calls/pricing.js';
@@ -21,6 +25,8 @@ import { ServerMetrics } from '../observability/server-metrics.js';
 import type { PhoneServer } from '../server/server.js';
 import type { CallStore } from '../stores/call-store.js';
 import { openStore } from '../stores/open-store.js';
+import { heldTimer } from '../base/process-hold.js';
+import { closeSpares } from '../base/spares.js';
 import { transcoder } from '../transcoder/select.js';
 import { feedDashboard } from './dashboard-feed.js';
 import { toOutboundRequest } from './outbound.js';
@@ -38,17 +44,23 @@ export interface RunningServer {
   readonly dashboardUrl: string | null;
 }
 
+/** What carrier and vendors have for their last words once the streams are closed, in milliseconds. */
+const LAST_WORDS_MS = 1000;
+
 export class House {
   readonly #options: CheckedServeOptions;
   readonly #client: CheckedClientOptions;
   readonly #logger: Logger;
   readonly #bus: EventBus;
+  readonly #load: LoadJudge;
   readonly #metrics: ServerMetrics;
   readonly #callbacks: AttachedCallbacks;
   readonly #recipes: Recipes;
   readonly #desk: CallDirectory;
   readonly #publicHost: PublicHost;
   readonly #nodeId = randomBytes(4).toString('hex');
+  readonly #looseEnds = new LooseEnds();
+  readonly #clock: StoppableClock;
   #tracer: CallTracer | undefined;
   #store: CallStore | undefined;
   #forwarder: Forwarder | undefined;
@@ -61,29 +73,36 @@ export class House {
   constructor(options: CheckedServeOptions, client: CheckedClientOptions) {
     const logger = options.logger ?? createLogger({ level: 'info' });
     const bus = new EventBus(logger);
+    const clock = stoppableClock(systemClock, this.#looseEnds);
+    const carrier = client.carrier.during(this.#looseEnds);
     this.#options = options;
-    this.#client = client;
+    this.#client = { ...client, carrier };
+    this.#clock = clock;
     this.#logger = logger;
     this.#bus = bus;
     this.#publicHost = new PublicHost(client.webhookUrl, logger);
     const pricing = new Pricing({ overrides: options.pricing, logger });
-    this.#recipes = new Recipes({ onMessage: options.onMessage, logger, pricing, clock: systemClock });
-    this.#metrics = new ServerMetrics({ bus, clock: systemClock });
+    this.#recipes = new Recipes({ onMessage: options.onMessage, logger, pricing, clock });
+    // Before anything runs: an agent may be refused here, and nobody closes what was never made.
+    const recipe = this.#recipes.create(options.agent);
+    this.#load = new LoadJudge({ logger, callsUp: () => this.#desk.liveCount });
+    this.#metrics = new ServerMetrics({ bus, clock, load: this.#load });
     this.#callbacks = attachCallbacks(bus, { callbacks: options.callbacks, logger });
     this.#desk = new CallDirectory({
-      carrier: client.carrier,
+      carrier,
       backend: transcoder,
-      recipe: this.#recipes.create(options.agent),
+      recipe,
       bus,
-      clock: systemClock,
+      clock,
       logger,
       meters: this.#metrics,
+      load: this.#load,
       nodeId: this.#nodeId,
       maxCallMs: options.maxCallMs,
       publicHost: () => this.#publicHost.name,
       ownNumber: client.phoneNumber,
-      language: options.agent.options.language,
       recording: options.recording,
+      isRecordKept: () => this.#store?.isKept === true,
       maxCalls: options.maxCalls,
       pricing,
       budget: options.budget,
@@ -133,10 +152,14 @@ export class House {
     if (wasOpen) this.#logger.info({ calls: this.#desk.liveCount }, 'shutting down');
     this.#publicHost.giveUp();
     await this.#opening.catch(() => {});
+    const deadline = this.#clock.now() + this.#options.drainMs;
     await this.#server?.close();
+    const lastWordsMs = Math.min(LAST_WORDS_MS, deadline - this.#clock.now());
+    await within(this.#clock, lastWordsMs, this.#looseEnds.settled());
+    this.#looseEnds.cut();
     await this.#publicHost.close();
     await this.#bus.settled();
-    const callbacks = within(this.#options.drainMs, this.#callbacks.settled());
+    const callbacks = within(this.#clock, this.#options.drainMs, this.#callbacks.settled());
     await Promise.all([callbacks, this.#forwarder?.close()]);
     this.#callbacks.close();
     this.#metrics.close();
@@ -146,6 +169,10 @@ export class House {
     } catch (error) {
       this.#logger.error(describeError(error), 'store not closed cleanly');
     }
+    this.#clock.stop();
+    await closeSpares();
+    // A handle is gone with the turn of the loop in which it was closed.
+    await nextTurn();
     if (wasOpen) this.#logger.info({}, 'shut down');
   }
 
@@ -158,6 +185,7 @@ export class House {
     this.#refuseWhenClosing();
     await this.#desk.budget?.recallFrom(async (from) => (await store.list({ limit: 500, from })).calls);
     const port = await this.#listen(store);
+    this.#load.reset();
     this.#logger.info({ port, host }, 'listening');
     if (program !== undefined && this.#closing === undefined) {
       await this.#publicHost.open(program, this.#localUrl(port));
@@ -169,10 +197,10 @@ export class House {
   async #openStore(): Promise<CallStore> {
     const [bus, logger] = [this.#bus, this.#logger];
     const location = { dataDir: this.#options.dataDir, role: 'server' } as const;
-    const store = await openStore(location, { logger, clock: systemClock });
+    const store = await openStore(location, { logger, clock: this.#clock });
     this.#store = store;
     bus.subscribeDurable((event) => store.append(event));
-    const feed = { bus, store, nodeId: this.#nodeId, logger };
+    const feed = { bus, store, nodeId: this.#nodeId, logger, clock: this.#clock };
     this.#forwarder = feedDashboard(this.#options.dashboardFeed, feed);
     await takeOver(store, { bus, callbacks: this.#callbacks, desk: this.#desk, logger });
     return store;
@@ -181,7 +209,7 @@ export class House {
   async #listen(store: CallStore): Promise<number> {
     const options = this.#options;
     const { carrier, webhookUrl } = this.#client;
-    const [logger, clock, desk] = [this.#logger, systemClock, this.#desk];
+    const [logger, clock, desk] = [this.#logger, this.#clock, this.#desk];
     // The web framework is half of what the package loads; who only makes an agent or a test does not wait for it.
     const [{ CallTracer }, { createDashboard }, { createPhoneServer }] = await Promise.all([
       import('../observability/call-tracer.js'),
@@ -198,6 +226,7 @@ export class House {
       page: options.dashboard,
       // A tunnel's host is not among them: without a token the calls are not for the whole internet to read.
       allowedHosts: webhookUrl === undefined ? [options.host] : [options.host, webhookUrl],
+      entry: () => this.#entry(),
       metrics: () => this.#metrics.text(),
       logger,
       clock,
@@ -217,6 +246,13 @@ export class House {
       clock,
     });
     return this.#server.listen(options.port, options.host);
+  }
+
+  #entry(): CallEntry {
+    const { id: carrier, verifies: isSigned } = this.#client.carrier;
+    const { name } = this.#publicHost;
+    const voiceUrl = name === undefined ? null : `https://${name}/webhooks/${carrier}/voice`;
+    return { carrier, voiceUrl, isSigned };
   }
 
   #localUrl(port: number): string {
@@ -264,11 +300,11 @@ export class House {
 }
 
 /** Waits for `task`, but no longer than `timeoutMs`. Keeps the process alive meanwhile. */
-async function within(timeoutMs: number, task: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
+async function within(clock: Clock, timeoutMs: number, task: Promise<void>): Promise<void> {
+  let timer: Timer | undefined;
   const timeout = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs);
+    timer = heldTimer(clock, timeoutMs, resolve);
   });
   await Promise.race([task, timeout]);
-  clearTimeout(timer);
+  timer?.cancel();
 }

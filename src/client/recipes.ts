@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import type { Pricing } from '../calls/pricing.js';
 import type { EngineRecipe } from '../engines/engine.js';
+import type { NeededProvider } from '../engines/fallback-call.js';
 import { createFallbackRecipe } from '../engines/fallback-engine.js';
 import type { MessageTarget } from '../engines/message-route.js';
 import { createPipelineRecipe } from '../engines/pipeline-engine.js';
@@ -95,14 +96,14 @@ export class Recipes {
     return engine === undefined ? this.#pipeline(mode, call) : this.#realtime(engine, agent, call);
   }
 
-  /** Names of the providers without which the agent cannot talk: nobody takes their place within its voice mode. */
-  #needsOf(mode: VoiceMode): string[] {
+  /** The providers without which the agent cannot talk: nobody takes their place within its voice mode. */
+  #needsOf(mode: VoiceMode): NeededProvider[] {
     const { engine, fallback } = mode.agent.options;
-    if (engine !== undefined) return [engine.name];
+    if (engine !== undefined) return [{ stage: 'engine', provider: engine }];
     const stages = this.#stagesOf(mode);
     return STAGE_NAMES.flatMap((stage) => {
       const provider = stages[stage]?.provider;
-      return provider === undefined || fallback[stage].length > 0 ? [] : [provider.name];
+      return provider === undefined || fallback[stage].length > 0 ? [] : [{ stage, provider }];
     });
   }
 

@@ -42,7 +42,7 @@ export async function openStandaloneDashboard(
   options: StandaloneDashboardOptions,
 ): Promise<StandaloneDashboard> {
   const { host, token, store, logger, clock = systemClock } = options;
-  const bus = new EventBus(logger);
+  const bus = new EventBus(logger, clock);
   const senders = new Senders(clock);
   const onCorrection = () => dashboard.refresh();
   const watch = new LostCallWatch({ store, bus, senders, clock, logger, onCorrection });
@@ -57,7 +57,7 @@ export async function openStandaloneDashboard(
     logger,
     clock,
   });
-  const server = createDashboardServer({ dashboard, logger });
+  const server = createDashboardServer({ dashboard, logger, clock });
   let socket: IngestSocket | undefined;
   let closing: Promise<void> | undefined;
   const shutDown = async () => {

@@ -17,7 +17,7 @@ const MAX_RECALLED = 500;
 export interface Successor {
   readonly bus: EventBus;
   readonly callbacks: Pick<AttachedCallbacks, 'adopt'>;
-  readonly desk: Pick<CallDirectory, 'recall'>;
+  readonly desk: Pick<CallDirectory, 'recall' | 'mayBeUp'>;
   readonly logger: Logger;
 }
 
@@ -31,18 +31,20 @@ export async function takeOver(store: CallStore, successor: Successor): Promise<
   for (const record of lost.reverse()) {
     const at = await lastHeardAt(store, record);
     callbacks.adopt(record);
-    bus.publish(lostEnd(record, at));
+    bus.publish(lostEnd(record, { at, mayBeUp: desk.mayBeUp({ ...record, endedAt: at }) }));
   }
   await bus.settled();
   if (lost.length > 0)
     logger.warn({ calls: lost.length }, 'calls were lost with the process before this one');
   const { calls } = await store.list({ limit: MAX_RECALLED, status: 'completed' });
-  const lostIds = new Set(lost.map(({ callId }) => callId));
-  for (const record of calls) desk.recall(record, { isLost: lostIds.has(record.callId) });
+  for (const record of calls) desk.recall(record);
 }
 
-/** The end of a call that was under way when its process died. `at`: when it was last known to be. */
-function lostEnd(record: CallRecord, at: number): CallEventOf<'call.ended'> {
+/** The end of a call that was under way when its process died. `at`: when it was last known to be. `mayBeUp`: it is yet to be hung up. */
+function lostEnd(
+  record: CallRecord,
+  { at, mayBeUp }: { at: number; mayBeUp: boolean },
+): CallEventOf<'call.ended'> {
   const { callId, nodeId, seq, media } = record;
   return {
     callId,
@@ -54,6 +56,7 @@ function lostEnd(record: CallRecord, at: number): CallEventOf<'call.ended'> {
     outcome: outcomeOf(record),
     error: null,
     media,
+    ...(mayBeUp ? { hangUp: 'pending' } : {}),
   };
 }
 

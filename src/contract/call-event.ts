@@ -5,11 +5,13 @@ import type {
   CallDirection,
   CallFailure,
   CallOutcome,
+  CallPhase,
   CallProviders,
   CallStatus,
   CarrierId,
   Cost,
   EndReason,
+  HangUpState,
   MediaCounters,
   ProviderStage,
   Recording,
@@ -35,6 +37,11 @@ export type CallFact =
   | ({ type: 'call.status'; status: Exclude<CallStatus, 'completed'> } & CallIdentity)
   /** The media stream is up and the engine runs. */
   | ({ type: 'call.started'; mode: VoiceMode; provider: CallProviders } & CallIdentity)
+  /**
+   * What the caller experiences has changed: never to the phase that it was. `previous` is missing in the first one of a call. Behind
+   * `ending` no other one comes.
+   */
+  | { type: 'phase.changed'; phase: CallPhase; previous?: CallPhase }
   /** A partial or final piece of transcript. The same id replaces; a final entry with empty text takes the entry away. */
   | { type: 'transcript.segment'; entry: TranscriptEntry }
   | { type: 'turn.started'; turnIndex: number }
@@ -74,7 +81,13 @@ export type CallFact =
       error: CallFailure | null;
       /** Null where the process died with the call. */
       media: MediaCounters | null;
-    };
+      /** Time from the answer on, as the carrier counts it. Set where nothing else has told of the answer. */
+      durationMs?: number;
+      /** Set when the carrier is yet to let go of the call. */
+      hangUp?: 'pending';
+    }
+  /** How the hang-up at the carrier stands, after the end. */
+  | { type: 'hangup.updated'; state: HangUpState };
 
 /**
  * Envelope of a fact. `seq` starts at 1 and rises by one per call; the end of a call whose process died leaves a gap. `at` is epoch
@@ -98,8 +111,13 @@ export type CallEvent = CallEventEnvelope & CallFact;
 
 export type CallEventType = CallEvent['type'];
 
-/** What may come after the end of a call: its price, its recording, and trouble with the goodbye. */
-export const LATE_FACTS: readonly CallEventType[] = ['recording.completed', 'cost.updated', 'incident.noted'];
+/** What may come after the end of a call: its price, its recording, how its hang-up stands, and trouble with that. */
+export const LATE_FACTS: readonly CallEventType[] = [
+  'recording.completed',
+  'cost.updated',
+  'incident.noted',
+  'hangup.updated',
+];
 
 /** An event of one type. */
 export type CallEventOf<T extends CallEventType> = Extract<CallEvent, { type: T }>;

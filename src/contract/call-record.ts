@@ -147,7 +147,10 @@ export interface Cost {
   telephony: number | null;
   total: number;
   currency: 'USD';
-  /** True while a component is unknown, guessed by its provider, or not yet the carrier's own figure. */
+  /**
+   * True while a component is unknown, guessed by its provider, or not yet the carrier's own figure. It stays true where the caller was
+   * handed over: the carrier bills that leg apart (incident `cost-incomplete`).
+   */
   estimated: boolean;
 }
 
@@ -161,6 +164,29 @@ export interface Usage {
   ttsCharacters: number;
   /** In the carrier's steps, as they are billed; in begun seconds where the line has no price. */
   telephonySeconds: number;
+}
+
+/**
+ * How the hang-up at the carrier stands. `pending`: the carrier has not confirmed it, and is asked again, for a day and across restarts.
+ * `done`: the leg is over. `failed`: the carrier refused, or there was no more time; the leg may still be up, and billed.
+ */
+export const HANG_UP_STATES = ['pending', 'done', 'failed'] as const;
+export type HangUpState = (typeof HANG_UP_STATES)[number];
+
+/**
+ * What the caller experiences of the conversation. `listening`: it is their turn to speak. `hearing`: they are heard talking, or the words
+ * of what was heard are not all there; a realtime model that does not tell when they begin and end has no such phase. `thinking`: an
+ * answer, or the rest of one, is owed, and nothing is heard of it. `speaking`: they hear the agent. `held`: nobody listens to them, for
+ * they are being transferred or their stream is replaced, or a machine plays its greeting. `ending`: the agent has said its last, or the
+ * carrier says it.
+ */
+export const CALL_PHASES = ['listening', 'hearing', 'thinking', 'speaking', 'held', 'ending'] as const;
+export type CallPhase = (typeof CALL_PHASES)[number];
+
+/** The phase of now, and since when. */
+export interface CurrentPhase {
+  name: CallPhase;
+  since: number;
 }
 
 /** Messages of the media stream, counted. */
@@ -253,6 +279,8 @@ export interface CallRecord {
   provider: CallProviders;
   /** The process that owns or owned the call. */
   nodeId: string;
+  /** Null before the conversation, and once the call is over. */
+  phase: CurrentPhase | null;
   turnCount: number;
   /** In the order of their index; the first 5000. `turnCount` counts on. */
   turns: Turn[];
@@ -273,6 +301,8 @@ export interface CallRecord {
   /** Null until the end, and for a call without audio. */
   envelope: AudioEnvelope | null;
   error: CallFailure | null;
+  /** Null until the end, and where the carrier was not asked: it had ended the call by itself, or the caller was handed over. */
+  hangUp: HangUpState | null;
   /** Sequence number of the last event that is part of this record. */
   seq: number;
 }

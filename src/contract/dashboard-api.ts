@@ -1,5 +1,5 @@
 // Bodies of the dashboard's REST and SSE interface.
-import type { CallRecord } from './call-record.js';
+import type { CallRecord, CarrierId, HangUpState } from './call-record.js';
 
 /** A record without transcript, turns and envelope, as lists show it. */
 export type CallSummary = Omit<CallRecord, 'turns' | 'transcript' | 'envelope'>;
@@ -33,6 +33,15 @@ export interface Aggregates {
   p99LatencyMs: number | null;
 }
 
+/** Where the calls of a server come in. */
+export interface CallEntry {
+  carrier: CarrierId;
+  /** The voice URL that the carrier is to be given; null while no public host is known. */
+  voiceUrl: string | null;
+  /** True when webhooks are taken from who signs them alone. */
+  isSigned: boolean;
+}
+
 /** First event of the SSE stream. */
 export interface Snapshot {
   active: CallRecord[];
@@ -41,6 +50,15 @@ export interface Snapshot {
   aggregates: Aggregates;
   /** True when this process owns calls and takes commands for them. */
   controls: boolean;
+  /** Null when this process takes no calls itself. */
+  entry: CallEntry | null;
+}
+
+/** Answer to a hang-up. */
+export interface HangUpAccepted {
+  callId: string;
+  /** How it stands at the carrier, once that was asked. */
+  hangUp: HangUpState;
 }
 
 /** Body of every error answer. */

@@ -1,5 +1,5 @@
 // What a handler answers, and what an error becomes on the wire.
-import { type ErrorCode, HTTP_STATUSES, OffhookError } from '../base/errors.js';
+import { type ErrorCode, HTTP_STATUSES, type LimitError, OffhookError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { ErrorBody } from '../contract/dashboard-api.js';
 import type { Piece } from './breather.js';
@@ -17,8 +17,8 @@ export interface LongAnswer {
   pieces: Iterable<Piece> | AsyncIterable<Piece>;
 }
 
-/** How long a refused guesser is asked to wait, in seconds. */
-const RETRY_AFTER_SECONDS = '60';
+/** How long a client over a limit is asked to wait where nobody knows better, in seconds. */
+const RETRY_AFTER_SECONDS = 60;
 
 /** The body of every refusal. */
 export function errorBody(code: ErrorCode, message: string): ErrorBody {
@@ -38,8 +38,9 @@ export function toErrorAnswer(error: unknown, logger: Logger): Answer {
   if (status >= 500) logger.warn(describeError(error), 'dashboard request failed');
   const answer: Answer = { status, body: errorBody(error.code, error.message) };
   if (status === 401) return { ...answer, headers: { 'WWW-Authenticate': 'Bearer' } };
-  if (status === 429) return { ...answer, headers: { 'Retry-After': RETRY_AFTER_SECONDS } };
-  return answer;
+  if (status !== 429) return answer;
+  const { retryAfterSeconds = RETRY_AFTER_SECONDS } = error as Partial<LimitError>;
+  return { ...answer, headers: { 'Retry-After': String(retryAfterSeconds) } };
 }
 
 /** The answer to a method that a path does not have; to OPTIONS, what it has. */

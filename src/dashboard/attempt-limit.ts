@@ -1,51 +1,44 @@
-// Counts wrong tokens by address. It never hears of right ones, so it can never refuse one.
-import { isIPv6 } from 'node:net';
+// Counts wrong tokens by address, and closes the door for a while to who shows too many.
 import type { Clock } from '../base/clock.js';
+import { neighbourhoodOf } from '../base/network-address.js';
 
 const MAX_FAILURES = 10;
-const WINDOW_MS = 60_000;
+/** An address that has shown no wrong token for so long begins anew. */
+const MEMORY_MS = 60_000;
+const CLOSED_MS = 15_000;
 const MAX_ADDRESSES = 10_000;
 
-interface Window {
-  startedAt: number;
+interface Failures {
   failures: number;
+  failedAt: number;
 }
 
-/** At most ten wrong tokens a minute from one address; an IPv6 neighbourhood (/64) is one address. */
+/** Ten wrong tokens from one address (IPv6: its /64) close it for some seconds, and so does each one that follows. */
 export class AttemptLimit {
   readonly #clock: Clock;
-  readonly #windows = new Map<string, Window>();
+  readonly #records = new Map<string, Failures>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Counts a wrong token. True when the address has used up its attempts. */
-  fail(address: string): boolean {
-    const key = neighbourhood(address);
+  /** For how long no token of the address is looked at, in milliseconds; 0 while one is. */
+  closedMs(address: string): number {
+    const record = this.#records.get(neighbourhoodOf(address));
+    if (record === undefined || record.failures < MAX_FAILURES) return 0;
+    return Math.max(0, record.failedAt + CLOSED_MS - this.#clock.now());
+  }
+
+  /** Counts a wrong token. */
+  fail(address: string): void {
+    const key = neighbourhoodOf(address);
     const now = this.#clock.now();
-    const known = this.#windows.get(key);
-    const window =
-      known === undefined || now - known.startedAt >= WINDOW_MS ? { startedAt: now, failures: 0 } : known;
-    window.failures += 1;
-    this.#windows.delete(key);
-    this.#windows.set(key, window);
-    this.#forgetOldest();
-    return window.failures > MAX_FAILURES;
+    const known = this.#records.get(key);
+    const failures = known === undefined || now - known.failedAt >= MEMORY_MS ? 0 : known.failures;
+    this.#records.delete(key);
+    this.#records.set(key, { failures: failures + 1, failedAt: now });
+    if (this.#records.size <= MAX_ADDRESSES) return;
+    const oldest = this.#records.keys().next();
+    if (!oldest.done) this.#records.delete(oldest.value);
   }
-
-  #forgetOldest(): void {
-    if (this.#windows.size <= MAX_ADDRESSES) return;
-    const oldest = this.#windows.keys().next();
-    if (!oldest.done) this.#windows.delete(oldest.value);
-  }
-}
-
-function neighbourhood(address: string): string {
-  if (!isIPv6(address) || address.startsWith('::ffff:')) return address;
-  const [head = '', tail] = address.split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const rest = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - groups.length - rest.length);
-  return [...groups, ...Array<string>(zeros).fill('0'), ...rest].slice(0, 4).join(':');
 }

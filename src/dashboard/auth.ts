@@ -69,7 +69,7 @@ export class Gatekeeper {
   /**
    * Lets a reader in.
    * @throws AuthError AUTH_REQUIRED without the right token, AUTH_FORBIDDEN for a foreign host name; LimitError for
-   * wrong tokens in a row.
+   * wrong tokens in a row, whatever token comes next.
    */
   admitReader(facts: RequestFacts): Credential {
     return this.#admit(facts, [...bearersOf(facts), facts.query.get('token')]);
@@ -109,14 +109,7 @@ export class Gatekeeper {
 
   /** False where a command would be refused for want of a token. */
   mayCommand(facts: RequestFacts): boolean {
-    if (this.#keeper !== null) return true;
-    const host = hostNameOf(facts.header('host') ?? '');
-    return (
-      isLoopbackAddress(facts.peerAddress) &&
-      host !== null &&
-      isLoopbackHost(host) &&
-      FORWARDING_HEADERS.every((name) => facts.header(name) === undefined)
-    );
+    return this.#keeper !== null || isFromThisMachine(facts);
   }
 
   /** The Set-Cookie header of a new session, or undefined where there is no token. */
@@ -134,12 +127,25 @@ export class Gatekeeper {
     }
     const keeper = this.#keeper;
     const shown = candidates.filter((candidate) => candidate !== null);
-    if (shown.some((candidate) => keeper.isToken(candidate))) return 'token';
     const cookies = readCookies(facts.header('cookie'), keeper.cookieName);
-    if (cookies.some((cookie) => keeper.isSession(cookie, this.#clock.wallNow()))) return 'session';
-    if (shown.length > 0 && this.#attempts.fail(facts.address))
-      throw new LimitError('Too many wrong tokens from this address. Wait a minute.');
+    const hasSession = cookies.some((cookie) => keeper.isSession(cookie, this.#clock.wallNow()));
+    // Whoever is in already, or sits at this machine, cannot be locked out by somebody else's guesses.
+    const isExempt = hasSession || isFromThisMachine(facts);
+    if (shown.length > 0 && !isExempt) this.#refuseGuesser(facts.address);
+    if (shown.some((candidate) => keeper.isToken(candidate))) return 'token';
+    if (hasSession) return 'session';
+    if (shown.length > 0 && !isExempt) this.#attempts.fail(facts.address);
     throw new AuthError('AUTH_REQUIRED', 'The dashboard token is missing or wrong.');
+  }
+
+  /** Without a look at the token: a guess that is right must not be told from one that is wrong. */
+  #refuseGuesser(address: string): void {
+    const closedMs = this.#attempts.closedMs(address);
+    if (closedMs === 0) return;
+    const retryAfterSeconds = Math.ceil(closedMs / 1000);
+    throw new LimitError('Too many wrong tokens from this address. Wait some seconds.', {
+      retryAfterSeconds,
+    });
   }
 
   /** Against DNS rebinding: a foreign name that resolves to us is still a foreign name. */
@@ -154,6 +160,17 @@ export class Gatekeeper {
       'Without a dashboard token, the dashboard answers to its own host names only. Set a token, or use webhookUrl, localhost or the IP address.',
     );
   }
+}
+
+/** True for a request that no proxy has passed on, and that asked for this machine by a name of its own. */
+function isFromThisMachine(facts: RequestFacts): boolean {
+  const host = hostNameOf(facts.header('host') ?? '');
+  return (
+    isLoopbackAddress(facts.peerAddress) &&
+    host !== null &&
+    isLoopbackHost(host) &&
+    FORWARDING_HEADERS.every((name) => facts.header(name) === undefined)
+  );
 }
 
 /**

@@ -1,6 +1,7 @@
 // Long work in small slices. Fifty frames a second are waiting on the same event loop.
 import type { Writable } from 'node:stream';
 import type { Clock } from '../base/clock.js';
+import { pause } from '../base/pause.js';
 
 /** How long one slice may take, and how long the work rests behind it, in milliseconds. Nobody who asks for much is in a hurry. */
 const SLICE_MS = 0.25;
@@ -22,7 +23,7 @@ export class Breather {
 
   /** Resolves when timers and sockets have had their turn. */
   async breathe(): Promise<void> {
-    await new Promise<void>((resolve) => this.#clock.after(REST_MS, resolve));
+    await pause(this.#clock, REST_MS);
     this.#sliceStartedAt = this.#clock.now();
   }
 }

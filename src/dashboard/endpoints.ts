@@ -96,9 +96,13 @@ export const ENDPOINTS = [
     operationId: 'hangUpCall',
     method: 'post',
     path: '/api/dashboard/calls/{callId}/hangup',
-    summary: 'Ends a call.',
+    summary:
+      'Ends a call. One whose hang-up is pending at the carrier may be ended again: that is tried at once.',
     requestBody: { type: 'object' },
-    success: accepted,
+    success: {
+      status: 202,
+      ...json('HangUpAccepted', 'The call is over here; `hangUp` tells of the carrier.'),
+    },
     refusals: [404, 409, 413, 415, 502],
   },
   {

@@ -3,7 +3,7 @@ import { isE164 } from '../base/e164.js';
 import { NotFoundError, RequestError } from '../base/errors.js';
 import type { CallControls } from '../contract/call-command.js';
 import type { CallRecord } from '../contract/call-record.js';
-import type { CallsPage } from '../contract/dashboard-api.js';
+import type { CallsPage, HangUpAccepted } from '../contract/dashboard-api.js';
 import type { CallPage, CallStore } from '../stores/call-store.js';
 import type { Answer, LongAnswer } from './answer.js';
 import type { Piece } from './breather.js';
@@ -40,17 +40,17 @@ export function createHandlers(parts: {
 }): Record<JsonOperation, Handler> {
   const { store, controls } = parts;
 
-  /** Runs a command on a call that is not over. @throws RequestError, NotFoundError. */
-  async function command(callId: string, run: (controls: CallControls, id: string) => Promise<void>) {
+  /** Runs a command on a call that is not over, or not yet at the carrier. @throws RequestError, NotFoundError. */
+  async function command(callId: string, run: (controls: CallControls, id: string) => Promise<object>) {
     const record = await store.get(callId);
-    if (record?.status === 'completed') throw new RequestError('REQUEST_CONFLICT', 'The call is over.');
+    if (record?.status === 'completed' && record.hangUp !== 'pending')
+      throw new RequestError('REQUEST_CONFLICT', 'The call is over.');
     if (controls === null) {
       if (record === undefined) throw new NotFoundError('There is no such call.');
       throw new RequestError('REQUEST_CONFLICT', 'Another process owns this call.');
     }
     const id = record?.callId ?? callId;
-    await run(controls, id);
-    return { status: 202, body: { callId: id } };
+    return { status: 202, body: { callId: id, ...(await run(controls, id)) } };
   }
 
   return {
@@ -70,13 +70,19 @@ export function createHandlers(parts: {
     },
     async hangUpCall({ callId, body }) {
       checkObject(body);
-      return command(callId, (owner, id) => owner.hangUp(id));
+      return command(
+        callId,
+        async (owner, id): Promise<Omit<HangUpAccepted, 'callId'>> => ({ hangUp: await owner.hangUp(id) }),
+      );
     },
     async transferCall({ callId, body }) {
       const { to } = checkObject(body);
       if (typeof to !== 'string' || !isE164(to))
         throw new RequestError('REQUEST_INVALID', 'Field "to" must be a telephone number like +15550100.');
-      return command(callId, (owner, id) => owner.transfer(id, to));
+      return command(callId, async (owner, id) => {
+        await owner.transfer(id, to);
+        return {};
+      });
     },
     async ingestEvents() {
       throw new RequestError(

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../base/clock.js';
 import { ConfigError } from '../base/errors.js';
 import { createLogger, type Logger } from '../base/log.js';
 import type { CallControls } from '../contract/call-command.js';
+import type { CallEntry } from '../contract/dashboard-api.js';
 import type { EventBus } from '../events/bus.js';
 import type { CallStore } from '../stores/call-store.js';
 import { Gatekeeper } from './auth.js';
@@ -25,6 +26,8 @@ export interface DashboardOptions {
   ingest?: IngestEndpoint;
   /** Host names of ours (`host`, `webhookUrl`), beside IP literals and loopback names. Asked only without a token. @default [] */
   allowedHosts?: readonly string[];
+  /** Where this process takes calls. @default it takes none */
+  entry?: () => CallEntry;
   /** Metrics of the process around, in the text exposition format, for `/metrics`. @default none */
   metrics?: () => string;
   /** @default pino on standard error, level info */
@@ -54,7 +57,7 @@ export function createDashboard(options: DashboardOptions): Dashboard {
   const { store, bus, controls, token, allowedHosts = [], clock = systemClock } = options;
   const logger = options.logger ?? createLogger({ level: 'info' });
   if (token === '') throw new ConfigError('CONFIG_INVALID', 'The dashboard token must not be empty.');
-  const feed = new EventFeed({ store, bus, clock, logger });
+  const feed = new EventFeed({ store, bus, entry: options.entry, clock, logger });
   const handler = createRouter({
     gatekeeper: new Gatekeeper({ token, allowedHosts, clock, logger }),
     handlers: createHandlers({ store, controls }),

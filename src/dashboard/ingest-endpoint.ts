@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { LimitError, RequestError } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
+import { readBody } from '../base/request-body.js';
 import { errorBody, toErrorAnswer } from './answer.js';
 import type { Ingest } from './ingest.js';
 
@@ -23,7 +24,7 @@ export function createIngestEndpoint(ingest: Ingest, logger: Logger): IngestEndp
     if (pending >= MAX_AT_ONCE) throw new LimitError('Too many batches at once. Try again in a while.');
     pending += 1;
     try {
-      const body = await readBody(request);
+      const body = await readBody(request, response, MAX_BATCH_BYTES);
       send(response, 200, await ingest.take(parse(body)));
     } finally {
       pending -= 1;
@@ -40,8 +41,6 @@ export function createIngestEndpoint(ingest: Ingest, logger: Logger): IngestEndp
       if (response.destroyed) return;
       const { status, headers, body } = toErrorAnswer(error, logger);
       for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
-      // What is left of a body is let go by: a sender that is cut off would never read why.
-      request.resume();
       send(response, status, body);
     });
   };
@@ -53,33 +52,6 @@ function refuseMedia({ headers }: IncomingMessage): string | undefined {
     return 'The body must be JSON, with Content-Type: application/json.';
   const encoding = headers['content-encoding'] ?? 'identity';
   return encoding === 'identity' ? undefined : 'The body must not be compressed.';
-}
-
-/** @throws RequestError for a body that says, or turns out, to be over the limit. */
-async function readBody(request: IncomingMessage): Promise<Buffer> {
-  if (Number(request.headers['content-length'] ?? 0) > MAX_BATCH_BYTES) throw tooLarge();
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    request.on('data', (chunk: Buffer) => {
-      length += chunk.length;
-      if (length <= MAX_BATCH_BYTES) chunks.push(chunk);
-      else {
-        chunks.length = 0;
-        reject(tooLarge());
-      }
-    });
-    request.on('end', () => resolve(Buffer.concat(chunks)));
-    request.on('error', reject);
-    request.on('close', () => reject(new RequestError('REQUEST_INVALID', 'The body ended too early.')));
-  });
-}
-
-function tooLarge(): RequestError {
-  return new RequestError(
-    'REQUEST_TOO_LARGE',
-    `The body is over ${MAX_BATCH_BYTES} bytes: send less at a time.`,
-  );
 }
 
 function parse(body: Buffer): unknown {

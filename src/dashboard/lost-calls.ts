@@ -39,6 +39,10 @@ export class SupposingStore implements CallStore {
     this.#senders = senders;
   }
 
+  get isKept(): boolean {
+    return this.#facts.isKept;
+  }
+
   append(...args: Parameters<CallStore['append']>): Promise<void> {
     return this.#facts.append(...args);
   }

@@ -4,6 +4,7 @@ import express, { type NextFunction, type Request, type RequestHandler, type Res
 import type { Clock } from '../base/clock.js';
 import { NotFoundError, RequestError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
+import { readBody } from '../base/request-body.js';
 import type { CallStore } from '../stores/call-store.js';
 import { type Answer, errorBody, type LongAnswer, refuseMethod, toErrorAnswer } from './answer.js';
 import type { Gatekeeper, RequestFacts } from './auth.js';
@@ -176,7 +177,6 @@ export function createRouter(parts: RouterParts): DashboardHandler {
     else gatekeeper.admitCommand(factsOf(request));
     next();
   });
-  const readJson = express.json({ limit: MAX_BODY_BYTES, type: 'application/json' });
   for (const endpoint of ENDPOINTS) {
     const { operationId, method, path } = endpoint;
     const parameters: QueryParameters = 'parameters' in endpoint ? endpoint.parameters : {};
@@ -219,13 +219,22 @@ function demandJson(request: Request, response: Response, next: NextFunction): v
   sendAnswer(response, { status: 415, body: errorBody('REQUEST_INVALID', message) });
 }
 
-/** Errors of Express and its body parser in our words. */
+/** An empty body counts as none. */
+const readJson: RequestHandler = async (request, response, next) => {
+  const text = (await readBody(request, response, MAX_BODY_BYTES)).toString('utf8');
+  try {
+    request.body = text === '' ? undefined : JSON.parse(text);
+  } catch {
+    throw new RequestError('REQUEST_INVALID', 'The body is not JSON.');
+  }
+  next();
+};
+
+/** Errors of Express in our words. */
 function toOwnError(error: unknown): unknown {
   const status = (error as { status?: unknown } | null)?.status;
   if (typeof status !== 'number' || status < 400 || status >= 500) return error;
-  return status === 413
-    ? new RequestError('REQUEST_TOO_LARGE', `The body is over ${MAX_BODY_BYTES} bytes.`)
-    : new RequestError('REQUEST_INVALID', 'The request cannot be understood.');
+  return new RequestError('REQUEST_INVALID', 'The request cannot be understood.');
 }
 
 function queryOf(request: Request): URLSearchParams {

@@ -1,5 +1,12 @@
 // JSON Schemas of the bodies, for the OpenAPI document. The words and types are those of the contract.
-import { CALL_OUTCOMES, CARRIER_IDS, END_REASONS, PROVIDER_STAGES } from '../contract/call-record.js';
+import {
+  CALL_OUTCOMES,
+  CALL_PHASES,
+  CARRIER_IDS,
+  END_REASONS,
+  HANG_UP_STATES,
+  PROVIDER_STAGES,
+} from '../contract/call-record.js';
 import { type JsonSchema, MAX_EPOCH_MS } from './parameters.js';
 
 type Properties = { readonly [name: string]: JsonSchema };
@@ -47,9 +54,11 @@ function shape(properties: Properties, optional: readonly string[] = []): JsonSc
 }
 
 const outcome = words(...CALL_OUTCOMES);
+const phase = words(...CALL_PHASES);
 const endReason = words(...END_REASONS);
 const mode = words('realtime', 'pipeline');
 const providerStage = words(...PROVIDER_STAGES);
+const hangUpState = words(...HANG_UP_STATES);
 const milliseconds: JsonSchema = { type: 'number', minimum: 0, maximum: MAX_EPOCH_MS };
 const transferResult = words('connected', 'busy', 'no-answer', 'failed');
 
@@ -85,6 +94,7 @@ const summary: Properties = {
   mode: nullable(mode),
   provider: ref('CallProviders'),
   nodeId: text,
+  phase: nullable(shape({ name: phase, since: epochMs })),
   turnCount: count,
   latency: shape({
     avgMs: millisecondsOrNull,
@@ -101,6 +111,7 @@ const summary: Properties = {
   transfer: nullable(ref('Transfer')),
   incidents: { ...listOf(ref('Incident')), maxItems: 100 },
   error: nullable(ref('CallFailure')),
+  hangUp: nullable(hangUpState),
   seq: count,
 };
 
@@ -108,6 +119,7 @@ const summary: Properties = {
 const FACTS: { readonly [type: string]: Properties } = {
   'call.status': { status: words('initiated', 'ringing', 'active'), ...identity },
   'call.started': { mode, provider: ref('CallProviders'), ...identity },
+  'phase.changed': { phase, previous: phase },
   'transcript.segment': { entry: ref('TranscriptEntry') },
   'turn.started': { turnIndex: count },
   'turn.completed': { turn: ref('Turn') },
@@ -137,13 +149,18 @@ const FACTS: { readonly [type: string]: Properties } = {
     outcome,
     error: nullable(ref('CallFailure')),
     media: nullable(ref('MediaCounters')),
+    durationMs: milliseconds,
+    hangUp: { const: 'pending' },
   },
+  'hangup.updated': { state: hangUpState },
 };
 
 /** What a fact may do without. */
 const OPTIONAL: { readonly [type: string]: readonly string[] } = {
+  'phase.changed': ['previous'],
   'cost.updated': ['turn'],
   'incident.noted': ['durationMs'],
+  'call.ended': ['durationMs', 'hangUp'],
 };
 
 const seq: JsonSchema = { type: 'integer', minimum: 1, maximum: 2 ** 31 };
@@ -199,7 +216,9 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
     recent: listOf(ref('CallSummary')),
     aggregates: ref('Aggregates'),
     controls: flag,
+    entry: { anyOf: [ref('CallEntry'), { type: 'null' }] },
   }),
+  CallEntry: shape({ carrier: words(...CARRIER_IDS), voiceUrl: textOrNull, isSigned: flag }),
   CallEvent: { oneOf: [...FACT_SCHEMAS.values()] },
   CallProviders: shape({ engine: textOrNull, stt: textOrNull, llm: textOrNull, tts: textOrNull }),
   TranscriptEntry: shape(
@@ -302,5 +321,6 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
     calls: listOf(shape({ callId: text, nodeId: text, seq: count, ended: flag, wanted: flag })),
   }),
   CommandAccepted: shape({ callId: text }),
+  HangUpAccepted: shape({ callId: text, hangUp: hangUpState }),
   Error: shape({ error: shape({ code: text, message: text }) }),
 };

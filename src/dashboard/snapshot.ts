@@ -45,11 +45,15 @@ export async function readSnapshot(store: CallStore, ring: ReplayRing): Promise<
 }
 
 /** The event as text, one piece per call. `id` is where a reader resumes that gets no further. */
-export function* snapshotPieces(read: SnapshotRead, id: string, controls: boolean): Generator<Piece> {
+export function* snapshotPieces(
+  read: SnapshotRead,
+  id: string,
+  about: Pick<Snapshot, 'controls' | 'entry'>,
+): Generator<Piece> {
   yield `id: ${id}\nevent: snapshot\ndata: {"active":`;
   yield* listPieces(read.active, recordPieces);
   yield ',"recent":';
   yield* listPieces(read.recent, summaryPieces);
-  const rest: Pick<Snapshot, 'aggregates' | 'controls'> = { aggregates: read.aggregates, controls };
+  const rest: Omit<Snapshot, 'active' | 'recent'> = { aggregates: read.aggregates, ...about };
   yield `,${JSON.stringify(rest).slice(1)}\n\n`;
 }

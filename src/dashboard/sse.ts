@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Clock, Timer } from '../base/clock.js';
 import { LimitError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
+import type { CallEntry } from '../contract/dashboard-api.js';
 import type { EventBus } from '../events/bus.js';
 import type { CallStore } from '../stores/call-store.js';
 import { Breather, inChunks, type Piece } from './breather.js';
@@ -25,6 +26,8 @@ export interface EventSink {
 export interface EventFeedParts {
   store: CallStore;
   bus: EventBus;
+  /** Where this process takes calls. @default it takes none */
+  entry?: (() => CallEntry) | undefined;
   clock: Clock;
   logger: Logger;
   /** Facts kept for readers that come back. */
@@ -71,6 +74,8 @@ interface Reader {
   allowance: number;
   /** A heartbeat found the opening where it was. */
   stands: boolean;
+  /** Part of a snapshot was sent, and the rest comes. */
+  isMidSnapshot: boolean;
   /** What its snapshot says of commands. */
   readonly controls: boolean;
 }
@@ -125,6 +130,7 @@ export class EventFeed {
       known: new Map(),
       allowance: this.#maxBacklogBytes,
       stands: false,
+      isMidSnapshot: false,
       controls: options.controls,
     };
     const leave = () => this.#remove(reader);
@@ -160,7 +166,7 @@ export class EventFeed {
     for (const reader of this.#readers) if (reader.live) this.#send(reader, DRAINING);
   }
 
-  /** Ends every stream, each with all that was published. Idempotent. */
+  /** Ends every stream, each with all that was published, and one that is in the middle of a snapshot behind that. Idempotent. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -169,6 +175,7 @@ export class EventFeed {
     this.#round?.cancel();
     const round = { target: this.#ring.newest, shared: new Map<number, Uint8Array>() };
     for (const reader of [...this.#readers]) {
+      if (reader.isMidSnapshot) continue;
       const { sink, live } = reader;
       const isBehind = sink.writableLength > 0;
       if (live && !isBehind) this.#catchUp(reader, round);
@@ -243,7 +250,13 @@ export class EventFeed {
         if (read === null) break;
         const [first] = read.news;
         const id = ring.idOf(first === undefined ? read.position : first.counter - 1);
-        await this.#sendPieces(reader, snapshotPieces(read, id, reader.controls));
+        await this.#sendPieces(
+          reader,
+          snapshotPieces(read, id, {
+            controls: reader.controls,
+            entry: this.#parts.entry?.() ?? null,
+          }),
+        );
         if (!this.#readers.has(reader)) return;
         // Everything was begun anew meanwhile: so is this.
         if (ring !== this.#ring) continue;
@@ -262,6 +275,7 @@ export class EventFeed {
     const breather = new Breather(this.#parts.clock);
     for await (const chunk of inChunks(pieces)) {
       reader.stands = false;
+      reader.isMidSnapshot = true;
       reader.allowance += chunk.length * 2;
       if (!reader.sink.write(chunk)) await isDrained(reader.sink);
       if (breather.isDue) await breather.breathe();
@@ -276,12 +290,17 @@ export class EventFeed {
       return;
     }
     reader.live = true;
+    reader.isMidSnapshot = false;
     reader.position = this.#ring.newest;
     if (this.#isDraining) reader.sink.write(DRAINING);
-    if (missed.length === 0) return;
-    const bytes = join(missed);
-    reader.allowance += bytes.length;
-    reader.sink.write(bytes);
+    if (missed.length > 0) {
+      const bytes = join(missed);
+      reader.allowance += bytes.length;
+      reader.sink.write(bytes);
+    }
+    if (!this.#closed) return;
+    reader.sink.end();
+    this.#readers.delete(reader);
   }
 
   #send(reader: Reader, chunk: string | Uint8Array): void {

@@ -1,15 +1,18 @@
 // What the agent says on one call: one reply at a time, a filler before it where it is slow, and nothing after it was stopped.
 import type { TranscriptEntry } from '../contract/call-record.js';
+import type { VoiceView } from '../conversation/phase.js';
 import type { TokenUsage } from '../providers/language-model.js';
 import type { Payee } from '../providers/remedy.js';
 import type { AgentPhase } from './barge-in.js';
+import { CallerLoudness } from './caller-loudness.js';
 import type { CallerWait } from './caller-wait.js';
 import { EchoGuard } from './echo-guard.js';
-import type { EngineContext, Goodbye } from './engine.js';
+import type { EngineContext } from './engine.js';
 import { Fillers } from './fillers.js';
 import type { Guardrails } from './guardrails.js';
 import type { HeardFrame } from './heard-frame.js';
 import type { Lexicon } from './lexicon.js';
+import { LineSound } from './line-sound.js';
 import type { PipelineStages } from './pipeline-stages.js';
 import { MeteredPlayout } from './played-level.js';
 import {
@@ -21,7 +24,7 @@ import {
 } from './reply.js';
 import type { ToolBox } from './tools/tool-box.js';
 import type { ToolRun } from './tools/tool-run.js';
-import type { TurnLatencyMeter } from './turn-latency.js';
+import type { AnswerLatency } from './turn-book.js';
 import type { TurnTakingSettings } from './turn-taking.js';
 
 export interface VoiceEvents extends Omit<ReplyEvents, 'usage'> {
@@ -38,7 +41,8 @@ export interface AgentVoiceOptions {
   readonly lexicon: Lexicon;
   readonly timeouts: ThinkingTimeouts;
   readonly wait: CallerWait;
-  readonly interruptible: boolean;
+  /** The recogniser has no words before all was said. */
+  readonly isRecognisedLate: boolean;
   /** False while nobody listens, and after the end of the call: a reply then does not begin. */
   readonly maySpeak: () => boolean;
   /** What the language stage may call. Closed with the voice. */
@@ -47,23 +51,12 @@ export interface AgentVoiceOptions {
   readonly events: VoiceEvents;
 }
 
-/** How a reply is to be taken. */
-export interface Manner {
-  /** Whether the caller can interrupt it. @default as the agent's options say */
-  readonly interruptible?: boolean;
-  /** It interrupts a caller who speaks without end, and cannot be interrupted before they had the time to notice. */
-  readonly cutsIn?: boolean;
-  /** The call ends with it for this reason, unless the caller has something to say. */
-  readonly ends?: Goodbye['reason'];
-}
-
 /** One generation of the language stage. */
 export interface Utterance {
-  readonly latency: TurnLatencyMeter;
+  readonly latency: AnswerLatency;
   readonly source: ReplySource;
   /** Tools of earlier replies whose results it needs. */
   readonly awaited?: readonly ToolRun[];
-  readonly manner?: Manner;
   /** The turn that it answers, and since when the caller waits: after a while without a sound a filler is due. */
   readonly answers?: { readonly turnIndex: number; readonly since: number };
 }
@@ -71,16 +64,15 @@ export interface Utterance {
 /** In the first second of what it says, and in the last, the agent is not easily interrupted. */
 const EDGE_MS = 1000;
 
-/** Who is interrupted has stopped by then, if they will. */
-const CUT_IN_MS = 2000;
-
 export class AgentVoice {
   readonly #options: AgentVoiceOptions;
   readonly #fillers: Fillers;
   readonly #echo: EchoGuard;
   readonly #playout: MeteredPlayout;
+  readonly #sound = new LineSound();
+  readonly #loudness: CallerLoudness;
   #reply: Reply | undefined;
-  #manner: Manner = {};
+  #isPaused = false;
   #generation = 0;
   #startedAt = 0;
   /** When the last reply began. */
@@ -102,9 +94,12 @@ export class AgentVoice {
       clock,
       logger,
       tell: options.tell,
+      sounds: () => options.events.sounds?.(),
     });
     const { stopWords } = options.lexicon;
-    this.#echo = new EchoGuard({ clock, playout, stopWords, filler: () => this.#fillers.sounding });
+    const sound = this.#sound;
+    this.#echo = new EchoGuard({ clock, playout, sound, stopWords, filler: () => this.#fillers.sounding });
+    this.#loudness = new CallerLoudness(clock, sound, { isLate: options.isRecognisedLate });
   }
 
   /** The call begins. */
@@ -128,10 +123,17 @@ export class AgentVoice {
     return this.#reply?.audible === true;
   }
 
-  /** True when there is a reply that the caller may interrupt. */
-  get yields(): boolean {
-    if (this.#reply === undefined || this.#isCuttingIn) return false;
-    return this.#manner.interruptible ?? this.#options.interruptible;
+  /** There is a voice, and somebody to hear it. */
+  get maySpeak(): boolean {
+    return this.#options.stages.voice !== undefined && this.#options.maySpeak();
+  }
+
+  /** What the caller hears, beside what `isAudible` says. */
+  get sound(): VoiceView {
+    return {
+      isDry: this.#reply?.progress.isDry === true,
+      isFilling: this.#fillers.sounding !== undefined,
+    };
   }
 
   get phase(): AgentPhase {
@@ -142,17 +144,17 @@ export class AgentVoice {
     const now = context.clock.now();
     const isNew = now - this.#startedAt < settings.carefulMs;
     const { pushedMs, playedMs } = this.#playout;
-    const isEnding = this.#reply?.isGivenOut === true && pushedMs - playedMs < EDGE_MS;
+    const isEnding = this.#reply?.progress.isGivenOut === true && pushedMs - playedMs < EDGE_MS;
     return isNew || isEnding || now - audibleAt < EDGE_MS ? 'careful' : 'speaking';
   }
 
-  /** Begins a reply. Only one may be under way. Returns false when there is no voice, or nobody to hear it. */
-  say(utterance: Utterance): boolean {
+  /** Begins a reply. Only one may be under way. Does nothing when there is no voice, or nobody to hear it. */
+  say(utterance: Utterance): void {
     const { context, stages, settings, timeouts, wait, tools, guardrails, events, maySpeak } = this.#options;
     const { clock } = context;
     const { voice } = stages;
-    if (voice === undefined || !maySpeak()) return false;
-    const { latency, source, awaited, manner = {}, answers } = utterance;
+    if (voice === undefined || !maySpeak()) return;
+    const { latency, source, awaited, answers } = utterance;
     this.#generation += 1;
     this.#begunAt = clock.now();
     this.#awaitedSince = answers?.since ?? clock.now();
@@ -176,7 +178,6 @@ export class AgentVoice {
       },
     });
     this.#reply = reply;
-    this.#manner = manner;
     this.#echo.speaking(reply);
     if (answers !== undefined) {
       const isAwaited = () => this.#reply === reply && !latency.has('firstAudio');
@@ -185,7 +186,6 @@ export class AgentVoice {
       this.#fillers.arm({ turnIndex: answers.turnIndex, delayMs, isAwaited, sent });
     }
     reply.start();
-    return true;
   }
 
   /** Readies a filler for when it is needed. */
@@ -199,7 +199,26 @@ export class AgentVoice {
 
   /** True when the recogniser's text is what the agent says or has just said. */
   isEcho(text: string, piece: { isFinal: boolean; soundBeganAt: number | undefined }): boolean {
-    return this.#options.settings.echoGuard && this.#echo.isEcho(text, piece);
+    const isEcho = this.#options.settings.echoGuard && this.#echo.isEcho(text, piece);
+    if (!isEcho && text.trim() !== '') this.#loudness.broughtWords(piece.soundBeganAt);
+    return isEcho;
+  }
+
+  /**
+   * True when it takes words for the sound that is heard to silence the agent: it is not as loud as the caller, or the agent's own voice.
+   * While the agent is only thinking, a caller who goes on need not be as loud as before.
+   */
+  ignoresSound(): boolean {
+    const isCallers = this.phase === 'thinking' ? this.#loudness.mayBeCallers : this.#loudness.isCallers;
+    if (!isCallers) return true;
+    if (this.#options.settings.echoGuard && this.#echo.isOwnSound) return true;
+    this.#loudness.interrupts();
+    return false;
+  }
+
+  /** No words have come of the sound that was waited for. */
+  heardNothing(): void {
+    this.#loudness.broughtNone();
   }
 
   /**
@@ -208,8 +227,28 @@ export class AgentVoice {
    */
   isTalkedOver(frame: HeardFrame): boolean {
     if (this.#options.context.clock.now() < this.#begunAt) return false;
+    this.#sound.add(frame.dbfs, this.#playout.latestDbfs());
     const mayEcho = this.#options.settings.echoGuard && this.#echo.mayEcho(frame);
     return this.isBusy && !mayEcho;
+  }
+
+  /** Silences the voice in this tick; language and tools go on. */
+  pause(): void {
+    if (this.#reply === undefined || this.#isPaused) return;
+    this.#isPaused = true;
+    this.#playout.pause();
+    this.#options.wait.silenced();
+    this.#echo.silent();
+  }
+
+  /** Goes on where it was. */
+  goOn(): void {
+    if (!this.#isPaused) return;
+    const { context, wait } = this.#options;
+    this.#isPaused = false;
+    this.#playout.resume();
+    wait.sounds(context.clock.now() + this.#playout.pushedMs - this.#playout.playedMs);
+    this.#echo.goesOn();
   }
 
   /** Clears the carrier and stops language and voice in this tick. Undefined when there was no reply to stop. */
@@ -219,7 +258,8 @@ export class AgentVoice {
   }
 
   /** Says `text` as the last words of the reply, if there is one. `begins`: the voice gives the first audio of a sentence of it. */
-  conclude(text: string, begins: () => void): void {
+  conclude(text: string, begins?: () => void): void {
+    this.goOn();
     this.#fillers.disarm();
     this.#reply?.conclude(text, begins);
   }
@@ -241,22 +281,6 @@ export class AgentVoice {
     return split;
   }
 
-  /** How the reply is to be taken that is on, or was the last one. */
-  get manner(): Manner {
-    return this.#manner;
-  }
-
-  /** True while it says what the call ends with. */
-  get isLeaving(): boolean {
-    return this.#reply !== undefined && (this.#manner.ends !== undefined || this.#reply.endsCall);
-  }
-
-  get #isCuttingIn(): boolean {
-    const audibleMs =
-      this.#options.context.clock.now() - (this.#reply?.audibleAt ?? Number.POSITIVE_INFINITY);
-    return this.#manner.cutsIn === true && audibleMs < CUT_IN_MS;
-  }
-
   #stop(playedMs: number): ReplySplit | undefined {
     const reply = this.#over();
     this.#options.wait.silenced();
@@ -275,6 +299,8 @@ export class AgentVoice {
   #over(): Reply | undefined {
     const reply = this.#reply;
     this.#reply = undefined;
+    if (this.#isPaused) this.#playout.resume();
+    this.#isPaused = false;
     this.#echo.silent();
     return reply;
   }

@@ -1,24 +1,22 @@
-// The sorry of a call that cannot go on, in the agent's own voice: behind what the voice has already, within its time, and told when the
+// The apology of a call that cannot go on, in the agent's own voice: behind what the voice has already, within its time, and told when the
 // caller hears it.
 import type { Playout } from '../audio/playout.js';
 import type { Clock, Timer } from '../base/clock.js';
+import { LIMITS } from '../conversation/limits.js';
 import type { AgentVoice } from './agent-voice.js';
 import type { CallerWait } from './caller-wait.js';
 import type { Dialogue } from './dialogue.js';
-import { APOLOGY } from './pipeline-failure.js';
 
-/** An apology that does not sound by then, or when the caller has waited too long, is left to the carrier. */
-const SOUND_MS = 1500;
-
-/** Behind what the agent is saying it has so long to begin, and as long again to come to its end. */
-const LIMIT_MS = 8000;
+/** One that does not sound in time, or when the caller has waited too long, is left to the carrier. */
+const { soundMs: SOUND_MS, longestMs: LIMIT_MS } = LIMITS.apology;
 
 export interface ApologyOptions {
+  readonly text: string;
   readonly clock: Clock;
   readonly playout: Pick<Playout, 'onNextFrameSent'>;
   readonly wait: CallerWait;
-  readonly agent: Pick<AgentVoice, 'isBusy' | 'isAudible' | 'conclude'>;
-  readonly dialogue: Pick<Dialogue, 'say'>;
+  readonly agent: Pick<AgentVoice, 'isBusy' | 'isAudible'>;
+  readonly dialogue: Pick<Dialogue, 'say' | 'conclude'>;
   /** The caller hears the first of it, after so long a silence. Told once. */
   readonly heard: (waitedMs: number) => void;
   /** Its time is over. `untold`: the voice has given nothing of it; else what it has given is still to be heard. */
@@ -36,7 +34,7 @@ export class Apology {
 
   /** `since`: when the silence began in which the caller waits, on the clock. What still sounds ends later. */
   say(since: number): void {
-    const { clock, wait, agent, dialogue, late } = this.#options;
+    const { text, clock, wait, agent, dialogue, late } = this.#options;
     if (!wait.isOn) wait.begin(clock.now());
     const soundMs = Math.min(SOUND_MS, Math.max(0, wait.leftMs()));
     const tooLate = () => late({ untold: true });
@@ -46,7 +44,7 @@ export class Apology {
     });
     // A turn in which nothing else is said.
     if (!agent.isBusy) dialogue.say('');
-    agent.conclude(APOLOGY, () => this.#begins(since));
+    dialogue.conclude(text, () => this.#begins(since));
   }
 
   /** The voice has given something of it. */

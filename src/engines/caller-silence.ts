@@ -2,6 +2,16 @@
 import { FRAME_MS } from '../audio/format.js';
 import { levelDbfs } from '../audio/level.js';
 import type { Clock } from '../base/clock.js';
+import {
+  beginWait,
+  endWait,
+  NOBODY_WAITS,
+  silentMs,
+  soundlessMs,
+  type Wait,
+  withoutSound,
+  withSound,
+} from '../conversation/wait.js';
 import type { RecentAudio } from './recent-audio.js';
 import { SpeechDetector } from './speech-detector.js';
 import { createVoiceActivity } from './voice-activity.js';
@@ -13,30 +23,29 @@ const ECHO_MS = 300;
 export class CallerSilence {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #heard: RecentAudio;
-  #soundsUntil: number;
-  /** What an engine has left of the caller's wait, and when; undefined where nobody waited then. */
-  #left: { readonly silentMs: number; readonly at: number } | undefined;
+  /** What an engine has left of it goes on; what one that talks to the caller knows of it is the engine's. */
+  #wait: Wait;
 
   /** `heard`: the caller's last seconds, up to this moment. */
   constructor(clock: Pick<Clock, 'now'>, heard: RecentAudio) {
     this.#clock = clock;
     this.#heard = heard;
-    this.#soundsUntil = clock.now();
+    this.#wait = withSound(NOBODY_WAITS, clock.now());
   }
 
   /** There is sound of the agent until then. */
   sounds(until: number): void {
-    this.#soundsUntil = until;
+    this.#wait = withSound(this.#wait, until);
   }
 
   /** There is none any more. */
   silenced(): void {
-    this.#soundsUntil = Math.min(this.#soundsUntil, this.#clock.now());
+    this.#wait = withoutSound(this.#wait, this.#clock.now());
   }
 
   /** How long ago the agent was heard last, or the call began, in milliseconds. */
   get agentMs(): number {
-    return Math.max(0, this.#clock.now() - this.#soundsUntil);
+    return soundlessMs(this.#wait, this.#clock.now());
   }
 
   /** How long ago the caller last spoke behind what the agent said, in milliseconds; undefined where they did not. Looks at all that was kept. */
@@ -54,14 +63,20 @@ export class CallerSilence {
     return spokeAt === undefined ? undefined : (frames.length - 1 - spokeAt) * FRAME_MS;
   }
 
-  /** An engine has failed. The caller had waited for so long then; undefined: for nothing. */
-  leaves(silentMs: number | undefined): void {
-    this.#left = silentMs === undefined ? undefined : { silentMs, at: this.#clock.now() };
+  /** An engine has failed. The caller had waited for so long then; undefined: for nothing. Returns the wait that goes on. */
+  leaves(waitedMs: number | undefined): Wait | undefined {
+    const at = this.#clock.now();
+    this.#wait = endWait(this.#wait, at);
+    if (waitedMs === undefined) return undefined;
+    this.#wait = beginWait(this.#wait, { since: at - waitedMs, at });
+    return this.#wait;
   }
 
-  /** How long the caller has waited, of which the engine that talks to them now knows `knownMs`. Never longer than nothing was heard. */
-  waitedMs(knownMs = 0): number {
-    const { silentMs, at } = this.#left ?? { silentMs: 0, at: this.#clock.now() };
-    return Math.min(this.agentMs, Math.max(knownMs, silentMs + this.#clock.now() - at));
+  /** The wait of a caller who was told nothing of a failure, of which an engine knows `part`. Never longer than nothing was heard. */
+  untold(part: Wait | undefined): Wait {
+    const at = this.#clock.now();
+    const knownMs = part === undefined ? 0 : silentMs(part, at);
+    const waitedMs = Math.max(silentMs(this.#wait, at), Math.min(this.agentMs, knownMs));
+    return beginWait(endWait(this.#wait, at), { since: at - waitedMs, at });
   }
 }

@@ -1,13 +1,15 @@
 // What the caller says and presses, until it is complete: sound and words are gathered, the end of the turn is found, and the
 // recogniser is asked for what it still has.
+import type { EndOfTurn, TurnTimes } from '../conversation/floor.js';
 import { FRAME_MS } from '../audio/format.js';
 import { levelDbfs } from '../audio/level.js';
 import type { TranscriptEntry } from '../contract/call-record.js';
-import { type EndOfTurn, Endpointing } from './endpointing.js';
+import { LIMITS } from '../conversation/limits.js';
+import { Endpointing } from './endpointing.js';
 import type { EngineContext } from './engine.js';
 import type { HeardFrame } from './heard-frame.js';
 import type { Lexicon } from './lexicon.js';
-import { PendingTurn, type TurnTimes } from './pending-turn.js';
+import { PendingTurn } from './pending-turn.js';
 import { keysAsText, PressedKeys } from './pressed-keys.js';
 import { SpeechDetector } from './speech-detector.js';
 import type { TurnTakingSettings } from './turn-taking.js';
@@ -18,7 +20,7 @@ export interface CallerTurnEvents {
   /** Speech has begun `beforeMs` before this frame. */
   speechStarted(beforeMs: number): void;
   /** There is new text: all of it so far. */
-  words(text: string): void;
+  words(text: string, piece: { isFinal: boolean }): void;
   /** The caller has gone quiet, or speaks without end. */
   quiet(end: EndOfTurn): void;
   /** Asks the recogniser for what it still has. */
@@ -40,12 +42,6 @@ export interface CallerTurnOptions {
   readonly isEcho: (text: string, piece: { isFinal: boolean; soundBeganAt: number | undefined }) => boolean;
   readonly events: CallerTurnEvents;
 }
-
-/** How long a finished caller waits for the recogniser: with an open piece of text, and with none at all. */
-const OPEN_TEXT_WAIT_MS = 1000;
-const NO_TEXT_WAIT_MS = 2000;
-/** One that is behind and still writes is waited for up to this. */
-const LONGEST_TEXT_WAIT_MS = 3000;
 
 /** Words that come later than this behind a sound were not said in it. */
 const LATEST_WORDS_MS = 5000;
@@ -164,18 +160,21 @@ export class CallerTurn {
     if (this.#isClosed) return;
     if (this.#pending.isOpen) {
       if (this.#speech.settled || (isFinal && after === '')) this.#complete();
-      else if (after !== before) this.#pending.extend(OPEN_TEXT_WAIT_MS, LONGEST_TEXT_WAIT_MS);
+      else if (after !== before) {
+        this.#pending.extend(LIMITS.words.openMs, LIMITS.words.longestMs);
+        if (after !== '') events.words(after, { isFinal });
+      }
       return;
     }
     if (after === before || after === '' || isHeld) return;
-    this.#endpointing.text(after);
-    events.words(after);
+    this.#endpointing.text(after, { isFinal });
+    events.words(after, { isFinal });
   }
 
   /** Words that were open will be recognised once more, by another recogniser. Who has finished waits for them, and is still unheard. */
   withdrawn(): void {
     this.#speech.withdraw();
-    if (this.#pending.isOpen) this.#pending.limit(NO_TEXT_WAIT_MS, () => this.#complete());
+    if (this.#pending.isOpen) this.#pending.limit(LIMITS.words.noneMs, () => this.#complete());
   }
 
   /** The recogniser has heard all that was said so far, and told what it made of it. */
@@ -224,7 +223,7 @@ export class CallerTurn {
       this.#complete();
       return;
     }
-    let waitMs = text === '' || isWithdrawn ? NO_TEXT_WAIT_MS : OPEN_TEXT_WAIT_MS;
+    let waitMs: number = text === '' || isWithdrawn ? LIMITS.words.noneMs : LIMITS.words.openMs;
     const silentUntil = end.endedAt + this.#options.settings.resumeAfterMs;
     if (isWordless && isResuming)
       waitMs = Math.min(longestMs, Math.max(0, silentUntil - pending.turnEndedAt));
@@ -287,6 +286,8 @@ export class CallerTurn {
     this.#speech.speechStarted();
     this.#pending.revoke();
     this.#endpointing.speechStarted(beganAt);
+    // What they have said before belongs to the turn.
+    if (this.#speech.text !== '') this.#endpointing.goesOn();
     this.#options.events.speechStarted(SPEECH_START_MS - FRAME_MS);
   }
 

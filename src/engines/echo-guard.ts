@@ -1,9 +1,10 @@
-// Keeps the agent's own words, which the line brings back, from being taken for the caller's: by what the agent has said, and by how
-// loud the sound was.
+// Keeps the agent's own words, which the line brings back, from being taken for the caller's: by what the agent has said, by how loud
+// the sound was, and by whether it rises and falls as the agent's did.
 import type { Clock } from '../base/clock.js';
 import { isEcho, isGarbledEcho, isQuietEcho } from './echo.js';
 import type { HeardFrame } from './heard-frame.js';
 import { wordsOf } from './lexicon.js';
+import type { LineSound } from './line-sound.js';
 import { LoudFrames } from './loud-frames.js';
 import type { MeteredPlayout } from './played-level.js';
 import { SaidLately, type WordSource } from './said-lately.js';
@@ -11,6 +12,7 @@ import { SaidLately, type WordSource } from './said-lately.js';
 export interface EchoGuardOptions {
   readonly clock: Clock;
   readonly playout: MeteredPlayout;
+  readonly sound: LineSound;
   /** Words that stop the agent, however quiet, unless they are its own. */
   readonly stopWords: ReadonlySet<string>;
   /** A phrase that sounds beside the replies. */
@@ -41,6 +43,15 @@ const LEAST_LOSS_DB = 3;
 /** So many letters are no chance: loud sound that says what the agent says is the line's. */
 const TELLING_LETTERS = 4;
 
+/** So much do the loudness of a voice and that of its echo rise and fall together. Two voices do by chance, in 50 of a second's pieces, once. */
+const ECHO_LIKENESS = 0.85;
+/** And so little do those of two voices. In between nobody knows. */
+const OTHER_LIKENESS = 0.5;
+/** To tell two voices apart so many frames of them must be heard: 300 ms. */
+const TELLING_FRAMES = 15;
+/** An echo is known by its sound alone when so much of it was heard. */
+const SOUND_MS = 1000;
+
 /** How loud speech is beside the agent's: as an echo, too loud for one on this line, or on any line. */
 type Loudness = 'quiet' | 'loud' | 'callers';
 
@@ -53,6 +64,7 @@ export class EchoGuard {
   #lossDb = USUAL_LOSS_DB;
   readonly #loud = new LoudFrames();
   readonly #callers = new LoudFrames();
+  readonly #voiced = new LoudFrames(TELLING_FRAMES);
 
   constructor(options: EchoGuardOptions) {
     this.#options = options;
@@ -64,18 +76,29 @@ export class EchoGuard {
     this.#lately.speaking(source);
   }
 
-  /** And has ended. */
+  /** And has ended, or pauses. */
   silent(): void {
     this.#lately.silent();
+  }
+
+  /** Goes on behind a pause. */
+  goesOn(): void {
+    this.#lately.goesOn();
   }
 
   /** True when this frame of the caller's line is so quiet that the line may have brought it back. */
   mayEcho({ voiced, dbfs }: HeardFrame): boolean {
     const { clock, playout } = this.#options;
     const lossDb = playout.loudestDbfs - dbfs;
+    if (voiced) this.#voiced.add(clock.now());
     if (voiced && lossDb < this.#lossDb) this.#loud.add(clock.now());
     if (voiced && lossDb < LEAST_LOSS_DB) this.#callers.add(clock.now());
     return lossDb >= this.#lossDb;
+  }
+
+  /** True when what is heard now is the agent, by its sound alone. */
+  get isOwnSound(): boolean {
+    return (this.#options.sound.likeness(SOUND_MS) ?? 0) >= ECHO_LIKENESS;
   }
 
   /** True when the recogniser's text is what the agent says or has just said. */
@@ -97,15 +120,21 @@ export class EchoGuard {
     const since = Math.max(beganAt, pieceAt - RECOGNITION_MS - LINE_DELAY_MS);
     const loudness = this.#loudnessSince(since);
     const minWords = fewestWords(loudness, { isSounding, isFinal: piece.isFinal });
+    // What was heard right before it is known as well: an echo has begun when the agent has.
+    const likeness = this.#options.sound.likeness(now - since + LINE_DELAY_MS);
+    if ((likeness ?? 1) < OTHER_LIKENESS && this.#voiced.isSpeechSince(since)) return false;
     const isOwn = isEcho(text, said, minWords);
     if (!isOwn && this.#isToldToStop(text, said)) return false;
     if (loudness === 'callers') return isOwn;
     const isLines = isOwn || isGarbledEcho(text, said, minWords);
+    const isOwnSound = (likeness ?? 0) >= ECHO_LIKENESS;
     if (loudness === 'loud') {
-      if (isLines) this.#learnLoudEcho(text);
+      if (isLines && isOwnSound) this.#learnLoudEcho(text);
       return isLines;
     }
-    return isLines || (since < quietAt && (isSoundLabel(text) || isQuietEcho(text, said, minWords)));
+    if (isLines) return true;
+    // So few of its words prove nothing by themselves.
+    return isOwnSound && since < quietAt && (isSoundLabel(text) || isQuietEcho(text, said, minWords));
   }
 
   /** Sound came, or went on too loud for the line, when the line had nothing to bring back any more. */

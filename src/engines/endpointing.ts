@@ -1,6 +1,9 @@
-// Has the caller finished? Silence, measured in frames, against a wait that depends on how the words end.
+// Has the caller finished? Silence, measured in frames, against a wait that depends on how the words end; where the line is never silent,
+// words that no longer grow.
+import type { EndOfTurn } from '../conversation/floor.js';
 import { FRAME_MS } from '../audio/format.js';
 import type { Clock, Timer } from '../base/clock.js';
+import { LIMITS } from '../conversation/limits.js';
 import { type Lexicon, lexiconFor, wordsOf } from './lexicon.js';
 import { countDigits, endsInDigits, type WantedDigits, wantedDigits } from './spoken-digits.js';
 
@@ -17,10 +20,8 @@ export interface EndpointingWaits {
 
 export const DEFAULT_WAITS: EndpointingWaits = { baseMs: 500, completeMs: 300, openMs: 1200, maxMs: 3000 };
 
-/** A monologue ends at its next short pause after a minute, and in any case after one and a half. */
-const LONG_TURN_MS = 60_000;
-const LONG_TURN_PAUSE_MS = 200;
-const LONGEST_TURN_MS = 90_000;
+/** A sound that lasts this many times the longest silence and of which a recogniser has written nothing has no words; less often where it is known to write while it hears. */
+const WORDLESS_FACTOR = 3;
 
 /** What else is known of the words. */
 export interface EndingHints {
@@ -55,13 +56,6 @@ export function waitAfter(
   return openEndings.has(words.at(-1) ?? '') ? waits.openMs : waits.baseMs;
 }
 
-export interface EndOfTurn {
-  /** The clock's time of the last voiced frame. */
-  readonly endedAt: number;
-  /** The caller has not finished, but has spoken for so long that somebody else must have a say. */
-  readonly isCutShort: boolean;
-}
-
 export interface EndpointingOptions {
   readonly clock: Clock;
   readonly onEndOfTurn: (end: EndOfTurn) => void;
@@ -84,6 +78,13 @@ export class Endpointing {
   #voicedAt = 0;
   #silenceMs = 0;
   #text = '';
+  /** There are words, which may be older than `text`; they have last grown at `textAt`. */
+  #hasWords = false;
+  #textAt = 0;
+  /** The recogniser has written words while they were said. */
+  #hasInterims = false;
+  /** A sound has begun since the last text. */
+  #hasNewSound = false;
   #guard: Timer | undefined;
 
   constructor(options: EndpointingOptions) {
@@ -102,7 +103,14 @@ export class Endpointing {
   /** Speech has started; `startedAt` lies a few frames back. */
   speechStarted(startedAt: number): void {
     if (!this.#active) this.#begin(startedAt);
+    this.#hasNewSound = true;
     this.#heardVoice();
+  }
+
+  /** There are words of before that the sound which has begun may go on with. */
+  goesOn(): void {
+    if (!this.#hasWords) this.#textAt = this.#clock.now();
+    this.#hasWords = true;
   }
 
   /** A frame has passed. */
@@ -114,8 +122,12 @@ export class Endpointing {
   }
 
   /** All text of the turn so far. Text without any sound is a turn, too: the recogniser hears more than the detector. */
-  text(text: string): void {
+  text(text: string, { isFinal = true } = {}): void {
+    this.#hasInterims ||= !isFinal;
+    this.#hasNewSound = false;
+    if (text !== this.#text) this.#textAt = this.#clock.now();
     this.#text = text;
+    this.#hasWords = true;
     if (this.#active) return;
     this.#begin(this.#clock.now());
     this.#heardVoice();
@@ -137,6 +149,7 @@ export class Endpointing {
   reset(): void {
     this.#active = false;
     this.#text = '';
+    this.#hasWords = false;
     this.#guard?.cancel();
     this.#guard = undefined;
   }
@@ -164,9 +177,23 @@ export class Endpointing {
   #decide(): void {
     const lastedMs = this.#clock.now() - this.#startedAt;
     const wait = this.#guardOnly ? this.#waits.maxMs : this.#silenceNeededMs();
-    const long = lastedMs >= LONG_TURN_MS && this.#silenceMs >= LONG_TURN_PAUSE_MS;
+    const stillMs = this.#clock.now() - this.#textAt;
+    const isStill = this.#hasWords ? stillMs >= LIMITS.words.stillMs + wait : lastedMs >= this.#wordlessMs;
+    const mayBeSaying = this.#hasWords && this.#hasNewSound && !this.#hasInterims;
+    const long = lastedMs >= LIMITS.monologue.longMs && this.#silenceMs >= LIMITS.monologue.pauseMs;
     if (this.#silenceMs >= wait) this.#finish();
-    else if (long || lastedMs >= LONGEST_TURN_MS) this.#finish({ isCutShort: true });
+    else if (isStill && !mayBeSaying) this.#finishInSound();
+    else if (long || lastedMs >= LIMITS.monologue.longestMs) this.#finish({ isCutShort: true });
+  }
+
+  get #wordlessMs(): number {
+    return this.#waits.maxMs * (this.#hasInterims ? 1 : WORDLESS_FACTOR);
+  }
+
+  #finishInSound(): void {
+    const endedAt = this.#hasWords ? this.#textAt : this.#voicedAt;
+    this.reset();
+    this.#onEndOfTurn({ endedAt, isCutShort: false, isInSound: true });
   }
 
   #silenceNeededMs(): number {

@@ -1,12 +1,12 @@
 // What one of several engines of a call is given of it, so that nothing that it names or uses is taken for another one's.
 import type { LinePlayout } from '../audio/playout.js';
 import type { EndReason } from '../contract/call-record.js';
-import type { Chargers, EngineContext, EngineFact, EngineFailure, Takeover, UsageFact } from './engine.js';
+import type { Payees, EngineContext, EngineFact, EngineFailure, Takeover, UsageFact } from './engine.js';
 
 export interface EngineScopeOptions {
   readonly context: EngineContext;
   /** Who is paid for what the engine uses, where it is not those that the call was told of. */
-  readonly chargers: Chargers | undefined;
+  readonly payees: Payees | undefined;
   /** Which engine of the call it is, counted from 1. */
   readonly number: number;
   readonly takeover: Takeover | undefined;
@@ -43,6 +43,7 @@ export class EngineScope {
         now: () => clock.now() - this.#agoMs,
         wallNow: () => clock.wallNow() - this.#agoMs,
         after: (delayMs, task) => clock.after(delayMs, task),
+        looseEnds: clock.looseEnds,
       },
       takeover,
       hasFallback,
@@ -83,6 +84,14 @@ export class EngineScope {
         silenced();
         return playedMs;
       },
+      pause() {
+        playout.pause();
+        silenced();
+      },
+      resume() {
+        playout.resume();
+        spoken();
+      },
       onNextFrameSent: (listener) => playout.onNextFrameSent(listener),
       get lineFormat() {
         return playout.lineFormat;
@@ -98,14 +107,14 @@ export class EngineScope {
 
   #state(fact: EngineFact): void {
     const { fact: tell } = this.#options;
-    if (fact.type === 'usage.measured') tell(chargedTo(this.#options.chargers, fact));
+    if (fact.type === 'usage.measured') tell(paidTo(this.#options.payees, fact));
     else if (fact.type !== 'transcript.segment') tell(fact);
     else tell({ ...fact, entry: { ...fact.entry, id: `${fact.entry.id}${this.#suffix}` } });
   }
 }
 
 /** What was used, with who is paid for it: where the call was told of others it does not go without saying. */
-export function chargedTo(chargers: Chargers | undefined, fact: UsageFact): UsageFact {
-  const charger = fact.charger ?? chargers?.[fact.stage];
-  return charger === undefined || charger === 'application' ? fact : { ...fact, charger };
+export function paidTo(payees: Payees | undefined, fact: UsageFact): UsageFact {
+  const payee = fact.payee ?? payees?.[fact.stage];
+  return payee === undefined || payee === 'application' ? fact : { ...fact, payee };
 }

@@ -1,4 +1,5 @@
 // The contract of a voice mode: hears the caller frame by frame, speaks through a playout, and tells facts.
+import type { Resumption } from '../conversation/floor.js';
 import type { AudioFormat } from '../audio/format.js';
 import type { LinePlayout } from '../audio/playout.js';
 import type { Clock } from '../base/clock.js';
@@ -14,8 +15,11 @@ import type {
   Transfer,
   VoiceMode,
 } from '../contract/call-record.js';
-import type { ModelPrice } from '../contract/price.js';
-import type { ChatMessage } from '../providers/language-model.js';
+import type { Id } from '../conversation/tools.js';
+import type { Turns } from '../conversation/turns.js';
+import type { Wait } from '../conversation/wait.js';
+import type { Payee } from '../providers/remedy.js';
+import type { SetPhrases } from './set-phrases.js';
 import type { ToolRun } from './tools/tool-run.js';
 
 /** What is paid for, each token and second counted once. */
@@ -45,8 +49,8 @@ export interface UsageFact {
   readonly quantities: UsageQuantities;
   /** The provider did not say, or said nonsense. */
   readonly isGuess: boolean;
-  /** Who is paid for it. @default the charger of the stage that the recipe names */
-  readonly charger?: Charger | undefined;
+  /** Who is paid for it. @default the stage's payee in the recipe */
+  readonly payee?: Payee | undefined;
 }
 
 /** The caller hears the agent say sorry, as the call cannot go on. The owner of the call makes an incident of it. */
@@ -56,12 +60,14 @@ export interface SorryFact {
   readonly waitedMs: number;
 }
 
-/** Facts that an engine may state. All others belong to the owner of the call. The cost of a turn is null here: the owner knows it. */
+/** Facts that an engine may state. All others belong to the owner of the call. The cost of a turn is null here, and the phase before
+ * a phase is missing: the owner knows them. */
 export type EngineFact =
   | Extract<
       CallFact,
       {
         type:
+          | 'phase.changed'
           | 'transcript.segment'
           | 'turn.started'
           | 'turn.completed'
@@ -73,16 +79,8 @@ export type EngineFact =
   | UsageFact
   | SorryFact;
 
-/** Who charges for a stage. */
-export interface Charger {
-  /** `vendor/model`. */
-  readonly name: string;
-  /** What it says that it charges. */
-  readonly price?: ModelPrice | undefined;
-}
-
-/** Who charges for what. `application`: what it spends is its own affair. A stage that is not there costs nothing. */
-export type Chargers = Readonly<Partial<Record<PaidStage, Charger | 'application'>>>;
+/** Who is paid for what. `application`: what it spends is its own affair. A stage that is not there costs nothing. */
+export type Payees = Readonly<Partial<Record<PaidStage, Payee | 'application'>>>;
 
 /** Text of speech that a simulated caller is saying, sent beside the audio. */
 export interface SpokenText {
@@ -94,18 +92,16 @@ export interface SpokenText {
 
 /** What went wrong in an engine. */
 export interface EngineFailure extends CallFailure {
-  /** True when the caller was told nothing of it, because the agent's voice is what failed or could not be heard. */
-  untold?: boolean;
-  /** How long the caller had heard nothing then while they waited, in milliseconds. @default 0 */
-  waitedMs?: number;
+  /**
+   * Set where the caller was told nothing of it, because the agent's voice is what failed or could not be heard: their wait by then, on
+   * the clock of the call. @default they were told
+   */
+  wait?: Wait;
   /** The part that failed. @default 'engine' */
   stage?: ProviderStage;
   /** False where that part had little time, because others had taken it: it may be well. @default true */
   isFair?: boolean;
 }
-
-/** How an engine goes on after a hold: with what the hold cut off, or waiting for the caller to speak. */
-export type Resumption = 'continue' | 'listen';
 
 /** What became of a transfer. */
 export type TransferOutcome = NonNullable<Transfer['result']>;
@@ -123,7 +119,7 @@ export interface EngineControls {
 
 /** Tools that an engine has begun, and that outlive it. */
 export interface RunningTools {
-  readonly runs: readonly ToolRun[];
+  readonly runs: ReadonlyMap<Id, ToolRun>;
   /** The call is over: whatever still runs is told so. Idempotent. */
   close(): void;
 }
@@ -138,12 +134,8 @@ export interface Goodbye {
 
 /** What an engine leaves to the one that takes its place in the middle of a call. */
 export interface Takeover {
-  /** The conversation as it was heard, without the instructions. */
-  readonly history: readonly ChatMessage[];
-  /** Index of the next turn, or of the one that is open. */
-  readonly turnIndex: number;
-  /** A turn has begun in which nothing was said or done so far. @default false */
-  readonly isTurnOpen?: boolean | undefined;
+  /** The conversation as it was heard. A turn may be open in which nothing was said or done so far. */
+  readonly turns: Turns;
   /**
    * What the caller waits for. `greeting`: nobody has said it, or they heard nothing of it. `answer`: they have spoken last, or heard
    * only the beginning of what they were told. `goodbye`: the call was to end with what they were told. `nothing`: it is the caller's
@@ -152,14 +144,14 @@ export interface Takeover {
   readonly owes: 'greeting' | 'answer' | 'goodbye' | 'nothing';
   /** It is said word for word, and the call ends with it. Set where a goodbye is owed. */
   readonly goodbye?: Goodbye | undefined;
-  /** Their calls are in the history, which has no results of them. @default none runs */
+  /** By their ids in `turns`, which has no results of them. Others that run there are lost. @default none runs */
   readonly tools?: RunningTools | undefined;
   /** How long ago the caller began to say what is not in the history, in milliseconds: it has to be heard again. @default nothing is missing */
   readonly unheardMs?: number | undefined;
   /** How long the caller has waited already, or the engine has been of no use to them, in milliseconds. @default 0 */
   readonly waitedMs?: number | undefined;
-  /** How long the caller has heard nothing while they wait for something, in milliseconds. @default they wait for nothing */
-  readonly silentMs?: number | undefined;
+  /** The caller's wait for what is owed, on the clock of the call: it goes on. @default they wait for nothing */
+  readonly wait?: Wait | undefined;
 }
 
 /** What an engine is given of its call. */
@@ -250,8 +242,12 @@ export interface Preparation {
 export interface EngineRecipe {
   readonly mode: VoiceMode;
   readonly providers: CallProviders;
+  /** BCP 47 tag of what the agent speaks. @default nobody knows */
+  readonly language?: string | undefined;
+  /** What the caller is told where neither the agent nor its model has words for it. @default English */
+  readonly setPhrases?: SetPhrases | undefined;
   /** @default the names of `providers`, an engine as `llm`, whose prices are then known only where `pricing` names them */
-  readonly chargers?: Chargers | undefined;
+  readonly payees?: Payees | undefined;
   /** Readies what the call will need while the carrier still connects. Never throws: what fails here fails again in `create`. */
   prepare?(context: PreparationContext): Preparation;
   /** `preparation`: that of this recipe and this call, which is the engine's from now on. */

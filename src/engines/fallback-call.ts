@@ -1,11 +1,13 @@
 // One call that outlives its engines: as soon as one of them is at its end, the next one goes on where it stopped.
+import type { Resumption } from '../conversation/floor.js';
 import { type AudioFormat, FRAME_MS } from '../audio/format.js';
 import { OffhookError } from '../base/errors.js';
 import { describeError } from '../base/log.js';
 import type { CallProviders, ProviderStage, VoiceMode } from '../contract/call-record.js';
+import { LIMITS } from '../conversation/limits.js';
+import { silentMs, type Wait } from '../conversation/wait.js';
 import type { Circuits } from '../providers/circuits.js';
 import { CallerSilence } from './caller-silence.js';
-import { WAIT_LIMIT_MS } from './caller-wait.js';
 import type {
   Engine,
   EngineContext,
@@ -13,7 +15,6 @@ import type {
   EngineFailure,
   EngineRecipe,
   Preparation,
-  Resumption,
   SpokenText,
   Takeover,
 } from './engine.js';
@@ -23,8 +24,13 @@ import { RecentAudio } from './recent-audio.js';
 /** A voice mode that a call may begin with, or go on with. */
 export interface FallbackChoice {
   readonly recipe: EngineRecipe;
-  /** Names of the providers without which it is at its end. */
-  readonly needs: readonly string[];
+  readonly needs: readonly NeededProvider[];
+}
+
+/** A provider without which a voice mode is at its end. */
+export interface NeededProvider {
+  readonly stage: ProviderStage;
+  readonly provider: object;
 }
 
 export interface FallbackCallOptions {
@@ -67,9 +73,6 @@ interface Handover {
 
 /** Why a call does not begin with the recipe that it was told to begin with, unless that one could not make an engine. */
 const NOT_TRIED = 'CIRCUIT_OPEN';
-
-/** Without so much left of the caller's wait a third engine is not begun. */
-const MIN_THIRD_MS = 1200;
 
 const NOT_MADE = 'a voice engine could not be made';
 
@@ -160,6 +163,8 @@ export class FallbackCall implements Engine {
     this.#heard.clear();
     this.#missedMs = 0;
     if (!this.#isBetween) this.#member.engine.hold();
+    // Nobody else can say so.
+    else this.#context.fact({ type: 'phase.changed', phase: 'held' });
   }
 
   resume(how: Resumption): void {
@@ -195,7 +200,7 @@ export class FallbackCall implements Engine {
       const number = this.#count;
       const scope: EngineScope = new EngineScope({
         context: this.#context,
-        chargers: recipe === this.#options.announced ? undefined : recipe.chargers,
+        payees: recipe === this.#options.announced ? undefined : recipe.payees,
         number,
         takeover,
         hasFallback,
@@ -215,7 +220,7 @@ export class FallbackCall implements Engine {
           if (scope !== this.#member.scope || this.#isBetween || this.#closed) return;
           const isReplaced = reason === 'provider-failed' && failure !== undefined && hasFallback;
           if (isReplaced && this.#member.engine.handOver !== undefined) this.#replace(failure);
-          else this.#context.endCall(reason, failure && this.#waited(failure));
+          else this.#context.endCall(reason, failure?.wait === undefined ? failure : this.#untoldOf(failure));
         },
       });
       try {
@@ -250,7 +255,8 @@ export class FallbackCall implements Engine {
     this.#settle();
     const { stage = 'engine', code, isFair = true } = failure;
     const from = nameOf(this.#providers, stage);
-    if (isFair && this.#member.choice.needs.includes(from)) this.#options.circuits.failed(from);
+    const failed = this.#member.choice.needs.find((need) => need.stage === stage);
+    if (isFair && failed !== undefined) this.#options.circuits.failed(failed.provider);
     const change = { stage, from, code, since: clock.now() - (takeover.waitedMs ?? 0) };
     const handover = { takeover, failure, change, isUnheard };
     if (this.#held) this.#waiting = handover;
@@ -259,8 +265,9 @@ export class FallbackCall implements Engine {
 
   #goOn(handover: Handover): void {
     const { failure, isUnheard } = handover;
-    const takeover = this.#awaited(this.#stillOwed(handover.takeover));
-    this.#silence.leaves(takeover.silentMs);
+    const owing = this.#stillOwed(handover.takeover);
+    const wait = this.#silence.leaves(this.#waitedMs(owing));
+    const takeover = { ...owing, wait };
     const change = { ...handover.change };
     const { callId, clock, logger } = this.#context;
     // During a hold nobody waits.
@@ -271,15 +278,15 @@ export class FallbackCall implements Engine {
       return;
     }
     // A third one in the same wait may have no time any more.
-    if (isUnheard && (takeover.silentMs ?? 0) > WAIT_LIMIT_MS - MIN_THIRD_MS) {
-      this.#context.endCall('provider-failed', this.#waited({ ...failure, untold: true }));
+    if (isUnheard && this.#isTooLate(wait)) {
+      this.#context.endCall('provider-failed', this.#untoldOf(failure));
       return;
     }
     try {
       this.#member = this.#open(takeover);
     } catch (error) {
       logger.warn({ callId, ...describeError(error) }, NOT_MADE);
-      this.#context.endCall('provider-failed', this.#waited({ ...failure, untold: true }));
+      this.#context.endCall('provider-failed', this.#untoldOf(failure));
       return;
     }
     const { choice, engine } = this.#member;
@@ -314,25 +321,32 @@ export class FallbackCall implements Engine {
     return Math.max(unheardMs, this.#missedMs);
   }
 
-  /** With how long the caller has heard nothing: what is owed to them, or an answer to what nobody has heard. During a hold nobody waits. */
-  #awaited(takeover: Takeover): Takeover {
+  /** How long the caller has waited: for what is owed to them, or an answer to what nobody has heard. Undefined: for nothing. */
+  #waitedMs(takeover: Takeover): number | undefined {
     const isOwed = takeover.owes !== 'nothing';
-    if (this.#resumption !== undefined) return isOwed ? { ...takeover, silentMs: 0 } : takeover;
+    // During a hold nobody waits.
+    if (this.#resumption !== undefined) return isOwed ? 0 : undefined;
     const spokeMs = this.#silence.callerMs();
-    if (!isOwed && (spokeMs === undefined || spokeMs > this.#unheardMs(takeover))) return takeover;
-    return { ...takeover, silentMs: spokeMs ?? this.#silence.agentMs };
+    if (!isOwed && (spokeMs === undefined || spokeMs > this.#unheardMs(takeover))) return undefined;
+    return spokeMs ?? this.#silence.agentMs;
   }
 
-  /** As the line tells it: an engine knows of its own part of a wait alone. */
-  #waited(failure: EngineFailure): EngineFailure {
-    return failure.untold === true
-      ? { ...failure, waitedMs: this.#silence.waitedMs(failure.waitedMs) }
-      : failure;
+  #isTooLate(wait: Wait | undefined): boolean {
+    const { lastMs, minThirdMs } = LIMITS.silence;
+    return wait !== undefined && silentMs(wait, this.#context.clock.now()) > lastMs - minThirdMs;
+  }
+
+  /** The caller was told nothing. Their wait is as the line tells it: an engine knows of its own part alone. */
+  #untoldOf(failure: EngineFailure): EngineFailure {
+    return { ...failure, wait: this.#silence.untold(failure.wait) };
   }
 
   /** Whoever comes back from elsewhere no longer waits for what was owed before, but for what came of it. */
   #stillOwed(takeover: Takeover): Takeover {
-    const isStale = this.#resumption === 'listen' && (takeover.tools?.runs.length ?? 0) === 0;
+    const isStale =
+      this.#resumption !== undefined &&
+      this.#resumption !== 'continue' &&
+      (takeover.tools?.runs.size ?? 0) === 0;
     return isStale ? { ...takeover, owes: 'nothing' } : takeover;
   }
 
@@ -366,7 +380,7 @@ export class FallbackCall implements Engine {
     if (fact.type === 'turn.completed') {
       const { agentText, userText } = fact.turn;
       const hasWorked = agentText !== '' && (recipe.mode === 'realtime' || userText !== '');
-      if (hasWorked) for (const name of needs) this.#options.circuits.worked(name);
+      if (hasWorked) for (const { provider } of needs) this.#options.circuits.worked(provider);
     }
     this.#context.fact(fact);
   }

@@ -2,7 +2,7 @@
 // one is at its end.
 import type { Circuits } from '../providers/circuits.js';
 import type { EngineRecipe, Preparation, PreparationContext, UsageFact } from './engine.js';
-import { chargedTo } from './engine-scope.js';
+import { paidTo } from './engine-scope.js';
 import { FallbackCall, type FallbackChoice } from './fallback-call.js';
 
 /** What was readied for the recipe that a call will begin with. */
@@ -13,7 +13,7 @@ class ChosenPreparation implements Preparation {
   constructor(choice: FallbackChoice, context: PreparationContext) {
     this.choice = choice;
     const { recipe } = choice;
-    const spent = (fact: UsageFact) => context.spent?.(chargedTo(recipe.chargers, fact));
+    const spent = (fact: UsageFact) => context.spent?.(paidTo(recipe.payees, fact));
     this.inner = recipe.prepare?.({ ...context, spent });
   }
 
@@ -33,13 +33,11 @@ class ChosenPreparation implements Preparation {
 export function createFallbackRecipe(choices: readonly FallbackChoice[], circuits: Circuits): EngineRecipe {
   const [announced] = choices;
   if (announced === undefined) throw new TypeError('There is no voice mode to choose from.');
-  const isSound = ({ needs }: FallbackChoice) => !needs.some((name) => circuits.isOpen(name));
+  const isSound = ({ needs }: FallbackChoice) => !needs.some(({ provider }) => circuits.isOpen(provider));
   const choose = () => choices.find(isSound) ?? announced;
-  const { mode, providers, chargers } = announced.recipe;
+  const { prepare: _, create: __, ...told } = announced.recipe;
   return {
-    mode,
-    providers,
-    chargers,
+    ...told,
     prepare: (context) => new ChosenPreparation(choose(), context),
     create(context, preparation) {
       const prepared = preparation instanceof ChosenPreparation ? preparation : undefined;

@@ -1,4 +1,5 @@
 // A short phrase while the caller waits for an answer that is slow to come. Synthesised beforehand, no part of what the model is told.
+import { FRAME_MS, PCM_16K } from '../audio/format.js';
 import type { Playout } from '../audio/playout.js';
 import type { Clock, Timer } from '../base/clock.js';
 import { describeError, type Logger } from '../base/log.js';
@@ -8,6 +9,7 @@ import type { CallerWait } from './caller-wait.js';
 import { guardedStream } from './guarded-stream.js';
 import type { Guardrails } from './guardrails.js';
 import { heardPart } from './heard-text.js';
+import { toSpeakable } from '../base/speakable.js';
 import { SpokenTiming } from './spoken-timing.js';
 
 export interface FillersOptions {
@@ -20,6 +22,8 @@ export interface FillersOptions {
   readonly logger: Logger;
   /** Tells the transcript entry of a filler. Its id begins with `filler-`. */
   readonly tell: (entry: TranscriptEntry) => void;
+  /** A filler is heard, or has been. */
+  readonly sounds: () => void;
 }
 
 /** A turn whose answer is waited for. */
@@ -44,6 +48,8 @@ interface Playing {
   readonly endMs: number;
 }
 
+const SAMPLES_PER_MS = PCM_16K.sampleRateHz / 1000;
+
 const SYNTHESIS_TIMEOUT_MS = 5000;
 /** A filler is a few words. What is longer is no filler. */
 const MAX_SAMPLES = 16_000 * 5;
@@ -54,6 +60,7 @@ const MAX_KEPT = 16;
 /** The fillers of one call: one in a turn at most, one phrase after the other. */
 export class Fillers {
   readonly #options: FillersOptions;
+  readonly #phrases: readonly string[];
   readonly #abort = new AbortController();
   readonly #audio = new Map<string, Phrase>();
   #preparing = false;
@@ -65,6 +72,7 @@ export class Fillers {
 
   constructor(options: FillersOptions) {
     this.#options = options;
+    this.#phrases = options.phrases.map(toSpeakable).filter((phrase) => phrase !== '');
   }
 
   /** Synthesises the next phrase, unless it is there. A voice that fails here only costs the filler. */
@@ -113,8 +121,7 @@ export class Fillers {
   }
 
   get #phrase(): string | undefined {
-    const { phrases } = this.#options;
-    return phrases[this.#next % phrases.length];
+    return this.#phrases[this.#next % this.#phrases.length];
   }
 
   /** Guardrails see the phrase now, and may have another one said. */
@@ -136,9 +143,7 @@ export class Fillers {
     const audio = this.#audio.get(text);
     if (audio === undefined) return;
     const startMs = playout.pushedMs;
-    if (sent !== undefined) playout.onNextFrameSent(sent);
-    playout.push(audio.pcm);
-    wait.sounds(clock.now() + (playout.pushedMs - playout.playedMs));
+    const endMs = startMs + audio.pcm.length / SAMPLES_PER_MS;
     const entry: TranscriptEntry = {
       id: `filler-${turnIndex}`,
       turnIndex,
@@ -147,11 +152,25 @@ export class Fillers {
       at: clock.wallNow(),
       final: true,
     };
-    this.#playing = { entry, timing: audio.timing, startMs, endMs: playout.pushedMs };
+    this.#playing = { entry, timing: audio.timing, startMs, endMs };
+    playout.onNextFrameSent((at) => {
+      sent?.(at);
+      this.#look();
+    });
+    playout.push(audio.pcm);
+    wait.sounds(clock.now() + (playout.pushedMs - playout.playedMs));
     this.#lastTurn = turnIndex;
     this.#next += 1;
     tell(entry);
     this.prepare();
+  }
+
+  /** Until it is over: who pauses the playout lengthens it. */
+  #look(): void {
+    const { playout, clock, sounds } = this.#options;
+    sounds();
+    const leftMs = (this.#playing?.endMs ?? 0) - playout.playedMs;
+    if (leftMs > 0) this.#timer = clock.after(Math.max(FRAME_MS, leftMs), () => this.#look());
   }
 
   async #load(text: string): Promise<void> {
@@ -185,7 +204,7 @@ export class Fillers {
       chunks.push(chunk);
       length += chunk.length;
     }
-    if (signal.aborted || length === 0) return;
+    if (signal.aborted || length === 0 || timing.isBrokenOff) return;
     const pcm = new Int16Array(length);
     let at = 0;
     for (const chunk of chunks) {

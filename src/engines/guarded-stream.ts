@@ -2,6 +2,7 @@
 import type { Clock, Timer } from '../base/clock.js';
 import { ProviderError } from '../base/errors.js';
 import { EventLoopTurns } from '../base/event-loop-turns.js';
+import { LIMITS } from '../conversation/limits.js';
 import type { CallersPatience } from './caller-wait.js';
 
 export interface GuardOptions {
@@ -22,9 +23,6 @@ export interface StreamGuardOptions<T> extends GuardOptions {
   /** Told what the source still gives after nobody reads on: for a while, and never after an error. Must not throw. */
   readonly late?: ((item: T) => void) | undefined;
 }
-
-/** A source that works mostly gives something within this time. */
-const FAIR_MS = 1500;
 
 /** A source was too long in coming. */
 export class LateSourceError extends ProviderError {
@@ -183,7 +181,7 @@ function tooLate(source: string, ms: number, beforeMs = 0): LateSourceError {
   const before = beforeS === 0 ? '' : ` (the caller had waited ${beforeS} s before it was asked)`;
   const sentence = `${source} did not answer within ${toSeconds(ms)} s${before}`;
   // Where nobody had waited before, its own time is all that there was.
-  return new LateSourceError(sentence, { isFair: beforeMs === 0 || ms >= FAIR_MS });
+  return new LateSourceError(sentence, { isFair: beforeMs === 0 || ms >= LIMITS.model.fairMs });
 }
 
 /** With one decimal at most. */

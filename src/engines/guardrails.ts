@@ -1,6 +1,7 @@
 // The application's last word on what the agent says: every sentence is shown to it before it is spoken.
 import type { Clock } from '../base/clock.js';
 import { type Logger, logThrown } from '../base/log.js';
+import { LIMITS } from '../conversation/limits.js';
 import { guardedValue } from './guarded-stream.js';
 import { singleSentences } from './sentence-splitter.js';
 
@@ -14,9 +15,6 @@ export type Guardrail = (
   sentence: string,
   data: { readonly callId: string },
 ) => boolean | string | Promise<boolean | string>;
-
-/** The caller waits meanwhile. */
-const TIMEOUT_MS = 1000;
 
 export interface GuardrailsOptions {
   readonly guardrails: readonly Guardrail[];
@@ -69,7 +67,13 @@ export class Guardrails {
     const { callId, clock, logger } = this.#options;
     try {
       const asked = Promise.resolve().then(() => guardrail(text, { callId }));
-      const guard = { clock, signal, source: 'a guardrail', firstMs: TIMEOUT_MS, nextMs: TIMEOUT_MS };
+      const guard = {
+        clock,
+        signal,
+        source: 'a guardrail',
+        firstMs: LIMITS.application.guardrailMs,
+        nextMs: LIMITS.application.guardrailMs,
+      };
       const verdict: unknown = await guardedValue(asked, guard);
       if (typeof verdict === 'boolean' || typeof verdict === 'string') return verdict;
       if (!signal.aborted)

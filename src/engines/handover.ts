@@ -1,18 +1,14 @@
-// A call that goes from one engine to the next: what the first one leaves, and how the second one begins with it.
+// A call that goes from one engine to the next: what the first one leaves, and what the second one has to say before anything else.
 import type { Clock } from '../base/clock.js';
-import type { ChatMessage, ModelToolCall } from '../providers/language-model.js';
-import type { Conversation, Step } from './conversation.js';
+import type { ChatMessage } from '../providers/language-model.js';
 import type { Goodbye, Takeover } from './engine.js';
-import { toErrorText } from './tools/tool-result.js';
-import { ToolRun } from './tools/tool-run.js';
+import type { TurnBook } from './turn-book.js';
 
 /** What is known of a call as its engine leaves it. */
 export interface Leaving {
   readonly clock: Clock;
-  readonly conversation: Conversation;
-  readonly turnIndex: number;
-  /** A turn has begun in which nothing was said or done so far. */
-  readonly isTurnOpen: boolean;
+  /** What was said and done, given up by the engine. */
+  readonly turns: Pick<TurnBook, 'value' | 'running' | 'history'>;
   /** There is something to say before anything else. */
   readonly hasGreeting: boolean;
   /** The agent owed something, or was in the middle of it. */
@@ -29,23 +25,17 @@ export interface Leaving {
   readonly tools: { close(): void } | undefined;
 }
 
-const GIVEN_UP = 'The tool was given up.';
-
 export function toTakeover(leaving: Leaving): Takeover {
-  const { clock, conversation, turnIndex, isTurnOpen, goodbye, tools } = leaving;
-  const history = conversation.history();
-  const runs = conversation.unsettled([]);
+  const { clock, turns, goodbye, tools } = leaving;
   const msSince = (times: readonly (number | undefined)[]) => {
     const known = times.filter((at) => at !== undefined);
     return known.length === 0 ? undefined : clock.now() - Math.min(...known);
   };
   return {
-    history,
-    turnIndex,
-    isTurnOpen,
-    owes: owed(history, leaving),
+    turns: turns.value,
+    owes: owed(turns.history(), leaving),
     goodbye,
-    tools: tools && { runs, close: () => tools.close() },
+    tools: tools && { runs: turns.running, close: () => tools.close() },
     unheardMs: msSince(leaving.unheardSince),
     waitedMs: msSince(leaving.waitingSince) ?? 0,
   };
@@ -54,27 +44,6 @@ export function toTakeover(leaving: Leaving): Takeover {
 /** What an engine has to say before anything else. */
 export function owesAtStart(takeover: Takeover | undefined, firstMessage: string): Takeover['owes'] {
   return takeover?.owes ?? (firstMessage === '' ? 'nothing' : 'greeting');
-}
-
-/** The steps of which a `Conversation` makes the history that was taken over. Tools that run go on in them. */
-export function toSteps(takeover: Takeover | undefined, clock: Clock): Step[] {
-  const { history = [], tools } = takeover ?? {};
-  const results = new Map(
-    history.flatMap((message) => (message.role === 'tool' ? [[message.toolCallId, message.content]] : [])),
-  );
-  const toRun = (call: ModelToolCall): ToolRun => {
-    const running = tools?.runs.find((run) => run.call.id === call.id && !results.has(call.id));
-    if (running !== undefined) return running;
-    const run = new ToolRun(call, { clock, endsCall: false });
-    run.settle({ text: results.get(call.id) ?? toErrorText(GIVEN_UP), error: null });
-    return run;
-  };
-  return history.flatMap((message): Step[] => {
-    if (message.role === 'tool' || message.role === 'system') return [];
-    if (message.role === 'assistant' && message.toolCalls !== undefined)
-      return [{ role: 'tools', text: message.content, runs: message.toolCalls.map(toRun) }];
-    return [{ role: message.role, text: message.content }];
-  });
 }
 
 function owed(history: readonly ChatMessage[], leaving: Leaving): Takeover['owes'] {

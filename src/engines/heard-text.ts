@@ -1,20 +1,31 @@
 // Which words of a sentence had been heard when it was cut off: by the times that its voice tells, by share of the text where it tells none.
 import type { SpokenTiming } from './spoken-timing.js';
-import { estimateMs, SYLLABLE_MS } from './syllables.js';
+import { canBeSaid, estimateMs, SYLLABLE_MS } from './syllables.js';
 
 /** The audio of a sentence. */
 export interface SentenceAudio {
   /** How much of it there is so far. */
   readonly producedMs: number;
-  /** While it is false more is to come, and the rest of the length is estimated. */
+  /** While it is false more of the text is to come, or never will: the rest of the length is estimated. */
   readonly complete: boolean;
   /** Absent where the voice tells no times. */
   readonly timing?: SpokenTiming;
 }
 
+/** True when audio that has ended came to the end of its text: what no times were told of can have been said behind what they were told of. */
+export function isWhole(text: string, audio: Omit<SentenceAudio, 'complete'>): boolean {
+  const { producedMs, timing } = audio;
+  if (timing?.isBrokenOff === true) return false;
+  const last = timing?.points(producedMs).at(-1) ?? { index: 0, atMs: 0 };
+  return canBeSaid(text.slice(last.index), producedMs - last.atMs);
+}
+
 /** What is cut between: words, and single characters where a script does without blanks. */
 const WORDS =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}][^\p{L}\p{N}\s]*|[^\s\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]+/gu;
+
+const IN_WORD = /[\p{L}\p{M}\p{N}]/u;
+const LOW_SURROGATE = /[\uDC00-\uDFFF]/;
 
 /** The words of `text` that lie wholly within the first `heardMs` of it. */
 export function heardPart(text: string, heardMs: number, audio: SentenceAudio): string {
@@ -72,5 +83,9 @@ function endOf(text: string, last: { index: number; atMs: number }, audio: Sente
 
 /** Length of a word without what is not said of it at its end. */
 function lengthInLetters(word: string): number {
-  return word.replace(/[^\p{L}\p{M}\p{N}]+$/u, '').length;
+  let end = word.length;
+  // Backwards: what a search would find is tried at every sign.
+  while (end > 0 && !IN_WORD.test(word.slice(end - (LOW_SURROGATE.test(word[end - 1] ?? '') ? 2 : 1), end)))
+    end -= 1;
+  return end;
 }

@@ -1,7 +1,8 @@
 // The language stage of one call: asked turn by turn, and kept warm in between.
 import type { Clock } from '../base/clock.js';
-import type { LanguageModel } from '../providers/language-model.js';
-import type { ReplySource } from './reply.js';
+import type { LanguageModel, LanguageModelEvent } from '../providers/language-model.js';
+import { gaveNothing, owesWords, saysSomething } from '../base/owed-words.js';
+import type { ReplySource, ThinkingTimeouts } from './reply.js';
 import type { ToolBox } from './tools/tool-box.js';
 import type { TurnBook } from './turn-book.js';
 
@@ -9,8 +10,10 @@ export interface LanguageStageOptions {
   readonly callId: string;
   readonly clock: Clock;
   readonly model: LanguageModel;
+  /** An application may say nothing. */
+  readonly timeouts: ThinkingTimeouts;
   /** What the model may call; undefined for one that gives text alone. */
-  readonly tools: ToolBox | undefined;
+  readonly tools?: ToolBox | undefined;
   readonly turns: TurnBook;
 }
 
@@ -35,9 +38,36 @@ export class LanguageStage {
 
   /** Answers the caller, or goes on behind `rounds`. The history is that of this moment. */
   readonly answer: ReplySource = (signal, rounds) => {
-    const { callId, clock, model, tools, turns } = this.#options;
+    const { callId, clock, model, timeouts, tools, turns } = this.#options;
     this.#usedAt = clock.now();
     const messages = turns.asking(rounds);
-    return model.respond({ callId, messages, tools: tools?.definitions, signal });
+    const reply = model.respond({ callId, messages, tools: tools?.definitions, signal });
+    // What is no stream whoever reads it says.
+    const isStream = Symbol.asyncIterator in Object(reply);
+    return timeouts.isApplication === true || !isStream || !owesWords(messages)
+      ? reply
+      : wordsOf(reply, signal);
   };
+}
+
+/** The reply, of which the caller is to hear something. @throws ProviderError when it ends without a word and without a call */
+async function* wordsOf(
+  reply: AsyncIterable<LanguageModelEvent>,
+  signal: AbortSignal,
+): AsyncGenerator<LanguageModelEvent> {
+  let said = '';
+  let hasCall = false;
+  const assertWords = () => {
+    if (!hasCall && !saysSomething(said) && !signal.aborted)
+      throw gaveNothing('The language model ended its answer without a word');
+  };
+  for await (const event of reply) {
+    if (event?.type === 'text' && typeof event.delta === 'string') said += event.delta;
+    // Who goes on for another model does not go on with its thoughts.
+    if (event?.type === 'replaced' && !saysSomething(said)) said = '';
+    hasCall ||= event?.type === 'tool-call' || event?.type === 'end-call';
+    if (event?.type === 'end' && event.reason !== 'interrupted') assertWords();
+    yield event;
+  }
+  assertWords();
 }

@@ -1,7 +1,7 @@
 // From what `serve` was given as onMessage to what answers one call: a function, or the way to an address of the operator's.
 import type { Clock } from '../base/clock.js';
 import type { MessageRoute, OnMessage } from './responder.js';
-import { RESPONDER_TIMEOUT_MS } from './responder.js';
+import { LIMITS } from '../conversation/limits.js';
 import { createHttpOnMessage } from './responder-http.js';
 import { ResponderSocket } from './responder-socket.js';
 
@@ -12,7 +12,7 @@ export type MessageTarget = OnMessage | URL;
 export function openMessageRoute(target: MessageTarget, options: { clock: Clock }): MessageRoute {
   if (!(target instanceof URL)) return { onMessage: target };
   if (/^https?:$/.test(target.protocol))
-    return { onMessage: createHttpOnMessage(target, { ...options, timeoutMs: RESPONDER_TIMEOUT_MS }) };
+    return { onMessage: createHttpOnMessage(target, { ...options, timeoutMs: LIMITS.application.answerMs }) };
   const socket = new ResponderSocket(target);
   return {
     onMessage: (data) => socket.ask(data),

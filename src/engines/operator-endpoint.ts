@@ -1,10 +1,11 @@
 // HTTP to an address that the operator has set: signed, never redirected, with bounds on time and size. Such an address may be
 // private; one that a model has had a say in may not (`publicOnly`).
 import { createHmac } from 'node:crypto';
-import type { Agent, IncomingMessage, request as requestOf } from 'node:http';
+import type { Agent, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { Clock } from '../base/clock.js';
 import { readEnv } from '../base/env.js';
+import { KeptConnections, type Transport } from '../base/kept-connections.js';
 import { isPublicAddress, lookupPublic, PrivateAddressError } from '../base/public-address.js';
 
 export const SIGNATURE_HEADER = 'x-offhook-signature';
@@ -53,15 +54,11 @@ export interface EndpointAnswer {
   discard(): void;
 }
 
-interface Transport {
-  readonly request: typeof requestOf;
-  readonly agent: Agent;
-}
+const kept = new KeptConnections(KEEP_ALIVE_MS);
 
-/** Connections to the operator's addresses, for all calls: they know nothing of any. Idle ones do not keep the process alive. */
+/** The way to the operator's addresses, for all calls: it knows nothing of any. */
 export class OperatorEndpoint {
   readonly #keepAlive: boolean;
-  readonly #transports = new Map<string, Promise<Transport>>();
 
   /**
    * With `keepAlive` connections are kept, and a request over one that turns out to be dead is made once more. What may not be
@@ -75,7 +72,8 @@ export class OperatorEndpoint {
   async post(post: EndpointPost): Promise<EndpointAnswer> {
     if (post.publicOnly === true && isPrivateLiteral(post.url))
       throw toEndpointError(new PrivateAddressError());
-    const transport = await this.#transport(post.url.protocol);
+    const { request, agent } = await kept.transport(post.url.protocol);
+    const transport = { request, agent: this.#keepAlive && agent };
     let response: IncomingMessage;
     try {
       response = await attempt(post, transport);
@@ -97,19 +95,6 @@ export class OperatorEndpoint {
       status >= 300 && status < 400 ? 'answered with a redirect, which is not followed' : 'answered';
     throw new EndpointError(`${what} (status ${status})`, { status });
   }
-
-  /** Loaded when it is first needed: who makes no such request does not wait for it. */
-  #transport(protocol: string): Promise<Transport> {
-    const known = this.#transports.get(protocol);
-    if (known !== undefined) return known;
-    const options = { keepAlive: this.#keepAlive, timeout: KEEP_ALIVE_MS };
-    const loading =
-      protocol === 'https:'
-        ? import('node:https').then(({ Agent, request }) => ({ request, agent: new Agent(options) }))
-        : import('node:http').then(({ Agent, request }) => ({ request, agent: new Agent(options) }));
-    this.#transports.set(protocol, loading);
-    return loading;
-  }
 }
 
 /** Collects a body. @throws EndpointError for one that is too long, unless the rest may be `cut`. */
@@ -129,7 +114,11 @@ export async function readBody(
   return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
-function attempt(post: EndpointPost, transport: Transport): Promise<IncomingMessage> {
+/** Without an agent the connection is a new one, and closed after the answer. */
+function attempt(
+  post: EndpointPost,
+  transport: Pick<Transport, 'request'> & { agent: Agent | false },
+): Promise<IncomingMessage> {
   const { url, body, accept, signal, clock, timeoutMs } = post;
   return new Promise((resolve, reject) => {
     const outgoing = transport.request(url, {

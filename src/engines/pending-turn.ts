@@ -1,14 +1,6 @@
 // A caller who has finished, while the recogniser may still have words.
+import type { EndOfTurn, TurnTimes } from '../conversation/floor.js';
 import type { Clock, Timer } from '../base/clock.js';
-import type { EndOfTurn } from './endpointing.js';
-
-/** When the caller's last sound was, and when it was decided that it was the last, on the clock. */
-export interface TurnTimes {
-  readonly speechEndedAt: number;
-  readonly turnEndedAt: number;
-  /** The caller was in the middle of a monologue: more words are for the next turn. */
-  readonly isCutShort: boolean;
-}
 
 export class PendingTurn {
   readonly #clock: Clock;
@@ -26,15 +18,15 @@ export class PendingTurn {
   }
 
   /** Takes the place of one that is open. */
-  open({ endedAt, isCutShort }: EndOfTurn): TurnTimes {
+  open({ endedAt, isCutShort, isInSound = false }: EndOfTurn): TurnTimes {
     this.take();
-    this.#times = { speechEndedAt: endedAt, turnEndedAt: this.#clock.now(), isCutShort };
+    this.#times = { speechEndedAt: endedAt, turnEndedAt: this.#clock.now(), isCutShort, isInSound };
     return this.#times;
   }
 
-  /** The caller speaks again: nothing is complete, unless it was cut short. */
+  /** The caller makes a sound again: nothing is complete, unless it was cut short or ended in a sound. */
   revoke(): void {
-    if (this.#times?.isCutShort !== true) this.take();
+    if (this.#times?.isCutShort !== true && this.#times?.isInSound !== true) this.take();
   }
 
   /** True while it is these times' turn that is open. */

@@ -70,21 +70,31 @@ export function rejoined(lost: LostBeginning, text: string): string {
   const after = wordsIn(text);
   let best = { run: 0, at: lost.count, skipped: 0 };
   const distance = ({ at, skipped }: typeof best) => Math.abs(at - skipped - lost.count);
-  for (const skipped of [0, 1])
+  for (const skipped of [0, 1]) {
+    const runs = runLengths(before, after.slice(skipped));
     for (let at = skipped; at < before.length; at += 1) {
-      const match = { run: runLength(before.slice(at), after.slice(skipped)), at, skipped };
+      const match = { run: runs[at] ?? 0, at, skipped };
       const needed = distance(match) <= NEAR_WORDS ? 1 + skipped : SURE_WORDS;
       if (match.run < needed || match.run < best.run) continue;
       if (match.run > best.run || distance(match) < distance(best)) best = match;
     }
+  }
   const beginning = beginningOf({ piece: lost.piece, count: best.at });
   return `${beginning} ${text.slice(after[best.skipped]?.from ?? 0)}`.trim();
 }
 
-/** How many words are the same in both, from the first on. */
-function runLength(some: readonly Word[], others: readonly Word[]): number {
-  const end = some.findIndex(({ plain }, index) => plain !== others[index]?.plain);
-  return end === -1 ? some.length : end;
+/** How many words from each place of `some` on are those that `others` begins with. Z algorithm: each word is compared twice at most. */
+function runLengths(some: readonly Word[], others: readonly Word[]): number[] {
+  const row = [...others.map(({ plain }) => plain), null, ...some.map(({ plain }) => plain)];
+  const runs: number[] = [0];
+  let [from, to] = [0, 0];
+  for (let at = 1; at < row.length; at += 1) {
+    let run = at < to ? Math.min(to - at, runs[at - from] ?? 0) : 0;
+    while (at + run < row.length && row[run] === row[at + run]) run += 1;
+    runs.push(run);
+    if (at + run > to) [from, to] = [at, at + run];
+  }
+  return runs.slice(others.length + 1);
 }
 
 function wordsIn(text: string): Word[] {

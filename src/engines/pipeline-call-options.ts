@@ -3,6 +3,7 @@ import type { CallProviders } from '../contract/call-record.js';
 import type { LanguageModel } from '../providers/language-model.js';
 import type { SpeechToText } from '../providers/speech-to-text.js';
 import type { TextToSpeech } from '../providers/text-to-speech.js';
+import type { Apologies } from './set-phrases.js';
 import type { CallerWait } from './caller-wait.js';
 import type { Guardrails } from './guardrails.js';
 import type { ThinkingTimeouts } from './reply.js';
@@ -20,6 +21,7 @@ export interface PipelineCallOptions {
   readonly systemPrompt: string | undefined;
   readonly firstMessage: string | undefined;
   readonly language: string | undefined;
+  readonly apologies: Apologies;
   readonly interruptible: boolean;
   readonly turnTaking: TurnTakingSettings;
   readonly idle: IdleSettings | undefined;

@@ -1,26 +1,17 @@
 // One call of the pipeline: its stages, and its life from the start to the end, trouble included. What the caller does is gathered in
 // `caller-turn`, what the agent says is in `agent-voice`, and who has the floor is decided in `dialogue`.
+import type { Resumption } from '../conversation/floor.js';
 import type { TranscriptEntry } from '../contract/call-record.js';
-import { AgentVoice, type Manner } from './agent-voice.js';
+import { AgentVoice } from './agent-voice.js';
 import { Apology } from './apology.js';
 import { BargeIn } from './barge-in.js';
 import { CallerTurn } from './caller-turn.js';
-import { Conversation } from './conversation.js';
 import { Dialogue } from './dialogue.js';
-import type {
-  Engine,
-  EngineContext,
-  EngineFact,
-  EngineFailure,
-  Resumption,
-  SpokenText,
-  Takeover,
-} from './engine.js';
-import { owesAtStart, toSteps, toTakeover } from './handover.js';
-import { IdlePrompts } from './idle-prompts.js';
+import type { Engine, EngineContext, EngineFact, EngineFailure, SpokenText, Takeover } from './engine.js';
+import { owesAtStart, toTakeover } from './handover.js';
 import { LanguageStage } from './language-stage.js';
 import { lexiconFor } from './lexicon.js';
-import type { Stage } from './pipeline-failure.js';
+import { isPassing, type Stage } from './pipeline-failure.js';
 import type { PipelineCallOptions } from './pipeline-call-options.js';
 import { PipelineStages } from './pipeline-stages.js';
 import { ProviderRoster } from './provider-roster.js';
@@ -36,12 +27,10 @@ export class PipelineCall implements Engine {
   readonly #options: PipelineCallOptions;
   readonly #stages: PipelineStages;
   readonly #language: LanguageStage;
-  readonly #conversation: Conversation;
   readonly #turns: TurnBook;
   readonly #caller: CallerTurn;
   readonly #agent: AgentVoice;
   readonly #dialogue: Dialogue;
-  readonly #idle: IdlePrompts | undefined;
   readonly #usage: UsageMeter;
   readonly #roster: ProviderRoster;
   readonly #recognition: Recognition;
@@ -60,13 +49,14 @@ export class PipelineCall implements Engine {
     this.#context = context;
     this.#options = options;
     const { callId, clock, takeover } = context;
-    const { model, tools, turnTaking: settings, idle, language } = options;
+    const { turnTaking: settings, idle, language } = options;
     this.#usage = new UsageMeter(context, () => this.#turns.userIndex);
+    const state = (fact: EngineFact) => this.#fact(fact);
     const roster = new ProviderRoster({
       context,
       mode: 'pipeline',
       providers: options.providers,
-      tell: (fact) => this.#fact(fact),
+      tell: state,
     });
     this.#roster = roster;
     this.#recognition = new Recognition({
@@ -96,14 +86,14 @@ export class PipelineCall implements Engine {
       spoke: { ...roster.listener('tts'), usage: (usage) => this.#usage.spoke(usage) },
       failed: (stage, error) => this.#fail(stage, error),
     });
-    this.#conversation = new Conversation(options.systemPrompt, toSteps(takeover, clock));
     this.#turns = new TurnBook({
-      conversation: this.#conversation,
-      fact: (fact) => this.#fact(fact),
-      wallNow: () => clock.wallNow(),
+      clock,
+      systemPrompt: options.systemPrompt,
+      fact: state,
+      news: () => this.#attempt('engine', () => this.#dialogue.tell({ type: 'news' })),
       takeover,
     });
-    this.#language = new LanguageStage({ callId, clock, model, tools, turns: this.#turns });
+    this.#language = new LanguageStage({ ...options, callId, clock, turns: this.#turns });
     const tell = (entry: TranscriptEntry) => this.#fact({ type: 'transcript.segment', entry });
     const lexicon = lexiconFor(language);
     this.#agent = new AgentVoice({
@@ -113,9 +103,14 @@ export class PipelineCall implements Engine {
       stages: this.#stages,
       settings,
       lexicon,
+      isRecognisedLate: options.stt.writesAfterwards === true,
       maySpeak: () => this.#state === 'live' && !this.#held,
       events: {
         spoken: (text) => this.#turns.spoken(text),
+        audible: () => this.#dialogue.tell({ type: 'audible' }),
+        whole: () => this.#dialogue.tell({ type: 'whole' }),
+        sounds: () => this.#attempt('engine', () => this.#dialogue.look()),
+        endsCall: () => this.#dialogue.tell({ type: 'ends' }),
         called: (runs) => this.#turns.called(runs),
         finished: (outcome) => this.#attempt('engine', () => this.#finished(outcome)),
         failed: (stage, error) => this.#fail(stage, error),
@@ -134,40 +129,37 @@ export class PipelineCall implements Engine {
       isEcho: (text, piece) => this.#agent.isEcho(text, piece),
       events: {
         speechStarted: (beforeMs) => this.#callerSpeaks(beforeMs),
-        words: (text) => this.#dialogue.words(text),
+        words: (text, piece) => this.#dialogue.words(text, piece),
         quiet: (end) => this.#attempt('engine', () => this.#isHearing && this.#dialogue.quiet(end)),
         finishUtterance: () => this.#finishUtterance(),
-        keysComplete: () => this.#attempt('engine', () => this.#dialogue.keysComplete()),
-        complete: (times) => this.#attempt('engine', () => this.#dialogue.callerComplete(times)),
+        keysComplete: () => this.#attempt('engine', () => this.#dialogue.tell({ type: 'keys.complete' })),
+        complete: (times) =>
+          this.#attempt('engine', () => this.#dialogue.tell({ type: 'caller.complete', times })),
       },
     });
-    this.#idle =
-      idle &&
-      new IdlePrompts({
-        ...idle,
-        clock,
-        isSounding: () => this.#caller.isActive,
-        ask: (text) => this.#prompt(text, {}),
-        // Music goes on behind a goodbye. Once is enough.
-        leave: (text) =>
-          this.#agent.manner.ends === 'idle' ? this.#end('idle') : this.#prompt(text, { ends: 'idle' }),
-      });
     this.#dialogue = new Dialogue({
       clock,
       caller: this.#caller,
       agent: this.#agent,
       turns: this.#turns,
       bargeIn: new BargeIn({ voicedMs, words, lexicon }),
-      idle: this.#idle,
       wait: options.wait,
       answer: this.#language.answer,
-      keysInterrupt: settings.keysInterrupt,
+      policy: {
+        interruptible: options.interruptible,
+        keysInterrupt: settings.keysInterrupt,
+        idle,
+        endsTurns: false,
+      },
       isListening: () => this.#isListening,
       finishUtterance: () => this.#finishUtterance(),
       wordless: () => this.#recognition.wordless(),
+      fact: state,
       leave: (reason) => this.#end(reason),
+      attempt: (task) => this.#attempt('engine', task),
     });
     this.#apology = new Apology({
+      text: options.apologies.call,
       clock,
       playout: context.playout,
       wait: options.wait,
@@ -183,7 +175,7 @@ export class PipelineCall implements Engine {
     this.#state = 'live';
     const { firstMessage = '', turnTaking, wait } = this.#options;
     const { takeover } = this.#context;
-    if (takeover?.silentMs !== undefined) wait.takeOver(takeover.silentMs);
+    if (takeover?.wait !== undefined) wait.takeOver(takeover.wait);
     this.#agent.start();
     if (!this.#stages.open()) return;
     const { ears } = this.#stages;
@@ -197,7 +189,7 @@ export class PipelineCall implements Engine {
     if (owes === 'greeting')
       this.#dialogue.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
     else if (owes === 'goodbye') this.#dialogue.sayGoodbye(takeover?.goodbye);
-    else this.#dialogue.goOn('continue');
+    else this.#dialogue.tell({ type: 'resume', how: 'continue' });
   }
 
   pushAudio(frame: Int16Array): void {
@@ -205,7 +197,8 @@ export class PipelineCall implements Engine {
     this.#attempt('stt', () => this.#stages.ears?.pushAudio(frame));
     this.#attempt('engine', () =>
       this.#caller.hear(frame, (heard) => {
-        if (this.#agent.isTalkedOver(heard)) this.#dialogue.frame(heard.voiced);
+        const isTalkedOver = this.#agent.isTalkedOver(heard);
+        this.#dialogue.frame(heard.voiced && isTalkedOver);
       }),
     );
   }
@@ -214,7 +207,7 @@ export class PipelineCall implements Engine {
   pushDtmf(digit: string): void {
     if (!this.#isListening) return;
     this.#attempt('engine', () => {
-      this.#dialogue.keyPressed();
+      this.#dialogue.tell({ type: 'key' });
       this.#caller.press(digit);
     });
   }
@@ -228,7 +221,7 @@ export class PipelineCall implements Engine {
     this.#held = true;
     this.#attempt('engine', () => {
       this.#caller.interruptListening();
-      this.#dialogue.hold();
+      this.#dialogue.tell({ type: 'hold' });
       if (this.#failure === undefined) return;
       this.#untold();
       this.#end('provider-failed');
@@ -238,7 +231,7 @@ export class PipelineCall implements Engine {
   resume(how: Resumption): void {
     if (!this.#held) return;
     this.#held = false;
-    if (this.#state === 'live') this.#attempt('engine', () => this.#dialogue.goOn(how));
+    if (this.#state === 'live') this.#attempt('engine', () => this.#dialogue.tell({ type: 'resume', how }));
     const isOver = this.#state !== 'live' || this.#dialogue.isLeaving;
     if (this.#deafness !== undefined && !isOver) this.#failWith('stt', this.#deafness);
   }
@@ -250,8 +243,7 @@ export class PipelineCall implements Engine {
     const owed = this.#dialogue.giveUp({ isHeld: this.#held });
     const takeover = toTakeover({
       clock,
-      conversation: this.#conversation,
-      ...this.#turns.standing,
+      turns: this.#turns,
       ...owed,
       hasGreeting: firstMessage !== '',
       unheardSince: [unheardSince],
@@ -298,11 +290,6 @@ export class PipelineCall implements Engine {
     this.#agent.prepareFiller();
   }
 
-  /** Says something to a caller who says nothing. */
-  #prompt(text: string, manner: Manner): void {
-    if (this.#isListening) this.#attempt('engine', () => this.#dialogue.say(text, manner));
-  }
-
   #finishUtterance(): void {
     this.#recognition.asked();
     this.#attempt('stt', () => this.#stages.ears?.finishUtterance());
@@ -312,8 +299,7 @@ export class PipelineCall implements Engine {
     this.#dialogue.finished(outcome);
     if (this.#failure !== undefined && !this.#apology.hasBegun) this.#endUntold();
     else if (this.#failure !== undefined) this.#end('provider-failed');
-    else if (outcome.goodbye !== undefined && this.#agent.manner.ends !== 'idle') this.#end('agent-hangup');
-    else if (!this.#dialogue.handOver()) this.#end('idle');
+    else this.#dialogue.tell({ type: 'over' });
   }
 
   /** A provider has failed. The caller hears that something went wrong, if there is a voice to say it, and nobody who goes on. */
@@ -321,7 +307,10 @@ export class PipelineCall implements Engine {
     if (this.#state !== 'live') return;
     const failure = this.#stages.report(stage, error);
     const isNeeded = stage !== 'stt' || (this.#deafness === undefined && !this.#dialogue.isLeaving);
-    if (isNeeded) this.#failWith(stage, failure);
+    if (isPassing(error) && this.#failure === undefined && this.#context.hasFallback !== true) {
+      this.#fact(this.#roster.passing(stage, failure.code));
+      this.#dialogue.conclude(this.#options.apologies.turn);
+    } else if (isNeeded) this.#failWith(stage, failure);
     else this.#doWithoutEars(failure);
   }
 
@@ -330,15 +319,16 @@ export class PipelineCall implements Engine {
     if (!this.#isHearing) return;
     this.#deafness = failure;
     this.#caller.interruptListening();
+    this.#dialogue.tell({ type: 'goes-on' });
     this.#fact(this.#roster.dispensable('stt', failure.code));
   }
 
   #failWith(stage: Stage, failure: EngineFailure): void {
     const isApologising = this.#failure !== undefined;
     this.#failure ??= failure;
-    this.#silentSince ??= this.#waitingSince;
+    this.#silentSince ??= this.#options.wait.silentSince({ isAwaited: this.#agent.isBusy });
     this.#caller.interruptListening();
-    this.#idle?.pause();
+    this.#dialogue.tell({ type: 'failing' });
     if (this.#context.hasFallback === true) {
       this.#awaitedSince = this.#agent.awaitedSince;
       this.#untold();
@@ -347,19 +337,10 @@ export class PipelineCall implements Engine {
     else if (!isApologising) this.#apology.say(this.#silentSince);
   }
 
-  get #waitingSince(): number {
-    const { wait } = this.#options;
-    const isWaitedFor = this.#agent.isBusy || wait.isOn;
-    return this.#context.clock.now() - (isWaitedFor ? wait.silentMs() : 0);
-  }
-
   /** The caller was told nothing, and has waited since. */
   #untold(): void {
     if (this.#failure === undefined) return;
-    const now = this.#context.clock.now();
-    const since = Math.max(this.#silentSince ?? now, this.#options.wait.soundsUntil);
-    this.#failure.untold = true;
-    this.#failure.waitedMs = Math.max(0, now - since);
+    this.#failure.wait = this.#options.wait.untold(this.#silentSince ?? this.#context.clock.now());
   }
 
   /** The owner of the call tells the caller. */
@@ -374,14 +355,13 @@ export class PipelineCall implements Engine {
     this.#state = 'ending';
     this.#apology.cancel();
     this.#caller.interruptListening();
-    this.#idle?.pause();
+    this.#dialogue.tell({ type: 'ending' });
     this.#context.endCall(reason, this.#failure);
   }
 
   #free(): void {
     this.#apology.cancel();
     this.#recognition.close();
-    this.#idle?.close();
     this.#caller.close();
     this.#stages.close();
   }

@@ -1,15 +1,18 @@
 // The pipeline voice mode: speech-to-text, a language stage, text-to-speech, and the turns between them.
 import { ConfigError } from '../base/errors.js';
+import { LIMITS } from '../conversation/limits.js';
 import type { LanguageModel } from '../providers/language-model.js';
 import type { SpeechToText } from '../providers/speech-to-text.js';
 import type { TextToSpeech } from '../providers/text-to-speech.js';
+import { setPhrasesFor } from './set-phrases.js';
 import { CallerWait } from './caller-wait.js';
-import type { Charger, EngineRecipe, PreparationContext } from './engine.js';
+import { toPayee } from '../providers/remedy.js';
+import type { EngineRecipe, PreparationContext } from './engine.js';
 import { type Guardrail, Guardrails } from './guardrails.js';
 import { PipelineCall } from './pipeline-call.js';
 import { type MessageTarget, openMessageRoute } from './message-route.js';
 import { type PipelineParts, PipelinePreparation } from './pipeline-preparation.js';
-import { createResponder, RESPONDER_NAME, RESPONDER_TIMEOUT_MS } from './responder.js';
+import { createResponder, RESPONDER_NAME } from './responder.js';
 import type { TransferTargets } from './tools/built-in-tools.js';
 import type { AgentTool } from './tools/tool.js';
 import type { ThinkingTimeouts } from './reply.js';
@@ -26,6 +29,8 @@ export interface PipelineOptions {
   readonly firstMessage?: string | undefined;
   /** BCP 47 tag, handed to the providers. */
   readonly language?: string | undefined;
+  /** Said, by whoever can, when the call cannot go on. @default words of the language */
+  readonly apology?: string | undefined;
   /** False lets the agent finish whatever the caller says meanwhile; that is answered afterwards. @default true */
   readonly interruptible?: boolean | undefined;
   readonly turnTaking?: TurnTakingSettings | undefined;
@@ -40,20 +45,6 @@ export interface PipelineOptions {
   readonly guardrails?: readonly Guardrail[] | undefined;
 }
 
-/** Longest waits for a language model, in milliseconds. Silence beyond them ends calls anyway. */
-const MODEL_TIMEOUTS: ThinkingTimeouts = { firstMs: 6000, nextMs: 4000 };
-
-/** The same where another voice mode can answer in its place. */
-const REPLACEABLE_TIMEOUTS: ThinkingTimeouts = { firstMs: 3000, nextMs: 3000 };
-
-/** onMessage keeps its own deadline; this one lies behind it. */
-const RESPONDER_MS = RESPONDER_TIMEOUT_MS + 1000;
-const RESPONDER_TIMEOUTS: ThinkingTimeouts = {
-  firstMs: RESPONDER_MS,
-  nextMs: RESPONDER_MS,
-  isApplication: true,
-};
-
 /** The recipe of a pipeline agent. @throws ConfigError when there is nobody to answer. */
 export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
   const { stt, llm, tts, onMessage } = options;
@@ -62,6 +53,7 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
       'CONFIG_MISSING',
       'A pipeline agent needs `llm`, or `onMessage` to answer in its place.',
     );
+  const setPhrases = setPhrasesFor(options.language, options.apology);
   const providers = {
     engine: null,
     stt: stt.name,
@@ -71,10 +63,12 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
   return {
     mode: 'pipeline',
     providers,
-    chargers: {
-      stt: toCharger(stt),
-      llm: onMessage === undefined && llm !== undefined ? toCharger(llm) : 'application',
-      tts: toCharger(tts),
+    language: options.language,
+    setPhrases,
+    payees: {
+      stt: toPayee(stt),
+      llm: onMessage === undefined && llm !== undefined ? toPayee(llm) : 'application',
+      tts: toPayee(tts),
     },
     prepare: (context) =>
       new PipelinePreparation(context, {
@@ -103,6 +97,7 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
         systemPrompt: options.systemPrompt,
         firstMessage: options.firstMessage,
         language: options.language,
+        apologies: setPhrases.apologies,
         interruptible: options.interruptible ?? true,
         turnTaking: options.turnTaking ?? DEFAULT_TURN_TAKING,
         idle: options.idle,
@@ -140,11 +135,11 @@ function timeoutsOf(
   { isResponder }: Pick<PipelineParts, 'isResponder'>,
   { isChain, isReplaceable }: { readonly isChain: boolean; readonly isReplaceable: boolean },
 ): ThinkingTimeouts {
-  if (isResponder) return RESPONDER_TIMEOUTS;
+  const { model, application } = LIMITS;
+  const responderMs = application.answerMs + application.graceMs;
+  if (isResponder) return { firstMs: responderMs, nextMs: responderMs, isApplication: true };
   // A chain gives each of its models a time of its own, and ours must lie behind that.
-  return isReplaceable && !isChain ? REPLACEABLE_TIMEOUTS : MODEL_TIMEOUTS;
-}
-
-function toCharger({ name, price }: Charger): Charger {
-  return { name, price };
+  return isReplaceable && !isChain
+    ? { firstMs: model.replaceableMs, nextMs: model.replaceableMs }
+    : { firstMs: model.firstMs, nextMs: model.nextMs };
 }

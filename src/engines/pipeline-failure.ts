@@ -3,6 +3,7 @@ import { OffhookError, ProviderError } from '../base/errors.js';
 import type { ProviderStage } from '../contract/call-record.js';
 import type { EngineFailure } from './engine.js';
 import { LateSourceError } from './guarded-stream.js';
+import { MessageError } from './responder.js';
 
 /** Part of the pipeline that failed. */
 export type Stage = ProviderStage;
@@ -14,8 +15,10 @@ export const FAILED: Readonly<Record<Stage, string>> = {
   engine: 'The voice engine failed.',
 };
 
-/** Said when a provider fails and the voice still works. */
-export const APOLOGY = 'I am sorry, something went wrong. Please call again later.';
+/** True for an error that costs the turn, and not the call. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof MessageError && !error.isLast;
+}
 
 /** Foreign errors carry content, so their sentence is ours. */
 export function toFailure(stage: Stage, error: unknown): EngineFailure {

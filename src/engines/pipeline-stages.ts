@@ -1,6 +1,7 @@
 // The provider sessions of one call, behind a wall: what they throw, return or reject becomes a failure of the call and nothing else.
 import { KEPT_AUDIO_MS } from '../audio/kept-audio.js';
 import { describeError, describeThrown } from '../base/log.js';
+import { opened } from '../base/opened.js';
 import type { SpeechToText, SpeechToTextEvents, SpeechToTextSession } from '../providers/speech-to-text.js';
 import type { TextToSpeech, TextToSpeechEvents, TextToSpeechSession } from '../providers/text-to-speech.js';
 import type { CallerWait } from './caller-wait.js';
@@ -45,14 +46,12 @@ export class PipelineStages {
     let opening: Stage = 'tts';
     try {
       const voice = tts.open({ clock, logger, language, patience: wait.voice, events: spoke });
-      this.#voice = this.#watched('tts', voice);
+      this.#voice = opened(this.#watched('tts', voice), { provider: tts.name, method: 'synthesize' });
       opening = 'stt';
       // What the engine before this one did not hear is played to the recogniser at once, connected or not.
       const keptMs = context.takeover === undefined ? undefined : KEPT_AUDIO_MS;
-      this.#ears = this.#watched(
-        'stt',
-        stt.open({ clock, logger, language, patience: wait.thinking, events: heard, keptMs }),
-      );
+      const ears = stt.open({ clock, logger, language, patience: wait.thinking, events: heard, keptMs });
+      this.#ears = opened(this.#watched('stt', ears), { provider: stt.name, method: 'pushAudio' });
       return true;
     } catch (error) {
       failed(opening, error);

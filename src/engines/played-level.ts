@@ -18,6 +18,8 @@ interface Level {
 export class MeteredPlayout implements Playout {
   readonly #playout: Playout;
   #levels: Level[] = [];
+  /** Up to here `latestDbfs` has told. */
+  #toldMs = 0;
 
   constructor(playout: Playout) {
     this.#playout = playout;
@@ -32,6 +34,18 @@ export class MeteredPlayout implements Playout {
       if (atMs > playedMs + AHEAD_MS) break;
       loudest = Math.max(loudest, dbfs);
     }
+    return loudest;
+  }
+
+  /** Level of the loudest that the caller has heard since this was last asked; minus infinity when that is nothing. */
+  latestDbfs(): number {
+    const { playedMs } = this.#playout;
+    let loudest = Number.NEGATIVE_INFINITY;
+    for (const { atMs, dbfs } of this.#levels) {
+      if (atMs >= playedMs) break;
+      if (atMs >= this.#toldMs) loudest = Math.max(loudest, dbfs);
+    }
+    this.#toldMs = playedMs;
     return loudest;
   }
 
@@ -52,6 +66,14 @@ export class MeteredPlayout implements Playout {
     const playedMs = this.#playout.clear();
     this.#levels = this.#levels.filter(({ atMs }) => atMs < playedMs);
     return playedMs;
+  }
+
+  pause(): void {
+    this.#playout.pause();
+  }
+
+  resume(): void {
+    this.#playout.resume();
   }
 
   onNextFrameSent(listener: (sentAtMs: number) => void): void {

@@ -1,5 +1,6 @@
 // The recogniser of a call that has not begun: connected, without a word to hear. To the engine it is the provider itself.
 import type { ModelPrice } from '../contract/price.js';
+import { opened } from '../base/opened.js';
 import type { Patience } from '../providers/patience.js';
 import type {
   SpeechToText,
@@ -25,6 +26,7 @@ export class PreparedEars implements SpeechToText {
   readonly name: string;
   readonly price: ModelPrice | undefined;
   readonly ownsTurnTaking: boolean;
+  readonly writesAfterwards: boolean;
   readonly #options: PreparedEarsOptions;
   readonly #reports = new HeldReports<SpeechToTextEvents, EarsUsage>();
   #session: SpeechToTextSession | undefined;
@@ -33,10 +35,11 @@ export class PreparedEars implements SpeechToText {
   #isTaken = false;
 
   constructor(options: PreparedEarsOptions) {
-    const { name, price, ownsTurnTaking = false } = options.provider;
+    const { name, price, ownsTurnTaking = false, writesAfterwards = false } = options.provider;
     this.name = name;
     this.price = price;
     this.ownsTurnTaking = ownsTurnTaking;
+    this.writesAfterwards = writesAfterwards;
     this.#options = options;
   }
 
@@ -47,7 +50,12 @@ export class PreparedEars implements SpeechToText {
     this.#isAsked = true;
     const { clock, logger } = context;
     const events = this.#relay();
-    this.#session = attemptAhead(context, () => provider.open({ clock, logger, language, patience, events }));
+    this.#session = attemptAhead(context, () =>
+      opened(provider.open({ clock, logger, language, patience, events }), {
+        provider: provider.name,
+        method: 'pushAudio',
+      }),
+    );
   }
 
   /** Hands the session over, or opens one as if nothing had been prepared. */

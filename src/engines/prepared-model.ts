@@ -1,6 +1,7 @@
 // The session of a realtime model for a call that has not begun: connected, and asked for the greeting. What it tells is kept, and told
 // to the engine as if it came then. To the engine it is the model itself.
 import { isSameFormat } from '../audio/format.js';
+import { opened } from '../base/opened.js';
 import type {
   RealtimeContext,
   RealtimeEvents,
@@ -76,7 +77,9 @@ export class PreparedModel implements RealtimeModel {
     const { callId, clock, logger } = context;
     const history = () => this.#engine?.history() ?? [];
     const about = { ...settings, callId, clock, logger, formats: this.#formats, history };
-    this.#session = attemptAhead(context, () => model.open({ ...about, events: this.#relay() }));
+    this.#session = attemptAhead(context, () =>
+      opened(model.open({ ...about, events: this.#relay() }), { provider: model.name, method: 'pushAudio' }),
+    );
     const isAsked = attemptAhead(context, () => {
       if (greeting !== '') this.#session?.say(greeting);
       return true;
@@ -149,6 +152,7 @@ export class PreparedModel implements RealtimeModel {
   #relay(): Required<RealtimeEvents> {
     return {
       ready: (formats) => this.#keep({ tell: (events) => events.ready(formats) }),
+      formatsChanged: (formats) => this.#keep({ tell: (events) => events.formatsChanged?.(formats) }),
       speechStarted: () => this.#spoil({ tell: (events) => events.speechStarted() }),
       interrupted: () => this.#spoil({ tell: (events) => events.interrupted() }),
       speechEnded: (speech) => this.#spoil({ tell: (events) => events.speechEnded(speech) }),
@@ -186,6 +190,7 @@ export class PreparedModel implements RealtimeModel {
         greeting = '';
         if (!isAsked) return session.say(text);
       },
+      ...(session.fill === undefined ? {} : { fill: (text: string) => session.fill?.(text) }),
       addText: (message) => session.addText(message),
       respond: () => session.respond(),
       giveResults: (results) => session.giveResults(results),

@@ -1,5 +1,6 @@
 // The voice of a call that has not begun: connected, and with the greeting on its lips. To the engine it is the provider itself.
 import type { ModelPrice } from '../contract/price.js';
+import { opened } from '../base/opened.js';
 import type { Patience } from '../providers/patience.js';
 import type {
   TextToSpeech,
@@ -44,7 +45,12 @@ export class PreparedVoice implements TextToSpeech {
       reconnected: (gap) => reports.events?.reconnected?.(gap),
       replaced: (replacement) => reports.add({ tell: (engine) => engine.replaced?.(replacement) }),
     };
-    this.#session = attemptAhead(context, () => provider.open({ clock, logger, language, patience, events }));
+    this.#session = attemptAhead(context, () =>
+      opened(provider.open({ clock, logger, language, patience, events }), {
+        provider: provider.name,
+        method: 'synthesize',
+      }),
+    );
   }
 
   /** Synthesises the first sentence of the call. Does nothing once an engine has the voice. */

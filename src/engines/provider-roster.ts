@@ -44,6 +44,13 @@ export class ProviderRoster {
     return { type: 'incident.noted', code: 'provider-failed', message };
   }
 
+  /** A provider has failed in one turn, and is asked again in the next. */
+  passing(stage: ProviderStage, code: string): Incident {
+    const name = this.#providers[stage] ?? stage;
+    const message = `${name} failed (${code}). The caller heard an apology, and the call went on.`;
+    return { type: 'incident.noted', code: 'turn-failed', message };
+  }
+
   remedied(
     stage: ProviderStage,
     remedy: ({ type: 'recovered' } & Recovery) | ({ type: 'replaced' } & Replacement),

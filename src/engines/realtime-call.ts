@@ -1,25 +1,24 @@
 // One call with a realtime model: its parts, and its life from the start to the end, trouble included. Whose turn it is to speak the
 // model decides; what the caller hears of it, and that nothing stale is heard, is decided in `realtime-dialogue`.
+import type { Resumption } from '../conversation/floor.js';
 import type { AudioFormat } from '../audio/format.js';
 import { describeThrown } from '../base/log.js';
+import { ready } from '../conversation/watch.js';
 import type { RealtimeEvents } from '../providers/realtime-model.js';
-import { Conversation } from './conversation.js';
-import type { Engine, EngineContext, EngineFact, EngineFailure, Resumption, Takeover } from './engine.js';
-import { type Leaving, owesAtStart, toSteps, toTakeover } from './handover.js';
-import { IdlePrompts } from './idle-prompts.js';
+import type { Engine, EngineContext, EngineFact, EngineFailure, Takeover } from './engine.js';
+import { type Leaving, owesAtStart, toTakeover } from './handover.js';
 import { keysAsText, PressedKeys } from './pressed-keys.js';
 import { toReconnected } from './provider-roster.js';
 import { isOpeningInterruptible, type RealtimeCallOptions } from './realtime-call-options.js';
 import { RealtimeDialogue } from './realtime-dialogue.js';
-import { guardEvents } from './realtime-events.js';
+import { type CallEvents, guardEvents } from './realtime-events.js';
 import { REALTIME_FAILED, silentModel, toRealtimeFailure } from './realtime-failure.js';
 import { RealtimeLine } from './realtime-line.js';
 import { RealtimeTools } from './realtime-tools.js';
-import { RealtimeTurns } from './realtime-turns.js';
 import { countRealtime } from './realtime-usage.js';
 import { RealtimeVoice } from './realtime-voice.js';
 import { RealtimeWatch } from './realtime-watch.js';
-import type { AnswerSplit } from './turn-book.js';
+import { type AnswerSplit, TurnBook } from './turn-book.js';
 import { TOO_MANY } from './tools/tool-box.js';
 import { UsageMeter } from './usage-meter.js';
 
@@ -31,13 +30,11 @@ export class RealtimeCall implements Engine {
   readonly #context: EngineContext;
   readonly #options: RealtimeCallOptions;
   readonly #line: RealtimeLine;
-  readonly #conversation: Conversation;
-  readonly #turns: RealtimeTurns;
+  readonly #turns: TurnBook;
   readonly #tools: RealtimeTools;
   readonly #usage: UsageMeter;
   readonly #voice: RealtimeVoice;
   readonly #watch: RealtimeWatch;
-  readonly #idle: IdlePrompts | undefined;
   readonly #keys: PressedKeys;
   readonly #dialogue: RealtimeDialogue;
   #failure: EngineFailure | undefined;
@@ -54,19 +51,28 @@ export class RealtimeCall implements Engine {
     this.#context = context;
     this.#options = options;
     const { clock, takeover, hasFallback = false, unansweredMs } = context;
-    const { model, systemPrompt, language, idle, tools, turnTaking } = options;
+    const { model, systemPrompt, language, tools, turnTaking } = options;
     this.#usage = new UsageMeter(context, () => this.#turns.paidIndex);
-    this.#conversation = new Conversation(undefined, toSteps(takeover, clock));
-    this.#turns = new RealtimeTurns({
+    const state = (fact: EngineFact) => this.#fact(fact);
+    this.#turns = new TurnBook({
       clock,
-      conversation: this.#conversation,
       transcribesCaller: model.transcribesCaller,
       takeover,
-      fact: (fact) => this.#fact(fact),
+      fact: state,
+    });
+    this.#watch = new RealtimeWatch({
+      clock,
+      late: () => this.#attempt(() => this.#dialogue.respond()),
+      silent: () => this.#fail(silentModel()),
+      isReplaceable: hasFallback,
+      left: takeover?.wait,
+      unansweredMs,
     });
     this.#voice = new RealtimeVoice({
       context,
       turns: this.#turns,
+      watch: this.#watch,
+      audible: () => this.#dialogue.tell({ type: 'audible' }),
       caughtUp: () => this.#attempt(() => this.#dialogue.settle()),
       tooMuch: () => this.#tooMuch(),
     });
@@ -86,19 +92,11 @@ export class RealtimeCall implements Engine {
     this.#tools = new RealtimeTools({
       box: tools,
       ask: (task) => this.#line.ask(task),
-      called: (runs) => this.#turns.called(runs),
+      turns: this.#turns,
       given: (speech) => {
         if (this.#state === 'live') this.#attempt(() => this.#dialogue.resultsGiven(speech));
       },
       idle: () => this.#attempt(() => this.#dialogue.settle()),
-    });
-    this.#watch = new RealtimeWatch({
-      clock,
-      late: () => this.#attempt(() => this.#dialogue.respond()),
-      silent: () => this.#fail(silentModel()),
-      isReplaceable: hasFallback,
-      takenOverMs: takeover?.silentMs,
-      unansweredMs,
     });
     this.#keys = new PressedKeys({
       clock,
@@ -107,15 +105,6 @@ export class RealtimeCall implements Engine {
         if (this.#isListening) this.#attempt(() => this.#dialogue.keysComplete(keys));
       },
     });
-    this.#idle =
-      idle &&
-      new IdlePrompts({
-        ...idle,
-        clock,
-        isSounding: () => this.#dialogue.isCallerSpeaking || this.#watch.isOwed,
-        ask: (text) => this.#attempt(() => this.#dialogue.say({ text })),
-        leave: (text) => this.#attempt(() => this.#dialogue.say({ text, isLast: true })),
-      });
     this.#dialogue = new RealtimeDialogue({
       context,
       settings: options,
@@ -124,8 +113,10 @@ export class RealtimeCall implements Engine {
       voice: this.#voice,
       tools: this.#tools,
       watch: this.#watch,
-      idle: this.#idle,
       ends: (reason) => this.#end(reason),
+      silent: () => this.#fail(silentModel()),
+      attempt: (task) => this.#attempt(task),
+      fact: state,
     });
   }
 
@@ -135,14 +126,8 @@ export class RealtimeCall implements Engine {
     this.#watch.opening();
     this.#deafSince = this.#context.clock.now() - (this.#context.takeover?.unheardMs ?? 0);
     if (!this.#line.open()) return;
-    const { tools: { runs = [] } = {}, silentMs } = this.#context.takeover ?? {};
-    if (runs.length > 0) this.#tools.adopt(runs);
-    // What they said comes again, and the model answers it by itself.
-    else if (this.#owes === 'nothing' && silentMs !== undefined) this.#watch.owes({ isAsked: false });
-    else if (this.#owes === 'nothing') this.#idle?.wait();
-    else if (this.#owes === 'answer') this.#attempt(() => this.#dialogue.respond());
-    else if (this.#owes === 'goodbye') this.#attempt(() => this.#sayGoodbye());
-    else this.#attempt(() => this.#dialogue.say({ text: this.#options.firstMessage, isGreeting: true }));
+    this.#begin();
+    this.#dialogue.look();
   }
 
   pushAudio(frame: Int16Array): void {
@@ -157,7 +142,7 @@ export class RealtimeCall implements Engine {
   pushDtmf(digit: string): void {
     if (!this.#isListening) return;
     this.#attempt(() => {
-      this.#dialogue.keyPressed();
+      this.#dialogue.tell({ type: 'key' });
       this.#keys.press(digit);
     });
   }
@@ -175,8 +160,8 @@ export class RealtimeCall implements Engine {
   }
 
   resume(how: Resumption): void {
-    if (this.#dialogue.isHeld)
-      this.#attempt(() => this.#dialogue.resume(how, { isLive: this.#state === 'live' }));
+    if (this.#dialogue.isHeld && this.#state === 'live')
+      this.#attempt(() => this.#dialogue.tell({ type: 'resume', how }));
   }
 
   handOver(): Takeover {
@@ -188,8 +173,7 @@ export class RealtimeCall implements Engine {
     this.#free('handed-over');
     return toTakeover({
       clock,
-      conversation: this.#conversation,
-      ...this.#turns.standing,
+      turns: this.#turns,
       ...this.#standing,
       hasGreeting: firstMessage !== '',
       isUnheard: isUnheard && !this.#isHalfHeard,
@@ -219,16 +203,16 @@ export class RealtimeCall implements Engine {
   }
 
   #events(): RealtimeEvents {
-    const events: Required<RealtimeEvents> = {
+    const events: CallEvents = {
       ready: () => {
         this.#deafSince = undefined;
-        this.#watch.ready();
+        this.#watch.tell(ready);
       },
       speechStarted: () => this.#dialogue.callerSpeaks(),
-      interrupted: () => this.#dialogue.interrupt(),
+      interrupted: () => this.#dialogue.tell({ type: 'cut-off' }),
       speechEnded: (speech) => this.#dialogue.callerFinished(speech),
-      userText: ({ itemId, text, final }) => this.#turns.userText(itemId, text, { isFinal: final }),
-      responseStarted: () => this.#dialogue.responseStarted(),
+      userText: ({ itemId, text, final }) => this.#turns.heard(itemId, text, { isFinal: final }),
+      responseStarted: () => this.#dialogue.tell({ type: 'began' }),
       audio: ({ itemId, audio }) => this.#dialogue.audio(itemId, audio),
       text: ({ itemId, delta }) => this.#dialogue.text(itemId, delta),
       heardText: ({ itemId, text }) => this.#voice.speech?.replaceText(itemId, text),
@@ -272,16 +256,10 @@ export class RealtimeCall implements Engine {
     if (this.#state !== 'live') return;
     const { callId, logger, meters } = this.#context;
     logger.warn({ callId, ...describeThrown(error) }, REALTIME_FAILED);
-    this.#failure = toRealtimeFailure(error, this.#waitedMs);
+    this.#failure = toRealtimeFailure(error, this.#watch.wait);
     meters.providerFailed('engine', this.#failure.code);
     this.#cutOff();
     this.#end('provider-failed');
-  }
-
-  get #waitedMs(): number {
-    const now = this.#context.clock.now();
-    const { soundsUntil = Number.NEGATIVE_INFINITY } = this.#voice.speech ?? {};
-    return Math.max(0, now - Math.max(this.#watch.waitingSince ?? now, soundsUntil));
   }
 
   /** Stops what is under way, for whoever may go on with it. */
@@ -297,31 +275,53 @@ export class RealtimeCall implements Engine {
     this.#standing = { isCutOff: isBusy, goodbye, waitingSince: [waitingSince, lostSince] };
   }
 
+  /** Goes on with what an engine before this one has left, or greets. */
+  #begin(): void {
+    const { tools, turns, wait } = this.#context.takeover ?? {};
+    const runs = [...(tools?.runs ?? [])];
+    if (runs.length > 0) this.#dialogue.adopt(runs.map(([, run]) => run));
+    // The answer is given with their results.
+    if (this.#owes === 'answer' && runs.some(([id]) => turns?.tools[id]?.waitedFor)) return;
+    // What they said comes again, and the model answers it by itself.
+    if (this.#owes === 'nothing' && wait !== undefined) this.#watch.owes({ isAsked: false });
+    else if (this.#owes === 'nothing') this.#dialogue.tell({ type: 'resume', how: 'continue' });
+    else if (this.#owes === 'answer') this.#attempt(() => this.#dialogue.respond());
+    else if (this.#owes === 'goodbye') this.#attempt(() => this.#sayGoodbye());
+    else this.#attempt(() => this.#greet());
+  }
+
+  #greet(): void {
+    const { firstMessage, turnTaking } = this.#options;
+    this.#dialogue.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
+  }
+
   /** What an engine before this one has left of it. */
   #sayGoodbye(): void {
-    const { text = '', reason } = this.#context.takeover?.goodbye ?? {};
-    this.#dialogue.say({ text, ...(reason === 'idle' ? { isLast: true } : { isGoodbye: true }) });
+    const { text = '', reason = 'agent-hangup' } = this.#context.takeover?.goodbye ?? {};
+    this.#dialogue.say(text, { ends: reason });
   }
 
   #end(reason: 'agent-hangup' | 'provider-failed' | 'idle'): void {
     if (this.#state !== 'live') return;
     this.#state = 'ending';
+    this.#dialogue.close();
     this.#watch.close();
     this.#keys.take();
-    this.#idle?.pause();
     this.#line.ask((session) => session.cancel());
     this.#context.endCall(reason, this.#failure);
   }
 
   #free(state: 'handed-over' | 'closed'): void {
     this.#state = state;
+    this.#dialogue.close();
     this.#watch.close();
     this.#keys.take();
-    this.#idle?.pause();
     this.#line.close();
   }
 
   #fact(fact: EngineFact): void {
+    // What a failure cuts off is no news of the caller: whoever goes on tells.
+    if (fact.type === 'phase.changed' && this.#failure !== undefined) return;
     if (this.#state !== 'closed') this.#context.fact(fact);
   }
 

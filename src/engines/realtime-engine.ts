@@ -1,6 +1,8 @@
 // The realtime voice mode: one model that hears the caller and speaks.
 import type { RealtimeModel } from '../providers/realtime-model.js';
-import type { Charger, EngineRecipe } from './engine.js';
+import { toPayee } from '../providers/remedy.js';
+import { setPhrasesFor } from './set-phrases.js';
+import type { EngineRecipe } from './engine.js';
 import { RealtimeCall } from './realtime-call.js';
 import { isOpeningInterruptible } from './realtime-call-options.js';
 import { RealtimePreparation } from './realtime-preparation.js';
@@ -16,6 +18,8 @@ export interface RealtimeOptions {
   readonly firstMessage?: string | undefined;
   /** BCP 47 tag, handed to the model. */
   readonly language?: string | undefined;
+  /** Said by the carrier when the call cannot go on. @default words of the language */
+  readonly apology?: string | undefined;
   /** False lets the agent finish whatever the caller says meanwhile; that is answered afterwards. @default true */
   readonly interruptible?: boolean | undefined;
   /** Of it what is not the model's own: keys, and whether the greeting can be interrupted. */
@@ -35,9 +39,11 @@ export function createRealtimeRecipe(options: RealtimeOptions): EngineRecipe {
   return {
     mode: 'realtime',
     providers: { engine: model.name, stt: null, llm: null, tts: null },
-    chargers: {
-      llm: toCharger(model),
-      ...(model.transcription === undefined ? {} : { stt: toCharger(model.transcription) }),
+    language,
+    setPhrases: setPhrasesFor(language, options.apology),
+    payees: {
+      llm: toPayee(model),
+      ...(model.transcription === undefined ? {} : { stt: toPayee(model.transcription) }),
     },
     prepare: (context) =>
       new RealtimePreparation(context, {
@@ -73,8 +79,4 @@ export function createRealtimeRecipe(options: RealtimeOptions): EngineRecipe {
       return call;
     },
   };
-}
-
-function toCharger({ name, price }: Charger): Charger {
-  return { name, price };
 }

@@ -21,8 +21,11 @@ const MAX_CALLS = 64;
 /** What a caller says in one breath is shorter. */
 const MAX_CHARS = 8000;
 
+/** Events that the call itself has to do with; the formats are the line's. */
+export type CallEvents = Required<Omit<RealtimeEvents, 'formatsChanged'>>;
+
 /** `usage` comes after the end of the call, too, and `failed` is the other's to judge. */
-export function guardEvents(events: Required<RealtimeEvents>, gate: RealtimeGate): RealtimeEvents {
+export function guardEvents(events: CallEvents, gate: RealtimeGate): RealtimeEvents {
   const live =
     <T extends unknown[]>(handler: (...event: T) => void) =>
     (...event: T) => {

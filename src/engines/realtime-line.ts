@@ -9,6 +9,7 @@ import {
 import { type Audio, type AudioFormat, FRAME_MS, isSameFormat } from '../audio/format.js';
 import { KEPT_AUDIO_MS } from '../audio/kept-audio.js';
 import { describeError } from '../base/log.js';
+import { opened } from '../base/opened.js';
 import type {
   RealtimeContext,
   RealtimeEvents,
@@ -71,9 +72,10 @@ export class RealtimeLine {
             this.#ready(actual);
             events.ready(actual);
           },
+          formatsChanged: (actual) => this.#settle(actual),
         },
       });
-      this.#session = this.#watched(session);
+      this.#session = opened(this.#watched(session), { provider: model.name, method: 'pushAudio' });
       return true;
     } catch (error) {
       failed(error);
@@ -155,13 +157,20 @@ export class RealtimeLine {
     return result;
   }
 
-  #ready({ input, output }: RealtimeFormats): void {
+  #ready(formats: RealtimeFormats): void {
     if (this.#closed || this.isReady) return;
-    this.#encoder = createOutboundConverter(input, transcoder);
-    this.#input = input;
-    this.#output = output;
+    this.#settle(formats);
     const early = this.#early;
     this.#early = [];
     for (const frame of early) this.hear(frame);
+  }
+
+  #settle({ input, output }: RealtimeFormats): void {
+    if (this.#closed) return;
+    this.#encoder?.close();
+    this.#encoder = createOutboundConverter(input, transcoder);
+    this.#input = input;
+    this.#output = output;
+    this.#decodedItem = undefined;
   }
 }

@@ -13,6 +13,8 @@ import type { AnswerSplit } from './turn-book.js';
 export interface RealtimeSpeechEvents {
   firstFrameSent(at: number): void;
   firstFrameHeard(at: number): void;
+  /** All that there is will have been heard by then, on the clock. */
+  sounds(until: number): void;
   /** What has been heard so far. */
   spoken(text: string): void;
   /** Everything that came so far has been heard, and no response is under way. */
@@ -78,7 +80,8 @@ export class RealtimeSpeech {
   #openRounds = 0;
   #stopped = false;
   #pushedMs = 0;
-  #soundsUntil = Number.NEGATIVE_INFINITY;
+  /** What there was before the response that is on, or was last. */
+  #pushedBeforeMs = 0;
   /** How much has to be pushed for the next mark. */
   #nextMarkMs = FRAME_MS;
   #marks = 0;
@@ -97,9 +100,9 @@ export class RealtimeSpeech {
     return this.#pushedMs > 0;
   }
 
-  /** When all of it that there is will have been heard, on the clock. */
-  get soundsUntil(): number {
-    return this.#soundsUntil;
+  /** The same of the response that is on, or was last. */
+  get hasResponseAudio(): boolean {
+    return this.#pushedMs > this.#pushedBeforeMs;
   }
 
   get isResponding(): boolean {
@@ -109,6 +112,12 @@ export class RealtimeSpeech {
   /** True when nothing that came is still to be heard, and nothing is coming. */
   get caughtUp(): boolean {
     return !this.#isResponding && this.#marksHeard === this.#marks;
+  }
+
+  /** The caller has heard something, and all that was given to the playout. */
+  get isDry(): boolean {
+    const isMarked = this.#nextMarkMs === this.#pushedMs + MARK_EVERY_MS;
+    return isMarked && this.#marksHeard === this.#marks;
   }
 
   get runs(): readonly ToolRun[] {
@@ -121,6 +130,7 @@ export class RealtimeSpeech {
 
   responseStarted(): void {
     this.#isResponding = true;
+    this.#pushedBeforeMs = this.#pushedMs;
     this.#left = undefined;
   }
 
@@ -139,7 +149,7 @@ export class RealtimeSpeech {
       const producedMs = last.startMs === undefined ? 0 : last.endMs - last.startMs;
       const complete = producedMs * FASTEST >= estimateMs(last.text);
       const isWhole = /^(\s|$)/.test(told.slice(all.length));
-      const words = isWhole ? last.text : last.text.replace(/\S+$/, '');
+      const words = isWhole ? last.text : withoutLastWord(last.text);
       last.text = heardPart(words, producedMs, { producedMs, complete });
     }
     this.#left = told.slice(joined([before, last?.text.trim() ?? '']).length).trim();
@@ -173,7 +183,7 @@ export class RealtimeSpeech {
   /** Audio for the playout, whose bytes are those of the line; copied. @throws ProviderError for more than anybody would listen to */
   push(itemId: string, audio: Audio): void {
     if (this.#stopped || audio.length === 0) return;
-    const { playout, clock } = this.#options;
+    const { playout, clock, events } = this.#options;
     if (playout.pushedMs - playout.playedMs > MAX_AHEAD_MS)
       throw new ProviderError('The realtime model does not come to an end.', {
         status: null,
@@ -183,7 +193,7 @@ export class RealtimeSpeech {
     item.startMs ??= playout.pushedMs;
     this.#give(audio);
     item.endMs = playout.pushedMs;
-    this.#soundsUntil = clock.now() + playout.pushedMs - playout.playedMs;
+    events.sounds(clock.now() + playout.pushedMs - playout.playedMs);
   }
 
   /** Returns false for words that are not taken. */
@@ -197,9 +207,10 @@ export class RealtimeSpeech {
     return true;
   }
 
-  /** The model's own account of what was heard of an item. */
+  /** The model's own account of what was heard of an item; nothing for one of another answer. */
   replaceText(itemId: string, text: string): void {
-    if (!this.#stopped) this.#item(itemId).text = text.slice(0, MAX_CHARS);
+    const item = this.#items.find(({ id }) => id === itemId);
+    if (!this.#stopped && item !== undefined) item.text = text.slice(0, MAX_CHARS);
   }
 
   /** Takes the mark if it is one of this answer's. */
@@ -337,4 +348,11 @@ export class RealtimeSpeech {
 
 function joined(texts: readonly string[]): string {
   return texts.filter((text) => text !== '').join(' ');
+}
+
+/** Up to the blank before the last word, where the text does not end with one. */
+function withoutLastWord(text: string): string {
+  let end = text.length;
+  while (end > 0 && !/\s/.test(text[end - 1] ?? '')) end -= 1;
+  return text.slice(0, end);
 }

@@ -14,5 +14,6 @@ export function countRealtime(meter: UsageMeter, usage: RealtimeUsage): void {
     audioInputTokens: usage.inputAudioTokens,
     cachedAudioTokens: usage.cachedAudioTokens,
     audioOutputTokens: usage.outputAudioTokens,
+    ...(usage.isGuess === true ? { estimated: true } : {}),
   });
 }

@@ -1,22 +1,16 @@
 // What the agent says on a call with a realtime model: one answer at a time, each an account of its own.
 import type { EngineContext } from './engine.js';
 import { RealtimeSpeech } from './realtime-speech.js';
-import type { RealtimeTurns } from './realtime-turns.js';
-
-/** How an answer is to be taken. */
-export interface Manner {
-  /** What the agent was told to say, word for word. */
-  readonly text?: string;
-  readonly isGreeting?: boolean;
-  /** The call ends with it, unless the caller has something to say. */
-  readonly isLast?: boolean;
-  /** The same, and it is the agent who wants the call to end. */
-  readonly isGoodbye?: boolean;
-}
+import type { RealtimeWatch } from './realtime-watch.js';
+import type { TurnBook } from './turn-book.js';
 
 export interface RealtimeVoiceOptions {
   readonly context: EngineContext;
-  readonly turns: RealtimeTurns;
+  readonly turns: TurnBook;
+  /** The caller can hear the first of an answer. */
+  readonly audible: () => void;
+  /** Told of the sound that there is for the caller. */
+  readonly watch: Pick<RealtimeWatch, 'sounds'>;
   /** Everything that came so far has been heard, and no response is under way. */
   readonly caughtUp: () => void;
   /** An answer has more text than anybody would listen to. */
@@ -26,7 +20,8 @@ export interface RealtimeVoiceOptions {
 export class RealtimeVoice {
   readonly #options: RealtimeVoiceOptions;
   #speech: RealtimeSpeech | undefined;
-  #manner: Manner = {};
+  /** What the agent was told to say, word for word. */
+  #told: string | undefined;
   #count = 0;
 
   constructor(options: RealtimeVoiceOptions) {
@@ -38,11 +33,6 @@ export class RealtimeVoice {
     return this.#speech;
   }
 
-  /** Of the answer that is on. */
-  get manner(): Manner {
-    return this.#manner;
-  }
-
   /** True when something is still to be heard, or on its way. */
   get isBusy(): boolean {
     return this.#speech !== undefined && !this.#speech.caughtUp;
@@ -50,24 +40,26 @@ export class RealtimeVoice {
 
   /** The connection is gone. What is left of what the agent was told to say; undefined where it was told nothing, or that is complete. */
   breakOff(): string | undefined {
-    const { text } = this.#manner;
-    return text === undefined ? undefined : this.#speech?.breakOff(text);
+    return this.#told === undefined ? undefined : this.#speech?.breakOff(this.#told);
   }
 
-  /** An answer begins. */
-  begin(manner: Manner = {}): RealtimeSpeech {
-    const { context, turns, caughtUp, tooMuch } = this.#options;
+  /** An answer begins. `told`: what the agent was told to say, word for word. */
+  begin(told?: string): RealtimeSpeech {
+    const { context, turns, audible, watch, caughtUp, tooMuch } = this.#options;
     this.#count += 1;
-    this.#manner = manner;
-    turns.answer();
+    this.#told = told;
     this.#speech = new RealtimeSpeech({
       id: `answer-${this.#count}`,
       playout: context.playout,
       clock: context.clock,
       events: {
-        firstFrameSent: (at) => turns.firstFrameSent(at),
+        firstFrameSent: (at) => {
+          turns.firstFrameSent(at);
+          audible();
+        },
         firstFrameHeard: (at) => turns.firstFrameHeard(at),
         spoken: (text) => turns.spoken(text),
+        sounds: (until) => watch.sounds(until),
         caughtUp,
         tooMuch,
       },
@@ -75,11 +67,9 @@ export class RealtimeVoice {
     return this.#speech;
   }
 
-  /** The answer is over. Returns what its manner was. */
-  end(): Manner {
-    const manner = this.#manner;
-    this.#manner = {};
+  /** The answer is over. */
+  end(): void {
+    this.#told = undefined;
     this.#speech = undefined;
-    return manner;
   }
 }

@@ -30,6 +30,9 @@ export interface RecognitionOptions {
   readonly failed: (error: unknown) => void;
 }
 
+/** Longest piece of text: some minutes of speech. A recogniser that goes on has lost its way. */
+const MAX_PIECE_CHARS = 4000;
+
 /** One per call. */
 export class Recognition {
   readonly events: SpeechToTextEvents;
@@ -166,7 +169,7 @@ export class Recognition {
     if (typeof text !== 'string') return;
     const isUnanswered = this.#isMute && text === '';
     if (!isUnanswered) this.#answers();
-    if (isHearing()) words(text, { isFinal, isUnanswered });
+    if (isHearing()) words(text.slice(0, MAX_PIECE_CHARS), { isFinal, isUnanswered });
   }
 
   #withdrawn(): void {

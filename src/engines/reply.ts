@@ -1,7 +1,7 @@
 // One answer of the agent: text as the language stage streams it, cut into sentences, spoken, and the tools that it calls on the
 // way. It can be stopped at any moment.
 import type { Playout } from '../audio/playout.js';
-import type { Clock, Timer } from '../base/clock.js';
+import type { Clock } from '../base/clock.js';
 import { ProviderError } from '../base/errors.js';
 import {
   type LanguageModelEvent,
@@ -11,18 +11,18 @@ import {
 } from '../providers/language-model.js';
 import type { Payee } from '../providers/remedy.js';
 import type { TextToSpeechSession } from '../providers/text-to-speech.js';
+import { AnswerText } from './answer-text.js';
 import type { CallerWait } from './caller-wait.js';
 import type { Dropped } from './dropped-text.js';
 import { guardedStream } from './guarded-stream.js';
 import type { Guardrails } from './guardrails.js';
 import { SentenceGate } from './sentence-gate.js';
-import { SentenceSplitter } from './sentence-splitter.js';
 import { type CutSplit, Speaker } from './speaker.js';
 import { CALL_ENDS, CALL_GOES_ON } from './tools/built-in-tools.js';
 import { dealOut, type Round, type SaidRound } from './tools/rounds.js';
 import type { ToolBox } from './tools/tool-box.js';
 import type { ToolRun } from './tools/tool-run.js';
-import type { TurnLatencyMeter } from './turn-latency.js';
+import type { AnswerLatency } from './turn-book.js';
 
 /** What became of a reply, its rounds with tools apart. */
 export interface ReplySplit extends CutSplit {
@@ -38,6 +38,14 @@ export interface ReplySplit extends CutSplit {
 export interface ReplyEvents {
   /** What has been heard or is being spoken now. */
   spoken(text: string): void;
+  /** The caller can hear the first of it. */
+  audible?(at: number): void;
+  /** All of its words are known. */
+  whole?(): void;
+  /** The language stage wants the call to end with it. */
+  endsCall?(): void;
+  /** The caller has heard all that there is of it, for now, or hears more after that: see `isDry`. */
+  sounds?(): void;
   /** All of it was heard. */
   finished(outcome: ReplySplit): void;
   /** A stage failed. After `llm` what was said goes on and `conclude` must follow; after `tts` nothing more is spoken. */
@@ -82,15 +90,12 @@ export interface ReplyOptions {
   readonly voice: TextToSpeechSession;
   readonly playout: Playout;
   readonly clock: Clock;
-  readonly latency: TurnLatencyMeter;
+  readonly latency: AnswerLatency;
   readonly events: ReplyEvents;
 }
 
 /** A model that does not stop talking is stopped: about ten minutes of speech. */
 const MAX_CHARS = 8000;
-
-/** When no sentence has ended by then, the first piece that is spoken is a shorter one. */
-const HURRY_MS = 250;
 
 /** Rounds of tools in one reply. In the round behind the last one calls are refused, and the model is asked once more. */
 const MAX_ROUNDS = 5;
@@ -103,14 +108,13 @@ export class Reply {
   readonly #options: ReplyOptions;
   /** Ends the thinking, of which speaking may go on for a while. */
   readonly #abort = new AbortController();
-  readonly #splitter: SentenceSplitter;
+  readonly #text: AnswerText;
   readonly #gate: SentenceGate;
   readonly #speaker: Speaker;
   readonly #rounds: SaidRound[] = [];
   /** Sentences of the round that is on. */
   #sentences: string[] = [];
   #length = 0;
-  #hurry: Timer | undefined;
   #lastWords: SentenceGate | undefined;
   #endCall = false;
   #stopped = false;
@@ -121,7 +125,12 @@ export class Reply {
   constructor(options: ReplyOptions) {
     this.#options = options;
     const { id, voice, playout, clock, latency, events, guardrails, wait } = options;
-    this.#splitter = new SentenceSplitter({ single: guardrails !== undefined });
+    this.#text = new AnswerText({
+      clock,
+      single: guardrails !== undefined,
+      dryInMs: () => this.#speaker.dryInMs,
+      early: (pieces) => void this.#excused(this.#gate.enter(pieces)),
+    });
     this.#gate = new SentenceGate({ guardrails, pass: (piece, dropped) => this.#speak(piece, dropped) });
     this.#speaker = new Speaker({
       id,
@@ -131,10 +140,17 @@ export class Reply {
       wait,
       events: {
         firstAudio: (at) => latency.reached('firstAudio', at),
-        firstFrameSent: (at) => latency.reached('firstFrameSent', at),
+        firstFrameSent: (at) => {
+          latency.reached('firstFrameSent', at);
+          events.audible?.(at);
+        },
         firstFrameHeard: (at) => latency.heard(at),
         spoken: (text) => events.spoken(text),
-        caughtUp: () => this.#release(true),
+        caughtUp: () => {
+          this.#release(true);
+          events.sounds?.();
+        },
+        goesOn: () => events.sounds?.(),
         finished: () => this.#finish(),
         failed: (error) => this.#fail('tts', error),
       },
@@ -151,14 +167,9 @@ export class Reply {
     return this.#speaker.audibleAt;
   }
 
-  /** True when the last of its audio is with the playout. */
-  get isGivenOut(): boolean {
-    return this.#speaker.isGivenOut;
-  }
-
-  /** True when the language stage wants the call to end with it. */
-  get endsCall(): boolean {
-    return this.#endCall;
+  /** How far its speech has come. */
+  get progress(): Pick<Speaker, 'isDry' | 'isGivenOut'> {
+    return this.#speaker;
   }
 
   /** Since when the caller has heard all that there is of it, on the clock; undefined where they have not. */
@@ -185,7 +196,7 @@ export class Reply {
    */
   conclude(text: string, begins?: () => void): void {
     if (this.#stopped) return;
-    this.#hurry?.cancel();
+    this.#text.stop();
     this.#abort.abort();
     this.#gate.shut();
     this.#lastWords = new SentenceGate({
@@ -193,8 +204,8 @@ export class Reply {
       pass: (piece, dropped) => this.#speaker.say(piece, dropped, begins),
     });
     const said = this.#lastWords.finish([text]);
-    if (said === undefined) this.#speaker.complete();
-    else void said.then(() => this.#speaker.complete());
+    if (said === undefined) this.#complete();
+    else void said.then(() => this.#complete());
   }
 
   /**
@@ -203,24 +214,25 @@ export class Reply {
    */
   stop(playedMs: number): ReplySplit {
     this.#stopped = true;
-    this.#hurry?.cancel();
+    this.#text.stop();
     this.#abort.abort();
     this.#release(false);
     this.#settleEnd(CALL_GOES_ON);
     const gates = [this.#gate, ...(this.#lastWords === undefined ? [] : [this.#lastWords])];
     for (const gate of gates) gate.shut();
     const split = this.#speaker.stop(playedMs);
-    const unsplit = this.#splitter.flush();
-    const waiting = gates.flatMap((gate) => gate.waiting);
+    const unsplit = this.#text.flush();
+    // Last words come in the place of what was to be said.
+    const waiting = this.#lastWords?.waiting ?? [...this.#gate.waiting, ...unsplit];
     const { rounds, heardAfter } = dealOut(split.heard, this.#rounds);
     return {
       heard: split.heard,
       unheard: joined([split.unheard, ...gates.flatMap(({ unheard }) => unheard), ...unsplit]),
-      rest: joined([split.rest, ...waiting, ...unsplit]),
+      rest: joined([split.rest, ...waiting]),
       rounds,
       heardAfter,
       isOwed: !this.#isFinished && !this.#endCall && rounds.length > 0 && heardAfter === '',
-      goodbye: this.#endCall ? joined([split.unsaid, ...waiting, ...unsplit]) : undefined,
+      goodbye: this.#endCall ? joined([split.unsaid, ...waiting]) : undefined,
     };
   }
 
@@ -236,11 +248,11 @@ export class Reply {
         if (signal.aborted) return;
         if (isLast || this.#endCall || this.#length >= MAX_CHARS) break;
       }
-      this.#speaker.complete();
+      this.#complete();
     } catch (error) {
       if (!signal.aborted) this.#fail('llm', error);
     } finally {
-      this.#hurry?.cancel();
+      this.#text.stop();
     }
   }
 
@@ -255,7 +267,7 @@ export class Reply {
     const late = (event: LanguageModelEvent) => this.#count(event);
     const { firstMs, nextMs, isApplication = false } = timeouts;
     const patience = isApplication ? undefined : wait.thinking;
-    const outOfPatience = () => void this.#gate.enter(this.#splitter.takeWords());
+    const outOfPatience = () => void this.#gate.enter(this.#text.takeWords());
     const guard = { clock, signal, source: 'language model', firstMs, nextMs, patience, outOfPatience, late };
     const askedAt = clock.now();
     const calls: ModelToolCall[] = [];
@@ -263,25 +275,26 @@ export class Reply {
       for await (const event of guardedStream(source(asked, rounds), guard)) {
         this.#count(event);
         if (signal.aborted) return [];
+        if (event?.type === 'replaced') this.#text.breakOff();
         if (event?.type === 'end' && event.reason === 'interrupted')
           throw new ProviderError(BROKE_OFF, PASSING);
         if (event?.type === 'end') break;
-        if (event?.type === 'end-call') this.#endCall = true;
+        if (event?.type === 'end-call') this.#wantEnd();
         if (isToolCall(event)) calls.push(event);
         if (calls.length >= MAX_TOOL_CALLS) break;
         if (!isText(event)) continue;
         if (isApplication) wait.excuse(askedAt);
         latency.reached('firstToken', clock.now());
-        this.#hurry ??= clock.after(HURRY_MS, () => this.#excused(this.#gate.enter(this.#splitter.hurry())));
         const delta = event.delta.slice(0, MAX_CHARS - this.#length);
         this.#length += delta.length;
-        await this.#excused(this.#gate.enter(this.#splitter.push(delta)));
+        await this.#excused(this.#gate.enter(this.#text.push(delta)));
         if (this.#length >= MAX_CHARS) break;
       }
     } finally {
       asking.abort();
+      if (isApplication) wait.excuse(askedAt);
     }
-    if (!signal.aborted) await this.#excused(this.#gate.finish(this.#splitter.flush()));
+    if (!signal.aborted) await this.#excused(this.#gate.finish(this.#text.flush()));
     return this.#options.tools === undefined ? [] : calls;
   }
 
@@ -313,7 +326,7 @@ export class Reply {
     this.#options.events.called?.(runs);
     this.#sentences = [];
     const end = runs.filter((run) => run.endsCall && !run.isSettled);
-    if (end.length > 0) this.#endCall = true;
+    if (end.length > 0) this.#wantEnd();
     return runs.filter((run) => !end.includes(run));
   }
 
@@ -356,6 +369,16 @@ export class Reply {
   #settleEnd(text: string): void {
     for (const run of this.#rounds.flatMap(({ runs }) => runs))
       if (run.endsCall) run.settle({ text, error: null });
+  }
+
+  #complete(): void {
+    if (!this.#stopped) this.#options.events.whole?.();
+    this.#speaker.complete();
+  }
+
+  #wantEnd(): void {
+    this.#endCall = true;
+    this.#options.events.endsCall?.();
   }
 
   #finish(): void {

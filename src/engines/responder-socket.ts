@@ -166,7 +166,8 @@ export class ResponderSocket {
     const { type, id, text: piece } = message as { type?: unknown; id?: unknown; text?: unknown };
     const answer = this.#answers.get(String(id));
     if (type === 'delta') answer?.delta(typeof piece === 'string' ? piece : '');
-    else if (type === 'done') answer?.done(typeof piece === 'string' ? piece : '');
+    else if (type === 'done' && (typeof piece === 'string' || piece === undefined)) answer?.done(piece ?? '');
+    else if (type === 'done') answer?.fail('gave an answer that is no text');
     else if (type === 'error') answer?.fail('said that it failed');
   }
 }

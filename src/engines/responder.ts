@@ -2,6 +2,7 @@
 import type { Clock } from '../base/clock.js';
 import { ProviderError } from '../base/errors.js';
 import { type Logger, logThrown } from '../base/log.js';
+import { LIMITS } from '../conversation/limits.js';
 import type { ChatMessage, LanguageModel, LanguageModelEvent } from '../providers/language-model.js';
 import { guardedStream, guardedValue } from './guarded-stream.js';
 
@@ -42,16 +43,31 @@ export interface ResponderOptions extends MessageRoute {
 /** Name of the stage in records. */
 export const RESPONDER_NAME = 'onMessage';
 
-/** Longest wait for an answer, and between two pieces of one, in milliseconds. */
-export const RESPONDER_TIMEOUT_MS = 30_000;
-
 /** A stream that gives nothing but empty pieces is no answer, and keeps everybody else waiting. */
 const MAX_EMPTY_PIECES = 1000;
 
-/** One call's onMessage as a language stage. A throw, a timeout and an answer that is no text are ProviderErrors. */
+/** So many turns in a row may go without an answer: with the last of them the call is over. */
+const MAX_FAILURES = 3;
+
+/** onMessage gave no answer in this turn. */
+export class MessageError extends ProviderError {
+  /** It failed in the turns before, too: it will not come back. */
+  readonly isLast: boolean;
+
+  constructor(
+    { message, status, retryable, cause }: ProviderError,
+    { isLast }: { readonly isLast: boolean },
+  ) {
+    super(message, { status, retryable, cause });
+    this.isLast = isLast;
+  }
+}
+
+/** One call's onMessage as a language stage. A throw, a timeout and an answer that is no text are MessageErrors. */
 export function createResponder(options: ResponderOptions): LanguageModel {
   const { onMessage, caller, callee, clock, logger } = options;
-  const waitMs = options.timeoutMs ?? RESPONDER_TIMEOUT_MS;
+  const waitMs = options.timeoutMs ?? LIMITS.application.answerMs;
+  let failures = 0;
   return {
     name: RESPONDER_NAME,
     warmUp: () => options.warmUp?.(),
@@ -72,18 +88,30 @@ export function createResponder(options: ResponderOptions): LanguageModel {
           yield { type: 'text', delta };
         }
         isFinished = !signal.aborted;
+        if (isFinished) failures = 0;
         if (isFinished && isSilent) logger.info({ callId }, 'onMessage gave no answer');
       } catch (cause) {
         if (signal.aborted) return;
-        if (cause instanceof ProviderError) throw cause;
-        logThrown({ logger, thrown: cause }, { callId }, 'onMessage failed');
-        throw new ProviderError('onMessage failed', { status: null, retryable: false, cause });
+        failures += 1;
+        throw new MessageError(toProviderError(cause, { callId, logger }), {
+          isLast: failures >= MAX_FAILURES,
+        });
       } finally {
         // Who is still at it has no listener any more.
         abort.release({ abort: !isFinished });
       }
     },
   };
+}
+
+/** What the application itself has thrown is its own affair: it is told where. */
+function toProviderError(
+  cause: unknown,
+  { callId, logger }: { callId: string; logger: Logger },
+): ProviderError {
+  if (cause instanceof ProviderError) return cause;
+  logThrown({ logger, thrown: cause }, { callId }, 'onMessage failed');
+  return new ProviderError('onMessage failed', { status: null, retryable: false, cause });
 }
 
 /** A signal that follows `signal`, and can be aborted on its own. */

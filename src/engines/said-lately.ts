@@ -43,6 +43,11 @@ export class SaidLately {
     this.#quietAt = this.#clock.now();
   }
 
+  /** It goes on behind a pause. */
+  goesOn(): void {
+    if (this.#said !== undefined) this.#said.endMs = Number.POSITIVE_INFINITY;
+  }
+
   /** True while the agent can be heard. */
   get isSounding(): boolean {
     return this.#said?.source.audible === true && this.#said.endMs === Number.POSITIVE_INFINITY;

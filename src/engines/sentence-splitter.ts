@@ -1,5 +1,6 @@
-// Cuts a stream of text into pieces a voice can speak: whole sentences, the first piece as early as it makes sense.
-import { toSpeakable } from './speakable.js';
+// Cuts a stream of text into pieces a voice can speak: whole sentences, the first piece as early as it makes sense. What it keeps of a
+// piece grows with each character, so that none is looked at again.
+import { SpeakableText, toLine } from '../base/speakable.js';
 
 /** A shorter piece waits for its successor: a voice needs some words to find its tone. */
 export const MIN_CHARS = 20;
@@ -12,15 +13,27 @@ const EARLY_CHARS = 60;
 const EARLY_WORDS = 12;
 
 /** Behind these a clause ends. In scripts without blanks no blank follows. */
-const CLAUSE_ENDS = /[,;:–—،؛](?=\s)|[、，；：]/gu;
-const SENTENCE_ENDS = /[.?!…؟۔।॥]+["'”’»)\]*_]*(?=\s)|[。？！．]["'”’」』）]*|\n+/gu;
+const CLAUSE_END = /[,;:–—،؛]/;
+const DENSE_CLAUSE_END = /[、，；：]/;
+/** Behind these a sentence ends, and behind what closes after them. */
+const SENTENCE_END = /[.?!…؟۔।॥]/;
+const CLOSING = /["'”’»)\]*_]/;
+const DENSE_SENTENCE_END = /[。？！．]/;
+const DENSE_CLOSING = /["'”’」』）]/;
 
 /** Signs that stand for a syllable or a word. */
-const DENSE = '\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}';
-const DENSE_SIGNS = new RegExp(`[${DENSE}]`, 'gu');
+const DENSE_SIGN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+const DENSE_SIGNS = new RegExp(DENSE_SIGN.source, 'gu');
 
-/** A word is whole when a blank follows, it needs none, or its sentence ends. A full stop behind a digit may be the point of a number. */
-const WHOLE_WORDS = new RegExp(`^.*(?:[\\s${DENSE}]|[^\\s\\d][.?!…。？！]$)`, 'su');
+const SPACE = /\s/;
+const BEFORE_WORD = /[\s("']/;
+/** A sentence goes on before a small letter. */
+const BEGINS_SENTENCE = /[\p{Lu}\p{N}]/u;
+const HIGH_SURROGATE = /[\uD800-\uDBFF]/;
+
+/** A word is whole when its sentence ends. A full stop behind a digit may be the point of a number. */
+const WHOLE_END = /[.?!…。？！]/;
+const OPEN_BEFORE_END = /[\s\d]/;
 
 /** A full stop behind these never ends a sentence. */
 const TITLES = new Set('mr|mrs|ms|dr|prof|st|sr|jr|vs|no|nr|fig|approx|dept|mt|e.g|i.e|cf'.split('|'));
@@ -31,11 +44,58 @@ const ABBREVIATIONS = new Set(
     '|',
   ),
 );
+const INITIALS = /^(?:\p{L}\.)+\p{L}$/u;
+
+/** Signs with which a sentence may end: where they begin, and the word before them. */
+interface Stop {
+  readonly at: number;
+  readonly wordAt: number;
+  /** In a script without blanks. */
+  readonly isDense: boolean;
+  isClosed: boolean;
+}
+
+/** The piece that grows. */
+class Draft {
+  text = '';
+  /** The last character of it. */
+  last = '';
+  denseSigns = 0;
+  words = 0;
+  wordAt = 0;
+  stop: Stop | undefined;
+  /** A sentence ends here when the next word begins one. */
+  undecided: number | undefined;
+  /** Ends of the first clause that is long enough, and of the first that is in a hurry. */
+  early: number | undefined;
+  hurried: number | undefined;
+
+  get weight(): number {
+    return this.text.length + 2 * this.denseSigns;
+  }
+
+  append(character: string): void {
+    if (!SPACE.test(character) && (this.text === '' || SPACE.test(this.last))) this.words += 1;
+    this.text += character;
+    this.last = character;
+    if (BEFORE_WORD.test(character)) this.wordAt = this.text.length;
+    else if (character > '\u007F' && DENSE_SIGN.test(character)) this.denseSigns += 1;
+  }
+
+  /** A clause ends here. */
+  endClause(): void {
+    const { weight } = this;
+    if (weight >= MIN_CHARS || this.words >= EARLY_WORDS) this.hurried ??= this.text.length;
+    if (weight >= EARLY_CHARS || this.words >= EARLY_WORDS) this.early ??= this.text.length;
+  }
+}
 
 /** Splits streamed text. Feed it deltas as they come; it returns the pieces that have become complete, ready to speak. */
 export class SentenceSplitter {
   readonly #isSingle: boolean;
-  #buffer = '';
+  readonly #speakable = new SpeakableText();
+  #draft = new Draft();
+  #pieces: string[] = [];
   #first = true;
   #hurried = false;
 
@@ -44,11 +104,31 @@ export class SentenceSplitter {
     this.#isSingle = options.single ?? false;
   }
 
+  /** Text that waits for the rest of its piece. */
+  get waiting(): string {
+    return this.#draft.text;
+  }
+
+  /** There is some, or there will be. */
+  get isWaiting(): boolean {
+    return this.#draft.text !== '' || this.#speakable.holds;
+  }
+
+  /** The words of it that are whole. */
+  get words(): string {
+    return this.waiting.slice(0, wholeWords(this.waiting));
+  }
+
   push(delta: string): string[] {
-    this.#buffer += delta;
-    const pieces: string[] = [];
-    for (let end = this.#cut(); end !== undefined; end = this.#cut()) this.#take(end, pieces);
-    return pieces;
+    this.#read(this.#speakable.push(delta));
+    this.#endDense();
+    if (this.#first && !this.#isSingle) this.#cut(this.#clauseEnd);
+    return this.#given();
+  }
+
+  /** The text broke off, and goes on in other hands: markup that was not closed ends here. */
+  breakOff(): void {
+    this.#read(this.#speakable.end());
   }
 
   /** The first piece is urgent: it may end at any clause. Does nothing once there was one. */
@@ -59,44 +139,97 @@ export class SentenceSplitter {
 
   /** The words that are whole, however few: nobody can be kept waiting for the end of their sentence. None of sentences that stay `single`. */
   takeWords(): string[] {
-    const pieces: string[] = [];
-    if (!this.#isSingle) this.#take(WHOLE_WORDS.exec(this.#buffer)?.[0].length ?? 0, pieces);
-    return pieces;
+    if (!this.#isSingle) this.#cut(wholeWords(this.#draft.text));
+    return this.#given();
   }
 
   /** What is left when the stream has ended. */
   flush(): string[] {
-    const pieces: string[] = [];
-    while (this.#buffer.length > MAX_CHARS) this.#take(lastSpace(this.#buffer), pieces);
-    this.#take(this.#buffer.length, pieces);
+    this.#read(this.#speakable.end());
+    this.#cut(this.#draft.text.length);
+    return this.#given();
+  }
+
+  #given(): string[] {
+    const pieces = this.#pieces;
+    this.#pieces = [];
     return pieces;
   }
 
-  #take(end: number, pieces: string[]): void {
-    const speakable = toSpeakable(this.#buffer.slice(0, end));
-    this.#buffer = this.#buffer.slice(end).trimStart();
-    if (speakable === '') return;
-    this.#first = false;
-    pieces.push(speakable);
+  #read(text: string): void {
+    for (const character of text) this.#take(character);
   }
 
-  /** Where the next piece ends, or undefined when that cannot be known yet. */
-  #cut(): number | undefined {
-    const text = this.#buffer;
-    for (const match of text.matchAll(SENTENCE_ENDS)) {
-      const end = match.index + match[0].length;
-      if (end > MAX_CHARS) break;
-      const isLight = !this.#isSingle && weightOf(text.slice(0, end).trim()) < MIN_CHARS;
-      if (isLight && !match[0].includes('\n')) continue;
-      const ends = endsSentence(text, match.index, end);
-      if (ends === undefined) return undefined;
-      if (ends) return end;
+  #take(character: string): void {
+    const isSpace = SPACE.test(character);
+    const { undecided } = this.#draft;
+    if (undecided !== undefined && !isSpace) {
+      this.#draft.undecided = undefined;
+      if (BEGINS_SENTENCE.test(character)) this.#cut(undecided);
     }
-    if (this.#first && !this.#isSingle) {
-      const early = earlyCut(text, this.#hurried);
-      if (early !== undefined) return early;
+    this.#stopBefore(character, isSpace);
+    const draft = this.#draft;
+    if (isSpace && CLAUSE_END.test(draft.last)) draft.endClause();
+    if (isSpace && draft.text === '') return;
+    draft.append(character);
+    if (DENSE_CLAUSE_END.test(character)) draft.endClause();
+    if (character === '\n') this.#cut(draft.text.length);
+    else if (draft.text.length > MAX_CHARS) this.#cut(this.#clauseEnd ?? lastSpace(draft.text));
+  }
+
+  /** Follows the signs at the end of a sentence, and cuts behind them. */
+  #stopBefore(character: string, isSpace: boolean): void {
+    const { stop } = this.#draft;
+    if (stop !== undefined) {
+      const isMore = !stop.isClosed && (stop.isDense ? DENSE_SENTENCE_END : SENTENCE_END).test(character);
+      if (stop.isDense && DENSE_CLOSING.test(character)) return;
+      if (!stop.isDense && isMore) return;
+      if (!stop.isDense && CLOSING.test(character)) {
+        stop.isClosed = true;
+        return;
+      }
+      this.#draft.stop = undefined;
+      if (stop.isDense || isSpace) this.#endSentence(stop);
     }
-    return text.length > MAX_CHARS ? lastSpace(text) : undefined;
+    const isDense = DENSE_SENTENCE_END.test(character);
+    if (!isDense && !SENTENCE_END.test(character)) return;
+    const { text, wordAt } = this.#draft;
+    this.#draft.stop = { at: text.length, wordAt, isDense, isClosed: false };
+  }
+
+  /** In scripts without blanks nothing need follow. */
+  #endDense(): void {
+    const { stop } = this.#draft;
+    if (stop?.isDense !== true) return;
+    this.#draft.stop = undefined;
+    this.#endSentence(stop);
+  }
+
+  #endSentence(stop: Stop): void {
+    const draft = this.#draft;
+    if (!this.#isSingle && draft.weight < MIN_CHARS) return;
+    const ends = endsSentence(draft.text, stop);
+    if (ends === undefined) draft.undecided = draft.text.length;
+    else if (ends) this.#cut(draft.text.length);
+  }
+
+  /** Where the first piece may end. */
+  get #clauseEnd(): number | undefined {
+    if (!this.#first || this.#isSingle) return undefined;
+    return this.#hurried ? this.#draft.hurried : this.#draft.early;
+  }
+
+  /** Gives out what is before `end`. What is behind it begins the next piece: never more than fits into one. */
+  #cut(end: number | undefined): void {
+    const { text } = this.#draft;
+    if (end === undefined || end === 0) return;
+    this.#draft = new Draft();
+    const piece = toLine(text.slice(0, end));
+    if (piece !== '') {
+      this.#first = false;
+      this.#pieces.push(piece);
+    }
+    this.#read(text.slice(end));
   }
 }
 
@@ -112,30 +245,15 @@ export function singleSentences(text: string): string[] {
   return [...splitter.push(text), ...splitter.flush()];
 }
 
-/** Undefined when the next word decides and is not there yet. */
-function endsSentence(text: string, at: number, end: number): boolean | undefined {
+/** Undefined when the next word decides. */
+function endsSentence(text: string, { at, wordAt }: Stop): boolean | undefined {
   if (text[at] !== '.' || text[at + 1] === '.') return true;
-  const word = /[^\s("']*$/.exec(text.slice(0, at))?.[0] ?? '';
+  const word = text.slice(wordAt, at);
   const lower = word.toLowerCase();
   if (TITLES.has(lower) || /^\p{L}$/u.test(word)) return false;
   // A number at the start of a line is that of a list.
-  if (/^\d{1,2}$/.test(word) && /(^|\n)\s*$/.test(text.slice(0, at - word.length))) return false;
-  if (!ABBREVIATIONS.has(lower) && !/^(\p{L}\.)+\p{L}$/u.test(word)) return true;
-  const next = text.slice(end).trimStart()[0];
-  return next === undefined ? undefined : /[\p{Lu}\p{N}]/u.test(next);
-}
-
-/** The end of a clause that is long enough to begin with. */
-function earlyCut(text: string, hurried: boolean): number | undefined {
-  for (const match of text.matchAll(CLAUSE_ENDS)) {
-    const end = match.index + 1;
-    if (end > MAX_CHARS) return undefined;
-    const clause = text.slice(0, end);
-    const weight = weightOf(clause);
-    if (weight >= (hurried ? MIN_CHARS : EARLY_CHARS) || clause.trim().split(/\s+/).length >= EARLY_WORDS)
-      return end;
-  }
-  return undefined;
+  if (wordAt === 0 && /^\d{1,2}$/.test(word)) return false;
+  return ABBREVIATIONS.has(lower) || INITIALS.test(word) ? undefined : true;
 }
 
 /** Length of a text in letters. A sign that stands for a syllable or a word counts as three. */
@@ -143,9 +261,17 @@ export function weightOf(text: string): number {
   return text.length + 2 * (text.match(DENSE_SIGNS)?.length ?? 0);
 }
 
+/** How far the words of a text are whole: up to a blank, to a sign that needs none, or to the end of the sentence. */
+function wholeWords(text: string): number {
+  let end = text.length;
+  if (WHOLE_END.test(text[end - 1] ?? '') && !OPEN_BEFORE_END.test(text[end - 2] ?? ' ')) return end;
+  while (end > 0 && !SPACE.test(text[end - 1] ?? '') && !DENSE_SIGN.test(text[end - 1] ?? '')) end -= 1;
+  return end;
+}
+
 function lastSpace(text: string): number {
   const space = text.lastIndexOf(' ', MAX_CHARS);
   if (space > 0) return space;
   // Never between the two halves of a character beyond the basic plane.
-  return /[\uD800-\uDBFF]/.test(text[MAX_CHARS - 1] ?? '') ? MAX_CHARS - 1 : MAX_CHARS;
+  return HIGH_SURROGATE.test(text[MAX_CHARS - 1] ?? '') ? MAX_CHARS - 1 : MAX_CHARS;
 }

@@ -3,12 +3,16 @@ import { frameSamples, PCM_16K } from '../audio/format.js';
 import type { Playout } from '../audio/playout.js';
 import type { Clock, Timer } from '../base/clock.js';
 import { ProviderError } from '../base/errors.js';
+import { hasWords } from '../base/owed-words.js';
+import { LIMITS } from '../conversation/limits.js';
 import type { TextToSpeechSession } from '../providers/text-to-speech.js';
 import type { CallerWait } from './caller-wait.js';
 import { type Dropped, unheardPart } from './dropped-text.js';
 import { guardedStream } from './guarded-stream.js';
-import { heardPart, partBetween, type SentenceAudio } from './heard-text.js';
+import { partBetween } from './heard-text.js';
+import { audioOf, heardOf, isOver, isSounding, type Sentence, spokenPart } from './spoken-sentence.js';
 import { SpokenTiming } from './spoken-timing.js';
+import { checkChunk, FINAL, muteVoice } from './voice-faults.js';
 
 export interface SpeakerEvents {
   /** The voice gave the first audio of the reply. */
@@ -21,6 +25,8 @@ export interface SpeakerEvents {
   spoken(text: string): void;
   /** Everything that was said so far has been heard, and more may come. */
   caughtUp?(): void;
+  /** Behind `caughtUp`: there is more. */
+  goesOn?(): void;
   /** Everything was heard, and no more will come. */
   finished(): void;
   /** The voice failed; nothing more will be spoken. */
@@ -54,26 +60,11 @@ interface SpeakerSplit extends CutSplit {
   unsaid: string;
 }
 
-interface Sentence {
-  readonly text: string;
-  readonly dropped: readonly Dropped[];
-  readonly begins: (() => void) | undefined;
-  readonly mark: string;
-  readonly timing: SpokenTiming;
-  state: 'waiting' | 'speaking' | 'spoken' | 'heard' | 'silent';
-  startMs: number;
-  endMs: number;
-}
-
 const FRAME_SAMPLES = frameSamples(PCM_16K);
 const SAMPLES_PER_MS = PCM_16K.sampleRateHz / 1000;
-const FINAL = { status: null, retryable: false };
 
 /** Sentences that may be at the playout and not yet heard: the one that plays and the next. */
 const AHEAD = 2;
-
-/** Longest wait between two pieces of audio. What the caller still hears is no time for it. */
-const NEXT_AUDIO_MS = 4000;
 
 /** Audio of one sentence beyond which the voice has lost its way: some ten times the longest one that it is asked for. */
 const MAX_SENTENCE_MS = 300_000;
@@ -92,8 +83,11 @@ export class Speaker {
   #pushedSamples = 0;
   #audibleAt: number | undefined;
   #spokenCount = 0;
+  #isDry = false;
   /** When all that the voice has given so far will have been heard. */
   #soundsUntil: number | undefined;
+  /** The voice gave no audio for the sentence that it was given last. */
+  #isMute = false;
   /** Continues the run that waits for the ear. */
   #proceed: (() => void) | undefined;
   #watch: Timer | undefined;
@@ -117,10 +111,22 @@ export class Speaker {
     return this.#complete && !this.#running;
   }
 
+  /** True from `caughtUp` to `goesOn`. */
+  get isDry(): boolean {
+    return this.#isDry;
+  }
+
   /** Since when the caller has heard all that the voice has given of a reply that is not over, on the clock; undefined where they have not. */
   get drySince(): number | undefined {
     const soundsUntil = this.#soundsUntil ?? Number.POSITIVE_INFINITY;
     return soundsUntil <= this.#options.clock.now() && !this.isGivenOut ? soundsUntil : undefined;
+  }
+
+  /** In how many milliseconds the caller has heard all that there is; undefined while the voice has more to give. */
+  get dryInMs(): number | undefined {
+    if (this.#running) return undefined;
+    const { clock } = this.#options;
+    return Math.max(0, (this.#soundsUntil ?? clock.now()) - clock.now());
   }
 
   /** The words that were said between two positions of the playout. */
@@ -194,10 +200,8 @@ export class Speaker {
         sentence = this.#next();
       }
     } catch (error) {
-      if (this.#stopped) return;
-      this.#stopped = true;
-      this.#watch?.cancel();
-      this.#options.events.failed(error);
+      this.#fail(error);
+      return;
     } finally {
       this.#running = false;
     }
@@ -218,7 +222,7 @@ export class Speaker {
       signal,
       source: 'text-to-speech',
       firstMs: Number.POSITIVE_INFINITY,
-      nextMs: NEXT_AUDIO_MS,
+      nextMs: LIMITS.voice.nextMs,
       patience: wait.voice,
     });
     for await (const chunk of stream) {
@@ -234,13 +238,18 @@ export class Speaker {
         throw new ProviderError('text-to-speech does not come to the end of a sentence', FINAL);
       sentence.endMs = playout.pushedMs;
       this.#soundsUntil = clock.now() + sentence.endMs - playout.playedMs;
+      if (chunk.length > 0) this.#sounds();
       this.#reportSpoken();
     }
     if (this.#stopped) return;
     if (sentence.endMs === sentence.startMs) {
       sentence.state = 'silent';
+      if (!hasWords(sentence.text)) return;
+      if (this.#isMute) throw muteVoice();
+      this.#isMute = true;
       return;
     }
+    this.#isMute = false;
     sentence.state = 'spoken';
     playout.mark(sentence.mark);
     this.#watchMarks();
@@ -271,6 +280,12 @@ export class Speaker {
     if (this.#stopped) return;
     playout.mark(this.#firstFrameMark);
     playout.push(chunk.subarray(missing));
+  }
+
+  #sounds(): void {
+    if (!this.#isDry) return;
+    this.#isDry = false;
+    this.#options.events.goesOn?.();
   }
 
   /** Resolves when the ear is so close behind that the next sentence is due. */
@@ -320,19 +335,29 @@ export class Speaker {
     if (count <= this.#spokenCount) return;
     this.#spokenCount = count;
     const sentences = this.#sentences.slice(0, count).filter((sentence) => sentence.state !== 'silent');
-    this.#options.events.spoken(joined(sentences.map((sentence) => sentence.text)));
+    this.#options.events.spoken(joined(sentences.map(spokenPart)));
   }
 
   #settle(): void {
     if (this.#stopped || !this.caughtUp) return;
     this.#options.wait.hasWords(false);
     if (!this.#complete) {
+      this.#isDry = true;
       this.#options.events.caughtUp?.();
       return;
     }
+    // One sentence may be lost among others, but not the last word.
     this.#stopped = true;
     this.#watch?.cancel();
-    this.#options.events.finished();
+    if (this.#isMute) this.#options.events.failed(muteVoice());
+    else this.#options.events.finished();
+  }
+
+  #fail(error: unknown): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#watch?.cancel();
+    this.#options.events.failed(error);
   }
 
   #split(playedMs: number): SpeakerSplit {
@@ -344,32 +369,11 @@ export class Speaker {
       const part = heardOf(sentence, playedMs);
       heard.push(part);
       unheard.push(unheardPart(sentence.text, sentence.dropped, part.length));
-      unsaid.push(unheardPart(sentence.text, [], part.length));
-      if (part.length < sentence.text.length) rest.push(sentence.text);
+      if (!isOver(sentence, playedMs)) unsaid.push(unheardPart(sentence.text, [], part.length));
+      if (part.length < sentence.text.length && !isOver(sentence, playedMs)) rest.push(sentence.text);
     }
     return { heard: joined(heard), unheard: joined(unheard), rest: joined(rest), unsaid: joined(unsaid) };
   }
-}
-
-/** A voice of the application may be plain JavaScript: what is no audio must not reach the playout. */
-function checkChunk(chunk: unknown): asserts chunk is Int16Array {
-  if (!(chunk instanceof Int16Array))
-    throw new ProviderError('text-to-speech must give Int16Array chunks', FINAL);
-}
-
-/** True once the playout has audio of it. */
-function isSounding({ startMs, endMs }: Sentence): boolean {
-  return endMs > startMs;
-}
-
-function heardOf(sentence: Sentence, playedMs: number): string {
-  if (sentence.state === 'heard') return sentence.text;
-  if (!isSounding(sentence)) return '';
-  return heardPart(sentence.text, playedMs - sentence.startMs, audioOf(sentence));
-}
-
-function audioOf({ startMs, endMs, state, timing }: Sentence): SentenceAudio {
-  return { producedMs: endMs - startMs, complete: state !== 'speaking', timing };
 }
 
 function joined(texts: readonly string[]): string {

@@ -17,13 +17,17 @@ export class SpeechAhead {
   #chunks: Int16Array[] = [];
   #samples = 0;
   #listener: SynthesisEvents | undefined;
+  #isBrokenOff = false;
   #isTaken = false;
   #isComplete = false;
   #hasFailed = false;
 
   constructor(voice: TextToSpeechSession, text: string) {
     this.text = text;
-    const events: SynthesisEvents = { timed: (pieces) => this.#timed(pieces) };
+    const events: SynthesisEvents = {
+      timed: (pieces) => this.#timed(pieces),
+      brokeOff: () => this.#brokeOff(),
+    };
     void this.#fill(() => voice.synthesize(text, this.#abort.signal, events));
   }
 
@@ -37,6 +41,7 @@ export class SpeechAhead {
     this.#isTaken = true;
     this.#listener = events;
     this.#timed(this.#pieces.splice(0));
+    if (this.#isBrokenOff) events?.brokeOff?.();
     return this.#listen(signal);
   }
 
@@ -80,6 +85,11 @@ export class SpeechAhead {
     if (this.#listener !== undefined) this.#listener.timed?.(pieces);
     // Pieces of a text do not overlap: there are never more than it has characters.
     else if (Array.isArray(pieces) && this.#pieces.length < this.text.length) this.#pieces.push(...pieces);
+  }
+
+  #brokeOff(): void {
+    this.#isBrokenOff = true;
+    this.#listener?.brokeOff?.();
   }
 
   async *#listen(signal: AbortSignal): AsyncGenerator<Int16Array> {

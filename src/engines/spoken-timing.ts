@@ -11,6 +11,7 @@ export interface SpokenPoint {
 export class SpokenTiming implements SynthesisEvents {
   readonly #text: string;
   readonly #pieces: SpokenPiece[] = [];
+  #isBrokenOff = false;
 
   constructor(text: string) {
     this.#text = text;
@@ -21,6 +22,15 @@ export class SpokenTiming implements SynthesisEvents {
     if (!Array.isArray(pieces)) return;
     for (const piece of pieces as readonly unknown[])
       if (isPiece(piece) && this.#isNext(piece)) this.#pieces.push({ ...piece });
+  }
+
+  /** The voice has said that it does not say the rest. */
+  get isBrokenOff(): boolean {
+    return this.#isBrokenOff;
+  }
+
+  brokeOff(): void {
+    this.#isBrokenOff = true;
   }
 
   /** Beginnings and ends of the pieces that begin within `limitMs`, in the order of text and time. */

@@ -13,6 +13,14 @@ const LETTERS_WITHOUT_VOWELS =
 /** The time of one syllable, in milliseconds. */
 export const SYLLABLE_MS = 1000 / SYLLABLES_PER_SECOND;
 
+/** Nobody says a text in less than this part of its estimated length: nineteen syllables in a second are no speech. */
+const SHORTEST_PART = 0.2;
+
+/** True where `ms` are enough to say all of `text`, however fast. */
+export function canBeSaid(text: string, ms: number): boolean {
+  return ms >= estimateMs(text) * SHORTEST_PART;
+}
+
 /** Estimated length of `text` in milliseconds; 0 when there is nothing in it to say. */
 export function estimateMs(text: string): number {
   if (!/[\p{L}\p{N}]/u.test(text)) return 0;

@@ -1,13 +1,17 @@
-// The turns of one call as facts: opened, spoken, completed. At most one turn is open.
-import type { TranscriptEntry, Turn, TurnLatency } from '../contract/call-record.js';
-import type { ChatMessage } from '../providers/language-model.js';
-import type { Conversation, Step } from './conversation.js';
-import type { EngineFact, Takeover } from './engine.js';
+// The turns of one call, held for the engine: keeps the value, tells the facts that follow, and knows the tools that run.
+import type { TurnTimes } from '../conversation/floor.js';
+import type { Clock } from '../base/clock.js';
+import type { ChatMessage } from '../contract/chat-message.js';
+import { textOf } from '../conversation/caller-words.js';
+import type { Milestone } from '../conversation/latency.js';
+import type { Id, Moment, Settlement } from '../conversation/tools.js';
+import * as rules from '../conversation/turns.js';
+import type { AnswerAccount, AnswerId, Change, TurnFact, Turns } from '../conversation/turns.js';
+import { Deadline } from './deadline.js';
+import type { Takeover } from './engine.js';
 import type { SpokenSplit } from './speaker.js';
 import type { Round } from './tools/rounds.js';
-import { ToolEntries } from './tools/tool-entries.js';
 import type { ToolRun } from './tools/tool-run.js';
-import { TurnLatencyMeter } from './turn-latency.js';
 
 /** What became of an answer. Without rounds, all that was heard was said in one go. */
 export interface AnswerSplit extends SpokenSplit {
@@ -18,73 +22,86 @@ export interface AnswerSplit extends SpokenSplit {
   readonly isOwed?: boolean;
 }
 
-interface OpenTurn {
-  readonly index: number;
-  readonly startedAt: number;
-  userText: string;
-  /** Text of answers that were dropped before a word of them was heard. */
-  dropped: string;
-  /** What happened in it so far, for the language model. */
-  readonly steps: Step[];
-  latency: TurnLatencyMeter;
-  /** When the agent's transcript entry came up; undefined while there is none. */
-  agentAt: number | undefined;
-}
-
 export interface TurnBookOptions {
-  readonly conversation: Conversation;
-  readonly fact: (fact: EngineFact) => void;
-  readonly wallNow: () => number;
+  readonly clock: Clock;
+  /** @default '' */
+  readonly systemPrompt?: string | undefined;
+  /** A text comes for everything that the caller says, often after the answer. @default false */
+  readonly transcribesCaller?: boolean;
+  readonly fact: (fact: TurnFact) => void;
+  /** A tool has given a result that no answer waits for. */
+  readonly news?: () => void;
   /** Set where another engine has begun the call. */
-  readonly takeover?: Takeover | undefined;
+  readonly takeover?: Pick<Takeover, 'turns' | 'tools' | 'owes'> | undefined;
 }
 
+/** Where the milestones of one answer are told. Those of an answer that was dropped are forgotten. */
+export interface AnswerLatency {
+  reached(milestone: Milestone, at: number): void;
+  heard(at: number): void;
+  /** The first frame of a filler was sent, so long after the caller began to wait. */
+  fillerSent(afterMs: number): void;
+  /** What the caller said is complete, its last text there at `textFinalAt`. */
+  callerFinished(times: TurnTimes, textFinalAt: number): void;
+  has(milestone: Milestone): boolean;
+}
+
+const NOTHING: AnswerSplit = { heard: '', unheard: '' };
+
+/** Most methods are a function of `conversation/turns` each, which says more. */
 export class TurnBook {
   readonly #options: TurnBookOptions;
-  #open: OpenTurn | undefined;
-  #nextIndex: number;
-  #isOwed: boolean;
-  /** Tells the end of a turn of which only the text is told. */
-  #completion: (() => void) | undefined;
-  readonly #tools = new ToolEntries((entry) => this.#tell(entry));
+  readonly #policy: rules.TurnsPolicy;
+  /** Those that still run, and those that ran, by their ids. */
+  readonly #runs = new Map<Id, ToolRun>();
+  /** To be told: who is told of one may cause the next, and end the call, with which all are told that are left. */
+  readonly #facts: TurnFact[] = [];
+  #turns: Turns = rules.NO_TURNS;
+  readonly #deadline: Deadline;
 
   constructor(options: TurnBookOptions) {
     this.#options = options;
-    const { takeover, wallNow } = options;
-    this.#nextIndex = takeover?.turnIndex ?? 0;
-    this.#isOwed = takeover?.owes === 'answer';
-    if (takeover?.isTurnOpen === true) this.#open = this.#begin('', wallNow());
+    this.#policy = { transcribesCaller: options.transcribesCaller ?? false };
+    this.#deadline = new Deadline(options.clock, () => {
+      this.#become(rules.due(this.#turns, this.#now, this.#policy));
+    });
+    if (options.takeover !== undefined) this.#takeOver(options.takeover);
   }
 
-  /** Index of the turn that words of the caller belong to while the agent is silent. */
+  /** The turns as they stand. */
+  get value(): Turns {
+    return this.#turns;
+  }
+
+  get isOpen(): boolean {
+    return this.#turns.open !== null;
+  }
+
   get userIndex(): number {
-    return this.#open?.index ?? this.#nextIndex;
+    return rules.indexOf(this.#turns);
   }
 
   /** Index of the turn after the open one. */
   get nextIndex(): number {
-    return this.#nextIndex;
+    return this.#turns.nextIndex;
+  }
+
+  /** Index of the turn that what is used now belongs to: the one that is open, or was last. Null before the first. */
+  get paidIndex(): number | null {
+    const { open, nextIndex } = this.#turns;
+    return open?.index ?? (nextIndex === 0 ? null : nextIndex - 1);
   }
 
   /** Text of the caller in the open turn; undefined when none is open. */
   get userText(): string | undefined {
-    return this.#open?.userText;
+    return this.isOpen ? textOf(rules.saidIn(this.#turns)) : undefined;
   }
 
-  /** Adds to the open turn, or opens one. Every answer is measured afresh, with the meter that is returned. */
-  open(userText: string, startedAt: number): { index: number; userText: string; latency: TurnLatencyMeter } {
-    let turn = this.#open;
-    const latency = new TurnLatencyMeter(turn?.latency);
-    if (turn === undefined) {
-      turn = this.#begin(userText, startedAt);
-      this.#open = turn;
-      this.#options.fact({ type: 'turn.started', turnIndex: turn.index });
-    } else {
-      turn.userText = `${turn.userText} ${userText}`.trim();
-    }
-    turn.latency = latency;
-    turn.steps.push({ role: 'user', text: userText });
-    return { index: turn.index, userText: turn.userText, latency };
+  /** What the caller said that the open turn answers: `unknown` where its words come late, or never. */
+  get answers(): 'words' | 'unknown' | 'nothing' {
+    const said = rules.saidIn(this.#turns);
+    if (textOf(said) !== '') return 'words';
+    return said.some(({ isFinal }) => !isFinal) ? 'unknown' : 'nothing';
   }
 
   /**
@@ -92,131 +109,210 @@ export class TurnBook {
    * left an answer to be given; until something is heard.
    */
   get isOwed(): boolean {
-    return this.#isOwed;
+    return this.#turns.isOwed;
   }
 
-  /** An answer was given to its end, whatever it was. */
-  answered(): void {
-    this.#isOwed = false;
+  /** A tool has given a result that no answer has waited for. */
+  get hasNews(): boolean {
+    return rules.newsIn(this.#turns).length > 0;
+  }
+
+  /** Tools that run, and that no answer was given without. */
+  get awaited(): ToolRun[] {
+    return rules.awaitedIn(this.#turns).flatMap((id) => this.#runs.get(id) ?? []);
+  }
+
+  /** Tools that run, for whoever goes on with them. */
+  get running(): ReadonlyMap<Id, ToolRun> {
+    const ids = rules.runningIn(this.#turns);
+    return new Map([...this.#runs].filter(([id]) => ids.includes(id)));
+  }
+
+  speechStarted(): void {
+    this.#turns = rules.speechStarted(this.#turns, this.#now);
+  }
+
+  speechEnded(itemId: string, { agoMs }: { agoMs: number }): void {
+    this.#become(rules.speechEnded(this.#turns, { itemId, agoMs, at: this.#now }, this.#policy));
+  }
+
+  /** Keys, in words. */
+  pressed(text: string): void {
+    this.#turns = rules.says(this.#turns, text, this.#now);
+  }
+
+  heard(itemId: string, text: string, { isFinal }: { isFinal: boolean }): void {
+    this.#become(rules.heard(this.#turns, { itemId, text, isFinal, at: this.#now }, this.#policy));
+  }
+
+  lost({ isAnswered }: { isAnswered: boolean }): void {
+    this.#turns = rules.connectionLost(this.#turns, { isAnswered, at: this.#now }, this.#policy);
+  }
+
+  /** Returns true when the caller had finished any of what another connection hears again. */
+  back(): boolean {
+    return this.#become(rules.connectionBack(this.#turns, this.#policy)).isEnded;
+  }
+
+  answer(): void {
+    this.#become(rules.answer(this.#turns, this.#now, this.#policy));
+  }
+
+  /** Adds to the open turn, or opens one. Every answer is measured afresh, by what is returned. */
+  open(text: string, startedAt: number): { index: number; latency: AnswerLatency } {
+    this.#become(rules.answerTo(this.#turns, { text, startedAt, at: this.#now }, this.#policy));
+    const { open } = this.#turns;
+    const id = { turnIndex: this.userIndex, answer: open?.answer ?? 0 };
+    return { index: id.turnIndex, latency: this.#latencyOf(id) };
+  }
+
+  firstFrameSent(at: number): void {
+    this.#turns = rules.measured(this.#turns, { milestone: 'firstFrameSent', at });
+  }
+
+  firstFrameHeard(at: number): void {
+    this.#turns = rules.measured(this.#turns, { milestone: 'heard', at });
+  }
+
+  spoken(text: string): void {
+    this.#become(rules.spoken(this.#turns, text, this.#now));
+  }
+
+  /** The agent has called tools. They may be done already. */
+  called(runs: readonly ToolRun[]): void {
+    const wanted = runs.map(({ call, endsCall, joins, settlement }) => ({
+      call,
+      endsCall,
+      settlement,
+      joins: joins && this.#idsOf([joins])[0],
+    }));
+    const change = rules.called(this.#turns, wanted, this.#now);
+    this.#turns = change.turns;
+    for (const [place, run] of runs.entries()) {
+      const id = change.ids[place] ?? '';
+      this.#follow(id, run, (settlement) =>
+        this.#become(rules.toolSettled(this.#turns, { id, settlement, at: this.#now })),
+      );
+    }
+    this.#become(change);
+  }
+
+  /** No answer waits for these: the caller is told of their results when they are there. */
+  goOnWithout(runs: readonly ToolRun[]): void {
+    this.#turns = rules.goOnWithout(this.#turns, this.#idsOf(runs));
   }
 
   /** What the language model is asked with: everything so far, and the rounds of the answer that is on. */
   asking(rounds: readonly Round[]): ChatMessage[] {
-    return this.#options.conversation.asking([...(this.#open?.steps ?? []), ...toSteps(rounds)]);
+    this.#turns = rules.goOnWithout(this.#turns, rules.awaitedIn(this.#turns));
+    return rules.requestOf(this.#turns, this.#options.systemPrompt ?? '', this.#toRounds(rounds));
   }
 
-  /** Tools without a result, which the language model has to wait for. */
-  get unsettled(): ToolRun[] {
-    return this.#options.conversation.unsettled(this.#open?.steps ?? []);
+  history(answer?: AnswerSplit): ChatMessage[] {
+    return rules.historyOf(this.#turns, answer && this.#toAccount(answer));
   }
 
-  /** The agent's entry grows. */
-  spoken(text: string): void {
-    const turn = this.#open;
-    if (turn === undefined) return;
-    turn.agentAt ??= this.#options.wallNow();
-    this.#tellAgent(turn, { text, final: false });
+  dropAnswer(split: AnswerSplit): void {
+    this.#become(rules.dropAnswer(this.#turns, this.#toAccount(split), this.#now));
   }
 
-  /** The agent has called tools. */
-  called(runs: readonly ToolRun[]): void {
-    this.#tools.called(runs, this.userIndex);
+  complete(split: AnswerSplit, { interrupted }: { interrupted: boolean }): void {
+    this.#become(rules.complete(this.#turns, this.#toEnd(split, interrupted), this.#policy));
   }
 
-  /** An answer was stopped before a word was heard: the turn stays open for what the caller adds. */
-  dropAnswer({ unheard, rounds = [], isOwed = false }: AnswerSplit): void {
-    const turn = this.#open;
-    if (turn === undefined) return;
-    this.#isOwed ||= isOwed;
-    turn.dropped = `${turn.dropped} ${unheard}`.trim();
-    // What tools have done is done, whatever was heard.
-    turn.steps.push(...toSteps(rounds));
-    this.#withdrawAgent(turn);
+  /** An answer was given to its end, whatever it was. */
+  answered(): void {
+    this.#turns = { ...this.#turns, isOwed: false };
   }
 
-  /** Closes the open turn with what became of the answer. */
-  complete(split: AnswerSplit, end: { interrupted: boolean }): void {
-    const turn = this.#open;
-    // Who is told of the text may end the call: then the turn is completed from in there.
-    this.#completion?.();
-    if (turn === undefined) return;
-    this.#open = undefined;
-    const { rounds = [], heardAfter = split.heard, isOwed = false } = split;
-    this.#isOwed = isOwed || (this.#isOwed && split.heard === '');
-    turn.steps.push(...toSteps(rounds), { role: 'assistant', text: heardAfter });
-    this.#options.conversation.add(turn.steps);
-    this.#completion = () => {
-      this.#completion = undefined;
-      this.#options.fact({ type: 'turn.completed', turn: toRecord(turn, split, end.interrupted) });
+  giveUp(
+    split = NOTHING,
+    { interrupted } = { interrupted: false },
+  ): { since: number | undefined; isUnheard: boolean } {
+    const end = this.#toEnd(split, interrupted);
+    const { since, isUnheard } = this.#become(rules.givenUp(this.#turns, end, this.#policy));
+    return { since: since ?? undefined, isUnheard };
+  }
+
+  close(): void {
+    this.#become(rules.closed(this.#turns, this.#policy));
+  }
+
+  get #now(): Moment {
+    const { clock } = this.#options;
+    return { now: clock.now(), wall: clock.wallNow() };
+  }
+
+  /** What an engine before this one has begun is waited for by the answer that it left to be given, and else by nobody. */
+  #takeOver({ turns, tools, owes }: Pick<Takeover, 'turns' | 'tools' | 'owes'>): void {
+    const runs = tools?.runs ?? new Map<Id, ToolRun>();
+    this.#become(rules.takenOver(turns, { live: [...runs.keys()], at: this.#now }));
+    this.#turns = { ...this.#turns, isOwed: owes === 'answer' };
+    for (const [id, run] of runs)
+      this.#follow(id, run, (settlement) => {
+        // Whoever has begun it tells of it.
+        this.#turns = rules.toolSettled(this.#turns, { id, settlement, at: this.#now }).turns;
+      });
+    const waiting = this.#turns.isOwed ? rules.awaitedIn(this.#turns) : [];
+    const others = rules.runningIn(this.#turns).filter((id) => !waiting.includes(id));
+    this.#turns = rules.goOnWithout(this.#turns, others);
+  }
+
+  #follow(id: Id, run: ToolRun, onSettled: (settlement: Settlement) => void): void {
+    this.#runs.set(id, run);
+    run.onSettled(onSettled);
+    void run.settled.then(() => {
+      if (rules.newsIn(this.#turns).includes(id)) this.#options.news?.();
+    });
+  }
+
+  #latencyOf(of: AnswerId): AnswerLatency {
+    const reached = (milestone: Milestone | 'heard', at: number) => {
+      this.#turns = rules.measured(this.#turns, { milestone, at, of });
     };
-    this.#tellHeard(turn, split.heard, end);
-    this.#completion?.();
+    return {
+      reached,
+      heard: (at) => reached('heard', at),
+      fillerSent: (afterMs) => {
+        this.#turns = rules.filled(this.#turns, { afterMs, of });
+      },
+      callerFinished: ({ speechEndedAt, turnEndedAt }, textFinalAt) => {
+        reached('speechEnded', speechEndedAt);
+        reached('turnEnded', turnEndedAt);
+        reached('textFinal', textFinalAt);
+      },
+      has: (milestone) => this.#turns.open?.latency.at[milestone] !== undefined,
+    };
   }
 
-  /** Another engine takes the call over: `complete`, but that a turn in which nothing was said or done stays open for it. */
-  giveUp(split: AnswerSplit, end: { interrupted: boolean }): void {
-    const turn = this.#open;
-    const isEmpty = turn?.userText === '' && turn.steps.every(({ role }) => role === 'user');
-    if (isEmpty && split.heard === '' && (split.rounds ?? []).length === 0) this.#withdrawAgent(turn);
-    else this.complete(split, end);
+  #become<Became extends Change>(change: Became): Became {
+    this.#turns = change.turns;
+    this.#facts.push(...change.facts);
+    this.#deadline.set(rules.deadlineOf(this.#turns));
+    for (let fact = this.#facts.shift(); fact !== undefined; fact = this.#facts.shift())
+      this.#options.fact(fact);
+    return change;
   }
 
-  /** Where another engine goes on: in the turn that is open, or with the next one. */
-  get standing(): { turnIndex: number; isTurnOpen: boolean } {
-    return { turnIndex: this.userIndex, isTurnOpen: this.#open !== undefined };
+  #idsOf(runs: readonly ToolRun[]): Id[] {
+    return [...this.#runs].filter(([, run]) => runs.includes(run)).map(([id]) => id);
   }
 
-  #begin(userText: string, startedAt: number): OpenTurn {
-    const index = this.#nextIndex;
-    this.#nextIndex += 1;
-    const latency = new TurnLatencyMeter();
-    return { index, startedAt, userText, dropped: '', steps: [], latency, agentAt: undefined };
+  #toRounds(rounds: readonly Round[]) {
+    return rounds.map(({ text, runs }) => ({ text, tools: this.#idsOf(runs) }));
   }
 
-  #tellHeard(turn: OpenTurn, text: string, { interrupted }: { interrupted: boolean }): void {
-    if (text === '') {
-      this.#withdrawAgent(turn);
-      return;
-    }
-    turn.agentAt ??= this.#options.wallNow();
-    this.#tellAgent(turn, { text, final: true, ...(interrupted ? { interrupted } : {}) });
+  #toEnd(split: AnswerSplit, interrupted: boolean): rules.End {
+    return { account: this.#toAccount(split), interrupted, at: this.#now };
   }
 
-  #tellAgent(turn: OpenTurn, change: { text: string; final: boolean; interrupted?: boolean }): void {
-    const { index, agentAt } = turn;
-    const at = agentAt ?? this.#options.wallNow();
-    this.#tell({ id: `agent-${index}`, turnIndex: index, role: 'agent', at, ...change });
+  #toAccount({
+    heard,
+    unheard,
+    rounds = [],
+    heardAfter = heard,
+    isOwed = false,
+  }: AnswerSplit): AnswerAccount {
+    return { heard, unheard, rounds: this.#toRounds(rounds), heardAfter, isOwed };
   }
-
-  #tell(entry: TranscriptEntry): void {
-    this.#options.fact({ type: 'transcript.segment', entry });
-  }
-
-  #withdrawAgent(turn: OpenTurn): void {
-    if (turn.agentAt === undefined) return;
-    this.#tellAgent(turn, { text: '', final: true });
-    turn.agentAt = undefined;
-  }
-}
-
-function toRecord(turn: OpenTurn, split: SpokenSplit, interrupted: boolean): Turn {
-  const latency: TurnLatency = turn.latency.result();
-  return {
-    index: turn.index,
-    startedAt: turn.startedAt,
-    userText: turn.userText,
-    agentText: split.heard,
-    agentTextUnheard: `${turn.dropped} ${split.unheard}`.trim(),
-    interrupted,
-    latency,
-    fillerMs: turn.latency.fillerMs,
-    cost: null,
-    toolCalls: turn.steps
-      .flatMap((step) => (step.role === 'tools' ? step.runs : []))
-      .map((run) => run.record),
-  };
-}
-
-function toSteps(rounds: readonly Round[]): Step[] {
-  return rounds.map(({ text, runs }) => ({ role: 'tools', text, runs }));
 }

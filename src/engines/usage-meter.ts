@@ -5,8 +5,8 @@ import type { RecognitionUsage } from '../providers/speech-to-text.js';
 import type { SynthesisUsage } from '../providers/text-to-speech.js';
 import type { EngineContext, UsageFact, UsageQuantities } from './engine.js';
 
-/** More than this in one report is no use but a mistake: a day of audio, a hundred million tokens, ten million characters. */
-const LIMITS = { seconds: 86_400, tokens: 1e8, characters: 1e7 };
+/** More than this in one report is no use but a mistake: a day of audio, ten million tokens, a million characters. */
+const LIMITS = { seconds: 86_400, tokens: 1e7, characters: 1e6 };
 
 /** Turns what the stages tell into facts. Numbers that are none, of a provider that miscounts, are left out, and the rest is a guess. */
 export class UsageMeter {
@@ -75,8 +75,8 @@ export class UsageMeter {
     const used = Object.fromEntries(Object.entries(quantities).filter(([, amount]) => amount > 0));
     if (Object.keys(used).length === 0 && !about.isGuess) return;
     const { isGuess, turnIndex = this.#turnIndex(), payee } = about;
-    const charger = payee === undefined ? {} : { charger: payee };
-    this.#context.fact({ type: 'usage.measured', stage, turnIndex, quantities: used, isGuess, ...charger });
+    const paid = payee === undefined ? {} : { payee };
+    this.#context.fact({ type: 'usage.measured', stage, turnIndex, quantities: used, isGuess, ...paid });
   }
 }
 

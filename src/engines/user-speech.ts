@@ -13,6 +13,9 @@ export interface UserSpeechOptions {
   readonly turnIndex: () => number;
 }
 
+/** Nobody says more in one turn: a recogniser that goes on has lost its way. All that follows compares texts of this length. */
+const MAX_TURN_CHARS = 20_000;
+
 /** Text of the caller since the last turn was taken. */
 export class UserSpeech {
   readonly #options: UserSpeechOptions;
@@ -167,7 +170,8 @@ export class UserSpeech {
 
   #newOf(text: string): string {
     this.#taken = '';
-    return withoutRepeated(text.trim(), this.#repeated);
+    const room = this.#finals.reduce((left, { text: said }) => left - said.length - 1, MAX_TURN_CHARS);
+    return withoutRepeated(text.trim().slice(0, Math.max(0, room)), this.#repeated);
   }
 
   #drop(): void {

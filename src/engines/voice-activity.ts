@@ -1,7 +1,7 @@
-// Is somebody speaking in this frame? The WebRTC detector behind an energy gate that follows the line's own noise.
+// Is somebody speaking in this frame? The WebRTC detector behind a gate that follows the line's own noise.
 import { frameSamples, PCM_16K } from '../audio/format.js';
 import { isKeyTone } from './key-tone.js';
-import { NoiseGate } from '../audio/noise-gate.js';
+import { LineNoise } from '../audio/line-noise.js';
 import { loadVoiceDetector, type VoiceDetector } from './webrtc-vad.js';
 
 /** Tells speech from the rest, frame by frame. One per call. */
@@ -30,15 +30,15 @@ export async function loadVoiceActivity(): Promise<void> {
 export function createVoiceActivity(): VoiceActivity {
   if (detector === undefined) throw new Error('loadVoiceActivity() comes first.');
   const handle = detector.open(PCM_16K.sampleRateHz, MODE, FRAME_SAMPLES);
-  const gate = new NoiseGate();
+  const noise = new LineNoise();
   let closed = false;
   return {
     isVoiced(frame, dbfs) {
       if (closed || frame.length !== FRAME_SAMPLES) return false;
       // The detector learns from every frame, also from those behind the gate.
       const voiced = handle.process(frame);
-      const open = gate.isOpen(dbfs);
-      gate.learn(dbfs, { isSpeech: open && voiced });
+      const open = noise.isOpen(dbfs);
+      noise.learn(dbfs);
       return open && voiced && !isKeyTone(frame);
     },
     close() {

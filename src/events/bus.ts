@@ -1,5 +1,7 @@
 // One bus for facts. A subscriber that fails is logged and never felt by the call or by the others.
+import { type Clock, systemClock, type Timer } from '../base/clock.js';
 import { describeError, type Logger } from '../base/log.js';
+import { heldTimer } from '../base/process-hold.js';
 import type { CallEvent } from '../contract/call-event.js';
 
 /** Returns nothing of interest: a promise that it may return is only watched for its failure. */
@@ -15,6 +17,7 @@ const DURABLE_TIMEOUT_MS = 1000;
  */
 export class EventBus {
   readonly #logger: Logger;
+  readonly #clock: Clock;
   readonly #listeners = new Set<EventListener>();
   readonly #durable = new Set<DurableListener>();
   /** Facts behind a `call.ended` that is not durable yet, by call. */
@@ -24,8 +27,10 @@ export class EventBus {
   #delivering = false;
   readonly #releases = new Set<Promise<void>>();
 
-  constructor(logger: Logger) {
+  /** `clock`: one that is not stopped before the last fact. @default the system's */
+  constructor(logger: Logger, clock = systemClock) {
     this.#logger = logger;
+    this.#clock = clock;
   }
 
   /** Hears every fact, synchronously. Returns the function that unsubscribes. */
@@ -70,12 +75,12 @@ export class EventBus {
   }
 
   async #release(callId: string, written: Promise<void>[]): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
+    let timer: Timer | undefined;
     const timeout = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, DURABLE_TIMEOUT_MS);
+      timer = heldTimer(this.#clock, DURABLE_TIMEOUT_MS, resolve);
     });
     await Promise.race([Promise.all(written), timeout]);
-    clearTimeout(timer);
+    timer?.cancel();
     const held = this.#held.get(callId) ?? [];
     this.#held.delete(callId);
     this.#deliver(held);

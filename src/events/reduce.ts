@@ -76,6 +76,8 @@ function changes(record: CallRecord, event: CallEvent): Partial<Omit<CallRecord,
         mode: event.mode,
         provider: event.provider,
       };
+    case 'phase.changed':
+      return { phase: { name: event.phase, since: event.at } };
     case 'transcript.segment':
       return { transcript: withEntry(record.transcript, event.entry) };
     case 'turn.started':
@@ -120,6 +122,8 @@ function changes(record: CallRecord, event: CallEvent): Partial<Omit<CallRecord,
       };
     case 'audio.measured':
       return { envelope: event.envelope };
+    case 'hangup.updated':
+      return { hangUp: event.state };
     case 'call.ended':
       return ending(record, event);
   }
@@ -141,14 +145,21 @@ function progress(record: CallRecord, status: CallStatus, at: number): Partial<C
 }
 
 function ending(record: CallRecord, event: CallEventOf<'call.ended'>): Partial<CallRecord> {
+  const { at, durationMs } = event;
+  const answeredAt = record.answeredAt ?? (durationMs === undefined ? null : at - durationMs);
   return {
+    answeredAt,
     status: 'completed',
+    phase: null,
     endReason: event.endReason,
     outcome: event.outcome,
     error: event.error,
     media: event.media,
+    hangUp: event.hangUp ?? null,
+    // What a process has used last it may not have been able to tell.
+    cost: event.endReason === 'process-lost' ? { ...record.cost, estimated: true } : record.cost,
     endedAt: event.at,
-    durationMs: record.answeredAt === null ? null : Math.max(0, event.at - record.answeredAt),
+    durationMs: answeredAt === null ? null : Math.max(0, at - answeredAt),
     transcript: record.transcript.filter((entry) => entry.final),
   };
 }
@@ -222,6 +233,7 @@ function openRecord(event: CallEvent): CallRecord {
     mode: null,
     provider: { engine: null, stt: null, llm: null, tts: null },
     nodeId: event.nodeId,
+    phase: null,
     turnCount: 0,
     turns: [],
     transcript: [],
@@ -235,6 +247,7 @@ function openRecord(event: CallEvent): CallRecord {
     incidents: [],
     envelope: null,
     error: null,
+    hangUp: null,
     seq: 0,
   };
 }

@@ -36,11 +36,19 @@ export function usageAttributes(cost: Cost, usage: Usage | null): Attributes {
   if (usage === null) return spent;
   return {
     ...spent,
-    'gen_ai.usage.input_tokens': usage.llmInputTokens,
-    'gen_ai.usage.output_tokens': usage.llmOutputTokens,
-    'gen_ai.usage.cache_read.input_tokens': usage.llmCachedTokens,
+    ...tokenAttributes(usage),
     'offhook.usage.stt_seconds': usage.sttSeconds,
     'offhook.usage.tts_characters': usage.ttsCharacters,
+  };
+}
+
+export type Tokens = Pick<Usage, 'llmInputTokens' | 'llmOutputTokens' | 'llmCachedTokens'>;
+
+export function tokenAttributes({ llmInputTokens, llmOutputTokens, llmCachedTokens }: Tokens): Attributes {
+  return {
+    'gen_ai.usage.input_tokens': llmInputTokens,
+    'gen_ai.usage.output_tokens': llmOutputTokens,
+    'gen_ai.usage.cache_read.input_tokens': llmCachedTokens,
   };
 }
 

@@ -1,4 +1,5 @@
 // What the facts of calls add to the metrics. Counters only rise: they count what happened, whatever the history still holds.
+import type { Clock } from '../base/clock.js';
 import type { CallEvent, CallEventOf } from '../contract/call-event.js';
 import type { CallDirection, Cost, Turn, TurnLatency } from '../contract/call-record.js';
 import { forgetOldest } from './bounded.js';
@@ -8,6 +9,8 @@ import { Counter, Histogram, type Metric } from './metric.js';
 const MAX_LIVE = 10_000;
 /** Ended calls whose price may still be told. */
 const MAX_ENDED = 1000;
+/** A carrier that has not told its own price of a call this long after the end, in milliseconds, does not tell it. */
+const PRICE_DUE_MS = 12 * 60_000;
 
 const STAGES = {
   endpointingMs: 'endpointing',
@@ -20,13 +23,28 @@ const STAGES = {
   heardMs: 'heard',
 } as const satisfies Record<keyof TurnLatency, string>;
 
-const COMPONENTS = ['stt', 'llm', 'tts', 'telephony'] as const;
-type Spent = Record<(typeof COMPONENTS)[number], number>;
+/** What is measured only rises. */
+const MEASURED = ['stt', 'llm', 'tts'] as const;
+type Spent = Record<(typeof MEASURED)[number] | 'telephony', number>;
+
+interface CallMoney {
+  /** What is counted of it. */
+  readonly spent: Spent;
+  /** What the line costs, as far as is known: an estimate may be corrected downwards, so it is counted once it is settled. */
+  telephony: number;
+  isSettled: boolean;
+}
 
 interface LiveCall {
   direction: CallDirection | 'unknown';
   answeredAt: number | null;
-  readonly spent: Spent;
+  readonly money: CallMoney;
+}
+
+interface EndedCall {
+  readonly money: CallMoney;
+  /** On the clock's monotonic side. */
+  readonly endedAt: number;
 }
 
 const STAGE_SECONDS = [
@@ -36,7 +54,9 @@ const CALL_SECONDS = [5, 15, 30, 60, 120, 300, 600, 1800, 3600] as const;
 
 export class CallMetrics {
   readonly #live = new Map<string, LiveCall>();
-  readonly #ended = new Map<string, Spent>();
+  /** The call that ended first comes first. */
+  readonly #ended = new Map<string, EndedCall>();
+  readonly #clock: Clock;
   readonly #calls = new Counter({
     name: 'offhook_calls_total',
     help: 'Calls that have ended.',
@@ -70,20 +90,22 @@ export class CallMetrics {
   });
   readonly #spent = new Counter({
     name: 'offhook_spent_dollars_total',
-    help: 'Known cost of calls in US dollars. An estimate that is corrected downwards later stays counted.',
+    help: 'Cost of calls in US dollars. That of telephony counts once the carrier has told its own price after the end of a call, or its estimate twelve minutes after it.',
     labels: ['component'],
   });
 
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
   get metrics(): readonly Metric[] {
-    return [
-      this.#calls,
-      this.#durations,
-      this.#turns,
-      this.#stages,
-      this.#tools,
-      this.#incidents,
-      this.#spent,
-    ];
+    const spent = {
+      text: () => {
+        this.#settleDue();
+        return this.#spent.text();
+      },
+    };
+    return [this.#calls, this.#durations, this.#turns, this.#stages, this.#tools, this.#incidents, spent];
   }
 
   hear(event: CallEvent): void {
@@ -134,28 +156,49 @@ export class CallMetrics {
 
   /** Costs are told as sums: what is new is what is above the highest sum so far. */
   #costUpdated(callId: string, cost: Cost): void {
-    const spent = this.#live.get(callId)?.spent ?? this.#ended.get(callId);
-    if (spent === undefined) return;
-    for (const component of COMPONENTS) {
-      const sum = cost[component] ?? 0;
-      if (sum <= spent[component]) continue;
-      this.#spent.add(sum - spent[component], { component });
-      spent[component] = sum;
-    }
+    const ended = this.#ended.get(callId);
+    const money = this.#live.get(callId)?.money ?? ended?.money;
+    if (money === undefined) return;
+    for (const component of MEASURED) this.#count(money, component, cost[component] ?? 0);
+    const telephony = cost.telephony ?? 0;
+    const isPrice = telephony !== money.telephony || !cost.estimated;
+    money.telephony = telephony;
+    if (ended !== undefined && (isPrice || money.isSettled)) this.#settle(money);
   }
 
   #callEnded(event: CallEventOf<'call.ended'>): void {
-    const { callId, outcome, endReason, at } = event;
+    const { callId, outcome, endReason, at, durationMs } = event;
     if (this.#ended.has(callId)) return;
-    const { direction, answeredAt, spent } = this.#live.get(callId) ?? open();
+    const { direction, answeredAt, money } = this.#live.get(callId) ?? open();
     this.#calls.add(1, { direction, outcome, end_reason: endReason });
-    if (answeredAt !== null) this.#durations.observe(Math.max(0, at - answeredAt) / 1000);
+    const lastedMs = answeredAt === null ? durationMs : Math.max(0, at - answeredAt);
+    if (lastedMs !== undefined) this.#durations.observe(lastedMs / 1000);
     this.#live.delete(callId);
-    this.#ended.set(callId, spent);
-    forgetOldest(this.#ended, MAX_ENDED);
+    this.#ended.set(callId, { money, endedAt: this.#clock.now() });
+    forgetOldest(this.#ended, MAX_ENDED, (call) => this.#settle(call.money));
+  }
+
+  #settleDue(): void {
+    const due = this.#clock.now() - PRICE_DUE_MS;
+    for (const { money, endedAt } of this.#ended.values()) {
+      if (endedAt > due) return;
+      this.#settle(money);
+    }
+  }
+
+  #settle(money: CallMoney): void {
+    money.isSettled = true;
+    this.#count(money, 'telephony', money.telephony);
+  }
+
+  #count({ spent }: CallMoney, component: keyof Spent, sum: number): void {
+    if (sum <= spent[component]) return;
+    this.#spent.add(sum - spent[component], { component });
+    spent[component] = sum;
   }
 }
 
 function open(): LiveCall {
-  return { direction: 'unknown', answeredAt: null, spent: { stt: 0, llm: 0, tts: 0, telephony: 0 } };
+  const spent = { stt: 0, llm: 0, tts: 0, telephony: 0 };
+  return { direction: 'unknown', answeredAt: null, money: { spent, telephony: 0, isSettled: false } };
 }

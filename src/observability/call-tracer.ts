@@ -10,6 +10,7 @@ import {
   type Tracer,
   trace,
 } from '@opentelemetry/api';
+import { PACKAGE_VERSION } from '../base/package-version.js';
 import { maskPhone } from '../base/redact.js';
 import type { CallEvent, CallEventOf, CallIdentity } from '../contract/call-event.js';
 import type { CallProviders, ToolCall, Turn } from '../contract/call-record.js';
@@ -18,6 +19,8 @@ import {
   describeStage,
   endAttributes,
   identityAttributes,
+  tokenAttributes,
+  type Tokens,
   toolAttributes,
   turnAttributes,
   usageAttributes,
@@ -33,6 +36,8 @@ const CLIENTS: readonly StageName[] = ['stt', 'llm', 'tts'];
 
 const NO_ANCHORS: TurnAnchors = { textFinalAt: null, agentAt: null };
 
+const NO_TOKENS: Tokens = { llmInputTokens: 0, llmOutputTokens: 0, llmCachedTokens: 0 };
+
 interface OpenCall {
   readonly span: Span;
   readonly context: Context;
@@ -40,6 +45,9 @@ interface OpenCall {
   turnCount: number;
   /** Of the turn that is open. */
   anchors: TurnAnchors;
+  /** Tokens that the call has used, and those of them that a turn was given. */
+  used: Tokens;
+  given: Tokens;
   /** Of the last fact. */
   at: number;
 }
@@ -51,7 +59,7 @@ export class CallTracer {
   readonly #unsubscribe: () => void;
 
   /** `tracer` is the one of the provider that the application has registered, also later than this. */
-  constructor(bus: EventBus, tracer: Tracer = trace.getTracer('offhook')) {
+  constructor(bus: EventBus, tracer: Tracer = trace.getTracer('offhook', PACKAGE_VERSION)) {
     this.#tracer = tracer;
     this.#unsubscribe = bus.subscribe((event) => this.#hear(event));
   }
@@ -87,6 +95,7 @@ export class CallTracer {
         this.#turn(event, call);
         break;
       case 'cost.updated':
+        call.used = event.usage ?? call.used;
         call.span.setAttributes(usageAttributes(event.cost, event.usage));
         break;
       case 'call.ended':
@@ -117,6 +126,8 @@ export class CallTracer {
       provider: { engine: null, stt: null, llm: null, tts: null },
       turnCount: 0,
       anchors: NO_ANCHORS,
+      used: NO_TOKENS,
+      given: NO_TOKENS,
       at: event.at,
     };
     this.#calls.set(event.callId, call);
@@ -127,19 +138,19 @@ export class CallTracer {
   #turn({ turn, callId, at }: CallEventOf<'turn.completed'>, call: OpenCall): void {
     const stages = stagesOf(turn.latency, call.anchors);
     call.anchors = NO_ANCHORS;
+    const tokens = takeTokens(call);
     const begins = [turn.startedAt, ...stages.map(({ from }) => from), ...turn.toolCalls.map(startOf)];
     const span = this.#start('invoke_agent', {
       from: Math.min(at, ...begins),
-      attributes: turnAttributes(callId, turn, call.provider),
+      attributes: { ...turnAttributes(callId, turn, call.provider), ...tokens },
       parent: call.context,
     });
     const context = trace.setSpan(ROOT_CONTEXT, span);
     for (const { name: stage, from, to } of stages) {
       const kind = CLIENTS.includes(stage) ? SpanKind.CLIENT : SpanKind.INTERNAL;
       const described = describeStage(stage, turn, call.provider);
-      this.#start(described.name, { kind, from, attributes: described.attributes, parent: context }).end(
-        toHrTime(to),
-      );
+      const attributes = { ...described.attributes, ...(stage === 'llm' ? tokens : {}) };
+      this.#start(described.name, { kind, from, attributes, parent: context }).end(toHrTime(to));
     }
     for (const tool of turn.toolCalls) this.#tool(tool, { at, context });
     span.end(toHrTime(Math.max(at, ...stages.map(({ to }) => to))));
@@ -168,6 +179,17 @@ export class CallTracer {
     if (event.error !== null) span.setStatus({ code: SpanStatusCode.ERROR });
     span.end(toHrTime(event.at));
   }
+}
+
+/** What was used since the turn before: the cost of a turn is told before its end. */
+function takeTokens(call: OpenCall): Attributes {
+  const { used, given } = call;
+  call.given = used;
+  const llmInputTokens = used.llmInputTokens - given.llmInputTokens;
+  const llmOutputTokens = used.llmOutputTokens - given.llmOutputTokens;
+  if (llmInputTokens + llmOutputTokens === 0) return {};
+  const llmCachedTokens = used.llmCachedTokens - given.llmCachedTokens;
+  return tokenAttributes({ llmInputTokens, llmOutputTokens, llmCachedTokens });
 }
 
 function startOf({ startedAt }: Turn | ToolCall): number {

@@ -1,5 +1,6 @@
 // All that a server measures of itself, as Prometheus reads it.
 import type { Clock } from '../base/clock.js';
+import type { LoadJudge } from '../base/load-judge.js';
 import type { Meters } from '../base/meters.js';
 import type { ProviderStage } from '../contract/call-record.js';
 import type { EventBus } from '../events/bus.js';
@@ -31,37 +32,60 @@ export class ServerMetrics implements Meters {
     help: 'Webhooks that were turned away because of their signature.',
     labels: ['carrier', 'code'],
   });
-  readonly #calls = new CallMetrics();
+  readonly #dropped = new Counter({
+    name: 'offhook_inbound_audio_dropped_seconds_total',
+    help: 'Audio of callers that was dropped because it came faster than real time.',
+  });
+  readonly #calls: CallMetrics;
   readonly #metrics: readonly Metric[];
   readonly #watch: EventLoopWatch;
   readonly #unsubscribe: () => void;
   #queuedMs = 0;
 
-  constructor({ bus, clock }: { bus: EventBus; clock: Clock }) {
-    this.#watch = new EventLoopWatch(clock, (lateMs) => this.#lag.observe(lateMs / 1000));
+  readonly #load: LoadJudge;
+
+  constructor({ bus, clock, load }: { bus: EventBus; clock: Clock; load: LoadJudge }) {
+    this.#calls = new CallMetrics(clock);
+    this.#load = load;
+    this.#watch = new EventLoopWatch(clock, (lateMs, dueMs, busyShare) => {
+      this.#lag.observe(lateMs / 1000);
+      load.lagged(lateMs, dueMs, busyShare);
+    });
     this.#unsubscribe = bus.subscribe((event) => this.#calls.hear(event));
     const queue = new Gauge({
       name: 'offhook_outbound_queue_seconds',
       help: 'Audio of the agents that waits for its time, over all calls.',
       read: () => this.#queuedMs / 1000,
     });
+    const overload = new Gauge({
+      name: 'offhook_overloaded',
+      help: '1 while new calls are refused because the process does not keep up, else 0.',
+      read: () => Number(load.isOverloaded),
+    });
     this.#metrics = [
       ...this.#calls.metrics,
       this.#frames,
       queue,
       this.#lag,
+      overload,
       this.#providerErrors,
       this.#refusals,
+      this.#dropped,
       ...processMetrics(clock),
     ];
   }
 
   frameSent(lateMs: number): void {
     this.#frames.observe(lateMs / 1000);
+    this.#load.frameSent(lateMs);
   }
 
   queued(deltaMs: number): void {
     this.#queuedMs += deltaMs;
+  }
+
+  audioDropped(audioMs: number): void {
+    this.#dropped.add(audioMs / 1000, {});
   }
 
   providerFailed(stage: ProviderStage, code: string): void {

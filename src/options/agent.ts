@@ -16,6 +16,7 @@ import { checkEngine } from './engine.js';
 import { checkFallback, type CheckedFallback, type FallbackOptions } from './fallback.js';
 import { checkIdle, type IdleOptions } from './idle.js';
 import { checkStage, STAGE_NAMES } from './providers.js';
+import { checkPhrase } from './phrases.js';
 import { inOtherMode } from './substitutes.js';
 import { checkTurnTaking, type TurnTakingOptions } from './turn-taking.js';
 
@@ -25,7 +26,7 @@ export interface AgentOptions {
   systemPrompt?: string | undefined;
   /** What the agent says when the call connects. @default nothing: the caller speaks first */
   firstMessage?: string | undefined;
-  /** A realtime model, which hears and speaks by itself, like `new OpenAIRealtime()` of `offhook/realtime`. Takes the place of `stt`, `llm` and `tts`, and of `onMessage`; of `turnTaking` only `interruptibleGreeting`, `keysInterrupt` and `keyPauseMs` have a place beside it. @default none: the three stages */
+  /** A realtime model, which hears and speaks by itself, like `new OpenAIRealtime()` of `offhook/realtime`. Takes the place of `stt`, `llm` and `tts`, and of `onMessage`; of `turnTaking` only `interruptibleGreeting`, `keysInterrupt` and `keyPauseMs` have a place beside it, and, while a tool runs, `fillers` and `fillerAfterMs`. @default none: the three stages */
   engine?: RealtimeModel | undefined;
   /** Speech-to-text. @default by the keys in the environment (`DEEPGRAM_API_KEY`), else the simulated one of the local stack; the log says which */
   stt?: SpeechToText | undefined;
@@ -35,6 +36,8 @@ export interface AgentOptions {
   tts?: TextToSpeech | undefined;
   /** Language of the call, a BCP 47 tag like `en` or `de-CH`. @default the provider's own */
   language?: string | undefined;
+  /** What the caller hears when the call cannot go on, at most 300 characters: in the agent's voice, or where that has failed in the carrier's. After a turn in which `onMessage` failed they are asked to say it again, in the same languages. @default an apology in the agent's `language`, which may be Dutch, English, French, German, Italian, Portuguese or Spanish, else in English */
+  apology?: string | undefined;
   /** Values of `{name}` placeholders in `systemPrompt`, `firstMessage` and voicemail messages; `call` may give others; one that nothing fills is used as it stands, with a warning. Control characters are dropped, a value is cut at 500 characters. @default {} */
   variables?: Variables | undefined;
   /** True when the caller can interrupt the agent. @default true */
@@ -61,6 +64,7 @@ const AGENT_OPTIONS = [
   'llm',
   'tts',
   'language',
+  'apology',
   'variables',
   'interruptible',
   'turnTaking',
@@ -82,6 +86,7 @@ export interface CheckedAgentOptions {
   readonly llm: LanguageModel | undefined;
   readonly tts: TextToSpeech | undefined;
   readonly language: string | undefined;
+  readonly apology: string | undefined;
   readonly interruptible: boolean;
   readonly turnTaking: TurnTakingSettings;
   readonly idle: IdleSettings | undefined;
@@ -149,6 +154,7 @@ function checkAgentOptions(options: AgentOptions): CheckedAgentOptions {
     llm,
     tts,
     language,
+    apology: checkPhrase('apology', options.apology),
     interruptible: checkBoolean('interruptible', options.interruptible, true),
     turnTaking: checkTurnTaking(options.turnTaking, language),
     idle: checkIdle(options.idle, language),
@@ -184,19 +190,24 @@ function checkGuardrails(guardrails: unknown): readonly Guardrail[] {
 function checkLanguage(language: unknown): string | undefined {
   const tag = checkText('language', language);
   if (tag === undefined) return undefined;
+  const canonical = canonicalTag(tag);
+  if (canonical !== undefined) return canonical;
   const refusal = 'language must be a language tag like en or de-CH (BCP 47).';
-  try {
-    const [canonical = ''] = Intl.getCanonicalLocales(tag);
-    // Such words are well-formed, and no language has one: a name was meant.
-    if (!/^[a-z]{4,8}(-|$)/i.test(canonical)) return canonical;
-  } catch {
-    throw new ConfigError('CONFIG_INVALID', refusal);
-  }
-  const meant = languageNamed(tag);
+  const meant = languageNamed(tag) ?? canonicalTag(tag.replaceAll('_', '-'));
   throw new ConfigError(
     'CONFIG_INVALID',
     meant === undefined ? refusal : `${refusal} Did you mean ${meant}?`,
   );
+}
+
+/** Undefined for what is no tag, or has no language in it: names like `german` are well-formed, and of none. */
+function canonicalTag(tag: string): string | undefined {
+  try {
+    const [canonical = ''] = Intl.getCanonicalLocales(tag);
+    return /^[a-z]{4,8}(-|$)/i.test(canonical) ? undefined : canonical;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The code of two letters of a language by its English name; undefined when there is none. */

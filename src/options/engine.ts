@@ -4,7 +4,13 @@ import type { RealtimeModel } from '../providers/realtime-model.js';
 import { checkRealtimeModel, STAGE_NAMES } from './providers.js';
 
 /** Of `turnTaking`, what is not the model's own. */
-export const SHARED_TURN_TAKING: readonly string[] = ['interruptibleGreeting', 'keysInterrupt', 'keyPauseMs'];
+export const SHARED_TURN_TAKING: readonly string[] = [
+  'interruptibleGreeting',
+  'keysInterrupt',
+  'keyPauseMs',
+  'fillers',
+  'fillerAfterMs',
+];
 
 /** The options of an agent that cannot all be had at once. */
 export interface EngineNeighbours {

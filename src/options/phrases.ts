@@ -5,11 +5,22 @@ import { ConfigError } from '../base/errors.js';
 const MAX_PHRASE_CHARS = 300;
 const MAX_PHRASES = 10;
 
+function isPhrase(phrase: unknown): phrase is string {
+  return typeof phrase === 'string' && phrase.trim() !== '' && phrase.length <= MAX_PHRASE_CHARS;
+}
+
+/** The phrase, or nothing. @throws ConfigError */
+export function checkPhrase(name: string, phrase: unknown): string | undefined {
+  if (phrase === undefined || isPhrase(phrase)) return phrase;
+  throw new ConfigError(
+    'CONFIG_INVALID',
+    `${name} must be a text of at most ${MAX_PHRASE_CHARS} characters that is not empty. Leave it out otherwise.`,
+  );
+}
+
 /** The list, frozen, or nothing. @throws ConfigError */
 export function checkPhrases(name: string, phrases: unknown): readonly string[] | undefined {
   if (phrases === undefined) return undefined;
-  const isPhrase = (phrase: unknown) =>
-    typeof phrase === 'string' && phrase.trim() !== '' && phrase.length <= MAX_PHRASE_CHARS;
   if (Array.isArray(phrases) && phrases.length <= MAX_PHRASES && phrases.every(isPhrase)) {
     return Object.freeze([...phrases]);
   }

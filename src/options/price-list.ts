@@ -3,16 +3,16 @@ import { CARRIER_A_PRICES } from '../carriers/carrier-a/prices.js';
 import { CARRIER_B_PRICES } from '../carriers/carrier-b/prices.js';
 import type { CarrierId } from '../contract/call-record.js';
 import type { CallPrices, ModelPrices } from '../contract/price.js';
-import { ANTHROPIC_PRICES } from '../providers/llm/anthropic-prices.js';
-import { CHAT_PRICES } from '../providers/llm/chat-prices.js';
-import { CHAT_SERVICES } from '../providers/llm/chat-services.js';
-import { GEMINI_LIVE_PRICES } from '../providers/realtime/gemini-live-prices.js';
-import { OPENAI_REALTIME_PRICES } from '../providers/realtime/openai-prices.js';
-import { ASSEMBLYAI_PRICES } from '../providers/stt/assemblyai-prices.js';
-import { DEEPGRAM_PRICES } from '../providers/stt/deepgram-prices.js';
-import { CARTESIA_PRICES } from '../providers/tts/cartesia-prices.js';
-import { AURA_PRICES } from '../providers/tts/deepgram-aura-prices.js';
-import { ELEVENLABS_PRICES } from '../providers/tts/elevenlabs-prices.js';
+import { ANTHROPIC_PRICES } from '../providers/llm/anthropic/prices.js';
+import { CHAT_PRICES } from '../providers/llm/chat-completions/prices.js';
+import { CHAT_SERVICES } from '../providers/llm/chat-completions/services.js';
+import { GEMINI_LIVE_PRICES } from '../providers/realtime/gemini-live/prices.js';
+import { OPENAI_REALTIME_PRICES } from '../providers/realtime/openai-realtime/prices.js';
+import { ASSEMBLYAI_PRICES } from '../providers/stt/assemblyai/prices.js';
+import { DEEPGRAM_PRICES } from '../providers/stt/deepgram/prices.js';
+import { CARTESIA_PRICES } from '../providers/tts/cartesia/prices.js';
+import { AURA_PRICES } from '../providers/tts/deepgram-aura/prices.js';
+import { ELEVENLABS_PRICES } from '../providers/tts/elevenlabs/prices.js';
 
 /** By vendor and model. */
 export const MODEL_PRICES: Readonly<Record<string, ModelPrices>> = {

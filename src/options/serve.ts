@@ -62,7 +62,7 @@ export interface ServeOptions {
   voicemailMessage?: string | undefined;
   /** Serve the page. Its API is there in any case. @default true */
   dashboard?: boolean | undefined;
-  /** Bearer token that protects page and API: printable ASCII without blanks. @default open, with a warning */
+  /** Bearer token that protects page and API: 16 or more characters of printable ASCII, without blanks. @default open, with a warning */
   dashboardToken?: string | undefined;
   /** Send the calls to a standalone dashboard elsewhere as well: its address, https unless it is on this machine. `false`: to none. Falls back to `OFFHOOK_DASHBOARD_URL`. @default the `offhook dashboard` of the same user on this machine, if one runs */
   dashboardUrl?: string | false | undefined;
@@ -70,15 +70,15 @@ export interface ServeOptions {
   dashboardIngestToken?: string | undefined;
   /** Point the number's voice URL at this server when it starts; needs `webhookUrl` and the carrier's credentials. Ignored with `tunnel`. @default true */
   manageWebhook?: boolean | undefined;
-  /** Open streams that one address may have, 1 or more. Behind a proxy all callers share one address unless `trustProxy` is set. @default 10 */
+  /** Open streams that one address (IPv6: one /64) may have, 1 or more. Behind a proxy all callers share one address unless `trustProxy` is set. @default 10 */
   maxStreamsPerIp?: number | undefined;
-  /** Calls at a time, 1 or more, outbound ones counted; the next one that rings gets the busy answer. @default no limit */
+  /** Calls at a time, 1 or more, outbound ones counted; the next one that rings gets the busy answer, and `call()` throws `LimitError`. So it is, with or without a limit, while the process does not keep up with its calls; `/ready` then says 503. @default no limit */
   maxCalls?: number | undefined;
   /** Proxies whose `X-Forwarded-For` is believed: the values of Express's `trust proxy`. @default false, and the tunnel with `tunnel` */
   trustProxy?: boolean | number | string | string[] | undefined;
   /** Longest call, in minutes, 0.05-1440. @default 60 */
   maxCallMinutes?: number | undefined;
-  /** How long `disconnect` waits for connections to close, in seconds, 0-600. @default 10 */
+  /** How long `disconnect` waits for connections to close, in seconds, 0-600. The carrier always has a second to hang up first. @default 10 */
   drainSeconds?: number | undefined;
   /** Where log lines go: any pino-compatible logger. @default pino on standard error, level info */
   logger?: Logger | undefined;

@@ -13,15 +13,15 @@ export interface TurnTakingOptions {
   silenceAfterOpenEndMs?: number | undefined;
   /** Silence that ends a turn in any case, 500-20000. @default 3000 */
   maxSilenceMs?: number | undefined;
-  /** Voice of this length interrupts the agent, 200-5000. Where an echo or a late word is likely, it takes 1.6 times as long: at the start of the call, and in the first and last second of what the agent says. @default 500 */
+  /** Voice of this length silences the agent where it is as loud as the caller's words of the last minute, to 5 dB: words then interrupt it, and behind a sign of listening it goes on where it was. At any quieter voice, and before the caller has said a word, only words silence it. 200-5000. Where an echo or a late word is likely, it takes 1.6 times as long: at the start of the call, and in the first and last second of what the agent says. @default 500 */
   interruptAfterMs?: number | undefined;
-  /** So do this many words, 1-10. Signs of listening, like "mm-hm" or "okay", never do; "stop" and "wait" always do. @default 2 */
+  /** This many words interrupt the agent, 1-10. Signs of listening, like "mm-hm" or "okay", do not: a long one pauses the agent, which then goes on. "stop" and "wait" always do. @default 2 */
   interruptAfterWords?: number | undefined;
   /** How long after its start a call counts as new, in milliseconds, 0-30000: echo cancellers need some seconds. @default 3000 */
   carefulMs?: number | undefined;
   /** False lets the agent finish `firstMessage` whatever the caller says meanwhile; that is answered afterwards. @default true */
   interruptibleGreeting?: boolean | undefined;
-  /** A sound interrupted the agent and no words have come: after this silence it goes on with the sentence that was cut, in milliseconds, 500-10000. @default 2000 */
+  /** A sound silenced the agent and no words have come: after this silence it goes on with the sentence that was cut, or where it was while its model still writes, in milliseconds, 500-10000. For a minute, sounds that are no louder than such a one do not silence it. @default 2000 */
   resumeAfterMs?: number | undefined;
   /** Ignore words that are the agent's own, which the line brings back. @default true */
   echoGuard?: boolean | undefined;

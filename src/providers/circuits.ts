@@ -1,4 +1,5 @@
-// Which providers fail again and again: for a while no call begins with one of them. Shared by all calls of a process.
+// Which providers fail again and again: for a while no call begins with one of them. Shared by all calls of a process. A provider is an
+// object with an address of its own: another one of the same name may be another server.
 import type { Clock } from '../base/clock.js';
 
 /** So many failures within `WINDOW_MS` open a circuit, for `OPEN_MS`. */
@@ -12,38 +13,37 @@ interface Circuit {
   openUntil: number;
 }
 
-/** Circuits by the name of a provider, `vendor/model`. */
 export class Circuits {
   readonly #clock: Pick<Clock, 'now'>;
-  readonly #circuits = new Map<string, Circuit>();
+  readonly #circuits = new WeakMap<object, Circuit>();
 
   constructor(clock: Pick<Clock, 'now'>) {
     this.#clock = clock;
   }
 
   /** True while a call should begin with another provider, where there is one. */
-  isOpen(name: string): boolean {
-    return (this.#circuits.get(name)?.openUntil ?? 0) > this.#clock.now();
+  isOpen(provider: object): boolean {
+    return (this.#circuits.get(provider)?.openUntil ?? 0) > this.#clock.now();
   }
 
-  failed(name: string): void {
+  failed(provider: object): void {
     const now = this.#clock.now();
-    const circuit = this.#circuits.get(name) ?? { failedAt: [], openUntil: 0 };
+    const circuit = this.#circuits.get(provider) ?? { failedAt: [], openUntil: 0 };
     circuit.failedAt = [...circuit.failedAt.filter((at) => now - at < WINDOW_MS), now];
     if (circuit.failedAt.length >= FAILURES) {
       circuit.openUntil = now + OPEN_MS;
       circuit.failedAt = [];
     }
-    this.#circuits.set(name, circuit);
+    this.#circuits.set(provider, circuit);
   }
 
   /** It has done its work: failures before this are forgotten. */
-  worked(name: string): void {
-    this.#circuits.delete(name);
+  worked(provider: object): void {
+    this.#circuits.delete(provider);
   }
 
   /** The first of `choices` whose circuit is not open; the first one where all are. */
-  choose<T extends { readonly name: string }>(choices: readonly [T, ...T[]]): T {
-    return choices.find(({ name }) => !this.isOpen(name)) ?? choices[0];
+  choose<T extends object>(choices: readonly [T, ...T[]]): T {
+    return choices.find((choice) => !this.isOpen(choice)) ?? choices[0];
   }
 }

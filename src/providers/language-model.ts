@@ -1,12 +1,12 @@
 // Contract of the language stage. A provider object is an immutable recipe; nothing a call touches is shared.
 import type { Logger } from '../base/log.js';
+import type { ChatMessage, JsonObject, ModelToolCall } from '../contract/chat-message.js';
 import type { ModelRetirement } from '../contract/model-retirement.js';
 import type { ModelPrice } from '../contract/price.js';
 import type { Patience } from './patience.js';
 import type { Payee, Recovery, Replacement } from './remedy.js';
 
-/** A JSON object, as models and tools exchange them. */
-export type JsonObject = Readonly<Record<string, unknown>>;
+export type { ChatMessage, JsonObject, ModelToolCall };
 
 /** A tool that a model may call. */
 export interface ToolDefinition {
@@ -16,26 +16,6 @@ export interface ToolDefinition {
   /** JSON Schema of the arguments, of type `object`. */
   readonly parameters: JsonObject;
 }
-
-/** A call of a tool that a model wants to have made. */
-export interface ModelToolCall {
-  /** Unique in the conversation. The result refers to it. */
-  readonly id: string;
-  readonly name: string;
-  /** Null when what the model wrote is no JSON object. Such a call needs a result, too: one that says so. */
-  readonly arguments: JsonObject | null;
-  /** The arguments as the model wrote them, for the history: it must stay as it was, byte for byte. */
-  readonly argumentsText: string;
-}
-
-/**
- * One message of the conversation. `assistant` texts are what the caller heard. An assistant message with `toolCalls` is followed by
- * one `tool` message for each of them, also for a call that failed or was given up.
- */
-export type ChatMessage =
-  | { role: 'system' | 'user'; content: string }
-  | { role: 'assistant'; content: string; toolCalls?: readonly ModelToolCall[] }
-  | { role: 'tool'; content: string; toolCallId: string };
 
 /** Tokens that a reply cost, of text and audio together. `cachedTokens` are part of `inputTokens`. */
 export interface TokenUsage {
@@ -80,10 +60,6 @@ export type LanguageModelEvent =
   | { type: 'end-call' }
   /** Always the last event. A model may leave it out: a stream that ends without it and without an error is complete. */
   | { type: 'end'; reason: ReplyEnd };
-
-/** What a model is told, as the system, behind an answer that broke off elsewhere and of which it is to give the rest. */
-export const GO_ON =
-  'Your answer broke off at this point, and the caller has heard it so far. Go on where it stops: do not repeat any of it, and do not begin anew.';
 
 export interface LanguageModelRequest {
   readonly callId: string;

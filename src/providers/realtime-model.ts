@@ -27,6 +27,8 @@ export type RealtimeUsage =
       readonly cachedAudioTokens: number;
       readonly outputTextTokens: number;
       readonly outputAudioTokens: number;
+      /** The service did not say: the response ended before. @default false */
+      readonly isGuess?: boolean;
     }
   | {
       readonly kind: 'transcription';
@@ -37,6 +39,8 @@ export type RealtimeUsage =
     }
   | { readonly kind: 'session'; readonly seconds: number };
 
+export type ResponseUsage = Extract<RealtimeUsage, { kind: 'response' }>;
+
 /**
  * What a session tells. Whatever the service says, a response is what follows between `responseStarted` and `responseEnded`, at most
  * one at a time, and an item is a piece of speech in it, with its own text. A service without such ids is given some: its adapter
@@ -46,6 +50,11 @@ export type RealtimeUsage =
 export interface RealtimeEvents {
   /** The first time: the caller can be heard, and the model can be asked to speak. Told once, with the formats as they really are. */
   ready(formats: RealtimeFormats): void;
+  /**
+   * The formats are others than `ready` told, or than were told last: what follows is in these, and the caller is sent in these. Before
+   * `reconnected` where both come.
+   */
+  formatsChanged?(formats: RealtimeFormats): void;
   /** The caller has begun to speak. May be missing. */
   speechStarted(): void;
   /**
@@ -116,11 +125,19 @@ export interface RealtimeSession {
    * given one only at its start.
    */
   say(text: string): void;
+  /**
+   * Has the model say a few words while it waits for results of tools. Not there for a service that says nothing then, or gives the calls
+   * up: its calls are given a first result that says so, and the model speaks.
+   */
+  fill?(text: string): void;
   /** Adds to the conversation what was not spoken: keys that the caller pressed, or a note of the house. Asks for no answer. */
   addText(message: { readonly role: 'user' | 'system'; readonly text: string }): void;
   /** Asks for an answer to what there is, as soon as no response is under way. */
   respond(): void;
-  /** Results of tools, in any order. Asks for no answer. */
+  /**
+   * Results of tools, in any order. Asks for no answer. Where a call is given a second one, the first said that it is not there yet: the
+   * model is told the second as text.
+   */
   giveResults(results: readonly { readonly toolCallId: string; readonly result: string }[]): void;
   /**
    * Stops the response that is under way, and answers that were asked for and have not begun. No `audio` and no `text` of it follow,
@@ -131,7 +148,10 @@ export interface RealtimeSession {
   truncate(item: { readonly itemId: string; readonly heardMs: number }): void;
   /** From now on the caller can, or cannot, interrupt. */
   update(change: { readonly interruptible: boolean }): void;
-  /** Idempotent. No event follows but the last `usage`, before it returns. */
+  /**
+   * Idempotent. No event follows but `usage`, within a second: the service is waited for to tell what a response cost that was under way, and
+   * where it does not, that is guessed. All other use is told before it returns.
+   */
   close(): void;
 }
 

@@ -9,6 +9,10 @@ export interface Payee {
   readonly price?: ModelPrice | undefined;
 }
 
+export function toPayee({ name, price }: Payee): Payee {
+  return { name, price };
+}
+
 /** A provider was in trouble and works again. */
 export interface Recovery {
   /** Time that was lost by it, in milliseconds. */

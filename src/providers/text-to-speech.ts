@@ -39,6 +39,8 @@ export interface SynthesisEvents {
    * is never told is estimated: a voice that knows no times leaves this out. Must not throw.
    */
   timed?(pieces: readonly SpokenPiece[]): void;
+  /** The audio ends before the text does, and nobody knows how far it came: the rest is not said. Before the end of the audio. Must not throw. */
+  brokeOff?(): void;
 }
 
 export interface TextToSpeechContext {

@@ -1,11 +1,12 @@
 // Counts connections per address, and says whose address a connection has when proxies stand in front.
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
+import { neighbourhoodOf, normalizeAddress } from '../base/network-address.js';
 
 /** True when the proxy at `address`, `hop` steps away, may name the address before it. Express makes one from `trustProxy`. */
 export type ProxyTrust = (address: string, hop: number) => boolean;
 
-/** At most `max` connections at a time per address. Memory is bounded by what is open. */
+/** At most `max` connections at a time per address; an IPv6 neighbourhood (/64) is one. Memory is bounded by what is open. */
 export class ConnectionLimit {
   readonly #max: number;
   readonly #open = new Map<string, number>();
@@ -16,21 +17,22 @@ export class ConnectionLimit {
 
   /** Counts a connection. Returns the function that gives it back (idempotent), or undefined when there are too many. */
   acquire(address: string): (() => void) | undefined {
-    const count = this.#open.get(address) ?? 0;
+    const neighbourhood = neighbourhoodOf(address);
+    const count = this.#open.get(neighbourhood) ?? 0;
     if (count >= this.#max) return undefined;
-    this.#open.set(address, count + 1);
+    this.#open.set(neighbourhood, count + 1);
     let isHeld = true;
     return () => {
       if (!isHeld) return;
       isHeld = false;
-      this.#release(address);
+      this.#release(neighbourhood);
     };
   }
 
-  #release(address: string): void {
-    const count = (this.#open.get(address) ?? 1) - 1;
-    if (count <= 0) this.#open.delete(address);
-    else this.#open.set(address, count);
+  #release(neighbourhood: string): void {
+    const count = (this.#open.get(neighbourhood) ?? 1) - 1;
+    if (count <= 0) this.#open.delete(neighbourhood);
+    else this.#open.set(neighbourhood, count);
   }
 }
 
@@ -50,27 +52,6 @@ export function clientAddress(request: IncomingMessage, trusts: ProxyTrust): str
     address = next;
   }
   return address;
-}
-
-/** One spelling per address: no port, no zone, IPv4 inside IPv6 as IPv4, IPv6 compressed. Undefined for no address. */
-export function normalizeAddress(text: string): string | undefined {
-  const bare = text
-    .replace(/^\[(.*)\](?::\d+)?$/, '$1')
-    .replace(/^([\d.]+):\d+$/, '$1')
-    .replace(/%.*$/, '');
-  if (isIP(bare) === 4) return bare;
-  if (isIP(bare) !== 6) return undefined;
-  const canonical = new URL(`http://[${bare}]`).hostname.slice(1, -1);
-  const mapped = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/.exec(canonical);
-  return mapped === null ? canonical : toIpv4(mapped[1] ?? '', mapped[2] ?? '');
-}
-
-/** The dotted form of the last 32 bits of an IPv6 address. */
-function toIpv4(high: string, low: string): string {
-  return [high, low]
-    .map((group) => Number.parseInt(group, 16))
-    .flatMap((group) => [group >> 8, group & 0xff])
-    .join('.');
 }
 
 const PRIVATE = new BlockList();

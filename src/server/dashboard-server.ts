@@ -1,11 +1,12 @@
 // The door of a dashboard in a process of its own: page and API on a port. No calls, no streams.
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { RequestHandler } from 'express';
+import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import { createErrorHandler, notFoundHandler } from './error-handler.js';
 import { createHealthHandler, createReadyHandler } from './health.js';
-import { answerClientError, bind, createApp, HTTP_TIMEOUTS } from './http.js';
+import { bind, createApp, createHttp } from './http.js';
 import type { DashboardMount } from './server.js';
 
 /** Requests that are being answered have so long, in milliseconds. */
@@ -14,6 +15,7 @@ const DRAIN_MS = 2000;
 export interface DashboardServerOptions {
   readonly dashboard: DashboardMount;
   readonly logger: Logger;
+  readonly clock: Clock;
 }
 
 export interface DashboardServer {
@@ -23,7 +25,7 @@ export interface DashboardServer {
   close(): Promise<void>;
 }
 
-export function createDashboardServer({ dashboard, logger }: DashboardServerOptions): DashboardServer {
+export function createDashboardServer({ dashboard, logger, clock }: DashboardServerOptions): DashboardServer {
   let closing: Promise<void> | undefined;
   const app = createApp(false);
   app.use(setHeaders);
@@ -35,15 +37,14 @@ export function createDashboardServer({ dashboard, logger }: DashboardServerOpti
   app.use(dashboard.handler);
   app.use(notFoundHandler);
   app.use(createErrorHandler(logger));
-  const http = createServer(HTTP_TIMEOUTS, app);
-  http.on('clientError', answerClientError);
+  const http = createHttp(app);
   return {
     async listen(port, host) {
       await bind(http, port, host);
       return (http.address() as AddressInfo).port;
     },
     close() {
-      closing ??= shutDown(http, dashboard);
+      closing ??= shutDown(http, { dashboard, clock });
       return closing;
     },
   };
@@ -54,13 +55,17 @@ const setHeaders: RequestHandler = (_request, response, next) => {
   next();
 };
 
-async function shutDown(http: Server, dashboard: DashboardMount): Promise<void> {
+async function shutDown(
+  http: Server,
+  { dashboard, clock }: Pick<DashboardServerOptions, 'dashboard' | 'clock'>,
+): Promise<void> {
   const isClosed = new Promise<void>((resolve) => {
     http.close(() => resolve());
   });
   dashboard.close();
   http.closeIdleConnections();
-  const cut = setTimeout(() => http.closeAllConnections(), DRAIN_MS);
+  // The connections that it would cut keep the process up.
+  const cut = clock.after(DRAIN_MS, () => http.closeAllConnections());
   await isClosed;
-  clearTimeout(cut);
+  cut.cancel();
 }

@@ -14,18 +14,18 @@ export interface ErrorAnswer {
 /** Seconds after which a client over a limit may try again. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** The answer for an error of ours, of Express or of a body parser; 500 without a detail for anything else. */
+/** The answer for an error of ours or of Express; 500 without a detail for anything else. */
 export function toErrorAnswer(error: unknown): ErrorAnswer {
   if (!OffhookError.isInstance(error)) return toForeignAnswer(error);
   // One body for every reason: a forger learns nothing.
-  if (error.code.startsWith('SIGNATURE_')) return answer(403, 'SIGNATURE_MISMATCH');
+  if (error.code.startsWith('SIGNATURE_'))
+    return answer(403, 'SIGNATURE_MISMATCH', 'The signature of the request is missing, wrong or too old.');
   const status = HTTP_STATUSES[error.code];
   return status < 500 ? answer(status, error.code, error.message) : answer(status, error.code);
 }
 
 function toForeignAnswer(error: unknown): ErrorAnswer {
   const status = error instanceof Error ? (error as { status?: unknown }).status : undefined;
-  if (status === 413) return answer(413, 'REQUEST_TOO_LARGE');
   if (typeof status === 'number' && status >= 400 && status < 500) return answer(400, 'REQUEST_INVALID');
   return answer(500, 'INTERNAL');
 }

@@ -1,8 +1,9 @@
 // What every HTTP server of the house has in common: its time limits, its Express app, how it binds, what it says to garbage.
-import type { Server, ServerOptions } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { Duplex } from 'node:stream';
 import express, { type Express } from 'express';
 import { ConfigError, RequestError } from '../base/errors.js';
+import { answerEarly } from '../base/request-body.js';
 import { toErrorAnswer } from './error-handler.js';
 import { writeAnswer } from './streams.js';
 
@@ -10,12 +11,21 @@ import { writeAnswer } from './streams.js';
  * A client has ten seconds for its headers, and thirty for its whole request. An idle connection is kept longer than common proxies
  * keep it, so that they never send into one that closes.
  */
-export const HTTP_TIMEOUTS: ServerOptions = {
+const HTTP_TIMEOUTS: ServerOptions = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   connectionsCheckingInterval: 2_000,
   keepAliveTimeout: 65_000,
 };
+
+/** A server that does not listen yet. Who asks whether a body may come (`Expect: 100-continue`) is told by whoever reads it. */
+export function createHttp(listener: RequestListener): Server {
+  const answer = answerEarly(listener);
+  const http = createServer(HTTP_TIMEOUTS, answer);
+  http.on('checkContinue', answer);
+  http.on('clientError', answerClientError);
+  return http;
+}
 
 /** Values of Express's `trust proxy`. */
 export type TrustProxy = boolean | number | string | string[];
@@ -71,7 +81,7 @@ function toListenError(cause: NodeJS.ErrnoException, port: number, host: string)
 }
 
 /** What is no HTTP, or comes too slowly: one answer, and the connection is over. */
-export function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
+function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET') {
     socket.destroy();
     return;

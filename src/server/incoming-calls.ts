@@ -1,11 +1,10 @@
 // The bell: who calls, whether there is room, and what the desk says. Knows no carrier's words.
 import { createHash } from 'node:crypto';
-import type { Clock } from '../base/clock.js';
 import { describeError, type Logger } from '../base/log.js';
 import { maskPhone } from '../base/redact.js';
 import type { CallDesk, WaitingCall } from '../calls/call-desk.js';
 import type { CallAnswer, CarrierMessage } from '../carriers/carrier.js';
-import { PromisedCalls } from './promised-calls.js';
+import type { Capacity } from './capacity.js';
 
 export type IncomingCall = Extract<CarrierMessage, { type: 'incoming-call' }>;
 
@@ -13,10 +12,8 @@ export type IncomingCall = Extract<CarrierMessage, { type: 'incoming-call' }>;
 export interface BellOptions {
   readonly carrierId: string;
   readonly desk: CallDesk;
-  /** True while a further call gets the busy answer. `promised` counts the calls that have their answer and no session yet. */
-  isFull(promised: () => number): boolean;
+  readonly capacity: Capacity;
   readonly logger: Logger;
-  readonly clock: Clock;
 }
 
 /** A call that waits for an answer, and how it can be answered: by the desk, if there is room, or with a farewell. */
@@ -25,11 +22,9 @@ type Ringing = { call: WaitingCall; kind: 'own' | 'known' | 'new' | 'stranger' }
 /** Answers calls that ring, and outbound ones that were answered. */
 export class Bell {
   readonly #options: BellOptions;
-  readonly #promises: PromisedCalls;
 
   constructor(options: BellOptions) {
     this.#options = options;
-    this.#promises = new PromisedCalls(options.clock);
   }
 
   /** True when the call is over, so that only a farewell is left to be said. */
@@ -54,18 +49,12 @@ export class Bell {
   }
 
   #decide(call: WaitingCall, kind: Ringing['kind']): CallAnswer {
-    const { desk } = this.#options;
+    const { desk, capacity } = this.#options;
     if (kind === 'stranger') return { type: 'hang-up' };
-    if (kind === 'new' && this.#isFull(call.callId)) return { type: 'busy' };
+    if (kind === 'new' && capacity.isFull(call.callId)) return { type: 'busy' };
     const answer = desk.ring(call);
-    if (answer.type === 'stream') this.#promises.add(call.callId);
+    if (answer.type === 'stream') capacity.promise(call.callId);
     return answer;
-  }
-
-  #isFull(callId: string): boolean {
-    const { desk } = this.#options;
-    const isSettled = (id: string) => id === callId || desk.isLive(id) || desk.hasEnded(id);
-    return this.#options.isFull(() => this.#promises.count(isSettled));
   }
 
   /**
@@ -82,11 +71,14 @@ export class Bell {
     return { call, kind: desk.isLive(callId) || desk.isLive(carrierCallId) ? 'known' : 'new' };
   }
 
-  /** Our id of a call follows from the carrier's, so a repeated webhook names the same call on every process. */
+  /**
+   * Our id of a call follows from the carrier's, so a repeated webhook names the same call on every process. It begins with a letter: a
+   * spreadsheet takes other signs for the start of a formula.
+   */
   #toCallId(message: IncomingCall): string {
     if (isClaimed(message)) return message.callId;
     const hash = createHash('sha256').update(`${this.#options.carrierId}:${message.carrierCallId}`).digest();
-    return hash.subarray(0, 16).toString('base64url');
+    return `c${hash.subarray(0, 16).toString('base64url')}`;
   }
 }
 

@@ -1,13 +1,13 @@
 // The socket on which servers of the same user bring their calls. The folder it stands in lets nobody else near it, so nobody is asked
 // for a token.
 import { chmod, open, rm, stat } from 'node:fs/promises';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { ConfigError } from '../base/errors.js';
 import type { SocketPlace } from '../base/dashboard-socket.js';
 import { openPrivateFolder } from '../base/user-folder.js';
-import { answerClientError, HTTP_TIMEOUTS } from './http.js';
+import { createHttp } from './http.js';
 
 /** Longest path of a Unix domain socket that every system takes, in bytes. Source: sockaddr_un of macOS, 104 with the end. */
 const MAX_PATH_BYTES = 103;
@@ -27,8 +27,7 @@ export interface IngestSocket {
 export async function openIngestSocket(place: SocketPlace, listener: RequestListener): Promise<IngestSocket> {
   const { path, folder } = place;
   if (folder !== null) await prepare(path, folder);
-  const http = createServer(HTTP_TIMEOUTS, listener);
-  http.on('clientError', answerClientError);
+  const http = createHttp(listener);
   await listen(http, place);
   if (folder !== null) await chmod(path, 0o600);
   let closing: Promise<void> | undefined;
@@ -113,6 +112,7 @@ async function acquire(lock: string): Promise<void> {
       () => Date.now(),
     );
     if (Date.now() - heldSince > LOCK_STALE_MS) await rm(lock, { force: true });
+    // By real time: it is another process that holds it, and the system that dates it.
     else await setTimeout(LOCK_LOOK_MS);
   }
 }

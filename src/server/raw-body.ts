@@ -1,16 +1,16 @@
 // Webhooks as bytes: signatures are made over what was sent, not over what a parser thinks of it.
-import { type RequestHandler, type Request, raw } from 'express';
+import type { Request, RequestHandler } from 'express';
+import { readBody } from '../base/request-body.js';
 import type { WebhookRequest } from '../carriers/carrier.js';
 
 /** Longest webhook, in bytes. */
 const MAX_WEBHOOK_BYTES = 64 * 1024;
 
 /** Collects the body of any type. A longer or compressed one is refused before it is read. */
-export const captureRawBody: RequestHandler = raw({
-  type: () => true,
-  limit: MAX_WEBHOOK_BYTES,
-  inflate: false,
-});
+export const captureRawBody: RequestHandler = async (request, response, next) => {
+  request.body = await readBody(request, response, MAX_WEBHOOK_BYTES);
+  next();
+};
 
 /** The request in the words of the carriers. */
 export function toWebhookRequest(request: Request): WebhookRequest {

@@ -1,6 +1,7 @@
 // The doors of the house: assembles routes and streams, listens, and closes in order. Decides nothing about calls.
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Express, RequestHandler } from 'express';
 import type { Clock } from '../base/clock.js';
 import { ConfigError } from '../base/errors.js';
@@ -8,16 +9,20 @@ import { describeError, type Logger } from '../base/log.js';
 import type { Meters } from '../base/meters.js';
 import type { CallDesk } from '../calls/call-desk.js';
 import type { Carrier, WebhookDoor } from '../carriers/carrier.js';
+import { Capacity } from './capacity.js';
 import { ConnectionLimit, type ProxyTrust } from './connection-limit.js';
 import { declineUpgrade, isDeclinable } from './declined-upgrade.js';
 import { createErrorHandler, notFoundHandler } from './error-handler.js';
 import { createHealthHandler, createReadyHandler } from './health.js';
-import { answerClientError, bind, createApp, HTTP_TIMEOUTS, type TrustProxy } from './http.js';
+import { bind, createApp, createHttp, type TrustProxy } from './http.js';
 import { StreamDoor } from './streams.js';
 import { createWebhookRouter } from './webhooks.js';
 
 const CLOSE_GOING_AWAY = 1001;
 const SHUTDOWN_REASON = 'Server shutting down';
+
+/** What the carrier has at least to confirm that the calls are hung up, in milliseconds. */
+const SHORTEST_HANG_UP_MS = 1000;
 
 /** The dashboard as the server sees it. */
 export interface DashboardMount {
@@ -52,7 +57,7 @@ export interface PhoneServerOptions {
 export interface PhoneServer {
   /** Resolves with the port when connections are accepted. @throws ConfigError for a port or host that cannot be had. */
   listen(port: number, host: string): Promise<number>;
-  /** Shuts down in order, within `drainSeconds`. Idempotent, never rejects. */
+  /** Shuts down in order, within `drainSeconds`, or a second that the carrier has to hang up. Idempotent, never rejects. */
   close(): Promise<void>;
 }
 
@@ -65,6 +70,7 @@ class HttpPhoneServer implements PhoneServer {
   readonly #options: PhoneServerOptions;
   readonly #http: Server;
   readonly #streams: StreamDoor;
+  readonly #capacity: Capacity;
   /** Every connection, upgraded ones too. */
   readonly #sockets = new Set<Socket>();
   #isDraining = false;
@@ -74,7 +80,9 @@ class HttpPhoneServer implements PhoneServer {
     this.#options = options;
     const app = createApp(options.trustProxy);
     const trusts: ProxyTrust = app.get('trust proxy fn');
-    const { carrier, desk, logger, clock } = options;
+    const { carrier, desk, maxCalls, logger, clock } = options;
+    const isDraining = () => this.#isDraining;
+    this.#capacity = new Capacity({ carrier, desk, maxCalls, isDraining, clock });
     this.#streams = new StreamDoor({
       carrier,
       desk,
@@ -83,7 +91,8 @@ class HttpPhoneServer implements PhoneServer {
       trusts,
       limit: new ConnectionLimit(options.maxStreamsPerIp),
       publicHost: () => options.publicHost(),
-      isDraining: () => this.#isDraining,
+      capacity: this.#capacity,
+      isDraining,
     });
     this.#addRoutes(app);
     this.#http = this.#createHttp(app);
@@ -115,8 +124,11 @@ class HttpPhoneServer implements PhoneServer {
       this.#http.close(() => resolve());
     });
     await this.#guarded(async () => this.#options.dashboard?.announceDrain?.());
-    // Half of the time is for the carrier, so that the streams have the other half for their goodbye.
-    const hangUpMs = (drainSeconds * 1000) / 2;
+    // What was written leaves with the turn of the loop: without a call to end, its connection would be cut in the same one.
+    await nextTurn();
+    // Half of the time is for the carrier, so that the streams have the other half for their goodbye. However short that is, the carrier
+    // is asked before a stream is closed.
+    const hangUpMs = Math.max((drainSeconds * 1000) / 2, SHORTEST_HANG_UP_MS);
     await this.#within(
       hangUpMs,
       this.#guarded(async () => desk.shutDown(hangUpMs)),
@@ -164,14 +176,14 @@ class HttpPhoneServer implements PhoneServer {
     app.get('/health', createHealthHandler('local'));
     app.get(
       '/ready',
-      createReadyHandler(() => !this.#isFull(() => 0)),
+      createReadyHandler(() => !this.#capacity.isFull()),
     );
     app.use(
       '/webhooks',
       createWebhookRouter({
         ...options,
         publicHost: () => options.publicHost(),
-        isFull: (promised) => this.#isFull(promised),
+        capacity: this.#capacity,
       }),
     );
     if (options.dashboard !== undefined) app.use(options.dashboard.handler);
@@ -179,15 +191,8 @@ class HttpPhoneServer implements PhoneServer {
     app.use(createErrorHandler(options.logger));
   }
 
-  /** Without a limit nothing is counted: a flood of calls would be counted anew with each of them. */
-  #isFull(promised: () => number): boolean {
-    const { desk, maxCalls } = this.#options;
-    if (this.#isDraining || desk.isOverBudget) return true;
-    return maxCalls !== undefined && desk.liveCount + promised() >= maxCalls;
-  }
-
   #createHttp(app: Express): Server {
-    const http = createServer(HTTP_TIMEOUTS, app);
+    const http = createHttp(app);
     http.on('connection', (socket) => {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
@@ -196,7 +201,6 @@ class HttpPhoneServer implements PhoneServer {
       if (isDeclinable(request)) declineUpgrade(http, request, socket);
       else this.#streams.handleUpgrade(request, socket, head);
     });
-    http.on('clientError', answerClientError);
     return http;
   }
 }

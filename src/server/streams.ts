@@ -2,12 +2,13 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
-import type { Clock, Timer } from '../base/clock.js';
+import type { Clock } from '../base/clock.js';
 import { AuthError, LimitError, RequestError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { CallDesk, StreamAdmission, StreamReceiver, StreamSocket } from '../calls/call-desk.js';
 import { readStreamToken } from '../calls/stream-token.js';
 import type { Carrier } from '../carriers/carrier.js';
+import type { Capacity } from './capacity.js';
 import {
   type ConnectionLimit,
   clientAddress,
@@ -23,10 +24,10 @@ import { parseStreamTarget, type StreamTarget } from './stream-target.js';
 
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MAX_CLOSE_REASON_BYTES = 123;
-/** A stream that says nothing for two of these, not even to a ping, is dead. */
-const PING_INTERVAL_MS = 15_000;
 
 const CLOSE_INTERNAL_ERROR = 1011;
+/** The other side has so long to answer a close. One that is dead never does, and would keep its place among those of its address. */
+const CLOSE_GRACE_MS = 2000;
 
 /** What the stream door works with. */
 export interface StreamDoorOptions {
@@ -35,6 +36,7 @@ export interface StreamDoorOptions {
   readonly limit: ConnectionLimit;
   readonly trusts: ProxyTrust;
   publicHost(): string | undefined;
+  readonly capacity: Capacity;
   isDraining(): boolean;
   readonly logger: Logger;
   readonly clock: Clock;
@@ -100,7 +102,7 @@ export class StreamDoor {
 
   /** What is known of the call, once everything that can be checked is right. */
   #inspect(request: IncomingMessage): StreamAdmission {
-    const { carrier, desk } = this.#options;
+    const { carrier, desk, capacity } = this.#options;
     const target = parseStreamTarget(request.url ?? '');
     if (request.method !== 'GET') throw new RequestError('REQUEST_INVALID', 'A stream is opened with GET.');
     this.#refuseForeignPage(request);
@@ -116,6 +118,7 @@ export class StreamDoor {
     if (!isOver && !desk.expectsStream(admission.callId)) {
       throw new RequestError('REQUEST_CONFLICT', 'The call has a stream already.');
     }
+    if (!capacity.takesStream(admission.callId)) throw new LimitError('No further call is taken now.');
     return admission;
   }
 
@@ -152,17 +155,17 @@ export class StreamDoor {
 
   #admit(webSocket: WebSocket, admission: StreamAdmission): void {
     const { desk, logger, clock } = this.#options;
+    const socket = toStreamSocket(webSocket, clock);
     try {
-      const receiver = desk.admit(admission, toStreamSocket(webSocket));
+      const receiver = desk.admit(admission, socket);
       connect(webSocket, receiver, (error) => {
         logger.error({ callId: admission.callId, ...describeError(error) }, 'stream receiver failed');
-        webSocket.close(CLOSE_INTERNAL_ERROR, 'Internal error');
+        socket.close(CLOSE_INTERNAL_ERROR, 'Internal error');
       });
-      watch(webSocket, clock);
     } catch (error) {
       logger.error({ callId: admission.callId, ...describeError(error) }, 'stream not admitted');
       webSocket.on('error', () => {});
-      webSocket.close(CLOSE_INTERNAL_ERROR, 'Internal error');
+      socket.close(CLOSE_INTERNAL_ERROR, 'Internal error');
     }
   }
 }
@@ -187,35 +190,15 @@ function connect(webSocket: WebSocket, receiver: StreamReceiver, onFailure: (err
   webSocket.on('close', (code) => guarded(() => receiver.socketClosed(code)));
 }
 
-/** Notices a peer that has died without a word: pings it, and cuts the connection when nothing comes any more. */
-function watch(webSocket: WebSocket, clock: Clock): void {
-  let isAlive = true;
-  let timer: Timer | undefined;
-  const check = () => {
-    if (!isAlive) {
-      webSocket.terminate();
-      return;
-    }
-    isAlive = false;
-    if (webSocket.readyState === webSocket.OPEN) webSocket.ping();
-    timer = clock.after(PING_INTERVAL_MS, check);
-  };
-  const hear = () => {
-    isAlive = true;
-  };
-  webSocket.on('message', hear);
-  webSocket.on('ping', hear);
-  webSocket.on('pong', hear);
-  webSocket.on('close', () => timer?.cancel());
-  timer = clock.after(PING_INTERVAL_MS, check);
-}
-
-function toStreamSocket(webSocket: WebSocket): StreamSocket {
+function toStreamSocket(webSocket: WebSocket, clock: Clock): StreamSocket {
   return {
     send(text) {
       if (webSocket.readyState === webSocket.OPEN) webSocket.send(text, () => {});
     },
     close(code, reason) {
+      if (webSocket.readyState === webSocket.CLOSED) return;
+      const timer = clock.after(CLOSE_GRACE_MS, () => webSocket.terminate());
+      webSocket.once('close', () => timer.cancel());
       webSocket.close(code, cutReason(reason));
     },
     get bufferedBytes() {
@@ -226,7 +209,7 @@ function toStreamSocket(webSocket: WebSocket): StreamSocket {
 
 /** A close frame has room for 123 bytes. Cut between characters. */
 function cutReason(reason: string): string {
-  let cut = reason;
+  let cut = reason.slice(0, MAX_CLOSE_REASON_BYTES);
   while (Buffer.byteLength(cut) > MAX_CLOSE_REASON_BYTES) cut = cut.slice(0, -1);
   return cut;
 }

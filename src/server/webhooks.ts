@@ -14,6 +14,7 @@ import type {
   WebhookRequest,
   WebhookRoute,
 } from '../carriers/carrier.js';
+import type { Capacity } from './capacity.js';
 import { Deliveries } from './deliveries.js';
 import { Bell } from './incoming-calls.js';
 import { resolvePublicHost } from './public-host.js';
@@ -27,8 +28,7 @@ export interface WebhookOptions {
   readonly otherDoors: readonly WebhookDoor[];
   readonly desk: CallDesk;
   publicHost(): string | undefined;
-  /** As in `BellOptions`. */
-  isFull(promised: () => number): boolean;
+  readonly capacity: Capacity;
   readonly logger: Logger;
   readonly meters: Meters;
   readonly clock: Clock;
@@ -108,16 +108,10 @@ class DeskResponder {
   readonly #bell: Bell;
 
   constructor(options: WebhookOptions) {
-    const { carrier, desk, logger, clock } = options;
+    const { carrier, desk, capacity, logger, clock } = options;
     this.#options = options;
     this.#deliveries = new Deliveries(clock);
-    this.#bell = new Bell({
-      carrierId: carrier.id,
-      desk,
-      logger,
-      clock,
-      isFull: (promised) => options.isFull(promised),
-    });
+    this.#bell = new Bell({ carrierId: carrier.id, desk, capacity, logger });
   }
 
   respond(route: WebhookRoute, message: CarrierMessage, host: string): WebhookReply {

@@ -23,7 +23,10 @@ export interface RingChange {
   readonly evicted: CallRecord | undefined;
 }
 
-/** Keeps the last ended calls, the one that ended first leaves first. Active calls are never dropped. */
+/**
+ * Keeps the last ended calls, the one that ended first leaves first; one that is yet to be hung up stays while there is another one to
+ * leave. Active calls are never dropped.
+ */
 export class CallRing {
   readonly #size: number;
   readonly #active = new Map<string, CallRecord>();
@@ -115,12 +118,18 @@ export class CallRing {
   }
 
   #dropOldest(): CallRecord | undefined {
-    const [oldest] = this.#ended.values();
+    const oldest = this.#oldest();
     if (oldest === undefined) return undefined;
     this.#ended.delete(oldest.callId);
     this.#order.delete(oldest);
     this.#tally.replace(oldest, undefined);
     this.#unname(oldest);
+    return oldest;
+  }
+
+  #oldest(): CallRecord | undefined {
+    for (const record of this.#ended.values()) if (record.hangUp !== 'pending') return record;
+    const [oldest] = this.#ended.values();
     return oldest;
   }
 

@@ -20,6 +20,8 @@ export interface CallPage {
 
 /** Records handed out are the caller's to read, not to change. */
 export interface CallStore {
+  /** True while what is appended outlives the process. */
+  readonly isKept: boolean;
   /** Applies a fact. Facts of one call come in order; one that is known already changes nothing. */
   append(event: CallEvent): Promise<void>;
   /** By our id or the carrier's. */

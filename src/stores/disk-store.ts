@@ -34,8 +34,8 @@ interface Kept {
 }
 
 /**
- * Partial transcripts are not kept, but for the first of an entry, which gives it its place: they change no record of a call that is
- * over. Everything else is on disk within 250 ms, and the end of a call before `append` resolves. A disk that fails while calls run
+ * Phases are not kept, nor are partial transcripts but for the first of an entry, which gives it its place: they change no record of a call
+ * that is over. Everything else is on disk within 250 ms, and the end of a call before `append` resolves. A disk that fails while calls run
  * holds up nothing: facts wait in memory until it works again.
  */
 export class DiskStore implements CallStore {
@@ -57,17 +57,23 @@ export class DiskStore implements CallStore {
 
   /**
    * Opens the folder and reads it. @throws StoreError that names the folder and the fix: locked by another process, not writable, full,
-   * damaged, or written by a newer version. ConfigError for a size that is none.
+   * or written by a newer version. What is damaged is left out, and said in one line. ConfigError for a size that is none.
    */
   static async open(options: DiskStoreOptions): Promise<DiskStore> {
     const folder = resolve(options.folder);
     const log = await LevelLog.open({ folder });
     try {
       const store = new DiskStore(log, { ...options, folder });
-      await store.#hydrate();
-      if (log.tornBytes > 0) {
-        const { tornBytes: bytes } = log;
+      const lost = await store.#hydrate();
+      const { tornBytes: bytes, damaged: files } = log.trouble;
+      if (bytes > 0) {
         options.logger?.warn({ folder, bytes }, 'the last write before the stop is incomplete and left out');
+      }
+      if (lost > 0 || files.length > 0) {
+        options.logger?.error(
+          { folder, files, lostCalls: lost },
+          'calls on disk were damaged: the damaged ones are left out',
+        );
       }
       return store;
     } catch (error) {
@@ -76,10 +82,14 @@ export class DiskStore implements CallStore {
     }
   }
 
+  get isKept(): boolean {
+    return !this.#journal.isFailing;
+  }
+
   async append(event: CallEvent): Promise<void> {
     const change = this.#ring.apply(event);
     if (change === undefined) return;
-    if (!isPassing(event, change)) this.#keep(event);
+    if (!isPassing(event, change)) this.#keep(event, change.record);
     if (change.evicted !== undefined) this.#forget(change.evicted);
     if (event.type === 'call.ended') await this.#journal.written();
   }
@@ -120,17 +130,20 @@ export class DiskStore implements CallStore {
     await this.#journal.close();
   }
 
-  async #hydrate(): Promise<void> {
-    const calls = await readCalls(this.#log);
-    this.#next = (calls.at(-1)?.call ?? -1) + 1;
-    for (const { record, ...kept } of calls.sort(byEnd)) {
+  /** Returns how many calls are damaged: they leave the disk. */
+  async #hydrate(): Promise<number> {
+    const { calls, damaged } = await readCalls(this.#log);
+    for (const { call } of [...calls, ...damaged]) this.#next = Math.max(this.#next, call + 1);
+    for (const { call, rows } of damaged) this.#journal.drop(call, rows);
+    for (const { record, ...kept } of calls.toSorted(byEnd)) {
       this.#kept.set(record.callId, kept);
       const evicted = this.#ring.put(record);
       if (evicted !== undefined) this.#forget(evicted);
     }
+    return damaged.length;
   }
 
-  #keep(event: CallEvent): void {
+  #keep(event: CallEvent, { status }: CallRecord): void {
     const kept = this.#kept.get(event.callId);
     const { call, rows: row } = kept ?? { call: this.#next, rows: 0 };
     // What cannot be written, because it is no JSON, takes no place.
@@ -141,7 +154,7 @@ export class DiskStore implements CallStore {
     } else {
       kept.rows += 1;
     }
-    this.#journal.add({ call, row, value });
+    this.#journal.add({ call, row, value, isOver: status === 'completed' });
   }
 
   /** A call that leaves the ring leaves the disk. */
@@ -153,8 +166,9 @@ export class DiskStore implements CallStore {
   }
 }
 
-/** True for a partial transcript that only takes the place of another one. */
+/** True for a phase, and for a partial transcript that only takes the place of another one. */
 function isPassing(event: CallEvent, { before }: RingChange): boolean {
+  if (event.type === 'phase.changed') return true;
   if (event.type !== 'transcript.segment' || event.entry.final || before?.status === 'completed')
     return false;
   const { id } = event.entry;

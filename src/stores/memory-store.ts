@@ -7,6 +7,7 @@ import { CallRing } from './call-ring.js';
 import type { CallPage, CallQuery, CallStore } from './call-store.js';
 
 export class MemoryStore implements CallStore {
+  readonly isKept = false;
   readonly #ring: CallRing;
 
   /** `size`: ended calls that are kept. @default 500 */

@@ -1,4 +1,5 @@
 // What a simulated caller does, and its preparation: all speech is synthesised before the call, so that its timing never depends on the machine.
+import { holdProcess } from '../base/process-hold.js';
 import type { TextToSpeechSession } from '../providers/text-to-speech.js';
 import {
   CALLER_RATE_HZ,
@@ -113,11 +114,11 @@ export async function prepareScript(
   };
   const prepared: PreparedStep[] = [];
   // A voice's thread keeps no process alive; somebody who waits for a caller to be ready must.
-  const keptAlive = setInterval(() => {}, 60_000);
+  const release = holdProcess();
   try {
     for (const step of steps) prepared.push(...(await prepare(step)));
   } finally {
-    clearInterval(keptAlive);
+    release();
     for (const session of voices.values()) session.close();
   }
   if (prepared.at(-1)?.type !== 'hang-up') {

@@ -2,7 +2,7 @@
 import { ConfigError } from '../base/errors.js';
 import { silentLogger } from '../base/log.js';
 import type { TextToSpeechSession } from '../providers/text-to-speech.js';
-import type { FliteVoice } from '../providers/tts/flite.js';
+import type { FliteVoice } from '../providers/tts/flite/flite.js';
 import type { OpenVoice } from './caller-script.js';
 
 /** Voices of the embedded synthesiser. */
@@ -12,7 +12,7 @@ const DEFAULT_VOICE: CallerVoice = 'rms';
 
 /** Opens the embedded voice of that name. @throws ConfigError for an unknown voice, or when its package is not installed. */
 export async function openEmbeddedVoice(name: string | undefined): Promise<TextToSpeechSession> {
-  const { FLITE_VOICES, FliteTextToSpeech } = await import('../providers/tts/flite.js');
+  const { FLITE_VOICES, FliteTextToSpeech } = await import('../providers/tts/flite/flite.js');
   const voice = name === undefined ? DEFAULT_VOICE : FLITE_VOICES.find((known) => known === name);
   if (voice === undefined) {
     throw new ConfigError('CONFIG_INVALID', `The voice of a caller is one of: ${FLITE_VOICES.join(', ')}.`);

@@ -41,6 +41,7 @@ export { streamNoise } from './carrier-a/stream-noise.js';
 export type { StreamNoise } from './carrier-a/switchboard.js';
 export type { OutgoingWebhook, WebhookAnswer } from './carrier-a/webhook-post.js';
 export { signJsonRequest, signedText, signRequest, type SignedRequest } from './carrier-a/signing.js';
+export { type Ledger, type LedgerEntry, openLedger } from './ledger.js';
 export type { LineConditions } from './line-conditions.js';
 export type { StreamEnd, Violation } from './stream-end.js';
 export type {

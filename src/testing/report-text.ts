@@ -1,4 +1,5 @@
 // A call report in words, for a terminal.
+import { counted } from '../base/counted.js';
 import type { CallReport } from './report.js';
 import type { StreamEnd } from './stream-end.js';
 
@@ -64,11 +65,7 @@ export function formatReport(report: CallReport): string {
         `${spoken}, ${turn.responseMs === null ? 'no answer' : `answer after ${ms(turn.responseMs)}`}`,
       );
     }
-    const segments = report.agentSpeech.length;
-    add(
-      'agent speech',
-      `${at(report.agentSpeechMs)} in ${segments} ${segments === 1 ? 'segment' : 'segments'}`,
-    );
+    add('agent speech', `${at(report.agentSpeechMs)} in ${counted(report.agentSpeech.length, 'segment')}`);
     add(
       'gaps in speech',
       places(report.gaps, (gap: { durationMs: number }) => ms(gap.durationMs)),

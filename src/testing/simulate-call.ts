@@ -1,5 +1,6 @@
 // Calls a phone server once, as a carrier would, and reports what was heard. For more than one call there are the simulators.
 import { checkOptions } from '../base/option-checks.js';
+import { holdProcess } from '../base/process-hold.js';
 import type { CallerStep } from './caller-script.js';
 import {
   CALLING_CARRIER_OPTIONS,
@@ -48,7 +49,7 @@ export async function simulateCall(options: SimulateCallOptions): Promise<CallRe
   const { from, to, script, maxDurationMs, recordTo, line, signal, ...access } = options;
   const carrier = await openCallingCarrier(access);
   // Neither the clock's timers nor the voice's thread keep a process alive; a call that is being made must.
-  const keptAlive = setInterval(() => {}, 60_000);
+  const release = holdProcess();
   try {
     return await carrier.call({
       script,
@@ -60,7 +61,7 @@ export async function simulateCall(options: SimulateCallOptions): Promise<CallRe
       ...(signal === undefined ? {} : { signal }),
     });
   } finally {
-    clearInterval(keptAlive);
+    release();
     await carrier.close();
   }
 }

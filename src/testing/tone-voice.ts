@@ -9,7 +9,8 @@ const SYMBOLS = "abcdefghijklmnopqrstuvwxyz0123456789'-.,?!";
 /** Both groups lie in the band of a telephone, and none of them near the tones of its keys. */
 const LOW_HZ = [340, 400, 460, 520, 580, 640];
 const HIGH_HZ = [1800, 1920, 2040, 2160, 2280, 2400, 2520];
-const PEAK_OF_A_TONE = 4000;
+/** Every third character is softer: a sound without ups and downs is the noise of a line to a voice detector, and no voice. */
+const PEAKS_OF_A_TONE = [6400, 6400, 2800];
 /** The ends of a character are faded: nothing clicks, and two of a kind in a row are two. */
 const FADE_MS = 4;
 const VOICE_RATE_HZ = 16_000;
@@ -43,20 +44,43 @@ export function speakInTones(text: string, options: ToneOptions): Int16Array {
     const symbol = SYMBOLS.indexOf(soundOf(character));
     if (symbol < 0) continue;
     const [from, to] = [Math.round(position * slot), Math.round((position + 1) * slot)];
-    addTones(samples.subarray(from, to), symbol, sampleRateHz);
+    const peak = PEAKS_OF_A_TONE[position % PEAKS_OF_A_TONE.length] ?? 0;
+    samples.set(toneOf({ symbol, peak, length: to - from, sampleRateHz }), from);
   }
   return samples;
 }
 
-function addTones(slot: Int16Array, symbol: number, sampleRateHz: number): void {
+interface Tone {
+  readonly symbol: number;
+  readonly peak: number;
+  /** In samples. */
+  readonly length: number;
+  readonly sampleRateHz: number;
+}
+
+/** Tones that sounded before: all that is said is made of a few dozen, and sines are slow. */
+const KEPT = 1000;
+const kept = new Map<string, Int16Array>();
+
+function toneOf(tone: Tone): Int16Array {
+  const key = `${tone.symbol} ${tone.peak} ${tone.length} ${tone.sampleRateHz}`;
+  const known = kept.get(key);
+  if (known !== undefined) return known;
+  const samples = synthesize(tone);
+  if (kept.size >= KEPT) kept.clear();
+  kept.set(key, samples);
+  return samples;
+}
+
+function synthesize({ symbol, peak, length, sampleRateHz }: Tone): Int16Array {
   const low = LOW_HZ[Math.floor(symbol / HIGH_HZ.length)] ?? 0;
   const high = HIGH_HZ[symbol % HIGH_HZ.length] ?? 0;
   const fade = (FADE_MS * sampleRateHz) / 1000;
-  for (let index = 0; index < slot.length; index += 1) {
+  return Int16Array.from({ length }, (_, index) => {
     const turn = (2 * Math.PI * index) / sampleRateHz;
-    const gain = Math.min(1, (index + 1) / fade, (slot.length - index) / fade);
-    slot[index] = Math.round(PEAK_OF_A_TONE * gain * (Math.sin(low * turn) + Math.sin(high * turn)));
-  }
+    const gain = Math.min(1, (index + 1) / fade, (length - index) / fade);
+    return Math.round(peak * gain * (Math.sin(low * turn) + Math.sin(high * turn)));
+  });
 }
 
 /** The voice of a caller that can be read back. It takes no time to synthesise. Give it to a simulator as `openVoice`. */

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type Clock, systemClock } from '../base/clock.js';
+import { type Clock, systemClock, type Timer } from '../base/clock.js';
 import { readEnv } from '../base/env.js';
 import { ConfigError } from '../base/errors.js';
 import { type LeashedProgram, startLeashed } from './leash.js';
@@ -128,27 +128,24 @@ function waitForHost(
   program: LeashedProgram,
   { signal, clock }: { signal: AbortSignal; clock: Clock },
 ): Promise<string> {
-  return new Promise((resolve, reject) => {
+  let timer: Timer | undefined;
+  const named = new Promise<string>((resolve, reject) => {
     const fail = (reason: string) => reject(new Error(reason));
-    const timer = clock.after(OPEN_TIMEOUT_MS, () =>
+    timer = clock.after(OPEN_TIMEOUT_MS, () =>
       fail(`it named no public host within ${OPEN_TIMEOUT_MS / 1000} seconds`),
     );
     if (signal.aborted) fail('the server is closing');
     signal.addEventListener('abort', () => fail('the server is closing'), { once: true });
-    void program.ended.then((code) => {
-      timer.cancel();
-      fail(`it ended (exit code ${code ?? 'unknown'})`);
-    });
+    void program.ended.then((code) => fail(`it ended (exit code ${code ?? 'unknown'})`));
     for (const stream of program.output) {
       stream.on('error', () => {});
       createInterface({ input: stream }).on('line', (line) => {
         const host = PUBLIC_HOST.exec(line)?.[1];
-        if (host === undefined) return;
-        timer.cancel();
-        resolve(host.toLowerCase());
+        if (host !== undefined) resolve(host.toLowerCase());
       });
     }
   });
+  return named.finally(() => timer?.cancel());
 }
 
 function toTunnel(program: LeashedProgram, host: string): Tunnel {

@@ -2,7 +2,7 @@
 // which the system does for us whatever becomes of us.
 import { type ChildProcess, spawn } from 'node:child_process';
 
-/** How long the program has to end by itself, in milliseconds. */
+/** How long the program has to end by itself, in milliseconds of real time: it knows no clock of ours. */
 const GRACE_MS = 5000;
 /** The process between needs a moment, too. */
 const LEASH_GRACE_MS = 1000;

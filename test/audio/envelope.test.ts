@@ -18,15 +18,27 @@ function buckets(picture: EnvelopePicture, side: 'caller' | 'agent'): [number, n
 }
 
 describe('EnvelopeMeter', () => {
+  it('is empty until either side has sounded, and sees a peak that one sample is', () => {
+    const [caller, agent] = [new EnvelopeMeter(), new EnvelopeMeter()];
+    expect([caller.isEmpty, agent.isEmpty]).toEqual([true, true]);
+    caller.hear(Int16Array.of(-3000, 0, 0, 0), 0);
+    agent.speak(Int16Array.of(0, 0, 0, 3000), 0);
+    expect([caller.isEmpty, agent.isEmpty]).toEqual([false, false]);
+    expect(buckets(caller.picture(), 'caller')).toEqual([[-12, 0]]);
+    expect(buckets(agent.picture(), 'agent')).toEqual([[0, 11]]);
+  });
+
   it('keeps the least and the greatest sample of each 20 ms, silence between frames included', () => {
     const meter = new EnvelopeMeter();
     meter.speak(swing(-32768, 32767), 0);
+    meter.speak(swing(-9000, 9000), 20);
+    meter.speak(swing(-256, 512), 30);
     meter.speak(swing(-256, 512), 60);
     const picture = meter.picture();
     expect(picture.bucketMs).toBe(20);
     expect(buckets(picture, 'agent')).toEqual([
       [-128, 127],
-      [0, 0],
+      [-36, 35],
       [0, 0],
       [-1, 2],
     ]);

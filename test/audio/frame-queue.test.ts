@@ -73,6 +73,9 @@ describe('FrameQueue', () => {
     queue.clear();
     expect([queue.queuedMs, queue.hasWhole, queue.take()]).toEqual([0, false, undefined]);
     queue.push(samples(320));
+    expect([queue.putBack([samples(160)]), queue.queuedMs]).toEqual([10, 30]);
+    queue.clear();
+    queue.push(samples(320));
     expect(takeAll(queue)).toEqual([{ audio: [...samples(320)], contentMs: 20 }]);
   });
 });

@@ -149,6 +149,16 @@ describe('Pacer', () => {
     expect(player.clears).toBe(1);
   });
 
+  it('tells its listener when a mark was heard', () => {
+    const markHeard = vi.fn();
+    const { clock, pacer } = setUp({ delayMs: 120, listener: { played() {}, markHeard, cut() {} } });
+    const startedAt = clock.now();
+    pacer.push(ms(200));
+    pacer.mark('end');
+    clock.advance(1000);
+    expect(markHeard.mock.calls).toEqual([[startedAt + 320]]);
+  });
+
   it('reads the position of a player that lags behind from the marks it echoes', () => {
     const { clock, pacer } = setUp({ delayMs: 120 });
     pacer.push(ms(200));
@@ -275,6 +285,17 @@ describe('Pacer', () => {
     clock.advance(1000);
     pacer.push(new Int16Array(320));
     expect(backend.mulawDecode(player.sent[10]?.bytes ?? new Uint8Array())).toEqual(new Int16Array(160));
+  });
+
+  it('goes on behind a clear without the end of what was dropped, where nothing of it was heard either', () => {
+    const clock = new FakeClock();
+    const player = new CarrierPlayer({ clock, bytesPerMs: 8, onMark: () => {} });
+    const pacer = new Pacer({ converter: createOutboundConverter(MULAW_8K, backend), sink: player, clock });
+    pacer.push(new Int16Array(3200).fill(20_000));
+    expect(pacer.clear()).toBe(0);
+    const sent = player.sent.length;
+    pacer.push(new Int16Array(320));
+    expect(backend.mulawDecode(player.sent[sent]?.bytes ?? new Uint8Array())).toEqual(new Int16Array(160));
   });
 
   it('lets nobody hear an event loop that stalls for 300 ms', () => {

@@ -58,7 +58,9 @@ function namesCall({ fields }: LogCall, file: ts.SourceFile): boolean {
 }
 
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' })
-  .filter((file) => /\.tsx?$/.test(file))
+  .filter(
+    (file) => /\.tsx?$/.test(file) && /[lL]ogger|logThrown/.test(readFileSync(join(source, file), 'utf8')),
+  )
   .map((file) => parse(file));
 const lines = files.flatMap((file) => logCalls(file).map((call) => ({ file, call })));
 

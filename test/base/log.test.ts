@@ -32,7 +32,12 @@ describe('what the application threw', () => {
     expect(logger.lines).toEqual([
       {
         level: 'warn',
-        fields: { callId: 'call-1', error: 'TypeError', at: expect.any(Array) },
+        fields: {
+          callId: 'call-1',
+          error: 'TypeError',
+          at: expect.any(Array),
+          hint: 'log level debug shows the message',
+        },
         sentence: 'a tool failed',
       },
       {
@@ -52,7 +57,11 @@ describe('what the application threw', () => {
     const logger = new RecordedLogger();
     logThrown({ logger, level: 'error', thrown: 'a text' }, {}, 'a callback failed');
     expect(logger.lines).toEqual([
-      { level: 'error', fields: { error: 'string' }, sentence: 'a callback failed' },
+      {
+        level: 'error',
+        fields: { error: 'string', hint: 'log level debug shows the message' },
+        sentence: 'a callback failed',
+      },
       { level: 'debug', fields: { thrown: 'a text' }, sentence: 'a callback failed' },
     ]);
   });

@@ -12,7 +12,7 @@ import { plotBars } from './plot.mjs';
 import { toTable } from './table.mjs';
 
 const CALLS = 50;
-const RAMP_MS = 4000;
+const RAMP_MS = 8000;
 const MEASURE_MS = 20_000;
 /** A measurement during which the processes stood in the queue for longer is one of the machine. */
 const UNDISTURBED_MS = 1;

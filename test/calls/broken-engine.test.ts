@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { CarrierError, ProviderError } from '../../src/base/errors.js';
+import { beginWait, NOBODY_WAITS } from '../../src/conversation/wait.js';
 import { play, type Scenario, SORRY } from './scenario.js';
 import { Scene } from './scene.js';
 
@@ -49,7 +50,7 @@ const SCENARIOS: readonly Scenario[] = [
       scene.bench.engine.context.endCall('provider-failed', {
         code: 'PROVIDER_FAILED',
         message: 'The speech synthesis failed.',
-        untold: true,
+        wait: NOBODY_WAITS,
       });
       await scene.bench.pass(20);
     },
@@ -122,7 +123,10 @@ it('a sorry of the carrier is on the record, with the time that it took to be ta
 it('a sorry of the carrier counts with what the caller had waited for it before', async () => {
   const scene = new Scene({ steering: 'commands', direction: 'inbound' });
   await scene.up();
-  scene.bench.engine.context.endCall('provider-failed', { ...FAILURE, untold: true, waitedMs: 3000.4 });
+  const { context } = scene.bench.engine;
+  const at = context.clock.now();
+  const wait = beginWait(NOBODY_WAITS, { since: at - 3000.4, at });
+  context.endCall('provider-failed', { ...FAILURE, wait });
   await scene.bench.pass(20);
   scene.report({ type: 'speech-ended' });
   expect((await scene.expectEnd()).incidents).toMatchObject([{ code: 'sorry-spoken', durationMs: 3000 }]);
@@ -134,7 +138,7 @@ it('a sorry of the agent is on the record, and one of the carrier behind it is n
   const { context } = scene.bench.engine;
   const at = context.clock.wallNow();
   context.fact({ type: 'sorry.spoken', waitedMs: 4199.7 });
-  context.endCall('provider-failed', { ...FAILURE, untold: true });
+  context.endCall('provider-failed', { ...FAILURE, wait: NOBODY_WAITS });
   await scene.bench.pass(20);
   expect(scene.bench.rest.requests.at(-1)).toBe(`speak ${scene.carrierCallId} ${SORRY}`);
   scene.report({ type: 'speech-ended' });

@@ -2,12 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { LimitError } from '../../src/base/errors.js';
 import { Budget, type BudgetLimits } from '../../src/calls/budget.js';
 import { Spending } from '../../src/calls/spending.js';
+import type { CallFact } from '../../src/contract/call-event.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import { CallBench, WEBHOOK_HOST } from '../support/call-bench.js';
+import { ended, stamp, started } from '../support/call-facts.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
 
-const CHARGERS = { tts: { name: 'fake/tts', price: { perThousandCharacters: 1 } } };
+const PAYEES = { tts: { name: 'fake/tts', price: { perThousandCharacters: 1 } } };
 const OUTBOUND = {
   to: '+15550111',
   from: '+15550100',
@@ -19,7 +21,7 @@ const OUTBOUND = {
 
 function bench(budget: BudgetLimits) {
   return new CallBench({
-    chargers: CHARGERS,
+    payees: PAYEES,
     budget,
     pricing: { 'carrier-a': { inbound: { perMinute: 0 } } },
   });
@@ -35,6 +37,11 @@ function spend(calls: CallBench, dollars: number, callId = 'call-1') {
     isGuess: false,
   });
   calls.clock.advance(5000);
+}
+
+function costing(total: number): CallFact {
+  const stages = { stt: null, llm: null, tts: null, telephony: null };
+  return { type: 'cost.updated', cost: { ...stages, total, currency: 'USD', estimated: true }, usage: null };
 }
 
 describe('a call with a budget', () => {
@@ -55,7 +62,30 @@ describe('a call with a budget', () => {
     expect(calls.record().status).toBe('active');
     calls.report({ type: 'speech-ended' });
     expect(calls.record()).toMatchObject({ status: 'completed', endReason: 'budget', outcome: 'answered' });
+    expect(calls.record().transcript).toMatchObject([
+      { role: 'agent', text: 'I am sorry, I have to end this call now. Goodbye.', final: true },
+    ]);
     expect(calls.record().incidents).toHaveLength(1);
+  });
+
+  it('is near once, also where some of the cost is taken back in between', () => {
+    const near: string[] = [];
+    const events = { near: (callId: string) => void near.push(callId), over: () => {} };
+    const budget = new Budget(
+      { perCall: 1 },
+      { clock: new FakeClock(), logger: new RecordedLogger(), events },
+    );
+    for (const event of stamp([started(), ...[0.85, 0.5, 0.85].map(costing)])) budget.hear(event);
+    expect(near).toEqual(['call-1']);
+  });
+
+  it('has no goodbye in its transcript that the carrier did not take', async () => {
+    const calls = bench({ perCall: 1 });
+    calls.call();
+    calls.rest.failures.speak = new Error('500');
+    spend(calls, 2);
+    await calls.pass();
+    expect(calls.record()).toMatchObject({ status: 'completed', transcript: [] });
   });
 
   it('ends hard when the goodbye does not end', async () => {
@@ -175,6 +205,51 @@ describe('a budget for an hour', () => {
   });
 });
 
+it('a budget takes back from when a call last cost more, not from when it was told the same again', () => {
+  const clock = new FakeClock();
+  const events = { near: () => {}, over: () => {} };
+  const budget = new Budget({ perHour: 1 }, { clock, logger: new RecordedLogger(), events });
+  const hear = (callId: string, total: number) => {
+    for (const event of stamp([started(), costing(total)], { callId })) budget.hear(event);
+  };
+  hear('call-1', 0.8);
+  clock.advance(30 * 60_000);
+  hear('call-1', 0.8);
+  hear('call-1', 0.1);
+  clock.advance(31 * 60_000);
+  hear('call-2', 1);
+  expect(budget.exhausted).toBe('perHour');
+});
+
+it('a budget knows what a call has cost however many others end meanwhile', () => {
+  const clock = new FakeClock();
+  const events = { near: () => {}, over: () => {} };
+  const budget = new Budget({ perHour: 1 }, { clock, logger: new RecordedLogger(), events });
+  const hear = (callId: string, ...facts: CallFact[]) => {
+    for (const event of stamp(facts, { callId })) budget.hear(event);
+  };
+  hear('call-1', started(), costing(0.6));
+  for (let other = 0; other <= 1000; other += 1) hear(`other-${other}`, started(), ended());
+  hear('call-1', costing(0.6));
+  expect(budget.exhausted).toBeUndefined();
+  hear('call-1', costing(1));
+  expect(budget.exhausted).toBe('perHour');
+});
+
+it('a budget charges no call a second time that it has forgotten', () => {
+  const clock = new FakeClock();
+  const told: string[] = [];
+  const events = { near: () => {}, over: (callId: string) => void told.push(callId) };
+  const budget = new Budget({ perCall: 0.5, perHour: 1 }, { clock, logger: new RecordedLogger(), events });
+  const hear = (callId: string, ...facts: CallFact[]) => {
+    for (const event of stamp(facts, { callId })) budget.hear(event);
+  };
+  hear('call-1', started(), costing(0.4), ended());
+  for (let other = 0; other <= 1000; other += 1) hear(`other-${other}`, started(), ended());
+  hear('call-1', costing(0.7));
+  expect([budget.exhausted, told]).toEqual([undefined, []]);
+});
+
 describe('a budget after a restart', () => {
   const record = (callId: string, total: number, agoMs: number, clock: FakeClock) =>
     ({
@@ -207,6 +282,13 @@ describe('a budget after a restart', () => {
     expect(budget.exhausted).toBe('perDay');
     clock.advance(24 * 60 * 60_000);
     expect(budget.exhausted).toBeUndefined();
+  });
+
+  it('counts a call that died with the process before, whose end is told first', () => {
+    const { clock, budget } = empty({ perHour: 1 });
+    for (const event of stamp([ended()], { callId: 'a' })) budget.hear(event);
+    budget.recall([record('a', 1, 1000, clock)]);
+    expect(budget.exhausted).toBe('perHour');
   });
 
   it('begins anew, and says so, when the store cannot tell', async () => {

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CarrierError, ConfigError, NotFoundError, RequestError } from '../../src/base/errors.js';
 import { CallBench, startText, text } from '../support/call-bench.js';
+import { OUTBOUND, Scene } from './scene.js';
 
 describe('CallDirectory', () => {
   let bench: CallBench;
@@ -18,6 +19,51 @@ describe('CallDirectory', () => {
     bench.clock.advance(60 * 60_000);
     expect([bench.desk.hasEnded('call-1'), bench.desk.hasEnded('carrier-call-1')]).toEqual([true, true]);
     expect(bench.desk.hasEnded('call-2')).toBe(false);
+  });
+
+  it('wakes none of many calls that are over, however many have ended since', () => {
+    const tokened = new CallBench({ key: new Uint8Array([1]) });
+    tokened.call().receiver.receiveText(text({ type: 'stop' }));
+    const parties = { caller: '+15550111', callee: '+15550100', direction: 'inbound' } as const;
+    for (let call = 2; call < 1002; call += 1)
+      tokened.desk.refuse({
+        callId: `call-${call}`,
+        carrierCallId: `carrier-${call}`,
+        host: 'x',
+        ...parties,
+      });
+    expect([tokened.desk.hasEnded('call-1'), tokened.desk.hasEnded('carrier-call-1')]).toEqual([true, true]);
+    expect(tokened.ring()).toEqual({ type: 'hang-up' });
+    expect(() => tokened.admit()).toThrow(RequestError);
+  });
+
+  it('asks for a hang-up that is pending again when anything is heard of the leg', async () => {
+    const scene = new Scene({ steering: 'commands', direction: 'inbound' }, { isRecordKept: true });
+    const { rest } = scene.bench;
+    await scene.up();
+    rest.failure = new CarrierError('No.', { status: 503, retryable: true });
+    expect(await scene.bench.desk.hangUp(scene.callId)).toBe('pending');
+    rest.failure = undefined;
+    const before = rest.of('hangUp').length;
+    scene.report({ type: 'leg-event' });
+    await scene.bench.pass();
+    expect(rest.of('hangUp')).toHaveLength(before + 1);
+    expect(scene.record.hangUp).toBe('done');
+  });
+
+  it('places no call beyond maxCalls', async () => {
+    const full = new CallBench({ maxCalls: 1 });
+    const { receiver } = full.call();
+    await expect(full.desk.dial(OUTBOUND)).rejects.toThrow('maxCalls');
+    expect(full.rest.dials).toEqual([]);
+    expect(full.events.at(-1)).toMatchObject({
+      type: 'call.ended',
+      endReason: 'over-capacity',
+      outcome: 'failed',
+    });
+    receiver.receiveText(text({ type: 'stop' }));
+    void full.desk.dial(OUTBOUND);
+    expect(full.rest.dials).toHaveLength(1);
   });
 
   it('refuses a second stream for a live call, by either id, and the first goes on', () => {
@@ -159,7 +205,7 @@ describe('CallDirectory', () => {
       ['canceled', 'caller-hangup', 'canceled'],
       ['no-answer', 'caller-hangup', 'no-answer'],
       ['failed', 'failed', 'failed'],
-      ['answered', 'stream-lost', 'failed'],
+      ['answered', 'caller-hangup', 'answered'],
     ] as const)('records a call whose stream never came: %s', (reported, endReason, outcome) => {
       bench.ring();
       bench.status('completed', { outcome: reported });
@@ -168,6 +214,25 @@ describe('CallDirectory', () => {
       expect(bench.types()).toEqual(['call.status', 'call.ended']);
       expect(bench.desk.hasEnded('call-1')).toBe(true);
     });
+
+    it.each([
+      [3000, 'caller-hangup', 'answered'],
+      [10_000, 'caller-hangup', 'answered'],
+      [11_000, 'stream-lost', 'failed'],
+    ] as const)(
+      'records a caller who left %i ms after the answer, before the stream came',
+      (durationMs, endReason, outcome) => {
+        bench.ring();
+        bench.report({
+          type: 'status',
+          status: 'completed',
+          outcome: 'answered',
+          sequence: null,
+          durationMs,
+        });
+        expect(bench.record()).toMatchObject({ endReason, outcome, durationMs });
+      },
+    );
 
     it('turns a call away while the server stops', async () => {
       const commanded = new CallBench(COMMANDS);
@@ -295,6 +360,7 @@ describe('CallDirectory', () => {
       }
       expect([...calls, waiting].flatMap(({ socket }) => socket.closes)).toEqual([]);
       expect(() => bench.admit({ callId: 'call-4' })).toThrow(RequestError);
+      await bench.pass(2000);
       expect(bench.clock.pending).toBe(0);
     });
 
@@ -314,5 +380,49 @@ describe('CallDirectory', () => {
       await bench.desk.shutDown(5000);
       expect(bench.events).toEqual([]);
     });
+  });
+});
+
+describe('places', () => {
+  const place = (prepares: boolean) => new CallBench({ steering: 'commands', prepares });
+
+  it('are not taken by what an unsigned webhook says, until a stream is there', async () => {
+    const bench = place(false);
+    for (const callId of ['call-1', 'call-2']) bench.ring(callId);
+    await bench.pass();
+    expect([bench.desk.liveCount, bench.desk.takenPlaces]).toEqual([2, 0]);
+    expect(bench.desk.holdsPlace('call-1')).toBe(false);
+    bench.status('active', { callId: 'call-1', carrierCallId: 'carrier-call-1' });
+    bench.connect('call-1');
+    expect([bench.desk.takenPlaces, bench.desk.holdsPlace('call-1')]).toEqual([1, true]);
+    await bench.pass(60_000);
+    expect([bench.desk.liveCount, bench.desk.takenPlaces]).toEqual([1, 1]);
+  });
+
+  it('are taken at once by signed ones, by streams and by calls of our own', async () => {
+    const bench = place(true);
+    bench.ring('call-1');
+    bench.call('call-2');
+    expect(bench.desk.takenPlaces).toBe(2);
+    const unsigned = place(false);
+    unsigned.call('call-2');
+    void unsigned.desk.dial({ ...OUTBOUND, to: '+15550111' });
+    expect(unsigned.desk.takenPlaces).toBe(2);
+  });
+});
+
+describe('under overload', () => {
+  it('no call is placed: the error and the record say so', async () => {
+    const bench = new CallBench();
+    bench.load.isOverloaded = true;
+    await expect(bench.desk.dial(OUTBOUND)).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
+    expect(bench.rest.dials).toEqual([]);
+    expect(bench.events.at(-1)).toMatchObject({
+      type: 'call.ended',
+      endReason: 'over-capacity',
+      outcome: 'failed',
+    });
+    bench.load.isOverloaded = false;
+    await expect(bench.desk.dial(OUTBOUND)).resolves.toBeDefined();
   });
 });

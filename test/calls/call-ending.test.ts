@@ -8,22 +8,36 @@ const answered: CallReach = { ...ringing, answered: true };
 const started: CallReach = { ...answered, started: true };
 
 describe('what a carrier’s report of the end says', () => {
-  it.each<[CallReach, CallOutcome | null, EndReason, CallOutcome | undefined]>([
-    [ringing, 'canceled', 'caller-hangup', 'canceled'],
-    [ringing, 'no-answer', 'caller-hangup', 'no-answer'],
-    [ringing, null, 'caller-hangup', 'canceled'],
-    [ringing, 'failed', 'failed', 'failed'],
-    [ringing, 'answered', 'caller-hangup', 'answered'],
-    [dialled, 'busy', 'busy', 'busy'],
-    [dialled, 'no-answer', 'no-answer', 'no-answer'],
-    [dialled, 'canceled', 'canceled', 'canceled'],
-    [dialled, null, 'failed', 'failed'],
-    [dialled, 'answered', 'carrier-hangup', 'answered'],
-    [answered, 'answered', 'carrier-hangup', undefined],
-    [started, null, 'carrier-hangup', undefined],
-    [started, 'failed', 'failed', undefined],
-  ])('%j %s -> %s, %s', (reach, reported, reason, outcome) => {
-    expect(reportedEnd(reported, reach)).toEqual({ reason, ...(outcome && { outcome }) });
+  type Source = 'caller' | 'callee' | undefined;
+  it.each<[CallReach, CallOutcome | null, Source, EndReason, CallOutcome | undefined]>([
+    [ringing, 'canceled', undefined, 'caller-hangup', 'canceled'],
+    [ringing, 'no-answer', undefined, 'caller-hangup', 'no-answer'],
+    [ringing, null, undefined, 'caller-hangup', 'canceled'],
+    [ringing, 'failed', undefined, 'failed', 'failed'],
+    [ringing, 'answered', undefined, 'caller-hangup', 'answered'],
+    [dialled, 'busy', 'callee', 'busy', 'busy'],
+    [dialled, 'no-answer', undefined, 'no-answer', 'no-answer'],
+    [dialled, 'canceled', undefined, 'canceled', 'canceled'],
+    [dialled, null, undefined, 'failed', 'failed'],
+    // Who leaves before the stream is up leaves by themselves.
+    [dialled, 'answered', undefined, 'caller-hangup', 'answered'],
+    [dialled, 'answered', 'callee', 'caller-hangup', 'answered'],
+    [dialled, 'answered', 'caller', 'carrier-hangup', 'answered'],
+    [answered, 'answered', undefined, 'caller-hangup', undefined],
+    [answered, 'answered', 'caller', 'caller-hangup', undefined],
+    [answered, 'answered', 'callee', 'carrier-hangup', undefined],
+    [started, null, undefined, 'carrier-hangup', undefined],
+    [started, 'answered', undefined, 'carrier-hangup', undefined],
+    [started, 'answered', 'caller', 'caller-hangup', undefined],
+    [started, 'answered', 'callee', 'carrier-hangup', undefined],
+    [{ ...started, direction: 'outbound' }, 'answered', 'callee', 'caller-hangup', undefined],
+    [{ ...started, direction: 'outbound' }, 'answered', 'caller', 'carrier-hangup', undefined],
+    [started, 'failed', undefined, 'failed', undefined],
+  ])('%j %s by %s -> %s, %s', (reach, reported, endedBy, reason, outcome) => {
+    expect(reportedEnd({ outcome: reported, endedBy }, reach)).toEqual({
+      reason,
+      ...(outcome && { outcome }),
+    });
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CarrierError } from '../../src/base/errors.js';
+import { NOBODY_WAITS } from '../../src/conversation/wait.js';
 import { text } from '../support/call-bench.js';
 import { KINDS, Scene, type SceneKind } from './scene.js';
 
@@ -54,7 +55,7 @@ describe('keys that are sent', () => {
       'a call that hears a sorry',
       async (scene) => {
         await scene.up();
-        scene.bench.engine.context.endCall('provider-failed', { code: 'X', message: '', untold: true });
+        scene.bench.engine.context.endCall('provider-failed', { code: 'X', message: '', wait: NOBODY_WAITS });
         await scene.bench.pass(20);
       },
     ],
@@ -89,6 +90,19 @@ describe('keys that are sent', () => {
     expect(scene.bench.desk.expectsStream(scene.callId)).toBe(false);
     scene.stop();
     expect(await scene.expectEnd()).toMatchObject({ endReason: 'caller-hangup' });
+  });
+
+  it('and refused after others that replaced the stream leave the call on the new one', async () => {
+    const scene = new Scene(replied);
+    await scene.up();
+    const first = scene.bench.desk.sendDigits(scene.callId, '1');
+    scene.stop();
+    scene.stream();
+    await first;
+    scene.bench.rest.failures.sendDigits = REFUSED;
+    await expect(scene.bench.desk.sendDigits(scene.callId, '2')).rejects.toBe(REFUSED);
+    await scene.bench.pass(60_000);
+    expect(scene.isLive).toBe(true);
   });
 
   it('and refused because the caller has left end the call as its stream told', async () => {

@@ -5,6 +5,7 @@ import type { CallEventType } from '../../src/contract/call-event.js';
 import { reduceCall } from '../../src/events/reduce.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import { CallBench, type ReportFields, type Steering, startText, text } from '../support/call-bench.js';
+import { runs } from '../support/depth.js';
 
 /** A call of either direction at a carrier of either kind, with every socket it has had. */
 class Call {
@@ -84,7 +85,7 @@ const STEPS = {
   fax: (call) => call.report({ type: 'machine-detection', verdict: 'fax' }),
   'transfer connected': (call) => call.report({ type: 'transfer', result: 'connected' }),
   'transfer failed': (call) => call.report({ type: 'transfer', result: 'busy' }),
-  'stream failed': (call) => call.report({ type: 'stream-failed' }),
+  'stream failed': (call) => call.report({ type: 'stream-failed', streamId: null }),
   'speech ended': (call) => call.report({ type: 'speech-ended' }),
   cost: (call) => call.report({ type: 'cost', costUsd: 0.01 }),
   recording: (call) =>
@@ -119,7 +120,15 @@ const anySteps = fc
   .filter((steps) => steps.filter((step) => step === 'an hour').length < 2);
 
 /** Facts that may follow the end. */
-const LATE: readonly CallEventType[] = ['recording.completed', 'cost.updated', 'incident.noted'];
+const LATE: readonly CallEventType[] = [
+  'recording.completed',
+  'cost.updated',
+  'incident.noted',
+  'hangup.updated',
+];
+
+/** What may be an error in the log: the engine breaks, and the carrier refuses until the server has stopped. */
+const TROUBLE = ['voice engine failed', 'the call may still be up at the carrier: hang it up there'];
 
 describe.each(['replies', 'commands'] as const)('at a carrier that is steered by %s', (steering) => {
   describe.each(['inbound', 'outbound'] as const)('an %s call', (direction) => {
@@ -152,7 +161,7 @@ describe.each(['replies', 'commands'] as const)('at a carrier that is steered by
           expect(bench.engines.length).toBeLessThan(2);
           expect(bench.engines.every(({ heard }) => heard.at(-1) === 'close')).toBe(true);
           expect(bench.preparations.every(({ isSettled }) => isSettled)).toBe(true);
-          expect(bench.logger.sentences('error').every((line) => line === 'voice engine failed')).toBe(true);
+          expect(bench.logger.sentences('error').filter((line) => !TROUBLE.includes(line))).toEqual([]);
 
           if (!steps.includes('shutdown')) {
             bench.rest.failure = undefined;
@@ -162,7 +171,7 @@ describe.each(['replies', 'commands'] as const)('at a carrier that is steered by
           await bench.pass(700_000);
           expect(bench.clock.pending).toBe(0);
         }),
-        { numRuns: 200 },
+        { numRuns: runs(50, 200) },
       );
     }, 60_000);
   });

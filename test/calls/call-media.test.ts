@@ -221,7 +221,7 @@ describe('a stream that is lost at a carrier that is steered by commands', () =>
     const scene = new Scene(commanded);
     await scene.ring();
     await scene.answer();
-    scene.report({ type: 'stream-failed' });
+    scene.report({ type: 'stream-failed', streamId: null });
     await scene.bench.pass(500);
     scene.bench.admit();
     await scene.bench.pass(3000);
@@ -248,14 +248,49 @@ describe('a stream that is lost at a carrier that is steered by commands', () =>
     scene.bench.admit().receiver.socketClosed(1006);
     await scene.bench.pass(1000);
     expect(scene.bench.rest.of('startStream')).toHaveLength(2);
-    scene.report({ type: 'stream-failed' });
-    scene.report({ type: 'stream-failed' });
+    scene.report({ type: 'stream-failed', streamId: null });
+    scene.report({ type: 'stream-failed', streamId: null });
     await scene.bench.pass(1000);
     expect(scene.bench.rest.of('startStream')).toHaveLength(3);
     scene.stream();
-    scene.report({ type: 'stream-failed' });
     await scene.bench.pass(20_000);
     expect(scene.bench.rest.of('startStream')).toHaveLength(3);
+    expect(scene.isLive).toBe(true);
+  });
+
+  it('is believed lost when the carrier says so, whatever its socket looks like', async () => {
+    const scene = new Scene(commanded);
+    const { bench } = scene;
+    await scene.up();
+    const [socket] = [scene.socket];
+    scene.report({ type: 'stream-failed', streamId: 'stream-1' });
+    expect(bench.engine.heard.at(-1)).toBe('hold');
+    expect(socket.closes).toEqual([[1000, 'Stream ended']]);
+    expect(bench.rest.of('startStream')).toHaveLength(1);
+    // The news may come twice, and be about the stream that is replaced by now.
+    scene.report({ type: 'stream-failed', streamId: 'stream-1' });
+    scene.stream({ streamId: 'stream-2' });
+    scene.report({ type: 'stream-failed', streamId: 'stream-1' });
+    scene.report({ type: 'stream-failed', streamId: 'stream-unheard-of' });
+    await bench.pass(20_000);
+    expect(bench.engine.heard.at(-1)).toBe('resume continue');
+    expect(bench.rest.of('startStream')).toHaveLength(1);
+    // A carrier that does not say which means the one there is.
+    scene.report({ type: 'stream-failed', streamId: null });
+    expect(bench.rest.of('startStream')).toHaveLength(2);
+    expect(scene.isLive).toBe(true);
+  });
+
+  it('may be lost as often as another one works', async () => {
+    const scene = new Scene(commanded);
+    await scene.up();
+    for (let count = 1; count <= 10; count += 1) {
+      for (let frame = 0; frame < 50; frame += 1)
+        scene.receiver.receiveText(text({ type: 'audio', samples: 320 }));
+      scene.cut();
+      expect(scene.bench.rest.of('startStream')).toHaveLength(count);
+      scene.stream();
+    }
     expect(scene.isLive).toBe(true);
   });
 

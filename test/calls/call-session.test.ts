@@ -1,7 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PCM_16K } from '../../src/audio/format.js';
-import { ProviderError } from '../../src/base/errors.js';
+import { CarrierError, ProviderError } from '../../src/base/errors.js';
 import type { StreamAdmission } from '../../src/calls/call-desk.js';
+import { setPhrasesFor } from '../../src/engines/set-phrases.js';
 import { CallBench, startText, text } from '../support/call-bench.js';
 import type { FakeEngine } from '../support/call-fakes.js';
 import { turn } from '../support/call-facts.js';
@@ -115,7 +116,7 @@ describe('CallSession', () => {
 
   it('closes a stream without start, and records nothing of an unknown one', () => {
     const { socket } = bench.admit();
-    bench.clock.advance(9_999);
+    bench.clock.advance(3_099);
     expect(socket.closes).toEqual([]);
     bench.clock.advance(1);
     expect(socket.closes).toEqual([[1008, 'No start message']]);
@@ -150,6 +151,12 @@ describe('CallSession', () => {
     expect(end?.error?.message.endsWith(shown)).toBe(true);
     expect(socket.closes).toEqual([[1003, 'Unsupported codec']]);
     expect(bench.rest.requests).toEqual([SPOKEN_SORRY, 'hangUp carrier-call-1']);
+  });
+
+  it("has the carrier say it in the words and the language of the call's own agent", async () => {
+    const own = new CallBench({ setPhrases: setPhrasesFor('pl', 'Przepraszam.') });
+    own.admit().receiver.receiveText(startText({ format: null, codec: 'G722' }));
+    expect(own.rest.requests).toEqual(['speak carrier-call-1 pl Przepraszam.']);
   });
 
   it('counts what is out of place and goes on', () => {
@@ -231,6 +238,9 @@ describe('CallSession', () => {
     ]);
     expect(socket.closes).toEqual([[1011, 'Voice engine failed']]);
     expect(bench.rest.requests).toEqual([SPOKEN_SORRY, 'hangUp carrier-call-1']);
+    expect(bench.record().transcript.filter(({ role }) => role === 'agent')).toMatchObject([
+      { text: 'I am sorry, something went wrong. Please call again later.', final: true },
+    ]);
     expect(bench.logger.text).not.toContain('sk-123');
     expect(JSON.stringify(bench.events)).not.toContain('sk-123');
     other.receiver.receiveText(text({ type: 'audio', samples: 320 }));
@@ -317,21 +327,66 @@ describe('CallSession', () => {
     expect(bench.rest.requests).toEqual([]);
   });
 
-  it('a carrier that fails to hang up is asked twice, and the record says that the end is not confirmed', async () => {
+  it('a carrier that fails to hang up is asked again, and the record says that the end is not confirmed', async () => {
     bench.rest.failure = new Error('500');
     bench.call();
     const done = bench.desk.hangUp('call-1');
     expect(bench.ofType('call.ended')).toMatchObject([{ endReason: 'operator-hangup' }]);
     await bench.pass(2000);
-    await done;
+    expect(await done).toBe('pending');
     expect(bench.rest.requests).toEqual([
       'hangUp carrier-call-1',
       'lookUp carrier-call-1',
       'hangUp carrier-call-1',
     ]);
-    expect(bench.record().incidents).toMatchObject([
-      { code: 'CARRIER_FAILED', message: 'The carrier did not confirm the end of the call.' },
-    ]);
+    expect(bench.record()).toMatchObject({ hangUp: 'pending', incidents: [] });
+    bench.rest.failure = undefined;
+    expect(await bench.desk.hangUp('carrier-call-1')).toBe('done');
+    expect(bench.record()).toMatchObject({ hangUp: 'done', incidents: [] });
+    await expect(bench.desk.hangUp('call-1')).rejects.toMatchObject({ code: 'REQUEST_CONFLICT' });
+    expect(bench.clock.pending).toBe(0);
+  });
+
+  it.each([true, false])(
+    'whose hang-up is not confirmed when the server stops says so; records are kept: %s',
+    async (isRecordKept) => {
+      const kept = new CallBench({ isRecordKept });
+      kept.rest.answer = new Promise(() => {});
+      kept.call();
+      const tried = kept.desk.hangUp('call-1');
+      // A process that is killed now has said what is open.
+      expect(kept.record().hangUp).toBe('pending');
+      const done = kept.desk.shutDown(5000);
+      await kept.pass(5000);
+      await done;
+      expect(await tried).toBe(isRecordKept ? 'pending' : 'failed');
+      expect(kept.record()).toMatchObject(
+        isRecordKept
+          ? { hangUp: 'pending', incidents: [] }
+          : { hangUp: 'failed', incidents: [{ code: 'hangup-failed' }] },
+      );
+      expect(kept.clock.pending).toBe(0);
+    },
+  );
+
+  it.each([
+    ['its carrier ended', (rung: CallBench) => void rung.status('completed', { outcome: 'answered' }), null],
+    ['its agent ended', (rung: CallBench) => rung.engine.context.endCall('agent-hangup'), 'done'],
+  ])('that %s has no hang-up to wait for, or has been hung up', async (_, end, hangUp) => {
+    const rung = new CallBench();
+    rung.ring();
+    rung.connect();
+    end(rung);
+    await rung.pass(3000);
+    expect(rung.record()).toMatchObject({ status: 'completed', hangUp });
+  });
+
+  it('a carrier that refuses us has not hung up, and the record says so', async () => {
+    bench.rest.failure = new CarrierError('No.', { status: 401, retryable: false });
+    bench.call();
+    expect(await bench.desk.hangUp('call-1')).toBe('failed');
+    expect(bench.record()).toMatchObject({ hangUp: 'failed', incidents: [{ code: 'hangup-failed' }] });
+    await bench.pass(2000);
     expect(bench.clock.pending).toBe(0);
   });
 

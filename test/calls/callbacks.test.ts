@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { attachCallbacks, type CallCallbacks } from '../../src/calls/callbacks.js';
 import type { CallEvent } from '../../src/contract/call-event.js';
 import { EventBus } from '../../src/events/bus.js';
+import { replayCall } from '../../src/events/reduce.js';
 import { MemoryStore } from '../../src/stores/memory-store.js';
 import { ended, IDENTITY, stamp, started, turn } from '../support/call-facts.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
@@ -123,6 +124,35 @@ describe('attachCallbacks', () => {
       onCallEnd: (record) => void record.turns.splice(0),
     });
     expect((await second.get('call-1'))?.turns).toMatchObject([{ userText: 'question 0' }]);
+  });
+
+  it('a callback that changes everything in its payload changes no fact, and nothing of what others are told', async () => {
+    const spoil = (data: unknown): void => {
+      if (typeof data !== 'object' || data === null) return;
+      for (const [key, value] of Object.entries(data)) {
+        spoil(value);
+        Object.assign(data, { [key]: 'spoilt' });
+      }
+    };
+    const tools = [{ name: 'search', startedAt: 0, durationMs: 5, error: null }];
+    const facts = stamp([
+      started(),
+      { type: 'transcript.segment', entry },
+      { type: 'turn.completed', turn: { ...turn(0, { totalMs: 700 }), toolCalls: tools } },
+      { type: 'turn.completed', turn: { ...turn(1, { totalMs: 800 }), toolCalls: tools } },
+      ended(),
+    ]);
+    const before = structuredClone(facts);
+    const store = new MemoryStore();
+    bus.subscribeDurable((event) => store.append(event));
+    await play({ onCallStart: spoil, onTranscript: spoil, onMetrics: spoil, onCallEnd: spoil }, facts);
+    expect(facts).toEqual(before);
+    expect(await store.get('call-1')).toEqual(replayCall(before));
+    const quiet = new EventBus(logger);
+    attachCallbacks(quiet, { callbacks: { onMetrics: spoil, onCallEnd: tell('end') }, logger });
+    for (const event of facts) quiet.publish(event);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(told).toEqual([['end', replayCall(before)]]);
   });
 
   it('can be waited for, and detached', async () => {

@@ -4,12 +4,12 @@ import { CostMeter, type LineCost } from '../../src/calls/cost-meter.js';
 import { Pricing } from '../../src/calls/pricing.js';
 import { FREE } from '../../src/contract/price.js';
 import type { Cost } from '../../src/contract/call-record.js';
-import type { Chargers, UsageFact } from '../../src/engines/engine.js';
+import type { Payees, UsageFact } from '../../src/engines/engine.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
 
 const NO_LINE: LineCost = { nanos: 0, billedSeconds: 0, isFinal: true };
 
-const CHARGERS: Chargers = {
+const PAYEES: Payees = {
   stt: { name: 'ears/one', price: { perAudioMinute: 0.0048 } },
   llm: {
     name: 'mind/one',
@@ -24,10 +24,10 @@ const CHARGERS: Chargers = {
   tts: { name: 'voice/one', price: { perThousandCharacters: 0.05 } },
 };
 
-function meter(chargers: Chargers = CHARGERS) {
+function meter(payees: Payees = PAYEES) {
   const logger = new RecordedLogger();
   const costs = new CostMeter(new Pricing({ logger }));
-  costs.chargedBy(chargers);
+  costs.pays(payees);
   return { costs, logger };
 }
 
@@ -101,7 +101,7 @@ describe('CostMeter', () => {
   });
 
   it('never makes an unknown price a zero, in the call or in the turn', () => {
-    const { costs, logger } = meter({ ...CHARGERS, llm: { name: 'mind/two' } });
+    const { costs, logger } = meter({ ...PAYEES, llm: { name: 'mind/two' } });
     costs.add(used('tts', { characters: 1000 }));
     expect(costs.cost(NO_LINE)).toMatchObject({ llm: null, tts: 0.05, total: 0.05, estimated: true });
     expect(costs.turn(0)).toBeNull();
@@ -110,13 +110,13 @@ describe('CostMeter', () => {
 
   it('prices what another one is paid for by its own price, in one figure', () => {
     const { costs, logger } = meter();
-    const charger = { name: 'mind/other', price: { inputPerMillionTokens: 10 } };
+    const payee = { name: 'mind/other', price: { inputPerMillionTokens: 10 } };
     costs.add(used('llm', { inputTokens: 100_000 }));
-    costs.add(used('llm', { inputTokens: 100_000 }, { charger }));
+    costs.add(used('llm', { inputTokens: 100_000 }, { payee }));
     expect(costs.cost(NO_LINE)).toMatchObject({ llm: 1.01, estimated: false });
     expect(costs.turn(0)).toBe(1.01);
     for (let count = 0; count < 2; count += 1)
-      costs.add(used('stt', { audioSeconds: 60 }, { turnIndex: 1, charger: { name: 'ears/other' } }));
+      costs.add(used('stt', { audioSeconds: 60 }, { turnIndex: 1, payee: { name: 'ears/other' } }));
     expect(costs.cost(NO_LINE)).toMatchObject({ stt: null, llm: 1.01, estimated: true });
     expect(costs.turn(1)).toBeNull();
     expect(logger.lines).toMatchObject([{ fields: { setting: 'pricing.ears.other' } }]);
@@ -135,7 +135,7 @@ describe('CostMeter', () => {
   });
 
   it('leaves what the application spends to the application', () => {
-    const { costs, logger } = meter({ ...CHARGERS, llm: 'application' });
+    const { costs, logger } = meter({ ...PAYEES, llm: 'application' });
     costs.add(used('tts', { characters: 1000 }));
     expect(costs.cost(NO_LINE)).toMatchObject({ llm: null, total: 0.05, estimated: true });
     expect(costs.turn(0)).toBe(0.05);

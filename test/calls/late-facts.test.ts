@@ -6,7 +6,7 @@ import { KINDS, Scene, type SceneKind } from './scene.js';
 const RECORDING = { url: 'https://example.com/r', durationMs: 5000, status: 'completed' } as const;
 const ABSENT = { url: null, durationMs: null, status: 'absent' } as const;
 /** Nothing but what the carrier charges is paid for by the character. */
-const CHARGERS = {
+const PAYEES = {
   tts: { name: 'fake/tts', price: { perThousandCharacters: 10 } },
 };
 const replied: SceneKind = { steering: 'replies', direction: 'inbound' };
@@ -76,7 +76,7 @@ describe('a recording', () => {
 
 describe('what the carrier charges', () => {
   it('takes its place in the cost that the agent has stated, before and after the end', async () => {
-    const scene = new Scene(replied, { chargers: CHARGERS });
+    const scene = new Scene(replied, { payees: PAYEES });
     await scene.up();
     const speak = (characters: number) =>
       scene.bench.engine.context.fact({
@@ -116,7 +116,7 @@ describe('what the carrier charges', () => {
     expect(scene.record.usage).toBeNull();
   });
 
-  it.each([Number.NaN, -1, Number.POSITIVE_INFINITY])('is not %d', async (costUsd) => {
+  it.each([Number.NaN, -1, Number.POSITIVE_INFINITY, 1e99, 1000.01])('is not %d', async (costUsd) => {
     const scene = new Scene(replied);
     await ended(scene);
     scene.report({ type: 'cost', costUsd });
@@ -178,7 +178,7 @@ describe('a call that is over', () => {
     scene.report({ type: 'dtmf', digit: '1' });
     scene.report({ type: 'machine-detection', verdict: 'fax' });
     scene.report({ type: 'speech-ended' });
-    scene.report({ type: 'stream-failed' });
+    scene.report({ type: 'stream-failed', streamId: null });
     scene.receiver.receiveText(text({ type: 'dtmf', digit: '1' }));
     expect(scene.asks()).toEqual({ type: 'hang-up' });
     expect(scene.bench.events).toHaveLength(count);

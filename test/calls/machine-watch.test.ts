@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { CarrierError } from '../../src/base/errors.js';
 import type { MachineVerdict } from '../../src/carriers/carrier.js';
+import type { EngineRecipe } from '../../src/engines/engine.js';
+import { FakeEngine } from '../support/call-fakes.js';
 import { OUTBOUND, Scene, type SceneKind } from './scene.js';
 
 const OUT: readonly SceneKind[] = [
@@ -52,6 +54,19 @@ describe.each(OUT)('an outbound call, $steering, that is answered', (kind) => {
       kind.steering === 'commands' ? [SPOKEN, 'hangUp carrier-out-1'] : [SPOKEN],
     );
     expect(scene.bench.ofType('amd.detected', scene.callId)).toHaveLength(1);
+    // What was left is on the record.
+    expect(scene.record.transcript).toMatchObject([
+      { role: 'agent', text: OUTBOUND.voicemailMessage, final: true },
+    ]);
+  });
+
+  it('whose message the carrier does not take has none on the record', async () => {
+    const scene = new Scene(kind);
+    await scene.up();
+    scene.bench.rest.failures.speak = new Error('no');
+    verdict(scene, 'machine-ready');
+    await scene.bench.pass(60_000);
+    expect(scene.record.transcript).toEqual([]);
   });
 
   it('by a machine before a stream came is told the whole message', async () => {
@@ -76,6 +91,20 @@ describe.each(OUT)('an outbound call, $steering, that is answered', (kind) => {
     expect(scene.bench.rest.requests).toEqual([SPOKEN]);
     expect(await scene.expectEnd()).toMatchObject({ endReason: 'agent-hangup', outcome: 'voicemail' });
     expect(scene.bench.rest.requests).toEqual([SPOKEN, 'lookUp carrier-out-1', 'hangUp carrier-out-1']);
+  });
+
+  it('by a machine is left the message in the language of its own agent', async () => {
+    const scene = new Scene(kind);
+    const recipe: EngineRecipe = {
+      mode: 'pipeline',
+      providers: { engine: null, stt: 'own/stt', llm: 'own/llm', tts: 'own/tts' },
+      language: 'it-IT',
+      create: (context) => new FakeEngine(context, { takesText: false }),
+    };
+    await scene.up({ recipe: recipe as never });
+    verdict(scene, 'machine');
+    verdict(scene, 'machine-ready');
+    expect(scene.bench.rest.requests).toEqual([`speak carrier-out-1 it-IT ${OUTBOUND.voicemailMessage}`]);
   });
 
   it('by a machine that has nothing to be left on it is hung up on', async () => {

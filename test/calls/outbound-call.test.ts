@@ -329,7 +329,8 @@ describe('dial', () => {
     expect(scene.record).toMatchObject({
       endReason: 'server-shutdown',
       outcome: 'canceled',
-      incidents: [{ code: 'CARRIER_FAILED' }],
+      hangUp: 'failed',
+      incidents: [{ code: 'hangup-failed' }],
     });
   });
 });

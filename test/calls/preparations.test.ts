@@ -219,7 +219,7 @@ describe('an inbound call', () => {
 
   it('whose stream comes after all begins unprepared, and pays for both', async () => {
     const scene = sceneOf(INBOUND, {
-      chargers: { tts: { name: 'fake/tts', price: { perThousandCharacters: 1 } } },
+      payees: { tts: { name: 'fake/tts', price: { perThousandCharacters: 1 } } },
     });
     await scene.ring();
     await scene.bench.pass(20_000);

@@ -29,6 +29,19 @@ describe('the price of a model', () => {
     expect(prices.model({ name: 'acme' })).toEqual({ outputPerMillionTokens: 2 });
   });
 
+  it('is no property that every object has', () => {
+    const { prices } = pricing({ acme: { x: LIST } });
+    for (const name of [
+      'constructor/name',
+      'constructor/prototype',
+      '__proto__/toString',
+      'acme/toString',
+      'acme/constructor',
+    ])
+      expect(prices.model({ name })).toBeUndefined();
+    for (const id of ['constructor', '__proto__']) expect(prices.call({ id }, 'inbound')).toBeUndefined();
+  });
+
   it('is unknown where nobody names it, which is said once per model', () => {
     const { prices, logger } = pricing({ acme: { x: LIST } });
     for (const name of ['acme/y-1', 'acme/y-1', 'other', 'constructor/toString', '__proto__/x'])

@@ -52,7 +52,7 @@ describe('a call that ended before this process began', () => {
   it('takes what the carrier charges in place of an estimate', () => {
     bench.report({ type: 'cost', costUsd: 0.004 });
     bench.report({ type: 'cost', costUsd: 0.004 });
-    bench.report({ type: 'cost', costUsd: Number.NaN });
+    for (const costUsd of [Number.NaN, 1e99, -1]) bench.report({ type: 'cost', costUsd });
     expect(bench.types()).toEqual(['cost.updated']);
     expect(recordAfter(bench.events).cost).toEqual({
       ...record.cost,
@@ -60,6 +60,14 @@ describe('a call that ended before this process began', () => {
       total: 0.064,
       estimated: false,
     });
+  });
+
+  it('stays an estimate where its process died: what was used last may be missing', () => {
+    const lost = { ...record, endReason: 'process-lost' } as const;
+    const other = new CallBench();
+    other.desk.recall(lost);
+    other.report({ type: 'cost', costUsd: 0.004 });
+    expect(recordAfter(other.events).cost).toMatchObject({ telephony: 0.004, estimated: true });
   });
 
   it('keeps the estimate of a stream that the figure does not cover', () => {
@@ -86,51 +94,88 @@ describe('a call that ended before this process began', () => {
   });
 
   describe('because its process died', () => {
+    const lost = (fields: Partial<CallRecord> = {}): CallRecord => ({
+      ...record,
+      endReason: 'process-lost',
+      ...fields,
+    });
     const transfer = (result: NonNullable<CallRecord['transfer']>['result']) => ({
       transfer: { to: '+15550123', startedAt: 1, result },
     });
 
-    it.each<[string, boolean, Partial<CallRecord>, string[]]>([
-      [
-        'is hung up if the carrier still has it',
-        false,
-        {},
-        ['lookUp carrier-call-1', 'hangUp carrier-call-1'],
-      ],
-      ['is left alone if the carrier has not', true, {}, ['lookUp carrier-call-1']],
-      ['is not asked about without an id of the carrier', false, { carrierCallId: null }, []],
-      ['is not asked about at another carrier', false, { carrier: 'carrier-b' }, []],
-      ['is not asked about when no call takes so long', false, { endedAt: 1 }, []],
-      ['is left to whom it was being handed over', false, transfer(null), []],
-      ['is left to whom it was handed over', false, transfer('connected'), []],
-      [
-        'is hung up if handing it over has failed',
-        false,
-        transfer('busy'),
-        ['lookUp carrier-call-1', 'hangUp carrier-call-1'],
-      ],
-    ])('%s', async (_what, over, fields, requests) => {
-      bench.rest.over = over;
-      bench.desk.recall({ ...record, endReason: 'process-lost', ...fields }, { isLost: true });
-      await bench.clock.advanceAsync(4000);
-      expect(bench.rest.requests).toEqual(requests);
-      expect(bench.events).toEqual([]);
+    it.each<[string, boolean, Partial<CallRecord>]>([
+      ['may be up', true, {}],
+      ['is not asked about without an id of the carrier', false, { carrierCallId: null }],
+      ['is not asked about at another carrier', false, { carrier: 'carrier-b' }],
+      ['is not asked about when no call takes so long', false, { endedAt: 1 }],
+      ['is left to whom it was being handed over', false, transfer(null)],
+      ['is left to whom it was handed over', false, transfer('connected')],
+      ['may be up if handing it over has failed', true, transfer('busy')],
+    ])('%s', (_what, mayBeUp, fields) => {
+      expect(bench.desk.mayBeUp(lost(fields))).toBe(mayBeUp);
+    });
+  });
+
+  describe('and was not hung up by then', () => {
+    const pending = (fields: Partial<CallRecord> = {}): CallRecord => ({
+      ...record,
+      hangUp: 'pending',
+      ...fields,
     });
 
-    it('has a note in its record if the carrier does not confirm its end', async () => {
-      bench.rest.failure = new Error('503');
-      bench.desk.recall({ ...record, endReason: 'process-lost' }, { isLost: true });
+    it.each<[string, boolean, Partial<CallRecord>, string[]]>([
+      ['is hung up', false, {}, ['lookUp carrier-call-1', 'hangUp carrier-call-1']],
+      [
+        'is hung up, whoever ended it',
+        false,
+        { endReason: 'process-lost' },
+        ['lookUp carrier-call-1', 'hangUp carrier-call-1'],
+      ],
+      ['is left alone if the carrier has not got it', true, {}, ['lookUp carrier-call-1']],
+      ['is not asked about at another carrier', false, { carrier: 'carrier-b' }, []],
+      ['is not asked about once that is done', false, { hangUp: 'done' }, []],
+      ['is not asked about where that has failed', false, { hangUp: 'failed' }, []],
+    ])('%s', async (_what, over, fields, requests) => {
+      bench.rest.over = over;
+      bench.desk.recall(pending(fields));
       await bench.clock.advanceAsync(4000);
-      expect(recordAfter(bench.events).incidents).toMatchObject([{ code: 'CARRIER_FAILED' }]);
+      expect(bench.rest.requests).toEqual(requests);
+      expect(bench.types()).toEqual(requests.length > 0 ? ['hangup.updated'] : []);
+      if (requests.length > 0) expect(recordAfter(bench.events).hangUp).toBe('done');
+    });
+
+    it('is asked about for what is left of a day, and its record says when that was for nothing', async () => {
+      bench.rest.failure = new Error('503');
+      bench.desk.recall(pending({ endedAt: bench.clock.wallNow() - 20 * 3_600_000 }));
+      await bench.clock.advanceAsync(3 * 3_600_000);
+      expect(bench.events).toEqual([]);
+      await bench.clock.advanceAsync(2 * 3_600_000);
+      expect(recordAfter(bench.events)).toMatchObject({
+        hangUp: 'failed',
+        incidents: [{ code: 'hangup-failed' }],
+      });
     });
 
     it('is asked about no more once the carrier reports the end', async () => {
       bench.rest.failures.hangUp = new Error('503');
-      bench.desk.recall({ ...record, endReason: 'process-lost' }, { isLost: true });
+      bench.desk.recall(pending());
       await bench.clock.advanceAsync(500);
       bench.status('completed', { outcome: 'answered' });
       await bench.clock.advanceAsync(4000);
       expect(bench.rest.requests).toEqual(['lookUp carrier-call-1', 'hangUp carrier-call-1']);
+      expect(recordAfter(bench.events).hangUp).toBe('done');
+    });
+
+    it('is asked about again at a webhook of it, however late', async () => {
+      bench.rest.failures.hangUp = new Error('503');
+      bench.desk.recall(pending());
+      await bench.clock.advanceAsync(8 * 3_600_000);
+      const before = bench.rest.requests.length;
+      delete bench.rest.failures.hangUp;
+      bench.report({ type: 'dtmf', digit: '1' });
+      await bench.clock.advanceAsync(0);
+      expect(bench.rest.requests.slice(before)).toEqual(['lookUp carrier-call-1', 'hangUp carrier-call-1']);
+      expect(recordAfter(bench.events).hangUp).toBe('done');
     });
   });
 });

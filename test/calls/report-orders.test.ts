@@ -62,7 +62,7 @@ const RECORDED: readonly Recorded[] = [
       recording,
     ],
     expected: {
-      endReason: 'carrier-hangup',
+      endReason: 'caller-hangup',
       outcome: 'answered',
       recording: { status: 'completed' } as never,
     },
@@ -71,8 +71,13 @@ const RECORDED: readonly Recorded[] = [
     name: 'answered and over, not numbered',
     kind: B_OUT,
     machineDetection: false,
-    reports: [status('initiated'), status('active'), status('completed', { outcome: 'answered' }), cost],
-    expected: { endReason: 'carrier-hangup', outcome: 'answered', cost: { telephony: 0.004 } as never },
+    reports: [
+      status('initiated'),
+      status('active'),
+      status('completed', { outcome: 'answered', endedBy: 'callee' }),
+      cost,
+    ],
+    expected: { endReason: 'caller-hangup', outcome: 'answered', cost: { telephony: 0.004 } as never },
   },
   {
     name: 'answered by a person, not numbered',
@@ -83,7 +88,7 @@ const RECORDED: readonly Recorded[] = [
       { type: 'machine-detection', verdict: 'human' },
       status('completed', { outcome: 'answered' }),
     ],
-    expected: { endReason: 'carrier-hangup', outcome: 'answered', amd: { answeredBy: 'human' } as never },
+    expected: { endReason: 'caller-hangup', outcome: 'answered', amd: { answeredBy: 'human' } as never },
   },
   {
     name: 'a machine and then its beep',
@@ -166,6 +171,52 @@ describe.each(RECORDED)(
     });
   },
 );
+
+describe.each([A_OUT, B_OUT])('the end as the first report of a call ($steering)', (kind) => {
+  const pricing = { 'carrier-a': { outbound: { perMinute: 0.014 } } };
+  const ANSWERED_AT = Date.UTC(2026, 0, 1);
+  const over = (fields: Partial<Status>) => status('completed', { outcome: 'answered', ...fields });
+
+  it.each<[string, readonly Status[]]>([
+    ['the carrier counts it', [over({ durationMs: 61_000 })]],
+    ['the carrier counts it, and the answer is told later', [over({ durationMs: 61_000 }), status('active')]],
+    [
+      'the carrier dates both',
+      [over({ occurredAt: ANSWERED_AT + 61_000 }), status('active', { occurredAt: ANSWERED_AT })],
+    ],
+  ])('tells how long it was and what it cost: %s', async (_, reports) => {
+    const scene = new Scene(kind, { pricing });
+    await scene.ring();
+    for (const report of reports) scene.report(report);
+    const record = await scene.expectEnd();
+    expect(record).toMatchObject({
+      outcome: 'answered',
+      endReason: 'caller-hangup',
+      durationMs: 61_000,
+      answeredAt: (record.endedAt ?? 0) - 61_000,
+      cost: { telephony: 0.028, estimated: true },
+      usage: { telephonySeconds: 120 },
+    });
+  });
+
+  it('leaves what it does not tell unknown, and what was never answered', async () => {
+    for (const fields of [{}, { outcome: 'busy' as const }]) {
+      const scene = new Scene(kind, { pricing });
+      await scene.ring();
+      scene.report(over(fields));
+      expect(await scene.expectEnd()).toMatchObject({ durationMs: null, answeredAt: null, usage: null });
+    }
+  });
+
+  it('gives way to what was seen here', async () => {
+    const scene = new Scene(kind, { pricing });
+    await scene.up();
+    await scene.bench.pass(10_000);
+    scene.report(over({ durationMs: 61_000 }));
+    scene.stop();
+    expect(await scene.expectEnd()).toMatchObject({ durationMs: 10_000, endReason: 'caller-hangup' });
+  });
+});
 
 describe('an inbound call that is given up before the answer', () => {
   const kind: SceneKind = { steering: 'commands', direction: 'inbound' };

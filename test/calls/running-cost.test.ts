@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { attachCallbacks, type MetricsPayload } from '../../src/calls/callbacks.js';
 import type { Turn } from '../../src/contract/call-record.js';
-import type { Chargers, UsageFact } from '../../src/engines/engine.js';
+import type { Payees, UsageFact } from '../../src/engines/engine.js';
 import { unknownLatency } from '../../src/events/summarize.js';
 import { type BenchOptions, CallBench, text } from '../support/call-bench.js';
 
-const CHARGERS: Chargers = {
+const PAYEES: Payees = {
   stt: { name: 'fake/stt', price: { perAudioMinute: 0.6 } },
   llm: { name: 'fake/llm', price: { outputPerMillionTokens: 1000 } },
   tts: { name: 'fake/tts', price: { perThousandCharacters: 1 } },
@@ -13,7 +13,7 @@ const CHARGERS: Chargers = {
 const LINE = { 'carrier-a': { inbound: { perMinute: 0.0085 }, outbound: { perMinute: 0.014 } } };
 
 function bench(options: BenchOptions = {}) {
-  return new CallBench({ chargers: CHARGERS, pricing: LINE, ...options });
+  return new CallBench({ payees: PAYEES, pricing: LINE, ...options });
 }
 
 function used(stage: UsageFact['stage'], quantities: UsageFact['quantities'], turnIndex: number | null = 0) {
@@ -119,6 +119,28 @@ describe('the cost of a call that runs', () => {
     expect(calls.record().cost.stt).toBe(0.1);
   });
 
+  it.each([
+    ['connected', true],
+    ['busy', false],
+  ] as const)(
+    'stays an estimate where another leg is billed apart: a transfer that is %s',
+    async (result, isEstimate) => {
+      for (const isRecalled of [false, true]) {
+        const { bench: calls } = up();
+        await calls.desk.transfer('call-1', '+15550123');
+        calls.report({ type: 'transfer', result, callId: 'call-1' });
+        await calls.desk.hangUp('call-1').catch(() => {});
+        const record = calls.record();
+        const next = isRecalled ? bench() : calls;
+        if (isRecalled) next.desk.recall(record);
+        next.report({ type: 'cost', costUsd: 0.0123 });
+        const told = next.ofType('cost.updated').at(-1)?.cost;
+        expect(told).toMatchObject({ telephony: 0.0123, estimated: isEstimate });
+        expect(record.incidents.map(({ code }) => code)).toEqual(isEstimate ? ['cost-incomplete'] : []);
+      }
+    },
+  );
+
   it('takes the carrier’s figure in place of the estimate, whenever it comes', () => {
     for (const when of ['before', 'after'] as const) {
       const { bench: calls, receiver, clock } = up();
@@ -215,7 +237,7 @@ describe('the cost of a call that runs', () => {
   });
 
   it('is unknown, and never tells itself, where nobody has a price', () => {
-    const calls = bench({ chargers: {}, pricing: {} });
+    const calls = bench({ payees: {}, pricing: {} });
     const { engine, receiver } = calls.call();
     engine.context.fact({ type: 'turn.completed', turn: turn(0) });
     calls.clock.advance(120_000);
@@ -224,7 +246,7 @@ describe('the cost of a call that runs', () => {
   });
 
   it('counts the time of a line without a price all the same, in begun seconds', () => {
-    const calls = bench({ chargers: {}, pricing: {} });
+    const calls = bench({ payees: {}, pricing: {} });
     const { engine, receiver } = calls.call();
     engine.context.fact(used('stt', { audioSeconds: 1 }, null));
     calls.clock.advance(61_200);
@@ -235,7 +257,7 @@ describe('the cost of a call that runs', () => {
   });
 
   it('names the price that is missing once for all calls', () => {
-    const calls = bench({ chargers: { ...CHARGERS, llm: { name: 'fake/new' } } });
+    const calls = bench({ payees: { ...PAYEES, llm: { name: 'fake/new' } } });
     for (const callId of ['call-1', 'call-2']) {
       const { engine } = calls.call(callId);
       engine.context.fact(used('llm', { outputTokens: 1 }));
@@ -247,7 +269,7 @@ describe('the cost of a call that runs', () => {
   });
 
   it('counts a recipe that does not say who charges by the names of its providers', () => {
-    const calls = bench({ chargers: undefined, pricing: { fake: { '*': { perThousandCharacters: 2 } } } });
+    const calls = bench({ payees: undefined, pricing: { fake: { '*': { perThousandCharacters: 2 } } } });
     const { engine } = calls.call();
     engine.context.fact(used('tts', { characters: 500 }));
     engine.context.fact({ type: 'turn.completed', turn: turn(0) });

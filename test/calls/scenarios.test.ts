@@ -56,8 +56,8 @@ const SCENARIOS: readonly Scenario[] = [
       await scene.ring();
       scene.over('answered');
     },
-    endReason: 'stream-lost',
-    outcome: 'failed',
+    endReason: 'caller-hangup',
+    outcome: 'answered',
     requests: none,
   },
   {

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { CarrierError } from '../../src/base/errors.js';
 import type { TransferResult } from '../../src/carriers/carrier.js';
+import { setPhrasesFor } from '../../src/engines/set-phrases.js';
 import { KINDS, Scene, type SceneKind } from './scene.js';
+
+const { notConnected: NEWS } = setPhrasesFor(undefined);
 
 const TO = '+15550123';
 const replied: SceneKind = { steering: 'replies', direction: 'inbound' };
@@ -42,7 +45,7 @@ describe('a transfer whose answer was lost', () => {
     const { scene, told } = await inDoubt(kind);
     await scene.bench.pass(5000);
     expect(told).toEqual([LOST]);
-    expect(scene.bench.engine.heard.at(-1)).toBe('resume listen');
+    expect(scene.bench.engine.heard.at(-1)).toBe(`resume ${NEWS.failed}`);
     await scene.bench.pass(60_000);
     expect(scene.isLive).toBe(true);
     scene.stop();
@@ -74,7 +77,7 @@ describe('a transfer whose answer was lost', () => {
     expect(scene.isLive).toBe(true);
     expect(result(scene, 'busy')).toMatchObject({ type: 'stream' });
     scene.stream();
-    expect(scene.bench.engine.heard.at(-1)).toBe('resume listen');
+    expect(scene.bench.engine.heard.at(-1)).toBe(`resume ${NEWS.busy}`);
     expect(scene.record.transfer).toMatchObject({ to: TO, result: 'busy' });
   });
 
@@ -106,7 +109,10 @@ describe('a transfer whose answer was lost', () => {
     const heard = scene.bench.engine.heard.length;
     result(scene, 'busy');
     expect(scene.bench.engine.heard).toHaveLength(heard);
-    expect(scene.record.transfer).toMatchObject({ to: TO, result: 'busy' });
+    expect(scene.bench.ofType('transfer.updated', scene.callId)).toMatchObject([
+      { to: TO, result: null },
+      { to: TO, result: 'busy' },
+    ]);
     const other = await inDoubt(commanded);
     await other.scene.bench.pass(45_000);
     result(other.scene, 'connected');

@@ -2,7 +2,11 @@ import { describe, expect, it, vi } from 'vitest';
 import { CarrierError, ConfigError } from '../../src/base/errors.js';
 import type { TransferResult } from '../../src/carriers/carrier.js';
 import { text } from '../support/call-bench.js';
+import { setPhrasesFor } from '../../src/engines/set-phrases.js';
+import { NOBODY_WAITS } from '../../src/conversation/wait.js';
 import { KINDS, Scene, type SceneKind } from './scene.js';
+
+const { notConnected: NEWS } = setPhrasesFor(undefined);
 
 const TO = '+15550123';
 const FAILED = ['busy', 'no-answer', 'failed'] as const;
@@ -68,7 +72,7 @@ describe.each(KINDS)('a transfer of an $direction call, $steering', (kind) => {
     );
   });
 
-  it.each(FAILED)('that fails (%s) brings the caller back to the agent, who listens', async (value) => {
+  it.each(FAILED)('that fails (%s) brings the caller back to the agent, who says so', async (value) => {
     const scene = await handingOver(kind);
     const { bench } = scene;
     const answer = result(scene, value);
@@ -79,13 +83,27 @@ describe.each(KINDS)('a transfer of an $direction call, $steering', (kind) => {
       });
       scene.stream();
     }
-    expect(bench.engine.heard.slice(-2)).toEqual(['hold', 'resume listen']);
+    expect(bench.engine.heard.slice(-2)).toEqual(['hold', `resume ${NEWS[value]}`]);
     expect(bench.engines).toHaveLength(1);
     expect(scene.record).toMatchObject({ status: 'active', transfer: { to: TO, result: value } });
     expect(bench.rest.requests).toEqual([]);
     await bench.pass(60_000);
     await bench.desk.transfer(scene.callId, '+15550124');
     expect(scene.record.transfer).toMatchObject({ to: '+15550124', result: null });
+  });
+
+  it('that fails twice is told as what it is each time', async () => {
+    const scene = await handingOver(kind);
+    result(scene, 'busy');
+    if (kind.steering === 'replies') scene.stream();
+    await scene.bench.desk.transfer(scene.callId, TO);
+    if (kind.steering === 'replies') scene.stop();
+    result(scene, 'no-answer');
+    if (kind.steering === 'replies') scene.stream();
+    expect(scene.bench.engine.heard.filter((heard) => heard.startsWith('resume'))).toEqual([
+      `resume ${NEWS.busy}`,
+      `resume ${NEWS['no-answer']}`,
+    ]);
   });
 
   it.each(['connected', ...FAILED] as const)(
@@ -103,6 +121,9 @@ describe.each(KINDS)('a transfer of an $direction call, $steering', (kind) => {
       result(scene, value);
       await scene.bench.pass(0);
       expect(outcome.mock.calls).toEqual([[value]]);
+      if (value === 'connected') return;
+      if (kind.steering === 'replies') scene.stream();
+      expect(scene.bench.engine.heard.at(-1)).toBe('resume listen');
     },
   );
 
@@ -181,7 +202,7 @@ describe.each(KINDS)('a transfer of an $direction call, $steering', (kind) => {
     bench.rest.answers.transfer = new Promise((resolve) => (answer = resolve));
     bench.rest.failures.transfer = new CarrierError('no', { status: 422, retryable: false });
     const ordered = bench.desk.transfer(scene.callId, TO);
-    bench.engine.context.endCall('provider-failed', { code: 'X', message: 'x', untold: true });
+    bench.engine.context.endCall('provider-failed', { code: 'X', message: 'x', wait: NOBODY_WAITS });
     await bench.pass(5000);
     answer();
     await expect(ordered).rejects.toThrow(CarrierError);
@@ -227,8 +248,9 @@ describe.each(KINDS)('a transfer of an $direction call, $steering', (kind) => {
     const scene = await handingOver(kind);
     result(scene, 'busy');
     if (kind.steering === 'replies') scene.stream();
-    result(scene, 'busy');
-    result(scene, 'no-answer');
+    for (const value of ['busy', 'no-answer'] as const)
+      expect(result(scene, value)).toMatchObject({ type: 'stream' });
+    expect(scene.bench.logger.sentences('error')).toEqual([]);
     expect(scene.bench.ofType('transfer.updated', scene.callId)).toHaveLength(2);
     expect(scene.isLive).toBe(true);
   });
@@ -245,7 +267,7 @@ describe.each(KINDS)('a transfer of an $direction call, $steering', (kind) => {
 
   it('that fails after the agent has lost its voice ends in a sorry where one can be spoken', async () => {
     const scene = await handingOver(kind);
-    scene.bench.engine.context.endCall('provider-failed', { code: 'X', message: 'x', untold: true });
+    scene.bench.engine.context.endCall('provider-failed', { code: 'X', message: 'x', wait: NOBODY_WAITS });
     await scene.bench.pass(5000);
     const answer = result(scene, 'busy');
     expect(scene.bench.rest.of('speak')).toHaveLength(kind.steering === 'commands' ? 1 : 0);
@@ -292,7 +314,7 @@ describe('a transfer', () => {
     result(scene, 'busy');
     expect(scene.bench.rest.requests).toEqual(['startStream carrier-call-1 preferred']);
     scene.stream();
-    expect(scene.bench.engine.heard.at(-1)).toBe('resume listen');
+    expect(scene.bench.engine.heard.at(-1)).toBe(`resume ${NEWS.busy}`);
   });
 
   it('that fails needs the stream back in time', async () => {

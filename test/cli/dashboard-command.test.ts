@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
 import { dashboardSocket } from '../../src/base/dashboard-socket.js';
 import { runCli } from '../../src/cli/program.js';
@@ -119,8 +119,9 @@ describe('offhook dashboard', () => {
       (await (await fetch(`${url}api/dashboard/export/calls?status=completed`)).json()) as {
         calls: unknown[];
       };
-    let before = await shown(first.said.url);
-    while (before.calls.length === 0) before = await shown(first.said.url);
+    // Shown is what it has heard; what it has said to have is on its disk.
+    await vi.waitUntil(() => server.endedThere.has('call-1'), { timeout: 15_000 });
+    const before = await shown(first.said.url);
     await server.kill();
     first.child.kill('SIGKILL');
     await once(first.child, 'exit');
@@ -143,6 +144,7 @@ describe('offhook dashboard', () => {
     [['--port', '0'], /from 1 to 65535/],
     [['--token', ''], /without blanks/],
     [['--token', 'a b'], /without blanks/],
+    [['--token', 'fifteen-letters'], /16 characters or more.*randomBytes/],
     [['--speed', '1'], /unknown option/],
   ])('calls %j a usage error', async (args, sentence) => {
     expect(await run(...args)).toMatchObject({ code: 2, errors: expect.stringMatching(sentence) });

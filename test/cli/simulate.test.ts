@@ -1,5 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { runCli } from '../../src/cli/program.js';
+import { createScript } from '../../src/cli/simulate-command.js';
+import { writeWav } from '../../src/testing/wav.js';
 
 async function run(...args: string[]) {
   const out: string[] = [];
@@ -29,5 +34,39 @@ describe('offhook simulate', () => {
 
   it('says what either carrier takes', async () => {
     expect((await run('simulate', '--help')).out).toMatch(/--carrier[\s\S]*--auth-token[\s\S]*--api-port/);
+  });
+});
+
+describe('the caller of offhook simulate', () => {
+  const wait = (timeoutMs: number) => ({ type: 'wait-for-agent', timeoutMs });
+
+  it('plays tones where nothing is said of it, and may talk over the agent', async () => {
+    const [first, tones] = await createScript({ text: [], interrupt: 500 });
+    expect(first).toEqual({ type: 'interrupt', afterMs: 500 });
+    expect(tones).toMatchObject({ type: 'play', sampleRateHz: 8000 });
+  });
+
+  it('says its texts one after another, each when the agent has spoken', async () => {
+    expect(await createScript({ text: [' One. ', '', 'Two.'], voice: 'rms' })).toEqual([
+      wait(4000),
+      { type: 'say', text: 'One.', voice: 'rms' },
+      wait(15_000),
+      { type: 'say', text: 'Two.', voice: 'rms' },
+    ]);
+  });
+
+  it.each([
+    ['alone', [], {}],
+    ['with the words in it', ['One.', 'Two.'], { text: 'One. Two.' }],
+  ])('plays a recording, %s', async (_, text, words) => {
+    const folder = await mkdtemp(join(tmpdir(), 'offhook-simulate-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const wav = join(folder, 'caller.wav');
+    const samples = Int16Array.of(1, -1, 2);
+    await writeFile(wav, writeWav({ channels: [samples], sampleRateHz: 16_000 }));
+    expect(await createScript({ wav, text })).toEqual([
+      wait(4000),
+      { type: 'play', samples, sampleRateHz: 16_000, ...words },
+    ]);
   });
 });

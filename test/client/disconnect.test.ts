@@ -29,6 +29,19 @@ describe('disconnect', () => {
     await expect(fetch(`http://127.0.0.1:${bench.port}/health`)).rejects.toThrow();
   });
 
+  it('tells the pages that are open, also when no call is up', async () => {
+    await bench.serve();
+    const answer = await fetch(`http://127.0.0.1:${bench.port}/api/dashboard/events`);
+    const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    while (!text.includes('event: snapshot')) text += (await reader?.read())?.value ?? '';
+    const closed = bench.phone.disconnect();
+    for (let piece = await reader?.read(); piece?.done === false; piece = await reader?.read())
+      text += piece.value;
+    expect(text).toContain('event: draining');
+    await closed;
+  });
+
   it('is what disposes of the client', async () => {
     {
       await using disposed = bench.create();
@@ -37,42 +50,46 @@ describe('disconnect', () => {
     await expect(fetch(`http://127.0.0.1:${bench.port}/health`)).rejects.toThrow();
   });
 
-  it('hangs up through the carrier, then closes with 1001, and tells of the end before it resolves', async () => {
-    const accountSid = `AC${'0'.repeat(32)}`;
-    const simulator = await startCarrierASimulator({
-      url: `http://127.0.0.1:${bench.port}`,
-      accountSid,
-      authToken: AUTH_TOKEN,
-      unknownCalls: 'accept',
-    });
-    const carrier = new CarrierA({ accountSid, authToken: AUTH_TOKEN, baseUrl: simulator.url });
-    bench.phone = bench.create({ carrier, webhookUrl: PUBLIC_HOST });
-    const ended: CallRecord[] = [];
-    await bench.serve({
-      manageWebhook: false,
-      onCallEnd: async (record) => {
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        ended.push(record);
-      },
-    });
-    const calls = [await bench.dial('+15550111'), await bench.dial('+15550112')];
-    await until(async () => (await bench.active()).length === 2);
-    const hungUpAtClose = calls.map(async ({ closed }) => {
-      await closed;
-      return simulator.requests.map(({ path }) => path);
-    });
-    await bench.phone.disconnect();
-    expect(ended.map(({ endReason, outcome }) => [endReason, outcome])).toEqual([
-      ['server-shutdown', 'answered'],
-      ['server-shutdown', 'answered'],
-    ]);
-    for (const [index, call] of calls.entries()) {
-      expect(await call.closed).toEqual({ code: 1001, reason: 'Server shutting down' });
-      const paths = (await hungUpAtClose[index])?.join() ?? '';
-      for (const { callSid } of calls) expect(paths).toContain(callSid);
-    }
-    await simulator.close();
-  });
+  it.each([10, 0])(
+    'hangs up through the carrier, then closes with 1001, and tells of the end before it resolves: %d s',
+    async (drainSeconds) => {
+      const accountSid = `AC${'0'.repeat(32)}`;
+      const simulator = await startCarrierASimulator({
+        url: `http://127.0.0.1:${bench.port}`,
+        accountSid,
+        authToken: AUTH_TOKEN,
+        unknownCalls: 'accept',
+      });
+      const carrier = new CarrierA({ accountSid, authToken: AUTH_TOKEN, baseUrl: simulator.url });
+      bench.phone = bench.create({ carrier, webhookUrl: PUBLIC_HOST });
+      const ended: CallRecord[] = [];
+      await bench.serve({
+        manageWebhook: false,
+        drainSeconds,
+        onCallEnd: async (record) => {
+          if (drainSeconds > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+          ended.push(record);
+        },
+      });
+      const calls = [await bench.dial('+15550111'), await bench.dial('+15550112')];
+      await until(async () => (await bench.active()).length === 2);
+      const hungUpAtClose = calls.map(async ({ closed }) => {
+        await closed;
+        return simulator.requests.map(({ path }) => path);
+      });
+      await bench.phone.disconnect();
+      expect(ended.map(({ endReason, outcome }) => [endReason, outcome])).toEqual([
+        ['server-shutdown', 'answered'],
+        ['server-shutdown', 'answered'],
+      ]);
+      for (const [index, call] of calls.entries()) {
+        expect(await call.closed).toEqual({ code: 1001, reason: 'Server shutting down' });
+        const paths = (await hungUpAtClose[index])?.join() ?? '';
+        for (const { callSid } of calls) expect(paths).toContain(callSid);
+      }
+      await simulator.close();
+    },
+  );
 
   it('does not wait for an onCallEnd that never returns', async () => {
     await bench.serve({ drainSeconds: 0.2, onCallEnd: () => new Promise(() => {}) });

@@ -44,6 +44,20 @@ describe('an outbound request', () => {
     expect(toOutboundRequest({ to, ...options }, parts()).recipe).toMatchObject({ mode: 'pipeline' });
   });
 
+  it.each([
+    [{ voicemailMessage: 'Call {nmae}.', machineDetection: true }, undefined, ['nmae']],
+    [{ machineDetection: true }, 'From {shpo}.', ['shpo']],
+    [{ machineDetection: true }, undefined, []],
+  ])(
+    'speaks up for a placeholder that nothing fills in %j, or %j of serve',
+    (options, voicemailMessage, told) => {
+      const logger = new RecordedLogger();
+      const recipes = new Recipes({ onMessage: undefined, logger });
+      toOutboundRequest({ to, ...options }, parts({ recipes, defaults: { agent, voicemailMessage } }));
+      expect(logger.lines.map(({ fields }) => fields.placeholder)).toEqual(told);
+    },
+  );
+
   it('names the settings that are missing', () => {
     const rest = new PlainRest();
     rest.configured = false;

@@ -110,7 +110,7 @@ describe('an agent with fallbacks', () => {
       llm: 'groq/openai/gpt-oss-20b',
       tts: 'flite/slt',
     });
-    expect(recipe.chargers?.llm).toMatchObject({ name: 'groq/openai/gpt-oss-20b' });
+    expect(recipe.payees?.llm).toMatchObject({ name: 'groq/openai/gpt-oss-20b' });
     expect(logger.lines).toMatchObject([
       { level: 'warn', fields: { stt: expect.stringMatching(/^simulated/), tts: expect.anything() } },
     ]);

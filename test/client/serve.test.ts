@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/base/errors.js';
 import { ClientBench, PUBLIC_HOST, toneVoice } from '../support/client-bench.js';
+import { ChatCompletions } from '../../src/providers/llm/index.js';
+import { openLedger } from '../../src/testing/index.js';
+import { send } from '../support/dashboard-server.js';
 import { createPlainCarrier, PlainRest } from '../support/plain-carrier.js';
 
 let bench: ClientBench;
@@ -41,6 +44,12 @@ describe('serve', () => {
     });
   });
 
+  it('answers a browser without a token under its public host, and under no other', async () => {
+    const server = await bench.serve({ dashboardToken: undefined });
+    const statusFor = async (Host: string) => (await send(server.url, { headers: { Host } })).status;
+    expect([await statusFor(PUBLIC_HOST), await statusFor('evil.example')]).toEqual([200, 403]);
+  });
+
   it('says that it shuts down, and when it has', async () => {
     await bench.serve();
     await bench.phone.disconnect();
@@ -50,6 +59,15 @@ describe('serve', () => {
     ]);
   });
 
+  it('leaves nothing that runs when it refuses an agent', async () => {
+    using ledger = openLedger();
+    const phone = bench.create();
+    const agent = phone.agent({ llm: new ChatCompletions() });
+    const refused = ledger.run(() => bench.serve({ agent }));
+    await expect(refused).rejects.toMatchObject({ code: 'CONFIG_MISSING' });
+    expect(await ledger.read()).toEqual([]);
+  });
+
   it('has nothing to warn of when everything is set', async () => {
     const rest = new PlainRest();
     bench.phone = bench.create({
@@ -57,7 +75,7 @@ describe('serve', () => {
       webhookUrl: PUBLIC_HOST,
     });
     const stt = { name: 'stt', open: () => ({ pushAudio() {}, finishUtterance() {}, close() {} }) };
-    await bench.serve({ dashboardToken: 's3cret', onMessage: () => '' }, { stt, tts: toneVoice });
+    await bench.serve({ dashboardToken: 's3cret-of-16-chars', onMessage: () => '' }, { stt, tts: toneVoice });
     expect(bench.warnings()).toEqual([]);
     const base = `https://${PUBLIC_HOST}/webhooks/carrier-b`;
     expect(rest.requests).toEqual([`setVoiceUrl +15005550010 ${base}/voice ${base}/status`]);

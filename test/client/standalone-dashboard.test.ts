@@ -177,6 +177,14 @@ const step = fc.oneof(
 );
 
 describe('a standalone dashboard', () => {
+  it('has no timer left that would hold its process once it is closed', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+    const before = timers();
+    const dashboard = await openDashboard({ folder: room.folder });
+    await dashboard.close();
+    expect(timers()).toBe(before);
+  });
+
   it.each([
     ['in memory', () => async () => new MemoryStore()],
     [

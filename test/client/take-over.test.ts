@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { attachCallbacks } from '../../src/calls/callbacks.js';
 import { takeOver } from '../../src/client/take-over.js';
 import type { CallEvent, CallFact } from '../../src/contract/call-event.js';
-import type { CallRecord } from '../../src/contract/call-record.js';
+import type { CallRecord, HangUpState } from '../../src/contract/call-record.js';
 import { EventBus } from '../../src/events/bus.js';
 import { DiskStore } from '../../src/stores/disk-store.js';
 import { MemoryStore } from '../../src/stores/memory-store.js';
@@ -19,16 +19,17 @@ const said = (id: string, final: boolean): CallFact => ({
 async function start(folder: string) {
   const logger = new RecordedLogger();
   const [bus, store] = [new EventBus(logger), await openDisk({ folder })];
-  const [told, facts, recalled]: [CallRecord[], CallEvent[], string[]] = [[], [], []];
-  const lost: string[] = [];
+  const [told, facts]: [CallRecord[], CallEvent[]] = [[], []];
+  const recalled: [callId: string, hangUp: HangUpState | null][] = [];
   bus.subscribeDurable((event) => store.append(event));
   bus.subscribe((event) => facts.push(event));
   const callbacks = attachCallbacks(bus, { callbacks: { onCallEnd: (record) => told.push(record) }, logger });
   const desk = {
-    recall: ({ callId }: CallRecord, { isLost = false } = {}) => void (isLost ? lost : recalled).push(callId),
+    mayBeUp: ({ callId }: CallRecord) => callId === 'talking',
+    recall: ({ callId, hangUp }: CallRecord) => void recalled.push([callId, hangUp]),
   };
   await takeOver(store, { bus, callbacks, desk, logger });
-  return { bus, store, told, facts, recalled, lost, logger };
+  return { bus, store, told, facts, recalled, logger };
 }
 
 /** What a process has left behind that was killed with two calls up. */
@@ -75,8 +76,9 @@ describe('takeOver', () => {
     ];
     for (const event of stamp(facts, { callId: 'fax', at: 1000 })) await store.append(event);
     await store.close();
-    const { told } = await start(folder);
+    const { told, logger } = await start(folder);
     expect(told).toMatchObject([{ callId: 'fax', endReason: 'process-lost', outcome: 'failed' }]);
+    expect(logger.lines).toMatchObject([{ level: 'warn', fields: { calls: 1 } }]);
   });
 
   it('does so once', async () => {
@@ -97,13 +99,23 @@ describe('takeOver', () => {
     expect(await elsewhere.get('talking')).toMatchObject({ status: 'completed', endReason: 'process-lost' });
   });
 
-  it('tells the desk which calls are over, and once which of them were lost', async () => {
+  it('tells the desk which calls are over, and which of them are yet to be hung up, until that is done', async () => {
     const folder = await leaveBehind();
     const first = await start(folder);
-    expect([first.recalled, first.lost.sort()]).toEqual([['over'], ['ringing', 'talking']]);
+    const left = [
+      ['over', null],
+      ['ringing', null],
+      ['talking', 'pending'],
+    ];
+    expect(first.recalled.sort()).toEqual(left);
     await first.store.close();
     const second = await start(folder);
-    expect([second.recalled.sort(), second.lost]).toEqual([['over', 'ringing', 'talking'], []]);
+    expect(second.recalled.sort()).toEqual(left);
+    const seq = ((await second.store.get('talking'))?.seq ?? 0) + 1;
+    const done = { type: 'hangup.updated', state: 'done' } as const;
+    await second.store.append({ callId: 'talking', nodeId: 'node-1', seq, at: 9000, ...done });
+    await second.store.close();
+    expect((await start(folder)).recalled).toContainEqual(['talking', 'done']);
   });
 
   it('has nothing to do for a store that forgets', async () => {
@@ -115,7 +127,7 @@ describe('takeOver', () => {
     await takeOver(new MemoryStore(), {
       bus,
       callbacks: { adopt: refuse },
-      desk: { recall: refuse },
+      desk: { recall: refuse, mayBeUp: refuse },
       logger,
     });
     expect(logger.lines).toEqual([]);

@@ -36,22 +36,41 @@ describeInChromium('live calls', (bench) => {
     expect(await transcript.getByText('no result').count()).toBe(0);
   });
 
+  it('shows the phase of a call as it changes, in the list and in full, with its time', async () => {
+    const page = await bench.open();
+    const publish = bench.callOf('c1');
+    publish(started(), { type: 'phase.changed', phase: 'listening' });
+    const label = page.locator('article .phase');
+    await label.getByText('listening').waitFor();
+    publish({ type: 'phase.changed', phase: 'speaking', previous: 'listening' });
+    await label.getByText('speaking').waitFor();
+    expect(await label.count()).toBe(1);
+    await page.locator('article a.open').click();
+    const detail = page.getByRole('dialog');
+    await detail.locator('.phase').getByText('speaking').waitFor();
+    await detail.getByRole('timer', { name: 'Time in this phase' }).getByText('0:01').waitFor();
+    publish(ended());
+    await detail.getByText('caller hangup').first().waitFor();
+    expect(await page.locator('.phase').count()).toBe(0);
+    expect(bench.troubles).toEqual([]);
+  });
+
   it('hands a call over to a number with its country code, and says why it cannot', async () => {
     const page = await bench.open();
     bench.callOf('c1')(started());
     await page.getByRole('button', { name: 'Transfer' }).click();
     const number = page.getByLabel('Number to transfer to');
-    expect(await page.evaluate('document.activeElement.name')).toBe('to');
+    await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('to');
     await number.fill('5550123');
     await number.press('Enter');
     expect(bench.server.commands).toEqual([]);
     await number.press('Escape');
-    expect(await number.count()).toBe(0);
+    await number.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Transfer' }).click();
     await number.fill('+1 (555) 012-3');
     await number.press('Enter');
     await page.getByText('Transferring…').waitFor();
-    expect(bench.server.commands).toEqual(['transfer c1 +15550123']);
+    await expect.poll(() => bench.server.commands).toEqual(['transfer c1 +15550123']);
   });
 
   it('shows many calls as lines, all of them, and their words as they come', async () => {
@@ -101,7 +120,7 @@ describeInChromium('live calls', (bench) => {
     );
     await page.locator('tbody a').click();
     const detail = page.getByRole('dialog');
-    await detail.getByRole('img', { name: /over 0:04, with 1 turns and 1 interruptions/ }).waitFor();
+    await detail.getByRole('img', { name: /over 0:04, with 1 turn and 1 interruption$/ }).waitFor();
     expect(await detail.locator('svg.envelope path.caller').getAttribute('d')).toMatch(/^M.+Z$/);
     expect(await detail.locator('svg.envelope .tick-clear').count()).toBe(1);
     const timeline = await detail.locator('.timeline').textContent();

@@ -46,6 +46,27 @@ describe('the API', () => {
     },
   );
 
+  it('tells the phase of a call that is up, in lists too, and none of one that is over', async () => {
+    const [phase] = stamp([{ type: 'phase.changed', phase: 'hearing', previous: 'listening' }], {
+      callId: 'live',
+      at: 3000,
+    });
+    server.publish({ ...phase!, seq: 2 });
+    const answers = await Promise.all(
+      ['calls/live', 'calls/CA-live', 'calls/full'].map((path) =>
+        getJson<CallRecord>(`/api/dashboard/${path}`),
+      ),
+    );
+    const hearing = { name: 'hearing', since: 3000 };
+    expect(answers.map((record) => record.phase)).toEqual([hearing, hearing, null]);
+    const { calls } = await getJson<CallsPage>('/api/dashboard/calls');
+    expect(calls.map((call) => call.phase)).toEqual([hearing, null]);
+    expect(violations('CallRecord', answers[0])).toEqual([]);
+    expect(violations('CallRecord', { ...answers[0], phase: { ...hearing, name: 'stopping' } })).not.toEqual(
+      [],
+    );
+  });
+
   it('lists newest first, without turns and transcript, and pages to the end', async () => {
     const first = await getJson<CallsPage>('/api/dashboard/calls?limit=1');
     expect(first.calls.map((call) => call.callId)).toEqual(['live']);
@@ -286,9 +307,20 @@ describe('commands', () => {
     });
 
   it('hands a command to the owner of the call, by our id', async () => {
-    expect((await post('CA-live/hangup', {})).status).toBe(202);
+    expect(await post('CA-live/hangup', {})).toMatchObject({
+      status: 202,
+      text: '{"callId":"live","hangUp":"done"}',
+    });
     expect((await post('live/transfer', { to: '+15550123' })).text).toBe('{"callId":"live"}');
     expect(server.commands).toEqual(['hangup live', 'transfer live +15550123']);
+  });
+
+  it('hangs up again what is still pending at the carrier', async () => {
+    const { seq = 0 } = (await server.store.get('full')) ?? {};
+    const fact = { type: 'hangup.updated', state: 'pending' } as const;
+    await server.store.append({ callId: 'full', nodeId: 'node-1', seq: seq + 1, at: Date.now(), ...fact });
+    expect((await post('full/hangup', {})).status).toBe(202);
+    expect((await getJson<CallRecord>('/api/dashboard/calls/full')).hangUp).toBe('pending');
   });
 
   it.each([

@@ -12,6 +12,7 @@ import { reduceCall } from '../../src/events/reduce.js';
 import { roundMoney } from '../../src/events/summarize.js';
 import { ended, stamp, started } from '../support/call-facts.js';
 import { send, startDashboard } from '../support/dashboard-server.js';
+import { untilQuiet } from '../support/virtual/quiet.js';
 
 type CsvRow = { [header: string]: string };
 
@@ -188,12 +189,12 @@ describe('an export', () => {
     const request = get(`${server.url}/api/dashboard/export/calls`);
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     response.pause();
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await untilQuiet();
     const pagesRead = list.mock.calls.length;
     expect(pagesRead).toBeLessThan(3);
     response.on('error', () => {});
     response.destroy();
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await untilQuiet();
     expect(list.mock.calls.length).toBe(pagesRead);
     expect(server.logger.sentences('error')).toEqual([]);
     await server.close();

@@ -118,9 +118,9 @@ describe('every answer of the running server', () => {
       expect([answer.status, violationsOf(`${CALL}/hangup`, 'POST', answer)]).toEqual([status, []]);
       await server.close();
     }
-    let answer = await answerOf(guarded, CALL, { headers: { Authorization: 'Bearer guess' } });
+    let answer = await answerOf(guarded, CALL, { headers: { Authorization: 'Bearer guess', Via: '1.1 x' } });
     for (let guess = 0; guess < 10; guess += 1)
-      answer = await answerOf(guarded, CALL, { headers: { Authorization: 'Bearer guess' } });
+      answer = await answerOf(guarded, CALL, { headers: { Authorization: 'Bearer guess', Via: '1.1 x' } });
     expect([answer.status, violationsOf(CALL, 'GET', answer)]).toEqual([429, []]);
   });
 });

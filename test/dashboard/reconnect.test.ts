@@ -16,6 +16,7 @@ import { type DashboardServer, startDashboard } from '../support/dashboard-serve
 const TYPES: readonly CallEventType[] = [
   'call.status',
   'call.started',
+  'phase.changed',
   'transcript.segment',
   'turn.started',
   'turn.completed',

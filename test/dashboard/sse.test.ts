@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import { LimitError } from '../../src/base/errors.js';
 import type { CallEvent, CallFact } from '../../src/contract/call-event.js';
-import type { RingBounds } from '../../src/dashboard/replay-ring.js';
-import { EventFeed } from '../../src/dashboard/sse.js';
+import type { CallPhase } from '../../src/contract/call-record.js';
+import { EventFeed, type EventFeedParts } from '../../src/dashboard/sse.js';
 import { EventBus } from '../../src/events/bus.js';
 import { MemoryStore } from '../../src/stores/memory-store.js';
 import { ended, stamp, started } from '../support/call-facts.js';
@@ -23,7 +24,7 @@ interface Setup {
 }
 
 function setUp(
-  bounds: { ring?: Partial<RingBounds>; maxBacklogBytes?: number; store?: MemoryStore } = {},
+  bounds: Partial<Pick<EventFeedParts, 'ring' | 'maxBacklogBytes' | 'entry'>> & { store?: MemoryStore } = {},
 ): Setup {
   const { store = new MemoryStore(), ...rest } = bounds;
   const logger = new RecordedLogger();
@@ -50,7 +51,10 @@ function setUp(
 }
 
 const GATHER_MS = 25;
-const settle = () => new Promise((resolve) => setTimeout(resolve, 5));
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 10; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+}
+
 const digits = (count: number): CallFact[] =>
   Array.from({ length: count }, (_, index) => ({ type: 'dtmf.received', digit: String(index % 10) }));
 
@@ -69,7 +73,51 @@ describe('the event feed', () => {
     const { snapshot } = sink;
     expect(snapshot.active.map((record) => record.callId)).toEqual(['call-1']);
     expect(snapshot).toMatchObject({ recent: [], controls: true, aggregates: { totalCalls: 1 } });
+    expect(snapshot.entry).toBeNull();
     for (const { id } of sink.messages) expect(id).toMatch(/^[0-9a-f]+-\d+$/);
+  });
+
+  it('sends what is published while it sends', async () => {
+    const { bus, clock, read, tell } = setUp();
+    const [first, second, third] = stamp([started(), ...digits(2)]);
+    const sink = read();
+    await settle();
+    const write = sink.write.bind(sink);
+    let isTold = false;
+    sink.write = (chunk) => {
+      if (!isTold) bus.publish(third!);
+      isTold = true;
+      return write(chunk);
+    };
+    tell([first!, second!]);
+    await settle();
+    clock.advance(GATHER_MS);
+    expect(sink.names).toEqual(['snapshot', 'call.started', 'dtmf.received', 'dtmf.received']);
+    // Nothing is left to do for it.
+    clock.advance(GATHER_MS);
+    expect(clock.pending).toBe(1);
+  });
+
+  it('tells the phase in the snapshot, and each change of it', async () => {
+    const { read, tell } = setUp();
+    const phase = (name: CallPhase): CallFact => ({ type: 'phase.changed', phase: name });
+    const events = stamp([started(), phase('listening'), phase('hearing'), phase('thinking')]);
+    tell(events.slice(0, 2));
+    const sink = read();
+    await settle();
+    tell(events.slice(2));
+    expect(sink.snapshot.active.map((record) => record.phase?.name)).toEqual(['listening']);
+    expect(sink.names).toEqual(['snapshot', 'phase.changed', 'phase.changed']);
+  });
+
+  it('says where calls come in, as it is known by then', async () => {
+    let voiceUrl: string | null = null;
+    const entry = () => ({ carrier: 'carrier-b' as const, voiceUrl, isSigned: true });
+    const { read } = setUp({ entry });
+    voiceUrl = 'https://voice.example/webhooks/carrier-b/voice';
+    const sink = read();
+    await settle();
+    expect(sink.snapshot.entry).toEqual({ carrier: 'carrier-b', voiceUrl, isSigned: true });
   });
 
   it('sends at most 50 ended calls, the newest, without turns', async () => {
@@ -307,6 +355,17 @@ describe('the event feed', () => {
     expect(stringify).toHaveBeenCalledTimes(20);
     expect(chunks).toHaveLength(1000);
     expect(new Set(chunks).size).toBe(1);
+  });
+
+  it('has room for a thousand readers', () => {
+    const { feed } = setUp();
+    const leave = Array.from({ length: 1000 }, () => {
+      feed.checkRoom();
+      return feed.open(new FakeSink(), { lastEventId: null, controls: true });
+    });
+    expect(() => feed.checkRoom()).toThrow(LimitError);
+    leave[0]?.();
+    feed.checkRoom();
   });
 
   it('ends every stream when it is closed, and takes no new one', async () => {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { LimitError } from '../../src/base/errors.js';
 import type { MetricsPayload } from '../../src/index.js';
-import { GOODBYE } from '../../src/calls/last-words.js';
 import { CARRIER_IDS } from '../../src/contract/call-record.js';
 import { eventually, startCarrierPhone } from '../support/carrier-phone.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
 import { startPhone } from '../support/running-phone.js';
 
+const GOODBYE = 'I am sorry, I have to end this call now. Goodbye.';
 const AGENT = { systemPrompt: 'You answer for a bakery.', firstMessage: 'Hello, this is the bakery.' };
 const TALK = [
   { type: 'wait-for-agent' },
@@ -15,8 +15,8 @@ const TALK = [
   { type: 'hang-up' },
 ] as const;
 
-// Calls in real time: a shared machine may stop for longer than they allow.
-const REAL_TIME = { retry: 2, timeout: 60_000 };
+// Calls in real time.
+const REAL_TIME = { timeout: 60_000 };
 
 describe('money in a whole call', REAL_TIME, () => {
   it('is nothing for the local stack, and an estimate for the line', async () => {

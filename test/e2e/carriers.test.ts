@@ -1,5 +1,7 @@
 // Both carriers, both directions, every ending: whole calls on loopback with the local stack. Each has a server and a carrier of
 // its own and mostly waits, so they run side by side.
+import { pause } from '../../src/base/pause.js';
+import { systemClock } from '../../src/base/clock.js';
 import { describe, expect, it } from 'vitest';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import { CARRIER_IDS } from '../../src/contract/call-record.js';
@@ -87,7 +89,7 @@ describe.concurrent.each(CARRIER_IDS)('%s, inbound', (id) => {
       running.simulator.legs[0]?.sentDigits.join('') === '12#' ? running.simulator.legs[0] : undefined,
     );
     expect(leg.isOver).toBe(false);
-    await new Promise((resolve) => setTimeout(resolve, 2500));
+    await pause(systemClock, 2500);
     await running.active(1, ({ status }) => status === 'active');
     await running.phone.hangUp(callId);
     await calling;
@@ -129,7 +131,7 @@ describe.concurrent.each(CARRIER_IDS)('%s, inbound', (id) => {
     await running.phone.transfer(callId, OTHER);
     const [back] = await running.active(1, ({ transfer }) => transfer?.result === 'busy');
     expect(back?.status).toBe('active');
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await pause(systemClock, 1500);
     await running.phone.hangUp(callId);
     await calling;
     expect(await running.record(callId)).toMatchObject({

@@ -24,8 +24,8 @@ async function start(id: (typeof CARRIER_IDS)[number], emulation: EmulateElevenL
   };
 }
 
-// Calls in real time: a shared machine that stops for longer than the pacer's lead makes a gap that nobody can mend.
-const REAL_TIME = { retry: 2, timeout: 60_000 };
+// Calls in real time.
+const REAL_TIME = { timeout: 60_000 };
 
 describe.each(CARRIER_IDS)('%s, an agent that lives at its vendor', REAL_TIME, (id) => {
   it('costs what its time costs, over a lost connection, too, and hangs up when it has said goodbye', async () => {

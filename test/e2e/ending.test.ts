@@ -59,9 +59,8 @@ describe('a call that ends badly', () => {
       body: '{}',
     });
     expect(answer.ok).toBe(true);
-    const { report, record } = await calling;
+    const { record } = await calling;
     expect(record.endReason).toBe('operator-hangup');
-    expect(report.durationMs).toBeLessThan(15_000);
   });
 });
 
@@ -78,9 +77,7 @@ describe('disconnect', () => {
     );
     const live = await waitForActive(running, 2);
     events.addEventListener('call.ended', (message) => ends.push(JSON.parse(message.data)));
-    const started = performance.now();
     await Promise.all([running.phone.disconnect(), running.phone.disconnect()]);
-    expect(performance.now() - started).toBeLessThan(10_000);
     await expect(fetch(`${running.server.url}/health`)).rejects.toThrow();
     events.close();
     expect(live).toHaveLength(2);

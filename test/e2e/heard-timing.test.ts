@@ -12,8 +12,8 @@ const UNEVEN =
 const PAUSE_MS = 900;
 const LISTENS: CallerStep = { type: 'wait-for-agent', quietMs: 700 };
 
-// Calls in real time: a shared machine that stops for longer than the pacer's lead makes a gap that nobody can mend.
-const REAL_TIME = { retry: 2, timeout: 90_000 };
+// Calls in real time.
+const REAL_TIME = { timeout: 90_000 };
 
 describe.concurrent.each(CARRIER_IDS)('a voice, on %s', REAL_TIME, (id) => {
   it.each([2600, 4300, 6000])(

@@ -5,12 +5,12 @@ import { expect, it } from 'vitest';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import type { Aggregates, CallsPage } from '../../src/contract/dashboard-api.js';
 import { applyEvent, applySnapshot, EMPTY_STATE } from '../../src/dashboard/ui/state/page-state.js';
-import type { Chargers, UsageFact } from '../../src/engines/engine.js';
+import type { Payees, UsageFact } from '../../src/engines/engine.js';
 import { aggregate, unknownLatency } from '../../src/events/summarize.js';
 import { CallBench, text } from '../support/call-bench.js';
 import { startDashboard } from '../support/dashboard-server.js';
 
-const CHARGERS: Chargers = {
+const PAYEES: Payees = {
   stt: { name: 'fake/stt', price: { perAudioMinute: 0.0048 } },
   llm: { name: 'fake/llm', price: { inputPerMillionTokens: 0.1, outputPerMillionTokens: 0.5 } },
   tts: { name: 'fake/tts', price: { perThousandCharacters: 0.05 } },
@@ -49,7 +49,7 @@ const total = (values: readonly (number | null | undefined)[]) =>
 
 /** Calls of one process, one after the other, with all that is learnt of them late. */
 function play(calls: readonly AnyCall[]): CallBench {
-  const bench = new CallBench({ chargers: CHARGERS, pricing: PRICING });
+  const bench = new CallBench({ payees: PAYEES, pricing: PRICING });
   calls.forEach(({ isPriced, steps }, index) => {
     const callId = `call-${index}`;
     const { engine, receiver } = bench.call(callId);
@@ -81,7 +81,7 @@ it('adds up everywhere', { timeout: 60_000 }, async () => {
       const bench = play(calls);
       const dashboard = await startDashboard();
       try {
-        const empty = { active: [], recent: [], aggregates: aggregate([]), controls: false };
+        const empty = { active: [], recent: [], aggregates: aggregate([]), controls: false, entry: null };
         let page = applySnapshot(EMPTY_STATE, empty);
         for (const event of bench.events) page = applyEvent(page, event);
         for (const event of bench.events) await dashboard.store.append(event);

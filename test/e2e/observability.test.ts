@@ -1,4 +1,6 @@
 // What a server tells machines of its calls: metrics, spans and log lines, over whole calls with everything in them.
+import { pause } from '../../src/base/pause.js';
+import { systemClock } from '../../src/base/clock.js';
 import { trace } from '@opentelemetry/api';
 import {
   BasicTracerProvider,
@@ -95,8 +97,7 @@ async function start(id: (typeof CARRIER_IDS)[number]) {
 
 /** The record, over the API that wants a token. */
 async function recordOf({ records }: CarrierPhone, count: number): Promise<CallRecord> {
-  for (let attempt = 0; attempt < 300 && records.length < count; attempt += 1)
-    await new Promise((resolve) => setTimeout(resolve, 50));
+  for (let attempt = 0; attempt < 300 && records.length < count; attempt += 1) await pause(systemClock, 50);
   const record = records[count - 1];
   if (record === undefined) throw new Error('the call did not end');
   return record;
@@ -122,8 +123,8 @@ function expectRising(before: ReadonlyMap<string, Family>, after: ReadonlyMap<st
   }
 }
 
-// Calls in real time: a shared machine that stops for longer than the pacer's lead makes a gap that nobody can mend.
-describe.each(CARRIER_IDS)('%s: two calls with everything in them', { retry: 2, timeout: 90_000 }, (id) => {
+// Calls in real time.
+describe.each(CARRIER_IDS)('%s: two calls with everything in them', { timeout: 90_000 }, (id) => {
   it('are told to machines, and nothing of what was said is', async () => {
     const { running, logger, mind } = await start(id);
     const { simulator, server } = running;

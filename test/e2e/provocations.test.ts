@@ -19,8 +19,8 @@ const ASKS: readonly CallerStep[] = [
 ];
 const REPLIES = [{ text: 'Yes we do.' }];
 
-// Calls in real time: a shared machine that stops for longer than the pacer's lead makes a gap that nobody can mend.
-const REAL_TIME = { retry: 2, timeout: 90_000 };
+// Calls in real time.
+const REAL_TIME = { timeout: 90_000 };
 
 describe.concurrent.each(CARRIER_IDS)('%s', REAL_TIME, (id) => {
   it('a barge-in at a given millisecond of what is played', async () => {

@@ -30,6 +30,7 @@ import type { TextToSpeech, TextToSpeechEvents } from '../../src/providers/text-
 import { loadTranscoder } from '../../src/transcoder/select.js';
 import { CarrierPlayer } from '../support/carrier-player.js';
 import { FakeClock } from '../support/fake-clock.js';
+import { takenFailure } from '../support/taken-failure.js';
 
 const backend = loadTranscoder('javascript');
 const LOUD = 5000;
@@ -49,9 +50,11 @@ export class FakeRecogniser implements SpeechToText {
   /** Text that a finished utterance is answered with, at once. */
   onFinish: (() => void) | undefined;
   readonly ownsTurnTaking: boolean;
+  writesAfterwards: boolean;
 
-  constructor(options: { ownsTurnTaking?: boolean } = {}) {
-    this.ownsTurnTaking = options.ownsTurnTaking ?? false;
+  constructor({ ownsTurnTaking = false, writesAfterwards = false } = {}) {
+    this.ownsTurnTaking = ownsTurnTaking;
+    this.writesAfterwards = writesAfterwards;
   }
 
   open({ events }: { events: SpeechToTextEvents }): SpeechToTextSession {
@@ -65,6 +68,9 @@ export class FakeRecogniser implements SpeechToText {
     };
   }
 }
+
+/** A recogniser whose words come when all was said, so that any sound interrupts until the caller is known by their words. */
+export const lateEars = () => new FakeRecogniser({ writesAfterwards: true });
 
 /** A model that answers with what the test queues: texts, events, or an error. */
 export class FakeModel implements LanguageModel {
@@ -139,6 +145,8 @@ export interface RigOptions extends Partial<Omit<PipelineOptions, 'turnTaking'>>
   ears?: FakeRecogniser;
   callId?: string;
   logger?: Logger;
+  /** Another engine can take its place. */
+  hasFallback?: boolean;
   /** In the place of one that is made of the other options, and what it has prepared. */
   recipe?: EngineRecipe;
   preparation?: Preparation | undefined;
@@ -163,7 +171,7 @@ export class CallRig {
 
   constructor(options: RigOptions = {}) {
     const { clock = new FakeClock(), voice = new FakeVoice(), ears, callId = 'call-1', ...others } = options;
-    const { logger = silentLogger, recipe, preparation, ...rest } = others;
+    const { logger = silentLogger, hasFallback, recipe, preparation, ...rest } = others;
     this.ears = ears ?? new FakeRecogniser();
     this.clock = clock;
     this.voice = voice;
@@ -202,8 +210,12 @@ export class CallRig {
           await this.sendDigits(digits);
         },
       },
+      hasFallback,
       fact: (fact) => void this.facts.push(structuredClone(fact)),
-      endCall: (reason, failure) => void this.ended.push({ reason, failure, at: clock.now() }),
+      endCall: (reason, failure) => {
+        const at = clock.now();
+        this.ended.push({ reason, failure: takenFailure(failure, at), at });
+      },
     };
     this.engine = made.create(context, preparation);
   }

@@ -55,7 +55,7 @@ const action = fc.oneof(
     arbitrary: fc.record({
       type: fc.constant('hold' as const),
       ms: ms(1500),
-      how: fc.constantFrom('continue' as const, 'listen' as const),
+      how: fc.constantFrom('continue' as const, 'listen' as const, { news: 'The line is busy.' }),
     }),
   },
 );

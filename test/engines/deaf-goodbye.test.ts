@@ -1,13 +1,9 @@
 // The recogniser fails while the agent says what the call ends with: nobody has to be heard any more.
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { LanguageModelEvent } from '../../src/providers/language-model.js';
 import { CallRig, MS_PER_CHAR, playing, type RigOptions } from './call-rig.js';
 import { FakeStages, FallbackRig, GONE, modelThenStages } from './fallback-rig.js';
 import { FakeRealtimeModel } from './realtime-rig.js';
-
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
 
 const GOODBYE =
   'Thank you for calling the bakery today. We are open again tomorrow at eight. Until then, goodbye.';

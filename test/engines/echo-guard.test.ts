@@ -1,10 +1,6 @@
 // Lines that bring the agent's voice back, and callers who are heard all the same.
-import { describe, expect, it, vi } from 'vitest';
-import { CallRig, MS_PER_CHAR, type RigOptions } from './call-rig.js';
-
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
+import { describe, expect, it } from 'vitest';
+import { CallRig, lateEars, MS_PER_CHAR, type RigOptions } from './call-rig.js';
 
 const GREETING = 'Hello, this is the bakery.';
 const GOODBYE = 'Goodbye then.';
@@ -18,6 +14,7 @@ const userEntries = (rig: CallRig) => rig.transcript.filter(({ role }) => role =
 async function greeting(options: RigOptions = {}): Promise<CallRig> {
   const rig = await new CallRig({
     firstMessage: GREETING,
+    ears: lateEars(),
     turnTaking: { carefulMs: 3000 },
     ...options,
   }).start();
@@ -98,32 +95,19 @@ describe('a loud echo', () => {
     expect([rig.player.clears, userEntries(rig)]).toEqual([0, []]);
   });
 
-  it('that is never recognised cuts the same sentence twice, and then no more', async () => {
+  it('that is never recognised interrupts nobody', async () => {
     const rig = await greeting({ firstMessage: `${GREETING} What would you like to have today?` });
     for (let second = 0; second < 30; second += 1) {
       await rig.voiced(1000, LOUD_ECHO);
       rig.ears.events.final('');
       await rig.quiet(2200);
     }
-    expect(rig.player.clears).toBe(3);
+    expect(rig.player.clears).toBe(0);
     expect(rig.turns.at(-1)).toMatchObject({ interrupted: false });
   });
 });
 
 describe('an echo that only the recogniser hears', () => {
-  it('is known word by word, also behind the end of what was said', async () => {
-    const rig = await greeting();
-    for (const piece of ['hello,', 'this', 'is', 'the', 'bak']) {
-      await rig.quiet(playing(piece) + 100);
-      rig.ears.events.partial(piece);
-      rig.ears.events.final(piece);
-    }
-    await rig.quiet(1500);
-    rig.ears.events.final('bakery.');
-    await rig.quiet(3000);
-    expect([rig.player.clears, rig.model.requests.length, userEntries(rig)]).toEqual([0, 0, []]);
-  });
-
   it('of what was said before is known while the next answer is thought about', async () => {
     const rig = await greeting();
     await rig.quiet(playing(GREETING) - 100);
@@ -153,7 +137,7 @@ describe('a caller who says what the agent has said', () => {
     ['two seconds later, at any level', 2000, ECHO, 1],
     ['half a second later, at any level', 500, ECHO, 1],
     ['right behind it, at a caller’s level', 60, 5000, 1],
-    ['right behind it, at the level of an echo', 60, ECHO, 0],
+    ['right behind it, at the level of an echo', 60, ECHO, 1],
   ])('%s', async (_, laterMs, level, requests) => {
     const rig = await greeting();
     await rig.quiet(playing(GREETING) + laterMs);

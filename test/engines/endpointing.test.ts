@@ -22,7 +22,11 @@ describe('waitAfter', () => {
   });
 });
 
-type Step = ['voiced' | 'quiet', number] | ['text', string] | ['stalled', number] | ['speech', number];
+type Step =
+  | ['voiced' | 'quiet' | 'talk', number]
+  | ['text' | 'interim', string]
+  | ['stalled', number]
+  | ['speech', number];
 
 /** Runs the steps and tells when turns ended, and when their last voiced frame was. */
 function run(steps: readonly Step[]): [endedAt: number, at: number][] {
@@ -33,13 +37,15 @@ function run(steps: readonly Step[]): [endedAt: number, at: number][] {
     onEndOfTurn: ({ endedAt }) => void ends.push([endedAt, clock.now()]),
   });
   for (const [kind, value] of steps) {
-    if (kind === 'text') endpointing.text(value);
+    if (kind === 'text' || kind === 'interim') endpointing.text(value, { isFinal: kind === 'text' });
     else if (kind === 'stalled') clock.advance(value);
     else if (kind === 'speech') endpointing.speechStarted(value);
     else
-      for (let at = 0; at < value; at += 20) {
+      for (let at = 0; at < Number(value); at += 20) {
         clock.advance(20);
-        endpointing.frame(kind === 'voiced');
+        // A recogniser that writes what is said.
+        if (kind === 'talk' && at % 1000 === 0) endpointing.text(`word ${at}`, { isFinal: false });
+        endpointing.frame(kind !== 'quiet');
       }
   }
   expect(clock.pending).toBeLessThanOrEqual(1);
@@ -133,18 +139,88 @@ describe('Endpointing', () => {
       'a minute ends at the next short pause',
       [
         ['speech', 0],
-        ['voiced', 61_000],
+        ['talk', 61_000],
         ['quiet', 200],
       ],
       [[61_000, 61_200]],
     ],
     [
+      'a short pause in which a minute is full ends it',
+      [
+        ['speech', 0],
+        ['talk', 59_780],
+        ['quiet', 220],
+      ],
+      [[59_780, 60_000]],
+    ],
+    [
       'a minute and a half ends in any case',
       [
         ['speech', 0],
-        ['voiced', 90_000],
+        ['talk', 90_000],
       ],
       [[90_000, 90_000]],
+    ],
+    [
+      'words that no longer grow end a turn in a sound that goes on',
+      [
+        ['speech', 0],
+        ['talk', 2000],
+        ['interim', 'Are you open?'],
+        ['voiced', 5000],
+      ],
+      [[2000, 3800]],
+    ],
+    [
+      'so does a final text, when no new sound has begun behind it',
+      [
+        ['speech', 0],
+        ['voiced', 1000],
+        ['text', 'a table'],
+        ['voiced', 5000],
+      ],
+      [[1000, 3000]],
+    ],
+    [
+      'a sound behind a final text may be more, where the recogniser writes at the end only',
+      [
+        ['speech', 0],
+        ['voiced', 1000],
+        ['text', 'a table'],
+        ['quiet', 200],
+        ['speech', 1200],
+        ['voiced', 5000],
+        ['text', 'a table for two.'],
+        ['quiet', 400],
+      ],
+      [[6200, 6500]],
+    ],
+    [
+      'words that come again before that go on with the turn',
+      [
+        ['speech', 0],
+        ['interim', 'a table'],
+        ['voiced', 1900],
+        ['interim', 'a table for two'],
+        ['voiced', 1900],
+      ],
+      [],
+    ],
+    [
+      'a sound of which nothing is written ends, sooner where words are written while they are said',
+      [
+        ['speech', 0],
+        ['voiced', 10_000],
+        ['interim', 'a table'],
+        ['quiet', 500],
+        ['speech', 10_500],
+        ['voiced', 4000],
+      ],
+      [
+        [9000, 9000],
+        [10_000, 10_500],
+        [13_500, 13_500],
+      ],
     ],
   ])('%s', (_, steps, ends) => {
     expect(run(steps)).toEqual(ends);

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { EngineRecipe } from '../../src/engines/engine.js';
 import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
 import { createFallbackRecipe } from '../../src/engines/fallback-engine.js';
@@ -13,10 +13,6 @@ import {
 } from './fallback-rig.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { FakeRealtimeModel } from './realtime-rig.js';
-
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
 
 const BROKEN: EngineRecipe = {
   mode: 'realtime',
@@ -336,14 +332,23 @@ describe('a chain of three', () => {
 });
 
 describe('providers that fail again and again', () => {
-  const failing = (name: string) => (clock: ConstructorParameters<typeof Circuits>[0]) => {
-    const circuits = new Circuits(clock);
-    for (let count = 0; count < 5; count += 1) circuits.failed(name);
-    return circuits;
-  };
+  /** A call whose recogniser has failed in the calls before it. */
+  function makeFailing() {
+    const [first, second] = [new FakeStages(), new FakeRealtimeModel()];
+    const circuits = (clock: ConstructorParameters<typeof Circuits>[0]) => {
+      const failing = new Circuits(clock);
+      for (let count = 0; count < 5; count += 1) failing.failed(first.ears);
+      return failing;
+    };
+    return {
+      first,
+      second,
+      rig: new FallbackRig({ modes: [first, second], circuits, firstMessage: 'Hello!' }),
+    };
+  }
 
   it('are not begun with, which the call tells', async () => {
-    const { second, rig } = make({ circuits: failing('fake-stt'), firstMessage: 'Hello!' });
+    const { second, rig } = makeFailing();
     await rig.start();
     expect(second.asked).toEqual(['say Hello!']);
     expect(rig.facts[0]).toMatchObject({
@@ -357,7 +362,7 @@ describe('providers that fail again and again', () => {
   });
 
   it('are all that is left when the others have failed, too', async () => {
-    const { first, second, rig } = make({ circuits: failing('fake-stt'), firstMessage: 'Hello!' });
+    const { first, second, rig } = makeFailing();
     await rig.start();
     second.events.failed(GONE);
     await rig.wait(1000);
@@ -367,20 +372,20 @@ describe('providers that fail again and again', () => {
   it('are counted by call, until they bring a turn to its end', async () => {
     const { first, rig } = make();
     const { circuits } = rig;
-    for (let count = 0; count < 4; count += 1) circuits.failed('fake-stt');
+    for (let count = 0; count < 4; count += 1) circuits.failed(first.ears);
     await rig.start();
     first.ears.events.failed(GONE);
     await rig.wait(0);
-    expect(circuits.isOpen('fake-stt')).toBe(true);
+    expect(circuits.isOpen(first.ears)).toBe(true);
 
     const other = make();
-    for (let count = 0; count < 4; count += 1) other.rig.circuits.failed('fake-stt');
+    for (let count = 0; count < 4; count += 1) other.rig.circuits.failed(other.first.ears);
     other.first.model.answer('At noon.');
     await other.rig.start();
     await other.rig.says(other.first, 'Three loaves.');
     await other.rig.quiet(1000);
     other.first.ears.events.failed(GONE);
     await other.rig.wait(0);
-    expect(other.rig.circuits.isOpen('fake-stt')).toBe(false);
+    expect(other.rig.circuits.isOpen(other.first.ears)).toBe(false);
   });
 });

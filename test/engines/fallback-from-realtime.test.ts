@@ -1,12 +1,10 @@
-import { describe, expect, it, vi } from 'vitest';
-import { APOLOGY } from '../../src/engines/pipeline-failure.js';
+import { describe, expect, it } from 'vitest';
+import { setPhrasesFor } from '../../src/engines/set-phrases.js';
 import { askedWith, GONE, modelThenStages, talkingToModel } from './fallback-rig.js';
-import { GO_ON } from '../../src/providers/language-model.js';
+import { GO_ON } from '../../src/base/owed-words.js';
 import type { SpeechToTextContext } from '../../src/providers/speech-to-text.js';
 
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
+const { call: APOLOGY } = setPhrasesFor(undefined).apologies;
 
 describe('a call whose realtime model is gone for good', () => {
   it('is greeted by the pipeline when the model refuses at the start', async () => {
@@ -299,7 +297,7 @@ describe('a call whose realtime model is gone for good', () => {
     await rig.says(second, 'What is it?');
     await rig.wait(1000);
     first.events.usage(tokens);
-    const paid = rig.usages.map(({ stage, charger, quantities }) => [stage, charger?.name, quantities]);
+    const paid = rig.usages.map(({ stage, payee, quantities }) => [stage, payee?.name, quantities]);
     expect(paid).toEqual([
       ['llm', undefined, { inputTokens: 10, outputTokens: 5 }],
       ['llm', 'fake-llm', { inputTokens: 100, outputTokens: 3 }],

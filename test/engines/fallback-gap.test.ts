@@ -1,11 +1,7 @@
 // How long a call was without the engine that was replaced: counted from when it was of no use to the caller, not from when that was found.
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FakeStages, FallbackRig, GONE, talkingToModel } from './fallback-rig.js';
 import { FakeRealtimeModel } from './realtime-rig.js';
-
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
 
 async function talkingToStages() {
   const first = new FakeStages();

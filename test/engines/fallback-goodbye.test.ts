@@ -1,12 +1,8 @@
 // An engine fails in the middle of a goodbye: what was left of it is said once, and the call ends with it.
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { LanguageModelEvent } from '../../src/providers/language-model.js';
 import { askedWith, FakeStages, FallbackRig, GONE, modelThenStages, talkingToModel } from './fallback-rig.js';
 import { FakeRealtimeModel } from './realtime-rig.js';
-
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
 
 const GOODBYE = 'Thank you for your call, goodbye.';
 const LONG_GOODBYE =

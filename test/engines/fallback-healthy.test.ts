@@ -1,11 +1,7 @@
 // A voice mode that works as fast as most answers the caller whom another one has kept waiting: it does not say sorry.
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FakeStages, FallbackRig } from './fallback-rig.js';
 import { FakeRealtimeModel } from './realtime-rig.js';
-
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
 
 const THINKING_MS = 1500;
 const VOICE_MS = 300;

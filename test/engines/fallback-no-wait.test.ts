@@ -1,11 +1,7 @@
 // What is no wait of the caller: a hold, and a sound that a model which works has left alone.
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FakeStages, FallbackRig, GONE } from './fallback-rig.js';
 import { FakeRealtimeModel } from './realtime-rig.js';
-
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
 
 const ANSWER = 'It is ready.';
 

@@ -1,13 +1,9 @@
 // Who serves a call, where its stages and its voice mode change both.
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Circuits } from '../../src/providers/circuits.js';
 import type { Replacement } from '../../src/providers/remedy.js';
-import { FakeStages, FallbackRig, GONE, modelThenStages, talkingToModel } from './fallback-rig.js';
+import { FakeStages, FallbackRig, GONE, talkingToModel } from './fallback-rig.js';
 import { FakeRealtimeModel } from './realtime-rig.js';
-
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
 
 const OTHER_EARS: Replacement = { from: 'fake-stt', to: 'other-stt', code: 'PROVIDER_FAILED', gapMs: 0 };
 const SERVING = { engine: null, stt: 'other-stt', llm: 'fake-llm', tts: 'fake-tts' };
@@ -32,12 +28,13 @@ describe('the providers of a call', () => {
   });
 
   it('are told so when the call begins with another mode', async () => {
+    const [first, second] = [new FakeRealtimeModel(), new FakeStages()];
     const circuits = (clock: { now(): number }) => {
       const broken = new Circuits(clock);
-      for (let failures = 0; failures < 5; failures += 1) broken.failed('fake-realtime');
+      for (let failures = 0; failures < 5; failures += 1) broken.failed(first);
       return broken;
     };
-    const { second, rig } = modelThenStages({ circuits });
+    const rig = new FallbackRig({ modes: [first, second], circuits });
     await rig.start();
     second.ears.events.replaced?.(OTHER_EARS);
     expect(rig.replacements.map(({ from, mode, provider }) => [from, mode, provider])).toEqual([

@@ -10,7 +10,6 @@ import type {
   Engine,
   EngineContext,
   EngineFact,
-  EngineFailure,
   EngineRecipe,
   TransferOutcome,
 } from '../../src/engines/engine.js';
@@ -22,6 +21,7 @@ import { Circuits } from '../../src/providers/circuits.js';
 import { loadTranscoder } from '../../src/transcoder/select.js';
 import { CarrierPlayer } from '../support/carrier-player.js';
 import { FakeClock } from '../support/fake-clock.js';
+import { type TakenFailure, takenFailure } from '../support/taken-failure.js';
 import { FakeModel, FakeRecogniser, FakeVoice } from './call-rig.js';
 import { FakeRealtimeModel } from './realtime-rig.js';
 
@@ -53,7 +53,7 @@ export interface FallbackRigOptions
 export class FallbackRig {
   readonly clock = new FakeClock();
   readonly facts: EngineFact[] = [];
-  readonly ended: { reason: string; failure: EngineFailure | undefined; at: number }[] = [];
+  readonly ended: { reason: string; failure: TakenFailure | undefined; at: number }[] = [];
   readonly orders: string[] = [];
   transfer: (to: string) => Promise<TransferOutcome> = () => new Promise(() => {});
   readonly circuits: Circuits;
@@ -83,10 +83,18 @@ export class FallbackRig {
     const choices = modes.map((mode) => {
       if ('create' in mode) return { recipe: mode, needs: [] };
       if (!(mode instanceof FakeStages))
-        return { recipe: createRealtimeRecipe({ ...agent, turnTaking, model: mode }), needs: [mode.name] };
+        return {
+          recipe: createRealtimeRecipe({ ...agent, turnTaking, model: mode }),
+          needs: [{ stage: 'engine' as const, provider: mode }],
+        };
       const { ears: stt, model: llm, voice: tts } = mode;
       const recipe = createPipelineRecipe({ ...agent, turnTaking, stt, llm, tts });
-      return { recipe, needs: [stt.name, llm.name, tts.name] };
+      const needs = [
+        { stage: 'stt' as const, provider: stt },
+        { stage: 'llm' as const, provider: llm },
+        { stage: 'tts' as const, provider: tts },
+      ];
+      return { recipe, needs };
     });
     this.recipe = createFallbackRecipe(choices, this.circuits);
     this.context = {
@@ -106,7 +114,10 @@ export class FallbackRig {
         sendDigits: async (digits) => void this.orders.push(`keys ${digits}`),
       },
       fact: (fact) => void this.facts.push(structuredClone(fact)),
-      endCall: (reason, failure) => void this.ended.push({ reason, failure, at: clock.now() }),
+      endCall: (reason, failure) => {
+        const at = clock.now();
+        this.ended.push({ reason, failure: takenFailure(failure, at), at });
+      },
     };
     this.engine = this.recipe.create(this.context);
   }

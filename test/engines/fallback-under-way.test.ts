@@ -1,13 +1,9 @@
 // What is under way while an engine is replaced: tools, transfers, holds.
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PCM_16K } from '../../src/audio/format.js';
 import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
 import { askedWith, FakeStages, FallbackRig, GONE, modelThenStages, talkingToModel } from './fallback-rig.js';
 import { FakeRealtimeModel } from './realtime-rig.js';
-
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
 
 describe('tools that run while the model goes', () => {
   it('run once, and their results are used by who goes on', async () => {
@@ -49,6 +45,26 @@ describe('tools that run while the model goes', () => {
       ['What is it?', 'One moment.'],
       ['', 'Ten dollars.'],
     ]);
+  });
+
+  it('and that no answer waits for have their result told by who goes on, as soon as it is there', async () => {
+    let finish = (_: string) => {};
+    const execute = () => new Promise<string>((resolve) => (finish = resolve));
+    const tools = createAgentTools([{ name: 'look_up', description: 'Looks it up.', execute }]);
+    const { first, second, rig } = await talkingToModel({ tools });
+    first.hears('What is it?');
+    first.answers('', [{ id: 'c1', name: 'look_up' }]);
+    await rig.wait(500);
+    first.hears('When do you close?');
+    first.answers('At six.');
+    await rig.wait(2000);
+    first.events.failed(GONE);
+    await rig.wait(500);
+    expect(second.model.requests).toEqual([]);
+    second.model.answer('Ten dollars.');
+    finish('10');
+    await rig.wait(2000);
+    expect(rig.said.at(-1)).toEqual(['', 'Ten dollars.']);
   });
 
   it('are given up with the call', async () => {

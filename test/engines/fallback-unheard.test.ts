@@ -1,12 +1,10 @@
 // What nobody has heard in a call that another engine takes over: who says nothing of it hangs, unless there was nothing; and an answer
 // that is owed is not asked for twice.
-import { describe, expect, it, vi } from 'vitest';
-import { APOLOGY } from '../../src/engines/pipeline-failure.js';
+import { describe, expect, it } from 'vitest';
+import { setPhrasesFor } from '../../src/engines/set-phrases.js';
 import { askedWith, GONE, modelThenStages, talkingToModel } from './fallback-rig.js';
 
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
+const { call: APOLOGY } = setPhrasesFor(undefined).apologies;
 
 describe('a call of which nobody has heard the last', () => {
   it.each([

@@ -1,12 +1,8 @@
 // The caller's one wait in a call that goes from one engine to the next: whoever is next has what is left of it.
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Circuits } from '../../src/providers/circuits.js';
 import { FakeStages, FallbackRig, GONE } from './fallback-rig.js';
 import { FakeRealtimeModel } from './realtime-rig.js';
-
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
 
 /** Behind it there is no time for the carrier to be heard within five seconds. */
 const LONGEST_WAIT_MS = 4600;
@@ -96,8 +92,9 @@ describe('a language model that was given up', () => {
   /** Five callers whose words come `lateMs` after the last sound, of a model that answers after another second, or never. */
   async function isDistrusted(lateMs: number, answerMs: number): Promise<boolean> {
     let circuits: Circuits | undefined;
+    const first = new FakeStages();
     for (let call = 0; call < 5; call += 1) {
-      const [first, second] = [new FakeStages(), new FakeRealtimeModel()];
+      const second = new FakeRealtimeModel();
       const rig = new FallbackRig({
         modes: [first, second],
         circuits: (clock) => (circuits ??= new Circuits(clock)),
@@ -113,7 +110,7 @@ describe('a language model that was given up', () => {
       await rig.quiet(4000);
       expect(second.context).toBeDefined();
     }
-    return circuits?.isOpen('fake-llm') ?? false;
+    return circuits?.isOpen(first.model) ?? false;
   }
 
   it('is not asked by other calls for a while, where it had its time', async () => {

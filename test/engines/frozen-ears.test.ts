@@ -1,7 +1,7 @@
 // A recogniser whose connection freezes while the caller speaks: what they said goes to the voice mode that goes on, in time.
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { SpeechToText } from '../../src/providers/speech-to-text.js';
-import { DeepgramSession } from '../../src/providers/stt/deepgram-session.js';
+import { DeepgramSession } from '../../src/providers/stt/deepgram/session.js';
 import { FakeVendor, type FakeVendorSocket } from '../providers/fake-vendor-socket.js';
 import type { FakeClock } from '../support/fake-clock.js';
 import { FakeModel, FakeVoice } from './call-rig.js';
@@ -9,10 +9,6 @@ import { FallbackRig, GONE, talkingToModel } from './fallback-rig.js';
 import { FakeRealtimeModel } from './realtime-rig.js';
 import { createPipelineRecipe } from '../../src/engines/pipeline-engine.js';
 import { DEFAULT_TURN_TAKING } from '../../src/engines/turn-taking.js';
-
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
 
 const BYTES_PER_MS = 32;
 /** Results come so often, also on silence. */

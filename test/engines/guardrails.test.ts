@@ -3,10 +3,6 @@ import type { Guardrail } from '../../src/engines/guardrails.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
 import { CallRig } from './call-rig.js';
 
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
-
 const ANSWER = 'We are open from eight to six. On Saturday we close at noon.';
 const [FIRST = '', SECOND = ''] = ANSWER.split(/(?<=six\.) /);
 

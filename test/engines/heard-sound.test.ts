@@ -1,7 +1,7 @@
 // With the detector that real calls have: what is speech over the agent, and what is not.
 import { describe, expect, it } from 'vitest';
 import { makeSpeechTones } from '../../src/testing/index.js';
-import { CallRig, MS_PER_CHAR } from './call-rig.js';
+import { CallRig, lateEars, MS_PER_CHAR } from './call-rig.js';
 import { loadVoiceActivity } from '../../src/engines/voice-activity.js';
 
 await loadVoiceActivity();
@@ -39,7 +39,11 @@ describe('sound over the agent', () => {
     ['the tones of keys', keyTone(2000), 0],
     ['a click', keyTone(20), 0],
   ])('%s', async (_, sound, clears) => {
-    const rig = await new CallRig({ firstMessage: LONG, turnTaking: { keysInterrupt: false } }).start();
+    const rig = await new CallRig({
+      ears: lateEars(),
+      firstMessage: LONG,
+      turnTaking: { keysInterrupt: false },
+    }).start();
     await hear(rig, new Int16Array(16_000));
     await hear(rig, sound);
     expect(rig.player.clears).toBe(clears);
@@ -47,7 +51,7 @@ describe('sound over the agent', () => {
   });
 
   it('without words, like noise that sets in, costs the agent a pause at most: everything is said', async () => {
-    const rig = await new CallRig({ firstMessage: LONG }).start();
+    const rig = await new CallRig({ ears: lateEars(), firstMessage: LONG }).start();
     await hear(rig, new Int16Array(16_000));
     await hear(rig, whiteNoise(2000));
     await hear(rig, new Int16Array(16 * (3000 + LONG.length * MS_PER_CHAR)));
@@ -57,7 +61,11 @@ describe('sound over the agent', () => {
   });
 
   it('of a key that is told beside its tone is that key once, and no word', async () => {
-    const rig = await new CallRig({ firstMessage: LONG, turnTaking: { keysInterrupt: false } }).start();
+    const rig = await new CallRig({
+      ears: lateEars(),
+      firstMessage: LONG,
+      turnTaking: { keysInterrupt: false },
+    }).start();
     rig.model.answer('You chose five.');
     await hear(rig, new Int16Array(16_000));
     rig.engine.pushDtmf('5');

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { heardPart, partBetween, type SentenceAudio } from '../../src/engines/heard-text.js';
+import { heardPart, isWhole, partBetween, type SentenceAudio } from '../../src/engines/heard-text.js';
 import { SpokenTiming } from '../../src/engines/spoken-timing.js';
 import { estimateMs } from '../../src/engines/syllables.js';
 import type { SpokenPiece } from '../../src/providers/text-to-speech.js';
-import { TurnLatencyMeter } from '../../src/engines/turn-latency.js';
 
 /** Audio of a sentence with what its voice has told of its times. */
 function audioOf(text: string, rest: Partial<SentenceAudio>, ...pieces: unknown[]): SentenceAudio {
@@ -35,6 +34,12 @@ describe('heardPart', () => {
     [5000, text],
   ])('of a sentence of 1000 ms after %i ms', (heardMs, part) => {
     expect(heardPart(text, heardMs, audioOf(text, {}))).toBe(part);
+  });
+
+  it('is all of it, its blanks too, as soon as the last sample was heard', () => {
+    const blank = 'one two. ';
+    expect(heardPart(blank, 999, audioOf(blank, {}))).toBe('one two.');
+    expect(heardPart(blank, 1000, audioOf(blank, {}))).toBe(blank);
   });
 
   it('estimates the length of what is not yet synthesised, by its syllables', () => {
@@ -167,35 +172,25 @@ describe('estimateMs', () => {
   });
 });
 
-describe('TurnLatencyMeter', () => {
-  it('has contiguous stages in whole milliseconds that sum to the total', () => {
-    const meter = new TurnLatencyMeter();
-    meter.reached('speechEnded', 1000.4);
-    meter.reached('turnEnded', 1500.3);
-    meter.reached('textFinal', 1490);
-    meter.reached('firstToken', 1700.9);
-    meter.reached('firstToken', 9000);
-    meter.reached('firstSentence', 1701.2);
-    meter.reached('firstAudio', 1801.7);
-    meter.reached('firstFrameSent', 1802.2);
-    meter.heard(1950);
-    const { totalMs, heardMs, ...stages } = meter.result();
-    expect(stages).toEqual({
-      endpointingMs: 500,
-      sttMs: 0,
-      llmFirstTokenMs: 201,
-      sentenceMs: 0,
-      ttsFirstByteMs: 100,
-      sendMs: 1,
-    });
-    expect(totalMs).toBe(Object.values(stages).reduce<number>((sum, stage) => sum + (stage ?? 0), 0));
-    expect(heardMs).toBe(950);
+describe('isWhole', () => {
+  const long = 'We are open from Monday to Friday, from eight in the morning until six.';
+  const producedMs = estimateMs(long);
+  const timed = (...pieces: SpokenPiece[]) => audioOf(long, { producedMs }, ...pieces);
+
+  it('is what can have been said in its time, by the fastest of voices', () => {
+    expect(isWhole(long, { producedMs: 500 })).toBe(false);
+    expect(isWhole(long, { producedMs: producedMs * 0.19 })).toBe(false);
+    expect(isWhole(long, { producedMs: producedMs * 0.21 })).toBe(true);
+    expect(isWhole('…', { producedMs: 1 })).toBe(true);
   });
 
-  it('knows nothing of what was not reached', () => {
-    const meter = new TurnLatencyMeter();
-    meter.reached('speechEnded', 0);
-    meter.reached('turnEnded', 500);
-    expect(meter.result()).toMatchObject({ endpointingMs: 500, sttMs: null, totalMs: null, heardMs: null });
+  it('is not what a voice broke off, nor what it told no time of and had none for', () => {
+    const broken = timed();
+    broken.timing?.brokeOff();
+    expect(isWhole(long, broken)).toBe(false);
+    const few = timed(piece(0, 2, 0, 200), piece(3, 6, 200, producedMs - 100));
+    expect(isWhole(long, few)).toBe(false);
+    expect(isWhole(long, timed(piece(0, 2, 0, 200)))).toBe(true);
+    expect(isWhole(long, timed(piece(0, long.length - 1, 0, producedMs)))).toBe(true);
   });
 });

@@ -1,10 +1,6 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { LanguageModelEvent } from '../../src/providers/language-model.js';
 import { CallRig, MS_PER_CHAR, playing } from './call-rig.js';
-
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
 
 const ANSWER = 'We are open from eight to six. On Saturday we close at noon.';
 const FIRST = 'We are open from eight to six.';
@@ -49,6 +45,23 @@ describe('a hold', () => {
     rig.model.answer('Yes.');
     await rig.says('Are you there?');
     expect(rig.model.requests).toHaveLength(2);
+  });
+
+  it('that ends with news has them told, not what it cut off, and what the caller said before is answered behind them', async () => {
+    const rig = await speakingRig();
+    rig.engine.hold();
+    await rig.quiet(1000);
+    rig.engine.resume({ news: 'The line is busy.' });
+    await rig.quiet(3000);
+    expect(rig.turns.at(-1)).toMatchObject({
+      userText: '',
+      agentText: 'The line is busy.',
+      interrupted: false,
+    });
+    expect(rig.model.requests).toHaveLength(1);
+    rig.model.answer('Yes.');
+    await rig.says('Can you try once more?');
+    expect(JSON.stringify(rig.model.requests.at(-1))).toContain('The line is busy.');
   });
 
   it('goes on with what it cut off, as a turn of its own', async () => {

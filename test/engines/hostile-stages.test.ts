@@ -1,10 +1,6 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { LanguageModelEvent } from '../../src/providers/language-model.js';
 import { CallRig, FakeRecogniser, FakeVoice, MS_PER_CHAR } from './call-rig.js';
-
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
 
 const ANSWER = 'We are open from eight to six.';
 const LONG = `${ANSWER} On Saturday we close at noon. Come whenever you like.`;
@@ -105,6 +101,130 @@ describe('a language stage that does not keep to its contract', () => {
     await rig.quiet(6000);
     expect(rig.voice.spoken).toEqual([expect.stringContaining('sorry')]);
     expect(rig.ended).toMatchObject([{ reason: 'provider-failed', failure: { code: 'PROVIDER_FAILED' } }]);
+  });
+});
+
+describe('a stage that gives nothing where something is owed', () => {
+  const failed = { reason: 'provider-failed', failure: { code: 'PROVIDER_FAILED' } };
+
+  it.each<[string, (string | LanguageModelEvent)[]]>([
+    ['at all', []],
+    ['but its end', [{ type: 'end', reason: 'complete' }]],
+    ['but an empty text', ['']],
+    ['but blanks', ['  ', '\n']],
+    ['but what no voice can say', ['👍', ' …']],
+    ['but thoughts', ['<think>They ask', ' for the time.</think>']],
+    ['but markup', ['<break time="1s"/>', '\n---\n']],
+    [
+      'but what it has used',
+      [{ type: 'usage', usage: { inputTokens: 9, cachedTokens: 0, outputTokens: 0 } }, { type: 'working' }],
+    ],
+  ])('has failed: a model that gives nothing %s', async (_, events) => {
+    const rig = await new CallRig({}).start();
+    rig.model.answer(...events);
+    await rig.says('When?');
+    await rig.quiet(6000);
+    expect(rig.voice.spoken.join(' ')).toContain('I am sorry');
+    expect(rig.ended).toMatchObject([
+      { ...failed, failure: { message: 'The language model ended its answer without a word.' } },
+    ]);
+  });
+
+  it('is none who goes on for one that broke off in its thoughts', async () => {
+    const rig = await new CallRig({}).start();
+    const replaced = { stage: 'llm', from: 'v/1', to: 'v/2', code: 'PROVIDER_FAILED', gapMs: 0 } as const;
+    rig.model.answer('<think>They ask', { type: 'replaced', ...replaced }, 'At nine.');
+    await rig.says('When?');
+    await rig.quiet(3000);
+    expect(rig.turns.map(({ agentText }) => agentText)).toEqual(['At nine.']);
+    expect(rig.ended).toEqual([]);
+  });
+
+  it('is a model behind a tool that it called without words, and not behind one that it called with some', async () => {
+    const call: LanguageModelEvent = {
+      type: 'tool-call',
+      id: '1',
+      name: 'no_such_tool',
+      arguments: {},
+      argumentsText: '{}',
+    };
+    const wordless = await new CallRig({}).start();
+    wordless.model.answer(call).answer('');
+    await wordless.says('When?');
+    await wordless.quiet(6000);
+    expect(wordless.ended).toMatchObject([failed]);
+    const noted = await new CallRig({}).start();
+    noted.model.answer('I have noted that down.', call).answer('');
+    await noted.says('Please note it down.');
+    await noted.quiet(6000);
+    expect(noted.ended).toEqual([]);
+    expect(noted.turns).toMatchObject([{ agentText: 'I have noted that down.' }]);
+  });
+
+  it.each<[string, () => unknown]>([
+    ['nothing', () => undefined],
+    ['null', () => null],
+    ['a text', () => 'ears'],
+    ['no session', () => ({})],
+    ['a promise', () => Promise.resolve({})],
+    ['a promise that rejects', () => Promise.reject(new Error('async'))],
+  ])('is a recogniser or a voice whose open gives %s', async (_, open) => {
+    const ears = new FakeRecogniser();
+    ears.open = open as never;
+    const deaf = new CallRig({ ears });
+    deaf.engine.start();
+    await deaf.quiet(6000);
+    expect(deaf.voice.spoken.join(' ')).toContain('I am sorry');
+    expect(deaf.ended).toMatchObject([failed]);
+    const voice = new FakeVoice();
+    voice.open = open as never;
+    const mute = new CallRig({ voice });
+    mute.engine.start();
+    await mute.quiet(100);
+    expect(mute.ended).toMatchObject([{ ...failed, failure: { untold: true, stage: 'tts' } }]);
+  });
+
+  it.each<[string, () => AsyncIterable<Int16Array>]>([
+    ['ends', async function* () {}],
+    [
+      'gives empty audio',
+      async function* () {
+        for (let count = 0; count < 3; count += 1) yield new Int16Array(0);
+      },
+    ],
+  ])('is a voice that %s', async (_, synthesize) => {
+    for (const firstMessage of [undefined, 'Hello, this is the bakery.']) {
+      const voice = new FakeVoice();
+      voice.open = () => ({ synthesize, close() {} }) as never;
+      const rig = await new CallRig({ voice, firstMessage }).start();
+      if (firstMessage === undefined) {
+        rig.model.answer(LONG);
+        await rig.says('When?');
+      }
+      await rig.quiet(2000);
+      expect(rig.ended).toMatchObject([{ ...failed, failure: { untold: true, stage: 'tts' } }]);
+    }
+  });
+
+  it('is a voice that loses its last words, and none that loses a sign', async () => {
+    const voice = new FakeVoice();
+    const session = voice.open();
+    voice.open = () => ({
+      ...session,
+      async *synthesize(text: string) {
+        if (text === ANSWER) yield* session.synthesize(text);
+      },
+    });
+    const rig = await new CallRig({ voice }).start();
+    rig.model.answer(ANSWER, ' …');
+    await rig.says('When?');
+    await rig.quiet(4000);
+    expect(rig.ended).toEqual([]);
+    rig.model.answer(`${ANSWER} Come whenever you like.`);
+    await rig.says('When?');
+    await rig.quiet(6000);
+    expect(rig.transcript.at(-1)).toMatchObject({ text: ANSWER, final: true });
+    expect(rig.ended).toMatchObject([{ ...failed, failure: { stage: 'tts' } }]);
   });
 });
 

@@ -15,10 +15,7 @@ import {
 } from '../../src/testing/index.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { CallRig, FakeModel } from './call-rig.js';
-
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
+import { untilQuiet } from '../support/virtual/quiet.js';
 
 const FIRST = 'Hello, this is the front desk.';
 const SECOND = 'What can I do for you today?';
@@ -72,7 +69,7 @@ describe.each(VOICES)('a greeting by %s', (_name, emulate, Voice) => {
     for (let second = 0; second < 30; second += 1) {
       if (isLost && second === 15) voice.disconnectAll();
       await clock.advanceAsync(1000);
-      await new Promise((resolve) => setTimeout(resolve, 3));
+      await untilQuiet();
     }
     expect([voice.openSockets, ears.connectionCount]).toEqual([1, 0]);
     preparation?.answered?.();

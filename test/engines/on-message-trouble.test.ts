@@ -4,10 +4,6 @@ import { WebSocketServer } from 'ws';
 import type { OnMessage } from '../../src/engines/responder.js';
 import { CallRig } from './call-rig.js';
 
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
-
 const APOLOGY = /something went wrong/;
 
 describe('a call whose onMessage', () => {
@@ -32,17 +28,70 @@ describe('a call whose onMessage', () => {
       },
     ],
     ['returns what is no text', () => ({ text: 'Hello' }) as unknown as string],
-  ])('%s ends with an apology, and nothing else', async (_, onMessage) => {
-    const rig = await new CallRig({ onMessage }).start();
-    await rig.says('Hello?');
-    await rig.quiet(8000);
-    expect(rig.voice.spoken.at(-1)).toMatch(APOLOGY);
+  ])('%s costs a turn each time, and the call with the third in a row', async (_, onMessage) => {
+    let isGood = false;
+    const rig = await new CallRig({ onMessage: (data) => (isGood ? 'Fine.' : onMessage(data)) }).start();
+    const ask = async () => {
+      await rig.says('Hello?');
+      await rig.quiet(8000);
+      return rig.turns.at(-1)?.agentText;
+    };
+    expect(await ask()).toMatch(/something went wrong. Could you say that again\?$/);
+    expect(await ask()).toMatch(APOLOGY);
+    isGood = true;
+    expect(await ask()).toBe('Fine.');
+    isGood = false;
+    expect(await ask()).toMatch(APOLOGY);
+    expect(await ask()).toMatch(APOLOGY);
+    expect(rig.ended).toEqual([]);
+    expect(rig.facts.filter(({ type }) => type === 'incident.noted')).toHaveLength(4);
+    await ask();
+    expect(rig.voice.spoken.at(-1)).toMatch(/call again later/);
     expect(rig.ended).toMatchObject([{ reason: 'provider-failed', failure: { code: 'PROVIDER_FAILED' } }]);
     rig.engine.close();
     expect(rig.clock.pending).toBe(0);
   });
 
-  it('never answers ends with an apology after 30 s', async () => {
+  it('fails says so in the language of the agent, whatever it says when the call cannot go on', async () => {
+    const onMessage: OnMessage = () => {
+      throw new Error('mine');
+    };
+    const rig = await new CallRig({ onMessage, language: 'de-AT', apology: 'Bis bald.' }).start();
+    await rig.says('Hallo?');
+    await rig.quiet(8000);
+    expect(rig.turns.at(-1)?.agentText).toMatch(/Könnten Sie das noch einmal sagen\?$/);
+    for (let more = 0; more < 2; more += 1) {
+      await rig.says('Hallo?');
+      await rig.quiet(8000);
+    }
+    expect(rig.voice.spoken.at(-1)).toBe('Bis bald.');
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
+  });
+
+  it('breaks in a sentence has the apology alone said again behind a sound that cut it off', async () => {
+    const onMessage: OnMessage = async function* () {
+      yield 'We are open and';
+      throw new Error('mine');
+    };
+    const rig = await new CallRig({ onMessage }).start();
+    await rig.says('Hello?');
+    await rig.quiet(600);
+    await rig.voiced(700);
+    await rig.quiet(8000);
+    expect(rig.voice.spoken.length).toBeGreaterThan(2);
+    expect(rig.voice.spoken.join(' ')).not.toContain('open');
+  });
+
+  it('fails is replaced at once where another engine can answer', async () => {
+    const rig = new CallRig({ onMessage: () => Promise.reject(new Error('mine')), hasFallback: true });
+    await rig.start();
+    await rig.says('Hello?');
+    await rig.quiet(1000);
+    expect(rig.voice.spoken).toEqual([]);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
+  });
+
+  it('never answers apologises after 30 s, and goes on', async () => {
     let signal: AbortSignal | undefined;
     const onMessage: OnMessage = (data) => {
       signal = data.signal;
@@ -54,7 +103,8 @@ describe('a call whose onMessage', () => {
     expect(signal?.aborted).toBe(false);
     await rig.clock.advanceAsync(9000);
     expect(signal?.aborted).toBe(true);
-    expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
+    expect(rig.turns).toMatchObject([{ userText: 'Hello?', agentText: expect.stringMatching(APOLOGY) }]);
+    expect(rig.ended).toEqual([]);
   });
 
   it('never stops talking is cut off', async () => {

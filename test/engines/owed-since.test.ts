@@ -1,11 +1,7 @@
 // Since when something is owed to the caller: a wait for something else does not go on in it, and one that goes on leaves an answer time.
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { answering } from './answering-rig.js';
 import { CallRig, FakeVoice } from './call-rig.js';
-
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
 
 const NO_FILLERS = { fillers: [] };
 

@@ -1,13 +1,10 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createPipelineRecipe } from '../../src/engines/pipeline-engine.js';
+import type { PipelinePreparation } from '../../src/engines/pipeline-preparation.js';
 import type { TextToSpeechContext } from '../../src/providers/text-to-speech.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { CallRig, MS_PER_CHAR } from './call-rig.js';
 import { charactersOf, FIRST, GREETING, PreparedCall, SECOND } from './prepared-rig.js';
-
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
 
 describe('a pipeline call that is prepared', () => {
   it('has its voice connected, its model warm and its first sentence before there is an engine', async () => {
@@ -89,6 +86,32 @@ describe('a pipeline call that is prepared', () => {
     expect(call.ears.closed).toBe(true);
     await call.pass(10_000);
     expect(call.clock.pending).toBe(0);
+  });
+
+  it('has its first sentence stopped when no engine takes it', async () => {
+    let isStopped = false;
+    let closes = 0;
+    const call = new PreparedCall({}, ({ voice }) => {
+      voice.open = () => ({
+        async *synthesize() {
+          try {
+            for (let chunk = 0; chunk < 200; chunk += 1) yield new Int16Array(1600);
+          } finally {
+            isStopped = true;
+          }
+        },
+        close() {
+          closes += 1;
+        },
+      });
+    });
+    await call.pass(100);
+    expect(isStopped).toBe(false);
+    call.preparation.close();
+    call.preparation.close();
+    await call.pass(0);
+    expect(isStopped).toBe(true);
+    expect(closes).toBe(1);
   });
 
   it('leaves nothing open when its engine is closed before it has begun', async () => {
@@ -248,6 +271,17 @@ describe('a preparation that is not used', () => {
     expect(call.ears.opens).toBe(1);
   });
 
+  it('has a voice that is closed once, and says nothing afterwards', async () => {
+    const call = new PreparedCall({ firstMessage: '' });
+    const { tts } = call.preparation as PipelinePreparation;
+    tts.close();
+    tts.close();
+    tts.say(FIRST);
+    await call.pass(400);
+    expect(call.voice.sessions).toEqual([{ closes: 1 }]);
+    expect(call.voice.spoken).toEqual([]);
+  });
+
   it('leaves no timer and no session of a thousand calls', async () => {
     const clock = new FakeClock();
     const hangs = () => new Promise<boolean>(() => {});
@@ -344,6 +378,15 @@ describe('what fails in a preparation', () => {
 });
 
 describe('a recogniser', () => {
+  it.each([true, false])('that was readied writes when it always did: afterwards %s', async (isLate) => {
+    const call = new PreparedCall({}, ({ ears }) => (ears.writesAfterwards = isLate));
+    call.preparation.answered?.();
+    const rig = await call.begin();
+    await rig.quiet(1000);
+    await rig.voiced(1000);
+    expect(rig.player.clears).toBe(isLate ? 1 : 0);
+  });
+
   it('that is paid by the clock is opened with the engine', async () => {
     const call = new PreparedCall({}, ({ ears }) => (ears.paidWhileOpen = true));
     call.preparation.answered?.();

@@ -1,12 +1,8 @@
 // How long a caller of a pipeline hears nothing, whichever stage is silent: never for five seconds.
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { CallRig, FakeVoice, type RigOptions } from './call-rig.js';
-
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
 
 const APOLOGY = /something went wrong/;
 const NO_FILLERS = { fillers: [] };

@@ -1,11 +1,7 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { LanguageModelEvent } from '../../src/providers/language-model.js';
 import { ANSWER, GREETING } from './answering-rig.js';
 import { CallRig, FakeRecogniser, FakeVoice } from './call-rig.js';
-
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
 
 describe('failures', () => {
   it('apologises when the model fails, and then ends the call', async () => {

@@ -1,10 +1,6 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ANSWER } from './answering-rig.js';
 import { CallRig } from './call-rig.js';
-
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
 
 describe('usage', () => {
   const used = (rig: CallRig) => rig.facts.flatMap((fact) => (fact.type === 'usage.measured' ? [fact] : []));
@@ -30,6 +26,14 @@ describe('usage', () => {
       // Of a turn that never comes.
       { stage: 'stt', turnIndex: 2, quantities: { audioSeconds: 2.5 } },
     ]);
+  });
+
+  it('is stated when it is told behind the end of an answer', async () => {
+    const rig = await new CallRig({}).start();
+    rig.model.answer('At six.', { type: 'end', reason: 'complete' }, { type: 'usage', usage });
+    await rig.says('When?');
+    await rig.quiet(1500);
+    expect(used(rig)).toMatchObject([{ stage: 'llm', turnIndex: 0, quantities: { outputTokens: 7 } }]);
   });
 
   it('counts the tokens of an answer that was interrupted, also when they are told after the call', async () => {

@@ -20,6 +20,8 @@ function createPlayout() {
       state.pushedMs = state.playedMs;
       return state.playedMs;
     },
+    pause() {},
+    resume() {},
     onNextFrameSent() {},
     get pushedMs() {
       return state.pushedMs;

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/base/clock.js';
 import { ProviderError } from '../../src/base/errors.js';
 import type { EngineFact, EngineRecipe } from '../../src/engines/engine.js';
@@ -11,10 +11,6 @@ import type { LanguageModelEvent } from '../../src/providers/language-model.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { CallRig, FakeModel, FakeRecogniser, FakeVoice } from './call-rig.js';
 import { SlowVoice } from './prepared-rig.js';
-
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => (frame[0] ?? 0) !== 0, close() {} }),
-}));
 
 const DOWN = new ProviderError('The key is wrong.', { status: 401, retryable: false });
 const named = <T extends object>(member: T, name: string, price = {}): T =>
@@ -126,11 +122,11 @@ describe('a provider that another one takes the place of', () => {
       },
     ]);
     expect(factsOf(rig, 'usage.measured')).toMatchObject([
-      { stage: 'llm', quantities: { inputTokens: 5 }, charger: { name: 'a/mind' } },
+      { stage: 'llm', quantities: { inputTokens: 5 }, payee: { name: 'a/mind' } },
       {
         stage: 'llm',
         quantities: { inputTokens: 7 },
-        charger: { name: 'b/mind', price: { inputPerMillionTokens: 2 } },
+        payee: { name: 'b/mind', price: { inputPerMillionTokens: 2 } },
       },
     ]);
     otherEar.events.reconnected?.({ gapMs: 9, lostMs: 0 });

@@ -330,11 +330,11 @@ describe('close', () => {
     const price = { audioInputPerMillionTokens: 10 };
     const model = (fields: object) => Object.assign(new FakeRealtimeModel(), { name: 'x/y', ...fields });
     const transcription = { name: 'x/writer', price: { perAudioMinute: 0.01 } };
-    expect(createRealtimeRecipe({ model: model({ price, transcription }) }).chargers).toEqual({
+    expect(createRealtimeRecipe({ model: model({ price, transcription }) }).payees).toEqual({
       llm: { name: 'x/y', price },
       stt: transcription,
     });
-    expect(createRealtimeRecipe({ model: model({}) }).chargers).toEqual({
+    expect(createRealtimeRecipe({ model: model({}) }).payees).toEqual({
       llm: { name: 'x/y', price: undefined },
     });
   });

@@ -16,6 +16,20 @@ describe('a hold', () => {
     expect(rig.model.asked.at(-1)).toBe('respond');
   });
 
+  it.each([true, false])('that ends with news has them told; cut off an answer: %s', async (isBusy) => {
+    const rig = new RealtimeRig().start();
+    if (isBusy) rig.model.answers('One two three four five six.');
+    await rig.wait(500);
+    rig.engine.hold();
+    await rig.wait(100);
+    rig.model.asked.length = 0;
+    rig.engine.resume({ news: 'The line is busy.' });
+    expect(rig.model.asked).toEqual(['say The line is busy.']);
+    rig.model.answers('The line is busy.');
+    await rig.wait(2000);
+    expect(rig.turns.at(-1)).toMatchObject({ agentText: 'The line is busy.', interrupted: false });
+  });
+
   it('leaves a greeting as uninterruptible as it was', async () => {
     const rig = new RealtimeRig({ firstMessage: 'Hello!', turnTaking: { interruptibleGreeting: false } });
     rig.start();

@@ -149,3 +149,29 @@ describe('a model without the format of the line', () => {
       expect(Math.abs(sample - 8000)).toBeLessThan(400);
   });
 });
+
+describe('formats that the model changes', () => {
+  it('are those of what follows, in both directions', async () => {
+    const { rig, say } = startRig();
+    const { events } = rig.model;
+    events.responseStarted('r1');
+    say('r1', bytes(400 * BYTES_PER_MS), 500);
+    events.formatsChanged?.({ input: PCM_24K, output: PCM_24K });
+    const loud = new Uint8Array(new Int16Array(24 * 400).fill(8000).buffer);
+    say('r1', loud, 501);
+    events.responseEnded(end('r1'));
+    await rig.wait(2000);
+    const heard = rig.player.heard();
+    expect(heard.subarray(0, 400 * BYTES_PER_MS)).toEqual(Buffer.from(bytes(400 * BYTES_PER_MS)));
+    // Not three times as long, and not noise: one level from the first to the last but for the filters' edges.
+    expect(heard.length).toBeLessThanOrEqual(820 * BYTES_PER_MS);
+    expect(new Set(heard.subarray(450 * BYTES_PER_MS, 790 * BYTES_PER_MS)).size).toBe(1);
+    rig.model.audioBytes = 0;
+    for (let frame = 0; frame < 50; frame += 1) {
+      rig.engine.pushEncoded?.(bytes(160), MULAW_8K);
+      rig.engine.pushAudio(new Int16Array(320));
+    }
+    expect(rig.model.audioBytes).toBeGreaterThan(47_000);
+    expect(rig.model.audioBytes).toBeLessThanOrEqual(48_000);
+  });
+});

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { NO_TURNS } from '../../src/conversation/turns.js';
 import { ALAW_8K, MULAW_8K, PCM_16K } from '../../src/audio/format.js';
 import { silentLogger } from '../../src/base/log.js';
 import { silentMeters } from '../../src/base/meters.js';
 import type { Preparation, PreparationContext, UsageFact } from '../../src/engines/engine.js';
 import { createRealtimeRecipe } from '../../src/engines/realtime-engine.js';
-import type { RealtimeContext, RealtimeUsage } from '../../src/providers/realtime-model.js';
+import type { RealtimePreparation } from '../../src/engines/realtime-preparation.js';
+import type { RealtimeContext, RealtimeEvents, RealtimeUsage } from '../../src/providers/realtime-model.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { FakeRealtimeModel, MS_PER_CHAR, RealtimeRig, type RealtimeRigOptions } from './realtime-rig.js';
 
@@ -160,6 +162,19 @@ describe('a realtime call that is prepared', () => {
     expect(rig.ended).toEqual([]);
   });
 
+  it('tells nothing of what was said ahead once that is called off', async () => {
+    const call = new PreparedCall();
+    call.model.ready();
+    call.model.answers(GREETING);
+    call.model.events.usage(TONE);
+    const told: string[] = [];
+    const events = new Proxy({} as RealtimeEvents, { get: (_, name) => () => told.push(String(name)) });
+    const session = (call.preparation as RealtimePreparation).model.open({ ...call.model.context, events });
+    session.cancel();
+    await call.clock.advanceAsync(0);
+    expect(told).toEqual(['ready', 'usage']);
+  });
+
   it('greets once behind a hold that is over in the tick in which the call begins', async () => {
     const call = new PreparedCall();
     call.model.ready();
@@ -313,7 +328,7 @@ describe('a realtime session that is opened anew with the engine', () => {
     const call = new PreparedCall();
     call.model.ready();
     call.model.answers(GREETING);
-    const takeover = { history: [], turnIndex: 3, owes: 'nothing' } as const;
+    const takeover = { turns: { ...NO_TURNS, nextIndex: 3 }, owes: 'nothing' } as const;
     const rig = await call.begin({ takeover });
     expect(call.model.closes).toBe(1);
     expect(call.model.contexts).toHaveLength(2);

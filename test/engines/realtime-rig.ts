@@ -10,7 +10,6 @@ import type {
   Engine,
   EngineContext,
   EngineFact,
-  EngineFailure,
   EngineRecipe,
   Preparation,
   TransferOutcome,
@@ -23,6 +22,7 @@ import { loadTranscoder } from '../../src/transcoder/select.js';
 import { CarrierPlayer } from '../support/carrier-player.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
+import { type TakenFailure, takenFailure } from '../support/taken-failure.js';
 
 const backend = loadTranscoder('javascript');
 
@@ -35,6 +35,8 @@ export class FakeRealtimeModel implements RealtimeModel {
   readonly inputFormats: readonly AudioFormat[];
   readonly outputFormats: readonly AudioFormat[];
   transcribesCaller = true;
+  /** It says something while it waits for tools. To be set before the session is opened. */
+  canFill = false;
   context!: RealtimeContext;
   /** What the session was asked to do, in order, audio left out. */
   readonly asked: string[] = [];
@@ -56,6 +58,7 @@ export class FakeRealtimeModel implements RealtimeModel {
         this.audioBytes += audio.length;
       },
       say: (text) => note(`say ${text}`),
+      ...(this.canFill ? { fill: (text: string) => note(`fill ${text}`) } : {}),
       addText: ({ role, text }) => note(`${role}: ${text}`),
       respond: () => note('respond'),
       giveResults: (results) =>
@@ -140,7 +143,7 @@ export class RealtimeRig {
   readonly clock: FakeClock;
   readonly logger = new RecordedLogger();
   readonly facts: EngineFact[] = [];
-  readonly ended: { reason: string; failure: EngineFailure | undefined; at: number }[] = [];
+  readonly ended: { reason: string; failure: TakenFailure | undefined; at: number }[] = [];
   readonly orders: string[] = [];
   transfer: (to: string) => Promise<TransferOutcome> = () => new Promise(() => {});
   readonly model: FakeRealtimeModel;
@@ -187,7 +190,10 @@ export class RealtimeRig {
         sendDigits: async (digits) => void this.orders.push(`keys ${digits}`),
       },
       fact: (fact) => void this.facts.push(structuredClone(fact)),
-      endCall: (reason, failure) => void this.ended.push({ reason, failure, at: clock.now() }),
+      endCall: (reason, failure) => {
+        const at = clock.now();
+        this.ended.push({ reason, failure: takenFailure(failure, at), at });
+      },
     };
     const made = recipe ?? createRealtimeRecipe({ ...rest, turnTaking: settings, model });
     this.engine = made.create(context, preparation);

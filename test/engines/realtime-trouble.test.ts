@@ -51,6 +51,82 @@ describe('trouble', () => {
     expect(rig.ended).toMatchObject([{ reason: 'provider-failed', at: 4000 }]);
   });
 
+  it.each([null, undefined, {}, 'session', Promise.resolve()])('is a session that is none: %j', (session) => {
+    const model = new FakeRealtimeModel();
+    model.open = () => session as never;
+    const rig = new RealtimeRig({ model, firstMessage: 'Hello!' });
+    rig.engine.start();
+    expect(rig.ended).toMatchObject([
+      { reason: 'provider-failed', failure: { code: 'PROVIDER_FAILED', untold: true } },
+    ]);
+  });
+
+  describe('of a model whose answer is empty', () => {
+    const empty = (rig: RealtimeRig) => rig.model.ends(rig.model.begins(''));
+
+    it('is mended by asking once more', async () => {
+      const rig = new RealtimeRig().start();
+      rig.model.hears('Hello?');
+      empty(rig);
+      expect(rig.model.asked).toEqual(['respond']);
+      rig.model.answers('How can I help you?');
+      await rig.wait(3000);
+      expect(rig.turns).toMatchObject([{ userText: 'Hello?', agentText: 'How can I help you?' }]);
+      rig.model.hears('Hello again?');
+      empty(rig);
+      expect(rig.model.asked).toEqual(['respond', 'respond']);
+      rig.model.answers('Yes.');
+      await rig.wait(3000);
+      expect(rig.ended).toEqual([]);
+    });
+
+    it('ends the call when the next one is empty, too', async () => {
+      const rig = new RealtimeRig().start();
+      rig.model.hears('Hello?');
+      empty(rig);
+      empty(rig);
+      await rig.wait(0);
+      expect(rig.ended).toMatchObject([
+        {
+          reason: 'provider-failed',
+          failure: { message: 'The realtime model does not answer.', untold: true },
+        },
+      ]);
+    });
+
+    it('leaves no more time than the caller had before', async () => {
+      const rig = new RealtimeRig().start();
+      rig.model.hears('Hello?');
+      await rig.wait(1900);
+      empty(rig);
+      await rig.wait(2100);
+      expect(rig.ended).toMatchObject([{ reason: 'provider-failed', at: 4000 }]);
+    });
+
+    it('is that of a text that was to be said, which is told again', () => {
+      const rig = new RealtimeRig({ firstMessage: GREETING }).start();
+      empty(rig);
+      expect(rig.model.asked).toEqual([`say ${GREETING}`, `say ${GREETING}`]);
+      empty(rig);
+      expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
+    });
+
+    it('is none behind a sound without words, nor where the caller interrupts', async () => {
+      const rig = new RealtimeRig().start();
+      rig.model.hears('');
+      empty(rig);
+      expect(rig.model.asked).toEqual([]);
+      rig.model.hears(undefined);
+      empty(rig);
+      empty(rig);
+      rig.model.hears('Hello?');
+      rig.model.events.responseStarted('cut');
+      rig.model.events.responseEnded({ responseId: 'cut', reason: 'interrupted', toolCalls: [] });
+      await rig.wait(500);
+      expect(rig.ended).toEqual([]);
+    });
+  });
+
   it('is told with how long the caller has heard nothing while they waited', async () => {
     const words = 'One two three four five six.';
     const broken = new ProviderError('It broke.', { status: 500, retryable: true });
@@ -323,8 +399,29 @@ describe('trouble', () => {
     rig.model.events.lost?.();
     rig.model.events.reconnected({ gapMs: 200 });
     await rig.wait(6000);
-    expect(rig.model.asked).toEqual(['say Hello!', 'interruptible true']);
+    expect(rig.model.asked).toEqual(['say Hello!']);
     expect(rig.turns).toMatchObject([{ agentText: 'Hello!' }]);
     expect(rig.ended).toEqual([]);
+  });
+
+  it('of every connection that is asked has failed; one that was heard counts no more', async () => {
+    const rig = new RealtimeRig().start();
+    const breaks = (times: number) => {
+      for (let index = 0; index < times; index += 1) {
+        rig.model.events.lost?.();
+        rig.model.events.reconnected({ gapMs: 10 });
+      }
+    };
+    rig.model.hears('How much?');
+    breaks(3);
+    rig.model.answers('Ten.');
+    await rig.wait(1000);
+    rig.model.hears('And now?');
+    breaks(3);
+    expect(rig.model.asked.filter((each) => each === 'respond')).toHaveLength(6);
+    expect(rig.ended).toEqual([]);
+    breaks(1);
+    expect(rig.model.asked.filter((each) => each === 'respond')).toHaveLength(6);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import * as rules from '../../src/conversation/watch.js';
 import { RealtimeWatch } from '../../src/engines/realtime-watch.js';
 import { FakeClock } from '../support/fake-clock.js';
 
@@ -17,7 +18,7 @@ function watch(options: { isReplaceable: boolean }) {
 function ready(options: { isReplaceable: boolean }) {
   const scene = watch(options);
   scene.watching.opening();
-  scene.watching.ready();
+  scene.watching.tell(rules.ready);
   return scene;
 }
 
@@ -47,11 +48,11 @@ describe.each([
 
   it('has less time for an answer when it has noticed late that the caller has finished', () => {
     const prompt = ready({ isReplaceable });
-    prompt.watching.owesCaller(500);
+    prompt.watching.tell((owing, at) => rules.owesCaller(owing, { agoMs: 500, at }));
     prompt.clock.advance(10_000);
     expect(prompt.told).toEqual([`late ${silentMs / 2}`]);
     const { clock, told, watching } = ready({ isReplaceable });
-    watching.owesCaller(1300);
+    watching.tell((owing, at) => rules.owesCaller(owing, { agoMs: 1300, at }));
     clock.advance(silentMs / 2 - 400);
     expect(told).toEqual([`late ${silentMs / 2 - 400}`]);
     watching.owes({ isAsked: true });
@@ -65,7 +66,7 @@ describe.each([
     clock.advance(silentMs / 2);
     watching.owes({ isAsked: true });
     watching.lost();
-    watching.back();
+    watching.tell(rules.back);
     const backAt = clock.now();
     watching.owes({ isAsked: true, waitedMs: silentMs });
     clock.advance(10_000);
@@ -80,6 +81,16 @@ describe.each([
     clock.advance(10_000);
     expect(told).toEqual([`silent ${1000 + lostMs}`]);
     expect(clock.pending).toBe(0);
+  });
+
+  it('has the time anew when another connection is lost before it was of use', () => {
+    const { clock, told, watching } = ready({ isReplaceable });
+    watching.lost();
+    clock.advance(1000);
+    watching.lost();
+    expect(watching.lostSince).toBe(0);
+    clock.advance(10_000);
+    expect(told).toEqual([`silent ${1000 + lostMs}`]);
   });
 
   it('knows since when a connection is dead that is found late', () => {
@@ -98,14 +109,14 @@ describe('the time that the caller waits', () => {
     watching.opening();
     clock.advance(500);
     watching.owes({ isAsked: true });
-    watching.ready();
+    watching.tell(rules.ready);
     expect(watching.waitingSince).toBe(0);
     clock.advance(500);
-    watching.began();
+    watching.tell(rules.began);
     clock.advance(300);
-    watching.alive();
+    watching.tell(rules.alive);
     expect(watching.waitingSince).toBe(1300);
-    watching.ended();
+    watching.tell(rules.ended);
     expect(watching.waitingSince).toBeUndefined();
   });
 
@@ -116,7 +127,7 @@ describe('the time that the caller waits', () => {
     watching.lost();
     expect(watching.waitingSince).toBe(1000);
     clock.advance(1000);
-    watching.back();
+    watching.tell(rules.back);
     expect([watching.waitingSince, watching.lostSince]).toEqual([undefined, undefined]);
     clock.advance(10_000);
     expect(told).toEqual([]);

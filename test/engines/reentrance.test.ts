@@ -1,11 +1,7 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { EngineFact } from '../../src/engines/engine.js';
 import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
 import { CallRig } from './call-rig.js';
-
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
 
 const LONG = 'We are open from eight to six. On Saturday we close at noon. Come whenever you like.';
 
@@ -84,5 +80,35 @@ describe('an owner who, told of a fact,', () => {
       await rig.clock.advanceAsync(20);
       expect(rig.turns.length).toBe(rig.facts.filter(({ type }) => type === 'turn.started').length);
     }
+  });
+
+  it('holds the call as it begins to speak hears all of it when the hold is over', async () => {
+    const rig = new CallRig({ firstMessage: 'Good morning to you.' });
+    const push = rig.facts.push.bind(rig.facts);
+    rig.facts.push = (...facts) => {
+      if (facts.some(({ type }) => type === 'turn.started')) rig.engine.hold();
+      return push(...facts);
+    };
+    await rig.start();
+    await rig.quiet(500);
+    expect(rig.voice.spoken).toEqual([]);
+    rig.engine.resume('continue');
+    await rig.quiet(2000);
+    expect(rig.voice.spoken).toEqual(['Good morning to you.']);
+  });
+
+  it('holds the call and lets it go on as it begins to speak hears that once', async () => {
+    const rig = new CallRig({ firstMessage: 'Good morning to you.' });
+    const push = rig.facts.push.bind(rig.facts);
+    rig.facts.push = (...facts) => {
+      if (facts.some(({ type }) => type === 'turn.started')) {
+        rig.engine.hold();
+        rig.engine.resume('continue');
+      }
+      return push(...facts);
+    };
+    await rig.start();
+    await rig.quiet(2000);
+    expect(rig.voice.spoken).toEqual(['Good morning to you.']);
   });
 });

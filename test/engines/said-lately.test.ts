@@ -10,6 +10,8 @@ function setUp() {
     push() {},
     mark() {},
     clear: () => state.playedMs,
+    pause() {},
+    resume() {},
     onNextFrameSent() {},
     pushedMs: 0,
     get playedMs() {

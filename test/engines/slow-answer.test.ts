@@ -1,9 +1,5 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CallRig } from './call-rig.js';
-
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
 
 /** A model that keeps its caller waiting. */
 function thinking(rig: CallRig, ms: number, text: string): void {
@@ -30,13 +26,23 @@ describe('an answer that is slow to be written', () => {
     const rig = await new CallRig().start();
     writing(rig, 1200, ANSWER);
     await rig.says('When are you open?');
-    await rig.quiet(3500);
+    await rig.quiet(3000);
     expect(rig.voice.spoken).toEqual([]);
-    await rig.quiet(200);
+    await rig.quiet(700);
     expect(rig.voice.spoken).toEqual(['We are']);
     await rig.quiet(9000);
     expect(rig.turns.map(({ agentText }) => agentText)).toEqual([ANSWER]);
     expect(rig.ended).toEqual([]);
+  });
+
+  it('is begun with a few words where they come no faster than they are spoken', async () => {
+    const rig = await new CallRig().start();
+    writing(rig, 400, ANSWER);
+    await rig.says('When are you open?');
+    await rig.quiet(1900);
+    expect(rig.heardMs).toBeGreaterThan(0);
+    await rig.quiet(6000);
+    expect(rig.turns.map(({ agentText }) => agentText)).toEqual([ANSWER]);
   });
 
   it('fails where guardrails want to see whole sentences', async () => {

@@ -1,10 +1,6 @@
 // What the wait of a caller leaves to an engine that takes the call over.
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FakeStages, FallbackRig, GONE, modelThenStages } from './fallback-rig.js';
-
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
 
 /** The next answer of `stages` takes `ms`. */
 function thinks(rig: FallbackRig, { model }: FakeStages, ms: number): void {

@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { isEcho, isGarbledEcho, isQuietEcho } from '../../src/engines/echo.js';
-import { BargeIn, isBackchannel } from '../../src/engines/barge-in.js';
+import { BargeIn } from '../../src/engines/barge-in.js';
 import { waitAfter } from '../../src/engines/endpointing.js';
 import { isKeyTone } from '../../src/engines/key-tone.js';
-import { countWords, lexiconFor } from '../../src/engines/lexicon.js';
+import { countWords, lexiconFor, isBackchannel } from '../../src/engines/lexicon.js';
 import { PressedKeys } from '../../src/engines/pressed-keys.js';
 import { SentenceSplitter } from '../../src/engines/sentence-splitter.js';
 import { wantedDigits } from '../../src/engines/spoken-digits.js';
@@ -101,6 +101,7 @@ describe('isGarbledEcho', () => {
     ['hello this is the bake', 1, true],
     ['thisis the', 3, false],
     ['hel', 1, false],
+    ['hell', 1, true],
     ['hello there', 1, false],
     ['I need a cake', 1, false],
     ['', 0, false],

@@ -1,13 +1,14 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Guardrail } from '../../src/engines/guardrails.js';
 import { CallRig, FakeVoice, type RigOptions } from './call-rig.js';
 
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
-
 const SENTENCES = ['We are open from eight to six.', 'On Saturday we close at noon.', 'Come when you like.'];
 const ANSWER = SENTENCES.join(' ');
+
+/** An answer that does not come. */
+async function* never(): AsyncGenerator<never> {
+  await new Promise(() => {});
+}
 
 const whole = (rig: CallRig) =>
   rig.turns.map((turn) => `${turn.agentText} ${turn.agentTextUnheard}`.trim()).join(' ');
@@ -15,7 +16,7 @@ const whole = (rig: CallRig) =>
 /** A rig whose agent has been answering for 800 ms, and is then interrupted. */
 async function interrupted(options: RigOptions = {}): Promise<CallRig> {
   const rig = await new CallRig(options).start();
-  rig.model.answer(ANSWER).answer('');
+  rig.model.answer(ANSWER).answers.push(() => never());
   await rig.says('When?');
   await rig.quiet(500);
   rig.ears.events.partial('no wait please');
@@ -35,11 +36,12 @@ describe('what was generated and not heard', () => {
 
   it('includes it when nothing at all was heard, in the turn that goes on', async () => {
     const rig = await new CallRig({ guardrails: [() => new Promise(() => {})] }).start();
-    rig.model.answer(ANSWER).answer('');
+    rig.model.answer(ANSWER).answers.push(() => never());
     await rig.says('When?');
     await rig.quiet(200);
     await rig.says('And on Sunday?', 700);
     await rig.quiet(1000);
+    rig.engine.close();
     expect(rig.turns).toMatchObject([{ agentText: '', agentTextUnheard: ANSWER }]);
   });
 

@@ -43,7 +43,7 @@ describe('UsageMeter', () => {
     usage.heard({ seconds: 1, payee });
     usage.spoke({ characters: 1, payee });
     usage.thought({ inputTokens: 1, cachedTokens: 0, outputTokens: 0 }, 1, payee);
-    expect(facts).toMatchObject([{ charger: payee }, { charger: payee }, { charger: payee }]);
+    expect(facts).toMatchObject([{ payee: payee }, { payee: payee }, { payee: payee }]);
   });
 
   it('counts what goes to the cache of the vendor apart, and no token twice', () => {
@@ -72,7 +72,7 @@ describe('UsageMeter', () => {
     expect(facts).toEqual([]);
   });
 
-  it.each([Number.NaN, -1, Number.POSITIVE_INFINITY, 1e12, '7', {}])(
+  it.each([Number.NaN, -1, Number.POSITIVE_INFINITY, 1e12, 1.1e7, '7', {}])(
     'leaves %s out and calls the rest a guess',
     (amount) => {
       const { facts, usage } = meter();

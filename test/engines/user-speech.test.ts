@@ -1,10 +1,6 @@
-import { expect, describe, it, vi } from 'vitest';
+import { expect, describe, it } from 'vitest';
 import { UserSpeech } from '../../src/engines/user-speech.js';
 import { CallRig } from './call-rig.js';
-
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
 
 function taken(text: string) {
   const said = new UserSpeech({ tell: () => {}, wallNow: () => 0, now: () => 0, turnIndex: () => 0 });

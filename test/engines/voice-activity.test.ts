@@ -7,8 +7,8 @@ import {
   loadVoiceActivity,
   type VoiceActivity,
 } from '../../src/engines/voice-activity.js';
-import { locateFlite } from '../../src/providers/tts/flite-package.js';
-import { compileFlite, runFlite } from '../../src/providers/tts/flite-wasi.js';
+import { locateFlite } from '../../src/providers/tts/flite/package.js';
+import { compileFlite, runFlite } from '../../src/providers/tts/flite/wasi.js';
 
 await loadVoiceActivity();
 const flite = await compileFlite(await readFile(locateFlite()));

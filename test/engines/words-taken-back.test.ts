@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createPipelineRecipe } from '../../src/engines/pipeline-engine.js';
 import { DEFAULT_TURN_TAKING } from '../../src/engines/turn-taking.js';
 import { Circuits } from '../../src/providers/circuits.js';
@@ -7,10 +7,6 @@ import type { SpeechToTextContext, SpeechToTextSession } from '../../src/provide
 import { FakeClock } from '../support/fake-clock.js';
 import { CallRig, FakeRecogniser, type RigOptions } from './call-rig.js';
 import { FakeStages, FallbackRig, GONE } from './fallback-rig.js';
-
-vi.mock('../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
 
 const WELCOME =
   'Welcome to the bakery. We have seven kinds of cakes, with nuts, with cream and with raisins.';

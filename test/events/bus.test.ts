@@ -1,7 +1,8 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { CallEvent } from '../../src/contract/call-event.js';
 import { EventBus } from '../../src/events/bus.js';
 import { ended, stamp, started } from '../support/call-facts.js';
+import { FakeClock } from '../support/fake-clock.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
 
 const CALL = stamp([started(), { type: 'turn.started', turnIndex: 0 }, ended()]);
@@ -15,6 +16,7 @@ const LATE = stamp([
 describe('EventBus', () => {
   let logger: RecordedLogger;
   let bus: EventBus;
+  let clock: FakeClock;
   let heard: string[];
   const note =
     (name: string) =>
@@ -27,10 +29,10 @@ describe('EventBus', () => {
 
   beforeEach(() => {
     logger = new RecordedLogger();
-    bus = new EventBus(logger);
+    clock = new FakeClock();
+    bus = new EventBus(logger, clock);
     heard = [];
   });
-  afterEach(() => vi.useRealTimers());
 
   it('delivers at once and in order, until unsubscribed', () => {
     const leave = bus.subscribe(note('a'));
@@ -77,13 +79,12 @@ describe('EventBus', () => {
   });
 
   it('waits a second for the durable stage and no longer', async () => {
-    vi.useFakeTimers();
     bus.subscribeDurable(() => new Promise(() => {}));
     bus.subscribe(note('a'));
     publish(CALL);
-    await vi.advanceTimersByTimeAsync(999);
+    await clock.advanceAsync(999);
     expect(heard).not.toContain('a call.ended');
-    await vi.advanceTimersByTimeAsync(1);
+    await clock.advanceAsync(1);
     expect(heard.at(-1)).toBe('a call.ended');
   });
 

@@ -26,6 +26,7 @@ import {
 import { FakeSink } from '../support/event-sink.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
+import { runs } from '../support/depth.js';
 
 const replay = (events: readonly CallEvent[], from?: CallRecord) =>
   events.reduce<CallRecord | undefined>(reduceCall, from);
@@ -98,7 +99,7 @@ describe('the records of all who hear the same facts', () => {
         );
         feed.close();
       }),
-      { numRuns: 150 },
+      { numRuns: runs(50, 150) },
     );
   });
 

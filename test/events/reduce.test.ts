@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CallEvent, CallFact } from '../../src/contract/call-event.js';
-import type { CallRecord, CallStatus, Transfer, Turn } from '../../src/contract/call-record.js';
+import type { CallPhase, CallRecord, CallStatus, Transfer, Turn } from '../../src/contract/call-record.js';
 import { reduceCall } from '../../src/events/reduce.js';
 import { ended, IDENTITY, NO_MEDIA, stamp, started, turn } from '../support/call-facts.js';
 
@@ -54,6 +54,8 @@ const transfer = (to: string, result: Transfer['result']): CallFact => ({
   result,
 });
 
+const phase = (name: CallPhase): CallFact => ({ type: 'phase.changed', phase: name });
+
 const anyFact: fc.Arbitrary<CallFact> = fc.oneof(
   fc.constantFrom('initiated' as const, 'ringing' as const, 'active' as const).map(status),
   fc.constant(started()),
@@ -78,9 +80,20 @@ const anyFact: fc.Arbitrary<CallFact> = fc.oneof(
   fc.constantFrom(reconnected, replaced),
   fc.constant<CallFact>({ type: 'amd.detected', amd: { answeredBy: 'machine', detectedAt: 7 } }),
   fc.constantFrom(0.1, 0.2).map(costing),
+  fc.constantFrom('hearing' as const, 'speaking' as const).map(phase),
 );
 const anyEvents = fc.array(anyFact, { minLength: 1, maxLength: 25 }).map((facts) => stamp(facts));
 const ORDER: readonly CallStatus[] = ['initiated', 'ringing', 'active', 'completed'];
+
+const SETTLED = {
+  stt: 0.01,
+  llm: 0.02,
+  tts: 0.03,
+  telephony: 0.5,
+  total: 0.56,
+  currency: 'USD',
+  estimated: false,
+} as const;
 
 describe('reduceCall', () => {
   it('tells a whole call', () => {
@@ -122,10 +135,20 @@ describe('reduceCall', () => {
       [status('initiated'), ended({ outcome: 'busy' })],
       { durationMs: null },
     ],
+    [
+      'an end that knows of an answer that no fact told of',
+      [status('ringing'), ended({ durationMs: 4 })],
+      { answeredAt: 1_000_006, durationMs: 4 },
+    ],
     ['ringing after active', [started(), status('ringing')], { status: 'active' }],
     ['a status after the end', [started(), ended(), status('active')], { status: 'completed' }],
     ['a start after the end', [status('initiated'), ended(), started()], { answeredAt: null }],
     ['a second end', [started(), ended(), ended({ endReason: 'idle' })], { endReason: 'caller-hangup' }],
+    [
+      'the cost of a call whose process died',
+      [started(), { type: 'cost.updated', cost: SETTLED, usage: null }, ended({ endReason: 'process-lost' })],
+      { cost: { ...SETTLED, estimated: true } },
+    ],
     ['a partial after the end', [started(), ended(), entry('a', 'x', false)], { transcript: [] }],
     ['an entry taken away', [started(), entry('a', 'x', false), entry('a', '', true)], { transcript: [] }],
     [
@@ -145,6 +168,15 @@ describe('reduceCall', () => {
     ],
   ])('keeps its sense: %s', (_, facts, expected) => {
     expect(recordOf(facts)).toMatchObject(expected);
+  });
+
+  it('knows the phase and since when, but none before the conversation and behind the end', () => {
+    expect(recordOf([status('ringing')]).phase).toBeNull();
+    const talking = [started(), phase('listening'), phase('hearing')];
+    expect(recordOf(talking).phase).toEqual({ name: 'hearing', since: 1_000_020 });
+    expect(recordOf([...talking, ended()]).phase).toBeNull();
+    expect(recordOf([...talking, ended(), phase('speaking')]).phase).toBeNull();
+    expect(recordOf([...talking, ended({ endReason: 'process-lost' })]).phase).toBeNull();
   });
 
   it('keeps the last transfer, from its order to its result', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Milestone, TurnLatencyMeter } from '../../src/engines/turn-latency.js';
+import { latencyOf, type Milestone, reached, UNMEASURED } from '../../src/conversation/latency.js';
 import { reduceCall } from '../../src/events/reduce.js';
 import {
   aggregate,
@@ -50,6 +50,23 @@ describe('figures', () => {
     [[5, 9], 100, 9],
   ])('percentile of %j at %d is %s', (values, percent, expected) => {
     expect(percentile(values, percent)).toBe(expected);
+  });
+
+  it('counts a call as completed when it is, and as active before', () => {
+    const parties = {
+      carrierCallId: 'CA1',
+      carrier: 'carrier-a',
+      direction: 'inbound',
+      caller: '',
+      callee: '',
+    } as const;
+    const statuses = ['initiated', 'ringing', 'active'] as const;
+    const up = statuses.map((status) => record([{ type: 'call.status', status, ...parties }]));
+    expect(aggregate(up)).toMatchObject({ totalCalls: 3, activeCalls: 3, completedCalls: 0 });
+    expect(aggregate([...up, record([started(), ended()])])).toMatchObject({
+      activeCalls: 3,
+      completedCalls: 1,
+    });
   });
 
   it('has no average of nothing, and rounds money to a millionth', () => {
@@ -135,19 +152,20 @@ describe('the latency of a call', () => {
     .record({
       start: fc.option(fc.double({ min: 0, max: 1e7, noNaN: true }), { freq: 8 }),
       steps: fc.array(fc.double({ min: -30, max: 2500, noNaN: true }), { minLength: 6, maxLength: 6 }),
-      reached: fc.integer({ min: 0, max: 9 }),
+      count: fc.integer({ min: 0, max: 9 }),
       heardAfter: fc.option(fc.double({ min: 0, max: 900, noNaN: true })),
     })
-    .map(({ start, steps, reached, heardAfter }) => {
-      const meter = new TurnLatencyMeter();
+    .map(({ start, steps, count, heardAfter }) => {
+      let latency = UNMEASURED;
       let at = start ?? 0;
-      if (start !== null) meter.reached('speechEnded', start);
-      for (const [index, milestone] of MILESTONES.slice(0, reached).entries()) {
+      if (start !== null) latency = reached(latency, 'speechEnded', start);
+      for (const [index, milestone] of MILESTONES.slice(0, count).entries()) {
         at += steps[index] ?? 0;
-        meter.reached(milestone, at);
+        latency = reached(latency, milestone, at);
       }
-      if (heardAfter !== null && reached >= MILESTONES.length) meter.heard(at + heardAfter);
-      return meter.result();
+      if (heardAfter !== null && count >= MILESTONES.length)
+        latency = reached(latency, 'heard', at + heardAfter);
+      return latencyOf(latency);
     });
   const sumOf = (values: readonly (number | null)[]) =>
     values.reduce<number>((sum, value) => sum + (value ?? 0), 0);

@@ -8,9 +8,8 @@ config.test = {
   exclude: ['**/node_modules/**'],
   // The keys of whoever runs these tests are what they are for.
   env: {},
-  // One at a time, and never twice: each of them costs money.
+  // One at a time: each of them costs money.
   maxWorkers: 1,
-  retry: 0,
   testTimeout: 60_000,
   disableConsoleIntercept: true,
 };

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import {
   type ContextManager,
   context,
@@ -14,6 +15,7 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { unknownCost } from '../../src/events/summarize.js';
 import { silentLogger } from '../../src/base/log.js';
 import type { CallFact } from '../../src/contract/call-event.js';
 import type { TranscriptEntry, Turn } from '../../src/contract/call-record.js';
@@ -312,6 +314,51 @@ describe('turns whose times are only partly known', () => {
     expect(spans().filter(({ name }) => name === 'stt')).toHaveLength(1);
   });
 
+  it('tell the tokens of each turn', () => {
+    const used = (llmInputTokens: number, llmCachedTokens: number, llmOutputTokens: number): CallFact => ({
+      type: 'cost.updated',
+      cost: unknownCost(),
+      usage: {
+        sttSeconds: 0,
+        llmInputTokens,
+        llmCachedTokens,
+        llmOutputTokens,
+        ttsCharacters: 0,
+        telephonySeconds: 6,
+      },
+    });
+    tell(
+      'call-1',
+      [0, up],
+      [3500, { type: 'turn.started', turnIndex: 0 }],
+      [3925, entry({ at: T0 + 3925 })],
+      [4000, used(100, 0, 10)],
+      [4001, completed({ index: 0 })],
+      [5000, completed({ index: 1, latency: turn(1).latency })],
+      [6000, used(130, 20, 15)],
+      [6100, { type: 'turn.started', turnIndex: 2 }],
+      [6400, entry({ at: T0 + 6525 })],
+      [6500, used(160, 50, 30)],
+      [7000, completed({ index: 2 })],
+      [8000, ended()],
+    );
+    const tokens = (name: string) =>
+      spans()
+        .filter((each) => each.name === name)
+        .map(({ attributes }) =>
+          ['input_tokens', 'output_tokens', 'cache_read.input_tokens'].map(
+            (kind) => attributes[`gen_ai.usage.${kind}`],
+          ),
+        );
+    const nothing = [undefined, undefined, undefined];
+    expect(tokens('invoke_agent')).toEqual([[100, 10, 0], nothing, [60, 20, 50]]);
+    expect(tokens('chat model/7b')).toEqual([
+      [100, 10, 0],
+      [60, 20, 50],
+    ]);
+    expect(tokens('call')).toEqual([[160, 30, 50]]);
+  });
+
   it('whose tool still runs tell of it until then', () => {
     tell(
       'call-1',
@@ -342,6 +389,8 @@ describe('what is kept of calls', () => {
     );
     for (const event of stamp([up, ended()], { callId: 'after' })) own.publish(event);
     expect(spans().map(({ attributes }) => attributes['offhook.call.id'])).toEqual(['after']);
+    const { version } = createRequire(import.meta.url)('../../package.json') as { version: string };
+    expect(spans()[0]?.instrumentationScope).toMatchObject({ name: 'offhook', version });
     late.close();
   });
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { silentLogger } from '../../src/base/log.js';
+import { LoadJudge } from '../../src/base/load-judge.js';
 import { formatMetrics } from '../../src/dashboard/metrics.js';
 import { EventBus } from '../../src/events/bus.js';
 import { ServerMetrics } from '../../src/observability/server-metrics.js';
@@ -11,7 +12,11 @@ import { FakeClock } from '../support/fake-clock.js';
 /** Everything that can be told, told once. */
 function allNames(): string[] {
   const bus = new EventBus(silentLogger);
-  const metrics = new ServerMetrics({ bus, clock: new FakeClock() });
+  const metrics = new ServerMetrics({
+    bus,
+    clock: new FakeClock(),
+    load: new LoadJudge({ logger: silentLogger, callsUp: () => 0 }),
+  });
   const tool = { name: 'x', startedAt: 0, durationMs: 1, error: null };
   const cost = { stt: 1, llm: 1, tts: 1, telephony: 1, total: 4, currency: 'USD', estimated: false } as const;
   for (const event of stamp([
@@ -24,6 +29,7 @@ function allNames(): string[] {
     bus.publish(event);
   metrics.providerFailed('llm', 'PROVIDER_FAILED');
   metrics.webhookRefused('carrier-a', 'SIGNATURE_MISSING');
+  metrics.audioDropped(20);
   metrics.close();
   const costBreakdown = { stt: 0, llm: 0, tts: 0, telephony: 0 };
   const averages = { avgDurationMs: 1, avgLatencyMs: 1, p95LatencyMs: 1, p99LatencyMs: 1 };

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { LoadJudge } from '../../src/base/load-judge.js';
 import { silentLogger } from '../../src/base/log.js';
 import type { CallFact } from '../../src/contract/call-event.js';
 import type { Cost } from '../../src/contract/call-record.js';
@@ -10,12 +11,14 @@ import { FakeClock } from '../support/fake-clock.js';
 
 let clock: FakeClock;
 let bus: EventBus;
+let load: LoadJudge;
 let metrics: ServerMetrics;
 
 beforeEach(() => {
   clock = new FakeClock();
   bus = new EventBus(silentLogger);
-  metrics = new ServerMetrics({ bus, clock });
+  load = new LoadJudge({ logger: silentLogger, callsUp: () => 0 });
+  metrics = new ServerMetrics({ bus, clock, load });
 });
 
 function publish(facts: readonly CallFact[], envelope: Parameters<typeof stamp>[1] = {}): void {
@@ -78,7 +81,7 @@ describe('calls', () => {
           interrupted: true,
           toolCalls: [
             { name: 'search', startedAt: 0, durationMs: 5, error: null },
-            { name: 'search', startedAt: 0, durationMs: 5, error: 'It failed for +15550123.' },
+            { name: 'search', startedAt: 0, durationMs: 5, error: 'It failed for the caller Ottilie.' },
           ],
         },
       },
@@ -95,8 +98,10 @@ describe('calls', () => {
     ]);
     expect(sampleOf(families, 'offhook_tool_calls_total', { result: 'ok' })).toBe(1);
     expect(sampleOf(families, 'offhook_tool_calls_total', { result: 'error' })).toBe(1);
-    expect(metrics.text()).not.toContain('0123');
+    expect(metrics.text()).not.toContain('Ottilie');
   });
+
+  const spent = (component: string) => sampleOf(read(), 'offhook_spent_dollars_total', { component });
 
   it('spend money that only rises, also when the price is told after the end', () => {
     publish([
@@ -109,11 +114,36 @@ describe('calls', () => {
       cost({ llm: 0.03, telephony: 0.0085 }),
     ]);
     publish([cost({ llm: 99 })], { callId: 'never heard of' });
-    const families = read();
-    const spent = (component: string) => sampleOf(families, 'offhook_spent_dollars_total', { component });
     expect(spent('llm')).toBeCloseTo(0.03, 9);
     expect(spent('stt')).toBeCloseTo(0.002, 9);
     expect(spent('telephony')).toBeCloseTo(0.0085, 9);
+  });
+
+  it('count the line at the price of the carrier, also where that is below the estimate', () => {
+    const facts = [started(), cost({ telephony: 0.017, llm: 0.01 }), ended()];
+    publish([...facts, cost({ telephony: 0.0085, llm: 0.01, estimated: false })]);
+    expect(spent('telephony')).toBeCloseTo(0.0085, 9);
+    // The price is the estimate.
+    publish([...facts, cost({ telephony: 0.017, llm: 0.01, estimated: false })], { callId: 'b' });
+    expect(spent('telephony')).toBeCloseTo(0.0255, 9);
+    // What else is told late says nothing of the line.
+    publish([...facts, cost({ telephony: 0.017, llm: 0.02 })], { callId: 'c' });
+    expect(spent('telephony')).toBeCloseTo(0.0255, 9);
+    expect(spent('llm')).toBeCloseTo(0.04, 9);
+  });
+
+  it('count the estimate of a line twelve minutes after the end, where no price has come', () => {
+    publish([started(), cost({ telephony: 0.017 })], { callId: 'up' });
+    publish([started(), cost({ telephony: 0.017 }), ended()]);
+    clock.advance(12 * 60_000 - 1);
+    expect(spent('telephony')).toBeUndefined();
+    clock.advance(1);
+    expect(spent('telephony')).toBeCloseTo(0.017, 9);
+    publish(
+      [cost({ telephony: 0.034 })].map((fact) => fact),
+      { callId: 'call-1' },
+    );
+    expect(spent('telephony')).toBeCloseTo(0.034, 9);
   });
 
   it('tell of incidents by code', () => {
@@ -141,6 +171,7 @@ describe('measurements', () => {
     metrics.queued(-20);
     metrics.providerFailed('llm', 'PROVIDER_FAILED');
     metrics.webhookRefused('carrier-a', 'SIGNATURE_MISSING');
+    metrics.audioDropped(2500);
     const families = read();
     expect(seriesOf(families, 'offhook_frame_lateness_seconds')).toMatchObject({
       count: 2,
@@ -148,6 +179,7 @@ describe('measurements', () => {
       buckets: { '0.0005': 1, '0.005': 1, '0.01': 2 },
     });
     expect(sampleOf(families, 'offhook_outbound_queue_seconds')).toBe(0.38);
+    expect(sampleOf(families, 'offhook_inbound_audio_dropped_seconds_total')).toBe(2.5);
     expect(
       sampleOf(families, 'offhook_provider_errors_total', { stage: 'llm', code: 'PROVIDER_FAILED' }),
     ).toBe(1);
@@ -184,4 +216,15 @@ describe('measurements', () => {
     expect(clock.pending).toBe(0);
     expect(read().has('offhook_calls_total')).toBe(false);
   });
+});
+
+it('an overload is shown, judged by the lateness of loop and frames', () => {
+  expect(sampleOf(read(), 'offhook_overloaded')).toBe(0);
+  for (let sample = 0; sample < 30; sample += 1) {
+    for (let frame = 0; frame < 50; frame += 1) metrics.frameSent(150);
+    clock.advance(100);
+  }
+  expect(sampleOf(read(), 'offhook_overloaded')).toBe(1);
+  clock.advance(10_000);
+  expect(sampleOf(read(), 'offhook_overloaded')).toBe(0);
 });

@@ -16,6 +16,7 @@ describe('AgentOptions', () => {
       llm: undefined,
       tts: undefined,
       language: undefined,
+      apology: undefined,
       interruptible: true,
       turnTaking: {
         silenceMs: 500,
@@ -53,6 +54,10 @@ describe('AgentOptions', () => {
     ['stt', {}],
     ['llm', { open() {} }],
     ['tts', null],
+    ['apology', ''],
+    ['apology', ' '],
+    ['apology', ['Sorry.']],
+    ['apology', 'x'.repeat(301)],
     ['language', 'english please'],
     ['language', ''],
     ['language', 'englisch'],
@@ -103,7 +108,9 @@ describe('AgentOptions', () => {
   it.each([
     ['English', 'en'],
     ['german', 'de'],
-  ])('take no name of a language: %s', (language, code) => {
+    ['de_DE', 'de-DE'],
+    ['zh_hant_tw', 'zh-Hant-TW'],
+  ])('say which tag was probably meant: %s', (language, code) => {
     const { message } = refusal(() => makeAgent({ language }));
     expect(message).toBe(`language must be a language tag like en or de-CH (BCP 47). Did you mean ${code}?`);
   });

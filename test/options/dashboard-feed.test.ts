@@ -14,8 +14,11 @@ describe('where the calls go beside the own dashboard', () => {
     vi.stubEnv('OFFHOOK_DASHBOARD_URL', 'https://calls.example.com/offhook');
     vi.stubEnv('OFFHOOK_DASHBOARD_TOKEN', 'from-the-environment');
     expect(checkDashboardFeed({})).toMatchObject({ kind: 'named', token: 'from-the-environment' });
-    const named = { dashboardUrl: 'http://127.0.0.1:9000', dashboardIngestToken: 'own' };
-    expect(checkDashboardFeed(named)).toMatchObject({ url: new URL('http://127.0.0.1:9000'), token: 'own' });
+    const named = { dashboardUrl: 'http://127.0.0.1:9000', dashboardIngestToken: 'our-own-ingest-token' };
+    expect(checkDashboardFeed(named)).toMatchObject({
+      url: new URL('http://127.0.0.1:9000'),
+      token: 'our-own-ingest-token',
+    });
     expect(checkDashboardFeed({ dashboardUrl: false })).toEqual({ kind: 'off' });
   });
 
@@ -29,8 +32,8 @@ describe('where the calls go beside the own dashboard', () => {
     [{ dashboardUrl: '' }, 'CONFIG_INVALID', /dashboardUrl/],
     [{ dashboardUrl: 'https://calls.example.com' }, 'CONFIG_MISSING', /dashboardIngestToken/],
     [{ dashboardUrl: 'https://calls.example.com', dashboardIngestToken: 'a b' }, 'CONFIG_INVALID', /blanks/],
-    [{ dashboardIngestToken: 'x' }, 'CONFIG_MISSING', /dashboardUrl/],
-    [{ dashboardUrl: false as const, dashboardIngestToken: 'x' }, 'CONFIG_CONFLICT', /leave one/],
+    [{ dashboardIngestToken: 'x'.repeat(16) }, 'CONFIG_MISSING', /dashboardUrl/],
+    [{ dashboardUrl: false as const, dashboardIngestToken: 'x'.repeat(16) }, 'CONFIG_CONFLICT', /leave one/],
   ])('is refused: %j', (options, code, sentence) => {
     expect(refusal(() => checkDashboardFeed(options))).toMatchObject({
       code,

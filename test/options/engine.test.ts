@@ -27,7 +27,7 @@ describe('the option engine', () => {
     ['tts', { tts: new ElevenLabsTextToSpeech() }],
     ['guardrails', { guardrails: [() => true] }],
     ['turnTaking.silenceMs', { turnTaking: { silenceMs: 300 } }],
-    ['turnTaking.fillers', { turnTaking: { fillers: [] } }],
+    ['turnTaking.echoGuard', { turnTaking: { echoGuard: false } }],
   ])('does not go with %s', (name, options) => {
     expect(make({ engine, ...options })).toThrow(expect.objectContaining({ code: 'CONFIG_CONFLICT' }));
     expect(make({ engine, ...options })).toThrow(name);

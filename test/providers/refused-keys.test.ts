@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { MULAW_8K } from '../../src/audio/format.js';
 import { silentLogger } from '../../src/base/log.js';
-import { CHAT_SERVICES, type ChatService } from '../../src/providers/llm/chat-services.js';
+import { CHAT_SERVICES, type ChatService } from '../../src/providers/llm/chat-completions/services.js';
 import { ChatCompletions } from '../../src/providers/llm/index.js';
 import type { LanguageModel } from '../../src/providers/language-model.js';
 import type { RealtimeModel } from '../../src/providers/realtime-model.js';

@@ -1,10 +1,11 @@
 // Every provider over TLS, against a vendor whose certificate nobody has signed.
 import { execFile } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import {
   emulateAnthropic,
   emulateAssemblyAI,
@@ -20,7 +21,7 @@ import {
   emulateOpenAITranscription,
   type Emulator,
 } from '../../src/testing/index.js';
-import { makeFolder } from '../support/data-folder.js';
+import { describeNeeding } from '../support/describe-needing.js';
 import { hasOpenssl } from '../support/openssl.js';
 
 const CHILD = fileURLToPath(new URL('./tls-child.mjs', import.meta.url));
@@ -133,14 +134,16 @@ async function runSessions(environment: Readonly<Record<string, string>>): Promi
 beforeAll(async () => {
   if (!hasOpenssl) return;
   emulators = await Promise.all(VENDORS.map((vendor) => vendor.start()));
-  const file = join(await makeFolder(), 'certificate.pem');
+  const folder = await mkdtemp(join(tmpdir(), 'offhook-certificate-'));
+  const file = join(folder, 'certificate.pem');
   await writeFile(file, emulators[0]?.certificate ?? '');
   trusting = await runSessions({ NODE_EXTRA_CA_CERTS: file });
   distrusting = await runSessions({});
+  await rm(folder, { recursive: true });
 });
 afterAll(() => Promise.all(emulators.map((emulator) => emulator.close())));
 
-describe.skipIf(!hasOpenssl).each(VENDORS)('$name over TLS', ({ name, came }) => {
+describeNeeding('openssl', hasOpenssl).each(VENDORS)('$name over TLS', ({ name, came }) => {
   it('holds a whole session', () => {
     expect(trusting.get(name)).toEqual({ came });
     expect(emulators.flatMap(({ violations }) => violations)).toEqual([]);

@@ -1,12 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  ConnectionLimit,
-  clientAddress,
-  isPrivateAddress,
-  normalizeAddress,
-} from '../../src/server/connection-limit.js';
+import { ConnectionLimit, clientAddress, isPrivateAddress } from '../../src/server/connection-limit.js';
+import { neighbourhoodOf, normalizeAddress } from '../../src/base/network-address.js';
 
 describe('ConnectionLimit', () => {
   it('counts each address by itself, and takes a place back once', () => {
@@ -91,5 +87,30 @@ describe('isPrivateAddress', () => {
     ['unknown', false],
   ])('%s: %s', (address, isPrivate) => {
     expect(isPrivateAddress(address)).toBe(isPrivate);
+  });
+});
+
+describe('an IPv6 neighbourhood', () => {
+  it.each([
+    ['2001:db8:0:1::5', '2001:db8:0:1'],
+    ['2001:0DB8:0:1:ffff:0:0:1', '2001:db8:0:1'],
+    ['[2001:db8:0:1::9]:443', '2001:db8:0:1'],
+    ['fe80::1%eth0', 'fe80:0:0:0'],
+    ['::1', '0:0:0:0'],
+    ['::FFFF:203.0.113.9', '203.0.113.9'],
+    ['203.0.113.9', '203.0.113.9'],
+    ['unknown', 'unknown'],
+  ])('of %s is %s', (address, neighbourhood) => {
+    expect(neighbourhoodOf(address)).toBe(neighbourhood);
+  });
+
+  it('shares one limit', () => {
+    const limit = new ConnectionLimit(2);
+    const release = limit.acquire('2001:db8:0:1::1');
+    expect(limit.acquire('2001:db8:0:1::2')).toBeDefined();
+    expect(limit.acquire('2001:db8:0:1:ffff::3')).toBeUndefined();
+    expect(limit.acquire('2001:db8:0:2::1')).toBeDefined();
+    release?.();
+    expect(limit.acquire('2001:db8:0:1:ffff::3')).toBeDefined();
   });
 });

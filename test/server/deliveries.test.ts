@@ -41,7 +41,7 @@ describe('a report', () => {
     },
     { type: 'dtmf', digit: '1', carrierCallId: 'CC1', callId: null },
     { type: 'transfer', result: 'busy', carrierCallId: 'CC2', callId: 'c1' },
-    { type: 'stream-failed', carrierCallId: 'CC1', callId: null },
+    { type: 'stream-failed', streamId: null, carrierCallId: 'CC1', callId: null },
     { type: 'speech-ended', carrierCallId: 'CC1', callId: null },
     { type: 'cost', costUsd: 0.01, carrierCallId: 'CC1', callId: null },
   ];
@@ -84,7 +84,13 @@ describe('a report', () => {
     const { port, desk } = await startServer({ carrier });
     await post(port, key);
     await post(port, { ...key, carrierCallId: 'CC2' });
-    await post(port, { type: 'stream-failed', carrierCallId: 'CC1', callId: null, deliveryId: 'd2' });
+    await post(port, {
+      type: 'stream-failed',
+      streamId: null,
+      carrierCallId: 'CC1',
+      callId: null,
+      deliveryId: 'd2',
+    });
     await post(port, key, 'status');
     expect(desk.reports).toHaveLength(4);
   });
@@ -148,7 +154,7 @@ describe('a call that rings', () => {
     expect((await post(port, bell, 'voice', { Host: 'tunnel.example' })).body).toBe(first.body);
     expect(desk.rung).toEqual([
       {
-        callId: expect.stringMatching(/^[\w-]{22}$/),
+        callId: expect.stringMatching(/^c[\w-]{22}$/),
         carrierCallId: 'CC1',
         caller: '+15005550020',
         callee: '+15005550010',
@@ -233,7 +239,7 @@ describe('an outbound call that was answered', () => {
     const { port, desk } = await startServer({ carrier });
     await post(port, { ...answered, callId: null });
     expect(desk.rung).toMatchObject([
-      { callId: expect.stringMatching(/^[\w-]{22}$/), direction: 'outbound' },
+      { callId: expect.stringMatching(/^c[\w-]{22}$/), direction: 'outbound' },
     ]);
   });
 });

@@ -1,4 +1,5 @@
-import { chmod, lstat, mkdir, readdir, symlink, utimes, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { chmod, lstat, mkdir, readdir, rename, symlink, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -28,9 +29,12 @@ async function open(where: SocketPlace = place): Promise<IngestSocket> {
 
 /** Leaves a socket file of which nobody listens any more. */
 async function leaveStale(path: string): Promise<void> {
-  const { spawnSync } = await import('node:child_process');
-  const script = `require('net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`;
-  spawnSync(process.execPath, ['-e', script]);
+  const server = createServer().listen(`${path}-`);
+  await once(server, 'listening');
+  // Under another name it outlives its server, which takes only its own away.
+  await rename(`${path}-`, path);
+  server.close();
+  await once(server, 'close');
 }
 
 describe('the socket of the user', () => {

@@ -24,6 +24,7 @@ export interface RecordedStream {
 export class RecordingDesk implements CallDesk {
   liveCount = 0;
   isOverBudget = false;
+  isOverloaded = false;
   readonly live = new Set<string>();
   readonly ended = new Set<string>();
   /** Live calls that are about to lose their stream. */
@@ -46,6 +47,14 @@ export class RecordingDesk implements CallDesk {
   /** What a report is answered with. */
   reportAnswer: CallAnswer | undefined;
   shutDownTask: (timeoutMs: number) => Promise<void> = async () => {};
+
+  get takenPlaces(): number {
+    return this.liveCount;
+  }
+
+  holdsPlace(callId: string): boolean {
+    return this.live.has(callId);
+  }
 
   isLive(callId: string): boolean {
     return this.live.has(callId);
@@ -111,7 +120,9 @@ export class RecordingDesk implements CallDesk {
     await this.shutDownTask(timeoutMs);
   }
 
-  async hangUp(): Promise<void> {}
+  async hangUp(): Promise<'done'> {
+    return 'done';
+  }
 
   async transfer(): Promise<void> {}
 

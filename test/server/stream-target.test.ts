@@ -30,6 +30,19 @@ describe('parseStreamTarget', () => {
     expect(parseStreamTarget(target)).toEqual(expected);
   });
 
+  it.each([
+    [`/ws/stream/CA1?caller=${'1'.repeat(4096)}`, 'REQUEST_INVALID'],
+    ['ws/stream/CA1', 'REQUEST_INVALID'],
+    ['*', 'REQUEST_INVALID'],
+    ['/ws/stream//CA1', 'REQUEST_INVALID'],
+    ['/ws/stream/%zz', 'REQUEST_INVALID'],
+    ['/ws/stream/', 'REQUEST_INVALID'],
+    ['/ws/stream/..', 'REQUEST_INVALID'],
+    ['/ws/streams', 'NOT_FOUND'],
+  ])('refuses %.30s with %s', (target, code) => {
+    expect(() => parseStreamTarget(target)).toThrow(expect.objectContaining({ code }));
+  });
+
   it('throws only what a door can answer', () => {
     const path = fc.oneof(
       fc.string(),

@@ -65,7 +65,7 @@ describe('the voice webhook', () => {
     const first = streamUrl((await post(port, voice, ring)).body).pathname;
     const same = streamUrl((await post(port, voice, { ...ring, From: 'anonymous' })).body).pathname;
     const other = streamUrl((await post(port, voice, { ...ring, CallSid: 'CA2' })).body).pathname;
-    expect(first).toMatch(/^\/ws\/stream\/[\w-]{22}$/);
+    expect(first).toMatch(/^\/ws\/stream\/c[\w-]{22}$/);
     expect(same).toBe(first);
     expect(other).not.toBe(first);
   });
@@ -156,7 +156,7 @@ describe('the voice webhook', () => {
   });
 
   it('keeps a place for a call that has its answer and no stream yet, for ten seconds', async () => {
-    const { port, clock, desk } = await startServer({ maxCalls: 2 });
+    const { port, clock, desk } = await startServer({ carrier, maxCalls: 2 });
     const isBusy = async (CallSid: string) =>
       (await post(port, voice, { ...ring, CallSid })).body.includes('<Reject reason="busy"/>');
     expect([await isBusy('CA1'), await isBusy('CA2'), await isBusy('CA3')]).toEqual([false, false, true]);
@@ -225,7 +225,12 @@ describe('a bad webhook', () => {
     answers.push(await send(port, { method: 'POST', path: voice, headers: { 'Content-Type': form } }));
     expect(new Set(answers.map(({ status, body }) => `${status} ${body}`)).size).toBe(1);
     expect(answers[0]?.status).toBe(403);
-    expect(JSON.parse(answers[0]?.body ?? '')).toMatchObject({ error: { code: 'SIGNATURE_MISMATCH' } });
+    expect(JSON.parse(answers[0]?.body ?? '')).toEqual({
+      error: {
+        code: 'SIGNATURE_MISMATCH',
+        message: 'The signature of the request is missing, wrong or too old.',
+      },
+    });
     expect(desk.reports).toEqual([]);
   });
 

@@ -24,7 +24,7 @@ const callbacks = attachCallbacks(bus, {
   callbacks: { onCallEnd: (record) => void process.stdout.write(`${JSON.stringify(record)}\n`) },
   logger,
 });
-await takeOver(store, { bus, callbacks, desk: { recall() {} }, logger });
+await takeOver(store, { bus, callbacks, desk: { recall() {}, mayBeUp: () => false }, logger });
 process.stdout.write('ready\n');
 
 /** One call after the other. @param {number} caller */

@@ -5,23 +5,27 @@ import { describe, expect, it } from 'vitest';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import { DiskStore } from '../../src/stores/disk-store.js';
 import { makeFolder } from '../support/data-folder.js';
+import { runs } from '../support/depth.js';
+import { RecordedLogger } from '../support/recorded-logger.js';
 
-/** `OFFHOOK_TEST_KILLS=100` for the full form. */
-const KILLS = Number(process.env.OFFHOOK_TEST_KILLS ?? 10);
+/** The second one finds what the first has left, and the third what a kill amid a few calls has. */
+const KILLS = runs(3, 100);
 /** Kills that one folder lives through: what it holds is read after each of them. */
 const KILLS_A_FOLDER = 10;
 const CHILD = new URL('./crash-child.mjs', import.meta.url).pathname;
 
-/** Runs the child for `aliveMs` after it is ready, and kills it. Returns the records that it announced. */
-async function runAndKill(folder: string, round: number, aliveMs: number): Promise<CallRecord[]> {
+/** Kills the child when it is ready and has announced `more` records since. Returns all that it announced. */
+async function runAndKill(folder: string, round: number, more: number): Promise<CallRecord[]> {
   const child = spawn(process.execPath, [CHILD, folder, String(round)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const announced: CallRecord[] = [];
+  let last = Number.POSITIVE_INFINITY;
   const lines = createInterface({ input: child.stdout });
   lines.on('line', (line) => {
-    if (line === 'ready') setTimeout(() => child.kill('SIGKILL'), aliveMs);
+    if (line === 'ready') last = announced.length + more;
     else announced.push(...parse(line));
+    if (announced.length >= last) child.kill('SIGKILL');
   });
   const read = once(lines, 'close');
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
@@ -40,7 +44,10 @@ function parse(line: string): CallRecord[] {
 }
 
 async function withStore<T>(folder: string, look: (store: DiskStore) => Promise<T>): Promise<T> {
-  const store = await DiskStore.open({ folder, size: 1_000_000 });
+  const logger = new RecordedLogger();
+  const store = await DiskStore.open({ folder, size: 1_000_000, logger });
+  // What a kill cuts off is no damage.
+  expect(logger.sentences('error')).toEqual([]);
   try {
     return await look(store);
   } finally {
@@ -58,7 +65,7 @@ describe('a process that is killed', () => {
       if (round % KILLS_A_FOLDER === 0) {
         [folder, announced, wereActive] = [await makeFolder(), new Map(), []];
       }
-      const heard = await runAndKill(folder, round, Math.random() * 400);
+      const heard = await runAndKill(folder, round, round % 2 === 0 ? 100 : Math.floor(Math.random() * 200));
       for (const record of heard) {
         expect(announced.has(record.callId), `${record.callId} is announced once`).toBe(false);
         announced.set(record.callId, record);

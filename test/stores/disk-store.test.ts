@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rename, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClassicLevel } from 'classic-level';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, StoreError } from '../../src/base/errors.js';
-import type { CallFact } from '../../src/contract/call-event.js';
+import type { CallEvent, CallFact } from '../../src/contract/call-event.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import { DiskStore } from '../../src/stores/disk-store.js';
 import { testStore } from '../../src/testing/conformance/store.js';
@@ -35,6 +35,12 @@ async function records(store: DiskStore): Promise<CallRecord[]> {
 async function logFile(folder: string): Promise<string> {
   const [name] = (await readdir(join(folder, 'calls'))).filter((file) => file.endsWith('.log'));
   return join(folder, 'calls', name ?? 'none');
+}
+
+async function change(folder: string, act: (level: ClassicLevel) => Promise<unknown>): Promise<void> {
+  const level = new ClassicLevel(join(folder, 'calls'));
+  await act(level);
+  await level.close();
 }
 
 async function refused(folder: string): Promise<StoreError> {
@@ -103,6 +109,24 @@ describe('DiskStore', () => {
       expect(await again.get('one')).toEqual(before);
     });
 
+    it('keeps no phase, which the end forgets anyway', async () => {
+      const folder = await makeFolder();
+      const store = await openDisk({ folder });
+      const phases = Array.from({ length: 50 }, (_, index): CallFact => {
+        return { type: 'phase.changed', phase: index % 2 === 0 ? 'hearing' : 'listening' };
+      });
+      await play(store, 'one', call('one', ...phases));
+      expect((await store.get('one'))?.phase?.name).toBe('listening');
+      await play(store, 'two', call('two', ...phases, ended()));
+      expect(await store.events('one')).toHaveLength(1);
+      expect(await store.events('two')).toHaveLength(2);
+      const before = await store.get('two');
+      await store.close();
+      const again = await openDisk({ folder });
+      expect(await again.get('two')).toEqual(before);
+      expect((await again.get('one'))?.phase).toBeNull();
+    });
+
     it('has the calls that ended last, and no others on disk', async () => {
       const folder = await makeFolder();
       const store = await openDisk({ folder, size: 3 });
@@ -118,6 +142,30 @@ describe('DiskStore', () => {
       await play(again, 'f', call('f', ended()), 6000);
       expect(await again.get('d')).toBeUndefined();
       expect(await again.events('d')).toBeUndefined();
+    });
+
+    it('lets those leave first that ended first, whenever they began', async () => {
+      const folder = await makeFolder();
+      const store = await openDisk({ folder });
+      for (const id of ['a', 'b', 'c', 'd']) await play(store, id, call(id), 1000);
+      for (const [at, id] of ['c', 'a', 'd', 'b'].entries()) {
+        const [end] = stamp([ended()], { callId: id, at: 2000 + 10 * at });
+        await store.append({ ...end, seq: 2 } as CallEvent);
+      }
+      await store.close();
+      const again = await openDisk({ folder, size: 2 });
+      expect((await records(again)).map(({ callId }) => callId).sort()).toEqual(['b', 'd']);
+      await play(again, 'e', call('e', ended()), 6000);
+      expect((await records(again)).map(({ callId }) => callId).sort()).toEqual(['b', 'e']);
+    });
+
+    it('lets that one leave first that began first, of those that ended at the same time', async () => {
+      const folder = await makeFolder();
+      const store = await openDisk({ folder });
+      for (const id of ['a', 'b', 'c']) await play(store, id, call(id, ended()), 1000);
+      await store.close();
+      const again = await openDisk({ folder, size: 2 });
+      expect((await records(again)).map(({ callId }) => callId).sort()).toEqual(['b', 'c']);
     });
 
     it.each([
@@ -203,24 +251,7 @@ describe('DiskStore', () => {
       );
     });
 
-    it('its files are damaged', async () => {
-      const folder = await makeFolder();
-      const store = await DiskStore.open({ folder });
-      await play(store, 'one', call('one', ended()));
-      await store.close();
-      await writeFile(join(folder, 'calls', 'CURRENT'), 'MANIFEST-999999\n');
-      expect((await refused(folder)).message).toMatch(/could not be read or written|is damaged/);
-    });
-
     it.each([
-      ['a row is missing', async (level: ClassicLevel) => level.del('call/00000000/000001')],
-      [
-        'a row is changed',
-        async (level: ClassicLevel) => {
-          const key = 'call/00000000/000001';
-          await level.put(key, ((await level.get(key)) ?? '').replace('Hello', 'Hullo'));
-        },
-      ],
       ['a row is no row', async (level: ClassicLevel) => level.put('call/00000000/x', '{}')],
       ['the version is none', async (level: ClassicLevel) => level.put('schema', 'one')],
     ])('%s', async (_, damage) => {
@@ -228,10 +259,92 @@ describe('DiskStore', () => {
       const store = await DiskStore.open({ folder });
       await play(store, 'one', call('one', said('a', 'Hello'), ended()));
       await store.close();
-      const level = new ClassicLevel(join(folder, 'calls'));
-      await damage(level);
-      await level.close();
+      await change(folder, damage);
       expect((await refused(folder)).message).toBe(`${folder} is damaged: move it away and start again.`);
+    });
+  });
+
+  describe('leaves out what is damaged, says so once, and keeps the rest', () => {
+    const LEFT_OUT = 'calls on disk were damaged: the damaged ones are left out';
+
+    it.each([
+      ['a row is missing', async (level: ClassicLevel) => level.del('call/00000001/000001')],
+      ['the first row is missing', async (level: ClassicLevel) => level.del('call/00000001/000000')],
+      ['the last row is missing', async (level: ClassicLevel) => level.del('call/00000001/000002')],
+      [
+        'all rows are missing',
+        async (level: ClassicLevel) => level.clear({ gte: 'call/00000001', lt: 'call/00000002' }),
+      ],
+      [
+        'a row is changed',
+        async (level: ClassicLevel) => {
+          const key = 'call/00000001/000001';
+          await level.put(key, ((await level.get(key)) ?? '').replace('Hello', 'Hullo'));
+        },
+      ],
+    ])('%s', async (_, damage) => {
+      const folder = await makeFolder();
+      const store = await DiskStore.open({ folder });
+      for (const id of ['one', 'two']) await play(store, id, call(id, said('a', 'Hello'), ended()));
+      const before = await store.get('one');
+      await store.close();
+      await change(folder, damage);
+      const logger = new RecordedLogger();
+      const again = await DiskStore.open({ folder, logger });
+      expect(await records(again)).toEqual([before]);
+      expect(logger.lines).toEqual([
+        { level: 'error', fields: { folder, files: [], lostCalls: 1 }, sentence: LEFT_OUT },
+      ]);
+      await play(again, 'three', call('three', ended()));
+      await again.close();
+      const quiet = new RecordedLogger();
+      const third = await openDisk({ folder, logger: quiet });
+      expect((await records(third)).map(({ callId }) => callId).sort()).toEqual(['one', 'three']);
+      expect(quiet.lines).toEqual([]);
+    });
+
+    it('a file of the library', async () => {
+      const folder = await makeFolder();
+      const store = await DiskStore.open({ folder });
+      await play(store, 'one', call('one', ended()));
+      await store.close();
+      await writeFile(join(folder, 'calls', 'CURRENT'), 'MANIFEST-999999\n');
+      const logger = new RecordedLogger();
+      const again = await openDisk({ folder, logger });
+      expect((await records(again)).map(({ callId }) => callId)).toEqual(['one']);
+      expect(logger.lines).toEqual([
+        { level: 'error', fields: { folder, files: ['MANIFEST'], lostCalls: 0 }, sentence: LEFT_OUT },
+      ]);
+      expect(await readdir(folder)).toEqual(['calls', 'ended-calls']);
+    });
+
+    it('not while another process has the folder', async () => {
+      const folder = await makeFolder();
+      const store = await openDisk({ folder });
+      await play(store, 'one', call('one', ended()));
+      await writeFile(join(folder, 'calls', 'CURRENT'), 'MANIFEST-999999\n');
+      expect((await refused(folder)).message).toMatch(/^Another process uses/);
+    });
+
+    it.each([
+      ['before the whole folder took its place', '', ['calls.damaged', 'calls.mended']],
+      ['before the damaged one was gone', 'calls', ['calls.damaged']],
+      ['before anything was whole', 'calls', ['calls.mended']],
+    ])('also when the process that mended it was killed %s', async (_, whole, others) => {
+      const folder = await makeFolder();
+      const store = await DiskStore.open({ folder });
+      await play(store, 'one', call('one', ended()));
+      await store.close();
+      for (const name of others) {
+        const isMended = whole === '' && name === 'calls.mended';
+        if (isMended) await rename(join(folder, 'calls'), join(folder, name));
+        else await mkdir(join(folder, name));
+      }
+      const logger = new RecordedLogger();
+      const again = await openDisk({ folder, logger });
+      expect((await records(again)).map(({ callId }) => callId)).toEqual(['one']);
+      expect(logger.lines).toEqual([]);
+      expect(await readdir(folder)).toEqual(['calls', 'ended-calls']);
     });
   });
 
@@ -240,7 +353,8 @@ describe('DiskStore', () => {
     const store = await DiskStore.open({ folder });
     await play(store, 'one', call('one', ended()));
     const whole = await stat(await logFile(folder));
-    await play(store, 'two', call('two', ended()));
+    await play(store, 'two', call('two', said('a', 'Hello')));
+    await store.events('two');
     // Copied while it is open: what a process that is killed leaves behind.
     const file = await logFile(folder);
     const bytes = await readFile(file);
@@ -259,6 +373,24 @@ describe('DiskStore', () => {
     ]);
     await play(again, 'three', call('three', ended()));
     expect((await records(again)).map(({ callId }) => callId).sort()).toEqual(['one', 'three']);
+  });
+
+  it('does not take a call for one that was up, where the log has lost the end of it', async () => {
+    const folder = await makeFolder();
+    const store = await openDisk({ folder });
+    await play(store, 'one', call('one', ended()));
+    await play(store, 'two', call('two', said('a', 'Hello')));
+    await store.events('two');
+    const before = await readFile(await logFile(folder));
+    await store.append({ ...stamp([ended()], { callId: 'two' })[0], seq: 3 } as CallEvent);
+    await store.close();
+    // What is left is whole.
+    await writeFile(await logFile(folder), before);
+    const logger = new RecordedLogger();
+    const again = await openDisk({ folder, logger });
+    expect(await again.active()).toEqual([]);
+    expect((await records(again)).map(({ callId }) => callId)).toEqual(['one']);
+    expect(logger.lines).toMatchObject([{ level: 'error', fields: { files: [], lostCalls: 1 } }]);
   });
 
   it.skipIf(process.platform === 'win32')('outlives a full disk', async () => {

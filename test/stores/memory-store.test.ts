@@ -27,6 +27,19 @@ describe('MemoryStore', () => {
     expect((await store.list({ limit: 10 })).calls.map(({ callId }) => callId)).toEqual(['two']);
   });
 
+  it('a call that left the ring and comes back is like one that was never there', async () => {
+    const store = new MemoryStore({ size: 1 });
+    await play(store, 'one', { at: 1, over: true });
+    await play(store, 'two', { at: 2, over: true });
+    const again = stamp([started({ carrierCallId: 'carrier-again' })], { callId: 'one', at: 1 });
+    for (const event of again) await store.append(event);
+    const { calls, total } = await store.list({ limit: 10 });
+    expect(calls.map(({ callId }) => callId)).toEqual(['two', 'one']);
+    expect(total).toBe(2);
+    expect(await store.get('carrier-one')).toBeUndefined();
+    expect((await store.get('carrier-again'))?.callId).toBe('one');
+  });
+
   it('a call is found by the last id that its carrier gave it, and by no other', async () => {
     const store = new MemoryStore();
     const named = ['carrier-a', 'carrier-b'].map((carrierCallId) => started({ carrierCallId }));
@@ -44,6 +57,21 @@ describe('MemoryStore', () => {
     const page = await store.list({ limit: 2, cursor: nextCursor ?? '' });
     expect(page.calls).toEqual([]);
     expect(page.nextCursor).toBeNull();
+  });
+
+  it('a call that is yet to be hung up leaves behind all others, and then like them', async () => {
+    const store = new MemoryStore({ size: 2 });
+    const callIds = async () => (await store.list({ limit: 10 })).calls.map(({ callId }) => callId).sort();
+    const [start, end, done] = stamp(
+      [started(), ended({ hangUp: 'pending' }), { type: 'hangup.updated', state: 'done' }],
+      { callId: 'pending', at: 1 },
+    );
+    for (const event of [start, end]) if (event !== undefined) await store.append(event);
+    for (const at of [2, 3, 4]) await play(store, `call-${at}`, { at, over: true });
+    expect(await callIds()).toEqual(['call-4', 'pending']);
+    if (done !== undefined) await store.append(done);
+    await play(store, 'call-5', { at: 5, over: true });
+    expect(await callIds()).toEqual(['call-4', 'call-5']);
   });
 
   it.each([0, -1, 1.5, Number.NaN])('refuses a ring of %s', (size) => {

@@ -1,5 +1,6 @@
 // A call directory with fakes all around it.
 import { PCM_16K } from '../../src/audio/format.js';
+import type { Timer } from '../../src/base/clock.js';
 import { silentMeters } from '../../src/base/meters.js';
 import type { CallReport, StreamAdmission, StreamReceiver, WaitingCall } from '../../src/calls/call-desk.js';
 import type { BudgetLimits } from '../../src/calls/budget.js';
@@ -8,7 +9,8 @@ import { type PriceOverrides, Pricing } from '../../src/calls/pricing.js';
 import type { CallAnswer, Carrier, MediaMessage } from '../../src/carriers/carrier.js';
 import type { CallEvent, CallEventOf, CallEventType } from '../../src/contract/call-event.js';
 import type { CallOutcome, CallRecord, CallStatus } from '../../src/contract/call-record.js';
-import type { Chargers, EngineRecipe, PreparationContext } from '../../src/engines/engine.js';
+import type { SetPhrases } from '../../src/engines/set-phrases.js';
+import type { Payees, EngineRecipe, PreparationContext } from '../../src/engines/engine.js';
 import { EventBus } from '../../src/events/bus.js';
 import { reduceCall } from '../../src/events/reduce.js';
 import type { TranscoderBackend } from '../../src/transcoder/backend.js';
@@ -37,10 +39,14 @@ export interface BenchOptions {
   pricing?: PriceOverrides;
   budget?: BudgetLimits;
   /** What the providers of the engine charge. */
-  chargers?: Chargers | undefined;
+  payees?: Payees | undefined;
+  /** @default English ones */
+  setPhrases?: SetPhrases | undefined;
   /** The recipe readies calls, and webhooks are signed. */
   prepares?: boolean;
   maxCalls?: number;
+  /** Records outlive the process. */
+  isRecordKept?: boolean;
 }
 
 /** Host that the bench's webhooks come to. */
@@ -55,6 +61,7 @@ export class CallBench {
   readonly bus = new EventBus(this.logger);
   readonly pricing: Pricing;
   readonly rest = new FakeRest();
+  readonly load = { isOverloaded: false };
   readonly events: CallEvent[] = [];
   readonly engines: FakeEngine[] = [];
   readonly preparations: FakePreparation[] = [];
@@ -73,7 +80,9 @@ export class CallBench {
     const recipe: EngineRecipe = {
       mode: 'pipeline',
       providers: { engine: null, stt: 'fake/stt', llm: 'fake/llm', tts: 'fake/tts' },
-      chargers: options.chargers,
+      language: 'de-DE',
+      setPhrases: options.setPhrases,
+      payees: options.payees,
       ...(options.prepares === true ? { prepare: (context) => this.prepare(context) } : {}),
       create: (context, preparation) => {
         const engine = new FakeEngine(context, { takesText: this.takesText });
@@ -101,9 +110,10 @@ export class CallBench {
       maxCallMs: 60 * 60_000,
       publicHost: () => publicHost,
       ownNumber: '+15550199',
-      language: 'de-DE',
+      load: this.load,
       recording,
       maxCalls: options.maxCalls,
+      isRecordKept: () => options.isRecordKept === true,
     });
   }
 
@@ -115,12 +125,38 @@ export class CallBench {
     return preparation;
   }
 
-  /** A stream that was accepted and has said nothing. */
-  admit(admission: Partial<StreamAdmission> = {}): { socket: FakeSocket; receiver: StreamReceiver } {
+  /** A stream that was accepted and has said nothing. Once it has started, audio keeps coming, unless the line is `dead`. */
+  admit(
+    admission: Partial<StreamAdmission> = {},
+    { dead = false } = {},
+  ): { socket: FakeSocket; receiver: StreamReceiver } {
     const socket = new FakeSocket();
     const nothing = { carrierCallId: null, caller: null, callee: null, direction: null };
     const receiver = this.desk.admit({ callId: 'call-1', ...nothing, ...admission }, socket);
-    return { socket, receiver };
+    return { socket, receiver: dead ? receiver : this.#keepAlive(socket, receiver) };
+  }
+
+  /** A carrier sends audio as long as its stream is open, of silence too. This audio has no samples: nobody hears it. */
+  #keepAlive(socket: FakeSocket, receiver: StreamReceiver): StreamReceiver {
+    let timer: Timer | undefined;
+    const isOpen = () => socket.closes.length === 0 && this.desk.liveCount > 0;
+    const beat = () => {
+      if (!isOpen()) return;
+      receiver.receiveText(text({ type: 'audio', samples: 0 }));
+      timer = this.clock.after(2000, beat);
+    };
+    return {
+      receiveText: (message) => {
+        receiver.receiveText(message);
+        if (message.includes('"type":"start"') && isOpen()) timer ??= this.clock.after(2000, beat);
+        if (message.includes('"type":"stop"')) timer?.cancel();
+      },
+      receiveUnexpected: (reason) => receiver.receiveUnexpected(reason),
+      socketClosed: (code) => {
+        timer?.cancel();
+        receiver.socketClosed(code);
+      },
+    };
   }
 
   /** A call that is up. */

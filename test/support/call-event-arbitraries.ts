@@ -1,7 +1,7 @@
 // Random calls as the house tells them, for properties of everything that hears facts.
 import fc from 'fast-check';
 import type { CallEvent, CallFact } from '../../src/contract/call-event.js';
-import type { CallStatus, TranscriptRole } from '../../src/contract/call-record.js';
+import { CALL_PHASES, type CallStatus, type TranscriptRole } from '../../src/contract/call-record.js';
 import { ended, IDENTITY, stamp, started, turn } from './call-facts.js';
 
 const statusFact = (status: Exclude<CallStatus, 'completed'>): CallFact => ({
@@ -65,6 +65,10 @@ const segment = (index: number, role: TranscriptRole, part: { text: string; fina
   entry: { id: `${role}-${index}`, turnIndex: index, role, at: 1000 * index, ...part },
 });
 
+const phaseChange: fc.Arbitrary<CallFact> = fc
+  .tuple(fc.constantFrom(...CALL_PHASES), fc.option(fc.constantFrom(...CALL_PHASES), { nil: undefined }))
+  .map(([phase, previous]) => ({ type: 'phase.changed', phase, ...(previous && { previous }) }));
+
 /** One turn: it opens, partial words become final ones or are taken back, and mostly it completes. */
 const anyTurn = (index: number): fc.Arbitrary<CallFact[]> =>
   fc
@@ -77,6 +81,7 @@ const anyTurn = (index: number): fc.Arbitrary<CallFact[]> =>
         fc.oneof(
           costing,
           noting,
+          phaseChange,
           fc.constantFrom('5', '#').map((digit): CallFact => ({ type: 'dtmf.received', digit })),
         ),
         { maxLength: 2 },

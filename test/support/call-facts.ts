@@ -86,6 +86,7 @@ export const EVERY_FACT: CallFact[] = [
   { type: 'call.status', status: 'ringing', ...IDENTITY },
   started({ carrierCallId: 'CA-full' }),
   { type: 'turn.started', turnIndex: 0 },
+  { type: 'phase.changed', phase: 'speaking', previous: 'thinking' },
   {
     type: 'transcript.segment',
     entry: { id: 'a', turnIndex: 0, role: 'agent', text: 'Hi', at: 5, final: true, interrupted: true },

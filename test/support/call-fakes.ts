@@ -1,4 +1,5 @@
 // The neighbours of a call, made of nothing: a carrier whose wire words are JSON, sockets and engines that keep what they get.
+import type { Resumption } from '../../src/conversation/floor.js';
 import { PCM_16K } from '../../src/audio/format.js';
 import type { StreamSocket } from '../../src/calls/call-desk.js';
 import type {
@@ -18,7 +19,6 @@ import type {
   EngineContext,
   Preparation,
   PreparationContext,
-  Resumption,
   SpokenText,
 } from '../../src/engines/engine.js';
 import type { TranscoderBackend } from '../../src/transcoder/backend.js';
@@ -55,6 +55,7 @@ export class FakeRest implements CarrierRest {
   readonly failures: Partial<Record<RequestName, Error>> = {};
   /** What some requests wait for. */
   readonly answers: Partial<Record<RequestName, Promise<void>>> = {};
+  limit?: NonNullable<CarrierRest['limit']>;
   readonly requests: string[] = [];
   readonly dials: DialRequest[] = [];
   readonly invitations: StreamInvitation[] = [];
@@ -141,8 +142,9 @@ export function createFakeCarrier(options: {
   /** @default true with a key */
   verifies?: boolean | undefined;
 }): Carrier {
-  return {
+  const carrier: Carrier = {
     id: 'carrier-a',
+    during: () => carrier,
     supports: {
       recording: true,
       voiceUrl: true,
@@ -163,6 +165,7 @@ export function createFakeCarrier(options: {
     openMedia: () => jsonDialect,
     rest: options.rest,
   };
+  return carrier;
 }
 
 export class FakeSocket implements StreamSocket {
@@ -207,7 +210,7 @@ export class FakeEngine implements Engine {
     this.#note('hold');
   }
   resume(how: Resumption): void {
-    this.#note('resume', how);
+    this.#note('resume', typeof how === 'object' ? how.news : how);
   }
   close(): void {
     this.#note('close');

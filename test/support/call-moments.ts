@@ -1,6 +1,9 @@
 // Where a whole call stands, as its record shows it while it goes on.
 import type { CallRecord } from '../../src/contract/call-record.js';
-import type { Phase } from './vendor-call.js';
+
+/** Where in a call something happens. */
+export const PHASES = ['start', 'greeting', 'listening', 'thinking', 'speaking', 'goodbye'] as const;
+export type Phase = (typeof PHASES)[number];
 
 /** A filler says nothing of the turn yet. */
 const speaksIn = (index: number) => (record: CallRecord) =>

@@ -1,10 +1,12 @@
 import type { AgentOptions, Carrier, CarrierId, RunningServer, ServeOptions } from '../../src/index.js';
 import { CarrierA, CarrierB, Offhook } from '../../src/index.js';
+import { systemClock } from '../../src/base/clock.js';
 import { silentLogger } from '../../src/base/log.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import {
   type CarrierBSimulatorOptions,
   type CarrierSimulator,
+  type Ledger,
   type SimulatorOptions,
   startCarrierASimulator,
   startCarrierBSimulator,
@@ -33,17 +35,17 @@ export interface CarrierPhone extends AsyncDisposable {
   active(count: number, isReady?: (record: CallRecord) => boolean): Promise<CallRecord[]>;
 }
 
-/** Polls until `look` finds something. Bounded, so that a test says what it waited for. */
+/** Looks again and again, by the clock of the calls, until `look` finds something. Bounded, so that a test says what it waited for. */
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | undefined> | T | undefined,
   timeoutMs = 15_000,
 ): Promise<T> {
-  const deadline = Date.now() + timeoutMs;
-  while (Date.now() < deadline) {
+  const deadline = systemClock.now() + timeoutMs;
+  while (systemClock.now() < deadline) {
     const found = await look();
     if (found !== undefined) return found;
-    await new Promise((resolve) => setTimeout(resolve, 40));
+    await new Promise<void>((resolve) => void systemClock.after(40, resolve));
   }
   throw new Error(`waited in vain for ${what}`);
 }
@@ -75,6 +77,8 @@ export async function startCarrierPhone(
     serve?: Partial<ServeOptions>;
     simulator?: Partial<SimulatorOptions>;
     carrierB?: Partial<CarrierBSimulatorOptions>;
+    /** The server begins in it. */
+    ledger?: Ledger;
   } = {},
 ): Promise<CarrierPhone> {
   const port = await freePort();
@@ -86,7 +90,7 @@ export async function startCarrierPhone(
   });
   const records: CallRecord[] = [];
   const phone = new Offhook({ carrier, phoneNumber: OWN_NUMBER, webhookUrl: PUBLIC_HOST });
-  const server = await phone.serve({
+  const serving: ServeOptions = {
     agent: phone.agent({ systemPrompt: 'You help.', firstMessage: 'Hello, how can I help you?', ...agent }),
     port,
     host: '127.0.0.1',
@@ -99,7 +103,8 @@ export async function startCarrierPhone(
       records.push(record);
       return options.serve?.onCallEnd?.(record);
     },
-  });
+  };
+  const server = await (options.ledger?.run(() => phone.serve(serving)) ?? phone.serve(serving));
 
   const get = async <T>(path: string): Promise<T> => {
     const response = await fetch(`${server.url}/api/dashboard${path}`);

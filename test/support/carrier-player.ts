@@ -20,7 +20,7 @@ export class CarrierPlayer implements PlaybackSink {
   #heard: Uint8Array[] = [];
   #freeAt = 0;
   readonly #options: CarrierPlayerOptions;
-  #pending: string[] = [];
+  #pending: { readonly name: string }[] = [];
 
   constructor(options: CarrierPlayerOptions) {
     this.#options = options;
@@ -38,8 +38,13 @@ export class CarrierPlayer implements PlaybackSink {
   sendMark(name: string): void {
     const { clock, delayMs = 0 } = this.#options;
     this.marksSent.push(name);
-    this.#pending.push(name);
-    clock.after(Math.max(0, this.#freeAt - clock.now()) + delayMs, () => this.#echo(name));
+    const mark = { name };
+    this.#pending.push(mark);
+    clock.after(Math.max(0, this.#freeAt - clock.now()) + delayMs, () => {
+      if (!this.#pending.includes(mark)) return;
+      this.#pending = this.#pending.filter((other) => other !== mark);
+      this.#options.onMark?.(name);
+    });
   }
 
   sendClear(): void {
@@ -49,9 +54,10 @@ export class CarrierPlayer implements PlaybackSink {
     this.#queue = [];
     this.#freeAt = clock.now();
     // As the carriers do: a clear sends all open marks back at once.
-    const names = this.#pending;
+    const marks = this.#pending;
+    this.#pending = [];
     clock.after(delayMs, () => {
-      for (const name of names) this.#echo(name);
+      for (const { name } of marks) this.#options.onMark?.(name);
     });
   }
 
@@ -64,12 +70,6 @@ export class CarrierPlayer implements PlaybackSink {
   /** Milliseconds of audio that wait to be played. */
   get aheadMs(): number {
     return Math.max(0, this.#freeAt - this.#options.clock.now());
-  }
-
-  #echo(name: string): void {
-    if (!this.#pending.includes(name)) return;
-    this.#pending = this.#pending.filter((other) => other !== name);
-    this.#options.onMark?.(name);
   }
 
   #collect(): void {

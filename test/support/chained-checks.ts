@@ -1,7 +1,8 @@
 // What holds for every call of the pipeline in which vendors are in trouble that may have fallbacks, and fillers.
 import { describe, expect } from 'vitest';
 import type { TranscriptEntry } from '../../src/contract/call-record.js';
-import { eachPlayed } from './played-together.js';
+import { eachPlayed, together } from './played-together.js';
+import { type Aspect, rotated } from './rotated.js';
 import { APOLOGY } from './trouble-checks.js';
 import {
   type Broken,
@@ -11,7 +12,7 @@ import {
   type PipelineStage,
   playChained,
 } from './vendor-chains.js';
-import { PHASES } from './vendor-call.js';
+import { PHASES } from './call-moments.js';
 import { AGENT_TURNS, LONGEST_WAIT_MS } from './vendor-scene.js';
 import { DROPS, NONSENSE, OUTAGES, type VendorTrouble } from './vendor-troubles.js';
 
@@ -99,6 +100,19 @@ export function fillerCells(): ChainedCall[] {
   );
 }
 
+/** Every stage has each trouble, alone and beside others; each of the two comes in every phase, and so do chains and fillers. */
+export const CHAINED_ASPECTS: readonly Aspect<ChainedCall>[] = [
+  ({ broken }) => toldOf(broken),
+  ({ broken, phase }) => `${broken.length}, ${broken[0]?.stage}, ${phase}`,
+  ({ broken: [first], phase }) => `${first?.trouble.name}, ${phase}`,
+  ({ chained, phase }) => `${chained}, ${phase}`,
+  ({ fillers, phase }) => `${fillers}, ${phase}`,
+];
+
+function toldOf(broken: readonly Broken[]): string {
+  return broken.map(({ stage, place, trouble }) => `${stage} ${place} ${trouble.name}`).join(' and ');
+}
+
 /** Plays the calls, and has a test for each. `checkMore` is told of every one. */
 export function describeChained(
   title: string,
@@ -106,7 +120,7 @@ export function describeChained(
   checkMore: (outcome: ChainedOutcome) => void,
 ): void {
   describe(title, () => {
-    eachPlayed(calls, nameOfChained, playChained, (outcome) => {
+    eachPlayed(rotated(calls, CHAINED_ASPECTS), nameOfChained, together(playChained), (outcome) => {
       checkAlways(outcome);
       checkFillers(outcome);
       checkMore(outcome);

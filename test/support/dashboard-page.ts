@@ -1,19 +1,40 @@
 // The dashboard's page in Chromium, against a real server. Knows the browser, not what the page shows.
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe } from 'vitest';
+import type { BrowserContext, Page } from 'playwright-core';
+import { afterEach, beforeAll } from 'vitest';
 import { findChromium, launchChromium } from '../../scripts/browser.mjs';
 import { readEnv } from '../../src/base/env.js';
 import type { CallEvent, CallFact } from '../../src/contract/call-event.js';
 import { stamp } from './call-facts.js';
+import { describeNeeding } from './describe-needing.js';
 import { type DashboardServer, type DashboardServerOptions, startDashboard } from './dashboard-server.js';
 import { buildPage } from './page-build.js';
 
 const chromium = readEnv('CHROMIUM') ?? findChromium(readEnv('PATH') ?? '');
 
+let opened: Promise<Page> | undefined;
+
+/** One page for all tests of a process, with which its browser ends: another page is a second of work for Chromium. */
+async function open(): Promise<Page> {
+  await buildPage();
+  const browser = await launchChromium(chromium ?? '');
+  const context = await browser.newContext();
+  return context.newPage();
+}
+
+function launched(): Promise<Page> {
+  opened ??= open();
+  return opened;
+}
+
+interface VisitOptions {
+  readonly origin?: string;
+  readonly viewport?: { width: number; height: number };
+  readonly colorScheme?: 'light' | 'dark';
+}
+
 /** A browser, and one server at a time. */
 export class PageBench {
-  #browser: Browser | undefined;
-  #context: BrowserContext | undefined;
+  #page: Page | undefined;
   #server: DashboardServer | undefined;
   /** What must stay empty: console errors, page errors, requests to other origins. */
   troubles: string[] = [];
@@ -24,13 +45,8 @@ export class PageBench {
   }
 
   get context(): BrowserContext {
-    if (this.#context === undefined) throw new Error('No page is open.');
-    return this.#context;
-  }
-
-  async launch(): Promise<void> {
-    await buildPage();
-    this.#browser = await launchChromium(chromium ?? '');
+    if (this.#page === undefined) throw new Error('No page is open.');
+    return this.#page.context();
   }
 
   async serve(options: DashboardServerOptions = {}): Promise<DashboardServer> {
@@ -39,12 +55,13 @@ export class PageBench {
   }
 
   /** `origin`: another server than the bench's own. */
-  async visit(path = '/', options: BrowserContextOptions & { origin?: string } = {}): Promise<Page> {
-    const { origin: home = this.server.url, ...rest } = options;
-    if (this.#browser === undefined) throw new Error('No browser runs.');
+  async visit(path = '/', options: VisitOptions = {}): Promise<Page> {
+    const { origin: home = this.server.url, viewport = { width: 1440, height: 900 }, colorScheme } = options;
+    const page = await launched();
+    this.#page = page;
     this.troubles = [];
-    this.#context = await this.#browser.newContext({ viewport: { width: 1440, height: 900 }, ...rest });
-    const page = await this.#context.newPage();
+    await page.setViewportSize(viewport);
+    await page.emulateMedia({ colorScheme: colorScheme ?? 'light' });
     page.on('console', (message) => {
       if (['error', 'warning'].includes(message.type())) this.troubles.push(message.text());
     });
@@ -74,32 +91,33 @@ export class PageBench {
     };
   }
 
+  /** Leaves the page as if nobody had been there. */
   async endVisit(): Promise<void> {
-    await this.#context?.close();
-    this.#context = undefined;
+    const page = this.#page;
+    if (page === undefined) return;
+    this.#page = undefined;
+    page.removeAllListeners();
+    for (const other of page.context().pages()) if (other !== page) await other.close();
+    await page.evaluate('localStorage.clear(), sessionStorage.clear()');
+    await page.goto('about:blank');
+    await page.context().clearCookies();
   }
 
   async endServer(): Promise<void> {
     await this.#server?.close();
     this.#server = undefined;
   }
-
-  async close(): Promise<void> {
-    await this.#browser?.close();
-  }
 }
 
-/** Tests of one subject in a browser; skipped where there is none. */
+/** Tests of one subject in a browser. */
 export function describeInChromium(subject: string, tests: (bench: PageBench) => void): void {
-  const title = `${subject} (skipped where no Chromium is on PATH or in CHROMIUM)`;
-  describe.skipIf(chromium === null)(title, () => {
+  describeNeeding('Chromium (on PATH or in CHROMIUM)', chromium !== null)(subject, () => {
     const bench = new PageBench();
-    beforeAll(() => bench.launch());
+    beforeAll(() => launched());
     afterEach(async () => {
       await bench.endVisit();
       await bench.endServer();
     });
-    afterAll(() => bench.close());
     tests(bench);
   });
 }

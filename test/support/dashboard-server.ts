@@ -42,7 +42,10 @@ export async function startDashboard(options: DashboardServerOptions = {}): Prom
   bus.subscribeDurable((event) => store.append(event));
   const commands: string[] = [];
   const controls: CallControls = {
-    hangUp: async (callId) => void commands.push(`hangup ${callId}`),
+    async hangUp(callId) {
+      commands.push(`hangup ${callId}`);
+      return 'done';
+    },
     transfer: async (callId, to) => void commands.push(`transfer ${callId} ${to}`),
     sendDigits: async (callId, digits) => void commands.push(`sendDigits ${callId} ${digits}`),
   };

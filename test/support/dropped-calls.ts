@@ -1,10 +1,11 @@
 // Whole calls over a carrier, side by side on one server, in each of which one vendor drops its connection once, at a moment of its own.
 // Every call has its own words, so that what belongs to another one is seen.
+import { systemClock } from '../../src/base/clock.js';
+import { pause } from '../../src/base/pause.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import type { CallReport } from '../../src/testing/index.js';
-import { MOMENTS } from './call-moments.js';
+import { MOMENTS, type Phase } from './call-moments.js';
 import { type CarrierPhone, eventually } from './carrier-phone.js';
-import type { Phase } from './vendor-call.js';
 
 /** One call of the group; without `drop` nothing happens to it. */
 export interface DroppedCall {
@@ -38,11 +39,14 @@ export function wordIn(texts: readonly string[]): string {
 const INTO_QUESTION_MS = 1800;
 
 /** Whose early connections drop come last: until then the others' are counted in the order of their calls. */
-const isEarly = ({ phase }: DroppedCall) => phase === 'start' || phase === 'greeting';
+export const isEarly = (phase: Phase): boolean => phase === 'start' || phase === 'greeting';
 
 export async function playDrops(phone: CarrierPhone, calls: readonly DroppedCall[]): Promise<PlayedCall[]> {
   const played: Promise<PlayedCall>[] = [];
-  const inOrder = [...calls.filter((call) => !isEarly(call)), ...calls.filter(isEarly)];
+  const inOrder = [
+    ...calls.filter(({ phase }) => !isEarly(phase)),
+    ...calls.filter(({ phase }) => isEarly(phase)),
+  ];
   for (const [number, call] of inOrder.entries()) {
     const index = call.opened();
     const from = `+150055501${String(number).padStart(2, '0')}`;
@@ -53,7 +57,7 @@ export async function playDrops(phone: CarrierPhone, calls: readonly DroppedCall
     // It is looked at in the end.
     both.catch(() => {});
     played.push(both);
-    if (call.drop === undefined || !isEarly(call)) continue;
+    if (call.drop === undefined || !isEarly(call.phase)) continue;
     await dropping;
     // The one in its place is not to be counted as that of the next call.
     await eventually('another connection', () => (call.opened() > index + 1 ? true : undefined));
@@ -94,7 +98,7 @@ async function drop(
       },
       30_000,
     );
-    if (phase === 'listening') await new Promise((resolve) => setTimeout(resolve, INTO_QUESTION_MS));
+    if (phase === 'listening') await pause(systemClock, INTO_QUESTION_MS);
   }
   breakIt(index);
 }

@@ -1,3 +1,5 @@
+import { systemClock } from '../../src/base/clock.js';
+import { pause } from '../../src/base/pause.js';
 import type { AiSdkCall } from '../../src/providers/llm/index.js';
 
 export interface FakeSdkReply {
@@ -68,7 +70,7 @@ export class FakeAiSdkModel {
           this.#open.add(controller);
         },
         pull: async (controller) => {
-          if (tokenMs > 0) await new Promise((resolve) => setTimeout(resolve, tokenMs));
+          if (tokenMs > 0) await pause(systemClock, tokenMs);
           const part = parts[at];
           at += 1;
           if (!this.#open.has(controller)) return;

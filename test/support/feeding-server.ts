@@ -1,5 +1,5 @@
 // What of a phone server feeds a dashboard: bus, store and forwarder. It can be killed, and its connection cut.
-import type { Clock } from '../../src/base/clock.js';
+import { type Clock, systemClock } from '../../src/base/clock.js';
 import { isOwnSocket, type SocketPlace } from '../../src/base/dashboard-socket.js';
 import { silentLogger } from '../../src/base/log.js';
 import { toSource } from '../../src/client/dashboard-feed.js';
@@ -27,6 +27,8 @@ export function hurriedClock(factor: number): Clock {
 export class FeedingServer {
   readonly store: CallStore;
   readonly forwarder: Forwarder;
+  /** Calls of which the dashboard has said that it has their end. */
+  readonly endedThere = new Set<string>();
   readonly #bus = new EventBus(silentLogger);
   readonly #link: DashboardLink;
   #isDead = false;
@@ -37,7 +39,7 @@ export class FeedingServer {
     const { nodeId, store, socket, clock } = options;
     this.store = store;
     this.#bus.subscribeDurable((event) => store.append(event));
-    this.#link = linkToSocket(socket.path, () => isOwnSocket(socket));
+    this.#link = linkToSocket(socket.path, () => isOwnSocket(socket), systemClock);
     const link: DashboardLink = {
       isNamed: false,
       address: 'the socket of a test',
@@ -72,6 +74,7 @@ export class FeedingServer {
     if (trouble === 'not sent') throw new LinkError('unreachable');
     const answer = await this.#link.send(body);
     if (trouble === 'not answered' || this.#isDead) throw new LinkError('unreachable');
+    for (const { callId, ended } of answer.calls) if (ended) this.endedThere.add(callId);
     return answer;
   }
 }

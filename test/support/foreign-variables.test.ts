@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { CHAT_SERVICES } from '../../src/providers/llm/chat-services.js';
+import { CHAT_SERVICES } from '../../src/providers/llm/chat-completions/services.js';
 import { emptyForeign } from './foreign-variables.js';
 
 const SRC = new URL('../../src/', import.meta.url).pathname;

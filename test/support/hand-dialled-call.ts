@@ -1,4 +1,6 @@
 // A call of carrier A spoken by hand: the webhook, the stream, frame by frame. Written apart from the call simulator.
+import { systemClock } from '../../src/base/clock.js';
+import { pause } from '../../src/base/pause.js';
 import { WebSocket } from 'ws';
 import { createId } from '../../src/testing/carrier-a/ids.js';
 import { readMarkup } from '../../src/testing/carrier-a/markup.js';
@@ -50,6 +52,7 @@ export class HandDialledCall {
     });
     const call = new HandDialledCall(callSid, socket);
     call.#start(answer.parameters);
+    call.#breathe();
     return call;
   }
 
@@ -66,11 +69,11 @@ export class HandDialledCall {
   /** Speaks 8 kHz PCM as a telephone does, a frame every 20 ms. */
   async speak(pcm: Int16Array): Promise<void> {
     const bytes = backend.mulawEncode(pcm);
-    const startedAt = performance.now();
+    const startedAt = systemClock.now();
     for (let offset = 0; offset < bytes.length; offset += FRAME_BYTES) {
       this.sendAudio(bytes.subarray(offset, offset + FRAME_BYTES));
-      const dueMs = (offset / FRAME_BYTES + 1) * 20 - (performance.now() - startedAt);
-      if (dueMs > 0) await new Promise((resolve) => setTimeout(resolve, dueMs));
+      const dueMs = (offset / FRAME_BYTES + 1) * 20 - (systemClock.now() - startedAt);
+      if (dueMs > 0) await pause(systemClock, dueMs);
     }
   }
 
@@ -89,6 +92,14 @@ export class HandDialledCall {
   hangUp(): void {
     this.#send({ event: 'stop', stop: { callSid: this.callSid } });
     this.#socket.close();
+  }
+
+  /** A frame of silence each second: a line without any is dead. */
+  #breathe(): void {
+    const timer = setInterval(() => {
+      if (this.#socket.readyState === WebSocket.OPEN) this.sendAudio(new Uint8Array(FRAME_BYTES).fill(0xff));
+    }, 1000);
+    this.#socket.once('close', () => clearInterval(timer));
   }
 
   #start(customParameters: Record<string, string>): void {

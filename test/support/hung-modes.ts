@@ -15,7 +15,9 @@ import {
   rowOf,
   VOICES,
 } from './emulated-vendors.js';
-import { PHASES, type Phase, playVendorCall, type VendorCallOutcome } from './vendor-call.js';
+import { PHASES, type Phase } from './call-moments.js';
+import { playVendorCall, type VendorCallOutcome } from './vendor-call.js';
+import type { Aspect } from './rotated.js';
 import { openScene } from './vendor-line-up.js';
 import { GREETING, type Scene } from './vendor-scene.js';
 import { OUTAGES, type VendorTrouble } from './vendor-troubles.js';
@@ -61,6 +63,16 @@ export function hungCalls(): HungCall[] {
   });
 }
 
+/** Every two modes, each of them in every phase, hanging in every way and with fillers and without. */
+export const HUNG_ASPECTS: readonly Aspect<HungCall>[] = [
+  ({ modes, second }) => `${modes}, ${second}`,
+  ({ modes, fillers }) => `${modes}, ${fillers}`,
+  ({ modes: [first], phase }) => `${first}, ${phase}`,
+  ({ modes: [, other], phase }) => `${other}, ${phase}`,
+  ({ second, phase }) => `${second}, ${phase}`,
+  ({ fillers, phase }) => `${fillers}, ${phase}`,
+];
+
 export function nameOfHung({ modes, second, phase, fillers }: HungCall): string {
   const with_ = fillers.length > 0 ? ', fillers' : '';
   return `${modes[0]} at ${phase}, then ${modes[1]} ${second}${with_}`;
@@ -97,6 +109,7 @@ export async function playHung(call: HungCall): Promise<HungOutcome> {
         lastQuestion: () => {
           scene.isLast = true;
         },
+        saysGoodbyeAgain: true,
         // A model that is warmed up is not the call's: it waits for its answer a little longer.
         closingMs: 5500,
       },

@@ -1,5 +1,7 @@
 // A whole call over a carrier whose voice mode dies for good at one of its moments, and the vendors of both modes, emulated. Callers
 // speak in tones, so whoever listens knows the words that really came.
+import { systemClock } from '../../src/base/clock.js';
+import { pause } from '../../src/base/pause.js';
 import type { AgentOptions, CarrierId } from '../../src/index.js';
 import type { CallRecord, TranscriptEntry } from '../../src/contract/call-record.js';
 import { ChatCompletions } from '../../src/providers/llm/index.js';
@@ -15,9 +17,8 @@ import {
   emulateOpenAIRealtime,
   openToneVoice,
 } from '../../src/testing/index.js';
-import { MOMENTS } from './call-moments.js';
+import { MOMENTS, type Phase } from './call-moments.js';
 import { eventually, startCarrierPhone } from './carrier-phone.js';
-import type { Phase } from './vendor-call.js';
 import { END_CALL } from './vendor-scene.js';
 
 export const PROMPT = 'You answer for a bakery.';
@@ -90,7 +91,7 @@ export async function playModeChange(id: CarrierId, change: ModeChange): Promise
     emulator.break(how);
   };
   const quietMs = (...cut: Phase[]) => (cut.includes(phase) ? PATIENCE_MS : 1000);
-  let diedAt = Date.now();
+  let diedAt = systemClock.wallNow();
   if (phase === 'start') die(vendors[victim]);
   const calling = phone.simulator.call({
     script: [
@@ -105,8 +106,8 @@ export async function playModeChange(id: CarrierId, change: ModeChange): Promise
   if (phase !== 'start') {
     const isNow = async () => ((await phone.active(1)).every(MOMENTS[phase]) ? true : undefined);
     await eventually(`the moment of a call: ${phase}`, isNow, 30_000);
-    await new Promise((resolve) => setTimeout(resolve, intoPhaseMs(change)));
-    diedAt = Date.now();
+    await pause(systemClock, intoPhaseMs(change));
+    diedAt = systemClock.wallNow();
     die(vendors[victim]);
   }
   const report = await calling;

@@ -5,7 +5,10 @@ import { promisify } from 'node:util';
 
 const script = fileURLToPath(new URL('../../scripts/build-dashboard.mjs', import.meta.url));
 
-/** Builds `dist/dashboard/page.html`; takes about a second. */
+let built: Promise<unknown> | undefined;
+
+/** Builds `dist/dashboard/page.html`, once in a process; takes about a second. */
 export async function buildPage(): Promise<void> {
-  await promisify(execFile)(process.execPath, [script]);
+  built ??= promisify(execFile)(process.execPath, [script]);
+  await built;
 }

@@ -74,8 +74,9 @@ export interface PlainCarrierOptions {
 
 export function createPlainCarrier(options: PlainCarrierOptions = {}): Carrier {
   const { key, rest = new PlainRest(), onParse = () => {} } = options;
-  return {
+  const carrier: Carrier = {
     id: 'carrier-b',
+    during: () => carrier,
     supports: {
       recording: true,
       voiceUrl: true,
@@ -105,4 +106,5 @@ export function createPlainCarrier(options: PlainCarrierOptions = {}): Carrier {
     openMedia: () => dialect,
     rest,
   };
+  return carrier;
 }

@@ -1,9 +1,12 @@
 // Calls in which one vendor is in trouble: the cells of the matrix, and what becomes of each.
 import type { EngineFact } from '../../src/engines/engine.js';
 import { rowOf, type TroubledStage, VENDORS } from './emulated-vendors.js';
-import { PHASES, type Phase, playVendorCall, type VendorCallOutcome } from './vendor-call.js';
+import { PHASES, type Phase } from './call-moments.js';
+import { playVendorCall, type VendorCallOutcome } from './vendor-call.js';
 import { lineUp, TOOL_RESULT } from './vendor-line-up.js';
 import type { VendorManner, VendorTrouble } from './vendor-troubles.js';
+
+const STAGES: readonly TroubledStage[] = ['stt', 'llm', 'tts', 'engine'];
 
 /** One cell of the matrix. */
 export interface TroubledCall {
@@ -26,15 +29,14 @@ export interface TroubleOutcome extends VendorCallOutcome {
   readonly knowsResult: boolean;
 }
 
-/** Every vendor of a stage in each of these troubles that it can have, in every phase. */
-export function cells(
-  stage: TroubledStage,
-  troublesOf: (manner: VendorManner) => readonly VendorTrouble[],
-): TroubledCall[] {
-  return Object.entries(VENDORS[stage]).flatMap(([vendor, manner]) =>
-    troublesOf(manner)
-      .filter(({ isPossible }) => isPossible?.(manner) ?? true)
-      .flatMap((trouble) => PHASES.map((phase) => ({ stage, vendor, trouble, phase }))),
+/** Every vendor in each of these troubles that it can have, in every phase. */
+export function cells(troublesOf: (manner: VendorManner) => readonly VendorTrouble[]): TroubledCall[] {
+  return STAGES.flatMap((stage) =>
+    Object.entries(VENDORS[stage]).flatMap(([vendor, manner]) =>
+      troublesOf(manner)
+        .filter(({ isPossible }) => isPossible?.(manner) ?? true)
+        .flatMap((trouble) => PHASES.map((phase) => ({ stage, vendor, trouble, phase }))),
+    ),
   );
 }
 
@@ -49,7 +51,7 @@ export function nameOf({ vendor, trouble, phase }: TroubledCall): string {
 export async function playTroubled(call: TroubledCall): Promise<TroubleOutcome> {
   const { stage, vendor, trouble, phase } = call;
   await using vendors = await lineUp(stage, vendor, { withTool: call.withTool });
-  const { scene, recipe, troubled } = vendors;
+  const { scene, recipe, troubled, emulators } = vendors;
   const outcome = await playVendorCall(
     {
       recipe,
@@ -64,7 +66,7 @@ export async function playTroubled(call: TroubledCall): Promise<TroubleOutcome> 
       isEarly: trouble.isEarly,
       begin: () => trouble.begin(troubled, mannerOf(call).errors),
     },
-    [troubled],
+    emulators,
   );
   return {
     ...outcome,

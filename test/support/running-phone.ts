@@ -1,3 +1,5 @@
+import { systemClock } from '../../src/base/clock.js';
+import { pause } from '../../src/base/pause.js';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -84,7 +86,7 @@ export async function startPhone(
     for (let attempt = 0; attempt < 200; attempt += 1) {
       const found = await record(carrierCallId).catch(() => undefined);
       if (found?.status === 'completed') return found;
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await pause(systemClock, 50);
     }
     throw new Error(`the call ${carrierCallId} did not end`);
   };

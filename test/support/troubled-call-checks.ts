@@ -12,7 +12,7 @@ import {
 } from './troubled-call-vendors.js';
 import type { PlayedCell, TroubledCell } from './troubled-calls.js';
 import { APOLOGY, foreignWords } from './trouble-checks.js';
-import type { Phase } from './vendor-call.js';
+import type { Phase } from './call-moments.js';
 import { OUTAGES } from './vendor-troubles.js';
 
 /** `goes on`: to its goodbye. `sorry`: it ends, and the caller is told. `either`: it depends on what the moment hits. */

@@ -1,10 +1,14 @@
-// Groups of whole calls over a carrier, side by side on one phone server: in one nothing happens, in each of the others one vendor gets
+// Groups of whole calls over each carrier, side by side on one phone server: in one nothing happens, in each of the others one vendor gets
 // into trouble in one phase.
-import { describe, it } from 'vitest';
+import { describe } from 'vitest';
 import type { CarrierId } from '../../src/index.js';
 import { type Callee, openToneVoice } from '../../src/testing/index.js';
+import type { Phase } from './call-moments.js';
 import { startCarrierPhone } from './carrier-phone.js';
-import { type CellEnd, checkCell } from './troubled-call-checks.js';
+import { eachPlayed } from './played-together.js';
+import { type Aspect, rotated } from './rotated.js';
+import { type CellEnd, nameOf } from './troubled-call-checks.js';
+import { stageOf } from './troubled-call-stages.js';
 import type { TroubledPart } from './troubled-call-vendors.js';
 import {
   ActiveCalls,
@@ -15,8 +19,6 @@ import {
   playCell,
   type TroubledCell,
 } from './troubled-calls.js';
-import { stageOf } from './troubled-call-stages.js';
-import { PHASES, type Phase } from './vendor-call.js';
 import { DROPS, OUTAGES, type VendorTrouble } from './vendor-troubles.js';
 
 export const CUT = troubleCalled('cut');
@@ -24,86 +26,35 @@ export const CLOSED = troubleCalled('closed with 1011');
 export const FROZEN = troubleCalled('frozen');
 export const GONE = troubleCalled('503 at the handshake');
 
-const OPENAI = 'openai/gpt-realtime-2.1-mini';
-const GEMINI = 'google/gemini-3.8-live';
-const ELEVENLABS = 'elevenlabs/agents';
+export const OPENAI = 'openai/gpt-realtime-2.1-mini';
+export const GEMINI = 'google/gemini-3.8-live';
+export const ELEVENLABS = 'elevenlabs/agents';
 export const REALTIME_PARTS: readonly TroubledPart[] = [OPENAI, GEMINI, ELEVENLABS];
+/** The pipeline's vendors over sockets, and those that are asked by requests. */
+export const SOCKET_PARTS: readonly TroubledPart[] = ['stt', 'tts', 'assemblyai', 'cartesia', 'aura'];
+export const REQUEST_PARTS: readonly TroubledPart[] = ['http-stt', 'llm', 'anthropic', 'speech'];
 
-/** Calls in real time: a shared machine that stands still makes waits that nobody can mend. */
-export const REAL_TIME = { retry: 2, timeout: 120_000 };
-/** More would be late on a small machine. */
+export const CARRIERS: readonly CarrierId[] = ['carrier-a', 'carrier-b'];
+
+/** Calls of one server. The more there are, the more often its time stands still for one of them. */
+const GROUP = 12;
 const MAX_STREAMS = 60;
 
-export type Wanted = (cell: TroubledCell) => CellEnd;
-
-/** A recogniser, a voice or a realtime model comes back. */
-export const goesOn: Wanted = () => 'goes on';
-
-/** A model's answer that has not begun is asked for once more, unless too much time has passed; of one that has begun the rest is not. */
-export const modelEnd: Wanted = ({ phase, trouble }) =>
-  phase === 'thinking' && trouble !== FROZEN ? 'goes on' : 'sorry';
+/** A recogniser, a voice or a realtime model comes back. A model's answer is asked for once more if nothing of it came, and there is time. */
+function endOfDrop({ part, phase, trouble }: TroubledCell): CellEnd {
+  if (stageOf(part) !== 'llm') return 'goes on';
+  return phase === 'thinking' && trouble !== FROZEN ? 'goes on' : 'sorry';
+}
 
 /** In the goodbye nobody has to be heard any more. Of what is said all may be there already. */
-export const ended: Wanted = ({ part, phase }) => {
+function endOfOutage({ part, phase }: TroubledCell): CellEnd {
   if (phase !== 'goodbye') return 'sorry';
   return stageOf(part) === 'stt' ? 'goes on' : 'either';
-};
-
-/** Connections of the pipeline's vendors drop, and others can be had. */
-export function describePipelineDrops(id: CarrierId): void {
-  describe(`${id}: a vendor of the pipeline drops in each phase of a call`, REAL_TIME, () => {
-    const works: readonly Phase[] = ['thinking', 'speaking', 'goodbye'];
-    const parts: readonly TroubledPart[] = ['stt', 'tts'];
-    it.each([
-      ['closed or cut', CLOSED, [CUT, CLOSED]],
-      ['frozen', FROZEN, [FROZEN]],
-    ])('%s', async (_, socket, requests) => {
-      const model = cells(['llm'], requests, works);
-      await playGroup(id, [
-        ...cells(parts, [socket], PHASES).map((cell) => ({ cell, wanted: goesOn })),
-        ...model.map((cell) => ({ cell, wanted: modelEnd })),
-        ...cells(['http-stt'], requests, ['thinking']).map((cell) => ({ cell, wanted: goesOn })),
-      ]);
-    });
-  });
 }
 
-/** The same with realtime models. */
-export function describeRealtimeDrops(id: CarrierId): void {
-  describe(`${id}: a realtime model drops in each phase of a call`, REAL_TIME, () => {
-    it.each([
-      ['cut', [GEMINI, ELEVENLABS], CUT],
-      ['closed with 1011', [OPENAI, GEMINI, ELEVENLABS], CLOSED],
-      ['frozen', [OPENAI, GEMINI, ELEVENLABS], FROZEN],
-    ])('%s', async (_, vendors, trouble) => {
-      const group = cells(vendors, [trouble], PHASES);
-      await playGroup(
-        id,
-        group.map((cell) => ({ cell, wanted: goesOn })),
-      );
-    });
-  });
-}
-
-/** From some moment of a call on nothing can be had of a vendor any more. */
-export function describeOutages(id: CarrierId): void {
-  describe(`${id}: a vendor is gone for good from each phase of a call on`, REAL_TIME, () => {
-    it('pipeline', async () => {
-      const group = cells(['stt', 'http-stt', 'llm', 'tts'], [GONE], PHASES);
-      await playGroup(
-        id,
-        group.map((cell) => ({ cell, wanted: ended })),
-      );
-    });
-
-    it('realtime', async () => {
-      const group = cells([OPENAI, GEMINI, ELEVENLABS], [GONE], PHASES);
-      await playGroup(
-        id,
-        group.map((cell) => ({ cell, wanted: ended })),
-      );
-    });
-  });
+export function wantedCellEnd(cell: TroubledCell): CellEnd {
+  if (cell.trouble === undefined) return 'goes on';
+  return cell.trouble === GONE ? endOfOutage(cell) : endOfDrop(cell);
 }
 
 function troubleCalled(name: string): VendorTrouble {
@@ -122,17 +73,55 @@ export function cells(
   );
 }
 
-/** A call of a group, and how it should end or what should hold for it. */
-type GroupedCell =
-  | { readonly cell: TroubledCell; readonly wanted: Wanted }
-  | { readonly cell: TroubledCell; readonly check: (played: PlayedCell) => void };
+/** A call over one of the carriers. */
+export interface CarrierCell {
+  readonly id: CarrierId;
+  readonly cell: TroubledCell;
+}
 
-/** Plays the calls beside one in which nothing happens, and looks at each of them. */
-export async function playGroup(id: CarrierId, group: readonly GroupedCell[]): Promise<void> {
-  const [first] = group;
-  if (first === undefined) throw new Error('there is no call in the group');
-  const well: GroupedCell = { cell: { ...first.cell, trouble: undefined }, wanted: goesOn };
-  const calls = [well, ...group].map((each, index) => ({ ...each, index, cues: createCues() }));
+/** Everybody has every trouble; each phase, each trouble and each stage occur on both carriers, and each stage has each of its ends. */
+export const CARRIER_ASPECTS: readonly Aspect<CarrierCell>[] = [
+  ({ cell: { part, trouble } }) => `${part}, ${trouble?.name}`,
+  ({ cell: { phase }, id }) => `${phase}, ${id}`,
+  ({ cell: { trouble }, id }) => `${trouble?.name}, ${id}`,
+  ({ cell: { part }, id }) => `${stageOf(part)}, ${id}`,
+  ({ cell }) => `${stageOf(cell.part)}, ${wantedCellEnd(cell)}`,
+];
+
+export function overBothCarriers(all: readonly TroubledCell[]): CarrierCell[] {
+  return CARRIERS.flatMap((id) => all.map((cell) => ({ id, cell })));
+}
+
+/** Plays the calls over both carriers, beside such in which nothing happens, and has a test for each. */
+export function describeOverCarriers(
+  title: string,
+  all: readonly TroubledCell[],
+  check: (played: PlayedCell) => void,
+): void {
+  const chosen = rotated(overBothCarriers(all), CARRIER_ASPECTS);
+  describe.each(CARRIERS)(`%s: ${title}`, (id) => {
+    const groups = inGroups(chosen.filter((call) => call.id === id).map(({ cell }) => cell));
+    const playAll = async () => {
+      const played: PlayedCell[] = [];
+      for (const group of groups) played.push(...(await playGroup(id, group)));
+      return played;
+    };
+    eachPlayed(groups.flat(), nameOf, playAll, check);
+  });
+}
+
+/** Each of them begins with one in which nothing happens. */
+function inGroups(all: readonly TroubledCell[]): TroubledCell[][] {
+  const count = Math.ceil(all.length / GROUP);
+  return Array.from({ length: count }, (_, group) => {
+    const calls = all.filter((_, index) => index % count === group);
+    return [...calls.slice(0, 1).map((cell) => ({ ...cell, trouble: undefined })), ...calls];
+  });
+}
+
+/** Plays the calls side by side on one server. */
+async function playGroup(id: CarrierId, group: readonly TroubledCell[]): Promise<PlayedCell[]> {
+  const calls = group.map((cell, index) => ({ cell, index, cues: createCues() }));
   const callees = Object.fromEntries(
     calls.map((call): [string, Callee] => [numberOf(call.index), personOf(call)]),
   );
@@ -142,11 +131,5 @@ export async function playGroup(id: CarrierId, group: readonly GroupedCell[]): P
     { serve: { maxStreamsPerIp: MAX_STREAMS }, simulator: { openVoice: openToneVoice, callees } },
   );
   const active = new ActiveCalls(phone);
-  const played = await Promise.all(calls.map((call) => playCell(phone, active, call)));
-  for (const [index, each] of calls.entries()) {
-    const call = played[index];
-    if (call === undefined) continue;
-    if ('check' in each) each.check(call);
-    else checkCell(call, each.wanted(call.cell));
-  }
+  return await Promise.all(calls.map((call) => playCell(phone, active, call)));
 }

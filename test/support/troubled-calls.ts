@@ -1,7 +1,9 @@
 // Whole calls over a carrier, side by side on one server, in each of which one vendor gets into trouble at a moment of its own.
+import { systemClock } from '../../src/base/clock.js';
+import { pause } from '../../src/base/pause.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import type { Callee, CallerStep, CallReport, SimulatedLeg } from '../../src/testing/index.js';
-import { MOMENTS } from './call-moments.js';
+import { MOMENTS, type Phase } from './call-moments.js';
 import { type CarrierPhone, eventually, OWN_NUMBER } from './carrier-phone.js';
 import {
   type CallVendors,
@@ -11,7 +13,6 @@ import {
   type TroubledPart,
 } from './troubled-call-vendors.js';
 import type { PipelineStage } from './troubled-call-stages.js';
-import type { Phase } from './vendor-call.js';
 import type { VendorTrouble } from './vendor-troubles.js';
 
 /** One call of a group; without `trouble` nothing happens to it. */
@@ -38,7 +39,8 @@ const INTO_QUESTION_MS = 900;
 /** An agent that was quiet for so long has finished. */
 const QUIET_MS = 600;
 const LONGEST_MOMENT_MS = 40_000;
-const LOOK_EVERY_MS = 40;
+/** Each look is a request, which takes longer than all else that happens in that time. */
+const LOOK_EVERY_MS = 80;
 
 /** A word that no other call of the group has. */
 export function wordOf(index: number): string {
@@ -105,7 +107,7 @@ export class ActiveCalls {
       const calls = await this.#calls().catch(() => []);
       for (const call of calls)
         this.#followers.get(call.direction === 'inbound' ? call.caller : call.callee)?.(call);
-      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+      await pause(systemClock, LOOK_EVERY_MS);
     }
     this.#isLooking = false;
   }
@@ -197,7 +199,7 @@ async function play(
     if (record.turns.length > 0) cues.greeted.abort();
     if (record.turns.length > 1) cues.answered.abort();
     if (isBegun || !isTime(record)) return;
-    if (phase === 'listening') setTimeout(begin, INTO_QUESTION_MS);
+    if (phase === 'listening') systemClock.after(INTO_QUESTION_MS, begin);
     else begin();
   });
   const record = await ending.finally(() => active.leave(number));

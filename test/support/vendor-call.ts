@@ -5,29 +5,27 @@ import { PCM_16K } from '../../src/audio/format.js';
 import { Pacer } from '../../src/audio/pacer.js';
 import type { Clock } from '../../src/base/clock.js';
 import { silentLogger } from '../../src/base/log.js';
+import { LooseEnds } from '../../src/base/loose-ends.js';
 import { silentMeters } from '../../src/base/meters.js';
 import type { Turn } from '../../src/contract/call-record.js';
-import type { Engine, EngineFact, EngineFailure, EngineRecipe } from '../../src/engines/engine.js';
+import type { Engine, EngineFact, EngineRecipe } from '../../src/engines/engine.js';
 import { type Emulator, makeSpeechTones } from '../../src/testing/index.js';
-import { loadTranscoder } from '../../src/transcoder/select.js';
+import { selectTranscoder } from '../../src/transcoder/select.js';
+import type { Phase } from './call-moments.js';
 import { CarrierPlayer } from './carrier-player.js';
 import { FakeClock } from './fake-clock.js';
+import { untilQuiet } from './virtual/quiet.js';
+import { type TakenFailure, takenFailure } from './taken-failure.js';
 import { loadVoiceActivity } from '../../src/engines/voice-activity.js';
 
 await loadVoiceActivity();
 
-/** Where in a call something happens. */
-export const PHASES = ['start', 'greeting', 'listening', 'thinking', 'speaking', 'goodbye'] as const;
-export type Phase = (typeof PHASES)[number];
-
 /** How long the person speaks each time. What they say the emulated ears know. */
 const SPEECH_MS = 1400;
 
-const backend = loadTranscoder('javascript');
+const backend = selectTranscoder();
 const STEP_MS = 20;
 const FRAME = 320;
-/** What is on its way over loopback arrives within a moment of real time. */
-const SETTLING_MS = 1;
 /** A person who hears nothing for so long, though something is owed to them, gives up. */
 const PATIENCE_MS = 12_000;
 /** An agent that is quiet for so long has finished. */
@@ -52,6 +50,8 @@ export interface VendorCallOptions {
   readonly isConnected: () => boolean;
   /** Told when the person has nothing more to ask. */
   readonly lastQuestion: () => void;
+  /** The person says goodbye a second time where the first one did not end the call. @default false */
+  readonly saysGoodbyeAgain?: boolean;
   /** What is left of a call that is over takes so long at most, in milliseconds. @default 2500 */
   readonly closingMs?: number;
 }
@@ -76,7 +76,7 @@ export interface VendorCallOutcome {
   readonly backAfterMs: number | undefined;
   /** Of the engine, when the call was over. */
   readonly timersLeft: number;
-  /** To the vendors, when they have had some real time to notice that the call is over. */
+  /** To the vendors, when they have noticed that the call is over. */
   readonly socketsLeft: number;
   readonly violations: readonly string[];
 }
@@ -99,24 +99,14 @@ export async function playVendorCall(
     facts,
     backAfterMs,
     timersLeft: played.clock.pending,
-    socketsLeft: await countSocketsLeft(emulators),
+    socketsLeft: emulators.reduce((sum, { openSockets }) => sum + openSockets, 0),
     violations: emulators.flatMap(({ violations }) => violations),
   };
 }
 
-async function countSocketsLeft(emulators: readonly Emulator[]): Promise<number> {
-  const deadline = Date.now() + CUT_WITHIN_MS;
-  const count = () => emulators.reduce((sum, { openSockets }) => sum + openSockets, 0);
-  while (count() > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 20));
-  return count();
-}
-
-/** Real time in which vendors notice that a call is over. */
-const CUT_WITHIN_MS = 2500;
-
 export interface Ending {
   readonly reason: string;
-  readonly failure: EngineFailure | undefined;
+  readonly failure: TakenFailure | undefined;
 }
 
 class VendorCall {
@@ -131,11 +121,16 @@ class VendorCall {
   readonly #player: CarrierPlayer;
   readonly #engine: Engine;
   #troubledAt = 0;
+  /** Answers, and parts of those that broke off, when the person had spoken. */
+  #answersBefore = 0;
+  /** Turns of the agent. What the person said and one voice mode did not answer, another one answers. */
+  #answers = 0;
   #isClosed = false;
   #isOwed = true;
   #silentSince: number | undefined = 0;
   #soundSince: number | undefined;
   #quietSince = 0;
+  readonly #looseEnds = new LooseEnds();
   #said: Int16Array | undefined;
 
   constructor(options: VendorCallOptions) {
@@ -167,21 +162,17 @@ class VendorCall {
       controls: { transfer: () => new Promise(() => {}), sendDigits: async () => {} },
       fact: (fact) => {
         this.facts.push(structuredClone(fact));
+        if (fact.type === 'turn.completed' && fact.turn.agentText !== '') this.#answers += 1;
         if (fact.type === 'provider.reconnected') this.backAfterMs ??= clock.now() - this.#troubledAt;
       },
       endCall: (reason, failure) => {
-        this.ending ??= { reason, failure };
+        this.ending ??= { reason, failure: takenFailure(failure, clock.now()) };
       },
     });
   }
 
   get turns(): Turn[] {
     return this.facts.flatMap((fact) => (fact.type === 'turn.completed' ? [fact.turn] : []));
-  }
-
-  /** Turns of the agent. What the person said and one voice mode did not answer, another one answers. */
-  get #answers(): number {
-    return this.turns.filter(({ agentText }) => agentText !== '').length;
   }
 
   /** The whole call, until the agent or the person gives up. */
@@ -199,12 +190,17 @@ class VendorCall {
         await this.#step();
       begin();
     }
-    await this.#answered(0, { speaking: at('greeting') });
+    await this.#answered({ speaking: at('greeting') });
     await this.#say(at('listening'));
-    await this.#answered(1, { thinking: at('thinking'), speaking: at('speaking') });
+    await this.#answered({ thinking: at('thinking'), speaking: at('speaking') });
     this.#options.lastQuestion();
     await this.#say();
-    await this.#answered(2, { speaking: at('goodbye') });
+    await this.#answered({ speaking: at('goodbye') });
+    // Who was talked over by the rest of an answer that had broken off says it again.
+    if (this.ending === undefined && this.#options.saysGoodbyeAgain === true) {
+      await this.#say();
+      await this.#answered({});
+    }
     this.#finishWait();
   }
 
@@ -214,13 +210,17 @@ class VendorCall {
     this.#isClosed = true;
     const { closingMs = CLOSING_MS } = this.#options;
     for (let passed = 0; passed < closingMs; passed += STEP_MS) await this.#step();
+    // As the server does when it stops: what waits for a vendor's last word waits no longer.
+    this.#looseEnds.cut();
+    await this.#step();
   }
 
   /** Until the agent has said its turn and is quiet. */
-  async #answered(
-    answersBefore: number,
-    troubles: { thinking?: (() => void) | undefined; speaking?: (() => void) | undefined },
-  ): Promise<void> {
+  async #answered(troubles: {
+    thinking?: (() => void) | undefined;
+    speaking?: (() => void) | undefined;
+  }): Promise<void> {
+    const answersBefore = this.#answersBefore;
     let { thinking, speaking } = troubles;
     const since = this.clock.now();
     for (;;) {
@@ -250,6 +250,7 @@ class VendorCall {
       await this.#step();
     }
     this.#said = undefined;
+    this.#answersBefore = this.#answers;
     this.#isOwed = true;
     this.#silentSince = undefined;
   }
@@ -259,7 +260,7 @@ class VendorCall {
     vendorClock.advance(STEP_MS);
     this.clock.advance(STEP_MS);
     if (!this.#isClosed) this.#engine.pushAudio(this.#said ?? SILENCE);
-    await new Promise<void>((resolve) => void setTimeout(resolve, SETTLING_MS));
+    await untilQuiet();
     this.#listen();
   }
 
@@ -291,6 +292,7 @@ class VendorCall {
       now: () => clock.now(),
       wallNow: () => clock.wallNow(),
       after: (delayMs, task) => clock.after(delayMs, () => void (this.#isClosed || task())),
+      looseEnds: this.#looseEnds,
     };
   }
 }

@@ -8,7 +8,8 @@ import { SpeechToTextChain } from '../../src/providers/fallback/speech-to-text-c
 import { TextToSpeechChain } from '../../src/providers/fallback/text-to-speech-chain.js';
 import type { ChatMessage, LanguageModel, LanguageModelRequest } from '../../src/providers/language-model.js';
 import { type EmulatedVendor, LANGUAGE_MODELS, RECOGNISERS, rowOf, VOICES } from './emulated-vendors.js';
-import { type Phase, playVendorCall, type VendorCallOutcome } from './vendor-call.js';
+import type { Phase } from './call-moments.js';
+import { playVendorCall, type VendorCallOutcome } from './vendor-call.js';
 import { openScene } from './vendor-line-up.js';
 import { GREETING, type Scene } from './vendor-scene.js';
 import type { VendorTrouble } from './vendor-troubles.js';

@@ -24,6 +24,7 @@ const TOOL_MS = 900;
 
 export interface LineUp extends AsyncDisposable {
   readonly scene: Scene;
+  readonly emulators: readonly Emulator[];
   /** The vendor that is to be broken. */
   readonly troubled: ConnectedEmulator;
   readonly recipe: (clock: Clock) => EngineRecipe;
@@ -91,6 +92,7 @@ function open(
 ): LineUp {
   return {
     scene,
+    emulators,
     troubled,
     recipe,
     async [Symbol.asyncDispose]() {

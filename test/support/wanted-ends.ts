@@ -27,8 +27,9 @@ function ofVoice(call: TroubledCall): WantedEnd {
   if (OUTAGES.includes(call.trouble)) return 'sorry';
   // Speech under the id of another call is heard by nobody: the agent has no voice then.
   if (isAbout(call, 'ids of another call')) return 'sorry';
-  // It is about the sentence that is being said. A refusing close is not: settings that were taken before are taken again.
-  const isSpeaking = call.phase === 'greeting' || call.phase === 'speaking' || call.phase === 'goodbye';
+  // It is about the sentence that is being said, which from the start on is the greeting. A refusing close is not: settings that were
+  // taken before are taken again.
+  const isSpeaking = call.phase !== 'listening' && call.phase !== 'thinking';
   return isAbout(call, 'an error event of refusing') && isSpeaking ? 'sorry' : 'goes on';
 }
 

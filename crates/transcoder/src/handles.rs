@@ -110,4 +110,20 @@ mod tests {
             assert_eq!(handles.get(handle), None);
         }
     }
+
+    #[test]
+    fn every_place_is_given_once_and_then_none() {
+        let mut handles = Handles::new();
+        assert!(handles.is_empty());
+        let first = handles.insert(0).unwrap();
+        assert!(!handles.is_empty());
+        for value in 1..PLACE_LIMIT {
+            assert!(handles.insert(value).is_some());
+        }
+        assert_eq!(handles.insert(PLACE_LIMIT), None);
+        assert!(handles.remove(first));
+        let again = handles.insert(PLACE_LIMIT).unwrap();
+        assert_eq!(handles.get(again), Some(&mut { PLACE_LIMIT }));
+        assert_eq!(handles.get(first), None);
+    }
 }

@@ -108,6 +108,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn only_a_key_longer_than_a_block_stands_for_its_hash() {
+        let sign = |key: &[u8]| HmacSha1::new(key).sign(b"message");
+        for (length, is_hashed) in [(BLOCK, false), (BLOCK + 1, true)] {
+            let key = vec![7; length];
+            assert_eq!(sign(&key) == sign(&sha1(&key)), is_hashed, "{length}");
+        }
+    }
+
+    #[test]
+    fn the_last_eight_keys_are_kept() {
+        let mut keys = RecentKeys::new();
+        for key in 0..40u8 {
+            keys.prepare(&[key]);
+            for recent in key.saturating_sub(KEPT as u8 - 1)..=key {
+                assert!(keys.keys.iter().any(|(known, _)| *known == [recent]));
+            }
+        }
+    }
+
+    #[test]
     fn more_keys_than_are_kept_do_not_mix() {
         let mut keys = RecentKeys::new();
         for round in 0..40u8 {

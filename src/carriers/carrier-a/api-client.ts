@@ -1,6 +1,7 @@
 // The REST API of carrier A as the parts that use it see it: credentials, repetition, and errors that say what is known.
 import { ConfigError } from '../../base/errors.js';
 import { codeOf, type Errand, isSuccess, STATUS_TOO_MANY, toCarrierError } from './api-errors.js';
+import type { RestTiming } from '../rest-timing.js';
 import { exchange, type Fields, type FormField, type Outcome } from './api-exchange.js';
 
 const REQUEST_TIMEOUT_MS = 10_000;
@@ -16,8 +17,7 @@ export interface ApiAccess {
   readonly authToken: string | undefined;
   /** @default 10000, or what the request asks for */
   readonly timeoutMs?: number | undefined;
-  /** Waits before a request is repeated. @default a timer */
-  readonly pause?: ((delayMs: number) => Promise<void>) | undefined;
+  readonly timing: RestTiming;
 }
 
 /** A request. The `purpose` names nobody and no number. */
@@ -31,7 +31,7 @@ export interface ApiRequest extends Errand {
   readonly acceptedCode?: number;
 }
 
-/** Sends requests. Connections are kept alive by the fetch pool of the process. */
+/** Sends requests. */
 export class ApiClient {
   readonly #access: ApiAccess;
 
@@ -48,13 +48,13 @@ export class ApiClient {
    * when repeating does no harm, and never after a time limit. @throws CarrierError, ConfigError
    */
   async send(request: ApiRequest): Promise<Fields> {
-    const { pause = wait } = this.#access;
+    const { timing } = this.#access;
     const attempt = this.#prepare(request);
     let outcome = await attempt();
     for (const delayMs of RETRY_DELAYS_MS) {
       if (!isRepeatable(outcome, request)) break;
       const askedMs = outcome.type === 'answer' ? Math.min(outcome.retryAfterMs, MAX_PAUSE_MS) : 0;
-      await pause(Math.max(askedMs, delayMs * (1 + Math.random() / 2)));
+      await timing.pause(Math.max(askedMs, delayMs * (1 + Math.random() / 2)));
       outcome = await attempt();
     }
     if (outcome.type === 'answer' && isSuccess(outcome.status) && outcome.body !== undefined) {
@@ -65,7 +65,7 @@ export class ApiClient {
   }
 
   #prepare(request: ApiRequest): () => Promise<Outcome> {
-    const { accountSid, authToken, baseUrl } = this.#access;
+    const { accountSid, authToken, baseUrl, timing } = this.#access;
     if (accountSid === undefined || authToken === undefined) {
       throw new ConfigError(
         'CONFIG_MISSING',
@@ -75,7 +75,8 @@ export class ApiClient {
     const url = `${baseUrl}/2010-04-01/Accounts/${accountSid}${request.path}`;
     const authorization = `Basic ${Buffer.from(`${accountSid}:${authToken}`).toString('base64')}`;
     const timeoutMs = this.#access.timeoutMs ?? request.timeoutMs ?? REQUEST_TIMEOUT_MS;
-    return () => exchange(url, { authorization, form: request.form, timeoutMs });
+    const { form } = request;
+    return () => timing.within(timeoutMs, (signal) => exchange(url, { authorization, form, signal }));
   }
 }
 
@@ -84,10 +85,4 @@ function isRepeatable(outcome: Outcome, { isIdempotent }: ApiRequest): boolean {
   if (outcome.status === STATUS_TOO_MANY) return true;
   const isUnreadable = isSuccess(outcome.status) && outcome.body === undefined;
   return isIdempotent && (outcome.status >= 500 || isUnreadable);
-}
-
-function wait(delayMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, delayMs);
-  });
 }

@@ -7,13 +7,16 @@ import { settingName } from '../setting.js';
 /** The call is not in progress: it cannot be redirected or hung up. */
 export const CODE_CALL_OVER = 21220;
 
+/** The account has no such call, or it is another account's. A 404 without it comes from elsewhere. */
+const CODE_NOT_FOUND = 20404;
+
 /** Too many requests at a time: this one was not processed. */
 export const STATUS_TOO_MANY = 429;
 
 /** Source: the vendor's catalogue of errors. */
 const REASONS: ReadonlyMap<number, string> = new Map([
   [20003, `${settingName(ACCOUNT_SID)} or ${settingName(AUTH_TOKEN)} is wrong`],
-  [20404, 'the account has no such call or number'],
+  [CODE_NOT_FOUND, 'the account has no such call or number'],
   [20429, 'too many requests at a time'],
   [21201, 'the number to be called is missing'],
   [21204, 'the call is not in a state that allows it'],
@@ -58,6 +61,7 @@ export function toCarrierError(errand: Errand, outcome: Outcome): CarrierError {
   return new CarrierError(sentence(purpose, outcome), {
     status,
     retryable: status === STATUS_TOO_MANY || (isIdempotent && isTransient),
+    ...(codeOf(outcome) === CODE_NOT_FOUND ? { isFinal: true } : {}),
   });
 }
 

@@ -1,5 +1,5 @@
 // One HTTP exchange with the REST API: sent once, read up to a limit, and sorted by what is known afterwards.
-import { readResponseText } from '../response-text.js';
+import { exchange as exchangeText } from '../exchange.js';
 import { wasNeverSent, whereAndWhy } from '../unsent.js';
 
 /** An object of a JSON body. */
@@ -30,33 +30,34 @@ export type Outcome =
 /** A POST with `form`, a GET without. Never throws. */
 export async function exchange(
   url: string,
-  request: { authorization: string; form: readonly FormField[] | undefined; timeoutMs: number },
+  request: { authorization: string; form: readonly FormField[] | undefined; signal: AbortSignal },
 ): Promise<Outcome> {
-  const { authorization, form, timeoutMs } = request;
+  const { authorization, form, signal } = request;
+  const headers = { authorization, accept: 'application/json' };
   try {
-    const response = await fetch(url, {
-      method: form === undefined ? 'GET' : 'POST',
-      headers: { authorization, accept: 'application/json' },
-      ...(form === undefined ? {} : { body: new URLSearchParams(form.map(([...field]) => field)) }),
-      // A redirect would carry the credentials elsewhere.
-      redirect: 'manual',
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    const { status, headers } = response;
-    const text = await readText(response);
-    return { type: 'answer', status, body: toFields(text), retryAfterMs: retryAfterMs(headers) };
+    const {
+      status,
+      headers: answered,
+      text,
+    } = await exchangeText(
+      url,
+      form === undefined
+        ? { method: 'GET', headers, signal }
+        : {
+            method: 'POST',
+            headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded;charset=UTF-8' },
+            body: new URLSearchParams(form.map(([...field]) => field)).toString(),
+            signal,
+          },
+    );
+    return {
+      type: 'answer',
+      status,
+      body: toFields(text),
+      retryAfterMs: retryAfterMs(answered['retry-after']),
+    };
   } catch (cause) {
     return { type: 'failure', reason: reasonOf(cause), detail: whereAndWhy(url, cause), cause };
-  }
-}
-
-/** Undefined for a body that is too long or breaks off. @throws what the time limit throws. */
-async function readText(response: Response): Promise<string | undefined> {
-  try {
-    return await readResponseText(response);
-  } catch (error) {
-    if (isTimeout(error)) throw error;
-    return undefined;
   }
 }
 
@@ -73,8 +74,7 @@ function toFields(text: string | undefined): Fields | undefined {
   }
 }
 
-function retryAfterMs(headers: Headers): number {
-  const seconds = headers.get('retry-after') ?? '';
+function retryAfterMs(seconds = ''): number {
   return /^\d{1,6}$/.test(seconds) ? Number(seconds) * 1000 : 0;
 }
 

@@ -6,26 +6,33 @@ import type { ApiClient } from './api-client.js';
 import { CODE_CALL_OVER } from './api-errors.js';
 import type { Fields, FormField } from './api-exchange.js';
 import { callbackUrl } from './callback-url.js';
-import { dialForm, recordingFields, ringSeconds } from './dial.js';
+import { dialForm, limitSeconds, recordingFields, ringSeconds } from './dial.js';
 import { dialMarkup, digitsMarkup, speechMarkup } from './markup.js';
 import { toProgress } from './statuses.js';
 import { isWireId } from './wire-id.js';
 
 /** As long as the vendor's SDK waits: giving up sooner leaves open whether a phone rings. */
 const DIAL_TIMEOUT_MS = 30_000;
+/** What an account allows unless the vendor was asked for more. Source: the vendor's page on calls, parameter `TimeLimit`. */
+const USUAL_CALL_SECONDS = 14_400;
 /** Keys, and pauses of half a second (`w`) and a second (`W`). */
 const DIGITS = /^[0-9A-D#*wW]{1,128}$/;
 
 type CallMethods = Pick<
   CarrierRest,
-  'dial' | 'hangUp' | 'transfer' | 'sendDigits' | 'speak' | 'startRecording' | 'lookUp'
+  'dial' | 'hangUp' | 'limit' | 'transfer' | 'sendDigits' | 'speak' | 'startRecording' | 'lookUp'
 >;
 
 /** The methods of `CarrierRest` that are about calls. */
 export function createCallMethods(api: ApiClient): CallMethods {
   /** Gives a running call new instructions, which end its stream. */
-  const instruct = async (carrierCallId: string, purpose: string, markup: string): Promise<void> => {
-    const form: FormField[] = [['Twiml', markup]];
+  const instruct = async (
+    carrierCallId: string,
+    purpose: string,
+    markup: string,
+    more: readonly FormField[] = [],
+  ): Promise<void> => {
+    const form: FormField[] = [['Twiml', markup], ...more];
     await api.send({ purpose, path: callPath(carrierCallId), form, isIdempotent: false });
   };
 
@@ -51,11 +58,18 @@ export function createCallMethods(api: ApiClient): CallMethods {
       });
     },
 
+    async limit(carrierCallId, maxCallSeconds) {
+      const form: FormField[] = [['TimeLimit', limitSeconds(maxCallSeconds)]];
+      await api.send({ purpose: 'limit a call', path: callPath(carrierCallId), form, isIdempotent: true });
+    },
+
     async transfer(carrierCallId, { to, callerId, ringTimeoutSeconds, callId, webhookBaseUrl }) {
       if (!isE164(to)) throw unusable('transfer a call', 'the number is not in the form +15550100');
       const actionUrl = callbackUrl(webhookBaseUrl, 'voice', { callId, isTransfer: true });
       const order = { to, callerId, ringTimeoutSeconds: ringSeconds(ringTimeoutSeconds), actionUrl };
-      await instruct(carrierCallId, 'transfer a call', dialMarkup(order));
+      // Whoever the caller talks to now is not cut off by the limit of a talk with an agent.
+      const unlimited: FormField = ['TimeLimit', limitSeconds(USUAL_CALL_SECONDS)];
+      await instruct(carrierCallId, 'transfer a call', dialMarkup(order), [unlimited]);
     },
 
     async sendDigits(carrierCallId, digits, stream) {

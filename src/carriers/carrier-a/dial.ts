@@ -22,7 +22,7 @@ export function dialForm(request: DialRequest): FormField[] {
     ['StatusCallbackEvent', 'answered'],
     ['StatusCallbackEvent', 'completed'],
     ['Timeout', String(ringSeconds(request.ringTimeoutSeconds))],
-    ['TimeLimit', String(wholeSeconds(request.maxCallSeconds, MAX_CALL_SECONDS))],
+    ['TimeLimit', limitSeconds(request.maxCallSeconds)],
     ...(request.machineDetection ? detectionFields(request) : []),
     ...(request.recording ? [['Record', 'true'] as const, ...recordingFields(request)] : []),
   ];
@@ -37,6 +37,11 @@ export function recordingFields(request: Pick<DialRequest, 'callId' | 'webhookBa
     ['RecordingStatusCallbackEvent', 'completed'],
     ['RecordingStatusCallbackEvent', 'absent'],
   ];
+}
+
+/** Seconds of a call as the carrier takes them. */
+export function limitSeconds(seconds: number): string {
+  return String(wholeSeconds(seconds, MAX_CALL_SECONDS));
 }
 
 /** Seconds of ringing as the carrier takes them. */

@@ -2,9 +2,11 @@
 import { createHmac } from 'node:crypto';
 import { MULAW_8K } from '../../audio/format.js';
 import { ConfigError } from '../../base/errors.js';
+import type { LooseEnds } from '../../base/loose-ends.js';
 import { checkOptions } from '../../base/option-checks.js';
 import { transcoder } from '../../transcoder/select.js';
 import type { Carrier, CarrierRest, MediaDialect, WebhookRequest } from '../carrier.js';
+import { createRestTiming, type RestTiming } from '../rest-timing.js';
 import { checkBaseUrl, takeSetting } from '../setting.js';
 import { openMediaDialect } from './media.js';
 import { CARRIER_A_PRICES } from './prices.js';
@@ -46,9 +48,11 @@ export class CarrierA implements Carrier {
   readonly secretSetting = AUTH_TOKEN.variables[0];
   readonly webhooks = webhookDialect;
   readonly rest: CarrierRest;
+  readonly #accountSid: string | undefined;
   readonly #authToken: string | undefined;
+  readonly #baseUrl: string;
 
-  constructor(options: CarrierAOptions = {}) {
+  constructor(options: CarrierAOptions = {}, timing: RestTiming = createRestTiming()) {
     // A mistyped name would leave the secret out, and webhooks unverified.
     checkOptions(options, { known: OPTION_NAMES }, CONSTRUCTOR);
     for (const name of OPTION_NAMES) {
@@ -56,10 +60,15 @@ export class CarrierA implements Carrier {
       if (value === undefined || typeof value === 'string') continue;
       throw new ConfigError('CONFIG_INVALID', `${name} of ${CONSTRUCTOR} must be a text.`);
     }
-    const accountSid = takeSetting(ACCOUNT_SID, options.accountSid);
+    this.#accountSid = takeSetting(ACCOUNT_SID, options.accountSid);
     this.#authToken = takeSetting(AUTH_TOKEN, options.authToken);
-    const baseUrl = checkBaseUrl(options.baseUrl || CARRIER_A_API);
-    this.rest = createRest({ baseUrl, accountSid, authToken: this.#authToken });
+    this.#baseUrl = checkBaseUrl(options.baseUrl || CARRIER_A_API);
+    this.rest = createRest({
+      baseUrl: this.#baseUrl,
+      accountSid: this.#accountSid,
+      authToken: this.#authToken,
+      timing,
+    });
   }
 
   get verifies(): boolean {
@@ -69,6 +78,11 @@ export class CarrierA implements Carrier {
   get streamTokenKey(): Uint8Array | undefined {
     if (this.#authToken === undefined) return undefined;
     return createHmac('sha256', this.#authToken).update(STREAM_TOKEN_LABEL).digest();
+  }
+
+  during(looseEnds: LooseEnds): CarrierA {
+    const settings = { accountSid: this.#accountSid, authToken: this.#authToken, baseUrl: this.#baseUrl };
+    return new CarrierA(settings, createRestTiming(looseEnds));
   }
 
   async prepare(): Promise<void> {}

@@ -64,11 +64,14 @@ function toStatus(call: CallReference, parameters: Parameters): CarrierMessage {
   const progress = toProgress(parameters.get('CallStatus'));
   if (progress === undefined) return ACKNOWLEDGED;
   const sequence = parameters.get('SequenceNumber') ?? '';
+  const seconds = parameters.get('CallDuration') ?? '';
+  const isTimed = progress.outcome === 'answered' && /^\d{1,7}$/.test(seconds);
   return {
     type: 'status',
     ...call,
     ...progress,
     sequence: /^\d{1,9}$/.test(sequence) ? Number(sequence) : null,
+    ...(isTimed ? { durationMs: Number(seconds) * 1000 } : {}),
   };
 }
 

@@ -1,9 +1,10 @@
-// Events of carrier B, one reader each. Every field may be missing or null; what is not listed is acknowledged.
+// Events of carrier B, one reader each. Every field may be missing or null; what is not listed still tells of its leg.
 import type { CallReference, CarrierMessage, MachineVerdict } from '../carrier.js';
 import { type Fields, toDigit, toFields, toText } from './fields.js';
 import { toOutcome, toTransferResult } from './hangup-cause.js';
 
 const MAX_PARTY_LENGTH = 128;
+const MAX_TIME_LENGTH = 40;
 const ACKNOWLEDGED: CarrierMessage = { type: 'acknowledged' };
 
 /** An event that names a call leg. */
@@ -13,19 +14,28 @@ export interface LegEvent {
   readonly payload: Fields;
   /** The leg is the one that a transfer has dialled, not the one that the call is. */
   readonly isTransferLeg: boolean;
+  /** ISO 8601, as the envelope has it. */
+  readonly occurredAt: unknown;
 }
 
 type Reader = (reference: CallReference, payload: Fields) => CarrierMessage;
 
 /** What an event says. The leg of a transfer can only say what becomes of the transfer: its keys and its answer are not the caller's. */
-export function readEvent({ type, reference, payload, isTransferLeg }: LegEvent): CarrierMessage {
+export function readEvent({ type, reference, payload, isTransferLeg, occurredAt }: LegEvent): CarrierMessage {
   const read = (isTransferLeg ? TRANSFER_LEG : OWN_LEG).get(type);
-  return read?.(reference, payload) ?? ACKNOWLEDGED;
+  const message = read?.(reference, payload) ?? ACKNOWLEDGED;
+  if (message.type === 'acknowledged' && !isTransferLeg) return { type: 'leg-event', ...reference };
+  const at = Date.parse(toText(occurredAt, MAX_TIME_LENGTH) ?? '');
+  return message.type === 'status' && at > 0 ? { ...message, occurredAt: at } : message;
 }
 
 const readBridged: Reader = (reference) => ({ type: 'transfer', result: 'connected', ...reference });
 const readSpeechEnd: Reader = (reference) => ({ type: 'speech-ended', ...reference });
-const readStreamFailure: Reader = (reference) => ({ type: 'stream-failed', ...reference });
+const readStreamFailure: Reader = (reference, payload) => ({
+  type: 'stream-failed',
+  streamId: toText(payload.stream_id, MAX_PARTY_LENGTH) ?? null,
+  ...reference,
+});
 
 const OWN_LEG: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['call.initiated', readInitiated],
@@ -45,6 +55,8 @@ const OWN_LEG: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   // Documented without the prefix, and shown with it in samples of the vendor.
   ['streaming.failed', readStreamFailure],
   ['call.streaming.failed', readStreamFailure],
+  ['call.hold', (reference) => ({ type: 'hold', isHeld: true, ...reference })],
+  ['call.unhold', (reference) => ({ type: 'hold', isHeld: false, ...reference })],
   ['call.cost', readCost],
 ]);
 
@@ -72,7 +84,9 @@ function readInitiated(reference: CallReference, payload: Fields): CarrierMessag
 
 function readHangup(reference: CallReference, payload: Fields): CarrierMessage {
   const outcome = toOutcome(payload.hangup_cause, payload.sip_hangup_cause);
-  return { type: 'status', status: 'completed', outcome, sequence: null, ...reference };
+  const end = { type: 'status', status: 'completed', outcome, sequence: null, ...reference } as const;
+  const { hangup_source: source } = payload;
+  return source === 'caller' || source === 'callee' ? { ...end, endedBy: source } : end;
 }
 
 function readDtmf(reference: CallReference, payload: Fields): CarrierMessage {
@@ -106,16 +120,18 @@ function readGreetingEnd(reference: CallReference, payload: Fields): CarrierMess
   return { type: 'machine-detection', verdict: 'machine-ready', ...reference };
 }
 
+const AMOUNT = /^\d{1,9}(\.\d{1,12})?$/;
+
 /** `total_cost` is a decimal text. One that could not be computed, or is in another currency, is not passed on. */
 function readCost(reference: CallReference, payload: Fields): CarrierMessage {
   const { status, total_cost: total, cost_parts: parts } = payload;
-  const costUsd = typeof total === 'number' ? total : Number(toText(total, 32) ?? Number.NaN);
+  const text = String(total);
   const isDollars = (Array.isArray(parts) ? parts : []).every((part) => {
     const { currency } = toFields(part);
     return currency === undefined || currency === null || currency === 'USD';
   });
-  if (status === 'error' || !isDollars || !Number.isFinite(costUsd) || costUsd < 0) return ACKNOWLEDGED;
-  return { type: 'cost', costUsd, ...reference };
+  if (status === 'error' || !isDollars || !AMOUNT.test(text)) return ACKNOWLEDGED;
+  return { type: 'cost', costUsd: Number(text), ...reference };
 }
 
 /** A number, a SIP address or a word such as `anonymous`: whatever the network claims, without control characters. */

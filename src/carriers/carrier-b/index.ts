@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { type Clock, systemClock } from '../../base/clock.js';
 import { ConfigError, SignatureError } from '../../base/errors.js';
+import type { LooseEnds } from '../../base/loose-ends.js';
 import { checkOptions } from '../../base/option-checks.js';
 import type {
   Carrier,
@@ -11,6 +12,7 @@ import type {
   StreamCodec,
   WebhookRequest,
 } from '../carrier.js';
+import { createRestTiming, type RestTiming } from '../rest-timing.js';
 import { checkBaseUrl, takeSetting } from '../setting.js';
 import { createCommands } from './commands.js';
 import { type ByteOrder, openMediaDialect } from './media.js';
@@ -65,13 +67,18 @@ export class CarrierB implements Carrier {
   readonly webhooks = webhookDialect;
   readonly rest: CarrierRest;
   readonly commands: CarrierCommands;
+  readonly #settings: CarrierBOptions;
   readonly #apiKey: string | undefined;
   readonly #publicKey: Uint8Array | undefined;
   readonly #l16ByteOrder: ByteOrder;
   readonly #clock: Pick<Clock, 'wallNow'>;
   #verifySignature: Ed25519Verifier | undefined;
 
-  constructor(options: CarrierBOptions = {}, clock: Pick<Clock, 'wallNow'> = systemClock) {
+  constructor(
+    options: CarrierBOptions = {},
+    clock: Pick<Clock, 'wallNow'> = systemClock,
+    timing: RestTiming = createRestTiming(),
+  ) {
     // A mistyped name would leave the key out, and webhooks unverified.
     checkOptions(options, { known: OPTION_NAMES }, CONSTRUCTOR);
     for (const name of OPTION_NAMES) {
@@ -86,9 +93,11 @@ export class CarrierB implements Carrier {
     this.#clock = clock;
     const connectionId = takeSetting(CONNECTION_ID, options.connectionId);
     const baseUrl = checkBaseUrl(options.baseUrl || CARRIER_B_API).replace(/\/v2$/, '');
-    const client = new RestClient({ baseUrl, apiKey: this.#apiKey });
+    const client = new RestClient({ baseUrl, apiKey: this.#apiKey }, timing);
     this.rest = createRest(client, connectionId);
     this.commands = createCommands(client);
+    const { l16ByteOrder } = options;
+    this.#settings = { apiKey: this.#apiKey, connectionId, publicKey, baseUrl, l16ByteOrder };
   }
 
   get verifies(): boolean {
@@ -99,6 +108,10 @@ export class CarrierB implements Carrier {
   get streamTokenKey(): Uint8Array | undefined {
     if (this.#apiKey === undefined) return undefined;
     return createHmac('sha256', this.#apiKey).update(STREAM_TOKEN_LABEL).digest();
+  }
+
+  during(looseEnds: LooseEnds): CarrierB {
+    return new CarrierB(this.#settings, this.#clock, createRestTiming(looseEnds));
   }
 
   async prepare(): Promise<void> {

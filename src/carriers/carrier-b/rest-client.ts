@@ -1,6 +1,7 @@
 // Requests to carrier B's REST API: JSON with a bearer key, repeated where the vendor's advice and its idempotency key allow it.
 import { CarrierError, ConfigError } from '../../base/errors.js';
-import { readResponseText } from '../response-text.js';
+import { exchange, type ExchangeRequest } from '../exchange.js';
+import type { RestTiming } from '../rest-timing.js';
 import { settingName } from '../setting.js';
 import { wasNeverSent, whereAndWhy } from '../unsent.js';
 import { type Fields, parseObject, toFields, toWholeNumber, toText } from './fields.js';
@@ -26,13 +27,6 @@ export interface RestAccess {
   /** Origin, and a path in front of `/v2` if there is one. */
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
-}
-
-/** How time passes for a client. Timers keep the process alive: a hang-up at the end of it is still to be repeated. */
-export interface RestTiming {
-  pause(ms: number): Promise<void>;
-  /** A signal that aborts after this time. */
-  limit(ms: number): AbortSignal;
 }
 
 /** What the carrier refused with: HTTP status, and the code of its first error. */
@@ -68,17 +62,11 @@ interface Silence {
   readonly cause: unknown;
 }
 
-const REAL_TIMING: RestTiming = {
-  pause: (ms) => new Promise((resolve) => void setTimeout(resolve, ms)),
-  limit: (ms) => AbortSignal.timeout(ms),
-};
-
-/** Connections are kept alive by the fetch pool of the process. */
 export class RestClient {
   readonly #access: RestAccess;
   readonly #timing: RestTiming;
 
-  constructor(access: RestAccess, timing: RestTiming = REAL_TIMING) {
+  constructor(access: RestAccess, timing: RestTiming) {
     this.#access = access;
     this.#timing = timing;
   }
@@ -96,7 +84,7 @@ export class RestClient {
     const limitsMs = request.limitsMs ?? QUICK_LIMITS_MS;
     let isOpen = false;
     for (let tries = 1; ; tries += 1) {
-      const outcome = await send(this.#timing.limit(limitsMs[tries - 1] ?? 0));
+      const outcome = await this.#timing.within(limitsMs[tries - 1] ?? 0, send);
       isOpen ||= mayBeDone(outcome);
       const pauseMs = tries < limitsMs.length ? pauseAfter(outcome, tries) : undefined;
       if (pauseMs === undefined) return settle(request, outcome, isOpen);
@@ -113,31 +101,30 @@ export class RestClient {
       );
     }
     const headers = { authorization: `Bearer ${apiKey}`, accept: 'application/json' };
-    const init: RequestInit =
+    const request: Omit<ExchangeRequest, 'signal'> =
       body === undefined
-        ? { headers }
+        ? { method: 'GET', headers }
         : {
             method: 'POST',
             headers: { ...headers, 'content-type': 'application/json' },
             body: JSON.stringify(body),
           };
-    // A redirect would carry the key elsewhere.
-    return (signal) => attempt(`${baseUrl}/v2${path}`, { ...init, redirect: 'error', signal });
+    return (signal) => attempt(`${baseUrl}/v2${path}`, { ...request, signal });
   }
 }
 
-async function attempt(url: string, init: RequestInit): Promise<Answer | Silence> {
+async function attempt(url: string, request: ExchangeRequest): Promise<Answer | Silence> {
   try {
-    const response = await fetch(url, init);
-    const body = parseObject((await readResponseText(response)) ?? '');
+    const { status, headers, text = '' } = await exchange(url, request);
+    const body = parseObject(text);
     const [error] = Array.isArray(body?.errors) ? body.errors : [];
     const { code } = toFields(error);
     const { data } = body ?? {};
     return {
-      status: response.status,
+      status,
       code: toText(typeof code === 'number' ? String(code) : code, 16),
       data: typeof data === 'object' && data !== null ? toFields(data) : undefined,
-      ratePauseMs: toRatePause(response.headers.get('x-ratelimit-reset')),
+      ratePauseMs: toRatePause(headers['x-ratelimit-reset']),
     };
   } catch (cause) {
     return { wasSent: !wasNeverSent(cause), detail: whereAndWhy(url, cause), cause };
@@ -145,7 +132,7 @@ async function attempt(url: string, init: RequestInit): Promise<Answer | Silence
 }
 
 /** The header tells the seconds until the limit is lifted. */
-function toRatePause(reset: string | null): number {
+function toRatePause(reset: unknown): number {
   const seconds = toWholeNumber(reset);
   return seconds === undefined ? RATE_PAUSE_MS : Math.min(seconds * 1000, MAX_RATE_PAUSE_MS);
 }

@@ -22,7 +22,8 @@ export const webhookDialect: WebhookDialect = {
     const { callId, isTransferLeg } = decodeClientState(payload.client_state);
     const deliveryId = toText(data.id, MAX_DELIVERY_ID_LENGTH);
     const reference = { carrierCallId, callId, ...(deliveryId === undefined ? {} : { deliveryId }) };
-    return readEvent({ type: data.event_type, reference, payload, isTransferLeg });
+    const { event_type: type, occurred_at: occurredAt } = data;
+    return readEvent({ type, reference, payload, isTransferLeg, occurredAt });
   },
 
   answer: () => REPLY,

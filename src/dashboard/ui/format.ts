@@ -34,12 +34,14 @@ export function formatTotal(cost: Cost): string {
 
 const digitsOf = (value: string) => value.replace(/\D/g, '');
 
-/** A telephone number with all but its last four digits hidden; words for a caller without a number pass. */
+/** A telephone number with all but its last four digits hidden, or an address; words for a caller without a number pass. */
 export function formatNumber(value: string, options: { masked: boolean }): string {
   if (value === '') return 'unknown';
-  const digits = digitsOf(value);
-  if (!options.masked || digits.length < 5) return value;
-  return `••• ${digits.slice(-4)}`;
+  if (!options.masked) return value;
+  const [user = ''] = value.split('@');
+  const digits = digitsOf(user);
+  if (digits.length >= 5) return `••• ${digits.slice(-4)}`;
+  return user !== value || /^(sips?|tel):/i.test(value) ? '•••' : value;
 }
 
 /** Local time of day; with the day when it was not today. */
@@ -56,6 +58,11 @@ export function formatTime(
   });
   if (date.toDateString() === new Date(now).toDateString()) return time;
   return `${date.toLocaleDateString(undefined, { month: 'short', day: 'numeric' })}, ${time}`;
+}
+
+/** `1 turn`, `2 turns`. */
+export function formatCount(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 /** `no-answer` becomes `no answer`. */

@@ -4,6 +4,9 @@ import type { JsonObject } from '../../providers/language-model.js';
 /** Schemas and values nest no deeper than this, or what is below is not looked at. */
 const MAX_DEPTH = 32;
 
+/** Longest text that is compared with a pattern, whose effort nobody knows. */
+const MAX_PATTERN_CHARS = 256;
+
 /** A value from a model is quoted no longer than this. */
 const SHOWN_CHARS = 60;
 
@@ -117,8 +120,11 @@ function isOfType(value: unknown, type: unknown): boolean {
 
 function checkScalar(value: unknown, schema: JsonObject, where: string): string | undefined {
   const allowed = Array.isArray(schema.enum) ? schema.enum : 'const' in schema ? [schema.const] : undefined;
-  if (allowed !== undefined && !allowed.some((one) => JSON.stringify(one) === JSON.stringify(value)))
-    return `${where} must be one of ${allowed.map(shown).join(', ')}`;
+  if (allowed !== undefined) {
+    const written = JSON.stringify(value);
+    if (!allowed.some((one) => JSON.stringify(one) === written))
+      return `${where} must be one of ${allowed.map(shown).join(', ')}`;
+  }
   if (typeof value === 'string') return checkString(value, schema, where);
   if (typeof value !== 'number') return undefined;
   if (isBelow(value, schema.minimum)) return `${where} must be ${schema.minimum} or more`;
@@ -134,8 +140,10 @@ function checkString(value: string, schema: JsonObject, where: string): string |
   const length = Array.from(value).length;
   if (isBelow(length, schema.minLength)) return `${where} must have ${schema.minLength} characters or more`;
   if (isAbove(length, schema.maxLength)) return `${where} must have ${schema.maxLength} characters or fewer`;
-  if (typeof schema.pattern === 'string' && !fits(value, schema.pattern))
-    return `${where} must fit the pattern ${schema.pattern}`;
+  if (typeof schema.pattern !== 'string') return undefined;
+  if (value.length > MAX_PATTERN_CHARS)
+    return `${where} must have ${MAX_PATTERN_CHARS} characters or fewer, because it has to fit a pattern`;
+  if (!fits(value, schema.pattern)) return `${where} must fit the pattern ${schema.pattern}`;
   return undefined;
 }
 

@@ -1,6 +1,8 @@
 // The tools of one call: runs what the model asks for, side by side, within time and size, and stops it all when the call ends.
+import { isDeepStrictEqual } from 'node:util';
 import type { Clock, Timer } from '../../base/clock.js';
 import { type Logger, logThrown } from '../../base/log.js';
+import { type Settlement, toErrorText } from '../../conversation/tools.js';
 import type { ModelToolCall, ToolDefinition } from '../../providers/language-model.js';
 import type { EngineControls } from '../engine.js';
 import { complaintAbout } from './json-schema-check.js';
@@ -12,8 +14,8 @@ import {
   type TransferTargets,
 } from './built-in-tools.js';
 import { type AgentTool, ToolError } from './tool.js';
-import { toErrorText, toResultText } from './tool-result.js';
-import { type Settlement, ToolRun } from './tool-run.js';
+import { toResultText } from './tool-result.js';
+import { ToolRun } from './tool-run.js';
 
 /** Calls of one reply that are run; a model that wants more has lost its way. */
 const MAX_CALLS = 16;
@@ -58,12 +60,20 @@ export class ToolBox {
     this.definitions = toolDefinitions(options);
   }
 
-  /** Runs the calls of one reply. The caller's interruption stops none of them; what becomes of them is in the runs. */
+  /**
+   * Runs the calls of one reply. The caller's interruption stops none of them; what becomes of them is in the runs. A call that an earlier
+   * reply has made with the same arguments, and that still runs, is not made again: both have its result.
+   */
   start(calls: readonly ModelToolCall[], hearing: Hearing): ToolRun[] {
+    const running = [...this.#running];
     return calls.map((call, index) => {
-      const run = this.#open(call);
-      if (index >= MAX_CALLS) this.#fail(run, TOO_MANY);
-      else if (!run.endsCall) void this.#carryOut(run, hearing);
+      const isTooMany = index >= MAX_CALLS;
+      const isEnd = call.name === END_CALL;
+      const joins = isTooMany || isEnd ? undefined : running.find((other) => isSameCall(other.call, call));
+      const run = this.#open(call, joins);
+      if (isTooMany) this.#fail(run, TOO_MANY);
+      else if (joins !== undefined) void joined(run, joins);
+      else if (!isEnd) void this.#carryOut(run, hearing);
       return run;
     });
   }
@@ -84,13 +94,12 @@ export class ToolBox {
       const isDone = run.endsCall || this.#handingOver.has(run);
       run.settle(isDone ? { text: CALL_ENDS, error: null } : failed(CALL_ENDED));
     }
-    this.#running.clear();
     this.#isClosed = true;
     for (const abort of this.#aborts) abort.abort();
   }
 
-  #open(call: ModelToolCall): ToolRun {
-    const run = new ToolRun(call, { clock: this.#options.clock, endsCall: call.name === END_CALL });
+  #open(call: ModelToolCall, joins?: ToolRun): ToolRun {
+    const run = new ToolRun(call, { endsCall: call.name === END_CALL, joins });
     this.#running.add(run);
     void run.settled.then(() => this.#running.delete(run));
     return run;
@@ -181,6 +190,15 @@ export function toolDefinitions({
   const named = new Map(tools.map(({ definition }) => [definition.name, definition]));
   const builtIns = [...createBuiltInTools(transferTargets).values()];
   return [...named.values(), ...builtIns.map(({ definition }) => definition)];
+}
+
+function isSameCall(one: ModelToolCall, other: ModelToolCall): boolean {
+  return one.name === other.name && isDeepStrictEqual(one.arguments, other.arguments);
+}
+
+async function joined(run: ToolRun, other: ToolRun): Promise<void> {
+  await other.settled;
+  if (other.settlement !== undefined) run.settle(other.settlement);
 }
 
 function failed(sentence: string): Settlement {

@@ -27,8 +27,3 @@ export function bounded(text: string): ResultText {
     : MAX_RESULT_CHARS;
   return { text: `${text.slice(0, end)}\n[The rest was cut off: the result was too long.]`, cut: true };
 }
-
-/** An error as the model reads it. */
-export function toErrorText(sentence: string): string {
-  return JSON.stringify({ error: sentence });
-}

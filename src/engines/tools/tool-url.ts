@@ -35,7 +35,7 @@ export class ToolUrl {
         'CONFIG_INVALID',
         `The url of the tool ${tool} must begin with http:// or https://.`,
       );
-    if (/@.*\{|\{.*@|:.*\{/.test(host))
+    if (isBefore('@', '{', host) || isBefore('{', '@', host) || isBefore(':', '{', host))
       throw new ConfigError(
         'CONFIG_INVALID',
         `The url of the tool ${tool} may have {...} in its host, path and query, but not in a user name or a port.`,
@@ -85,4 +85,9 @@ function pathPartOf(name: string, value: string): string {
   } catch {
     throw new ToolError(`${name} is no well-formed text.`, 'arguments');
   }
+}
+
+function isBefore(first: string, second: string, text: string): boolean {
+  const at = text.indexOf(first);
+  return at !== -1 && text.indexOf(second, at) !== -1;
 }

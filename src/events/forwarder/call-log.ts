@@ -38,6 +38,7 @@ export class CallLog {
   readonly #partials = new Map<string, Kept>();
   readonly #pieces = new Set<string>();
   #cost: Kept | undefined;
+  #phase: Kept | undefined;
 
   /** `before`: `seq` of the fact before the first one that comes, 0 for the whole call. */
   constructor(call: { callId: string; nodeId: string }, before: number) {
@@ -102,6 +103,7 @@ export class CallLog {
     this.#kept = [];
     this.#length = 0;
     this.#cost = undefined;
+    this.#phase = undefined;
     this.#partials.clear();
   }
 
@@ -154,6 +156,10 @@ export class CallLog {
     if (event.type === 'cost.updated') {
       if (this.#cost !== undefined) this.#remove(this.#cost);
       this.#cost = kept;
+    }
+    if (event.type === 'phase.changed' || event.type === 'call.ended') {
+      if (this.#phase !== undefined) this.#remove(this.#phase);
+      this.#phase = event.type === 'phase.changed' ? kept : undefined;
     }
     if (event.type !== 'transcript.segment') return;
     const { id, final } = event.entry;

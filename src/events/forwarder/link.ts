@@ -7,6 +7,7 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { Socket } from 'node:net';
+import type { Clock } from '../../base/clock.js';
 import type { IngestAnswer } from '../../contract/ingest.js';
 
 const INGEST_PATH = 'api/dashboard/ingest';
@@ -39,7 +40,7 @@ export interface DashboardLink {
 }
 
 /** A dashboard that the operator named. */
-export function linkToUrl(url: URL, token: string): DashboardLink {
+export function linkToUrl(url: URL, token: string, clock: Clock): DashboardLink {
   const base = url.pathname.endsWith('/') ? url : new URL(`${url.pathname}/`, url);
   const isSecure = url.protocol === 'https:';
   const agent = isSecure ? new HttpsAgent(AGENT) : new HttpAgent(AGENT);
@@ -50,7 +51,7 @@ export function linkToUrl(url: URL, token: string): DashboardLink {
     // User, password and query may be secrets.
     address: `${base.origin}${base.pathname}`,
     send: (body) =>
-      exchange(body, headers, (options, listen) =>
+      exchange({ body, headers, clock }, (options, listen) =>
         (isSecure ? requestHttps : requestHttp)(target, { ...options, agent }, listen),
       ),
     close: () => agent.destroy(),
@@ -58,14 +59,14 @@ export function linkToUrl(url: URL, token: string): DashboardLink {
 }
 
 /** The dashboard of the same user, if one runs. `find` says whether the socket can be trusted. */
-export function linkToSocket(path: string, find: () => Promise<boolean>): DashboardLink {
+export function linkToSocket(path: string, find: () => Promise<boolean>, clock: Clock): DashboardLink {
   const agent = new HttpAgent(AGENT);
   return {
     isNamed: false,
     address: path,
     async send(body) {
       if (!(await find())) throw new LinkError('absent');
-      return exchange(body, {}, (options, listen) =>
+      return exchange({ body, headers: {}, clock }, (options, listen) =>
         requestHttp({ ...options, agent, socketPath: path, path: `/${INGEST_PATH}` }, listen),
       );
     },
@@ -80,7 +81,13 @@ type Start = (
   listen: (response: IncomingMessage) => void,
 ) => ReturnType<typeof requestHttp>;
 
-function exchange(body: string, headers: Record<string, string>, start: Start): Promise<IngestAnswer> {
+interface Batch {
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly clock: Clock;
+}
+
+function exchange({ body, headers, clock }: Batch, start: Start): Promise<IngestAnswer> {
   return new Promise((resolve, reject) => {
     const length = Buffer.byteLength(body);
     const options: RequestOptions = {
@@ -90,8 +97,8 @@ function exchange(body: string, headers: Record<string, string>, start: Start): 
     const request = start(options, (response) => {
       readAnswer(response).then(resolve, reject);
     });
-    const timer = setTimeout(() => request.destroy(new Error('timeout')), TIMEOUT_MS);
-    request.on('close', () => clearTimeout(timer));
+    const timer = clock.after(TIMEOUT_MS, () => request.destroy(new Error('timeout')));
+    request.on('close', () => timer.cancel());
     request.on('socket', guard);
     request.on('error', (error: NodeJS.ErrnoException) => {
       const isAbsent = error.code === 'ECONNREFUSED' || error.code === 'ENOENT';

@@ -8,8 +8,10 @@ import type {
   SpeechToTextEvents,
   SpeechToTextSession,
 } from '../speech-to-text.js';
+import { toPayee } from '../remedy.js';
 import { toSeconds } from '../wire/audio-backlog.js';
 import type { ChainOptions } from './chain-options.js';
+import { opened } from '../../base/opened.js';
 import { endSession } from './end-session.js';
 import { Succession } from './succession.js';
 import { UnansweredSound } from './unanswered-sound.js';
@@ -117,7 +119,8 @@ export class EarsOfCall implements SpeechToTextSession {
       const events = this.#eventsOf(leg);
       this.#leg = leg;
       try {
-        leg.session = leg.member.open({ ...this.#context, ...change, events });
+        const session = leg.member.open({ ...this.#context, ...change, events });
+        leg.session = opened(session, { provider: leg.member.name, method: 'pushAudio' });
         // It may have failed meanwhile, and another one be open.
         if (leg.isOver) this.#end(leg);
         return undefined;
@@ -149,7 +152,7 @@ export class EarsOfCall implements SpeechToTextSession {
 
   #eventsOf(leg: Leg): SpeechToTextEvents {
     const { events } = this.#context;
-    const payee = this.#succession.payee(leg.member);
+    const payee = toPayee(leg.member);
     /** A sign of life, unless nobody listens to it any more. */
     const sign =
       <T extends unknown[]>(tell: (...event: T) => void) =>

@@ -6,7 +6,6 @@ import type { ModelPrice } from '../../contract/price.js';
 import {
   type CallOfModel,
   type ChatMessage,
-  GO_ON,
   type LanguageModel,
   type LanguageModelEvent,
   type LanguageModelRequest,
@@ -15,8 +14,9 @@ import {
 } from '../language-model.js';
 import { countCharacters } from '../llm/streamed-reply.js';
 import { estimateUsage } from '../llm/token-estimate.js';
+import { GO_ON, gaveNothing, owesWords, saysSomething } from '../../base/owed-words.js';
 import type { Patience } from '../patience.js';
-import type { Payee } from '../remedy.js';
+import { type Payee, toPayee } from '../remedy.js';
 import { assertAllConfigured, type ChainOptions } from './chain-options.js';
 import { PatientReader } from './patient-reader.js';
 import { Succession } from './succession.js';
@@ -62,7 +62,7 @@ export class LanguageModelChain implements LanguageModel {
 /** One request to one member. */
 interface Attempt {
   readonly member: LanguageModel;
-  readonly payee: Payee | undefined;
+  readonly payee: Payee;
   readonly reader: PatientReader<LanguageModelEvent>;
   readonly startedAt: number;
   /** When it was last asked for more. */
@@ -107,13 +107,15 @@ class LanguageModelOfCall implements LanguageModel {
       const asked = { ...request, ...goOn(request.messages, said) };
       const attempt = this.#ask({ ...asked, signal: AbortSignal.any([signal, stopping.signal]) });
       try {
-        for await (const event of this.#read(attempt, said)) {
+        for await (const event of this.#read(attempt, { said, messages: request.messages })) {
           if (event.type === 'text') said += event.delta;
           yield event;
         }
         return;
       } catch (error) {
         this.#guessUsage(attempt, asked);
+        // A thought is no beginning that another one goes on with.
+        if (!saysSomething(said)) said = '';
         stopping.abort();
         // Now: what it still owes would be lost to whoever comes later.
         this.#leave(attempt);
@@ -140,7 +142,7 @@ class LanguageModelOfCall implements LanguageModel {
     const source = `The language model ${member.name}`;
     return {
       member,
-      payee: this.#succession.payee(member),
+      payee: toPayee(member),
       reader: new PatientReader(() => member.respond(request), { clock: this.#clock, source }),
       startedAt: now,
       askedAt: now,
@@ -151,10 +153,14 @@ class LanguageModelOfCall implements LanguageModel {
   }
 
   /** Calls of tools are held back until the answer is whole: those of one that breaks off are nobody's. @throws what the member throws */
-  async *#read(attempt: Attempt, saidBefore: string): AsyncGenerator<LanguageModelEvent> {
+  async *#read(
+    attempt: Attempt,
+    { said: saidBefore, messages }: { said: string; messages: readonly ChatMessage[] },
+  ): AsyncGenerator<LanguageModelEvent> {
     const held: LanguageModelEvent[] = [];
     const { member, payee, reader } = attempt;
     let end: ReplyEnd | undefined;
+    let endsCall = false;
     while (end === undefined && held.length < MAX_TOOL_CALLS) {
       attempt.askedAt = this.#clock.now();
       const item = await reader.next(() => this.#leftTo(attempt));
@@ -181,10 +187,14 @@ class LanguageModelOfCall implements LanguageModel {
           break;
         default:
           if (event?.type === 'working') attempt.hasBegun = true;
+          endsCall ||= event?.type === 'end-call';
           yield event;
       }
     }
     if (end === 'interrupted') throw brokenOff(member);
+    const isSilent = held.length === 0 && !endsCall && saidBefore === '' && !saysSomething(attempt.said);
+    if (isSilent && owesWords(messages))
+      throw gaveNothing(`The language model ${member.name} ended its answer without a word`);
     this.#succession.worked(member);
     yield* held;
     if (end !== undefined) yield { type: 'end', reason: end };
@@ -234,7 +244,7 @@ function brokenOff({ name }: LanguageModel): ProviderError {
 
 /** The request for the rest of an answer of which `said` was said. */
 function goOn(messages: readonly ChatMessage[], said: string): Pick<LanguageModelRequest, 'messages'> {
-  if (said.trim() === '') return { messages };
+  if (said === '') return { messages };
   return {
     messages: [...messages, { role: 'assistant', content: said }, { role: 'system', content: GO_ON }],
   };

@@ -9,6 +9,7 @@ export class SpeechToTextChain implements SpeechToText {
   readonly price: ModelPrice | undefined;
   /** The ends of turns are told by all of them or by none: the agent decides by itself, or it does not. */
   readonly ownsTurnTaking: boolean;
+  readonly writesAfterwards: boolean;
   readonly paidWhileOpen: boolean;
   readonly #options: ChainOptions<SpeechToText>;
 
@@ -17,6 +18,7 @@ export class SpeechToTextChain implements SpeechToText {
     this.name = members[0].name;
     this.price = members[0].price;
     this.ownsTurnTaking = members.every((member) => member.ownsTurnTaking === true);
+    this.writesAfterwards = members[0].writesAfterwards === true;
     this.paidWhileOpen = members.some((member) => member.paidWhileOpen === true);
     this.#options = options;
   }

@@ -19,7 +19,6 @@ export interface SuccessionOptions<T> {
 
 export class Succession<T extends Payee> {
   readonly #options: SuccessionOptions<T>;
-  readonly #payees: ReadonlyMap<T, Payee>;
   /** Those that have failed since one of them has last done its work. */
   readonly #failed = new Set<T>();
   #current: T;
@@ -27,7 +26,6 @@ export class Succession<T extends Payee> {
   constructor(options: SuccessionOptions<T>) {
     const { members, circuits } = options;
     this.#options = options;
-    this.#payees = new Map(members.map((member) => [member, { name: member.name, price: member.price }]));
     this.#current = circuits.choose(members);
   }
 
@@ -52,7 +50,7 @@ export class Succession<T extends Payee> {
     if (member !== this.#current) return this.#current;
     const { circuits, logger } = this.#options;
     // One that had little time, because others had taken it, may be well: it is not asked again here, but other calls do ask it.
-    if (!(error instanceof LateError) || error.isFair) circuits.failed(member.name);
+    if (!(error instanceof LateError) || error.isFair) circuits.failed(member);
     this.#failed.add(member);
     const next = this.#next();
     const fields = { provider: member.name, ...describeThrown(error) };
@@ -68,12 +66,8 @@ export class Succession<T extends Payee> {
 
   /** `member` has done what it was asked for. */
   worked(member: T): void {
-    this.#options.circuits.worked(member.name);
+    this.#options.circuits.worked(member);
     this.#failed.clear();
-  }
-
-  payee(member: T): Payee | undefined {
-    return this.#payees.get(member);
   }
 
   /** Behind the current one first, then from the beginning; one that fails in other calls only where there is no other. */
@@ -83,7 +77,7 @@ export class Succession<T extends Payee> {
     const order = [...members.slice(at + 1), ...members.slice(0, at)].filter(
       (each) => !this.#failed.has(each),
     );
-    return order.find(({ name }) => !circuits.isOpen(name)) ?? order[0];
+    return order.find((each) => !circuits.isOpen(each)) ?? order[0];
   }
 
   #replace(from: T, to: T, why: { code: string; gapMs: number }): void {

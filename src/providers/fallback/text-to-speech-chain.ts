@@ -7,7 +7,10 @@ import type {
   TextToSpeechContext,
   TextToSpeechSession,
 } from '../text-to-speech.js';
+import { toPayee } from '../remedy.js';
 import { assertAllConfigured, type ChainOptions } from './chain-options.js';
+import { opened } from '../../base/opened.js';
+import { gaveNothing, hasWords } from '../../base/owed-words.js';
 import { endSession } from './end-session.js';
 import { PatientReader } from './patient-reader.js';
 import { SpokenSoFar } from './spoken-so-far.js';
@@ -100,7 +103,7 @@ class VoiceOfCall implements TextToSpeechSession {
         const next = this.#succession.failed(member, { error, gapMs: this.#clock.now() - signAt });
         if (next === undefined) throw error;
         this.#dismiss(member);
-        if (spoken.breakOff() === '') return;
+        if (spoken.breakOff() === '') return events?.brokeOff?.();
       }
     }
   }
@@ -123,6 +126,9 @@ class VoiceOfCall implements TextToSpeechSession {
     const timed: SynthesisEvents = {
       timed: (pieces) => {
         if (!stopping.signal.aborted) events?.timed?.(spoken.timed(pieces));
+      },
+      brokeOff: () => {
+        if (!stopping.signal.aborted) events?.brokeOff?.();
       },
     };
     const source = `The voice ${member.name}`;
@@ -152,6 +158,8 @@ class VoiceOfCall implements TextToSpeechSession {
         isAudible ||= item.value.length > 0;
         yield item.value;
       }
+      if (!isAudible && hasWords(spoken.part) && !signal.aborted)
+        throw gaveNothing(`${source} ended without audio`);
       if (isAudible) this.#succession.worked(member);
     } finally {
       stopping.abort();
@@ -178,7 +186,7 @@ class VoiceOfCall implements TextToSpeechSession {
     const known = this.#voices.get(member);
     if (known !== undefined) return known;
     const { events } = this.#context;
-    const payee = this.#succession.payee(member);
+    const payee = toPayee(member);
     const session = member.open({
       ...this.#context,
       events: {
@@ -186,7 +194,12 @@ class VoiceOfCall implements TextToSpeechSession {
         reconnected: (gap) => events?.reconnected?.({ provider: member.name, ...gap }),
       },
     });
-    const voice = { member, session, busy: 0, signAt: this.#clock.now() };
+    const voice = {
+      member,
+      session: opened(session, { provider: member.name, method: 'synthesize' }),
+      busy: 0,
+      signAt: this.#clock.now(),
+    };
     this.#voices.set(member, voice);
     return voice;
   }

@@ -1,5 +1,6 @@
 // Reads the body of a streamed reply, with the deadlines of a telephone call.
 import type { Clock, Timer } from '../../base/clock.js';
+import { pause } from '../../base/pause.js';
 import type { LanguageModelEvent } from '../language-model.js';
 import { fatalFailure, transientFailure, WireError, type WireFailure } from '../wire/failure.js';
 import type { HttpAnswer } from '../wire/http-channel.js';
@@ -71,7 +72,7 @@ export async function* readReplyStream(
       throw new WireError(fatalFailure('sent an event that is too long'));
     if (!drained && !sse.overflowed) {
       drained = true;
-      await Promise.race([drain(chunks, answer, clock), pause(clock)]);
+      await Promise.race([drain(chunks, answer, clock), pause(clock, DRAIN_MS)]);
     }
   } finally {
     if (!drained) answer.discard();
@@ -99,12 +100,6 @@ async function next(
   } finally {
     timer.cancel();
   }
-}
-
-function pause(clock: Clock): Promise<void> {
-  return new Promise((resolve) => {
-    clock.after(DRAIN_MS, resolve);
-  });
 }
 
 /** Reads what is left behind the last event, so that the connection can be used again. */

@@ -4,7 +4,7 @@ import type { LanguageModelEvent, LanguageModelRequest, ReplyEnd } from '../lang
 import type { VendorNames } from '../wire/access.js';
 import { toProviderError, transientFailure, WireError, type WireFailure } from '../wire/failure.js';
 import type { HttpAnswer } from '../wire/http-channel.js';
-import { pause } from '../wire/pause.js';
+import { pause } from '../../base/pause.js';
 import { LONGEST_RETRY_AFTER_MS } from '../wire/retry-plan.js';
 import { readReplyStream, type StreamedReply } from './reply-stream.js';
 

@@ -1,7 +1,8 @@
 // Tool calls arrive in pieces, and every server cuts them in its own way.
 import { randomBytes } from 'node:crypto';
 import { MAX_TOOL_CALLS, type ModelToolCall } from '../language-model.js';
-import { parseObject, toArray, toNumber, toObject, toText } from '../wire/json.js';
+import { toArray, toNumber, toObject, toText } from '../wire/json.js';
+import { readArguments, textOfArguments } from '../wire/tool-arguments.js';
 
 interface Draft {
   /** As the server counts, undefined when it does not. */
@@ -9,6 +10,31 @@ interface Draft {
   id: string;
   name: string;
   argumentsText: string;
+  /** The arguments have come to their end. */
+  readonly end: ObjectEnd;
+}
+
+/** Finds the end of a JSON object that comes in pieces. Each sign is looked at once. */
+class ObjectEnd {
+  #depth = 0;
+  #isInText = false;
+  #isEscaped = false;
+  isReached = false;
+
+  read(piece: string): void {
+    for (let at = 0; at < piece.length && !this.isReached; at += 1) {
+      const sign = piece[at];
+      if (this.#isInText) {
+        this.#isInText = sign !== '"' || this.#isEscaped;
+        this.#isEscaped = sign === '\\' && !this.#isEscaped;
+      } else if (sign === '"') this.#isInText = true;
+      else if (sign === '{' || sign === '[') this.#depth += 1;
+      else if (sign === '}' || sign === ']') {
+        this.#depth -= 1;
+        this.isReached = this.#depth <= 0;
+      }
+    }
+  }
 }
 
 /** One per reply. */
@@ -42,9 +68,9 @@ export class ToolCallAssembly {
     if (draft === undefined) return;
     if (draft.id === '') draft.id = id;
     if (draft.name === '') draft.name = name;
-    // Some servers send the arguments as the object that they stand for.
-    const whole = toObject(called.arguments);
-    draft.argumentsText += whole === undefined ? toText(called.arguments) : JSON.stringify(whole);
+    const written = textOfArguments(called.arguments);
+    draft.argumentsText += written;
+    draft.end.read(written);
   }
 
   /** The call that a piece goes on with. A new id at a known index begins a new call; so does a name where there is one already. */
@@ -59,7 +85,7 @@ export class ToolCallAssembly {
 
   #begin(index: number | undefined, id: string): Draft | undefined {
     if (this.#drafts.length >= MAX_TOOL_CALLS) return undefined;
-    const draft: Draft = { index, id, name: '', argumentsText: '' };
+    const draft: Draft = { index, id, name: '', argumentsText: '', end: new ObjectEnd() };
     this.#drafts.push(draft);
     return draft;
   }
@@ -68,15 +94,10 @@ export class ToolCallAssembly {
 /** Without an id, another name begins another call, and so does the same name after complete arguments. */
 function isNextCall(last: Draft, name: string): boolean {
   if (name === '' || last.name === '') return false;
-  return name !== last.name || parseObject(last.argumentsText) !== undefined;
+  return name !== last.name || last.end.isReached;
 }
 
 function toCall({ id, name, argumentsText }: Draft): ModelToolCall {
-  const text = argumentsText.trim() === '' ? '{}' : argumentsText;
-  return {
-    id: id === '' ? `call_${randomBytes(9).toString('base64url')}` : id,
-    name,
-    arguments: parseObject(text) ?? null,
-    argumentsText: text,
-  };
+  const made = id === '' ? `call_${randomBytes(9).toString('base64url')}` : id;
+  return { id: made, name, ...readArguments(argumentsText) };
 }

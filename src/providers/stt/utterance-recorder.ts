@@ -1,7 +1,7 @@
 // Cuts what a caller says out of the line, for recognisers that take whole recordings: from a little before the sound to a pause.
 import { frameSamples, FRAME_MS, PCM_16K } from '../../audio/format.js';
 import { levelDbfs } from '../../audio/level.js';
-import { NoiseGate } from '../../audio/noise-gate.js';
+import { LineNoise } from '../../audio/line-noise.js';
 
 /** Beginnings of words are quiet: so much before the first loud frame belongs to them. */
 const BEFORE_MS = 300;
@@ -21,7 +21,7 @@ const LONGEST_MS = 60_000;
 const toFrames = (ms: number) => ms / FRAME_MS;
 
 export class UtteranceRecorder {
-  readonly #gate = new NoiseGate();
+  readonly #noise = new LineNoise();
   #frames: Int16Array[] = [];
   #voiced = 0;
   #silent = 0;
@@ -34,9 +34,8 @@ export class UtteranceRecorder {
   /** Copies a frame. Returns true when what was recorded is over: by a pause, or because it has become too long. */
   hear(frame: Int16Array): boolean {
     const level = levelDbfs(frame);
-    const isVoiced = this.#gate.isOpen(level);
-    // Nobody says which frame is speech, and speech has gaps: what never pauses is noise, sooner or later.
-    this.#gate.learn(level, { isSpeech: false });
+    const isVoiced = this.#noise.isOpen(level);
+    this.#noise.learn(level);
     this.#frames.push(frame.slice());
     if (isVoiced) {
       this.#voiced += 1;

@@ -1,4 +1,5 @@
 // Where a vendor is and with what key: from options, then from the environment, then the vendor's own address.
+import { withoutTrailing } from '../../base/trailing.js';
 import { readEnv, readFirstEnv } from '../../base/env.js';
 import { ConfigError } from '../../base/errors.js';
 import { checkText } from '../../base/option-checks.js';
@@ -83,7 +84,7 @@ export function endpoint(
   const secure = url.protocol === 'https:' || url.protocol === 'wss:';
   // A URL object does not change from http to ws by its `protocol`.
   const scheme = `${options.kind}${secure ? 's' : ''}:`;
-  const result = new URL(`${scheme}//${url.host}${url.pathname.replace(/\/+$/, '')}${path}${url.search}`);
+  const result = new URL(`${scheme}//${url.host}${withoutTrailing(url.pathname, '/')}${path}${url.search}`);
   result.username = url.username;
   result.password = url.password;
   for (const [name, value] of Object.entries(options.query ?? {})) {

@@ -1,6 +1,6 @@
 // Caller audio on its way to the service: sent as it comes, and kept for a while, when the network or the connection does not take it and
 // when it was sent: a connection that breaks takes with it what no turn was made of.
-import type { AudioFormat } from '../../audio/format.js';
+import { type AudioFormat, bytesPerMs } from '../../audio/format.js';
 import type { Logger } from '../../base/log.js';
 
 export interface CallerOutboxOptions {
@@ -36,8 +36,7 @@ export class CallerOutbox {
 
   constructor(options: CallerOutboxOptions) {
     this.#options = options;
-    const { encoding, sampleRateHz } = options.format;
-    this.#bytesPerMs = (sampleRateHz / 1000) * (encoding === 'pcm' ? 2 : 1);
+    this.#bytesPerMs = bytesPerMs(options.format);
   }
 
   /** Audio that the connection was sent, in milliseconds. */

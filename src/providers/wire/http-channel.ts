@@ -1,6 +1,7 @@
 // HTTP to a vendor over connections that stay open between the turns of a call, with deadlines that suit a telephone.
-import type { Agent as HttpAgent, IncomingMessage, request as requestOf } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../../base/clock.js';
+import { KeptConnections, type Transport } from '../../base/kept-connections.js';
 import { connectionFailure, transientFailure, WireError } from './failure.js';
 
 export interface HttpRequest {
@@ -34,15 +35,10 @@ const KEEP_ALIVE_MS = 60_000;
 /** What a connection that the other side had given up already answers with. */
 const STALE_CODES = new Set(['ECONNRESET', 'EPIPE']);
 
-/** How to ask, and over which connections. */
-interface Transport {
-  readonly request: typeof requestOf;
-  readonly agent: HttpAgent;
-}
+const kept = new KeptConnections(KEEP_ALIVE_MS);
 
-/** Connections to one vendor, for all calls: they know nothing of any. Idle ones do not keep the process alive. */
+/** The way to one vendor, for all calls: it knows nothing of any. */
 export class HttpChannel {
-  readonly #transports = new Map<string, Promise<Transport>>();
   #usedAt = Number.NEGATIVE_INFINITY;
 
   /** Milliseconds since an answer began, on the request's clock. */
@@ -55,26 +51,13 @@ export class HttpChannel {
    * time, as long as nothing of an answer came. @throws WireError
    */
   async request(request: HttpRequest): Promise<HttpAnswer> {
-    const transport = await this.#transport(request.url.protocol);
+    const transport = await kept.transport(request.url.protocol);
     try {
       return await this.#attempt(request, transport);
     } catch (error) {
       if (!(error instanceof StaleConnection) || request.signal?.aborted === true) throw error;
       return this.#attempt(request, transport);
     }
-  }
-
-  /** Loaded when it is first needed: who makes no such call does not wait for it. */
-  #transport(protocol: string): Promise<Transport> {
-    const known = this.#transports.get(protocol);
-    if (known !== undefined) return known;
-    const options = { keepAlive: true, timeout: KEEP_ALIVE_MS } as const;
-    const loading =
-      protocol === 'https:'
-        ? import('node:https').then(({ Agent, request }) => ({ request, agent: new Agent(options) }))
-        : import('node:http').then(({ Agent, request }) => ({ request, agent: new Agent(options) }));
-    this.#transports.set(protocol, loading);
-    return loading;
   }
 
   #attempt(request: HttpRequest, transport: Transport): Promise<HttpAnswer> {

@@ -57,9 +57,28 @@ const LONGEST_SILENCE_MS = 3000;
 /** A connection that lasted this long was a good one: what ends it is a new trouble. */
 const GOOD_CONNECTION_MS = 1000;
 
-/** So many good connections lost in so short a time are one trouble after all. */
+/**
+ * So many good connections lost in so short a time are one trouble after all. One over which something came, and that another one replaced at
+ * once, is not counted.
+ */
 const MAX_LOSSES = 5;
 const LOSSES_MS = 30_000;
+
+/** Five seconds of the telephone's format, and less of any other. */
+const CONGESTED_BYTES = 64 * 1024;
+
+/** Nobody has waited for another connection that was there so soon. */
+const AT_ONCE_MS = 1000;
+
+/** So many losses in that time are a trouble, however soon each was mended: in between there is no time to be of use. */
+const MAX_DROPS = 12;
+
+/** A good connection that was lost. */
+interface Loss {
+  readonly at: number;
+  readonly wasHeard: boolean;
+  isMended: boolean;
+}
 
 /** Connects when it is made. */
 export class LastingSocket {
@@ -73,7 +92,7 @@ export class LastingSocket {
   #uselessSince: number | undefined;
   #firstFailedAt: number | undefined;
   #lateMs: number | null = null;
-  #losses: number[] = [];
+  #losses: Loss[] = [];
   #timer: Timer | undefined;
   #expecting: Timer | undefined;
   #over = false;
@@ -94,8 +113,9 @@ export class LastingSocket {
     return this.#lateMs;
   }
 
-  get bufferedBytes(): number {
-    return this.#socket?.bufferedBytes ?? 0;
+  /** The network does not take what is sent: audio waits elsewhere. */
+  get isCongested(): boolean {
+    return (this.#socket?.bufferedBytes ?? 0) >= CONGESTED_BYTES;
   }
 
   /** Does nothing while there is no connection. */
@@ -185,6 +205,8 @@ export class LastingSocket {
     const now = this.#options.clock.now();
     const gapMs = this.#lostAt === undefined ? null : now - this.#lostAt;
     this.#lateMs = this.#firstFailedAt === undefined ? null : now - this.#firstFailedAt;
+    const loss = this.#losses.at(-1);
+    if (loss?.wasHeard === true && now - loss.at <= AT_ONCE_MS) loss.isMended = true;
     this.#connectedAt = now;
     this.#hasHeard = false;
     this.#firstFailedAt = undefined;
@@ -238,8 +260,10 @@ export class LastingSocket {
     const { clock } = this.#options;
     const now = clock.now();
     if (connectedAt === undefined || now - connectedAt < GOOD_CONNECTION_MS) return this.#plan.next(failure);
-    this.#losses = [...this.#losses.filter((at) => now - at < LOSSES_MS), now];
-    if (this.#losses.length >= MAX_LOSSES) return null;
+    const loss = { at: now, wasHeard: this.#hasHeard, isMended: false };
+    this.#losses = [...this.#losses.filter(({ at }) => now - at < LOSSES_MS), loss];
+    const openLosses = this.#losses.filter(({ isMended }) => !isMended).length;
+    if (openLosses >= MAX_LOSSES || this.#losses.length >= MAX_DROPS) return null;
     const silentMs = Math.min(failure.lastedMs ?? 0, LONGEST_SILENCE_MS);
     this.#plan = new RetryPlan({ clock, startedAt: now - silentMs, throttledTries: 1 });
     // What was good is made again at once: that try is the first, before those of the plan.

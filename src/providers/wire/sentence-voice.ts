@@ -1,6 +1,7 @@
-// A call's voice over one socket that says one sentence after the other: waiting, abort, second tries and lost connections.
+// A call's voice over one socket that says sentence after sentence: waiting, abort, second tries and lost connections.
 import { type Clock, systemClock, type Timer } from '../../base/clock.js';
 import type { ProviderError } from '../../base/errors.js';
+import { pause } from '../../base/pause.js';
 import type {
   SpokenPiece,
   SynthesisEvents,
@@ -14,46 +15,49 @@ import type { OpenVendorSocket, SocketClose } from './vendor-socket.js';
 import { VoiceSentence } from './voice-sentence.js';
 import { Wakers } from './wakers.js';
 
-/** What a vendor's words for it are. One dialect per call. */
+/** What a vendor's words for it are. One dialect per call. Of its sentences it takes what comes, and says when one ends or is refused. */
 export interface VoiceDialect {
-  /** There is a new connection, of which nothing is known yet. */
-  connected?(): void;
+  /** Sentences that may be on their way at a time. @default 1 */
+  readonly atOnce?: number;
+  /** The messages that a new connection begins with. */
+  connected?(): readonly object[];
   /** The messages that have a sentence said. */
   speak(sentence: VoiceSentence): readonly object[];
-  /** The messages that stop it. What still comes of it must not reach the next sentence. */
-  cancel(sentence: VoiceSentence): readonly object[];
+  /**
+   * The messages that stop it. What still comes of it must not reach the next sentence. Without this one goes on unheard, and counts
+   * until its end.
+   */
+  cancel?(sentence: VoiceSentence): readonly object[];
   text(text: string): void;
   binary?(bytes: Uint8Array): void;
+  /** True while nothing is taken because the vendor has not said that it has stopped what was cancelled. */
+  isStopping?(): boolean;
   /** True when the connection takes no further sentence. */
   isSpent?(): boolean;
+  /** The messages by which a vendor that hangs up after a silence does not: every `everyMs`. */
+  readonly signOfLife?: { readonly everyMs: number; messages(): readonly object[] };
 }
 
-/** What a dialect tells. */
-export interface VoiceFloor {
-  /** The sentence that is being said; undefined when none is. */
-  readonly current: VoiceSentence | undefined;
-  /** Audio or words of the current sentence have come. */
-  alive(): void;
-  /** The current sentence is complete. */
-  spoken(): void;
-  /** The current sentence is not said, or not to its end. */
-  refused(failure: WireFailure): void;
-}
+/** A sentence on its way: the one with the id, or without one the first. */
+export type FindSentence = (id?: string) => VoiceSentence | undefined;
 
 export interface SentenceVoiceOptions {
   readonly target: VendorTarget;
-  readonly createDialect: (floor: VoiceFloor) => VoiceDialect;
+  readonly createDialect: (find: FindSentence) => VoiceDialect;
   readonly readClose?: (close: SocketClose) => WireFailure | undefined;
   /** Last message before the close. */
   readonly goodbye?: object;
   readonly open?: OpenVendorSocket | undefined;
 }
 
-/** A voice that has not begun by then sits at the end of a dead connection. Less than callers of `synthesize` wait. */
+/** A sentence that has not begun by then was given to a dead connection. Less than callers of `synthesize` wait. */
 const FIRST_AUDIO_MS = 2000;
 
 /** A sentence whose end is not told is over all the same, so long after its last audio. */
 const SILENT_END_MS = 3000;
+
+/** A vendor that has not said by then that it has stopped a sentence will not: its answer is lost, and another connection has nothing to stop. */
+const STOPPED_MS = 400;
 
 /** A sentence is sent so often before it is given up. */
 const MAX_TRIES = 3;
@@ -68,25 +72,21 @@ export class SentenceVoice implements TextToSpeechSession {
   #socket: LastingSocket | undefined;
   #failure: ProviderError | undefined;
   #failedAt: number | undefined;
-  #current: VoiceSentence | undefined;
-  #watch: Timer | undefined;
+  /** The sentences on their way, with what ends the waiting for them. */
+  readonly #open = new Map<VoiceSentence, Timer>();
+  #stopping: Timer | undefined;
+  #keepAlive: Timer | undefined;
   readonly #wakers = new Wakers();
+  readonly #closing = new AbortController();
   #count = 0;
-  #closed = false;
 
   constructor(context: TextToSpeechContext, options: SentenceVoiceOptions) {
     this.#context = context;
     this.#options = options;
     this.#clock = context.clock ?? systemClock;
-    const current = () => this.#current;
-    this.#dialect = options.createDialect({
-      get current() {
-        return current();
-      },
-      alive: () => this.#alive(),
-      spoken: () => this.#free()?.end('spoken'),
-      refused: (failure) => this.#free()?.refuse(failure),
-    });
+    this.#dialect = options.createDialect((id) =>
+      [...this.#open.keys()].find((sentence) => id === undefined || sentence.id === id),
+    );
     this.#connect();
   }
 
@@ -121,27 +121,37 @@ export class SentenceVoice implements TextToSpeechSession {
         this.#abandon(sentence);
       }
       const { outcome, failure } = sentence;
+      if (outcome === 'stalled') return events?.brokeOff?.();
       if (outcome !== 'lost' && outcome !== 'refused') return;
       // Of a sentence that was heard in part only the rest is said again.
       rest = sentence.rest;
       saidMs += sentence.audioMs;
       // Where nobody knows what is left, the next sentence may be whole.
-      if (rest === '' && (outcome === 'lost' || failure.kind !== 'fatal')) return;
+      if (rest === '' && (outcome === 'lost' || failure.kind !== 'fatal')) return events?.brokeOff?.();
       const pauseMs = tries < MAX_TRIES && rest !== '' ? plan.next(failure) : null;
       if (pauseMs === null) throw toProviderError(this.#options.target.names, failure);
       if (outcome !== 'refused') continue;
       refusedAt ??= this.#clock.now();
-      await this.#pause(pauseMs, signal);
+      await pause(this.#clock, pauseMs, AbortSignal.any([signal, this.#closing.signal]));
     }
   }
 
   close(): void {
     if (this.#closed) return;
-    this.#closed = true;
-    this.#free()?.audio.stop();
+    this.#closing.abort();
+    this.#stopping?.cancel();
+    this.#keepAlive?.cancel();
+    for (const sentence of [...this.#open.keys()]) {
+      sentence.drop();
+      this.#free(sentence);
+    }
     this.#wakers.wake();
     const { goodbye } = this.#options;
     this.#socket?.close(goodbye === undefined ? undefined : JSON.stringify(goodbye));
+  }
+
+  get #closed(): boolean {
+    return this.#closing.signal.aborted;
   }
 
   #connect(): void {
@@ -162,7 +172,7 @@ export class SentenceVoice implements TextToSpeechSession {
         failed: (error) => {
           this.#socket = undefined;
           this.#failure = error;
-          this.#failedAt = this.#clock.now();
+          this.#failedAt ??= this.#clock.now();
           this.#lost();
         },
       },
@@ -170,7 +180,9 @@ export class SentenceVoice implements TextToSpeechSession {
   }
 
   #connected(gapMs: number | null): void {
-    this.#dialect.connected?.();
+    this.#stopping?.cancel();
+    this.#send(this.#dialect.connected?.() ?? []);
+    this.#stayAlive();
     const failedMs = this.#failedAt === undefined ? null : this.#clock.now() - this.#failedAt;
     const gap = gapMs ?? failedMs ?? this.#socket?.lateMs ?? null;
     this.#failedAt = undefined;
@@ -179,7 +191,8 @@ export class SentenceVoice implements TextToSpeechSession {
   }
 
   #lost(): void {
-    this.#free()?.end('lost');
+    this.#keepAlive?.cancel();
+    for (const sentence of [...this.#open.keys()]) sentence.end('lost');
     this.#wakers.wake();
   }
 
@@ -189,7 +202,7 @@ export class SentenceVoice implements TextToSpeechSession {
     if (this.#failure !== undefined && !this.#closed && !signal.aborted) this.#connect();
     while (!signal.aborted && !this.#closed) {
       if (this.#failure !== undefined) throw this.#failure;
-      if (this.#socket?.connected === true && this.#current === undefined) {
+      if (this.#socket?.connected === true && this.#open.size < (this.#dialect.atOnce ?? 1)) {
         if (this.#dialect.isSpent?.() !== true) return this.#speak(text, timed);
         this.#socket.renew('takes no more sentences over this connection', { isPlanned: true });
         continue;
@@ -199,49 +212,73 @@ export class SentenceVoice implements TextToSpeechSession {
     return undefined;
   }
 
-  async #pause(pauseMs: number, signal: AbortSignal): Promise<void> {
-    const end = this.#clock.now() + pauseMs;
-    const timer = this.#clock.after(pauseMs, () => this.#wakers.wake());
-    while (this.#clock.now() < end && !signal.aborted && !this.#closed) await this.#wakers.woken(signal);
-    timer.cancel();
-  }
-
   #speak(text: string, timed: TellTimes): VoiceSentence {
     this.#count += 1;
-    const sentence = new VoiceSentence(`s${this.#count}`, text, timed);
-    this.#current = sentence;
+    const sentence = new VoiceSentence(`s${this.#count}`, text, {
+      timed,
+      heard: () => this.#expectMore(sentence),
+      ended: () => this.#free(sentence),
+    });
     this.#send(this.#dialect.speak(sentence));
-    this.#watch = this.#clock.after(FIRST_AUDIO_MS, () => this.#socket?.renew('did not begin to speak'));
+    this.#await(sentence, FIRST_AUDIO_MS, () => this.#giveUp('did not begin to speak', FIRST_AUDIO_MS));
     this.#context.events?.usage?.({ characters: [...text].length });
     return sentence;
   }
 
-  #alive(): void {
-    if (this.#current?.audible !== true) return;
-    this.#watch?.cancel();
-    this.#watch = this.#clock.after(SILENT_END_MS, () => {
-      this.#free()?.end('spoken');
-      // What comes after all would be heard in another sentence.
-      this.#socket?.renew('stopped in a sentence without an end');
+  #expectMore(sentence: VoiceSentence): void {
+    this.#await(sentence, SILENT_END_MS, () => {
+      sentence.end('stalled');
+      // What comes after all would be heard in another sentence, and the next one need not find out that the connection is dead.
+      this.#giveUp('stopped in a sentence without an end', SILENT_END_MS);
     });
+  }
+
+  #await(sentence: VoiceSentence, ms: number, task: () => void): void {
+    this.#open.get(sentence)?.cancel();
+    this.#open.set(sentence, this.#clock.after(ms, task));
+  }
+
+  /** The connection takes sentences and has given no audio for `lastedMs`: another one may. */
+  #giveUp(reason: string, lastedMs: number): void {
+    this.#socket?.renew(reason, { lastedMs });
   }
 
   /** Nobody listens any more. */
   #abandon(sentence: VoiceSentence): void {
-    sentence.audio.stop();
-    if (this.#current !== sentence) return;
-    this.#send(this.#dialect.cancel(sentence));
-    this.#free();
+    sentence.drop();
+    if (!this.#open.has(sentence)) return;
+    const messages = this.#dialect.cancel?.(sentence);
+    if (messages === undefined) {
+      this.#await(sentence, SILENT_END_MS, () => this.#free(sentence));
+      return;
+    }
+    this.#send(messages);
+    this.#free(sentence);
+    if (this.#dialect.isStopping?.() === true) this.#awaitStop();
   }
 
-  /** The sentence that was being said; the next one may begin. */
-  #free(): VoiceSentence | undefined {
-    const sentence = this.#current;
-    this.#current = undefined;
-    this.#watch?.cancel();
-    this.#watch = undefined;
+  #awaitStop(): void {
+    this.#stopping?.cancel();
+    this.#stopping = this.#clock.after(STOPPED_MS, () => {
+      if (this.#dialect.isStopping?.() === true) this.#socket?.renew('did not say that it had stopped');
+    });
+  }
+
+  /** The next one may begin. */
+  #free(sentence: VoiceSentence): void {
+    this.#open.get(sentence)?.cancel();
+    this.#open.delete(sentence);
     this.#wakers.wake();
-    return sentence;
+  }
+
+  #stayAlive(): void {
+    const { signOfLife } = this.#dialect;
+    if (signOfLife === undefined) return;
+    this.#keepAlive?.cancel();
+    this.#keepAlive = this.#clock.after(signOfLife.everyMs, () => {
+      this.#send(signOfLife.messages());
+      this.#stayAlive();
+    });
   }
 
   #send(messages: readonly object[]): void {

@@ -1,5 +1,19 @@
-// What a model once wrote as the arguments of a tool call, on its way back to a vendor in the history of the conversation.
+// What a model wrote as the arguments of a tool call: as it comes from a vendor, and on its way back there in the history of the conversation.
 import type { JsonObject, ModelToolCall } from '../language-model.js';
+import { parseObject } from './json.js';
+
+/** The text of arguments, or of a piece of them. Some servers send the value that they stand for. Nothing, and null, is ''. */
+export function textOfArguments(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === undefined || value === null ? '' : JSON.stringify(value);
+}
+
+/** Arguments as the vendor sent them. A tool without parameters is called with nothing at all by some models. */
+export function readArguments(value: unknown): Pick<ModelToolCall, 'arguments' | 'argumentsText'> {
+  const text = textOfArguments(value);
+  const argumentsText = text.trim() === '' ? '{}' : text;
+  return { arguments: parseObject(argumentsText) ?? null, argumentsText };
+}
 
 /** Vendors want an object. What is none goes under this name, which one of them proposes, so that the model sees what it wrote. */
 export function toArgumentsObject({ arguments: args, argumentsText }: ModelToolCall): JsonObject {

@@ -1,7 +1,7 @@
 // One WebSocket to a vendor: bounded in time and size, told about in our words, ended exactly once.
 import type { IncomingMessage } from 'node:http';
 import type { RawData, WebSocket } from 'ws';
-import { type Clock, systemClock, type Timer } from '../../base/clock.js';
+import { type Clock, grace, type Timer } from '../../base/clock.js';
 import {
   connectionFailure,
   fatalFailure,
@@ -73,7 +73,7 @@ const MAX_PAYLOAD_BYTES = 16 * 1024 * 1024;
 const PING_MS = 1000;
 const MAX_UNANSWERED_PINGS = 2;
 
-/** How long a peer may take to answer our close. By the system's clock: that of a call rings no more when the call is over. */
+/** How long a peer may take to answer our close. */
 const CLOSE_TIMEOUT_MS = 1000;
 
 /** The library costs tens of milliseconds to load, which nobody pays who makes no such call. */
@@ -129,8 +129,8 @@ class WsVendorSocket implements VendorSocket {
       return;
     }
     socket.close(1000);
-    const timer = systemClock.after(CLOSE_TIMEOUT_MS, () => socket.terminate());
-    socket.once('close', () => timer.cancel());
+    const waiting = grace(this.#options.clock, CLOSE_TIMEOUT_MS, () => socket.terminate());
+    socket.once('close', () => waiting.cancel());
   }
 
   terminate(): void {

@@ -1,6 +1,7 @@
 // One sentence on its way through a voice: collects its audio for whoever reads, and knows how much of the text was said.
 import { PCM_16K } from '../../audio/format.js';
 import type { SpokenPiece } from '../text-to-speech.js';
+import { hasWords } from '../../base/owed-words.js';
 import { ChunkQueue } from './chunk-queue.js';
 import { transientFailure, type WireFailure } from './failure.js';
 import { SampleReader } from '../../audio/pcm-bytes.js';
@@ -12,25 +13,43 @@ export interface TimedWord {
   readonly endS: number;
 }
 
-/** A word at its place; undefined where the text does not have it. */
-interface PlacedWord extends TimedWord {
+/** What a part of the audio says: the text up to `end`, which is undefined where its words are none of the text. */
+export interface SaidPart {
   readonly end: number | undefined;
+  readonly startMs: number;
+  readonly endMs: number;
 }
 
-/** `lost`: the connection went before the end. `refused`: the vendor did not say it, or not to its end. */
-export type SentenceOutcome = 'open' | 'spoken' | 'lost' | 'refused';
+/**
+ * `lost`: the connection went before the end. `stalled`: no audio came any more, and no end. `refused`: the vendor did not say it, or not to
+ * its end. `dropped`: nobody listens any more.
+ */
+export type SentenceOutcome = 'open' | 'spoken' | 'lost' | 'stalled' | 'refused' | 'dropped';
 
-/** Sound that goes on for longer after the last timed word has words whose times did not come. */
-const UNTIMED_S = 0.5;
+/** What a sentence tells of itself. */
+export interface SentenceEvents {
+  /** Positions in its text and in its audio. */
+  timed(pieces: readonly SpokenPiece[]): void;
+  /** More of its audio has come. */
+  heard(): void;
+  /** Its vendor is done with it, heard or not. */
+  ended(): void;
+}
+
+/** Sound that goes on for longer after the last part that is known says what nobody has told. */
+const UNTOLD_MS = 500;
+
+/** What an end without a sound is. */
+const NO_AUDIO = transientFailure('gave no audio');
 
 export class VoiceSentence {
   /** Another one for every try. */
   readonly id: string;
   readonly text: string;
   readonly audio = new ChunkQueue<Int16Array>();
-  readonly #timed: (pieces: readonly SpokenPiece[]) => void;
-  /** As the vendor times them; empty where it does not. */
-  readonly #words: PlacedWord[] = [];
+  readonly #events: SentenceEvents;
+  /** In order, as far as the vendor tells; nothing behind what is none of the text. */
+  readonly #said: SaidPart[] = [];
   /** Where in the text the next word is looked for. */
   #placedTo = 0;
   readonly #samples = new SampleReader();
@@ -38,11 +57,10 @@ export class VoiceSentence {
   #outcome: SentenceOutcome = 'open';
   #failure = transientFailure('lost a sentence again and again');
 
-  /** `timed` hears of positions in `text` and in the audio of this sentence. */
-  constructor(id: string, text: string, timed: (pieces: readonly SpokenPiece[]) => void = () => {}) {
+  constructor(id: string, text: string, events: SentenceEvents) {
     this.id = id;
     this.text = text;
-    this.#timed = timed;
+    this.#events = events;
   }
 
   get outcome(): SentenceOutcome {
@@ -66,56 +84,70 @@ export class VoiceSentence {
 
   /** Words that the vendor has timed, in the order in which they are said. */
   takeWords(words: readonly TimedWord[]): void {
-    const pieces: SpokenPiece[] = [];
-    for (const word of words) {
-      // Those of the text are never more than it has characters.
-      if (this.#words.length >= this.text.length) break;
-      const start = this.text.indexOf(word.text, this.#placedTo);
-      const end = start < 0 ? undefined : start + word.text.length;
-      this.#words.push({ ...word, end });
+    for (const { text, startS, endS } of words) {
+      const [startMs, endMs] = [startS * 1000, endS * 1000];
+      const start = this.text.indexOf(text, this.#placedTo);
+      const end = start < 0 ? undefined : start + text.length;
+      this.#placedTo = end ?? this.#placedTo;
       // Times of another spelling tell nothing.
-      if (end === undefined) continue;
-      this.#placedTo = end;
-      pieces.push({ start, end, startMs: word.startS * 1000, endMs: word.endS * 1000 });
+      this.takePart({ end, startMs, endMs }, end === undefined ? [] : [{ start, end, startMs, endMs }]);
     }
-    if (pieces.length > 0) this.#timed(pieces);
+  }
+
+  /** What the next part of the audio says, and the times of the pieces in it that are known. */
+  takePart(part: SaidPart, pieces: readonly SpokenPiece[]): void {
+    if (this.#outcome !== 'open') return;
+    const last = this.#said.at(-1);
+    if (last === undefined || (last.end !== undefined && last.end !== part.end)) this.#said.push(part);
+    if (pieces.length > 0) this.#events.timed(pieces);
   }
 
   /** PCM of the house format, in pieces that may end in the middle of a sample. */
   take(bytes: Uint8Array): void {
+    if (this.#outcome !== 'open') return;
     const pcm = this.#samples.read(bytes);
-    if (pcm.length === 0) return;
     this.#samplesRead += pcm.length;
     this.audio.push(pcm);
+    if (this.audible) this.#events.heard();
   }
 
-  end(outcome: 'spoken' | 'lost'): void {
-    if (this.#outcome !== 'open') return;
-    this.#outcome = outcome;
-    this.audio.end();
+  end(outcome: 'spoken' | 'lost' | 'stalled'): void {
+    if (outcome === 'spoken' && !this.audible && hasWords(this.text)) this.refuse(NO_AUDIO);
+    else this.#end(outcome);
   }
 
   refuse(failure: WireFailure): void {
-    if (this.#outcome !== 'open') return;
-    this.#outcome = 'refused';
-    this.#failure = failure;
-    this.audio.end();
+    if (this.#outcome === 'open') this.#failure = failure;
+    this.#end('refused');
+  }
+
+  /** Nobody listens any more: nothing of it is read, and nothing told but its end. */
+  drop(): void {
+    if (this.#outcome === 'open') this.#outcome = 'dropped';
+    this.audio.stop();
   }
 
   /** What is left to say after a break; '' when nothing is, or when nobody knows what. */
   get rest(): string {
     if (!this.audible) return this.text;
-    const heardS = this.audioMs / 1000;
     let at = 0;
-    let endS = this.#words[0]?.startS ?? 0;
-    for (const word of this.#words) {
-      if (word.end === undefined) return '';
+    let endMs = this.#said[0]?.startMs ?? 0;
+    for (const part of this.#said) {
+      if (part.end === undefined) return '';
       // A word that was begun is taken as said: better half a word too few than one twice.
-      if (word.startS >= heardS) break;
-      at = word.end;
-      endS = word.endS;
+      if (part.startMs >= this.audioMs) break;
+      at = part.end;
+      endMs = part.endMs;
     }
-    if (this.#words.length === 0 || heardS > endS + UNTIMED_S) return '';
-    return (at === 0 ? this.text : this.text.slice(at).replace(/^\S+/, '')).trim();
+    if (this.#said.length === 0 || this.audioMs > endMs + UNTOLD_MS) return '';
+    const isInWord = /\S/.test(this.text.charAt(at - 1));
+    const left = this.text.slice(at);
+    return (isInWord ? left.replace(/^\S+/, '') : left).trim();
+  }
+
+  #end(outcome: SentenceOutcome): void {
+    if (this.#outcome === 'open') this.#outcome = outcome;
+    this.audio.end();
+    this.#events.ended();
   }
 }

@@ -10,6 +10,8 @@ export interface EventLog {
   append(rows: readonly Row[]): Promise<void>;
   /** Forgets a call and all of its facts, of which there are `rows`; all of them or none. */
   drop(call: number, rows: number): Promise<void>;
+  /** How many rows each call that is over has at least. */
+  readonly ended: ReadonlyMap<number, number>;
   /** Rows in the order of their keys, many at a time. */
   read(range: KeyRange): AsyncIterable<readonly StoredRow[]>;
   /** After a failure: nothing that was appended before is lost. Rejects as long as the disk fails. */

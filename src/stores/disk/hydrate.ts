@@ -15,33 +15,62 @@ export interface StoredCall {
   readonly record: CallRecord;
 }
 
-/** All calls, in the order in which they began. @throws Error when a row is missing or not as it was written. */
-export async function readCalls(log: EventLog): Promise<StoredCall[]> {
+/** A call of which not everything can be read. */
+export interface DamagedCall {
+  readonly call: number;
+  /** How many rows it had, as far as that is known. */
+  readonly rows: number;
+}
+
+export interface HydratedCalls {
+  /** In the order in which they began. */
+  readonly calls: readonly StoredCall[];
+  readonly damaged: readonly DamagedCall[];
+}
+
+/** A call is as it was written, or it is damaged: one that is over has all of its rows. @throws Error for a key that is none. */
+export async function readCalls(log: EventLog): Promise<HydratedCalls> {
   const calls: StoredCall[] = [];
+  const damaged: DamagedCall[] = [];
+  /** Those of which no row has come. */
+  const missing = new Map(log.ended);
   let rows: string[] = [];
   let current = 0;
+  /** One more than the number of the last row. */
+  let end = 0;
   const finish = () => {
-    if (rows.length > 0) calls.push(toCall(current, decodeRows(rows)));
-    rows = [];
+    if (end === 0) return;
+    const expected = missing.get(current) ?? 0;
+    missing.delete(current);
+    const call = rows.length === end && end >= expected ? toCall(current, rows) : undefined;
+    if (call === undefined) damaged.push({ call: current, rows: Math.max(end, expected) });
+    else calls.push(call);
+    [rows, end] = [[], 0];
   };
   for await (const page of log.read(ALL_ROWS)) {
     for (const [key, value] of page) {
       const { call, row } = parseKey(key);
       if (call !== current) finish();
-      if (row !== rows.length) throw damaged();
       current = call;
+      end = row + 1;
       rows.push(value);
     }
   }
   finish();
-  return calls;
+  for (const [call, count] of missing) damaged.push({ call, rows: count });
+  return { calls, damaged };
 }
 
-function toCall(call: number, events: readonly CallEvent[]): StoredCall {
-  const [first] = events;
-  const record = replayCall(events);
-  if (first === undefined || record === undefined) throw damaged();
-  return { call, rows: events.length, first, record };
+/** Undefined when a row is not as it was written. */
+function toCall(call: number, rows: readonly string[]): StoredCall | undefined {
+  try {
+    const events = decodeRows(rows);
+    const [first] = events;
+    const record = replayCall(events);
+    return first && record && { call, rows: events.length, first, record };
+  } catch {
+    return undefined;
+  }
 }
 
 /** The facts of one call. @throws Error when a row is missing or not as it was written. */

@@ -147,7 +147,8 @@ export class Journal {
         batch = this.#isDue ? this.#rows.splice(0, MAX_ROWS) : [];
         if (batch.length > 0) await log.append(batch);
         this.#batches += 1;
-        this.#tell(batch.at(-1)?.number ?? 0);
+        const last = batch.at(-1);
+        if (last !== undefined) this.#tell(last.number);
         batch = [];
         await this.#forget();
       } while (this.#isDue);

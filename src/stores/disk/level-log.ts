@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import type { ClassicLevel } from 'classic-level';
 import { StoreError } from '../../base/errors.js';
 import { makeFolder } from '../../base/make-folder.js';
+import { EndRegister } from './end-register.js';
 import type { EventLog, StoredRow } from './event-log.js';
+import { readLevelFolder } from './level-files/folder.js';
+import { finishMending, mend } from './mend.js';
 import { type KeyChange, type MigratedLog, migrate, type Migrations, SCHEMA_KEY } from './migrations.js';
 import { type KeyRange, type Row, toKey } from './row.js';
-import { tornTailBytes } from './torn-tail.js';
 import { toStoreError } from './trouble.js';
 
 /** Entries, and about as many bytes, that are read at a time. */
@@ -23,31 +25,37 @@ export interface LevelLogOptions {
   readonly schema?: { readonly target: number; readonly migrations: Migrations };
 }
 
-export class LevelLog implements EventLog, MigratedLog {
+/** What was wrong with the files of a folder. */
+export interface FolderTrouble {
+  /** Files that were missing or not as they were written. */
+  readonly damaged: readonly string[];
   /** Bytes of a write that was under way when the process before this one ended. */
   readonly tornBytes: number;
+}
+
+export class LevelLog implements EventLog, MigratedLog {
+  readonly trouble: FolderTrouble;
   readonly #level: ClassicLevel;
+  readonly #register: EndRegister;
   readonly #folder: string;
   /** Tells whether another process had the folder while it was closed here. */
   readonly #owner = randomUUID();
 
-  private constructor(level: ClassicLevel, options: { folder: string; tornBytes: number }) {
-    this.#level = level;
-    this.#folder = options.folder;
-    this.tornBytes = options.tornBytes;
+  private constructor(opened: OpenedFolder, folder: string) {
+    this.#level = opened.level;
+    this.#register = opened.register;
+    this.trouble = opened.trouble;
+    this.#folder = folder;
   }
 
-  /** @throws StoreError that names the folder and the fix. */
+  /** Mends a folder that is damaged. @throws StoreError that names the folder and the fix. */
   static async open({ folder, schema }: LevelLogOptions): Promise<LevelLog> {
     try {
-      const { ClassicLevel } = await import('classic-level');
       await makeFolder(folder);
       await chmod(folder, 0o700);
-      const location = join(folder, 'calls');
-      const tornBytes = await tornTailBytes(location);
-      const level = new ClassicLevel(location, { keyEncoding: 'utf8', valueEncoding: 'utf8' });
-      await level.open();
-      const log = new LevelLog(level, { folder, tornBytes });
+      const opened = await openFolder(folder);
+      const { level } = opened;
+      const log = new LevelLog(opened, folder);
       try {
         await migrate(log, await level.get(SCHEMA_KEY), { folder, ...schema });
         await log.change([{ key: OWNER_KEY, value: log.#owner }]);
@@ -61,14 +69,22 @@ export class LevelLog implements EventLog, MigratedLog {
     }
   }
 
+  get ended(): ReadonlyMap<number, number> {
+    return this.#register.rows;
+  }
+
   async append(rows: readonly Row[]): Promise<void> {
     await this.#level.batch(
       rows.map((row) => ({ type: 'put', key: toKey(row), value: row.value })),
       SYNCED,
     );
+    // Behind the rows: what it says is there is there.
+    const over = rows.filter(({ isOver }) => isOver);
+    await this.#register.write(new Map(over.map(({ call, row }) => [call, row + 1])));
   }
 
   async drop(call: number, rows: number): Promise<void> {
+    if (this.ended.has(call)) await this.#register.write(new Map([[call, 0]]));
     await this.#level.batch(
       Array.from({ length: rows }, (_, row) => ({ type: 'del', key: toKey({ call, row }) })),
     );
@@ -114,4 +130,23 @@ export class LevelLog implements EventLog, MigratedLog {
   async close(): Promise<void> {
     await this.#level.close();
   }
+}
+
+interface OpenedFolder {
+  readonly level: ClassicLevel;
+  readonly register: EndRegister;
+  readonly trouble: FolderTrouble;
+}
+
+async function openFolder(folder: string): Promise<OpenedFolder> {
+  const { ClassicLevel } = await import('classic-level');
+  const location = join(folder, 'calls');
+  const make = (path: string) => new ClassicLevel(path, { keyEncoding: 'utf8', valueEncoding: 'utf8' });
+  await finishMending(location);
+  const { entries, ...trouble } = await readLevelFolder(location);
+  if (trouble.damaged.length > 0) await mend(location, entries(), make);
+  const level = make(location);
+  await level.open();
+  const register = await EndRegister.open(join(folder, 'ended-calls'));
+  return { level, register, trouble };
 }

@@ -11,6 +11,8 @@ export interface Place {
 /** What a row is written from. */
 export interface Row extends Place {
   readonly value: string;
+  /** True when its call is over. */
+  readonly isOver: boolean;
 }
 
 /** Keys from `gte` up to but not `lt`. */
@@ -25,7 +27,7 @@ export const ALL_ROWS: KeyRange = { gte: 'call/', lt: 'call0' };
 const KEY_LENGTH = 'call/00000000/000000'.length;
 const SUM_LENGTH = 8;
 
-const hex = (value: number, length: number) => value.toString(16).padStart(length, '0');
+export const hex = (value: number, length: number) => value.toString(16).padStart(length, '0');
 
 /** Room for 4 billion calls of 16 million facts each. */
 export function toKey({ call, row }: Place): string {

@@ -51,7 +51,8 @@ export function purposeOf({ method, path, form }: ApiRequest): RestPurpose | und
   if (types.includes('dial')) return 'transfer';
   if (types.includes('play-digits')) return 'send-digits';
   if (types.includes('say')) return 'speak';
-  return types.includes('stream') || form.has('Url') ? 'start-stream' : 'hang-up';
+  if (types.includes('stream') || form.has('Url')) return 'start-stream';
+  return form.has('Status') ? 'hang-up' : undefined;
 }
 
 export class CarrierAApi {

@@ -10,6 +10,7 @@ import type { CallReport } from '../report.js';
 import { checkInboundCall } from '../call-checks.js';
 import type { Callee, Disturbances, InboundCall, SimulatorOptions } from '../simulator.js';
 import { requireWritable } from '../writable.js';
+import { createSharedAbort } from '../shared-abort.js';
 import { createId } from './ids.js';
 import { runInboundCall } from './inbound-call.js';
 import { Leg } from './leg.js';
@@ -69,7 +70,7 @@ export class Exchange implements Switchboard, Dialler {
   readonly #transferTargets = new WeakMap<Leg, Callee>();
   readonly #scripts = new WeakMap<Callee, Promise<PreparedStep[]>>();
   readonly #reportsEnd: boolean;
-  readonly #closing = new AbortController();
+  readonly #closing = createSharedAbort();
 
   /** @throws ConfigError for options that cannot work. */
   constructor(options: ExchangeOptions) {

@@ -35,7 +35,9 @@ async function fetchOnce(
     const webhookMs = Math.round(answer.afterMs);
     if (answer.status < 200 || answer.status > 299) {
       const hint =
-        answer.status === 403 ? ': the signature was not accepted (auth token or webhook host)' : '';
+        answer.status === 403
+          ? ': the signature was not accepted (set --auth-token to the server’s own token, and --webhook-host to its public host)'
+          : '';
       const reason = `the voice webhook answered ${answer.status}${hint}`;
       return { failed: { ...unanswered, outcome: 'refused', status: answer.status, webhookMs, reason } };
     }

@@ -1,6 +1,6 @@
 // Who has answered: the verdict that follows from the callee, at the time at which the carrier would have it.
 import { BEEP_MS, greetingTimeOf, type AnsweringCallee } from '../callee.js';
-import { pause } from '../clock-pause.js';
+import { pause } from '../../base/pause.js';
 import type { Leg } from './leg.js';
 import type { Callback } from './markup-verbs.js';
 import type { Parameters } from './parameters.js';

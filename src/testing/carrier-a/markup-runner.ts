@@ -1,6 +1,6 @@
 // Carries out markup documents on a leg, verb by verb, until one ends the call or new instructions replace them.
 import { SILENT_CALLEE } from '../callee.js';
-import { pause } from '../clock-pause.js';
+import { pause } from '../../base/pause.js';
 import { PlaybackClock } from '../playback.js';
 import type { Callee } from '../simulator.js';
 import { makeSpeechTones } from '../tones.js';

@@ -1,5 +1,5 @@
 // An outbound call: waits in the queue, rings, is answered, learns who answered, and asks for its instructions.
-import { pause } from '../clock-pause.js';
+import { pause } from '../../base/pause.js';
 import type { Callee } from '../simulator.js';
 import { fetchInstructions, type Instructions } from './instructions.js';
 import type { Leg } from './leg.js';

@@ -1,5 +1,5 @@
 // One recording of a call: its state, its callbacks and its audio.
-import { pause } from '../clock-pause.js';
+import { pause } from '../../base/pause.js';
 import type { PhoneLine } from '../phone-line.js';
 import { writeWav } from '../wav.js';
 import { createId } from './ids.js';
@@ -91,7 +91,7 @@ export class CallRecording {
 
   async #finish(): Promise<void> {
     const { clock } = this.#switchboard;
-    await pause(clock, READY_MS, new AbortController().signal);
+    await pause(clock, READY_MS);
     this.status = this.durationMs < MIN_DURATION_MS ? 'absent' : 'completed';
     await this.#report(this.status);
   }

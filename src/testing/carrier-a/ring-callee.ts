@@ -1,7 +1,7 @@
 // Rings somebody, and tells what came of it. The leg's status moves along.
 import type { Clock } from '../../base/clock.js';
 import { ringTimeOf } from '../callee.js';
-import { pause } from '../clock-pause.js';
+import { pause } from '../../base/pause.js';
 import type { Callee } from '../simulator.js';
 import type { Leg } from './leg.js';
 

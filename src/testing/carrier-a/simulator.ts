@@ -2,11 +2,12 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { checkNames, requireObject, requireText } from '../../base/option-checks.js';
 import { requireSecret } from '../credentials.js';
-import { pause } from '../clock-pause.js';
+import { pause } from '../../base/pause.js';
 import { listenOnLoopback } from '../loopback.js';
 import { checkDisturbances } from '../call-checks.js';
 import type { CarrierSimulator, Disturbances, InboundCall, RestPurpose, SeenRequest } from '../simulator.js';
 import type { CallReport } from '../report.js';
+import { createSharedAbort } from '../shared-abort.js';
 import { CarrierAApi, purposeOf, type ApiAnswer, type ApiRequest } from './api.js';
 import { ApiFault, faultBody } from './api-fault.js';
 import { Exchange, type ExchangeOptions } from './exchange.js';
@@ -171,7 +172,7 @@ export async function startCarrierASimulator(options: CarrierASimulatorOptions):
   for (const name of ['accountSid', 'authToken'] as const) requireSecret(START, name, options[name]);
   const exchange = new Exchange(options);
   const api = new CarrierAApi(exchange, { unknownCalls: options.unknownCalls ?? 'not-found' });
-  const closing = new AbortController();
+  const closing = createSharedAbort();
   const door = new RestDoor(exchange, { api, closing: closing.signal });
   const server = createServer((request, response) => void door.handle(request, response));
   const port = await listenOnLoopback(server, options.port ?? 0);

@@ -1,5 +1,5 @@
 // Opens the media stream of a leg where the markup says, and stays until it is over.
-import { pause } from '../clock-pause.js';
+import { pause } from '../../base/pause.js';
 import { createId } from './ids.js';
 import { checkCallback, resolveUrl } from './instructions.js';
 import type { Leg } from './leg.js';

@@ -1,9 +1,10 @@
 // The carrier's post office: delivers webhooks, repeats what never arrived, and disturbs deliveries as it is told.
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.js';
-import { pause } from '../clock-pause.js';
+import { pause } from '../../base/pause.js';
 import { seededRandom } from '../seeded-random.js';
 import type { Disturbances, SentWebhook } from '../simulator.js';
+import { createSharedAbort } from '../shared-abort.js';
 import type { Parameters } from './parameters.js';
 import {
   DeliveryFailure,
@@ -36,7 +37,7 @@ export class WebhookSender {
   readonly sent: SentWebhook[] = [];
   disturbances: Disturbances = {};
   readonly #options: WebhookSenderOptions;
-  readonly #abort = new AbortController();
+  readonly #abort = createSharedAbort();
   /** The last report of each call, which the next one waits for. */
   readonly #queues = new WeakMap<object, Promise<unknown>>();
   readonly #underWay = new Set<Promise<unknown>>();

@@ -202,7 +202,7 @@ const speak: Command = {
     const type = body.oneOf('payload_type', ['text', 'ssml']) ?? 'text';
     body.oneOf('service_level', ['basic', 'premium']);
     body.text('language');
-    leg.voice.speak(type === 'ssml' ? payload.replace(/<[^>]*>/g, '').trim() : payload);
+    leg.voice.speak(type === 'ssml' ? payload.replace(/<[^<>]*>/g, '').trim() : payload);
     return {};
   },
 };

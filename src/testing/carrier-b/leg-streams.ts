@@ -1,7 +1,7 @@
 // The media streams of one leg, one after the other: opened where the server asked for them, reported as the carrier reports them.
 import { randomUUID } from 'node:crypto';
 import { openMediaSocket } from '../carrier-a/stream.js';
-import { pause } from '../clock-pause.js';
+import { pause } from '../../base/pause.js';
 import type { PlaybackClock } from '../playback.js';
 import type { StreamEnd } from '../stream-end.js';
 import type { Exchange } from './exchange.js';

@@ -1,9 +1,10 @@
 // Carrier B's REST API on loopback: HTTP around the account, and what goes wrong on the way on demand.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Clock } from '../../base/clock.js';
-import { pause } from '../clock-pause.js';
+import { pause } from '../../base/pause.js';
 import { listenOnLoopback } from '../loopback.js';
 import type { Disturbances, RestPurpose, SeenRequest } from '../simulator.js';
+import { createSharedAbort } from '../shared-abort.js';
 import type { Account, ApiAnswer, Route } from './account.js';
 import { ApiFault } from './api-fault.js';
 import { isJsonObject, type JsonFields } from './command-body.js';
@@ -100,7 +101,7 @@ export async function startRestServer(options: RestServerOptions): Promise<RestS
   const { account, clock, disturbances } = options;
   const requests: SeenRequest[] = [];
   const failures = new FailurePlan();
-  const closing = new AbortController();
+  const closing = createSharedAbort();
 
   const see = (request: SeenRequest) => {
     requests.push(request);

@@ -13,6 +13,7 @@ import { checkLine } from '../line-conditions.js';
 import type { CallReport } from '../report.js';
 import type { CarrierSimulator, InboundCall } from '../simulator.js';
 import { requireWritable } from '../writable.js';
+import { createSharedAbort } from '../shared-abort.js';
 import { Account } from './account.js';
 import { ENDS } from './events.js';
 import type { Exchange } from './exchange.js';
@@ -121,7 +122,7 @@ export async function startCarrierBSimulator(options: CarrierBSimulatorOptions):
   const { target, host } = readTarget(options);
   const { clock = systemClock, openVoice = openEmbeddedVoice } = options;
   const signer = createCarrierBSigner(options.privateKeySeed);
-  const closing = new AbortController();
+  const closing = createSharedAbort();
   const voiceContext = { openVoice, signal: closing.signal };
   const faults = new StreamFaults();
   let disturbances = options.disturbances ?? {};

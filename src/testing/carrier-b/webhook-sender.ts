@@ -1,9 +1,10 @@
 // Carrier B's delivery of webhooks: signed, in order per call unless disturbed, repeated until they are taken.
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.js';
-import { pause } from '../clock-pause.js';
+import { pause } from '../../base/pause.js';
 import { seededRandom } from '../seeded-random.js';
 import type { SentWebhook } from '../simulator.js';
+import { createSharedAbort } from '../shared-abort.js';
 import { writeEnvelope, type WireEvent } from './envelope.js';
 import type { CarrierBDisturbances } from './options.js';
 
@@ -64,7 +65,7 @@ function isRepeated(status: number | null): boolean {
 export class WebhookSender {
   readonly sent: CarrierBWebhook[] = [];
   readonly #options: WebhookSenderOptions;
-  readonly #closing = new AbortController();
+  readonly #closing = createSharedAbort();
   readonly #queues = new Map<string, Promise<unknown>>();
   readonly #onIdle: (() => void)[] = [];
   #shuffle: { seed: number; random: () => number } | undefined;

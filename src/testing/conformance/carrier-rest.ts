@@ -49,6 +49,7 @@ function methodsOf({ rest, commands, supports }: Carrier, fixtures: CarrierFixtu
       { needsAnswer: true },
     ),
     method('hangUp', () => rest.hangUp(carrierCallId), { takesGone: true }),
+    ...(rest.limit === undefined ? [] : [method('limit', async () => rest.limit?.(carrierCallId, 3660))]),
     method('transfer', () =>
       rest.transfer(carrierCallId, {
         ...order,

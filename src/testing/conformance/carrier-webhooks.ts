@@ -13,7 +13,9 @@ const TYPES: ReadonlySet<CarrierMessage['type']> = new Set<CarrierMessage['type'
   'dtmf',
   'transfer',
   'stream-failed',
+  'hold',
   'speech-ended',
+  'leg-event',
   'cost',
   'acknowledged',
 ]);

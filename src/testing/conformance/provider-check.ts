@@ -1,4 +1,6 @@
 // What the suites of the providers share: named checks, each with a provider of its own.
+import { systemClock } from '../../base/clock.js';
+import { heldTimer } from '../../base/process-hold.js';
 
 /** One thing that a provider must do. `run` rejects when it does not. */
 export interface ProviderCheck {
@@ -45,7 +47,5 @@ export async function until(what: string, condition: () => boolean): Promise<voi
 }
 
 export function wait(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms);
-  });
+  return new Promise((resolve) => heldTimer(systemClock, ms, resolve));
 }

@@ -114,6 +114,9 @@ export class RealtimeConversation {
         if (this.isReady) this.complaints.push('ready twice');
         this.#formats = formats;
       },
+      formatsChanged: (formats) => {
+        this.#formats = formats;
+      },
       speechStarted: () => {},
       interrupted: () => {
         this.interruptions += 1;

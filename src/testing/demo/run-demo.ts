@@ -1,5 +1,6 @@
 // The demo: a phone server with the local stack, a carrier that exists only here, and callers who ring every half minute.
 import { randomBytes } from 'node:crypto';
+import { counted } from '../../base/counted.js';
 import { systemClock, type Clock } from '../../base/clock.js';
 import { OffhookError } from '../../base/errors.js';
 import { toLocalUrl } from '../../base/host-name.js';
@@ -62,10 +63,10 @@ function describeCall(caller: DemoCaller, report: CallReport, isStopping: boolea
   const mean = answers.reduce((sum, value) => sum + value, 0) / answers.length;
   return [
     `call from ${who}: ${((report.durationMs ?? 0) / 1000).toFixed(0)} s`,
-    `${answers.length} answers${answers.length > 0 ? ` after ${(mean / 1000).toFixed(1)} s` : ''}`,
+    `${counted(answers.length, 'answer')}${answers.length > 0 ? ` after ${(mean / 1000).toFixed(1)} s` : ''}`,
     ...(report.clears.length > 0 ? [`${report.clears.length} interrupted`] : []),
     ...report.protocolErrors.map(({ sentence }) => `PROTOCOL ERROR: ${sentence}`),
-    ...(report.gaps.length > 0 ? [`${report.gaps.length} gaps`] : []),
+    ...(report.gaps.length > 0 ? [counted(report.gaps.length, 'gap')] : []),
     `${isStopping ? 'the demo was stopped' : describeEnd(report.end)}, ${report.recording ?? 'not recorded'}`,
   ].join(', ');
 }

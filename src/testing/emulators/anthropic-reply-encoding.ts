@@ -90,7 +90,7 @@ function thinkingBlock(thinking: string): Block {
 }
 
 function textBlock(text: string): Block {
-  const words = text.match(/\s*\S+/g) ?? [];
+  const words = text.match(/(?<!\s)\s*\S+/g) ?? [];
   return {
     start: { type: 'text', text: '' },
     deltas: words.map((word) => ({ type: 'text_delta', text: word })),
@@ -98,9 +98,11 @@ function textBlock(text: string): Block {
 }
 
 function toolBlock({ id = '', name, arguments: text }: EmulatedToolCall, position: number): Block {
+  const start = { type: 'tool_use', id: id === '' ? `toolu_${position}` : id, name, input: {} };
+  if (typeof text !== 'string') return { start: { ...start, input: text }, deltas: [] };
   const pieces = text.match(new RegExp(`[\\s\\S]{1,${FRAGMENT}}`, 'g')) ?? [];
   return {
-    start: { type: 'tool_use', id: id === '' ? `toolu_${position}` : id, name, input: {} },
+    start,
     deltas: ['', ...pieces].map((piece) => ({ type: 'input_json_delta', partial_json: piece })),
   };
 }

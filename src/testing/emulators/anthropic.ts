@@ -5,6 +5,7 @@ import { type AnthropicRequestBody, checkAnthropicRequest, isVersion } from './a
 import { type EmulatedAnthropicReply, encodeAnthropicReply } from './anthropic-reply-encoding.js';
 import { streamChunks } from './reply-stream.js';
 import {
+  asksForModels,
   type Emulator,
   type EmulatorOptions,
   type Refusal,
@@ -67,8 +68,9 @@ export async function emulateAnthropic(options: EmulateAnthropicOptions = {}): P
       owner.complain('anthropic-version: header is required');
       return toError(400, 'invalid_request_error');
     },
+    isWarmUp: asksForModels,
     http(request, text, response) {
-      if (request.url.pathname.endsWith('/models')) {
+      if (asksForModels(request)) {
         response.writeHead(200, { 'content-type': 'application/json' }).end('{"data":[],"has_more":false}');
         return;
       }

@@ -6,6 +6,7 @@ import { type EmulatedReply, encodeReply } from './chat-reply-encoding.js';
 import { checkEmulatorOptions, queueReplies, REPLY_PACE } from './emulator-options.js';
 import { streamChunks } from './reply-stream.js';
 import {
+  asksForModels,
   type Emulator,
   type EmulatorOptions,
   type Refusal,
@@ -75,8 +76,9 @@ export async function emulateChatCompletions(
       if (keyless || headers.authorization === `Bearer ${owner.apiKey}`) return undefined;
       return errorBody(401, { message: 'Incorrect API key provided', code: 'invalid_api_key' });
     },
+    isWarmUp: asksForModels,
     http(request, text, response) {
-      if (request.url.pathname.endsWith('/models')) {
+      if (asksForModels(request)) {
         response.writeHead(200, { 'content-type': 'application/json' }).end('{"object":"list","data":[]}');
         return;
       }

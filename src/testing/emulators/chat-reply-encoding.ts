@@ -20,8 +20,8 @@ export interface ReplyStyle {
 export interface EmulatedToolCall {
   readonly id?: string;
   readonly name: string;
-  /** JSON text, as a model would write it. */
-  readonly arguments: string;
+  /** JSON text, as a model would write it. Anything else is sent as it is, as some servers do. */
+  readonly arguments?: unknown;
 }
 
 /** What the model says next, and how the server sends it. */
@@ -45,7 +45,7 @@ const FRAGMENT = 7;
 /** One buffer per step of the stream. */
 export function encodeReply(reply: EmulatedReply, model: string): Buffer[] {
   const deltas: object[] = [{ role: 'assistant', content: '' }];
-  for (const content of (reply.text ?? '').match(/\s*\S+/g) ?? []) deltas.push({ content });
+  for (const content of (reply.text ?? '').match(/(?<!\s)\s*\S+/g) ?? []) deltas.push({ content });
   deltas.push(...toolCallDeltas(reply.toolCalls ?? [], reply.toolCallStyle ?? 'fragments'));
   const { finishReason, usagePlacement = 'own-chunk' } = reply;
   const reason =
@@ -95,13 +95,13 @@ function toolCallDeltas(
   calls: readonly EmulatedToolCall[],
   style: NonNullable<ReplyStyle['toolCallStyle']>,
 ): object[] {
-  return calls.flatMap(({ id = '', name, arguments: text }, position) => {
+  return calls.flatMap(({ id = '', name, arguments: text }, position): object[] => {
     const head = {
       ...(style === 'no-index' ? {} : { index: style === 'same-index' ? 0 : position }),
       ...(style === 'no-id' ? {} : { id: id === '' ? `call_${position}` : id }),
       type: 'function',
     };
-    if (style === 'whole' || style === 'same-index' || style === 'no-index')
+    if (typeof text !== 'string' || style === 'whole' || style === 'same-index' || style === 'no-index')
       return [{ tool_calls: [{ ...head, function: { name, arguments: text } }] }];
     const pieces = text.match(new RegExp(`[\\s\\S]{1,${FRAGMENT}}`, 'g')) ?? [];
     return [

@@ -313,6 +313,6 @@ export class AgentsConnection implements PeerHandler, ElevenLabsAgentsConnection
 }
 
 /** What is no JSON object goes out as it was written. */
-function toParameters(text: string): unknown {
-  return readFields(text) ?? text;
+function toParameters(args: unknown): unknown {
+  return typeof args === 'string' ? (readFields(args) ?? args) : args;
 }

@@ -38,7 +38,7 @@ interface Turn {
   readonly speech: SpokenReply;
   readonly item: string;
   readonly text: string;
-  readonly calls: readonly Required<EmulatedToolCall>[];
+  readonly calls: readonly (EmulatedToolCall & { readonly id: string })[];
   readonly startedAt: number;
   /** Everything is sent, and the model waits until it would have been heard. */
   isPlaying: boolean;
@@ -277,7 +277,7 @@ export class LiveConnection implements PeerHandler, GeminiLiveConnection {
     const functionCalls = turn.calls.map(({ id, name, arguments: args }) => ({
       id,
       name,
-      args: readFields(args) ?? {},
+      args: typeof args === 'string' ? (readFields(args) ?? {}) : args,
     }));
     if (functionCalls.length > 0) {
       this.#turn = undefined;

@@ -35,7 +35,7 @@ const OPTION_NAMES: Readonly<Record<Exclude<keyof EmulateGeminiLiveOptions, keyo
 
 /** The versions that clients use; one of them doubles the slash before it. */
 const PATH =
-  /\/+ws\/google\.ai\.generativelanguage\.v1(alpha|beta)?\.GenerativeService\.BidiGenerateContent$/;
+  /(?<!\/)\/+ws\/google\.ai\.generativelanguage\.v1(alpha|beta)?\.GenerativeService\.BidiGenerateContent$/;
 
 export async function emulateGeminiLive(options: EmulateGeminiLiveOptions = {}): Promise<GeminiLiveEmulator> {
   checkEmulatorOptions(options, OPTION_NAMES, 'emulateGeminiLive()');

@@ -1,4 +1,5 @@
 // One response of the emulated Realtime service, as its events.
+import { withoutTrailing } from '../../base/trailing.js';
 import type { Clock } from '../../base/clock.js';
 import type { EmulatedRealtimeReply } from './realtime-script.js';
 import { SpokenReply } from './spoken-reply.js';
@@ -37,7 +38,7 @@ export class RealtimeReply {
     return this.#speech.sentMs;
   }
 
-  get calls(): { id: string; name: string; arguments: string }[] {
+  get calls(): { id: string; name: string; arguments: unknown }[] {
     const { reply, id } = this.options;
     return (reply.toolCalls ?? []).map((call, index) => ({
       id: call.id ?? `call_${id}_${index}`,
@@ -74,7 +75,7 @@ export class RealtimeReply {
     const { withoutPadding, send } = this.options;
     if (words !== '') send({ type: 'response.output_audio_transcript.delta', ...this.#ids, delta: words });
     const base64 = audio.toString('base64');
-    const delta = withoutPadding ? base64.replace(/=+$/, '') : base64;
+    const delta = withoutPadding ? withoutTrailing(base64, '=') : base64;
     send({ type: 'response.output_audio.delta', ...this.#ids, delta });
   }
 

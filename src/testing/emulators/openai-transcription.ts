@@ -134,7 +134,7 @@ function answer(response: ServerResponse, heard: Heard, owner: VendorServer): vo
 }
 
 function encodeWords(text: string, style: 'openai' | 'chat' | 'bare'): Buffer[] {
-  const words = text.match(/\s*\S+/g) ?? [];
+  const words = text.match(/(?<!\s)\s*\S+/g) ?? [];
   const deltas = words.map((delta) => {
     if (style === 'openai') return toEvent({ type: 'transcript.text.delta', delta });
     return toEvent(

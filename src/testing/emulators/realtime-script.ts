@@ -98,6 +98,13 @@ export function dealRealtimeScript({
 
 /** The last text in quotation marks: what the model is told to say. Undefined where there is none at the end. */
 export function readQuoted(instructions: string): string | undefined {
-  const quoted = /"(?:[^"\\]|\\.)*"$/.exec(instructions)?.[0];
-  return quoted === undefined ? undefined : String(JSON.parse(quoted));
+  if (!instructions.endsWith('"')) return undefined;
+  for (let at = instructions.length - 2; at >= 0; at -= 1) {
+    if (instructions[at] !== '"') continue;
+    let escapes = 0;
+    while (instructions[at - 1 - escapes] === '\\') escapes += 1;
+    if (escapes % 2 === 0) return String(JSON.parse(instructions.slice(at)));
+    at -= escapes;
+  }
+  return undefined;
 }

@@ -10,7 +10,7 @@ export interface Segments {
   readonly segmentEveryMs?: number | undefined;
 }
 
-/** Between two segments: what the kernel would join otherwise. */
+/** Between two segments, in real time: what the kernel would join otherwise. */
 const GAP_MS = 1;
 
 type Done = (error?: Error | null) => void;

@@ -44,6 +44,11 @@ export function unknownAddress({ url }: EmulatorRequest): Refusal {
   return { status: 404, violation: `${url.pathname} is no address of the vendor` };
 }
 
+/** Language models have their list of models asked for only to warm a connection up. */
+export function asksForModels({ url }: EmulatorRequest): boolean {
+  return url.pathname.endsWith('/models');
+}
+
 /** What every emulator offers beside its own. */
 export interface Emulator extends AsyncDisposable {
   /** `http://127.0.0.1:<port>`, with `tls` https: the `baseUrl` of the provider under test. */
@@ -58,11 +63,15 @@ export interface Emulator extends AsyncDisposable {
   /** TCP connections so far. */
   readonly connectionCount: number;
   troubles: WireTroubles;
-  /** Refuses the next handshakes or requests. */
-  refuseNext(refusal: Refusal & { readonly times?: number }): void;
-  /** Resets the connection of the next handshakes or requests without an answer, as a server does that gave an idle connection up. @default 1 */
+  /**
+   * Refuses the next handshakes or requests, behind those that are to be refused already; `times: 0` refuses no more. As with `resetNext`
+   * and `ignoreNext`, requests that only warm a connection up are answered and not counted. What a provider sends again by itself is
+   * counted, so that it comes through after one 429 or 5xx. @default once
+   */
+  refuseNext(refusal: (Refusal & { readonly times?: number }) | { readonly times: 0 }): void;
+  /** Resets the connection of the next handshakes or requests without an answer, as a server does that gave an idle connection up; 0: of no more. @default 1 */
   resetNext(times?: number): void;
-  /** Takes the connections of the next handshakes or requests, and answers nothing. @default 1 */
+  /** Takes the connections of the next handshakes or requests, and answers nothing; 0: of no more. @default 1 */
   ignoreNext(times?: number): void;
   /** Breaks every open socket and every answer that is being streamed, or only the socket that was the `socket`th to be opened, from 0. */
   break(trouble: SocketTrouble, options?: { readonly socket?: number }): void;
@@ -86,6 +95,8 @@ export interface PeerHandler {
 export interface VendorRules {
   /** Undefined accepts the handshake. */
   refuse(request: EmulatorRequest): Refusal | undefined;
+  /** True for a request that a provider sends to have a connection ready, whenever it likes. */
+  isWarmUp?(request: EmulatorRequest): boolean;
   connect?(peer: VendorPeer): PeerHandler;
   /** `bytes` is the body as it came. */
   http?(request: EmulatorRequest, body: string, response: ServerResponse, bytes: Buffer): void;
@@ -162,16 +173,21 @@ export class VendorServer implements Emulator {
     if (this.violations.length < 100) this.violations.push(sentence);
   }
 
-  refuseNext({ times = 1, ...refusal }: Refusal & { readonly times?: number }): void {
+  refuseNext(order: (Refusal & { readonly times?: number }) | { readonly times: 0 }): void {
+    if (!('status' in order) || order.times === 0) {
+      this.#refusals.length = 0;
+      return;
+    }
+    const { times = 1, ...refusal } = order;
     for (let count = 0; count < times; count += 1) this.#refusals.push(refusal);
   }
 
   resetNext(times = 1): void {
-    this.#resets += times;
+    this.#resets = times === 0 ? 0 : this.#resets + times;
   }
 
   ignoreNext(times = 1): void {
-    this.#ignored += times;
+    this.#ignored = times === 0 ? 0 : this.#ignored + times;
   }
 
   break(trouble: SocketTrouble, { socket }: { readonly socket?: number } = {}): void {
@@ -219,12 +235,10 @@ export class VendorServer implements Emulator {
     return this.close();
   }
 
-  #note(request: IncomingMessage): EmulatorRequest {
+  #read(request: IncomingMessage): EmulatorRequest {
     // Joined, not resolved: a path that begins with two slashes is no host.
     const url = new URL(`${this.url}${request.url ?? '/'}`);
-    const noted = { method: request.method ?? 'GET', url, headers: request.headers };
-    this.requests.push(noted);
-    return noted;
+    return { method: request.method ?? 'GET', url, headers: request.headers };
   }
 
   /** True when the next handshake or request is left alone, or its connection reset. */
@@ -243,7 +257,8 @@ export class VendorServer implements Emulator {
     // A client that goes while it is not answered is nobody's error.
     socket.on('error', () => {});
     if (this.#isDropped(request)) return;
-    const noted = this.#note(request);
+    const noted = this.#read(request);
+    this.requests.push(noted);
     const refusal = this.#refusals.shift() ?? this.#refusalOf(noted) ?? this.#noSockets();
     if (refusal !== undefined) {
       const { status, headers = {}, body = '' } = refusal;
@@ -265,8 +280,10 @@ export class VendorServer implements Emulator {
       ws.on('message', (data, isBinary) => {
         if (peer.frozen || !peer.isOpen) return;
         const bytes = toBuffer(data);
-        if (isBinary) handler?.binary(bytes);
-        else handler?.text(bytes.toString('utf8'));
+        this.#guarded(
+          () => (isBinary ? handler?.binary(bytes) : handler?.text(bytes.toString('utf8'))),
+          () => peer.close(1011, ''),
+        );
       });
       ws.on('error', () => {});
       ws.on('close', () => {
@@ -297,8 +314,10 @@ export class VendorServer implements Emulator {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (this.#isDropped(request)) return;
-    const noted = this.#note(request);
+    const noted = this.#read(request);
+    const isWarmUp = this.#rules.isWarmUp?.(noted) === true;
+    if (!isWarmUp && this.#isDropped(request)) return;
+    this.requests.push(noted);
     const chunks: Buffer[] = [];
     let size = 0;
     try {
@@ -309,7 +328,8 @@ export class VendorServer implements Emulator {
     } catch {
       return;
     }
-    const refusal = this.#refusals.shift() ?? this.#refusalOf(noted);
+    const demanded = isWarmUp ? undefined : this.#refusals.shift();
+    const refusal = demanded ?? this.#refusalOf(noted);
     if (refusal !== undefined || this.#rules.http === undefined) {
       const { status, headers = {}, body = '' } = refusal ?? { status: 404 };
       response.writeHead(status, headers).end(body);
@@ -318,7 +338,22 @@ export class VendorServer implements Emulator {
     this.#responses.add(response);
     response.on('close', () => this.#responses.delete(response));
     const bytes = Buffer.concat(chunks);
-    this.#rules.http(noted, bytes.toString('utf8'), response, bytes);
+    this.#guarded(
+      () => this.#rules.http?.(noted, bytes.toString('utf8'), response, bytes),
+      () => (response.headersSent ? response.destroy() : response.writeHead(500).end()),
+    );
+  }
+
+  /** What a script gets wrong, like a function of replies that throws, is a failing vendor, and said in `violations`. */
+  #guarded(task: () => void, fail: () => void): void {
+    try {
+      task();
+    } catch (error) {
+      this.complain(
+        `the script of the emulator failed: ${error instanceof Error ? error.message : 'it threw'}`,
+      );
+      fail();
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createRest } from '../../../src/carriers/carrier-a/rest.js';
+import { createRestTiming } from '../../../src/carriers/rest-timing.js';
 import type { CarrierRest } from '../../../src/carriers/carrier.js';
 
 export const ACCOUNT = 'AC33333333333333333333333333333333';
@@ -68,9 +69,9 @@ export async function startFakeApi(): Promise<FakeApi> {
     baseUrl,
     accountSid: ACCOUNT,
     authToken: TOKEN,
-    pause: (delayMs) => {
-      pauses.push(delayMs);
-      return Promise.resolve();
+    timing: {
+      ...createRestTiming(),
+      pause: async (delayMs) => void pauses.push(delayMs),
     },
     timeoutMs: 20_000,
   });

@@ -82,6 +82,11 @@ describe('speechMarkup', () => {
     expect(markup).toMatch(/<Say language="en-US">(Tom &amp; Jerry )*Tom( &amp;( Jerry)?)?<\/Say><Hangup\/>/);
   });
 
+  it('cuts a word that fits in no document where the room for speech ends', () => {
+    expect(speechMarkup('a'.repeat(5000), 'en-US')).toContain(`>${'a'.repeat(3800)}</Say>`);
+    expect(speechMarkup('&'.repeat(5000), 'en-US')).toContain(`>${'&amp;'.repeat(760)}</Say>`);
+  });
+
   it('never exceeds a document, whatever it is to say', () => {
     const text = fc
       .string({ unit: 'binary', maxLength: 300 })

@@ -75,6 +75,13 @@ describe('verifyWebhook', () => {
     expect(() => verifyWebhook(transcoder, signed)).toThrow(SignatureError);
   });
 
+  it('refuses a request without a body whose URL has the hash of one', () => {
+    const hash = createHash('sha256').update('{}').digest('hex');
+    const url = `https://voice.example/webhooks/carrier-a/voice?bodySHA256=${hash}`;
+    const bare = request({ url, contentType: '', rawBody: Buffer.alloc(0), signature: sign(url) });
+    expect(() => verifyWebhook(transcoder, bare)).toThrow(SignatureError);
+  });
+
   it('takes the first body hash of the query, in lower case only', () => {
     const hash = createHash('sha256').update('{}').digest('hex');
     const verify = (query: string) => () => {

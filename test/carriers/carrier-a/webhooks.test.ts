@@ -222,6 +222,21 @@ describe('parse of the status webhook', () => {
     });
   });
 
+  it.each([
+    ['completed', '61', 61_000],
+    ['completed', '0', 0],
+    ['completed', '', undefined],
+    ['completed', '-1', undefined],
+    ['completed', '1.5', undefined],
+    ['completed', '9'.repeat(8), undefined],
+    ['busy', '0', undefined],
+    ['in-progress', '5', undefined],
+  ])('reads of %s how long it was answered, %j s', (CallStatus, CallDuration, durationMs) => {
+    const message = webhookDialect.parse('status', post({ CallSid: 'CA1', CallStatus, CallDuration }));
+    expect(message).toMatchObject({ type: 'status' });
+    expect('durationMs' in message ? message.durationMs : undefined).toBe(durationMs);
+  });
+
   it.each(['', '-1', '1.5', 'x', '99999999999999999999'])(
     'reads the sequence %j as none',
     (SequenceNumber) => {

@@ -37,6 +37,18 @@ describe('ChunkOrder', () => {
     expect(heard).toEqual([1000 % 256, ...restarted.slice(49)]);
   });
 
+  it('takes only late pieces in a row for a new numbering', () => {
+    const late = Array.from({ length: 49 }, (_, index) => index + 1);
+    expect(run([1000, ...late, 1001, ...late, 1002]).flat()).toEqual(
+      [1000, 1001, 1002].map((at) => at % 256),
+    );
+  });
+
+  it('plays nothing of an old numbering in a new one', () => {
+    const restarted = Array.from({ length: 62 }, (_, index) => index + 1);
+    expect(run([60, 62, ...restarted]).slice(-3)).toEqual([[60], [61], [62]]);
+  });
+
   it('lets pass what has no number', () => {
     const order = new ChunkOrder();
     for (const chunk of [undefined, null, '', 'x', '-1', '1.5', 1.5, Number.NaN, {}, '1'.repeat(16)]) {

@@ -1,3 +1,4 @@
+import { systemClock } from '../../../src/base/clock.js';
 import { afterEach, beforeEach, describe, it, vi } from 'vitest';
 import { MULAW_8K, PCM_16K } from '../../../src/audio/format.js';
 import { CarrierB } from '../../../src/carriers/carrier-b/index.js';
@@ -11,7 +12,7 @@ const CALL = 'v3:Zm9vYmFyYmF6';
 const STREAM = 'c1c1c1c1-0000-4000-8000-000000000004';
 const signer = createCarrierBSigner(new Uint8Array(32).fill(7));
 
-function sign(body: Uint8Array, atSeconds = Math.floor(Date.now() / 1000)): WebhookRequest {
+function sign(body: Uint8Array, atSeconds = Math.floor(systemClock.wallNow() / 1000)): WebhookRequest {
   const headers = { 'content-type': 'application/json', ...signer.sign(body, atSeconds) };
   return { method: 'POST', target: '/webhooks/carrier-b/voice', headers, rawBody: body };
 }
@@ -74,7 +75,7 @@ const fixtures: CarrierFixtures = {
     { title: 'a fresh event', request: () => sign(event('call.initiated')), accepted: true },
     {
       title: 'an old event',
-      request: () => sign(event('call.initiated'), Math.floor(Date.now() / 1000) - 600),
+      request: () => sign(event('call.initiated'), Math.floor(systemClock.wallNow() / 1000) - 600),
       accepted: false,
     },
   ],
@@ -95,7 +96,7 @@ const fixtures: CarrierFixtures = {
       title: 'an unknown event',
       route: 'voice',
       request: sign(event('call.pondered')),
-      message: { type: 'acknowledged' },
+      message: { type: 'leg-event', ...reference },
     },
   ],
   streams: [

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ALAW_8K, MULAW_8K, PCM_16K } from '../../../src/audio/format.js';
 import { openMediaDialect } from '../../../src/carriers/carrier-b/media.js';
 import type { MediaDialect } from '../../../src/carriers/carrier.js';
+import { runs } from '../../support/depth.js';
 
 const STREAM = 'c1c1c1c1-0000-4000-8000-000000000004';
 const L16 = { encoding: 'L16', sample_rate: 16000, channels: 1 };
@@ -269,7 +270,7 @@ describe('decode', () => {
           if (decoded.type === 'audio') expect(decoded.payload.length).toBeGreaterThan(0);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: runs(150, 500) },
     );
   });
 });

@@ -62,24 +62,6 @@ describe('request', () => {
     expect(server.seen).toMatchObject([{ method: 'GET', path: '/v2/calls/x', body: {} }]);
   });
 
-  it.each([
-    [{ code: 'ETIMEDOUT', syscall: 'connect' }, true],
-    [{ code: 'EAI_FAIL', syscall: 'getaddrinfo' }, true],
-    [{ errors: [{ code: 'EHOSTUNREACH', syscall: 'connect' }] }, true],
-    [{ code: 'UND_ERR_CONNECT_TIMEOUT' }, true],
-    [{ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }, true],
-    [{ code: 'CERT_HAS_EXPIRED' }, true],
-    [{ code: 'ECONNRESET', syscall: 'read' }, false],
-    [{ code: 'UND_ERR_SOCKET' }, false],
-  ])('knows of %j whether the carrier was asked at all', async (cause, isUnsent) => {
-    vi.stubGlobal('fetch', () => Promise.reject(new TypeError('fetch failed', { cause })));
-    try {
-      expect(await failure(once)).toMatchObject({ status: null, retryable: isUnsent });
-    } finally {
-      vi.unstubAllGlobals();
-    }
-  });
-
   it('reads no answer without end', async () => {
     const padding = 'x'.repeat(1024 * 1024);
     server.replies = [{ status: 200, body: { data: { result: 'ok', padding } } }];

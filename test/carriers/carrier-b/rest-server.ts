@@ -1,7 +1,7 @@
 // A REST API on loopback that answers as it is told to, and a client whose time stands still.
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { RestTiming } from '../../../src/carriers/carrier-b/rest-client.js';
+import type { RestTiming } from '../../../src/carriers/rest-timing.js';
 
 export interface Seen {
   method: string | undefined;
@@ -72,10 +72,10 @@ export class HandTiming implements RestTiming {
     this.pauses.push(ms);
   }
 
-  limit(ms: number): AbortSignal {
+  within<T>(ms: number, task: (signal: AbortSignal) => Promise<T>): Promise<T> {
     this.limits.push(ms);
     this.#controller = new AbortController();
-    return this.#controller.signal;
+    return task(this.#controller.signal);
   }
 
   /** The time of the latest request is up. */

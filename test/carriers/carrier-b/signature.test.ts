@@ -62,6 +62,7 @@ describe('verifyWebhook', () => {
     ['a header sent twice', over({ 'telnyx-timestamp': '1800000000, 1800000000' }), 'SIGNATURE_MALFORMED'],
     ['a timestamp with a sign', over({ 'telnyx-timestamp': '+1800000000' }), 'SIGNATURE_MALFORMED'],
     ['a timestamp in milliseconds', over({ 'telnyx-timestamp': '1800000000000' }), 'SIGNATURE_EXPIRED'],
+    ['a timestamp of no number', over({ 'telnyx-timestamp': '9'.repeat(400) }), 'SIGNATURE_EXPIRED'],
     ['one that is 301 s old', over({}, 1_800_000_301), 'SIGNATURE_EXPIRED'],
     ['one that is 301 s ahead', over({}, 1_799_999_699), 'SIGNATURE_EXPIRED'],
     ['another body', { ...fresh, rawBody: `${fresh.rawBody} ` }, 'SIGNATURE_MISMATCH'],

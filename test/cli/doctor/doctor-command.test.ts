@@ -136,7 +136,12 @@ describe('offhook doctor', () => {
   ])('calls a clock that is %i ms ahead %s', async (skewMs, status) => {
     vi.stubEnv('CARRIER_A_AUTH_TOKEN', TOKEN);
     const { find } = await examine({}, { [API_A]: dated(skewMs) });
-    expect(find('carrier-a.clock')).toMatchObject({ status, details: { skewMs: skewMs - 500 } });
+    const way = skewMs > 0 ? 'ahead of' : 'behind';
+    expect(find('carrier-a.clock')).toMatchObject({
+      status,
+      message: expect.stringContaining(` s ${way} the one of carrier-a`),
+      details: { skewMs: skewMs - 500 },
+    });
   });
 
   it('says when the API of a configured carrier is out of reach, or names no date', async () => {
@@ -255,7 +260,10 @@ describe('the command line of the doctor', () => {
   });
 
   it.each([
-    [['--webhook-host', 'https://voice.example'], /--webhook-host has no scheme/],
+    [
+      ['--webhook-host', 'https://voice.example'],
+      /--webhook-host is a host name alone: leave out the scheme/,
+    ],
     [['--url', 'nowhere'], /--url/],
     [['--url', 'ftp://x'], /--url/],
     [['--number', '555', '--webhook-host', 'voice.example'], /--number/],

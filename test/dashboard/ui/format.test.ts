@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  formatCount,
   formatDuration,
   formatLatency,
   formatMoney,
@@ -9,6 +10,12 @@ import {
 } from '../../../src/dashboard/ui/format.js';
 
 describe('what the page shows', () => {
+  it.each([
+    [0, '0 turns'],
+    [1, '1 turn'],
+    [2, '2 turns'],
+  ])('counts %s as %s', (count, text) => expect(formatCount(count, 'turn')).toBe(text));
+
   it.each([
     [null, '–'],
     [-5, '0:00'],
@@ -38,6 +45,13 @@ describe('what the page shows', () => {
     ['+15550100', false, '+15550100'],
     ['anonymous', true, 'anonymous'],
     ['', true, 'unknown'],
+    ['sip:anna.smith@clinic.example', true, '•••'],
+    ['sip:anna.smith@10.20.30.40', true, '•••'],
+    ['sips:1001@clinic.example', true, '•••'],
+    ['sip:+15550100@clinic.example;user=phone', true, '••• 0100'],
+    ['anna.smith@clinic.example', true, '•••'],
+    ['sip:anna', true, '•••'],
+    ['sip:anna.smith@clinic.example', false, 'sip:anna.smith@clinic.example'],
   ])('writes number %j, masked %s, as %s', (number, masked, text) => {
     expect(formatNumber(number, { masked })).toBe(text);
   });

@@ -1,19 +1,9 @@
-// A vendor drops its connection, at every moment of a call: another one is made where one may be had, and the call goes on.
-import { cells } from '../../support/provider-trouble.js';
-import { checkReconnected, checkToolResult, describeTrouble } from '../../support/trouble-checks.js';
+// A vendor of the pipeline drops its connection, at every moment of a call: another one is made where one may be had, and the call goes on.
+import { checkReconnected, describeTrouble, troubledCalls } from '../../support/trouble-checks.js';
 import { dropsOf } from '../../support/vendor-troubles.js';
-import { wantedEnd } from '../../support/wanted-ends.js';
 
-const REALTIME = cells('engine', dropsOf);
-/** Those whose connection is broken while a tool runs. */
-const WITH_TOOL = REALTIME.filter((call) => call.phase === 'thinking' && wantedEnd(call) === 'goes on');
+const CALLS = troubledCalls(dropsOf);
 
-describeTrouble('a recogniser drops', cells('stt', dropsOf), checkReconnected);
-describeTrouble('a voice drops', cells('tts', dropsOf), checkReconnected);
-describeTrouble('a language model drops', cells('llm', dropsOf), checkReconnected);
-describeTrouble('a realtime model drops', REALTIME, checkReconnected);
-describeTrouble(
-  'a realtime model drops while a tool runs',
-  WITH_TOOL.map((call) => ({ ...call, withTool: true })),
-  checkToolResult,
-);
+describeTrouble('a recogniser drops', CALLS.stt, checkReconnected);
+describeTrouble('a voice drops', CALLS.tts, checkReconnected);
+describeTrouble('a language model drops', CALLS.llm, checkReconnected);

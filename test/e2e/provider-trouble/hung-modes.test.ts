@@ -1,11 +1,12 @@
 // Two voice modes hang, one after the other: the caller hears something within five seconds all the same.
 import { describe, expect } from 'vitest';
-import { hungCalls, nameOfHung, playHung } from '../../support/hung-modes.js';
-import { eachPlayed } from '../../support/played-together.js';
+import { HUNG_ASPECTS, hungCalls, nameOfHung, playHung } from '../../support/hung-modes.js';
+import { eachPlayed, together } from '../../support/played-together.js';
+import { rotated } from '../../support/rotated.js';
 import { LONGEST_WAIT_MS } from '../../support/vendor-scene.js';
 
 describe('two voice modes hang', () => {
-  eachPlayed(hungCalls(), nameOfHung, playHung, (outcome) => {
+  eachPlayed(rotated(hungCalls(), HUNG_ASPECTS), nameOfHung, together(playHung), (outcome) => {
     const { call, longestWaitMs, ending, timersLeft, socketsLeft, violations } = outcome;
     expect(longestWaitMs).toBeLessThanOrEqual(LONGEST_WAIT_MS);
     expect({ timersLeft, socketsLeft, violations }).toEqual({

@@ -1,10 +1,6 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { playing } from '../call-rig.js';
 import { call, lastMessages, results, rigWith } from './tools-rig.js';
-
-vi.mock('../../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
 
 describe('end_call', () => {
   it('ends the call after the goodbye was heard, without asking again', async () => {

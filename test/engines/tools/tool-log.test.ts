@@ -5,10 +5,6 @@ import { RecordedLogger } from '../../support/recorded-logger.js';
 import { OperatorServer } from '../operator-server.js';
 import { call, rigWith, SLOT } from './tools-rig.js';
 
-vi.mock('../../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
-
 const NOT_DONE = 'a tool did not do what the model asked for';
 
 async function linesOf(tool: Partial<Tool>, asked: LanguageModelEvent, transferTargets = {}) {

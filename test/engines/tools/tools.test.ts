@@ -4,9 +4,16 @@ import type { Tool } from '../../../src/engines/tools/tool.js';
 import { playing } from '../call-rig.js';
 import { call, heldTool, lastMessages, results, rigWith } from './tools-rig.js';
 
-vi.mock('../../../src/engines/voice-activity.js', () => ({
-  createVoiceActivity: () => ({ isVoiced: (frame: Int16Array) => frame[0] !== 0, close() {} }),
-}));
+/** A caller who may interrupt an agent whose tool runs. */
+async function interruptedTool() {
+  const { tool, runs } = heldTool();
+  const rig = await rigWith([tool]);
+  const said = 'Let me look for a slot that suits you well.';
+  rig.model.answer(said, call('find_slot', { day: 'Friday' }));
+  await rig.says('When?');
+  await rig.quiet(1000);
+  return { rig, runs, said };
+}
 
 describe('tools', () => {
   it('are offered in the same order with every request, with what every agent has', async () => {
@@ -167,25 +174,84 @@ describe('tools', () => {
     expect(rig.clock.pending).toBe(0);
   });
 
-  it('survive a barge-in: the next answer waits for the result and knows it', async () => {
-    const { tool, runs } = heldTool();
-    const rig = await rigWith([tool]);
-    const said = 'Let me look for a slot that suits you well.';
-    rig.model.answer(said, call('find_slot', { day: 'Friday' })).answer('It is at nine.');
-    await rig.says('When?');
-    await rig.quiet(1000);
-    await rig.says('And in the afternoon?', 700);
+  it('survive a barge-in: what the caller asks then is answered at once, and the result follows', async () => {
+    const { rig, runs, said } = await interruptedTool();
+    rig.model.answer('Yes, until six.').answer('It is at nine.');
+    await rig.says('And are you open in the afternoon?', 700);
     expect(rig.turns).toMatchObject([{ interrupted: true, toolCalls: [{ durationMs: null, error: null }] }]);
     expect(runs[0]?.context.signal.aborted).toBe(false);
-    expect(rig.model.requests).toHaveLength(1);
-    runs[0]?.resolve('nine');
-    await rig.quiet(3000);
     const [, assistant, result, user] = lastMessages(rig);
     expect(assistant?.role === 'assistant' && said.startsWith(assistant.content)).toBe(true);
     expect(assistant?.content).not.toBe(said);
-    expect(result).toMatchObject({ role: 'tool', content: 'nine' });
-    expect(user).toEqual({ role: 'user', content: 'And in the afternoon?' });
-    expect(rig.turns[1]).toMatchObject({ agentText: 'It is at nine.', toolCalls: [] });
+    expect(result).toMatchObject({ role: 'tool', content: expect.stringContaining('still running') });
+    expect(user).toEqual({ role: 'user', content: 'And are you open in the afternoon?' });
+    await rig.quiet(3000);
+    expect(rig.turns[1]).toMatchObject({ agentText: 'Yes, until six.', toolCalls: [] });
+    runs[0]?.resolve('nine');
+    await rig.quiet(3000);
+    expect(lastMessages(rig).slice(2)).toEqual([
+      expect.objectContaining({ role: 'tool', content: 'nine' }),
+      { role: 'user', content: 'And are you open in the afternoon?' },
+      { role: 'assistant', content: 'Yes, until six.' },
+      { role: 'system', content: expect.stringContaining('find_slot') },
+    ]);
+    expect(rig.turns[2]).toMatchObject({ userText: '', agentText: 'It is at nine.' });
+    expect(runs).toHaveLength(1);
+    await rig.quiet(5000);
+    expect(rig.turns).toHaveLength(3);
+  });
+
+  it('that end while the agent answers something else are told behind that', async () => {
+    const { rig, runs } = await interruptedTool();
+    rig.model.answer('Yes, until six on every day of the week.').answer('It is at nine.');
+    await rig.says('And are you open in the afternoon?', 700);
+    await rig.quiet(500);
+    runs[0]?.reject(new Error('lost'));
+    await rig.quiet(500);
+    expect(rig.model.requests).toHaveLength(2);
+    await rig.quiet(5000);
+    expect(rig.turns.map(({ agentText }) => agentText).slice(1)).toEqual([
+      'Yes, until six on every day of the week.',
+      'It is at nine.',
+    ]);
+    expect(results(rig)).toEqual(['{"error":"The tool failed."}']);
+  });
+
+  it('that end while the caller speaks are known to the answer', async () => {
+    const { rig, runs } = await interruptedTool();
+    rig.model.answer('Yes, until six.').answer('Parking is free, and the slot is at nine.');
+    await rig.says('And are you open in the afternoon?', 700);
+    await rig.quiet(3000);
+    await rig.voiced(300);
+    runs[0]?.resolve('nine');
+    await rig.says('And where do I park?');
+    await rig.quiet(5000);
+    expect(lastMessages(rig).slice(-2)).toEqual([
+      { role: 'system', content: expect.stringContaining('find_slot') },
+      { role: 'user', content: 'And where do I park?' },
+    ]);
+    expect(rig.model.requests).toHaveLength(3);
+    expect(rig.turns).toHaveLength(3);
+  });
+
+  it('are not run twice by a model that cannot wait', async () => {
+    const { rig, runs } = await interruptedTool();
+    rig.model
+      .answer(
+        'I am still looking.',
+        call('find_slot', { day: 'Friday' }),
+        call('find_slot', { day: 'Monday' }),
+      )
+      .answer('It is at nine.');
+    await rig.says('Hurry up, please.', 700);
+    await rig.quiet(3000);
+    expect(runs.map(({ args }) => args)).toEqual([{ day: 'Friday' }, { day: 'Monday' }]);
+    runs[0]?.resolve('nine');
+    runs[1]?.resolve('ten');
+    await rig.quiet(5000);
+    expect(results(rig)).toEqual(['nine', 'nine', 'ten']);
+    expect(rig.turns).toHaveLength(2);
+    expect(rig.turns[1]).toMatchObject({ agentText: 'I am still looking. It is at nine.' });
   });
 
   it('are waited for with a filler, and nobody asks meanwhile whether the caller is there', async () => {
@@ -207,7 +273,7 @@ describe('tools', () => {
     ]);
   });
 
-  it('are not forgotten when a sound without words cuts the agent off behind them', async () => {
+  it('are not forgotten when a sound without words silences the agent behind them', async () => {
     const { tool, runs } = heldTool();
     const rig = await rigWith([tool]);
     rig.model.answer('Let me look for it.', call('find_slot', { day: 'Friday' })).answer('At nine.');
@@ -215,11 +281,11 @@ describe('tools', () => {
     await rig.quiet(playing('Let me look for it.'));
     await rig.voiced(700);
     await rig.quiet(2500);
-    expect(rig.turns).toMatchObject([{ agentText: 'Let me look for it.', interrupted: true }]);
+    expect(rig.turns).toEqual([]);
     runs[0]?.resolve('nine');
     await rig.quiet(2000);
     expect(results(rig)).toEqual(['nine']);
-    expect(rig.turns[1]).toMatchObject({ userText: '', agentText: 'At nine.' });
+    expect(rig.turns).toMatchObject([{ agentText: 'Let me look for it. At nine.', interrupted: false }]);
   });
 
   it('survive a caller who goes on before a word was heard', async () => {

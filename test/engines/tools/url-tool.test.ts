@@ -1,5 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { resultOf, toToolCall } from '../../../src/conversation/tools.js';
+import { called, NO_TURNS, toolSettled } from '../../../src/conversation/turns.js';
 import { createAgentTools } from '../../../src/engines/tools/agent-tool.js';
 import { ToolBox } from '../../../src/engines/tools/tool-box.js';
 import { silentLogger } from '../../../src/base/log.js';
@@ -22,8 +24,28 @@ function run(url: string, clock = new FakeClock(), args: JsonObject = { day: 'Fr
     logger: silentLogger,
   });
   const call = { id: '1', name: 'book', arguments: args, argumentsText: JSON.stringify(args) };
-  const [done] = box.start([call], { caughtUp: async () => true });
-  if (done === undefined) throw new Error('nothing runs');
+  const [running] = box.start([call], { caughtUp: async () => true });
+  if (running === undefined) throw new Error('nothing runs');
+  const at = () => ({ now: clock.now(), wall: clock.wallNow() });
+  const { settlement } = running;
+  let { turns } = called(NO_TURNS, [{ call, endsCall: false, joins: undefined, settlement }], at());
+  running.onSettled((result) => {
+    turns = toolSettled(turns, { id: 'tool-1', settlement: result, at: at() }).turns;
+  });
+  const state = () => {
+    const tool = turns.tools['tool-1'];
+    if (tool === undefined) throw new Error('nothing was called');
+    return tool;
+  };
+  const done = {
+    settled: running.settled,
+    get resultText() {
+      return resultOf(state());
+    },
+    get record() {
+      return toToolCall(state());
+    },
+  };
   return { box, done, clock };
 }
 

@@ -65,9 +65,28 @@ describe('the log of a call', () => {
     expect(record(plain)).toEqual(record(events));
   });
 
+  it('keeps the phase of now alone, and none behind the end', () => {
+    const phases = (['listening', 'hearing', 'thinking'] as const).map(
+      (phase): CallFact => ({ type: 'phase.changed', phase }),
+    );
+    const { log } = logOf([started(), ...phases]);
+    expect(sent(log)).toEqual([
+      [1, 0],
+      [4, 1],
+    ]);
+    log.append({ ...CALL, seq: 5, at: 1, ...ended() });
+    expect(sent(log)).toEqual([
+      [1, 0],
+      [5, 1],
+    ]);
+  });
+
   it('sends a piece at a time, and a fact that is larger alone', () => {
     const { log } = logOf([started(), segment('a', 'x'.repeat(5000), true), ended()]);
     expect(sent(log, 10)).toEqual([[1, 0]]);
+    const { length } = log.next(ALL);
+    expect(sent(log, length)).toHaveLength(3);
+    expect(sent(log, length - 1)).toHaveLength(2);
     log.learn(state(1));
     expect(sent(log, 1000)).toEqual([[2, 1]]);
   });

@@ -21,6 +21,7 @@ const LOUD = 1000;
 export class FakeEars implements SpeechToText {
   readonly name: string;
   readonly ownsTurnTaking: boolean;
+  readonly writesAfterwards: boolean;
   heard: number[] = [];
   asked = 0;
   opened = 0;
@@ -30,9 +31,10 @@ export class FakeEars implements SpeechToText {
   onAudio: (() => unknown) | undefined;
   context: SpeechToTextContext | undefined;
 
-  constructor(name: string, { ownsTurnTaking = false } = {}) {
+  constructor(name: string, { ownsTurnTaking = false, writesAfterwards = false } = {}) {
     this.name = name;
     this.ownsTurnTaking = ownsTurnTaking;
+    this.writesAfterwards = writesAfterwards;
   }
 
   get events(): SpeechToTextEvents {

@@ -4,6 +4,7 @@ import { silentLogger } from '../../../src/base/log.js';
 import { Circuits } from '../../../src/providers/circuits.js';
 import { LanguageModelChain } from '../../../src/providers/fallback/language-model-chain.js';
 import type {
+  ChatMessage,
   LanguageModel,
   LanguageModelEvent,
   LanguageModelRequest,
@@ -148,6 +149,14 @@ describe('LanguageModelChain', () => {
       { payee: { name: 'v/1' }, usage: { outputTokens: 3, estimated: true } },
       { payee: { name: 'v/2' }, usage: { inputTokens: 7 } },
     ]);
+  });
+
+  it('has the next one answer where the first broke off in its thoughts', async () => {
+    const { clock, call, members } = setUp([['<think>They', ' greet', DOWN]], [['Hello.', END]]);
+    const reading = readReply(call);
+    await clock.advanceAsync(0);
+    expect(members[1]?.requests[0]?.messages).toEqual(HELLO);
+    expect(shortened(reading)).toContain('Hello.');
   });
 
   it.each([
@@ -298,11 +307,43 @@ describe('LanguageModelChain', () => {
     expect(shortened(reading)).toEqual(['v/1 -> v/2 after 2000', 'v/1 is paid', 'Hello.', 'end']);
   });
 
+  it.each<[string, Act[]]>([
+    ['nothing', []],
+    ['its end alone', [END]],
+    ['blanks and usage', [' ', usage(3), END]],
+    ['a sign that no voice can say', ['👍', END]],
+    ['thoughts', ['<think>They greet me.</think>', END]],
+  ])('asks the next one where the first gives %s', async (_, silent) => {
+    const { clock, call } = setUp([silent], [['Hello.', usage(4), END]]);
+    const reading = readReply(call);
+    await clock.advanceAsync(0);
+    expect(shortened(reading)).toContain('v/1 -> v/2 after 0');
+    expect(textOf(reading).trim()).toMatch(/Hello\.$/);
+  });
+
+  it('fails where no member gives a word, and not behind tools that were called with some', async () => {
+    const { clock, call } = setUp([[END]], [[END]]);
+    const reading = readReply(call);
+    await clock.advanceAsync(0);
+    expect(reading.error).toMatchObject({
+      message: 'The language model v/2 ended its answer without a word.',
+    });
+    const noted = setUp([[usage(3), END]], []);
+    const messages: ChatMessage[] = [
+      { role: 'user', content: 'Note it.' },
+      { role: 'assistant', content: 'I have noted it.', toolCalls: [] },
+      { role: 'tool', content: 'done', toolCallId: '1' },
+    ];
+    const behind = readReply(noted.call, { messages });
+    await noted.clock.advanceAsync(0);
+    expect(shortened(behind)).toEqual(['v/1 is paid', 'end']);
+  });
+
   it.each([
     ['does not', 800, false],
     ['does', 3000, true],
   ])('%s hold it against a model that it gave no sign in its part of %i ms', async (_, waitMs, isOpen) => {
-    const { clock, circuits, chain } = setUp(
+    const { clock, circuits, chain, members } = setUp(
       Array.from({ length: 5 }, () => ['hang' as const]),
       Array.from({ length: 5 }, () => ['Hello.', END]),
     );
@@ -313,6 +354,6 @@ describe('LanguageModelChain', () => {
       await clock.advanceAsync(waitMs);
       expect(textOf(reading)).toBe('Hello.');
     }
-    expect(circuits.isOpen('v/1')).toBe(isOpen);
+    expect(circuits.isOpen(members[0] as object)).toBe(isOpen);
   });
 });

@@ -264,6 +264,12 @@ describe('SpeechToTextChain', () => {
     expect(told.at(-1)).toBe('v/2 -> v/1 after 0');
   });
 
+  it('writes afterwards where its first member does, who is asked first', () => {
+    const late = new FakeEars('v/2', { writesAfterwards: true });
+    expect(setUp([new FakeEars('v/1'), late]).chain.writesAfterwards).toBe(false);
+    expect(setUp([late, new FakeEars('v/1')]).chain.writesAfterwards).toBe(true);
+  });
+
   it('tells ends of turns only where all of its members do', () => {
     const [first, second] = pair({ ownsTurnTaking: true });
     const owned = setUp([first, second]);

@@ -62,6 +62,19 @@ describe('SpokenSoFar', () => {
     expect(spoken.breakOff()).toBe(' ready now.');
   });
 
+  it('takes the words as heard that were timed, up to half a second behind the last of them', () => {
+    for (const [timed, ms, rest] of [
+      ['Three', 100, ' loaves are ready now.'],
+      ['Three loaves', 1100, ' are ready now.'],
+      ['Three loaves', 1101, ''],
+    ] as const) {
+      const spoken = new SpokenSoFar(TEXT);
+      spoken.timed(words(timed));
+      spoken.take(audio(ms));
+      expect(spoken.breakOff()).toBe(rest);
+    }
+  });
+
   it('leaves nothing where nobody knows how far it came', () => {
     const untimed = new SpokenSoFar(TEXT);
     untimed.take(audio(100));

@@ -125,6 +125,45 @@ function say(session: TextToSpeechSession, text: string, signal: AbortSignal = n
 }
 
 describe('TextToSpeechChain', () => {
+  it('has the next say a sentence that ends without audio, but not a sign', async () => {
+    const { clock, voices, told, open } = setUp([[], [{ audioMs: 0 }]], [[{ audioMs: 300 }]]);
+    const session = open();
+    const sign = say(session, '…');
+    await clock.advanceAsync(0);
+    expect(sign).toMatchObject({ over: true, error: undefined });
+    const reading = say(session, 'Hello.');
+    await clock.advanceAsync(0);
+    expect(reading).toMatchObject({ said: [[2, 300]], over: true, error: undefined });
+    expect(told).toContain('v/1 -> v/2 after 0');
+    expect(voices[1]?.asked).toEqual(['Hello.']);
+  });
+
+  it('has the next one in the place of one that opens no session', async () => {
+    const { clock, voices, open } = setUp([], [[{ audioMs: 300 }]]);
+    const [first] = voices;
+    if (first !== undefined) first.open = () => null as never;
+    const reading = say(open(), 'Hello.');
+    await clock.advanceAsync(0);
+    expect(reading).toMatchObject({ said: [[2, 300]], over: true });
+  });
+
+  it('says that a sentence broke off whose rest nobody knows', async () => {
+    const { clock, open } = setUp([[{ audioMs: 300 }, DOWN]], [[{ audioMs: 300 }]]);
+    let breaks = 0;
+    const session = open();
+    const read = async () => {
+      const events = {
+        brokeOff: () => {
+          breaks += 1;
+        },
+      };
+      for await (const _ of session.synthesize('One two three.', never, events));
+    };
+    void read();
+    await clock.advanceAsync(0);
+    expect(breaks).toBe(1);
+  });
+
   it('is the first as long as that one works, and opens no other', async () => {
     const { clock, voices, open, told, chain } = setUp([], []);
     const session = open();

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ToolCallAssembly } from '../../../src/providers/llm/tool-call-assembly.js';
+import { readArguments } from '../../../src/providers/wire/tool-arguments.js';
 
 type Piece = { index?: number; id?: string; function?: { name?: string; arguments?: unknown } };
 
@@ -70,6 +71,15 @@ describe('ToolCallAssembly', () => {
     expect(assemble(...pieces).map(([, name, args]) => [name, args])).toEqual([['one', { x: 1 }]]);
   });
 
+  it('knows the end of nested arguments from braces within them and in their texts', () => {
+    const written = ['{"x":{"y":[{}]}', ',"z":"}\\"}"', ',"w":1}', '{"x":2}'];
+    const pieces = written.map((text) => [call(0, undefined, 'one', text)]);
+    expect(assemble(...pieces).map(([, , args]) => args)).toEqual([
+      { x: { y: [{}] }, z: '}"}', w: 1 },
+      { x: 2 },
+    ]);
+  });
+
   it('takes empty arguments as none, and arguments that came as an object', () => {
     expect(assemble([call(0, 'a', 'one', ''), call(1, 'b', 'two', { x: 1 })])).toEqual([
       ['a', 'one', {}],
@@ -91,5 +101,23 @@ describe('ToolCallAssembly', () => {
         for (const { id, name } of assembly.finish()) expect(id !== '' && name !== '').toBe(true);
       }),
     );
+  });
+});
+
+describe('arguments that are no text', () => {
+  it.each<[unknown, Record<string, unknown> | null, string]>([
+    [{ day: 'Friday' }, { day: 'Friday' }, '{"day":"Friday"}'],
+    [undefined, {}, '{}'],
+    [null, {}, '{}'],
+    ['', {}, '{}'],
+    [7, null, '7'],
+    [[1], null, '[1]'],
+    [true, null, 'true'],
+    ['"Friday"', null, '"Friday"'],
+  ])('%j', (written, args, argumentsText) => {
+    expect(readArguments(written)).toEqual({ arguments: args, argumentsText });
+    const assembly = new ToolCallAssembly();
+    assembly.push([{ index: 0, id: 'a', function: { name: 'find', arguments: written } }]);
+    expect(assembly.finish()).toEqual([{ id: 'a', name: 'find', arguments: args, argumentsText }]);
   });
 });

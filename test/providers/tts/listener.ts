@@ -3,6 +3,7 @@ import { vi } from 'vitest';
 import type { TextToSpeechEvents, TextToSpeechSession } from '../../../src/providers/text-to-speech.js';
 import { speakInTones } from '../../../src/testing/tone-voice.js';
 import type { FakeClock } from '../../support/fake-clock.js';
+import { untilQuiet } from '../../support/virtual/quiet.js';
 
 export const never = new AbortController().signal;
 
@@ -45,7 +46,7 @@ export const soon = <T>(check: () => T) => vi.waitFor(check, { interval: 2, time
 export async function pass(clock: FakeClock, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 1000) {
     clock.advance(Math.min(left, 1000));
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    await untilQuiet();
   }
 }
 

@@ -7,6 +7,7 @@ import type { Emulator, EmulatorOptions } from '../../../src/testing/index.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { RecordedLogger } from '../../support/recorded-logger.js';
 import { collect, listen, never, settle, soon, spoken } from './listener.js';
+import { passUntil } from '../../support/pass-until.js';
 
 export const SENTENCES: readonly string[] = ['Hello there.', 'How are you?', 'Grüße!'];
 
@@ -128,8 +129,7 @@ export function describeConnection<EO extends EmulatorOptions, PO extends object
       bench.emulator.refuseNext({ status, times: 20, ...(headers === undefined ? {} : { headers }) });
       bench.emulator.disconnectAll();
       const reading = listen(session, 'Hello.');
-      await soon(() => {
-        clock.advance(300);
+      await passUntil(clock, 300, () => {
         const remedy = status === 401 ? `: check ${keyVariable}, or the option apiKey` : '';
         expect(reading.error).toMatchObject({
           message: `${vendor} ${sentence} (HTTP ${status}${shown})${remedy}.`,
@@ -146,8 +146,7 @@ export function describeConnection<EO extends EmulatorOptions, PO extends object
       const reading = listen(session, 'Two.');
       await settle();
       clock.advance(2500);
-      await soon(() => {
-        clock.advance(0);
+      await passUntil(clock, 0, () => {
         expect(reading).toMatchObject({ over: true, samples: spoken('Two.') });
       });
       expect(bench.emulator.requests).toHaveLength(2);
@@ -166,14 +165,12 @@ export function describeConnection<EO extends EmulatorOptions, PO extends object
 export async function expectNothingLate(session: TextToSpeechSession, clock: FakeClock): Promise<void> {
   const abort = new AbortController();
   const first = listen(session, 'A story that goes on for long.', abort.signal);
-  await soon(() => {
-    clock.advance(10);
+  await passUntil(clock, 10, () => {
     expect(first.samples.length).toBeGreaterThan(0);
   });
   abort.abort();
   const second = listen(session, 'Sorry.');
-  await soon(() => {
-    clock.advance(50);
+  await passUntil(clock, 50, () => {
     expect(second.over).toBe(true);
   });
   expect(second.samples).toEqual(spoken('Sorry.'));

@@ -172,6 +172,33 @@ describe('LastingSocket', () => {
     expect(told.filter((line) => line.startsWith('failed'))).toHaveLength(1);
   });
 
+  /** Drops connections that last `lastsMs` and are heard from, and takes `mendsMs` for another one. Returns how many there were. */
+  function dropped({ lastsMs, mendsMs, rounds }: { lastsMs: number; mendsMs: number; rounds: number }) {
+    const { clock, vendor, told } = connect();
+    for (let round = 0; round < rounds && told.at(-1)?.startsWith('failed') !== true; round += 1) {
+      vendor.socket.opens();
+      vendor.socket.says('words');
+      clock.advance(lastsMs);
+      vendor.socket.ends();
+      clock.advance(0);
+      clock.advance(mendsMs);
+    }
+    return {
+      sockets: vendor.sockets.length,
+      failed: told.filter((line) => line.startsWith('failed')).length,
+    };
+  }
+
+  it('goes on with one whose losses are mended at once, however many there are', () => {
+    expect(dropped({ lastsMs: 5000, mendsMs: 20, rounds: 200 })).toEqual({ sockets: 201, failed: 0 });
+    expect(dropped({ lastsMs: 2800, mendsMs: 5, rounds: 200 })).toEqual({ sockets: 201, failed: 0 });
+  });
+
+  it('gives up on one that is slow to mend them, or has no time to be of use', () => {
+    expect(dropped({ lastsMs: 3000, mendsMs: 1500, rounds: 200 })).toEqual({ sockets: 5, failed: 1 });
+    expect(dropped({ lastsMs: 1000, mendsMs: 5, rounds: 200 })).toEqual({ sockets: 12, failed: 1 });
+  });
+
   it('has four seconds for a connection in all, handshakes that time out included', () => {
     const { clock, vendor, told } = connect();
     for (let tries = 0; tries < 10 && told.length === 0; tries += 1) {

@@ -6,6 +6,7 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { WireFailure } from '../../../src/providers/wire/failure.js';
 import { openVendorSocket } from '../../../src/providers/wire/vendor-socket.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { untilQuiet } from '../../support/virtual/quiet.js';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -163,7 +164,7 @@ describe('openVendorSocket', () => {
     const { clock, told, socket } = open(vendor.url);
     socket.close();
     clock.advance(10_000);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await untilQuiet();
     expect(told).toEqual([]);
   });
 
@@ -213,7 +214,7 @@ describe('openVendorSocket', () => {
     for (let round = 1; round <= 6; round += 1) {
       clock.advance(1000);
       await soon(() => expect(pings).toBe(round));
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      await untilQuiet();
     }
     expect(told).toEqual(['opened']);
     vendor.peers[0]?.pause();

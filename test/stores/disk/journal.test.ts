@@ -9,6 +9,7 @@ import { RecordedLogger } from '../../support/recorded-logger.js';
 class FakeLog implements EventLog {
   readonly batches: number[] = [];
   readonly keys = new Set<string>();
+  readonly ended = new Map<number, number>();
   failure: Error | undefined;
   /** Awaited by every write. */
   gate: Promise<void> = Promise.resolve();
@@ -46,7 +47,7 @@ describe('Journal', () => {
   let logger: RecordedLogger;
   let journal: Journal;
   const add = (call: number, ...rows: number[]) => {
-    for (const row of rows) journal.add({ call, row, value: `${call}.${row}` });
+    for (const row of rows) journal.add({ call, row, value: `${call}.${row}`, isOver: false });
   };
   /** Lets promises run, and no time pass. */
   const settle = () => new Promise((resolve) => setImmediate(resolve));
@@ -85,9 +86,12 @@ describe('Journal', () => {
   it('tells who waits when their own facts are written, and those who come meanwhile later', async () => {
     const told: string[] = [];
     let open = () => {};
-    log.gate = new Promise((resolve) => {
-      open = resolve;
-    });
+    const shut = () => {
+      log.gate = new Promise((resolve) => {
+        open = resolve;
+      });
+    };
+    shut();
     add(0, 0);
     void journal.written().then(() => told.push('first'));
     await settle();
@@ -95,6 +99,11 @@ describe('Journal', () => {
     void journal.written().then(() => told.push('second'));
     await settle();
     expect(told).toEqual([]);
+    const openFirst = open;
+    shut();
+    openFirst();
+    await settle();
+    expect(told).toEqual(['first']);
     open();
     await settle();
     expect(told).toEqual(['first', 'second']);

@@ -50,7 +50,7 @@ describe('migrations', () => {
   it('bring what an older version wrote up to date, one version after the other', async () => {
     const folder = await makeFolder();
     const log = await LevelLog.open({ folder, schema: { target: 1, migrations: new Map() } });
-    await log.append([{ call: 0, row: 0, value: 'hello' }]);
+    await log.append([{ call: 0, row: 0, value: 'hello', isOver: false }]);
     await log.close();
     await open(folder, 3, shouting);
     expect(await contents(folder)).toEqual({

@@ -3,6 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
 import type { FakeClock } from '../../support/fake-clock.js';
+import { untilQuiet } from '../../support/virtual/quiet.js';
 import type { CarrierBSimulatorOptions } from '../../../src/testing/carrier-b/options.js';
 import { startCarrierBSimulator, type CarrierBSimulator } from '../../../src/testing/carrier-b/simulator.js';
 
@@ -203,7 +204,7 @@ export async function moveUntil(clock: FakeClock, isDone: () => boolean, limitMs
   while (!isDone()) {
     if (clock.now() > endMs) throw new Error('it did not happen in the time of the clock');
     await clock.advanceAsync(20);
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await untilQuiet();
   }
 }
 

@@ -37,8 +37,9 @@ function createCarrier(defect: Partial<Carrier> = {}): Carrier {
     lookUp: refuse,
     setVoiceUrl: refuse,
   };
-  return {
+  const carrier: Carrier = {
     id: 'carrier-a',
+    during: () => carrier,
     supports: {
       recording: true,
       voiceUrl: true,
@@ -62,6 +63,7 @@ function createCarrier(defect: Partial<Carrier> = {}): Carrier {
     rest,
     ...defect,
   };
+  return carrier;
 }
 
 function createDialect(defect: Partial<MediaDialect> = {}): MediaDialect {

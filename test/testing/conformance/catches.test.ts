@@ -1,4 +1,6 @@
 // The suites must notice what is wrong: providers with one fault each, and the check that has to fail.
+import { systemClock } from '../../../src/base/clock.js';
+import { pause } from '../../../src/base/pause.js';
 import { describe, expect, it } from 'vitest';
 import { ScriptedLanguageModel } from '../../../src/providers/llm/index.js';
 import type { LanguageModel } from '../../../src/providers/language-model.js';
@@ -32,7 +34,7 @@ describe('testSpeechToText', () => {
       open: ({ events }) => ({
         pushAudio() {},
         finishUtterance() {},
-        close: () => void setTimeout(() => events.final('late'), 10),
+        close: () => void systemClock.after(10, () => events.final('late')),
       }),
     };
     await expectCaught(checks(chatty), /nothing after close/);
@@ -67,7 +69,7 @@ describe('testLanguageModel', () => {
       async *respond() {
         for (let count = 0; count < 20 && !isEnded; count += 1) {
           yield { type: 'text', delta: 'on ' };
-          await new Promise((resolve) => setTimeout(resolve, 5));
+          await pause(systemClock, 5);
         }
       },
     };
@@ -84,7 +86,7 @@ describe('testLanguageModel', () => {
       async *respond() {
         for (let count = 0; count < 20; count += 1) {
           yield { type: 'text', delta: 'on ' };
-          await new Promise((resolve) => setTimeout(resolve, 5));
+          await pause(systemClock, 5);
         }
       },
     };
@@ -121,7 +123,7 @@ describe('testTextToSpeech', () => {
       left.push(...text.split('').map(() => tone(960)));
       while (left.length > 0 && !signal.aborted) {
         yield left.shift() ?? tone(1);
-        await new Promise((resolve) => setTimeout(resolve, 1));
+        await pause(systemClock, 1);
       }
     });
     await expectCaught(checks(leaking), /after an abort/);

@@ -44,7 +44,7 @@ const suites = {
     };
   }),
   ScriptedLanguageModel: testLanguageModel(
-    () => ({ provider: new ScriptedLanguageModel({ firstWordMs: 5, wordsPerSecond: 200 }), close() {} }),
+    () => ({ provider: new ScriptedLanguageModel({ firstWordMs: 7, wordsPerSecond: 200 }), close() {} }),
     { saysWhatIsWanted: false },
   ),
 };

@@ -72,4 +72,28 @@ describe('emulateChatCompletions', () => {
     expect(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('')).toBe('Good day.');
     expect(chunks.at(-1)).toMatchObject({ choices: [], usage: { prompt_tokens: 7, completion_tokens: 2 } });
   });
+
+  it.each([{ day: 'Friday' }, null, 7, [1], undefined])(
+    'sends %j for the arguments of a call as it is',
+    async (args) => {
+      const { text, emulator } = await ask(base, {
+        replies: [{ toolCalls: [{ name: 'f', arguments: args }] }],
+      });
+      const called = text.split('\n').find((line) => line.includes('"tool_calls":[')) ?? '';
+      const sent = JSON.parse(called.slice('data: '.length)).choices[0].delta.tool_calls[0].function;
+      expect(sent).toEqual(args === undefined ? { name: 'f' } : { name: 'f', arguments: args });
+      expect(emulator.violations).toEqual([]);
+    },
+  );
+
+  it('fails like a server where its script throws, and says so', async () => {
+    const replies = () => {
+      throw new Error('mine');
+    };
+    const { emulator, status } = await ask(base, { replies });
+    expect(status).toBe(500);
+    expect(emulator.violations).toEqual(['the script of the emulator failed: mine']);
+    const broken = { toolCalls: [null] } as never;
+    expect((await ask(base, { replies: [broken] })).status).toBe(500);
+  });
 });

@@ -14,6 +14,7 @@ import { mixUp } from '../../../src/testing/emulators/foreign-fields.js';
 import { troubleAnswer } from '../../../src/testing/emulators/socket-trouble.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { soon } from './raw-socket.js';
+import { untilQuiet } from '../../support/virtual/quiet.js';
 
 const close: (() => unknown)[] = [];
 afterEach(async () => {
@@ -108,7 +109,7 @@ describe('a socket of an emulator', () => {
     const seen = await open(emulator);
     emulator.break('freeze');
     emulator.sendAll('{}');
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await untilQuiet();
     expect(seen).toEqual({ messages: [], end: undefined });
   });
 
@@ -124,7 +125,7 @@ describe('a socket of an emulator', () => {
     silent.write(
       'GET /v1/listen HTTP/1.1\r\nhost: x\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
     );
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await untilQuiet();
     expect([heard, silent.destroyed, emulator.requests.length]).toEqual(['', false, 0]);
     emulator.resetNext();
     expect((await open(emulator)).end).toMatch(/ECONNRESET|hang up/);
@@ -140,12 +141,16 @@ describe('an answer that is being streamed', () => {
     ['oversized', 'over'],
     [1011, 'over'],
   ] as const)('is broken by %s', async (trouble, end) => {
-    const emulator = await emulateChatCompletions({ replies: () => ({ text: '1 2 3 4 5', tokenMs: 40 }) });
+    const clock = new FakeClock();
+    const replies = () => ({ text: '1 2 3 4 5', tokenMs: 40 });
+    const emulator = await emulateChatCompletions({ clock, replies });
     close.push(() => emulator.close());
     const asked = ask(emulator.url);
     await soon(() => expect(emulator.exchanges).toHaveLength(1));
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await clock.advanceAsync(60);
+    await untilQuiet();
     emulator.break(trouble);
+    await clock.advanceAsync(1000);
     const answer = await asked;
     expect(answer.end).toBe(end);
     expect(answer.text.includes('[DONE]')).toBe(typeof trouble === 'string' && end === 'over');
@@ -171,7 +176,7 @@ it('an answer that is ended in the middle is not written to any more', async () 
   clock.advance(1000);
   expect((await (await answer).arrayBuffer()).byteLength).toBe(0);
   // What is written after the end is an error of the process.
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await untilQuiet();
 });
 
 it('an answer that has ended, and was not taken yet, is left alone', () => {

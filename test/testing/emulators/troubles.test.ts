@@ -11,6 +11,8 @@ import {
   type WireTroubles,
 } from '../../../src/testing/index.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { untilQuiet } from '../../support/virtual/quiet.js';
+import { passUntil } from '../../support/pass-until.js';
 import { openRaw, soon } from './raw-socket.js';
 
 const close: (() => unknown)[] = [];
@@ -166,14 +168,47 @@ describe.each(VENDORS)('$name, in trouble', (vendor) => {
     await soon(() => expect(welcome.words()).toEqual(WORDS));
   });
 
-  it('stands still without closing, and answers no more', async () => {
-    const client = await open(vendor, { reply: { tokenMs: 20 } });
+  it.each<[string, (emulator: Emulator) => void]>([
+    [
+      'refuses',
+      (emulator) => {
+        emulator.refuseNext({ status: 503, times: 3 });
+        emulator.refuseNext({ times: 0 });
+      },
+    ],
+    [
+      'resets',
+      (emulator) => {
+        emulator.resetNext(3);
+        emulator.resetNext(0);
+      },
+    ],
+    [
+      'ignores',
+      (emulator) => {
+        emulator.ignoreNext(3);
+        emulator.ignoreNext(0);
+      },
+    ],
+  ])('%s no more when it is told so', async (_, order) => {
+    const emulator = await vendor.start({});
+    close.push(() => emulator.close());
+    order(emulator);
+    const client = await vendor.connect(emulator);
     client.speak();
-    await soon(() => expect(client.words().length).toBeGreaterThan(1));
+    await soon(() => expect(client.words()).toEqual(WORDS));
+  });
+
+  it('stands still without closing, and answers no more', async () => {
+    const clock = new FakeClock();
+    const client = await open(vendor, { clock, reply: { tokenMs: 20 } });
+    client.speak();
+    await passUntil(clock, 20, () => expect(client.words().length).toBeGreaterThan(1));
     client.emulator.freeze();
     const heard = client.words().length;
     client.emulator.sendAll('{"n":"7"}');
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await clock.advanceAsync(1000);
+    await untilQuiet();
     expect(client.words().length).toBeLessThanOrEqual(heard + 1);
     if (vendor === chat) expect(client.words().length).toBeLessThan(WORDS.length);
     else expect(client.words()).not.toContain('7');
@@ -250,7 +285,7 @@ describe.each(SOCKETS)('the socket of $name', (vendor) => {
     ] as const;
     const client = await open(vendor, { clock, timeline });
     clock.advance(300);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    await untilQuiet();
     expect([client.words(), client.end()]).toEqual([[], undefined]);
   });
 });
@@ -273,4 +308,18 @@ it('TCP segments are as small as was asked for', async () => {
   // A machine that stands still joins some of them.
   expect(pieces.length).toBeGreaterThan(3);
   expect(pieces[0]?.length).toBeLessThanOrEqual(16);
+});
+
+it.each<[string, (emulator: Emulator) => void, string]>([
+  ['refused', (emulator) => emulator.refuseNext({ status: 401 }), '401'],
+  ['reset', (emulator) => emulator.resetNext(), 'cut'],
+])('a request that warms a connection up of a model is not the one that is %s', async (_, order, end) => {
+  const emulator = await chat.start({});
+  close.push(() => emulator.close());
+  order(emulator);
+  const headers = { authorization: 'Bearer test-key' };
+  expect((await fetch(`${emulator.url}/v1/models`, { headers })).status).toBe(200);
+  const client = await chat.connect(emulator);
+  client.speak();
+  await soon(() => expect(client.end()).toBe(end));
 });

@@ -27,7 +27,7 @@ export function App() {
         <h1 class="unseen">Calls</h1>
         <Counters page={page} view={view} />
         {isEmpty ? (
-          <EmptyState />
+          <EmptyState entry={page.entry} />
         ) : (
           <div class="board">
             <LiveCalls calls={page.active} controls={page.controls} masked={masked} />

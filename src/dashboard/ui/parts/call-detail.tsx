@@ -12,7 +12,7 @@ import { CopyButton } from './copy-button.js';
 import { CostTable } from './cost-table.js';
 import { EnvelopeView } from './envelope-view.js';
 import { LatencyBars } from './latency-bars.js';
-import { Ticking } from './live-call.js';
+import { PhaseLabel, Ticking } from './live-call.js';
 import { Direction, Parties, providersOf } from './parties.js';
 import { Timeline } from './timeline.js';
 import { Transcript } from './transcript.js';
@@ -77,7 +77,7 @@ export function CallDetail({ callId, page, masked }: { callId: string; page: Pag
 
 function Body({ record, controls, masked }: { record: CallRecord; controls: boolean; masked: boolean }) {
   const isOver = record.status === 'completed';
-  const { transfer, recording } = record;
+  const { phase, transfer, recording, hangUp } = record;
   const facts = [
     ['Started', formatTime(record.startedAt, Date.now())],
     [
@@ -85,9 +85,20 @@ function Body({ record, controls, masked }: { record: CallRecord; controls: bool
       isOver || record.answeredAt === null ? (
         formatDuration(record.durationMs)
       ) : (
-        <Ticking since={record.answeredAt} />
+        <Ticking callId={record.callId} since={record.answeredAt} />
       ),
     ],
+    ...(phase === null
+      ? []
+      : [
+          [
+            'Now',
+            <>
+              <PhaseLabel phase={phase} />{' '}
+              <Ticking callId={record.callId} since={phase.since} label="Time in this phase" />
+            </>,
+          ] as const,
+        ]),
     ['Outcome', isOver ? formatWord(record.outcome) : formatWord(record.status)],
     ['End', isOver ? formatWord(record.endReason) : UNKNOWN],
     ['Turns', record.turnCount],
@@ -96,6 +107,7 @@ function Body({ record, controls, masked }: { record: CallRecord; controls: bool
     ['Cost', formatTotal(record.cost)],
     ['Provider', providersOf(record)],
     ...(record.amd === null ? [] : [['Answered by', record.amd.answeredBy] as const]),
+    ...(hangUp === null || hangUp === 'done' ? [] : [['Hang-up', formatWord(hangUp)] as const]),
     ...(transfer === null
       ? []
       : [

@@ -1,22 +1,43 @@
 // No call yet: the two ways to the first one.
-export function EmptyState() {
+import type { CallEntry } from '../../../contract/dashboard-api.js';
+import { simulateCommand } from '../state/first-call.js';
+
+export function EmptyState({ entry }: { entry: CallEntry | null }) {
   return (
     <section class="empty" aria-labelledby="empty-title">
       <h2 id="empty-title" class="headline">
         No calls yet
       </h2>
-      <ol>
-        <li>
-          <b>Without a phone</b>
-          <code>npx offhook simulate --url {location.origin} --text "Hello?"</code>
-          <span class="hint">Calls this server. Where it has its carrier’s secret, add --auth-token.</span>
-        </li>
-        <li>
-          <b>With a number</b>
-          <code>https://your-public-host/webhooks/&lt;carrier&gt;/voice</code>
-          <span class="hint">Make this the voice URL of your number, then call it.</span>
-        </li>
-      </ol>
+      {entry === null ? (
+        <p class="hint">Calls are shown here as soon as a server sends them to this dashboard.</p>
+      ) : (
+        <Ways entry={entry} />
+      )}
     </section>
+  );
+}
+
+function Ways({ entry }: { entry: CallEntry }) {
+  return (
+    <ol>
+      <li>
+        <b>Without a phone</b>
+        <code>{simulateCommand(entry, location.origin)}</code>
+        <span class="hint">
+          {entry.isSigned
+            ? 'Calls this server, and signs with the secret that it finds.'
+            : 'Calls this server.'}
+        </span>
+      </li>
+      <li>
+        <b>With a number</b>
+        {entry.voiceUrl !== null && <code>{entry.voiceUrl}</code>}
+        <span class="hint">
+          {entry.voiceUrl === null
+            ? 'Set webhookUrl, or tunnel: true: the carrier must reach this server.'
+            : 'Make this the voice URL of your number, then call it.'}
+        </span>
+      </li>
+    </ol>
   );
 }

@@ -1,7 +1,7 @@
 // Who was loud when: both sides of a call over its length, with turns, cuts and what the carrier acknowledged.
 import { useMemo } from 'preact/hooks';
 import type { AudioEnvelope, Turn } from '../../../contract/call-record.js';
-import { formatDuration } from '../format.js';
+import { formatCount, formatDuration } from '../format.js';
 import { condense, outlinePath, shapeOf } from '../state/envelope.js';
 
 const WIDTH = 600;
@@ -28,8 +28,7 @@ export function EnvelopeView({ envelope, turns }: { envelope: AudioEnvelope; tur
       <h3 id="audio-title">
         Audio
         <small>
-          {formatDuration(lengthMs)} · {envelope.clearsMs.length}{' '}
-          {envelope.clearsMs.length === 1 ? 'interruption' : 'interruptions'}
+          {formatDuration(lengthMs)} · {formatCount(envelope.clearsMs.length, 'interruption')}
         </small>
       </h3>
       <svg
@@ -37,7 +36,7 @@ export function EnvelopeView({ envelope, turns }: { envelope: AudioEnvelope; tur
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`Loudness of caller and agent over ${formatDuration(lengthMs)}, with ${turnsMs.length} turns and ${envelope.clearsMs.length} interruptions`}
+        aria-label={`Loudness of caller and agent over ${formatDuration(lengthMs)}, with ${formatCount(turnsMs.length, 'turn')} and ${formatCount(envelope.clearsMs.length, 'interruption')}`}
       >
         <path class="caller" d={path(caller, HALF + 2)} />
         <path class="agent" d={path(agent, 3 * HALF + 6)} />

@@ -1,8 +1,8 @@
 // One call that is up: how long, what is said, where the last answer's time went, what it costs, and what can be done with it.
 import { useMemo } from 'preact/hooks';
-import type { CallRecord } from '../../../contract/call-record.js';
+import type { CallRecord, CurrentPhase } from '../../../contract/call-record.js';
 import { toSummary } from '../../../events/summarize.js';
-import { formatDuration, formatLatency, formatWord } from '../format.js';
+import { formatCount, formatDuration, formatLatency, formatWord } from '../format.js';
 import { useSeconds } from '../state/clock.js';
 import { linkTo } from '../state/deep-link.js';
 import { CallCommands } from './call-commands.js';
@@ -36,9 +36,7 @@ export function LiveCall({ call, controls, masked }: LiveCallProps) {
         )}
         <RunningCost cost={call.cost} />
         <footer>
-          <span class="turns">
-            {call.turnCount} {call.turnCount === 1 ? 'turn' : 'turns'}
-          </span>
+          <span class="turns">{formatCount(call.turnCount, 'turn')}</span>
           {controls && <CallCommands callId={call.callId} />}
         </footer>
       </article>
@@ -68,20 +66,27 @@ function Top({ call, masked }: Omit<LiveCallProps, 'controls'>) {
       <a href={linkTo(call.callId)} class="open">
         <Parties call={toSummary(call)} masked={masked} />
       </a>
+      <PhaseLabel phase={call.phase} />
       {call.answeredAt === null ? (
         <span class="duration">{formatWord(call.status)}</span>
       ) : (
-        <Ticking since={call.answeredAt} />
+        <Ticking callId={call.callId} since={call.answeredAt} />
       )}
     </header>
   );
 }
 
-/** Counts up from the answer. */
-export function Ticking({ since }: { since: number }) {
-  const now = useSeconds();
+/** What the caller experiences now; nothing where there is no conversation. */
+export function PhaseLabel({ phase }: { phase: CurrentPhase | null }) {
+  return phase === null ? null : <span class={`phase ${phase.name}`}>{formatWord(phase.name)}</span>;
+}
+
+/** Counts up from the answer, or from what `label` names. */
+export function Ticking(props: { callId: string; since: number; label?: string }) {
+  const { callId, since, label = 'Duration' } = props;
+  const now = useSeconds(callId);
   return (
-    <span class="duration" role="timer" aria-label="Duration" aria-live="off">
+    <span class="duration" role="timer" aria-label={label} aria-live="off">
       {formatDuration(now - since)}
     </span>
   );

@@ -1,4 +1,5 @@
 // The one state of the page and who looks at it. Renders at most once per frame, however fast facts come.
+import { type ClockOffsets, NO_OFFSETS } from './clock-offsets.js';
 import { useEffect, useState } from 'preact/hooks';
 import { EMPTY_STATE, type PageState } from './page-state.js';
 import { FIRST_VIEW, type View } from './view.js';
@@ -18,8 +19,7 @@ export interface AppState {
   isDraining: boolean;
   /** Telephone numbers show their last four digits only. */
   masked: boolean;
-  /** What the browser's clock is ahead of the server's, as far as known. */
-  clockAheadMs: number | null;
+  clockOffsets: ClockOffsets;
   /** A sentence for screen readers. */
   announcement: string;
 }
@@ -30,7 +30,7 @@ let state: AppState = {
   view: FIRST_VIEW,
   isDraining: false,
   masked: true,
-  clockAheadMs: null,
+  clockOffsets: NO_OFFSETS,
   announcement: '',
 };
 const listeners = new Set<() => void>();

@@ -1,6 +1,7 @@
 // One tick a second for everything on the page that counts, and none while nothing does.
 import { useEffect, useState } from 'preact/hooks';
 import { readState } from './app-store.js';
+import { offsetOf } from './clock-offsets.js';
 
 const listeners = new Set<() => void>();
 let interval: ReturnType<typeof setInterval> | undefined;
@@ -9,18 +10,18 @@ function tick(): void {
   for (const listener of listeners) listener();
 }
 
-/** The server's epoch milliseconds, as far as the page can tell: it stands still while the page is out of touch. */
-export function serverNow(): number {
-  const { connection, clockAheadMs } = readState();
+/** Epoch milliseconds of the server, or of one of its calls, as far as the page can tell: they stand still while it is out of touch. */
+export function serverNow(callId?: string): number {
+  const { connection, clockOffsets } = readState();
   const now = connection.phase === 'reconnecting' ? connection.since : Date.now();
-  return now - (clockAheadMs ?? 0);
+  return now - offsetOf(clockOffsets, callId);
 }
 
-/** Renders the calling part once a second. Returns `serverNow()`. */
-export function useSeconds(): number {
-  const [now, setNow] = useState(serverNow);
+/** Renders the calling part once a second. Returns `serverNow(callId)`. */
+export function useSeconds(callId?: string): number {
+  const [now, setNow] = useState(() => serverNow(callId));
   useEffect(() => {
-    const listener = () => setNow(serverNow());
+    const listener = () => setNow(serverNow(callId));
     listeners.add(listener);
     interval ??= setInterval(tick, 1000);
     return () => {
@@ -29,6 +30,6 @@ export function useSeconds(): number {
       clearInterval(interval);
       interval = undefined;
     };
-  }, []);
+  }, [callId]);
   return now;
 }

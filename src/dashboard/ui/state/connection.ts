@@ -5,12 +5,14 @@ import { ApiError, EVENTS_PATH, fetchAggregates, fetchHistory } from '../api.js'
 import { formatNumber } from '../format.js';
 import { readState, update, updatePage } from './app-store.js';
 import { serverNow } from './clock.js';
+import { hearOffset } from './clock-offsets.js';
 import { applyAggregates, applyEvent, applyPage, applySnapshot } from './page-state.js';
 import { startOf } from './view.js';
 
 const FACT_TYPES = Object.keys({
   'call.status': true,
   'call.started': true,
+  'phase.changed': true,
   'transcript.segment': true,
   'turn.started': true,
   'turn.completed': true,
@@ -24,6 +26,7 @@ const FACT_TYPES = Object.keys({
   'provider.replaced': true,
   'audio.measured': true,
   'call.ended': true,
+  'hangup.updated': true,
 } satisfies Record<CallEventType, true>);
 
 const FIRST_RETRY_MS = 1000;
@@ -109,10 +112,9 @@ async function learnWhy(): Promise<void> {
 }
 
 function receive(event: CallEvent): void {
-  const ahead = Date.now() - event.at;
   update((app) => ({
     page: applyEvent(app.page, event),
-    clockAheadMs: app.clockAheadMs === null ? ahead : Math.min(app.clockAheadMs, ahead),
+    clockOffsets: hearOffset(app.clockOffsets, event, Date.now()),
     ...announce(event, app.masked),
   }));
   // Not put off by the next end: where calls end all the time, figures come all the same.

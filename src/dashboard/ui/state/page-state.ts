@@ -1,7 +1,13 @@
 // What the page knows, and what a snapshot or a fact does to it. Pure: no browser, no clock.
 import type { CallEvent } from '../../../contract/call-event.js';
 import type { CallRecord } from '../../../contract/call-record.js';
-import type { Aggregates, CallSummary, CallsPage, Snapshot } from '../../../contract/dashboard-api.js';
+import type {
+  Aggregates,
+  CallEntry,
+  CallSummary,
+  CallsPage,
+  Snapshot,
+} from '../../../contract/dashboard-api.js';
 import { byNewestStart } from '../../../events/call-filter.js';
 import { opensCall, reduceCall } from '../../../events/reduce.js';
 import { roundMoney, toSummary } from '../../../events/summarize.js';
@@ -17,6 +23,8 @@ export interface PageState {
   /** The aggregates are over calls that began at or after this, epoch milliseconds. */
   aggregatesFrom: number;
   controls: boolean;
+  /** Where calls come in; null where none do. */
+  entry: CallEntry | null;
 }
 
 export const EMPTY_STATE: PageState = {
@@ -26,6 +34,7 @@ export const EMPTY_STATE: PageState = {
   aggregates: null,
   aggregatesFrom: 0,
   controls: false,
+  entry: null,
 };
 
 /** As many ended calls as the server keeps. */
@@ -52,6 +61,7 @@ export function applySnapshot(state: PageState, snapshot: Snapshot): PageState {
     aggregates: snapshot.aggregates,
     aggregatesFrom: 0,
     controls: snapshot.controls,
+    entry: snapshot.entry,
   };
 }
 

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { ACCOUNT, TOKEN } from '../fake-api.js';
-import { CA, api, dialRequest, failureOf, rest, webhookBaseUrl, useFakeApi } from './setup.js';
+import {
+  CA,
+  api,
+  dialRequest,
+  failureOf,
+  rest,
+  transferRequest,
+  useFakeApi,
+  webhookBaseUrl,
+} from './setup.js';
 
 useFakeApi();
 
@@ -114,7 +123,16 @@ describe('hangUp', () => {
 
   it('does not take a call that is not found for one that is over', async () => {
     api.replies = [{ status: 404, json: { code: 20404, status: 404 } }];
-    expect(await failureOf(rest.hangUp(CA))).toMatchObject({ status: 404, retryable: false });
+    expect(await failureOf(rest.hangUp(CA))).toMatchObject({ status: 404, retryable: false, isFinal: true });
+  });
+
+  it.each([
+    { status: 404, text: '<html>' },
+    { status: 404, json: { code: 21220.5 } },
+    { status: 500, json: { code: 20500 } },
+  ])('does not take the last word from elsewhere, or of a moment: %j', async (reply) => {
+    api.replies = [reply, reply, reply, reply];
+    expect(await failureOf(rest.hangUp(CA))).toMatchObject({ isFinal: false });
   });
 
   it('takes only the carrier at its word that a call is over', async () => {
@@ -132,6 +150,31 @@ describe('hangUp', () => {
     api.replies = [{ status: 200, json: {} }];
     await rest.hangUp('../../x?y#z');
     expect(api.seen[0]?.url).toBe(`/2010-04-01/Accounts/${ACCOUNT}/Calls/..%2F..%2Fx%3Fy%23z.json`);
+  });
+});
+
+describe('limit', () => {
+  it('has the carrier end the call by itself, within its bounds', async () => {
+    api.replies = [
+      { status: 200, json: { sid: CA } },
+      { status: 200, json: { sid: CA } },
+    ];
+    await rest.limit?.(CA, 3660);
+    await rest.limit?.(CA, 1e9);
+    expect(api.seen).toMatchObject([
+      {
+        method: 'POST',
+        url: `/2010-04-01/Accounts/${ACCOUNT}/Calls/${CA}.json`,
+        form: [['TimeLimit', '3660']],
+      },
+      { form: [['TimeLimit', '86400']] },
+    ]);
+  });
+
+  it('is lifted for a caller who is handed over', async () => {
+    api.replies = [{ status: 200, json: { sid: CA } }];
+    await rest.transfer(CA, transferRequest);
+    expect(new Map(api.seen[0]?.form).get('TimeLimit')).toBe('14400');
   });
 });
 

@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { CarrierError, ConfigError } from '../../../../src/base/errors.js';
 import { createRest } from '../../../../src/carriers/carrier-a/rest.js';
+import { createRestTiming } from '../../../../src/carriers/rest-timing.js';
 import { ACCOUNT, TOKEN, type FakeReply } from '../fake-api.js';
 import { AGAIN, CA, METHODS, ONCE, api, failureOf, rest, useFakeApi } from './setup.js';
 
@@ -9,7 +10,13 @@ useFakeApi();
 
 describe('every method', () => {
   it.each(METHODS)('%s demands credentials, and only there', async (_, ask) => {
-    const bare = createRest({ baseUrl: 'http://127.0.0.1', accountSid: ACCOUNT, authToken: undefined });
+    const timing = createRestTiming();
+    const bare = createRest({
+      baseUrl: 'http://127.0.0.1',
+      accountSid: ACCOUNT,
+      authToken: undefined,
+      timing,
+    });
     expect(bare.configured).toBe(false);
     expect(rest.configured).toBe(true);
     await expect(ask(bare)).rejects.toBeInstanceOf(ConfigError);
@@ -75,7 +82,7 @@ describe('every method', () => {
       baseUrl: `http://${'a'.repeat(64)}.invalid`,
       accountSid: ACCOUNT,
       authToken: TOKEN,
-      pause: () => Promise.resolve(),
+      timing: { ...createRestTiming(), pause: async () => {} },
     });
     expect(await failureOf(ask(lost))).toMatchObject({
       status: null,
@@ -157,5 +164,5 @@ async function slowAccess(trouble: FakeReply = 'hang') {
   await rest.lookUp(CA);
   api.seen.length = 0;
   api.replies = [trouble];
-  return { baseUrl: api.baseUrl, accountSid: ACCOUNT, authToken: TOKEN };
+  return { baseUrl: api.baseUrl, accountSid: ACCOUNT, authToken: TOKEN, timing: createRestTiming() };
 }

@@ -30,6 +30,7 @@ export const urls = { voice: `${webhookBaseUrl}/voice`, status: `${webhookBaseUr
 export const METHODS: [string, (rest: CarrierRest) => Promise<unknown>][] = [
   ['dial', (rest) => rest.dial(dialRequest)],
   ['hangUp', (rest) => rest.hangUp(CA)],
+  ['limit', async (rest) => rest.limit?.(CA, 3660)],
   ['transfer', (rest) => rest.transfer(CA, transferRequest)],
   ['sendDigits', (rest) => rest.sendDigits(CA, '1', stream)],
   ['speak', (rest) => rest.speak(CA, 'Bye', { language: 'en' })],
@@ -37,7 +38,7 @@ export const METHODS: [string, (rest: CarrierRest) => Promise<unknown>][] = [
   ['lookUp', (rest) => rest.lookUp(CA)],
   ['setVoiceUrl', (rest) => rest.setVoiceUrl('+15005550010', urls)],
 ];
-export const IDEMPOTENT = ['hangUp', 'lookUp', 'setVoiceUrl'];
+export const IDEMPOTENT = ['hangUp', 'limit', 'lookUp', 'setVoiceUrl'];
 export const ONCE = METHODS.filter(([name]) => !IDEMPOTENT.includes(name));
 export const AGAIN = METHODS.filter(([name]) => IDEMPOTENT.includes(name));
 

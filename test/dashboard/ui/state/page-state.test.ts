@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CallEvent, CallFact } from '../../../../src/contract/call-event.js';
+import type { CallPhase } from '../../../../src/contract/call-record.js';
 import type { Snapshot } from '../../../../src/contract/dashboard-api.js';
 import {
   applyAggregates,
@@ -39,6 +40,7 @@ function snapshotOf(active: readonly CallEvent[][], over: readonly CallEvent[][]
     recent: records.over.map(toSummary),
     aggregates: aggregate([...records.active, ...records.over]),
     controls: true,
+    entry: null,
   };
 }
 
@@ -47,6 +49,17 @@ const B = call('b', 2000, started(), cost(0.25));
 const historyOf = (state: PageState) => state.history.map((summary) => summary.callId);
 
 describe('the state of the page', () => {
+  it('follows the phase of a call to its end', () => {
+    const phase = (name: CallPhase): CallFact => ({ type: 'phase.changed', phase: name });
+    const events = call('p', 1000, started(), phase('hearing'), phase('thinking'), ended());
+    const snapshot = snapshotOf([events.slice(0, 2)], []);
+    const before = applySnapshot(EMPTY_STATE, snapshot);
+    expect(before.active.get('p')?.phase).toEqual({ name: 'hearing', since: 1010 });
+    const after = play(before, events.slice(2, 3));
+    expect(after.active.get('p')?.phase).toEqual({ name: 'thinking', since: 1020 });
+    expect(play(after, events).history.map((summary) => summary.phase)).toEqual([null]);
+  });
+
   it('adds what a call costs, and that it is over, to the figures of a range that it is in, and to no others', () => {
     const start = applySnapshot(EMPTY_STATE, snapshotOf([], []));
     const late = applyAggregates(start, aggregate([]), 1500);

@@ -1,0 +1,75 @@
+// `npm run test:deep`: what takes longer than a change should wait for. Every part says how long it took; names select parts.
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { giveUp, root, say, setUp } from './setup.mjs';
+
+const VITEST = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts'];
+/** Tests that play more of something where all of it is wanted. */
+const PLAYS_MORE = /support\/depth\.js'/;
+const MATRIX = 'test/e2e/provider-trouble/';
+/** By the real clock, over the real network. Other whole calls need a clock that nobody holds up: they are about single milliseconds. */
+const REAL_TIME = [
+  ...['carriers', 'conversation', 'fallback', 'realtime', 'tools'].map((name) => `test/e2e/${name}.test.ts`),
+  'test/carriers/carrier-a/conformance.test.ts',
+  'test/carriers/carrier-b/conformance.test.ts',
+  'test/providers/whole-call.test.ts',
+];
+
+/** @type {Record<string, () => Promise<number>>} */
+const parts = {
+  matrix: () => vitest(process.execPath, filesThatPlayMore(), { TEST_DEPTH: 'deep' }),
+  'real-time': () => vitest(process.execPath, REAL_TIME, { TEST_CLOCK: 'real' }),
+  'node-22': () => suiteOnNode(22),
+  'node-24': () => suiteOnNode(24),
+  'official-packages': () => run(process.execPath, ['scripts/conformance.mjs']),
+};
+
+const wanted = process.argv.slice(2);
+for (const name of wanted)
+  if (parts[name] === undefined) giveUp(`${name} is none of ${Object.keys(parts).join(', ')}`);
+
+await setUp();
+/** @type {string[]} */
+const results = [];
+for (const [name, play] of Object.entries(parts)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  say(`${name} ...`);
+  const startedAt = performance.now();
+  const code = await play();
+  if (code !== 0) process.exitCode = 1;
+  results.push(
+    `${code === 0 ? 'passed' : 'FAILED'} in ${Math.round((performance.now() - startedAt) / 1000)} s: ${name}`,
+  );
+}
+for (const result of results) say(result);
+
+/** @param {string} command @param {string[]} args @param {Record<string, string>} [env] @returns {Promise<number>} */
+function run(command, args, env = {}) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { cwd: root, env: { ...process.env, ...env }, stdio: 'inherit' });
+    child.on('error', () => resolve(1));
+    child.on('exit', (code) => resolve(code ?? 1));
+  });
+}
+
+/** @param {string} node @param {string[]} files @param {Record<string, string>} [env] */
+function vitest(node, files, env) {
+  return run(node, [...VITEST, ...files], env);
+}
+
+/** The whole of `npm test` on another version of Node, which comes as a package. @param {number} major */
+async function suiteOnNode(major) {
+  const place = `.node/${major}`;
+  const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+  const options = ['--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
+  const code = await run('npm', ['install', ...options, '--prefix', place, `${name}@${major}`]);
+  return code === 0 ? vitest(join(root, place, 'node_modules', name, 'bin', 'node'), []) : code;
+}
+
+function filesThatPlayMore() {
+  return readdirSync(join(root, 'test'), { recursive: true })
+    .map((path) => `test/${path}`)
+    .filter((path) => path.endsWith('.test.ts'))
+    .filter((path) => path.startsWith(MATRIX) || PLAYS_MORE.test(readFileSync(join(root, path), 'utf8')));
+}

@@ -1,0 +1,24 @@
+// What a language model is told of a conversation, and the calls of tools that it wants to have made.
+
+/** A JSON object, as models and tools exchange them. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** A call of a tool that a model wants to have made. */
+export interface ModelToolCall {
+  /** Unique in the conversation. The result refers to it. */
+  readonly id: string;
+  readonly name: string;
+  /** Null when what the model wrote is no JSON object. Such a call needs a result, too: one that says so. */
+  readonly arguments: JsonObject | null;
+  /** The arguments as the model wrote them, for the history: it must stay as it was, byte for byte. */
+  readonly argumentsText: string;
+}
+
+/**
+ * One message of the conversation. `assistant` texts are what the caller heard. An assistant message with `toolCalls` is followed by
+ * one `tool` message for each of them, also for a call that failed or was given up.
+ */
+export type ChatMessage =
+  | { role: 'system' | 'user'; content: string }
+  | { role: 'assistant'; content: string; toolCalls?: readonly ModelToolCall[] }
+  | { role: 'tool'; content: string; toolCallId: string };

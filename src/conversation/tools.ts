@@ -1,0 +1,138 @@
+// The tools that a call has used: what was asked for, and what became of it. What runs is elsewhere, and known by its id.
+import type { ToolCall, TranscriptEntry } from '../contract/call-record.js';
+import type { ModelToolCall } from '../contract/chat-message.js';
+
+export type Id = string;
+
+/** A time on both clocks: one that never jumps, and epoch milliseconds. */
+export interface Moment {
+  readonly now: number;
+  readonly wall: number;
+}
+
+export interface Settlement {
+  /** For the model. */
+  readonly text: string;
+  /** For the record; null when all went well. */
+  readonly error: string | null;
+}
+
+/** One call of a tool. `lost`: nobody runs it any more, and its result will not be known. */
+export interface ToolState {
+  readonly call: ModelToolCall;
+  readonly turnIndex: number;
+  readonly status: 'running' | 'settled' | 'failed' | 'lost';
+  readonly startedAt: Moment;
+  readonly durationMs: number | null;
+  /** What came of it; null while it runs. */
+  readonly settlement: Settlement | null;
+  /** True for the one that ends the call: the answer that carries it settles it. */
+  readonly endsCall: boolean;
+  /** The model waits for the result. Else it answers without it, and has to be told when it is there. */
+  readonly waitedFor: boolean;
+  /** It was told so. */
+  readonly told: boolean;
+}
+
+export type Tools = Readonly<Record<Id, ToolState>>;
+
+const STILL_RUNNING = JSON.stringify({
+  status: 'still running',
+  note: 'Answer the caller now, without it, and do not call it again. Its result follows.',
+});
+
+const GIVEN_UP = 'The tool was given up.';
+
+/** Longest name that is shown of what a model made up. */
+const MAX_NAME_CHARS = 64;
+
+/** Longest piece of a result that a transcript shows. */
+const MAX_SHOWN_CHARS = 200;
+
+/** An error as the model reads it. */
+export function toErrorText(sentence: string): string {
+  return JSON.stringify({ error: sentence });
+}
+
+export function calledTool(
+  call: ModelToolCall,
+  { turnIndex, endsCall, at }: { turnIndex: number; endsCall: boolean; at: Moment },
+): ToolState {
+  return {
+    call,
+    turnIndex,
+    status: 'running',
+    startedAt: at,
+    durationMs: null,
+    settlement: null,
+    endsCall,
+    waitedFor: true,
+    told: false,
+  };
+}
+
+/** The first result counts. */
+export function settled(tool: ToolState, settlement: Settlement, now: number): ToolState {
+  if (tool.status !== 'running') return tool;
+  const status = settlement.error === null ? 'settled' : 'failed';
+  return { ...tool, status, settlement, durationMs: Math.round(now - tool.startedAt.now) };
+}
+
+/** Nobody runs it any more. */
+export function lost(tool: ToolState): ToolState {
+  if (tool.status !== 'running') return tool;
+  return { ...tool, status: 'lost', settlement: { text: toErrorText(GIVEN_UP), error: GIVEN_UP } };
+}
+
+/** The model answers without waiting for it: of the result it has to be told when it is there. */
+export function goneOnWithout(tool: ToolState): ToolState {
+  return tool.status === 'running' ? { ...tool, waitedFor: false } : tool;
+}
+
+/** There is a result of which the model does not know yet. */
+export function isNews({ status, waitedFor, told }: ToolState): boolean {
+  return status !== 'running' && !waitedFor && !told;
+}
+
+/** What the model is told: while it runs, that it does. */
+export function resultOf({ settlement }: ToolState): string {
+  return settlement?.text ?? STILL_RUNNING;
+}
+
+/** As it is now: without a duration while it runs. */
+export function toToolCall({ call, startedAt, durationMs, settlement }: ToolState): ToolCall {
+  return {
+    name: call.name.slice(0, MAX_NAME_CHARS),
+    startedAt: startedAt.wall,
+    durationMs,
+    error: settlement?.error ?? null,
+  };
+}
+
+/**
+ * Its place in the transcript, final with its result, also when that comes after the end of the turn: the turn's own record of it is
+ * that of the turn's end and stays without a duration.
+ */
+export function toToolEntry(id: Id, tool: ToolState): TranscriptEntry {
+  const { turnIndex, startedAt, status } = tool;
+  const final = status !== 'running';
+  return { id, turnIndex, role: 'tool', text: toEntryText(tool), at: startedAt.wall, final };
+}
+
+/** The name while it runs; then the name with the error, or with the beginning of the result. */
+export function toEntryText(tool: ToolState): string {
+  const { name, error } = toToolCall(tool);
+  if (tool.settlement === null) return name;
+  if (error !== null) return `${name} failed: ${error}`;
+  const result = shorten(tool.settlement.text);
+  return result === '' || result === 'null' ? `${name}: done` : `${name}: ${result}`;
+}
+
+function shorten(text: string): string {
+  const line = text
+    .slice(0, 4 * MAX_SHOWN_CHARS)
+    .replace(/\s+/g, ' ')
+    .trim();
+  const characters = Array.from(line);
+  return characters.length <= MAX_SHOWN_CHARS ? line : `${characters.slice(0, MAX_SHOWN_CHARS).join('')}…`;
+}

@@ -1,0 +1,25 @@
+// What the browser's clock is ahead of the dates of calls. A call keeps the clock that it began with, whatever its server's is set to.
+import type { CallEvent } from '../../../contract/call-event.js';
+
+export interface ClockOffsets {
+  /** Of the server, as far as known, in milliseconds. */
+  readonly serverMs: number | null;
+  /** Of each active call that facts were heard of. */
+  readonly byCall: ReadonlyMap<string, number>;
+}
+
+export const NO_OFFSETS: ClockOffsets = { serverMs: null, byCall: new Map() };
+
+/** The fact that took the shortest way tells the most. */
+export function hearOffset(offsets: ClockOffsets, event: CallEvent, now: number): ClockOffsets {
+  const { callId, at, type } = event;
+  const ahead = now - at;
+  const byCall = new Map(offsets.byCall);
+  if (type === 'call.ended') byCall.delete(callId);
+  else byCall.set(callId, Math.min(byCall.get(callId) ?? ahead, ahead));
+  return { serverMs: Math.min(offsets.serverMs ?? ahead, ahead), byCall };
+}
+
+export function offsetOf({ serverMs, byCall }: ClockOffsets, callId: string | undefined): number {
+  return (callId === undefined ? undefined : byCall.get(callId)) ?? serverMs ?? 0;
+}

@@ -1,0 +1,37 @@
+// The thread in which Flite speaks: one sentence after the other, so that synthesis never holds up a call's audio.
+import { readFile } from 'node:fs/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import { compileFlite, runFlite } from './wasi.js';
+
+/** What the thread is asked. */
+export interface FliteRequest {
+  readonly id: number;
+  readonly voice: string;
+  readonly text: string;
+}
+
+/** What it answers. After `failed` its owner ends it: a trapped instance proves nothing about the next. */
+export type FliteReply =
+  | { type: 'ready' }
+  | { type: 'spoken'; id: number; pcm: Int16Array<ArrayBuffer>; sampleRateHz: number }
+  | { type: 'failed'; id: number };
+
+const port = parentPort;
+if (port === null) throw new Error('this file runs in a worker thread only');
+
+const { wasmPath } = workerData as { wasmPath: string };
+const module = await compileFlite(await readFile(wasmPath));
+
+port.on('message', ({ id, voice, text }: FliteRequest) => {
+  try {
+    const { pcm, sampleRateHz } = runFlite(module, voice, text);
+    const owned = new Int16Array(pcm);
+    const reply: FliteReply = { type: 'spoken', id, pcm: owned, sampleRateHz };
+    port.postMessage(reply, [owned.buffer]);
+  } catch {
+    const reply: FliteReply = { type: 'failed', id };
+    port.postMessage(reply);
+  }
+});
+const ready: FliteReply = { type: 'ready' };
+port.postMessage(ready);

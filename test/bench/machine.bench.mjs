@@ -1,0 +1,83 @@
+// How many schedules of forty inputs and more the floor of a conversation plays in a second, on one thread.
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import fc from 'fast-check';
+import ts from 'typescript';
+
+const SCHEDULES = 4000;
+const GOAL = 2000;
+
+/** The play of the tests, on the built machine. */
+async function loadPlay() {
+  const folder = mkdtempSync(join(tmpdir(), 'offhook-machine-'));
+  try {
+    const source = readFileSync(new URL('../conversation/floor-play.ts', import.meta.url), 'utf8');
+    const machine = new URL('../../dist/conversation/floor.js', import.meta.url).href;
+    const { outputText } = ts.transpileModule(source.replace('../../src/conversation/floor.js', machine), {
+      compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
+    });
+    const file = join(folder, 'play.mjs');
+    writeFileSync(file, outputText);
+    return await import(pathToFileURL(file).href);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+export async function run() {
+  const { play } = await loadPlay();
+  const words = [
+    'speak',
+    'fall silent',
+    'say nothing',
+    'press',
+    'finish pressing',
+    'interrupt',
+    'doubt',
+    'sign',
+    'answer begins',
+    'audible',
+    'heard out',
+    'tool gives',
+    'hold',
+  ];
+  const act = fc.oneof(
+    fc.record({ act: fc.constant('wait'), ms: fc.constantFrom(20, 300) }),
+    fc.record({ act: fc.constant('words'), text: fc.constantFrom('yes', 'no, Friday') }),
+    fc.record({ act: fc.constant('resume'), how: fc.constantFrom('continue', 'listen', 'news') }),
+    fc.record({ act: fc.constantFrom(...words) }),
+  );
+  const schedules = fc.sample(fc.array(act, { minLength: 120, maxLength: 120 }), {
+    numRuns: SCHEDULES,
+    seed: 1,
+  });
+  const idle = { afterMs: 8000, prompts: ['Are you still there?'], goodbye: 'Goodbye.' };
+  const greeting = { text: 'Hello.', interruptible: true };
+  const modes = [false, true].map((endsTurns) => ({
+    isStored: false,
+    policy: { interruptible: true, keysInterrupt: true, idle, endsTurns },
+    greeting,
+  }));
+  let steps = 0;
+  let counted = 0;
+  const startedAt = performance.now();
+  for (const [index, acts] of schedules.entries()) {
+    const played = play(acts, modes[index % 2]);
+    if (played.broken.length > 0) throw new Error(played.broken.join('; '));
+    steps += played.steps;
+    if (played.steps >= 40) counted += 1;
+  }
+  const seconds = (performance.now() - startedAt) / 1000;
+  const rate = Math.round(SCHEDULES / seconds);
+  console.log(
+    `${SCHEDULES} schedules of ${Math.round(steps / SCHEDULES)} steps on average (${counted} of 40 or more) in ${seconds.toFixed(2)} s`,
+  );
+  console.log(
+    `${rate} schedules a second, ${Math.round(steps / seconds)} steps a second; the goal is ${GOAL} schedules`,
+  );
+  if (rate < GOAL) process.exitCode = 1;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await run();

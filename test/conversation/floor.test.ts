@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { stepFloor } from '../../src/conversation/floor.js';
+import { cases, runs } from '../support/depth.js';
+import { diagramOf } from './floor-diagram.js';
+import { type Act, type Mode, play, type StepFunction } from './floor-play.js';
+
+const act = fc.oneof(
+  fc.record({ act: fc.constant('wait' as const), ms: fc.constantFrom(20, 300, 1000, 8000) }),
+  fc.record({ act: fc.constant('words' as const), text: fc.constantFrom('yes', 'no, Friday') }),
+  fc.record({
+    act: fc.constant('resume' as const),
+    how: fc.constantFrom('continue' as const, 'listen', 'news'),
+  }),
+  fc.record({
+    act: fc.constantFrom(
+      'speak' as const,
+      'fall silent',
+      'say nothing',
+      'press',
+      'finish pressing',
+      'vendor interrupts',
+      'interrupt',
+      'doubt',
+      'sign',
+      'answer begins',
+      'audible',
+      'audible',
+      'ends call',
+      'heard out',
+      'heard out',
+      'tool gives',
+      'hold',
+    ),
+  }),
+);
+
+const acts: fc.Arbitrary<Act[]> = fc.array(act, { minLength: 40, maxLength: 60 });
+
+const idle = { afterMs: 8000, prompts: ['Are you still there?', 'Hello?'], goodbye: 'Goodbye.' };
+
+const modes: fc.Arbitrary<Mode> = fc.record({
+  policy: fc.record({
+    interruptible: fc.boolean(),
+    keysInterrupt: fc.boolean(),
+    idle: fc.constantFrom(idle, undefined),
+    endsTurns: fc.boolean(),
+  }),
+  greeting: fc.record({ text: fc.constant('Hello, this is the bakery.'), interruptible: fc.boolean() }),
+});
+
+/** The first broken sentence of any schedule, and the fewest acts that break it. */
+function counterexample(step: StepFunction): { acts: readonly Act[]; broken: readonly string[] } | undefined {
+  const property = fc.property(fc.array(act, { maxLength: 60 }), modes, (schedule, mode) => {
+    return play(schedule, mode, step).broken.length === 0;
+  });
+  const found = fc.check(property, { seed: 1, numRuns: 5000 });
+  if (found.counterexample === null) return undefined;
+  const [shortest, mode] = found.counterexample;
+  return { acts: shortest, broken: play(shortest, mode, step).broken };
+}
+
+describe('the floor', () => {
+  it('keeps its promises, whatever happens in whatever order', () => {
+    fc.assert(
+      fc.property(acts, modes, (schedule, mode) => {
+        expect(play(schedule, mode).broken).toEqual([]);
+      }),
+      { ...cases, numRuns: runs(400, 20_000) },
+    );
+  });
+});
+
+describe('its diagram', () => {
+  it('is the one in ARCHITECTURE.md', () => {
+    const shown = readFileSync(new URL('../../ARCHITECTURE.md', import.meta.url), 'utf8');
+    expect(shown).toContain(diagramOf());
+  });
+});
+
+describe('a planted fault', () => {
+  const faults: Readonly<Record<string, StepFunction>> = {
+    'what a hold cuts off is forgotten': (state, input, view, policy) => {
+      const step = stepFloor(state, input, view, policy);
+      const { floor } = step.state;
+      return floor.phase === 'held'
+        ? { ...step, state: { ...step.state, floor: { ...floor, rest: null } } }
+        : step;
+    },
+    'keys interrupt whatever is said': (state, input, view, policy) => {
+      const isKey = input.type === 'key';
+      const { floor } = state;
+      if (!isKey || (floor.phase !== 'thinking' && floor.phase !== 'speaking'))
+        return stepFloor(state, input, view, policy);
+      const manner = { ...floor.utterance.manner, interruptible: true };
+      const yielding = { ...state, floor: { ...floor, utterance: { ...floor.utterance, manner } } };
+      return stepFloor(yielding, input, view, policy);
+    },
+    'a goodbye ends nothing': (state, input, view, policy) => {
+      const step = stepFloor(state, input, view, policy);
+      const effects = step.effects.filter(({ type }) => input.type !== 'over' || type !== 'hang-up');
+      return { ...step, effects };
+    },
+  };
+
+  it.each(Object.keys(faults))('is found, and shown in eight acts at most: %s', (name) => {
+    const found = counterexample(faults[name] as StepFunction);
+    expect(found?.broken).not.toEqual([]);
+    expect(found?.acts.length).toBeLessThanOrEqual(8);
+  });
+});

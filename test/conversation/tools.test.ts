@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import {
+  calledTool,
+  lost,
+  resultOf,
+  settled,
+  toEntryText,
+  toToolCall,
+} from '../../src/conversation/tools.js';
+
+const at = { now: 0, wall: 0 };
+
+function called(name = 'x') {
+  return calledTool(
+    { id: '1', name, arguments: {}, argumentsText: '{}' },
+    { turnIndex: 0, endsCall: false, at },
+  );
+}
+
+describe('a tool', () => {
+  it('tells how long it ran in whole milliseconds', () => {
+    expect(toToolCall(settled(called(), { text: 'done', error: null }, 1.590_83)).durationMs).toBe(2);
+  });
+
+  it('has one result: the first', () => {
+    const done = settled(called(), { text: 'one', error: null }, 1);
+    expect(settled(done, { text: 'two', error: 'late' }, 2)).toBe(done);
+    expect(lost(done)).toBe(done);
+  });
+
+  it('is told to the model as given up where nobody runs it any more', () => {
+    const gone = lost(called());
+    expect(resultOf(gone)).toBe('{"error":"The tool was given up."}');
+    expect(toEntryText(gone)).toBe('x failed: The tool was given up.');
+  });
+});
+
+describe('a tool in the transcript', () => {
+  it.each([
+    ['megabytes', 'ab '.repeat(1_000_000), /^x: (ab )+a?b?…$/],
+    ['lines', 'one\n\n\ttwo', /^x: one two$/],
+    ['half a character', `${'a'.repeat(199)}😀${'b'.repeat(99)}`, /^x: a{199}😀…$/u],
+    ['nothing', '', /^x: done$/],
+  ])('is short, and one line, of %s', (_, text, expected) => {
+    const tool = called();
+    expect(toEntryText(tool)).toBe('x');
+    const done = settled(tool, { text, error: null }, 1);
+    expect(toEntryText(done)).toMatch(expected);
+    expect(toEntryText(done).length).toBeLessThan(220);
+  });
+});

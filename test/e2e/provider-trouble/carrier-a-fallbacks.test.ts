@@ -1,3 +1,0 @@
-import { describeReplacements } from '../../support/replaced-vendors.js';
-
-describeReplacements('carrier-a');

@@ -1,3 +1,0 @@
-import { describeRealtimeDrops } from '../../support/troubled-call-groups.js';
-
-describeRealtimeDrops('carrier-a');

@@ -1,3 +1,0 @@
-import { describeFurtherVendors } from '../../support/further-vendors.js';
-
-describeFurtherVendors('carrier-a');

@@ -1,3 +1,0 @@
-import { describeLostVoices } from '../../support/lost-voices.js';
-
-describeLostVoices('carrier-a');

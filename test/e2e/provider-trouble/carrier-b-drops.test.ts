@@ -1,3 +1,0 @@
-import { describePipelineDrops } from '../../support/troubled-call-groups.js';
-
-describePipelineDrops('carrier-b');

@@ -1,3 +1,0 @@
-import { describeInboundOutages } from '../../support/inbound-outages.js';
-
-describeInboundOutages('carrier-b');

@@ -1,3 +1,0 @@
-import { describeOutages } from '../../support/troubled-call-groups.js';
-
-describeOutages('carrier-b');

@@ -1,3 +1,0 @@
-import { describeDrops } from '../../support/dropped-calls-check.js';
-
-describeDrops('carrier-b');

@@ -1,0 +1,49 @@
+// Two whole calls for each carrier by the real clock and over the real loopback network: what all the others replace is in them.
+import { describe, expect, it } from 'vitest';
+import { CARRIER_IDS } from '../../src/contract/call-record.js';
+import { OpenAIRealtime } from '../../src/providers/realtime/index.js';
+import { type CallerStep, emulateOpenAIRealtime } from '../../src/testing/index.js';
+import { startCarrierPhone } from '../support/carrier-phone.js';
+
+const ASKS: readonly CallerStep[] = [
+  { type: 'wait-for-agent' },
+  { type: 'say', text: 'Three loaves of bread.' },
+  { type: 'wait-for-agent' },
+  { type: 'hang-up' },
+];
+const REAL_TIME = { timeout: 60_000 };
+
+describe.concurrent.each(CARRIER_IDS)('%s, by the real clock', REAL_TIME, (id) => {
+  it('is a call on the local stack, from bell to hang-up', async () => {
+    const onMessage = ({ text }: { text: string }) => `You said ${text}`;
+    await using running = await startCarrierPhone(id, {}, { serve: { onMessage } });
+    const report = await running.simulator.call({ script: ASKS, maxDurationMs: 40_000 });
+    const record = await running.record(report.carrierCallId);
+    expect(report.protocolErrors).toEqual([]);
+    expect(record).toMatchObject({ endReason: 'caller-hangup', mode: 'pipeline', error: null });
+    expect(record.transcript.map(({ role, text }) => `${role}: ${text}`)).toEqual([
+      'agent: Hello, how can I help you?',
+      'user: Three loaves of bread.',
+      'agent: You said Three loaves of bread.',
+    ]);
+  });
+
+  it('is a call with a realtime model, from bell to hang-up', async () => {
+    await using vendor = await emulateOpenAIRealtime({
+      utterances: ['Three loaves of bread.'],
+      replies: [{ text: 'Here you are.' }],
+    });
+    const engine = new OpenAIRealtime({ apiKey: 'test-key', baseUrl: `${vendor.url}/v1` });
+    await using running = await startCarrierPhone(id, { engine });
+    const report = await running.simulator.call({ script: ASKS, maxDurationMs: 40_000 });
+    const record = await running.record(report.carrierCallId);
+    expect(report.protocolErrors).toEqual([]);
+    expect(record).toMatchObject({ endReason: 'caller-hangup', mode: 'realtime', error: null });
+    expect(record.transcript.map(({ role, text }) => `${role}: ${text}`)).toEqual([
+      'agent: Hello, how can I help you?',
+      'user: Three loaves of bread.',
+      'agent: Here you are.',
+    ]);
+    expect(vendor.violations).toEqual([]);
+  });
+});

@@ -1,3 +1,0 @@
-import { describeModeChanges } from '../../support/mode-changes-check.js';
-
-describeModeChanges('carrier-b');

@@ -1,0 +1,73 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { CarrierA } from '../../src/carriers/carrier-a/index.js';
+import { Capacity } from '../../src/server/capacity.js';
+import { FakeClock } from '../support/fake-clock.js';
+import { openStream, send, startServer, stopServers } from './harness.js';
+import { RecordingDesk } from './recording-desk.js';
+
+afterEach(stopServers);
+
+const VOICE = '/webhooks/carrier-a/voice';
+
+/** An unsigned webhook of a call that rings. */
+async function ring(port: number, CallSid: string): Promise<string> {
+  const body = String(
+    new URLSearchParams({ CallSid, From: '+15005550020', To: '+15005550010', CallStatus: 'ringing' }),
+  );
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
+  return (await send(port, { method: 'POST', path: VOICE, headers, body })).body;
+}
+
+describe('a stream that no webhook announced', () => {
+  it('is refused over maxCalls, and taken when there is room again', async () => {
+    const { port, desk } = await startServer({ maxCalls: 2 });
+    desk.liveCount = 2;
+    await expect(openStream(port, '/ws/stream/anybody')).rejects.toThrow('429');
+    desk.liveCount = 1;
+    await expect(openStream(port, '/ws/stream/anybody')).resolves.toBeDefined();
+  });
+
+  it.each(['isOverBudget', 'isOverloaded'] as const)('is refused while %s', async (state) => {
+    const { port, desk } = await startServer();
+    desk[state] = true;
+    await expect(openStream(port, '/ws/stream/anybody')).rejects.toThrow('429');
+    expect(await send(port, { path: '/ready' })).toMatchObject({ status: 503 });
+    expect(await ring(port, 'CA1')).toContain('<Reject reason="busy"/>');
+    desk[state] = false;
+    await expect(openStream(port, '/ws/stream/anybody')).resolves.toBeDefined();
+    expect(await send(port, { path: '/ready' })).toMatchObject({ status: 200 });
+    expect(await ring(port, 'CA2')).toContain('<Stream ');
+  });
+
+  it('of a call that is up is taken, however full it is', async () => {
+    const { port, desk } = await startServer({ maxCalls: 1 });
+    desk.live.add('mine');
+    desk.expecting.add('mine');
+    desk.liveCount = 1;
+    desk.isOverBudget = true;
+    await expect(openStream(port, '/ws/stream/mine')).resolves.toBeDefined();
+  });
+});
+
+describe('a webhook that nobody signed', () => {
+  it('holds no place for a stream that never comes', async () => {
+    const { port } = await startServer({ maxCalls: 1 });
+    for (let call = 0; call < 50; call += 1) expect(await ring(port, `CA${call}`)).toContain('<Stream ');
+    expect(await send(port, { path: '/ready' })).toMatchObject({ status: 200 });
+  });
+
+  it('does where it is signed, and its stream is taken though all places are', () => {
+    const desk = new RecordingDesk();
+    const isDraining = () => false;
+    const carrier = new CarrierA({ accountSid: 'AC1', authToken: '0f1e2d3c4b5a69788796a5b4c3d2e1f0' });
+    const capacity = new Capacity({ carrier, desk, maxCalls: 1, isDraining, clock: new FakeClock() });
+    capacity.promise('a');
+    expect(capacity.isFull('b')).toBe(true);
+    expect(capacity.isFull()).toBe(true);
+    expect(capacity.takesStream('a')).toBe(true);
+    expect(capacity.isFull('a')).toBe(false);
+    desk.isOverBudget = true;
+    expect(capacity.isFull('a')).toBe(true);
+    expect(capacity.takesStream('a')).toBe(true);
+  });
+});

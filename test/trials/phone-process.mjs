@@ -1,0 +1,134 @@
+// A phone server in a process of its own, told what to do by its parent: it can be stalled, have its callbacks misbehave, or be killed.
+const dist = new URL('../../dist/', import.meta.url);
+
+/**
+ * @typedef {{ ears: string, mind: string, voice: string, model: string, simulator: string }} Addresses
+ * @typedef {{ type: 'serve', carrier: 'carrier-a' | 'carrier-b', mode: 'pipeline' | 'realtime', port: number, dataDir: string, publicKey?: string, isOpen?: boolean, isBlind?: boolean } & Addresses} ServeOrder
+ * @typedef {ServeOrder | { type: 'call', to: string } | { type: 'callbacks', behave: 'well' | 'throw' | 'hang' } | { type: 'stall', ms: number } | { type: 'figures' } | { type: 'disconnect' }} Order
+ */
+
+/** @type {import('../../src/index.js').Offhook | undefined} */
+let phone;
+/** @type {'well' | 'throw' | 'hang'} */
+let behave = 'well';
+/** Sentences of the log, with how often. @type {Map<string, number>} */
+const lines = new Map();
+
+/** @param {string} path @returns {Promise<any>} */
+const load = (path) => import(new URL(path, dist).href);
+
+/** What the application's callbacks do. @returns {unknown} */
+function callback() {
+  if (behave === 'throw') throw new Error('the application is broken');
+  return behave === 'hang' ? new Promise(() => {}) : undefined;
+}
+
+/** @param {ServeOrder} order */
+async function createAgent({ mode, ears, mind, voice, model }) {
+  const apiKey = 'test-key';
+  if (mode === 'realtime') {
+    const { OpenAIRealtime } = await load('providers/realtime/index.js');
+    return { engine: new OpenAIRealtime({ apiKey, baseUrl: `${model}/v1` }) };
+  }
+  const { DeepgramSpeechToText } = await load('providers/stt/index.js');
+  const { ChatCompletions } = await load('providers/llm/index.js');
+  const { ElevenLabsTextToSpeech } = await load('providers/tts/index.js');
+  return {
+    stt: new DeepgramSpeechToText({ apiKey, baseUrl: ears }),
+    llm: new ChatCompletions({ apiKey, baseUrl: `${mind}/v1` }),
+    tts: new ElevenLabsTextToSpeech({ apiKey, baseUrl: voice }),
+  };
+}
+
+/** @param {unknown} _fields @param {string} [sentence] */
+const keep = (_fields, sentence = '') => void lines.set(sentence, (lines.get(sentence) ?? 0) + 1);
+
+/** For what would be without it: calls are taken whatever the load. */
+async function blindLoadJudge() {
+  const { LoadJudge } = await load('base/load-judge.js');
+  Object.defineProperty(LoadJudge.prototype, 'isOverloaded', { get: () => false });
+}
+
+/** @param {ServeOrder} order */
+async function serve(order) {
+  if (order.isBlind) await blindLoadJudge();
+  /** @type {typeof import('../../src/index.js')} */
+  const { CarrierA, CarrierB, Offhook } = await load('index.js');
+  const { CREDENTIALS, GREETING, OWN_NUMBER, PUBLIC_HOST } = await import('./numbers.mjs');
+  const { accountSid, authToken, apiKey, connectionId } = CREDENTIALS;
+  const baseUrl = order.simulator;
+  const { publicKey } = order;
+  const secretA = order.isOpen ? {} : { authToken };
+  const secretB = order.isOpen || publicKey === undefined ? {} : { publicKey };
+  const carrier =
+    order.carrier === 'carrier-a'
+      ? new CarrierA({ accountSid, baseUrl, ...secretA })
+      : new CarrierB({ apiKey, connectionId, baseUrl, ...secretB });
+  phone = new Offhook({ carrier, phoneNumber: OWN_NUMBER, webhookUrl: PUBLIC_HOST });
+  const agent = phone.agent({
+    systemPrompt: 'You answer for a bakery.',
+    firstMessage: GREETING,
+    transferTargets: { reception: '+15005550030' },
+    .../** @type {any} */ (await createAgent(order)),
+  });
+  await phone.serve({
+    agent,
+    port: order.port,
+    host: '127.0.0.1',
+    manageWebhook: false,
+    maxStreamsPerIp: 1000,
+    drainSeconds: 3,
+    dataDir: order.dataDir,
+    logger: { debug() {}, info: keep, warn: keep, error: keep },
+    onCallStart: callback,
+    onTranscript: callback,
+    onMetrics: callback,
+    onCallEnd: ({ callId }) => {
+      process.send?.({ type: 'ended', callId });
+      return /** @type {any} */ (callback());
+    },
+  });
+}
+
+/** @param {number} ms */
+function stall(ms) {
+  const until = performance.now() + ms;
+  while (performance.now() < until);
+}
+
+/** What this process holds, after a collection. */
+function figures() {
+  for (let round = 0; round < 3; round += 1) globalThis.gc?.();
+  const { heapUsed, rss } = process.memoryUsage();
+  const held = process.getActiveResourcesInfo().length;
+  return { heapBytes: heapUsed, rssBytes: rss, held, lines: [...lines] };
+}
+
+/** @param {Order} order @returns {Promise<unknown>} */
+async function obey(order) {
+  if (order.type === 'serve') return serve(order);
+  if (order.type === 'figures') return figures();
+  if (order.type === 'callbacks') behave = order.behave;
+  else if (order.type === 'stall') stall(order.ms);
+  else if (order.type === 'disconnect') {
+    await phone?.disconnect();
+  } else {
+    try {
+      await phone?.call({ to: order.to });
+    } catch (error) {
+      return { code: /** @type {{ code?: string }} */ (error).code ?? 'without-code' };
+    }
+  }
+  return undefined;
+}
+
+process.on('message', (/** @type {{ id: number, order: Order }} */ { id, order }) => {
+  obey(order).then(
+    (answer) => {
+      process.send?.({ type: 'answer', id, answer });
+      // A server that holds nothing any more lets its process end by itself.
+      if (order.type === 'disconnect') process.disconnect();
+    },
+    (error) => process.send?.({ type: 'failed', id, reason: String(error) }),
+  );
+});
