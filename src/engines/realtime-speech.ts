@@ -193,6 +193,7 @@ export class RealtimeSpeech {
     item.startMs ??= playout.pushedMs;
     this.#give(audio);
     item.endMs = playout.pushedMs;
+    if (this.#stopped) return;
     events.sounds(clock.now() + playout.pushedMs - playout.playedMs);
   }
 
@@ -259,6 +260,8 @@ export class RealtimeSpeech {
       playout.push(piece);
       at += piece.length;
       this.#pushedMs += piece.length / perMs;
+      // Its owner may have stopped the answer in the tick in which the first frame left.
+      if (this.#stopped) return;
       if (this.#pushedMs < this.#nextMarkMs) continue;
       if (this.#nextMarkMs === FRAME_MS) this.#markFirst();
       else this.#mark();
