@@ -22,8 +22,8 @@ export type {
   CallStartPayload,
   MetricsPayload,
   TranscriptPayload,
-} from './calls/callbacks.js';
-export type { PriceOverrides } from './calls/pricing.js';
+} from './calls/facts/callbacks.js';
+export type { PriceOverrides } from './calls/money/pricing.js';
 export type { Carrier } from './carriers/carrier.js';
 export { CarrierA, type CarrierAOptions } from './carriers/carrier-a/index.js';
 export { CarrierB, type CarrierBOptions } from './carriers/carrier-b/index.js';
@@ -59,8 +59,8 @@ export type {
 } from './contract/call-record.js';
 export type { Aggregates, CallSummary } from './contract/dashboard-api.js';
 export type { CallPrice, CallPrices, ModelPrice, PriceOrigin } from './contract/price.js';
-export type { Guardrail } from './engines/guardrails.js';
-export type { MessageData, OnMessage } from './engines/responder.js';
+export type { Guardrail } from './engines/speaking/guardrails.js';
+export type { MessageData, OnMessage } from './engines/responder/responder.js';
 export type { TransferTargets } from './engines/tools/built-in-tools.js';
 export type { StandardSchema, Tool, ToolContext } from './engines/tools/tool.js';
 export type { Agent, AgentOptions } from './options/agent.js';

@@ -239,7 +239,7 @@ describe('what stands only in its place', () => {
   it('only streams, providers, the responder and testing import ws', () => {
     const uses = (file: string) => importsOf(file).includes('ws');
     const isPlace = (file: string) =>
-      ['server/streams.ts', 'engines/responder-socket.ts'].includes(file) ||
+      ['server/streams.ts', 'engines/responder/socket.ts'].includes(file) ||
       /^(providers|testing)\//.test(file);
     expect(files.filter((file) => uses(file) && !isPlace(file))).toEqual([]);
   });
@@ -290,14 +290,14 @@ describe('the conversation', () => {
 const LARGEST_FIELDS: Readonly<Record<string, number>> = {
   'carrier-a/leg.ts': 14,
   'carrier-b/leg.ts': 16,
-  'engines/realtime-speech.ts': 13,
+  'engines/realtime/speech.ts': 13,
   'audio/pacer.ts': 13,
   'stt/assemblyai/session.ts': 13,
 };
 const LARGEST_HANDLERS: Readonly<Record<string, number>> = {
-  'engines/pipeline-call.ts': 52,
+  'engines/pipeline/call.ts': 52,
   'calls/call-session.ts': 25,
-  'engines/realtime-call.ts': 21,
+  'engines/realtime/call.ts': 21,
   'elevenlabs-agents/session.ts': 17,
   'gemini-live/session.ts': 16,
   'stt/deepgram/session.ts': 15,

@@ -37,7 +37,7 @@ const ENGINES = ['test/engines/**/*.test.ts'];
 const APART = [
   // They mock modules.
   'test/base/public-address.test.ts',
-  'test/engines/operator-endpoint.test.ts',
+  'test/engines/responder/operator-endpoint.test.ts',
   // They listen to what engines really take for speech.
   'test/engines/{heard-sound,voice-activity}.test.ts',
   // They count what is loaded, opened or kept.

@@ -12,8 +12,8 @@ import {
   type EndReport,
   recordBriefly,
   reportedBriefly,
-} from './brief-call.js';
-import { Budget, type BudgetLimits } from './budget.js';
+} from './ending/brief-call.js';
+import { Budget, type BudgetLimits } from './money/budget.js';
 import type {
   CallDesk,
   CallReport,
@@ -26,17 +26,17 @@ import type {
 } from './call-desk.js';
 import type { CallEnvironment } from './call-environment.js';
 import { CallSession } from './call-session.js';
-import { CostWatch } from './cost-watch.js';
-import { EndedCall } from './ended-call.js';
-import { EndedCalls } from './ended-calls.js';
-import { Farewells } from './farewells.js';
-import { Preparations } from './preparations.js';
-import type { PreparedCall } from './prepared-call.js';
-import { hangUpDueMs, isChargeDue, mayBeUp, recallCall } from './recalled-call.js';
-import { RecordWatch } from './record-watch.js';
+import { CostWatch } from './money/cost-watch.js';
+import { EndedCall } from './ending/ended-call.js';
+import { EndedCalls } from './ending/ended-calls.js';
+import { Farewells } from './ending/farewells.js';
+import { Preparations } from './voice/preparations.js';
+import type { PreparedCall } from './voice/prepared-call.js';
+import { hangUpDueMs, isChargeDue, mayBeUp, recallCall } from './ending/recalled-call.js';
+import { RecordWatch } from './facts/record-watch.js';
 import type { CallRemains, SessionSeed } from './session-owner.js';
-import { inviteStream } from './stream-invitation.js';
-import { TimedMap } from './timed-map.js';
+import { inviteStream } from './streams/stream-invitation.js';
+import { TimedMap } from './facts/timed-map.js';
 
 /** How long a call that was told to open a stream, and the end of one that nobody has heard of, are remembered. */
 const MEMORY = { keepMs: 10 * 60_000, maxEntries: 10_000 };

@@ -6,8 +6,8 @@ import type { Carrier } from '../carriers/carrier.js';
 import type { EngineRecipe } from '../engines/engine.js';
 import type { EventBus } from '../events/bus.js';
 import type { TranscoderBackend } from '../transcoder/backend.js';
-import type { BudgetLimits } from './budget.js';
-import type { Pricing } from './pricing.js';
+import type { BudgetLimits } from './money/budget.js';
+import type { Pricing } from './money/pricing.js';
 
 /** What `CallDirectory` is made of. */
 export interface CallEnvironment {

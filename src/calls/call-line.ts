@@ -3,9 +3,9 @@ import type { CallIdentity } from '../contract/call-event.js';
 import type { CallFailure } from '../contract/call-record.js';
 import { CarrierError, ConfigError, OffhookError } from '../base/errors.js';
 import type { EngineRecipe } from '../engines/engine.js';
-import type { CallEnding } from './call-ending.js';
+import type { CallEnding } from './ending/call-ending.js';
 import type { CallEnvironment } from './call-environment.js';
-import type { CallLedger } from './call-ledger.js';
+import type { CallLedger } from './facts/call-ledger.js';
 import type { CallTimers } from './call-timers.js';
 
 /**

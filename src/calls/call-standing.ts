@@ -1,7 +1,7 @@
 // How far a call has come, as its carrier reports it and as other signs show it.
 import type { CallOutcome, CallStatus } from '../contract/call-record.js';
 import type { CallReport } from './call-desk.js';
-import type { ReportedEnd } from './call-ending.js';
+import type { ReportedEnd } from './ending/call-ending.js';
 import type { CallLine } from './call-line.js';
 import { CallProgress } from './call-progress.js';
 

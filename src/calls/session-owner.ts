@@ -1,9 +1,9 @@
 // What a session begins with, what it asks of its keeper, and what it leaves behind.
 import type { CallDirection, HangUpState, Recording } from '../contract/call-record.js';
 import type { OutboundRequest, StreamAdmission } from './call-desk.js';
-import type { Farewell } from './farewell.js';
-import type { Preparations } from './preparations.js';
-import type { PreparedCall } from './prepared-call.js';
+import type { Farewell } from './ending/farewell.js';
+import type { Preparations } from './voice/preparations.js';
+import type { PreparedCall } from './voice/prepared-call.js';
 
 /** How a session begins. */
 export interface SessionSeed {

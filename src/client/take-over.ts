@@ -1,7 +1,7 @@
 // What a server takes over from the process before it: ends the calls that died with it, and knows those that are over.
 import type { Logger } from '../base/log.js';
 import type { CallDirectory } from '../calls/call-directory.js';
-import type { AttachedCallbacks } from '../calls/callbacks.js';
+import type { AttachedCallbacks } from '../calls/facts/callbacks.js';
 import type { CallEventOf } from '../contract/call-event.js';
 import type { CallOutcome, CallRecord } from '../contract/call-record.js';
 import type { EventBus } from '../events/bus.js';

@@ -3,7 +3,7 @@ import type { Clock, Timer } from '../base/clock.js';
 import { ProviderError } from '../base/errors.js';
 import { EventLoopTurns } from '../base/event-loop-turns.js';
 import { LIMITS } from '../conversation/limits.js';
-import type { CallersPatience } from './caller-wait.js';
+import type { CallersPatience } from './pipeline/caller-wait.js';
 
 export interface GuardOptions {
   readonly clock: Clock;

@@ -9,7 +9,7 @@ import * as rules from '../conversation/turns.js';
 import type { AnswerAccount, AnswerId, Change, TurnFact, Turns } from '../conversation/turns.js';
 import { Deadline } from './deadline.js';
 import type { Takeover } from './engine.js';
-import type { SpokenSplit } from './speaker.js';
+import type { SpokenSplit } from './speaking/speaker.js';
 import type { Round } from './tools/rounds.js';
 import type { ToolRun } from './tools/tool-run.js';
 

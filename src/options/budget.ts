@@ -1,6 +1,6 @@
 // The option `budget` of `serve`: what it means, and what is refused. Documented here and nowhere else.
 import { checkNumber, checkOptions } from '../base/option-checks.js';
-import type { BudgetLimits } from '../calls/budget.js';
+import type { BudgetLimits } from '../calls/money/budget.js';
 
 /** The option `budget` of `phone.serve(...)`: how much calls may cost, in US dollars, 0.001 to 1000000. Parts of a cost that are not known do not count. */
 export interface BudgetOptions {

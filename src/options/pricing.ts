@@ -1,7 +1,7 @@
 // The option `pricing` of `serve`: what may be in it, and what is refused.
 import { ConfigError } from '../base/errors.js';
 import { nearestName } from '../base/nearest-name.js';
-import { type PriceOverrides, pricePath, splitName } from '../calls/pricing.js';
+import { type PriceOverrides, pricePath, splitName } from '../calls/money/pricing.js';
 import { CALL_ITEMS, type CallPrice, FREE, type ModelPrice, type PriceUnit } from '../contract/price.js';
 import { CARRIER_PRICES, MODEL_PRICES, MODEL_VENDORS } from './price-list.js';
 

@@ -12,17 +12,17 @@ import {
   checkText,
   requireObject,
 } from '../base/option-checks.js';
-import type { BudgetLimits } from '../calls/budget.js';
+import type { BudgetLimits } from '../calls/money/budget.js';
 import type {
   CallCallbacks,
   CallStartPayload,
   MetricsPayload,
   TranscriptPayload,
-} from '../calls/callbacks.js';
-import type { PriceOverrides } from '../calls/pricing.js';
+} from '../calls/facts/callbacks.js';
+import type { PriceOverrides } from '../calls/money/pricing.js';
 import type { CallRecord } from '../contract/call-record.js';
-import type { MessageTarget } from '../engines/message-route.js';
-import type { OnMessage } from '../engines/responder.js';
+import type { MessageTarget } from '../engines/responder/message-route.js';
+import type { OnMessage } from '../engines/responder/responder.js';
 import { Agent } from './agent.js';
 import { type BudgetOptions, checkBudget } from './budget.js';
 import { checkCarrierNeeds } from './carrier-needs.js';

@@ -1,7 +1,7 @@
 // Which deliveries of webhooks were handled, and how they were answered.
 import { createHash } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
-import { STREAM_TOKEN_TTL_MS } from '../calls/stream-token.js';
+import { STREAM_TOKEN_TTL_MS } from '../calls/streams/stream-token.js';
 import type { CarrierMessage, WebhookRoute } from '../carriers/carrier.js';
 import { type KeptReply, ReplyMemory } from './reply-memory.js';
 

@@ -6,7 +6,7 @@ import type { Clock } from '../base/clock.js';
 import { AuthError, LimitError, RequestError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { CallDesk, StreamAdmission, StreamReceiver, StreamSocket } from '../calls/call-desk.js';
-import { readStreamToken } from '../calls/stream-token.js';
+import { readStreamToken } from '../calls/streams/stream-token.js';
 import type { Carrier } from '../carriers/carrier.js';
 import type { Capacity } from './capacity.js';
 import {

@@ -84,7 +84,7 @@ describe('lines of the log', () => {
 
   it('say of the calls’ own rooms which call they are about', () => {
     // Budgets and prices are those of all calls. The engines' logger names the call by itself.
-    const areOfAllCalls = ['calls/budget.ts', 'calls/pricing.ts'];
+    const areOfAllCalls = ['calls/money/budget.ts', 'calls/money/pricing.ts'];
     const silent = lines.filter(
       ({ call, file }) =>
         file.fileName.startsWith('calls/') &&

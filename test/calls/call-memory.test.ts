@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { attachCallbacks } from '../../src/calls/callbacks.js';
+import { attachCallbacks } from '../../src/calls/facts/callbacks.js';
 import { CallMetrics } from '../../src/observability/call-metrics.js';
 import { CallTracer } from '../../src/observability/call-tracer.js';
 import { MemoryStore } from '../../src/stores/memory-store.js';

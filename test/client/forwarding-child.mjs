@@ -9,8 +9,8 @@ const { EventBus } = await import(built('events/bus.js'));
 const { feedDashboard } = await import(built('client/dashboard-feed.js'));
 /** @type {typeof import('../../src/client/take-over.js')} */
 const { takeOver } = await import(built('client/take-over.js'));
-/** @type {typeof import('../../src/calls/recalled-call.js')} */
-const { recallCall } = await import(built('calls/recalled-call.js'));
+/** @type {typeof import('../../src/calls/ending/recalled-call.js')} */
+const { recallCall } = await import(built('calls/ending/recalled-call.js'));
 /** @type {typeof import('../../src/base/clock.js')} */
 const { systemClock: clock } = await import(built('base/clock.js'));
 /** @type {typeof import('../../src/base/log.js')} */

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { Pricing } from '../../src/calls/pricing.js';
+import { Pricing } from '../../src/calls/money/pricing.js';
 import { Recipes } from '../../src/client/recipes.js';
 import { Agent, type AgentOptions } from '../../src/options/agent.js';
 import { ChatCompletions, ScriptedLanguageModel } from '../../src/providers/llm/index.js';

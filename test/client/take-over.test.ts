@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { attachCallbacks } from '../../src/calls/callbacks.js';
+import { attachCallbacks } from '../../src/calls/facts/callbacks.js';
 import { takeOver } from '../../src/client/take-over.js';
 import type { CallEvent, CallFact } from '../../src/contract/call-event.js';
 import type { CallRecord, HangUpState } from '../../src/contract/call-record.js';

@@ -6,8 +6,8 @@ FakeClock.earlyMs = 0.9;
 
 await import('./silent-caller.test.js');
 await import('./broken-sentence.test.js');
-await import('./pipeline-trouble.test.js');
-await import('./pipeline-silence.test.js');
-await import('./realtime-watch.test.js');
+await import('./pipeline/trouble.test.js');
+await import('./pipeline/silence.test.js');
+await import('./realtime/watch.test.js');
 await import('./frozen-ears.test.js');
 await import('./keys.test.js');

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, vi } from 'vitest';
 import { WebSocketServer } from 'ws';
-import type { OnMessage } from '../../src/engines/responder.js';
+import type { OnMessage } from '../../src/engines/responder/responder.js';
 import { CallRig } from './call-rig.js';
 
 const APOLOGY = /something went wrong/;

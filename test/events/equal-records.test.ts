@@ -1,7 +1,7 @@
 // Everybody who hears the same facts holds the same records: the live call, the store, a replay, and the page behind a wire.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RecordWatch } from '../../src/calls/record-watch.js';
+import { RecordWatch } from '../../src/calls/facts/record-watch.js';
 import { type CallEvent, LATE_FACTS } from '../../src/contract/call-event.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import type { Snapshot } from '../../src/contract/dashboard-api.js';

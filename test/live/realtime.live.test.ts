@@ -1,6 +1,6 @@
 // Realtime models say one word.
 import { describe, expect } from 'vitest';
-import { countRealtime } from '../../src/engines/realtime-usage.js';
+import { countRealtime } from '../../src/engines/realtime/usage.js';
 import type { RealtimeModel } from '../../src/providers/realtime-model.js';
 import { OpenAIRealtime } from '../../src/providers/realtime/index.js';
 import { RealtimeConversation } from '../../src/testing/conformance/realtime-conversation.js';

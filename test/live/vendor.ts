@@ -1,11 +1,11 @@
 // One short exchange with a vendor for money: registered when somebody wants it and has the key, told with what it cost.
 import { it } from 'vitest';
-import { charge, toDollars, toMicros } from '../../src/calls/money.js';
+import { charge, toDollars, toMicros } from '../../src/calls/money/money.js';
 import { systemClock } from '../../src/base/clock.js';
 import { silentLogger } from '../../src/base/log.js';
 import type { ModelPrice } from '../../src/contract/price.js';
 import type { UsageFact } from '../../src/engines/engine.js';
-import { UsageMeter } from '../../src/engines/usage-meter.js';
+import { UsageMeter } from '../../src/engines/pipeline/usage-meter.js';
 
 /** More than this is no short exchange: the test fails, so that somebody looks. In US dollars. */
 const MOST = 0.02;

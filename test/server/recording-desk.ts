@@ -9,7 +9,7 @@ import type {
   WaitingCall,
 } from '../../src/calls/call-desk.js';
 import type { CallAnswer } from '../../src/carriers/carrier.js';
-import { inviteStream } from '../../src/calls/stream-invitation.js';
+import { inviteStream } from '../../src/calls/streams/stream-invitation.js';
 
 /** A stream that was admitted, and what it received. */
 export interface RecordedStream {

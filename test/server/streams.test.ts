@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CarrierA } from '../../src/carriers/carrier-a/index.js';
-import { issueStreamToken } from '../../src/calls/stream-token.js';
+import { issueStreamToken } from '../../src/calls/streams/stream-token.js';
 import { AUTH_TOKEN, closeOf, HOST, openStream, startServer, stopServers, upgrade } from './harness.js';
 
 afterEach(stopServers);

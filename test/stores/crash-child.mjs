@@ -7,8 +7,8 @@ const built = (/** @type {string} */ path) => new URL(`../../dist/${path}`, impo
 const { DiskStore } = await import(built('stores/index.js'));
 /** @type {typeof import('../../src/events/bus.js')} */
 const { EventBus } = await import(built('events/bus.js'));
-/** @type {typeof import('../../src/calls/callbacks.js')} */
-const { attachCallbacks } = await import(built('calls/callbacks.js'));
+/** @type {typeof import('../../src/calls/facts/callbacks.js')} */
+const { attachCallbacks } = await import(built('calls/facts/callbacks.js'));
 /** @type {typeof import('../../src/client/take-over.js')} */
 const { takeOver } = await import(built('client/take-over.js'));
 /** @type {typeof import('../../src/base/log.js')} */

@@ -1,6 +1,6 @@
 // A tool that is an address of the operator's: the call of it is posted there, its answer is the result.
 import type { Clock } from '../../base/clock.js';
-import { EndpointError, OperatorEndpoint, readBody } from '../operator-endpoint.js';
+import { EndpointError, OperatorEndpoint, readBody } from '../responder/operator-endpoint.js';
 import { type ToolContext, ToolError } from './tool.js';
 import { MAX_RESULT_CHARS } from './tool-result.js';
 import { ToolUrl } from './tool-url.js';

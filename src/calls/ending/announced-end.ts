@@ -1,0 +1,61 @@
+// Ends a call in which the agent cannot, or shall not, have the last word: it is taken off the line, and the carrier's voice says why.
+import { type SetPhrases, setPhrasesFor } from '../../engines/speaking/set-phrases.js';
+import type { CallConversation } from '../voice/call-conversation.js';
+import { type CallEnding, NORMAL_CLOSE } from './call-ending.js';
+import type { CallLine } from '../call-line.js';
+import type { CallMedia } from '../streams/call-media.js';
+import type { CallStanding } from '../call-standing.js';
+import type { Announcement, LastWords } from './last-words.js';
+import type { CallTransfer } from '../transfer/transfer.js';
+
+export interface AnnouncedEndParts {
+  readonly media: CallMedia;
+  readonly conversation: CallConversation;
+  readonly standing: CallStanding;
+  readonly transfer: CallTransfer;
+  readonly words: LastWords;
+}
+
+const OVER_BUDGET: CallEnding = { reason: 'budget', close: NORMAL_CLOSE, carrier: 'hang-up' };
+
+export class AnnouncedEnd {
+  readonly #line: CallLine;
+  readonly #parts: AnnouncedEndParts;
+
+  constructor(line: CallLine, parts: AnnouncedEndParts) {
+    this.#line = line;
+    this.#parts = parts;
+  }
+
+  /** The agent cannot say that something went wrong. */
+  apologise(ending: CallEnding): void {
+    const { call: text, language } = this.#setPhrases.apologies;
+    this.#say({ text, language, isApology: true }, ending);
+  }
+
+  /** The call has used up its money. A caller who is being handed over is not hung up on; the next cost asks again. One who has left ends it. */
+  overBudget(): void {
+    const { standing, transfer, words } = this.#parts;
+    // Who tells of the cost may be in the middle of it: the engine that used it is not closed under its own feet.
+    this.#line.timers.set('budget', 0, () => {
+      const isEnding = words.ending !== undefined || standing.over !== undefined;
+      if (!isEnding && !transfer.isPending) this.#say(this.#setPhrases.overBudget, OVER_BUDGET);
+    });
+  }
+
+  get #setPhrases(): SetPhrases {
+    return this.#line.recipe.setPhrases ?? setPhrasesFor(undefined);
+  }
+
+  #say(announcement: Announcement, ending: CallEnding): void {
+    const { conversation, media, standing, words } = this.#parts;
+    if (this.#line.isOver) return;
+    if (standing.over !== undefined) {
+      this.#line.end(ending);
+      return;
+    }
+    conversation.close();
+    media.unexpect();
+    words.say(announcement, ending);
+  }
+}

@@ -1,0 +1,177 @@
+// The facts of one call, from its first to those that come after its end. Keeps what later facts build on: cost, keys, recording.
+import { type Clock, steadyClock } from '../../base/clock.js';
+import { maskPhone } from '../../base/redact.js';
+import type { TransferResult } from '../../carriers/carrier.js';
+import type { CallFact } from '../../contract/call-event.js';
+import type {
+  CallDirection,
+  CallPhase,
+  HangUpState,
+  Recording,
+  TranscriptRole,
+} from '../../contract/call-record.js';
+import type { EngineFact, EngineRecipe } from '../../engines/engine.js';
+import type { CallEnvironment } from '../call-environment.js';
+import { FactStamp } from './fact-stamp.js';
+import { RunningCost } from '../money/running-cost.js';
+
+/** Notes of one call beyond this are not told: the record keeps no more. */
+const MAX_NOTES = 100;
+
+const SORRY_SPOKEN = {
+  agent: 'The agent has told the caller that something went wrong.',
+  carrier: 'The carrier has taken the order to tell the caller that something went wrong.',
+};
+
+const OTHER_LEG =
+  'The carrier bills the leg to the number that the caller was handed over to apart: it is not in the cost.';
+
+export class CallLedger {
+  /** Dates everything in the record of the call. */
+  readonly clock: Clock;
+  readonly #stamp: FactStamp;
+  readonly #cost: RunningCost;
+  #turnIndex = 0;
+  #phase: CallPhase | undefined;
+  #direction: CallDirection = 'inbound';
+  #recording: Recording['status'] | undefined;
+  #keySequences = 0;
+  #transfers = 0;
+  #notes = 0;
+  /** The carrier bills a leg to another number beside the call. */
+  #hasOtherLeg = false;
+  #isSorry = false;
+
+  constructor(
+    callId: string,
+    environment: Pick<CallEnvironment, 'nodeId' | 'bus' | 'clock' | 'carrier' | 'pricing'>,
+  ) {
+    const { nodeId, bus, pricing, carrier } = environment;
+    const clock = steadyClock(environment.clock);
+    this.clock = clock;
+    this.#stamp = new FactStamp(callId, { nodeId, bus, clock });
+    this.#cost = new RunningCost({ pricing, carrier, clock, tell: (fact) => this.#stamp.publish(fact) });
+  }
+
+  get isChargeKnown(): boolean {
+    return this.#cost.isChargeKnown;
+  }
+
+  /** Who will talk to the caller. To be said before that is told as a fact. */
+  pays(recipe: Pick<EngineRecipe, 'payees' | 'providers'>): void {
+    this.#cost.pays(recipe);
+  }
+
+  /** Never throws. */
+  publish(fact: CallFact): void {
+    if ('direction' in fact) this.#direction = fact.direction;
+    if (fact.type === 'transfer.updated') this.#handedOver(fact.result);
+    if (fact.type === 'call.ended') {
+      if (this.#hasOtherLeg) this.note('cost-incomplete', OTHER_LEG);
+      // Nothing here has seen the answer, and the carrier has counted from it on.
+      if (fact.durationMs !== undefined) this.#cost.lasted(this.#direction, fact.durationMs);
+      this.#cost.ended();
+    }
+    this.#stamp.publish(fact);
+    const direction = answeredDirection(fact);
+    if (direction !== undefined) this.#cost.answered(direction);
+  }
+
+  /** A fact of the engine, which knows no prices. */
+  state(fact: EngineFact): void {
+    if (fact.type === 'usage.measured') {
+      this.#cost.used(fact);
+      return;
+    }
+    if (fact.type === 'sorry.spoken') {
+      this.sorrySpoken('agent', fact.waitedMs);
+      return;
+    }
+    if (fact.type === 'phase.changed') {
+      this.phase(fact.phase);
+      return;
+    }
+    if (fact.type === 'turn.started') this.#turnIndex = fact.turnIndex;
+    if (fact.type !== 'turn.completed') this.publish(fact);
+    else this.publish({ ...fact, turn: { ...fact.turn, cost: this.#cost.completed(fact.turn.index) } });
+  }
+
+  /** What the caller experiences now, whichever engine says so. Told where that is news; a call that is ending has no other phase any more. */
+  phase(phase: CallPhase): void {
+    const previous = this.#phase;
+    if (phase === previous || previous === 'ending') return;
+    this.#phase = phase;
+    this.publish({ type: 'phase.changed', phase, ...(previous && { previous }) });
+  }
+
+  /** The carrier's figure, in US dollars. */
+  charged(costUsd: number): void {
+    this.#cost.charged(costUsd);
+  }
+
+  /** `about.durationMs`: how long it took. */
+  note(code: string, message: string, about: { readonly durationMs?: number } = {}): void {
+    this.#notes += 1;
+    if (this.#notes <= MAX_NOTES) this.publish({ type: 'incident.noted', code, message, ...about });
+  }
+
+  /** The caller was told that something went wrong, for which they had waited so long. The first time counts. */
+  sorrySpoken(by: keyof typeof SORRY_SPOKEN, waitedMs: number): void {
+    if (this.#isSorry) return;
+    this.#isSorry = true;
+    this.note('sorry-spoken', SORRY_SPOKEN[by], { durationMs: Math.round(waitedMs) });
+  }
+
+  /** Keys that were sent are in the transcript like those that were received. */
+  keysSent(digits: string): void {
+    this.#keySequences += 1;
+    this.#enter(`sent-keys-${this.#keySequences}`, `Sent keys ${digits}`, 'system');
+  }
+
+  /** What became of a transfer is in the transcript, too, which shows of a number its last four digits. */
+  transferred(to: string, result: TransferResult): void {
+    this.#transfers += 1;
+    const text = `Transfer to ${maskPhone(to)}: ${result.replace('-', ' ')}`;
+    this.#enter(`transfer-${this.#transfers}`, text, 'system');
+    this.publish({ type: 'transfer.updated', to, result });
+  }
+
+  /** How the hang-up at the carrier stands. */
+  hungUp(state: HangUpState): void {
+    this.publish({ type: 'hangup.updated', state });
+  }
+
+  /** What the carrier's own voice was told to say for the agent. */
+  spokenByCarrier(text: string): void {
+    this.#enter('carrier-words', text, 'agent');
+  }
+
+  /** What is not known yet may turn out to have been a talk. */
+  #handedOver(result: TransferResult | null): void {
+    this.#hasOtherLeg = result === null || result === 'connected';
+    this.#cost.hasOtherLeg(this.#hasOtherLeg);
+  }
+
+  #enter(id: string, text: string, role: TranscriptRole): void {
+    const at = this.clock.wallNow();
+    const turnIndex = this.#turnIndex;
+    this.publish({
+      type: 'transcript.segment',
+      entry: { id, turnIndex, role, text, at, final: true },
+    });
+  }
+
+  /** A recording that is there is told once; that there is none may be corrected. */
+  recorded(recording: Recording): void {
+    if (this.#recording === 'completed' || this.#recording === recording.status) return;
+    this.#recording = recording.status;
+    this.publish({ type: 'recording.completed', recording });
+  }
+}
+
+/** Direction of a call of which the fact says that it is answered. */
+function answeredDirection(fact: CallFact): CallDirection | undefined {
+  const isAnswered =
+    fact.type === 'call.started' || (fact.type === 'call.status' && fact.status === 'active');
+  return isAnswered ? fact.direction : undefined;
+}

@@ -1,0 +1,139 @@
+// Facts on the bus -> callbacks of the application. Whatever a callback does, no call and no other callback feels it.
+import { type Logger, logThrown } from '../../base/log.js';
+import type {
+  CallDirection,
+  CallLatency,
+  CallProviders,
+  CallRecord,
+  CarrierId,
+  Cost,
+  TranscriptRole,
+  Turn,
+  VoiceMode,
+} from '../../contract/call-record.js';
+import type { EventBus } from '../../events/bus.js';
+import { opensCall, reduceCall } from '../../events/reduce.js';
+
+/** What every callback is told of its call. */
+export interface CallPayload {
+  callId: string;
+  carrierCallId: string | null;
+  carrier: CarrierId;
+  direction: CallDirection;
+  caller: string;
+  callee: string;
+}
+
+/** A call has connected. Times are epoch milliseconds. */
+export interface CallStartPayload extends CallPayload {
+  startedAt: number;
+  mode: VoiceMode | null;
+  provider: CallProviders;
+}
+
+/** A piece of the transcript that will not change, unless the same `id` comes again. */
+export interface TranscriptPayload extends CallPayload {
+  id: string;
+  turnIndex: number;
+  role: TranscriptRole;
+  text: string;
+  at: number;
+  /** The agent was cut off here; `text` is what the caller heard. */
+  interrupted: boolean;
+}
+
+/** A turn is over. `latency` and `cost` are those of the call so far. */
+export interface MetricsPayload extends CallPayload {
+  turn: Turn;
+  latency: CallLatency;
+  cost: Cost;
+}
+
+/** What an application may hear of its calls. May return a promise: nobody waits for it. */
+export interface CallCallbacks {
+  onCallStart?: ((data: CallStartPayload) => unknown) | undefined;
+  onCallEnd?: ((data: CallRecord) => unknown) | undefined;
+  onTranscript?: ((data: TranscriptPayload) => unknown) | undefined;
+  onMetrics?: ((data: MetricsPayload) => unknown) | undefined;
+}
+
+/** Callbacks at work. */
+export interface AttachedCallbacks {
+  /** Knows a call that began before, whose end is still to come. */
+  adopt(record: CallRecord): void;
+  /** Resolves when no `onCallEnd` is running. May never, if one of them never returns. */
+  settled(): Promise<void>;
+  /** Idempotent. */
+  close(): void;
+}
+
+/** Runs `callbacks` on the facts of `bus`. Payloads are copies: the application may keep and change them. */
+export function attachCallbacks(
+  bus: EventBus,
+  options: { callbacks: CallCallbacks; logger: Logger },
+): AttachedCallbacks {
+  const { callbacks, logger } = options;
+  const records = new Map<string, CallRecord>();
+  const endings = new Set<Promise<void>>();
+
+  const run = <T extends { callId: string }>(
+    name: keyof CallCallbacks,
+    callback: ((data: T) => unknown) | undefined,
+    data: T,
+  ) => {
+    if (callback === undefined) return;
+    const copy = structuredClone(data);
+    const running = (async () => callback(copy))().then(
+      () => {},
+      (thrown: unknown) =>
+        logThrown(
+          { logger, level: 'error', thrown },
+          { callId: data.callId, callback: name },
+          'callback failed',
+        ),
+    );
+    if (name !== 'onCallEnd') return;
+    endings.add(running);
+    void running.then(() => endings.delete(running));
+  };
+
+  const unsubscribe = bus.subscribe((event) => {
+    const before = records.get(event.callId);
+    if (before === undefined && !opensCall(event)) return;
+    const record = reduceCall(before, event);
+    records.set(event.callId, record);
+    if (event.type === 'call.started') run('onCallStart', callbacks.onCallStart, startPayload(record));
+    if (event.type === 'turn.completed') {
+      const { latency, cost } = record;
+      run('onMetrics', callbacks.onMetrics, { ...party(record), turn: event.turn, latency, cost });
+    }
+    if (event.type === 'transcript.segment' && event.entry.final && event.entry.text !== '') {
+      const { final: _final, interrupted = false, ...entry } = event.entry;
+      run('onTranscript', callbacks.onTranscript, { ...party(record), ...entry, interrupted });
+    }
+    if (event.type === 'call.ended') {
+      records.delete(event.callId);
+      run('onCallEnd', callbacks.onCallEnd, record);
+    }
+  });
+
+  return {
+    adopt(record) {
+      records.set(record.callId, record);
+    },
+    async settled() {
+      while (endings.size > 0) await Promise.all(endings);
+    },
+    close: unsubscribe,
+  };
+}
+
+function party(record: CallRecord): CallPayload {
+  const { callId, carrierCallId, carrier, direction, caller, callee } = record;
+  return { callId, carrierCallId, carrier, direction, caller, callee };
+}
+
+function startPayload(record: CallRecord): CallStartPayload {
+  const { startedAt, mode, provider } = record;
+  return { ...party(record), startedAt, mode, provider };
+}

@@ -1,0 +1,32 @@
+// Hands out the record of a call when it is over and stored: the bus tells the end of a call only after the durable stage.
+import type { CallRecord } from '../../contract/call-record.js';
+import type { EventBus } from '../../events/bus.js';
+import { reduceCall } from '../../events/reduce.js';
+
+interface Watched {
+  record: CallRecord | undefined;
+  readonly resolve: (record: CallRecord) => void;
+}
+
+export class RecordWatch {
+  readonly #watched = new Map<string, Watched>();
+
+  constructor(bus: EventBus) {
+    bus.subscribe((event) => {
+      const watched = this.#watched.get(event.callId);
+      if (watched === undefined) return;
+      watched.record = reduceCall(watched.record, event);
+      if (event.type !== 'call.ended') return;
+      this.#watched.delete(event.callId);
+      // The application may keep and change it.
+      watched.resolve(structuredClone(watched.record));
+    });
+  }
+
+  /** To be asked before the first fact of the call. Never rejects. */
+  ended(callId: string): Promise<CallRecord> {
+    return new Promise((resolve) => {
+      this.#watched.set(callId, { record: undefined, resolve });
+    });
+  }
+}

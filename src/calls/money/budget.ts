@@ -1,0 +1,143 @@
+// The brake on money: hears what calls cost, warns, has a call ended that is over its limit, and says when no new one may begin.
+import type { Clock } from '../../base/clock.js';
+import { describeError, type Logger } from '../../base/log.js';
+import type { CallEvent } from '../../contract/call-event.js';
+import type { CallRecord, Cost } from '../../contract/call-record.js';
+import { Spending, type Window } from './spending.js';
+import { TimedMap } from '../facts/timed-map.js';
+
+/** Limits in US dollars. */
+export interface BudgetLimits {
+  readonly perCall?: number | undefined;
+  readonly perHour?: number | undefined;
+  readonly perDay?: number | undefined;
+}
+
+export interface BudgetEvents {
+  /** A call has used this share of its budget. Once. */
+  near(callId: string): void;
+  /** A call has used all of it. With every further cost of the call again. */
+  over(callId: string): void;
+}
+
+const NEAR = 0.8;
+const MICROS = 1e6;
+/** Calls that are over and whose price may still be corrected: the carrier's own may come minutes after the end. */
+const MEMORY = { keepMs: 25 * 60 * 60_000, maxEntries: 1000 };
+const WINDOW_NAMES: readonly Window[] = ['perHour', 'perDay'];
+
+interface CallSpending {
+  readonly micros: number;
+  /** When it last cost more, on the clock's monotonic side: what a carrier takes back is taken from there. */
+  readonly spentAt: number;
+  readonly isNear: boolean;
+}
+
+export class Budget {
+  readonly #limits: BudgetLimits;
+  readonly #clock: Clock;
+  readonly #logger: Logger;
+  readonly #events: BudgetEvents;
+  readonly #spending: Spending;
+  readonly #live = new Map<string, CallSpending>();
+  readonly #ended: TimedMap<CallSpending>;
+  readonly #warned = new Set<Window>();
+
+  constructor(limits: BudgetLimits, options: { clock: Clock; logger: Logger; events: BudgetEvents }) {
+    const { clock, logger, events } = options;
+    this.#limits = limits;
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#events = events;
+    this.#spending = new Spending(clock);
+    this.#ended = new TimedMap(clock, MEMORY);
+  }
+
+  /** The window whose limit is reached, so that no new call may begin; undefined while there is none. */
+  get exhausted(): Window | undefined {
+    return WINDOW_NAMES.find((window) => this.#share(window) >= 1);
+  }
+
+  /** To be given every fact. */
+  hear(event: CallEvent): void {
+    if (event.type === 'call.status' || event.type === 'call.started') this.#begin(event.callId);
+    else if (event.type === 'call.ended') this.#settle(event.callId);
+    else if (event.type === 'cost.updated') this.#charge(event.callId, event.cost);
+  }
+
+  /** A call that ended too long ago is left as it was counted: what is new of its cost is not known any more. */
+  #charge(callId: string, cost: Cost): void {
+    const ended = this.#ended.get(callId);
+    const before = ended ?? this.#live.get(callId);
+    if (before === undefined) return;
+    const now = this.#clock.now();
+    const micros = Math.round(cost.total * MICROS);
+    const spentAt = micros > before.micros ? now : before.spentAt;
+    this.#spending.add(micros - before.micros, { agoMs: now - spentAt });
+    const share = shareOf(micros, this.#limits.perCall);
+    const after = { micros, spentAt, isNear: before.isNear || share >= NEAR };
+    if (ended === undefined) this.#live.set(callId, after);
+    else this.#ended.set(callId, after);
+    if (share >= NEAR && !before.isNear) this.#events.near(callId);
+    if (share >= 1) this.#events.over(callId);
+    for (const window of WINDOW_NAMES) this.#warn(window);
+  }
+
+  /** Calls that ended before this process began count from their end on. */
+  recall(records: readonly CallRecord[]): void {
+    for (const { cost, endedAt, startedAt, callId } of records) {
+      if (this.#live.has(callId) || this.#ended.get(callId) !== undefined) continue;
+      const micros = Math.round(cost.total * MICROS);
+      const agoMs = Math.max(0, this.#clock.wallNow() - (endedAt ?? startedAt));
+      this.#ended.set(callId, { micros, spentAt: this.#clock.now() - agoMs, isNear: true });
+      this.#spending.add(micros, { agoMs });
+    }
+    for (const window of WINDOW_NAMES) this.#warn(window);
+  }
+
+  /** Takes what a store holds of the last day. Never rejects: without it the budget begins anew. */
+  async recallFrom(history: (since: number) => Promise<readonly CallRecord[]>): Promise<void> {
+    try {
+      this.recall(await history(this.#clock.wallNow() - 24 * 60 * 60_000));
+    } catch (error) {
+      this.#logger.warn(
+        describeError(error),
+        'the budget begins anew: the store did not tell of earlier calls',
+      );
+    }
+  }
+
+  #begin(callId: string): void {
+    if (this.#live.has(callId) || this.#ended.get(callId) !== undefined) return;
+    this.#live.set(callId, { micros: 0, spentAt: this.#clock.now(), isNear: false });
+  }
+
+  /** The end of a call that another process began is told before `recall` knows what it cost. */
+  #settle(callId: string): void {
+    const spent = this.#live.get(callId);
+    if (spent === undefined) return;
+    this.#live.delete(callId);
+    this.#ended.set(callId, spent);
+  }
+
+  #share(window: Window): number {
+    return shareOf(this.#spending.within(window), this.#limits[window]);
+  }
+
+  /** Once each time that the window fills up. */
+  #warn(window: Window): void {
+    const isNear = this.#share(window) >= NEAR;
+    if (isNear && !this.#warned.has(window))
+      this.#logger.warn(
+        { budget: window, limitUsd: this.#limits[window] },
+        'most of the budget is used: once all of it is, new calls are turned away',
+      );
+    if (isNear) this.#warned.add(window);
+    else this.#warned.delete(window);
+  }
+}
+
+/** How much of a limit in US dollars is used. */
+function shareOf(micros: number, limitUsd: number | undefined): number {
+  return limitUsd === undefined ? 0 : micros / Math.round(limitUsd * MICROS);
+}

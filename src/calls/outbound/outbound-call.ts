@@ -1,0 +1,123 @@
+// Placing an outbound call: the request, and what is done when its answer is late, lost or never comes.
+import { CarrierError, ConfigError } from '../../base/errors.js';
+import { describeError } from '../../base/log.js';
+import type { CallOutcome } from '../../contract/call-record.js';
+import type { OutboundRequest } from '../call-desk.js';
+import { carrierLimitSeconds } from '../ending/carrier-limit.js';
+import { type CallLine, leavesOpen, toFailure, webhookBaseUrl } from '../call-line.js';
+
+/** A call whose request has no answer is proven by a report within this time, or counts as not placed. */
+const PROOF_MS = 10_000;
+/** A carrier reports within this time after the ringing that nobody has answered. */
+const RING_GRACE_MS = 30_000;
+
+export interface OutboundEvents {
+  /** The answer to the request names the call. */
+  placed(carrierCallId: string): void;
+  /** The carrier has not said for too long that somebody has answered; this is what it says when it is asked. */
+  unanswered(outcome: CallOutcome): void;
+}
+
+export class OutboundCall {
+  readonly request: OutboundRequest;
+  /** Resolves, never rejects, when the request is done with: a call at the carrier has its id by then. */
+  readonly settled: Promise<void>;
+  readonly #line: CallLine;
+  readonly #events: OutboundEvents;
+  #settle = () => {};
+  #prove = () => {};
+
+  constructor(line: CallLine, request: OutboundRequest, events: OutboundEvents) {
+    this.request = request;
+    this.#line = line;
+    this.#events = events;
+    this.settled = new Promise((resolve) => {
+      this.#settle = resolve;
+    });
+  }
+
+  /** Resolves when the carrier has taken the call, or when it is over meanwhile. @throws ConfigError, CarrierError; it is over then. */
+  async place(): Promise<void> {
+    const { environment, callId } = this.#line;
+    try {
+      const { carrierCallId } = await this.#dial();
+      this.#events.placed(carrierCallId);
+    } catch (error) {
+      environment.logger.warn({ callId, ...describeError(error) }, 'the carrier did not take the call');
+      const isUnknown = leavesOpen(error);
+      if (isUnknown && !this.#isKnown) await this.#proof();
+      if (!this.#isKnown) this.#fail(error, isUnknown);
+    } finally {
+      this.#settle();
+    }
+    this.#watchRinging();
+  }
+
+  /** A report has named the call. */
+  proven(): void {
+    this.#settle();
+    this.#prove();
+  }
+
+  get #isKnown(): boolean {
+    return this.#line.identity.carrierCallId !== null;
+  }
+
+  #dial(): Promise<{ carrierCallId: string }> {
+    const { environment, callId } = this.#line;
+    const { carrier, recording } = environment;
+    const { to, from, ringTimeoutSeconds, machineDetection } = this.request;
+    return (async () =>
+      carrier.rest.dial({
+        callId,
+        from,
+        to,
+        webhookBaseUrl: webhookBaseUrl(this.#line),
+        ringTimeoutSeconds,
+        maxCallSeconds: carrierLimitSeconds(environment),
+        machineDetection,
+        recording: recording && carrier.supports.recording,
+      }))();
+  }
+
+  #proof(): Promise<void> {
+    return new Promise((resolve) => {
+      const wait = this.#line.environment.clock.after(PROOF_MS, resolve);
+      this.#prove = () => {
+        wait.cancel();
+        resolve();
+      };
+    });
+  }
+
+  /** @throws the error, unless somebody else has ended the call meanwhile. */
+  #fail(error: unknown, isUnknown: boolean): void {
+    if (isUnknown) {
+      this.#line.ledger.note('CARRIER_FAILED', 'It is not known whether the carrier has placed the call.');
+    }
+    if (this.#line.isOver) return;
+    const sentence = 'The carrier did not place the call.';
+    const failure = toFailure(error, { code: 'CARRIER_FAILED', message: sentence });
+    this.#line.end({ reason: 'failed', outcome: 'failed', failure });
+    if (error instanceof CarrierError || error instanceof ConfigError) throw error;
+    throw new CarrierError(sentence, { status: null, retryable: false, cause: error });
+  }
+
+  #watchRinging(): void {
+    const delayMs = this.request.ringTimeoutSeconds * 1000 + RING_GRACE_MS;
+    if (!this.#line.isOver) this.#line.timers.set('ring', delayMs, () => void this.#lookUp());
+  }
+
+  async #lookUp(): Promise<void> {
+    const { callId, environment, identity } = this.#line;
+    const { carrierCallId } = identity;
+    let outcome: CallOutcome = 'no-answer';
+    try {
+      if (carrierCallId !== null)
+        outcome = (await environment.carrier.rest.lookUp(carrierCallId)).outcome ?? outcome;
+    } catch (error) {
+      environment.logger.warn({ callId, ...describeError(error) }, 'the carrier did not tell of the call');
+    }
+    this.#events.unanswered(outcome);
+  }
+}

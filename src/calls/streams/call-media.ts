@@ -1,0 +1,234 @@
+// The media streams of one call: which one is up, which one is expected and until when, and how the next one is asked for.
+import { describeError } from '../../base/log.js';
+import type { StreamCodec, StreamInvitation } from '../../carriers/carrier.js';
+import type { CallFailure, MediaCounters } from '../../contract/call-record.js';
+import type { StreamReceiver, StreamSocket } from '../call-desk.js';
+import type { SocketClose } from '../ending/call-ending.js';
+import type { StartMessage } from '../call-identity.js';
+import { type CallLine, toFailure } from '../call-line.js';
+import { CallStream, type LiveMessage, type StreamListener, type StreamLoss } from './call-stream.js';
+import { inviteStream } from './stream-invitation.js';
+
+/** A stream that was invited is there by then. */
+export const STREAM_DEADLINE_MS = 10_000;
+/** Where the carrier refuses to open a stream, the call is usually over: its report has this long to say so. */
+const REFUSED_GRACE_MS = 2000;
+/** Pause before a stream is asked for again that the carrier says it could not open. */
+const RETRY_MS = 1000;
+/** Streams of one call that are asked for in a row without one that worked. */
+const MAX_OPENINGS = 4;
+/** A stream has worked that has brought a second of audio. */
+const WORKING_FRAMES = 50;
+
+const REPLACED: SocketClose = { code: 1000, reason: 'Replaced by another stream' };
+const STREAM_ENDED: SocketClose = { code: 1000, reason: 'Stream ended' };
+const NOT_OPENED: CallFailure = {
+  code: 'CARRIER_FAILED',
+  message: 'The carrier did not open the media stream.',
+};
+
+/** What the session hears. */
+export interface MediaEvents {
+  /** A stream says what it is: `take` or `refuse` it. */
+  starting(stream: CallStream, start: StartMessage): void;
+  received(message: LiveMessage): void;
+  /** The stream that was up is gone, or one that had not started. */
+  gone(loss: StreamLoss, stream: { wasUp: boolean }): void;
+  /** A stream that was expected did not come. */
+  missing(failure: CallFailure | undefined): void;
+}
+
+export class CallMedia implements StreamListener {
+  readonly counters: MediaCounters = { framesReceived: 0, framesSent: 0, unexpectedMessages: 0, clears: 0 };
+  /** True while the other side keeps the call on hold: no audio may come then, and the stream is well. */
+  isHeld = false;
+  readonly #line: CallLine;
+  readonly #events: MediaEvents;
+  #up: CallStream | undefined;
+  #incoming: CallStream | undefined;
+  /** Gone in this moment: the end of the call may still say how its socket is closed. */
+  #going: CallStream | undefined;
+  #isExpected = false;
+  #codec: StreamCodec = 'preferred';
+  #opening = 0;
+  /** Openings since a stream has worked. */
+  #openings = 0;
+  /** Name of the stream before the one that is up or expected: what is still said of it means nothing. */
+  #goneId: string | null = null;
+
+  constructor(line: CallLine, events: MediaEvents) {
+    this.#line = line;
+    this.#events = events;
+  }
+
+  get isUp(): boolean {
+    return this.#up !== undefined;
+  }
+
+  /** True while a stream is up or has connected and not yet started. */
+  get isThere(): boolean {
+    return this.#up !== undefined || this.#incoming !== undefined;
+  }
+
+  /** True while a stream is to come that is not there yet. */
+  get isExpected(): boolean {
+    return this.#isExpected;
+  }
+
+  /** True when one more socket would be taken. */
+  get takesStream(): boolean {
+    return this.#isExpected && this.#incoming === undefined;
+  }
+
+  /** The codec of the stream that was asked for last. */
+  get codec(): StreamCodec {
+    return this.#codec;
+  }
+
+  /** True when the carrier can be asked for (another) stream. */
+  get canOpen(): boolean {
+    return this.#line.environment.carrier.commands !== undefined && this.#openings < MAX_OPENINGS;
+  }
+
+  /** @throws ConfigError when no host is known. */
+  invite(options: { ttlMs?: number } = {}): StreamInvitation {
+    const { callId, identity, environment } = this.#line;
+    const { carrierCallId, caller, callee, direction } = identity;
+    const facts = { callId, carrierCallId: carrierCallId ?? '', caller, callee, direction };
+    const { carrier, clock } = environment;
+    const key = carrier.streamTokenKey;
+    return inviteStream(facts, { host: this.#line.host(), key, nowMs: clock.wallNow(), ...options });
+  }
+
+  /** A stream will come that was not asked for with `open`: `missing` if it is not there in time. */
+  expect(deadlineMs = STREAM_DEADLINE_MS, missing = () => this.#events.missing(undefined)): void {
+    this.#isExpected = true;
+    this.#line.timers.set('stream', deadlineMs, missing);
+  }
+
+  /** None will come, or shall. */
+  unexpect(): void {
+    this.#isExpected = false;
+    this.#line.timers.cancel('stream');
+    this.#line.timers.cancel('retry');
+  }
+
+  /** Asks the carrier to open a stream, in the place of the one there is. Only where `canOpen`. */
+  open(codec: StreamCodec = this.#codec): void {
+    this.#codec = codec;
+    this.#openings += 1;
+    this.#opening += 1;
+    this.expect();
+    void this.#request(this.#opening);
+  }
+
+  /** The carrier says that it could not open a stream, or lost it; `streamId` is null where it does not say which. */
+  failed(streamId: string | null): void {
+    if (streamId !== null && streamId === this.#goneId) return;
+    if (this.#up === undefined && this.#incoming === undefined) this.retry();
+    else if (this.#up === undefined) this.#incoming?.lose();
+    else if (streamId === null || streamId === this.#up.id) this.#up.lose();
+  }
+
+  /** Asks once more, in a moment, for the stream that was expected and has failed. */
+  retry(): void {
+    if (!this.#isExpected || this.isThere || !this.canOpen || this.#line.timers.has('retry')) return;
+    this.#line.timers.set('retry', RETRY_MS, () => {
+      if (this.#isExpected && !this.isThere) this.open();
+    });
+  }
+
+  /** Takes a socket; what it is shows its start. */
+  receive(socket: StreamSocket): StreamReceiver {
+    const { callId, environment } = this.#line;
+    const { carrier, clock, logger } = environment;
+    const media = carrier.openMedia(this.#codec);
+    const stream = new CallStream({
+      callId,
+      media,
+      socket,
+      counters: this.counters,
+      isHeld: () => this.isHeld,
+      clock,
+      meters: environment.meters,
+      logger,
+      listener: this,
+    });
+    this.#incoming = stream;
+    return stream;
+  }
+
+  /** The stream is the call's from now on; one that was up is closed. */
+  take(stream: CallStream): void {
+    this.unexpect();
+    this.#incoming = undefined;
+    this.#goneId = this.#up?.id ?? this.#goneId;
+    this.#up?.close(REPLACED);
+    this.#up = stream;
+  }
+
+  /** Counts a message of the stream that is up as out of place. */
+  complain(reason: string): void {
+    this.#up?.receiveUnexpected(reason);
+  }
+
+  /** The stream is not the call's. */
+  refuse(stream: CallStream, close: SocketClose): void {
+    if (this.#incoming === stream) this.#incoming = undefined;
+    stream.close(close);
+  }
+
+  /** The call is over: no stream is heard any more. Undefined leaves the sockets to somebody else. */
+  close(close: SocketClose | undefined): void {
+    this.unexpect();
+    for (const stream of [this.#up, this.#incoming, this.#going]) {
+      if (close === undefined) stream?.leave();
+      else stream?.close(close);
+    }
+    this.#up = undefined;
+    this.#incoming = undefined;
+  }
+
+  started(stream: CallStream, start: StartMessage): void {
+    this.#events.starting(stream, start);
+  }
+
+  received(message: LiveMessage): void {
+    this.#events.received(message);
+  }
+
+  rushed(): void {
+    this.#line.ledger.note(
+      'audio-too-fast',
+      'The caller’s audio came faster than real time; the excess was dropped.',
+    );
+  }
+
+  gone(stream: CallStream, loss: StreamLoss): void {
+    const wasUp = this.#up === stream;
+    if (wasUp) this.#up = undefined;
+    else this.#incoming = undefined;
+    this.#goneId = stream.id ?? this.#goneId;
+    if (stream.frames >= WORKING_FRAMES) this.#openings = 0;
+    this.#going = stream;
+    this.#events.gone(loss, { wasUp });
+    this.#going = undefined;
+    // The call goes on without it.
+    if (!this.#line.isOver) stream.close(loss.type === 'broken' ? loss.close : STREAM_ENDED);
+  }
+
+  async #request(opening: number): Promise<void> {
+    const { callId, environment, identity, timers } = this.#line;
+    const { carrier, logger } = environment;
+    const { carrierCallId } = identity;
+    if (carrierCallId === null) return;
+    try {
+      await carrier.commands?.startStream(carrierCallId, { ...this.invite(), callId, codec: this.#codec });
+    } catch (error) {
+      logger.warn({ callId, ...describeError(error) }, 'the carrier did not open the media stream');
+      const isCurrent = opening === this.#opening && this.#isExpected && !this.isThere;
+      if (!isCurrent || this.#line.isOver) return;
+      timers.set('stream', REFUSED_GRACE_MS, () => this.#events.missing(toFailure(error, NOT_OPENED)));
+    }
+  }
+}

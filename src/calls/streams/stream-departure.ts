@@ -1,0 +1,86 @@
+// What becomes of a call when a stream of it is gone.
+import type { CallConversation } from '../voice/call-conversation.js';
+import type { CallKeys } from '../keys/call-keys.js';
+import type { CallLine } from '../call-line.js';
+import type { CallMedia } from './call-media.js';
+import type { CallStanding } from '../call-standing.js';
+import type { StreamLoss } from './call-stream.js';
+import type { LastWords } from '../ending/last-words.js';
+import type { StreamIntake } from './stream-intake.js';
+import { judgeLoss } from './stream-loss.js';
+import type { CallTransfer } from '../transfer/transfer.js';
+
+/** What else of the call has a say in it. */
+export interface DepartureParts {
+  readonly media: CallMedia;
+  readonly conversation: CallConversation;
+  readonly intake: StreamIntake;
+  readonly keys: CallKeys;
+  readonly transfer: CallTransfer;
+  readonly words: LastWords;
+  readonly standing: CallStanding;
+}
+
+export class StreamDeparture {
+  readonly #line: CallLine;
+  readonly #parts: DepartureParts;
+  readonly #events: { reportedOver(): void };
+
+  /** `reportedOver`: the call ends as its carrier has said. */
+  constructor(line: CallLine, parts: DepartureParts, events: { reportedOver(): void }) {
+    this.#line = line;
+    this.#parts = parts;
+    this.#events = events;
+  }
+
+  /** `wasUp`: not a socket that went before it was the call's. */
+  gone(loss: StreamLoss, { wasUp }: { wasUp: boolean }): void {
+    const { media, intake } = this.#parts;
+    if (this.#line.isOver) return;
+    if (wasUp) this.#follow(loss);
+    else if (intake.isAll) this.#end(loss);
+    else media.retry();
+  }
+
+  #follow(loss: StreamLoss): void {
+    const { media, conversation, keys, transfer, words, standing } = this.#parts;
+    const verdict = judgeLoss(loss.type, {
+      hasLastWords: words.ending !== undefined,
+      isReportedOver: standing.over !== undefined,
+      isTransferring: transfer.isPending,
+      isReplaced: media.isExpected,
+      isCommanded: this.#line.environment.carrier.commands !== undefined,
+      canReopen: media.canOpen,
+    });
+    if (verdict === 'end') {
+      this.#end(loss);
+      return;
+    }
+    if (verdict === 'as-reported') {
+      this.#events.reportedOver();
+      return;
+    }
+    conversation.detach();
+    transfer.streamGone(loss);
+    keys.streamGone(loss);
+    // An agent whose voice broke in this moment has ended the call instead.
+    if (verdict !== 'reopen' || this.#line.isOver || words.ending !== undefined) return;
+    this.#line.ledger.note('stream-replaced', 'The media stream was lost, and another one was asked for.');
+    media.open();
+  }
+
+  #end(loss: StreamLoss): void {
+    const { conversation } = this.#parts;
+    if (loss.type === 'broken') {
+      const { failure, close } = loss;
+      this.#line.end({ reason: 'protocol-error', failure, close, carrier: 'hang-up' });
+    } else if (loss.type === 'lost') {
+      this.#line.end({ ...conversation.endedBy('stream-lost'), carrier: 'check' });
+    } else {
+      // A carrier that is steered by commands keeps a call without a stream: it must be known to be over.
+      const isKept = this.#line.environment.carrier.commands !== undefined;
+      const carrier = isKept ? 'confirm' : undefined;
+      this.#line.end({ ...conversation.endedBy('caller-hangup'), carrier });
+    }
+  }
+}

@@ -1,0 +1,224 @@
+// Handing a caller over to another number: the order, its result, and what becomes of the call meanwhile.
+import { isE164 } from '../../base/e164.js';
+import { CarrierError, ConfigError, RequestError } from '../../base/errors.js';
+import { describeError } from '../../base/log.js';
+import { maskPhone } from '../../base/redact.js';
+import type { TransferResult } from '../../carriers/carrier.js';
+import { setPhrasesFor } from '../../engines/speaking/set-phrases.js';
+import { NORMAL_CLOSE } from '../ending/call-ending.js';
+import { type CallLine, leavesOpen, webhookBaseUrl } from '../call-line.js';
+import type { StreamLoss } from '../streams/call-stream.js';
+
+const RING_TIMEOUT_SECONDS = 30;
+/** A carrier that has said nothing for this long after the ringing must have reached the number. */
+const RESULT_GRACE_MS = 15_000;
+const RESULT_MS = RING_TIMEOUT_SECONDS * 1000 + RESULT_GRACE_MS;
+/** An order that was perhaps taken has this long to show it. */
+const PROOF_MS = 5000;
+
+/** What becomes of the caller, for the session to carry out. `news`: what they are told, unless an agent that gave the order tells it. */
+export interface TransferEvents {
+  /** The agent is not listened to any more. */
+  away(): void;
+  /** The number was not reached, and the caller is still there. */
+  back(news: string | undefined): void;
+  /** The order was not taken, as far as we know. `loss`: how the stream went meanwhile. */
+  refused(loss: StreamLoss | undefined, news: string | undefined): void;
+}
+
+/** `dropped`: nothing has shown that the carrier took it; a result may still come. */
+interface Order {
+  readonly to: string;
+  readonly isAccepted: Promise<boolean>;
+  phase: 'asked' | 'doubtful' | 'taken' | 'dropped';
+  loss: StreamLoss | undefined;
+  /** Ends the doubt. */
+  prove(): void;
+  /** Tells the agent, where it is the agent who gave the order. */
+  readonly tellAgent: ((result: TransferResult) => void) | undefined;
+}
+
+/**
+ * An order whose answer was lost is in doubt: the agent is held as if it had been taken. A result shows that it was, and so does the
+ * end of the stream where instructions take its place. Without either in some seconds the order has failed and the agent goes on; a
+ * result that comes later, within the time of a transfer, still counts.
+ */
+export class CallTransfer {
+  readonly #line: CallLine;
+  readonly #events: TransferEvents;
+  #order: Order | undefined;
+
+  constructor(line: CallLine, events: TransferEvents) {
+    this.#line = line;
+    this.#events = events;
+  }
+
+  /** True from the order until its result, or until it has failed. */
+  get isPending(): boolean {
+    return this.#order !== undefined && this.#order.phase !== 'dropped';
+  }
+
+  /** Resolves, never rejects, when it is known whether the carrier has taken the order; undefined without one. */
+  get settled(): Promise<boolean> | undefined {
+    if (!this.isPending) return undefined;
+    return this.#order?.phase === 'taken' ? Promise.resolve(true) : this.#order?.isAccepted;
+  }
+
+  /** Resolves when the carrier has taken the order. `demand` throws when none can be given now. @throws RequestError, ConfigError, CarrierError; the call then goes on. */
+  async order(to: string, demand: () => void): Promise<void> {
+    await this.#give(to, demand, undefined);
+  }
+
+  async #give(to: string, demand: () => void, tellAgent: Order['tellAgent']): Promise<void> {
+    const { environment, identity, callId } = this.#line;
+    const { carrierCallId } = identity;
+    if (!isE164(to)) {
+      throw new RequestError('REQUEST_INVALID', 'Transfer to a number like +15550100 (E.164).');
+    }
+    demand();
+    if (carrierCallId === null) {
+      throw new RequestError(
+        'REQUEST_CONFLICT',
+        'The call cannot be transferred now. The carrier has not named it yet.',
+      );
+    }
+    const request = {
+      callId,
+      to,
+      callerId: this.#ownNumber(),
+      webhookBaseUrl: webhookBaseUrl(this.#line),
+      ringTimeoutSeconds: RING_TIMEOUT_SECONDS,
+    };
+    const answer = (async () => environment.carrier.rest.transfer(carrierCallId, request))();
+    const order = this.#begin(to, answer, tellAgent);
+    try {
+      await answer;
+    } catch (error) {
+      const fields = { callId, to: maskPhone(to), ...describeError(error) };
+      environment.logger.warn(fields, 'the carrier did not confirm a transfer');
+      if (await this.#isProven(order, error)) return;
+      if (error instanceof CarrierError || error instanceof ConfigError) throw error;
+      throw new CarrierError('The carrier did not transfer the call.', {
+        status: null,
+        retryable: false,
+        cause: error,
+      });
+    }
+    this.#take(order);
+  }
+
+  /** The same, but resolves with the result; never when the call ends before there is one. */
+  async orderAndWait(to: string, demand: () => void): Promise<TransferResult> {
+    let tell: (result: TransferResult) => void = () => {};
+    const result = new Promise<TransferResult>((resolve) => {
+      tell = resolve;
+    });
+    // The result may be faster than the answer to the order.
+    await this.#give(to, demand, tell);
+    return result;
+  }
+
+  /** The stream went while the transfer is pending: no end of the call, unless the order is refused. */
+  streamGone(loss: StreamLoss): void {
+    const order = this.#order;
+    if (order === undefined || order.phase === 'dropped') return;
+    order.loss = loss;
+    if (order.phase === 'doubtful' && this.#isShownByLoss) this.#take(order);
+  }
+
+  /** Without effect when nobody waits for a result. */
+  heard(result: TransferResult): void {
+    const order = this.#order;
+    if (order === undefined || this.#line.isOver) return;
+    const wasDropped = order.phase === 'dropped';
+    // The result may be faster than the answer to the order. An agent that has gone on is not disturbed.
+    if (wasDropped) this.#tell(order, null);
+    else this.#take(order);
+    this.#forget();
+    this.#tell(order, result);
+    order.tellAgent?.(result);
+    if (result === 'connected') this.#end();
+    else if (!wasDropped) this.#events.back(this.#newsOf(order, result));
+  }
+
+  #begin(to: string, answer: Promise<void>, tellAgent: Order['tellAgent']): Order {
+    const isAccepted = answer.then(
+      () => true,
+      () => false,
+    );
+    this.#forget();
+    this.#order = { to, isAccepted, phase: 'asked', loss: undefined, prove: () => {}, tellAgent };
+    return this.#order;
+  }
+
+  #take(order: Order): void {
+    if (order !== this.#order || order.phase === 'taken' || this.#line.isOver) return;
+    order.phase = 'taken';
+    this.#tell(order, null);
+    this.#events.away();
+    this.#line.timers.set('transfer', RESULT_MS, () => this.heard('connected'));
+    order.prove();
+  }
+
+  /** Whether the carrier has taken the order although it did not say so. */
+  async #isProven(order: Order, error: unknown): Promise<boolean> {
+    if (order !== this.#order || order.phase === 'taken') return leavesOpen(error);
+    if (this.#line.isOver) return false;
+    if (!leavesOpen(error)) {
+      this.#forget();
+      this.#events.refused(order.loss, this.#newsOf(order, 'failed'));
+      return false;
+    }
+    order.phase = 'doubtful';
+    this.#events.away();
+    return new Promise((resolve) => {
+      const wait = this.#line.environment.clock.after(PROOF_MS, () => {
+        this.#drop(order);
+        resolve(false);
+      });
+      order.prove = () => {
+        wait.cancel();
+        resolve(true);
+      };
+      if (order.loss !== undefined && this.#isShownByLoss) this.#take(order);
+    });
+  }
+
+  /** True where instructions take the place of the stream: its end shows them at work. */
+  get #isShownByLoss(): boolean {
+    return this.#line.environment.carrier.commands === undefined;
+  }
+
+  #drop(order: Order): void {
+    if (this.#line.isOver) return;
+    order.phase = 'dropped';
+    this.#line.timers.set('transfer', RESULT_MS - PROOF_MS, () => this.#forget());
+    this.#events.refused(order.loss, this.#newsOf(order, 'failed'));
+  }
+
+  #forget(): void {
+    this.#order = undefined;
+    this.#line.timers.cancel('transfer');
+  }
+
+  #tell({ to }: Order, result: TransferResult | null): void {
+    const { ledger } = this.#line;
+    if (result === null) ledger.publish({ type: 'transfer.updated', to, result });
+    else ledger.transferred(to, result);
+  }
+
+  #end(): void {
+    this.#line.end({ reason: 'transferred', close: NORMAL_CLOSE, carrier: 'stop-stream' });
+  }
+
+  #ownNumber(): string | undefined {
+    const { identity, environment } = this.#line;
+    const own = identity.direction === 'inbound' ? identity.callee : identity.caller;
+    return [own, environment.ownNumber].find(isE164);
+  }
+
+  #newsOf({ tellAgent }: Order, result: Exclude<TransferResult, 'connected'>): string | undefined {
+    const { notConnected } = this.#line.recipe.setPhrases ?? setPhrasesFor(undefined);
+    return tellAgent === undefined ? notConnected[result] : undefined;
+  }
+}

@@ -1,0 +1,397 @@
+// One call that outlives its engines: as soon as one of them is at its end, the next one goes on where it stopped.
+import type { Resumption } from '../../conversation/floor.js';
+import { type AudioFormat, FRAME_MS } from '../../audio/format.js';
+import { OffhookError } from '../../base/errors.js';
+import { describeError } from '../../base/log.js';
+import type { CallProviders, ProviderStage, VoiceMode } from '../../contract/call-record.js';
+import { LIMITS } from '../../conversation/limits.js';
+import { silentMs, type Wait } from '../../conversation/wait.js';
+import type { Circuits } from '../../providers/circuits.js';
+import { CallerSilence } from './caller-silence.js';
+import type {
+  Engine,
+  EngineContext,
+  EngineFact,
+  EngineFailure,
+  EngineRecipe,
+  Preparation,
+  SpokenText,
+  Takeover,
+} from '../engine.js';
+import { EngineScope } from './engine-scope.js';
+import { RecentAudio } from './recent-audio.js';
+
+/** A voice mode that a call may begin with, or go on with. */
+export interface FallbackChoice {
+  readonly recipe: EngineRecipe;
+  readonly needs: readonly NeededProvider[];
+}
+
+/** A provider without which a voice mode is at its end. */
+export interface NeededProvider {
+  readonly stage: ProviderStage;
+  readonly provider: object;
+}
+
+export interface FallbackCallOptions {
+  /** In the order in which they are tried; one at least. */
+  readonly choices: readonly FallbackChoice[];
+  /** The recipe that the call was told to begin with, where circuits or trouble have it begin with another one. */
+  readonly announced: EngineRecipe;
+  /** Of the first of `choices`. */
+  readonly preparation?: Preparation | undefined;
+  /** Told of what is needed: that it has failed, or brought a turn to its end. */
+  readonly circuits: Circuits;
+}
+
+/** An engine of the call and what belongs to it. */
+interface Member {
+  readonly choice: FallbackChoice;
+  readonly scope: EngineScope;
+  readonly engine: Engine;
+  /** It goes on with what another one has begun. */
+  readonly isSuccessor: boolean;
+}
+
+/** A replacement that has not been told. */
+interface Switch {
+  readonly stage: ProviderStage;
+  readonly from: string;
+  readonly code: string;
+  /** The clock at the beginning of the trouble. */
+  readonly since: number;
+}
+
+/** A call on its way from one engine to the next. */
+interface Handover {
+  readonly takeover: Takeover;
+  readonly failure: EngineFailure;
+  readonly change: Switch;
+  /** It had taken the call over itself, and nobody heard anything of it. */
+  readonly isUnheard: boolean;
+}
+
+/** Why a call does not begin with the recipe that it was told to begin with, unless that one could not make an engine. */
+const NOT_TRIED = 'CIRCUIT_OPEN';
+
+const NOT_MADE = 'a voice engine could not be made';
+
+export class FallbackCall implements Engine {
+  readonly #context: EngineContext;
+  readonly #options: FallbackCallOptions;
+  /** Those that were not tried. */
+  readonly #remaining: FallbackChoice[];
+  readonly #heard = new RecentAudio();
+  readonly #silence: CallerSilence;
+  /** Of engines that are gone: what they have begun goes on. */
+  readonly #adoptedTools: { close(): void }[] = [];
+  #count = 0;
+  #member: Member;
+  /** Who talks to the caller now; stages may change while an engine goes on. */
+  #providers: CallProviders;
+  /** Set while the engine is to be replaced: nobody hears the caller. */
+  #isBetween = false;
+  /** Waits for somebody who listens. */
+  #waiting: Handover | undefined;
+  /** How the hold has ended in which the engine failed. */
+  #resumption: Resumption | undefined;
+  /** Is told with the first audio of the engine that has begun. */
+  #untold: (Switch & { readonly startedAt: number }) | undefined;
+  #notBegun = NOT_TRIED;
+  /** Audio that came while there was no engine, in milliseconds. */
+  #missedMs = 0;
+  #keys: string[] = [];
+  #held = false;
+  #closed = false;
+
+  /** @throws what the last of the recipes throws; those before it are passed over then. */
+  constructor(context: EngineContext, options: FallbackCallOptions) {
+    this.#context = context;
+    this.#options = options;
+    this.#silence = new CallerSilence(context.clock, this.#heard);
+    this.#remaining = [...options.choices];
+    this.#providers = options.announced.providers;
+    this.#member = this.#open(undefined, options.preparation);
+  }
+
+  get mode(): VoiceMode {
+    return this.#member.choice.recipe.mode;
+  }
+
+  get pushSpokenText(): Engine['pushSpokenText'] {
+    const { engine } = this.#member;
+    if (engine.pushSpokenText === undefined) return undefined;
+    return (segment: SpokenText) => engine.pushSpokenText?.(segment);
+  }
+
+  start(): void {
+    const { announced } = this.#options;
+    const { choice, engine } = this.#member;
+    if (choice.recipe !== announced) {
+      const since = this.#context.clock.now();
+      const from = nameOf(announced.providers, 'engine');
+      this.#providers = choice.recipe.providers;
+      this.#tell({ stage: 'engine', from, code: this.#notBegun, since }, since);
+    }
+    engine.start();
+  }
+
+  pushAudio(frame: Int16Array): void {
+    if (this.#isBetween || this.#remaining.length > 0) this.#heard.push(frame);
+    if (this.#isBetween) this.#missedMs += FRAME_MS;
+    else this.#member.engine.pushAudio(frame);
+  }
+
+  pushEncoded(bytes: Uint8Array, format: AudioFormat): void {
+    const { engine, isSuccessor } = this.#member;
+    // The bytes are ahead of the frames: who is played what was said before them would miss what lies between.
+    if (!this.#isBetween && !isSuccessor) engine.pushEncoded?.(bytes, format);
+  }
+
+  pushDtmf(digit: string): void {
+    if (this.#isBetween) this.#keys.push(digit);
+    else this.#member.engine.pushDtmf(digit);
+  }
+
+  markPlayed(name: string): void {
+    const own = this.#member.scope.markOf(name);
+    if (own !== undefined) this.#member.engine.markPlayed(own);
+  }
+
+  hold(): void {
+    this.#held = true;
+    this.#heard.clear();
+    this.#missedMs = 0;
+    if (!this.#isBetween) this.#member.engine.hold();
+    // Nobody else can say so.
+    else this.#context.fact({ type: 'phase.changed', phase: 'held' });
+  }
+
+  resume(how: Resumption): void {
+    this.#held = false;
+    // During a hold nobody waits.
+    this.#silence.sounds(this.#context.clock.now());
+    if (!this.#isBetween) {
+      this.#member.engine.resume(how);
+      return;
+    }
+    this.#resumption = how;
+    if (this.#waiting !== undefined) this.#goOn(this.#waiting);
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    for (const tools of this.#adoptedTools) tools.close();
+    this.#member.engine.close();
+    this.#settle();
+    this.#closed = true;
+    this.#heard.clear();
+  }
+
+  /** Makes the engine of the next recipe that can make one. @throws what the last one throws */
+  #open(takeover: Takeover | undefined, preparation?: Preparation): Member {
+    let prepared = preparation;
+    for (;;) {
+      const choice = this.#remaining.shift();
+      if (choice === undefined) throw new TypeError('There is no engine left.');
+      const { recipe } = choice;
+      const hasFallback = this.#remaining.length > 0;
+      this.#count += 1;
+      const number = this.#count;
+      const scope: EngineScope = new EngineScope({
+        context: this.#context,
+        payees: recipe === this.#options.announced ? undefined : recipe.payees,
+        number,
+        takeover,
+        hasFallback,
+        fact: (fact) => {
+          // Who serves an engine that is gone does not serve the call.
+          const isStale = number !== this.#count && isAboutProviders(fact);
+          if (!isStale) this.#state(fact, choice);
+        },
+        unansweredMs: () => this.#silence.callerMs(),
+        spoken: () => {
+          const { clock, playout } = this.#context;
+          this.#silence.sounds(clock.now() + playout.pushedMs - playout.playedMs);
+          this.#settle(scope);
+        },
+        silenced: () => this.#silence.silenced(),
+        ends: (reason, failure) => {
+          if (scope !== this.#member.scope || this.#isBetween || this.#closed) return;
+          const isReplaced = reason === 'provider-failed' && failure !== undefined && hasFallback;
+          if (isReplaced && this.#member.engine.handOver !== undefined) this.#replace(failure);
+          else this.#context.endCall(reason, failure?.wait === undefined ? failure : this.#untoldOf(failure));
+        },
+      });
+      try {
+        const engine = recipe.create(scope.context, prepared);
+        return { choice, scope, engine, isSuccessor: takeover !== undefined };
+      } catch (error) {
+        prepared?.close();
+        if (!hasFallback) throw error;
+        const { callId, logger } = this.#context;
+        logger.warn({ callId, ...describeError(error) }, NOT_MADE);
+        this.#notBegun = OffhookError.isInstance(error) ? error.code : 'INTERNAL';
+      }
+      prepared = undefined;
+    }
+  }
+
+  /** A moment later: who fails may be in the middle of it, and is not closed under its own feet. */
+  #replace(failure: EngineFailure): void {
+    this.#isBetween = true;
+    this.#resumption = undefined;
+    this.#context.clock.after(0, () => {
+      if (!this.#closed) this.#take(failure);
+    });
+  }
+
+  #take(failure: EngineFailure): void {
+    const { clock } = this.#context;
+    const takeover = this.#member.engine.handOver?.();
+    if (takeover === undefined) return;
+    if (takeover.tools !== undefined) this.#adoptedTools.push(takeover.tools);
+    const isUnheard = this.#untold !== undefined;
+    this.#settle();
+    const { stage = 'engine', code, isFair = true } = failure;
+    const from = nameOf(this.#providers, stage);
+    const failed = this.#member.choice.needs.find((need) => need.stage === stage);
+    if (isFair && failed !== undefined) this.#options.circuits.failed(failed.provider);
+    const change = { stage, from, code, since: clock.now() - (takeover.waitedMs ?? 0) };
+    const handover = { takeover, failure, change, isUnheard };
+    if (this.#held) this.#waiting = handover;
+    else this.#goOn(handover);
+  }
+
+  #goOn(handover: Handover): void {
+    const { failure, isUnheard } = handover;
+    const owing = this.#stillOwed(handover.takeover);
+    const wait = this.#silence.leaves(this.#waitedMs(owing));
+    const takeover = { ...owing, wait };
+    const change = { ...handover.change };
+    const { callId, clock, logger } = this.#context;
+    // During a hold nobody waits.
+    if (this.#resumption !== undefined) change.since = clock.now();
+    this.#waiting = undefined;
+    if (takeover.owes === 'goodbye' && takeover.goodbye?.text === '') {
+      this.#context.endCall(takeover.goodbye.reason);
+      return;
+    }
+    // A third one in the same wait may have no time any more.
+    if (isUnheard && this.#isTooLate(wait)) {
+      this.#context.endCall('provider-failed', this.#untoldOf(failure));
+      return;
+    }
+    try {
+      this.#member = this.#open(takeover);
+    } catch (error) {
+      logger.warn({ callId, ...describeError(error) }, NOT_MADE);
+      this.#context.endCall('provider-failed', this.#untoldOf(failure));
+      return;
+    }
+    const { choice, engine } = this.#member;
+    const { recipe } = choice;
+    this.#providers = recipe.providers;
+    this.#isBetween = false;
+    logger.info(
+      { callId, from: change.from, to: nameOf(recipe.providers, change.stage) },
+      'another voice engine goes on',
+    );
+    this.#untold = { ...change, startedAt: clock.now() };
+    engine.start();
+    const unheardMs = this.#unheardMs(takeover);
+    if (!this.#isBetween) this.#play(unheardMs);
+    // It has failed on the spot: whoever is next hears what it has not heard.
+    this.#missedMs = this.#isBetween ? unheardMs : 0;
+    if (this.#isBetween) return;
+    if (this.#remaining.length === 0) this.#heard.clear();
+    for (const key of this.#keys.splice(0)) engine.pushDtmf(key);
+    if (takeover.owes === 'nothing') this.#settle();
+  }
+
+  /** The engine hears what nobody has heard, as if it were then. */
+  #play(unheardMs: number): void {
+    const { engine, scope } = this.#member;
+    const frames = [...this.#heard.last(unheardMs)];
+    for (const [index, frame] of frames.entries())
+      scope.earlier((frames.length - 1 - index) * FRAME_MS, () => engine.pushAudio(frame));
+  }
+
+  #unheardMs({ unheardMs = 0 }: Takeover): number {
+    return Math.max(unheardMs, this.#missedMs);
+  }
+
+  /** How long the caller has waited: for what is owed to them, or an answer to what nobody has heard. Undefined: for nothing. */
+  #waitedMs(takeover: Takeover): number | undefined {
+    const isOwed = takeover.owes !== 'nothing';
+    // During a hold nobody waits.
+    if (this.#resumption !== undefined) return isOwed ? 0 : undefined;
+    const spokeMs = this.#silence.callerMs();
+    if (!isOwed && (spokeMs === undefined || spokeMs > this.#unheardMs(takeover))) return undefined;
+    return spokeMs ?? this.#silence.agentMs;
+  }
+
+  #isTooLate(wait: Wait | undefined): boolean {
+    const { lastMs, minThirdMs } = LIMITS.silence;
+    return wait !== undefined && silentMs(wait, this.#context.clock.now()) > lastMs - minThirdMs;
+  }
+
+  /** The caller was told nothing. Their wait is as the line tells it: an engine knows of its own part alone. */
+  #untoldOf(failure: EngineFailure): EngineFailure {
+    return { ...failure, wait: this.#silence.untold(failure.wait) };
+  }
+
+  /** Whoever comes back from elsewhere no longer waits for what was owed before, but for what came of it. */
+  #stillOwed(takeover: Takeover): Takeover {
+    const isStale =
+      this.#resumption !== undefined &&
+      this.#resumption !== 'continue' &&
+      (takeover.tools?.runs.size ?? 0) === 0;
+    return isStale ? { ...takeover, owes: 'nothing' } : takeover;
+  }
+
+  /** Tells the last replacement, if that was not done: the caller hears the one who goes on, or is heard and has nothing to wait for. */
+  #settle(scope?: EngineScope): void {
+    const change = this.#untold;
+    if (change === undefined || (scope !== undefined && scope !== this.#member.scope)) return;
+    this.#untold = undefined;
+    this.#tell(change, scope === undefined ? change.startedAt : this.#context.clock.now());
+  }
+
+  #tell({ stage, from, code, since }: Switch, until: number): void {
+    // A stage of the engine may have changed before anything was heard of it.
+    const provider = this.#providers;
+    const to = nameOf(provider, stage);
+    const gapMs = Math.max(0, Math.round(until - since));
+    this.#context.fact({
+      type: 'provider.replaced',
+      stage,
+      from,
+      to,
+      code,
+      gapMs,
+      mode: this.mode,
+      provider,
+    });
+  }
+
+  #state(fact: EngineFact, { recipe, needs }: FallbackChoice): void {
+    if (fact.type === 'provider.replaced') this.#providers = fact.provider;
+    if (fact.type === 'turn.completed') {
+      const { agentText, userText } = fact.turn;
+      const hasWorked = agentText !== '' && (recipe.mode === 'realtime' || userText !== '');
+      if (hasWorked) for (const { provider } of needs) this.#options.circuits.worked(provider);
+    }
+    this.#context.fact(fact);
+  }
+}
+
+function isAboutProviders({ type }: EngineFact): boolean {
+  return type === 'provider.replaced' || type === 'provider.reconnected';
+}
+
+/** The provider of a stage; all of them where the mode has no such stage. */
+function nameOf({ engine, stt, llm, tts }: CallProviders, stage: ProviderStage): string {
+  const one = { engine, stt, llm, tts }[stage] ?? engine;
+  return one ?? [stt, llm, tts].filter((name) => name !== null).join(' + ');
+}

@@ -1,0 +1,56 @@
+// Several voice modes behind one another: a call begins with the first that is not known to fail, and goes on with the next when that
+// one is at its end.
+import type { Circuits } from '../../providers/circuits.js';
+import type { EngineRecipe, Preparation, PreparationContext, UsageFact } from '../engine.js';
+import { paidTo } from './engine-scope.js';
+import { FallbackCall, type FallbackChoice } from './call.js';
+
+/** What was readied for the recipe that a call will begin with. */
+class ChosenPreparation implements Preparation {
+  readonly choice: FallbackChoice;
+  readonly inner: Preparation | undefined;
+
+  constructor(choice: FallbackChoice, context: PreparationContext) {
+    this.choice = choice;
+    const { recipe } = choice;
+    const spent = (fact: UsageFact) => context.spent?.(paidTo(recipe.payees, fact));
+    this.inner = recipe.prepare?.({ ...context, spent });
+  }
+
+  answered(): void {
+    this.inner?.answered?.();
+  }
+
+  close(): void {
+    this.inner?.close();
+  }
+}
+
+/**
+ * A recipe of all of `choices`, which are tried in their order. It is told as the first of them; `provider.replaced` tells which one it
+ * is. `circuits` are shared by the calls of a process. @throws TypeError without a choice
+ */
+export function createFallbackRecipe(choices: readonly FallbackChoice[], circuits: Circuits): EngineRecipe {
+  const [announced] = choices;
+  if (announced === undefined) throw new TypeError('There is no voice mode to choose from.');
+  const isSound = ({ needs }: FallbackChoice) => !needs.some(({ provider }) => circuits.isOpen(provider));
+  const choose = () => choices.find(isSound) ?? announced;
+  const { prepare: _, create: __, ...told } = announced.recipe;
+  return {
+    ...told,
+    prepare: (context) => new ChosenPreparation(choose(), context),
+    create(context, preparation) {
+      const prepared = preparation instanceof ChosenPreparation ? preparation : undefined;
+      const first = prepared?.choice ?? choose();
+      const others = choices.filter((choice) => choice !== first);
+      // Those that are known to fail come last: they may be all that is left.
+      const remaining = [...others.filter(isSound), ...others.filter((choice) => !isSound(choice))];
+      return new FallbackCall(context, {
+        choices: [first, ...remaining],
+        announced: announced.recipe,
+        preparation: prepared?.inner,
+        circuits,
+      });
+    },
+  };
+}

@@ -1,0 +1,33 @@
+// What one call of the pipeline is made of: the recipe, everything that was left open in it filled in.
+import type { CallProviders } from '../../contract/call-record.js';
+import type { LanguageModel } from '../../providers/language-model.js';
+import type { SpeechToText } from '../../providers/speech-to-text.js';
+import type { TextToSpeech } from '../../providers/text-to-speech.js';
+import type { Apologies } from '../speaking/set-phrases.js';
+import type { CallerWait } from './caller-wait.js';
+import type { Guardrails } from '../speaking/guardrails.js';
+import type { ThinkingTimeouts } from '../speaking/reply.js';
+import type { ToolBox } from '../tools/tool-box.js';
+import type { IdleSettings, TurnTakingSettings } from '../hearing/turn-taking.js';
+
+export interface PipelineCallOptions {
+  /** As the recipe names them. */
+  readonly providers: CallProviders;
+  readonly stt: SpeechToText;
+  readonly tts: TextToSpeech;
+  readonly model: LanguageModel;
+  readonly timeouts: ThinkingTimeouts;
+  readonly wait: CallerWait;
+  readonly systemPrompt: string | undefined;
+  readonly firstMessage: string | undefined;
+  readonly language: string | undefined;
+  readonly apologies: Apologies;
+  readonly interruptible: boolean;
+  readonly turnTaking: TurnTakingSettings;
+  readonly idle: IdleSettings | undefined;
+  /** What the model may call; undefined for a language stage that gives text alone. */
+  readonly tools?: ToolBox | undefined;
+  readonly guardrails?: Guardrails | undefined;
+  /** What else lives for this call, closed with it. */
+  readonly owned?: readonly { close(): void }[];
+}

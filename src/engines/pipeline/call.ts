@@ -1,0 +1,376 @@
+// One call of the pipeline: its stages, and its life from the start to the end, trouble included. What the caller does is gathered in
+// `caller-turn`, what the agent says is in `agent-voice`, and who has the floor is decided in `dialogue`.
+import type { Resumption } from '../../conversation/floor.js';
+import type { TranscriptEntry } from '../../contract/call-record.js';
+import { AgentVoice } from '../speaking/agent-voice.js';
+import { Apology } from '../speaking/apology.js';
+import { BargeIn } from '../hearing/barge-in.js';
+import { CallerTurn } from '../hearing/caller-turn.js';
+import { Dialogue } from './dialogue.js';
+import type { Engine, EngineContext, EngineFact, EngineFailure, SpokenText, Takeover } from '../engine.js';
+import { owesAtStart, toTakeover } from '../fallback/handover.js';
+import { LanguageStage } from './language-stage.js';
+import { lexiconFor } from '../hearing/lexicon.js';
+import { isPassing, type Stage } from './failure.js';
+import type { PipelineCallOptions } from './call-options.js';
+import { PipelineStages } from './stages.js';
+import { ProviderRoster } from '../provider-roster.js';
+import { Recognition } from '../hearing/recognition.js';
+import type { ReplySplit } from '../speaking/reply.js';
+import { TurnBook } from '../turn-book.js';
+import { UsageMeter } from './usage-meter.js';
+
+export class PipelineCall implements Engine {
+  readonly mode = 'pipeline';
+  pushSpokenText?: (segment: SpokenText) => void;
+  readonly #context: EngineContext;
+  readonly #options: PipelineCallOptions;
+  readonly #stages: PipelineStages;
+  readonly #language: LanguageStage;
+  readonly #turns: TurnBook;
+  readonly #caller: CallerTurn;
+  readonly #agent: AgentVoice;
+  readonly #dialogue: Dialogue;
+  readonly #usage: UsageMeter;
+  readonly #roster: ProviderRoster;
+  readonly #recognition: Recognition;
+  readonly #apology: Apology;
+  #failure: EngineFailure | undefined;
+  /** A recogniser has failed that is not needed any more, unless the goodbye is not brought to its end. */
+  #deafness: EngineFailure | undefined;
+  /** When the silence began in which the caller waited as the call failed, on the clock. */
+  #silentSince: number | undefined;
+  /** Since when the caller had waited for the agent when the call failed, on the clock. */
+  #awaitedSince: number | undefined;
+  #held = false;
+  #state: 'new' | 'live' | 'ending' | 'handed-over' | 'closed' = 'new';
+
+  constructor(context: EngineContext, options: PipelineCallOptions) {
+    this.#context = context;
+    this.#options = options;
+    const { callId, clock, takeover } = context;
+    const { turnTaking: settings, idle, language } = options;
+    this.#usage = new UsageMeter(context, () => this.#turns.userIndex);
+    const state = (fact: EngineFact) => this.#fact(fact);
+    const roster = new ProviderRoster({
+      context,
+      mode: 'pipeline',
+      providers: options.providers,
+      tell: state,
+    });
+    this.#roster = roster;
+    this.#recognition = new Recognition({
+      clock,
+      wait: options.wait,
+      hasSpoken: () => this.#caller.hasSpokenWordless,
+      isSuccessor: takeover !== undefined,
+      remedies: roster.listener('stt'),
+      isHearing: () => this.#isHearing,
+      words: (text, how) =>
+        this.#attempt('engine', () => this.#caller.recognised(text, { ...how, isHeld: this.#held })),
+      settled: () => this.#caller.settled(),
+      withdrawn: () => this.#attempt('engine', () => this.#caller.withdrawn()),
+      heardAgain: () => this.#attempt('engine', () => this.#caller.heardAgain()),
+      sound: () => this.#soundRecognised(),
+      turnEnded: () => {
+        if (this.#isListening && options.stt.ownsTurnTaking === true)
+          this.#attempt('engine', () => this.#caller.endRecognised());
+      },
+      usage: (usage) => this.#usage.heard(usage),
+      failed: (error) => this.#fail('stt', error),
+    });
+    this.#stages = new PipelineStages({
+      context,
+      ...options,
+      heard: this.#recognition.events,
+      spoke: { ...roster.listener('tts'), usage: (usage) => this.#usage.spoke(usage) },
+      failed: (stage, error) => this.#fail(stage, error),
+    });
+    this.#turns = new TurnBook({
+      clock,
+      systemPrompt: options.systemPrompt,
+      fact: state,
+      news: () => this.#attempt('engine', () => this.#dialogue.tell({ type: 'news' })),
+      takeover,
+    });
+    this.#language = new LanguageStage({ ...options, callId, clock, turns: this.#turns });
+    const tell = (entry: TranscriptEntry) => this.#fact({ type: 'transcript.segment', entry });
+    const lexicon = lexiconFor(language);
+    this.#agent = new AgentVoice({
+      ...options,
+      context,
+      tell,
+      stages: this.#stages,
+      settings,
+      lexicon,
+      isRecognisedLate: options.stt.writesAfterwards === true,
+      maySpeak: () => this.#state === 'live' && !this.#held,
+      events: {
+        spoken: (text) => this.#turns.spoken(text),
+        audible: () => this.#dialogue.tell({ type: 'audible' }),
+        whole: () => this.#dialogue.tell({ type: 'whole' }),
+        sounds: () => this.#attempt('engine', () => this.#dialogue.look()),
+        endsCall: () => this.#dialogue.tell({ type: 'ends' }),
+        called: (runs) => this.#turns.called(runs),
+        finished: (outcome) => this.#attempt('engine', () => this.#finished(outcome)),
+        failed: (stage, error) => this.#fail(stage, error),
+        usage: (usage, turnIndex, payee) => this.#usage.thought(usage, turnIndex, payee),
+        remedied: (remedy) => roster.remedied('llm', remedy),
+      },
+    });
+    const { interruptAfterMs: voicedMs, interruptAfterWords: words } = settings;
+    this.#caller = new CallerTurn({
+      context,
+      settings,
+      lexicon,
+      isToldEnds: options.stt.ownsTurnTaking === true,
+      tell,
+      turnIndex: () => (this.#agent.isAudible ? this.#turns.nextIndex : this.#turns.userIndex),
+      isEcho: (text, piece) => this.#agent.isEcho(text, piece),
+      events: {
+        speechStarted: (beforeMs) => this.#callerSpeaks(beforeMs),
+        words: (text, piece) => this.#dialogue.words(text, piece),
+        quiet: (end) => this.#attempt('engine', () => this.#isHearing && this.#dialogue.quiet(end)),
+        finishUtterance: () => this.#finishUtterance(),
+        keysComplete: () => this.#attempt('engine', () => this.#dialogue.tell({ type: 'keys.complete' })),
+        complete: (times) =>
+          this.#attempt('engine', () => this.#dialogue.tell({ type: 'caller.complete', times })),
+      },
+    });
+    this.#dialogue = new Dialogue({
+      clock,
+      caller: this.#caller,
+      agent: this.#agent,
+      turns: this.#turns,
+      bargeIn: new BargeIn({ voicedMs, words, lexicon }),
+      wait: options.wait,
+      answer: this.#language.answer,
+      policy: {
+        interruptible: options.interruptible,
+        keysInterrupt: settings.keysInterrupt,
+        idle,
+        endsTurns: false,
+      },
+      isListening: () => this.#isListening,
+      finishUtterance: () => this.#finishUtterance(),
+      wordless: () => this.#recognition.wordless(),
+      fact: state,
+      leave: (reason) => this.#end(reason),
+      attempt: (task) => this.#attempt('engine', task),
+    });
+    this.#apology = new Apology({
+      text: options.apologies.call,
+      clock,
+      playout: context.playout,
+      wait: options.wait,
+      agent: this.#agent,
+      dialogue: this.#dialogue,
+      heard: (waitedMs) => this.#fact({ type: 'sorry.spoken', waitedMs }),
+      late: ({ untold }) => (untold ? this.#endUntold() : this.#end('provider-failed')),
+    });
+  }
+
+  start(): void {
+    if (this.#state !== 'new') return;
+    this.#state = 'live';
+    const { firstMessage = '', turnTaking, wait } = this.#options;
+    const { takeover } = this.#context;
+    if (takeover?.wait !== undefined) wait.takeOver(takeover.wait);
+    this.#agent.start();
+    if (!this.#stages.open()) return;
+    const { ears } = this.#stages;
+    if (ears?.pushSpokenText !== undefined)
+      this.pushSpokenText = (segment) => this.#attempt('stt', () => ears.pushSpokenText?.(segment));
+    this.#attempt('engine', () => this.#caller.start());
+    if (this.#failure !== undefined) return;
+    this.#attempt('llm', () => this.#language.warmUp());
+    const owes = owesAtStart(takeover, firstMessage);
+    if (owes === 'nothing' && wait.isOn) this.#recognition.asked();
+    if (owes === 'greeting')
+      this.#dialogue.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
+    else if (owes === 'goodbye') this.#dialogue.sayGoodbye(takeover?.goodbye);
+    else this.#dialogue.tell({ type: 'resume', how: 'continue' });
+  }
+
+  pushAudio(frame: Int16Array): void {
+    if (!this.#isListening) return;
+    this.#attempt('stt', () => this.#stages.ears?.pushAudio(frame));
+    this.#attempt('engine', () =>
+      this.#caller.hear(frame, (heard) => {
+        const isTalkedOver = this.#agent.isTalkedOver(heard);
+        this.#dialogue.frame(heard.voiced && isTalkedOver);
+      }),
+    );
+  }
+
+  /** Keys are a turn of their own. */
+  pushDtmf(digit: string): void {
+    if (!this.#isListening) return;
+    this.#attempt('engine', () => {
+      this.#dialogue.tell({ type: 'key' });
+      this.#caller.press(digit);
+    });
+  }
+
+  markPlayed(name: string): void {
+    this.#attempt('engine', () => this.#agent.markPlayed(name));
+  }
+
+  hold(): void {
+    if (this.#state !== 'live' || this.#held) return;
+    this.#held = true;
+    this.#attempt('engine', () => {
+      this.#caller.interruptListening();
+      this.#dialogue.tell({ type: 'hold' });
+      if (this.#failure === undefined) return;
+      this.#untold();
+      this.#end('provider-failed');
+    });
+  }
+
+  resume(how: Resumption): void {
+    if (!this.#held) return;
+    this.#held = false;
+    if (this.#state === 'live') this.#attempt('engine', () => this.#dialogue.tell({ type: 'resume', how }));
+    const isOver = this.#state !== 'live' || this.#dialogue.isLeaving;
+    if (this.#deafness !== undefined && !isOver) this.#failWith('stt', this.#deafness);
+  }
+
+  handOver(): Takeover {
+    const { clock } = this.#context;
+    const { firstMessage = '', tools } = this.#options;
+    const unheardSince = this.#caller.forgetOpen();
+    const owed = this.#dialogue.giveUp({ isHeld: this.#held });
+    const takeover = toTakeover({
+      clock,
+      turns: this.#turns,
+      ...owed,
+      hasGreeting: firstMessage !== '',
+      unheardSince: [unheardSince],
+      waitingSince: [this.#awaitedSince, this.#recognition.deafSince],
+      tools,
+    });
+    this.#state = 'handed-over';
+    this.#free();
+    return takeover;
+  }
+
+  close(): void {
+    if (this.#state === 'closed') return;
+    const isHandedOver = this.#state === 'handed-over';
+    // Also then: nobody has gone on in a turn that was open.
+    this.#dialogue.close();
+    this.#state = 'closed';
+    if (!isHandedOver) this.#free();
+  }
+
+  /** The caller still matters. */
+  get #isHearing(): boolean {
+    return this.#state === 'live' && this.#failure === undefined && this.#deafness === undefined;
+  }
+
+  get #isListening(): boolean {
+    return this.#isHearing && !this.#held;
+  }
+
+  /** May open a barge-in that our own detector does not hear. */
+  #soundRecognised(): void {
+    if (!this.#isListening || !this.#agent.isBusy || this.#caller.isActive) return;
+    this.#attempt('engine', () => {
+      this.#caller.soundRecognised();
+      this.#dialogue.speechStarted();
+    });
+  }
+
+  #callerSpeaks(beforeMs: number): void {
+    this.#options.wait.end();
+    this.#recognition.rest();
+    this.#dialogue.speechStarted(beforeMs);
+    this.#attempt('llm', () => this.#language.warmUp());
+    this.#agent.prepareFiller();
+  }
+
+  #finishUtterance(): void {
+    this.#recognition.asked();
+    this.#attempt('stt', () => this.#stages.ears?.finishUtterance());
+  }
+
+  #finished(outcome: ReplySplit): void {
+    this.#dialogue.finished(outcome);
+    if (this.#failure !== undefined && !this.#apology.hasBegun) this.#endUntold();
+    else if (this.#failure !== undefined) this.#end('provider-failed');
+    else this.#dialogue.tell({ type: 'over' });
+  }
+
+  /** A provider has failed. The caller hears that something went wrong, if there is a voice to say it, and nobody who goes on. */
+  #fail(stage: Stage, error: unknown): void {
+    if (this.#state !== 'live') return;
+    const failure = this.#stages.report(stage, error);
+    const isNeeded = stage !== 'stt' || (this.#deafness === undefined && !this.#dialogue.isLeaving);
+    if (isPassing(error) && this.#failure === undefined && this.#context.hasFallback !== true) {
+      this.#fact(this.#roster.passing(stage, failure.code));
+      this.#dialogue.conclude(this.#options.apologies.turn);
+    } else if (isNeeded) this.#failWith(stage, failure);
+    else this.#doWithoutEars(failure);
+  }
+
+  /** In a goodbye nobody has to be heard any more. */
+  #doWithoutEars(failure: EngineFailure): void {
+    if (!this.#isHearing) return;
+    this.#deafness = failure;
+    this.#caller.interruptListening();
+    this.#dialogue.tell({ type: 'goes-on' });
+    this.#fact(this.#roster.dispensable('stt', failure.code));
+  }
+
+  #failWith(stage: Stage, failure: EngineFailure): void {
+    const isApologising = this.#failure !== undefined;
+    this.#failure ??= failure;
+    this.#silentSince ??= this.#options.wait.silentSince({ isAwaited: this.#agent.isBusy });
+    this.#caller.interruptListening();
+    this.#dialogue.tell({ type: 'failing' });
+    if (this.#context.hasFallback === true) {
+      this.#awaitedSince = this.#agent.awaitedSince;
+      this.#untold();
+      this.#end('provider-failed');
+    } else if (stage === 'tts' || this.#stages.voice === undefined || this.#held) this.#endUntold();
+    else if (!isApologising) this.#apology.say(this.#silentSince);
+  }
+
+  /** The caller was told nothing, and has waited since. */
+  #untold(): void {
+    if (this.#failure === undefined) return;
+    this.#failure.wait = this.#options.wait.untold(this.#silentSince ?? this.#context.clock.now());
+  }
+
+  /** The owner of the call tells the caller. */
+  #endUntold(): void {
+    this.#dialogue.stop();
+    this.#untold();
+    this.#end('provider-failed');
+  }
+
+  #end(reason: 'agent-hangup' | 'provider-failed' | 'idle'): void {
+    if (this.#state !== 'live') return;
+    this.#state = 'ending';
+    this.#apology.cancel();
+    this.#caller.interruptListening();
+    this.#dialogue.tell({ type: 'ending' });
+    this.#context.endCall(reason, this.#failure);
+  }
+
+  #free(): void {
+    this.#apology.cancel();
+    this.#recognition.close();
+    this.#caller.close();
+    this.#stages.close();
+  }
+
+  #fact(fact: EngineFact): void {
+    if (this.#state !== 'closed') this.#context.fact(fact);
+  }
+
+  #attempt(stage: Stage, task: () => unknown): void {
+    this.#stages.attempt(stage, task);
+  }
+}

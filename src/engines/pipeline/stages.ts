@@ -1,0 +1,108 @@
+// The provider sessions of one call, behind a wall: what they throw, return or reject becomes a failure of the call and nothing else.
+import { KEPT_AUDIO_MS } from '../../audio/kept-audio.js';
+import { describeError, describeThrown } from '../../base/log.js';
+import { opened } from '../../base/opened.js';
+import type {
+  SpeechToText,
+  SpeechToTextEvents,
+  SpeechToTextSession,
+} from '../../providers/speech-to-text.js';
+import type {
+  TextToSpeech,
+  TextToSpeechEvents,
+  TextToSpeechSession,
+} from '../../providers/text-to-speech.js';
+import type { CallerWait } from './caller-wait.js';
+import type { EngineContext, EngineFailure } from '../engine.js';
+import { FAILED, type Stage, toFailure } from './failure.js';
+
+export interface PipelineStagesOptions {
+  readonly context: EngineContext;
+  readonly stt: SpeechToText;
+  readonly tts: TextToSpeech;
+  readonly language: string | undefined;
+  readonly wait: CallerWait;
+  /** What else lives for this call, closed with it. */
+  readonly owned?: readonly { close(): void }[];
+  readonly heard: SpeechToTextEvents;
+  readonly spoke: TextToSpeechEvents;
+  readonly failed: (stage: Stage, error: unknown) => void;
+}
+
+export class PipelineStages {
+  readonly #options: PipelineStagesOptions;
+  #ears: SpeechToTextSession | undefined;
+  #voice: TextToSpeechSession | undefined;
+  #closed = false;
+
+  constructor(options: PipelineStagesOptions) {
+    this.#options = options;
+  }
+
+  get ears(): SpeechToTextSession | undefined {
+    return this.#ears;
+  }
+
+  get voice(): TextToSpeechSession | undefined {
+    return this.#voice;
+  }
+
+  /** Opens the voice first, so that a failure of the ears can be told. Returns false when one of them has failed, which was told. */
+  open(): boolean {
+    const { context, stt, tts, language, wait, heard, spoke, failed } = this.#options;
+    const { clock, logger } = context;
+    let opening: Stage = 'tts';
+    try {
+      const voice = tts.open({ clock, logger, language, patience: wait.voice, events: spoke });
+      this.#voice = opened(this.#watched('tts', voice), { provider: tts.name, method: 'synthesize' });
+      opening = 'stt';
+      // What the engine before this one did not hear is played to the recogniser at once, connected or not.
+      const keptMs = context.takeover === undefined ? undefined : KEPT_AUDIO_MS;
+      const ears = stt.open({ clock, logger, language, patience: wait.thinking, events: heard, keptMs });
+      this.#ears = opened(this.#watched('stt', ears), { provider: stt.name, method: 'pushAudio' });
+      return true;
+    } catch (error) {
+      failed(opening, error);
+      return false;
+    }
+  }
+
+  /** Runs what may fail. Nothing that it throws leaves the engine. */
+  attempt(stage: Stage, task: () => unknown): void {
+    if (this.#closed) return;
+    try {
+      this.#watched(stage, task());
+    } catch (error) {
+      this.#options.failed(stage, error);
+    }
+  }
+
+  /** Idempotent. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const session of [this.#ears, this.#voice, ...(this.#options.owned ?? [])]) {
+      try {
+        this.#watched('engine', session?.close());
+      } catch (error) {
+        const { callId, logger } = this.#options.context;
+        logger.warn({ callId, ...describeError(error) }, 'a provider did not close');
+      }
+    }
+  }
+
+  /** Tells log and meters that a stage has failed. Returns how the record tells it. */
+  report(stage: Stage, error: unknown): EngineFailure {
+    const { callId, logger, meters } = this.#options.context;
+    const failure = toFailure(stage, error);
+    logger.warn({ callId, ...describeThrown(error) }, FAILED[stage]);
+    meters.providerFailed(stage, failure.code);
+    return failure;
+  }
+
+  /** What a provider returns. It may be a promise where none is expected, and that one's failure must not end the process. */
+  #watched<T>(stage: Stage, result: T): T {
+    if (result instanceof Promise) result.catch((error: unknown) => this.#options.failed(stage, error));
+    return result;
+  }
+}

@@ -1,0 +1,336 @@
+// One call with a realtime model: its parts, and its life from the start to the end, trouble included. Whose turn it is to speak the
+// model decides; what the caller hears of it, and that nothing stale is heard, is decided in `realtime-dialogue`.
+import type { Resumption } from '../../conversation/floor.js';
+import type { AudioFormat } from '../../audio/format.js';
+import { describeThrown } from '../../base/log.js';
+import { ready } from '../../conversation/watch.js';
+import type { RealtimeEvents } from '../../providers/realtime-model.js';
+import type { Engine, EngineContext, EngineFact, EngineFailure, Takeover } from '../engine.js';
+import { type Leaving, owesAtStart, toTakeover } from '../fallback/handover.js';
+import { keysAsText, PressedKeys } from '../hearing/pressed-keys.js';
+import { toReconnected } from '../provider-roster.js';
+import { isOpeningInterruptible, type RealtimeCallOptions } from './call-options.js';
+import { RealtimeDialogue } from './dialogue.js';
+import { type CallEvents, guardEvents } from './events.js';
+import { REALTIME_FAILED, silentModel, toRealtimeFailure } from './failure.js';
+import { RealtimeLine } from './line.js';
+import { RealtimeTools } from './tools.js';
+import { countRealtime } from './usage.js';
+import { RealtimeVoice } from './voice.js';
+import { RealtimeWatch } from './watch.js';
+import { type AnswerSplit, TurnBook } from '../turn-book.js';
+import { TOO_MANY } from '../tools/tool-box.js';
+import { UsageMeter } from '../pipeline/usage-meter.js';
+
+const NOTHING: AnswerSplit = { heard: '', unheard: '' };
+const NOBODY_WAITS = { isCutOff: false, goodbye: undefined, waitingSince: [] };
+
+export class RealtimeCall implements Engine {
+  readonly mode = 'realtime';
+  readonly #context: EngineContext;
+  readonly #options: RealtimeCallOptions;
+  readonly #line: RealtimeLine;
+  readonly #turns: TurnBook;
+  readonly #tools: RealtimeTools;
+  readonly #usage: UsageMeter;
+  readonly #voice: RealtimeVoice;
+  readonly #watch: RealtimeWatch;
+  readonly #keys: PressedKeys;
+  readonly #dialogue: RealtimeDialogue;
+  #failure: EngineFailure | undefined;
+  #isTooMuch = false;
+  /** Since when the caller speaks to nobody, on the clock, an engine before this one included; undefined from the first connection on. */
+  #deafSince: number | undefined;
+  /** How the call stood as its engine was stopped in the middle of it. */
+  #standing: Pick<Leaving, 'isCutOff' | 'goodbye' | 'waitingSince'> = NOBODY_WAITS;
+  /** The beginning of what it was saying then was heard. */
+  #isHalfHeard = false;
+  #state: 'new' | 'live' | 'ending' | 'handed-over' | 'closed' = 'new';
+
+  constructor(context: EngineContext, options: RealtimeCallOptions) {
+    this.#context = context;
+    this.#options = options;
+    const { clock, takeover, hasFallback = false, unansweredMs } = context;
+    const { model, systemPrompt, language, tools, turnTaking } = options;
+    this.#usage = new UsageMeter(context, () => this.#turns.paidIndex);
+    const state = (fact: EngineFact) => this.#fact(fact);
+    this.#turns = new TurnBook({
+      clock,
+      transcribesCaller: model.transcribesCaller,
+      takeover,
+      fact: state,
+    });
+    this.#watch = new RealtimeWatch({
+      clock,
+      late: () => this.#attempt(() => this.#dialogue.respond()),
+      silent: () => this.#fail(silentModel()),
+      isReplaceable: hasFallback,
+      left: takeover?.wait,
+      unansweredMs,
+    });
+    this.#voice = new RealtimeVoice({
+      context,
+      turns: this.#turns,
+      watch: this.#watch,
+      audible: () => this.#dialogue.tell({ type: 'audible' }),
+      caughtUp: () => this.#attempt(() => this.#dialogue.settle()),
+      tooMuch: () => this.#tooMuch(),
+    });
+    this.#line = new RealtimeLine({
+      context,
+      model,
+      settings: {
+        language,
+        instructions: systemPrompt,
+        tools: tools.definitions,
+        interruptible: isOpeningInterruptible(options, { isGreeting: this.#owes === 'greeting' }),
+        history: () => this.#turns.history(this.#voice.speech?.whole()),
+      },
+      events: this.#events(),
+      failed: (error) => this.#fail(error),
+    });
+    this.#tools = new RealtimeTools({
+      box: tools,
+      ask: (task) => this.#line.ask(task),
+      turns: this.#turns,
+      given: (speech) => {
+        if (this.#state === 'live') this.#attempt(() => this.#dialogue.resultsGiven(speech));
+      },
+      idle: () => this.#attempt(() => this.#dialogue.settle()),
+    });
+    this.#keys = new PressedKeys({
+      clock,
+      pauseMs: turnTaking.keyPauseMs,
+      onComplete: (keys) => {
+        if (this.#isListening) this.#attempt(() => this.#dialogue.keysComplete(keys));
+      },
+    });
+    this.#dialogue = new RealtimeDialogue({
+      context,
+      settings: options,
+      line: this.#line,
+      turns: this.#turns,
+      voice: this.#voice,
+      tools: this.#tools,
+      watch: this.#watch,
+      ends: (reason) => this.#end(reason),
+      silent: () => this.#fail(silentModel()),
+      attempt: (task) => this.#attempt(task),
+      fact: state,
+    });
+  }
+
+  start(): void {
+    if (this.#state !== 'new') return;
+    this.#state = 'live';
+    this.#watch.opening();
+    this.#deafSince = this.#context.clock.now() - (this.#context.takeover?.unheardMs ?? 0);
+    if (!this.#line.open()) return;
+    this.#begin();
+    this.#dialogue.look();
+  }
+
+  pushAudio(frame: Int16Array): void {
+    if (this.#isListening) this.#attempt(() => this.#line.hear(frame));
+  }
+
+  pushEncoded(bytes: Uint8Array, format: AudioFormat): void {
+    if (this.#isListening) this.#attempt(() => this.#line.hearEncoded(bytes, format));
+  }
+
+  /** Keys are a turn of their own. The first of them already interrupts the agent. */
+  pushDtmf(digit: string): void {
+    if (!this.#isListening) return;
+    this.#attempt(() => {
+      this.#dialogue.tell({ type: 'key' });
+      this.#keys.press(digit);
+    });
+  }
+
+  markPlayed(name: string): void {
+    this.#attempt(() => this.#voice.speech?.markPlayed(name));
+  }
+
+  hold(): void {
+    if (this.#state !== 'live' || this.#dialogue.isHeld) return;
+    this.#attempt(() => {
+      this.#dialogue.hold();
+      this.#keys.take();
+    });
+  }
+
+  resume(how: Resumption): void {
+    if (this.#dialogue.isHeld && this.#state === 'live')
+      this.#attempt(() => this.#dialogue.tell({ type: 'resume', how }));
+  }
+
+  handOver(): Takeover {
+    const { clock } = this.#context;
+    const { firstMessage } = this.#options;
+    this.#cutOff();
+    const { lostSince } = this.#watch;
+    const { since, isUnheard } = this.#turns.giveUp();
+    this.#free('handed-over');
+    return toTakeover({
+      clock,
+      turns: this.#turns,
+      ...this.#standing,
+      hasGreeting: firstMessage !== '',
+      isUnheard: isUnheard && !this.#isHalfHeard,
+      unheardSince: [since, lostSince, this.#deafSince],
+      tools: this.#tools,
+    });
+  }
+
+  close(): void {
+    if (this.#state === 'closed') return;
+    // Also after `handOver`: nobody has gone on in a turn that was open.
+    this.#tools.close();
+    const split = this.#voice.speech?.stop(this.#context.playout.playedMs) ?? NOTHING;
+    this.#voice.end();
+    this.#turns.complete(split, { interrupted: split.unheard !== '' });
+    this.#turns.close();
+    this.#free('closed');
+  }
+
+  /** What the caller is to hear before anything else. */
+  get #owes(): Takeover['owes'] {
+    return owesAtStart(this.#context.takeover, this.#options.firstMessage);
+  }
+
+  get #isListening(): boolean {
+    return this.#state === 'live' && !this.#dialogue.isHeld;
+  }
+
+  #events(): RealtimeEvents {
+    const events: CallEvents = {
+      ready: () => {
+        this.#deafSince = undefined;
+        this.#watch.tell(ready);
+      },
+      speechStarted: () => this.#dialogue.callerSpeaks(),
+      interrupted: () => this.#dialogue.tell({ type: 'cut-off' }),
+      speechEnded: (speech) => this.#dialogue.callerFinished(speech),
+      userText: ({ itemId, text, final }) => this.#turns.heard(itemId, text, { isFinal: final }),
+      responseStarted: () => this.#dialogue.tell({ type: 'began' }),
+      audio: ({ itemId, audio }) => this.#dialogue.audio(itemId, audio),
+      text: ({ itemId, delta }) => this.#dialogue.text(itemId, delta),
+      heardText: ({ itemId, text }) => this.#voice.speech?.replaceText(itemId, text),
+      responseEnded: (end) => this.#dialogue.responseEnded(end),
+      usage: (usage) => countRealtime(this.#usage, usage),
+      lost: ({ agoMs } = { agoMs: 0 }) => {
+        const { speech } = this.#voice;
+        this.#turns.lost({ isAnswered: speech?.hasAudio === true || (speech?.roundCount ?? 0) > 0 });
+        // Before the next connection is told the conversation.
+        this.#voice.breakOff();
+        this.#watch.lost(agoMs);
+      },
+      reconnected: ({ isPlanned, hearsAgain, ...gap }) => {
+        const { callId, logger } = this.#context;
+        logger.info({ callId, gapMs: gap.gapMs }, 'the connection to the realtime model is back');
+        if (isPlanned !== true) this.#fact(toReconnected('engine', this.#options.model.name, gap));
+        const isRepeated = this.#turns.back();
+        this.#dialogue.reconnected({ gapMs: gap.gapMs, hearsAgain: hearsAgain === true || isRepeated });
+      },
+      failed: (error) => this.#fail(error),
+    };
+    return guardEvents(events, {
+      isLive: () => this.#state === 'live',
+      isListening: () => this.#isListening,
+      attempt: (task) => this.#attempt(task),
+      tooMuch: () => this.#tooMuch(),
+      refuse: (calls) => this.#tools.refuse(calls, TOO_MANY),
+    });
+  }
+
+  /** The model sends without an end. What nobody has use for is not taken, which is said once. */
+  #tooMuch(): void {
+    if (this.#isTooMuch) return;
+    this.#isTooMuch = true;
+    const { callId, logger } = this.#context;
+    logger.warn({ callId }, 'a realtime model sends more than is taken of it');
+  }
+
+  /** The agent's voice is what has failed: the owner of the call tells the caller. */
+  #fail(error: unknown): void {
+    if (this.#state !== 'live') return;
+    const { callId, logger, meters } = this.#context;
+    logger.warn({ callId, ...describeThrown(error) }, REALTIME_FAILED);
+    this.#failure = toRealtimeFailure(error, this.#watch.wait);
+    meters.providerFailed('engine', this.#failure.code);
+    this.#cutOff();
+    this.#end('provider-failed');
+  }
+
+  /** Stops what is under way, for whoever may go on with it. */
+  #cutOff(): void {
+    if (this.#state !== 'live') return;
+    const { isBusy } = this.#dialogue;
+    const wasSpeaking = this.#voice.speech !== undefined;
+    const { waitingSince, lostSince } = this.#watch;
+    const keys = this.#keys.take();
+    if (keys !== '') this.#turns.pressed(keysAsText(keys));
+    const goodbye = this.#dialogue.giveUp();
+    this.#isHalfHeard = wasSpeaking && !this.#turns.isOpen;
+    this.#standing = { isCutOff: isBusy, goodbye, waitingSince: [waitingSince, lostSince] };
+  }
+
+  /** Goes on with what an engine before this one has left, or greets. */
+  #begin(): void {
+    const { tools, turns, wait } = this.#context.takeover ?? {};
+    const runs = [...(tools?.runs ?? [])];
+    if (runs.length > 0) this.#dialogue.adopt(runs.map(([, run]) => run));
+    // The answer is given with their results.
+    if (this.#owes === 'answer' && runs.some(([id]) => turns?.tools[id]?.waitedFor)) return;
+    // What they said comes again, and the model answers it by itself.
+    if (this.#owes === 'nothing' && wait !== undefined) this.#watch.owes({ isAsked: false });
+    else if (this.#owes === 'nothing') this.#dialogue.tell({ type: 'resume', how: 'continue' });
+    else if (this.#owes === 'answer') this.#attempt(() => this.#dialogue.respond());
+    else if (this.#owes === 'goodbye') this.#attempt(() => this.#sayGoodbye());
+    else this.#attempt(() => this.#greet());
+  }
+
+  #greet(): void {
+    const { firstMessage, turnTaking } = this.#options;
+    this.#dialogue.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
+  }
+
+  /** What an engine before this one has left of it. */
+  #sayGoodbye(): void {
+    const { text = '', reason = 'agent-hangup' } = this.#context.takeover?.goodbye ?? {};
+    this.#dialogue.say(text, { ends: reason });
+  }
+
+  #end(reason: 'agent-hangup' | 'provider-failed' | 'idle'): void {
+    if (this.#state !== 'live') return;
+    this.#state = 'ending';
+    this.#dialogue.close();
+    this.#watch.close();
+    this.#keys.take();
+    this.#line.ask((session) => session.cancel());
+    this.#context.endCall(reason, this.#failure);
+  }
+
+  #free(state: 'handed-over' | 'closed'): void {
+    this.#state = state;
+    this.#dialogue.close();
+    this.#watch.close();
+    this.#keys.take();
+    this.#line.close();
+  }
+
+  #fact(fact: EngineFact): void {
+    // What a failure cuts off is no news of the caller: whoever goes on tells.
+    if (fact.type === 'phase.changed' && this.#failure !== undefined) return;
+    if (this.#state !== 'closed') this.#context.fact(fact);
+  }
+
+  #attempt(task: () => void): void {
+    if (this.#state === 'closed') return;
+    try {
+      task();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+}

@@ -1,0 +1,176 @@
+// The model's session of one call, behind a wall: what it throws becomes a failure of the call and nothing else. Caller audio becomes
+// what the model takes; what is said before the model is ready waits for it.
+import {
+  createInboundConverter,
+  createOutboundConverter,
+  type InboundConverter,
+  type OutboundConverter,
+} from '../../audio/converter.js';
+import { type Audio, type AudioFormat, FRAME_MS, isSameFormat } from '../../audio/format.js';
+import { KEPT_AUDIO_MS } from '../../audio/kept-audio.js';
+import { describeError } from '../../base/log.js';
+import { opened } from '../../base/opened.js';
+import type {
+  RealtimeContext,
+  RealtimeEvents,
+  RealtimeFormats,
+  RealtimeModel,
+  RealtimeSession,
+} from '../../providers/realtime-model.js';
+import { transcoder } from '../../transcoder/select.js';
+import type { EngineContext } from '../engine.js';
+import { PreparedModel } from './prepared-model.js';
+import { chooseFormats } from './formats.js';
+
+export interface RealtimeLineOptions {
+  readonly context: EngineContext;
+  readonly model: RealtimeModel;
+  readonly settings: Pick<
+    RealtimeContext,
+    'language' | 'instructions' | 'tools' | 'interruptible' | 'history'
+  >;
+  readonly events: RealtimeEvents;
+  readonly failed: (error: unknown) => void;
+}
+
+export class RealtimeLine {
+  readonly #options: RealtimeLineOptions;
+  #session: RealtimeSession | undefined;
+  #input: AudioFormat | undefined;
+  #output: AudioFormat | undefined;
+  #encoder: OutboundConverter | undefined;
+  #decoder: InboundConverter | undefined;
+  #decodedItem: string | undefined;
+  #early: Int16Array[] = [];
+  /** The line carries what the model takes: its bytes go through as they are. */
+  #passesThrough = false;
+  #closed = false;
+
+  constructor(options: RealtimeLineOptions) {
+    this.#options = options;
+  }
+
+  get isReady(): boolean {
+    return this.#input !== undefined;
+  }
+
+  /** Returns false when it failed, which was told. */
+  open(): boolean {
+    const { context, model, settings, events, failed } = this.#options;
+    const { callId, clock, logger, line } = context;
+    const formats = chooseFormats(model, line);
+    try {
+      const session = model.open({
+        ...settings,
+        callId,
+        clock,
+        logger,
+        formats,
+        events: {
+          ...events,
+          ready: (actual) => {
+            this.#ready(actual);
+            events.ready(actual);
+          },
+          formatsChanged: (actual) => this.#settle(actual),
+        },
+      });
+      this.#session = opened(this.#watched(session), { provider: model.name, method: 'pushAudio' });
+      return true;
+    } catch (error) {
+      failed(error);
+      return false;
+    }
+  }
+
+  /** A frame of the caller, in the house format. */
+  hear(frame: Int16Array): void {
+    if (this.#closed) return;
+    if (this.#input === undefined) {
+      this.#early.push(frame.slice());
+      if (this.#early.length > KEPT_AUDIO_MS / FRAME_MS) this.#early.shift();
+      return;
+    }
+    if (this.#passesThrough) return;
+    const encoder = this.#encoder;
+    if (encoder !== undefined) this.ask((session) => session.pushAudio(encoder.convert(frame)));
+  }
+
+  /** The same as the line carries it. */
+  hearEncoded(bytes: Uint8Array, format: AudioFormat): void {
+    const input = this.#input;
+    this.#passesThrough = input !== undefined && isSameFormat(input, format);
+    if (this.#passesThrough) this.ask((session) => session.pushAudio(bytes));
+  }
+
+  /**
+   * Audio of the model for the playout: its bytes as they are where the line carries the same, else as the house has it, valid until
+   * the next call. Half a sample waits for its other half, within its item.
+   */
+  voiceOf(itemId: string, audio: Uint8Array): Audio {
+    const output = this.#output;
+    if (output === undefined) return new Int16Array(0);
+    const { lineFormat } = this.#options.context.playout;
+    if (lineFormat !== undefined && isSameFormat(lineFormat, output)) {
+      this.#decodedItem = undefined;
+      return audio;
+    }
+    if (this.#decoder === undefined || this.#decodedItem !== itemId) {
+      this.#decoder?.close();
+      this.#decoder = createInboundConverter(output, transcoder);
+      this.#decodedItem = itemId;
+    }
+    return this.#decoder.convert(audio);
+  }
+
+  /** Does something with the session, if there is one. */
+  ask(task: (session: RealtimeSession) => unknown): void {
+    const session = this.#session;
+    if (session === undefined || this.#closed) return;
+    try {
+      this.#watched(task(session));
+    } catch (error) {
+      this.#options.failed(error);
+    }
+  }
+
+  /** Idempotent. */
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#early = [];
+    const { context, model } = this.#options;
+    if (model instanceof PreparedModel) model.abandon(context);
+    try {
+      this.#watched<unknown>(this.#session?.close());
+    } catch (error) {
+      const { callId, logger } = context;
+      logger.warn({ callId, ...describeError(error) }, 'provider did not close');
+    }
+    this.#encoder?.close();
+    this.#decoder?.close();
+  }
+
+  /** What a provider returns. It may be a promise where none is expected, and that one's failure must not end the process. */
+  #watched<T>(result: T): T {
+    if (result instanceof Promise) result.catch((error: unknown) => this.#options.failed(error));
+    return result;
+  }
+
+  #ready(formats: RealtimeFormats): void {
+    if (this.#closed || this.isReady) return;
+    this.#settle(formats);
+    const early = this.#early;
+    this.#early = [];
+    for (const frame of early) this.hear(frame);
+  }
+
+  #settle({ input, output }: RealtimeFormats): void {
+    if (this.#closed) return;
+    this.#encoder?.close();
+    this.#encoder = createOutboundConverter(input, transcoder);
+    this.#input = input;
+    this.#output = output;
+    this.#decodedItem = undefined;
+  }
+}

@@ -1,0 +1,106 @@
+// What a realtime model owes (`conversation/watch`) on the clock of a call, with one timer for whatever is due next.
+import type { Clock } from '../../base/clock.js';
+import { type Wait, withoutSound, withSound } from '../../conversation/wait.js';
+import { deadlineOf, due, lost, opening, owes, type Watch, watching } from '../../conversation/watch.js';
+import { Deadline } from '../deadline.js';
+
+export interface RealtimeWatchOptions {
+  readonly clock: Clock;
+  /** An answer has not begun. It may have missed that the caller has finished: ask for it. Told once, then `silent`. */
+  readonly late: () => void;
+  readonly silent: () => void;
+  /** Somebody else can answer in its place, and needs some of the time. */
+  readonly isReplaceable: boolean;
+  /** The caller's wait that an engine before this one has left. @default they waited for nothing */
+  readonly left?: Wait | undefined;
+  /** How long ago the caller finished what nobody has answered, as far as the line tells. @default nobody knows */
+  readonly unansweredMs?: (() => number | undefined) | undefined;
+}
+
+export class RealtimeWatch {
+  readonly #options: RealtimeWatchOptions;
+  #watch: Watch;
+  readonly #deadline: Deadline;
+  #isClosed = false;
+
+  constructor(options: RealtimeWatchOptions) {
+    this.#options = options;
+    this.#watch = watching(options);
+    this.#deadline = new Deadline(options.clock, () => this.#ring());
+  }
+
+  /** Since when the caller waits, on the clock; undefined when they do not. */
+  get waitingSince(): number | undefined {
+    return this.#watch.wait.since ?? undefined;
+  }
+
+  get wait(): Wait {
+    return this.#watch.wait;
+  }
+
+  /** When all the sound that there is for the caller will have been heard, on the clock. */
+  get soundsUntil(): number {
+    return this.#watch.wait.soundsUntil ?? Number.NEGATIVE_INFINITY;
+  }
+
+  /** Since when there is no connection, on the clock; undefined where there is one, or never was. */
+  get lostSince(): number | undefined {
+    return this.#watch.lost?.since;
+  }
+
+  /** An answer is to come that has not begun. */
+  get isOwed(): boolean {
+    return this.#watch.owed !== null;
+  }
+
+  /** Something happens, which does this to what is owed: most of `conversation/watch`. */
+  tell(change: (watch: Watch, at: number) => Watch): void {
+    this.#set(change(this.#watch, this.#now));
+  }
+
+  opening(): void {
+    this.tell((watch, at) => opening(watch, { left: this.#options.left, at }));
+  }
+
+  lost(agoMs = 0): void {
+    const { unansweredMs } = this.#options;
+    const knownMs = unansweredMs === undefined ? null : (unansweredMs() ?? 0);
+    this.tell((watch, at) => lost(watch, { agoMs, unansweredMs: knownMs, at }));
+  }
+
+  owes({ isAsked, waitedMs = 0 }: { isAsked: boolean; waitedMs?: number }): void {
+    this.tell((watch, at) => owes(watch, { isAsked, waitedMs, at }));
+  }
+
+  /** There is sound for the caller until then. */
+  sounds(until: number): void {
+    this.tell((watch) => ({ ...watch, wait: withSound(watch.wait, until) }));
+  }
+
+  /** There is no sound any more. */
+  silenced(): void {
+    this.tell((watch, at) => ({ ...watch, wait: withoutSound(watch.wait, at) }));
+  }
+
+  /** Nothing is looked for any more. Idempotent. */
+  close(): void {
+    this.#isClosed = true;
+    this.#deadline.set(null);
+  }
+
+  get #now(): number {
+    return this.#options.clock.now();
+  }
+
+  #set(watch: Watch): void {
+    this.#watch = watch;
+    this.#deadline.set(this.#isClosed ? null : deadlineOf(watch));
+  }
+
+  #ring(): void {
+    const { watch, found } = due(this.#watch, this.#now);
+    this.#set(watch);
+    if (found === 'late') this.#options.late();
+    else if (found === 'silent') this.#options.silent();
+  }
+}

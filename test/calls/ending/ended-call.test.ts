@@ -1,0 +1,34 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, it } from 'vitest';
+import { KINDS, Scene } from '../scene.js';
+
+/** Frees what nothing refers to. */
+async function collectGarbage(): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  for (let turn = 0; turn < 5; turn += 1) {
+    await new Promise((resolve) => setImmediate(resolve));
+    collect();
+  }
+}
+
+describe.each(KINDS)('a call that is over ($steering, $direction)', (kind) => {
+  it.each([
+    ['an operator', (scene: Scene) => scene.bench.desk.hangUp(scene.callId)],
+    ['a lost stream', (scene: Scene) => scene.cut()],
+    ['a stop', (scene: Scene) => scene.stop()],
+  ])('and was ended by %s is remembered without its agent and its streams', async (_, end) => {
+    const scene = new Scene(kind);
+    await scene.up();
+    const engine = new WeakRef(scene.bench.engine);
+    const receiver = new WeakRef(scene.receiver);
+    await end(scene);
+    await scene.expectEnd();
+    scene.bench.engines.length = 0;
+    Object.assign(scene, { receiver: undefined, socket: undefined });
+    await collectGarbage();
+    expect(scene.bench.desk.hasEnded(scene.callId)).toBe(true);
+    expect([engine.deref(), receiver.deref()].filter((left) => left !== undefined).length).toBe(0);
+  });
+});

@@ -1,0 +1,219 @@
+// An engine fails in the middle of a goodbye: what was left of it is said once, and the call ends with it.
+import { describe, expect, it } from 'vitest';
+import type { LanguageModelEvent } from '../../../src/providers/language-model.js';
+import {
+  askedWith,
+  FakeStages,
+  FallbackRig,
+  GONE,
+  modelThenStages,
+  talkingToModel,
+} from '../fallback-rig.js';
+import { FakeRealtimeModel } from '../realtime-rig.js';
+
+const GOODBYE = 'Thank you for your call, goodbye.';
+const LONG_GOODBYE =
+  'Thank you for calling the bakery today. We are open again tomorrow at eight. Until then, goodbye.';
+const END_CALL: LanguageModelEvent = {
+  type: 'tool-call',
+  id: 'c1',
+  name: 'end_call',
+  arguments: {},
+  argumentsText: '{}',
+};
+
+/** A call whose model has said the beginning of its goodbye. */
+async function leavingModel() {
+  const scene = await talkingToModel();
+  const { first, rig } = scene;
+  first.hears('That is all.');
+  first.answers(GOODBYE, [{ id: 'c1', name: 'end_call' }]);
+  await rig.wait(500);
+  return scene;
+}
+
+/** The same with the voice of a pipeline, which fails at the last sentence of it. */
+async function leavingStages() {
+  const first = new FakeStages();
+  first.voice.failOn = 'goodbye';
+  const second = new FakeRealtimeModel();
+  const rig = new FallbackRig({ modes: [first, second] });
+  first.model.answer(LONG_GOODBYE, END_CALL);
+  await rig.start();
+  await rig.says(first, 'That is all.');
+  return { first, second, rig };
+}
+
+const toolCalls = (rig: FallbackRig) => rig.turns.flatMap((turn) => turn.toolCalls.map(({ name }) => name));
+
+describe('a goodbye of a realtime model that is cut off', () => {
+  it('is brought to its end by the pipeline, word for word, and the call with it', async () => {
+    const { first, second, rig } = await leavingModel();
+    first.events.failed(GONE);
+    await rig.wait(3000);
+    expect(second.model.requests).toEqual([]);
+    expect(second.voice.spoken).toEqual(['for your call, goodbye.']);
+    expect(rig.said.slice(1)).toEqual([
+      ['That is all.', 'Thank you'],
+      ['', 'for your call, goodbye.'],
+    ]);
+    expect(toolCalls(rig)).toEqual(['end_call']);
+    expect(rig.ended).toMatchObject([{ reason: 'agent-hangup', failure: undefined }]);
+  });
+
+  it('that was heard to its end, which nobody has told yet, ends the call, and nobody takes its place', async () => {
+    const { first, second, rig } = await talkingToModel();
+    first.hears('That is all.');
+    first.answers('Bye.', [{ id: 'c1', name: 'end_call' }]);
+    await rig.wait(205);
+    expect(rig.turns).toHaveLength(1);
+    first.events.failed(GONE);
+    await rig.wait(1000);
+    expect(second.voice.spoken).toEqual([]);
+    expect(rig.said.at(-1)).toEqual(['That is all.', 'Bye.']);
+    expect(rig.replacements).toEqual([]);
+    expect(rig.ended).toMatchObject([{ reason: 'agent-hangup', failure: undefined }]);
+  });
+
+  it('is said by the third engine where the second fails in it', async () => {
+    const [first, third] = [new FakeRealtimeModel(), new FakeRealtimeModel()];
+    const second = new FakeStages();
+    const rig = new FallbackRig({ modes: [first, second, third] });
+    await rig.start();
+    first.ready();
+    first.hears('That is all.');
+    first.answers(GOODBYE, [{ id: 'c1', name: 'end_call' }]);
+    await rig.wait(500);
+    second.voice.failOn = 'goodbye';
+    first.events.failed(GONE);
+    await rig.wait(100);
+    third.ready();
+    expect(third.asked).toEqual(['say for your call, goodbye.']);
+    third.answers('for your call, goodbye.');
+    await rig.wait(2000);
+    expect(rig.said).toEqual([
+      ['That is all.', 'Thank you'],
+      ['', 'for your call, goodbye.'],
+    ]);
+    expect(rig.ended).toMatchObject([{ reason: 'agent-hangup' }]);
+  });
+
+  it('does not keep a caller who has something to say', async () => {
+    const { first, second, rig } = await leavingModel();
+    first.events.failed(GONE);
+    await rig.wait(400);
+    second.model.answer('At noon.');
+    await rig.says(second, 'Wait, when do you close?');
+    await rig.wait(1000);
+    expect(rig.ended).toEqual([]);
+    expect(askedWith(second).slice(-3)).toEqual([
+      'tool: The caller spoke before you had finished. The call goes on.',
+      'assistant: for your call,',
+      'user: Wait, when do you close?',
+    ]);
+    expect(rig.said.at(-1)).toEqual(['Wait, when do you close?', 'At noon.']);
+  });
+
+  it('that a hold cuts off as well is said behind it', async () => {
+    const { first, second, rig } = await leavingModel();
+    first.events.failed(GONE);
+    rig.engine.hold();
+    await rig.wait(5000);
+    expect(second.voice.spoken).toEqual([]);
+    rig.engine.resume('continue');
+    await rig.wait(3000);
+    expect(second.voice.spoken).toEqual(['for your call, goodbye.']);
+    expect(rig.ended).toMatchObject([{ reason: 'agent-hangup' }]);
+  });
+});
+
+describe('a goodbye of a pipeline that is cut off', () => {
+  it('is brought to its end by the model, word for word, and the call with it', async () => {
+    const { second, rig } = await leavingStages();
+    await rig.wait(2000);
+    second.ready();
+    const [, agentText = ''] = rig.said.at(-1) ?? [];
+    expect(agentText).toMatch(/^Thank you for calling the bakery today\./);
+    const rest = LONG_GOODBYE.slice(agentText.length).trim();
+    expect(second.asked).toEqual([`say ${rest}`]);
+    second.answers(rest);
+    await rig.wait(5000);
+    expect(rig.said).toEqual([
+      ['That is all.', agentText],
+      ['', rest],
+    ]);
+    expect(toolCalls(rig)).toEqual(['end_call']);
+    expect(rig.ended).toMatchObject([{ reason: 'agent-hangup', failure: undefined }]);
+  });
+});
+
+describe('a goodbye to a silent caller that is cut off', () => {
+  const idle = { afterMs: 1000, prompts: [], goodbye: GOODBYE };
+
+  /** The beginning of it was said by a model. */
+  async function tiredModel() {
+    const scene = modelThenStages({ idle, interruptible: false });
+    await scene.rig.start();
+    scene.first.ready();
+    await scene.rig.wait(1000);
+    scene.first.begins(GOODBYE);
+    await scene.rig.wait(500);
+    return scene;
+  }
+
+  it('is brought to its end by the pipeline, word for word, and the call with it', async () => {
+    const { first, second, rig } = await tiredModel();
+    first.events.failed(GONE);
+    await rig.wait(3000);
+    expect([second.model.requests, second.voice.spoken]).toEqual([[], ['you for your call, goodbye.']]);
+    expect(rig.ended).toMatchObject([{ reason: 'idle', failure: undefined }]);
+  });
+
+  it('is brought to its end behind a hold in which the model fails', async () => {
+    const { first, second, rig } = await tiredModel();
+    rig.engine.hold();
+    first.events.failed(GONE);
+    await rig.wait(500);
+    rig.engine.resume('continue');
+    await rig.wait(5000);
+    expect([second.model.requests, second.voice.spoken.length]).toEqual([[], 1]);
+    expect(rig.ended).toMatchObject([{ reason: 'idle' }]);
+  });
+
+  it('is nothing to a caller who has said something in it', async () => {
+    const { first, second, rig } = await tiredModel();
+    second.model.answer('At noon.');
+    first.events.speechStarted();
+    first.events.speechEnded({ itemId: 'u1', agoMs: 0 });
+    first.events.userText({ itemId: 'u1', text: 'When do you close?', final: true });
+    first.events.failed(GONE);
+    await rig.wait(700);
+    expect([second.model.requests.length, second.voice.spoken]).toEqual([1, ['At noon.']]);
+  });
+
+  it.each([
+    ['at once', false],
+    ['behind a hold', true],
+  ])('is brought to its end by the model, %s', async (_, isHeld) => {
+    const [first, second] = [new FakeStages(), new FakeRealtimeModel()];
+    const goodbye = 'I cannot hear you. Goodbye.';
+    const rig = await new FallbackRig({ modes: [first, second], idle: { ...idle, goodbye } }).start();
+    first.voice.hangs = true;
+    await rig.quiet(1300);
+    if (isHeld) rig.engine.hold();
+    if (isHeld) first.ears.events.failed(GONE);
+    await rig.wait(3500);
+    rig.engine.resume('continue');
+    second.ready();
+    const [[, heard] = []] = rig.said;
+    const rest = goodbye.slice(heard?.length).trim();
+    expect(second.asked).toEqual([`say ${rest}`]);
+    second.answers(rest);
+    await rig.wait(2000);
+    expect(rig.said).toEqual([
+      ['', heard],
+      ['', rest],
+    ]);
+    expect(rig.ended).toMatchObject([{ reason: 'idle' }]);
+  });
+});
