@@ -18,13 +18,21 @@ export interface Manner {
   /** It interrupts a caller who speaks without end, and cannot be interrupted before they had the time to notice. */
   readonly cutsIn?: boolean;
   /** The call ends with it for this reason, unless the caller has something to say. */
-  readonly ends?: 'agent-hangup' | 'idle';
+  readonly ends?: Goodbye['reason'];
 }
 
 /** Words that the caller has not heard, to be said word for word. */
 export interface Unsaid {
   readonly text: string;
   readonly manner: Manner;
+}
+
+/** Words that the call ends with, unless the caller has something to say. */
+export interface Goodbye {
+  /** What was not heard of them. */
+  readonly text: string;
+  /** Why the call ends. `idle`: the caller says nothing. */
+  readonly reason: 'agent-hangup' | 'idle';
 }
 
 /** One thing that the agent says, from the moment it is asked for. */
@@ -467,10 +475,7 @@ export function unsaidOf(utterance: Utterance | undefined, manner: Manner, accou
 }
 
 /** The goodbye that is left to say; undefined where the call goes on. Who has said something all the same is answered first. */
-export function goodbyeOf(
-  unsaid: Unsaid | null,
-  { caller }: Pick<View, 'caller'>,
-): { text: string; reason: 'agent-hangup' | 'idle' } | undefined {
+export function goodbyeOf(unsaid: Unsaid | null, { caller }: Pick<View, 'caller'>): Goodbye | undefined {
   const reason = unsaid?.manner.ends;
   if (unsaid === null || reason === undefined || (reason === 'idle' && hasMore(caller))) return undefined;
   return { text: unsaid.text, reason };

@@ -57,6 +57,8 @@ export interface OpenTurn {
   readonly latency: Latency;
   /** When the agent's transcript entry came up, in epoch milliseconds; null while there is none. */
   readonly agentAt: number | null;
+  /** What is known to have been heard of the answer that is on. */
+  readonly spoken: string;
 }
 
 /** A turn that is over, and whose fact is not stated: until `dueAt`, on the clock, it waits for words. */
@@ -395,6 +397,14 @@ export function takenOver(turns: Turns, { live, at }: { live: readonly Id[]; at:
   return toolsLost(toldOf(next, done), live);
 }
 
+/** Tools that the answer which is on has called: in a round of their own, as what was said before them is not known apart. */
+export function unplacedTools({ open, tools }: Turns): Id[][] {
+  const placed = toolsIn(open?.steps ?? []);
+  const isUnplaced = (id: Id) => tools[id]?.turnIndex === open?.index && !placed.includes(id);
+  const ids = Object.keys(tools).filter(isUnplaced);
+  return ids.length === 0 ? [] : [ids];
+}
+
 /** What a model that is asked turn by turn is told: everything so far, and the rounds of the answer that is on. */
 export function requestOf(turns: Turns, systemPrompt: string, rounds: readonly Round[] = []): ChatMessage[] {
   return toRequest(systemPrompt, [...stepsOf(turns), ...rounds.map(toStep)], turns.tools);
@@ -409,7 +419,16 @@ export function historyOf(turns: Turns, account?: AnswerAccount): ChatMessage[] 
 }
 
 function begun(index: number, startedAt: number): OpenTurn {
-  return { index, startedAt, steps: [], dropped: '', answer: 0, latency: UNMEASURED, agentAt: null };
+  return {
+    index,
+    startedAt,
+    steps: [],
+    dropped: '',
+    answer: 0,
+    latency: UNMEASURED,
+    agentAt: null,
+    spoken: '',
+  };
 }
 
 function opened(turns: Turns, startedAt: number): Change {
@@ -519,7 +538,7 @@ function tellAgent(
   const { index: turnIndex } = open;
   const at = open.agentAt ?? wall;
   const entry: TranscriptEntry = { id: `agent-${turnIndex}`, turnIndex, role: 'agent', at, ...told };
-  return { turns: { ...turns, open: { ...open, agentAt: at } }, facts: [segment(entry)] };
+  return { turns: { ...turns, open: { ...open, agentAt: at, spoken: told.text } }, facts: [segment(entry)] };
 }
 
 function withdrawAgent(turns: Turns, at: Moment): Change {

@@ -19,6 +19,8 @@ export interface Watch {
   readonly beganAfterMs: Ms;
   /** When a caller who waited before this model was there must be answered. */
   readonly answerBy: Ms | null;
+  /** Nothing is looked for any more. */
+  readonly isClosed: boolean;
 }
 
 interface Owed {
@@ -43,6 +45,7 @@ export function watching({ isReplaceable }: Pick<Wait, 'isReplaceable'>): Watch 
     runsSince: null,
     beganAfterMs: 0,
     answerBy: null,
+    isClosed: false,
   };
 }
 
@@ -142,8 +145,14 @@ export function rest(watch: Watch, at: Ms): Watch {
   return watch.isReady ? nobodyWaits({ ...free, runsSince: null }, at) : free;
 }
 
+/** The call is about to end. */
+export function closed(watch: Watch): Watch {
+  return { ...watch, isClosed: true };
+}
+
 /** When it is to be looked again; null while nothing is due. */
 export function deadlineOf(watch: Watch): Ms | null {
+  if (watch.isClosed) return null;
   const times = [watch.openBy, watch.lost?.by ?? null, signBy(watch)].filter((time) => time !== null);
   return times.length === 0 ? null : Math.min(...times);
 }

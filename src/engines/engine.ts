@@ -15,8 +15,8 @@ import type {
   Transfer,
   VoiceMode,
 } from '../contract/call-record.js';
+import type { ConversationState } from '../conversation/state.js';
 import type { Id } from '../conversation/tools.js';
-import type { Turns } from '../conversation/turns.js';
 import type { Wait } from '../conversation/wait.js';
 import type { Payee } from '../providers/remedy.js';
 import type { SetPhrases } from './speaking/set-phrases.js';
@@ -124,34 +124,16 @@ export interface RunningTools {
   close(): void;
 }
 
-/** Words that the call ends with, unless the caller has something to say. */
-export interface Goodbye {
-  /** What was not heard of them. */
-  readonly text: string;
-  /** Why the call ends. `idle`: the caller says nothing. */
-  readonly reason: Extract<EndReason, 'agent-hangup' | 'idle'>;
-}
-
 /** What an engine leaves to the one that takes its place in the middle of a call. */
 export interface Takeover {
-  /** The conversation as it was heard. A turn may be open in which nothing was said or done so far. */
-  readonly turns: Turns;
-  /**
-   * What the caller waits for. `greeting`: nobody has said it, or they heard nothing of it. `answer`: they have spoken last, or heard
-   * only the beginning of what they were told. `goodbye`: the call was to end with what they were told. `nothing`: it is the caller's
-   * turn.
-   */
-  readonly owes: 'greeting' | 'answer' | 'goodbye' | 'nothing';
-  /** It is said word for word, and the call ends with it. Set where a goodbye is owed. */
-  readonly goodbye?: Goodbye | undefined;
-  /** By their ids in `turns`, which has no results of them. Others that run there are lost. @default none runs */
+  /** The conversation, with what the caller is to hear next and how long they have waited for it. Plain data, which may have been stored. */
+  readonly state: ConversationState;
+  /** By their ids in `state`, which has no results of them. Others that run there are lost. @default none runs */
   readonly tools?: RunningTools | undefined;
   /** How long ago the caller began to say what is not in the history, in milliseconds: it has to be heard again. @default nothing is missing */
   readonly unheardMs?: number | undefined;
   /** How long the caller has waited already, or the engine has been of no use to them, in milliseconds. @default 0 */
   readonly waitedMs?: number | undefined;
-  /** The caller's wait for what is owed, on the clock of the call: it goes on. @default they wait for nothing */
-  readonly wait?: Wait | undefined;
 }
 
 /** What an engine is given of its call. */
@@ -160,6 +142,7 @@ export interface EngineContext {
   readonly caller: string;
   readonly callee: string;
   readonly direction: CallDirection;
+  /** `now()` is milliseconds since the call began. */
   readonly clock: Clock;
   /** Puts the call's id on every line. */
   readonly logger: Logger;
@@ -189,6 +172,8 @@ export interface EngineContext {
 /** One engine lives for one call. No method throws; what goes wrong inside ends in `context.endCall`. */
 export interface Engine {
   readonly mode: VoiceMode;
+  /** The conversation as it stands: what another engine can go on with where this one is gone without a word. */
+  readonly state: ConversationState;
   /** Opens providers and says the greeting. */
   start(): void;
   /** One 20 ms frame in the house format. Valid until the method returns. */

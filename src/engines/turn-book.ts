@@ -1,14 +1,13 @@
 // The turns of one call, held for the engine: keeps the value, tells the facts that follow, and knows the tools that run.
 import type { TurnTimes } from '../conversation/floor.js';
-import type { Clock } from '../base/clock.js';
 import type { ChatMessage } from '../contract/chat-message.js';
 import { textOf } from '../conversation/caller-words.js';
 import type { Milestone } from '../conversation/latency.js';
 import type { Id, Moment, Settlement } from '../conversation/tools.js';
 import * as rules from '../conversation/turns.js';
 import type { AnswerAccount, AnswerId, Change, TurnFact, Turns } from '../conversation/turns.js';
-import { Deadline } from './deadline.js';
-import type { Takeover } from './engine.js';
+import type { Conversation } from './conversation.js';
+import type { RunningTools } from './engine.js';
 import type { SpokenSplit } from './speaking/speaker.js';
 import type { Round } from './tools/rounds.js';
 import type { ToolRun } from './tools/tool-run.js';
@@ -23,7 +22,8 @@ export interface AnswerSplit extends SpokenSplit {
 }
 
 export interface TurnBookOptions {
-  readonly clock: Clock;
+  /** Which may have been begun by another engine. */
+  readonly conversation: Conversation;
   /** @default '' */
   readonly systemPrompt?: string | undefined;
   /** A text comes for everything that the caller says, often after the answer. @default false */
@@ -31,8 +31,8 @@ export interface TurnBookOptions {
   readonly fact: (fact: TurnFact) => void;
   /** A tool has given a result that no answer waits for. */
   readonly news?: () => void;
-  /** Set where another engine has begun the call. */
-  readonly takeover?: Pick<Takeover, 'turns' | 'tools' | 'owes'> | undefined;
+  /** Tools that an engine before this one has begun. @default none runs */
+  readonly tools?: RunningTools | undefined;
 }
 
 /** Where the milestones of one answer are told. Those of an answer that was dropped are forgotten. */
@@ -56,16 +56,14 @@ export class TurnBook {
   readonly #runs = new Map<Id, ToolRun>();
   /** To be told: who is told of one may cause the next, and end the call, with which all are told that are left. */
   readonly #facts: TurnFact[] = [];
-  #turns: Turns = rules.NO_TURNS;
-  readonly #deadline: Deadline;
 
   constructor(options: TurnBookOptions) {
     this.#options = options;
     this.#policy = { transcribesCaller: options.transcribesCaller ?? false };
-    this.#deadline = new Deadline(options.clock, () => {
+    options.conversation.whenDue('turns', () => {
       this.#become(rules.due(this.#turns, this.#now, this.#policy));
     });
-    if (options.takeover !== undefined) this.#takeOver(options.takeover);
+    this.#takeOver();
   }
 
   /** The turns as they stand. */
@@ -239,15 +237,23 @@ export class TurnBook {
   }
 
   get #now(): Moment {
-    const { clock } = this.#options;
-    return { now: clock.now(), wall: clock.wallNow() };
+    return this.#options.conversation.moment;
+  }
+
+  get #turns(): Turns {
+    return this.#options.conversation.state.turns;
+  }
+
+  set #turns(turns: Turns) {
+    this.#options.conversation.change({ turns });
   }
 
   /** What an engine before this one has begun is waited for by the answer that it left to be given, and else by nobody. */
-  #takeOver({ turns, tools, owes }: Pick<Takeover, 'turns' | 'tools' | 'owes'>): void {
+  #takeOver(): void {
+    const { conversation, tools } = this.#options;
     const runs = tools?.runs ?? new Map<Id, ToolRun>();
-    this.#become(rules.takenOver(turns, { live: [...runs.keys()], at: this.#now }));
-    this.#turns = { ...this.#turns, isOwed: owes === 'answer' };
+    this.#become(rules.takenOver(this.#turns, { live: [...runs.keys()], at: this.#now }));
+    this.#turns = { ...this.#turns, isOwed: conversation.state.owed.kind === 'answer' };
     for (const [id, run] of runs)
       this.#follow(id, run, (settlement) => {
         // Whoever has begun it tells of it.
@@ -288,7 +294,6 @@ export class TurnBook {
   #become<Became extends Change>(change: Became): Became {
     this.#turns = change.turns;
     this.#facts.push(...change.facts);
-    this.#deadline.set(rules.deadlineOf(this.#turns));
     for (let fact = this.#facts.shift(); fact !== undefined; fact = this.#facts.shift())
       this.#options.fact(fact);
     return change;

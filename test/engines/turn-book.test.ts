@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Conversation } from '../../src/engines/conversation.js';
 import type { EngineFact } from '../../src/engines/engine.js';
 import { TurnBook } from '../../src/engines/turn-book.js';
 import { FakeClock } from '../support/fake-clock.js';
@@ -7,7 +8,7 @@ function open() {
   const clock = new FakeClock();
   const facts: EngineFact[] = [];
   const turns = new TurnBook({
-    clock,
+    conversation: new Conversation(clock),
     transcribesCaller: true,
     fact: (fact) => void facts.push(structuredClone(fact)),
   });

@@ -1,4 +1,5 @@
 // The neighbours of a call, made of nothing: a carrier whose wire words are JSON, sockets and engines that keep what they get.
+import { begun } from '../../src/conversation/state.js';
 import type { Resumption } from '../../src/conversation/floor.js';
 import { PCM_16K } from '../../src/audio/format.js';
 import type { StreamSocket } from '../../src/calls/call-desk.js';
@@ -184,6 +185,7 @@ export class FakeSocket implements StreamSocket {
 /** Keeps what it is given. `trouble` names a method that throws. */
 export class FakeEngine implements Engine {
   readonly mode = 'pipeline';
+  readonly state = begun({ hasGreeting: false });
   readonly heard: string[] = [];
   trouble: string | undefined;
   pushSpokenText?: (segment: SpokenText) => void;

@@ -5,6 +5,7 @@ import { OffhookError } from '../../base/errors.js';
 import { describeError } from '../../base/log.js';
 import type { CallProviders, ProviderStage, VoiceMode } from '../../contract/call-record.js';
 import { LIMITS } from '../../conversation/limits.js';
+import type { ConversationState } from '../../conversation/state.js';
 import { silentMs, type Wait } from '../../conversation/wait.js';
 import type { Circuits } from '../../providers/circuits.js';
 import { CallerSilence } from './caller-silence.js';
@@ -116,6 +117,10 @@ export class FallbackCall implements Engine {
 
   get mode(): VoiceMode {
     return this.#member.choice.recipe.mode;
+  }
+
+  get state(): ConversationState {
+    return this.#waiting?.takeover.state ?? this.#member.engine.state;
   }
 
   get pushSpokenText(): Engine['pushSpokenText'] {
@@ -267,14 +272,16 @@ export class FallbackCall implements Engine {
     const { failure, isUnheard } = handover;
     const owing = this.#stillOwed(handover.takeover);
     const wait = this.#silence.leaves(this.#waitedMs(owing));
-    const takeover = { ...owing, wait };
+    const { state } = owing;
+    const { owed } = state;
+    const takeover = { ...owing, state: { ...state, watch: { ...state.watch, wait } } };
     const change = { ...handover.change };
     const { callId, clock, logger } = this.#context;
     // During a hold nobody waits.
     if (this.#resumption !== undefined) change.since = clock.now();
     this.#waiting = undefined;
-    if (takeover.owes === 'goodbye' && takeover.goodbye?.text === '') {
-      this.#context.endCall(takeover.goodbye.reason);
+    if (owed.kind === 'goodbye' && owed.text === '') {
+      this.#context.endCall(owed.reason);
       return;
     }
     // A third one in the same wait may have no time any more.
@@ -306,7 +313,7 @@ export class FallbackCall implements Engine {
     if (this.#isBetween) return;
     if (this.#remaining.length === 0) this.#heard.clear();
     for (const key of this.#keys.splice(0)) engine.pushDtmf(key);
-    if (takeover.owes === 'nothing') this.#settle();
+    if (owed.kind === 'nothing') this.#settle();
   }
 
   /** The engine hears what nobody has heard, as if it were then. */
@@ -323,7 +330,7 @@ export class FallbackCall implements Engine {
 
   /** How long the caller has waited: for what is owed to them, or an answer to what nobody has heard. Undefined: for nothing. */
   #waitedMs(takeover: Takeover): number | undefined {
-    const isOwed = takeover.owes !== 'nothing';
+    const isOwed = takeover.state.owed.kind !== 'nothing';
     // During a hold nobody waits.
     if (this.#resumption !== undefined) return isOwed ? 0 : undefined;
     const spokeMs = this.#silence.callerMs();
@@ -331,9 +338,9 @@ export class FallbackCall implements Engine {
     return spokeMs ?? this.#silence.agentMs;
   }
 
-  #isTooLate(wait: Wait | undefined): boolean {
+  #isTooLate(wait: Wait): boolean {
     const { lastMs, minThirdMs } = LIMITS.silence;
-    return wait !== undefined && silentMs(wait, this.#context.clock.now()) > lastMs - minThirdMs;
+    return wait.since !== null && silentMs(wait, this.#context.clock.now()) > lastMs - minThirdMs;
   }
 
   /** The caller was told nothing. Their wait is as the line tells it: an engine knows of its own part alone. */
@@ -347,7 +354,7 @@ export class FallbackCall implements Engine {
       this.#resumption !== undefined &&
       this.#resumption !== 'continue' &&
       (takeover.tools?.runs.size ?? 0) === 0;
-    return isStale ? { ...takeover, owes: 'nothing' } : takeover;
+    return isStale ? { ...takeover, state: { ...takeover.state, owed: { kind: 'nothing' } } } : takeover;
   }
 
   /** Tells the last replacement, if that was not done: the caller hears the one who goes on, or is heard and has nothing to wait for. */

@@ -63,11 +63,11 @@ export class CallerSilence {
     return spokeAt === undefined ? undefined : (frames.length - 1 - spokeAt) * FRAME_MS;
   }
 
-  /** An engine has failed. The caller had waited for so long then; undefined: for nothing. Returns the wait that goes on. */
-  leaves(waitedMs: number | undefined): Wait | undefined {
+  /** An engine has failed. The caller had waited for so long then; undefined: for nothing. Returns the wait that goes on, or nobody's. */
+  leaves(waitedMs: number | undefined): Wait {
     const at = this.#clock.now();
     this.#wait = endWait(this.#wait, at);
-    if (waitedMs === undefined) return undefined;
+    if (waitedMs === undefined) return NOBODY_WAITS;
     this.#wait = beginWait(this.#wait, { since: at - waitedMs, at });
     return this.#wait;
   }

@@ -6,9 +6,11 @@ import { AgentVoice } from '../speaking/agent-voice.js';
 import { Apology } from '../speaking/apology.js';
 import { BargeIn } from '../hearing/barge-in.js';
 import { CallerTurn } from '../hearing/caller-turn.js';
+import { begun, type ConversationState } from '../../conversation/state.js';
+import { Conversation } from '../conversation.js';
 import { Dialogue } from './dialogue.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, SpokenText, Takeover } from '../engine.js';
-import { owesAtStart, toTakeover } from '../fallback/handover.js';
+import { toTakeover } from '../fallback/handover.js';
 import { LanguageStage } from './language-stage.js';
 import { lexiconFor } from '../hearing/lexicon.js';
 import { isPassing, type Stage } from './failure.js';
@@ -25,6 +27,7 @@ export class PipelineCall implements Engine {
   pushSpokenText?: (segment: SpokenText) => void;
   readonly #context: EngineContext;
   readonly #options: PipelineCallOptions;
+  readonly #conversation: Conversation;
   readonly #stages: PipelineStages;
   readonly #language: LanguageStage;
   readonly #turns: TurnBook;
@@ -49,7 +52,12 @@ export class PipelineCall implements Engine {
     this.#context = context;
     this.#options = options;
     const { callId, clock, takeover } = context;
-    const { turnTaking: settings, idle, language } = options;
+    const { turnTaking: settings, idle, language, firstMessage = '' } = options;
+    const conversation = new Conversation(
+      clock,
+      takeover?.state ?? begun({ hasGreeting: firstMessage !== '' }),
+    );
+    this.#conversation = conversation;
     this.#usage = new UsageMeter(context, () => this.#turns.userIndex);
     const state = (fact: EngineFact) => this.#fact(fact);
     const roster = new ProviderRoster({
@@ -87,11 +95,11 @@ export class PipelineCall implements Engine {
       failed: (stage, error) => this.#fail(stage, error),
     });
     this.#turns = new TurnBook({
-      clock,
+      conversation,
       systemPrompt: options.systemPrompt,
       fact: state,
       news: () => this.#attempt('engine', () => this.#dialogue.tell({ type: 'news' })),
-      takeover,
+      tools: takeover?.tools,
     });
     this.#language = new LanguageStage({ ...options, callId, clock, turns: this.#turns });
     const tell = (entry: TranscriptEntry) => this.#fact({ type: 'transcript.segment', entry });
@@ -139,6 +147,7 @@ export class PipelineCall implements Engine {
     });
     this.#dialogue = new Dialogue({
       clock,
+      conversation,
       caller: this.#caller,
       agent: this.#agent,
       turns: this.#turns,
@@ -174,8 +183,8 @@ export class PipelineCall implements Engine {
     if (this.#state !== 'new') return;
     this.#state = 'live';
     const { firstMessage = '', turnTaking, wait } = this.#options;
-    const { takeover } = this.#context;
-    if (takeover?.wait !== undefined) wait.takeOver(takeover.wait);
+    const { owed } = this.#conversation.state;
+    wait.begins(this.#conversation, { isReplaceable: this.#context.hasFallback === true });
     this.#agent.start();
     if (!this.#stages.open()) return;
     const { ears } = this.#stages;
@@ -184,12 +193,15 @@ export class PipelineCall implements Engine {
     this.#attempt('engine', () => this.#caller.start());
     if (this.#failure !== undefined) return;
     this.#attempt('llm', () => this.#language.warmUp());
-    const owes = owesAtStart(takeover, firstMessage);
-    if (owes === 'nothing' && wait.isOn) this.#recognition.asked();
-    if (owes === 'greeting')
+    if (owed.kind === 'nothing' && wait.isOn) this.#recognition.asked();
+    if (owed.kind === 'greeting')
       this.#dialogue.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
-    else if (owes === 'goodbye') this.#dialogue.sayGoodbye(takeover?.goodbye);
+    else if (owed.kind === 'goodbye') this.#dialogue.say(owed.text, { ends: owed.reason });
     else this.#dialogue.tell({ type: 'resume', how: 'continue' });
+  }
+
+  get state(): ConversationState {
+    return this.#conversation.state;
   }
 
   pushAudio(frame: Int16Array): void {

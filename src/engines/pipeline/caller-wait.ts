@@ -1,5 +1,4 @@
-// The caller's one wait (`conversation/wait`) on the clock of a pipeline call.
-import type { Clock } from '../../base/clock.js';
+// The caller's one wait (`conversation/wait`) of a pipeline call, as those know it who give something a time.
 import {
   type Awaited,
   beginWait,
@@ -19,6 +18,7 @@ import {
   withWords,
 } from '../../conversation/wait.js';
 import type { Patience } from '../../providers/patience.js';
+import type { Conversation } from '../conversation.js';
 
 /** How long the caller can be kept waiting, and has been. */
 export interface CallersPatience extends Patience {
@@ -26,31 +26,25 @@ export interface CallersPatience extends Patience {
   waitedMs(): number;
 }
 
-/** One per call. Times are those of the clock. */
+/** One per call. Before its conversation has begun nobody waits. */
 export class CallerWait {
-  readonly #clock: Pick<Clock, 'now'>;
-  #wait = NOBODY_WAITS;
+  #conversation: Conversation | undefined;
   /** Until there has to be something to say. */
   readonly thinking = this.#patience('words');
   /** Until words have to be heard. */
   readonly voice = this.#patience('sound');
 
-  constructor(clock: Pick<Clock, 'now'>) {
-    this.#clock = clock;
-  }
-
-  /** Another voice mode can take this one's place. */
-  replaceable(): void {
-    this.#wait = { ...this.#wait, isReplaceable: true };
+  /**
+   * The call has begun. `isReplaceable`: another voice mode can take this one's place. What an engine that failed has left of a wait goes
+   * on.
+   */
+  begins(conversation: Conversation, { isReplaceable }: { isReplaceable: boolean }): void {
+    this.#conversation = conversation;
+    this.#wait = takeOverWait({ ...NOBODY_WAITS, isReplaceable }, this.#wait, this.#now);
   }
 
   get minAnswerMs(): number {
     return minAnswerMs(this.#wait);
-  }
-
-  /** An engine that failed has left this wait. */
-  takeOver(left: Wait): void {
-    this.#wait = takeOverWait(this.#wait, left, this.#now);
   }
 
   /** The caller waits since then, unless they did so already. */
@@ -106,7 +100,16 @@ export class CallerWait {
   }
 
   get #now(): number {
-    return this.#clock.now();
+    return this.#conversation?.now ?? 0;
+  }
+
+  get #wait(): Wait {
+    return this.#conversation?.state.watch.wait ?? NOBODY_WAITS;
+  }
+
+  set #wait(wait: Wait) {
+    const conversation = this.#conversation;
+    conversation?.change({ watch: { ...conversation.state.watch, wait } });
   }
 
   #patience(awaited: Awaited): CallersPatience {

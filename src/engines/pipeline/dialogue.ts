@@ -3,15 +3,14 @@ import type { EndOfTurn, TurnTimes } from '../../conversation/floor.js';
 import type { Clock } from '../../base/clock.js';
 import type { CallPhase } from '../../contract/call-record.js';
 import {
-  deadlineOf,
   type FloorEffect,
   type FloorInput,
   type FloorPolicy,
   type FloorState,
+  type Goodbye,
   goodbyeOf,
   isLeaving,
   type Manner,
-  NOBODY_SPEAKS,
   stepFloor,
   type Utterance,
   unsaidOf,
@@ -25,8 +24,8 @@ import type { AgentVoice } from '../speaking/agent-voice.js';
 import type { BargeIn, BargeInDecision } from '../hearing/barge-in.js';
 import type { CallerTurn } from '../hearing/caller-turn.js';
 import type { CallerWait } from './caller-wait.js';
-import { Deadline } from '../deadline.js';
-import type { EngineFact, Goodbye } from '../engine.js';
+import type { Conversation } from '../conversation.js';
+import type { EngineFact } from '../engine.js';
 import { lastText, onlyText, type ReplySource, type ReplySplit } from '../speaking/reply.js';
 import type { SpokenSplit } from '../speaking/speaker.js';
 import type { ToolRun } from '../tools/tool-run.js';
@@ -36,6 +35,7 @@ const NOTHING: SpokenSplit = { heard: '', unheard: '' };
 
 export interface DialogueOptions {
   readonly clock: Clock;
+  readonly conversation: Conversation;
   readonly caller: CallerTurn;
   readonly agent: AgentVoice;
   readonly turns: TurnBook;
@@ -60,17 +60,15 @@ const MEANINGS = { interrupt: 'interrupted', pause: 'doubted', dismiss: 'signed'
 
 export class Dialogue {
   readonly #options: DialogueOptions;
-  readonly #deadline: Deadline;
   /** The last that was told. */
   #phase: CallPhase | undefined;
-  #state: FloorState = NOBODY_SPEAKS;
   /** The account of what was stopped, or has come to its end, last. */
   #split: ReplySplit | undefined;
 
   constructor(options: DialogueOptions) {
     this.#options = options;
-    const { attempt, clock } = options;
-    this.#deadline = new Deadline(clock, () => attempt(() => this.tell({ type: 'due' })));
+    const { attempt, conversation } = options;
+    conversation.whenDue('floor', () => attempt(() => this.tell({ type: 'due' })));
   }
 
   /** True while the agent says what the call ends with, and nobody has to be heard before it does. */
@@ -84,7 +82,6 @@ export class Dialogue {
     const step = stepFloor(this.#state, { ...input, at: clock.now() }, this.#view, policy);
     this.#state = step.state;
     for (const effect of step.effects) this.#perform(effect);
-    this.#deadline.set(deadlineOf(this.#state));
     // What follows on these comes in the same tick: the floor is handed over, or the call ends.
     if (input.type !== 'finished' && input.type !== 'failing') this.look();
   }
@@ -120,11 +117,6 @@ export class Dialogue {
   /** A turn that the agent opens itself. */
   say(text: string, manner: Manner = {}): void {
     this.tell({ type: 'say', text, manner });
-  }
-
-  /** Says what an engine before this one has left of a goodbye. */
-  sayGoodbye({ text = '', reason = 'agent-hangup' }: Partial<Goodbye> = {}): void {
-    this.say(text, { ends: reason });
   }
 
   /** Says `text` as the last words of what is being said. `begins`: the voice gives the first audio of a sentence of it. */
@@ -179,6 +171,14 @@ export class Dialogue {
     this.tell({ type: 'end' });
     this.#conclude(split ?? NOTHING, { isLast: false });
     return { isCutOff: utterance !== undefined || rest !== null || turns.isOwed || turns.hasNews, goodbye };
+  }
+
+  get #state(): FloorState {
+    return this.#options.conversation.state.floor;
+  }
+
+  set #state(floor: FloorState) {
+    this.#options.conversation.change({ floor });
   }
 
   get #isBusy(): boolean {

@@ -83,7 +83,6 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
       const { tools = [], transferTargets = {} } = options;
       const prepared = preparation instanceof PipelinePreparation ? preparation : undefined;
       const parts = prepared?.parts ?? openParts(options, context);
-      if (context.hasFallback === true) parts.wait.replaceable();
       const call = new PipelineCall(context, {
         providers,
         stt: prepared?.stt ?? stt,
@@ -117,7 +116,7 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
 function openParts(options: PipelineOptions, context: PreparationContext): PipelineParts {
   const { llm, onMessage, guardrails = [] } = options;
   const { callId, caller, callee, clock, logger } = context;
-  const wait = new CallerWait(clock);
+  const wait = new CallerWait();
   const route = onMessage && openMessageRoute(onMessage, { clock });
   const responder = route && createResponder({ ...route, caller, callee, clock, logger });
   const model = responder ?? llm?.forCall?.({ logger, patience: wait.thinking }) ?? llm;

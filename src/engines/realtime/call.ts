@@ -6,7 +6,9 @@ import { describeThrown } from '../../base/log.js';
 import { ready } from '../../conversation/watch.js';
 import type { RealtimeEvents } from '../../providers/realtime-model.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, Takeover } from '../engine.js';
-import { type Leaving, owesAtStart, toTakeover } from '../fallback/handover.js';
+import { begun, type ConversationState } from '../../conversation/state.js';
+import { Conversation } from '../conversation.js';
+import { type Leaving, toTakeover } from '../fallback/handover.js';
 import { keysAsText, PressedKeys } from '../hearing/pressed-keys.js';
 import { toReconnected } from '../provider-roster.js';
 import { isOpeningInterruptible, type RealtimeCallOptions } from './call-options.js';
@@ -29,6 +31,7 @@ export class RealtimeCall implements Engine {
   readonly mode = 'realtime';
   readonly #context: EngineContext;
   readonly #options: RealtimeCallOptions;
+  readonly #conversation: Conversation;
   readonly #line: RealtimeLine;
   readonly #turns: TurnBook;
   readonly #tools: RealtimeTools;
@@ -51,21 +54,26 @@ export class RealtimeCall implements Engine {
     this.#context = context;
     this.#options = options;
     const { clock, takeover, hasFallback = false, unansweredMs } = context;
-    const { model, systemPrompt, language, tools, turnTaking } = options;
+    const { model, systemPrompt, language, tools, turnTaking, firstMessage } = options;
+    const conversation = new Conversation(
+      clock,
+      takeover?.state ?? begun({ hasGreeting: firstMessage !== '' }),
+    );
+    this.#conversation = conversation;
+    const isGreeting = conversation.state.owed.kind === 'greeting';
     this.#usage = new UsageMeter(context, () => this.#turns.paidIndex);
     const state = (fact: EngineFact) => this.#fact(fact);
     this.#turns = new TurnBook({
-      clock,
+      conversation,
       transcribesCaller: model.transcribesCaller,
-      takeover,
+      tools: takeover?.tools,
       fact: state,
     });
     this.#watch = new RealtimeWatch({
-      clock,
+      conversation,
       late: () => this.#attempt(() => this.#dialogue.respond()),
       silent: () => this.#fail(silentModel()),
       isReplaceable: hasFallback,
-      left: takeover?.wait,
       unansweredMs,
     });
     this.#voice = new RealtimeVoice({
@@ -83,7 +91,7 @@ export class RealtimeCall implements Engine {
         language,
         instructions: systemPrompt,
         tools: tools.definitions,
-        interruptible: isOpeningInterruptible(options, { isGreeting: this.#owes === 'greeting' }),
+        interruptible: isOpeningInterruptible(options, { isGreeting }),
         history: () => this.#turns.history(this.#voice.speech?.whole()),
       },
       events: this.#events(),
@@ -107,6 +115,7 @@ export class RealtimeCall implements Engine {
     });
     this.#dialogue = new RealtimeDialogue({
       context,
+      conversation,
       settings: options,
       line: this.#line,
       turns: this.#turns,
@@ -128,6 +137,10 @@ export class RealtimeCall implements Engine {
     if (!this.#line.open()) return;
     this.#begin();
     this.#dialogue.look();
+  }
+
+  get state(): ConversationState {
+    return this.#conversation.state;
   }
 
   pushAudio(frame: Int16Array): void {
@@ -191,11 +204,6 @@ export class RealtimeCall implements Engine {
     this.#turns.complete(split, { interrupted: split.unheard !== '' });
     this.#turns.close();
     this.#free('closed');
-  }
-
-  /** What the caller is to hear before anything else. */
-  get #owes(): Takeover['owes'] {
-    return owesAtStart(this.#context.takeover, this.#options.firstMessage);
   }
 
   get #isListening(): boolean {
@@ -277,28 +285,23 @@ export class RealtimeCall implements Engine {
 
   /** Goes on with what an engine before this one has left, or greets. */
   #begin(): void {
-    const { tools, turns, wait } = this.#context.takeover ?? {};
-    const runs = [...(tools?.runs ?? [])];
+    const { owed, turns } = this.#context.takeover?.state ?? this.state;
+    const runs = [...(this.#context.takeover?.tools?.runs ?? [])];
     if (runs.length > 0) this.#dialogue.adopt(runs.map(([, run]) => run));
     // The answer is given with their results.
-    if (this.#owes === 'answer' && runs.some(([id]) => turns?.tools[id]?.waitedFor)) return;
+    if (owed.kind === 'answer' && runs.some(([id]) => turns.tools[id]?.waitedFor)) return;
     // What they said comes again, and the model answers it by itself.
-    if (this.#owes === 'nothing' && wait !== undefined) this.#watch.owes({ isAsked: false });
-    else if (this.#owes === 'nothing') this.#dialogue.tell({ type: 'resume', how: 'continue' });
-    else if (this.#owes === 'answer') this.#attempt(() => this.#dialogue.respond());
-    else if (this.#owes === 'goodbye') this.#attempt(() => this.#sayGoodbye());
+    if (owed.kind === 'nothing' && this.#watch.left !== undefined) this.#watch.owes({ isAsked: false });
+    else if (owed.kind === 'nothing') this.#dialogue.tell({ type: 'resume', how: 'continue' });
+    else if (owed.kind === 'answer') this.#attempt(() => this.#dialogue.respond());
+    else if (owed.kind === 'goodbye')
+      this.#attempt(() => this.#dialogue.say(owed.text, { ends: owed.reason }));
     else this.#attempt(() => this.#greet());
   }
 
   #greet(): void {
     const { firstMessage, turnTaking } = this.#options;
     this.#dialogue.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
-  }
-
-  /** What an engine before this one has left of it. */
-  #sayGoodbye(): void {
-    const { text = '', reason = 'agent-hangup' } = this.#context.takeover?.goodbye ?? {};
-    this.#dialogue.say(text, { ends: reason });
   }
 
   #end(reason: 'agent-hangup' | 'provider-failed' | 'idle'): void {

@@ -1,13 +1,12 @@
 // The floor of a call with a realtime model at work: tells the machine what the caller and the model do, and does what it decides.
 // Whether the model is still any good is judged here, too.
 import {
-  deadlineOf,
   type FloorEffect,
   type FloorInput,
   type FloorPolicy,
   type FloorState,
+  type Goodbye,
   type Manner,
-  NOBODY_SPEAKS,
   stepFloor,
   utteranceOf,
   type View,
@@ -16,8 +15,8 @@ import type { CallPhase } from '../../contract/call-record.js';
 import { phaseOf } from '../../conversation/phase.js';
 import { alive, back, began, cameToNothing, ended, owesCaller, rest } from '../../conversation/watch.js';
 import type { RealtimeEvents } from '../../providers/realtime-model.js';
-import { Deadline } from '../deadline.js';
-import type { EngineContext, EngineFact, Goodbye } from '../engine.js';
+import type { Conversation } from '../conversation.js';
+import type { EngineContext, EngineFact } from '../engine.js';
 import { keysAsText } from '../hearing/pressed-keys.js';
 import type { RealtimeCallOptions } from './call-options.js';
 import { silentModel } from './failure.js';
@@ -34,6 +33,7 @@ type EventOf<Name extends keyof RealtimeEvents> = Parameters<Required<RealtimeEv
 
 export interface RealtimeDialogueOptions {
   readonly context: Pick<EngineContext, 'playout' | 'clock'>;
+  readonly conversation: Conversation;
   readonly settings: Pick<RealtimeCallOptions, 'interruptible' | 'turnTaking' | 'idle'>;
   readonly line: RealtimeLine;
   readonly turns: TurnBook;
@@ -61,10 +61,8 @@ export class RealtimeDialogue {
   readonly #options: RealtimeDialogueOptions;
   readonly #policy: FloorPolicy;
   readonly #fillers: RealtimeFillers;
-  readonly #deadline: Deadline;
   /** The last that was told. */
   #phase: CallPhase | undefined;
-  #state: FloorState = NOBODY_SPEAKS;
   #isCallerSpeaking = false;
   /** The account of what was stopped, or has come to its end, last. */
   #split: RealtimeSplit | undefined;
@@ -83,8 +81,8 @@ export class RealtimeDialogue {
     const { interruptible, turnTaking, idle } = settings;
     const { fillers: phrases, fillerAfterMs: afterMs, keysInterrupt } = turnTaking;
     this.#policy = { interruptible, keysInterrupt, idle, endsTurns: true };
-    const { attempt } = options;
-    this.#deadline = new Deadline(context.clock, () => attempt(() => this.tell({ type: 'due' })));
+    const { attempt, conversation } = options;
+    conversation.whenDue('floor', () => attempt(() => this.tell({ type: 'due' })));
     this.#fillers = new RealtimeFillers({
       clock: context.clock,
       phrases,
@@ -149,7 +147,6 @@ export class RealtimeDialogue {
     const step = stepFloor(this.#state, { ...input, at: clock.now() }, this.#view, this.#policy);
     this.#state = step.state;
     for (const effect of step.effects) this.#perform(effect);
-    this.#deadline.set(deadlineOf(this.#state));
     // What follows on it comes in the same tick: the floor is handed over, or the call ends.
     if (input.type !== 'finished') this.look();
   }
@@ -309,6 +306,14 @@ export class RealtimeDialogue {
     this.#split = speech.stop(context.playout.playedMs);
     this.tell({ type: 'finished' });
     this.tell({ type: 'over' });
+  }
+
+  get #state(): FloorState {
+    return this.#options.conversation.state.floor;
+  }
+
+  set #state(floor: FloorState) {
+    this.#options.conversation.change({ floor });
   }
 
   get #view(): View {

@@ -1,32 +1,30 @@
-// What a realtime model owes (`conversation/watch`) on the clock of a call, with one timer for whatever is due next.
-import type { Clock } from '../../base/clock.js';
+// What a realtime model owes (`conversation/watch`), as the parts of its call tell of it.
 import { type Wait, withoutSound, withSound } from '../../conversation/wait.js';
-import { deadlineOf, due, lost, opening, owes, type Watch, watching } from '../../conversation/watch.js';
-import { Deadline } from '../deadline.js';
+import { closed, due, lost, opening, owes, type Watch, watching } from '../../conversation/watch.js';
+import type { Conversation } from '../conversation.js';
 
 export interface RealtimeWatchOptions {
-  readonly clock: Clock;
+  readonly conversation: Conversation;
   /** An answer has not begun. It may have missed that the caller has finished: ask for it. Told once, then `silent`. */
   readonly late: () => void;
   readonly silent: () => void;
   /** Somebody else can answer in its place, and needs some of the time. */
   readonly isReplaceable: boolean;
-  /** The caller's wait that an engine before this one has left. @default they waited for nothing */
-  readonly left?: Wait | undefined;
   /** How long ago the caller finished what nobody has answered, as far as the line tells. @default nobody knows */
   readonly unansweredMs?: (() => number | undefined) | undefined;
 }
 
 export class RealtimeWatch {
   readonly #options: RealtimeWatchOptions;
-  #watch: Watch;
-  readonly #deadline: Deadline;
-  #isClosed = false;
+  /** The caller's wait that an engine before this one has left; undefined where they waited for nothing. */
+  readonly left: Wait | undefined;
 
   constructor(options: RealtimeWatchOptions) {
     this.#options = options;
+    const { wait } = options.conversation.state.watch;
+    this.left = wait.since === null ? undefined : wait;
     this.#watch = watching(options);
-    this.#deadline = new Deadline(options.clock, () => this.#ring());
+    options.conversation.whenDue('watch', () => this.#ring());
   }
 
   /** Since when the caller waits, on the clock; undefined when they do not. */
@@ -55,11 +53,11 @@ export class RealtimeWatch {
 
   /** Something happens, which does this to what is owed: most of `conversation/watch`. */
   tell(change: (watch: Watch, at: number) => Watch): void {
-    this.#set(change(this.#watch, this.#now));
+    this.#watch = change(this.#watch, this.#options.conversation.now);
   }
 
   opening(): void {
-    this.tell((watch, at) => opening(watch, { left: this.#options.left, at }));
+    this.tell((watch, at) => opening(watch, { left: this.left, at }));
   }
 
   lost(agoMs = 0): void {
@@ -84,22 +82,20 @@ export class RealtimeWatch {
 
   /** Nothing is looked for any more. Idempotent. */
   close(): void {
-    this.#isClosed = true;
-    this.#deadline.set(null);
+    this.tell(closed);
   }
 
-  get #now(): number {
-    return this.#options.clock.now();
+  get #watch(): Watch {
+    return this.#options.conversation.state.watch;
   }
 
-  #set(watch: Watch): void {
-    this.#watch = watch;
-    this.#deadline.set(this.#isClosed ? null : deadlineOf(watch));
+  set #watch(watch: Watch) {
+    this.#options.conversation.change({ watch });
   }
 
   #ring(): void {
-    const { watch, found } = due(this.#watch, this.#now);
-    this.#set(watch);
+    const { watch, found } = due(this.#watch, this.#options.conversation.now);
+    this.#watch = watch;
     if (found === 'late') this.#options.late();
     else if (found === 'silent') this.#options.silent();
   }

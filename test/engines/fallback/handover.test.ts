@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Step } from '../../../src/conversation/history.js';
 import { calledTool, settled, type ToolState } from '../../../src/conversation/tools.js';
+import type { ConversationState } from '../../../src/conversation/state.js';
 import { historyOf, NO_TURNS, type Turns } from '../../../src/conversation/turns.js';
+import { Conversation } from '../../../src/engines/conversation.js';
 import type { Takeover } from '../../../src/engines/engine.js';
 import { type Leaving, toTakeover } from '../../../src/engines/fallback/handover.js';
 import { ToolRun } from '../../../src/engines/tools/tool-run.js';
@@ -27,13 +29,13 @@ function leave(turns: Leaving['turns'], change: Partial<Leaving> = {}): Takeover
 
 /** What a call leaves in which `steps` have happened, with tools of which nobody runs any. */
 function left(history: readonly Step[], tools: Turns['tools'] = {}): Leaving['turns'] {
-  const value = { ...NO_TURNS, history, tools, nextIndex: 3 };
-  return { value, running: new Map(), history: () => historyOf(value) };
+  return { value: { ...NO_TURNS, history, tools, nextIndex: 3 }, running: new Map() };
 }
 
 /** An engine's turns that go on with what another one has left. */
-function takeOver(takeover: Takeover): TurnBook {
-  return new TurnBook({ clock, systemPrompt: 'You bake.', fact: () => {}, takeover });
+function takeOver({ state, tools }: Takeover): TurnBook {
+  const conversation = new Conversation(clock, state);
+  return new TurnBook({ conversation, systemPrompt: 'You bake.', fact: () => {}, tools });
 }
 
 const text = fc.string({ minLength: 1, maxLength: 12 }).filter((each) => each.trim() !== '');
@@ -75,7 +77,7 @@ describe('a conversation that is handed over', () => {
         const second = takeOver(leave(first));
         expect(second.asking([])).toEqual(first.asking([]));
         expect(second.history()).toEqual(first.history());
-        expect(second.history()).toEqual(value.history());
+        expect(second.history()).toEqual(historyOf(value.value));
         expect(second.running).toEqual(first.running);
         for (const [, run] of runs) run.settle({ text: 'late', error: null });
         expect(second.asking([])).toEqual(first.asking([]));
@@ -87,15 +89,9 @@ describe('a conversation that is handed over', () => {
   it('says of a tool that nobody runs any more that it was given up', () => {
     const call = { id: 'c0', name: 'look_up', arguments: {}, argumentsText: '{}' };
     const running = calledTool(call, { turnIndex: 0, endsCall: false, at });
-    const { turns, ...takeover } = leave(
-      left([{ role: 'tools', text: '', tools: ['tool-1'] }], { 'tool-1': running }),
-    );
-    const stored: Turns = JSON.parse(JSON.stringify(turns));
-    expect(
-      takeOver({ ...takeover, turns: stored, tools: undefined })
-        .asking([])
-        .at(-1),
-    ).toEqual({
+    const { state } = leave(left([{ role: 'tools', text: '', tools: ['tool-1'] }], { 'tool-1': running }));
+    const stored: ConversationState = JSON.parse(JSON.stringify(state));
+    expect(takeOver({ state: stored }).asking([]).at(-1)).toEqual({
       role: 'tool',
       toolCallId: 'c0',
       content: '{"error":"The tool was given up."}',
@@ -105,7 +101,7 @@ describe('a conversation that is handed over', () => {
 
 describe('what is owed', () => {
   const owes = (steps: readonly Step[], change: Parameters<typeof leave>[1] = {}) =>
-    leave(left(steps), change).owes;
+    leave(left(steps), change).state.owed.kind;
   const asked: Step = { role: 'user', text: 'What is it?' };
   const answered: Step = { role: 'assistant', text: 'Ten dollars.' };
 
@@ -133,7 +129,7 @@ describe('what is owed', () => {
       unheardSince: [undefined, 4000, 3000],
       waitingSince: [undefined, 1000, 2000],
     });
-    expect(takeover).toMatchObject({ unheardMs: 2000, waitedMs: 4000, turns: { nextIndex: 3 } });
+    expect(takeover).toMatchObject({ unheardMs: 2000, waitedMs: 4000, state: { turns: { nextIndex: 3 } } });
     expect(leave(left([]))).toMatchObject({ unheardMs: undefined, waitedMs: 0 });
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { begun } from '../../../src/conversation/state.js';
 import { NO_TURNS } from '../../../src/conversation/turns.js';
 import { ALAW_8K, MULAW_8K, PCM_16K } from '../../../src/audio/format.js';
 import { silentLogger } from '../../../src/base/log.js';
@@ -332,8 +333,8 @@ describe('a realtime session that is opened anew with the engine', () => {
     const call = new PreparedCall();
     call.model.ready();
     call.model.answers(GREETING);
-    const takeover = { turns: { ...NO_TURNS, nextIndex: 3 }, owes: 'nothing' } as const;
-    const rig = await call.begin({ takeover });
+    const state = { ...begun({ hasGreeting: false }), turns: { ...NO_TURNS, nextIndex: 3 } };
+    const rig = await call.begin({ takeover: { state } });
     expect(call.model.closes).toBe(1);
     expect(call.model.contexts).toHaveLength(2);
     expect(rig.pacer.pushedMs).toBe(0);

@@ -1,6 +1,7 @@
 // A realtime model that takes a call over: its time for an answer runs while the caller waits for one.
 import { describe, expect, it } from 'vitest';
 import { calledTool } from '../../../src/conversation/tools.js';
+import { begun } from '../../../src/conversation/state.js';
 import { NO_TURNS, type Turns } from '../../../src/conversation/turns.js';
 import { createAgentTools } from '../../../src/engines/tools/agent-tool.js';
 import { FakeStages, FallbackRig, GONE } from '../fallback-rig.js';
@@ -70,12 +71,11 @@ describe('a realtime model that takes a call over', () => {
       tools: { 'tool-1': calledTool(CALL, { turnIndex: 0, endsCall: false, at }) },
       nextIndex: 1,
     };
+    const owed = { kind: 'goodbye', text: 'Goodbye.', reason: 'agent-hangup' } as const;
     const takeover = {
-      turns,
-      owes: 'goodbye',
-      goodbye: { text: 'Goodbye.', reason: 'agent-hangup' },
+      state: { ...begun({ hasGreeting: false }), turns, owed },
       tools: { runs: new Map([['tool-1', new ToolRun(CALL)]]), close() {} },
-    } as const;
+    };
     new RealtimeRig({ model, tools, takeover }).start();
     expect(model.asked).toEqual(['say Goodbye.']);
   });

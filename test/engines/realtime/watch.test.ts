@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as rules from '../../../src/conversation/watch.js';
+import { Conversation } from '../../../src/engines/conversation.js';
 import { RealtimeWatch } from '../../../src/engines/realtime/watch.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
@@ -8,7 +9,7 @@ function watch(options: { isReplaceable: boolean }) {
   const told: string[] = [];
   const watching = new RealtimeWatch({
     ...options,
-    clock,
+    conversation: new Conversation(clock),
     late: () => void told.push(`late ${clock.now()}`),
     silent: () => void told.push(`silent ${clock.now()}`),
   });

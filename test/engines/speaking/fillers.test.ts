@@ -173,7 +173,7 @@ it('keeps a bounded number of the texts that guardrails make of fillers', async 
     }),
     voice: () => voice.open(),
     playout,
-    wait: new CallerWait(clock),
+    wait: new CallerWait(),
     clock,
     logger: silentLogger,
     tell: ({ text }) => void said.push(text),

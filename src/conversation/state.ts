@@ -1,0 +1,147 @@
+// The conversation of one call as one value: plain data that can be stored, read again, and gone on with by another driver. Times are
+// milliseconds since the call began, on the driver's clock; moments that records name are epoch milliseconds beside them.
+import type { ChatMessage } from '../contract/chat-message.js';
+import {
+  deadlineOf as floorDeadline,
+  type FloorState,
+  type Goodbye,
+  goodbyeOf,
+  NOBODY_SPEAKS,
+  unsaidOf,
+  utteranceOf,
+} from './floor.js';
+import type { Moment } from './tools.js';
+import {
+  type AnswerAccount,
+  givenUp,
+  historyOf,
+  NO_TURNS,
+  deadlineOf as turnsDeadline,
+  type TurnFact,
+  type Turns,
+  unplacedTools,
+} from './turns.js';
+import type { Ms } from './wait.js';
+import { type Watch, deadlineOf as watchDeadline, watching } from './watch.js';
+
+/** Raised when a stored state of before can no longer be read as it is. */
+export const STATE_VERSION = 1;
+
+/**
+ * What the caller is to hear before anything else. `greeting`: nobody has said it, or they heard nothing of it. `answer`: they have spoken
+ * last, or heard only the beginning of what they were told. `goodbye`: the call was to end with what they were told, and does with what is
+ * left of it. `nothing`: it is the caller's turn.
+ */
+export type Owed =
+  | { readonly kind: 'nothing' | 'greeting' | 'answer' }
+  | ({ readonly kind: 'goodbye' } & Goodbye);
+
+export interface ConversationState {
+  readonly version: typeof STATE_VERSION;
+  /** Who has the floor. */
+  readonly floor: FloorState;
+  /** What was said, done and heard. */
+  readonly turns: Turns;
+  /** How long the caller waits, and what is owed to them by a model that hears them by itself. */
+  readonly watch: Watch;
+  /** What a driver that begins with this state says first. */
+  readonly owed: Owed;
+}
+
+/** What is known of a conversation as its driver leaves it, beside its turns. */
+export interface Leaving {
+  /** There is something to say before anything else. */
+  readonly hasGreeting: boolean;
+  /** The agent owed something, or was in the middle of it. */
+  readonly isCutOff: boolean;
+  /** Undefined where the call was to go on. */
+  readonly goodbye: Goodbye | undefined;
+  /** What the caller said last has no text: what they are to be answered is heard again. @default false */
+  readonly isUnheard?: boolean | undefined;
+}
+
+/** A call in which nothing has happened. */
+export function begun({ hasGreeting }: { hasGreeting: boolean }): ConversationState {
+  return {
+    version: STATE_VERSION,
+    floor: NOBODY_SPEAKS,
+    turns: NO_TURNS,
+    watch: watching({ isReplaceable: false }),
+    owed: { kind: hasGreeting ? 'greeting' : 'nothing' },
+  };
+}
+
+/** What the next driver begins with: the conversation without what was the last one's own. Its turns were given up. */
+export function leftBy({ turns }: Pick<ConversationState, 'turns'>, leaving: Leaving): ConversationState {
+  return { ...begun(leaving), turns, owed: owedIn(historyOf(turns), leaving) };
+}
+
+/**
+ * What a driver begins with when the one before it is gone without a word, as with its process: `state` was stored at any moment. Tools that
+ * ran are lost with it. What the caller heard of the answer that was on is what they were known to have heard.
+ */
+export function restored(
+  state: ConversationState,
+  { at, hasGreeting, transcribesCaller }: { at: Moment; hasGreeting: boolean; transcribesCaller: boolean },
+): { state: ConversationState; facts: readonly TurnFact[] } {
+  const { floor, manner, isCallerOwed } = state.floor;
+  const utterance = utteranceOf(state.floor);
+  const { turns } = state;
+  const heard = turns.open?.spoken ?? '';
+  const text = utterance?.text ?? '';
+  const unheard = text.startsWith(heard) ? text.slice(heard.length).trim() : '';
+  const account: AnswerAccount = {
+    heard,
+    unheard,
+    // Called by the answer that was on: they stand in no step before it has its account.
+    rounds: unplacedTools(turns).map((tools) => ({ text: heard, tools })),
+    heardAfter: unplacedTools(turns).length === 0 ? heard : '',
+    isOwed: false,
+  };
+  const goodbye = manner.ends === undefined ? undefined : unheard;
+  const rest = 'rest' in floor ? floor.rest : null;
+  const unsaid =
+    utterance === undefined ? rest : unsaidOf(utterance, manner, { ...account, rest: '', goodbye });
+  const isSilent = { hasText: false, hasKeys: false, isSounding: false, isActive: false };
+  const owes = floor.phase === 'held' && (floor.owes.answer || floor.owes.results);
+  const change = givenUp(turns, { account, interrupted: unheard !== '', at }, { transcribesCaller });
+  return {
+    facts: change.facts,
+    state: leftBy(change, {
+      hasGreeting,
+      isCutOff: unsaid !== null || utterance !== undefined || owes || isCallerOwed || turns.isOwed,
+      goodbye: goodbyeOf(unsaid, { caller: isSilent }),
+    }),
+  };
+}
+
+/** When the machine, the turns or the watch are to be told that it is time; null while nothing is due. */
+export function deadlineOf(state: ConversationState): Ms | null {
+  const times = PARTS.map((part) => deadlineOfPart(state, part)).filter((time) => time !== null);
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+/** The parts of a conversation that have something due. */
+export type Part = 'turns' | 'floor' | 'watch';
+
+export const PARTS: readonly Part[] = ['turns', 'floor', 'watch'];
+
+export function deadlineOfPart({ turns, floor, watch }: ConversationState, part: Part): Ms | null {
+  switch (part) {
+    case 'turns':
+      return turnsDeadline(turns);
+    case 'floor':
+      return floorDeadline(floor);
+    case 'watch':
+      return watchDeadline(watch);
+  }
+}
+
+function owedIn(history: readonly ChatMessage[], leaving: Leaving): Owed {
+  const { hasGreeting, isCutOff, goodbye, isUnheard = false } = leaving;
+  if (goodbye !== undefined) return { kind: 'goodbye', ...goodbye };
+  const last = history.at(-1);
+  if (last === undefined) return { kind: hasGreeting ? 'greeting' : 'nothing' };
+  const isUnanswered = last.role !== 'assistant' || last.toolCalls !== undefined;
+  return { kind: isUnanswered || (isCutOff && !isUnheard) ? 'answer' : 'nothing' };
+}
