@@ -42,7 +42,7 @@ const APART = [
   'test/engines/{heard-sound,hearing/voice-activity}.test.ts',
   // They count what is loaded, opened or kept.
   'test/linear-work.test.ts',
-  'test/calls/{call-memory,ended-call}.test.ts',
+  'test/calls/{call-memory,ending/ended-call}.test.ts',
 ];
 
 /** Tests of providers and engines once more, on a clock whose timers ring early: nothing beside them may share it. */

@@ -37,6 +37,7 @@ export interface Goodbye {
 
 /** One thing that the agent says, from the moment it is asked for. */
 export interface Utterance {
+  readonly id: number;
   readonly manner: Manner;
   /** What it says where nobody has to be asked for the words; null for an answer. */
   readonly text: string | null;
@@ -118,6 +119,8 @@ export interface FloorState {
   /** The caller has said something that is answered when the agent has finished. */
   readonly isCallerOwed: boolean;
   readonly idle: IdleState;
+  /** Of the next utterance. */
+  readonly nextId: number;
 }
 
 /** What stands beside the floor as an input comes. */
@@ -266,9 +269,15 @@ export const NOBODY_SPEAKS: FloorState = {
   manner: {},
   isCallerOwed: false,
   idle: NOT_IDLE,
+  nextId: 1,
 };
 
-const NOTHING_SAID: Utterance = { manner: {}, text: null, isPaused: false, isWhole: false };
+function utteranceFor(
+  { nextId: id }: FloorState,
+  { text, manner }: Pick<Utterance, 'text' | 'manner'>,
+): Utterance {
+  return { id, manner, text, isPaused: false, isWhole: false };
+}
 
 /** What is being said, or about to be; undefined where nobody speaks. */
 export function utteranceOf({ floor }: FloorState): Utterance | undefined {
@@ -562,8 +571,9 @@ function begin(
   const rest = text === null ? null : { text, manner };
   if (!maySpeak || state.floor.phase === 'held')
     return { state: { ...listening(state, rest), idle }, utterance: null };
-  const utterance: Utterance = { ...NOTHING_SAID, manner, text };
-  return { state: { ...state, floor: { phase: 'thinking', utterance }, manner, idle }, utterance };
+  const utterance = utteranceFor(state, { text, manner });
+  const nextId = state.nextId + 1;
+  return { state: { ...state, floor: { phase: 'thinking', utterance }, manner, idle, nextId }, utterance };
 }
 
 function say(state: FloorState, words: Unsaid, view: View): Step {
@@ -716,7 +726,7 @@ function follow(
 
 /** Whoever answers is told whether it can be interrupted, where that is not as usual for what is said. */
 function uninterruptible(
-  utterance: Utterance | null | undefined,
+  utterance: Pick<Utterance, 'manner'> | null | undefined,
   policy: FloorPolicy,
   { value }: { value: boolean },
 ): readonly FloorEffect[] {
@@ -743,8 +753,9 @@ function began(state: FloorState, view: View): Step {
   const idle = idlePaused(state.idle);
   const effects: readonly FloorEffect[] = [{ type: 'begin-answer' }];
   if (utteranceOf(state) !== undefined) return { state: { ...state, isCallerOwed, idle }, effects };
-  const thinking: Floor = { phase: 'thinking', utterance: NOTHING_SAID };
-  return { state: { floor: thinking, manner: {}, isCallerOwed, idle }, effects };
+  const thinking: Floor = { phase: 'thinking', utterance: utteranceFor(state, { text: null, manner: {} }) };
+  const nextId = state.nextId + 1;
+  return { state: { floor: thinking, manner: {}, isCallerOwed, idle, nextId }, effects };
 }
 
 /** Who speaks now is answered with what tools gave anyway, and whom the agent takes leave of is told no more. */
@@ -802,7 +813,7 @@ function resume(
   if (hasMore(view.caller)) return takeUp(back, at, view);
   if (isOwed(view) || (view.turn.userText ?? '') !== '') return answerAgain(back, view);
   if (rest === null) return unchanged(back);
-  const update = uninterruptible({ ...NOTHING_SAID, manner: rest.manner }, policy, { value: false });
+  const update = uninterruptible(rest, policy, { value: false });
   return after(update, sayOn(back, rest, view));
 }
 

@@ -18,6 +18,7 @@ import {
   NO_TURNS,
   deadlineOf as turnsDeadline,
   type TurnFact,
+  toolsLost,
   type Turns,
   unplacedTools,
 } from './turns.js';
@@ -87,7 +88,7 @@ export function restored(
   const { floor, manner, isCallerOwed } = state.floor;
   const utterance = utteranceOf(state.floor);
   const { turns } = state;
-  const heard = turns.open?.spoken ?? '';
+  const heard = turns.open?.heard ?? '';
   const text = utterance?.text ?? '';
   const unheard = text.startsWith(heard) ? text.slice(heard.length).trim() : '';
   const account: AnswerAccount = {
@@ -104,10 +105,12 @@ export function restored(
     utterance === undefined ? rest : unsaidOf(utterance, manner, { ...account, rest: '', goodbye });
   const isSilent = { hasText: false, hasKeys: false, isSounding: false, isActive: false };
   const owes = floor.phase === 'held' && (floor.owes.answer || floor.owes.results);
-  const change = givenUp(turns, { account, interrupted: unheard !== '', at }, { transcribesCaller });
+  const end = { account, interrupted: unheard !== '', at };
+  const change = givenUp(turns, end, { transcribesCaller });
+  const lost = toolsLost(change.turns, []);
   return {
-    facts: change.facts,
-    state: leftBy(change, {
+    facts: [...change.facts, ...lost.facts],
+    state: leftBy(lost, {
       hasGreeting,
       isCutOff: unsaid !== null || utterance !== undefined || owes || isCallerOwed || turns.isOwed,
       goodbye: goodbyeOf(unsaid, { caller: isSilent }),

@@ -57,8 +57,10 @@ export interface OpenTurn {
   readonly latency: Latency;
   /** When the agent's transcript entry came up, in epoch milliseconds; null while there is none. */
   readonly agentAt: number | null;
-  /** What is known to have been heard of the answer that is on. */
-  readonly spoken: string;
+  /** The text of that entry: what was heard of the answer that is on, and what is being said. */
+  readonly told: string;
+  /** What is known to have been heard of it: what the entry was before it last grew. */
+  readonly heard: string;
 }
 
 /** A turn that is over, and whose fact is not stated: until `dueAt`, on the clock, it waits for words. */
@@ -418,6 +420,8 @@ export function historyOf(turns: Turns, account?: AnswerAccount): ChatMessage[] 
   return toHistory([...stepsOf(turns), ...resolved(words, [...answered, ...said])], turns.tools);
 }
 
+const UNTOLD = { agentAt: null, told: '', heard: '' };
+
 function begun(index: number, startedAt: number): OpenTurn {
   return {
     index,
@@ -426,8 +430,7 @@ function begun(index: number, startedAt: number): OpenTurn {
     dropped: '',
     answer: 0,
     latency: UNMEASURED,
-    agentAt: null,
-    spoken: '',
+    ...UNTOLD,
   };
 }
 
@@ -538,13 +541,16 @@ function tellAgent(
   const { index: turnIndex } = open;
   const at = open.agentAt ?? wall;
   const entry: TranscriptEntry = { id: `agent-${turnIndex}`, turnIndex, role: 'agent', at, ...told };
-  return { turns: { ...turns, open: { ...open, agentAt: at, spoken: told.text } }, facts: [segment(entry)] };
+  return {
+    turns: { ...turns, open: { ...open, agentAt: at, told: told.text, heard: open.told } },
+    facts: [segment(entry)],
+  };
 }
 
 function withdrawAgent(turns: Turns, at: Moment): Change {
   if ((turns.open?.agentAt ?? null) === null) return unchanged(turns);
   return after(tellAgent(turns, { text: '', final: true }, at), (next) =>
-    unchanged({ ...next, open: next.open && { ...next.open, agentAt: null } }),
+    unchanged({ ...next, open: next.open && { ...next.open, ...UNTOLD } }),
   );
 }
 

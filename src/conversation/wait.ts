@@ -96,6 +96,22 @@ export function takeOverWait(wait: Wait, left: Wait, at: Ms): Wait {
   return beginWait({ ...wait, takenOver, grantedUntil: at + takenOver.minMs }, { since: at, at });
 }
 
+/** The same wait on a clock that shows `byMs` more. */
+export function onClock(wait: Wait, byMs: Ms): Wait {
+  const moved = (at: Ms | null) => (at === null ? null : at + byMs);
+  const { takenOver } = wait;
+  return {
+    isReplaceable: wait.isReplaceable,
+    since: moved(wait.since),
+    silentSince: moved(wait.silentSince),
+    soundsUntil: moved(wait.soundsUntil),
+    wordsSince: moved(wait.wordsSince),
+    grantedUntil: moved(wait.grantedUntil),
+    excusedUntil: moved(wait.excusedUntil),
+    takenOver: takenOver && { ...takenOver, since: moved(takenOver.since), at: takenOver.at + byMs },
+  };
+}
+
 /** There is sound for the caller until then. */
 export function withSound(wait: Wait, until: Ms): Wait {
   return { ...wait, soundsUntil: until };

@@ -92,6 +92,9 @@ function fewPrompts({ idle, ...state }: FloorState): FloorState {
 }
 
 /** Mermaid's `stateDiagram-v2`, each edge with the inputs that take it. What a stop brings about is an edge of what asked for it. */
+/** Which utterance it is makes no other state of it. */
+const unnumbered = (key: string, value: unknown) => (key === 'id' || key === 'nextId' ? undefined : value);
+
 export function diagramOf(): string {
   const edges = new Map<string, Set<string>>();
   const seen = new Set<string>();
@@ -105,7 +108,7 @@ export function diagramOf(): string {
   );
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { state, policy, asked, origin } = next;
-    const key = JSON.stringify([state, policy.endsTurns, asked, origin]);
+    const key = JSON.stringify([state, policy.endsTurns, asked, origin], unnumbered);
     if (seen.has(key)) continue;
     seen.add(key);
     const { phase } = state.floor;

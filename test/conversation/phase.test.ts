@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Floor, NOBODY_SPEAKS, type Utterance, type View } from '../../src/conversation/floor.js';
 import { phaseOf, type VoiceView } from '../../src/conversation/phase.js';
 
-const UTTERANCE: Utterance = { manner: {}, text: null, isPaused: false, isWhole: false };
+const UTTERANCE: Utterance = { id: 1, manner: {}, text: null, isPaused: false, isWhole: false };
 const PAUSED: Utterance = { ...UTTERANCE, isPaused: true };
 const LISTENING = NOBODY_SPEAKS.floor;
 const thinking = (utterance = UTTERANCE): Floor => ({ phase: 'thinking', utterance });

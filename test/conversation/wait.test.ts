@@ -11,6 +11,7 @@ import {
   leftMs,
   minAnswerMs,
   NOBODY_WAITS,
+  onClock,
   silentMs,
   takeOverWait,
   type Wait,
@@ -202,6 +203,16 @@ describe('whatever happens to a wait', () => {
 
   it('it is the same when it was stored and read again', () => {
     each((wait) => expect(JSON.parse(JSON.stringify(wait))).toEqual(wait));
+  });
+
+  it('it is the same wait on another clock', () => {
+    each((wait, at) => {
+      const moved = onClock(wait, 5000);
+      expect(silentMs(moved, at + 5000)).toBe(silentMs(wait, at));
+      expect(onClock(moved, -5000)).toEqual(wait);
+      for (const awaited of ['any', 'words', 'sound'] as const)
+        expect(leftMs(moved, awaited, at + 5000)).toBe(leftMs(wait, awaited, at));
+    });
   });
 
   it('time alone moves no deadline back, and none on but that for words, which nobody waits for while some sound', () => {

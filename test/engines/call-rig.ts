@@ -147,6 +147,7 @@ export interface RigOptions extends Partial<Omit<PipelineOptions, 'turnTaking'>>
   logger?: Logger;
   /** Another engine can take its place. */
   hasFallback?: boolean;
+  takeover?: EngineContext['takeover'];
   /** In the place of one that is made of the other options, and what it has prepared. */
   recipe?: EngineRecipe;
   preparation?: Preparation | undefined;
@@ -171,7 +172,7 @@ export class CallRig {
 
   constructor(options: RigOptions = {}) {
     const { clock = new FakeClock(), voice = new FakeVoice(), ears, callId = 'call-1', ...others } = options;
-    const { logger = silentLogger, hasFallback, recipe, preparation, ...rest } = others;
+    const { logger = silentLogger, hasFallback, takeover, recipe, preparation, ...rest } = others;
     this.ears = ears ?? new FakeRecogniser();
     this.clock = clock;
     this.voice = voice;
@@ -211,6 +212,7 @@ export class CallRig {
         },
       },
       hasFallback,
+      takeover,
       fact: (fact) => void this.facts.push(structuredClone(fact)),
       endCall: (reason, failure) => {
         const at = clock.now();

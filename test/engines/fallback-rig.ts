@@ -96,7 +96,8 @@ export class FallbackRig {
       ];
       return { recipe, needs };
     });
-    this.recipe = createFallbackRecipe(choices, this.circuits);
+    const stored = choices.map((choice) => ({ ...choice, recipe: storing(choice.recipe) }));
+    this.recipe = createFallbackRecipe(stored, this.circuits);
     this.context = {
       callId: 'call-1',
       caller: '+15550100',
@@ -189,6 +190,18 @@ export class FallbackRig {
   get heardMs(): number {
     return this.player.heard().length / 32;
   }
+}
+
+/** Its engines go on with what was stored and read again of the conversation. */
+function storing(recipe: EngineRecipe): EngineRecipe {
+  return {
+    ...recipe,
+    create(context, preparation) {
+      const { takeover } = context;
+      const state = JSON.parse(JSON.stringify(takeover?.state ?? null));
+      return recipe.create({ ...context, takeover: takeover && { ...takeover, state } }, preparation);
+    },
+  };
 }
 
 /** The messages of the last request, the instructions left out, one line for each. */

@@ -1,6 +1,7 @@
 // The speaking half of a call: engine and audio path behind one fault boundary. What throws in here ends this call and no other.
 // It outlives the streams of the call: they are attached and detached.
 import type { Resumption } from '../../conversation/floor.js';
+import { onClock } from '../../conversation/wait.js';
 import type { AudioFormat } from '../../audio/format.js';
 import type { PlaybackSink } from '../../audio/pacer.js';
 import type { Clock, Timer } from '../../base/clock.js';
@@ -20,7 +21,7 @@ import type {
 import type { TranscoderBackend } from '../../transcoder/backend.js';
 import { type AudioLine, AudioPath } from '../streams/audio-path.js';
 import type { StreamSocket } from '../call-desk.js';
-import { guardClock } from '../guarded-clock.js';
+import { callClock } from '../call-clock.js';
 import type { PreparedCall } from './prepared-call.js';
 
 /** How much longer than its own length a goodbye may take to be heard. */
@@ -86,10 +87,12 @@ export class CallVoice {
     this.#options = options;
     const { callId, identity, recipe, controls, backend, meters } = options;
     const { caller, callee, direction } = identity;
+    const beganAt = options.clock.now();
     // Timers of the engine and the pacer run inside the fault boundary, and not after the end of the call.
-    const clock = guardClock(options.clock, (task) => {
+    const run = (task: () => void) => {
       if (!this.#closed) this.#try(task);
-    });
+    };
+    const clock = callClock(options.clock, run, beganAt);
     this.#audio = new AudioPath(this.#audioLine(line), {
       backend,
       clock,
@@ -110,7 +113,8 @@ export class CallVoice {
         line: { inbound: line.format, outbound: line.outboundFormat },
         controls,
         fact: (fact) => options.onFact(fact),
-        endCall: (reason, failure) => this.#try(() => this.#endAfterPlayback(reason, failure)),
+        endCall: (reason, failure) =>
+          this.#try(() => this.#endAfterPlayback(reason, failure && onOurClock(failure, beganAt))),
       };
       this.#engine = recipe.create(context, preparation);
     } catch (error) {
@@ -259,4 +263,10 @@ export class CallVoice {
     };
     return { format, outboundFormat, sink };
   }
+}
+
+/** An engine tells the time of the call. */
+function onOurClock(failure: EngineFailure, beganAt: number): EngineFailure {
+  const { wait } = failure;
+  return wait === undefined ? failure : { ...failure, wait: onClock(wait, beganAt) };
 }

@@ -5,7 +5,7 @@ import type { CallDirection } from '../../contract/call-record.js';
 import type { EngineRecipe, Preparation, UsageFact } from '../../engines/engine.js';
 import type { CallEnvironment } from '../call-environment.js';
 import type { CallLedger } from '../facts/call-ledger.js';
-import { guardClock } from '../guarded-clock.js';
+import { callClock } from '../call-clock.js';
 
 /** A call that was answered has its stream by then, or will have none. */
 const ANSWERED_MS = 15_000;
@@ -104,7 +104,7 @@ export class PreparedCall {
         caller,
         callee,
         direction,
-        clock: guardClock(clock, run),
+        clock: callClock(clock, run),
         logger: withFields(logger, { callId }),
         meters,
         line: carrier.usualLine,

@@ -313,7 +313,7 @@ export class Dialogue {
     const { agent, answer, bargeIn } = this.#options;
     bargeIn.reset();
     // Who was told of the turn may have stopped it.
-    if (utterance === null || utteranceOf(this.#state) !== utterance) return;
+    if (utterance === null || utteranceOf(this.#state)?.id !== utterance.id) return;
     const { text, manner } = utterance;
     const own = manner.ends === undefined ? onlyText : lastText;
     agent.say({ ...begun, source: text === null ? answer : () => own(text) });

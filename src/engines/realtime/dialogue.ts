@@ -340,7 +340,7 @@ export class RealtimeDialogue {
         if (text === undefined || text === null) break;
         turns.answer();
         // Who was told of the turn may have stopped it.
-        if (utteranceOf(this.#state) !== utterance) break;
+        if (utteranceOf(this.#state)?.id !== utterance?.id) break;
         voice.begin(text);
         line.ask((session) => session.say(text));
         watch.owes({ isAsked: true });

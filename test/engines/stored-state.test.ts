@@ -1,0 +1,221 @@
+import fc from 'fast-check';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Conversation } from '../../src/engines/conversation.js';
+import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
+import { runs } from '../support/depth.js';
+import { type Schedule, ScheduledCall, schedule } from './call-schedule.js';
+import { type ConversationState, restored } from '../../src/conversation/state.js';
+import { CallRig, playing } from './call-rig.js';
+import { toldAtStart } from './fallback-rig.js';
+import { RealtimeRig } from './realtime-rig.js';
+
+afterEach(() => vi.restoreAllMocks());
+
+/** From now on each change of a conversation is what was stored and read again. */
+function storeEachChange(): void {
+  const change = Conversation.prototype.change;
+  vi.spyOn(Conversation.prototype, 'change').mockImplementation(function (this: Conversation, part) {
+    change.call(this, JSON.parse(JSON.stringify(part)));
+  });
+}
+
+/** All that came of a call. */
+async function played(plan: Schedule) {
+  const call = new ScheduledCall(plan);
+  await call.play();
+  const { facts, ended, model, orders } = call.rig;
+  return { facts, ended, orders, heard: call.heard(), asked: model.requests.map(({ messages }) => messages) };
+}
+
+describe('a conversation whose state is stored and read again after each change', () => {
+  it('goes on in the same way: whole calls by chance', async () => {
+    await fc.assert(
+      fc.asyncProperty(schedule, async (plan) => {
+        const whole = await played(plan);
+        storeEachChange();
+        const stored = await played(plan);
+        vi.restoreAllMocks();
+        expect(stored).toEqual(whole);
+      }),
+      { numRuns: runs(60, 2000) },
+    );
+  });
+
+  it('goes on in the same way with a model that hears the caller by itself', async () => {
+    const call = async () => {
+      const rig = new RealtimeRig({
+        firstMessage: 'Good morning to you.',
+        tools: createAgentTools([{ name: 'look_up', description: 'Looks it up.', execute: () => 'found' }]),
+        idle: { afterMs: 4000, prompts: ['Are you there?'], goodbye: 'Goodbye.' },
+      }).start();
+      const { model } = rig;
+      model.answers('Good morning to you.');
+      await rig.wait(1500);
+      model.hears('When do you open?');
+      model.answers('I am looking for it.', [{ id: '1', name: 'look_up' }]);
+      await rig.wait(1500);
+      model.answers('We are open from eight to six.');
+      await rig.wait(500);
+      model.hears('And on Sunday?');
+      await rig.wait(100);
+      rig.engine.hold();
+      rig.pacer.clear();
+      await rig.wait(1000);
+      rig.engine.resume('continue');
+      model.answers('Not at all.');
+      rig.engine.pushDtmf('1');
+      await rig.wait(20_000);
+      return { facts: rig.facts, ended: rig.ended, asked: model.asked, heardMs: rig.heardMs };
+    };
+    const whole = await call();
+    expect(whole.facts.length).toBeGreaterThan(20);
+    storeEachChange();
+    expect(await call()).toEqual(whole);
+  });
+});
+
+describe('a call that goes on elsewhere with the state that was stored last', () => {
+  const agent = {
+    firstMessage: 'Good morning to you all.',
+    tools: createAgentTools([
+      { name: 'look_up', description: 'Looks it up.', execute: () => new Promise<string>(() => {}) },
+    ]),
+    idle: { afterMs: 4000, prompts: [], goodbye: 'Well then, have a very nice day, and goodbye.' },
+  };
+
+  /** The next process: what was stored of `rig` is all that it knows. */
+  function stored(rig: CallRig | RealtimeRig): ConversationState {
+    const state: ConversationState = JSON.parse(JSON.stringify(rig.engine.state));
+    const at = { now: rig.clock.now(), wall: rig.clock.wallNow() };
+    return restored(state, { at, hasGreeting: true, transcribesCaller: rig instanceof RealtimeRig }).state;
+  }
+
+  async function next(rig: CallRig): Promise<CallRig> {
+    const { clock } = rig;
+    const other = new CallRig({ ...agent, clock, takeover: { state: stored(rig) } });
+    other.model.answer('Here I am again.');
+    rig.engine.close();
+    await other.start();
+    await other.quiet(100);
+    return other;
+  }
+
+  async function nextModel(rig: RealtimeRig): Promise<RealtimeRig> {
+    const { clock } = rig;
+    const other = new RealtimeRig({ ...agent, clock, takeover: { state: stored(rig) } });
+    rig.engine.close();
+    return other.start();
+  }
+
+  /** What the model is asked with, without its instructions. */
+  const asked = ({ model }: CallRig) =>
+    (model.requests.at(-1)?.messages ?? [])
+      .filter(({ role }) => role !== 'system')
+      .map(({ role, content }) => `${role}: ${content}`);
+
+  async function greeted(): Promise<CallRig> {
+    const rig = await new CallRig(agent).start();
+    await rig.quiet(playing(agent.firstMessage));
+    return rig;
+  }
+
+  async function inAnAnswer(): Promise<CallRig> {
+    const rig = await greeted();
+    rig.model.answer('One of them is here. Two of them are there.');
+    await rig.says('Where are they?');
+    await rig.quiet(playing('One of them is here.') + 500);
+    return rig;
+  }
+
+  it('greets who has heard nothing of the greeting', async () => {
+    const rig = await new CallRig(agent).start();
+    expect((await next(rig)).voice.spoken).toEqual([agent.firstMessage]);
+    const model = new RealtimeRig(agent).start();
+    expect((await nextModel(model)).model.asked).toEqual([`say ${agent.firstMessage}`]);
+  });
+
+  it('waits for the caller where nothing is owed, and asks after one who says nothing', async () => {
+    const other = await next(await greeted());
+    expect([other.voice.spoken, other.model.requests]).toEqual([[], []]);
+    await other.quiet(4000);
+    expect(other.voice.spoken).toEqual([agent.idle.goodbye]);
+  });
+
+  it('answers who was waiting for an answer', async () => {
+    const rig = await greeted();
+    rig.model.answers = [() => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) })];
+    await rig.says('Where are they?');
+    await rig.quiet(1000);
+    expect(asked(await next(rig))).toEqual([`assistant: ${agent.firstMessage}`, 'user: Where are they?']);
+  });
+
+  it('goes on with an answer behind what the caller is known to have heard of it', async () => {
+    const other = await next(await inAnAnswer());
+    expect(asked(other).slice(1)).toEqual(['user: Where are they?', 'assistant: One of them is here.']);
+    expect(other.voice.spoken).toEqual(['Here I am again.']);
+  });
+
+  it('goes on with an answer that a hold had cut off', async () => {
+    const rig = await inAnAnswer();
+    rig.engine.hold();
+    rig.pacer.clear();
+    const heard = `assistant: ${rig.turns.at(-1)?.agentText}`;
+    expect(heard).toMatch(/^assistant: One of them is here. Two/);
+    const other = await next(rig);
+    expect(asked(other).slice(1)).toEqual(['user: Where are they?', heard]);
+    expect(other.voice.spoken).toEqual(['Here I am again.']);
+  });
+
+  it('tells the model that a tool which ran was given up', async () => {
+    const givenUp = 'tool: {"error":"The tool was given up."}';
+    const rig = await greeted();
+    const call = { id: '1', name: 'look_up', arguments: {}, argumentsText: '{}' };
+    rig.model.answer({ type: 'tool-call', ...call });
+    await rig.says('Where are they?');
+    await rig.quiet(500);
+    expect(asked(await next(rig)).slice(-1)).toEqual([givenUp]);
+    const model = new RealtimeRig(agent).start();
+    model.model.answers(agent.firstMessage);
+    await model.wait(3000);
+    model.model.hears('Where are they?');
+    model.model.answers('', [{ id: '1', name: 'look_up' }]);
+    await model.wait(500);
+    const other = await nextModel(model);
+    expect(toldAtStart(other.model).slice(-1)).toEqual([givenUp]);
+    expect(other.model.asked).toEqual(['respond']);
+  });
+
+  it('says the rest of a goodbye, and ends with it', async () => {
+    const rig = await greeted();
+    await rig.quiet(4000 + 1000);
+    const other = await next(rig);
+    expect(other.voice.spoken).toEqual([agent.idle.goodbye]);
+    await other.quiet(playing(agent.idle.goodbye));
+    expect(other.ended).toMatchObject([{ reason: 'idle', failure: undefined }]);
+  });
+
+  it('is told of no word that the caller has not heard, at any moment of any call', async () => {
+    await fc.assert(
+      fc.asyncProperty(schedule, async (plan) => {
+        const call = new ScheduledCall(plan);
+        const { rig } = call;
+        const known: [index: number, heard: string][] = [];
+        const running: string[] = [];
+        const push = rig.facts.push.bind(rig.facts);
+        rig.facts.push = (...facts) => {
+          const { turns } = stored(rig);
+          const { open } = rig.engine.state.turns;
+          if (open !== null) known.push([open.index, open.heard]);
+          for (const { status, call } of Object.values(turns.tools))
+            if (status === 'running') running.push(call.name);
+          return push(...facts);
+        };
+        await call.play();
+        expect(running).toEqual([]);
+        for (const [index, heard] of known)
+          expect(rig.turns.find((turn) => turn.index === index)?.agentText.startsWith(heard)).toBe(true);
+      }),
+      { numRuns: runs(40, 1000) },
+    );
+  });
+});
