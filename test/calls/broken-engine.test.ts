@@ -122,9 +122,13 @@ it('a sorry of the carrier is on the record, with the time that it took to be ta
 
 it('a sorry of the carrier counts with what the caller had waited for it before', async () => {
   const scene = new Scene({ steering: 'commands', direction: 'inbound' });
+  await scene.bench.pass(60_000);
   await scene.up();
   const { context } = scene.bench.engine;
+  await scene.bench.pass(5000);
   const at = context.clock.now();
+  // The time of an engine is that of its call.
+  expect(at).toBe(5000);
   const wait = beginWait(NOBODY_WAITS, { since: at - 3000.4, at });
   context.endCall('provider-failed', { ...FAILURE, wait });
   await scene.bench.pass(20);
