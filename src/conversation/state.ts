@@ -45,20 +45,24 @@ export interface ConversationState {
   readonly turns: Turns;
   /** How long the caller waits, and what is owed to them by a model that hears them by itself. */
   readonly watch: Watch;
-  /** What a driver that begins with this state says first. */
+  /** What the driver that began with this state, or will, says first. */
   readonly owed: Owed;
+  /** Since when nobody hears the caller, or what they say has no text: it has to be heard again. Null where nothing is missing. */
+  readonly unheardSince: Ms | null;
+  /** Since when the caller has waited, or a part of the driver before this one was of no use to them; null where neither is so. */
+  readonly troubledSince: Ms | null;
 }
 
-/** What is known of a conversation as its driver leaves it, beside its turns. */
+/** What is known of a conversation as its driver leaves it, beside the state. Of several times the earliest counts. */
 export interface Leaving {
-  /** There is something to say before anything else. */
-  readonly hasGreeting: boolean;
   /** The agent owed something, or was in the middle of it. */
   readonly isCutOff: boolean;
   /** Undefined where the call was to go on. */
   readonly goodbye: Goodbye | undefined;
   /** What the caller said last has no text: what they are to be answered is heard again. @default false */
   readonly isUnheard?: boolean | undefined;
+  readonly unheardSince: readonly (Ms | null | undefined)[];
+  readonly troubledSince: readonly (Ms | null | undefined)[];
 }
 
 /** A call in which nothing has happened. */
@@ -69,12 +73,21 @@ export function begun({ hasGreeting }: { hasGreeting: boolean }): ConversationSt
     turns: NO_TURNS,
     watch: watching({ isReplaceable: false }),
     owed: { kind: hasGreeting ? 'greeting' : 'nothing' },
+    unheardSince: null,
+    troubledSince: null,
   };
 }
 
 /** What the next driver begins with: the conversation without what was the last one's own. Its turns were given up. */
-export function leftBy({ turns }: Pick<ConversationState, 'turns'>, leaving: Leaving): ConversationState {
-  return { ...begun(leaving), turns, owed: owedIn(historyOf(turns), leaving) };
+export function leftBy({ turns, owed }: ConversationState, leaving: Leaving): ConversationState {
+  const hasGreeting = owed.kind === 'greeting';
+  return {
+    ...begun({ hasGreeting }),
+    turns,
+    owed: owedIn(historyOf(turns), { ...leaving, hasGreeting }),
+    unheardSince: earliest(leaving.unheardSince),
+    troubledSince: earliest(leaving.troubledSince),
+  };
 }
 
 /**
@@ -83,11 +96,11 @@ export function leftBy({ turns }: Pick<ConversationState, 'turns'>, leaving: Lea
  */
 export function restored(
   state: ConversationState,
-  { at, hasGreeting, transcribesCaller }: { at: Moment; hasGreeting: boolean; transcribesCaller: boolean },
+  { at, transcribesCaller }: { at: Moment; transcribesCaller: boolean },
 ): { state: ConversationState; facts: readonly TurnFact[] } {
   const { floor, manner, isCallerOwed } = state.floor;
   const utterance = utteranceOf(state.floor);
-  const { turns } = state;
+  const { turns, watch } = state;
   const heard = turns.open?.heard ?? '';
   const text = utterance?.text ?? '';
   const unheard = text.startsWith(heard) ? text.slice(heard.length).trim() : '';
@@ -104,17 +117,23 @@ export function restored(
   const unsaid =
     utterance === undefined ? rest : unsaidOf(utterance, manner, { ...account, rest: '', goodbye });
   const isSilent = { hasText: false, hasKeys: false, isSounding: false, isActive: false };
+  const isSpeaking = utterance !== undefined || unsaid !== null;
   const owes = floor.phase === 'held' && (floor.owes.answer || floor.owes.results);
   const end = { account, interrupted: unheard !== '', at };
   const change = givenUp(turns, end, { transcribesCaller });
   const lost = toolsLost(change.turns, []);
   return {
     facts: [...change.facts, ...lost.facts],
-    state: leftBy(lost, {
-      hasGreeting,
-      isCutOff: unsaid !== null || utterance !== undefined || owes || isCallerOwed || turns.isOwed,
-      goodbye: goodbyeOf(unsaid, { caller: isSilent }),
-    }),
+    state: leftBy(
+      { ...state, turns: lost.turns },
+      {
+        isCutOff: isSpeaking || owes || isCallerOwed || turns.isOwed || watch.owed !== null,
+        goodbye: goodbyeOf(unsaid, { caller: isSilent }),
+        isUnheard: change.isUnheard,
+        unheardSince: [change.since],
+        troubledSince: [watch.wait.since],
+      },
+    ),
   };
 }
 
@@ -140,7 +159,12 @@ export function deadlineOfPart({ turns, floor, watch }: ConversationState, part:
   }
 }
 
-function owedIn(history: readonly ChatMessage[], leaving: Leaving): Owed {
+function earliest(times: readonly (Ms | null | undefined)[]): Ms | null {
+  const known = times.filter((at) => typeof at === 'number');
+  return known.length === 0 ? null : Math.min(...known);
+}
+
+function owedIn(history: readonly ChatMessage[], leaving: Leaving & { readonly hasGreeting: boolean }): Owed {
   const { hasGreeting, isCutOff, goodbye, isUnheard = false } = leaving;
   if (goodbye !== undefined) return { kind: 'goodbye', ...goodbye };
   const last = history.at(-1);

@@ -130,10 +130,6 @@ export interface Takeover {
   readonly state: ConversationState;
   /** By their ids in `state`, which has no results of them. Others that run there are lost. @default none runs */
   readonly tools?: RunningTools | undefined;
-  /** How long ago the caller began to say what is not in the history, in milliseconds: it has to be heard again. @default nothing is missing */
-  readonly unheardMs?: number | undefined;
-  /** How long the caller has waited already, or the engine has been of no use to them, in milliseconds. @default 0 */
-  readonly waitedMs?: number | undefined;
 }
 
 /** What an engine is given of its call. */

@@ -87,7 +87,7 @@ describe('a call that goes on elsewhere with the state that was stored last', ()
   function stored(rig: CallRig | RealtimeRig): ConversationState {
     const state: ConversationState = JSON.parse(JSON.stringify(rig.engine.state));
     const at = { now: rig.clock.now(), wall: rig.clock.wallNow() };
-    return restored(state, { at, hasGreeting: true, transcribesCaller: rig instanceof RealtimeRig }).state;
+    return restored(state, { at, transcribesCaller: rig instanceof RealtimeRig }).state;
   }
 
   async function next(rig: CallRig): Promise<CallRig> {

@@ -262,7 +262,7 @@ export class FallbackCall implements Engine {
     const from = nameOf(this.#providers, stage);
     const failed = this.#member.choice.needs.find((need) => need.stage === stage);
     if (isFair && failed !== undefined) this.#options.circuits.failed(failed.provider);
-    const change = { stage, from, code, since: clock.now() - (takeover.waitedMs ?? 0) };
+    const change = { stage, from, code, since: takeover.state.troubledSince ?? clock.now() };
     const handover = { takeover, failure, change, isUnheard };
     if (this.#held) this.#waiting = handover;
     else this.#goOn(handover);
@@ -324,8 +324,9 @@ export class FallbackCall implements Engine {
       scope.earlier((frames.length - 1 - index) * FRAME_MS, () => engine.pushAudio(frame));
   }
 
-  #unheardMs({ unheardMs = 0 }: Takeover): number {
-    return Math.max(unheardMs, this.#missedMs);
+  #unheardMs({ state }: Takeover): number {
+    const { unheardSince } = state;
+    return Math.max(unheardSince === null ? 0 : this.#context.clock.now() - unheardSince, this.#missedMs);
   }
 
   /** How long the caller has waited: for what is owed to them, or an answer to what nobody has heard. Undefined: for nothing. */

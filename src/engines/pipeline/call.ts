@@ -6,11 +6,10 @@ import { AgentVoice } from '../speaking/agent-voice.js';
 import { Apology } from '../speaking/apology.js';
 import { BargeIn } from '../hearing/barge-in.js';
 import { CallerTurn } from '../hearing/caller-turn.js';
-import { begun, type ConversationState } from '../../conversation/state.js';
+import { begun, type ConversationState, leftBy } from '../../conversation/state.js';
 import { Conversation } from '../conversation.js';
 import { Dialogue } from './dialogue.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, SpokenText, Takeover } from '../engine.js';
-import { toTakeover } from '../fallback/handover.js';
 import { LanguageStage } from './language-stage.js';
 import { lexiconFor } from '../hearing/lexicon.js';
 import { isPassing, type Stage } from './failure.js';
@@ -249,22 +248,14 @@ export class PipelineCall implements Engine {
   }
 
   handOver(): Takeover {
-    const { clock } = this.#context;
-    const { firstMessage = '', tools } = this.#options;
-    const unheardSince = this.#caller.forgetOpen();
-    const owed = this.#dialogue.giveUp({ isHeld: this.#held });
-    const takeover = toTakeover({
-      clock,
-      turns: this.#turns,
-      ...owed,
-      hasGreeting: firstMessage !== '',
-      unheardSince: [unheardSince],
-      waitingSince: [this.#awaitedSince, this.#recognition.deafSince],
-      tools,
-    });
+    const { tools } = this.#options;
+    const unheardSince = [this.#caller.forgetOpen()];
+    const troubledSince = [this.#awaitedSince, this.#recognition.deafSince];
+    const standing = this.#dialogue.giveUp({ isHeld: this.#held });
+    const state = leftBy(this.state, { ...standing, unheardSince, troubledSince });
     this.#state = 'handed-over';
     this.#free();
-    return takeover;
+    return { state, tools: tools && { runs: this.#turns.running, close: () => tools.close() } };
   }
 
   close(): void {

@@ -6,9 +6,8 @@ import { describeThrown } from '../../base/log.js';
 import { ready } from '../../conversation/watch.js';
 import type { RealtimeEvents } from '../../providers/realtime-model.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, Takeover } from '../engine.js';
-import { begun, type ConversationState } from '../../conversation/state.js';
+import { begun, type ConversationState, type Leaving, leftBy } from '../../conversation/state.js';
 import { Conversation } from '../conversation.js';
-import { type Leaving, toTakeover } from '../fallback/handover.js';
 import { keysAsText, PressedKeys } from '../hearing/pressed-keys.js';
 import { toReconnected } from '../provider-roster.js';
 import { isOpeningInterruptible, type RealtimeCallOptions } from './call-options.js';
@@ -25,7 +24,7 @@ import { TOO_MANY } from '../tools/tool-box.js';
 import { UsageMeter } from '../pipeline/usage-meter.js';
 
 const NOTHING: AnswerSplit = { heard: '', unheard: '' };
-const NOBODY_WAITS = { isCutOff: false, goodbye: undefined, waitingSince: [] };
+const NOBODY_WAITS = { isCutOff: false, goodbye: undefined, troubledSince: [] };
 
 export class RealtimeCall implements Engine {
   readonly mode = 'realtime';
@@ -45,7 +44,7 @@ export class RealtimeCall implements Engine {
   /** Since when the caller speaks to nobody, on the clock, an engine before this one included; undefined from the first connection on. */
   #deafSince: number | undefined;
   /** How the call stood as its engine was stopped in the middle of it. */
-  #standing: Pick<Leaving, 'isCutOff' | 'goodbye' | 'waitingSince'> = NOBODY_WAITS;
+  #standing: Pick<Leaving, 'isCutOff' | 'goodbye' | 'troubledSince'> = NOBODY_WAITS;
   /** The beginning of what it was saying then was heard. */
   #isHalfHeard = false;
   #state: 'new' | 'live' | 'ending' | 'handed-over' | 'closed' = 'new';
@@ -133,7 +132,7 @@ export class RealtimeCall implements Engine {
     if (this.#state !== 'new') return;
     this.#state = 'live';
     this.#watch.opening();
-    this.#deafSince = this.#context.clock.now() - (this.#context.takeover?.unheardMs ?? 0);
+    this.#deafSince = this.state.unheardSince ?? this.#conversation.now;
     if (!this.#line.open()) return;
     this.#begin();
     this.#dialogue.look();
@@ -178,21 +177,16 @@ export class RealtimeCall implements Engine {
   }
 
   handOver(): Takeover {
-    const { clock } = this.#context;
-    const { firstMessage } = this.#options;
     this.#cutOff();
     const { lostSince } = this.#watch;
     const { since, isUnheard } = this.#turns.giveUp();
-    this.#free('handed-over');
-    return toTakeover({
-      clock,
-      turns: this.#turns,
+    const state = leftBy(this.state, {
       ...this.#standing,
-      hasGreeting: firstMessage !== '',
       isUnheard: isUnheard && !this.#isHalfHeard,
       unheardSince: [since, lostSince, this.#deafSince],
-      tools: this.#tools,
     });
+    this.#free('handed-over');
+    return { state, tools: { runs: this.#turns.running, close: () => this.#tools.close() } };
   }
 
   close(): void {
@@ -280,7 +274,7 @@ export class RealtimeCall implements Engine {
     if (keys !== '') this.#turns.pressed(keysAsText(keys));
     const goodbye = this.#dialogue.giveUp();
     this.#isHalfHeard = wasSpeaking && !this.#turns.isOpen;
-    this.#standing = { isCutOff: isBusy, goodbye, waitingSince: [waitingSince, lostSince] };
+    this.#standing = { isCutOff: isBusy, goodbye, troubledSince: [waitingSince, lostSince] };
   }
 
   /** Goes on with what an engine before this one has left, or greets. */

@@ -1,35 +1,30 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Step } from '../../../src/conversation/history.js';
-import { calledTool, settled, type ToolState } from '../../../src/conversation/tools.js';
-import type { ConversationState } from '../../../src/conversation/state.js';
-import { historyOf, NO_TURNS, type Turns } from '../../../src/conversation/turns.js';
-import { Conversation } from '../../../src/engines/conversation.js';
-import type { Takeover } from '../../../src/engines/engine.js';
-import { type Leaving, toTakeover } from '../../../src/engines/fallback/handover.js';
-import { ToolRun } from '../../../src/engines/tools/tool-run.js';
-import { TurnBook } from '../../../src/engines/turn-book.js';
-import { FakeClock } from '../../support/fake-clock.js';
+import type { Step } from '../../src/conversation/history.js';
+import { begun, type ConversationState, type Leaving, leftBy } from '../../src/conversation/state.js';
+import { calledTool, settled, type ToolState } from '../../src/conversation/tools.js';
+import { historyOf, NO_TURNS, type Turns } from '../../src/conversation/turns.js';
+import { Conversation } from '../../src/engines/conversation.js';
+import type { Takeover } from '../../src/engines/engine.js';
+import { ToolRun } from '../../src/engines/tools/tool-run.js';
+import { TurnBook } from '../../src/engines/turn-book.js';
+import { FakeClock } from '../support/fake-clock.js';
 
 const clock = new FakeClock();
 
-function leave(turns: Leaving['turns'], change: Partial<Leaving> = {}): Takeover {
-  return toTakeover({
-    clock,
-    turns,
-    hasGreeting: false,
-    isCutOff: false,
-    goodbye: undefined,
-    unheardSince: [],
-    waitingSince: [],
-    tools: { close() {} },
-    ...change,
-  });
+interface Left extends Partial<Leaving> {
+  readonly hasGreeting?: boolean;
 }
 
-/** What a call leaves in which `steps` have happened, with tools of which nobody runs any. */
-function left(history: readonly Step[], tools: Turns['tools'] = {}): Leaving['turns'] {
-  return { value: { ...NO_TURNS, history, tools, nextIndex: 3 }, running: new Map() };
+/** What is left of a call with these turns. */
+function left(turns: Turns, { hasGreeting = false, ...change }: Left = {}): ConversationState {
+  const leaving = { isCutOff: false, goodbye: undefined, unheardSince: [], troubledSince: [], ...change };
+  return leftBy({ ...begun({ hasGreeting }), turns }, leaving);
+}
+
+/** Turns in which `history` has happened, with tools of which nobody runs any. */
+function after(history: readonly Step[], tools: Turns['tools'] = {}): Turns {
+  return { ...NO_TURNS, history, tools, nextIndex: 3 };
 }
 
 /** An engine's turns that go on with what another one has left. */
@@ -72,12 +67,13 @@ describe('a conversation that is handed over', () => {
         const runs = tools
           .filter(([, { status }]) => status === 'running')
           .map(([id, { call }]) => [id, new ToolRun(call)] as const);
-        const value = left(history, Object.fromEntries(tools));
-        const first = takeOver(leave({ ...value, running: new Map(runs) }));
-        const second = takeOver(leave(first));
+        const turns = after(history, Object.fromEntries(tools));
+        const running = (live: ReadonlyMap<string, ToolRun>) => ({ runs: live, close() {} });
+        const first = takeOver({ state: left(turns), tools: running(new Map(runs)) });
+        const second = takeOver({ state: left(first.value), tools: running(first.running) });
         expect(second.asking([])).toEqual(first.asking([]));
         expect(second.history()).toEqual(first.history());
-        expect(second.history()).toEqual(historyOf(value.value));
+        expect(second.history()).toEqual(historyOf(turns));
         expect(second.running).toEqual(first.running);
         for (const [, run] of runs) run.settle({ text: 'late', error: null });
         expect(second.asking([])).toEqual(first.asking([]));
@@ -89,7 +85,7 @@ describe('a conversation that is handed over', () => {
   it('says of a tool that nobody runs any more that it was given up', () => {
     const call = { id: 'c0', name: 'look_up', arguments: {}, argumentsText: '{}' };
     const running = calledTool(call, { turnIndex: 0, endsCall: false, at });
-    const { state } = leave(left([{ role: 'tools', text: '', tools: ['tool-1'] }], { 'tool-1': running }));
+    const state = left(after([{ role: 'tools', text: '', tools: ['tool-1'] }], { 'tool-1': running }));
     const stored: ConversationState = JSON.parse(JSON.stringify(state));
     expect(takeOver({ state: stored }).asking([]).at(-1)).toEqual({
       role: 'tool',
@@ -100,8 +96,7 @@ describe('a conversation that is handed over', () => {
 });
 
 describe('what is owed', () => {
-  const owes = (steps: readonly Step[], change: Parameters<typeof leave>[1] = {}) =>
-    leave(left(steps), change).state.owed.kind;
+  const owes = (steps: readonly Step[], change: Left = {}) => left(after(steps), change).owed.kind;
   const asked: Step = { role: 'user', text: 'What is it?' };
   const answered: Step = { role: 'assistant', text: 'Ten dollars.' };
 
@@ -123,13 +118,12 @@ describe('what is owed', () => {
     expect(owes([], { hasGreeting: true, goodbye: { text: '', reason: 'idle' } })).toBe('goodbye');
   });
 
-  it('tells how long the caller waits, and since when nobody hears them', () => {
-    clock.advance(5000);
-    const takeover = leave(left([]), {
+  it('tells since when the caller waits, and nobody hears them', () => {
+    const state = left(after([]), {
       unheardSince: [undefined, 4000, 3000],
-      waitingSince: [undefined, 1000, 2000],
+      troubledSince: [null, 1000, 2000],
     });
-    expect(takeover).toMatchObject({ unheardMs: 2000, waitedMs: 4000, state: { turns: { nextIndex: 3 } } });
-    expect(leave(left([]))).toMatchObject({ unheardMs: undefined, waitedMs: 0 });
+    expect(state).toMatchObject({ unheardSince: 3000, troubledSince: 1000, turns: { nextIndex: 3 } });
+    expect(left(after([]))).toMatchObject({ unheardSince: null, troubledSince: null });
   });
 });
