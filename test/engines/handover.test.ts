@@ -23,7 +23,7 @@ function left(turns: Turns, { hasGreeting = false, ...change }: Left = {}): Conv
 }
 
 /** Turns in which `history` has happened, with tools of which nobody runs any. */
-function after(history: readonly Step[], tools: Turns['tools'] = {}): Turns {
+function turnsOf(history: readonly Step[], tools: Turns['tools'] = {}): Turns {
   return { ...NO_TURNS, history, tools, nextIndex: 3 };
 }
 
@@ -67,7 +67,7 @@ describe('a conversation that is handed over', () => {
         const runs = tools
           .filter(([, { status }]) => status === 'running')
           .map(([id, { call }]) => [id, new ToolRun(call)] as const);
-        const turns = after(history, Object.fromEntries(tools));
+        const turns = turnsOf(history, Object.fromEntries(tools));
         const running = (live: ReadonlyMap<string, ToolRun>) => ({ runs: live, close() {} });
         const first = takeOver({ state: left(turns), tools: running(new Map(runs)) });
         const second = takeOver({ state: left(first.value), tools: running(first.running) });
@@ -85,7 +85,7 @@ describe('a conversation that is handed over', () => {
   it('says of a tool that nobody runs any more that it was given up', () => {
     const call = { id: 'c0', name: 'look_up', arguments: {}, argumentsText: '{}' };
     const running = calledTool(call, { turnIndex: 0, endsCall: false, at });
-    const state = left(after([{ role: 'tools', text: '', tools: ['tool-1'] }], { 'tool-1': running }));
+    const state = left(turnsOf([{ role: 'tools', text: '', tools: ['tool-1'] }], { 'tool-1': running }));
     const stored: ConversationState = JSON.parse(JSON.stringify(state));
     expect(takeOver({ state: stored }).asking([]).at(-1)).toEqual({
       role: 'tool',
@@ -96,7 +96,7 @@ describe('a conversation that is handed over', () => {
 });
 
 describe('what is owed', () => {
-  const owes = (steps: readonly Step[], change: Left = {}) => left(after(steps), change).owed.kind;
+  const owes = (steps: readonly Step[], change: Left = {}) => left(turnsOf(steps), change).owed.kind;
   const asked: Step = { role: 'user', text: 'What is it?' };
   const answered: Step = { role: 'assistant', text: 'Ten dollars.' };
 
@@ -119,11 +119,11 @@ describe('what is owed', () => {
   });
 
   it('tells since when the caller waits, and nobody hears them', () => {
-    const state = left(after([]), {
+    const state = left(turnsOf([]), {
       unheardSince: [undefined, 4000, 3000],
       troubledSince: [null, 1000, 2000],
     });
     expect(state).toMatchObject({ unheardSince: 3000, troubledSince: 1000, turns: { nextIndex: 3 } });
-    expect(left(after([]))).toMatchObject({ unheardSince: null, troubledSince: null });
+    expect(left(turnsOf([]))).toMatchObject({ unheardSince: null, troubledSince: null });
   });
 });
