@@ -12,10 +12,6 @@ export class ChunkQueue<T extends { readonly length: number }> implements AsyncI
   #failure: Error | undefined;
   #wake: (() => void) | undefined;
 
-  get ended(): boolean {
-    return this.#ended;
-  }
-
   /** What is too much ends the queue, and the reader gets a ProviderError after the rest. */
   push(chunk: T): void {
     if (this.#ended || chunk.length === 0) return;

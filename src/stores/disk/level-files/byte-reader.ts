@@ -10,10 +10,6 @@ export class ByteReader {
     this.#offset = offset;
   }
 
-  get offset(): number {
-    return this.#offset;
-  }
-
   get left(): number {
     return this.#bytes.length - this.#offset;
   }
