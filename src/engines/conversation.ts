@@ -1,5 +1,15 @@
 // The conversation of one call in the hands of an engine: the value, the time on its clock, and one timer for whatever it says is due next.
+// What happens is told here; what the machine decides is done by the driver of the voice mode.
 import type { Clock } from '../base/clock.js';
+import type { CallPhase } from '../contract/call-record.js';
+import {
+  type FloorEffect,
+  type FloorInput,
+  type FloorPolicy,
+  stepFloor,
+  type View,
+} from '../conversation/floor.js';
+import { phaseOf, type VoiceView } from '../conversation/phase.js';
 import {
   begun,
   type ConversationState,
@@ -10,19 +20,49 @@ import {
 } from '../conversation/state.js';
 import type { Moment } from '../conversation/tools.js';
 import { Deadline } from './deadline.js';
+import type { EngineFact } from './engine.js';
 
-/** One per engine. Its parts are changed by those that hold them: `TurnBook`, the dialogues, `CallerWait` and `RealtimeWatch`. */
+/** A voice mode, as the machine knows it. */
+export interface Driver {
+  readonly policy: FloorPolicy;
+  /** What stands beside the floor now. */
+  readonly view: View;
+  /** An answer is to come that has not begun, as the caller sees it. @default as `view` tells */
+  readonly isAwaited?: boolean;
+  readonly sound: VoiceView;
+  /** Does what the machine has decided. May tell what comes of it in the same tick. */
+  perform(effect: FloorEffect): void;
+}
+
+/** Who has the driver at work. */
+export interface DriverOwner {
+  readonly fact: (fact: Extract<EngineFact, { type: 'phase.changed' }>) => void;
+  /** Runs what a timer rings for. */
+  readonly attempt: (task: () => void) => void;
+}
+
+/** One per engine. Turns, wait and watch are changed by those that hold them: `TurnBook`, `CallerWait` and `RealtimeWatch`. */
 export class Conversation {
   readonly #clock: Clock;
   readonly #deadline: Deadline;
   readonly #due = new Map<Part, () => void>();
   #state: ConversationState;
+  #driver: Driver | undefined;
+  #owner: DriverOwner | undefined;
+  /** The last that was told. */
+  #phase: CallPhase | undefined;
 
   /** `state`: what is gone on with. */
   constructor(clock: Clock, state = begun({ hasGreeting: false })) {
     this.#clock = clock;
     this.#state = state;
     this.#deadline = new Deadline(clock, () => this.#ring());
+  }
+
+  drivenBy(driver: Driver, owner: DriverOwner): void {
+    this.#driver = driver;
+    this.#owner = owner;
+    this.whenDue('floor', () => owner.attempt(() => this.tell({ type: 'due' })));
   }
 
   /** All of it. Plain data. */
@@ -37,6 +77,28 @@ export class Conversation {
 
   get moment(): Moment {
     return { now: this.#clock.now(), wall: this.#clock.wallNow() };
+  }
+
+  /** Something has happened. What follows is done in this tick. */
+  tell(input: FloorInput): void {
+    const driver = this.#driver;
+    if (driver === undefined) return;
+    const step = stepFloor(this.#state.floor, { ...input, at: this.now }, driver.view, driver.policy);
+    this.change({ floor: step.state });
+    for (const effect of step.effects) driver.perform(effect);
+    // What follows on these comes in the same tick: the floor is handed over, or the call ends.
+    if (input.type !== 'finished' && input.type !== 'failing') this.look();
+  }
+
+  /** Something has changed that the machine is not told of, and the phase depends on. */
+  look(): void {
+    const driver = this.#driver;
+    if (driver === undefined) return;
+    const { view, isAwaited = view.isAwaited, sound } = driver;
+    const phase = phaseOf(this.#state.floor, { caller: view.caller, isAwaited }, sound);
+    if (phase === undefined || phase === this.#phase) return;
+    this.#phase = phase;
+    this.#owner?.fact({ type: 'phase.changed', phase });
   }
 
   change(part: Partial<Pick<ConversationState, Part>>): void {

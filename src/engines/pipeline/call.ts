@@ -97,7 +97,7 @@ export class PipelineCall implements Engine {
       conversation,
       systemPrompt: options.systemPrompt,
       fact: state,
-      news: () => this.#attempt('engine', () => this.#dialogue.tell({ type: 'news' })),
+      news: () => this.#attempt('engine', () => this.#conversation.tell({ type: 'news' })),
       tools: takeover?.tools,
     });
     this.#language = new LanguageStage({ ...options, callId, clock, turns: this.#turns });
@@ -114,10 +114,10 @@ export class PipelineCall implements Engine {
       maySpeak: () => this.#state === 'live' && !this.#held,
       events: {
         spoken: (text) => this.#turns.spoken(text),
-        audible: () => this.#dialogue.tell({ type: 'audible' }),
-        whole: () => this.#dialogue.tell({ type: 'whole' }),
-        sounds: () => this.#attempt('engine', () => this.#dialogue.look()),
-        endsCall: () => this.#dialogue.tell({ type: 'ends' }),
+        audible: () => this.#conversation.tell({ type: 'audible' }),
+        whole: () => this.#conversation.tell({ type: 'whole' }),
+        sounds: () => this.#attempt('engine', () => this.#conversation.look()),
+        endsCall: () => this.#conversation.tell({ type: 'ends' }),
         called: (runs) => this.#turns.called(runs),
         finished: (outcome) => this.#attempt('engine', () => this.#finished(outcome)),
         failed: (stage, error) => this.#fail(stage, error),
@@ -139,9 +139,9 @@ export class PipelineCall implements Engine {
         words: (text, piece) => this.#dialogue.words(text, piece),
         quiet: (end) => this.#attempt('engine', () => this.#isHearing && this.#dialogue.quiet(end)),
         finishUtterance: () => this.#finishUtterance(),
-        keysComplete: () => this.#attempt('engine', () => this.#dialogue.tell({ type: 'keys.complete' })),
+        keysComplete: () => this.#attempt('engine', () => this.#conversation.tell({ type: 'keys.complete' })),
         complete: (times) =>
-          this.#attempt('engine', () => this.#dialogue.tell({ type: 'caller.complete', times })),
+          this.#attempt('engine', () => this.#conversation.tell({ type: 'caller.complete', times })),
       },
     });
     this.#dialogue = new Dialogue({
@@ -162,8 +162,10 @@ export class PipelineCall implements Engine {
       isListening: () => this.#isListening,
       finishUtterance: () => this.#finishUtterance(),
       wordless: () => this.#recognition.wordless(),
-      fact: state,
       leave: (reason) => this.#end(reason),
+    });
+    conversation.drivenBy(this.#dialogue, {
+      fact: state,
       attempt: (task) => this.#attempt('engine', task),
     });
     this.#apology = new Apology({
@@ -196,7 +198,7 @@ export class PipelineCall implements Engine {
     if (owed.kind === 'greeting')
       this.#dialogue.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
     else if (owed.kind === 'goodbye') this.#dialogue.say(owed.text, { ends: owed.reason });
-    else this.#dialogue.tell({ type: 'resume', how: 'continue' });
+    else this.#conversation.tell({ type: 'resume', how: 'continue' });
   }
 
   get state(): ConversationState {
@@ -218,7 +220,7 @@ export class PipelineCall implements Engine {
   pushDtmf(digit: string): void {
     if (!this.#isListening) return;
     this.#attempt('engine', () => {
-      this.#dialogue.tell({ type: 'key' });
+      this.#conversation.tell({ type: 'key' });
       this.#caller.press(digit);
     });
   }
@@ -232,7 +234,7 @@ export class PipelineCall implements Engine {
     this.#held = true;
     this.#attempt('engine', () => {
       this.#caller.interruptListening();
-      this.#dialogue.tell({ type: 'hold' });
+      this.#conversation.tell({ type: 'hold' });
       if (this.#failure === undefined) return;
       this.#untold();
       this.#end('provider-failed');
@@ -242,7 +244,8 @@ export class PipelineCall implements Engine {
   resume(how: Resumption): void {
     if (!this.#held) return;
     this.#held = false;
-    if (this.#state === 'live') this.#attempt('engine', () => this.#dialogue.tell({ type: 'resume', how }));
+    if (this.#state === 'live')
+      this.#attempt('engine', () => this.#conversation.tell({ type: 'resume', how }));
     const isOver = this.#state !== 'live' || this.#dialogue.isLeaving;
     if (this.#deafness !== undefined && !isOver) this.#failWith('stt', this.#deafness);
   }
@@ -302,7 +305,7 @@ export class PipelineCall implements Engine {
     this.#dialogue.finished(outcome);
     if (this.#failure !== undefined && !this.#apology.hasBegun) this.#endUntold();
     else if (this.#failure !== undefined) this.#end('provider-failed');
-    else this.#dialogue.tell({ type: 'over' });
+    else this.#conversation.tell({ type: 'over' });
   }
 
   /** A provider has failed. The caller hears that something went wrong, if there is a voice to say it, and nobody who goes on. */
@@ -322,7 +325,7 @@ export class PipelineCall implements Engine {
     if (!this.#isHearing) return;
     this.#deafness = failure;
     this.#caller.interruptListening();
-    this.#dialogue.tell({ type: 'goes-on' });
+    this.#conversation.tell({ type: 'goes-on' });
     this.#fact(this.#roster.dispensable('stt', failure.code));
   }
 
@@ -331,7 +334,7 @@ export class PipelineCall implements Engine {
     this.#failure ??= failure;
     this.#silentSince ??= this.#options.wait.silentSince({ isAwaited: this.#agent.isBusy });
     this.#caller.interruptListening();
-    this.#dialogue.tell({ type: 'failing' });
+    this.#conversation.tell({ type: 'failing' });
     if (this.#context.hasFallback === true) {
       this.#awaitedSince = this.#agent.awaitedSince;
       this.#untold();
@@ -358,7 +361,7 @@ export class PipelineCall implements Engine {
     this.#state = 'ending';
     this.#apology.cancel();
     this.#caller.interruptListening();
-    this.#dialogue.tell({ type: 'ending' });
+    this.#conversation.tell({ type: 'ending' });
     this.#context.endCall(reason, this.#failure);
   }
 

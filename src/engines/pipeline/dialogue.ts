@@ -1,7 +1,6 @@
 // The floor of a pipeline call at work: tells the machine what the caller and the agent do, and does what it decides.
 import type { EndOfTurn, TurnTimes } from '../../conversation/floor.js';
 import type { Clock } from '../../base/clock.js';
-import type { CallPhase } from '../../contract/call-record.js';
 import {
   type FloorEffect,
   type FloorInput,
@@ -11,7 +10,6 @@ import {
   goodbyeOf,
   isLeaving,
   type Manner,
-  stepFloor,
   type Utterance,
   unsaidOf,
   utteranceOf,
@@ -19,13 +17,12 @@ import {
   yields,
 } from '../../conversation/floor.js';
 import { LIMITS } from '../../conversation/limits.js';
-import { phaseOf } from '../../conversation/phase.js';
+import type { VoiceView } from '../../conversation/phase.js';
 import type { AgentVoice } from '../speaking/agent-voice.js';
 import type { BargeIn, BargeInDecision } from '../hearing/barge-in.js';
 import type { CallerTurn } from '../hearing/caller-turn.js';
 import type { CallerWait } from './caller-wait.js';
-import type { Conversation } from '../conversation.js';
-import type { EngineFact } from '../engine.js';
+import type { Conversation, Driver } from '../conversation.js';
 import { lastText, onlyText, type ReplySource, type ReplySplit } from '../speaking/reply.js';
 import type { SpokenSplit } from '../speaking/speaker.js';
 import type { ToolRun } from '../tools/tool-run.js';
@@ -49,41 +46,26 @@ export interface DialogueOptions {
   readonly finishUtterance: () => void;
   /** No words have come of a sound: nobody waits any more, unless they may still come. */
   readonly wordless: () => void;
-  readonly fact: (fact: Extract<EngineFact, { type: 'phase.changed' }>) => void;
   /** The call is to end: with what was said last, or because the caller says nothing. */
   readonly leave: (reason: Goodbye['reason']) => void;
-  /** Runs what a timer rings for. */
-  readonly attempt: (task: () => void) => void;
 }
 
 const MEANINGS = { interrupt: 'interrupted', pause: 'doubted', dismiss: 'signed' } as const;
 
-export class Dialogue {
+export class Dialogue implements Driver {
+  readonly policy: FloorPolicy;
   readonly #options: DialogueOptions;
-  /** The last that was told. */
-  #phase: CallPhase | undefined;
   /** The account of what was stopped, or has come to its end, last. */
   #split: ReplySplit | undefined;
 
   constructor(options: DialogueOptions) {
     this.#options = options;
-    const { attempt, conversation } = options;
-    conversation.whenDue('floor', () => attempt(() => this.tell({ type: 'due' })));
+    this.policy = options.policy;
   }
 
   /** True while the agent says what the call ends with, and nobody has to be heard before it does. */
   get isLeaving(): boolean {
-    return isLeaving(this.#state, this.#view);
-  }
-
-  /** Something has happened that needs nothing but to be told; what follows is done in this tick. */
-  tell(input: FloorInput): void {
-    const { clock, policy } = this.#options;
-    const step = stepFloor(this.#state, { ...input, at: clock.now() }, this.#view, policy);
-    this.#state = step.state;
-    for (const effect of step.effects) this.#perform(effect);
-    // What follows on these comes in the same tick: the floor is handed over, or the call ends.
-    if (input.type !== 'finished' && input.type !== 'failing') this.look();
+    return isLeaving(this.#state, this.view);
   }
 
   /** A frame of the caller has passed. */
@@ -95,13 +77,13 @@ export class Dialogue {
   /** The caller has begun to make a sound, `beforeMs` before this frame. */
   speechStarted(beforeMs = 0): void {
     if (this.#isBusy) this.#options.bargeIn.speechStarted(beforeMs);
-    this.look();
+    this.#options.conversation.look();
   }
 
   /** All that the caller has said so far. */
   words(text: string, { isFinal }: { isFinal: boolean }): void {
     const { agent, bargeIn } = this.#options;
-    this.tell({ type: 'caller.active' });
+    this.#tell({ type: 'caller.active' });
     if (this.#isBusy) this.#decide(bargeIn.text(text, agent.phase, { isFinal }));
   }
 
@@ -111,26 +93,18 @@ export class Dialogue {
     const isInDoubt = yields(this.#state, clock.now(), this.#options.policy);
     const decision = isInDoubt ? bargeIn.silence() : 'wait';
     const means = decision === 'wait' || decision === 'pause' ? 'unknown' : MEANINGS[decision];
-    this.tell({ type: 'quiet', end, means });
+    this.#tell({ type: 'quiet', end, means });
   }
 
   /** A turn that the agent opens itself. */
   say(text: string, manner: Manner = {}): void {
-    this.tell({ type: 'say', text, manner });
+    this.#tell({ type: 'say', text, manner });
   }
 
   /** Says `text` as the last words of what is being said. `begins`: the voice gives the first audio of a sentence of it. */
   conclude(text: string, begins?: () => void): void {
-    this.tell({ type: 'goes-on' });
+    this.#tell({ type: 'goes-on' });
     this.#options.agent.conclude(text, begins);
-  }
-
-  /** Something has changed that the machine is not told of, and the phase depends on. */
-  look(): void {
-    const phase = phaseOf(this.#state, this.#view, this.#options.agent.sound);
-    if (phase === undefined || phase === this.#phase) return;
-    this.#phase = phase;
-    this.#options.fact({ type: 'phase.changed', phase });
   }
 
   /** All of a reply was heard. `over` follows, unless the call has failed. */
@@ -138,20 +112,20 @@ export class Dialogue {
     this.#split = outcome;
     this.#options.bargeIn.reset();
     this.#options.caller.agentSaid(outcome.heard);
-    this.tell({ type: 'finished' });
+    this.#tell({ type: 'finished' });
   }
 
   /** Ends what is being said, and the open turn. */
   stop(): void {
     const { agent, turns } = this.#options;
     const split = agent.interrupt();
-    this.tell({ type: 'end' });
+    this.#tell({ type: 'end' });
     turns.complete(split ?? NOTHING, { interrupted: split !== undefined });
   }
 
   /** The call is over. What was said and heard so far stands; words that nobody answered belong to the turn that is open. */
   close(): void {
-    this.tell({ type: 'end' });
+    this.#tell({ type: 'end' });
     this.#conclude(this.#options.agent.close() ?? NOTHING, { isLast: true });
   }
 
@@ -167,8 +141,8 @@ export class Dialogue {
     const rest = 'rest' in floor ? floor.rest : null;
     const split = agent.giveUp();
     const unsaid = split === undefined ? (isHeld ? rest : null) : unsaidOf(utterance, manner, split);
-    const goodbye = goodbyeOf(unsaid, this.#view);
-    this.tell({ type: 'end' });
+    const goodbye = goodbyeOf(unsaid, this.view);
+    this.#tell({ type: 'end' });
     this.#conclude(split ?? NOTHING, { isLast: false });
     return { isCutOff: utterance !== undefined || rest !== null || turns.isOwed || turns.hasNews, goodbye };
   }
@@ -177,15 +151,19 @@ export class Dialogue {
     return this.#options.conversation.state.floor;
   }
 
-  set #state(floor: FloorState) {
-    this.#options.conversation.change({ floor });
+  #tell(input: FloorInput): void {
+    this.#options.conversation.tell(input);
   }
 
   get #isBusy(): boolean {
     return utteranceOf(this.#state) !== undefined;
   }
 
-  get #view(): View {
+  get sound(): VoiceView {
+    return this.#options.agent.sound;
+  }
+
+  get view(): View {
     const { agent, caller, turns, wait, isListening } = this.#options;
     const { text, hasKeys, isSounding, isActive } = caller;
     return {
@@ -202,10 +180,10 @@ export class Dialogue {
   }
 
   #decide(decision: BargeInDecision): void {
-    if (decision !== 'wait') this.tell({ type: MEANINGS[decision] });
+    if (decision !== 'wait') this.#tell({ type: MEANINGS[decision] });
   }
 
-  #perform(effect: FloorEffect): void {
+  perform(effect: FloorEffect): void {
     const { agent, bargeIn, caller, clock, turns, wait } = this.#options;
     switch (effect.type) {
       case 'say': {
@@ -229,7 +207,7 @@ export class Dialogue {
       case 'stop': {
         this.#split = agent.interrupt();
         if (this.#split !== undefined) bargeIn.reset();
-        this.tell({ type: 'stopped', account: this.#split ?? null });
+        this.#tell({ type: 'stopped', account: this.#split ?? null });
         break;
       }
       case 'pause':

@@ -79,7 +79,7 @@ export class RealtimeCall implements Engine {
       context,
       turns: this.#turns,
       watch: this.#watch,
-      audible: () => this.#dialogue.tell({ type: 'audible' }),
+      audible: () => this.#conversation.tell({ type: 'audible' }),
       caughtUp: () => this.#attempt(() => this.#dialogue.settle()),
       tooMuch: () => this.#tooMuch(),
     });
@@ -123,8 +123,10 @@ export class RealtimeCall implements Engine {
       watch: this.#watch,
       ends: (reason) => this.#end(reason),
       silent: () => this.#fail(silentModel()),
-      attempt: (task) => this.#attempt(task),
+    });
+    conversation.drivenBy(this.#dialogue, {
       fact: state,
+      attempt: (task) => this.#attempt(task),
     });
   }
 
@@ -135,7 +137,7 @@ export class RealtimeCall implements Engine {
     this.#deafSince = this.state.unheardSince ?? this.#conversation.now;
     if (!this.#line.open()) return;
     this.#begin();
-    this.#dialogue.look();
+    this.#conversation.look();
   }
 
   get state(): ConversationState {
@@ -154,7 +156,7 @@ export class RealtimeCall implements Engine {
   pushDtmf(digit: string): void {
     if (!this.#isListening) return;
     this.#attempt(() => {
-      this.#dialogue.tell({ type: 'key' });
+      this.#conversation.tell({ type: 'key' });
       this.#keys.press(digit);
     });
   }
@@ -173,7 +175,7 @@ export class RealtimeCall implements Engine {
 
   resume(how: Resumption): void {
     if (this.#dialogue.isHeld && this.#state === 'live')
-      this.#attempt(() => this.#dialogue.tell({ type: 'resume', how }));
+      this.#attempt(() => this.#conversation.tell({ type: 'resume', how }));
   }
 
   handOver(): Takeover {
@@ -211,10 +213,10 @@ export class RealtimeCall implements Engine {
         this.#watch.tell(ready);
       },
       speechStarted: () => this.#dialogue.callerSpeaks(),
-      interrupted: () => this.#dialogue.tell({ type: 'cut-off' }),
+      interrupted: () => this.#conversation.tell({ type: 'cut-off' }),
       speechEnded: (speech) => this.#dialogue.callerFinished(speech),
       userText: ({ itemId, text, final }) => this.#turns.heard(itemId, text, { isFinal: final }),
-      responseStarted: () => this.#dialogue.tell({ type: 'began' }),
+      responseStarted: () => this.#conversation.tell({ type: 'began' }),
       audio: ({ itemId, audio }) => this.#dialogue.audio(itemId, audio),
       text: ({ itemId, delta }) => this.#dialogue.text(itemId, delta),
       heardText: ({ itemId, text }) => this.#voice.speech?.replaceText(itemId, text),
@@ -286,7 +288,7 @@ export class RealtimeCall implements Engine {
     if (owed.kind === 'answer' && runs.some(([id]) => turns.tools[id]?.waitedFor)) return;
     // What they said comes again, and the model answers it by itself.
     if (owed.kind === 'nothing' && this.#watch.left !== undefined) this.#watch.owes({ isAsked: false });
-    else if (owed.kind === 'nothing') this.#dialogue.tell({ type: 'resume', how: 'continue' });
+    else if (owed.kind === 'nothing') this.#conversation.tell({ type: 'resume', how: 'continue' });
     else if (owed.kind === 'answer') this.#attempt(() => this.#dialogue.respond());
     else if (owed.kind === 'goodbye')
       this.#attempt(() => this.#dialogue.say(owed.text, { ends: owed.reason }));

@@ -7,16 +7,14 @@ import {
   type FloorState,
   type Goodbye,
   type Manner,
-  stepFloor,
   utteranceOf,
   type View,
 } from '../../conversation/floor.js';
-import type { CallPhase } from '../../contract/call-record.js';
-import { phaseOf } from '../../conversation/phase.js';
+import type { VoiceView } from '../../conversation/phase.js';
 import { alive, back, began, cameToNothing, ended, owesCaller, rest } from '../../conversation/watch.js';
 import type { RealtimeEvents } from '../../providers/realtime-model.js';
-import type { Conversation } from '../conversation.js';
-import type { EngineContext, EngineFact } from '../engine.js';
+import type { Conversation, Driver } from '../conversation.js';
+import type { EngineContext } from '../engine.js';
 import { keysAsText } from '../hearing/pressed-keys.js';
 import type { RealtimeCallOptions } from './call-options.js';
 import { silentModel } from './failure.js';
@@ -40,13 +38,10 @@ export interface RealtimeDialogueOptions {
   readonly voice: RealtimeVoice;
   readonly tools: RealtimeTools;
   readonly watch: RealtimeWatch;
-  readonly fact: (fact: Extract<EngineFact, { type: 'phase.changed' }>) => void;
   /** The call is to end: what was said last has been heard. */
   readonly ends: (reason: 'agent-hangup' | 'idle') => void;
   /** The model owed something, was asked for it again, and gave nothing. */
   readonly silent: () => void;
-  /** Runs what a timer rings for. */
-  readonly attempt: (task: () => void) => void;
 }
 
 /** A model that breaks so many connections off when it is asked gives no answer on the next one either. */
@@ -57,12 +52,10 @@ const NOTHING: AnswerSplit = { heard: '', unheard: '' };
 /** What a realtime model knows by itself the machine is not told. */
 const NO_TURN = { userText: undefined, isOwed: false, hasNews: false };
 
-export class RealtimeDialogue {
+export class RealtimeDialogue implements Driver {
+  readonly policy: FloorPolicy;
   readonly #options: RealtimeDialogueOptions;
-  readonly #policy: FloorPolicy;
   readonly #fillers: RealtimeFillers;
-  /** The last that was told. */
-  #phase: CallPhase | undefined;
   #isCallerSpeaking = false;
   /** The account of what was stopped, or has come to its end, last. */
   #split: RealtimeSplit | undefined;
@@ -80,9 +73,7 @@ export class RealtimeDialogue {
     const { context, settings, tools, watch } = options;
     const { interruptible, turnTaking, idle } = settings;
     const { fillers: phrases, fillerAfterMs: afterMs, keysInterrupt } = turnTaking;
-    this.#policy = { interruptible, keysInterrupt, idle, endsTurns: true };
-    const { attempt, conversation } = options;
-    conversation.whenDue('floor', () => attempt(() => this.tell({ type: 'due' })));
+    this.policy = { interruptible, keysInterrupt, idle, endsTurns: true };
     this.#fillers = new RealtimeFillers({
       clock: context.clock,
       phrases,
@@ -97,7 +88,7 @@ export class RealtimeDialogue {
   /** The call is about to end. Idempotent. */
   close(): void {
     this.#fillers.close();
-    this.tell({ type: 'ending' });
+    this.#tell({ type: 'ending' });
   }
 
   get isHeld(): boolean {
@@ -120,7 +111,7 @@ export class RealtimeDialogue {
     const reason = this.#endReasonOf(left?.manner ?? {});
     const text = left?.text ?? '';
     this.#split = undefined;
-    this.tell({ type: 'cut-off' });
+    this.#tell({ type: 'cut-off' });
     const { heard, unheard } = this.#split ?? NOTHING;
     if (reason === undefined) return undefined;
     // What it was told to say it may not have told us.
@@ -128,46 +119,23 @@ export class RealtimeDialogue {
     return { text: isKnown ? text.slice(heard.length).trim() : unheard, reason };
   }
 
-  /** Something has changed that the machine is not told of, and the phase depends on. */
-  look(): void {
-    const { tools, turns, voice } = this.#options;
-    const view = this.#view;
-    // An answer may follow on tools that an engine before this one has begun.
-    const isAwaited = view.isAwaited || (turns.isOwed && tools.isRunning);
-    const sound = { isDry: voice.speech?.isDry === true, isFilling: false };
-    const phase = phaseOf(this.#state, { ...view, isAwaited }, sound);
-    if (phase === undefined || phase === this.#phase) return;
-    this.#phase = phase;
-    this.#options.fact({ type: 'phase.changed', phase });
-  }
-
-  /** Something has happened that needs nothing but to be told; what follows is done in this tick. */
-  tell(input: FloorInput): void {
-    const { clock } = this.#options.context;
-    const step = stepFloor(this.#state, { ...input, at: clock.now() }, this.#view, this.#policy);
-    this.#state = step.state;
-    for (const effect of step.effects) this.#perform(effect);
-    // What follows on it comes in the same tick: the floor is handed over, or the call ends.
-    if (input.type !== 'finished') this.look();
-  }
-
   /** Nobody listens for a while: the agent stops in this tick. */
   hold(): void {
     this.#isCallerSpeaking = false;
-    this.tell({ type: 'hold' });
+    this.#tell({ type: 'hold' });
   }
 
   /** The caller has begun to speak. */
   callerSpeaks(): void {
     this.#isCallerSpeaking = true;
     this.#options.turns.speechStarted();
-    this.tell({ type: 'caller.active' });
+    this.#tell({ type: 'caller.active' });
   }
 
   callerFinished({ itemId, agoMs }: EventOf<'speechEnded'>): void {
     this.#isCallerSpeaking = false;
     this.#options.turns.speechEnded(itemId, { agoMs });
-    this.tell({ type: 'caller.finished', agoMs });
+    this.#tell({ type: 'caller.finished', agoMs });
   }
 
   audio(itemId: string, audio: Uint8Array): void {
@@ -178,7 +146,7 @@ export class RealtimeDialogue {
     if (speech?.isResponding !== true) return;
     const wasDry = speech.isDry;
     speech.push(itemId, line.voiceOf(itemId, audio));
-    if (wasDry) this.look();
+    if (wasDry) this.#options.conversation.look();
   }
 
   text(itemId: string, delta: string): void {
@@ -195,7 +163,7 @@ export class RealtimeDialogue {
       return;
     }
     if (calls.length > 0 && reason !== 'interrupted') {
-      if (tools.start(calls, speech)) this.tell({ type: 'ends' });
+      if (tools.start(calls, speech)) this.#tell({ type: 'ends' });
       this.#fillers.arm();
     } else tools.refuse(calls);
     // A phrase while a tool ran is no answer.
@@ -208,7 +176,7 @@ export class RealtimeDialogue {
 
   /** A turn that the agent opens itself. */
   say(text: string, manner: Manner = {}): void {
-    this.tell({ type: 'say', text, manner });
+    this.#tell({ type: 'say', text, manner });
   }
 
   respond(): void {
@@ -240,7 +208,7 @@ export class RealtimeDialogue {
     const { speech } = voice;
     if (speech === undefined || !speech.caughtUp) return;
     if (!watch.isOwed) tools.release({ caughtUp: true });
-    if (watch.isOwed || speech.awaitsTools) this.look();
+    if (watch.isOwed || speech.awaitsTools) this.#options.conversation.look();
     else this.#finished(speech);
   }
 
@@ -252,12 +220,12 @@ export class RealtimeDialogue {
 
   /** The model has the results of tools. */
   resultsGiven(speech: RealtimeSpeech | undefined): void {
-    this.tell({ type: 'results', isCurrent: speech === this.#options.voice.speech });
+    this.#tell({ type: 'results', isCurrent: speech === this.#options.voice.speech });
   }
 
   keysComplete(keys: string): void {
     this.#pressed = keysAsText(keys);
-    this.tell({ type: 'keys.complete' });
+    this.#tell({ type: 'keys.complete' });
   }
 
   /**
@@ -280,7 +248,7 @@ export class RealtimeDialogue {
       watch.owes({ isAsked, waitedMs: gapMs });
     }
     voice.speech?.responseEnded();
-    this.look();
+    this.#options.conversation.look();
   }
 
   /** Why the call ends with what is said so; undefined where it goes on. A caller who has something to say is not idle. */
@@ -304,19 +272,29 @@ export class RealtimeDialogue {
     const { context, tools } = this.#options;
     tools.settleEnd(speech, { callEnds: this.#state.manner.ends === 'agent-hangup' });
     this.#split = speech.stop(context.playout.playedMs);
-    this.tell({ type: 'finished' });
-    this.tell({ type: 'over' });
+    this.#tell({ type: 'finished' });
+    this.#tell({ type: 'over' });
   }
 
   get #state(): FloorState {
     return this.#options.conversation.state.floor;
   }
 
-  set #state(floor: FloorState) {
-    this.#options.conversation.change({ floor });
+  #tell(input: FloorInput): void {
+    this.#options.conversation.tell(input);
   }
 
-  get #view(): View {
+  /** An answer may follow on tools that an engine before this one has begun. */
+  get isAwaited(): boolean {
+    const { tools, turns, watch } = this.#options;
+    return watch.isOwed || (turns.isOwed && tools.isRunning);
+  }
+
+  get sound(): VoiceView {
+    return { isDry: this.#options.voice.speech?.isDry === true, isFilling: false };
+  }
+
+  get view(): View {
     const { tools, voice, watch } = this.#options;
     const isSounding = this.#isCallerSpeaking;
     return {
@@ -331,7 +309,7 @@ export class RealtimeDialogue {
     };
   }
 
-  #perform(effect: FloorEffect): void {
+  perform(effect: FloorEffect): void {
     const { ends, line, tools, turns, voice, watch } = this.#options;
     switch (effect.type) {
       case 'say': {
@@ -401,7 +379,7 @@ export class RealtimeDialogue {
     const { speech } = voice;
     watch.tell(rest);
     if (speech === undefined) {
-      this.tell({ type: 'stopped', account: null });
+      this.#tell({ type: 'stopped', account: null });
       return;
     }
     const split = speech.stop(context.playout.clear());
@@ -411,7 +389,7 @@ export class RealtimeDialogue {
     tools.settleEnd(speech, { callEnds: false });
     this.#split = split;
     const { heard, unheard } = split;
-    this.tell({
+    this.#tell({
       type: 'stopped',
       account: { heard, unheard, rest: '', isOwed: false, goodbye: undefined },
     });
