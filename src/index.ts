@@ -59,7 +59,7 @@ export type {
 } from './contract/call-record.js';
 export type { Aggregates, CallSummary } from './contract/dashboard-api.js';
 export type { CallPrice, CallPrices, ModelPrice, PriceOrigin } from './contract/price.js';
-export type { Guardrail } from './engines/speaking/guardrails.js';
+export type { Guardrail } from './engines/pipeline/speaking/guardrails.js';
 export type { MessageData, OnMessage } from './engines/responder/responder.js';
 export type { TransferTargets } from './engines/tools/built-in-tools.js';
 export type { StandardSchema, Tool, ToolContext } from './engines/tools/tool.js';

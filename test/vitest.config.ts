@@ -39,7 +39,7 @@ const APART = [
   'test/base/public-address.test.ts',
   'test/engines/responder/operator-endpoint.test.ts',
   // They listen to what engines really take for speech.
-  'test/engines/{heard-sound,hearing/voice-activity}.test.ts',
+  'test/engines/{heard-sound,voice-activity}.test.ts',
   // They count what is loaded, opened or kept.
   'test/linear-work.test.ts',
   'test/calls/{call-memory,ending/ended-call}.test.ts',

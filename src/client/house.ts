@@ -14,7 +14,7 @@ import { type AttachedCallbacks, attachCallbacks } from '../calls/facts/callback
 import { Pricing } from '../calls/money/pricing.js';
 import { createOtherDoors } from '../carriers/index.js';
 import type { CallControls } from '../contract/call-command.js';
-import { loadVoiceActivity } from '../engines/hearing/voice-activity.js';
+import { loadVoiceActivity } from '../engines/voice-activity.js';
 import { EventBus } from '../events/bus.js';
 import type { Forwarder } from '../events/forwarder/forwarder.js';
 import type { CallOptions } from '../options/call.js';

@@ -1,6 +1,12 @@
 // Every limit on what a caller may wait for, or hear nothing of, in milliseconds. Settings are documented at their options, and what only
 // bounds memory or a vendor's protocol stands where it is used.
 
+/** Callers ask whether anybody is there after some five seconds without a sound. */
+const CALLER_ASKS_MS = 5000;
+
+/** A carrier needs a moment to begin to say sorry. */
+const CARRIER_BEGINS_MS = 400;
+
 /** So early that whoever takes over has what an answer has in any case, and a moment to be begun, before the caller asks. */
 const REPLACEABLE_MS = 2950;
 
@@ -10,8 +16,7 @@ const NOTICED_MS = 500;
 export const LIMITS = {
   /** The one silence in which a caller waits, whoever takes the time. */
   silence: {
-    /** Callers ask whether anybody is there after some five seconds, and a carrier needs a moment to begin to say sorry. */
-    lastMs: 4600,
+    lastMs: CALLER_ASKS_MS - CARRIER_BEGINS_MS,
     /** The same where somebody else can answer in the place of who does not. */
     replaceableMs: REPLACEABLE_MS,
     /** Left to the voice, to say sorry for a model that hangs, or for words that came at the last moment. */
@@ -92,7 +97,12 @@ export const LIMITS = {
   session: {
     noticedMs: NOTICED_MS,
     /** Until the first connection; between two signs of life; until a lost connection is back, and for that in any case. */
-    last: { openingMs: 4500, silentMs: 4000, lostMs: 3600, minLostMs: 400 },
+    last: {
+      openingMs: CALLER_ASKS_MS - NOTICED_MS,
+      silentMs: CALLER_ASKS_MS - 2 * NOTICED_MS,
+      lostMs: CALLER_ASKS_MS - CARRIER_BEGINS_MS - 2 * NOTICED_MS,
+      minLostMs: 400,
+    },
     /** So early that whoever takes its place is heard before the caller asks, or fails by then. */
     replaceable: { openingMs: 2000, silentMs: REPLACEABLE_MS - NOTICED_MS, lostMs: 2500, minLostMs: 0 },
     /** What one has in any case that takes over from an engine that kept the caller waiting. */

@@ -19,7 +19,7 @@ import type { ConversationState } from '../conversation/state.js';
 import type { Id } from '../conversation/tools.js';
 import type { Wait } from '../conversation/wait.js';
 import type { Payee } from '../providers/remedy.js';
-import type { SetPhrases } from './speaking/set-phrases.js';
+import type { SetPhrases } from './languages/set-phrases.js';
 import type { ToolRun } from './tools/tool-run.js';
 
 /** What is paid for, each token and second counted once. */

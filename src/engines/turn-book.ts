@@ -8,7 +8,7 @@ import * as rules from '../conversation/turns.js';
 import type { AnswerAccount, AnswerId, Change, TurnFact, Turns } from '../conversation/turns.js';
 import type { Conversation } from './conversation.js';
 import type { RunningTools } from './engine.js';
-import type { SpokenSplit } from './speaking/speaker.js';
+import type { SpokenSplit } from './pipeline/speaking/speaker.js';
 import type { Round } from './tools/rounds.js';
 import type { ToolRun } from './tools/tool-run.js';
 

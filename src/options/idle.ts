@@ -1,6 +1,6 @@
 // The option `idle` of an agent: what it means, its defaults and ranges. Documented here and nowhere else.
 import { checkNames, checkNumber, checkText, requireObject } from '../base/option-checks.js';
-import type { IdleSettings } from '../engines/hearing/turn-taking.js';
+import type { IdleSettings } from '../engines/turn-taking.js';
 import { checkPhrases, isEnglish } from './phrases.js';
 
 /** The option `idle` of `phone.agent(...)`: what happens when the caller says nothing. */

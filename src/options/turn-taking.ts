@@ -1,6 +1,6 @@
 // The option `turnTaking` of an agent, who speaks when: what they mean, their defaults and ranges. Documented here and nowhere else.
 import { checkBoolean, checkNames, checkNumber, requireObject } from '../base/option-checks.js';
-import { DEFAULT_TURN_TAKING, type TurnTakingSettings } from '../engines/hearing/turn-taking.js';
+import { DEFAULT_TURN_TAKING, type TurnTakingSettings } from '../engines/turn-taking.js';
 import { checkPhrases, isEnglish } from './phrases.js';
 
 /** The option `turnTaking` of `phone.agent(...)`. Milliseconds are whole numbers. */

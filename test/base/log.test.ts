@@ -19,7 +19,7 @@ it('fields of a logger are on each of its lines, unless the line has its own', (
 
 describe('what the application threw', () => {
   const HERE = fileURLToPath(import.meta.url);
-  const own = fileURLToPath(new URL('../../src/engines/speaking/reply.js', import.meta.url));
+  const own = fileURLToPath(new URL('../../src/engines/pipeline/speaking/reply.js', import.meta.url));
   const withStack = (message: string, ...frames: string[]) =>
     Object.assign(new Error(message), {
       stack: [`Error: ${message}`, ...frames.map((frame) => `    at ${frame}`)].join('\n'),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SpeakableText, toLine, toSpeakable } from '../../src/base/speakable.js';
-import { SentenceSplitter } from '../../src/engines/speaking/sentence-splitter.js';
+import { SentenceSplitter } from '../../src/engines/pipeline/speaking/sentence-splitter.js';
 
 /** As `toSpeakable`, from pieces of `size`. */
 function streamed(text: string, size: number): string {

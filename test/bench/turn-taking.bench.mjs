@@ -16,13 +16,13 @@ async function load(folder) {
   const at = `${pathToFileURL(resolve(folder)).href}/`;
   /** @param {string} path */
   const from = (path) => import(`${at}${path}`);
-  const { loadVoiceActivity } = await from('engines/hearing/voice-activity.js');
+  const { loadVoiceActivity } = await from('engines/voice-activity.js');
   await loadVoiceActivity();
   const { loadTranscoder } = await from('transcoder/select.js');
   return {
     at,
     backend: loadTranscoder('javascript'),
-    ...(await from('engines/pipeline/engine.js')),
+    ...(await from('engines/pipeline/recipe.js')),
     ...(await from('audio/pacer.js')),
     ...(await from('audio/converter.js')),
     ...(await from('audio/format.js')),

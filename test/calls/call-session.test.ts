@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { PCM_16K } from '../../src/audio/format.js';
 import { CarrierError, ProviderError } from '../../src/base/errors.js';
 import type { StreamAdmission } from '../../src/calls/call-desk.js';
-import { setPhrasesFor } from '../../src/engines/speaking/set-phrases.js';
+import { setPhrasesFor } from '../../src/engines/languages/set-phrases.js';
 import { CallBench, startText, text } from '../support/call-bench.js';
 import type { FakeEngine } from '../support/call-fakes.js';
 import { turn } from '../support/call-facts.js';

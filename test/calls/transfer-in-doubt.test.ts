@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CarrierError } from '../../src/base/errors.js';
 import type { TransferResult } from '../../src/carriers/carrier.js';
-import { setPhrasesFor } from '../../src/engines/speaking/set-phrases.js';
+import { setPhrasesFor } from '../../src/engines/languages/set-phrases.js';
 import { KINDS, Scene, type SceneKind } from './scene.js';
 
 const { notConnected: NEWS } = setPhrasesFor(undefined);

@@ -14,8 +14,8 @@ import type {
   Preparation,
   TransferOutcome,
 } from '../../src/engines/engine.js';
-import { createPipelineRecipe, type PipelineOptions } from '../../src/engines/pipeline/engine.js';
-import { DEFAULT_TURN_TAKING, type TurnTakingSettings } from '../../src/engines/hearing/turn-taking.js';
+import { createPipelineRecipe, type PipelineOptions } from '../../src/engines/pipeline/recipe.js';
+import { DEFAULT_TURN_TAKING, type TurnTakingSettings } from '../../src/engines/turn-taking.js';
 import type {
   LanguageModel,
   LanguageModelEvent,

@@ -13,10 +13,10 @@ import type {
   EngineRecipe,
   TransferOutcome,
 } from '../../src/engines/engine.js';
-import { createFallbackRecipe } from '../../src/engines/fallback/engine.js';
-import { createPipelineRecipe, type PipelineOptions } from '../../src/engines/pipeline/engine.js';
-import { createRealtimeRecipe } from '../../src/engines/realtime/engine.js';
-import { DEFAULT_TURN_TAKING } from '../../src/engines/hearing/turn-taking.js';
+import { createFallbackRecipe } from '../../src/engines/fallback/recipe.js';
+import { createPipelineRecipe, type PipelineOptions } from '../../src/engines/pipeline/recipe.js';
+import { createRealtimeRecipe } from '../../src/engines/realtime/recipe.js';
+import { DEFAULT_TURN_TAKING } from '../../src/engines/turn-taking.js';
 import { Circuits } from '../../src/providers/circuits.js';
 import { loadTranscoder } from '../../src/transcoder/select.js';
 import { CarrierPlayer } from '../support/carrier-player.js';

@@ -7,8 +7,8 @@ import type { FakeClock } from '../support/fake-clock.js';
 import { FakeModel, FakeVoice } from './call-rig.js';
 import { FallbackRig, GONE, talkingToModel } from './fallback-rig.js';
 import { FakeRealtimeModel } from './realtime-rig.js';
-import { createPipelineRecipe } from '../../src/engines/pipeline/engine.js';
-import { DEFAULT_TURN_TAKING } from '../../src/engines/hearing/turn-taking.js';
+import { createPipelineRecipe } from '../../src/engines/pipeline/recipe.js';
+import { DEFAULT_TURN_TAKING } from '../../src/engines/turn-taking.js';
 
 const BYTES_PER_MS = 32;
 /** Results come so often, also on silence. */

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { makeSpeechTones } from '../../src/testing/index.js';
 import { CallRig, lateEars, MS_PER_CHAR } from './call-rig.js';
-import { loadVoiceActivity } from '../../src/engines/hearing/voice-activity.js';
+import { loadVoiceActivity } from '../../src/engines/voice-activity.js';
 
 await loadVoiceActivity();
 

@@ -2,7 +2,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { silentLogger } from '../../src/base/log.js';
 import { silentMeters } from '../../src/base/meters.js';
-import { createPipelineRecipe } from '../../src/engines/pipeline/engine.js';
+import { createPipelineRecipe } from '../../src/engines/pipeline/recipe.js';
 import { DeepgramSpeechToText } from '../../src/providers/stt/index.js';
 import { CartesiaTextToSpeech, DeepgramAura, ElevenLabsTextToSpeech } from '../../src/providers/tts/index.js';
 import {

@@ -2,7 +2,7 @@
 import { silentLogger } from '../../src/base/log.js';
 import { silentMeters } from '../../src/base/meters.js';
 import type { Preparation, PreparationContext, UsageFact } from '../../src/engines/engine.js';
-import { createPipelineRecipe } from '../../src/engines/pipeline/engine.js';
+import { createPipelineRecipe } from '../../src/engines/pipeline/recipe.js';
 import type { SpeechToText } from '../../src/providers/speech-to-text.js';
 import type { TextToSpeech } from '../../src/providers/text-to-speech.js';
 import { FakeClock } from '../support/fake-clock.js';

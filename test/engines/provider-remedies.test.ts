@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/base/clock.js';
 import { ProviderError } from '../../src/base/errors.js';
 import type { EngineFact, EngineRecipe } from '../../src/engines/engine.js';
-import { createPipelineRecipe } from '../../src/engines/pipeline/engine.js';
+import { createPipelineRecipe } from '../../src/engines/pipeline/recipe.js';
 import { Circuits } from '../../src/providers/circuits.js';
 import { LanguageModelChain } from '../../src/providers/fallback/language-model-chain.js';
 import { SpeechToTextChain } from '../../src/providers/fallback/speech-to-text-chain.js';

@@ -14,8 +14,8 @@ import type {
   Preparation,
   TransferOutcome,
 } from '../../src/engines/engine.js';
-import { createRealtimeRecipe, type RealtimeOptions } from '../../src/engines/realtime/engine.js';
-import { DEFAULT_TURN_TAKING, type TurnTakingSettings } from '../../src/engines/hearing/turn-taking.js';
+import { createRealtimeRecipe, type RealtimeOptions } from '../../src/engines/realtime/recipe.js';
+import { DEFAULT_TURN_TAKING, type TurnTakingSettings } from '../../src/engines/turn-taking.js';
 import type { ModelToolCall } from '../../src/providers/language-model.js';
 import type { RealtimeContext, RealtimeModel, RealtimeSession } from '../../src/providers/realtime-model.js';
 import { loadTranscoder } from '../../src/transcoder/select.js';

@@ -1,12 +1,12 @@
 import { describe, expect, it, vi } from 'vitest';
-import { isEcho, isGarbledEcho, isQuietEcho } from '../../src/engines/hearing/echo.js';
-import { BargeIn } from '../../src/engines/hearing/barge-in.js';
-import { waitAfter } from '../../src/engines/hearing/endpointing.js';
-import { isKeyTone } from '../../src/engines/hearing/key-tone.js';
-import { countWords, lexiconFor, isBackchannel } from '../../src/engines/hearing/lexicon.js';
-import { PressedKeys } from '../../src/engines/hearing/pressed-keys.js';
-import { SentenceSplitter } from '../../src/engines/speaking/sentence-splitter.js';
-import { wantedDigits } from '../../src/engines/hearing/spoken-digits.js';
+import { isEcho, isGarbledEcho, isQuietEcho } from '../../src/engines/pipeline/hearing/echo.js';
+import { BargeIn } from '../../src/engines/pipeline/hearing/barge-in.js';
+import { waitAfter } from '../../src/engines/pipeline/hearing/endpointing.js';
+import { isKeyTone } from '../../src/engines/pipeline/hearing/key-tone.js';
+import { countWords, lexiconFor, isBackchannel } from '../../src/engines/languages/lexicon.js';
+import { PressedKeys } from '../../src/engines/pressed-keys.js';
+import { SentenceSplitter } from '../../src/engines/pipeline/speaking/sentence-splitter.js';
+import { wantedDigits } from '../../src/engines/pipeline/hearing/spoken-digits.js';
 import { makeSpeechTones } from '../../src/testing/index.js';
 import { FakeClock } from '../support/fake-clock.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Guardrail } from '../../src/engines/speaking/guardrails.js';
+import type { Guardrail } from '../../src/engines/pipeline/speaking/guardrails.js';
 import { CallRig, FakeVoice, type RigOptions } from './call-rig.js';
 
 const SENTENCES = ['We are open from eight to six.', 'On Saturday we close at noon.', 'Come when you like.'];

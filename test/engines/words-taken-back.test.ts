@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createPipelineRecipe } from '../../src/engines/pipeline/engine.js';
-import { DEFAULT_TURN_TAKING } from '../../src/engines/hearing/turn-taking.js';
+import { createPipelineRecipe } from '../../src/engines/pipeline/recipe.js';
+import { DEFAULT_TURN_TAKING } from '../../src/engines/turn-taking.js';
 import { Circuits } from '../../src/providers/circuits.js';
 import { SpeechToTextChain } from '../../src/providers/fallback/speech-to-text-chain.js';
 import type { SpeechToTextContext, SpeechToTextSession } from '../../src/providers/speech-to-text.js';

@@ -5,7 +5,7 @@ import { systemClock } from '../../src/base/clock.js';
 import { silentLogger } from '../../src/base/log.js';
 import type { ModelPrice } from '../../src/contract/price.js';
 import type { UsageFact } from '../../src/engines/engine.js';
-import { UsageMeter } from '../../src/engines/pipeline/usage-meter.js';
+import { UsageMeter } from '../../src/engines/usage-meter.js';
 
 /** More than this is no short exchange: the test fails, so that somebody looks. In US dollars. */
 const MOST = 0.02;

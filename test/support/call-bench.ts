@@ -9,7 +9,7 @@ import { type PriceOverrides, Pricing } from '../../src/calls/money/pricing.js';
 import type { CallAnswer, Carrier, MediaMessage } from '../../src/carriers/carrier.js';
 import type { CallEvent, CallEventOf, CallEventType } from '../../src/contract/call-event.js';
 import type { CallOutcome, CallRecord, CallStatus } from '../../src/contract/call-record.js';
-import type { SetPhrases } from '../../src/engines/speaking/set-phrases.js';
+import type { SetPhrases } from '../../src/engines/languages/set-phrases.js';
 import type { Payees, EngineRecipe, PreparationContext } from '../../src/engines/engine.js';
 import { EventBus } from '../../src/events/bus.js';
 import { reduceCall } from '../../src/events/reduce.js';

@@ -1,10 +1,10 @@
 // Calls of agents with two voice modes, both of which hang: the first from some moment of the call on, the second as soon as it is tried.
 import type { Clock } from '../../src/base/clock.js';
 import type { EngineRecipe } from '../../src/engines/engine.js';
-import { createFallbackRecipe } from '../../src/engines/fallback/engine.js';
-import { createPipelineRecipe } from '../../src/engines/pipeline/engine.js';
-import { createRealtimeRecipe } from '../../src/engines/realtime/engine.js';
-import { DEFAULT_TURN_TAKING } from '../../src/engines/hearing/turn-taking.js';
+import { createFallbackRecipe } from '../../src/engines/fallback/recipe.js';
+import { createPipelineRecipe } from '../../src/engines/pipeline/recipe.js';
+import { createRealtimeRecipe } from '../../src/engines/realtime/recipe.js';
+import { DEFAULT_TURN_TAKING } from '../../src/engines/turn-taking.js';
 import { Circuits } from '../../src/providers/circuits.js';
 import type { Emulator } from '../../src/testing/index.js';
 import {

@@ -16,7 +16,7 @@ import { CarrierPlayer } from './carrier-player.js';
 import { FakeClock } from './fake-clock.js';
 import { untilQuiet } from './virtual/quiet.js';
 import { type TakenFailure, takenFailure } from './taken-failure.js';
-import { loadVoiceActivity } from '../../src/engines/hearing/voice-activity.js';
+import { loadVoiceActivity } from '../../src/engines/voice-activity.js';
 
 await loadVoiceActivity();
 

@@ -1,7 +1,7 @@
 // Calls of the pipeline whose stages may have a fallback each, and in which several vendors are in trouble at once.
 import type { Clock } from '../../src/base/clock.js';
-import { createPipelineRecipe } from '../../src/engines/pipeline/engine.js';
-import { DEFAULT_TURN_TAKING } from '../../src/engines/hearing/turn-taking.js';
+import { createPipelineRecipe } from '../../src/engines/pipeline/recipe.js';
+import { DEFAULT_TURN_TAKING } from '../../src/engines/turn-taking.js';
 import { Circuits } from '../../src/providers/circuits.js';
 import { LanguageModelChain } from '../../src/providers/fallback/language-model-chain.js';
 import { SpeechToTextChain } from '../../src/providers/fallback/speech-to-text-chain.js';

@@ -1,10 +1,10 @@
 // The vendors of one call, all of them emulated on a clock of their own, and the recipe of an agent that works with them.
 import type { Clock } from '../../src/base/clock.js';
 import type { EngineRecipe } from '../../src/engines/engine.js';
-import { createPipelineRecipe } from '../../src/engines/pipeline/engine.js';
-import { createRealtimeRecipe } from '../../src/engines/realtime/engine.js';
+import { createPipelineRecipe } from '../../src/engines/pipeline/recipe.js';
+import { createRealtimeRecipe } from '../../src/engines/realtime/recipe.js';
 import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
-import { DEFAULT_TURN_TAKING } from '../../src/engines/hearing/turn-taking.js';
+import { DEFAULT_TURN_TAKING } from '../../src/engines/turn-taking.js';
 import type { Emulator } from '../../src/testing/index.js';
 import {
   type ConnectedEmulator,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readTones, speakInTones, ToneReader, toSound, type HeardWord } from '../../src/testing/index.js';
 import { levelDbfs } from '../../src/audio/level.js';
-import { createVoiceActivity, loadVoiceActivity } from '../../src/engines/hearing/voice-activity.js';
+import { createVoiceActivity, loadVoiceActivity } from '../../src/engines/voice-activity.js';
 import { transcoder } from '../../src/transcoder/select.js';
 
 const TEXT = "Hello there, it's 27 mm-hm cookies. What next? Jazz quiz buzzing pizzazz!";

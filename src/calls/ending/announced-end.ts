@@ -1,5 +1,5 @@
 // Ends a call in which the agent cannot, or shall not, have the last word: it is taken off the line, and the carrier's voice says why.
-import { type SetPhrases, setPhrasesFor } from '../../engines/speaking/set-phrases.js';
+import { type SetPhrases, setPhrasesFor } from '../../engines/languages/set-phrases.js';
 import type { CallConversation } from '../voice/call-conversation.js';
 import { type CallEnding, NORMAL_CLOSE } from './call-ending.js';
 import type { CallLine } from '../call-line.js';

@@ -4,7 +4,7 @@ import { CarrierError, ConfigError, RequestError } from '../../base/errors.js';
 import { describeError } from '../../base/log.js';
 import { maskPhone } from '../../base/redact.js';
 import type { TransferResult } from '../../carriers/carrier.js';
-import { setPhrasesFor } from '../../engines/speaking/set-phrases.js';
+import { setPhrasesFor } from '../../engines/languages/set-phrases.js';
 import { NORMAL_CLOSE } from '../ending/call-ending.js';
 import { type CallLine, leavesOpen, webhookBaseUrl } from '../call-line.js';
 import type { StreamLoss } from '../streams/call-stream.js';

@@ -13,8 +13,8 @@ import {
   withSound,
 } from '../../conversation/wait.js';
 import type { RecentAudio } from './recent-audio.js';
-import { SpeechDetector } from '../hearing/speech-detector.js';
-import { createVoiceActivity } from '../hearing/voice-activity.js';
+import { SpeechDetector } from '../speech-detector.js';
+import { createVoiceActivity } from '../voice-activity.js';
 
 /** The line brings back what the agent said for so long. */
 const ECHO_MS = 300;

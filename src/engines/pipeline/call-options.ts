@@ -3,12 +3,12 @@ import type { CallProviders } from '../../contract/call-record.js';
 import type { LanguageModel } from '../../providers/language-model.js';
 import type { SpeechToText } from '../../providers/speech-to-text.js';
 import type { TextToSpeech } from '../../providers/text-to-speech.js';
-import type { Apologies } from '../speaking/set-phrases.js';
+import type { Apologies } from '../languages/set-phrases.js';
 import type { CallerWait } from './caller-wait.js';
-import type { Guardrails } from '../speaking/guardrails.js';
-import type { ThinkingTimeouts } from '../speaking/reply.js';
+import type { Guardrails } from './speaking/guardrails.js';
+import type { ThinkingTimeouts } from './speaking/reply.js';
 import type { ToolBox } from '../tools/tool-box.js';
-import type { IdleSettings, TurnTakingSettings } from '../hearing/turn-taking.js';
+import type { IdleSettings, TurnTakingSettings } from '../turn-taking.js';
 
 export interface PipelineCallOptions {
   /** As the recipe names them. */

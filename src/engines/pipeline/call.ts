@@ -1,25 +1,25 @@
 // One call of the pipeline: its stages, and its life from the start to the end, trouble included. What the caller does is gathered in
-// `caller-turn`, what the agent says is in `agent-voice`, and who has the floor is decided in `dialogue`.
+// `caller-turn`, what the agent says is in `agent-voice`, and who has the floor is decided in `driver`.
 import type { Resumption } from '../../conversation/floor.js';
 import type { TranscriptEntry } from '../../contract/call-record.js';
-import { AgentVoice } from '../speaking/agent-voice.js';
-import { Apology } from '../speaking/apology.js';
-import { BargeIn } from '../hearing/barge-in.js';
-import { CallerTurn } from '../hearing/caller-turn.js';
+import { AgentVoice } from './speaking/agent-voice.js';
+import { Apology } from './speaking/apology.js';
+import { BargeIn } from './hearing/barge-in.js';
+import { CallerTurn } from './hearing/caller-turn.js';
 import { begun, type ConversationState, leftBy } from '../../conversation/state.js';
 import { Conversation } from '../conversation.js';
-import { Dialogue } from './dialogue.js';
+import { PipelineDriver } from './driver.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, SpokenText, Takeover } from '../engine.js';
 import { LanguageStage } from './language-stage.js';
-import { lexiconFor } from '../hearing/lexicon.js';
+import { lexiconFor } from '../languages/lexicon.js';
 import { isPassing, type Stage } from './failure.js';
 import type { PipelineCallOptions } from './call-options.js';
 import { PipelineStages } from './stages.js';
 import { ProviderRoster } from '../provider-roster.js';
-import { Recognition } from '../hearing/recognition.js';
-import type { ReplySplit } from '../speaking/reply.js';
+import { Recognition } from './hearing/recognition.js';
+import type { ReplySplit } from './speaking/reply.js';
 import { TurnBook } from '../turn-book.js';
-import { UsageMeter } from './usage-meter.js';
+import { UsageMeter } from '../usage-meter.js';
 
 export class PipelineCall implements Engine {
   readonly mode = 'pipeline';
@@ -32,7 +32,7 @@ export class PipelineCall implements Engine {
   readonly #turns: TurnBook;
   readonly #caller: CallerTurn;
   readonly #agent: AgentVoice;
-  readonly #dialogue: Dialogue;
+  readonly #driver: PipelineDriver;
   readonly #usage: UsageMeter;
   readonly #roster: ProviderRoster;
   readonly #recognition: Recognition;
@@ -136,15 +136,15 @@ export class PipelineCall implements Engine {
       isEcho: (text, piece) => this.#agent.isEcho(text, piece),
       events: {
         speechStarted: (beforeMs) => this.#callerSpeaks(beforeMs),
-        words: (text, piece) => this.#dialogue.words(text, piece),
-        quiet: (end) => this.#attempt('engine', () => this.#isHearing && this.#dialogue.quiet(end)),
+        words: (text, piece) => this.#driver.words(text, piece),
+        quiet: (end) => this.#attempt('engine', () => this.#isHearing && this.#driver.quiet(end)),
         finishUtterance: () => this.#finishUtterance(),
         keysComplete: () => this.#attempt('engine', () => this.#conversation.tell({ type: 'keys.complete' })),
         complete: (times) =>
           this.#attempt('engine', () => this.#conversation.tell({ type: 'caller.complete', times })),
       },
     });
-    this.#dialogue = new Dialogue({
+    this.#driver = new PipelineDriver({
       clock,
       conversation,
       caller: this.#caller,
@@ -164,7 +164,7 @@ export class PipelineCall implements Engine {
       wordless: () => this.#recognition.wordless(),
       leave: (reason) => this.#end(reason),
     });
-    conversation.drivenBy(this.#dialogue, {
+    conversation.drivenBy(this.#driver, {
       fact: state,
       attempt: (task) => this.#attempt('engine', task),
     });
@@ -174,7 +174,7 @@ export class PipelineCall implements Engine {
       playout: context.playout,
       wait: options.wait,
       agent: this.#agent,
-      dialogue: this.#dialogue,
+      driver: this.#driver,
       heard: (waitedMs) => this.#fact({ type: 'sorry.spoken', waitedMs }),
       late: ({ untold }) => (untold ? this.#endUntold() : this.#end('provider-failed')),
     });
@@ -196,8 +196,8 @@ export class PipelineCall implements Engine {
     this.#attempt('llm', () => this.#language.warmUp());
     if (owed.kind === 'nothing' && wait.isOn) this.#recognition.asked();
     if (owed.kind === 'greeting')
-      this.#dialogue.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
-    else if (owed.kind === 'goodbye') this.#dialogue.say(owed.text, { ends: owed.reason });
+      this.#driver.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
+    else if (owed.kind === 'goodbye') this.#driver.say(owed.text, { ends: owed.reason });
     else this.#conversation.tell({ type: 'resume', how: 'continue' });
   }
 
@@ -211,7 +211,7 @@ export class PipelineCall implements Engine {
     this.#attempt('engine', () =>
       this.#caller.hear(frame, (heard) => {
         const isTalkedOver = this.#agent.isTalkedOver(heard);
-        this.#dialogue.frame(heard.voiced && isTalkedOver);
+        this.#driver.frame(heard.voiced && isTalkedOver);
       }),
     );
   }
@@ -246,7 +246,7 @@ export class PipelineCall implements Engine {
     this.#held = false;
     if (this.#state === 'live')
       this.#attempt('engine', () => this.#conversation.tell({ type: 'resume', how }));
-    const isOver = this.#state !== 'live' || this.#dialogue.isLeaving;
+    const isOver = this.#state !== 'live' || this.#driver.isLeaving;
     if (this.#deafness !== undefined && !isOver) this.#failWith('stt', this.#deafness);
   }
 
@@ -254,7 +254,7 @@ export class PipelineCall implements Engine {
     const { tools } = this.#options;
     const unheardSince = [this.#caller.forgetOpen()];
     const troubledSince = [this.#awaitedSince, this.#recognition.deafSince];
-    const standing = this.#dialogue.giveUp({ isHeld: this.#held });
+    const standing = this.#driver.giveUp({ isHeld: this.#held });
     const state = leftBy(this.state, { ...standing, unheardSince, troubledSince });
     this.#state = 'handed-over';
     this.#free();
@@ -265,7 +265,7 @@ export class PipelineCall implements Engine {
     if (this.#state === 'closed') return;
     const isHandedOver = this.#state === 'handed-over';
     // Also then: nobody has gone on in a turn that was open.
-    this.#dialogue.close();
+    this.#driver.close();
     this.#state = 'closed';
     if (!isHandedOver) this.#free();
   }
@@ -284,14 +284,14 @@ export class PipelineCall implements Engine {
     if (!this.#isListening || !this.#agent.isBusy || this.#caller.isActive) return;
     this.#attempt('engine', () => {
       this.#caller.soundRecognised();
-      this.#dialogue.speechStarted();
+      this.#driver.speechStarted();
     });
   }
 
   #callerSpeaks(beforeMs: number): void {
     this.#options.wait.end();
     this.#recognition.rest();
-    this.#dialogue.speechStarted(beforeMs);
+    this.#driver.speechStarted(beforeMs);
     this.#attempt('llm', () => this.#language.warmUp());
     this.#agent.prepareFiller();
   }
@@ -302,7 +302,7 @@ export class PipelineCall implements Engine {
   }
 
   #finished(outcome: ReplySplit): void {
-    this.#dialogue.finished(outcome);
+    this.#driver.finished(outcome);
     if (this.#failure !== undefined && !this.#apology.hasBegun) this.#endUntold();
     else if (this.#failure !== undefined) this.#end('provider-failed');
     else this.#conversation.tell({ type: 'over' });
@@ -312,10 +312,10 @@ export class PipelineCall implements Engine {
   #fail(stage: Stage, error: unknown): void {
     if (this.#state !== 'live') return;
     const failure = this.#stages.report(stage, error);
-    const isNeeded = stage !== 'stt' || (this.#deafness === undefined && !this.#dialogue.isLeaving);
+    const isNeeded = stage !== 'stt' || (this.#deafness === undefined && !this.#driver.isLeaving);
     if (isPassing(error) && this.#failure === undefined && this.#context.hasFallback !== true) {
       this.#fact(this.#roster.passing(stage, failure.code));
-      this.#dialogue.conclude(this.#options.apologies.turn);
+      this.#driver.conclude(this.#options.apologies.turn);
     } else if (isNeeded) this.#failWith(stage, failure);
     else this.#doWithoutEars(failure);
   }
@@ -351,7 +351,7 @@ export class PipelineCall implements Engine {
 
   /** The owner of the call tells the caller. */
   #endUntold(): void {
-    this.#dialogue.stop();
+    this.#driver.stop();
     this.#untold();
     this.#end('provider-failed');
   }

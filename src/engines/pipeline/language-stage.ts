@@ -2,7 +2,7 @@
 import type { Clock } from '../../base/clock.js';
 import type { LanguageModel, LanguageModelEvent } from '../../providers/language-model.js';
 import { gaveNothing, owesWords, saysSomething } from '../../base/owed-words.js';
-import type { ReplySource, ThinkingTimeouts } from '../speaking/reply.js';
+import type { ReplySource, ThinkingTimeouts } from './speaking/reply.js';
 import type { ToolBox } from '../tools/tool-box.js';
 import type { TurnBook } from '../turn-book.js';
 

@@ -9,12 +9,12 @@ import type { TextToSpeech } from '../../providers/text-to-speech.js';
 import { attemptAhead } from '../attempt-ahead.js';
 import type { CallerWait } from './caller-wait.js';
 import type { EngineContext, Preparation, PreparationContext, UsageFact } from '../engine.js';
-import type { Guardrails } from '../speaking/guardrails.js';
+import type { Guardrails } from './speaking/guardrails.js';
 import { PreparedEars } from './prepared-ears.js';
 import { PreparedVoice } from './prepared-voice.js';
-import { singleSentences, splitSentences } from '../speaking/sentence-splitter.js';
-import { SpokenPieces } from '../speaking/spoken-pieces.js';
-import { UsageMeter } from './usage-meter.js';
+import { singleSentences, splitSentences } from './speaking/sentence-splitter.js';
+import { SpokenPieces } from './speaking/spoken-pieces.js';
+import { UsageMeter } from '../usage-meter.js';
 
 /** Parts of one call that need no stream. */
 export interface PipelineParts {

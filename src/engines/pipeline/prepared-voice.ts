@@ -11,7 +11,7 @@ import type {
 import { attemptAhead } from '../attempt-ahead.js';
 import type { PreparationContext } from '../engine.js';
 import { HeldReports } from '../fallback/held-reports.js';
-import { SpeechAhead } from '../speaking/speech-ahead.js';
+import { SpeechAhead } from './speaking/speech-ahead.js';
 
 type VoiceUsage = Parameters<NonNullable<TextToSpeechEvents['usage']>>[0];
 

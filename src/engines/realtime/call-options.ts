@@ -1,7 +1,7 @@
 // What one call with a realtime model is made of: the recipe, everything that was left open in it filled in.
 import type { RealtimeModel } from '../../providers/realtime-model.js';
 import type { ToolBox } from '../tools/tool-box.js';
-import type { IdleSettings, TurnTakingSettings } from '../hearing/turn-taking.js';
+import type { IdleSettings, TurnTakingSettings } from '../turn-taking.js';
 
 export interface RealtimeCallOptions {
   readonly model: RealtimeModel;

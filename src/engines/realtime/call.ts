@@ -1,5 +1,5 @@
 // One call with a realtime model: its parts, and its life from the start to the end, trouble included. Whose turn it is to speak the
-// model decides; what the caller hears of it, and that nothing stale is heard, is decided in `realtime-dialogue`.
+// model decides; what the caller hears of it, and that nothing stale is heard, is decided in `driver`.
 import type { Resumption } from '../../conversation/floor.js';
 import type { AudioFormat } from '../../audio/format.js';
 import { describeThrown } from '../../base/log.js';
@@ -8,10 +8,10 @@ import type { RealtimeEvents } from '../../providers/realtime-model.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, Takeover } from '../engine.js';
 import { begun, type ConversationState, type Leaving, leftBy } from '../../conversation/state.js';
 import { Conversation } from '../conversation.js';
-import { keysAsText, PressedKeys } from '../hearing/pressed-keys.js';
+import { keysAsText, PressedKeys } from '../pressed-keys.js';
 import { toReconnected } from '../provider-roster.js';
 import { isOpeningInterruptible, type RealtimeCallOptions } from './call-options.js';
-import { RealtimeDialogue } from './dialogue.js';
+import { RealtimeDriver } from './driver.js';
 import { type CallEvents, guardEvents } from './events.js';
 import { REALTIME_FAILED, silentModel, toRealtimeFailure } from './failure.js';
 import { RealtimeLine } from './line.js';
@@ -21,7 +21,7 @@ import { RealtimeVoice } from './voice.js';
 import { RealtimeWatch } from './watch.js';
 import { type AnswerSplit, TurnBook } from '../turn-book.js';
 import { TOO_MANY } from '../tools/tool-box.js';
-import { UsageMeter } from '../pipeline/usage-meter.js';
+import { UsageMeter } from '../usage-meter.js';
 
 const NOTHING: AnswerSplit = { heard: '', unheard: '' };
 const NOBODY_WAITS = { isCutOff: false, goodbye: undefined, troubledSince: [] };
@@ -38,7 +38,7 @@ export class RealtimeCall implements Engine {
   readonly #voice: RealtimeVoice;
   readonly #watch: RealtimeWatch;
   readonly #keys: PressedKeys;
-  readonly #dialogue: RealtimeDialogue;
+  readonly #driver: RealtimeDriver;
   #failure: EngineFailure | undefined;
   #isTooMuch = false;
   /** Since when the caller speaks to nobody, on the clock, an engine before this one included; undefined from the first connection on. */
@@ -70,7 +70,7 @@ export class RealtimeCall implements Engine {
     });
     this.#watch = new RealtimeWatch({
       conversation,
-      late: () => this.#attempt(() => this.#dialogue.respond()),
+      late: () => this.#attempt(() => this.#driver.respond()),
       silent: () => this.#fail(silentModel()),
       isReplaceable: hasFallback,
       unansweredMs,
@@ -80,7 +80,7 @@ export class RealtimeCall implements Engine {
       turns: this.#turns,
       watch: this.#watch,
       audible: () => this.#conversation.tell({ type: 'audible' }),
-      caughtUp: () => this.#attempt(() => this.#dialogue.settle()),
+      caughtUp: () => this.#attempt(() => this.#driver.settle()),
       tooMuch: () => this.#tooMuch(),
     });
     this.#line = new RealtimeLine({
@@ -101,18 +101,18 @@ export class RealtimeCall implements Engine {
       ask: (task) => this.#line.ask(task),
       turns: this.#turns,
       given: (speech) => {
-        if (this.#state === 'live') this.#attempt(() => this.#dialogue.resultsGiven(speech));
+        if (this.#state === 'live') this.#attempt(() => this.#driver.resultsGiven(speech));
       },
-      idle: () => this.#attempt(() => this.#dialogue.settle()),
+      idle: () => this.#attempt(() => this.#driver.settle()),
     });
     this.#keys = new PressedKeys({
       clock,
       pauseMs: turnTaking.keyPauseMs,
       onComplete: (keys) => {
-        if (this.#isListening) this.#attempt(() => this.#dialogue.keysComplete(keys));
+        if (this.#isListening) this.#attempt(() => this.#driver.keysComplete(keys));
       },
     });
-    this.#dialogue = new RealtimeDialogue({
+    this.#driver = new RealtimeDriver({
       context,
       conversation,
       settings: options,
@@ -124,7 +124,7 @@ export class RealtimeCall implements Engine {
       ends: (reason) => this.#end(reason),
       silent: () => this.#fail(silentModel()),
     });
-    conversation.drivenBy(this.#dialogue, {
+    conversation.drivenBy(this.#driver, {
       fact: state,
       attempt: (task) => this.#attempt(task),
     });
@@ -166,15 +166,15 @@ export class RealtimeCall implements Engine {
   }
 
   hold(): void {
-    if (this.#state !== 'live' || this.#dialogue.isHeld) return;
+    if (this.#state !== 'live' || this.#driver.isHeld) return;
     this.#attempt(() => {
-      this.#dialogue.hold();
+      this.#driver.hold();
       this.#keys.take();
     });
   }
 
   resume(how: Resumption): void {
-    if (this.#dialogue.isHeld && this.#state === 'live')
+    if (this.#driver.isHeld && this.#state === 'live')
       this.#attempt(() => this.#conversation.tell({ type: 'resume', how }));
   }
 
@@ -203,7 +203,7 @@ export class RealtimeCall implements Engine {
   }
 
   get #isListening(): boolean {
-    return this.#state === 'live' && !this.#dialogue.isHeld;
+    return this.#state === 'live' && !this.#driver.isHeld;
   }
 
   #events(): RealtimeEvents {
@@ -212,15 +212,15 @@ export class RealtimeCall implements Engine {
         this.#deafSince = undefined;
         this.#watch.tell(ready);
       },
-      speechStarted: () => this.#dialogue.callerSpeaks(),
+      speechStarted: () => this.#driver.callerSpeaks(),
       interrupted: () => this.#conversation.tell({ type: 'cut-off' }),
-      speechEnded: (speech) => this.#dialogue.callerFinished(speech),
+      speechEnded: (speech) => this.#driver.callerFinished(speech),
       userText: ({ itemId, text, final }) => this.#turns.heard(itemId, text, { isFinal: final }),
       responseStarted: () => this.#conversation.tell({ type: 'began' }),
-      audio: ({ itemId, audio }) => this.#dialogue.audio(itemId, audio),
-      text: ({ itemId, delta }) => this.#dialogue.text(itemId, delta),
+      audio: ({ itemId, audio }) => this.#driver.audio(itemId, audio),
+      text: ({ itemId, delta }) => this.#driver.text(itemId, delta),
       heardText: ({ itemId, text }) => this.#voice.speech?.replaceText(itemId, text),
-      responseEnded: (end) => this.#dialogue.responseEnded(end),
+      responseEnded: (end) => this.#driver.responseEnded(end),
       usage: (usage) => countRealtime(this.#usage, usage),
       lost: ({ agoMs } = { agoMs: 0 }) => {
         const { speech } = this.#voice;
@@ -234,7 +234,7 @@ export class RealtimeCall implements Engine {
         logger.info({ callId, gapMs: gap.gapMs }, 'the connection to the realtime model is back');
         if (isPlanned !== true) this.#fact(toReconnected('engine', this.#options.model.name, gap));
         const isRepeated = this.#turns.back();
-        this.#dialogue.reconnected({ gapMs: gap.gapMs, hearsAgain: hearsAgain === true || isRepeated });
+        this.#driver.reconnected({ gapMs: gap.gapMs, hearsAgain: hearsAgain === true || isRepeated });
       },
       failed: (error) => this.#fail(error),
     };
@@ -269,12 +269,12 @@ export class RealtimeCall implements Engine {
   /** Stops what is under way, for whoever may go on with it. */
   #cutOff(): void {
     if (this.#state !== 'live') return;
-    const { isBusy } = this.#dialogue;
+    const { isBusy } = this.#driver;
     const wasSpeaking = this.#voice.speech !== undefined;
     const { waitingSince, lostSince } = this.#watch;
     const keys = this.#keys.take();
     if (keys !== '') this.#turns.pressed(keysAsText(keys));
-    const goodbye = this.#dialogue.giveUp();
+    const goodbye = this.#driver.giveUp();
     this.#isHalfHeard = wasSpeaking && !this.#turns.isOpen;
     this.#standing = { isCutOff: isBusy, goodbye, troubledSince: [waitingSince, lostSince] };
   }
@@ -283,27 +283,26 @@ export class RealtimeCall implements Engine {
   #begin(): void {
     const { owed, turns } = this.#context.takeover?.state ?? this.state;
     const runs = [...(this.#context.takeover?.tools?.runs ?? [])];
-    if (runs.length > 0) this.#dialogue.adopt(runs.map(([, run]) => run));
+    if (runs.length > 0) this.#driver.adopt(runs.map(([, run]) => run));
     // The answer is given with their results.
     if (owed.kind === 'answer' && runs.some(([id]) => turns.tools[id]?.waitedFor)) return;
     // What they said comes again, and the model answers it by itself.
     if (owed.kind === 'nothing' && this.#watch.left !== undefined) this.#watch.owes({ isAsked: false });
     else if (owed.kind === 'nothing') this.#conversation.tell({ type: 'resume', how: 'continue' });
-    else if (owed.kind === 'answer') this.#attempt(() => this.#dialogue.respond());
-    else if (owed.kind === 'goodbye')
-      this.#attempt(() => this.#dialogue.say(owed.text, { ends: owed.reason }));
+    else if (owed.kind === 'answer') this.#attempt(() => this.#driver.respond());
+    else if (owed.kind === 'goodbye') this.#attempt(() => this.#driver.say(owed.text, { ends: owed.reason }));
     else this.#attempt(() => this.#greet());
   }
 
   #greet(): void {
     const { firstMessage, turnTaking } = this.#options;
-    this.#dialogue.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
+    this.#driver.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
   }
 
   #end(reason: 'agent-hangup' | 'provider-failed' | 'idle'): void {
     if (this.#state !== 'live') return;
     this.#state = 'ending';
-    this.#dialogue.close();
+    this.#driver.close();
     this.#watch.close();
     this.#keys.take();
     this.#line.ask((session) => session.cancel());
@@ -312,7 +311,7 @@ export class RealtimeCall implements Engine {
 
   #free(state: 'handed-over' | 'closed'): void {
     this.#state = state;
-    this.#dialogue.close();
+    this.#driver.close();
     this.#watch.close();
     this.#keys.take();
     this.#line.close();

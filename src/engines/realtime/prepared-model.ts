@@ -13,7 +13,7 @@ import { attemptAhead } from '../attempt-ahead.js';
 import type { EngineContext, PreparationContext } from '../engine.js';
 import { chooseFormats } from './formats.js';
 import { countRealtime } from './usage.js';
-import { UsageMeter } from '../pipeline/usage-meter.js';
+import { UsageMeter } from '../usage-meter.js';
 
 export interface PreparedModelOptions {
   readonly context: PreparationContext;

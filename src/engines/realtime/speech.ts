@@ -4,9 +4,9 @@ import { type Audio, FRAME_MS, unitsPerMs } from '../../audio/format.js';
 import type { LinePlayout } from '../../audio/playout.js';
 import type { Clock, Timer } from '../../base/clock.js';
 import { ProviderError } from '../../base/errors.js';
-import { heardPart } from '../speaking/heard-text.js';
+import { heardPart } from '../heard-text.js';
 import type { Round } from '../tools/rounds.js';
-import { estimateMs } from '../speaking/syllables.js';
+import { estimateMs } from '../syllables.js';
 import type { ToolRun } from '../tools/tool-run.js';
 import type { AnswerSplit } from '../turn-book.js';
 

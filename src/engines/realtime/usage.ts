@@ -1,7 +1,7 @@
 // What a realtime model has used: its tokens of text and of audio as those of a language model, and what it writes down of the caller
 // as speech-to-text. Time that a session is paid for is audio that the model listens to.
 import type { RealtimeUsage } from '../../providers/realtime-model.js';
-import type { UsageMeter } from '../pipeline/usage-meter.js';
+import type { UsageMeter } from '../usage-meter.js';
 
 export function countRealtime(meter: UsageMeter, usage: RealtimeUsage): void {
   if (usage.kind === 'transcription') meter.heard(usage);

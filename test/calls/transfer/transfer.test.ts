@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { CarrierError, ConfigError } from '../../../src/base/errors.js';
 import type { TransferResult } from '../../../src/carriers/carrier.js';
 import { text } from '../../support/call-bench.js';
-import { setPhrasesFor } from '../../../src/engines/speaking/set-phrases.js';
+import { setPhrasesFor } from '../../../src/engines/languages/set-phrases.js';
 import { NOBODY_WAITS } from '../../../src/conversation/wait.js';
 import { KINDS, Scene, type SceneKind } from '../scene.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EngineRecipe } from '../../../src/engines/engine.js';
 import { createAgentTools } from '../../../src/engines/tools/agent-tool.js';
-import { createFallbackRecipe } from '../../../src/engines/fallback/engine.js';
+import { createFallbackRecipe } from '../../../src/engines/fallback/recipe.js';
 import { Circuits } from '../../../src/providers/circuits.js';
 import {
   askedWith,

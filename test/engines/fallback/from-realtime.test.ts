@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { setPhrasesFor } from '../../../src/engines/speaking/set-phrases.js';
+import { setPhrasesFor } from '../../../src/engines/languages/set-phrases.js';
 import { askedWith, GONE, modelThenStages, talkingToModel } from '../fallback-rig.js';
 import { GO_ON } from '../../../src/base/owed-words.js';
 import type { SpeechToTextContext } from '../../../src/providers/speech-to-text.js';

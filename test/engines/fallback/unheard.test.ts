@@ -1,7 +1,7 @@
 // What nobody has heard in a call that another engine takes over: who says nothing of it hangs, unless there was nothing; and an answer
 // that is owed is not asked for twice.
 import { describe, expect, it } from 'vitest';
-import { setPhrasesFor } from '../../../src/engines/speaking/set-phrases.js';
+import { setPhrasesFor } from '../../../src/engines/languages/set-phrases.js';
 import { askedWith, GONE, modelThenStages, talkingToModel } from '../fallback-rig.js';
 
 const { call: APOLOGY } = setPhrasesFor(undefined).apologies;

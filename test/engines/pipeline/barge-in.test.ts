@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { ANSWER, GREETING } from '../answering-rig.js';
-import { lexiconFor } from '../../../src/engines/hearing/lexicon.js';
+import { lexiconFor } from '../../../src/engines/languages/lexicon.js';
 import { TurnBook } from '../../../src/engines/turn-book.js';
 import { CallRig, lateEars, MS_PER_CHAR, playing } from '../call-rig.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPipelineRecipe } from '../../../src/engines/pipeline/engine.js';
+import { createPipelineRecipe } from '../../../src/engines/pipeline/recipe.js';
 import type { PipelinePreparation } from '../../../src/engines/pipeline/preparation.js';
 import type { TextToSpeechContext } from '../../../src/providers/text-to-speech.js';
 import { FakeClock } from '../../support/fake-clock.js';

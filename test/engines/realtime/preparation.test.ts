@@ -5,7 +5,7 @@ import { ALAW_8K, MULAW_8K, PCM_16K } from '../../../src/audio/format.js';
 import { silentLogger } from '../../../src/base/log.js';
 import { silentMeters } from '../../../src/base/meters.js';
 import type { Preparation, PreparationContext, UsageFact } from '../../../src/engines/engine.js';
-import { createRealtimeRecipe } from '../../../src/engines/realtime/engine.js';
+import { createRealtimeRecipe } from '../../../src/engines/realtime/recipe.js';
 import type { RealtimePreparation } from '../../../src/engines/realtime/preparation.js';
 import type {
   RealtimeContext,

@@ -1,0 +1,209 @@
+// Has the caller finished? Silence, measured in frames, against a wait that depends on how the words end; where the line is never silent,
+// words that no longer grow.
+import type { EndOfTurn } from '../../../conversation/floor.js';
+import { FRAME_MS } from '../../../audio/format.js';
+import type { Clock, Timer } from '../../../base/clock.js';
+import { LIMITS } from '../../../conversation/limits.js';
+import { type Lexicon, lexiconFor, wordsOf } from '../../languages/lexicon.js';
+import { countDigits, endsInDigits, type WantedDigits, wantedDigits } from './spoken-digits.js';
+
+/** Waits in milliseconds. Source of the defaults: what published voice agents use; people pause about 200 ms between turns. */
+export interface EndpointingWaits {
+  readonly baseMs: number;
+  /** After text that ends a sentence, is a known short answer, or has all the digits that were asked for. */
+  readonly completeMs: number;
+  /** After text that ends in a conjunction or a filler, or in the middle of a number that was asked for. */
+  readonly openMs: number;
+  /** Never longer, whatever the text says and also when no frames arrive. */
+  readonly maxMs: number;
+}
+
+export const DEFAULT_WAITS: EndpointingWaits = { baseMs: 500, completeMs: 300, openMs: 1200, maxMs: 3000 };
+
+/** A sound that lasts this many times the longest silence and of which a recogniser has written nothing has no words; less often where it is known to write while it hears. */
+const WORDLESS_FACTOR = 3;
+
+/** What else is known of the words. */
+export interface EndingHints {
+  readonly lexicon?: Lexicon | undefined;
+  /** The digits that the agent has asked for. */
+  readonly digits?: WantedDigits | undefined;
+}
+
+const TRAILING_OFF = /(\.\.\.|…)["'”’»)\]]*$/;
+const SENTENCE_END = /[.?!。？！．।॥؟۔]["'”’»)\]]*$/;
+
+/** How long silence must last after `text` until the caller has finished. */
+export function waitAfter(
+  text: string,
+  waits: EndpointingWaits = DEFAULT_WAITS,
+  hints: EndingHints = {},
+): number {
+  const said = text.trim();
+  const { shortAnswers, openEndings } = hints.lexicon ?? lexiconFor(undefined);
+  const { digits } = hints;
+  // Recognisers put a full stop behind every group of digits, so the count decides.
+  if (digits !== undefined && endsInDigits(said)) {
+    const isThere = countDigits(said) >= digits.count;
+    if (!isThere) return waits.openMs;
+    return digits.isExact ? waits.completeMs : waits.baseMs;
+  }
+  // Three dots, or the one sign for them, are a voice that trails off.
+  if (TRAILING_OFF.test(said)) return waits.openMs;
+  if (SENTENCE_END.test(said)) return waits.completeMs;
+  const words = wordsOf(said);
+  if (shortAnswers.has(words.join(' '))) return waits.completeMs;
+  return openEndings.has(words.at(-1) ?? '') ? waits.openMs : waits.baseMs;
+}
+
+export interface EndpointingOptions {
+  readonly clock: Clock;
+  readonly onEndOfTurn: (end: EndOfTurn) => void;
+  readonly waits?: EndpointingWaits;
+  readonly lexicon?: Lexicon;
+  /** The recogniser tells the end of a turn: silence ends one only after `maxMs`. @default false */
+  readonly guardOnly?: boolean;
+}
+
+/** Decides the end of the caller's turn. It listens from `speechStarted` or the first text until it has decided or is reset. */
+export class Endpointing {
+  readonly #clock: Clock;
+  readonly #onEndOfTurn: (end: EndOfTurn) => void;
+  readonly #waits: EndpointingWaits;
+  readonly #lexicon: Lexicon | undefined;
+  readonly #guardOnly: boolean;
+  #digits: WantedDigits | undefined;
+  #active = false;
+  #startedAt = 0;
+  #voicedAt = 0;
+  #silenceMs = 0;
+  #text = '';
+  /** There are words, which may be older than `text`; they have last grown at `textAt`. */
+  #hasWords = false;
+  #textAt = 0;
+  /** The recogniser has written words while they were said. */
+  #hasInterims = false;
+  /** A sound has begun since the last text. */
+  #hasNewSound = false;
+  #guard: Timer | undefined;
+
+  constructor(options: EndpointingOptions) {
+    this.#clock = options.clock;
+    this.#onEndOfTurn = options.onEndOfTurn;
+    this.#waits = options.waits ?? DEFAULT_WAITS;
+    this.#lexicon = options.lexicon;
+    this.#guardOnly = options.guardOnly === true;
+  }
+
+  /** True from the first sound or word of a turn until its end. */
+  get active(): boolean {
+    return this.#active;
+  }
+
+  /** Speech has started; `startedAt` lies a few frames back. */
+  speechStarted(startedAt: number): void {
+    if (!this.#active) this.#begin(startedAt);
+    this.#hasNewSound = true;
+    this.#heardVoice();
+  }
+
+  /** There are words of before that the sound which has begun may go on with. */
+  goesOn(): void {
+    if (!this.#hasWords) this.#textAt = this.#clock.now();
+    this.#hasWords = true;
+  }
+
+  /** A frame has passed. */
+  frame(voiced: boolean): void {
+    if (!this.#active) return;
+    if (voiced) this.#heardVoice();
+    else this.#silenceMs += FRAME_MS;
+    this.#decide();
+  }
+
+  /** All text of the turn so far. Text without any sound is a turn, too: the recogniser hears more than the detector. */
+  text(text: string, { isFinal = true } = {}): void {
+    this.#hasInterims ||= !isFinal;
+    this.#hasNewSound = false;
+    if (text !== this.#text) this.#textAt = this.#clock.now();
+    this.#text = text;
+    this.#hasWords = true;
+    if (this.#active) return;
+    this.#begin(this.#clock.now());
+    this.#heardVoice();
+  }
+
+  /** What the agent has just said: it may have asked for a number. */
+  agentSaid(text: string): void {
+    this.#digits = wantedDigits(text);
+  }
+
+  /** Somebody who knows says that the caller has finished. Returns false when there was no turn. */
+  finish(): boolean {
+    if (!this.#active) return false;
+    this.#finish();
+    return true;
+  }
+
+  /** Forgets the turn. */
+  reset(): void {
+    this.#active = false;
+    this.#text = '';
+    this.#hasWords = false;
+    this.#guard?.cancel();
+    this.#guard = undefined;
+  }
+
+  #begin(startedAt: number): void {
+    this.#active = true;
+    this.#startedAt = startedAt;
+  }
+
+  #heardVoice(): void {
+    this.#voicedAt = this.#clock.now();
+    this.#silenceMs = 0;
+    if (this.#guard === undefined) this.#watch(this.#waits.maxMs);
+  }
+
+  /** Frames are the measure of silence. Where they stop coming, the clock must end the turn. */
+  #watch(delayMs: number): void {
+    this.#guard = this.#clock.after(delayMs, () => {
+      const leftMs = this.#voicedAt + this.#waits.maxMs - this.#clock.now();
+      if (leftMs > 0) this.#watch(leftMs);
+      else this.#finish();
+    });
+  }
+
+  #decide(): void {
+    const lastedMs = this.#clock.now() - this.#startedAt;
+    const wait = this.#guardOnly ? this.#waits.maxMs : this.#silenceNeededMs();
+    const stillMs = this.#clock.now() - this.#textAt;
+    const isStill = this.#hasWords ? stillMs >= LIMITS.words.stillMs + wait : lastedMs >= this.#wordlessMs;
+    const mayBeSaying = this.#hasWords && this.#hasNewSound && !this.#hasInterims;
+    const long = lastedMs >= LIMITS.monologue.longMs && this.#silenceMs >= LIMITS.monologue.pauseMs;
+    if (this.#silenceMs >= wait) this.#finish();
+    else if (isStill && !mayBeSaying) this.#finishInSound();
+    else if (long || lastedMs >= LIMITS.monologue.longestMs) this.#finish({ isCutShort: true });
+  }
+
+  get #wordlessMs(): number {
+    return this.#waits.maxMs * (this.#hasInterims ? 1 : WORDLESS_FACTOR);
+  }
+
+  #finishInSound(): void {
+    const endedAt = this.#hasWords ? this.#textAt : this.#voicedAt;
+    this.reset();
+    this.#onEndOfTurn({ endedAt, isCutShort: false, isInSound: true });
+  }
+
+  #silenceNeededMs(): number {
+    const hints = { lexicon: this.#lexicon, digits: this.#digits };
+    return Math.min(waitAfter(this.#text, this.#waits, hints), this.#waits.maxMs);
+  }
+
+  #finish({ isCutShort = false } = {}): void {
+    const endedAt = this.#voicedAt;
+    this.reset();
+    this.#onEndOfTurn({ endedAt, isCutShort });
+  }
+}

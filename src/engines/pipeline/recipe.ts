@@ -1,0 +1,144 @@
+// The pipeline voice mode: speech-to-text, a language stage, text-to-speech, and the turns between them.
+import { ConfigError } from '../../base/errors.js';
+import { LIMITS } from '../../conversation/limits.js';
+import type { LanguageModel } from '../../providers/language-model.js';
+import type { SpeechToText } from '../../providers/speech-to-text.js';
+import type { TextToSpeech } from '../../providers/text-to-speech.js';
+import { setPhrasesFor } from '../languages/set-phrases.js';
+import { CallerWait } from './caller-wait.js';
+import { toPayee } from '../../providers/remedy.js';
+import type { EngineRecipe, PreparationContext } from '../engine.js';
+import { type Guardrail, Guardrails } from './speaking/guardrails.js';
+import { PipelineCall } from './call.js';
+import { type MessageTarget, openMessageRoute } from '../responder/message-route.js';
+import { type PipelineParts, PipelinePreparation } from './preparation.js';
+import { createResponder, RESPONDER_NAME } from '../responder/responder.js';
+import type { TransferTargets } from '../tools/built-in-tools.js';
+import type { AgentTool } from '../tools/tool.js';
+import type { ThinkingTimeouts } from './speaking/reply.js';
+import { ToolBox } from '../tools/tool-box.js';
+import { DEFAULT_TURN_TAKING, type IdleSettings, type TurnTakingSettings } from '../turn-taking.js';
+
+export interface PipelineOptions {
+  readonly stt: SpeechToText;
+  /** The language stage, unless `onMessage` takes its place. */
+  readonly llm?: LanguageModel | undefined;
+  readonly tts: TextToSpeech;
+  readonly systemPrompt?: string | undefined;
+  /** Said when the call connects. Without it the agent waits for the caller. */
+  readonly firstMessage?: string | undefined;
+  /** BCP 47 tag, handed to the providers. */
+  readonly language?: string | undefined;
+  /** Said, by whoever can, when the call cannot go on. @default words of the language */
+  readonly apology?: string | undefined;
+  /** False lets the agent finish whatever the caller says meanwhile; that is answered afterwards. @default true */
+  readonly interruptible?: boolean | undefined;
+  readonly turnTaking?: TurnTakingSettings | undefined;
+  /** Without it the agent waits for a silent caller without end. */
+  readonly idle?: IdleSettings | undefined;
+  /** Answers the caller in the place of `llm`. */
+  readonly onMessage?: MessageTarget | undefined;
+  /** What the language model may call beside the tools that every agent has. Not for `onMessage`. */
+  readonly tools?: readonly AgentTool[] | undefined;
+  /** Whom the language model may hand the caller over to. @default nobody */
+  readonly transferTargets?: TransferTargets | undefined;
+  readonly guardrails?: readonly Guardrail[] | undefined;
+}
+
+/** The recipe of a pipeline agent. @throws ConfigError when there is nobody to answer. */
+export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
+  const { stt, llm, tts, onMessage } = options;
+  if (llm === undefined && onMessage === undefined)
+    throw new ConfigError(
+      'CONFIG_MISSING',
+      'A pipeline agent needs `llm`, or `onMessage` to answer in its place.',
+    );
+  const setPhrases = setPhrasesFor(options.language, options.apology);
+  const providers = {
+    engine: null,
+    stt: stt.name,
+    llm: onMessage === undefined ? (llm?.name ?? null) : RESPONDER_NAME,
+    tts: tts.name,
+  };
+  return {
+    mode: 'pipeline',
+    providers,
+    language: options.language,
+    setPhrases,
+    payees: {
+      stt: toPayee(stt),
+      llm: onMessage === undefined && llm !== undefined ? toPayee(llm) : 'application',
+      tts: toPayee(tts),
+    },
+    prepare: (context) =>
+      new PipelinePreparation(context, {
+        stt,
+        tts,
+        language: options.language,
+        firstMessage: options.firstMessage,
+        parts: openParts(options, context),
+      }),
+    create(context, preparation) {
+      const { callId, caller, callee, controls, clock, logger } = context;
+      const { tools = [], transferTargets = {} } = options;
+      const prepared = preparation instanceof PipelinePreparation ? preparation : undefined;
+      const parts = prepared?.parts ?? openParts(options, context);
+      const call = new PipelineCall(context, {
+        providers,
+        stt: prepared?.stt ?? stt,
+        tts: prepared?.tts ?? tts,
+        model: parts.model,
+        timeouts: timeoutsOf(parts, {
+          isChain: llm?.forCall !== undefined,
+          isReplaceable: context.hasFallback === true,
+        }),
+        wait: parts.wait,
+        systemPrompt: options.systemPrompt,
+        firstMessage: options.firstMessage,
+        language: options.language,
+        apologies: setPhrases.apologies,
+        interruptible: options.interruptible ?? true,
+        turnTaking: options.turnTaking ?? DEFAULT_TURN_TAKING,
+        idle: options.idle,
+        tools: parts.isResponder
+          ? undefined
+          : new ToolBox({ tools, transferTargets, callId, caller, callee, controls, clock, logger }),
+        owned: [prepared === undefined ? parts : { close: () => prepared.release(context) }],
+        guardrails: parts.guardrails,
+      });
+      prepared?.handOver();
+      return call;
+    },
+  };
+}
+
+/** What a call has of its own before it has a stream. @throws ConfigError when there is nobody to answer. */
+function openParts(options: PipelineOptions, context: PreparationContext): PipelineParts {
+  const { llm, onMessage, guardrails = [] } = options;
+  const { callId, caller, callee, clock, logger } = context;
+  const wait = new CallerWait();
+  const route = onMessage && openMessageRoute(onMessage, { clock });
+  const responder = route && createResponder({ ...route, caller, callee, clock, logger });
+  const model = responder ?? llm?.forCall?.({ logger, patience: wait.thinking }) ?? llm;
+  if (model === undefined) throw new ConfigError('CONFIG_MISSING', 'There is no language stage.');
+  return {
+    model,
+    wait,
+    isResponder: route !== undefined,
+    guardrails: guardrails.length === 0 ? undefined : new Guardrails({ guardrails, callId, clock, logger }),
+    close: () => route?.close?.(),
+  };
+}
+
+function timeoutsOf(
+  { isResponder }: Pick<PipelineParts, 'isResponder'>,
+  { isChain, isReplaceable }: { readonly isChain: boolean; readonly isReplaceable: boolean },
+): ThinkingTimeouts {
+  const { model, application } = LIMITS;
+  const responderMs = application.answerMs + application.graceMs;
+  if (isResponder) return { firstMs: responderMs, nextMs: responderMs, isApplication: true };
+  // A chain gives each of its models a time of its own, and ours must lie behind that.
+  return isReplaceable && !isChain
+    ? { firstMs: model.replaceableMs, nextMs: model.replaceableMs }
+    : { firstMs: model.firstMs, nextMs: model.nextMs };
+}

@@ -1,0 +1,82 @@
+// The realtime voice mode: one model that hears the caller and speaks.
+import type { RealtimeModel } from '../../providers/realtime-model.js';
+import { toPayee } from '../../providers/remedy.js';
+import { setPhrasesFor } from '../languages/set-phrases.js';
+import type { EngineRecipe } from '../engine.js';
+import { RealtimeCall } from './call.js';
+import { isOpeningInterruptible } from './call-options.js';
+import { RealtimePreparation } from './preparation.js';
+import type { TransferTargets } from '../tools/built-in-tools.js';
+import type { AgentTool } from '../tools/tool.js';
+import { ToolBox, toolDefinitions } from '../tools/tool-box.js';
+import { DEFAULT_TURN_TAKING, type IdleSettings, type TurnTakingSettings } from '../turn-taking.js';
+
+export interface RealtimeOptions {
+  readonly model: RealtimeModel;
+  readonly systemPrompt?: string | undefined;
+  /** Said when the call connects. Without it the agent waits for the caller. */
+  readonly firstMessage?: string | undefined;
+  /** BCP 47 tag, handed to the model. */
+  readonly language?: string | undefined;
+  /** Said by the carrier when the call cannot go on. @default words of the language */
+  readonly apology?: string | undefined;
+  /** False lets the agent finish whatever the caller says meanwhile; that is answered afterwards. @default true */
+  readonly interruptible?: boolean | undefined;
+  /** Of it what is not the model's own: keys, and whether the greeting can be interrupted. */
+  readonly turnTaking?: TurnTakingSettings | undefined;
+  /** Without it the agent waits for a silent caller without end. */
+  readonly idle?: IdleSettings | undefined;
+  /** What the model may call beside the tools that every agent has. */
+  readonly tools?: readonly AgentTool[] | undefined;
+  /** Whom the model may hand the caller over to. @default nobody */
+  readonly transferTargets?: TransferTargets | undefined;
+}
+
+/** The recipe of an agent with a realtime model. */
+export function createRealtimeRecipe(options: RealtimeOptions): EngineRecipe {
+  const { model, systemPrompt = '', firstMessage = '', language, interruptible = true, idle } = options;
+  const { turnTaking = DEFAULT_TURN_TAKING, tools = [], transferTargets = {} } = options;
+  return {
+    mode: 'realtime',
+    providers: { engine: model.name, stt: null, llm: null, tts: null },
+    language,
+    setPhrases: setPhrasesFor(language, options.apology),
+    payees: {
+      llm: toPayee(model),
+      ...(model.transcription === undefined ? {} : { stt: toPayee(model.transcription) }),
+    },
+    prepare: (context) =>
+      new RealtimePreparation(context, {
+        model,
+        settings: {
+          language,
+          instructions: systemPrompt,
+          tools: toolDefinitions({ tools, transferTargets }),
+          interruptible: isOpeningInterruptible(
+            { interruptible, turnTaking },
+            { isGreeting: firstMessage !== '' },
+          ),
+        },
+        greeting: firstMessage,
+      }),
+    create(context, preparation) {
+      const { callId, caller, callee, controls, clock, logger } = context;
+      // Who takes over in the middle of a call greets nobody.
+      if (context.takeover !== undefined) preparation?.close();
+      const isFresh = context.takeover === undefined && preparation instanceof RealtimePreparation;
+      const prepared = isFresh ? preparation : undefined;
+      const call = new RealtimeCall(context, {
+        model: prepared?.model ?? model,
+        systemPrompt,
+        firstMessage,
+        language,
+        interruptible,
+        turnTaking,
+        idle,
+        tools: new ToolBox({ tools, transferTargets, callId, caller, callee, controls, clock, logger }),
+      });
+      prepared?.handOver();
+      return call;
+    },
+  };
+}

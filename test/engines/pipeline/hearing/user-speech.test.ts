@@ -1,0 +1,47 @@
+import { expect, describe, it } from 'vitest';
+import { UserSpeech } from '../../../../src/engines/pipeline/hearing/user-speech.js';
+import { CallRig } from '../../call-rig.js';
+
+function taken(text: string) {
+  const said = new UserSpeech({ tell: () => {}, wallNow: () => 0, now: () => 0, turnIndex: () => 0 });
+  said.partial(text);
+  expect(said.take(0)).toBe(text);
+  said.speechStarted();
+  return said;
+}
+
+describe('a piece that a turn took before the recogniser was done with it', () => {
+  it('is not said again by its final, where the caller has begun again', () => {
+    const said = taken('I would like to');
+    said.final('I would like to');
+    said.partial('order a pizza');
+    said.final('order a pizza');
+    expect(said.take(1)).toBe('order a pizza');
+  });
+
+  it('goes on where the caller has begun again', () => {
+    const said = taken('I would like to');
+    said.partial('I would like to order');
+    said.final('I would like to order a pizza');
+    expect(said.take(1)).toBe('order a pizza');
+  });
+
+  it('stands once in what the model is asked', async () => {
+    const rig = await new CallRig({ turnTaking: { fillers: [] } }).start();
+    rig.model.answers.push(async function* () {
+      yield* [];
+      await new Promise(() => {});
+    });
+    rig.model.answer('A pizza.');
+    await rig.voiced(400);
+    rig.ears.events.partial('I would like to');
+    await rig.quiet(2400);
+    expect(rig.model.requests).toHaveLength(1);
+    await rig.voiced(300);
+    rig.ears.events.final('I would like to');
+    await rig.voiced(300);
+    rig.ears.events.final('order a pizza');
+    await rig.quiet(1500);
+    expect(rig.model.requests.at(-1)?.messages.at(-1)?.content).toBe('I would like to order a pizza');
+  });
+});
