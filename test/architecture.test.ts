@@ -83,6 +83,9 @@ const VENDORS: Readonly<Record<string, readonly string[]>> = {
   openai: ['openai', 'chat', 'ai-sdk'],
 };
 
+/** What speaks for no vendor, or for many. */
+const NO_VENDORS: readonly string[] = ['ai-sdk', 'chat', 'flite', 'scripted', 'simulated'];
+
 interface Edge {
   from: string;
   to: string;
@@ -234,6 +237,13 @@ describe('what stands only in its place', () => {
     const uses = (file: string) => importsOf(file).includes('express');
     const isDoor = (file: string) => file.startsWith('server/') || file === 'dashboard/router.ts';
     expect(files.filter((file) => uses(file) && !isDoor(file) && !file.startsWith('testing/'))).toEqual([]);
+  });
+
+  it('every vendor of a provider is known by its name', () => {
+    const members = Object.entries(WINGS).flatMap(([wing, names]) =>
+      wing.startsWith('providers/') ? names : [],
+    );
+    expect(members.filter((name) => !(name in VENDORS) && !NO_VENDORS.includes(name))).toEqual([]);
   });
 
   it('only streams, providers, the responder and testing import ws', () => {

@@ -287,3 +287,23 @@ describe('what the caller said before the model failed', () => {
     expect(heard).toBe(20);
   });
 });
+
+it('a voice mode that was given up is not tried again in the same call, however well it did before', async () => {
+  const [first, second] = [new FakeRealtimeModel(), new FakeRealtimeModel()];
+  const rig = await new FallbackRig({ modes: [first, second] }).start();
+  first.ready();
+  first.hears('Hello?');
+  first.answers('Good morning to you.');
+  await rig.wait(60_000);
+  const { context } = first;
+  first.events.failed(GONE);
+  await rig.quiet(100);
+  second.ready();
+  second.hears('And now?');
+  second.answers('It is noon.');
+  await rig.wait(60_000);
+  second.events.failed(GONE);
+  await rig.quiet(100);
+  expect(first.context).toBe(context);
+  expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
+});
