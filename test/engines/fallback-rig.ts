@@ -46,6 +46,8 @@ export interface FallbackRigOptions
       'firstMessage' | 'systemPrompt' | 'idle' | 'tools' | 'transferTargets' | 'interruptible'
     >
   > {
+  /** What a pipeline says while an answer is slow. @default nothing */
+  readonly fillers?: readonly string[];
   readonly modes: readonly (FakeRealtimeModel | FakeStages | EngineRecipe)[];
   readonly circuits?: (clock: FakeClock) => Circuits;
 }
@@ -63,7 +65,7 @@ export class FallbackRig {
   readonly player: CarrierPlayer;
   readonly pacer: Pacer;
 
-  constructor({ modes, circuits, ...agent }: FallbackRigOptions) {
+  constructor({ modes, circuits, fillers = [], ...agent }: FallbackRigOptions) {
     const { clock } = this;
     this.circuits = circuits?.(clock) ?? new Circuits(clock);
     this.player = new CarrierPlayer({
@@ -79,7 +81,7 @@ export class FallbackRig {
       sink: this.player,
       clock,
     });
-    const turnTaking = { ...DEFAULT_TURN_TAKING, carefulMs: 0, fillers: [] };
+    const turnTaking = { ...DEFAULT_TURN_TAKING, carefulMs: 0, fillers };
     const choices = modes.map((mode) => {
       if ('create' in mode) return { recipe: mode, needs: [] };
       if (!(mode instanceof FakeStages))

@@ -288,6 +288,20 @@ describe('what the caller said before the model failed', () => {
   });
 });
 
+it('whoever goes on while a tool runs says that it takes a moment', async () => {
+  const tools = createAgentTools([
+    { name: 'look_up', description: 'Looks it up.', execute: () => new Promise(() => {}) },
+  ]);
+  const { first, second, rig } = await talkingToModel({ tools, fillers: ['One moment.'] });
+  first.hears('What is it?');
+  first.answers('', [{ id: 'c1', name: 'look_up' }]);
+  await rig.quiet(100);
+  first.events.failed(GONE);
+  await rig.quiet(2000);
+  expect(second.voice.spoken).toEqual(['One moment.']);
+  expect(rig.transcript.at(-1)).toMatchObject({ role: 'agent', text: 'One moment.' });
+});
+
 it('a voice mode that was given up is not tried again in the same call, however well it did before', async () => {
   const [first, second] = [new FakeRealtimeModel(), new FakeRealtimeModel()];
   const rig = await new FallbackRig({ modes: [first, second] }).start();

@@ -63,7 +63,7 @@ export class Fillers {
   readonly #phrases: readonly string[];
   readonly #abort = new AbortController();
   readonly #audio = new Map<string, Phrase>();
-  #preparing = false;
+  #loading: Promise<void> | undefined;
   #next = 0;
   #lastTurn = -1;
   #playing: Playing | undefined;
@@ -78,7 +78,7 @@ export class Fillers {
   /** Synthesises the next phrase, unless it is there. A voice that fails here only costs the filler. */
   prepare(): void {
     const phrase = this.#phrase;
-    if (phrase !== undefined && !this.#preparing) void this.#load(phrase);
+    if (phrase !== undefined) this.#loading ??= this.#load(phrase).finally(() => (this.#loading = undefined));
   }
 
   /** Says a phrase after a while, if the answer is then still awaited. */
@@ -128,13 +128,12 @@ export class Fillers {
   async #sayAllowed(answer: AwaitedAnswer): Promise<void> {
     const { guardrails } = this.#options;
     const phrase = this.#phrase;
-    if (phrase === undefined || !this.#audio.has(phrase) || !answer.isAwaited()) return;
-    if (guardrails === undefined) {
-      this.#say(phrase, answer);
-      return;
-    }
-    const text = await guardrails.checkText(phrase, this.#abort.signal);
-    if (text !== '') await this.#load(text);
+    if (phrase === undefined || !answer.isAwaited()) return;
+    // Nobody has spoken before it, where another voice mode has left the wait, or a key has begun it.
+    this.prepare();
+    if (!this.#audio.has(phrase)) await this.#loading;
+    const text = await (guardrails?.checkText(phrase, this.#abort.signal) ?? phrase);
+    if (text !== phrase && text !== '') await this.#load(text);
     if (this.#awaited === answer && answer.isAwaited()) this.#say(text, answer);
   }
 
@@ -176,14 +175,11 @@ export class Fillers {
   async #load(text: string): Promise<void> {
     const voice = this.#options.voice();
     if (voice === undefined || this.#audio.has(text)) return;
-    this.#preparing = true;
     try {
       await this.#synthesize(voice, text);
     } catch (error) {
       if (this.#abort.signal.aborted) return;
       this.#options.logger.warn(describeError(error), 'a filler could not be synthesised');
-    } finally {
-      this.#preparing = false;
     }
   }
 
