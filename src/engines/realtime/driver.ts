@@ -57,6 +57,8 @@ export class RealtimeDriver implements Driver {
   readonly #options: RealtimeDriverOptions;
   readonly #fillers: RealtimeFillers;
   #isCallerSpeaking = false;
+  /** Another engine goes on, and brings a goodbye to its end. */
+  #isGivenUp = false;
   /** The account of what was stopped, or has come to its end, last. */
   #split: RealtimeSplit | undefined;
   /** Keys that were pressed, in words. */
@@ -111,6 +113,7 @@ export class RealtimeDriver implements Driver {
     const reason = this.#endReasonOf(left?.manner ?? {});
     const text = left?.text ?? '';
     this.#split = undefined;
+    this.#isGivenUp = true;
     this.#tell({ type: 'cut-off' });
     const { heard, unheard } = this.#split ?? NOTHING;
     if (reason === undefined) return undefined;
@@ -386,7 +389,7 @@ export class RealtimeDriver implements Driver {
     watch.silenced();
     for (const item of split.cut) line.ask((session) => session.truncate(item));
     tools.release({ caughtUp: false });
-    tools.settleEnd(speech, { callEnds: false });
+    tools.settleEnd(speech, { callEnds: this.#isGivenUp });
     this.#split = split;
     const { heard, unheard } = split;
     this.#tell({

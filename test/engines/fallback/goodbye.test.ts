@@ -44,6 +44,9 @@ async function leavingStages() {
   return { first, second, rig };
 }
 
+/** What the transcript says of the tool that ends the call: nobody has kept it from ending. */
+const endOf = (rig: FallbackRig) => rig.transcript.find(({ role }) => role === 'tool')?.text;
+
 const toolCalls = (rig: FallbackRig) => rig.turns.flatMap((turn) => turn.toolCalls.map(({ name }) => name));
 
 describe('a goodbye of a realtime model that is cut off', () => {
@@ -58,6 +61,7 @@ describe('a goodbye of a realtime model that is cut off', () => {
       ['', 'for your call, goodbye.'],
     ]);
     expect(toolCalls(rig)).toEqual(['end_call']);
+    expect(endOf(rig)).toBe('end_call: The call ends.');
     expect(rig.ended).toMatchObject([{ reason: 'agent-hangup', failure: undefined }]);
   });
 
@@ -143,6 +147,7 @@ describe('a goodbye of a pipeline that is cut off', () => {
       ['', rest],
     ]);
     expect(toolCalls(rig)).toEqual(['end_call']);
+    expect(endOf(rig)).toBe('end_call: The call ends.');
     expect(rig.ended).toMatchObject([{ reason: 'agent-hangup', failure: undefined }]);
   });
 });

@@ -210,14 +210,14 @@ export class Reply {
 
   /**
    * Stops generating and speaking in this tick and says what was heard up to `playedMs`. Tools that run go on, but for those that
-   * wait for the caller's ear. Idempotent.
+   * wait for the caller's ear. `callEnds`: whoever goes on brings a goodbye to its end. Idempotent.
    */
-  stop(playedMs: number): ReplySplit {
+  stop(playedMs: number, { callEnds = false } = {}): ReplySplit {
     this.#stopped = true;
     this.#text.stop();
     this.#abort.abort();
     this.#release(false);
-    this.#settleEnd(CALL_GOES_ON);
+    this.#settleEnd(callEnds ? CALL_ENDS : CALL_GOES_ON);
     const gates = [this.#gate, ...(this.#lastWords === undefined ? [] : [this.#lastWords])];
     for (const gate of gates) gate.shut();
     const split = this.#speaker.stop(playedMs);
