@@ -273,7 +273,7 @@ export class RealtimeDriver implements Driver {
 
   #finished(speech: RealtimeSpeech): void {
     const { context, tools } = this.#options;
-    tools.settleEnd(speech, { callEnds: this.#state.manner.ends === 'agent-hangup' });
+    tools.settleEnd(speech, this.#state.manner.ends === 'agent-hangup' ? 'ends' : 'goes-on');
     this.#split = speech.stop(context.playout.playedMs);
     this.#tell({ type: 'finished' });
     this.#tell({ type: 'over' });
@@ -389,7 +389,7 @@ export class RealtimeDriver implements Driver {
     watch.silenced();
     for (const item of split.cut) line.ask((session) => session.truncate(item));
     tools.release({ caughtUp: false });
-    tools.settleEnd(speech, { callEnds: this.#isGivenUp });
+    tools.settleEnd(speech, this.#isGivenUp ? 'ends-later' : 'goes-on');
     this.#split = split;
     const { heard, unheard } = split;
     this.#tell({

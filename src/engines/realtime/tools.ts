@@ -3,7 +3,7 @@ import { toErrorText } from '../../conversation/tools.js';
 import type { ModelToolCall } from '../../providers/language-model.js';
 import type { RealtimeSession } from '../../providers/realtime-model.js';
 import type { RealtimeSpeech } from './speech.js';
-import { CALL_ENDS, CALL_GOES_ON } from '../tools/built-in-tools.js';
+import { CALL_ENDS, CALL_ENDS_LATER, CALL_GOES_ON } from '../tools/built-in-tools.js';
 import type { ToolBox } from '../tools/tool-box.js';
 import type { ToolRun } from '../tools/tool-run.js';
 import type { TurnBook } from '../turn-book.js';
@@ -26,6 +26,8 @@ const NOT_YET = JSON.stringify({
   status: 'running',
   note: 'The result is not there yet and follows. Until then answer what the caller says, or say that it takes a moment.',
 });
+
+const END_TEXTS = { ends: CALL_ENDS, 'ends-later': CALL_ENDS_LATER, 'goes-on': CALL_GOES_ON };
 
 const STOPPED = 'Not done: the caller spoke before you had finished.';
 
@@ -119,8 +121,8 @@ export class RealtimeTools {
   }
 
   /** Settles the wish to end the call. */
-  settleEnd(speech: RealtimeSpeech, options: { callEnds: boolean }): void {
-    const text = options.callEnds ? CALL_ENDS : CALL_GOES_ON;
+  settleEnd(speech: RealtimeSpeech, what: 'ends' | 'ends-later' | 'goes-on'): void {
+    const text = END_TEXTS[what];
     for (const run of speech.runs) if (run.endsCall) run.settle({ text, error: null });
   }
 

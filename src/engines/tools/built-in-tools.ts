@@ -14,6 +14,9 @@ export type TransferTargets = Readonly<Record<string, string>>;
 
 /** What the model is told of a call that it wanted to end. */
 export const CALL_ENDS = 'The call ends.';
+/** To whoever is given up in the middle of it. */
+export const CALL_ENDS_LATER =
+  'Your goodbye was cut off. The call ends with the rest of it, unless the caller speaks.';
 export const CALL_GOES_ON = 'The caller spoke before you had finished. The call goes on.';
 
 /** The caller took the floor before the tool did anything. */

@@ -61,7 +61,7 @@ describe('a goodbye of a realtime model that is cut off', () => {
       ['', 'for your call, goodbye.'],
     ]);
     expect(toolCalls(rig)).toEqual(['end_call']);
-    expect(endOf(rig)).toBe('end_call: The call ends.');
+    expect(endOf(rig)).toMatch(/^end_call: Your goodbye was cut off/);
     expect(rig.ended).toMatchObject([{ reason: 'agent-hangup', failure: undefined }]);
   });
 
@@ -111,7 +111,7 @@ describe('a goodbye of a realtime model that is cut off', () => {
     await rig.wait(1000);
     expect(rig.ended).toEqual([]);
     expect(askedWith(second).slice(-3)).toEqual([
-      'tool: The caller spoke before you had finished. The call goes on.',
+      'tool: Your goodbye was cut off. The call ends with the rest of it, unless the caller speaks.',
       'assistant: for your call,',
       'user: Wait, when do you close?',
     ]);
@@ -147,7 +147,7 @@ describe('a goodbye of a pipeline that is cut off', () => {
       ['', rest],
     ]);
     expect(toolCalls(rig)).toEqual(['end_call']);
-    expect(endOf(rig)).toBe('end_call: The call ends.');
+    expect(endOf(rig)).toMatch(/^end_call: Your goodbye was cut off/);
     expect(rig.ended).toMatchObject([{ reason: 'agent-hangup', failure: undefined }]);
   });
 });

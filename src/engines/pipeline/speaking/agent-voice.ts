@@ -267,7 +267,7 @@ export class AgentVoice {
 
   /** Stops in this tick, at the carrier too, and frees what is prepared. Tools that run go on. */
   giveUp(): ReplySplit | undefined {
-    const split = this.#stop(this.#playout.clear(), { callEnds: true });
+    const split = this.#stop(this.#playout.clear(), { isGivenUp: true });
     this.#fillers.close();
     return split;
   }
@@ -282,7 +282,7 @@ export class AgentVoice {
     return split;
   }
 
-  #stop(playedMs: number, options?: { callEnds: boolean }): ReplySplit | undefined {
+  #stop(playedMs: number, options?: { isGivenUp: boolean }): ReplySplit | undefined {
     const reply = this.#over();
     this.#options.wait.silenced();
     const split = reply?.stop(playedMs, options);

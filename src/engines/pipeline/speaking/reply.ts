@@ -18,7 +18,7 @@ import { guardedStream } from '../../guarded-stream.js';
 import type { Guardrails } from './guardrails.js';
 import { SentenceGate } from './sentence-gate.js';
 import { type CutSplit, Speaker } from './speaker.js';
-import { CALL_ENDS, CALL_GOES_ON } from '../../tools/built-in-tools.js';
+import { CALL_ENDS, CALL_ENDS_LATER, CALL_GOES_ON } from '../../tools/built-in-tools.js';
 import { dealOut, type Round, type SaidRound } from '../../tools/rounds.js';
 import type { ToolBox } from '../../tools/tool-box.js';
 import type { ToolRun } from '../../tools/tool-run.js';
@@ -210,14 +210,14 @@ export class Reply {
 
   /**
    * Stops generating and speaking in this tick and says what was heard up to `playedMs`. Tools that run go on, but for those that
-   * wait for the caller's ear. `callEnds`: whoever goes on brings a goodbye to its end. Idempotent.
+   * wait for the caller's ear. `isGivenUp`: whoever goes on brings a goodbye to its end. Idempotent.
    */
-  stop(playedMs: number, { callEnds = false } = {}): ReplySplit {
+  stop(playedMs: number, { isGivenUp = false } = {}): ReplySplit {
     this.#stopped = true;
     this.#text.stop();
     this.#abort.abort();
     this.#release(false);
-    this.#settleEnd(callEnds ? CALL_ENDS : CALL_GOES_ON);
+    this.#settleEnd(isGivenUp ? CALL_ENDS_LATER : CALL_GOES_ON);
     const gates = [this.#gate, ...(this.#lastWords === undefined ? [] : [this.#lastWords])];
     for (const gate of gates) gate.shut();
     const split = this.#speaker.stop(playedMs);
