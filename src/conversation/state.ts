@@ -123,7 +123,7 @@ export function restored(
   const unsaid = unsaidIn(state, account);
   const hasText = isCallerOwed || turns.words.speakingSince !== null;
   const caller = { hasText, hasKeys: false, isSounding: false, isActive: false };
-  const isSpeaking = utterance !== undefined || unsaid !== null;
+  const isSpeaking = utterance !== undefined || ('rest' in floor && floor.rest !== null);
   const owes = floor.phase === 'held' && (floor.owes.answer || floor.owes.results);
   const isAwaited = isCallerOwed || turns.isOwed || watch.owed !== null || left?.owed.kind === 'answer';
   return {
@@ -151,8 +151,8 @@ function unsaidIn({ floor: state, turns, watch }: ConversationState, account: An
     const goodbye = isKnown && manner.ends !== undefined ? account.unheard : undefined;
     return unsaidOf(utterance, manner, { ...account, rest: '', goodbye });
   }
-  if ('rest' in floor && floor.rest !== null) return floor.rest;
-  const isOver = floor.phase === 'ending' && manner.ends !== undefined;
+  if (floor.phase === 'held') return floor.rest;
+  const isOver = floor.phase === 'ending' && turns.open === null && manner.ends !== undefined;
   return isOver && !isCallerOwed && watch.owed === null ? { text: '', manner } : null;
 }
 

@@ -31,6 +31,8 @@ describe('a conversation whose state is stored and read again after each change'
   it('goes on in the same way: whole calls by chance', async () => {
     await fc.assert(
       fc.asyncProperty(schedule, async (plan) => {
+        // One that failed before has left it.
+        vi.restoreAllMocks();
         const whole = await played(plan);
         storeEachChange();
         const stored = await played(plan);
@@ -228,6 +230,27 @@ describe('a call that goes on elsewhere with the state that was stored last', ()
     expect([other.voice.spoken, other.model.requests]).toEqual([[], []]);
     for (const { ended } of [model, other])
       expect(ended).toMatchObject([{ reason: 'idle', failure: undefined }]);
+  });
+
+  it('does not hang up on who has cut a goodbye off', async () => {
+    const rig = await greeted();
+    await rig.quiet(4000 + 1000);
+    await rig.voiced(200);
+    rig.ears.events.partial('wait, I would like to say something');
+    await rig.quiet(20);
+    const { floor } = rig.engine.state.floor;
+    expect(floor).toMatchObject({ phase: 'listening', rest: { manner: { ends: 'idle' } } });
+    const other = await next(rig);
+    expect(other.voice.spoken).toEqual(['Here I am again.']);
+  });
+
+  it('does not hang up where a model is lost before its goodbye was heard', async () => {
+    const rig = new RealtimeRig(agent).start();
+    rig.model.answers(agent.firstMessage);
+    await rig.wait(playing(agent.firstMessage) + 4000);
+    rig.model.events.failed(GONE);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
+    expect(stored(rig).owed).toEqual({ kind: 'nothing' });
   });
 
   it('answers who has spoken over a goodbye to nobody', async () => {
