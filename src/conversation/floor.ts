@@ -316,7 +316,7 @@ export function stepFloor(
 
   switch (input.type) {
     case 'say':
-      return say(state, input, view);
+      return sayOn(state, input, view);
 
     case 'interrupted':
       return yields(state, at, policy) ? stop({ kind: 'nothing' }) : unchanged(state);

@@ -7,6 +7,7 @@ import {
   type Goodbye,
   goodbyeOf,
   NOBODY_SPEAKS,
+  type Unsaid,
   unsaidOf,
   utteranceOf,
 } from './floor.js';
@@ -15,6 +16,7 @@ import {
   type AnswerAccount,
   givenUp,
   historyOf,
+  newsIn,
   NO_TURNS,
   deadlineOf as turnsDeadline,
   type TurnFact,
@@ -98,11 +100,12 @@ export function restored(
   state: ConversationState,
   { at, transcribesCaller }: { at: Moment; transcribesCaller: boolean },
 ): { state: ConversationState; facts: readonly TurnFact[] } {
-  const { floor, manner, isCallerOwed } = state.floor;
+  const { floor, isCallerOwed } = state.floor;
+  const { turns, watch, owed } = state;
   const utterance = utteranceOf(state.floor);
-  const { turns, watch } = state;
-  const heard = turns.open?.heard ?? '';
-  const text = utterance?.text ?? '';
+  const { heard = '', told = '' } = turns.open ?? {};
+  // Of an answer no more is known than what is being said.
+  const text = utterance?.text ?? told;
   const unheard = text.startsWith(heard) ? text.slice(heard.length).trim() : '';
   const account: AnswerAccount = {
     heard,
@@ -112,29 +115,45 @@ export function restored(
     heardAfter: unplacedTools(turns).length === 0 ? heard : '',
     isOwed: false,
   };
-  const goodbye = manner.ends === undefined ? undefined : unheard;
-  const rest = 'rest' in floor ? floor.rest : null;
-  const unsaid =
-    utterance === undefined ? rest : unsaidOf(utterance, manner, { ...account, rest: '', goodbye });
-  const isSilent = { hasText: false, hasKeys: false, isSounding: false, isActive: false };
-  const isSpeaking = utterance !== undefined || unsaid !== null;
-  const owes = floor.phase === 'held' && (floor.owes.answer || floor.owes.results);
   const end = { account, interrupted: unheard !== '', at };
   const change = givenUp(turns, end, { transcribesCaller });
   const lost = toolsLost(change.turns, []);
+  // Whoever was to say first what is owed has said nothing.
+  const left = state.floor.nextId === NOBODY_SPEAKS.nextId ? state : undefined;
+  const unsaid = unsaidIn(state, account);
+  const hasText = isCallerOwed || turns.words.speakingSince !== null;
+  const caller = { hasText, hasKeys: false, isSounding: false, isActive: false };
+  const isSpeaking = utterance !== undefined || ('rest' in floor && floor.rest !== null);
+  const owes = floor.phase === 'held' && (floor.owes.answer || floor.owes.results);
+  const isAwaited = isCallerOwed || turns.isOwed || watch.owed !== null || left?.owed.kind === 'answer';
   return {
     facts: [...change.facts, ...lost.facts],
     state: leftBy(
       { ...state, turns: lost.turns },
       {
-        isCutOff: isSpeaking || owes || isCallerOwed || turns.isOwed || watch.owed !== null,
-        goodbye: goodbyeOf(unsaid, { caller: isSilent }),
-        isUnheard: change.isUnheard,
-        unheardSince: [change.since],
-        troubledSince: [watch.wait.since],
+        isCutOff: isSpeaking || owes || isAwaited || newsIn(lost.turns).length > 0,
+        goodbye: left !== undefined && owed.kind === 'goodbye' ? owed : goodbyeOf(unsaid, { caller }),
+        // Who has heard the beginning of an answer to it is told the rest.
+        isUnheard: change.isUnheard && heard === '',
+        unheardSince: [change.since, watch.lost?.since, left?.unheardSince],
+        troubledSince: [watch.wait.since, watch.lost?.since, left?.troubledSince],
       },
     ),
   };
+}
+
+/** What is left to say word for word; of what the call ends with that may be nothing. Null where the caller is answered anew. */
+function unsaidIn({ floor: state, turns, watch }: ConversationState, account: AnswerAccount): Unsaid | null {
+  const { floor, manner, isCallerOwed } = state;
+  const utterance = utteranceOf(state);
+  if (utterance !== undefined) {
+    const isKnown = utterance.text !== null || turns.open?.told !== '';
+    const goodbye = isKnown && manner.ends !== undefined ? account.unheard : undefined;
+    return unsaidOf(utterance, manner, { ...account, rest: '', goodbye });
+  }
+  if (floor.phase === 'held') return floor.rest;
+  const isOver = floor.phase === 'ending' && turns.open === null && manner.ends !== undefined;
+  return isOver && !isCallerOwed && watch.owed === null ? { text: '', manner } : null;
 }
 
 /** When the machine, the turns or the watch are to be told that it is time; null while nothing is due. */

@@ -200,6 +200,11 @@ export class TurnBook {
     this.#turns = rules.goOnWithout(this.#turns, this.#idsOf(runs));
   }
 
+  /** The model has the results of these. */
+  told(runs: readonly ToolRun[]): void {
+    this.#turns = rules.toldOf(this.#turns, this.#idsOf(runs));
+  }
+
   /** What the language model is asked with: everything so far, and the rounds of the answer that is on. */
   asking(rounds: readonly Round[]): ChatMessage[] {
     this.#turns = rules.goOnWithout(this.#turns, rules.awaitedIn(this.#turns));

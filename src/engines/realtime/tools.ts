@@ -11,7 +11,7 @@ import type { TurnBook } from '../turn-book.js';
 export interface RealtimeToolsOptions {
   readonly box: ToolBox;
   readonly ask: (task: (session: RealtimeSession) => void) => void;
-  readonly turns: Pick<TurnBook, 'called' | 'goOnWithout'>;
+  readonly turns: Pick<TurnBook, 'called' | 'goOnWithout' | 'told'>;
   /** The model has been given the results of `speech`, or of an engine before this one, and owes an answer. */
   readonly given: (speech: RealtimeSpeech | undefined) => void;
   /** No tool runs any more beside the one that ends the call. */
@@ -141,6 +141,7 @@ export class RealtimeTools {
       toolCallId: call.id,
       result: settlement?.text ?? NOT_YET,
     }));
+    this.#options.turns.told(runs);
     this.#options.ask((session) => session.giveResults(results));
   }
 
