@@ -7,6 +7,14 @@ import { reduceCall } from '../../src/events/reduce.js';
 import { MemoryStore } from '../../src/stores/memory-store.js';
 import { stamp, started } from '../support/call-facts.js';
 import { type DashboardServer, startDashboard } from '../support/dashboard-server.js';
+import { FakeClock } from '../support/fake-clock.js';
+
+/** Facts that come within this time are sent together. */
+const GATHER_MS = 25;
+/** Unread bytes past which a reader is cut off. */
+const MAX_BACKLOG_BYTES = 1024 * 1024;
+/** No kernel buffers as much for one connection. */
+const MOST_BYTES = 256 * 1024 * 1024;
 
 const digits = (count: number): CallFact[] =>
   Array.from({ length: count }, (_, index) => ({ type: 'dtmf.received', digit: String(index % 10) }));
@@ -95,7 +103,8 @@ describe('the event stream over HTTP', () => {
   });
 
   it('destroys the socket of a reader that does not read', async () => {
-    server = await startDashboard();
+    const clock = new FakeClock();
+    server = await startDashboard({ clock });
     socket = connect(server.port, '127.0.0.1');
     await once(socket, 'connect');
     socket.write('GET /api/dashboard/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n');
@@ -104,12 +113,16 @@ describe('the event stream over HTTP', () => {
     const text = 'x'.repeat(60_000);
     const [first] = stamp([started()]);
     server.publish(first!);
-    for (let seq = 2; seq < 400 && server.logger.sentences('warn').length === 0; seq += 1) {
+    for (let seq = 2; seq * text.length < MOST_BYTES; seq += 1) {
       const entry = { id: `e${seq}`, turnIndex: 0, role: 'agent', text, at: seq, final: true } as const;
       server.publish({ ...first!, seq, ...({ type: 'transcript.segment', entry } as const) });
+      clock.advance(GATHER_MS);
+      if (server.logger.sentences('warn').length > 0) break;
       await new Promise((resolve) => setImmediate(resolve));
     }
+    const [cutOff] = server.logger.lines.filter(({ level }) => level === 'warn');
     expect(server.logger.sentences('warn')).toEqual(['event stream cut off']);
+    expect(cutOff?.fields.backlogBytes).toBeGreaterThan(MAX_BACKLOG_BYTES);
     socket.on('error', () => {});
     socket.resume();
     await once(socket, 'close');

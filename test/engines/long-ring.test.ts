@@ -1,5 +1,5 @@
 // A phone that rings for half a minute: what was ready before it still is, whatever the vendors do with idle connections.
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../src/base/log.js';
 import { silentMeters } from '../../src/base/meters.js';
 import { createPipelineRecipe } from '../../src/engines/pipeline/recipe.js';
@@ -15,6 +15,7 @@ import {
 } from '../../src/testing/index.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { CallRig, FakeModel } from './call-rig.js';
+import { passUntil } from '../support/pass-until.js';
 import { untilQuiet } from '../support/virtual/quiet.js';
 
 const FIRST = 'Hello, this is the front desk.';
@@ -31,16 +32,6 @@ const VOICES: readonly [
   ['Deepgram', emulateDeepgramAura, DeepgramAura],
   ['Cartesia', emulateCartesia, CartesiaTextToSpeech],
 ];
-
-/** Lets the time pass in steps of a frame, and the network answer, until `look` finds something. */
-const inTime = <T>(clock: FakeClock, look: () => T) =>
-  vi.waitFor(
-    async () => {
-      await clock.advanceAsync(20);
-      return look();
-    },
-    { interval: 1, timeout: 15_000 },
-  );
 
 describe.each(VOICES)('a greeting by %s', (_name, emulate, Voice) => {
   it.each([
@@ -65,7 +56,7 @@ describe.each(VOICES)('a greeting by %s', (_name, emulate, Voice) => {
       logger: silentLogger,
       meters: silentMeters,
     });
-    await inTime(clock, () => expect(voice.openSockets).toBe(1));
+    await passUntil(clock, 20, () => expect(voice.openSockets).toBe(1));
     for (let second = 0; second < 30; second += 1) {
       if (isLost && second === 15) voice.disconnectAll();
       await clock.advanceAsync(1000);
@@ -73,11 +64,11 @@ describe.each(VOICES)('a greeting by %s', (_name, emulate, Voice) => {
     }
     expect([voice.openSockets, ears.connectionCount]).toEqual([1, 0]);
     preparation?.answered?.();
-    await inTime(clock, () => expect(ears.openSockets).toBe(1));
+    await passUntil(clock, 20, () => expect(ears.openSockets).toBe(1));
 
     const rig = await new CallRig({ clock, recipe, preparation }).start();
     expect(rig.pacer.pushedMs).toBeGreaterThan(1000);
-    await inTime(clock, () => expect(rig.turns).toMatchObject([{ agentText: `${FIRST} ${SECOND}` }]));
+    await passUntil(clock, 20, () => expect(rig.turns).toMatchObject([{ agentText: `${FIRST} ${SECOND}` }]));
     expect(rig.ended).toEqual([]);
     expect([...voice.violations, ...ears.violations]).toEqual([]);
     rig.engine.close();

@@ -7,6 +7,7 @@ import type {
   ToolDefinition,
 } from '../../src/providers/language-model.js';
 import type { FakeClock } from './fake-clock.js';
+import { passUntil } from './pass-until.js';
 
 export const HELLO: readonly ChatMessage[] = [
   { role: 'system', content: 'Be brief.' },
@@ -54,10 +55,8 @@ export async function finished(
   reading: ReplyReading,
   { clock, stepMs = 20 }: { clock?: FakeClock; stepMs?: number } = {},
 ): Promise<ReplyReading> {
-  await soon(() => {
-    clock?.advance(stepMs);
-    expect(reading.over).toBe(true);
-  });
+  const isOver = () => expect(reading.over).toBe(true);
+  await (clock === undefined ? soon(isOver) : passUntil(clock, stepMs, isOver));
   return reading;
 }
 

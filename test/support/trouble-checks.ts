@@ -97,7 +97,8 @@ const FROZEN_MS = 1500;
 /** Whether the caller could notice. What is asked by requests has nothing to lose between two of them, nor a voice of which something was heard. */
 function isAffected(call: TroubledCall): boolean {
   const { stage, trouble, phase } = call;
-  if (phase === 'start' || phase === 'goodbye') return false;
+  // A model is asked nothing at the start: the trouble meets the first question.
+  if (phase === 'goodbye' || (phase === 'start' && stage !== 'llm')) return false;
   if (mannerOf(call).wire === 'socket' || (phase === 'thinking' && stage !== 'tts')) return true;
   return /^\d+ at the handshake/.test(trouble.name) && (stage !== 'llm' || phase !== 'speaking');
 }

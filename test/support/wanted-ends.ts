@@ -43,10 +43,11 @@ function ofModel(call: TroubledCall): WantedEnd {
   if (phase === 'goodbye') return 'goes on';
   if (isOut(call)) return 'sorry';
   if (isAbout(call, ...READABLE)) return 'goes on';
-  // An answer that is owed is waited for as long as the caller can be kept. One that only warms up is nobody's.
+  // An answer that is owed is waited for as long as the caller can be kept. What only warms up is let through by the emulators: a trouble with
+  // new connections that begins at the start meets the first question.
   const isHanging = isAbout(call, 'no handshake, once');
-  if (phase === 'start') return 'goes on';
-  if (phase === 'greeting' || phase === 'listening') return isHanging ? 'sorry' : 'goes on';
+  if (phase === 'start' || phase === 'greeting' || phase === 'listening')
+    return isHanging ? 'sorry' : 'goes on';
   if (phase === 'speaking') return 'sorry';
   const isAskedAgain = ['cut', 'an answer that ends early', 'an error event', 'an error event of being busy'];
   return isAbout(call, ...isAskedAgain) ? 'goes on' : 'sorry';

@@ -270,13 +270,15 @@ describe('simulateCall', () => {
   });
 
   it('ends at once when it is called off, and at the longest duration', async () => {
-    const server = await start();
     const controller = new AbortController();
+    const server = await start({
+      onMessage: () => void (server.messages.length === 5 && controller.abort()),
+    });
     const script: CallerStep[] = [{ type: 'pause', durationMs: 60_000 }];
-    const running = call(server, script, { signal: controller.signal });
-    while (server.messages.length < 5) await new Promise((resolve) => setTimeout(resolve, 10));
-    controller.abort();
-    expect(await running).toMatchObject({ ok: false, end: { how: 'aborted' } });
+    expect(await call(server, script, { signal: controller.signal })).toMatchObject({
+      ok: false,
+      end: { how: 'aborted' },
+    });
     expect(await call(server, script, { maxDurationMs: 1000 })).toMatchObject({
       ok: true,
       end: { how: 'time-limit' },

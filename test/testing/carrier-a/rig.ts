@@ -4,6 +4,7 @@ import {
   type CarrierASimulatorOptions,
 } from '../../../src/testing/carrier-a/simulator.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { untilQuiet } from '../../support/virtual/quiet.js';
 import { type FakeServerOptions, type Received, startFakeServer } from '../fake-phone-server.js';
 
 export const ACCOUNT = `AC${'1'.repeat(32)}`;
@@ -35,12 +36,12 @@ export async function startRig(
     ...options.simulator,
   });
 
-  /** Lets time pass until something is true. What crosses a socket needs real time, so every step waits for a moment. */
+  /** Lets time pass until something is true. Every step lets what is under way between sockets arrive. */
   const passUntil = async (isTrue: () => boolean): Promise<void> => {
     for (let step = 0; !isTrue(); step += 1) {
       if (step > MAX_STEPS) throw new Error('it did not come true');
       clock.advance(STEP_MS);
-      for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      await untilQuiet();
     }
   };
   const pass = async <T>(work: Promise<T>): Promise<T> => {
