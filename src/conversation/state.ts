@@ -32,11 +32,12 @@ export const STATE_VERSION = 1;
 
 /**
  * What the caller is to hear before anything else. `greeting`: nobody has said it, or they heard nothing of it. `answer`: they have spoken
- * last, or heard only the beginning of what they were told. `goodbye`: the call was to end with what they were told, and does with what is
- * left of it. `nothing`: it is the caller's turn.
+ * last, or heard only the beginning of an answer. `rest`: they heard only the beginning of words that nobody has to be asked for, such as the
+ * greeting. `goodbye`: the call was to end with what they were told, and does with what is left of it. `nothing`: it is the caller's turn.
  */
 export type Owed =
   | { readonly kind: 'nothing' | 'greeting' | 'answer' }
+  | ({ readonly kind: 'rest' } & Unsaid)
   | ({ readonly kind: 'goodbye' } & Goodbye);
 
 export interface ConversationState {
@@ -61,6 +62,8 @@ export interface Leaving {
   readonly isCutOff: boolean;
   /** Undefined where the call was to go on. */
   readonly goodbye: Goodbye | undefined;
+  /** What is left of words that nobody has to be asked for. @default nothing */
+  readonly rest?: Unsaid | null;
   /** What the caller said last has no text: what they are to be answered is heard again. @default false */
   readonly isUnheard?: boolean | undefined;
   readonly unheardSince: readonly (Ms | null | undefined)[];
@@ -133,6 +136,7 @@ export function restored(
       {
         isCutOff: isSpeaking || owes || isAwaited || newsIn(lost.turns).length > 0,
         goodbye: left !== undefined && owed.kind === 'goodbye' ? owed : goodbyeOf(unsaid, { caller }),
+        rest: (utterance?.text ?? null) === null ? null : unsaid,
         // Who has heard the beginning of an answer to it is told the rest.
         isUnheard: change.isUnheard && heard === '',
         unheardSince: [change.since, watch.lost?.since, left?.unheardSince],
@@ -184,10 +188,12 @@ function earliest(times: readonly (Ms | null | undefined)[]): Ms | null {
 }
 
 function owedIn(history: readonly ChatMessage[], leaving: Leaving & { readonly hasGreeting: boolean }): Owed {
-  const { hasGreeting, isCutOff, goodbye, isUnheard = false } = leaving;
+  const { hasGreeting, isCutOff, goodbye, rest = null, isUnheard = false } = leaving;
   if (goodbye !== undefined) return { kind: 'goodbye', ...goodbye };
   const last = history.at(-1);
   if (last === undefined) return { kind: hasGreeting ? 'greeting' : 'nothing' };
   const isUnanswered = last.role !== 'assistant' || last.toolCalls !== undefined;
-  return { kind: isUnanswered || (isCutOff && !isUnheard) ? 'answer' : 'nothing' };
+  if (isUnanswered) return { kind: 'answer' };
+  if (isUnheard) return { kind: 'nothing' };
+  return rest === null ? { kind: isCutOff ? 'answer' : 'nothing' } : { kind: 'rest', ...rest };
 }

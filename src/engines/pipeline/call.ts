@@ -197,6 +197,7 @@ export class PipelineCall implements Engine {
     if (owed.kind === 'nothing' && wait.isOn) this.#recognition.asked();
     if (owed.kind === 'greeting')
       this.#driver.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
+    else if (owed.kind === 'rest') this.#driver.say(owed.text, owed.manner);
     else if (owed.kind === 'goodbye') this.#driver.say(owed.text, { ends: owed.reason });
     else this.#conversation.tell({ type: 'resume', how: 'continue' });
   }

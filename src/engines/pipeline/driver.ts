@@ -18,6 +18,7 @@ import {
 } from '../../conversation/floor.js';
 import { LIMITS } from '../../conversation/limits.js';
 import type { VoiceView } from '../../conversation/phase.js';
+import type { Leaving } from '../../conversation/state.js';
 import type { AgentVoice } from './speaking/agent-voice.js';
 import type { BargeIn, BargeInDecision } from './hearing/barge-in.js';
 import type { CallerTurn } from './hearing/caller-turn.js';
@@ -132,9 +133,9 @@ export class PipelineDriver implements Driver {
   /**
    * Another engine takes the call over: as `close`, but that tools which run go on, and that words which nobody answered are a turn in
    * any case. `isHeld`: nobody listens, and what was cut off was so by that. `isCutOff`: the agent owed something, or was in the middle
-   * of it. `goodbye`: what was left of what the call was to end with.
+   * of it. `goodbye`: what was left of what the call was to end with. `rest`: the same of other words that nobody has to be asked for.
    */
-  giveUp({ isHeld }: { isHeld: boolean }): { isCutOff: boolean; goodbye: Goodbye | undefined } {
+  giveUp({ isHeld }: { isHeld: boolean }): Pick<Leaving, 'isCutOff' | 'goodbye' | 'rest'> {
     const { agent, turns } = this.#options;
     const { floor, manner } = this.#state;
     const utterance = utteranceOf(this.#state);
@@ -144,7 +145,11 @@ export class PipelineDriver implements Driver {
     const goodbye = goodbyeOf(unsaid, this.view);
     this.#tell({ type: 'end' });
     this.#conclude(split ?? NOTHING, { isLast: false });
-    return { isCutOff: utterance !== undefined || rest !== null || turns.isOwed || turns.hasNews, goodbye };
+    return {
+      isCutOff: utterance !== undefined || rest !== null || turns.isOwed || turns.hasNews,
+      goodbye,
+      rest: (utterance?.text ?? null) === null ? null : unsaid,
+    };
   }
 
   get #state(): FloorState {

@@ -44,7 +44,7 @@ export class RealtimeCall implements Engine {
   /** Since when the caller speaks to nobody, on the clock, an engine before this one included; undefined from the first connection on. */
   #deafSince: number | undefined;
   /** How the call stood as its engine was stopped in the middle of it. */
-  #standing: Pick<Leaving, 'isCutOff' | 'goodbye' | 'troubledSince'> = NOBODY_WAITS;
+  #standing: Pick<Leaving, 'isCutOff' | 'goodbye' | 'rest' | 'troubledSince'> = NOBODY_WAITS;
   /** The beginning of what it was saying then was heard. */
   #isHalfHeard = false;
   #state: 'new' | 'live' | 'ending' | 'handed-over' | 'closed' = 'new';
@@ -59,7 +59,9 @@ export class RealtimeCall implements Engine {
       takeover?.state ?? begun({ hasGreeting: firstMessage !== '' }),
     );
     this.#conversation = conversation;
-    const isGreeting = conversation.state.owed.kind === 'greeting';
+    const { owed } = conversation.state;
+    const isGreeting =
+      owed.kind === 'greeting' || (owed.kind === 'rest' && owed.manner.interruptible === false);
     this.#usage = new UsageMeter(context, () => this.#turns.paidIndex);
     const state = (fact: EngineFact) => this.#fact(fact);
     this.#turns = new TurnBook({
@@ -274,9 +276,9 @@ export class RealtimeCall implements Engine {
     const { waitingSince, lostSince } = this.#watch;
     const keys = this.#keys.take();
     if (keys !== '') this.#turns.pressed(keysAsText(keys));
-    const goodbye = this.#driver.giveUp();
+    const left = this.#driver.giveUp();
     this.#isHalfHeard = wasSpeaking && !this.#turns.isOpen;
-    this.#standing = { isCutOff: isBusy, goodbye, troubledSince: [waitingSince, lostSince] };
+    this.#standing = { isCutOff: isBusy, ...left, troubledSince: [waitingSince, lostSince] };
   }
 
   /** Goes on with what an engine before this one has left, or greets. */
@@ -290,6 +292,7 @@ export class RealtimeCall implements Engine {
     if (owed.kind === 'nothing' && this.#watch.left !== undefined) this.#watch.owes({ isAsked: false });
     else if (owed.kind === 'nothing') this.#conversation.tell({ type: 'resume', how: 'continue' });
     else if (owed.kind === 'answer') this.#attempt(() => this.#driver.respond());
+    else if (owed.kind === 'rest') this.#attempt(() => this.#driver.say(owed.text, owed.manner));
     else if (owed.kind === 'goodbye') this.#attempt(() => this.#driver.say(owed.text, { ends: owed.reason }));
     else this.#attempt(() => this.#greet());
   }

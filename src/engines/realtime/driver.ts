@@ -11,6 +11,7 @@ import {
   type View,
 } from '../../conversation/floor.js';
 import type { VoiceView } from '../../conversation/phase.js';
+import type { Leaving } from '../../conversation/state.js';
 import { alive, back, began, cameToNothing, ended, owesCaller, rest } from '../../conversation/watch.js';
 import type { RealtimeEvents } from '../../providers/realtime-model.js';
 import type { Conversation, Driver } from '../conversation.js';
@@ -106,8 +107,8 @@ export class RealtimeDriver implements Driver {
     return isSpeaking || watch.isOwed || isCallerOwed || owes;
   }
 
-  /** Another engine goes on: the agent stops in this tick. Returns what was left of what the call was to end with. */
-  giveUp(): Goodbye | undefined {
+  /** Another engine goes on: the agent stops in this tick. Returns what was left of what it was told to say, or what the call was to end with. */
+  giveUp(): Pick<Leaving, 'goodbye' | 'rest'> {
     const { floor } = this.#state;
     const left = floor.phase === 'held' ? floor.rest : utteranceOf(this.#state);
     const reason = this.#endReasonOf(left?.manner ?? {});
@@ -116,10 +117,12 @@ export class RealtimeDriver implements Driver {
     this.#isGivenUp = true;
     this.#tell({ type: 'cut-off' });
     const { heard, unheard } = this.#split ?? NOTHING;
-    if (reason === undefined) return undefined;
     // What it was told to say it may not have told us.
     const isKnown = text.startsWith(heard) && text !== '';
-    return { text: isKnown ? text.slice(heard.length).trim() : unheard, reason };
+    const rest = isKnown ? text.slice(heard.length).trim() : unheard;
+    if (reason !== undefined) return { goodbye: { text: rest, reason } };
+    const isCut = isKnown && rest !== '' && floor.phase !== 'held';
+    return { goodbye: undefined, rest: isCut ? { text: rest, manner: left?.manner ?? {} } : null };
   }
 
   /** Nobody listens for a while: the agent stops in this tick. */

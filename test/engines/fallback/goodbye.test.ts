@@ -222,3 +222,48 @@ describe('a goodbye to a silent caller that is cut off', () => {
     expect(rig.ended).toMatchObject([{ reason: 'idle' }]);
   });
 });
+
+describe('a greeting of which the caller has heard the beginning', () => {
+  const firstMessage = 'Hello, this is the bakery in the town.';
+
+  it('is brought to its end by a pipeline, word for word', async () => {
+    const { first, second, rig } = modelThenStages({ firstMessage });
+    await rig.start();
+    first.ready();
+    first.answers(firstMessage);
+    await rig.quiet(1000);
+    first.events.failed(GONE);
+    await rig.quiet(3000);
+    const [heard = ''] = rig.said.map(([, said]) => said);
+    expect(heard).toMatch(/^Hello, this/);
+    expect(second.voice.spoken).toEqual([firstMessage.slice(heard.length).trim()]);
+    expect(second.model.requests).toEqual([]);
+  });
+
+  it('is brought to its end by a realtime model, and may be interrupted no more than before', async () => {
+    const [first, second] = [new FakeStages(), new FakeRealtimeModel()];
+    const rig = await new FallbackRig({ modes: [first, second], firstMessage }).start();
+    await rig.quiet(1000);
+    first.ears.events.failed(GONE);
+    await rig.quiet(100);
+    second.ready();
+    const [heard = ''] = rig.said.map(([, said]) => said);
+    expect(heard).toMatch(/^Hello, this/);
+    expect(second.asked).toEqual([`say ${firstMessage.slice(heard.length).trim()}`]);
+  });
+
+  it('is left where it was by a caller who has said something since', async () => {
+    const { first, second, rig } = modelThenStages({ firstMessage });
+    second.model.answer('We are open.');
+    await rig.start();
+    first.ready();
+    first.begins(firstMessage);
+    await rig.quiet(1000);
+    first.hears('Are you open?');
+    await rig.quiet(20);
+    first.events.failed(GONE);
+    await rig.quiet(1000);
+    expect(askedWith(second).at(-1)).toBe('user: Are you open?');
+    expect(second.voice.spoken).toEqual(['We are open.']);
+  });
+});
