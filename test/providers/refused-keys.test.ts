@@ -12,7 +12,7 @@ import { emulateChatCompletions } from '../../src/testing/index.js';
 import { type TroubledStage, VENDORS } from '../support/emulated-vendors.js';
 import type { FakeClock } from '../support/fake-clock.js';
 import { openScene } from '../support/vendor-line-up.js';
-import { soon } from './tts/listener.js';
+import { soon } from '../support/soon.js';
 
 /** By stage and row of the emulated vendors. A transcription server that was named by its address gets no key of the environment. */
 const SENTENCES: Readonly<Record<TroubledStage, Readonly<Record<string, readonly [string, string]>>>> = {

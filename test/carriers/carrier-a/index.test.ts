@@ -1,23 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { inspect } from 'node:util';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ConfigError, SignatureError } from '../../../src/base/errors.js';
 import { CarrierA } from '../../../src/carriers/carrier-a/index.js';
 
 const authToken = '0f1e2d3c4b5a69788796a5b4c3d2e1f0';
 const accountSid = 'AC33333333333333333333333333333333';
 
-beforeEach(() => {
-  for (const name of [
-    'CARRIER_A_ACCOUNT_SID',
-    'CARRIER_A_AUTH_TOKEN',
-    'TWILIO_ACCOUNT_SID',
-    'TWILIO_AUTH_TOKEN',
-  ]) {
-    vi.stubEnv(name, '');
-  }
-  return () => vi.unstubAllEnvs();
-});
+afterEach(() => vi.unstubAllEnvs());
 
 describe('CarrierA', () => {
   it('demands no credential', () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { MULAW_8K, PCM_16K } from '../../../src/audio/format.js';
 import { ConfigError, SignatureError } from '../../../src/base/errors.js';
 import { CarrierB, type CarrierBOptions } from '../../../src/carriers/carrier-b/index.js';
@@ -20,13 +20,7 @@ const request = (body: string, ownHeaders: Record<string, string> = {}) => ({
   rawBody: Buffer.from(body, 'latin1'),
 });
 
-beforeEach(() => {
-  for (const name of ['API_KEY', 'CONNECTION_ID', 'PUBLIC_KEY']) {
-    vi.stubEnv(`CARRIER_B_${name}`, '');
-    vi.stubEnv(`TELNYX_${name}`, '');
-  }
-  return () => vi.unstubAllEnvs();
-});
+afterEach(() => vi.unstubAllEnvs());
 
 describe('CarrierB', () => {
   it('demands no credential', async () => {

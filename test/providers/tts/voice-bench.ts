@@ -1,13 +1,15 @@
 // A voice over its vendor's emulator on a clock that stands still, and what is true of every such voice.
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.js';
 import { silentLogger } from '../../../src/base/log.js';
 import type { TextToSpeech, TextToSpeechSession } from '../../../src/providers/text-to-speech.js';
 import type { Emulator, EmulatorOptions } from '../../../src/testing/index.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { RecordedLogger } from '../../support/recorded-logger.js';
-import { collect, listen, never, settle, soon, spoken } from './listener.js';
+import { collect, listen, never, settle, spoken } from './listener.js';
 import { passUntil } from '../../support/pass-until.js';
+import { soon } from '../../support/soon.js';
+import { closedAfterTest } from '../../support/closed-after-test.js';
 
 export const SENTENCES: readonly string[] = ['Hello there.', 'How are you?', 'Grüße!'];
 
@@ -18,21 +20,14 @@ export interface Voice<E extends Emulator, EO extends EmulatorOptions, PO> {
   create(options?: PO): TextToSpeech;
 }
 
-/** One emulator and one session at a time; both are closed after the test. */
+/** One emulator and one session at a time. */
 export class VoiceBench<E extends Emulator, EO extends EmulatorOptions, PO extends object> {
   readonly voice: Voice<E, EO, PO>;
-  readonly #close: (() => unknown)[] = [];
   #emulator: E | undefined;
 
   constructor(voice: Voice<E, EO, PO>) {
     this.voice = voice;
-    beforeEach(() => {
-      for (const name of ['API_KEY', 'BASE_URL']) vi.stubEnv(`${voice.variables}_${name}`, '');
-    });
-    afterEach(async () => {
-      vi.unstubAllEnvs();
-      for (const task of this.#close.splice(0).reverse()) await task();
-    });
+    afterEach(() => vi.unstubAllEnvs());
   }
 
   get emulator(): E {
@@ -49,8 +44,7 @@ export class VoiceBench<E extends Emulator, EO extends EmulatorOptions, PO exten
       baseUrl: this.emulator.url,
       ...options.provider,
     } as unknown as PO);
-    const session = provider.open({ clock, logger, language: options.language });
-    this.#close.push(() => session.close());
+    const session = closedAfterTest(provider.open({ clock, logger, language: options.language }));
     return { clock, logger, session };
   }
 
@@ -63,15 +57,11 @@ export class VoiceBench<E extends Emulator, EO extends EmulatorOptions, PO exten
     await this.#emulate({ clock });
     vi.stubEnv(`${this.voice.variables}_API_KEY`, 'test-key');
     vi.stubEnv(`${this.voice.variables}_BASE_URL`, `${this.emulator.url}${query}`);
-    const session = this.voice.create(provider).open({ clock, logger: silentLogger, language });
-    this.#close.push(() => session.close());
-    return session;
+    return closedAfterTest(this.voice.create(provider).open({ clock, logger: silentLogger, language }));
   }
 
   async #emulate(options: EmulatorOptions): Promise<void> {
-    const emulator = await this.voice.emulate(options as EO);
-    this.#emulator = emulator;
-    this.#close.push(() => emulator.close());
+    this.#emulator = closedAfterTest(await this.voice.emulate(options as EO));
   }
 }
 

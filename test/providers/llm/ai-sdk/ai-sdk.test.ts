@@ -4,7 +4,8 @@ import type { ChatMessage } from '../../../../src/providers/language-model.js';
 import { AiSdkLanguageModel, type AiSdkLanguageModelOptions } from '../../../../src/providers/llm/index.js';
 import { FakeAiSdkModel, type FakeSdkReply } from '../../../support/fake-ai-sdk-model.js';
 import { FakeClock } from '../../../support/fake-clock.js';
-import { callsOf, finished, HELLO, readReply, soon, textOf, TOOL } from '../../../support/reply-reading.js';
+import { callsOf, finished, HELLO, readReply, textOf, TOOL } from '../../../support/reply-reading.js';
+import { soon } from '../../../support/soon.js';
 
 function start(replies: readonly FakeSdkReply[], options: Partial<AiSdkLanguageModelOptions> = {}) {
   const clock = new FakeClock();

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ConfigError } from '../../../../src/base/errors.js';
 import type { ChatMessage } from '../../../../src/providers/language-model.js';
 import { AnthropicMessages, type AnthropicMessagesOptions } from '../../../../src/providers/llm/index.js';
@@ -9,25 +9,19 @@ import {
   type EmulatedAnthropicReply,
 } from '../../../../src/testing/index.js';
 import { FakeClock } from '../../../support/fake-clock.js';
-import { callsOf, finished, HELLO, readReply, soon, textOf, TOOL } from '../../../support/reply-reading.js';
+import { callsOf, finished, HELLO, readReply, textOf, TOOL } from '../../../support/reply-reading.js';
 import { passUntil } from '../../../support/pass-until.js';
 import { untilQuiet } from '../../../support/virtual/quiet.js';
+import { soon } from '../../../support/soon.js';
+import { closedAfterTest } from '../../../support/closed-after-test.js';
 
 let emulator: AnthropicEmulator;
-const close: (() => unknown)[] = [];
 
-beforeEach(() => {
-  for (const name of ['ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL']) vi.stubEnv(name, '');
-});
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const task of close.splice(0).reverse()) await task();
-});
+afterEach(() => vi.unstubAllEnvs());
 
 async function start(options: EmulateAnthropicOptions = {}, provider: AnthropicMessagesOptions = {}) {
   const clock = new FakeClock();
-  emulator = await emulateAnthropic({ clock, ...options });
-  close.push(() => emulator.close());
+  emulator = closedAfterTest(await emulateAnthropic({ clock, ...options }));
   const model = new AnthropicMessages({ apiKey: 'test-key', baseUrl: emulator.url, clock, ...provider });
   return { clock, model };
 }

@@ -3,9 +3,10 @@ import { ConfigError } from '../../../../src/base/errors.js';
 import { ChatCompletions, type ChatCompletionsOptions } from '../../../../src/providers/llm/index.js';
 import type { LanguageModelEvent, ChatMessage } from '../../../../src/providers/language-model.js';
 import type { EmulatedReply } from '../../../../src/testing/index.js';
-import { END, finished, HELLO, listen, soon, start, textOf, TOOL } from './scene.js';
+import { END, finished, HELLO, listen, start, textOf, TOOL } from './scene.js';
 import { passUntil } from '../../../support/pass-until.js';
 import { untilQuiet } from '../../../support/virtual/quiet.js';
+import { soon } from '../../../support/soon.js';
 
 describe('new ChatCompletions()', () => {
   it.each([

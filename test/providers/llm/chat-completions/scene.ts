@@ -1,5 +1,5 @@
 // Chat Completions asked of the emulator on a clock that the test moves, and its replies as they come.
-import { expect, onTestFinished, vi } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { ChatCompletions, type ChatCompletionsOptions } from '../../../../src/providers/llm/index.js';
 import type {
   ChatMessage,
@@ -8,8 +8,7 @@ import type {
 } from '../../../../src/providers/language-model.js';
 import { emulateChatCompletions, type EmulateChatCompletionsOptions } from '../../../../src/testing/index.js';
 import { FakeClock } from '../../../support/fake-clock.js';
-
-export const soon = <T>(check: () => T) => vi.waitFor(check, { interval: 2, timeout: 5000 });
+import { soon } from '../../../support/soon.js';
 
 export async function start(
   options: EmulateChatCompletionsOptions = {},

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { EmulatedReply } from '../../../../src/testing/index.js';
-import { finished, listen, soon, start, textOf, TOOL } from './scene.js';
+import { finished, listen, start, textOf, TOOL } from './scene.js';
 import { passUntil } from '../../../support/pass-until.js';
+import { soon } from '../../../support/soon.js';
 
 /** The host and the code, and never the path. */
 const NOBODY = /^OpenAI could not be reached \(127\.0\.0\.1:\d+, ECONNREFUSED\)\.$/;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ConfigError } from '../../../../src/base/errors.js';
 import { silentLogger } from '../../../../src/base/log.js';
 import {
@@ -15,17 +15,12 @@ import { RecordedLogger } from '../../../support/recorded-logger.js';
 import { Listener, pause, speak } from '../ear.js';
 import { passUntil } from '../../../support/pass-until.js';
 import { untilQuiet } from '../../../support/virtual/quiet.js';
+import { soon } from '../../../support/soon.js';
+import { closedAfterTest } from '../../../support/closed-after-test.js';
 
 let emulator: DeepgramEmulator;
-const close: (() => unknown)[] = [];
 
-beforeEach(() => {
-  for (const name of ['DEEPGRAM_API_KEY', 'DEEPGRAM_BASE_URL']) vi.stubEnv(name, '');
-});
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const task of close.splice(0).reverse()) await task();
-});
+afterEach(() => vi.unstubAllEnvs());
 
 async function start(
   options: {
@@ -35,8 +30,7 @@ async function start(
   } = {},
 ) {
   const clock = new FakeClock();
-  emulator = await emulateDeepgram({ clock, ...options.emulator });
-  close.push(() => emulator.close());
+  emulator = closedAfterTest(await emulateDeepgram({ clock, ...options.emulator }));
   const provider = new DeepgramSpeechToText({
     apiKey: 'test-key',
     baseUrl: emulator.url,
@@ -45,14 +39,11 @@ async function start(
   const logger = new RecordedLogger();
   const events = new Listener();
   const open = () => {
-    const session = provider.open({ clock, logger, language: options.language, events });
-    close.push(() => session.close());
+    const session = closedAfterTest(provider.open({ clock, logger, language: options.language, events }));
     return session;
   };
   return { clock, provider, logger, events, told: events.told, open };
 }
-
-const soon = <T>(check: () => T) => vi.waitFor(check, { interval: 2, timeout: 5000 });
 
 /** Moves the clock in small steps and lets the network answer in between. */
 async function pass(clock: FakeClock, ms: number): Promise<void> {
@@ -128,8 +119,7 @@ describe('DeepgramSpeechToText', () => {
       ownsTurnTaking: true,
       parameters: { mip_opt_out: true },
     });
-    const session = provider.open({ clock, logger: silentLogger, language: 'de', events: new Listener() });
-    close.push(() => session.close());
+    closedAfterTest(provider.open({ clock, logger: silentLogger, language: 'de', events: new Listener() }));
     await soon(() => expect(emulator.connections).toHaveLength(1));
     expect(emulator.requests[0]?.headers.authorization).toBe(`Bearer ${jwt}`);
     expect(Object.fromEntries(emulator.connections[0]?.url.searchParams ?? [])).toMatchObject({
@@ -329,8 +319,7 @@ describe('DeepgramSpeechToText', () => {
     const events = new Listener();
     await emulator.close();
     const provider = new DeepgramSpeechToText({ apiKey: 'k', baseUrl: emulator.url });
-    const session = provider.open({ clock, logger: silentLogger, language: undefined, events });
-    close.push(() => session.close());
+    closedAfterTest(provider.open({ clock, logger: silentLogger, language: undefined, events }));
     await passUntil(clock, 20, () => {
       expect(events.told).toEqual([
         expect.stringMatching(/^failed: Deepgram could not be reached \(127\.0\.0\.1:\d+, ECONN\w+\)\.$/),

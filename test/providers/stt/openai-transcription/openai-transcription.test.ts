@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ConfigError } from '../../../../src/base/errors.js';
 import { silentLogger } from '../../../../src/base/log.js';
 import { OpenAITranscription, type OpenAITranscriptionOptions } from '../../../../src/providers/stt/index.js';
@@ -10,17 +10,11 @@ import {
 import { FakeClock } from '../../../support/fake-clock.js';
 import { Listener, pause, speak } from '../ear.js';
 import { passUntil } from '../../../support/pass-until.js';
+import { soon } from '../../../support/soon.js';
+import { closedAfterTest } from '../../../support/closed-after-test.js';
 
-const close: (() => unknown)[] = [];
-beforeEach(() => {
-  for (const name of ['OPENAI_API_KEY', 'OPENAI_BASE_URL']) vi.stubEnv(name, '');
-});
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const task of close.splice(0).reverse()) await task();
-});
+afterEach(() => vi.unstubAllEnvs());
 
-const soon = <T>(check: () => T) => vi.waitFor(check, { interval: 2, timeout: 5000 });
 const ONE = 'Three loaves, please.';
 const TWO = 'And a tart.';
 
@@ -29,8 +23,7 @@ async function start(
   options: OpenAITranscriptionOptions = {},
 ) {
   const clock = new FakeClock();
-  const emulator = await emulateOpenAITranscription({ clock, ...emulation });
-  close.push(() => emulator.close());
+  const emulator = closedAfterTest(await emulateOpenAITranscription({ clock, ...emulation }));
   const provider = new OpenAITranscription({
     apiKey: 'test-key',
     baseUrl: `${emulator.url}/v1`,
@@ -38,8 +31,9 @@ async function start(
     ...options,
   });
   const listener = new Listener();
-  const session = provider.open({ clock, logger: silentLogger, language: 'en-GB', events: listener });
-  close.push(() => session.close());
+  const session = closedAfterTest(
+    provider.open({ clock, logger: silentLogger, language: 'en-GB', events: listener }),
+  );
   /** Moves the time on until it holds. */
   const eventually = (check: () => void, stepMs = 20) => passUntil(clock, stepMs, check);
   return { clock, emulator, provider, session, listener, eventually, told: listener.told };
@@ -289,8 +283,9 @@ describe('OpenAITranscription, when something goes wrong', () => {
     await setup.eventually(() => expect(setup.told).toHaveLength(2));
     const listener = new Listener();
     const { clock, provider } = setup;
-    const session = provider.open({ clock, logger: silentLogger, language: 'en-GB', events: listener });
-    close.push(() => session.close());
+    const session = closedAfterTest(
+      provider.open({ clock, logger: silentLogger, language: 'en-GB', events: listener }),
+    );
     say({ ...setup, session });
     await setup.eventually(() => expect(listener.told).toHaveLength(1));
     expect(setup.emulator.exchanges).toHaveLength(4);

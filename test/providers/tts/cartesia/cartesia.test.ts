@@ -8,7 +8,7 @@ import {
   emulateCartesia,
   type EmulateCartesiaOptions,
 } from '../../../../src/testing/index.js';
-import { collect, listen, never, pass, soon, spoken } from '../listener.js';
+import { collect, listen, never, pass, spoken } from '../listener.js';
 import {
   describeConnection,
   describeOptions,
@@ -17,6 +17,7 @@ import {
   VoiceBench,
 } from '../voice-bench.js';
 import { passUntil } from '../../../support/pass-until.js';
+import { soon } from '../../../support/soon.js';
 
 describe('CartesiaTextToSpeech', () => {
   const bench = new VoiceBench<CartesiaEmulator, EmulateCartesiaOptions, CartesiaTextToSpeechOptions>({

@@ -5,7 +5,7 @@ import {
   emulateDeepgramAura,
   type EmulateDeepgramAuraOptions,
 } from '../../../../src/testing/index.js';
-import { collect, listen, never, pass, soon, spoken } from '../listener.js';
+import { collect, listen, never, pass, spoken } from '../listener.js';
 import {
   describeConnection,
   describeOptions,
@@ -14,6 +14,7 @@ import {
   VoiceBench,
 } from '../voice-bench.js';
 import { passUntil } from '../../../support/pass-until.js';
+import { soon } from '../../../support/soon.js';
 
 describe('DeepgramAura', () => {
   const bench = new VoiceBench<AuraEmulator, EmulateDeepgramAuraOptions, DeepgramAuraOptions>({

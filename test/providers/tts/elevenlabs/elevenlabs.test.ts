@@ -8,9 +8,10 @@ import {
   emulateElevenLabs,
   type EmulateElevenLabsOptions,
 } from '../../../../src/testing/index.js';
-import { collect, never, pass, soon, spoken } from '../listener.js';
+import { collect, never, pass, spoken } from '../listener.js';
 import { describeConnection, describeOptions, SENTENCES, VoiceBench } from '../voice-bench.js';
 import { passUntil } from '../../../support/pass-until.js';
+import { soon } from '../../../support/soon.js';
 
 describe('ElevenLabsTextToSpeech', () => {
   const bench = new VoiceBench<ElevenLabsEmulator, EmulateElevenLabsOptions, ElevenLabsTextToSpeechOptions>({
