@@ -11,6 +11,7 @@ import {
 import { eventually } from '../../../support/carrier-phone.js';
 import { RecordedLogger } from '../../../support/recorded-logger.js';
 import { untilQuiet } from '../../../support/virtual/quiet.js';
+import { itRefuses } from '../../refused-options.js';
 
 const IGNORED: RealtimeEvents = {
   ready() {},
@@ -78,21 +79,22 @@ describe('new ElevenLabsAgents()', () => {
     expect(priced.price).toEqual({ perAudioMinute: 0.08 });
   });
 
-  it.each<[object, string]>([
-    [{}, 'needs agentId'],
-    [{ agentId: ' ' }, 'agentId of new ElevenLabsAgents() must be a text'],
-    [{ agentId: 'a', agent: 'b' }, 'has no option "agent". Did you mean agentId?'],
-    [{ agentId: 'a', apiKey: 'ü' }, 'characters that no key has'],
-    [{ agentId: 'a', baseUrl: 'ftp://x' }, 'must begin with http'],
-    [{ agentId: 'a', pricePerMinute: -1 }, 'pricePerMinute must be a number'],
-    [{ agentId: 'a', overrides: { prompt: 'x' } }, 'overrides.prompt must be true or false'],
-    [{ agentId: 'a', overrides: { prmpt: true } }, 'Did you mean prompt?'],
-    [{ agentId: 'a', overrides: { voice: '' } }, 'overrides.voice must be a text'],
-    [{ agentId: 'a', dynamicVariables: { shop: {} } }, 'dynamicVariables.shop must be'],
-    [{ agentId: 'a', dynamicVariables: { shop: Number.NaN } }, 'dynamicVariables.shop must be'],
-  ])('refuses %j', (options, sentence) => {
-    expect(() => new ElevenLabsAgents(options as ElevenLabsAgentsOptions)).toThrow(sentence);
-  });
+  itRefuses(
+    (options) => new ElevenLabsAgents(options),
+    [
+      [{}, 'needs agentId'],
+      [{ agentId: ' ' }, 'agentId of new ElevenLabsAgents() must be a text'],
+      [{ agentId: 'a', agent: 'b' }, 'has no option "agent". Did you mean agentId?'],
+      [{ agentId: 'a', apiKey: 'ü' }, 'characters that no key has'],
+      [{ agentId: 'a', baseUrl: 'ftp://x' }, 'must begin with http'],
+      [{ agentId: 'a', pricePerMinute: -1 }, 'pricePerMinute must be a number'],
+      [{ agentId: 'a', overrides: { prompt: 'x' } }, 'overrides.prompt must be true or false'],
+      [{ agentId: 'a', overrides: { prmpt: true } }, 'Did you mean prompt?'],
+      [{ agentId: 'a', overrides: { voice: '' } }, 'overrides.voice must be a text'],
+      [{ agentId: 'a', dynamicVariables: { shop: {} } }, 'dynamicVariables.shop must be'],
+      [{ agentId: 'a', dynamicVariables: { shop: Number.NaN } }, 'dynamicVariables.shop must be'],
+    ],
+  );
 });
 
 describe('a conversation', () => {

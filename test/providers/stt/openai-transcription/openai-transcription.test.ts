@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ConfigError } from '../../../../src/base/errors.js';
 import { silentLogger } from '../../../../src/base/log.js';
 import { OpenAITranscription, type OpenAITranscriptionOptions } from '../../../../src/providers/stt/index.js';
 import {
@@ -12,6 +11,7 @@ import { Listener, pause, speak } from '../ear.js';
 import { passUntil } from '../../../support/pass-until.js';
 import { soon } from '../../../support/soon.js';
 import { closedAfterTest } from '../../../support/closed-after-test.js';
+import { itRefuses } from '../../refused-options.js';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -343,14 +343,14 @@ describe('the settings of OpenAITranscription', () => {
     expect(setup.emulator.requests[0]?.headers.authorization).toBeUndefined();
   });
 
-  it.each<[OpenAITranscriptionOptions, RegExp]>([
-    [{ baseUrl: 'http://127.0.0.1:1' }, /model/],
-    [{ stream: true, verbose: true }, /exclude each other/],
-    [{ partialEveryMs: 100 }, /partialEveryMs/],
-    [{ timeoutMs: 1 }, /timeoutMs/],
-    [{ lang: 'en' } as OpenAITranscriptionOptions, /no option "lang"/],
-  ])('refuses %j', (options, sentence) => {
-    expect(() => new OpenAITranscription(options)).toThrow(ConfigError);
-    expect(() => new OpenAITranscription(options)).toThrow(sentence);
-  });
+  itRefuses(
+    (options) => new OpenAITranscription(options),
+    [
+      [{ baseUrl: 'http://127.0.0.1:1' }, /model/],
+      [{ stream: true, verbose: true }, /exclude each other/],
+      [{ partialEveryMs: 100 }, /partialEveryMs/],
+      [{ timeoutMs: 1 }, /timeoutMs/],
+      [{ lang: 'en' } as OpenAITranscriptionOptions, /no option "lang"/],
+    ],
+  );
 });

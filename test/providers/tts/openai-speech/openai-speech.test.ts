@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { ConfigError } from '../../../../src/base/errors.js';
 import { silentLogger } from '../../../../src/base/log.js';
 import { OpenAISpeech, type OpenAISpeechOptions } from '../../../../src/providers/tts/index.js';
 import {
@@ -16,6 +15,7 @@ import { FakeClock } from '../../../support/fake-clock.js';
 import { passUntil } from '../../../support/pass-until.js';
 import { soon } from '../../../support/soon.js';
 import { closedAfterTest } from '../../../support/closed-after-test.js';
+import { itRefuses } from '../../refused-options.js';
 
 let emulator: OpenAISpeechEmulator;
 
@@ -62,16 +62,15 @@ async function start(options: EmulateOpenAISpeechOptions = {}, provider: Partial
 }
 
 describe('new OpenAISpeech()', () => {
-  it.each<[object, RegExp]>([
-    [{ voice: 'x' }, /needs model/],
-    [{ model: 'x' }, /needs voice/],
-    [{ ...VOICE, speed: 9 }, /speed/],
-    [{ ...VOICE, voise: 'x' }, /Did you mean voice/],
-  ])('refuses %j', (options, sentence) => {
-    const make = () => new OpenAISpeech(options as OpenAISpeechOptions);
-    expect(make).toThrow(ConfigError);
-    expect(make).toThrow(sentence);
-  });
+  itRefuses(
+    (options) => new OpenAISpeech(options),
+    [
+      [{ voice: 'x' }, /needs model/],
+      [{ model: 'x' }, /needs voice/],
+      [{ ...VOICE, speed: 9 }, /speed/],
+      [{ ...VOICE, voise: 'x' }, /Did you mean voice/],
+    ],
+  );
 
   it('demands a key at the vendor’s own address only', () => {
     expect(() => new OpenAISpeech(VOICE).assertConfigured()).toThrow(/OPENAI_API_KEY/);
