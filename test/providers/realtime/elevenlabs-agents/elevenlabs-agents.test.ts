@@ -2,31 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.js';
 import { MULAW_8K } from '../../../../src/audio/format.js';
 import { ElevenLabsAgents, type ElevenLabsAgentsOptions } from '../../../../src/providers/realtime/index.js';
-import type { RealtimeEvents } from '../../../../src/providers/realtime-model.js';
 import {
   emulateElevenLabsAgents,
   type EmulateElevenLabsAgentsOptions,
   type Refusal,
 } from '../../../../src/testing/index.js';
 import { eventually } from '../../../support/carrier-phone.js';
-import { RecordedLogger } from '../../../support/recorded-logger.js';
+import { recordCall } from '../recorded-call.js';
 import { untilQuiet } from '../../../support/virtual/quiet.js';
 import { itRefuses } from '../../refused-options.js';
-
-const IGNORED: RealtimeEvents = {
-  ready() {},
-  speechStarted() {},
-  interrupted() {},
-  speechEnded() {},
-  userText() {},
-  responseStarted() {},
-  audio() {},
-  text() {},
-  responseEnded() {},
-  usage() {},
-  reconnected() {},
-  failed() {},
-};
 
 async function open(
   emulation: EmulateElevenLabsAgentsOptions,
@@ -35,26 +19,13 @@ async function open(
 ) {
   const emulator = await emulateElevenLabsAgents(emulation);
   for (const refusal of refusals) emulator.refuseNext(refusal);
-  const logger = new RecordedLogger();
-  const told: string[] = [];
-  const failures: Error[] = [];
-  const session = new ElevenLabsAgents({ agentId: 'agent-1', baseUrl: emulator.url, ...options }).open({
-    callId: 'call',
+  const { context, logger, told, failures } = recordCall({
     clock: systemClock,
-    logger,
     language: 'en',
-    instructions: 'You bake.',
-    tools: [],
-    formats: { input: MULAW_8K, output: MULAW_8K },
-    interruptible: true,
-    history: () => [],
-    events: {
-      ...IGNORED,
-      ready: () => void told.push('ready'),
-      reconnected: () => void told.push('reconnected'),
-      failed: (error) => void failures.push(error),
-    },
+    events: (note) => ({ reconnected: () => note('reconnected') }),
   });
+  const model = new ElevenLabsAgents({ agentId: 'agent-1', baseUrl: emulator.url, ...options });
+  const session = model.open(context);
   session.say('Hello.');
   return {
     emulator,
