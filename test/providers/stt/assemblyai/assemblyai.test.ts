@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ConfigError } from '../../../../src/base/errors.js';
-import { silentLogger } from '../../../../src/base/log.js';
 import {
   AssemblyAISpeechToText,
   type AssemblyAISpeechToTextOptions,
@@ -11,8 +10,7 @@ import {
   type EmulateAssemblyAIOptions,
 } from '../../../../src/testing/index.js';
 import { FakeClock } from '../../../support/fake-clock.js';
-import { RecordedLogger } from '../../../support/recorded-logger.js';
-import { Listener, pause, speak } from '../ear.js';
+import { listenWith, pause, speak } from '../ear.js';
 import { untilQuiet } from '../../../support/virtual/quiet.js';
 import { passUntil } from '../../../support/pass-until.js';
 import { soon } from '../../../support/soon.js';
@@ -33,10 +31,7 @@ async function start(
     baseUrl: emulator.url,
     ...options.provider,
   });
-  const logger = new RecordedLogger();
-  const events = new Listener();
-  const session = closedAfterTest(provider.open({ clock, logger, language: 'en', events }));
-  return { clock, logger, events, told: events.told, session };
+  return listenWith(provider, { clock, language: 'en' });
 }
 
 /** Lets the time pass in steps of a frame, and the network answer, until `check` holds. */
@@ -64,10 +59,7 @@ describe('new AssemblyAISpeechToText()', () => {
       paidWhileOpen: true,
     });
     expect(() => provider.assertConfigured()).toThrow(/ASSEMBLYAI_API_KEY/);
-    const events = new Listener();
-    expect(() =>
-      provider.open({ clock: new FakeClock(), logger: silentLogger, language: undefined, events }),
-    ).toThrow(ConfigError);
+    expect(() => listenWith(provider)).toThrow(ConfigError);
   });
 });
 
@@ -77,15 +69,7 @@ describe('AssemblyAISpeechToText', () => {
     emulator = closedAfterTest(await emulateAssemblyAI({ clock }));
     vi.stubEnv('ASSEMBLYAI_API_KEY', 'test-key');
     vi.stubEnv('ASSEMBLYAI_BASE_URL', emulator.url);
-    const provider = new AssemblyAISpeechToText({ keyterms: ['Offhook', 'two words'] });
-    closedAfterTest(
-      provider.open({
-        clock,
-        logger: silentLogger,
-        language: undefined,
-        events: new Listener(),
-      }),
-    );
+    listenWith(new AssemblyAISpeechToText({ keyterms: ['Offhook', 'two words'] }), { clock });
     await soon(() => expect(emulator.connections).toHaveLength(1));
     expect(Object.fromEntries(emulator.requests[0]?.url.searchParams ?? [])).toEqual({
       speech_model: 'universal-3-6-pro',

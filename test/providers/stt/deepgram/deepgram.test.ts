@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ConfigError } from '../../../../src/base/errors.js';
-import { silentLogger } from '../../../../src/base/log.js';
 import {
   DeepgramSpeechToText,
   type DeepgramSpeechToTextOptions,
@@ -12,7 +11,7 @@ import {
 } from '../../../../src/testing/index.js';
 import { FakeClock } from '../../../support/fake-clock.js';
 import { RecordedLogger } from '../../../support/recorded-logger.js';
-import { Listener, pause, speak } from '../ear.js';
+import { Listener, listenWith, pause, speak } from '../ear.js';
 import { passUntil } from '../../../support/pass-until.js';
 import { untilQuiet } from '../../../support/virtual/quiet.js';
 import { soon } from '../../../support/soon.js';
@@ -39,10 +38,7 @@ async function start(
   });
   const logger = new RecordedLogger();
   const events = new Listener();
-  const open = () => {
-    const session = closedAfterTest(provider.open({ clock, logger, language: options.language, events }));
-    return session;
-  };
+  const open = () => closedAfterTest(provider.open({ clock, logger, language: options.language, events }));
   return { clock, provider, logger, events, told: events.told, open };
 }
 
@@ -75,13 +71,7 @@ describe('new DeepgramSpeechToText()', () => {
     const provider = new DeepgramSpeechToText();
     expect(provider.name).toBe('deepgram/nova-3');
     expect(() => provider.assertConfigured()).toThrow(/DEEPGRAM_API_KEY/);
-    const context = {
-      clock: new FakeClock(),
-      logger: silentLogger,
-      language: undefined,
-      events: new Listener(),
-    };
-    expect(() => provider.open(context)).toThrow(ConfigError);
+    expect(() => listenWith(provider)).toThrow(ConfigError);
   });
 
   it('shows its key to nobody', () => {
@@ -119,7 +109,7 @@ describe('DeepgramSpeechToText', () => {
       ownsTurnTaking: true,
       parameters: { mip_opt_out: true },
     });
-    closedAfterTest(provider.open({ clock, logger: silentLogger, language: 'de', events: new Listener() }));
+    listenWith(provider, { clock, language: 'de' });
     await soon(() => expect(emulator.connections).toHaveLength(1));
     expect(emulator.requests[0]?.headers.authorization).toBe(`Bearer ${jwt}`);
     expect(Object.fromEntries(emulator.connections[0]?.url.searchParams ?? [])).toMatchObject({
@@ -316,12 +306,11 @@ describe('DeepgramSpeechToText', () => {
 
   it('fails when nobody answers', async () => {
     const { clock } = await start();
-    const events = new Listener();
     await emulator.close();
     const provider = new DeepgramSpeechToText({ apiKey: 'k', baseUrl: emulator.url });
-    closedAfterTest(provider.open({ clock, logger: silentLogger, language: undefined, events }));
+    const { told } = listenWith(provider, { clock });
     await passUntil(clock, 20, () => {
-      expect(events.told).toEqual([
+      expect(told).toEqual([
         expect.stringMatching(/^failed: Deepgram could not be reached \(127\.0\.0\.1:\d+, ECONN\w+\)\.$/),
       ]);
     });

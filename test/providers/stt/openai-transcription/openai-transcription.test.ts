@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { silentLogger } from '../../../../src/base/log.js';
 import { OpenAITranscription, type OpenAITranscriptionOptions } from '../../../../src/providers/stt/index.js';
 import {
   emulateOpenAITranscription,
@@ -7,7 +6,7 @@ import {
   type OpenAITranscriptionEmulator,
 } from '../../../../src/testing/index.js';
 import { FakeClock } from '../../../support/fake-clock.js';
-import { Listener, pause, speak } from '../ear.js';
+import { listenWith, pause, speak } from '../ear.js';
 import { passUntil } from '../../../support/pass-until.js';
 import { soon } from '../../../support/soon.js';
 import { closedAfterTest } from '../../../support/closed-after-test.js';
@@ -30,10 +29,7 @@ async function start(
     model: 'whisper-large',
     ...options,
   });
-  const listener = new Listener();
-  const session = closedAfterTest(
-    provider.open({ clock, logger: silentLogger, language: 'en-GB', events: listener }),
-  );
+  const { session, events: listener } = listenWith(provider, { clock, language: 'en-GB' });
   /** Moves the time on until it holds. */
   const eventually = (check: () => void, stepMs = 20) => passUntil(clock, stepMs, check);
   return { clock, emulator, provider, session, listener, eventually, told: listener.told };
@@ -281,11 +277,8 @@ describe('OpenAITranscription, when something goes wrong', () => {
     await setup.eventually(() => expect(setup.told).toEqual([ONE]));
     say(setup);
     await setup.eventually(() => expect(setup.told).toHaveLength(2));
-    const listener = new Listener();
     const { clock, provider } = setup;
-    const session = closedAfterTest(
-      provider.open({ clock, logger: silentLogger, language: 'en-GB', events: listener }),
-    );
+    const { session, events: listener } = listenWith(provider, { clock, language: 'en-GB' });
     say({ ...setup, session });
     await setup.eventually(() => expect(listener.told).toHaveLength(1));
     expect(setup.emulator.exchanges).toHaveLength(4);
