@@ -3,6 +3,7 @@ import { inspect } from 'node:util';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ConfigError, SignatureError } from '../../../src/base/errors.js';
 import { CarrierA } from '../../../src/carriers/carrier-a/index.js';
+import { itRefuses } from '../../support/refused-options.js';
 
 const authToken = '0f1e2d3c4b5a69788796a5b4c3d2e1f0';
 const accountSid = 'AC33333333333333333333333333333333';
@@ -55,14 +56,12 @@ describe('CarrierA', () => {
     },
   );
 
-  it.each([
+  itRefuses(CarrierA, [
     [{ authtoken: 'x' }, 'Did you mean authToken?'],
     [{ secret: 'x' }, 'It takes: accountSid, authToken, baseUrl.'],
     [{ authToken: 5 }, 'authToken of new CarrierA() must be a text.'],
     [null, 'takes an object of options'],
-  ])('refuses %j, and says what is meant', (options, fix) => {
-    expect(() => new CarrierA(options as never)).toThrow(fix);
-  });
+  ]);
 
   it.each([
     'api.example',

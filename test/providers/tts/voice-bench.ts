@@ -10,7 +10,7 @@ import { collect, listen, never, settle, spoken } from './listener.js';
 import { passUntil } from '../../support/pass-until.js';
 import { soon } from '../../support/soon.js';
 import { closedAfterTest } from '../../support/closed-after-test.js';
-import { itRefuses, type RefusedOptions } from '../refused-options.js';
+import { itRefuses, type RefusedOptions } from '../../support/refused-options.js';
 
 const SENTENCES: readonly string[] = ['Hello there.', 'How are you?', 'Grüße!'];
 
@@ -18,7 +18,7 @@ export interface Voice<E extends Emulator, EO extends EmulatorOptions, PO> {
   /** `CARTESIA` of `CARTESIA_API_KEY`. */
   readonly variables: string;
   emulate(options: EO): Promise<E>;
-  create(options?: PO): TextToSpeech;
+  readonly type: new (options?: PO) => TextToSpeech;
 }
 
 /** One emulator and one session at a time. */
@@ -40,7 +40,7 @@ export class VoiceBench<E extends Emulator, EO extends EmulatorOptions, PO exten
     const clock = new FakeClock();
     const logger = new RecordedLogger();
     await this.#emulate({ clock, ...options.emulator });
-    const provider = this.voice.create({
+    const provider = new this.voice.type({
       apiKey: 'test-key',
       baseUrl: this.emulator.url,
       ...options.provider,
@@ -58,7 +58,7 @@ export class VoiceBench<E extends Emulator, EO extends EmulatorOptions, PO exten
     await this.#emulate({ clock });
     vi.stubEnv(`${this.voice.variables}_API_KEY`, 'test-key');
     vi.stubEnv(`${this.voice.variables}_BASE_URL`, `${this.emulator.url}${query}`);
-    return closedAfterTest(this.voice.create(provider).open({ clock, logger: silentLogger, language }));
+    return closedAfterTest(new this.voice.type(provider).open({ clock, logger: silentLogger, language }));
   }
 
   async #emulate(options: EmulatorOptions): Promise<void> {
@@ -71,13 +71,10 @@ export function describeOptions<PO extends object>(
   { name, refused }: { name: string; refused: RefusedOptions },
 ): void {
   describe('the options', () => {
-    itRefuses(
-      (options) => bench.voice.create(options),
-      [...refused, [{ model: ' ' }, /model/], [{ apiKey: 'a b' }, /key/]],
-    );
+    itRefuses(bench.voice.type, [...refused, [{ model: ' ' }, /model/], [{ apiKey: 'a b' }, /key/]]);
 
     it('need a key when a call opens, not before', () => {
-      const provider = bench.voice.create();
+      const provider = new bench.voice.type();
       expect(provider.name).toBe(name);
       expect(() => provider.assertConfigured?.()).toThrow(`${bench.voice.variables}_API_KEY`);
       expect(() => provider.open({ logger: silentLogger, language: undefined })).toThrow(ConfigError);

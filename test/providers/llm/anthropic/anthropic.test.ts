@@ -10,7 +10,7 @@ import {
 } from '../../../../src/testing/index.js';
 import { FakeClock } from '../../../support/fake-clock.js';
 import { describeHttpModel } from '../http-model.js';
-import { itRefuses } from '../../refused-options.js';
+import { itRefuses } from '../../../support/refused-options.js';
 import { callsOf, finished, HELLO, readReply, textOf, TOOL } from '../../../support/reply-reading.js';
 import { passUntil } from '../../../support/pass-until.js';
 import { untilQuiet } from '../../../support/virtual/quiet.js';
@@ -31,17 +31,14 @@ async function start(options: EmulateAnthropicOptions = {}, provider: AnthropicM
 const END = { type: 'end', reason: 'complete' };
 
 describe('new AnthropicMessages()', () => {
-  itRefuses(
-    (options) => new AnthropicMessages(options),
-    [
-      [{ modell: 'x' }, /Did you mean model/],
-      [{ maxTokens: 0 }, /maxTokens/],
-      [{ temperature: 1.5 }, /temperature/],
-      [{ cacheSystemPrompt: 'yes' }, /cacheSystemPrompt/],
-      [{ extraBody: { system: 'x' } }, /system/],
-      [{ baseUrl: 'ftp://x' }, /must begin with http/],
-    ],
-  );
+  itRefuses(AnthropicMessages, [
+    [{ modell: 'x' }, /Did you mean model/],
+    [{ maxTokens: 0 }, /maxTokens/],
+    [{ temperature: 1.5 }, /temperature/],
+    [{ cacheSystemPrompt: 'yes' }, /cacheSystemPrompt/],
+    [{ extraBody: { system: 'x' } }, /system/],
+    [{ baseUrl: 'ftp://x' }, /must begin with http/],
+  ]);
 
   it('demands a key when a reply is wanted, and takes it from the environment', async () => {
     const model = new AnthropicMessages();

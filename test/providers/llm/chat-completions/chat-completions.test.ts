@@ -3,7 +3,7 @@ import { ConfigError } from '../../../../src/base/errors.js';
 import { ChatCompletions, type ChatCompletionsOptions } from '../../../../src/providers/llm/index.js';
 import type { LanguageModelEvent, ChatMessage } from '../../../../src/providers/language-model.js';
 import { finished, HELLO, readReply, textOf, TOOL } from '../../../support/reply-reading.js';
-import { itRefuses } from '../../refused-options.js';
+import { itRefuses } from '../../../support/refused-options.js';
 import { start } from './scene.js';
 import { passUntil } from '../../../support/pass-until.js';
 import { soon } from '../../../support/soon.js';
@@ -11,20 +11,17 @@ import { soon } from '../../../support/soon.js';
 const END = { type: 'end', reason: 'complete' };
 
 describe('new ChatCompletions()', () => {
-  itRefuses(
-    (options) => new ChatCompletions(options),
-    [
-      [{ modell: 'x' }, /Did you mean model/],
-      [{ service: 'nobody' }, /service must be one of openai[^?]*$/],
-      [{ service: 'gorq' }, /service must be one of openai.* Did you mean groq\?$/],
-      [{ service: 'xai' }, /needs model/],
-      [{ service: 'compatible', model: 'm' }, /baseUrl/],
-      [{ maxTokens: 0 }, /maxTokens/],
-      [{ temperature: 3 }, /temperature/],
-      [{ extraBody: { messages: [] } }, /messages/],
-      [{ apiKey: 'a\nb' }, /key/],
-    ],
-  );
+  itRefuses(ChatCompletions, [
+    [{ modell: 'x' }, /Did you mean model/],
+    [{ service: 'nobody' }, /service must be one of openai[^?]*$/],
+    [{ service: 'gorq' }, /service must be one of openai.* Did you mean groq\?$/],
+    [{ service: 'xai' }, /needs model/],
+    [{ service: 'compatible', model: 'm' }, /baseUrl/],
+    [{ maxTokens: 0 }, /maxTokens/],
+    [{ temperature: 3 }, /temperature/],
+    [{ extraBody: { messages: [] } }, /messages/],
+    [{ apiKey: 'a\nb' }, /key/],
+  ]);
 
   it.each<[ChatCompletionsOptions, string]>([
     [{}, 'openai/gpt-6-luna'],

@@ -10,7 +10,7 @@ import {
 import { eventually } from '../../../support/carrier-phone.js';
 import { recordCall } from '../recorded-call.js';
 import { untilQuiet } from '../../../support/virtual/quiet.js';
-import { itRefuses } from '../../refused-options.js';
+import { itRefuses } from '../../../support/refused-options.js';
 
 async function open(
   emulation: EmulateElevenLabsAgentsOptions,
@@ -50,22 +50,19 @@ describe('new ElevenLabsAgents()', () => {
     expect(priced.price).toEqual({ perAudioMinute: 0.08 });
   });
 
-  itRefuses(
-    (options) => new ElevenLabsAgents(options),
-    [
-      [{}, 'needs agentId'],
-      [{ agentId: ' ' }, 'agentId of new ElevenLabsAgents() must be a text'],
-      [{ agentId: 'a', agent: 'b' }, 'has no option "agent". Did you mean agentId?'],
-      [{ agentId: 'a', apiKey: 'ü' }, 'characters that no key has'],
-      [{ agentId: 'a', baseUrl: 'ftp://x' }, 'must begin with http'],
-      [{ agentId: 'a', pricePerMinute: -1 }, 'pricePerMinute must be a number'],
-      [{ agentId: 'a', overrides: { prompt: 'x' } }, 'overrides.prompt must be true or false'],
-      [{ agentId: 'a', overrides: { prmpt: true } }, 'Did you mean prompt?'],
-      [{ agentId: 'a', overrides: { voice: '' } }, 'overrides.voice must be a text'],
-      [{ agentId: 'a', dynamicVariables: { shop: {} } }, 'dynamicVariables.shop must be'],
-      [{ agentId: 'a', dynamicVariables: { shop: Number.NaN } }, 'dynamicVariables.shop must be'],
-    ],
-  );
+  itRefuses(ElevenLabsAgents, [
+    [{}, 'needs agentId'],
+    [{ agentId: ' ' }, 'agentId of new ElevenLabsAgents() must be a text'],
+    [{ agentId: 'a', agent: 'b' }, 'has no option "agent". Did you mean agentId?'],
+    [{ agentId: 'a', apiKey: 'ü' }, 'characters that no key has'],
+    [{ agentId: 'a', baseUrl: 'ftp://x' }, 'must begin with http'],
+    [{ agentId: 'a', pricePerMinute: -1 }, 'pricePerMinute must be a number'],
+    [{ agentId: 'a', overrides: { prompt: 'x' } }, 'overrides.prompt must be true or false'],
+    [{ agentId: 'a', overrides: { prmpt: true } }, 'Did you mean prompt?'],
+    [{ agentId: 'a', overrides: { voice: '' } }, 'overrides.voice must be a text'],
+    [{ agentId: 'a', dynamicVariables: { shop: {} } }, 'dynamicVariables.shop must be'],
+    [{ agentId: 'a', dynamicVariables: { shop: Number.NaN } }, 'dynamicVariables.shop must be'],
+  ]);
 });
 
 describe('a conversation', () => {

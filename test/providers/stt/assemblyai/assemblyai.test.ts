@@ -15,7 +15,7 @@ import { untilQuiet } from '../../../support/virtual/quiet.js';
 import { passUntil } from '../../../support/pass-until.js';
 import { soon } from '../../../support/soon.js';
 import { closedAfterTest } from '../../../support/closed-after-test.js';
-import { itRefuses } from '../../refused-options.js';
+import { itRefuses } from '../../../support/refused-options.js';
 
 let emulator: AssemblyAIEmulator;
 
@@ -38,18 +38,15 @@ async function start(
 const inTime = (clock: FakeClock, check: () => unknown) => passUntil(clock, 20, check);
 
 describe('new AssemblyAISpeechToText()', () => {
-  itRefuses(
-    (options) => new AssemblyAISpeechToText(options),
-    [
-      [{ modell: 'x' }, /Did you mean model/],
-      [{ model: '' }, /model/],
-      [{ minTurnSilenceMs: 5 }, /minTurnSilenceMs/],
-      [{ minTurnSilenceMs: 900, maxTurnSilenceMs: 800 }, /must not be more than maxTurnSilenceMs/],
-      [{ ownsTurnTaking: 'yes' }, /ownsTurnTaking/],
-      [{ keyterms: 'one' }, /keyterms/],
-      [{ baseUrl: 'nowhere' }, /base URL/],
-    ],
-  );
+  itRefuses(AssemblyAISpeechToText, [
+    [{ modell: 'x' }, /Did you mean model/],
+    [{ model: '' }, /model/],
+    [{ minTurnSilenceMs: 5 }, /minTurnSilenceMs/],
+    [{ minTurnSilenceMs: 900, maxTurnSilenceMs: 800 }, /must not be more than maxTurnSilenceMs/],
+    [{ ownsTurnTaking: 'yes' }, /ownsTurnTaking/],
+    [{ keyterms: 'one' }, /keyterms/],
+    [{ baseUrl: 'nowhere' }, /base URL/],
+  ]);
 
   it('demands a key when a call opens, not before', () => {
     const provider = new AssemblyAISpeechToText();

@@ -16,7 +16,7 @@ import { passUntil } from '../../../support/pass-until.js';
 import { untilQuiet } from '../../../support/virtual/quiet.js';
 import { soon } from '../../../support/soon.js';
 import { closedAfterTest } from '../../../support/closed-after-test.js';
-import { itRefuses } from '../../refused-options.js';
+import { itRefuses } from '../../../support/refused-options.js';
 
 let emulator: DeepgramEmulator;
 
@@ -51,21 +51,18 @@ async function pass(clock: FakeClock, ms: number): Promise<void> {
 }
 
 describe('new DeepgramSpeechToText()', () => {
-  itRefuses(
-    (options) => new DeepgramSpeechToText(options),
-    [
-      [{ modell: 'nova-3' }, /Did you mean model/],
-      [{ model: '' }, /model/],
-      [{ model: 'flux-general-en' }, /nova-3/],
-      [{ endpointingMs: 5 }, /endpointingMs/],
-      [{ utteranceEndMs: 500 }, /utteranceEndMs/],
-      [{ ownsTurnTaking: 'yes' }, /ownsTurnTaking/],
-      [{ keyterms: 'one' }, /keyterms/],
-      [{ parameters: { encoding: 'opus' } }, /encoding/],
-      [{ parameters: { tag: null } }, /parameters\.tag/],
-      [{ baseUrl: 'nowhere' }, /base URL/],
-    ],
-  );
+  itRefuses(DeepgramSpeechToText, [
+    [{ modell: 'nova-3' }, /Did you mean model/],
+    [{ model: '' }, /model/],
+    [{ model: 'flux-general-en' }, /nova-3/],
+    [{ endpointingMs: 5 }, /endpointingMs/],
+    [{ utteranceEndMs: 500 }, /utteranceEndMs/],
+    [{ ownsTurnTaking: 'yes' }, /ownsTurnTaking/],
+    [{ keyterms: 'one' }, /keyterms/],
+    [{ parameters: { encoding: 'opus' } }, /encoding/],
+    [{ parameters: { tag: null } }, /parameters\.tag/],
+    [{ baseUrl: 'nowhere' }, /base URL/],
+  ]);
 
   it('demands a key when a call opens, not before', () => {
     const provider = new DeepgramSpeechToText();

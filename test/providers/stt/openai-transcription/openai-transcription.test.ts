@@ -10,7 +10,7 @@ import { listenWith, pause, speak } from '../ear.js';
 import { passUntil } from '../../../support/pass-until.js';
 import { soon } from '../../../support/soon.js';
 import { closedAfterTest } from '../../../support/closed-after-test.js';
-import { itRefuses } from '../../refused-options.js';
+import { itRefuses } from '../../../support/refused-options.js';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -336,14 +336,11 @@ describe('the settings of OpenAITranscription', () => {
     expect(setup.emulator.requests[0]?.headers.authorization).toBeUndefined();
   });
 
-  itRefuses(
-    (options) => new OpenAITranscription(options),
-    [
-      [{ baseUrl: 'http://127.0.0.1:1' }, /model/],
-      [{ stream: true, verbose: true }, /exclude each other/],
-      [{ partialEveryMs: 100 }, /partialEveryMs/],
-      [{ timeoutMs: 1 }, /timeoutMs/],
-      [{ lang: 'en' } as OpenAITranscriptionOptions, /no option "lang"/],
-    ],
-  );
+  itRefuses(OpenAITranscription, [
+    [{ baseUrl: 'http://127.0.0.1:1' }, /model/],
+    [{ stream: true, verbose: true }, /exclude each other/],
+    [{ partialEveryMs: 100 }, /partialEveryMs/],
+    [{ timeoutMs: 1 }, /timeoutMs/],
+    [{ lang: 'en' } as OpenAITranscriptionOptions, /no option "lang"/],
+  ]);
 });

@@ -23,7 +23,7 @@ describe('CartesiaTextToSpeech', () => {
   const bench = new VoiceBench<CartesiaEmulator, EmulateCartesiaOptions, CartesiaTextToSpeechOptions>({
     variables: 'CARTESIA',
     emulate: emulateCartesia,
-    create: (options) => new CartesiaTextToSpeech(options),
+    type: CartesiaTextToSpeech,
   });
   const voice = {
     vendor: 'Cartesia',

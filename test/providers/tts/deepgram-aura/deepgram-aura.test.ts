@@ -20,7 +20,7 @@ describe('DeepgramAura', () => {
   const bench = new VoiceBench<AuraEmulator, EmulateDeepgramAuraOptions, DeepgramAuraOptions>({
     variables: 'DEEPGRAM',
     emulate: emulateDeepgramAura,
-    create: (options) => new DeepgramAura(options),
+    type: DeepgramAura,
   });
   const voice = {
     vendor: 'Deepgram',

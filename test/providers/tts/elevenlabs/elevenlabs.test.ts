@@ -17,7 +17,7 @@ describe('ElevenLabsTextToSpeech', () => {
   const bench = new VoiceBench<ElevenLabsEmulator, EmulateElevenLabsOptions, ElevenLabsTextToSpeechOptions>({
     variables: 'ELEVENLABS',
     emulate: emulateElevenLabs,
-    create: (options) => new ElevenLabsTextToSpeech(options),
+    type: ElevenLabsTextToSpeech,
   });
   const voice = {
     vendor: 'ElevenLabs',

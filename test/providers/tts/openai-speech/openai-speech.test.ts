@@ -15,7 +15,7 @@ import { FakeClock } from '../../../support/fake-clock.js';
 import { passUntil } from '../../../support/pass-until.js';
 import { soon } from '../../../support/soon.js';
 import { closedAfterTest } from '../../../support/closed-after-test.js';
-import { itRefuses } from '../../refused-options.js';
+import { itRefuses } from '../../../support/refused-options.js';
 
 let emulator: OpenAISpeechEmulator;
 
@@ -62,15 +62,12 @@ async function start(options: EmulateOpenAISpeechOptions = {}, provider: Partial
 }
 
 describe('new OpenAISpeech()', () => {
-  itRefuses(
-    (options) => new OpenAISpeech(options),
-    [
-      [{ voice: 'x' }, /needs model/],
-      [{ model: 'x' }, /needs voice/],
-      [{ ...VOICE, speed: 9 }, /speed/],
-      [{ ...VOICE, voise: 'x' }, /Did you mean voice/],
-    ],
-  );
+  itRefuses(OpenAISpeech, [
+    [{ voice: 'x' }, /needs model/],
+    [{ model: 'x' }, /needs voice/],
+    [{ ...VOICE, speed: 9 }, /speed/],
+    [{ ...VOICE, voise: 'x' }, /Did you mean voice/],
+  ]);
 
   it('demands a key at the vendor’s own address only', () => {
     expect(() => new OpenAISpeech(VOICE).assertConfigured()).toThrow(/OPENAI_API_KEY/);
