@@ -7,12 +7,12 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
 import { dashboardSocket } from '../../src/base/dashboard-socket.js';
-import { runCli } from '../../src/cli/program.js';
 import { MemoryStore } from '../../src/stores/memory-store.js';
 import { ended, stamp, started } from '../support/call-facts.js';
 import { FeedingServer } from '../support/feeding-server.js';
 import { freePort } from '../support/free-port.js';
 import { socketFolder } from '../support/ingest-dashboard.js';
+import { itRefusesArguments, runCommand } from './run-command.js';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
@@ -42,15 +42,8 @@ async function start(...args: string[]) {
   return { child, said: JSON.parse(line) as { url: string; socket: string | null; warnings: string[] } };
 }
 
-async function run(...args: string[]) {
-  const errors: string[] = [];
-  const code = await runCli(['dashboard', '--data-dir', room.folder, ...args], {
-    out: () => {},
-    error: (text) => errors.push(text),
-    signal: AbortSignal.abort(),
-  });
-  return { code, errors: errors.join('\n') };
-}
+const run = (...args: string[]) =>
+  runCommand(['dashboard', '--data-dir', room.folder, ...args], AbortSignal.abort());
 
 describe('offhook dashboard', () => {
   it('shows the calls of a server that knows nothing of it, and ends in order', async () => {
@@ -140,13 +133,11 @@ describe('offhook dashboard', () => {
     expect(code).toBe(1);
   });
 
-  it.each([
+  itRefusesArguments(run, [
     [['--port', '0'], /from 1 to 65535/],
     [['--token', ''], /without blanks/],
     [['--token', 'a b'], /without blanks/],
     [['--token', 'fifteen-letters'], /16 characters or more.*randomBytes/],
     [['--speed', '1'], /unknown option/],
-  ])('calls %j a usage error', async (args, sentence) => {
-    expect(await run(...args)).toMatchObject({ code: 2, errors: expect.stringMatching(sentence) });
-  });
+  ]);
 });

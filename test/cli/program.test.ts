@@ -2,23 +2,14 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { runCli } from '../../src/cli/program.js';
 import { makeSpeechTones } from '../../src/testing/tones.js';
 import { readWav, writeWav } from '../../src/testing/wav.js';
 import { transcoder } from '../../src/transcoder/select.js';
 import packageFile from '../../package.json' with { type: 'json' };
 import { startFakeServer, type FakeServerOptions } from '../testing/fake-phone-server.js';
+import { itRefusesArguments, runCommand } from './run-command.js';
 
-async function run(...args: string[]) {
-  const out: string[] = [];
-  const errors: string[] = [];
-  const code = await runCli(args, {
-    out: (text) => out.push(text),
-    error: (text) => errors.push(text),
-    signal: new AbortController().signal,
-  });
-  return { code, out: out.join('\n'), errors: errors.join('\n') };
-}
+const run = (...args: string[]) => runCommand(args);
 
 describe('offhook', () => {
   it('says its version and its commands', async () => {
@@ -30,7 +21,7 @@ describe('offhook', () => {
     expect((await run('simulate', '--help')).out).toMatch(/--wav[\s\S]*--text[\s\S]*Exit codes/);
   });
 
-  it.each([
+  itRefusesArguments(run, [
     [['dance'], /unknown command/],
     [['simulate', '--loud'], /unknown option/],
     [['simulate', '--calls', '0'], /whole number from 1 to 200/],
@@ -54,11 +45,7 @@ describe('offhook', () => {
     [['simulate', '--text', 'hello', '--voice', 'opera'], /voice of a caller/],
     [['demo', '--port', '0'], /from 1 to 65535/],
     [['demo', '--port', '65536'], /from 1 to 65535/],
-  ])('calls %j a usage error', async (args, sentence) => {
-    const { code, errors } = await run(...args);
-    expect(errors).toMatch(sentence);
-    expect(code).toBe(2);
-  });
+  ]);
 
   it('calls a PORT that is none a usage error', async () => {
     vi.stubEnv('PORT', 'eighty');

@@ -1,5 +1,5 @@
 // Vendors that are down, in whole calls: the caller gets an answer all the same, from the first second and in the middle.
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
 import { ProviderError } from '../../src/base/errors.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
@@ -24,14 +24,9 @@ import {
 import { toneVoice } from '../support/client-bench.js';
 import { startPhone } from '../support/running-phone.js';
 import { whenever } from '../support/whenever.js';
+import { closedAfterTest } from '../support/closed-after-test.js';
 
 const GREETING = 'Hello, this is the bakery.';
-const closing: (() => unknown)[] = [];
-
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
-
 interface Lines {
   /** What the first recogniser hears, and the second. */
   readonly heard?: readonly [readonly string[], readonly string[]];
@@ -50,7 +45,7 @@ async function start({ heard = [[], []], answered = [[], []], firstAudioMs = 75 
   const voice = await emulateElevenLabs({ firstAudioMs, chunkEveryMs: 100 });
   const otherVoice = await emulateCartesia({ firstAudioMs: 75, chunkEveryMs: 20 });
   const vendors = [ears, otherEars, mind, otherMind, voice, otherVoice];
-  for (const vendor of vendors) closing.push(() => vendor.close());
+  for (const vendor of vendors) closedAfterTest(vendor);
   const apiKey = 'test-key';
   const running = await startPhone({
     firstMessage: GREETING,
@@ -64,13 +59,13 @@ async function start({ heard = [[], []], answered = [[], []], firstAudioMs = 75 
     },
     idle: false,
   });
-  closing.push(() => running[Symbol.asyncDispose]());
+  onTestFinished(() => running[Symbol.asyncDispose]());
   return { ears, otherEars, mind, otherMind, voice, otherVoice, running };
 }
 
 /** Runs `task` once, as soon as it is time, and no more when the test is over. */
 function when(isTime: () => boolean, task: () => void): void {
-  closing.push(whenever(isTime, task));
+  onTestFinished(whenever(isTime, task));
 }
 
 const wordsOf = ({ transcript }: CallRecord) =>
@@ -252,7 +247,7 @@ describe('a call whose vendors fail', { timeout: 60_000 }, () => {
       fallback: { engine: [{ stt: new SimulatedSpeechToText(), llm: there, tts: toneVoice }] },
       idle: false,
     });
-    closing.push(() => running[Symbol.asyncDispose]());
+    onTestFinished(() => running[Symbol.asyncDispose]());
     const script: CallerStep[] = [
       { type: 'wait-for-agent' },
       { type: 'say', text: 'Do you have bread?' },

@@ -19,6 +19,24 @@ const ASKS: readonly CallerStep[] = [
   { type: 'pause', durationMs: 20_000 },
 ];
 
+const ORDER: RealtimeScript = {
+  utterances: ['Three loaves of bread.'],
+  replies: [{ text: 'They are ready at noon.' }],
+};
+const TWO_ORDERS: RealtimeScript = {
+  utterances: ['Three loaves of bread.', 'And a cake.'],
+  replies: [{ text: 'They are ready at noon.' }, { text: 'The cake, too.' }],
+};
+const twoOrders = (pauseMs: number): readonly CallerStep[] => [
+  { type: 'wait-for-agent' },
+  { type: 'say', text: 'Three loaves of bread.' },
+  { type: 'wait-for-agent' },
+  { type: 'pause', durationMs: pauseMs },
+  { type: 'say', text: 'And a cake.' },
+  { type: 'wait-for-agent' },
+  { type: 'hang-up' },
+];
+
 type CarrierId = (typeof CARRIER_IDS)[number];
 
 interface Scene extends AsyncDisposable {
@@ -48,6 +66,16 @@ async function start(
   };
 }
 
+/** A call by this script, and what was kept of it. */
+async function talk(
+  { running }: Scene,
+  script: readonly CallerStep[],
+  limits: { maxDurationMs?: number } = {},
+) {
+  const report = await running.simulator.call({ script, ...limits });
+  return { report, record: await running.record(report.carrierCallId) };
+}
+
 /** A carrier that does not report the end of its own last words is looked up after the longest time that they can take. */
 function failed(running: CarrierPhone) {
   return eventually('the record of the call', () => running.records[0], 30_000);
@@ -64,20 +92,14 @@ describe.concurrent.each(LINES)('$id, an agent with the model $name', REAL_TIME,
   const { vendor, id } = line;
 
   it('greets, hears and answers; the record holds it', async () => {
-    await using scene = await start(line, {
-      utterances: ['Three loaves of bread.'],
-      replies: [{ text: 'They are ready at noon.' }],
-    });
-    const { played, running } = scene;
-    const report = await running.simulator.call({
-      script: [
-        { type: 'wait-for-agent' },
-        { type: 'say', text: 'Three loaves of bread.' },
-        { type: 'wait-for-agent' },
-        { type: 'hang-up' },
-      ],
-    });
-    const record = await running.record(report.carrierCallId);
+    await using scene = await start(line, ORDER);
+    const { played } = scene;
+    const { report, record } = await talk(scene, [
+      { type: 'wait-for-agent' },
+      { type: 'say', text: 'Three loaves of bread.' },
+      { type: 'wait-for-agent' },
+      { type: 'hang-up' },
+    ]);
     expect(report).toMatchObject({ ok: true, clears: [], protocolErrors: [] });
     expect(record).toMatchObject({
       mode: 'realtime',
@@ -112,16 +134,13 @@ describe.concurrent.each(LINES)('$id, an agent with the model $name', REAL_TIME,
       { utterances: ['Stop, I have a question.'], replies: [{ text: 'What is it?' }] },
       { firstMessage: LONG },
     );
-    const { played, running } = scene;
-    const report = await running.simulator.call({
-      script: [
-        { type: 'interrupt', afterMs: 2500 },
-        { type: 'say', text: 'Stop, I have a question.' },
-        { type: 'wait-for-agent' },
-        { type: 'hang-up' },
-      ],
-    });
-    const record = await running.record(report.carrierCallId);
+    const { played } = scene;
+    const { report, record } = await talk(scene, [
+      { type: 'interrupt', afterMs: 2500 },
+      { type: 'say', text: 'Stop, I have a question.' },
+      { type: 'wait-for-agent' },
+      { type: 'hang-up' },
+    ]);
     expect(report).toMatchObject({ ok: true, protocolErrors: [] });
     expect(report.clears.length).toBeGreaterThanOrEqual(1);
     const [turn, next] = record.turns;
@@ -138,21 +157,14 @@ describe.concurrent.each(LINES)('$id, an agent with the model $name', REAL_TIME,
   });
 
   it('finishes a greeting that may not be interrupted, and answers once what was said into it', async () => {
-    await using scene = await start(
-      line,
-      { utterances: ['Three loaves of bread.'], replies: [{ text: 'They are ready at noon.' }] },
-      { turnTaking: { interruptibleGreeting: false } },
-    );
-    const { played, running } = scene;
-    const report = await running.simulator.call({
-      script: [
-        { type: 'interrupt', afterMs: 400 },
-        { type: 'say', text: 'Three loaves of bread.' },
-        { type: 'pause', durationMs: 5000 },
-        { type: 'hang-up' },
-      ],
-    });
-    const record = await running.record(report.carrierCallId);
+    await using scene = await start(line, ORDER, { turnTaking: { interruptibleGreeting: false } });
+    const { played } = scene;
+    const { report, record } = await talk(scene, [
+      { type: 'interrupt', afterMs: 400 },
+      { type: 'say', text: 'Three loaves of bread.' },
+      { type: 'pause', durationMs: 5000 },
+      { type: 'hang-up' },
+    ]);
     expect(report).toMatchObject({ clears: [], protocolErrors: [] });
     expect(record.turns).toMatchObject([
       { userText: '', agentText: GREETING, interrupted: false },
@@ -171,16 +183,13 @@ describe.concurrent.each(LINES)('$id, an agent with the model $name', REAL_TIME,
       },
       { tools: [{ name: 'look_up', description: 'Looks it up.', execute: async () => ({ price: 10 }) }] },
     );
-    const { played, running } = scene;
-    const report = await running.simulator.call({
-      script: [
-        { type: 'wait-for-agent' },
-        { type: 'say', text: 'What does it cost?' },
-        { type: 'pause', durationMs: 5000 },
-        { type: 'hang-up' },
-      ],
-    });
-    const record = await running.record(report.carrierCallId);
+    const { played } = scene;
+    const { record } = await talk(scene, [
+      { type: 'wait-for-agent' },
+      { type: 'say', text: 'What does it cost?' },
+      { type: 'pause', durationMs: 5000 },
+      { type: 'hang-up' },
+    ]);
     expect(record.turns.at(-1)).toMatchObject({
       userText: 'What does it cost?',
       agentText: 'One moment. Ten dollars.',
@@ -195,8 +204,7 @@ describe.concurrent.each(LINES)('$id, an agent with the model $name', REAL_TIME,
       utterances: ['That is all.'],
       replies: [{ text: 'Thank you, goodbye.', toolCalls: [{ name: 'end_call', arguments: '{}' }] }],
     });
-    const report = await scene.running.simulator.call({ script: ASKS, maxDurationMs: 20_000 });
-    const record = await scene.running.record(report.carrierCallId);
+    const { record } = await talk(scene, ASKS, { maxDurationMs: 20_000 });
     expect(record).toMatchObject({ endReason: 'agent-hangup', error: null });
     expect(record.turns.at(-1)).toMatchObject({
       agentText: 'Thank you, goodbye.',
@@ -217,26 +225,12 @@ describe.concurrent.each(LINES)('$id, an agent with the model $name', REAL_TIME,
   });
 
   it('goes on over another connection, which knows what was said', async () => {
-    await using scene = await start(line, {
-      utterances: ['Three loaves of bread.', 'And a cake.'],
-      replies: [{ text: 'They are ready at noon.' }, { text: 'The cake, too.' }],
-    });
+    await using scene = await start(line, TWO_ORDERS);
     const { played, running } = scene;
-    const calling = running.simulator.call({
-      script: [
-        { type: 'wait-for-agent' },
-        { type: 'say', text: 'Three loaves of bread.' },
-        { type: 'wait-for-agent' },
-        { type: 'pause', durationMs: 2000 },
-        { type: 'say', text: 'And a cake.' },
-        { type: 'wait-for-agent' },
-        { type: 'hang-up' },
-      ],
-    });
+    const calling = talk(scene, twoOrders(2000));
     await running.active(1, ({ turns }) => turns.length === 2);
     played.emulator.disconnectAll();
-    const report = await calling;
-    const record = await running.record(report.carrierCallId);
+    const { record } = await calling;
     expect(record.endReason).toBe('caller-hangup');
     expect(record.turns.at(-1)).toMatchObject({ userText: 'And a cake.', agentText: 'The cake, too.' });
     expect(played.connections).toHaveLength(2);
@@ -249,26 +243,12 @@ describe.concurrent.each(LINES)('$id, an agent with the model $name', REAL_TIME,
   });
 
   it.runIf(vendor.saysGoodbye)('changes a connection that is nearly over in a silence', async () => {
-    await using scene = await start(line, {
-      utterances: ['Three loaves of bread.', 'And a cake.'],
-      replies: [{ text: 'They are ready at noon.' }, { text: 'The cake, too.' }],
-    });
+    await using scene = await start(line, TWO_ORDERS);
     const { played, running } = scene;
-    const calling = running.simulator.call({
-      script: [
-        { type: 'wait-for-agent' },
-        { type: 'say', text: 'Three loaves of bread.' },
-        { type: 'wait-for-agent' },
-        { type: 'pause', durationMs: 2500 },
-        { type: 'say', text: 'And a cake.' },
-        { type: 'wait-for-agent' },
-        { type: 'hang-up' },
-      ],
-    });
+    const calling = talk(scene, twoOrders(2500));
     await running.active(1, ({ turns }) => turns.length === 1);
     played.goAway?.();
-    const report = await calling;
-    const record = await running.record(report.carrierCallId);
+    const { report, record } = await calling;
     expect(report).toMatchObject({ ok: true, protocolErrors: [] });
     expect(record.turns.map(({ agentText }) => agentText)).toEqual([
       GREETING,
@@ -281,24 +261,18 @@ describe.concurrent.each(LINES)('$id, an agent with the model $name', REAL_TIME,
   });
 
   it.runIf(vendor.pings)('finds a connection that is dead, and goes on over another one', async () => {
-    await using scene = await start(line, {
-      utterances: ['Three loaves of bread.'],
-      replies: [{ text: 'They are ready at noon.' }],
-    });
+    await using scene = await start(line, ORDER);
     const { played, running } = scene;
-    const calling = running.simulator.call({
-      script: [
-        { type: 'wait-for-agent' },
-        { type: 'pause', durationMs: 8000 },
-        { type: 'say', text: 'Three loaves of bread.' },
-        { type: 'wait-for-agent' },
-        { type: 'hang-up' },
-      ],
-    });
+    const calling = talk(scene, [
+      { type: 'wait-for-agent' },
+      { type: 'pause', durationMs: 8000 },
+      { type: 'say', text: 'Three loaves of bread.' },
+      { type: 'wait-for-agent' },
+      { type: 'hang-up' },
+    ]);
     await running.active(1, ({ turns }) => turns.length === 1);
     played.emulator.freeze();
-    const report = await calling;
-    const record = await running.record(report.carrierCallId);
+    const { record } = await calling;
     expect(played.connections).toHaveLength(2);
     expect(record.turns.at(-1)).toMatchObject({ agentText: 'They are ready at noon.' });
   });

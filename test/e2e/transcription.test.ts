@@ -1,5 +1,5 @@
 // A whole call whose recogniser takes recordings: the caller's own voice activity cuts them, and no silence is ever sent.
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { ChatCompletions } from '../../src/providers/llm/index.js';
 import { OpenAITranscription } from '../../src/providers/stt/index.js';
 import { ElevenLabsTextToSpeech } from '../../src/providers/tts/index.js';
@@ -9,11 +9,7 @@ import {
   emulateOpenAITranscription,
 } from '../../src/testing/index.js';
 import { startPhone } from '../support/running-phone.js';
-
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
+import { closedAfterTest } from '../support/closed-after-test.js';
 
 describe('a call over a transcription server', { timeout: 60_000 }, () => {
   it('is heard, answered and paid for', async () => {
@@ -25,7 +21,7 @@ describe('a call over a transcription server', { timeout: 60_000 }, () => {
       replies: [{ text: 'Three loaves. Anything else?' }, { text: 'See you.' }],
     });
     const voice = await emulateElevenLabs({ firstAudioMs: 75 });
-    for (const emulator of [ears, mind, voice]) closing.push(() => emulator.close());
+    for (const emulator of [ears, mind, voice]) closedAfterTest(emulator);
     const running = await startPhone({
       systemPrompt: 'You answer for a bakery.',
       firstMessage: 'Hello, this is the bakery.',
@@ -38,7 +34,7 @@ describe('a call over a transcription server', { timeout: 60_000 }, () => {
       llm: new ChatCompletions({ apiKey: 'test-key', baseUrl: `${mind.url}/v1` }),
       tts: new ElevenLabsTextToSpeech({ apiKey: 'test-key', baseUrl: voice.url }),
     });
-    closing.push(() => running[Symbol.asyncDispose]());
+    onTestFinished(() => running[Symbol.asyncDispose]());
     const { report, record } = await running.call([
       { type: 'wait-for-agent' },
       { type: 'say', text: 'Three loaves of bread, please.' },

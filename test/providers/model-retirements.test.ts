@@ -17,7 +17,6 @@ const goTo = (day: string) => vi.setSystemTime(new Date(`${day}T12:00:00Z`));
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['Date'] });
   goTo('2026-11-21');
-  for (const name of ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL']) vi.stubEnv(name, '');
   vi.stubEnv('OPENAI_API_KEY', 'sk-0123456789');
 });
 afterEach(() => {

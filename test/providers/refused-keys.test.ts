@@ -1,6 +1,5 @@
 // Who is told that a key was refused is told where it is set: for every vendor that is asked over a network, over HTTP or at the handshake.
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { MULAW_8K } from '../../src/audio/format.js';
+import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../src/base/log.js';
 import { CHAT_SERVICES, type ChatService } from '../../src/providers/llm/chat-completions/services.js';
 import { ChatCompletions } from '../../src/providers/llm/index.js';
@@ -12,7 +11,9 @@ import { emulateChatCompletions } from '../../src/testing/index.js';
 import { type TroubledStage, VENDORS } from '../support/emulated-vendors.js';
 import type { FakeClock } from '../support/fake-clock.js';
 import { openScene } from '../support/vendor-line-up.js';
-import { soon } from './tts/listener.js';
+import { recordCall } from './realtime/recorded-call.js';
+import { soon } from '../support/soon.js';
+import { closedAfterTest } from '../support/closed-after-test.js';
 
 /** By stage and row of the emulated vendors. A transcription server that was named by its address gets no key of the environment. */
 const SENTENCES: Readonly<Record<TroubledStage, Readonly<Record<string, readonly [string, string]>>>> = {
@@ -55,13 +56,9 @@ function onlyFailed<Events extends object>(failed: (error: Error) => void): Even
 /** Uses a provider until it fails: what it says then. */
 const FAILURES = {
   stt(provider: SpeechToText, clock: FakeClock, tell: (error: Error) => void) {
-    const session = provider.open({
-      clock,
-      logger: silentLogger,
-      language: undefined,
-      events: onlyFailed(tell),
-    });
-    onTestFinished(() => session.close());
+    const session = closedAfterTest(
+      provider.open({ clock, logger: silentLogger, language: undefined, events: onlyFailed(tell) }),
+    );
     for (let index = 0; index < 50; index += 1) session.pushAudio(tone(index < 25 ? 8000 : 0));
     session.finishUtterance();
   },
@@ -72,24 +69,11 @@ const FAILURES = {
     ).catch(tell);
   },
   tts(provider: TextToSpeech, clock: FakeClock, tell: (error: Error) => void) {
-    const session = provider.open({ clock, logger: silentLogger, language: undefined });
-    onTestFinished(() => session.close());
+    const session = closedAfterTest(provider.open({ clock, logger: silentLogger, language: undefined }));
     void drain(session.synthesize('Hello.', new AbortController().signal)).catch(tell);
   },
   engine(provider: RealtimeModel, clock: FakeClock, tell: (error: Error) => void) {
-    const session = provider.open({
-      callId: 'call',
-      clock,
-      logger: silentLogger,
-      language: undefined,
-      instructions: 'You bake.',
-      tools: [],
-      formats: { input: MULAW_8K, output: MULAW_8K },
-      interruptible: true,
-      history: () => [],
-      events: onlyFailed(tell),
-    });
-    onTestFinished(() => session.close());
+    closedAfterTest(provider.open(recordCall({ clock, events: () => ({ failed: tell }) }).context));
   },
 };
 
@@ -113,8 +97,7 @@ describe('a refused key', () => {
     async ({ stage, vendor, status, deed }) => {
       const scene = openScene();
       const { emulator, create } = await VENDORS[stage][vendor]!.start(scene);
-      onTestFinished(() => emulator.close());
-      emulator.refuseNext({ status, times: 100 });
+      closedAfterTest(emulator).refuseNext({ status, times: 100 });
       const told: Error[] = [];
       FAILURES[stage](create(scene.clock) as never, scene.clock, (error) => void told.push(error));
       await soon(() => expect(told).toHaveLength(1));
@@ -128,8 +111,7 @@ describe('a refused key', () => {
 
   it.each(Object.keys(CHAT_SERVICES) as ChatService[])('of %s names its variable', async (service) => {
     const { clock } = openScene();
-    const emulator = await emulateChatCompletions({ clock, replies: [] });
-    onTestFinished(() => emulator.close());
+    const emulator = closedAfterTest(await emulateChatCompletions({ clock, replies: [] }));
     emulator.refuseNext({ status: 401, times: 100 });
     const options = { service, model: 'any', baseUrl: `${emulator.url}/v1`, apiKey: 'secret-key', clock };
     const told: Error[] = [];

@@ -1,5 +1,5 @@
 // Whole calls over the telephone: the pipeline of real vendors, with emulators in the vendors' places.
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { ChatCompletions } from '../../src/providers/llm/index.js';
 import { DeepgramSpeechToText } from '../../src/providers/stt/index.js';
 import { ElevenLabsTextToSpeech } from '../../src/providers/tts/index.js';
@@ -11,19 +11,14 @@ import {
 } from '../../src/testing/index.js';
 import { whenever } from '../support/whenever.js';
 import { startPhone } from '../support/running-phone.js';
+import { closedAfterTest } from '../support/closed-after-test.js';
 
 const GREETING = 'Hello, this is the bakery.';
-const closing: (() => unknown)[] = [];
-
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
-
 async function start(options: { utterances: readonly string[]; replies: readonly EmulatedReply[] }) {
   const ears = await emulateDeepgram({ utterances: options.utterances });
   const mind = await emulateChatCompletions({ replies: options.replies });
   const voice = await emulateElevenLabs({ firstAudioMs: 75, chunkEveryMs: 20 });
-  for (const emulator of [ears, mind, voice]) closing.push(() => emulator.close());
+  for (const emulator of [ears, mind, voice]) closedAfterTest(emulator);
   const running = await startPhone({
     systemPrompt: 'You answer for a bakery.',
     firstMessage: GREETING,
@@ -31,7 +26,7 @@ async function start(options: { utterances: readonly string[]; replies: readonly
     llm: new ChatCompletions({ apiKey: 'test-key', baseUrl: `${mind.url}/v1` }),
     tts: new ElevenLabsTextToSpeech({ apiKey: 'test-key', baseUrl: voice.url }),
   });
-  closing.push(() => running[Symbol.asyncDispose]());
+  onTestFinished(() => running[Symbol.asyncDispose]());
   return { ears, mind, voice, running };
 }
 
@@ -83,7 +78,7 @@ describe('a call over Deepgram, Chat Completions and ElevenLabs', { timeout: 60_
       ears.disconnectAll(1011, 'NET-0000');
       voice.disconnectAll();
     });
-    closing.push(stop);
+    onTestFinished(stop);
     const { record } = await running.call([
       { type: 'wait-for-agent' },
       { type: 'say', text: 'Do you have bread?' },

@@ -1,4 +1,4 @@
-import { expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import type {
   ChatMessage,
   LanguageModel,
@@ -8,6 +8,7 @@ import type {
 } from '../../src/providers/language-model.js';
 import type { FakeClock } from './fake-clock.js';
 import { passUntil } from './pass-until.js';
+import { soon } from './soon.js';
 
 export const HELLO: readonly ChatMessage[] = [
   { role: 'system', content: 'Be brief.' },
@@ -47,8 +48,6 @@ export function readReply(model: LanguageModel, ask: Ask = {}): ReplyReading {
   })();
   return reading;
 }
-
-export const soon = <T>(check: () => T) => vi.waitFor(check, { interval: 2, timeout: 5000 });
 
 /** Waits for the end, the clock going on meanwhile when there is one. */
 export async function finished(

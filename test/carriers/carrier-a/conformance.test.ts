@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, it, vi } from 'vitest';
+import { describe, it } from 'vitest';
 import { MULAW_8K } from '../../../src/audio/format.js';
 import { CarrierA } from '../../../src/carriers/carrier-a/index.js';
 import type { WebhookRequest } from '../../../src/carriers/carrier.js';
@@ -184,13 +184,5 @@ const fixtures: CarrierFixtures = {
 };
 
 describe('carrier A keeps the contract of carriers: it', () => {
-  beforeEach(() => {
-    for (const name of ['ACCOUNT_SID', 'AUTH_TOKEN']) {
-      vi.stubEnv(`CARRIER_A_${name}`, '');
-      vi.stubEnv(`TWILIO_${name}`, '');
-    }
-  });
-  afterEach(() => vi.unstubAllEnvs());
-
   for (const { name, slow, run } of testCarrier(fixtures)) it(name, run, slow === true ? 90_000 : 20_000);
 });

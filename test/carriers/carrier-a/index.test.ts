@@ -1,23 +1,14 @@
 import { createHmac } from 'node:crypto';
 import { inspect } from 'node:util';
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ConfigError, SignatureError } from '../../../src/base/errors.js';
 import { CarrierA } from '../../../src/carriers/carrier-a/index.js';
+import { itRefuses } from '../../support/refused-options.js';
 
 const authToken = '0f1e2d3c4b5a69788796a5b4c3d2e1f0';
 const accountSid = 'AC33333333333333333333333333333333';
 
-beforeEach(() => {
-  for (const name of [
-    'CARRIER_A_ACCOUNT_SID',
-    'CARRIER_A_AUTH_TOKEN',
-    'TWILIO_ACCOUNT_SID',
-    'TWILIO_AUTH_TOKEN',
-  ]) {
-    vi.stubEnv(name, '');
-  }
-  return () => vi.unstubAllEnvs();
-});
+afterEach(() => vi.unstubAllEnvs());
 
 describe('CarrierA', () => {
   it('demands no credential', () => {
@@ -65,14 +56,12 @@ describe('CarrierA', () => {
     },
   );
 
-  it.each([
+  itRefuses(CarrierA, [
     [{ authtoken: 'x' }, 'Did you mean authToken?'],
     [{ secret: 'x' }, 'It takes: accountSid, authToken, baseUrl.'],
     [{ authToken: 5 }, 'authToken of new CarrierA() must be a text.'],
     [null, 'takes an object of options'],
-  ])('refuses %j, and says what is meant', (options, fix) => {
-    expect(() => new CarrierA(options as never)).toThrow(fix);
-  });
+  ]);
 
   it.each([
     'api.example',

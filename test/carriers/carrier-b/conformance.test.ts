@@ -1,5 +1,5 @@
 import { systemClock } from '../../../src/base/clock.js';
-import { afterEach, beforeEach, describe, it, vi } from 'vitest';
+import { describe, it } from 'vitest';
 import { MULAW_8K, PCM_16K } from '../../../src/audio/format.js';
 import { CarrierB } from '../../../src/carriers/carrier-b/index.js';
 import type { MediaMessage, WebhookRequest } from '../../../src/carriers/carrier.js';
@@ -137,12 +137,5 @@ const fixtures: CarrierFixtures = {
 };
 
 describe('carrier B keeps the contract of carriers: it', () => {
-  beforeEach(() => {
-    for (const name of ['API_KEY', 'CONNECTION_ID', 'PUBLIC_KEY']) {
-      vi.stubEnv(`CARRIER_B_${name}`, '');
-      vi.stubEnv(`TELNYX_${name}`, '');
-    }
-  });
-  afterEach(() => vi.unstubAllEnvs());
   for (const { name, run } of testCarrier(fixtures)) it(name, run, 60_000);
 });

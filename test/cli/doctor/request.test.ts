@@ -1,5 +1,5 @@
 import { createHmac, generateKeyPairSync, sign as signWith } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readCapturedRequest } from '../../../src/cli/doctor/captured-request.js';
 import { formatChecks } from '../../../src/cli/doctor/report-text.js';
 import { explainRequest } from '../../../src/cli/doctor/request.js';
@@ -7,11 +7,7 @@ import { transcoder } from '../../../src/transcoder/select.js';
 
 const TOKEN = '0f1e2d3c4b5a69788796a5b4c3d2e1f0';
 const NOW = Date.UTC(2026, 0, 1);
-const VARIABLES = ['CARRIER_A_AUTH_TOKEN', 'TWILIO_AUTH_TOKEN', 'CARRIER_B_PUBLIC_KEY', 'TELNYX_PUBLIC_KEY'];
 
-beforeEach(() => {
-  for (const name of VARIABLES) vi.stubEnv(name, '');
-});
 afterEach(() => vi.unstubAllEnvs());
 
 const explain = async (raw: string | Uint8Array, webhookHost?: string) => {

@@ -5,7 +5,8 @@ import { afterEach, expect, it } from 'vitest';
 import { AnthropicMessages, ChatCompletions } from '../../../src/providers/llm/index.js';
 import { emulateAnthropic, emulateChatCompletions } from '../../../src/testing/index.js';
 import { FakeClock } from '../../support/fake-clock.js';
-import { finished, readReply, soon, textOf } from '../../support/reply-reading.js';
+import { finished, readReply, textOf } from '../../support/reply-reading.js';
+import { soon } from '../../support/soon.js';
 
 const cleanups: (() => unknown)[] = [];
 afterEach(async () => {

@@ -1,6 +1,14 @@
 // A caller's voice for recognisers, and a listener that keeps what they tell.
-import type { SpeechToTextEvents, SpeechToTextSession } from '../../../src/providers/speech-to-text.js';
+import type {
+  SpeechToText,
+  SpeechToTextEvents,
+  SpeechToTextSession,
+} from '../../../src/providers/speech-to-text.js';
 import { makeEmulatedSpeech } from '../../../src/testing/emulators/emulated-speech.js';
+import { closedAfterTest } from '../../support/closed-after-test.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { RecordedLogger } from '../../support/recorded-logger.js';
+import { FakeVendor } from '../fake-vendor-socket.js';
 
 const FRAME_SAMPLES = 320;
 
@@ -57,6 +65,31 @@ export class Listener implements Required<SpeechToTextEvents> {
   get finals(): string[] {
     return this.told.filter((line) => line !== '' && !/^(~|>|\||back|failed)/.test(line));
   }
+}
+
+/** Opens it until the test is over. */
+export function listenWith(
+  provider: SpeechToText,
+  { clock = new FakeClock(), language }: { clock?: FakeClock; language?: string } = {},
+) {
+  const logger = new RecordedLogger();
+  const events = new Listener();
+  const session = closedAfterTest(provider.open({ clock, logger, language, events }));
+  return { clock, logger, events, told: events.told, session };
+}
+
+/** What a session over a socket is made of, where the test is the vendor. */
+export function fakeWire(vendorName: string, { keptMs }: { keptMs?: number | undefined } = {}) {
+  const clock = new FakeClock();
+  const vendor = new FakeVendor();
+  const logger = new RecordedLogger();
+  const events = new Listener();
+  const names = { vendor: vendorName, keyVariables: [`${vendorName.toUpperCase()}_API_KEY`] };
+  return {
+    scene: { clock, vendor, logger, events, told: events.told },
+    context: { clock, logger, language: undefined, keptMs, events },
+    wire: { target: { url: new URL('ws://vendor'), headers: {}, names }, open: vendor.open },
+  };
 }
 
 export function speak(session: SpeechToTextSession, durationMs: number): void {

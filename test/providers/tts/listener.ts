@@ -1,5 +1,4 @@
 // What a test does with a voice: reads it to the end, or in the background.
-import { vi } from 'vitest';
 import type { TextToSpeechEvents, TextToSpeechSession } from '../../../src/providers/text-to-speech.js';
 import { speakInTones } from '../../../src/testing/tone-voice.js';
 import type { FakeClock } from '../../support/fake-clock.js';
@@ -40,8 +39,6 @@ export function recordEvents(): { told: string[]; events: TextToSpeechEvents } {
 }
 
 export const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
-export const soon = <T>(check: () => T) => vi.waitFor(check, { interval: 2, timeout: 5000 });
-
 /** Moves the clock in small steps and lets the network answer in between. */
 export async function pass(clock: FakeClock, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 1000) {

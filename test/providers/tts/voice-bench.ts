@@ -1,38 +1,34 @@
 // A voice over its vendor's emulator on a clock that stands still, and what is true of every such voice.
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ConfigError } from '../../../src/base/errors.js';
 import { silentLogger } from '../../../src/base/log.js';
 import type { TextToSpeech, TextToSpeechSession } from '../../../src/providers/text-to-speech.js';
-import type { Emulator, EmulatorOptions } from '../../../src/testing/index.js';
+import type { Emulator, EmulatorOptions, WireTroubles } from '../../../src/testing/index.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { RecordedLogger } from '../../support/recorded-logger.js';
-import { collect, listen, never, settle, soon, spoken } from './listener.js';
+import { collect, listen, never, settle, spoken } from './listener.js';
 import { passUntil } from '../../support/pass-until.js';
+import { soon } from '../../support/soon.js';
+import { closedAfterTest } from '../../support/closed-after-test.js';
+import { itRefuses, type RefusedOptions } from '../../support/refused-options.js';
 
-export const SENTENCES: readonly string[] = ['Hello there.', 'How are you?', 'Grüße!'];
+const SENTENCES: readonly string[] = ['Hello there.', 'How are you?', 'Grüße!'];
 
 export interface Voice<E extends Emulator, EO extends EmulatorOptions, PO> {
   /** `CARTESIA` of `CARTESIA_API_KEY`. */
   readonly variables: string;
   emulate(options: EO): Promise<E>;
-  create(options?: PO): TextToSpeech;
+  readonly type: new (options?: PO) => TextToSpeech;
 }
 
-/** One emulator and one session at a time; both are closed after the test. */
+/** One emulator and one session at a time. */
 export class VoiceBench<E extends Emulator, EO extends EmulatorOptions, PO extends object> {
   readonly voice: Voice<E, EO, PO>;
-  readonly #close: (() => unknown)[] = [];
   #emulator: E | undefined;
 
   constructor(voice: Voice<E, EO, PO>) {
     this.voice = voice;
-    beforeEach(() => {
-      for (const name of ['API_KEY', 'BASE_URL']) vi.stubEnv(`${voice.variables}_${name}`, '');
-    });
-    afterEach(async () => {
-      vi.unstubAllEnvs();
-      for (const task of this.#close.splice(0).reverse()) await task();
-    });
+    afterEach(() => vi.unstubAllEnvs());
   }
 
   get emulator(): E {
@@ -44,13 +40,12 @@ export class VoiceBench<E extends Emulator, EO extends EmulatorOptions, PO exten
     const clock = new FakeClock();
     const logger = new RecordedLogger();
     await this.#emulate({ clock, ...options.emulator });
-    const provider = this.voice.create({
+    const provider = new this.voice.type({
       apiKey: 'test-key',
       baseUrl: this.emulator.url,
       ...options.provider,
     } as unknown as PO);
-    const session = provider.open({ clock, logger, language: options.language });
-    this.#close.push(() => session.close());
+    const session = closedAfterTest(provider.open({ clock, logger, language: options.language }));
     return { clock, logger, session };
   }
 
@@ -63,37 +58,23 @@ export class VoiceBench<E extends Emulator, EO extends EmulatorOptions, PO exten
     await this.#emulate({ clock });
     vi.stubEnv(`${this.voice.variables}_API_KEY`, 'test-key');
     vi.stubEnv(`${this.voice.variables}_BASE_URL`, `${this.emulator.url}${query}`);
-    const session = this.voice.create(provider).open({ clock, logger: silentLogger, language });
-    this.#close.push(() => session.close());
-    return session;
+    return closedAfterTest(new this.voice.type(provider).open({ clock, logger: silentLogger, language }));
   }
 
   async #emulate(options: EmulatorOptions): Promise<void> {
-    const emulator = await this.voice.emulate(options as EO);
-    this.#emulator = emulator;
-    this.#close.push(() => emulator.close());
+    this.#emulator = closedAfterTest(await this.voice.emulate(options as EO));
   }
 }
 
-/** Options that a constructor refuses, and what it says of them. */
-export type Refusals = readonly (readonly [object, RegExp])[];
-
 export function describeOptions<PO extends object>(
   bench: VoiceBench<Emulator, never, PO>,
-  { name, refused }: { name: string; refused: Refusals },
+  { name, refused }: { name: string; refused: RefusedOptions },
 ): void {
   describe('the options', () => {
-    it.each([...refused, [{ model: ' ' }, /model/] as const, [{ apiKey: 'a b' }, /key/] as const])(
-      'may not be %j',
-      (options, sentence) => {
-        const make = () => bench.voice.create(options as PO);
-        expect(make).toThrow(ConfigError);
-        expect(make).toThrow(sentence);
-      },
-    );
+    itRefuses(bench.voice.type, [...refused, [{ model: ' ' }, /model/], [{ apiKey: 'a b' }, /key/]]);
 
     it('need a key when a call opens, not before', () => {
-      const provider = bench.voice.create();
+      const provider = new bench.voice.type();
       expect(provider.name).toBe(name);
       expect(() => provider.assertConfigured?.()).toThrow(`${bench.voice.variables}_API_KEY`);
       expect(() => provider.open({ logger: silentLogger, language: undefined })).toThrow(ConfigError);
@@ -161,17 +142,56 @@ export function describeConnection<EO extends EmulatorOptions, PO extends object
   });
 }
 
+export interface Spoken<E extends Emulator, EO extends EmulatorOptions> {
+  /** What the vendor may do beside what all of them may. */
+  readonly ways?: readonly [name: string, options: EO, troubles: WireTroubles][];
+  /** What the emulator was told to say, by its first connection. */
+  said(emulator: E): readonly string[];
+  /** What else is to be seen there. */
+  check?(emulator: E): void;
+}
+
+export function describeSentences<E extends Emulator, EO extends EmulatorOptions, PO extends object>(
+  bench: VoiceBench<E, EO, PO>,
+  { ways = [], said, check }: Spoken<E, EO>,
+): void {
+  it.each<[string, object, WireTroubles]>([
+    ['as it is', {}, {}],
+    ['cut in half samples', { chunkBytes: 333 }, {}],
+    ['in split frames', {}, { split: true }],
+    ...ways,
+  ])('speaks sentence after sentence, %s', async (_, options, troubles) => {
+    const { session } = await bench.start({ emulator: options as EO });
+    bench.emulator.troubles = troubles;
+    for (const text of SENTENCES)
+      expect(await collect(session.synthesize(text, never))).toEqual(spoken(text));
+    expect(said(bench.emulator)).toEqual(SENTENCES);
+    check?.(bench.emulator);
+    expect(bench.emulator.violations).toEqual([]);
+  });
+}
+
+const LATE_AUDIO = { chunkEveryMs: 50, lateChunks: 3, chunkBytes: 333 };
+
 /** A sentence is cut off while its audio comes, and more of it comes all the same. */
-export async function expectNothingLate(session: TextToSpeechSession, clock: FakeClock): Promise<void> {
-  const abort = new AbortController();
-  const first = listen(session, 'A story that goes on for long.', abort.signal);
-  await passUntil(clock, 10, () => {
-    expect(first.samples.length).toBeGreaterThan(0);
+export function itKeepsLateAudioOut<E extends Emulator, EO extends EmulatorOptions, PO extends object>(
+  bench: VoiceBench<E, EO, PO>,
+  check: (emulator: E) => void,
+): void {
+  it('keeps late audio of a sentence that was cut off out of the next one', async () => {
+    const { clock, session } = await bench.start({ emulator: LATE_AUDIO as unknown as EO });
+    const abort = new AbortController();
+    const first = listen(session, 'A story that goes on for long.', abort.signal);
+    await passUntil(clock, 10, () => {
+      expect(first.samples.length).toBeGreaterThan(0);
+    });
+    abort.abort();
+    const second = listen(session, 'Sorry.');
+    await passUntil(clock, 50, () => {
+      expect(second.over).toBe(true);
+    });
+    expect(second.samples).toEqual(spoken('Sorry.'));
+    expect(bench.emulator.violations).toEqual([]);
+    check(bench.emulator);
   });
-  abort.abort();
-  const second = listen(session, 'Sorry.');
-  await passUntil(clock, 50, () => {
-    expect(second.over).toBe(true);
-  });
-  expect(second.samples).toEqual(spoken('Sorry.'));
 }

@@ -1,23 +1,18 @@
 import { createHash } from 'node:crypto';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { WireFailure } from '../../../src/providers/wire/failure.js';
 import { openVendorSocket } from '../../../src/providers/wire/vendor-socket.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { untilQuiet } from '../../support/virtual/quiet.js';
-
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
-
-const soon = <T>(check: () => T) => vi.waitFor(check, { interval: 2, timeout: 5000 });
+import { soon } from '../../support/soon.js';
+import { closedAfterTest } from '../../support/closed-after-test.js';
 
 async function listen(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closing.push(() => server.close());
+  closedAfterTest(server);
   return `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
@@ -33,7 +28,7 @@ async function startVendor(onConnect: (ws: WebSocket) => void = () => {}) {
     ws.on('close', (code) => got.push(`closed ${code}`));
     onConnect(ws);
   });
-  closing.push(() => {
+  onTestFinished(() => {
     for (const peer of peers) peer.terminate();
     server.close();
   });
@@ -53,7 +48,7 @@ async function hearBinary(url: string): Promise<string[]> {
       ended: () => void told.push('ended'),
     },
   });
-  closing.push(() => socket.close());
+  closedAfterTest(socket);
   await soon(() => expect(told).toHaveLength(3));
   return told;
 }
@@ -82,7 +77,7 @@ function open(url: string, onText: (text: string) => void = () => {}, { pingMs }
       },
     },
   });
-  closing.push(() => socket.close());
+  closedAfterTest(socket);
   return { clock, told, failures, socket, pongs };
 }
 

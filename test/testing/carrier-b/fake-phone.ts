@@ -2,7 +2,8 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
-import type { FakeClock } from '../../support/fake-clock.js';
+import { closedAfterTest } from '../../support/closed-after-test.js';
+import { FakeClock } from '../../support/fake-clock.js';
 import { untilQuiet } from '../../support/virtual/quiet.js';
 import type { CarrierBSimulatorOptions } from '../../../src/testing/carrier-b/options.js';
 import { startCarrierBSimulator, type CarrierBSimulator } from '../../../src/testing/carrier-b/simulator.js';
@@ -104,7 +105,7 @@ function readEvent(rawBody: string): Pick<ReceivedEvent, 'id' | 'type' | 'payloa
 }
 
 /** A phone server and the simulator that calls it. */
-export async function startPhone(
+async function startPhone(
   phoneOptions: PhoneOptions = {},
   options: Partial<CarrierBSimulatorOptions> = {},
 ): Promise<FakePhone> {
@@ -196,6 +197,16 @@ export async function startPhone(
     },
   };
   return phone;
+}
+
+/** The same on a clock that stands still, until the test is over. */
+export async function startScene(
+  phoneOptions: PhoneOptions = {},
+  options: Partial<CarrierBSimulatorOptions> = {},
+) {
+  const clock = new FakeClock();
+  const phone = closedAfterTest(await startPhone(phoneOptions, { clock, ...options }));
+  return { clock, phone, simulator: phone.simulator };
 }
 
 /** Moves the clock, 20 ms at a time, and lets sockets do their work in between, until something is true. */

@@ -1,39 +1,23 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { CallerStep } from '../../../src/testing/caller-script.js';
-import type { CarrierBSimulatorOptions } from '../../../src/testing/carrier-b/options.js';
 import { makeSpeechTones } from '../../../src/testing/tones.js';
-import { FakeClock } from '../../support/fake-clock.js';
 import {
   answerCalls,
   HOST,
   moveUntil,
   moveWhile,
-  startPhone,
+  startScene,
   STREAM_FIELDS,
   type FakePhone,
-  type PhoneOptions,
   type ReceivedEvent,
 } from './fake-phone.js';
 
 const HANG_UP: CallerStep[] = [{ type: 'pause', durationMs: 200 }, { type: 'hang-up' }];
 const TALK: CallerStep[] = [{ type: 'pause', durationMs: 60_000 }, { type: 'hang-up' }];
 
-let phones: FakePhone[] = [];
-afterEach(async () => {
-  for (const phone of phones) await phone.close();
-  phones = [];
-});
-
-async function start(phoneOptions: PhoneOptions = {}, options: Partial<CarrierBSimulatorOptions> = {}) {
-  const clock = new FakeClock();
-  const phone = await startPhone(phoneOptions, { clock, ...options });
-  phones.push(phone);
-  return { clock, phone, simulator: phone.simulator };
-}
-
 describe('an inbound call', () => {
   it('goes from the bell to the hang-up by the wire', async () => {
-    const { clock, phone, simulator } = await start({ onEvent: answerCalls });
+    const { clock, phone, simulator } = await startScene({ onEvent: answerCalls });
     const report = await moveWhile(clock, simulator.call({ script: HANG_UP, from: 'anonymous' }));
     await moveWhile(clock, simulator.settled());
     expect(report).toMatchObject({
@@ -79,7 +63,7 @@ describe('an inbound call', () => {
   });
 
   it('opens the stream with path, query and host as given, and numbers its messages', async () => {
-    const { clock, phone, simulator } = await start({ onEvent: answerCalls });
+    const { clock, phone, simulator } = await startScene({ onEvent: answerCalls });
     const script: CallerStep[] = [
       { type: 'play', samples: makeSpeechTones(200), sampleRateHz: 8000, text: 'two words' },
       { type: 'hang-up' },
@@ -122,7 +106,7 @@ describe('an inbound call', () => {
   });
 
   it('takes the stream with the answer as well', async () => {
-    const { clock, phone, simulator } = await start({
+    const { clock, phone, simulator } = await startScene({
       onEvent(event, server) {
         const { call_control_id: id } = event.payload;
         if (event.type === 'call.initiated') void server.command(id, 'answer', STREAM_FIELDS);
@@ -139,7 +123,7 @@ describe('an inbound call', () => {
       ['USER_BUSY', 'busy', 'user_busy'],
       ['CALL_REJECTED', 'rejected', 'call_rejected'],
     ]) {
-      const { clock, phone, simulator } = await start({
+      const { clock, phone, simulator } = await startScene({
         onEvent(event, server) {
           if (event.type === 'call.initiated')
             void server.command(event.payload.call_control_id, 'reject', { cause });
@@ -155,19 +139,19 @@ describe('an inbound call', () => {
   });
 
   it('reports a bell that is refused, once, and one that nobody hears', async () => {
-    const refused = await start({ statusFor: () => 403 });
+    const refused = await startScene({ statusFor: () => 403 });
     const report = await moveWhile(refused.clock, refused.simulator.call({ script: HANG_UP }));
     expect(report.answer).toMatchObject({ outcome: 'refused', status: 403 });
     expect(refused.phone.eventTypes()).toEqual(['call.initiated', 'call.hangup']);
 
-    const { clock, simulator } = await start({}, { url: 'http://127.0.0.1:1' });
+    const { clock, simulator } = await startScene({}, { url: 'http://127.0.0.1:1' });
     const unheard = await moveWhile(clock, simulator.call({ script: HANG_UP }));
     expect(unheard.answer).toMatchObject({ outcome: 'failed', reason: 'nobody listens at 127.0.0.1:1' });
     expect(simulator.webhooks.every(({ status }) => status === null)).toBe(true);
   });
 
   it('reports a stream that is refused', async () => {
-    const { clock, phone, simulator } = await start({ refuseUpgrade: 429, onEvent: answerCalls });
+    const { clock, phone, simulator } = await startScene({ refuseUpgrade: 429, onEvent: answerCalls });
     const running = simulator.call({ script: HANG_UP, maxDurationMs: 1000 });
     const report = await moveWhile(clock, running);
     expect(report.answer).toMatchObject({ outcome: 'refused', status: 429 });
@@ -179,7 +163,7 @@ describe('an inbound call', () => {
   });
 
   it('answers too late: 90018, and no violation', async () => {
-    const { clock, phone, simulator } = await start();
+    const { clock, phone, simulator } = await startScene();
     const running = simulator.call({ script: TALK });
     await moveUntil(clock, () => phone.events.length === 1);
     const [leg] = simulator.legs;
@@ -197,7 +181,7 @@ describe('an inbound call', () => {
   });
 
   it('is hung up by command: stop, close, call.hangup', async () => {
-    const { clock, phone, simulator } = await start({ onEvent: answerCalls });
+    const { clock, phone, simulator } = await startScene({ onEvent: answerCalls });
     const running = simulator.call({ script: TALK });
     await moveUntil(clock, () => (phone.streams[0]?.messages.length ?? 0) > 5);
     await phone.command(simulator.legs[0]?.carrierCallId, 'hangup');
@@ -208,7 +192,7 @@ describe('an inbound call', () => {
   });
 
   it('goes on without audio when the server closes the socket, and takes a new stream', async () => {
-    const { clock, phone, simulator } = await start({
+    const { clock, phone, simulator } = await startScene({
       onEvent: answerCalls,
       onStart: (stream) => phone.streams.length === 1 && stream.socket.close(1000, 'bye'),
     });
@@ -231,7 +215,7 @@ describe('an inbound call', () => {
   });
 
   it('loses its stream on demand and stays up', async () => {
-    const { clock, phone, simulator } = await start({ onEvent: answerCalls });
+    const { clock, phone, simulator } = await startScene({ onEvent: answerCalls });
     const running = simulator.call({ script: TALK });
     const [first] = [() => phone.streams[0]];
     await moveUntil(clock, () => (first()?.messages.length ?? 0) > 5);
@@ -246,7 +230,7 @@ describe('an inbound call', () => {
   });
 
   it('stops its stream by command; without one that is 90048', async () => {
-    const { clock, phone, simulator } = await start({ onEvent: answerCalls });
+    const { clock, phone, simulator } = await startScene({ onEvent: answerCalls });
     const running = simulator.call({ script: TALK });
     await moveUntil(clock, () => (phone.streams[0]?.messages.length ?? 0) > 5);
     const [leg] = simulator.legs;
@@ -259,7 +243,10 @@ describe('an inbound call', () => {
   });
 
   it('refuses a second stream where it does not take the place of the first', async () => {
-    const { clock, phone, simulator } = await start({ onEvent: answerCalls }, { secondStream: 'refused' });
+    const { clock, phone, simulator } = await startScene(
+      { onEvent: answerCalls },
+      { secondStream: 'refused' },
+    );
     const running = simulator.call({ script: TALK });
     await moveUntil(clock, () => (phone.streams[0]?.messages.length ?? 0) > 5);
     const [leg] = simulator.legs;
@@ -271,7 +258,7 @@ describe('an inbound call', () => {
   });
 
   it('ends when the caller has waited long enough, or is called off', async () => {
-    const { clock, phone, simulator } = await start();
+    const { clock, phone, simulator } = await startScene();
     const report = await moveWhile(clock, simulator.call({ script: TALK, maxDurationMs: 1000 }));
     expect(report.answer).toMatchObject({ outcome: 'failed', reason: expect.any(String) });
     const controller = new AbortController();
@@ -284,7 +271,7 @@ describe('an inbound call', () => {
 
   it('is given up by the carrier when no command comes, if the application says so', async () => {
     const application = { first_command_timeout: true, first_command_timeout_secs: 5 };
-    const { clock, simulator } = await start({}, { application });
+    const { clock, simulator } = await startScene({}, { application });
     const report = await moveWhile(clock, simulator.call({ script: TALK, maxDurationMs: 60_000 }));
     expect(clock.now()).toBeLessThan(10_000);
     expect(simulator.legs[0]?.hangupCause).toBe('timeout');
@@ -299,14 +286,14 @@ describe('an inbound call', () => {
         method: 'POST',
         headers: { authorization: 'Bearer another' },
       });
-    const { clock, simulator } = await start({ onEvent }, { application });
+    const { clock, simulator } = await startScene({ onEvent }, { application });
     const report = await moveWhile(clock, simulator.call({ script: TALK, maxDurationMs: 60_000 }));
     expect(report.answer.reason).toContain('came with another API key');
   });
 
   it('tells what it cost where the application asks for it', async () => {
     const application = { call_cost_in_webhooks: true };
-    const { clock, phone, simulator } = await start({ onEvent: answerCalls }, { application });
+    const { clock, phone, simulator } = await startScene({ onEvent: answerCalls }, { application });
     await moveWhile(clock, simulator.call({ script: HANG_UP }));
     await moveWhile(clock, simulator.settled());
     expect(phone.find('call.cost')?.payload).toMatchObject({
@@ -324,7 +311,7 @@ describe('keys', () => {
     ['socket-only', true, false],
     ['webhook-only', false, true],
   ] as const)('are told %s', async (digits, onSocket, asWebhook) => {
-    const { clock, phone, simulator } = await start({ onEvent: answerCalls }, { digits });
+    const { clock, phone, simulator } = await startScene({ onEvent: answerCalls }, { digits });
     const script: CallerStep[] = [
       { type: 'press', digits: '7' },
       { type: 'pause', durationMs: 300 },
@@ -338,7 +325,7 @@ describe('keys', () => {
   });
 
   it('that are sent by command are kept, and checked', async () => {
-    const { clock, phone, simulator } = await start({ onEvent: answerCalls });
+    const { clock, phone, simulator } = await startScene({ onEvent: answerCalls });
     const running = simulator.call({ script: TALK });
     await moveUntil(clock, () => (phone.streams[0]?.messages.length ?? 0) > 5);
     const [leg] = simulator.legs;
@@ -358,7 +345,7 @@ describe('keys', () => {
 
 describe("the carrier's own voice", () => {
   it('takes its time, is heard, and tells its end', async () => {
-    const { clock, phone, simulator } = await start({ onEvent: answerCalls });
+    const { clock, phone, simulator } = await startScene({ onEvent: answerCalls });
     const running = simulator.call({ script: TALK });
     await moveUntil(clock, () => (phone.streams[0]?.messages.length ?? 0) > 5);
     const [leg] = simulator.legs;

@@ -1,20 +1,18 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { CallerStep } from '../../../src/testing/caller-script.js';
-import type { CarrierBSimulatorOptions } from '../../../src/testing/carrier-b/options.js';
 import { resampleRecording } from '../../../src/testing/resample.js';
 import { findSpeech } from '../../../src/testing/speech-spans.js';
 import { makeSpeechTones } from '../../../src/testing/tones.js';
 import { readWav } from '../../../src/testing/wav.js';
 import { transcoder } from '../../../src/transcoder/select.js';
-import { FakeClock } from '../../support/fake-clock.js';
 import {
   answerCalls,
   moveUntil,
   moveWhile,
-  startPhone,
+  startScene,
   STREAM_FIELDS,
   type PhoneOptions,
   type PhoneStream,
@@ -27,18 +25,6 @@ const SPEAK: CallerStep[] = [
   { type: 'hang-up' },
 ];
 const LISTEN: CallerStep[] = [{ type: 'wait-for-agent', quietMs: 300, timeoutMs: 2000 }, { type: 'hang-up' }];
-
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0)) await cleanup();
-});
-
-async function start(phoneOptions: PhoneOptions = {}, options: Partial<CarrierBSimulatorOptions> = {}) {
-  const clock = new FakeClock();
-  const phone = await startPhone(phoneOptions, { clock, ...options });
-  cleanups.push(() => phone.close());
-  return { clock, phone, simulator: phone.simulator };
-}
 
 /** A server that answers and asks for a stream in these codecs. */
 function asking(fields: Record<string, unknown>): NonNullable<PhoneOptions['onEvent']> {
@@ -86,7 +72,7 @@ describe('what the carrier sends', () => {
   it('is L16 at 16 kHz in the byte order of the simulator', async () => {
     const expected = resampleRecording(SOUND, 8000, 16_000);
     for (const order of ['little', 'big'] as const) {
-      const { clock, phone, simulator } = await start({ onEvent: answerCalls }, { l16ByteOrder: order });
+      const { clock, phone, simulator } = await startScene({ onEvent: answerCalls }, { l16ByteOrder: order });
       await moveWhile(clock, simulator.call({ script: SPEAK }));
       const sent = payloads(phone.streams[0]);
       expect(sent.every(({ length }) => length === 640)).toBe(true);
@@ -98,7 +84,7 @@ describe('what the carrier sends', () => {
     ['PCMU', 8000, (bytes: Uint8Array) => transcoder.mulawDecode(bytes)],
     ['PCMA', 8000, (bytes: Uint8Array) => transcoder.alawDecode(bytes)],
   ] as const)('is %s where that is granted, whatever was asked for', async (grant, rate, decode) => {
-    const { clock, phone, simulator } = await start({ onEvent: answerCalls }, { grant });
+    const { clock, phone, simulator } = await startScene({ onEvent: answerCalls }, { grant });
     await moveWhile(clock, simulator.call({ script: SPEAK }));
     const [stream] = phone.streams;
     expect(stream?.messages[1]?.start?.media_format).toEqual({
@@ -112,14 +98,14 @@ describe('what the carrier sends', () => {
   });
 
   it('can be L16 at 8 kHz, or a codec that nobody speaks here', async () => {
-    const narrow = await start({ onEvent: answerCalls }, { l16SampleRateHz: 8000 });
+    const narrow = await startScene({ onEvent: answerCalls }, { l16SampleRateHz: 8000 });
     await moveWhile(narrow.clock, narrow.simulator.call({ script: SPEAK }));
     expect(narrow.phone.streams[0]?.messages[1]?.start?.media_format).toMatchObject({ sample_rate: 8000 });
     expect(samplesOf(Buffer.concat(payloads(narrow.phone.streams[0]))).subarray(0, SOUND.length)).toEqual(
       SOUND,
     );
 
-    const strange = await start({ onEvent: answerCalls }, { grant: ['G722', 'PCMU'] });
+    const strange = await startScene({ onEvent: answerCalls }, { grant: ['G722', 'PCMU'] });
     const running = strange.simulator.call({
       script: [{ type: 'pause', durationMs: 5000 }, { type: 'hang-up' }],
     });
@@ -137,7 +123,7 @@ describe('what the carrier sends', () => {
   });
 
   it('is what was asked for, PCMU where nothing was', async () => {
-    const { clock, phone, simulator } = await start({
+    const { clock, phone, simulator } = await startScene({
       onEvent: asking({ stream_codec: undefined, custom_parameters: [{ name: 'token', value: 't' }] }),
     });
     await moveWhile(clock, simulator.call({ script: SPEAK }));
@@ -148,7 +134,7 @@ describe('what the carrier sends', () => {
   });
 
   it('keeps its pace when the machine stalls', async () => {
-    const { clock, phone, simulator } = await start({ onEvent: answerCalls });
+    const { clock, phone, simulator } = await startScene({ onEvent: answerCalls });
     const running = simulator.call({ script: [{ type: 'pause', durationMs: 3000 }, { type: 'hang-up' }] });
     await moveUntil(clock, () => payloads(phone.streams[0]).length > 5);
     clock.stall(490);
@@ -158,7 +144,7 @@ describe('what the carrier sends', () => {
 
   it('comes shuffled, repeated, odd and with errors on demand', async () => {
     const disturbances = { shuffledChunks: true, repeatedChunks: true, oddPayloads: true, errorFrames: true };
-    const { clock, phone, simulator } = await start({ onEvent: answerCalls }, { disturbances });
+    const { clock, phone, simulator } = await startScene({ onEvent: answerCalls }, { disturbances });
     const script: CallerStep[] = [{ type: 'pause', durationMs: 2000 }, { type: 'hang-up' }];
     const report = await moveWhile(clock, simulator.call({ script }));
     const messages = phone.streams[0]?.messages ?? [];
@@ -176,7 +162,7 @@ describe('what the carrier sends', () => {
 
   it('may be closed before it starts, or never come', async () => {
     const disturbances = { closedBeforeStart: 1, failedStreams: 1 };
-    const { clock, phone, simulator } = await start({ onEvent: answerCalls }, { disturbances });
+    const { clock, phone, simulator } = await startScene({ onEvent: answerCalls }, { disturbances });
     const running = simulator.call({ script: SPEAK });
     await moveUntil(clock, () => phone.find('streaming.failed') !== undefined);
     expect(phone.streams).toHaveLength(0);
@@ -199,10 +185,10 @@ describe('what the server sends', () => {
     ['PCMA', 8000, 160, (sound: Int16Array) => transcoder.alawEncode(sound)],
   ] as const)('is heard in %s, and recorded beside the caller', async (codec, rate, frameBytes, encode) => {
     const folder = await mkdtemp(join(tmpdir(), 'offhook-carrier-b-'));
-    cleanups.push(() => rm(folder, { recursive: true }));
+    onTestFinished(() => rm(folder, { recursive: true }));
     const recordTo = join(folder, 'call.wav');
     const fields = { stream_bidirectional_codec: codec, stream_bidirectional_sampling_rate: rate };
-    const { clock, phone, simulator } = await start({
+    const { clock, phone, simulator } = await startScene({
       onEvent: asking(fields),
       onStart(stream) {
         stream.play(encode(SOUND), frameBytes);
@@ -228,7 +214,7 @@ describe('what the server sends', () => {
   });
 
   it('is dropped by a clear, with its marks', async () => {
-    const { clock, phone, simulator } = await start({
+    const { clock, phone, simulator } = await startScene({
       onEvent: answerCalls,
       onStart(stream) {
         stream.play(bytesOf(resampleRecording(makeSpeechTones(8000), 8000, 16_000)), 640);
@@ -249,7 +235,7 @@ describe('what the server sends', () => {
   });
 
   it('is checked: every fault is named, answered with its error, and fails the call', async () => {
-    const { clock, phone, simulator } = await start({
+    const { clock, phone, simulator } = await startScene({
       onEvent: answerCalls,
       onStart(stream) {
         const media = (bytes: number) =>
@@ -280,7 +266,7 @@ describe('what the server sends', () => {
   });
 
   it('is refused when the stream was asked for without mode rtp', async () => {
-    const { clock, simulator } = await start({
+    const { clock, simulator } = await startScene({
       onEvent: asking({ stream_bidirectional_mode: undefined }),
       onStart: (stream) => stream.play(Buffer.alloc(640), 640),
     });

@@ -1,27 +1,19 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type {
   CarrierBCallee,
   CarrierBSimulatorOptions,
   MachineDetection,
 } from '../../../src/testing/carrier-b/options.js';
-import { FakeClock } from '../../support/fake-clock.js';
 import {
   CONNECTION_ID,
   moveBy,
   moveUntil,
   moveWhile,
   nextCommandId,
-  startPhone,
+  startScene,
   STREAM_FIELDS,
-  type FakePhone,
   type PhoneOptions,
 } from './fake-phone.js';
-
-let phones: FakePhone[] = [];
-afterEach(async () => {
-  for (const phone of phones) await phone.close();
-  phones = [];
-});
 
 const TO = '+15005550030';
 
@@ -30,9 +22,7 @@ async function start(
   options: Partial<CarrierBSimulatorOptions> = {},
   phoneOptions: PhoneOptions = {},
 ) {
-  const clock = new FakeClock();
-  const phone = await startPhone(phoneOptions, { clock, callees: { '*': callee }, ...options });
-  phones.push(phone);
+  const { phone, ...scene } = await startScene(phoneOptions, { callees: { '*': callee }, ...options });
   const dial = (fields: Record<string, unknown> = {}) =>
     phone.request('POST', '/calls', {
       connection_id: CONNECTION_ID,
@@ -42,7 +32,7 @@ async function start(
       client_state: Buffer.from('{"callId":"c1"}').toString('base64'),
       ...fields,
     });
-  return { clock, phone, simulator: phone.simulator, dial };
+  return { ...scene, phone, dial };
 }
 
 describe('an outbound call', () => {

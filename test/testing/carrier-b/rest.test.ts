@@ -1,8 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { CarrierBSimulatorOptions } from '../../../src/testing/carrier-b/options.js';
 import type { CallerStep } from '../../../src/testing/caller-script.js';
 import { startCarrierBSimulator } from '../../../src/testing/carrier-b/simulator.js';
-import { FakeClock } from '../../support/fake-clock.js';
 import {
   answerCalls,
   API_KEY,
@@ -10,30 +9,18 @@ import {
   moveUntil,
   moveWhile,
   nextCommandId,
-  startPhone,
+  startScene,
   STREAM_FIELDS,
   type CommandAnswer,
-  type FakePhone,
 } from './fake-phone.js';
 
 const TALK: CallerStep[] = [{ type: 'pause', durationMs: 600_000 }, { type: 'hang-up' }];
 
-let phones: FakePhone[] = [];
-afterEach(async () => {
-  for (const phone of phones) await phone.close();
-  phones = [];
-});
-
-async function start(options: Partial<CarrierBSimulatorOptions> = {}, answers = false) {
-  const clock = new FakeClock();
-  const phone = await startPhone(answers ? { onEvent: answerCalls } : {}, { clock, ...options });
-  phones.push(phone);
-  return { clock, phone, simulator: phone.simulator };
-}
+const start = (options: Partial<CarrierBSimulatorOptions> = {}) => startScene({}, options);
 
 /** A call that is up, with a stream. */
 async function talking(options: Partial<CarrierBSimulatorOptions> = {}) {
-  const started = await start(options, true);
+  const started = await startScene({ onEvent: answerCalls }, options);
   const { clock, phone, simulator } = started;
   const running = simulator.call({ script: TALK });
   await moveUntil(clock, () => (phone.streams[0]?.messages.length ?? 0) > 3);

@@ -1,33 +1,23 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { CallerStep } from '../../../src/testing/caller-script.js';
 import type { CarrierBSimulatorOptions } from '../../../src/testing/carrier-b/options.js';
 import type { Callee } from '../../../src/testing/simulator.js';
-import { FakeClock } from '../../support/fake-clock.js';
-import { answerCalls, moveBy, moveUntil, moveWhile, startPhone, type FakePhone } from './fake-phone.js';
+import { answerCalls, moveBy, moveUntil, moveWhile, startScene } from './fake-phone.js';
 
 const TALK: CallerStep[] = [{ type: 'pause', durationMs: 60_000 }, { type: 'hang-up' }];
 const TO = '+15005550044';
 const STATE = Buffer.from('{"callId":"c1","leg":"transfer"}').toString('base64');
 
-let phones: FakePhone[] = [];
-afterEach(async () => {
-  for (const phone of phones) await phone.close();
-  phones = [];
-});
-
 /** A call that talks, and is transferred. */
 async function transferred(transferTo: Callee | undefined, options: Partial<CarrierBSimulatorOptions> = {}) {
-  const clock = new FakeClock();
-  const phone = await startPhone(
+  const { clock, phone, simulator } = await startScene(
     {
       onEvent(event, server) {
         if (event.payload.client_state !== STATE) answerCalls(event, server);
       },
     },
-    { clock, ...options },
+    options,
   );
-  phones.push(phone);
-  const { simulator } = phone;
   const running = simulator.call({ script: TALK, ...(transferTo === undefined ? {} : { transferTo }) });
   await moveUntil(clock, () => (phone.streams[0]?.messages.length ?? 0) > 5);
   const [first] = simulator.legs;

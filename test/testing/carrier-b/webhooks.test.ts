@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   loadEd25519Verifier,
   parsePublicKey,
@@ -15,7 +15,7 @@ import {
   moveBy,
   moveUntil,
   moveWhile,
-  startPhone,
+  startScene,
   type FakePhone,
   type PhoneOptions,
   type ReceivedEvent,
@@ -23,25 +23,12 @@ import {
 
 const SHORT: CallerStep[] = [{ type: 'pause', durationMs: 200 }, { type: 'hang-up' }];
 
-let phones: FakePhone[] = [];
-afterEach(async () => {
-  for (const phone of phones) await phone.close();
-  phones = [];
-});
-
-async function start(phoneOptions: PhoneOptions = {}, options: Partial<CarrierBSimulatorOptions> = {}) {
-  const clock = new FakeClock();
-  const phone = await startPhone(phoneOptions, { clock, ...options });
-  phones.push(phone);
-  return { clock, phone, simulator: phone.simulator };
-}
-
 /** A whole call under these disturbances. */
 async function disturbed(
   disturbances: CarrierBDisturbances,
   options: Partial<CarrierBSimulatorOptions> = {},
 ) {
-  const started = await start({ onEvent: once(answerCalls) }, { disturbances, ...options });
+  const started = await startScene({ onEvent: once(answerCalls) }, { disturbances, ...options });
   const report = await moveWhile(started.clock, started.simulator.call({ script: SHORT }));
   await moveWhile(started.clock, started.simulator.settled());
   return { ...started, report };
@@ -86,7 +73,7 @@ describe('webhooks', () => {
     'are repeated after %i, with the same id and one more attempt',
     async (status) => {
       let refusals = 2;
-      const { clock, phone, simulator } = await start({
+      const { clock, phone, simulator } = await startScene({
         statusFor() {
           refusals -= 1;
           return refusals >= 0 ? status : 200;
@@ -104,25 +91,23 @@ describe('webhooks', () => {
   );
 
   it.each([400, 403, 404, 410])('are lost after %i', async (status) => {
-    const { clock, phone, simulator } = await start({ statusFor: () => status });
+    const { clock, phone, simulator } = await startScene({ statusFor: () => status });
     await moveWhile(clock, simulator.call({ script: SHORT }));
     expect(phone.events.map(({ meta }) => meta?.attempt)).toEqual([1, 1]);
   });
 
   it('are given up after the last repetition, with growing pauses', async () => {
     const times: number[] = [];
-    const clock = new FakeClock();
-    const phone = await startPhone(
+    const { clock, simulator } = await startScene(
       {
         statusFor({ type }) {
           if (type === 'call.initiated') times.push(clock.now());
           return 500;
         },
       },
-      { clock, webhookRetryDelaysMs: [100, 300] },
+      { webhookRetryDelaysMs: [100, 300] },
     );
-    phones.push(phone);
-    const report = await moveWhile(clock, phone.simulator.call({ script: SHORT }));
+    const report = await moveWhile(clock, simulator.call({ script: SHORT }));
     expect(report.answer).toMatchObject({ outcome: 'failed', status: 500 });
     expect(times).toHaveLength(3);
     const [first = 0, second = 0, third = 0] = times;
@@ -133,7 +118,7 @@ describe('webhooks', () => {
   it('leave in order, one call beside the other', async () => {
     // The first event of the first call is never answered: the second call does not wait for it.
     let first: unknown;
-    const { clock, phone, simulator } = await start({
+    const { clock, phone, simulator } = await startScene({
       statusFor({ payload }) {
         first ??= payload.call_session_id;
         return payload.call_session_id === first ? 0 : 200;
@@ -178,7 +163,7 @@ describe('disturbances of the webhooks', () => {
   });
 
   it('hold them back', async () => {
-    const { clock, phone, simulator } = await start({}, { disturbances: { webhookDelayMs: 3000 } });
+    const { clock, phone, simulator } = await startScene({}, { disturbances: { webhookDelayMs: 3000 } });
     const running = simulator.call({ script: SHORT, maxDurationMs: 5000 });
     await moveBy(clock, 2500);
     expect(phone.events).toHaveLength(0);
@@ -216,7 +201,7 @@ describe('disturbances of the webhooks', () => {
     const both = await disturbed({ flatEnvelopes: true });
     expect(both.phone.eventTypes().slice(0, 2)).toEqual(['call_initiated', 'call.initiated']);
     expect(both.phone.events.find(({ type }) => type === 'call_hangup')?.id).toBeUndefined();
-    const only = await start({}, { application: { webhook_api_version: '1' } });
+    const only = await startScene({}, { application: { webhook_api_version: '1' } });
     await moveWhile(only.clock, only.simulator.call({ script: SHORT, maxDurationMs: 1000 }));
     expect(only.phone.eventTypes()).toEqual(['call_initiated', 'call_hangup']);
   });
@@ -228,7 +213,7 @@ describe('disturbances of the webhooks', () => {
   });
 
   it('can be changed while a call is up, and any event can be sent', async () => {
-    const { clock, phone, simulator } = await start({ onEvent: once(answerCalls) });
+    const { clock, phone, simulator } = await startScene({ onEvent: once(answerCalls) });
     const running = simulator.call({ script: [{ type: 'pause', durationMs: 60_000 }, { type: 'hang-up' }] });
     await moveUntil(clock, () => phone.find('streaming.started') !== undefined);
     simulator.disturb({ duplicates: 1 });
@@ -245,7 +230,7 @@ describe('disturbances of the webhooks', () => {
 
 describe('the end of the simulator', () => {
   it('cuts what is up, tells nobody, and may come twice', async () => {
-    const { clock, phone, simulator } = await start({ onEvent: once(answerCalls) });
+    const { clock, phone, simulator } = await startScene({ onEvent: once(answerCalls) });
     const running = simulator.call({ script: [{ type: 'pause', durationMs: 60_000 }, { type: 'hang-up' }] });
     await moveUntil(clock, () => (phone.streams[0]?.messages.length ?? 0) > 3);
     const known = phone.events.length;

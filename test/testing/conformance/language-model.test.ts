@@ -50,5 +50,5 @@ const suites = {
 };
 
 describe.each(Object.entries(suites))('%s', (_, checks) => {
-  it.each(checks.map((check) => [check.name, check] as const))('%s', (_name, check) => check.run());
+  for (const { name, run } of checks) it(name, run);
 });

@@ -2,6 +2,7 @@ import { describe, it } from 'vitest';
 import {
   AssemblyAISpeechToText,
   DeepgramSpeechToText,
+  type DeepgramSpeechToTextOptions,
   OpenAITranscription,
   type OpenAITranscriptionOptions,
   SimulatedSpeechToText,
@@ -31,6 +32,17 @@ function transcription(options: OpenAITranscriptionOptions): Recogniser {
   ];
 }
 
+function deepgram(options: DeepgramSpeechToTextOptions, code?: number, reason?: string): Recogniser[1] {
+  return async (utterances) => {
+    const emulator = await emulateDeepgram({ utterances });
+    return {
+      provider: new DeepgramSpeechToText({ apiKey: 'test-key', baseUrl: emulator.url, ...options }),
+      breakConnections: () => emulator.disconnectAll(code, reason),
+      close: () => emulator.close(),
+    };
+  };
+}
+
 const recognisers: Recogniser[] = [
   [
     'AssemblyAISpeechToText',
@@ -44,32 +56,8 @@ const recognisers: Recogniser[] = [
       };
     },
   ],
-  [
-    'DeepgramSpeechToText',
-    async (utterances) => {
-      const emulator = await emulateDeepgram({ utterances });
-      return {
-        provider: new DeepgramSpeechToText({ apiKey: 'test-key', baseUrl: emulator.url }),
-        breakConnections: () => emulator.disconnectAll(),
-        close: () => emulator.close(),
-      };
-    },
-  ],
-  [
-    'DeepgramSpeechToText with turns of its own',
-    async (utterances) => {
-      const emulator = await emulateDeepgram({ utterances });
-      return {
-        provider: new DeepgramSpeechToText({
-          apiKey: 'test-key',
-          baseUrl: emulator.url,
-          ownsTurnTaking: true,
-        }),
-        breakConnections: () => emulator.disconnectAll(1011, 'NET-0000'),
-        close: () => emulator.close(),
-      };
-    },
-  ],
+  ['DeepgramSpeechToText', deepgram({})],
+  ['DeepgramSpeechToText with turns of its own', deepgram({ ownsTurnTaking: true }, 1011, 'NET-0000')],
   ...[{}, { stream: true }, { verbose: true }].map(transcription),
   [
     'SimulatedSpeechToText',
@@ -82,7 +70,5 @@ const recognisers: Recogniser[] = [
 ];
 
 describe.each(recognisers)('%s', (_, create) => {
-  it.each(testSpeechToText(create).map((check) => [check.name, check] as const))('%s', (_name, check) =>
-    check.run(),
-  );
+  for (const { name, run } of testSpeechToText(create)) it(name, run);
 });

@@ -6,7 +6,9 @@ import {
   FliteTextToSpeech,
   OpenAISpeech,
 } from '../../../src/providers/tts/index.js';
+import type { TextToSpeech } from '../../../src/providers/text-to-speech.js';
 import {
+  type Emulator,
   emulateCartesia,
   emulateDeepgramAura,
   emulateElevenLabs,
@@ -15,33 +17,29 @@ import {
   testTextToSpeech,
 } from '../../../src/testing/index.js';
 
-const elevenLabs = (options: EmulateElevenLabsOptions) =>
+/** A voice over a socket. */
+const connected = (
+  emulate: (pace: { firstAudioMs: number; chunkEveryMs: number }) => Promise<Emulator>,
+  create: (access: { apiKey: string; baseUrl: string }) => TextToSpeech,
+) =>
   testTextToSpeech(async () => {
-    const emulator = await emulateElevenLabs({ firstAudioMs: 5, chunkEveryMs: 1, ...options });
+    const emulator = await emulate({ firstAudioMs: 5, chunkEveryMs: 1 });
     return {
-      provider: new ElevenLabsTextToSpeech({ apiKey: 'test-key', baseUrl: emulator.url }),
+      provider: create({ apiKey: 'test-key', baseUrl: emulator.url }),
       breakConnections: () => emulator.disconnectAll(),
       close: () => emulator.close(),
     };
   });
 
+const elevenLabs = (options: EmulateElevenLabsOptions) =>
+  connected(
+    (pace) => emulateElevenLabs({ ...pace, ...options }),
+    (access) => new ElevenLabsTextToSpeech(access),
+  );
+
 const suites = {
-  CartesiaTextToSpeech: testTextToSpeech(async () => {
-    const emulator = await emulateCartesia({ firstAudioMs: 5, chunkEveryMs: 1 });
-    return {
-      provider: new CartesiaTextToSpeech({ apiKey: 'test-key', baseUrl: emulator.url }),
-      breakConnections: () => emulator.disconnectAll(),
-      close: () => emulator.close(),
-    };
-  }),
-  DeepgramAura: testTextToSpeech(async () => {
-    const emulator = await emulateDeepgramAura({ firstAudioMs: 5, chunkEveryMs: 1 });
-    return {
-      provider: new DeepgramAura({ apiKey: 'test-key', baseUrl: emulator.url }),
-      breakConnections: () => emulator.disconnectAll(),
-      close: () => emulator.close(),
-    };
-  }),
+  CartesiaTextToSpeech: connected(emulateCartesia, (access) => new CartesiaTextToSpeech(access)),
+  DeepgramAura: connected(emulateDeepgramAura, (access) => new DeepgramAura(access)),
   ElevenLabsTextToSpeech: elevenLabs({}),
   'ElevenLabsTextToSpeech with a voice that halts': elevenLabs({ pauseMs: 300, chunkBytes: 3333 }),
   'ElevenLabsTextToSpeech without alignment': elevenLabs({ withoutAlignment: true }),
@@ -58,5 +56,5 @@ const suites = {
 };
 
 describe.each(Object.entries(suites))('%s', (_, checks) => {
-  it.each(checks.map((check) => [check.name, check] as const))('%s', (_name, check) => check.run());
+  for (const { name, run } of checks) it(name, run);
 });

@@ -1,21 +1,16 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeEmulatedSpeech } from '../../../src/testing/emulators/emulated-speech.js';
 import { emulateAssemblyAI, type EmulateAssemblyAIOptions } from '../../../src/testing/index.js';
 import { FakeClock } from '../../support/fake-clock.js';
-import { openRaw, soon } from './raw-socket.js';
-
-const close: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const task of close.splice(0).reverse()) await task();
-});
+import { openRaw } from './raw-socket.js';
+import { closedAfterTest } from '../../support/closed-after-test.js';
+import { soon } from '../../support/soon.js';
 
 const QUERY = 'speech_model=universal-3-6-pro&encoding=pcm_s16le&sample_rate=16000';
 
 async function connect(query = QUERY, options: EmulateAssemblyAIOptions = {}, key = 'test-key') {
-  const emulator = await emulateAssemblyAI(options);
-  close.push(() => emulator.close());
+  const emulator = closedAfterTest(await emulateAssemblyAI(options));
   const socket = await openRaw(`${emulator.url}/v3/ws?${query}`, { authorization: key });
-  close.push(() => socket.close());
   return { emulator, socket };
 }
 

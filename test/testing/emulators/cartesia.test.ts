@@ -1,20 +1,15 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { emulateCartesia, type EmulateCartesiaOptions } from '../../../src/testing/index.js';
 import { FakeClock } from '../../support/fake-clock.js';
-import { openRaw, soon } from './raw-socket.js';
-
-const close: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const task of close.splice(0).reverse()) await task();
-});
+import { openRaw } from './raw-socket.js';
+import { closedAfterTest } from '../../support/closed-after-test.js';
+import { soon } from '../../support/soon.js';
 
 const HEADERS = { authorization: 'Bearer test-key', 'cartesia-version': '2026-08-14' };
 
 async function connect(options: EmulateCartesiaOptions = {}, headers: Record<string, string> = HEADERS) {
-  const emulator = await emulateCartesia(options);
-  close.push(() => emulator.close());
+  const emulator = closedAfterTest(await emulateCartesia(options));
   const socket = await openRaw(`${emulator.url}/tts/websocket`, headers);
-  close.push(() => socket.close());
   const send = (message: object) => socket.send(JSON.stringify(message));
   return { emulator, socket, send };
 }

@@ -1,18 +1,13 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type ChatCompletionsEmulator,
   emulateChatCompletions,
   type EmulateChatCompletionsOptions,
 } from '../../../src/testing/index.js';
-
-const close: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const task of close.splice(0).reverse()) await task();
-});
+import { closedAfterTest } from '../../support/closed-after-test.js';
 
 async function ask(body: unknown, options: EmulateChatCompletionsOptions = {}, key = 'test-key') {
-  const emulator: ChatCompletionsEmulator = await emulateChatCompletions(options);
-  close.push(() => emulator.close());
+  const emulator: ChatCompletionsEmulator = closedAfterTest(await emulateChatCompletions(options));
   const response = await fetch(`${emulator.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

@@ -1,19 +1,14 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { emulateDeepgramAura, type EmulateDeepgramAuraOptions } from '../../../src/testing/index.js';
-import { openRaw, soon } from './raw-socket.js';
-
-const close: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const task of close.splice(0).reverse()) await task();
-});
+import { openRaw } from './raw-socket.js';
+import { closedAfterTest } from '../../support/closed-after-test.js';
+import { soon } from '../../support/soon.js';
 
 const QUERY = 'model=aura-2-thalia-en&encoding=linear16&sample_rate=16000';
 
 async function connect(query = QUERY, options: EmulateDeepgramAuraOptions = {}, key = 'test-key') {
-  const emulator = await emulateDeepgramAura(options);
-  close.push(() => emulator.close());
+  const emulator = closedAfterTest(await emulateDeepgramAura(options));
   const socket = await openRaw(`${emulator.url}/v1/speak?${query}`, { authorization: `Token ${key}` });
-  close.push(() => socket.close());
   const send = (message: object) => socket.send(JSON.stringify(message));
   return { emulator, socket, send };
 }

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   emulateDeepgram,
   type DeepgramEmulator,
@@ -6,25 +6,17 @@ import {
 } from '../../../src/testing/index.js';
 import { makeEmulatedSpeech } from '../../../src/testing/emulators/emulated-speech.js';
 import { FakeClock } from '../../support/fake-clock.js';
-import { openRaw, soon } from './raw-socket.js';
-
-const close: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const task of close.splice(0).reverse()) await task();
-});
+import { openRaw } from './raw-socket.js';
+import { closedAfterTest } from '../../support/closed-after-test.js';
+import { soon } from '../../support/soon.js';
 
 const QUERY = 'model=nova-3&encoding=linear16&sample_rate=16000&interim_results=true&vad_events=true';
 const KEY = { authorization: 'Token test-key' };
 
-async function start(options: EmulateDeepgramOptions = {}): Promise<DeepgramEmulator> {
-  const emulator = await emulateDeepgram(options);
-  close.push(() => emulator.close());
-  return emulator;
-}
+const start = async (options: EmulateDeepgramOptions = {}) => closedAfterTest(await emulateDeepgram(options));
 
 async function connect(emulator: DeepgramEmulator, query = QUERY, headers: Record<string, string> = KEY) {
   const socket = await openRaw(`${emulator.url}/v1/listen?${query}`, headers);
-  close.push(() => socket.close());
   return socket;
 }
 

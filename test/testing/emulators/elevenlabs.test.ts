@@ -1,25 +1,20 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   emulateElevenLabs,
   type ElevenLabsEmulator,
   type EmulateElevenLabsOptions,
 } from '../../../src/testing/index.js';
 import { FakeClock } from '../../support/fake-clock.js';
-import { openRaw, soon } from './raw-socket.js';
-
-const close: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const task of close.splice(0).reverse()) await task();
-});
+import { openRaw } from './raw-socket.js';
+import { closedAfterTest } from '../../support/closed-after-test.js';
+import { soon } from '../../support/soon.js';
 
 const QUERY = 'model_id=m&output_format=pcm_16000';
 
 async function connect(query = QUERY, options: EmulateElevenLabsOptions = {}, key = 'test-key') {
-  const emulator: ElevenLabsEmulator = await emulateElevenLabs(options);
-  close.push(() => emulator.close());
+  const emulator: ElevenLabsEmulator = closedAfterTest(await emulateElevenLabs(options));
   const path = `/v1/text-to-speech/voice/multi-stream-input?${query}`;
   const socket = await openRaw(emulator.url + path, { 'xi-api-key': key });
-  close.push(() => socket.close());
   const send = (message: object) => socket.send(JSON.stringify(message));
   return { emulator, socket, send };
 }

@@ -1,16 +1,13 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeEmulatedSpeech } from '../../../src/testing/emulators/emulated-speech.js';
 import {
   emulateGeminiLive,
   type EmulateGeminiLiveOptions,
   type GeminiLiveEmulator,
 } from '../../../src/testing/index.js';
-import { openRaw, soon } from './raw-socket.js';
-
-const close: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const task of close.splice(0).reverse()) await task();
-});
+import { openRaw } from './raw-socket.js';
+import { closedAfterTest } from '../../support/closed-after-test.js';
+import { soon } from '../../support/soon.js';
 
 const KEY = { 'x-goog-api-key': 'test-key' };
 const PATH = '/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent';
@@ -21,15 +18,11 @@ const SETUP = {
   inputAudioTranscription: {},
 };
 
-async function start(options: EmulateGeminiLiveOptions = {}): Promise<GeminiLiveEmulator> {
-  const emulator = await emulateGeminiLive(options);
-  close.push(() => emulator.close());
-  return emulator;
-}
+const start = async (options: EmulateGeminiLiveOptions = {}) =>
+  closedAfterTest(await emulateGeminiLive(options));
 
 async function connect(emulator: GeminiLiveEmulator, path = PATH, headers: Record<string, string> = KEY) {
   const socket = await openRaw(`${emulator.url}${path}`, headers);
-  close.push(() => socket.close());
   // The vendor sends its JSON in binary messages.
   const received = (): Record<string, unknown>[] => socket.audio.map((bytes) => JSON.parse(String(bytes)));
   return Object.assign(socket, {

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { makeEmulatedSpeech } from '../../../src/testing/emulators/emulated-speech.js';
 import {
   emulateOpenAIRealtime,
@@ -7,22 +7,16 @@ import {
 } from '../../../src/testing/index.js';
 import { speakInTones } from '../../../src/testing/tone-voice.js';
 import { FakeClock } from '../../support/fake-clock.js';
-import { openRaw, soon } from './raw-socket.js';
-
-const close: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const task of close.splice(0).reverse()) await task();
-});
+import { openRaw } from './raw-socket.js';
+import { closedAfterTest } from '../../support/closed-after-test.js';
+import { soon } from '../../support/soon.js';
 
 const KEY = { authorization: 'Bearer test-key' };
 const MODEL = '?model=gpt-realtime-2.1';
 const UPDATE = { type: 'session.update', session: { type: 'realtime' } };
 
-async function start(options: EmulateOpenAIRealtimeOptions = {}): Promise<OpenAIRealtimeEmulator> {
-  const emulator = await emulateOpenAIRealtime(options);
-  close.push(() => emulator.close());
-  return emulator;
-}
+const start = async (options: EmulateOpenAIRealtimeOptions = {}) =>
+  closedAfterTest(await emulateOpenAIRealtime(options));
 
 async function connect(
   emulator: OpenAIRealtimeEmulator,
@@ -30,7 +24,6 @@ async function connect(
   headers: Record<string, string> = KEY,
 ) {
   const socket = await openRaw(`${emulator.url}/v1/realtime${query}`, headers);
-  close.push(() => socket.close());
   return Object.assign(socket, {
     say: (event: object) => socket.send(JSON.stringify(event)),
     types: () => socket.messages.map(({ type }) => String(type)),

@@ -1,6 +1,7 @@
 // A client with no manners, to see what an emulator does about it.
-import { vi } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
+import { soon } from '../../support/soon.js';
 
 export interface RawSocket {
   readonly messages: Record<string, unknown>[];
@@ -12,8 +13,10 @@ export interface RawSocket {
   close(): void;
 }
 
+/** It is cut off when the test is over. */
 export async function openRaw(url: string, headers: Record<string, string>): Promise<RawSocket> {
   const socket = new WebSocket(url.replace('http', 'ws'), { headers });
+  onTestFinished(() => socket.terminate());
   const messages: Record<string, unknown>[] = [];
   const audio: Buffer[] = [];
   let end: string | undefined;
@@ -45,5 +48,3 @@ export async function openRaw(url: string, headers: Record<string, string>): Pro
     close: () => socket.terminate(),
   };
 }
-
-export const soon = <T>(check: () => T) => vi.waitFor(check, { interval: 2, timeout: 5000 });

@@ -1,7 +1,7 @@
 // What an emulator can be told to break at one moment, as its client sees it.
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocket } from 'ws';
 import {
   emulateChatCompletions,
@@ -13,13 +13,9 @@ import {
 import { mixUp } from '../../../src/testing/emulators/foreign-fields.js';
 import { troubleAnswer } from '../../../src/testing/emulators/socket-trouble.js';
 import { FakeClock } from '../../support/fake-clock.js';
-import { soon } from './raw-socket.js';
 import { untilQuiet } from '../../support/virtual/quiet.js';
-
-const close: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const task of close.splice(0).reverse()) await task();
-});
+import { closedAfterTest } from '../../support/closed-after-test.js';
+import { soon } from '../../support/soon.js';
 
 /** What came over a socket, and how it ended. */
 interface Seen {
@@ -30,7 +26,7 @@ interface Seen {
 async function open(emulator: DeepgramEmulator, options: { maxPayload?: number } = {}): Promise<Seen> {
   const url = `${emulator.url.replace('http', 'ws')}/v1/listen?model=nova-3&encoding=linear16&sample_rate=16000`;
   const socket = new WebSocket(url, { headers: { authorization: 'Token test-key' }, ...options });
-  close.push(() => socket.terminate());
+  onTestFinished(() => socket.terminate());
   const seen: Seen = { messages: [], end: undefined };
   let isOpen = false;
   socket.on('open', () => {
@@ -47,11 +43,7 @@ async function open(emulator: DeepgramEmulator, options: { maxPayload?: number }
   return seen;
 }
 
-async function ears(): Promise<DeepgramEmulator> {
-  const emulator = await emulateDeepgram();
-  close.push(() => emulator.close());
-  return emulator;
-}
+const ears = async () => closedAfterTest(await emulateDeepgram());
 
 async function ask(url: string): Promise<{ text: string; end: string }> {
   let text = '';
@@ -117,7 +109,7 @@ describe('a socket of an emulator', () => {
     const emulator = await ears();
     emulator.ignoreNext();
     const silent = connect(Number(new URL(emulator.url).port), '127.0.0.1');
-    close.push(() => silent.destroy());
+    onTestFinished(() => void silent.destroy());
     let heard = '';
     silent.on('data', (bytes) => {
       heard += bytes.toString();
@@ -143,8 +135,7 @@ describe('an answer that is being streamed', () => {
   ] as const)('is broken by %s', async (trouble, end) => {
     const clock = new FakeClock();
     const replies = () => ({ text: '1 2 3 4 5', tokenMs: 40 });
-    const emulator = await emulateChatCompletions({ clock, replies });
-    close.push(() => emulator.close());
+    const emulator = closedAfterTest(await emulateChatCompletions({ clock, replies }));
     const asked = ask(emulator.url);
     await soon(() => expect(emulator.exchanges).toHaveLength(1));
     await clock.advanceAsync(60);
@@ -159,8 +150,7 @@ describe('an answer that is being streamed', () => {
 
 it('an answer that is ended in the middle is not written to any more', async () => {
   const clock = new FakeClock();
-  const emulator = await emulateOpenAISpeech({ clock, firstAudioMs: 1000 });
-  close.push(() => emulator.close());
+  const emulator = closedAfterTest(await emulateOpenAISpeech({ clock, firstAudioMs: 1000 }));
   const answer = fetch(`${emulator.url}/v1/audio/speech`, {
     method: 'POST',
     headers: { authorization: 'Bearer test-key' },
@@ -212,13 +202,12 @@ describe('messages that are mixed up', () => {
   });
 
   it('come from an emulator that is told so', async () => {
-    const emulator = await emulateOpenAIRealtime();
-    close.push(() => emulator.close());
+    const emulator = closedAfterTest(await emulateOpenAIRealtime());
     emulator.troubles = { foreignIds: true };
     const socket = new WebSocket(`${emulator.url.replace('http', 'ws')}/v1/realtime?model=m`, {
       headers: { authorization: 'Bearer test-key' },
     });
-    close.push(() => socket.terminate());
+    onTestFinished(() => socket.terminate());
     let first = '';
     socket.once('message', (data) => {
       first = String(data);

@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { Agent, get } from 'node:https';
 import { text } from 'node:stream/consumers';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { ConfigError } from '../../../src/base/errors.js';
 import { makeCertificate } from '../../../src/testing/emulators/self-signed-certificate.js';
@@ -10,21 +10,13 @@ import { emulateChatCompletions, emulateDeepgram, type Emulator } from '../../..
 import { makeFolder } from '../../support/data-folder.js';
 import { describeNeeding } from '../../support/describe-needing.js';
 import { hasOpenssl } from '../../support/openssl.js';
-import { soon } from './raw-socket.js';
-
-const open: { close(): unknown }[] = [];
-afterEach(async () => {
-  for (const each of open.splice(0).reverse()) await each.close();
-});
+import { soon } from '../../support/soon.js';
+import { closedAfterTest } from '../../support/closed-after-test.js';
 
 const headers = { authorization: 'Bearer test-key' };
 const LISTEN = '/v1/listen?model=nova-3&encoding=linear16&sample_rate=16000';
 
-async function start(): Promise<Emulator> {
-  const emulator = await emulateChatCompletions({ tls: true });
-  open.push(emulator);
-  return emulator;
-}
+const start = async (): Promise<Emulator> => closedAfterTest(await emulateChatCompletions({ tls: true }));
 
 /** The body, by a client that trusts the certificate; rejects with what went wrong. */
 function read(
@@ -56,14 +48,12 @@ describeNeeding('openssl', hasOpenssl)('an emulator with tls', () => {
   });
 
   it('has none, and an http address, without', async () => {
-    const emulator = await emulateChatCompletions();
-    open.push(emulator);
+    const emulator = closedAfterTest(await emulateChatCompletions());
     expect([emulator.certificate, emulator.url.slice(0, 5)]).toEqual([undefined, 'http:']);
   });
 
   it('speaks wss, in segments as small as it is told, and stands still', async () => {
-    const emulator = await emulateDeepgram({ tls: true });
-    open.push(emulator);
+    const emulator = closedAfterTest(await emulateDeepgram({ tls: true }));
     const socket = new WebSocket(`${emulator.url.replace('http', 'ws')}${LISTEN}`, {
       headers,
       ca: emulator.certificate,

@@ -1,6 +1,6 @@
 // What every vendor's emulator can be told to do wrong, on demand.
 import { connect } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   type Emulator,
   type EmulatorOptions,
@@ -13,12 +13,9 @@ import {
 import { FakeClock } from '../../support/fake-clock.js';
 import { untilQuiet } from '../../support/virtual/quiet.js';
 import { passUntil } from '../../support/pass-until.js';
-import { openRaw, soon } from './raw-socket.js';
-
-const close: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const task of close.splice(0).reverse()) await task();
-});
+import { openRaw } from './raw-socket.js';
+import { closedAfterTest } from '../../support/closed-after-test.js';
+import { soon } from '../../support/soon.js';
 
 /** One client of one vendor. Its emulator says `''`, `'1'`, `'2'` … `'6'`, each in a message. */
 interface Client {
@@ -49,7 +46,6 @@ function socketVendor(
     start: ({ reply: _, ...options }) => start(options),
     async connect(emulator) {
       const socket = await openRaw(`${emulator.url}${path}`, headers);
-      close.push(() => socket.close());
       return {
         emulator,
         words: () => socket.messages.map(({ n, ...other }) => n ?? other),
@@ -124,8 +120,7 @@ async function open(
   vendor: Vendor,
   options: EmulatorOptions & { reply?: EmulatedReply } = {},
 ): Promise<Client> {
-  const emulator = await vendor.start(options);
-  close.push(() => emulator.close());
+  const emulator = closedAfterTest(await vendor.start(options));
   return vendor.connect(emulator);
 }
 
@@ -157,8 +152,7 @@ describe.each(VENDORS)('$name, in trouble', (vendor) => {
   });
 
   it.each([401, 429, 503])('refuses with %i, as often as it is told to', async (status) => {
-    const emulator = await vendor.start({});
-    close.push(() => emulator.close());
+    const emulator = closedAfterTest(await vendor.start({}));
     emulator.refuseNext({ status });
     const refused = await vendor.connect(emulator);
     refused.speak();
@@ -191,8 +185,7 @@ describe.each(VENDORS)('$name, in trouble', (vendor) => {
       },
     ],
   ])('%s no more when it is told so', async (_, order) => {
-    const emulator = await vendor.start({});
-    close.push(() => emulator.close());
+    const emulator = closedAfterTest(await vendor.start({}));
     order(emulator);
     const client = await vendor.connect(emulator);
     client.speak();
@@ -291,8 +284,7 @@ describe.each(SOCKETS)('the socket of $name', (vendor) => {
 });
 
 it('TCP segments are as small as was asked for', async () => {
-  const emulator = await emulateDeepgram();
-  close.push(() => emulator.close());
+  const emulator = closedAfterTest(await emulateDeepgram());
   emulator.troubles = { segmentBytes: 8 };
   const pieces: Buffer[] = [];
   await new Promise<void>((resolve, reject) => {
@@ -314,8 +306,7 @@ it.each<[string, (emulator: Emulator) => void, string]>([
   ['refused', (emulator) => emulator.refuseNext({ status: 401 }), '401'],
   ['reset', (emulator) => emulator.resetNext(), 'cut'],
 ])('a request that warms a connection up of a model is not the one that is %s', async (_, order, end) => {
-  const emulator = await chat.start({});
-  close.push(() => emulator.close());
+  const emulator = closedAfterTest(await chat.start({}));
   order(emulator);
   const headers = { authorization: 'Bearer test-key' };
   expect((await fetch(`${emulator.url}/v1/models`, { headers })).status).toBe(200);

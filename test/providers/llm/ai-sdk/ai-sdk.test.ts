@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigError } from '../../../../src/base/errors.js';
 import type { ChatMessage } from '../../../../src/providers/language-model.js';
 import { AiSdkLanguageModel, type AiSdkLanguageModelOptions } from '../../../../src/providers/llm/index.js';
 import { FakeAiSdkModel, type FakeSdkReply } from '../../../support/fake-ai-sdk-model.js';
 import { FakeClock } from '../../../support/fake-clock.js';
-import { callsOf, finished, HELLO, readReply, soon, textOf, TOOL } from '../../../support/reply-reading.js';
+import { itRefuses } from '../../../support/refused-options.js';
+import { callsOf, finished, HELLO, readReply, textOf, TOOL } from '../../../support/reply-reading.js';
+import { soon } from '../../../support/soon.js';
 
 function start(replies: readonly FakeSdkReply[], options: Partial<AiSdkLanguageModelOptions> = {}) {
   const clock = new FakeClock();
@@ -18,18 +19,14 @@ const delta = (text: string) => ({ type: 'text-delta', id: 't', delta: text });
 
 describe('new AiSdkLanguageModel()', () => {
   const sdk = new FakeAiSdkModel([]);
-  it.each<[object, RegExp]>([
+  itRefuses(AiSdkLanguageModel, [
     [{}, /language model of the AI SDK/],
     [{ model: 'gpt' }, /not its name/],
     [{ model: { specificationVersion: 'v3' } }, /language model of the AI SDK/],
     [{ model: { ...sdk, doStream: () => {}, specificationVersion: 'v1' } }, /v2, v3, v4/],
     [{ model: sdk, maxTokens: 0 }, /maxTokens/],
     [{ model: sdk, temprature: 0 }, /temperature/],
-  ])('refuses %j', (options, sentence) => {
-    const make = () => new AiSdkLanguageModel(options as AiSdkLanguageModelOptions);
-    expect(make).toThrow(ConfigError);
-    expect(make).toThrow(sentence);
-  });
+  ]);
 
   it('is called as vendor and model, and costs what it is told to cost', () => {
     const price = { inputPerMillionTokens: 1, outputPerMillionTokens: 2 };

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ConfigError } from '../../../../src/base/errors.js';
 import type { ChatMessage } from '../../../../src/providers/language-model.js';
 import { AnthropicMessages, type AnthropicMessagesOptions } from '../../../../src/providers/llm/index.js';
@@ -9,44 +9,36 @@ import {
   type EmulatedAnthropicReply,
 } from '../../../../src/testing/index.js';
 import { FakeClock } from '../../../support/fake-clock.js';
-import { callsOf, finished, HELLO, readReply, soon, textOf, TOOL } from '../../../support/reply-reading.js';
+import { describeHttpModel } from '../http-model.js';
+import { itRefuses } from '../../../support/refused-options.js';
+import { callsOf, finished, HELLO, readReply, textOf, TOOL } from '../../../support/reply-reading.js';
 import { passUntil } from '../../../support/pass-until.js';
 import { untilQuiet } from '../../../support/virtual/quiet.js';
+import { soon } from '../../../support/soon.js';
+import { closedAfterTest } from '../../../support/closed-after-test.js';
 
 let emulator: AnthropicEmulator;
-const close: (() => unknown)[] = [];
 
-beforeEach(() => {
-  for (const name of ['ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL']) vi.stubEnv(name, '');
-});
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const task of close.splice(0).reverse()) await task();
-});
+afterEach(() => vi.unstubAllEnvs());
 
 async function start(options: EmulateAnthropicOptions = {}, provider: AnthropicMessagesOptions = {}) {
   const clock = new FakeClock();
-  emulator = await emulateAnthropic({ clock, ...options });
-  close.push(() => emulator.close());
+  emulator = closedAfterTest(await emulateAnthropic({ clock, ...options }));
   const model = new AnthropicMessages({ apiKey: 'test-key', baseUrl: emulator.url, clock, ...provider });
-  return { clock, model };
+  return { clock, model, emulator };
 }
 
 const END = { type: 'end', reason: 'complete' };
 
 describe('new AnthropicMessages()', () => {
-  it.each([
+  itRefuses(AnthropicMessages, [
     [{ modell: 'x' }, /Did you mean model/],
     [{ maxTokens: 0 }, /maxTokens/],
     [{ temperature: 1.5 }, /temperature/],
     [{ cacheSystemPrompt: 'yes' }, /cacheSystemPrompt/],
     [{ extraBody: { system: 'x' } }, /system/],
     [{ baseUrl: 'ftp://x' }, /must begin with http/],
-  ])('refuses %j', (options, sentence) => {
-    const make = () => new AnthropicMessages(options as AnthropicMessagesOptions);
-    expect(make).toThrow(ConfigError);
-    expect(make).toThrow(sentence);
-  });
+  ]);
 
   it('demands a key when a reply is wanted, and takes it from the environment', async () => {
     const model = new AnthropicMessages();
@@ -110,21 +102,6 @@ describe('AnthropicMessages', () => {
   it('does not speak what the model thinks', async () => {
     const { model } = await start({ replies: [{ thinking: 'The caller is polite.', text: 'Good day.' }] });
     expect(textOf(await finished(readReply(model)))).toBe('Good day.');
-  });
-
-  it.each([
-    ['single bytes', { pieceBytes: 1 }],
-    ['three bytes', { pieceBytes: 3 }],
-    [
-      'comments and unknown events',
-      { noise: ': x\n\nevent: new\ndata: {"type":"new"}\n\ndata: no json\n\n' },
-    ],
-  ])('reads a stream with %s', async (_, style) => {
-    const text = 'Grüße aus Köln 👋 — und zurück.';
-    const { model } = await start({ replies: [{ text, ...style }] });
-    const reading = await finished(readReply(model));
-    expect(textOf(reading)).toBe(text);
-    expect(reading.events.at(-1)).toEqual(END);
   });
 
   it('makes calls of tools, and gives all their results back in one message before what the caller says', async () => {
@@ -282,25 +259,6 @@ describe('AnthropicMessages', () => {
     expect(emulator.exchanges).toHaveLength(1);
   });
 
-  it.each<[string, EmulatedAnthropicReply, RegExp]>([
-    [
-      'an overload that is told inside the stream',
-      { errorAfter: 3, error: { type: 'overloaded_error', message: 'Overloaded' } },
-      /^Anthropic broke off its answer \(overloaded_error\)\.$/,
-    ],
-    [
-      'a cut connection',
-      { cutAfter: 3, tokenMs: 1 },
-      /^Anthropic could not be reached \(127\.0\.0\.1:\d+, ECONNRESET\)\.$/,
-    ],
-  ])('fails after %s in the middle, and does not say anything twice', async (_, trouble, message) => {
-    const { clock, model } = await start({ replies: [{ text: 'a b c', ...trouble }] });
-    const reading = await finished(readReply(model), { clock, stepMs: 1 });
-    expect(textOf(reading)).toBe('a');
-    expect(reading.error).toMatchObject({ message: expect.stringMatching(message), retryable: true });
-    expect(emulator.requests).toHaveLength(1);
-  });
-
   it('names the key when the stream says that it is refused', async () => {
     const trouble = { errorAfter: 3, error: { type: 'authentication_error', message: 'invalid' } };
     const { model } = await start({ replies: [{ text: 'a b c', ...trouble }] });
@@ -310,16 +268,6 @@ describe('AnthropicMessages', () => {
         'Anthropic broke off its answer (authentication_error): check ANTHROPIC_API_KEY, or the option apiKey.',
       retryable: false,
     });
-  });
-
-  it.each<[string, EmulatedAnthropicReply]>([
-    ['an overload inside the stream', { errorAfter: 1, error: { type: 'overloaded_error' } }],
-    ['a cut connection', { cutAfter: 1 }],
-    ['an empty stream', { stopReason: null }],
-  ])('tries once more after %s before the first word', async (_, reply) => {
-    const { clock, model } = await start({ replies: [reply, { text: 'Here.' }] });
-    const reading = await finished(readReply(model), { clock });
-    expect([textOf(reading), reading.error]).toEqual(['Here.', undefined]);
   });
 
   it('loses nothing of a message by an error behind its end', async () => {
@@ -338,57 +286,42 @@ describe('AnthropicMessages', () => {
     expect(String(reading.error)).not.toContain('secret');
     expect(emulator.requests).toHaveLength(1);
   });
+});
 
-  it.each([408, 429, 500, 503, 529])('tries once more after %i, and not twice', async (status) => {
-    const { clock, model } = await start();
-    emulator.refuseNext({ status });
-    expect(textOf(await finished(readReply(model), { clock }))).toBe('You said: Hello');
-    emulator.refuseNext({ status, times: 2 });
-    expect((await finished(readReply(model), { clock })).error).toMatchObject({ status, retryable: true });
-    expect(emulator.requests).toHaveLength(4);
-  });
-
-  it('does not wait longer than a caller would', async () => {
-    const { model } = await start();
-    emulator.refuseNext({ status: 429, headers: { 'retry-after': '30' } });
-    expect((await finished(readReply(model))).error).toMatchObject({ status: 429, retryable: true });
-    expect(emulator.requests).toHaveLength(1);
-  });
-
-  it.each([400, 401, 403, 404, 413])('does not try again after %i', async (status) => {
-    const { model } = await start();
-    emulator.refuseNext({
-      status,
-      body: '{"type":"error","error":{"type":"some_error","message":"test-key"}}',
-    });
-    const { error } = await finished(readReply(model));
-    expect(error).toMatchObject({ code: 'PROVIDER_FAILED', status, retryable: false });
-    expect(String(error)).not.toContain('test-key');
-    expect(emulator.requests).toHaveLength(1);
-  });
-
-  it.each<[string, EmulatedAnthropicReply, number]>([
-    ['the first word', { hangAfter: 1 }, 6000],
-    ['the next word', { text: 'a b c', hangAfter: 3 }, 4000],
-  ])('does not wait for ever for %s', async (_, reply, waitMs) => {
-    const { clock, model } = await start({ replies: [reply, reply] });
-    const reading = readReply(model);
-    await soon(() => expect(emulator.exchanges).toHaveLength(1));
-    if (reply.text !== undefined) await soon(() => expect(textOf(reading)).toBe('a'));
-    await finished(reading, { clock });
-    expect(reading.error).toMatchObject({ message: expect.stringContaining('in time') });
-    expect(clock.now()).toBeGreaterThanOrEqual(waitMs);
-    expect(emulator.requests).toHaveLength(1);
-  });
-
-  it('uses one connection for all turns, warmed up before the first', async () => {
-    const { model } = await start();
-    model.warmUp();
-    await soon(() => expect(emulator.requests).toHaveLength(1));
-    await untilQuiet();
-    for (let turn = 0; turn < 3; turn += 1) await finished(readReply(model));
-    expect(emulator.connectionCount).toBe(1);
-    model.warmUp();
-    expect(emulator.requests).toHaveLength(4);
-  });
+describeHttpModel<EmulatedAnthropicReply>('AnthropicMessages', {
+  start,
+  styles: [
+    ['single bytes', { pieceBytes: 1 }],
+    ['three bytes', { pieceBytes: 3 }],
+    [
+      'comments and unknown events',
+      { noise: ': x\n\nevent: new\ndata: {"type":"new"}\n\ndata: no json\n\n' },
+    ],
+  ],
+  brokenOff: [
+    [
+      'an overload that is told inside the stream',
+      { text: 'a b c', errorAfter: 3, error: { type: 'overloaded_error', message: 'Overloaded' } },
+      /^Anthropic broke off its answer \(overloaded_error\)\.$/,
+    ],
+    [
+      'a cut connection',
+      { text: 'a b c', cutAfter: 3, tokenMs: 1 },
+      /^Anthropic could not be reached \(127\.0\.0\.1:\d+, ECONNRESET\)\.$/,
+    ],
+  ],
+  wordless: [
+    ['an overload inside the stream', { errorAfter: 1, error: { type: 'overloaded_error' } }],
+    ['a cut connection', { cutAfter: 1 }],
+    ['an empty stream', { stopReason: null }],
+  ],
+  passing: [408, 429, 500, 503, 529],
+  lasting: [400, 401, 403, 404, 413].map((status) => [
+    status,
+    '{"type":"error","error":{"type":"some_error","message":"test-key"}}',
+  ]),
+  hanging: [
+    ['the first word', { hangAfter: 1 }, 6000, ''],
+    ['the next word', { text: 'a b c', hangAfter: 3 }, 4000, 'a'],
+  ],
 });

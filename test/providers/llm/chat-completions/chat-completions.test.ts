@@ -2,13 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../../../src/base/errors.js';
 import { ChatCompletions, type ChatCompletionsOptions } from '../../../../src/providers/llm/index.js';
 import type { LanguageModelEvent, ChatMessage } from '../../../../src/providers/language-model.js';
-import type { EmulatedReply } from '../../../../src/testing/index.js';
-import { END, finished, HELLO, listen, soon, start, textOf, TOOL } from './scene.js';
+import { finished, HELLO, readReply, textOf, TOOL } from '../../../support/reply-reading.js';
+import { itRefuses } from '../../../support/refused-options.js';
+import { start } from './scene.js';
 import { passUntil } from '../../../support/pass-until.js';
-import { untilQuiet } from '../../../support/virtual/quiet.js';
+import { soon } from '../../../support/soon.js';
+
+const END = { type: 'end', reason: 'complete' };
 
 describe('new ChatCompletions()', () => {
-  it.each([
+  itRefuses(ChatCompletions, [
     [{ modell: 'x' }, /Did you mean model/],
     [{ service: 'nobody' }, /service must be one of openai[^?]*$/],
     [{ service: 'gorq' }, /service must be one of openai.* Did you mean groq\?$/],
@@ -18,11 +21,7 @@ describe('new ChatCompletions()', () => {
     [{ temperature: 3 }, /temperature/],
     [{ extraBody: { messages: [] } }, /messages/],
     [{ apiKey: 'a\nb' }, /key/],
-  ])('refuses %j', (options, sentence) => {
-    const make = () => new ChatCompletions(options as ChatCompletionsOptions);
-    expect(make).toThrow(ConfigError);
-    expect(make).toThrow(sentence);
-  });
+  ]);
 
   it.each<[ChatCompletionsOptions, string]>([
     [{}, 'openai/gpt-6-luna'],
@@ -36,7 +35,7 @@ describe('new ChatCompletions()', () => {
     const model = new ChatCompletions();
     expect(() => model.assertConfigured()).toThrow(/OPENAI_API_KEY/);
     model.warmUp();
-    expect((await finished(listen(model))).error).toBeInstanceOf(ConfigError);
+    expect((await finished(readReply(model))).error).toBeInstanceOf(ConfigError);
     expect(() => new ChatCompletions({ service: 'ollama', model: 'm' }).assertConfigured()).not.toThrow();
   });
 });
@@ -44,7 +43,7 @@ describe('new ChatCompletions()', () => {
 describe('ChatCompletions', () => {
   it('asks as the vendor wants to be asked on a telephone', async () => {
     const { model, emulator } = await start();
-    const reading = await finished(listen(model, { tools: [TOOL] }));
+    const reading = await finished(readReply(model, { tools: [TOOL] }));
     expect(textOf(reading)).toBe('You said: Hello');
     expect(reading.events.slice(-2)).toEqual([
       { type: 'usage', usage: { inputTokens: 20, cachedTokens: 0, outputTokens: 4 } },
@@ -75,7 +74,7 @@ describe('ChatCompletions', () => {
       extraBody: { seed: 7 },
       clock,
     });
-    expect(textOf(await finished(listen(model)))).toBe('You said: Hello');
+    expect(textOf(await finished(readReply(model)))).toBe('You said: Hello');
     expect(emulator.exchanges[0]?.body).toEqual({
       model: 'mine',
       stream: true,
@@ -94,31 +93,17 @@ describe('ChatCompletions', () => {
 
   it('leaves out, from then on, what a server refuses by its name', async () => {
     const { model, emulator } = await start({ unknownFields: ['stream_options', 'reasoning_effort'] });
-    expect(textOf(await finished(listen(model)))).toBe('You said: Hello');
-    expect(textOf(await finished(listen(model)))).toBe('You said: Hello');
+    expect(textOf(await finished(readReply(model)))).toBe('You said: Hello');
+    expect(textOf(await finished(readReply(model)))).toBe('You said: Hello');
     expect(emulator.requests).toHaveLength(4);
     expect(emulator.exchanges[1]?.body).not.toHaveProperty('stream_options');
-  });
-
-  it.each<[string, Partial<EmulatedReply>]>([
-    ['single bytes', { pieceBytes: 1 }],
-    ['three bytes and both line ends', { pieceBytes: 3, lineEnd: '\r\n' }],
-    ['carriage returns', { lineEnd: '\r' }],
-    ['comments between', { noise: ': keep-alive\n\n' }],
-    ['no last line', { withoutDone: true }],
-  ])('reads a stream with %s', async (_, style) => {
-    const text = 'Grüße aus Köln 👋 — und zurück.';
-    const { model } = await start({ replies: [{ text, ...style }] });
-    const reading = await finished(listen(model));
-    expect(textOf(reading)).toBe(text);
-    expect(reading.events.at(-1)).toEqual(END);
   });
 
   it.each(['own-chunk', 'last-chunk', 'x_groq'] as const)('finds usage in %s', async (usagePlacement) => {
     const { model } = await start({
       replies: [{ text: 'Yes.', usagePlacement, usage: { input: 50, cached: 30, output: 2 } }],
     });
-    expect((await finished(listen(model))).events.at(-2)).toEqual({
+    expect((await finished(readReply(model))).events.at(-2)).toEqual({
       type: 'usage',
       usage: { inputTokens: 50, cachedTokens: 30, outputTokens: 2 },
     });
@@ -134,7 +119,7 @@ describe('ChatCompletions', () => {
       const { model } = await start({
         replies: [{ text: 'One moment.', toolCalls, toolCallStyle, finishReason: 'stop' }],
       });
-      const { events } = await finished(listen(model, { tools: [TOOL] }));
+      const { events } = await finished(readReply(model, { tools: [TOOL] }));
       const calls = events.flatMap((event) => (event.type === 'tool-call' ? [event] : []));
       expect(calls.map((call) => [call.name, call.arguments])).toEqual([
         ['find_slot', { day: 'Friday' }],
@@ -153,14 +138,14 @@ describe('ChatCompletions', () => {
         { text: 'At ten.' },
       ],
     });
-    const { events } = await finished(listen(model, { tools: [TOOL] }));
+    const { events } = await finished(readReply(model, { tools: [TOOL] }));
     const toolCalls = events.flatMap((event) => (event.type === 'tool-call' ? [event] : []));
     const messages: ChatMessage[] = [
       ...HELLO,
       { role: 'assistant', content: '', toolCalls },
       { role: 'tool', toolCallId: 'a', content: '{"slots":["10:00"]}' },
     ];
-    expect(textOf(await finished(listen(model, { messages, tools: [TOOL] })))).toBe('At ten.');
+    expect(textOf(await finished(readReply(model, { messages, tools: [TOOL] })))).toBe('At ten.');
     expect(emulator.exchanges[1]?.body.messages.slice(2)).toEqual([
       {
         role: 'assistant',
@@ -181,7 +166,7 @@ describe('ChatCompletions', () => {
       replies: [{ text: 'one two three four', tokenMs: 10 }],
     });
     const abort = new AbortController();
-    const reading = listen(model, { signal: abort.signal });
+    const reading = readReply(model, { signal: abort.signal });
     await passUntil(clock, 10, () => {
       expect(textOf(reading)).toBe('one two');
     });
@@ -199,7 +184,7 @@ describe('ChatCompletions', () => {
 
   it('asks nobody when it is aborted before', async () => {
     const { model, emulator } = await start();
-    const reading = await finished(listen(model, { signal: AbortSignal.abort() }));
+    const reading = await finished(readReply(model, { signal: AbortSignal.abort() }));
     expect(reading.events).toEqual([{ type: 'end', reason: 'interrupted' }]);
     expect(emulator.requests).toHaveLength(0);
   });
@@ -222,23 +207,12 @@ describe('ChatCompletions', () => {
 
   it('does not wait for the usage of a reply that is complete', async () => {
     const { clock, model } = await start({ replies: [{ text: 'Done.', hangAfter: 3 }] });
-    const reading = listen(model);
+    const reading = readReply(model);
     await soon(() => expect(textOf(reading)).toBe('Done.'));
     await passUntil(clock, 100, () => {
       expect(reading.over).toBe(true);
     });
     expect(reading.events.at(-1)).toEqual(END);
     expect(reading.events.at(-2)).toMatchObject({ usage: { estimated: true } });
-  });
-
-  it('uses one connection for all turns, and a new one at once when that is dead', async () => {
-    const { model, emulator } = await start();
-    model.warmUp();
-    await soon(() => expect(emulator.requests).toHaveLength(1));
-    await untilQuiet();
-    for (let turn = 0; turn < 3; turn += 1) await finished(listen(model));
-    expect(emulator.connectionCount).toBe(1);
-    model.warmUp();
-    expect(emulator.requests).toHaveLength(4);
   });
 });

@@ -2,30 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.js';
 import { MULAW_8K } from '../../../../src/audio/format.js';
 import { ElevenLabsAgents, type ElevenLabsAgentsOptions } from '../../../../src/providers/realtime/index.js';
-import type { RealtimeEvents } from '../../../../src/providers/realtime-model.js';
 import {
   emulateElevenLabsAgents,
   type EmulateElevenLabsAgentsOptions,
   type Refusal,
 } from '../../../../src/testing/index.js';
 import { eventually } from '../../../support/carrier-phone.js';
-import { RecordedLogger } from '../../../support/recorded-logger.js';
+import { recordCall } from '../recorded-call.js';
 import { untilQuiet } from '../../../support/virtual/quiet.js';
-
-const IGNORED: RealtimeEvents = {
-  ready() {},
-  speechStarted() {},
-  interrupted() {},
-  speechEnded() {},
-  userText() {},
-  responseStarted() {},
-  audio() {},
-  text() {},
-  responseEnded() {},
-  usage() {},
-  reconnected() {},
-  failed() {},
-};
+import { itRefuses } from '../../../support/refused-options.js';
 
 async function open(
   emulation: EmulateElevenLabsAgentsOptions,
@@ -34,26 +19,13 @@ async function open(
 ) {
   const emulator = await emulateElevenLabsAgents(emulation);
   for (const refusal of refusals) emulator.refuseNext(refusal);
-  const logger = new RecordedLogger();
-  const told: string[] = [];
-  const failures: Error[] = [];
-  const session = new ElevenLabsAgents({ agentId: 'agent-1', baseUrl: emulator.url, ...options }).open({
-    callId: 'call',
+  const { context, logger, told, failures } = recordCall({
     clock: systemClock,
-    logger,
     language: 'en',
-    instructions: 'You bake.',
-    tools: [],
-    formats: { input: MULAW_8K, output: MULAW_8K },
-    interruptible: true,
-    history: () => [],
-    events: {
-      ...IGNORED,
-      ready: () => void told.push('ready'),
-      reconnected: () => void told.push('reconnected'),
-      failed: (error) => void failures.push(error),
-    },
+    events: (note) => ({ reconnected: () => note('reconnected') }),
   });
+  const model = new ElevenLabsAgents({ agentId: 'agent-1', baseUrl: emulator.url, ...options });
+  const session = model.open(context);
   session.say('Hello.');
   return {
     emulator,
@@ -78,7 +50,7 @@ describe('new ElevenLabsAgents()', () => {
     expect(priced.price).toEqual({ perAudioMinute: 0.08 });
   });
 
-  it.each<[object, string]>([
+  itRefuses(ElevenLabsAgents, [
     [{}, 'needs agentId'],
     [{ agentId: ' ' }, 'agentId of new ElevenLabsAgents() must be a text'],
     [{ agentId: 'a', agent: 'b' }, 'has no option "agent". Did you mean agentId?'],
@@ -90,9 +62,7 @@ describe('new ElevenLabsAgents()', () => {
     [{ agentId: 'a', overrides: { voice: '' } }, 'overrides.voice must be a text'],
     [{ agentId: 'a', dynamicVariables: { shop: {} } }, 'dynamicVariables.shop must be'],
     [{ agentId: 'a', dynamicVariables: { shop: Number.NaN } }, 'dynamicVariables.shop must be'],
-  ])('refuses %j', (options, sentence) => {
-    expect(() => new ElevenLabsAgents(options as ElevenLabsAgentsOptions)).toThrow(sentence);
-  });
+  ]);
 });
 
 describe('a conversation', () => {

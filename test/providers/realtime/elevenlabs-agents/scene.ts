@@ -1,11 +1,10 @@
 // A session with an agent on a socket that the test speaks through, and what it told, one line for each event.
-import { MULAW_8K } from '../../../../src/audio/format.js';
+import type { AudioFormat } from '../../../../src/audio/format.js';
 import type { ChatMessage, ToolDefinition } from '../../../../src/providers/language-model.js';
 import { ElevenLabsAgentsSession } from '../../../../src/providers/realtime/elevenlabs-agents/session.js';
 import type { AgentSettings } from '../../../../src/providers/realtime/elevenlabs-agents/settings.js';
-import { FakeClock } from '../../../support/fake-clock.js';
-import { RecordedLogger } from '../../../support/recorded-logger.js';
 import { FakeVendor } from '../../fake-vendor-socket.js';
+import { recordCall } from '../recorded-call.js';
 
 export interface SceneOptions {
   readonly interruptible?: boolean;
@@ -24,63 +23,33 @@ const OVERRIDES = { prompt: true, firstMessage: true, language: true, voice: und
 
 export function openScene(options: SceneOptions = {}) {
   const vendor = new FakeVendor();
-  const clock = new FakeClock();
-  const logger = new RecordedLogger();
-  const told: string[] = [];
-  const failures: Error[] = [];
-  const note = (line: string) => {
-    told.push(line);
-    options.on?.(line, () => session);
-  };
   const tool = (name: string): ToolDefinition => ({ name, description: '', parameters: { type: 'object' } });
-  const session: ElevenLabsAgentsSession = new ElevenLabsAgentsSession(
-    {
-      callId: 'call',
-      clock,
-      logger,
-      language: options.language,
-      instructions: options.instructions ?? '',
-      tools: (options.tools ?? ['look_up', 'end_call']).map(tool),
-      formats: { input: MULAW_8K, output: MULAW_8K },
-      interruptible: options.interruptible ?? true,
-      history: () => options.history ?? [],
-      events: {
-        ready: ({ input, output }) =>
-          note(`ready ${[input, output].map((each) => each.encoding + each.sampleRateHz).join(' ')}`),
-        formatsChanged: ({ input, output }) =>
-          note(`formats ${[input, output].map((each) => each.encoding + each.sampleRateHz).join(' ')}`),
-        speechStarted: () => note('speech'),
-        interrupted: () => note('interrupted'),
-        speechEnded: ({ itemId, agoMs }) => note(`spoke ${itemId} ${agoMs}`),
-        userText: ({ itemId, text, final }) => note(`${final ? '' : '~'}${itemId}: ${text}`),
-        responseStarted: (id) => note(`start ${id}`),
-        audio: ({ itemId, audio }) => note(`audio ${itemId} ${audio.length}`),
-        text: ({ itemId, delta }) => note(`text ${itemId} ${delta}`),
-        heardText: ({ itemId, text }) => note(`heard ${itemId} ${text}`),
-        responseEnded: ({ responseId, reason, toolCalls }) =>
-          note(['end', responseId, reason, ...toolCalls.map(({ id }) => id)].join(' ')),
-        usage: (usage) => note(usage.kind === 'session' ? `usage ${usage.seconds}` : 'usage of another kind'),
-        lost: () => note('lost'),
-        reconnected: ({ gapMs }) => note(`reconnected ${gapMs}`),
-        failed: (error) => {
-          failures.push(error);
-          note(`failed ${error.message}`);
-        },
-      },
+  const { context, ...call } = recordCall({
+    language: options.language,
+    instructions: options.instructions ?? '',
+    tools: (options.tools ?? ['look_up', 'end_call']).map(tool),
+    interruptible: options.interruptible ?? true,
+    history: () => options.history ?? [],
+    on: (line) => options.on?.(line, () => session),
+    events: (note) => ({
+      ready: ({ input, output }) => note(`ready ${shown(input)} ${shown(output)}`),
+      formatsChanged: ({ input, output }) => note(`formats ${shown(input)} ${shown(output)}`),
+      heardText: ({ itemId, text }) => note(`heard ${itemId} ${text}`),
+      usage: (usage) => note(usage.kind === 'session' ? `usage ${usage.seconds}` : 'usage of another kind'),
+    }),
+  });
+  const session: ElevenLabsAgentsSession = new ElevenLabsAgentsSession(context, {
+    target: {
+      url: new URL('ws://127.0.0.1/v1/convai/conversation'),
+      headers: {},
+      names: { vendor: 'ElevenLabs Agents', keyVariables: ['ELEVENLABS_API_KEY'] },
     },
-    {
-      target: {
-        url: new URL('ws://127.0.0.1/v1/convai/conversation'),
-        headers: {},
-        names: { vendor: 'ElevenLabs Agents', keyVariables: ['ELEVENLABS_API_KEY'] },
-      },
-      settings: {
-        overrides: { ...OVERRIDES, ...options.overrides },
-        dynamicVariables: options.dynamicVariables ?? {},
-      },
-      open: vendor.open,
+    settings: {
+      overrides: { ...OVERRIDES, ...options.overrides },
+      dynamicVariables: options.dynamicVariables ?? {},
     },
-  );
+    open: vendor.open,
+  });
   if (options.greeting !== undefined) session.say(options.greeting);
   const says = (type: string, name: string, event: object) => vendor.socket.says({ type, [name]: event });
   const agent = {
@@ -134,8 +103,10 @@ export function openScene(options: SceneOptions = {}) {
     seen = all.length;
     return fresh.filter((message) => !('user_audio_chunk' in message));
   };
-  return { vendor, clock, logger, told, failures, session, agent, sent };
+  return { ...call, vendor, session, agent, sent };
 }
+
+const shown = ({ encoding, sampleRateHz }: AudioFormat) => `${encoding}${sampleRateHz}`;
 
 /** The same, where the conversation has begun. */
 export function beginScene(options: SceneOptions = {}) {

@@ -1,55 +1,14 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { PCM_16K, PCM_24K } from '../../../../src/audio/format.js';
 import { GeminiLive, type GeminiLiveOptions } from '../../../../src/providers/realtime/index.js';
-import type { RealtimeContext, RealtimeEvents } from '../../../../src/providers/realtime-model.js';
 import { emulateGeminiLive } from '../../../../src/testing/index.js';
-import { FakeClock } from '../../../support/fake-clock.js';
 import { RecordedLogger } from '../../../support/recorded-logger.js';
+import { tryOut } from '../recorded-call.js';
 
+const formats = { input: PCM_16K, output: PCM_24K };
 const make = (options: object) => () => new GeminiLive(options as GeminiLiveOptions);
 
-const NO_EVENTS: RealtimeEvents = {
-  ready() {},
-  speechStarted() {},
-  interrupted() {},
-  speechEnded() {},
-  userText() {},
-  responseStarted() {},
-  audio() {},
-  text() {},
-  responseEnded() {},
-  usage() {},
-  reconnected() {},
-  failed() {},
-};
-
 afterEach(() => vi.unstubAllEnvs());
-
-/** Opens a session and closes it when it is ready. Rejects with what it failed with. */
-function tryOut(model: GeminiLive, context: Partial<RealtimeContext> = {}): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const session = model.open({
-      callId: 'call',
-      clock: new FakeClock(),
-      logger: new RecordedLogger(),
-      language: undefined,
-      instructions: '',
-      tools: [],
-      formats: { input: PCM_16K, output: PCM_24K },
-      interruptible: true,
-      history: () => [],
-      events: {
-        ...NO_EVENTS,
-        failed: reject,
-        ready() {
-          session.close();
-          resolve();
-        },
-      },
-      ...context,
-    });
-  });
-}
 
 describe('GeminiLive', () => {
   it('names itself as records show it, and offers what the service has', () => {
@@ -107,8 +66,8 @@ describe('GeminiLive', () => {
     });
     const parameters = { type: 'object', properties: { day: { type: 'string' } } };
     await tryOut(model, {
+      formats,
       language: 'de-CH',
-      instructions: 'You bake.',
       tools: [{ name: 'find', description: 'Finds it.', parameters }],
     });
     const [request] = emulator.requests;
@@ -161,7 +120,7 @@ describe('GeminiLive', () => {
     await using emulator = await emulateGeminiLive();
     const logger = new RecordedLogger();
     const model = new GeminiLive({ apiKey: 'secret-key', baseUrl: emulator.url });
-    const failure = await tryOut(model, { logger }).catch((error: unknown) => error);
+    const failure = await tryOut(model, { formats, logger }).catch((error: unknown) => error);
     const message =
       'Gemini Live refused the key (1007): check GEMINI_API_KEY or GOOGLE_API_KEY, or the option apiKey.';
     expect(failure).toMatchObject({ message, retryable: false });

@@ -1,12 +1,10 @@
 // A session of Gemini Live on a socket that the test speaks through.
 import { PCM_16K, PCM_24K } from '../../../../src/audio/format.js';
 import type { ChatMessage } from '../../../../src/providers/language-model.js';
-import type { RealtimeUsage } from '../../../../src/providers/realtime-model.js';
 import { GeminiLiveSession } from '../../../../src/providers/realtime/gemini-live/session.js';
 import type { LiveSettings } from '../../../../src/providers/realtime/gemini-live/settings.js';
-import { FakeClock } from '../../../support/fake-clock.js';
-import { RecordedLogger } from '../../../support/recorded-logger.js';
 import { FakeVendor } from '../../fake-vendor-socket.js';
+import { recordCall } from '../recorded-call.js';
 
 export interface SceneOptions {
   readonly interruptible?: boolean;
@@ -17,85 +15,51 @@ export interface SceneOptions {
 /** A session on a socket that the test speaks through, and what it told, one line for each event. */
 export function open({ interruptible = true, history = [], settings = {} }: SceneOptions = {}) {
   const vendor = new FakeVendor();
-  const clock = new FakeClock();
-  const told: string[] = [];
-  /** What was used as far as it is guessed. */
-  const guesses: RealtimeUsage[] = [];
-  const logger = new RecordedLogger();
   /** What the engine does when the caller has finished, and when they can be heard. */
   const scene = { onSpoke: () => {}, onReady: () => {} };
-  const note = (line: string) => void told.push(line);
-  const session = new GeminiLiveSession(
-    {
-      callId: 'call',
-      clock,
-      logger,
+  const { context, ...call } = recordCall({
+    formats: { input: PCM_16K, output: PCM_24K },
+    interruptible,
+    history: () => history,
+    on: (line) => {
+      if (line === 'ready') scene.onReady();
+      if (line.startsWith('spoke ')) scene.onSpoke();
+    },
+    events: (note) => ({
+      formatsChanged: ({ output }) => note(`formats ${output.encoding}${output.sampleRateHz / 1000}`),
+      audio: ({ responseId, audio: { length } }) => note(`audio ${responseId} ${length}`),
+      text: ({ responseId, delta }) => note(`text ${responseId} ${delta}`),
+    }),
+  });
+  const session = new GeminiLiveSession(context, {
+    target: {
+      url: new URL('ws://127.0.0.1/live'),
+      headers: {},
+      names: { vendor: 'Gemini Live', keyVariables: ['GEMINI_API_KEY'] },
+    },
+    settings: {
+      model: 'gemini-3.8-live',
+      voice: 'Kore',
       language: undefined,
-      instructions: 'You bake.',
-      tools: [],
-      formats: { input: PCM_16K, output: PCM_24K },
-      interruptible,
-      history: () => history,
-      events: {
-        ready: () => {
-          note('ready');
-          scene.onReady();
-        },
-        formatsChanged: ({ output }) => note(`formats ${output.encoding}${output.sampleRateHz / 1000}`),
-        speechStarted: () => note('speech'),
-        interrupted: () => note('interrupted'),
-        speechEnded: ({ itemId, agoMs }) => {
-          note(`spoke ${itemId} ${agoMs}`);
-          scene.onSpoke();
-        },
-        userText: ({ itemId, text, final }) => note(`${final ? '' : '~'}${itemId}: ${text}`),
-        responseStarted: (id) => note(`start ${id}`),
-        audio: ({ responseId, audio }) => note(`audio ${responseId} ${audio.length}`),
-        text: ({ responseId, delta }) => note(`text ${responseId} ${delta}`),
-        responseEnded: ({ responseId, reason, toolCalls }) =>
-          note(`end ${responseId} ${[reason, ...toolCalls.map(({ id }) => id)].join(' ')}`),
-        usage: (usage) => {
-          if (usage.kind === 'response' && usage.isGuess === true) guesses.push(usage);
-          else note(`usage ${JSON.stringify(usage)}`);
-        },
-        lost: () => note('lost'),
-        reconnected: ({ gapMs, isPlanned, hearsAgain }) =>
-          note(
-            `${isPlanned === true ? 'renewed' : 'reconnected'} ${gapMs}${hearsAgain === true ? ' again' : ''}`,
-          ),
-        failed: (error) => note(`failed ${error.message}`),
-      },
+      startSensitivity: 'high',
+      endSensitivity: 'high',
+      prefixPaddingMs: 200,
+      silenceMs: 500,
+      compression: true,
+      transcription: true,
+      toolBehavior: 'blocking',
+      ...settings,
     },
-    {
-      target: {
-        url: new URL('ws://127.0.0.1/live'),
-        headers: {},
-        names: { vendor: 'Gemini Live', keyVariables: ['GEMINI_API_KEY'] },
-      },
-      settings: {
-        model: 'gemini-3.8-live',
-        voice: 'Kore',
-        language: undefined,
-        startSensitivity: 'high',
-        endSensitivity: 'high',
-        prefixPaddingMs: 200,
-        silenceMs: 500,
-        compression: true,
-        transcription: true,
-        toolBehavior: 'blocking',
-        ...settings,
-      },
-      open: vendor.open,
-    },
-  );
+    open: vendor.open,
+  });
   const sent = () => vendor.socket.messages;
   /** What was told and sent since the last time. */
-  const news = () => told.splice(0);
+  const news = () => call.told.splice(0);
   const says = (message: object) => vendor.socket.says(message);
   /** The connection is closed with a code of the vendor. */
   const closes = (code: number, reason = '') =>
     vendor.socket.ends(vendor.socket.options.readClose?.({ code, reason }) ?? { reason: `${code}` });
-  return Object.assign(scene, { vendor, clock, told, guesses, session, logger, sent, news, says, closes });
+  return Object.assign(scene, { ...call, vendor, session, sent, news, says, closes });
 }
 
 export function openReady(options: SceneOptions = {}) {

@@ -1,27 +1,10 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { MULAW_8K, PCM_24K } from '../../../../src/audio/format.js';
-import { silentLogger } from '../../../../src/base/log.js';
 import { OpenAIRealtime, type OpenAIRealtimeOptions } from '../../../../src/providers/realtime/index.js';
-import type { RealtimeEvents } from '../../../../src/providers/realtime-model.js';
 import { emulateOpenAIRealtime } from '../../../../src/testing/index.js';
-import { FakeClock } from '../../../support/fake-clock.js';
+import { tryOut } from '../recorded-call.js';
 
 const make = (options: object) => () => new OpenAIRealtime(options as OpenAIRealtimeOptions);
-
-const NO_EVENTS: RealtimeEvents = {
-  ready() {},
-  speechStarted() {},
-  interrupted() {},
-  speechEnded() {},
-  userText() {},
-  responseStarted() {},
-  audio() {},
-  text() {},
-  responseEnded() {},
-  usage() {},
-  reconnected() {},
-  failed() {},
-};
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -96,26 +79,10 @@ describe('OpenAIRealtime', () => {
       reasoningEffort: 'low',
       extraSession: { tracing: 'auto' },
     });
-    await new Promise<void>((resolve, reject) => {
-      const session = model.open({
-        callId: 'call',
-        clock: new FakeClock(),
-        logger: silentLogger,
-        language: 'de-CH',
-        instructions: 'You bake.',
-        tools: [],
-        formats: { input: MULAW_8K, output: PCM_24K },
-        interruptible: false,
-        history: () => [],
-        events: {
-          ...NO_EVENTS,
-          failed: reject,
-          ready() {
-            session.close();
-            resolve();
-          },
-        },
-      });
+    await tryOut(model, {
+      language: 'de-CH',
+      formats: { input: MULAW_8K, output: PCM_24K },
+      interruptible: false,
     });
     const [request] = emulator.requests;
     expect(request?.url.pathname).toBe('/openai/v1/realtime');

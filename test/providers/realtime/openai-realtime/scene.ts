@@ -1,90 +1,50 @@
 // A session of OpenAI Realtime on a socket that the test speaks through.
-import { type AudioFormat, MULAW_8K } from '../../../../src/audio/format.js';
+import type { AudioFormat } from '../../../../src/audio/format.js';
 import type { ChatMessage } from '../../../../src/providers/language-model.js';
-import type { RealtimeUsage } from '../../../../src/providers/realtime-model.js';
 import { OpenAIRealtimeSession } from '../../../../src/providers/realtime/openai-realtime/session.js';
-import { RecordedLogger } from '../../../support/recorded-logger.js';
-import { FakeClock } from '../../../support/fake-clock.js';
 import { FakeVendor } from '../../fake-vendor-socket.js';
+import { recordCall } from '../recorded-call.js';
 
 export const B64 = Buffer.alloc(800).toString('base64');
 
 /** A session on a socket that the test speaks through, and what it told, one line for each event. */
 export function open(options: { interruptible?: boolean; history?: readonly ChatMessage[] } = {}) {
   const vendor = new FakeVendor();
-  const clock = new FakeClock();
-  const told: string[] = [];
-  /** What was used as far as it is guessed. */
-  const guesses: RealtimeUsage[] = [];
-  const logger = new RecordedLogger();
-  const failures: Error[] = [];
-  const note = (line: string) => void told.push(line);
-  const session = new OpenAIRealtimeSession(
-    {
-      callId: 'call',
-      clock,
-      logger,
+  const { context, ...call } = recordCall({
+    interruptible: options.interruptible ?? true,
+    history: () => options.history ?? [],
+    events: (note) => ({
+      ready: ({ output }) => note(output.encoding === 'mulaw' ? 'ready' : `ready ${shown(output)}`),
+      formatsChanged: ({ input, output }) => note(`formats ${shown(input)} ${shown(output)}`),
+    }),
+  });
+  const session = new OpenAIRealtimeSession(context, {
+    target: {
+      url: new URL('ws://127.0.0.1/realtime'),
+      headers: {},
+      names: { vendor: 'OpenAI Realtime', keyVariables: ['OPENAI_API_KEY'] },
+    },
+    settings: {
+      voice: 'marin',
+      speed: undefined,
       language: undefined,
-      instructions: 'You bake.',
-      tools: [],
-      formats: { input: MULAW_8K, output: MULAW_8K },
-      interruptible: options.interruptible ?? true,
-      history: () => options.history ?? [],
-      events: {
-        ready: ({ output }) => note(output.encoding === 'mulaw' ? 'ready' : `ready ${shown(output)}`),
-        formatsChanged: ({ input, output }) => note(`formats ${shown(input)} ${shown(output)}`),
-        speechStarted: () => note('speech'),
-        interrupted: () => note('interrupted'),
-        speechEnded: ({ itemId, agoMs }) => note(`spoke ${itemId} ${agoMs}`),
-        userText: ({ itemId, text, final }) => note(`${final ? '' : '~'}${itemId}: ${text}`),
-        responseStarted: (id) => note(`start ${id}`),
-        audio: ({ itemId, audio }) => note(`audio ${itemId} ${audio.length}`),
-        text: ({ itemId, delta }) => note(`text ${itemId} ${delta}`),
-        responseEnded: ({ responseId, reason, toolCalls }) =>
-          note(`end ${responseId} ${[reason, ...toolCalls.map(({ id }) => id)].join(' ')}`),
-        usage: (usage) => {
-          if (usage.kind === 'response' && usage.isGuess === true) guesses.push(usage);
-          else note(`usage ${JSON.stringify(usage)}`);
-        },
-        reconnected: ({ gapMs, isPlanned, hearsAgain }) =>
-          note(
-            `${isPlanned === true ? 'renewed' : 'reconnected'} ${gapMs}${hearsAgain === true ? ' again' : ''}`,
-          ),
-        lost: () => note('lost'),
-        failed: (error) => {
-          failures.push(error);
-          note(`failed ${error.message}`);
-        },
+      turnDetection: {
+        type: 'server_vad',
+        threshold: 0.5,
+        prefix_padding_ms: 300,
+        silence_duration_ms: 500,
       },
+      transcription: 'gpt-transcribe',
+      noiseReduction: undefined,
+      maxOutputTokens: 800,
+      reasoningEffort: undefined,
+      extraSession: {},
     },
-    {
-      target: {
-        url: new URL('ws://127.0.0.1/realtime'),
-        headers: {},
-        names: { vendor: 'OpenAI Realtime', keyVariables: ['OPENAI_API_KEY'] },
-      },
-      settings: {
-        voice: 'marin',
-        speed: undefined,
-        language: undefined,
-        turnDetection: {
-          type: 'server_vad',
-          threshold: 0.5,
-          prefix_padding_ms: 300,
-          silence_duration_ms: 500,
-        },
-        transcription: 'gpt-transcribe',
-        noiseReduction: undefined,
-        maxOutputTokens: 800,
-        reasoningEffort: undefined,
-        extraSession: {},
-      },
-      open: vendor.open,
-    },
-  );
+    open: vendor.open,
+  });
   const types = () => vendor.socket.messages.map(({ type }) => type);
   const last = () => vendor.socket.messages.at(-1) ?? {};
-  return { vendor, clock, told, guesses, session, logger, failures, types, last };
+  return { ...call, vendor, session, types, last };
 }
 
 const shown = ({ encoding, sampleRateHz }: AudioFormat) => `${encoding}${sampleRateHz / 1000}`;

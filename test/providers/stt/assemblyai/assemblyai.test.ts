@@ -1,6 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ConfigError } from '../../../../src/base/errors.js';
-import { silentLogger } from '../../../../src/base/log.js';
 import {
   AssemblyAISpeechToText,
   type AssemblyAISpeechToTextOptions,
@@ -11,47 +10,35 @@ import {
   type EmulateAssemblyAIOptions,
 } from '../../../../src/testing/index.js';
 import { FakeClock } from '../../../support/fake-clock.js';
-import { RecordedLogger } from '../../../support/recorded-logger.js';
-import { Listener, pause, speak } from '../ear.js';
+import { listenWith, pause, speak } from '../ear.js';
 import { untilQuiet } from '../../../support/virtual/quiet.js';
 import { passUntil } from '../../../support/pass-until.js';
+import { soon } from '../../../support/soon.js';
+import { closedAfterTest } from '../../../support/closed-after-test.js';
+import { itRefuses } from '../../../support/refused-options.js';
 
 let emulator: AssemblyAIEmulator;
-const close: (() => unknown)[] = [];
 
-beforeEach(() => {
-  for (const name of ['ASSEMBLYAI_API_KEY', 'ASSEMBLYAI_BASE_URL']) vi.stubEnv(name, '');
-});
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const task of close.splice(0).reverse()) await task();
-});
+afterEach(() => vi.unstubAllEnvs());
 
 async function start(
   options: { emulator?: EmulateAssemblyAIOptions; provider?: AssemblyAISpeechToTextOptions } = {},
 ) {
   const clock = new FakeClock();
-  emulator = await emulateAssemblyAI({ clock, ...options.emulator });
-  close.push(() => emulator.close());
+  emulator = closedAfterTest(await emulateAssemblyAI({ clock, ...options.emulator }));
   const provider = new AssemblyAISpeechToText({
     apiKey: 'test-key',
     baseUrl: emulator.url,
     ...options.provider,
   });
-  const logger = new RecordedLogger();
-  const events = new Listener();
-  const session = provider.open({ clock, logger, language: 'en', events });
-  close.push(() => session.close());
-  return { clock, logger, events, told: events.told, session };
+  return listenWith(provider, { clock, language: 'en' });
 }
-
-const soon = <T>(check: () => T) => vi.waitFor(check, { interval: 2, timeout: 5000 });
 
 /** Lets the time pass in steps of a frame, and the network answer, until `check` holds. */
 const inTime = (clock: FakeClock, check: () => unknown) => passUntil(clock, 20, check);
 
 describe('new AssemblyAISpeechToText()', () => {
-  it.each([
+  itRefuses(AssemblyAISpeechToText, [
     [{ modell: 'x' }, /Did you mean model/],
     [{ model: '' }, /model/],
     [{ minTurnSilenceMs: 5 }, /minTurnSilenceMs/],
@@ -59,11 +46,7 @@ describe('new AssemblyAISpeechToText()', () => {
     [{ ownsTurnTaking: 'yes' }, /ownsTurnTaking/],
     [{ keyterms: 'one' }, /keyterms/],
     [{ baseUrl: 'nowhere' }, /base URL/],
-  ])('refuses %j', (options, sentence) => {
-    const make = () => new AssemblyAISpeechToText(options as AssemblyAISpeechToTextOptions);
-    expect(make).toThrow(ConfigError);
-    expect(make).toThrow(sentence);
-  });
+  ]);
 
   it('demands a key when a call opens, not before', () => {
     const provider = new AssemblyAISpeechToText();
@@ -73,28 +56,17 @@ describe('new AssemblyAISpeechToText()', () => {
       paidWhileOpen: true,
     });
     expect(() => provider.assertConfigured()).toThrow(/ASSEMBLYAI_API_KEY/);
-    const events = new Listener();
-    expect(() =>
-      provider.open({ clock: new FakeClock(), logger: silentLogger, language: undefined, events }),
-    ).toThrow(ConfigError);
+    expect(() => listenWith(provider)).toThrow(ConfigError);
   });
 });
 
 describe('AssemblyAISpeechToText', () => {
   it('asks for what a telephone needs, with key and address of the environment', async () => {
     const clock = new FakeClock();
-    emulator = await emulateAssemblyAI({ clock });
-    close.push(() => emulator.close());
+    emulator = closedAfterTest(await emulateAssemblyAI({ clock }));
     vi.stubEnv('ASSEMBLYAI_API_KEY', 'test-key');
     vi.stubEnv('ASSEMBLYAI_BASE_URL', emulator.url);
-    const provider = new AssemblyAISpeechToText({ keyterms: ['Offhook', 'two words'] });
-    const session = provider.open({
-      clock,
-      logger: silentLogger,
-      language: undefined,
-      events: new Listener(),
-    });
-    close.push(() => session.close());
+    listenWith(new AssemblyAISpeechToText({ keyterms: ['Offhook', 'two words'] }), { clock });
     await soon(() => expect(emulator.connections).toHaveLength(1));
     expect(Object.fromEntries(emulator.requests[0]?.url.searchParams ?? [])).toEqual({
       speech_model: 'universal-3-6-pro',

@@ -1,29 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { AssemblyAISession } from '../../../../src/providers/stt/assemblyai/session.js';
-import { FakeClock } from '../../../support/fake-clock.js';
-import { RecordedLogger } from '../../../support/recorded-logger.js';
-import { FakeVendor } from '../../fake-vendor-socket.js';
-import { Listener, pause, speak } from '../ear.js';
+import { fakeWire, pause, speak } from '../ear.js';
 
 function listen(options: { ownsTurnTaking?: boolean } = {}) {
-  const clock = new FakeClock();
-  const vendor = new FakeVendor();
-  const logger = new RecordedLogger();
-  const events = new Listener();
-  const target = {
-    url: new URL('ws://vendor'),
-    headers: {},
-    names: { vendor: 'AssemblyAI', keyVariables: ['ASSEMBLYAI_API_KEY'] },
-  };
-  const session = new AssemblyAISession(
-    { clock, logger, language: undefined, events },
-    { target, ownsTurnTaking: options.ownsTurnTaking ?? true, open: vendor.open },
-  );
+  const { scene, context, wire } = fakeWire('AssemblyAI');
+  const session = new AssemblyAISession(context, { ...wire, ownsTurnTaking: options.ownsTurnTaking ?? true });
   const begin = () => {
-    vendor.socket.opens();
-    vendor.socket.says({ type: 'Begin', id: 'x', expires_at: 0 });
+    scene.vendor.socket.opens();
+    scene.vendor.socket.says({ type: 'Begin', id: 'x', expires_at: 0 });
   };
-  return { clock, vendor, logger, events, session, told: events.told, begin };
+  return { ...scene, session, begin };
 }
 
 function turn(order: number, transcript: string, rest: object = {}): object {

@@ -1,6 +1,5 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ConfigError } from '../../../../src/base/errors.js';
-import { silentLogger } from '../../../../src/base/log.js';
 import {
   DeepgramSpeechToText,
   type DeepgramSpeechToTextOptions,
@@ -12,20 +11,16 @@ import {
 } from '../../../../src/testing/index.js';
 import { FakeClock } from '../../../support/fake-clock.js';
 import { RecordedLogger } from '../../../support/recorded-logger.js';
-import { Listener, pause, speak } from '../ear.js';
+import { Listener, listenWith, pause, speak } from '../ear.js';
 import { passUntil } from '../../../support/pass-until.js';
 import { untilQuiet } from '../../../support/virtual/quiet.js';
+import { soon } from '../../../support/soon.js';
+import { closedAfterTest } from '../../../support/closed-after-test.js';
+import { itRefuses } from '../../../support/refused-options.js';
 
 let emulator: DeepgramEmulator;
-const close: (() => unknown)[] = [];
 
-beforeEach(() => {
-  for (const name of ['DEEPGRAM_API_KEY', 'DEEPGRAM_BASE_URL']) vi.stubEnv(name, '');
-});
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const task of close.splice(0).reverse()) await task();
-});
+afterEach(() => vi.unstubAllEnvs());
 
 async function start(
   options: {
@@ -35,8 +30,7 @@ async function start(
   } = {},
 ) {
   const clock = new FakeClock();
-  emulator = await emulateDeepgram({ clock, ...options.emulator });
-  close.push(() => emulator.close());
+  emulator = closedAfterTest(await emulateDeepgram({ clock, ...options.emulator }));
   const provider = new DeepgramSpeechToText({
     apiKey: 'test-key',
     baseUrl: emulator.url,
@@ -44,15 +38,9 @@ async function start(
   });
   const logger = new RecordedLogger();
   const events = new Listener();
-  const open = () => {
-    const session = provider.open({ clock, logger, language: options.language, events });
-    close.push(() => session.close());
-    return session;
-  };
+  const open = () => closedAfterTest(provider.open({ clock, logger, language: options.language, events }));
   return { clock, provider, logger, events, told: events.told, open };
 }
-
-const soon = <T>(check: () => T) => vi.waitFor(check, { interval: 2, timeout: 5000 });
 
 /** Moves the clock in small steps and lets the network answer in between. */
 async function pass(clock: FakeClock, ms: number): Promise<void> {
@@ -63,7 +51,7 @@ async function pass(clock: FakeClock, ms: number): Promise<void> {
 }
 
 describe('new DeepgramSpeechToText()', () => {
-  it.each([
+  itRefuses(DeepgramSpeechToText, [
     [{ modell: 'nova-3' }, /Did you mean model/],
     [{ model: '' }, /model/],
     [{ model: 'flux-general-en' }, /nova-3/],
@@ -74,23 +62,13 @@ describe('new DeepgramSpeechToText()', () => {
     [{ parameters: { encoding: 'opus' } }, /encoding/],
     [{ parameters: { tag: null } }, /parameters\.tag/],
     [{ baseUrl: 'nowhere' }, /base URL/],
-  ])('refuses %j', (options, sentence) => {
-    const make = () => new DeepgramSpeechToText(options as DeepgramSpeechToTextOptions);
-    expect(make).toThrow(ConfigError);
-    expect(make).toThrow(sentence);
-  });
+  ]);
 
   it('demands a key when a call opens, not before', () => {
     const provider = new DeepgramSpeechToText();
     expect(provider.name).toBe('deepgram/nova-3');
     expect(() => provider.assertConfigured()).toThrow(/DEEPGRAM_API_KEY/);
-    const context = {
-      clock: new FakeClock(),
-      logger: silentLogger,
-      language: undefined,
-      events: new Listener(),
-    };
-    expect(() => provider.open(context)).toThrow(ConfigError);
+    expect(() => listenWith(provider)).toThrow(ConfigError);
   });
 
   it('shows its key to nobody', () => {
@@ -128,8 +106,7 @@ describe('DeepgramSpeechToText', () => {
       ownsTurnTaking: true,
       parameters: { mip_opt_out: true },
     });
-    const session = provider.open({ clock, logger: silentLogger, language: 'de', events: new Listener() });
-    close.push(() => session.close());
+    listenWith(provider, { clock, language: 'de' });
     await soon(() => expect(emulator.connections).toHaveLength(1));
     expect(emulator.requests[0]?.headers.authorization).toBe(`Bearer ${jwt}`);
     expect(Object.fromEntries(emulator.connections[0]?.url.searchParams ?? [])).toMatchObject({
@@ -326,13 +303,11 @@ describe('DeepgramSpeechToText', () => {
 
   it('fails when nobody answers', async () => {
     const { clock } = await start();
-    const events = new Listener();
     await emulator.close();
     const provider = new DeepgramSpeechToText({ apiKey: 'k', baseUrl: emulator.url });
-    const session = provider.open({ clock, logger: silentLogger, language: undefined, events });
-    close.push(() => session.close());
+    const { told } = listenWith(provider, { clock });
     await passUntil(clock, 20, () => {
-      expect(events.told).toEqual([
+      expect(told).toEqual([
         expect.stringMatching(/^failed: Deepgram could not be reached \(127\.0\.0\.1:\d+, ECONN\w+\)\.$/),
       ]);
     });

@@ -1,26 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DeepgramSession } from '../../../../src/providers/stt/deepgram/session.js';
-import { FakeClock } from '../../../support/fake-clock.js';
-import { RecordedLogger } from '../../../support/recorded-logger.js';
-import { FakeVendor } from '../../fake-vendor-socket.js';
-import { Listener, pause } from '../ear.js';
+import { fakeWire, pause } from '../ear.js';
 
 function listen(options: { ownsTurnTaking?: boolean; keptMs?: number } = {}) {
-  const clock = new FakeClock();
-  const vendor = new FakeVendor();
-  const logger = new RecordedLogger();
-  const events = new Listener();
-  const target = {
-    url: new URL('ws://vendor'),
-    headers: {},
-    names: { vendor: 'Deepgram', keyVariables: ['DEEPGRAM_API_KEY'] },
-  };
-  const session = new DeepgramSession(
-    { clock, logger, language: undefined, keptMs: options.keptMs, events },
-    { target, ownsTurnTaking: options.ownsTurnTaking ?? false, open: vendor.open },
-  );
-  return { clock, vendor, logger, events, session, told: events.told };
+  const { scene, context, wire } = fakeWire('Deepgram', options);
+  const session = new DeepgramSession(context, { ...wire, ownsTurnTaking: options.ownsTurnTaking ?? false });
+  return { ...scene, session };
 }
 
 function results(transcript: string, span: [number, number], flags: object = {}): object {

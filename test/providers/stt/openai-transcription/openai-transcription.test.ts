@@ -1,6 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ConfigError } from '../../../../src/base/errors.js';
-import { silentLogger } from '../../../../src/base/log.js';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { OpenAITranscription, type OpenAITranscriptionOptions } from '../../../../src/providers/stt/index.js';
 import {
   emulateOpenAITranscription,
@@ -8,19 +6,14 @@ import {
   type OpenAITranscriptionEmulator,
 } from '../../../../src/testing/index.js';
 import { FakeClock } from '../../../support/fake-clock.js';
-import { Listener, pause, speak } from '../ear.js';
+import { listenWith, pause, speak } from '../ear.js';
 import { passUntil } from '../../../support/pass-until.js';
+import { soon } from '../../../support/soon.js';
+import { closedAfterTest } from '../../../support/closed-after-test.js';
+import { itRefuses } from '../../../support/refused-options.js';
 
-const close: (() => unknown)[] = [];
-beforeEach(() => {
-  for (const name of ['OPENAI_API_KEY', 'OPENAI_BASE_URL']) vi.stubEnv(name, '');
-});
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const task of close.splice(0).reverse()) await task();
-});
+afterEach(() => vi.unstubAllEnvs());
 
-const soon = <T>(check: () => T) => vi.waitFor(check, { interval: 2, timeout: 5000 });
 const ONE = 'Three loaves, please.';
 const TWO = 'And a tart.';
 
@@ -29,17 +22,14 @@ async function start(
   options: OpenAITranscriptionOptions = {},
 ) {
   const clock = new FakeClock();
-  const emulator = await emulateOpenAITranscription({ clock, ...emulation });
-  close.push(() => emulator.close());
+  const emulator = closedAfterTest(await emulateOpenAITranscription({ clock, ...emulation }));
   const provider = new OpenAITranscription({
     apiKey: 'test-key',
     baseUrl: `${emulator.url}/v1`,
     model: 'whisper-large',
     ...options,
   });
-  const listener = new Listener();
-  const session = provider.open({ clock, logger: silentLogger, language: 'en-GB', events: listener });
-  close.push(() => session.close());
+  const { session, events: listener } = listenWith(provider, { clock, language: 'en-GB' });
   /** Moves the time on until it holds. */
   const eventually = (check: () => void, stepMs = 20) => passUntil(clock, stepMs, check);
   return { clock, emulator, provider, session, listener, eventually, told: listener.told };
@@ -287,10 +277,8 @@ describe('OpenAITranscription, when something goes wrong', () => {
     await setup.eventually(() => expect(setup.told).toEqual([ONE]));
     say(setup);
     await setup.eventually(() => expect(setup.told).toHaveLength(2));
-    const listener = new Listener();
     const { clock, provider } = setup;
-    const session = provider.open({ clock, logger: silentLogger, language: 'en-GB', events: listener });
-    close.push(() => session.close());
+    const { session, events: listener } = listenWith(provider, { clock, language: 'en-GB' });
     say({ ...setup, session });
     await setup.eventually(() => expect(listener.told).toHaveLength(1));
     expect(setup.emulator.exchanges).toHaveLength(4);
@@ -348,14 +336,11 @@ describe('the settings of OpenAITranscription', () => {
     expect(setup.emulator.requests[0]?.headers.authorization).toBeUndefined();
   });
 
-  it.each<[OpenAITranscriptionOptions, RegExp]>([
+  itRefuses(OpenAITranscription, [
     [{ baseUrl: 'http://127.0.0.1:1' }, /model/],
     [{ stream: true, verbose: true }, /exclude each other/],
     [{ partialEveryMs: 100 }, /partialEveryMs/],
     [{ timeoutMs: 1 }, /timeoutMs/],
     [{ lang: 'en' } as OpenAITranscriptionOptions, /no option "lang"/],
-  ])('refuses %j', (options, sentence) => {
-    expect(() => new OpenAITranscription(options)).toThrow(ConfigError);
-    expect(() => new OpenAITranscription(options)).toThrow(sentence);
-  });
+  ]);
 });

@@ -8,21 +8,22 @@ import {
   emulateCartesia,
   type EmulateCartesiaOptions,
 } from '../../../../src/testing/index.js';
-import { collect, listen, never, pass, soon, spoken } from '../listener.js';
+import { collect, listen, never, pass, spoken } from '../listener.js';
 import {
   describeConnection,
   describeOptions,
-  expectNothingLate,
-  SENTENCES,
+  describeSentences,
+  itKeepsLateAudioOut,
   VoiceBench,
 } from '../voice-bench.js';
 import { passUntil } from '../../../support/pass-until.js';
+import { soon } from '../../../support/soon.js';
 
 describe('CartesiaTextToSpeech', () => {
   const bench = new VoiceBench<CartesiaEmulator, EmulateCartesiaOptions, CartesiaTextToSpeechOptions>({
     variables: 'CARTESIA',
     emulate: emulateCartesia,
-    create: (options) => new CartesiaTextToSpeech(options),
+    type: CartesiaTextToSpeech,
   });
   const voice = {
     vendor: 'Cartesia',
@@ -61,27 +62,13 @@ describe('CartesiaTextToSpeech', () => {
     ]);
   });
 
-  it.each<[string, EmulateCartesiaOptions, CartesiaEmulator['troubles']]>([
-    ['as it is', {}, {}],
-    ['cut in half samples', { chunkBytes: 333 }, {}],
-    ['without timestamps', { withoutTimestamps: true }, {}],
-    ['in split frames', {}, { split: true }],
-  ])('speaks sentence after sentence, %s', async (_, options, troubles) => {
-    const { session } = await bench.start({ emulator: options });
-    bench.emulator.troubles = troubles;
-    for (const text of SENTENCES)
-      expect(await collect(session.synthesize(text, never))).toEqual(spoken(text));
-    expect([...(bench.emulator.connections[0]?.texts.values() ?? [])]).toEqual(SENTENCES);
-    expect(bench.emulator.violations).toEqual([]);
+  describeSentences(bench, {
+    ways: [['without timestamps', { withoutTimestamps: true }, {}]],
+    said: ({ connections: [first] }) => [...(first?.texts.values() ?? [])],
   });
 
-  it('keeps late audio of a sentence that was cut off out of the next one', async () => {
-    const { clock, session } = await bench.start({
-      emulator: { chunkEveryMs: 50, lateChunks: 3, chunkBytes: 333 },
-    });
-    await expectNothingLate(session, clock);
-    expect(bench.emulator.connections[0]?.messages[1]).toEqual({ context_id: 's1', cancel: true });
-    expect(bench.emulator.violations).toEqual([]);
+  itKeepsLateAudioOut(bench, ({ connections: [first] }) => {
+    expect(first?.messages[1]).toEqual({ context_id: 's1', cancel: true });
   });
 
   it('goes on with the rest of a sentence when the connection breaks in it', async () => {

@@ -5,21 +5,22 @@ import {
   emulateDeepgramAura,
   type EmulateDeepgramAuraOptions,
 } from '../../../../src/testing/index.js';
-import { collect, listen, never, pass, soon, spoken } from '../listener.js';
+import { collect, listen, never, pass, spoken } from '../listener.js';
 import {
   describeConnection,
   describeOptions,
-  expectNothingLate,
-  SENTENCES,
+  describeSentences,
+  itKeepsLateAudioOut,
   VoiceBench,
 } from '../voice-bench.js';
 import { passUntil } from '../../../support/pass-until.js';
+import { soon } from '../../../support/soon.js';
 
 describe('DeepgramAura', () => {
   const bench = new VoiceBench<AuraEmulator, EmulateDeepgramAuraOptions, DeepgramAuraOptions>({
     variables: 'DEEPGRAM',
     emulate: emulateDeepgramAura,
-    create: (options) => new DeepgramAura(options),
+    type: DeepgramAura,
   });
   const voice = {
     vendor: 'Deepgram',
@@ -50,26 +51,11 @@ describe('DeepgramAura', () => {
     expect(bench.emulator.requests[0]?.headers.authorization).toBe('Token test-key');
   });
 
-  it.each<[string, EmulateDeepgramAuraOptions, AuraEmulator['troubles']]>([
-    ['as it is', {}, {}],
-    ['cut in half samples', { chunkBytes: 333 }, {}],
-    ['in split frames', {}, { split: true }],
-  ])('speaks sentence after sentence, %s', async (_, options, troubles) => {
-    const { session } = await bench.start({ emulator: options });
-    bench.emulator.troubles = troubles;
-    for (const text of SENTENCES)
-      expect(await collect(session.synthesize(text, never))).toEqual(spoken(text));
-    expect(bench.emulator.connections[0]?.texts).toEqual(SENTENCES);
-    expect(bench.emulator.violations).toEqual([]);
-  });
+  describeSentences(bench, { said: ({ connections: [first] }) => first?.texts ?? [] });
 
-  it('keeps late audio of a sentence that was cut off out of the next one', async () => {
-    const { clock, session } = await bench.start({
-      emulator: { chunkEveryMs: 50, lateChunks: 3, chunkBytes: 333 },
-    });
-    await expectNothingLate(session, clock);
-    expect(bench.emulator.connections).toHaveLength(1);
-    expect(bench.emulator.connections[0]?.types).toEqual(['Speak', 'Flush', 'Clear', 'Speak', 'Flush']);
+  itKeepsLateAudioOut(bench, ({ connections }) => {
+    expect(connections).toHaveLength(1);
+    expect(connections[0]?.types).toEqual(['Speak', 'Flush', 'Clear', 'Speak', 'Flush']);
   });
 
   it('takes another connection before the vendor refuses to flush', async () => {

@@ -8,15 +8,16 @@ import {
   emulateElevenLabs,
   type EmulateElevenLabsOptions,
 } from '../../../../src/testing/index.js';
-import { collect, never, pass, soon, spoken } from '../listener.js';
-import { describeConnection, describeOptions, SENTENCES, VoiceBench } from '../voice-bench.js';
+import { collect, never, pass, spoken } from '../listener.js';
+import { describeConnection, describeOptions, describeSentences, VoiceBench } from '../voice-bench.js';
 import { passUntil } from '../../../support/pass-until.js';
+import { soon } from '../../../support/soon.js';
 
 describe('ElevenLabsTextToSpeech', () => {
   const bench = new VoiceBench<ElevenLabsEmulator, EmulateElevenLabsOptions, ElevenLabsTextToSpeechOptions>({
     variables: 'ELEVENLABS',
     emulate: emulateElevenLabs,
-    create: (options) => new ElevenLabsTextToSpeech(options),
+    type: ElevenLabsTextToSpeech,
   });
   const voice = {
     vendor: 'ElevenLabs',
@@ -61,22 +62,15 @@ describe('ElevenLabsTextToSpeech', () => {
     expect(bench.emulator.requests[0]?.url.searchParams.has('language_code')).toBe(false);
   });
 
-  it.each<[string, EmulateElevenLabsOptions, ElevenLabsEmulator['troubles']]>([
-    ['as it is', {}, {}],
-    ['cut in half samples', { chunkBytes: 333 }, {}],
-    ['with empty messages', { emptyMessages: true }, {}],
-    ['without alignment', { withoutAlignment: true }, {}],
-    ['in split frames', {}, { split: true }],
-  ])('speaks sentence after sentence, %s', async (_, options, troubles) => {
-    const { session } = await bench.start({ emulator: options });
-    bench.emulator.troubles = troubles;
-    for (const text of SENTENCES)
-      expect(await collect(session.synthesize(text, never))).toEqual(spoken(text));
-    const [connection] = bench.emulator.connections;
-    expect([...(connection?.texts.values() ?? [])]).toEqual(SENTENCES);
-    expect(connection?.openContexts).toBe(1);
-    expect(connection?.mostContexts).toBe(2);
-    expect(bench.emulator.violations).toEqual([]);
+  describeSentences(bench, {
+    ways: [
+      ['with empty messages', { emptyMessages: true }, {}],
+      ['without alignment', { withoutAlignment: true }, {}],
+    ],
+    said: ({ connections: [first] }) => [...(first?.texts.values() ?? [])],
+    check({ connections: [first] }) {
+      expect(first).toMatchObject({ openContexts: 1, mostContexts: 2 });
+    },
   });
 
   it.each(['', '   '])('says nothing for %j', async (text) => {

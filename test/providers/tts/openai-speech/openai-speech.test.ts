@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ConfigError } from '../../../../src/base/errors.js';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { silentLogger } from '../../../../src/base/log.js';
 import { OpenAISpeech, type OpenAISpeechOptions } from '../../../../src/providers/tts/index.js';
 import {
@@ -14,25 +13,18 @@ import type { Resampler } from '../../../../src/transcoder/backend.js';
 import { transcoder } from '../../../../src/transcoder/select.js';
 import { FakeClock } from '../../../support/fake-clock.js';
 import { passUntil } from '../../../support/pass-until.js';
+import { soon } from '../../../support/soon.js';
+import { closedAfterTest } from '../../../support/closed-after-test.js';
+import { itRefuses } from '../../../support/refused-options.js';
 
 let emulator: OpenAISpeechEmulator;
-const close: (() => unknown)[] = [];
 
-beforeEach(() => {
-  for (const name of ['OPENAI_API_KEY', 'OPENAI_BASE_URL']) vi.stubEnv(name, '');
-});
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  for (const task of close.splice(0).reverse()) await task();
-});
+afterEach(() => vi.unstubAllEnvs());
 
 const VOICE = { model: 'kokoro', voice: 'bella' };
-const soon = <T>(check: () => T) => vi.waitFor(check, { interval: 2, timeout: 5000 });
-
 async function start(options: EmulateOpenAISpeechOptions = {}, provider: Partial<OpenAISpeechOptions> = {}) {
   const clock = new FakeClock();
-  emulator = await emulateOpenAISpeech({ clock, ...options });
-  close.push(() => emulator.close());
+  emulator = closedAfterTest(await emulateOpenAISpeech({ clock, ...options }));
   const voice = new OpenAISpeech({
     ...VOICE,
     apiKey: 'test-key',
@@ -45,8 +37,9 @@ async function start(options: EmulateOpenAISpeechOptions = {}, provider: Partial
   };
   const gaps: number[] = [];
   const reconnected = ({ gapMs }: { gapMs: number }) => void gaps.push(gapMs);
-  const session = voice.open({ logger: silentLogger, language: 'en', clock, events: { usage, reconnected } });
-  close.push(() => session.close());
+  const session = closedAfterTest(
+    voice.open({ logger: silentLogger, language: 'en', clock, events: { usage, reconnected } }),
+  );
   const say = (text: string, signal = new AbortController().signal) => {
     const reading = { samples: [] as number[], over: false, error: undefined as unknown };
     void (async () => {
@@ -69,16 +62,12 @@ async function start(options: EmulateOpenAISpeechOptions = {}, provider: Partial
 }
 
 describe('new OpenAISpeech()', () => {
-  it.each<[object, RegExp]>([
+  itRefuses(OpenAISpeech, [
     [{ voice: 'x' }, /needs model/],
     [{ model: 'x' }, /needs voice/],
     [{ ...VOICE, speed: 9 }, /speed/],
     [{ ...VOICE, voise: 'x' }, /Did you mean voice/],
-  ])('refuses %j', (options, sentence) => {
-    const make = () => new OpenAISpeech(options as OpenAISpeechOptions);
-    expect(make).toThrow(ConfigError);
-    expect(make).toThrow(sentence);
-  });
+  ]);
 
   it('demands a key at the vendor’s own address only', () => {
     expect(() => new OpenAISpeech(VOICE).assertConfigured()).toThrow(/OPENAI_API_KEY/);
@@ -204,7 +193,7 @@ describe('OpenAISpeech', () => {
       request.resume();
       setup.clock.after(2300, () => response.end(Buffer.alloc(9600)));
     }).listen(0, '127.0.0.1');
-    close.push(() => slow.close());
+    closedAfterTest(slow);
     await once(slow, 'listening');
     const { port } = slow.address() as AddressInfo;
     const setup = await start({}, { baseUrl: `http://127.0.0.1:${port}/v1` });
