@@ -2,12 +2,17 @@
 import { isIP, isIPv6 } from 'node:net';
 
 const LABEL = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/i;
+const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
 
 /** What is wrong with `value` as a host with an optional port, as the end of a sentence; undefined when it can be one. */
 export function hostComplaint(value: string): string | undefined {
-  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value))
-    return 'is a host name alone: leave out the scheme, up to and including ://';
-  if (/[/?#]/.test(value)) return 'is a host name alone: leave out everything from the first / on';
+  const withoutScheme = value.replace(SCHEME, '');
+  // Both at once: an address that was pasted mostly has both.
+  const surplus = [
+    ...(withoutScheme === value ? [] : ['the scheme, up to and including ://']),
+    ...(/[/?#]/.test(withoutScheme) ? ['the path, which is everything behind host and port'] : []),
+  ];
+  if (surplus.length > 0) return `is a host name alone: leave out ${surplus.join(', and ')}`;
   if (value.includes('@')) return 'has no user name';
   if (value.includes('_')) return 'has no underscore: carriers refuse such names';
   const [, host = '', port] = /^(.*?)(?::(\d*))?$/s.exec(value) ?? [];

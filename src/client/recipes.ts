@@ -93,7 +93,7 @@ export class Recipes {
     const named = [engine, engine?.transcription, stt, llm, tts, ...others];
     this.#retirements.note(named);
     for (const provider of named) if (provider !== undefined) this.#pricing?.foresee(provider);
-    return engine === undefined ? this.#pipeline(mode, call) : this.#realtime(engine, agent, call);
+    return engine === undefined ? this.#pipeline(mode, call) : this.#realtime(engine, mode, call);
   }
 
   /** The providers without which the agent cannot talk: nobody takes their place within its voice mode. */
@@ -107,11 +107,11 @@ export class Recipes {
     });
   }
 
-  #realtime(engine: RealtimeModel, agent: Agent, call: CallTexts): EngineRecipe {
+  #realtime(engine: RealtimeModel, { agent, option }: VoiceMode, call: CallTexts): EngineRecipe {
     if (this.#onMessage !== undefined)
       throw new ConfigError(
         'CONFIG_CONFLICT',
-        'onMessage answers in the place of a language model, which an agent with an engine does not have. Leave one of them out.',
+        `onMessage answers in the place of a language model, which the realtime model in ${option ?? 'engine'} does without. Leave one of them out.`,
       );
     engine.assertConfigured?.();
     return createRealtimeRecipe({ ...agent.optionsFor(call), model: engine });

@@ -116,7 +116,7 @@ function changes(record: CallRecord, event: CallEvent): Partial<Omit<CallRecord,
         incidents: withIncident(record, {
           at: event.at,
           code: 'provider-replaced',
-          message: `${event.from} failed (${event.code}), and ${event.to} was asked in its place.`,
+          message: `${event.from} failed (${event.code}), and ${nameOfNext(event)} was asked in its place.`,
           durationMs: event.gapMs,
         }),
       };
@@ -127,6 +127,11 @@ function changes(record: CallRecord, event: CallEvent): Partial<Omit<CallRecord,
     case 'call.ended':
       return ending(record, event);
   }
+}
+
+/** Two providers of one model have one name. */
+function nameOfNext({ from, to }: CallEventOf<'provider.replaced'>): string {
+  return from === to ? `another ${to}` : to;
 }
 
 function identity(record: CallRecord, event: CallIdentity): Partial<CallRecord> {

@@ -72,7 +72,7 @@ export interface ServeOptions {
   manageWebhook?: boolean | undefined;
   /** Open streams that one address (IPv6: one /64) may have, 1 or more. Behind a proxy all callers share one address unless `trustProxy` is set. @default 10 */
   maxStreamsPerIp?: number | undefined;
-  /** Calls at a time, 1 or more, outbound ones counted; the next one that rings gets the busy answer, and `call()` throws `LimitError`. So it is, with or without a limit, while the process does not keep up with its calls; `/ready` then says 503. @default no limit */
+  /** Calls at a time, 1 or more, outbound ones counted. While there is no room, a call that rings gets the busy answer, `call()` throws `LimitError`, and `GET /ready` answers 503. The same happens, whatever `maxCalls` is, while the process does not keep up with its calls and while the `budget` of the hour or day is used up. @default no limit */
   maxCalls?: number | undefined;
   /** Proxies whose `X-Forwarded-For` is believed: the values of Express's `trust proxy`. @default false, and the tunnel with `tunnel` */
   trustProxy?: boolean | number | string | string[] | undefined;

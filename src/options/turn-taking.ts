@@ -13,7 +13,7 @@ export interface TurnTakingOptions {
   silenceAfterOpenEndMs?: number | undefined;
   /** Silence that ends a turn in any case, 500-20000. @default 3000 */
   maxSilenceMs?: number | undefined;
-  /** Voice of this length silences the agent where it is as loud as the caller's words of the last minute, to 5 dB: words then interrupt it, and behind a sign of listening it goes on where it was. At any quieter voice, and before the caller has said a word, only words silence it. 200-5000. Where an echo or a late word is likely, it takes 1.6 times as long: at the start of the call, and in the first and last second of what the agent says. @default 500 */
+  /** How long a voice must last to silence the agent, in milliseconds, 200-5000. What is said then decides: words interrupt the agent, after a sign of listening it goes on where it was. This counts only for a voice at most 5 dB quieter than the caller's loudest words of the last minute; a quieter one, and any before the caller's first words, silences the agent by its words alone. It takes 1.6 times as long where an echo or a late word is likely: at the start of the call (`carefulMs`), and in the first and last second of what the agent says. @default 500 */
   interruptAfterMs?: number | undefined;
   /** This many words interrupt the agent, 1-10. Signs of listening, like "mm-hm" or "okay", do not: a long one pauses the agent, which then goes on. "stop" and "wait" always do. @default 2 */
   interruptAfterWords?: number | undefined;

@@ -209,8 +209,9 @@ describe('an agent with other voice modes', () => {
     expect(create({ ...stages, fallback: { engine: [{ stt, tts }] } }, () => '').logger.lines).toEqual([]);
   });
 
-  it('leaves nothing to onMessage, in no mode', () => {
-    const options = { ...stages, fallback: { engine: [engine] } };
-    expect(() => create(options, () => '')).toThrow(expect.objectContaining({ code: 'CONFIG_CONFLICT' }));
+  it('leaves nothing to onMessage, in no mode, and says which one is in its way', () => {
+    const start = () => create({ ...stages, fallback: { engine: [engine] } }, () => '');
+    expect(start).toThrow(expect.objectContaining({ code: 'CONFIG_CONFLICT' }));
+    expect(start).toThrow('the realtime model in fallback.engine[0]');
   });
 });

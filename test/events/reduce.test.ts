@@ -223,6 +223,13 @@ describe('reduceCall', () => {
     expect(record.provider).toEqual({ engine: null, stt: 'a/ears', llm: 'other/model', tts: 'b/voice' });
   });
 
+  it('tells two providers of one name apart', () => {
+    const twin: CallFact = { ...replaced, from: 'vendor/voice', to: 'vendor/voice' };
+    expect(recordOf([started(), twin]).incidents).toMatchObject([
+      { message: 'vendor/voice failed (PROVIDER_FAILED), and another vendor/voice was asked in its place.' },
+    ]);
+  });
+
   it('keeps the first 5000 entries and turns, and says so', () => {
     const keys = Array.from({ length: 6000 }, (): CallFact => ({ type: 'dtmf.received', digit: '5' }));
     const withdrawn = entry('a', '', true);

@@ -45,6 +45,13 @@ describe('ClientOptions', () => {
     expect(message).toContain(name);
   });
 
+  it('say of a whole address at once what does not belong to webhookUrl', () => {
+    const messageFor = (webhookUrl: string) => refusal(() => makeClient({ webhookUrl })).message;
+    expect(messageFor('https://voice.example.com/path')).toMatch(/scheme.* and the path/);
+    expect(messageFor('https://voice.example.com')).not.toContain('path');
+    expect(messageFor('voice.example.com/path')).not.toContain('scheme');
+  });
+
   it('show no number in the error', () => {
     expect(refusal(() => makeClient({ phoneNumber: '+1555 867 5309' })).message).not.toContain('5309');
   });

@@ -38,6 +38,6 @@ function keyComplaint(value: string): string | undefined {
     parsePublicKey(value);
     return undefined;
   } catch {
-    return 'is no Ed25519 public key: 32 bytes in base64';
+    return "is no Ed25519 public key: 32 bytes in base64, which the carrier's portal shows on the account's pages of API keys";
   }
 }
