@@ -71,6 +71,6 @@ function checkName(name: unknown, place: string): string {
   if (!BUILT_IN_NAMES.includes(name)) return name;
   throw new ConfigError(
     'CONFIG_CONFLICT',
-    `The name ${name} in tools belongs to a tool that every agent has.`,
+    `The name ${name} in tools belongs to a built-in tool: give yours another name.`,
   );
 }
