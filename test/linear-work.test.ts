@@ -74,7 +74,7 @@ describe('an answer of a model, and what is made of it', () => {
   it.each(TEXTS)(
     '%s',
     async (_, text) => {
-      const { SentenceSplitter } = await import(`${engines}/sentence-splitter.js`);
+      const { SentenceSplitter } = await import(`${engines}/pipeline/speaking/sentence-splitter.js`);
       const { toSpeakable } = await import('../src/base/speakable.js');
       await expectLinear((length) => {
         const splitter = new SentenceSplitter();
@@ -93,7 +93,7 @@ describe('an answer of a model, and what is made of it', () => {
   it.each(['.', 'a', '<', '., '])(
     '%j, in tokens, with words taken early',
     async (unit) => {
-      const { SentenceSplitter } = await import(`${engines}/sentence-splitter.js`);
+      const { SentenceSplitter } = await import(`${engines}/pipeline/speaking/sentence-splitter.js`);
       await expectLinear((length) => {
         const splitter = new SentenceSplitter();
         const text = fill(unit)(length);
@@ -153,12 +153,14 @@ describe('words of a caller', () => {
   it.each(['a', 'a ', '.', ' ', 'hello ', '1 ', '-', '。'])(
     '%j',
     async (unit) => {
-      const { wordsOf, countWords } = await import(`${engines}/lexicon.js`);
-      const { isEcho, isGarbledEcho, isQuietEcho } = await import(`${engines}/echo.js`);
-      const { countDigits, endsInDigits, wantedDigits } = await import(`${engines}/spoken-digits.js`);
-      const { waitAfter } = await import(`${engines}/endpointing.js`);
-      const { withoutRepeated } = await import(`${engines}/repeated-words.js`);
-      const { rejoined } = await import(`${engines}/piece-growth.js`);
+      const { wordsOf, countWords } = await import(`${engines}/languages/lexicon.js`);
+      const { isEcho, isGarbledEcho, isQuietEcho } = await import(`${engines}/pipeline/hearing/echo.js`);
+      const { countDigits, endsInDigits, wantedDigits } = await import(
+        `${engines}/pipeline/hearing/spoken-digits.js`
+      );
+      const { waitAfter } = await import(`${engines}/pipeline/hearing/endpointing.js`);
+      const { withoutRepeated } = await import(`${engines}/pipeline/hearing/repeated-words.js`);
+      const { rejoined } = await import(`${engines}/pipeline/hearing/piece-growth.js`);
       const { estimateMs } = await import(`${engines}/syllables.js`);
       const { scriptedAnswer } = await import('../src/providers/llm/scripted/rules.js');
       const { toFliteRequests } = await import('../src/providers/tts/flite/text.js');
@@ -183,7 +185,7 @@ describe('words of a caller', () => {
   );
 
   it('are bounded where one piece of them, or a turn, has no end', async () => {
-    const { UserSpeech } = await import(`${engines}/user-speech.js`);
+    const { UserSpeech } = await import(`${engines}/pipeline/hearing/user-speech.js`);
     const speech = new UserSpeech({ tell: () => {}, wallNow: () => 0, now: () => 0, turnIndex: () => 0 });
     for (let count = 0; count < 100; count += 1) speech.final(fill('a ')(4000));
     expect(speech.text.length).toBeLessThanOrEqual(20_000);
