@@ -107,6 +107,8 @@ export const LIMITS = {
     replaceable: { openingMs: 2000, silentMs: REPLACEABLE_MS - NOTICED_MS, lostMs: 2500, minLostMs: 0 },
     /** What one has in any case that takes over from an engine that kept the caller waiting. */
     minTakenOverMs: 1500,
+    /** Of what it had said when it was given up so much is played to its end. Nobody hears the caller meanwhile: more is cut off. */
+    inHandMs: 20_000,
     /** What a new connection has for an answer, however long the caller has waited for the connection. */
     minAnswerMs: 1200,
   },

@@ -11,11 +11,6 @@ function isOut(call: TroubledCall): boolean {
   return OUTAGES.includes(call.trouble) || isRefusingClose(call.trouble, mannerOf(call));
 }
 
-/** By the time that another connection is given up the goodbye is over. */
-function isOutlived({ trouble, phase }: TroubledCall): boolean {
-  return phase === 'goodbye' && trouble.name.endsWith('no handshake');
-}
-
 const isAbout = ({ trouble }: TroubledCall, ...names: readonly string[]) => names.includes(trouble.name);
 
 function ofRecogniser(call: TroubledCall): WantedEnd {
@@ -57,11 +52,13 @@ function ofRealtime(call: TroubledCall): WantedEnd {
   const { vendor, phase } = call;
   // The agent's own word for a call that it has ended.
   if (vendor === 'agents' && phase !== 'start' && isAbout(call, 'closed with 1000')) return 'hangs up';
+  // All of the goodbye is there before half of it is heard.
+  if (phase === 'goodbye') return 'goes on';
   if (isAbout(call, 'an error event of refusing')) return 'sorry';
   // An answer that had begun under an id of ours goes on under one that is not. What begins with another id may be ours.
   if (vendor === 'openai' && isAbout(call, 'ids of another call'))
     return phase === 'thinking' || phase === 'speaking' ? 'sorry' : 'goes on';
-  return isOut(call) && !isOutlived(call) ? 'sorry' : 'goes on';
+  return isOut(call) ? 'sorry' : 'goes on';
 }
 
 const ENDS: Readonly<Record<TroubledStage, (call: TroubledCall) => WantedEnd>> = {

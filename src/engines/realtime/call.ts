@@ -3,6 +3,7 @@
 import type { Resumption } from '../../conversation/floor.js';
 import type { AudioFormat } from '../../audio/format.js';
 import { describeThrown } from '../../base/log.js';
+import { LIMITS } from '../../conversation/limits.js';
 import { ready } from '../../conversation/watch.js';
 import type { RealtimeEvents } from '../../providers/realtime-model.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, Takeover } from '../engine.js';
@@ -40,6 +41,8 @@ export class RealtimeCall implements Engine {
   readonly #keys: PressedKeys;
   readonly #driver: RealtimeDriver;
   #failure: EngineFailure | undefined;
+  /** Why the model is gone whose last words are still heard. */
+  #gone: { readonly error: unknown } | undefined;
   #isTooMuch = false;
   /** Since when the caller speaks to nobody, on the clock, an engine before this one included; undefined from the first connection on. */
   #deafSince: number | undefined;
@@ -73,7 +76,7 @@ export class RealtimeCall implements Engine {
     this.#watch = new RealtimeWatch({
       conversation,
       late: () => this.#attempt(() => this.#driver.respond()),
-      silent: () => this.#fail(silentModel()),
+      silent: () => this.#lose(silentModel()),
       isReplaceable: hasFallback,
       unansweredMs,
     });
@@ -82,7 +85,10 @@ export class RealtimeCall implements Engine {
       turns: this.#turns,
       watch: this.#watch,
       audible: () => this.#conversation.tell({ type: 'audible' }),
-      caughtUp: () => this.#attempt(() => this.#driver.settle()),
+      caughtUp: () => {
+        this.#attempt(() => this.#driver.settle());
+        this.#outlive();
+      },
       tooMuch: () => this.#tooMuch(),
     });
     this.#line = new RealtimeLine({
@@ -96,7 +102,7 @@ export class RealtimeCall implements Engine {
         history: () => this.#turns.history(this.#voice.speech?.whole()),
       },
       events: this.#events(),
-      failed: (error) => this.#fail(error),
+      failed: (error) => this.#lose(error),
     });
     this.#tools = new RealtimeTools({
       box: tools,
@@ -124,7 +130,7 @@ export class RealtimeCall implements Engine {
       tools: this.#tools,
       watch: this.#watch,
       ends: (reason) => this.#end(reason),
-      silent: () => this.#fail(silentModel()),
+      silent: () => this.#lose(silentModel()),
     });
     conversation.drivenBy(this.#driver, {
       fact: state,
@@ -161,6 +167,7 @@ export class RealtimeCall implements Engine {
       this.#conversation.tell({ type: 'key' });
       this.#keys.press(digit);
     });
+    this.#outlive();
   }
 
   markPlayed(name: string): void {
@@ -169,6 +176,7 @@ export class RealtimeCall implements Engine {
 
   hold(): void {
     if (this.#state !== 'live' || this.#driver.isHeld) return;
+    if (this.#gone !== undefined) this.#fail(this.#gone.error);
     this.#attempt(() => {
       this.#driver.hold();
       this.#keys.take();
@@ -238,11 +246,11 @@ export class RealtimeCall implements Engine {
         const isRepeated = this.#turns.back();
         this.#driver.reconnected({ gapMs: gap.gapMs, hearsAgain: hearsAgain === true || isRepeated });
       },
-      failed: (error) => this.#fail(error),
+      failed: (error) => this.#lose(error),
     };
     return guardEvents(events, {
-      isLive: () => this.#state === 'live',
-      isListening: () => this.#isListening,
+      isLive: () => this.#state === 'live' && this.#gone === undefined,
+      isListening: () => this.#isListening && this.#gone === undefined,
       attempt: (task) => this.#attempt(task),
       tooMuch: () => this.#tooMuch(),
       refuse: (calls) => this.#tools.refuse(calls, TOO_MANY),
@@ -257,11 +265,37 @@ export class RealtimeCall implements Engine {
     logger.warn({ callId }, 'a realtime model sends more than is taken of it');
   }
 
+  /** The model is gone. What it has said is heard to its end before anybody else speaks. */
+  #lose(error: unknown): void {
+    if (this.#state !== 'live' || this.#gone !== undefined) return;
+    const { playout } = this.#context;
+    const isBrief = playout.pushedMs - playout.playedMs <= LIMITS.session.inHandMs;
+    if (!isBrief || this.#driver.isHeld || this.#voice.speech?.runsOut() !== true) {
+      this.#fail(error);
+      return;
+    }
+    this.#log(error);
+    this.#gone = { error };
+    this.#deafSince ??= this.#conversation.now;
+    this.#watch.close();
+    this.#line.close();
+  }
+
+  /** A model that is gone is so for the caller, too, as soon as nothing of it is heard any more. */
+  #outlive(): void {
+    if (this.#gone !== undefined && this.#voice.speech?.runsOut() !== true) this.#fail(this.#gone.error);
+  }
+
+  #log(error: unknown): void {
+    const { callId, logger } = this.#context;
+    logger.warn({ callId, ...describeThrown(error) }, REALTIME_FAILED);
+  }
+
   /** The agent's voice is what has failed: the owner of the call tells the caller. */
   #fail(error: unknown): void {
     if (this.#state !== 'live') return;
-    const { callId, logger, meters } = this.#context;
-    logger.warn({ callId, ...describeThrown(error) }, REALTIME_FAILED);
+    const { meters } = this.#context;
+    if (error !== this.#gone?.error) this.#log(error);
     this.#failure = toRealtimeFailure(error, this.#watch.wait);
     meters.providerFailed('engine', this.#failure.code);
     this.#cutOff();

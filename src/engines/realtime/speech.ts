@@ -17,7 +17,7 @@ export interface RealtimeSpeechEvents {
   sounds(until: number): void;
   /** What has been heard so far. */
   spoken(text: string): void;
-  /** Everything that came so far has been heard, and no response is under way. */
+  /** Everything that came so far has been heard, and no more of it is under way. */
   caughtUp(): void;
   /** There is more text than is taken. */
   tooMuch(): void;
@@ -73,7 +73,8 @@ export class RealtimeSpeech {
   readonly #items: Item[] = [];
   readonly #rounds: (readonly ToolRun[])[] = [];
   #chars = 0;
-  #isResponding = false;
+  /** `cut`: no more comes of the one that was on. */
+  #response: 'none' | 'on' | 'cut' = 'none';
   /** What is left of a text that broke off; undefined while none did. */
   #left: string | undefined;
   /** Rounds whose results the model does not have. */
@@ -106,12 +107,12 @@ export class RealtimeSpeech {
   }
 
   get isResponding(): boolean {
-    return this.#isResponding;
+    return this.#response !== 'none';
   }
 
   /** True when nothing that came is still to be heard, and nothing is coming. */
   get caughtUp(): boolean {
-    return !this.#isResponding && this.#marksHeard === this.#marks;
+    return !this.isResponding && this.#isHeard;
   }
 
   /** The caller has heard something, and all that was given to the playout. */
@@ -129,7 +130,7 @@ export class RealtimeSpeech {
   }
 
   responseStarted(): void {
-    this.#isResponding = true;
+    this.#response = 'on';
     this.#pushedBeforeMs = this.#pushedMs;
     this.#left = undefined;
   }
@@ -139,7 +140,7 @@ export class RealtimeSpeech {
    * broke off; what was heard of that word is forgotten. Undefined where all of the response came, or other words did.
    */
   breakOff(told: string): string | undefined {
-    if (this.#left !== undefined || (this.hasAudio && !this.#isResponding)) return this.#left;
+    if (this.#left !== undefined || (this.hasAudio && !this.isResponding)) return this.#left;
     const last = this.#items.at(-1);
     const before = joined(this.#items.slice(0, -1).map((item) => item.text.trim()));
     const all = joined([before, last?.text.trim() ?? '']);
@@ -156,10 +157,22 @@ export class RealtimeSpeech {
     return this.#left;
   }
 
+  /**
+   * No more comes, also of a response that is on: it stays broken off. Returns true while something is still to be heard; `caughtUp` is told
+   * behind it.
+   */
+  runsOut(): boolean {
+    const { playout } = this.#options;
+    if (this.#stopped || playout.playedMs >= playout.pushedMs) return false;
+    if (this.isResponding) this.#response = 'cut';
+    if (playout.pushedMs > this.#markedMs) this.#mark();
+    return !this.#isHeard;
+  }
+
   /** No more comes of the response. */
   responseEnded(): void {
-    if (!this.#isResponding || this.#stopped) return;
-    this.#isResponding = false;
+    if (!this.isResponding || this.#stopped) return;
+    this.#response = 'none';
     if (this.#options.playout.pushedMs > this.#markedMs) this.#mark();
     this.#settle();
   }
@@ -308,8 +321,12 @@ export class RealtimeSpeech {
     this.#options.events.spoken(heard);
   }
 
+  get #isHeard(): boolean {
+    return this.#marksHeard === this.#marks;
+  }
+
   #settle(): void {
-    if (!this.#stopped && this.caughtUp) this.#options.events.caughtUp();
+    if (!this.#stopped && this.#isHeard && this.#response !== 'on') this.#options.events.caughtUp();
   }
 
   #split(playedMs: number): RealtimeSplit {
@@ -318,7 +335,7 @@ export class RealtimeSpeech {
       if (isAllHeard || playedMs === Number.POSITIVE_INFINITY)
         return item.startMs === undefined ? '' : item.text;
       if (item.startMs === undefined) return '';
-      const isDone = !this.#isResponding || item !== this.#items.at(-1);
+      const isDone = !this.isResponding || item !== this.#items.at(-1);
       const audio = { producedMs: item.endMs - item.startMs, complete: isDone };
       return heardPart(item.text, playedMs - item.startMs, audio);
     };
@@ -343,7 +360,7 @@ export class RealtimeSpeech {
   #cut(item: Item, playedMs: number): CutItem[] {
     const { id: itemId, startMs, endMs } = item;
     if (startMs === undefined) return [{ itemId, heardMs: 0 }];
-    const isOpen = this.#isResponding && item === this.#items.at(-1);
+    const isOpen = this.isResponding && item === this.#items.at(-1);
     if (playedMs >= endMs && !isOpen) return [];
     return [{ itemId, heardMs: Math.max(0, Math.min(playedMs, endMs) - startMs) }];
   }

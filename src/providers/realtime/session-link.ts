@@ -78,6 +78,8 @@ export class SessionLink {
       logger,
       open,
       pingMs,
+      // A call has one model at a time, whose engine knows when somebody else has to go on.
+      persists: true,
       ...(readClose === undefined ? {} : { readClose }),
       events: {
         connected: () => this.#connected(),

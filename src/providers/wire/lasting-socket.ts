@@ -1,4 +1,4 @@
-// A connection that outlives its sockets: one that drops is opened again, a few times within a few seconds.
+// A connection that outlives its sockets: one that drops is opened again, within a few seconds.
 import type { Clock, Timer } from '../../base/clock.js';
 import type { ProviderError } from '../../base/errors.js';
 import { describeError, type Logger } from '../../base/log.js';
@@ -42,6 +42,8 @@ export interface LastingSocketOptions {
   readonly readClose?: (close: SocketClose) => WireFailure | undefined;
   /** Time between two pings, in milliseconds. @default the socket's */
   readonly pingMs?: number | undefined;
+  /** Tries go on until the time for them is over, and do not end with the third. @default false */
+  readonly persists?: boolean | undefined;
   readonly open?: OpenVendorSocket | undefined;
 }
 
@@ -99,8 +101,8 @@ export class LastingSocket {
 
   constructor(options: LastingSocketOptions) {
     this.#options = options;
-    const { clock } = options;
-    this.#plan = new RetryPlan({ clock, startedAt: clock.now() });
+    const { clock, persists } = options;
+    this.#plan = new RetryPlan({ clock, startedAt: clock.now(), persists });
     this.#open();
   }
 
@@ -257,7 +259,7 @@ export class LastingSocket {
 
   /** How long to wait before the next try, null when there is to be none. */
   #pauseAfter(failure: WireFailure, connectedAt: number | undefined): number | null {
-    const { clock } = this.#options;
+    const { clock, persists } = this.#options;
     const now = clock.now();
     if (connectedAt === undefined || now - connectedAt < GOOD_CONNECTION_MS) return this.#plan.next(failure);
     const loss = { at: now, wasHeard: this.#hasHeard, isMended: false };
@@ -265,7 +267,7 @@ export class LastingSocket {
     const openLosses = this.#losses.filter(({ isMended }) => !isMended).length;
     if (openLosses >= MAX_LOSSES || this.#losses.length >= MAX_DROPS) return null;
     const silentMs = Math.min(failure.lastedMs ?? 0, LONGEST_SILENCE_MS);
-    this.#plan = new RetryPlan({ clock, startedAt: now - silentMs, throttledTries: 1 });
+    this.#plan = new RetryPlan({ clock, startedAt: now - silentMs, throttledTries: 1, persists });
     // What was good is made again at once: that try is the first, before those of the plan.
     return failure.kind === 'transient' ? 0 : this.#plan.next(failure);
   }

@@ -6,6 +6,14 @@ import type { WireFailure } from './failure.js';
 const TRANSIENT_PAUSES_MS = [100, 500];
 const THROTTLED_PAUSES_MS = [250, 500, 1000];
 
+/** The same of a plan that persists: the last of them again and again. */
+const PERSISTING_PAUSES_MS = { transient: [100, 250, 500, 750], throttled: THROTTLED_PAUSES_MS };
+
+const SHORTEST_PAUSE_MS = 50;
+
+/** A plan that persists begins its last try with so much of its time left. */
+const LAST_TRY_MS = 500;
+
 /** No try starts, or goes on, for longer than this after the trouble began. */
 const WINDOW_MS = 4000;
 
@@ -21,19 +29,24 @@ export interface RetryPlanOptions {
   readonly startedAt?: number;
   /** Tries after a vendor has said that it is asked for too much. @default 3 */
   readonly throttledTries?: number;
+  /** Nobody else is asked meanwhile: tries go on, with growing pauses, for as long as there is time. @default false */
+  readonly persists?: boolean | undefined;
 }
 
 /** One plan for one trouble, from the first failure to success or the end. */
 export class RetryPlan {
   readonly #clock: Clock;
   readonly #throttledPauses: readonly number[];
+  readonly #persists: boolean;
   #startedAt: number | undefined;
   #transient = 0;
   #throttled = 0;
 
-  constructor({ clock, startedAt, throttledTries = THROTTLED_PAUSES_MS.length }: RetryPlanOptions) {
+  constructor(options: RetryPlanOptions) {
+    const { clock, startedAt, throttledTries = THROTTLED_PAUSES_MS.length, persists = false } = options;
     this.#clock = clock;
     this.#startedAt = startedAt;
+    this.#persists = persists;
     this.#throttledPauses = THROTTLED_PAUSES_MS.slice(0, throttledTries);
   }
 
@@ -50,12 +63,22 @@ export class RetryPlan {
     const pause = this.#pause(failure);
     if (pause === undefined) return null;
     const jittered = pause * (1 + (Math.random() * 2 - 1) * JITTER);
-    const delayMs = Math.max(jittered, failure.retryAfterMs ?? 0);
-    return now - this.#startedAt + delayMs > WINDOW_MS ? null : delayMs;
+    const wantedMs = failure.retryAfterMs ?? 0;
+    const delayMs = Math.max(jittered, wantedMs);
+    if (!this.#persists) return now - this.#startedAt + delayMs > WINDOW_MS ? null : delayMs;
+    const lastMs = this.leftMs - LAST_TRY_MS;
+    if (delayMs <= lastMs) return delayMs;
+    return lastMs >= Math.max(SHORTEST_PAUSE_MS, wantedMs) ? lastMs : null;
   }
 
   #pause({ kind, retryAfterMs }: WireFailure): number | undefined {
-    if (kind === 'fatal' || (retryAfterMs ?? 0) > LONGEST_RETRY_AFTER_MS) return undefined;
+    if (kind === 'fatal') return undefined;
+    if (this.#persists) {
+      const pauses = PERSISTING_PAUSES_MS[kind];
+      const tries = kind === 'throttled' ? this.#throttled++ : this.#transient++;
+      return pauses[Math.min(tries, pauses.length - 1)];
+    }
+    if ((retryAfterMs ?? 0) > LONGEST_RETRY_AFTER_MS) return undefined;
     if (kind === 'throttled') {
       this.#throttled += 1;
       return this.#throttledPauses[this.#throttled - 1];

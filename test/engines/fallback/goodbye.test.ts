@@ -12,6 +12,9 @@ import {
 import { FakeRealtimeModel } from '../realtime-rig.js';
 
 const GOODBYE = 'Thank you for your call, goodbye.';
+/** So long that a model that is gone is not heard to the end of it. */
+const REST = `for your call. ${'We thank you for your patience. '.repeat(14)}Goodbye.`;
+const ENDLESS_GOODBYE = `Thank you ${REST}`;
 const LONG_GOODBYE =
   'Thank you for calling the bakery today. We are open again tomorrow at eight. Until then, goodbye.';
 const END_CALL: LanguageModelEvent = {
@@ -27,7 +30,7 @@ async function leavingModel() {
   const scene = await talkingToModel();
   const { first, rig } = scene;
   first.hears('That is all.');
-  first.answers(GOODBYE, [{ id: 'c1', name: 'end_call' }]);
+  first.answers(ENDLESS_GOODBYE, [{ id: 'c1', name: 'end_call' }]);
   await rig.wait(500);
   return scene;
 }
@@ -53,12 +56,12 @@ describe('a goodbye of a realtime model that is cut off', () => {
   it('is brought to its end by the pipeline, word for word, and the call with it', async () => {
     const { first, second, rig } = await leavingModel();
     first.events.failed(GONE);
-    await rig.wait(3000);
+    await rig.wait(27_000);
     expect(second.model.requests).toEqual([]);
-    expect(second.voice.spoken).toEqual(['for your call, goodbye.']);
+    expect(second.voice.spoken.join(' ')).toBe(REST);
     expect(rig.said.slice(1)).toEqual([
       ['That is all.', 'Thank you'],
-      ['', 'for your call, goodbye.'],
+      ['', REST],
     ]);
     expect(toolCalls(rig)).toEqual(['end_call']);
     expect(endOf(rig)).toMatch(/^end_call: Your goodbye was cut off/);
@@ -82,24 +85,28 @@ describe('a goodbye of a realtime model that is cut off', () => {
   it('is said by the third engine where the second fails in it', async () => {
     const [first, third] = [new FakeRealtimeModel(), new FakeRealtimeModel()];
     const second = new FakeStages();
-    const rig = new FallbackRig({ modes: [first, second, third] });
+    const idle = { afterMs: 1000, prompts: [], goodbye: GOODBYE };
+    const rig = new FallbackRig({ modes: [first, second, third], idle });
     await rig.start();
     first.ready();
-    first.hears('That is all.');
-    first.answers(GOODBYE, [{ id: 'c1', name: 'end_call' }]);
-    await rig.wait(500);
+    await rig.wait(1000);
+    first.begins('Thank you for');
+    await rig.wait(700);
     second.voice.failOn = 'goodbye';
     first.events.failed(GONE);
     await rig.wait(100);
     third.ready();
-    expect(third.asked).toEqual(['say for your call, goodbye.']);
-    third.answers('for your call, goodbye.');
+    const [[, heard = ''] = []] = rig.said;
+    expect(heard).toMatch(/^Thank you/);
+    const rest = GOODBYE.slice(heard.length).trim();
+    expect(third.asked).toEqual([`say ${rest}`]);
+    third.answers(rest);
     await rig.wait(2000);
     expect(rig.said).toEqual([
-      ['That is all.', 'Thank you'],
-      ['', 'for your call, goodbye.'],
+      ['', heard],
+      ['', rest],
     ]);
-    expect(rig.ended).toMatchObject([{ reason: 'agent-hangup' }]);
+    expect(rig.ended).toMatchObject([{ reason: 'idle' }]);
   });
 
   it('does not keep a caller who has something to say', async () => {
@@ -112,7 +119,7 @@ describe('a goodbye of a realtime model that is cut off', () => {
     expect(rig.ended).toEqual([]);
     expect(askedWith(second).slice(-3)).toEqual([
       'tool: Your goodbye was cut off. The call ends with the rest of it, unless the caller speaks.',
-      'assistant: for your call,',
+      'assistant: for your call.',
       'user: Wait, when do you close?',
     ]);
     expect(rig.said.at(-1)).toEqual(['Wait, when do you close?', 'At noon.']);
@@ -125,8 +132,8 @@ describe('a goodbye of a realtime model that is cut off', () => {
     await rig.wait(5000);
     expect(second.voice.spoken).toEqual([]);
     rig.engine.resume('continue');
-    await rig.wait(3000);
-    expect(second.voice.spoken).toEqual(['for your call, goodbye.']);
+    await rig.wait(27_000);
+    expect(second.voice.spoken.join(' ')).toBe(REST);
     expect(rig.ended).toMatchObject([{ reason: 'agent-hangup' }]);
   });
 });
@@ -161,7 +168,7 @@ describe('a goodbye to a silent caller that is cut off', () => {
     await scene.rig.start();
     scene.first.ready();
     await scene.rig.wait(1000);
-    scene.first.begins(GOODBYE);
+    scene.first.begins(ENDLESS_GOODBYE);
     await scene.rig.wait(500);
     return scene;
   }
@@ -230,7 +237,7 @@ describe('a greeting of which the caller has heard the beginning', () => {
     const { first, second, rig } = modelThenStages({ firstMessage });
     await rig.start();
     first.ready();
-    first.answers(firstMessage);
+    first.begins(firstMessage.slice(0, 24));
     await rig.quiet(1000);
     first.events.failed(GONE);
     await rig.quiet(3000);

@@ -1,20 +1,84 @@
 import { describe, expect, it } from 'vitest';
 import { ProviderError } from '../../../src/base/errors.js';
+import { REALTIME_FAILED } from '../../../src/engines/realtime/failure.js';
 import { createAgentTools } from '../../../src/engines/tools/agent-tool.js';
 import { FakeRealtimeModel, RealtimeRig } from '../realtime-rig.js';
 
+const BROKEN = new ProviderError('It broke.', { status: 500, retryable: true });
 const GREETING = 'Hello, this is the bakery on the square.';
 
 describe('trouble', () => {
-  it('ends the call with what happened, untold', async () => {
+  it('ends the call with what happened, untold, behind what the caller still hears', async () => {
     const rig = new RealtimeRig().start();
     rig.model.answers('One two three four five six.');
     await rig.wait(500);
-    rig.model.events.failed(new ProviderError('It broke.', { status: 500, retryable: true }));
+    rig.model.events.failed(BROKEN);
+    expect([rig.ended, rig.model.isClosed]).toEqual([[], true]);
+    expect(rig.logger.sentences('warn')).toEqual([REALTIME_FAILED]);
+    await rig.wait(2000);
     expect(rig.ended).toMatchObject([
       { reason: 'provider-failed', failure: { code: 'PROVIDER_FAILED', message: 'It broke.', untold: true } },
     ]);
-    expect(rig.turns).toMatchObject([{ interrupted: true }]);
+    expect(rig.logger.sentences('warn')).toEqual([REALTIME_FAILED]);
+    expect(rig.turns).toMatchObject([{ agentText: 'One two three four five six.', interrupted: false }]);
+  });
+
+  it('in the middle of an answer leaves what came of it to be heard', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.begins('One two three four five six.');
+    await rig.wait(300);
+    const inHandMs = rig.pacer.pushedMs - rig.pacer.playedMs;
+    expect(inHandMs).toBeGreaterThan(500);
+    rig.model.events.failed(BROKEN);
+    await rig.wait(inHandMs - 50);
+    expect(rig.ended).toEqual([]);
+    await rig.wait(250);
+    expect(rig.ended).toMatchObject([{ reason: 'provider-failed', failure: { waitedMs: 10 } }]);
+    expect(rig.turns).toMatchObject([{ agentText: expect.stringMatching(/^One two three four/) }]);
+  });
+
+  it('behind the last words of a call ends it as they do', async () => {
+    const rig = new RealtimeRig({ tools: createAgentTools([]) }).start();
+    rig.model.hears('That is all.');
+    rig.model.answers('Goodbye to you!', [{ id: 'c1', name: 'end_call' }]);
+    await rig.wait(100);
+    rig.model.events.failed(BROKEN);
+    await rig.wait(2000);
+    expect(rig.ended).toMatchObject([{ reason: 'agent-hangup', failure: undefined }]);
+  });
+
+  it('ends the call at once where nothing is heard, the caller interrupts, is on hold, or there is too much to say', async () => {
+    const when = async (play: (rig: RealtimeRig) => void, then?: (rig: RealtimeRig) => void) => {
+      const rig = new RealtimeRig().start();
+      play(rig);
+      await rig.wait(300);
+      rig.model.events.failed(BROKEN);
+      const endedAtOnce = rig.ended.length === 1;
+      then?.(rig);
+      return [endedAtOnce, rig.ended.length === 1];
+    };
+    const speaks = (rig: RealtimeRig) => rig.model.answers('One two three four five six.');
+    expect(await when(() => {})).toEqual([true, true]);
+    expect(await when(speaks, (rig) => rig.engine.pushDtmf('1'))).toEqual([false, true]);
+    expect(await when(speaks, (rig) => rig.engine.hold())).toEqual([false, true]);
+    const holds = (rig: RealtimeRig) => {
+      speaks(rig);
+      rig.engine.hold();
+    };
+    expect(await when(holds)).toEqual([true, true]);
+    const babbles = (rig: RealtimeRig) => rig.model.answers('One two three four five six. '.repeat(20));
+    expect(await when(babbles)).toEqual([true, true]);
+  });
+
+  it('is over with a call that ends before the caller has heard everything', async () => {
+    const rig = new RealtimeRig().start();
+    rig.model.answers('One two three four five six.');
+    await rig.wait(300);
+    rig.model.events.failed(BROKEN);
+    rig.engine.close();
+    await rig.wait(5000);
+    expect(rig.ended).toEqual([]);
+    expect(rig.clock.pending).toBe(0);
   });
 
   it('in the opening of a session ends the call, and foreign words stay out of the record', () => {
@@ -129,11 +193,11 @@ describe('trouble', () => {
 
   it('is told with how long the caller has heard nothing while they waited', async () => {
     const words = 'One two three four five six.';
-    const broken = new ProviderError('It broke.', { status: 500, retryable: true });
     const waited = async (play: (rig: RealtimeRig) => void | Promise<void>) => {
       const rig = new RealtimeRig().start();
       await play(rig);
-      if (rig.ended.length === 0) rig.model.events.failed(broken);
+      if (rig.ended.length === 0) rig.model.events.failed(BROKEN);
+      await rig.wait(2000);
       return rig.ended[0]?.failure?.waitedMs;
     };
     const unasked = await waited((rig) => rig.wait(9000));
@@ -156,7 +220,8 @@ describe('trouble', () => {
     expect({ unasked, unanswered, spokenTo, brokenOff }).toEqual({
       unasked: 0,
       unanswered: 4000,
-      spokenTo: 0,
+      // So late a mark tells that all was heard.
+      spokenTo: 10,
       brokenOff: 300,
     });
   });

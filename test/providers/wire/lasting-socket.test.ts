@@ -4,7 +4,7 @@ import { FakeClock } from '../../support/fake-clock.js';
 import { RecordedLogger } from '../../support/recorded-logger.js';
 import { FakeVendor } from '../fake-vendor-socket.js';
 
-function connect() {
+function connect({ persists }: { persists?: boolean } = {}) {
   const clock = new FakeClock();
   const vendor = new FakeVendor();
   const logger = new RecordedLogger();
@@ -19,6 +19,7 @@ function connect() {
     clock,
     logger,
     open: vendor.open,
+    persists,
     events: {
       connected: (gapMs) => void told.push(`connected ${gapMs}`),
       text: (text) => void told.push(text),
@@ -112,6 +113,52 @@ describe('LastingSocket', () => {
     expect(vendor.sockets).toHaveLength(3);
     expect(told).toEqual(['failed: Vendor cannot answer now (HTTP 503).']);
     expect(clock.pending).toBe(0);
+  });
+
+  describe('that persists', () => {
+    /** Everything that is tried up to then is refused. Returns when each try was. */
+    function refused({ clock, vendor }: ReturnType<typeof connect>, untilMs: number): number[] {
+      const from = clock.now();
+      const tries: number[] = [];
+      const seen = new Set(vendor.sockets.slice(0, -1));
+      while (clock.now() - from < untilMs) {
+        const { socket } = vendor;
+        if (!seen.has(socket) && !socket.closed) {
+          seen.add(socket);
+          tries.push(clock.now() - from);
+          socket.ends({ status: 503, reason: 'cannot answer now (HTTP 503)' });
+        }
+        clock.advance(1);
+      }
+      return tries;
+    }
+
+    it('connects to a vendor that is back within four seconds, at first and later', () => {
+      const scene = connect({ persists: true });
+      const { clock, vendor, told } = scene;
+      expect(refused(scene, 3000).length).toBeGreaterThan(5);
+      vendor.socket.opens();
+      clock.advance(10_000);
+      vendor.socket.ends();
+      clock.advance(0);
+      expect(refused(scene, 3000).length).toBeGreaterThan(5);
+      vendor.socket.opens();
+      expect(told.map((line) => line.split(' ')[0])).toEqual(['connected', 'lost', 'connected']);
+    });
+
+    it('gives one up that is not, and what cannot work at once', () => {
+      const scene = connect({ persists: true });
+      const tries = refused(scene, 10_000);
+      expect(scene.told).toEqual(['failed: Vendor cannot answer now (HTTP 503).']);
+      const pauses = tries.slice(1).map((at, index) => at - (tries[index] ?? 0));
+      expect(Math.max(...pauses)).toBeLessThan(1000);
+      expect(tries.at(-1)).toBeGreaterThan(3000);
+      expect(tries.at(-1)).toBeLessThan(4000);
+      expect(scene.clock.pending).toBe(0);
+      const { vendor, told } = connect({ persists: true });
+      vendor.socket.ends({ kind: 'fatal', status: 401, reason: 'refused the key (HTTP 401)' });
+      expect(told).toEqual(['failed: Vendor refused the key (HTTP 401).']);
+    });
   });
 
   it('gives a lost connection up after four seconds, whatever its handshakes hang at', () => {

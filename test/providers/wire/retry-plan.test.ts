@@ -5,7 +5,10 @@ import { FakeClock } from '../../support/fake-clock.js';
 
 afterEach(() => vi.restoreAllMocks());
 
-function pauses(status: number, options: { retryAfter?: string; throttledTries?: number } = {}): number[] {
+function pauses(
+  status: number,
+  options: { retryAfter?: string; throttledTries?: number; persists?: boolean } = {},
+): number[] {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const clock = new FakeClock();
   const { retryAfter, ...plan } = options;
@@ -36,6 +39,14 @@ describe('RetryPlan', () => {
 
   it('does not try what is sure to fail', () => {
     expect(pauses(401)).toEqual([]);
+  });
+
+  it('goes on with growing pauses for as long as there is time, where it is to persist', () => {
+    expect(pauses(503, { persists: true })).toEqual([100, 250, 500, 750, 750, 750, 400]);
+    expect(pauses(429, { persists: true, throttledTries: 1 })).toEqual([250, 500, 1000, 1000, 750]);
+    expect(pauses(503, { persists: true, retryAfter: '2' })).toEqual([2000]);
+    expect(pauses(503, { persists: true, retryAfter: '4' })).toEqual([]);
+    for (const status of [401, 403, 404]) expect(pauses(status, { persists: true })).toEqual([]);
   });
 
   it('starts nothing four seconds after the first failure', () => {

@@ -62,11 +62,16 @@ class SignedSocket implements VendorSocket {
 
   async #connect(access: SignedAccess, options: VendorSocketOptions): Promise<void> {
     const { open = openVendorSocket } = access;
+    const { clock, handshakeTimeoutMs = Number.POSITIVE_INFINITY } = options;
     const { signal } = this.#abort;
+    const startedAt = clock.now();
     try {
-      const url = await requestAddress(access, { clock: options.clock, signal });
-      if (!signal.aborted)
-        this.#socket = open({ ...options, target: { ...options.target, url, headers: {} } });
+      const url = await requestAddress(access, { clock, signal, withinMs: handshakeTimeoutMs });
+      if (signal.aborted) return;
+      // The address and the socket are one try.
+      const leftMs = Math.max(0, handshakeTimeoutMs - (clock.now() - startedAt));
+      const target = { ...options.target, url, headers: {} };
+      this.#socket = open({ ...options, target, handshakeTimeoutMs: leftMs });
     } catch (error) {
       if (signal.aborted) return;
       const failure =
@@ -79,7 +84,7 @@ class SignedSocket implements VendorSocket {
 /** @throws WireError */
 async function requestAddress(
   { channel, url, key }: SignedAccess,
-  { clock, signal }: { clock: Clock; signal: AbortSignal },
+  { clock, signal, withinMs }: { clock: Clock; signal: AbortSignal; withinMs: number },
 ): Promise<URL> {
   const headers = { 'xi-api-key': key };
   const answer = await channel.request({
@@ -88,7 +93,7 @@ async function requestAddress(
     headers,
     signal,
     clock,
-    answerTimeoutMs: ANSWER_TIMEOUT_MS,
+    answerTimeoutMs: Math.min(ANSWER_TIMEOUT_MS, withinMs),
   });
   const text = await readText(answer, MAX_ANSWER_BYTES);
   if (answer.status !== 200)
