@@ -268,8 +268,9 @@ export class RealtimeCall implements Engine {
   /** The model is gone. What it has said is heard to its end before anybody else speaks. */
   #lose(error: unknown): void {
     if (this.#state !== 'live' || this.#gone !== undefined) return;
-    const { playout } = this.#context;
-    const isBrief = playout.pushedMs - playout.playedMs <= LIMITS.session.inHandMs;
+    const { playout, hasFallback } = this.#context;
+    const { inHandMs } = LIMITS.session[hasFallback === true ? 'replaceable' : 'last'];
+    const isBrief = playout.pushedMs - playout.playedMs <= inHandMs;
     if (!isBrief || this.#driver.isHeld || this.#voice.speech?.runsOut() !== true) {
       this.#fail(error);
       return;
