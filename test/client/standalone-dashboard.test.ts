@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { dashboardSocket } from '../../src/base/dashboard-socket.js';
 import type { CallEvent, CallFact } from '../../src/contract/call-event.js';
 import type { CallRecord, Cost } from '../../src/contract/call-record.js';
+import { openLedger } from '../../src/testing/index.js';
 import { MemoryStore } from '../../src/stores/memory-store.js';
 import { ended, stamp, started, turn } from '../support/call-facts.js';
 import { FeedingServer, hurriedClock } from '../support/feeding-server.js';
@@ -178,11 +179,12 @@ const step = fc.oneof(
 
 describe('a standalone dashboard', () => {
   it('has no timer left that would hold its process once it is closed', async () => {
-    const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
-    const before = timers();
-    const dashboard = await openDashboard({ folder: room.folder });
-    await dashboard.close();
-    expect(timers()).toBe(before);
+    using ledger = openLedger();
+    await ledger.run(async () => {
+      const dashboard = await openDashboard({ folder: room.folder });
+      await dashboard.close();
+    });
+    expect(await ledger.read()).toEqual([]);
   });
 
   it.each([

@@ -1,7 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { prepareScript, splitForVoice, type CallerStep } from '../../src/testing/caller-script.js';
 import { CallerTrack, type AgentEar, type CallerEvent } from '../../src/testing/caller-track.js';
 import type { TextToSpeechSession } from '../../src/providers/text-to-speech.js';
+
+afterEach(() => vi.restoreAllMocks());
 
 /** Speaks every text as 100 ms of silence, 400 ms of tone and 100 ms of silence, in chunks. */
 function createVoice(log: string[] = []): TextToSpeechSession {
@@ -159,17 +161,20 @@ describe('prepareScript', () => {
   });
 
   it('keeps the process alive while the voice speaks, and no longer', async () => {
-    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-    const before = timers();
-    let during = before;
+    const started = vi.spyOn(globalThis, 'setInterval');
+    const cleared = vi.spyOn(globalThis, 'clearInterval');
+    const held = () => {
+      const over = cleared.mock.calls.map(([timer]) => timer);
+      return started.mock.results.filter(({ value }) => value.hasRef() && !over.includes(value)).length;
+    };
+    let during = 0;
     const voice = createVoice();
     const openVoice = () => {
-      during = timers();
+      during = held();
       return voice;
     };
     await prepareScript([{ type: 'say', text: 'a' }], { openVoice, signal: new AbortController().signal });
-    expect(during).toBe(before + 1);
-    expect(timers()).toBe(before);
+    expect([during, held()]).toEqual([1, 0]);
   });
 
   it('never hands a voice more than 280 characters', () => {
