@@ -274,3 +274,16 @@ describe('a greeting of which the caller has heard the beginning', () => {
     expect(second.voice.spoken).toEqual(['We are open.']);
   });
 });
+
+it('a long goodbye whose voice fails at its first piece is said whole by who goes on', async () => {
+  const [first, second] = [new FakeStages(), new FakeStages()];
+  first.voice.failOn = 'One';
+  const sentences = [...'abcdefghijklmnop'].map((letter) => `Then comes the sentence ${letter}.`);
+  const goodbye = `One is the first. ${sentences.join(' ')}`;
+  const idle = { afterMs: 1000, prompts: [], goodbye };
+  const rig = await new FallbackRig({ modes: [first, second], idle }).start();
+  await rig.quiet(60_000);
+  expect(second.voice.spoken.length).toBeGreaterThan(1);
+  expect(second.voice.spoken.join(' ')).toBe(goodbye);
+  expect(rig.ended).toMatchObject([{ reason: 'idle', failure: undefined }]);
+});

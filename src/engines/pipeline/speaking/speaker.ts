@@ -79,7 +79,8 @@ export class Speaker {
   readonly #sentences: Sentence[] = [];
   #running = false;
   #complete = false;
-  #stopped = false;
+  /** One that has failed says nothing more, and knows what it was to say. */
+  #state: 'on' | 'failed' | 'stopped' = 'on';
   #pushedSamples = 0;
   #audibleAt: number | undefined;
   #spokenCount = 0;
@@ -150,11 +151,12 @@ export class Speaker {
    * when its first audio is there and not yet with the playout.
    */
   say(text: string, dropped: readonly Dropped[] = [], begins?: () => void): void {
-    if (this.#stopped) return;
+    if (this.#state === 'stopped') return;
     const mark = `${this.#options.id}-${this.#sentences.length}`;
     const timing = new SpokenTiming(text);
-    this.#options.wait.hasWords(true);
     this.#sentences.push({ text, dropped, begins, mark, timing, state: 'waiting', startMs: 0, endMs: 0 });
+    if (this.#stopped) return;
+    this.#options.wait.hasWords(true);
     if (!this.#running) void this.#run();
   }
 
@@ -176,13 +178,18 @@ export class Speaker {
   /** Stops at once and says what was heard up to `playedMs`, the position that the playout's `clear` returned. Idempotent. */
   stop(playedMs: number): SpeakerSplit {
     if (!this.#stopped) {
-      this.#stopped = true;
       this.#abort.abort();
       this.#watch?.cancel();
       this.#options.wait.hasWords(false);
+      this.#state = 'stopped';
       this.#proceed?.();
     }
+    this.#state = 'stopped';
     return this.#split(playedMs);
+  }
+
+  get #stopped(): boolean {
+    return this.#state !== 'on';
   }
 
   get #firstFrameMark(): string {
@@ -347,7 +354,7 @@ export class Speaker {
       return;
     }
     // One sentence may be lost among others, but not the last word.
-    this.#stopped = true;
+    this.#state = 'stopped';
     this.#watch?.cancel();
     if (this.#isMute) this.#options.events.failed(muteVoice());
     else this.#options.events.finished();
@@ -355,7 +362,7 @@ export class Speaker {
 
   #fail(error: unknown): void {
     if (this.#stopped) return;
-    this.#stopped = true;
+    this.#state = 'failed';
     this.#watch?.cancel();
     this.#options.events.failed(error);
   }
