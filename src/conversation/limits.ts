@@ -96,16 +96,12 @@ export const LIMITS = {
    */
   session: {
     noticedMs: NOTICED_MS,
-    /**
-     * Until the first connection; between two signs of life; until a lost connection is back, and for that in any case. `inHandMs`: of what it
-     * had said when it was given up so much is played to its end. Nobody hears the caller meanwhile: more is cut off.
-     */
+    /** Until the first connection; between two signs of life; until a lost connection is back, and for that in any case. */
     last: {
       openingMs: CALLER_ASKS_MS - NOTICED_MS,
       silentMs: CALLER_ASKS_MS - 2 * NOTICED_MS,
       lostMs: CALLER_ASKS_MS - CARRIER_BEGINS_MS - 2 * NOTICED_MS,
       minLostMs: 400,
-      inHandMs: 20_000,
     },
     /** So early that whoever takes its place is heard before the caller asks, or fails by then. */
     replaceable: {
@@ -113,8 +109,9 @@ export const LIMITS = {
       silentMs: REPLACEABLE_MS - NOTICED_MS,
       lostMs: 2500,
       minLostMs: 0,
-      inHandMs: 5000,
     },
+    /** Of what it had said when it was given up so much is played to its end. Nobody hears the caller meanwhile: more is cut off. */
+    inHandMs: 20_000,
     /** What one has in any case that takes over from an engine that kept the caller waiting. */
     minTakenOverMs: 1500,
     /** What a new connection has for an answer, however long the caller has waited for the connection. */

@@ -252,12 +252,12 @@ describe('the phases of a call that another voice mode takes over', () => {
     const { first, second, rig } = modelThenStages();
     await rig.start();
     first.ready();
-    first.begins('One two three four five six seven.');
+    first.answers('One two three four five six seven.');
     await rig.wait(500);
     second.model.answer('Eight.');
     const told = await during(rig, async () => {
       first.events.failed(GONE);
-      await rig.wait(1300);
+      await rig.wait(100);
     });
     expect(told).toEqual(['thinking', 'speaking']);
   });

@@ -39,7 +39,7 @@ describe('a conversation whose state is stored and read again after each change'
         vi.restoreAllMocks();
         expect(stored).toEqual(whole);
       }),
-      { numRuns: runs(60, 2000) },
+      { numRuns: runs(60, 500) },
     );
   });
 
@@ -380,7 +380,7 @@ describe('a call that goes on elsewhere with the state that was stored last', ()
         for (const [index, heard] of known)
           expect(rig.turns.find((turn) => turn.index === index)?.agentText.startsWith(heard)).toBe(true);
       }),
-      { numRuns: runs(40, 1000) },
+      { numRuns: runs(40, 300) },
     );
   });
 });

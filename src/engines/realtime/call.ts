@@ -269,9 +269,11 @@ export class RealtimeCall implements Engine {
   #lose(error: unknown): void {
     if (this.#state !== 'live' || this.#gone !== undefined) return;
     const { playout, hasFallback } = this.#context;
-    const { inHandMs } = LIMITS.session[hasFallback === true ? 'replaceable' : 'last'];
-    const isBrief = playout.pushedMs - playout.playedMs <= inHandMs;
-    if (!isBrief || this.#driver.isHeld || this.#voice.speech?.runsOut() !== true) {
+    const { speech } = this.#voice;
+    // Who can go on hears the caller, and does so at once, unless the call is to end with what is said and all of that is there.
+    const isMissed = hasFallback === true && (speech?.isResponding === true || !this.#driver.isLeaving);
+    const isBrief = playout.pushedMs - playout.playedMs <= LIMITS.session.inHandMs;
+    if (isMissed || !isBrief || this.#driver.isHeld || speech?.runsOut() !== true) {
       this.#fail(error);
       return;
     }

@@ -6,6 +6,7 @@ import {
   type FloorPolicy,
   type FloorState,
   type Goodbye,
+  isLeaving,
   type Manner,
   utteranceOf,
   type View,
@@ -96,6 +97,11 @@ export class RealtimeDriver implements Driver {
 
   get isHeld(): boolean {
     return this.#state.floor.phase === 'held';
+  }
+
+  /** True while the agent says what the call ends with, and nobody has to be heard before it does. */
+  get isLeaving(): boolean {
+    return isLeaving(this.#state, this.view);
   }
 
   /** True when the agent owes something, or is in the middle of it. */
