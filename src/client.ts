@@ -2,16 +2,18 @@
 import { isE164 } from './base/e164.js';
 import { ConfigError, RequestError } from './base/errors.js';
 import type { PlacedCall } from './calls/call-desk.js';
-import { House, type RunningServer } from './client/house.js';
+import type { House, RunningServer } from './client/house.js';
 import type { HangUpState } from './contract/call-record.js';
 import { Agent, type AgentOptions } from './options/agent.js';
 import type { CallOptions } from './options/call.js';
 import { type CheckedClientOptions, type ClientOptions, checkClientOptions } from './options/client.js';
-import { checkServeOptions, type ServeOptions } from './options/serve.js';
+import { type CheckedServeOptions, checkServeOptions, type ServeOptions } from './options/serve.js';
 
 /** A phone number and what answers it. */
 export class Offhook {
   readonly #options: CheckedClientOptions;
+  /** Undefined where nothing is served. */
+  #loading: Promise<House> | undefined;
   #house: House | undefined;
 
   /** @throws ConfigError */
@@ -26,16 +28,17 @@ export class Offhook {
 
   /** Answers calls until `disconnect`. Resolves when it listens. @throws ConfigError; nothing listens then. */
   async serve(options: ServeOptions): Promise<RunningServer> {
-    if (this.#house !== undefined) {
+    if (this.#loading !== undefined) {
       throw new ConfigError('CONFIG_CONFLICT', 'This client serves already: call disconnect() first.');
     }
-    const house = new House(checkServeOptions(options, this.#options), this.#options);
-    this.#house = house;
+    const loading = this.#load(checkServeOptions(options, this.#options));
+    this.#loading = loading;
     try {
+      const house = await loading;
+      this.#house = house;
       return await house.open();
     } catch (error) {
-      await house.close();
-      if (this.#house === house) this.#house = undefined;
+      await this.#close(loading);
       throw error;
     }
   }
@@ -88,14 +91,26 @@ export class Offhook {
    * request, timer, socket or thread. Idempotent; does nothing when nothing is served. Never rejects.
    */
   async disconnect(): Promise<void> {
-    const house = this.#house;
-    if (house === undefined) return;
-    await house.close();
-    if (this.#house === house) this.#house = undefined;
+    if (this.#loading !== undefined) await this.#close(this.#loading);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.disconnect();
+  }
+
+  /** Who only makes an agent, or a test, does without all that serves. @throws ConfigError */
+  async #load(options: CheckedServeOptions): Promise<House> {
+    const { House } = await import('./client/house.js');
+    return new House(options, this.#options);
+  }
+
+  async #close(loading: Promise<House>): Promise<void> {
+    // Why it was not loaded, `serve` says.
+    const house = await loading.catch(() => undefined);
+    await house?.close();
+    if (this.#loading !== loading) return;
+    this.#loading = undefined;
+    this.#house = undefined;
   }
 
   #serving(what: string): House {

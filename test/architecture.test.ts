@@ -233,10 +233,24 @@ describe('what stands only in its place', () => {
     expect(outside(/process\.env/, (file) => file === 'base/env.ts')).toEqual([]);
   });
 
-  it('only the doors import express', () => {
+  it('only the page imports express', () => {
+    const doors = ['server/page-app.ts', 'dashboard/router.ts'];
     const uses = (file: string) => importsOf(file).includes('express');
-    const isDoor = (file: string) => file.startsWith('server/') || file === 'dashboard/router.ts';
-    expect(files.filter((file) => uses(file) && !isDoor(file) && !file.startsWith('testing/'))).toEqual([]);
+    expect(files.filter((file) => uses(file) && !doors.includes(file))).toEqual([]);
+  });
+
+  it.each([
+    ['server/page-app.ts', 'the page'],
+    ['dashboard/router.ts', 'the API'],
+    ['client/house.ts', 'what serves'],
+    ['stores/disk-store.ts', 'the disk'],
+  ])('%s is loaded when it is needed: %s', (file) => {
+    const atOnce = new RegExp(`^(import|export) (?!type )[^;]*/${basename(file, '.ts')}\\.js'`, 'm');
+    const uses = (from: string) =>
+      edges.some((edge) => edge.from === from && edge.to === file) && atOnce.test(text.get(from) ?? '');
+    // Who imports these has them on purpose: entry points, and what a command does.
+    const isOwn = (from: string) => /^(cli|testing)\/|^stores\/index\.ts$/.test(from);
+    expect(files.filter((from) => uses(from) && !isOwn(from))).toEqual([]);
   });
 
   it('every vendor of a provider is known by its name', () => {

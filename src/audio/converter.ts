@@ -7,6 +7,10 @@ import { SampleReader, toBytes } from './pcm-bytes.js';
 export interface InboundConverter {
   /** Wire bytes of any length to 16 kHz PCM. The result is valid until the next call. Odd PCM bytes wait for their other half. */
   convert(bytes: Uint8Array): Int16Array;
+  /** Set where bytes may be taken as they come: on a line that carries a telephone's format. */
+  readonly line: TelephoneLine | undefined;
+  /** Forgets all input, as after a gap in the audio. */
+  reset(): void;
   /** Frees the resampler. Idempotent; `convert` must not follow. */
   close(): void;
 }
@@ -27,8 +31,8 @@ export interface OutboundConverter {
 export interface TelephoneLine {
   readonly format: AudioFormat;
   readonly silentByte: number;
-  /** What the bytes sound like, at the rate of the line. The result is valid until the next call. */
-  decode(bytes: Uint8Array): Int16Array;
+  /** What each of the 256 bytes stands for, in 1/128 of full scale. */
+  readonly levels: Int8Array;
 }
 
 type Step<From, To> = (input: From) => To;
@@ -38,15 +42,16 @@ export function createInboundConverter(format: AudioFormat, backend: TranscoderB
   const fromHz = format.sampleRateHz;
   const toHz = PCM_16K.sampleRateHz;
   const decode = createDecoder(format, backend);
-  if (fromHz === toHz) return { convert: decode, close() {} };
+  const line = isTelephone(format) ? describeLine(format, backend) : undefined;
+  if (fromHz === toHz) return { convert: decode, line, reset() {}, close() {} };
   const resampler = backend.createResampler(fromHz, toHz);
-  const close = () => resampler.free();
+  const rest = { line, reset: () => resampler.reset(), close: () => resampler.free() };
   const output = createRoom((length) => new Int16Array(length));
   // The usual format in one step, which costs one crossing to the backend.
   if (format.encoding === 'mulaw') {
     return {
       convert: (bytes) => resampler.processFromMulaw(bytes, output(outputBound(bytes.length, fromHz, toHz))),
-      close,
+      ...rest,
     };
   }
   return {
@@ -54,7 +59,7 @@ export function createInboundConverter(format: AudioFormat, backend: TranscoderB
       const pcm = decode(bytes);
       return resampler.process(pcm, output(outputBound(pcm.length, fromHz, toHz)));
     },
-    close,
+    ...rest,
   };
 }
 
@@ -81,9 +86,17 @@ export function createOutboundConverter(format: AudioFormat, backend: Transcoder
   };
 }
 
+/** By encoding: all backends give the same. */
+const lines = new Map<AudioFormat['encoding'], TelephoneLine>();
+
 function describeLine(format: AudioFormat, backend: TranscoderBackend): TelephoneLine {
+  const known = lines.get(format.encoding);
+  if (known !== undefined) return known;
   const [silentByte = 0] = createEncoder(format, backend)(new Int16Array(1));
-  return { format, silentByte, decode: createDecoder(format, backend) };
+  const samples = createDecoder(format, backend)(Uint8Array.from({ length: 256 }, (_, byte) => byte));
+  const line = { format, silentByte, levels: Int8Array.from(samples, (sample) => sample >> 8) };
+  lines.set(format.encoding, line);
+  return line;
 }
 
 /** Length of the longest result: a chunk that ends between two output samples may let one more out than its share. */

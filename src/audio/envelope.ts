@@ -39,14 +39,22 @@ export class EnvelopeMeter {
 
   /** A frame of the caller that came at `atMs`. What comes in bunches is spread out again. */
   hear(frame: Int16Array, atMs: number): void {
-    const startMs = Math.abs(atMs - this.#callerAtMs) > SLACK_MS ? atMs : this.#callerAtMs;
-    this.#callerAtMs = startMs + FIRST_BUCKET_MS;
-    this.#add('caller', frame, startMs);
+    this.#add('caller', frame, this.#startOf(atMs));
+  }
+
+  /** The same of bytes that stand for `levels`. */
+  hearBytes(bytes: Uint8Array, levels: Int8Array, atMs: number): void {
+    this.#addBytes('caller', bytes, levels, this.#startOf(atMs));
   }
 
   /** A frame of the agent that the caller hears at `atMs`. */
   speak(frame: Int16Array, atMs: number): void {
     this.#add('agent', frame, atMs);
+  }
+
+  /** The same of bytes that stand for `levels`. */
+  speakBytes(bytes: Uint8Array, levels: Int8Array, atMs: number): void {
+    this.#addBytes('agent', bytes, levels, atMs);
   }
 
   /** A mark came back. */
@@ -75,20 +83,45 @@ export class EnvelopeMeter {
     };
   }
 
+  /** When a frame of the caller belongs that came at `atMs`. */
+  #startOf(atMs: number): number {
+    const startMs = Math.abs(atMs - this.#callerAtMs) > SLACK_MS ? atMs : this.#callerAtMs;
+    this.#callerAtMs = startMs + FIRST_BUCKET_MS;
+    return startMs;
+  }
+
   #add(side: EnvelopeSide, frame: Int16Array, atMs: number): void {
-    if (!(atMs >= 0)) return;
-    while (atMs / this.#bucketMs >= MAX_BUCKETS) this.#halve();
-    const bucket = Math.floor(atMs / this.#bucketMs);
     let least = 0;
     let greatest = 0;
-    for (const sample of frame) {
+    // Several times as fast as with the iterator of the array.
+    for (let index = 0; index < frame.length; index += 1) {
+      const sample = frame[index] ?? 0;
       if (sample < least) least = sample;
       else if (sample > greatest) greatest = sample;
     }
+    this.#note(side, least >> 8, greatest >> 8, atMs);
+  }
+
+  #addBytes(side: EnvelopeSide, bytes: Uint8Array, levels: Int8Array, atMs: number): void {
+    let least = 0;
+    let greatest = 0;
+    for (let index = 0; index < bytes.length; index += 1) {
+      const level = levels[bytes[index] ?? 0] ?? 0;
+      if (level < least) least = level;
+      else if (level > greatest) greatest = level;
+    }
+    this.#note(side, least, greatest, atMs);
+  }
+
+  #note(side: EnvelopeSide, least: number, greatest: number, atMs: number): void {
+    if (!(atMs >= 0)) return;
+    while (atMs / this.#bucketMs >= MAX_BUCKETS) this.#halve();
+    const bucket = Math.floor(atMs / this.#bucketMs);
     const values = this.#sides[side];
-    values[2 * bucket] = Math.min(values[2 * bucket] ?? 0, least >> 8);
-    values[2 * bucket + 1] = Math.max(values[2 * bucket + 1] ?? 0, greatest >> 8);
-    this.#used[side] = Math.max(this.#used[side], bucket + 1);
+    const at = 2 * bucket;
+    if (least < (values[at] ?? 0)) values[at] = least;
+    if (greatest > (values[at + 1] ?? 0)) values[at + 1] = greatest;
+    if (bucket >= this.#used[side]) this.#used[side] = bucket + 1;
   }
 
   #halve(): void {

@@ -16,7 +16,11 @@ export function energyOf(frame: Int16Array): number {
 
 /** Level of a frame in decibels of full scale, not below -96. */
 export function levelDbfs(frame: Int16Array): number {
-  const energy = energyOf(frame);
+  return energyDbfs(energyOf(frame), frame.length);
+}
+
+/** Level of so many samples whose squares sum up to `energy`, in decibels of full scale, not below -96. */
+export function energyDbfs(energy: number, samples: number): number {
   if (energy === 0) return QUIETEST_DBFS;
-  return Math.max(QUIETEST_DBFS, 10 * Math.log10(energy / frame.length / (FULL_SCALE * FULL_SCALE)));
+  return Math.max(QUIETEST_DBFS, 10 * Math.log10(energy / samples / (FULL_SCALE * FULL_SCALE)));
 }

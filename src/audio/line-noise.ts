@@ -26,11 +26,12 @@ export class LineNoise {
   readonly #latest = new Float32Array(EVEN_FRAMES).fill(-SILENCE);
   readonly #sorted = new Float32Array(EVEN_FRAMES);
   #frames = 0;
-  #floorDbfs = Number.NEGATIVE_INFINITY;
 
   /** True when a frame of this level is loud enough for speech. */
   isOpen(levelDbfs: number): boolean {
-    return levelDbfs >= GATE_DBFS && levelDbfs >= this.#floorDbfs + ABOVE_FLOOR_DB;
+    // Most frames are quiet, and the noise is of no interest then.
+    if (levelDbfs < GATE_DBFS) return false;
+    return levelDbfs >= Math.max(this.#quietest, this.#evenLevel) + ABOVE_FLOOR_DB;
   }
 
   /** Learns what the line sounds like. */
@@ -43,7 +44,6 @@ export class LineNoise {
     this.#counts[step] = (this.#counts[step] ?? 0) + 1;
     this.#latest[this.#frames % EVEN_FRAMES] = levelDbfs;
     this.#frames += 1;
-    this.#floorDbfs = Math.max(this.#quietest, this.#evenLevel);
   }
 
   get #quietest(): number {

@@ -2,8 +2,8 @@
 // and clear.
 import type { Clock, Timer } from '../base/clock.js';
 import { type Meters, silentMeters } from '../base/meters.js';
-import type { OutboundConverter } from './converter.js';
-import { type Audio, type AudioFormat, FRAME_MS, isPcm, unitsPerMs } from './format.js';
+import type { OutboundConverter, TelephoneLine } from './converter.js';
+import { type Audio, type AudioFormat, FRAME_MS, isPcm } from './format.js';
 import { FrameQueue } from './frame-queue.js';
 import { PlaybackClock } from './playback-clock.js';
 import type { LinePlayout } from './playout.js';
@@ -25,8 +25,10 @@ export interface PlaybackWay {
 
 /** Hears what the caller hears of the agent. Times are the clock's `now()`. */
 export interface PlaybackListener {
-  /** 20 ms of samples that sound at `atMs`, at the rate of the house, or of the line when they came as its bytes. Valid until the call returns. */
+  /** 20 ms of samples that sound at `atMs`. Valid until the call returns. */
   played(frame: Int16Array, atMs: number): void;
+  /** The same of audio that came as the bytes of the line. */
+  passed(bytes: Uint8Array, line: TelephoneLine, atMs: number): void;
   markHeard(atMs: number): void;
   /** What would have sounded after `atMs` does not. */
   cut(atMs: number): void;
@@ -47,14 +49,6 @@ interface Mark {
   readonly name: string;
   /** Its position, as `pushedMs` counts. */
   readonly atMs: number;
-}
-
-/** What was sent and may not have been heard. */
-interface SentFrame {
-  readonly audio: Audio;
-  /** Its position, as `pushedMs` counts, and how much of it was pushed. */
-  readonly fromMs: number;
-  readonly contentMs: number;
 }
 
 /** Source: 200-400 ms are usual. A clear takes any lead back at once; a stall that outlasts it is a hole in a word. */
@@ -94,8 +88,6 @@ export class Pacer implements LinePlayout {
   #unconfirmed = false;
   /** The last frame went out as it came. */
   #passedThrough = false;
-  /** The frames that the carrier may still have, oldest first. */
-  #sent: SentFrame[] = [];
   #paused = false;
   #detached = false;
   #closed = false;
@@ -125,20 +117,19 @@ export class Pacer implements LinePlayout {
   push(audio: Audio): void {
     if (this.#closed || audio.length === 0) return;
     if (!isPcm(audio) && this.lineFormat === undefined) return;
+    const now = this.#clock.now();
     // The carrier has run dry: what the resampler still holds is the end of what was said before, a click in front of this.
-    if (!this.#detached && this.#playback.sentMs > 0 && this.#queue.queuedMs === 0 && this.#isDry)
-      this.#converter.reset();
-    // The slice of a Buffer would be no copy.
-    const copy = isPcm(audio) ? new Int16Array(audio) : new Uint8Array(audio);
-    this.#meters.queued(this.#queue.push(copy));
-    this.#pushedAt = this.#clock.now();
-    this.#pump();
+    const hasEnd = !this.#detached && !this.#passedThrough && this.#queue.queuedMs === 0;
+    if (hasEnd && this.#playback.sentMs > 0 && this.#isDryAt(now)) this.#converter.reset();
+    this.#meters.queued(this.#queue.push(audio));
+    this.#pushedAt = now;
+    this.#pump(now);
   }
 
   mark(name: string): void {
     if (this.#closed) return;
     this.#marks.push({ name, atMs: this.pushedMs });
-    this.#pump();
+    this.#pump(this.#clock.now());
   }
 
   clear(): number {
@@ -154,11 +145,12 @@ export class Pacer implements LinePlayout {
     if (this.#closed || this.#detached || this.#paused) return;
     this.#paused = true;
     const wasUnheard = this.#isUnheard;
+    const { sentMs } = this.#playback;
     const playedMs = this.#playback.cut(this.#clock.now());
     const marks = [...this.#pending].map(([name, atMs]) => ({ name, atMs }));
     for (const { name } of marks) this.#takenBack.set(name, (this.#takenBack.get(name) ?? 0) + 1);
     this.#marks = [...marks, ...this.#marks];
-    this.#meters.queued(this.#queue.putBack(this.#sent.map((frame) => unheardOf(frame, playedMs))));
+    this.#meters.queued(this.#queue.takeBack(sentMs - playedMs));
     this.#stopSending();
     this.#converter.reset();
     if (wasUnheard) this.#silence();
@@ -167,7 +159,7 @@ export class Pacer implements LinePlayout {
   resume(): void {
     if (!this.#paused) return;
     this.#paused = false;
-    this.#pump();
+    this.#pump(this.#clock.now());
   }
 
   /**
@@ -177,7 +169,8 @@ export class Pacer implements LinePlayout {
   detach(): void {
     if (this.#closed || this.#detached) return;
     this.#detached = true;
-    if (!this.#isDry) this.#listener?.cut(this.#clock.now());
+    const now = this.#clock.now();
+    if (!this.#isDryAt(now)) this.#listener?.cut(now);
     this.#drop();
     this.#converter.close();
   }
@@ -192,7 +185,7 @@ export class Pacer implements LinePlayout {
     this.#detached = false;
     this.#converter = way.converter;
     this.#sink = way.sink;
-    this.#pump();
+    this.#pump(this.#clock.now());
   }
 
   onNextFrameSent(listener: (sentAtMs: number) => void): void {
@@ -214,6 +207,7 @@ export class Pacer implements LinePlayout {
     this.#pending.delete(name);
     const now = this.#clock.now();
     this.#playback.acknowledge(now, position);
+    this.#queue.keep(this.#playback.sentMs - this.#playback.heardMs(now));
     this.#listener?.markHeard(now);
     if (position >= this.#playback.sentMs) this.#unconfirmed = false;
     return true;
@@ -233,8 +227,8 @@ export class Pacer implements LinePlayout {
   }
 
   /** True when the carrier has nothing more to play. */
-  get #isDry(): boolean {
-    return this.#playback.bufferedMs(this.#clock.now()) === 0;
+  #isDryAt(now: number): boolean {
+    return this.#playback.bufferedMs(now) === 0;
   }
 
   /** True when the carrier may have something that was not heard. */
@@ -265,7 +259,6 @@ export class Pacer implements LinePlayout {
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#dueAt = undefined;
-    this.#sent = [];
     this.#pending.clear();
     this.#unconfirmed = false;
   }
@@ -277,26 +270,32 @@ export class Pacer implements LinePlayout {
   }
 
   /** Sends what is due and sets the timer for what is not. */
-  #pump(): void {
+  #pump(now: number): void {
     this.#timer?.cancel();
     this.#timer = undefined;
     if (this.#detached || this.#paused) return;
     this.#sendReachedMarks();
-    while (this.#queue.queuedMs > 0 && !this.#closed) {
-      const waitMs = this.#waitMs();
+    // Who hears that a frame was sent may push, pause or close.
+    while (this.#queue.queuedMs > 0 && !this.#closed && !this.#detached && !this.#paused) {
+      const waitMs = this.#waitMs(now);
       if (waitMs > 0) {
-        this.#dueAt = this.#clock.now() + waitMs;
-        this.#timer = this.#clock.after(waitMs, () => this.#pump());
+        this.#wake(now, waitMs);
         return;
       }
-      this.#sendFrame();
+      this.#sendFrame(now);
       this.#sendReachedMarks();
     }
   }
 
+  /** Looks again then. */
+  #wake(now: number, waitMs: number): void {
+    this.#timer?.cancel();
+    this.#dueAt = now + waitMs;
+    this.#timer = this.#clock.after(waitMs, () => this.#pump(this.#clock.now()));
+  }
+
   /** Time until the next frame may leave; 0 when it may now. */
-  #waitMs(): number {
-    const now = this.#clock.now();
+  #waitMs(now: number): number {
     if (this.#sink.bufferedBytes > this.#maxBufferedBytes) return FRAME_MS;
     const bufferedMs = this.#playback.bufferedMs(now);
     const leadWaitMs = bufferedMs + FRAME_MS - this.#leadMs;
@@ -305,30 +304,23 @@ export class Pacer implements LinePlayout {
     return Math.max(0, leadWaitMs, pauseMs, bufferedMs - TAIL_RESERVE_MS);
   }
 
-  #sendFrame(): void {
+  #sendFrame(now: number): void {
     const frame = this.#queue.take(this.#converter.line?.silentByte);
     if (frame === undefined) return;
     const { audio, contentMs } = frame;
-    const now = this.#clock.now();
-    const fromMs = this.#playback.sentMs;
     const playsAt = this.#playback.frameSent(now, FRAME_MS, contentMs);
-    this.#keep({ audio, fromMs, contentMs });
+    this.#queue.keep(this.#playback.sentMs - this.#playback.heardMs(now));
     this.#measure(now, contentMs);
     this.#unconfirmed = true;
     this.#send(audio, playsAt);
-    if (this.#listeners.length === 0) return;
+    if (this.#listeners.length > 0) this.#tellSent(now);
+  }
+
+  #tellSent(now: number): void {
     const { sentMs } = this.#playback;
     const reached = this.#listeners.filter(({ afterMs }) => afterMs < sentMs);
     this.#listeners = this.#listeners.filter(({ afterMs }) => afterMs >= sentMs);
     for (const { tell } of reached) tell(now);
-  }
-
-  /** Until it was heard. */
-  #keep(frame: SentFrame): void {
-    const { playedMs } = this;
-    while (this.#sent[0] !== undefined && this.#sent[0].fromMs + this.#sent[0].contentMs <= playedMs)
-      this.#sent.shift();
-    this.#sent.push(frame);
   }
 
   #send(audio: Audio, playsAt: number): void {
@@ -339,7 +331,7 @@ export class Pacer implements LinePlayout {
     } else if (line !== undefined) {
       // What the resampler still holds is no part of what will come behind these bytes.
       if (!this.#passedThrough) this.#converter.reset();
-      this.#listener?.played(line.decode(audio), playsAt);
+      this.#listener?.passed(audio, line, playsAt);
       this.#sink.sendAudio(audio);
     }
     this.#passedThrough = !isPcm(audio);
@@ -362,9 +354,4 @@ export class Pacer implements LinePlayout {
       mark = this.#marks[0];
     }
   }
-}
-
-function unheardOf({ audio, fromMs, contentMs }: SentFrame, playedMs: number): Audio {
-  const units = unitsPerMs(audio);
-  return audio.subarray(Math.round(Math.max(0, playedMs - fromMs) * units), Math.round(contentMs * units));
 }

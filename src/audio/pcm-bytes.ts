@@ -13,6 +13,11 @@ export function isLoud(pcm: Int16Array): boolean {
   return sum > pcm.length * LOUD_RMS * LOUD_RMS;
 }
 
+/** The same memory as a `Buffer`. */
+export function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
 /** The bytes of samples. The result is valid as long as `pcm` is not changed. */
 export function toBytes(pcm: Int16Array): Uint8Array {
   if (!SWAPPED) return new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength);

@@ -63,15 +63,24 @@ export class PlaybackClock {
   /** How much the caller has heard. Never goes back, never beyond what was sent. */
   playedMs(now: number): number {
     const heardAt = now - this.#lagMs;
-    const run = this.#runs.findLast((each) => each.startsAt <= heardAt);
-    if (run !== undefined)
+    // Asked several times for every frame: without a closure.
+    for (let index = this.#runs.length - 1; index >= 0; index -= 1) {
+      const run = this.#runs[index];
+      if (run === undefined || run.startsAt > heardAt) continue;
       this.#playedMs = Math.max(this.#playedMs, run.from + Math.min(run.length, heardAt - run.startsAt));
+      break;
+    }
     return this.#playedMs;
+  }
+
+  /** The same in whole samples: none that was heard in part. */
+  heardMs(now: number): number {
+    return Math.floor(this.playedMs(now) * SAMPLES_PER_MS) / SAMPLES_PER_MS;
   }
 
   /** The player was emptied: what was not heard is no part of the timeline. */
   cut(now: number): number {
-    const played = Math.floor(this.playedMs(now) * SAMPLES_PER_MS) / SAMPLES_PER_MS;
+    const played = this.heardMs(now);
     this.#playedMs = played;
     this.#runs = [];
     this.#idleAt = now;

@@ -28,7 +28,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** A clock made of one whose timers count whole milliseconds, may ring a moment early and cannot wait for weeks. */
 export function punctualClock(source: Clock): Clock {
   return {
-    now: () => source.now(),
+    now: nowOf(source),
     wallNow: () => source.wallNow(),
     after(delayMs, task) {
       const dueAt = source.now() + Math.max(0, delayMs || 0);
@@ -53,7 +53,7 @@ export function punctualClock(source: Clock): Clock {
 export function steadyClock(clock: Clock): Clock {
   const [startedAt, wallStartedAt] = [clock.now(), clock.wallNow()];
   return {
-    now: () => clock.now(),
+    now: nowOf(clock),
     wallNow: () => Math.round(wallStartedAt + (clock.now() - startedAt)),
     after: (delayMs, task) => clock.after(delayMs, task),
     looseEnds: clock.looseEnds,
@@ -71,7 +71,7 @@ export function stoppableClock(source: Clock, looseEnds: LooseEnds): StoppableCl
   const timers = new Set<Timer>();
   let isStopped = false;
   return {
-    now: () => source.now(),
+    now: nowOf(source),
     wallNow: () => source.wallNow(),
     after(delayMs, task) {
       if (isStopped) return { cancel() {} };
@@ -116,6 +116,11 @@ export function grace(clock: Clock, delayMs: number, task: () => void): Timer {
       over?.();
     },
   };
+}
+
+/** `now` of a clock, for one that is made of it: it is asked several times for every frame, and not through each clock in between. */
+function nowOf(clock: Clock): Clock['now'] {
+  return clock.now.bind(clock);
 }
 
 /** The real clock. */

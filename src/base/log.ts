@@ -1,6 +1,6 @@
 // The logger that rooms are handed. Any pino-compatible logger fits; the default one is pino on standard error.
+import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { pino } from 'pino';
 
 /** A line of the log: fields, then a static sentence. */
 export type LogMethod = (fields: Record<string, unknown>, sentence: string) => void;
@@ -15,6 +15,8 @@ export interface Logger {
 
 /** The default logger: JSON lines on standard error. `level` is a pino level, `silent` turns it off. */
 export function createLogger(options: { level: string }): Logger {
+  // Who brings a logger of their own does without.
+  const { pino } = createRequire(import.meta.url)('pino') as typeof import('pino');
   return pino(
     { name: 'offhook', level: options.level, base: null },
     pino.destination({ fd: 2, sync: false }),

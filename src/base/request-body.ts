@@ -26,6 +26,7 @@ export async function readBody(
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
+    let isWhole = false;
     const take = (chunk: Buffer) => {
       bytes += chunk.length;
       if (bytes <= maxBytes) {
@@ -37,9 +38,16 @@ export async function readBody(
       reject(tooLarge());
     };
     request.on('data', take);
-    request.on('end', () => resolve(Buffer.concat(chunks)));
+    request.on('end', () => {
+      isWhole = true;
+      const [only] = chunks;
+      // Nearly every body comes in one piece.
+      resolve(only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks));
+    });
     request.on('error', reject);
-    request.on('close', () => reject(new RequestError('REQUEST_INVALID', 'The body ended too early.')));
+    request.on('close', () => {
+      if (!isWhole) reject(new RequestError('REQUEST_INVALID', 'The body ended too early.'));
+    });
   });
 }
 

@@ -21,6 +21,8 @@ export interface SessionSeed {
 /** Takes the facts that may come after the end of a call. */
 export interface LateLedger {
   readonly isChargeKnown: boolean;
+  /** How the hang-up stands; null where none was asked for. */
+  readonly hangUp: HangUpState | null;
   recorded(recording: Recording): void;
   charged(costUsd: number): void;
   note(code: string, message: string): void;

@@ -1,11 +1,14 @@
 // Providers for stages that nobody named: a vendor whose key stands in the environment, else the local stack.
 import { ConfigError } from '../base/errors.js';
 import type { LanguageModel } from '../providers/language-model.js';
-import { ChatCompletions, ScriptedLanguageModel } from '../providers/llm/index.js';
+import { ChatCompletions } from '../providers/llm/chat-completions/chat-completions.js';
+import { ScriptedLanguageModel } from '../providers/llm/scripted/scripted.js';
 import type { SpeechToText } from '../providers/speech-to-text.js';
-import { DeepgramSpeechToText, SimulatedSpeechToText } from '../providers/stt/index.js';
+import { DeepgramSpeechToText } from '../providers/stt/deepgram/deepgram.js';
+import { SimulatedSpeechToText } from '../providers/stt/simulated.js';
 import type { TextToSpeech } from '../providers/text-to-speech.js';
-import { ElevenLabsTextToSpeech, FliteTextToSpeech } from '../providers/tts/index.js';
+import { ElevenLabsTextToSpeech } from '../providers/tts/elevenlabs/elevenlabs.js';
+import { FliteTextToSpeech } from '../providers/tts/flite/flite.js';
 
 export interface Choice<T> {
   readonly provider: T;

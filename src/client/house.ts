@@ -14,7 +14,6 @@ import { type AttachedCallbacks, attachCallbacks } from '../calls/facts/callback
 import { Pricing } from '../calls/money/pricing.js';
 import { createOtherDoors } from '../carriers/index.js';
 import type { CallControls } from '../contract/call-command.js';
-import { loadVoiceActivity } from '../engines/voice-activity.js';
 import { EventBus } from '../events/bus.js';
 import type { Forwarder } from '../events/forwarder/forwarder.js';
 import type { CallOptions } from '../options/call.js';
@@ -215,7 +214,6 @@ export class House {
       import('../observability/call-tracer.js'),
       import('../dashboard/index.js'),
       import('../server/server.js'),
-      loadVoiceActivity(),
     ]);
     this.#tracer = new CallTracer(this.#bus);
     const dashboard = createDashboard({

@@ -15,6 +15,7 @@ import type {
   MediaCounters,
   ProviderStage,
   Recording,
+  ToolCall,
   TranscriptEntry,
   Transfer,
   Turn,
@@ -42,8 +43,11 @@ export type CallFact =
    * `ending` no other one comes.
    */
   | { type: 'phase.changed'; phase: CallPhase; previous?: CallPhase }
-  /** A partial or final piece of transcript. The same id replaces; a final entry with empty text takes the entry away. */
-  | { type: 'transcript.segment'; entry: TranscriptEntry }
+  /**
+   * A partial or final piece of transcript. The same id replaces; a final entry with empty text takes the entry away. `tool`: what became of
+   * a tool whose turn was complete already.
+   */
+  | { type: 'transcript.segment'; entry: TranscriptEntry; tool?: ToolCall }
   | { type: 'turn.started'; turnIndex: number }
   | { type: 'turn.completed'; turn: Turn }
   /** `turn`: what a turn that was complete already has cost after all, where the change is of one. */

@@ -98,7 +98,7 @@ export interface TurnLatency {
 export interface ToolCall {
   name: string;
   startedAt: number;
-  /** Null while it runs, also when the turn was interrupted meanwhile: what became of it then stands in its transcript entry. */
+  /** Null while it runs, for which its turn does not wait, and where nobody knows: the call ended first, or the tool was given up. */
   durationMs: number | null;
   error: string | null;
 }
@@ -168,7 +168,8 @@ export interface Usage {
 
 /**
  * How the hang-up at the carrier stands. `pending`: the carrier has not confirmed it, and is asked again, for a day and across restarts.
- * `done`: the leg is over. `failed`: the carrier refused, or there was no more time; the leg may still be up, and billed.
+ * `done`: the leg is over. `failed`: the carrier refused, or there was no more time; the leg may still be up, and billed, until the carrier
+ * reports its end.
  */
 export const HANG_UP_STATES = ['pending', 'done', 'failed'] as const;
 export type HangUpState = (typeof HANG_UP_STATES)[number];

@@ -109,10 +109,7 @@ export function toToolCall({ call, startedAt, durationMs, settlement }: ToolStat
   };
 }
 
-/**
- * Its place in the transcript, final with its result, also when that comes after the end of the turn: the turn's own record of it is
- * that of the turn's end and stays without a duration.
- */
+/** Its place in the transcript, final with its result, also when that comes after the end of the turn. */
 export function toToolEntry(id: Id, tool: ToolState): TranscriptEntry {
   const { turnIndex, startedAt, status } = tool;
   const final = status !== 'running';

@@ -570,6 +570,16 @@ function withTools(turns: Turns, ids: readonly Id[], change: (tool: ToolState) =
 /** With their entries in the transcript. */
 function toldTools(turns: Turns, ids: readonly Id[], change: (tool: ToolState) => ToolState): Change {
   const next = withTools(turns, ids, change);
-  const entries = ids.flatMap((id) => (next.tools[id] ? [toToolEntry(id, next.tools[id])] : []));
-  return { turns: next, facts: entries.map(segment) };
+  const facts = ids.flatMap((id): TurnFact[] => {
+    const tool = next.tools[id];
+    if (tool === undefined) return [];
+    const late = isStated(next, tool.turnIndex) ? { tool: toToolCall(tool) } : {};
+    return [{ type: 'transcript.segment', entry: toToolEntry(id, tool), ...late }];
+  });
+  return { turns: next, facts };
+}
+
+/** The fact of the turn is out. */
+function isStated({ open, over, nextIndex }: Turns, index: number): boolean {
+  return index < nextIndex && index !== open?.index && index !== over?.index;
 }

@@ -1,16 +1,16 @@
 // The dashboard: page, API and event stream over a store and a bus. Mounted in the server, or in a process of its own.
 import { type Clock, systemClock } from '../base/clock.js';
 import { ConfigError } from '../base/errors.js';
+import { loadedOnUse } from '../base/loaded-on-use.js';
 import { createLogger, type Logger } from '../base/log.js';
 import type { CallControls } from '../contract/call-command.js';
 import type { CallEntry } from '../contract/dashboard-api.js';
 import type { EventBus } from '../events/bus.js';
 import type { CallStore } from '../stores/call-store.js';
 import { Gatekeeper } from './auth.js';
-import { createHandlers } from './handlers.js';
 import type { IngestEndpoint } from './ingest-endpoint.js';
 import { createPage, loadPage, type Page } from './page.js';
-import { createRouter, type DashboardHandler } from './router.js';
+import type { DashboardHandler } from './router.js';
 import { EventFeed } from './sse.js';
 
 export interface DashboardOptions {
@@ -58,18 +58,22 @@ export function createDashboard(options: DashboardOptions): Dashboard {
   const logger = options.logger ?? createLogger({ level: 'info' });
   if (token === '') throw new ConfigError('CONFIG_INVALID', 'The dashboard token must not be empty.');
   const feed = new EventFeed({ store, bus, entry: options.entry, clock, logger });
-  const handler = createRouter({
+  const parts = {
     gatekeeper: new Gatekeeper({ token, allowedHosts, clock, logger }),
-    handlers: createHandlers({ store, controls }),
     feed,
     store,
     page: options.page === false ? null : builtPage(logger),
-    controls: controls !== null,
+    controls,
     metrics: options.metrics ?? (() => ''),
     ingest: options.ingest ?? null,
     clock,
     logger,
-  });
+  };
+  // A server that only takes calls does without the web framework, the API's schemas and its document.
+  const handler: DashboardHandler = loadedOnUse(
+    async () => (await import('./router.js')).createRouter(parts),
+    (error, _request, _response, next) => next(error),
+  );
   return {
     handler,
     refresh: () => feed.refresh(),

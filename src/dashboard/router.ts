@@ -5,13 +5,14 @@ import type { Clock } from '../base/clock.js';
 import { NotFoundError, RequestError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import { readBody } from '../base/request-body.js';
+import type { CallControls } from '../contract/call-command.js';
 import type { CallStore } from '../stores/call-store.js';
 import { type Answer, errorBody, type LongAnswer, refuseMethod, toErrorAnswer } from './answer.js';
 import type { Gatekeeper, RequestFacts } from './auth.js';
 import { writeInSlices } from './breather.js';
 import { ENDPOINTS, type OperationId } from './endpoints.js';
 import { openExport } from './export.js';
-import type { Handler, JsonOperation } from './handlers.js';
+import { createHandlers, type JsonOperation } from './handlers.js';
 import { INGEST_PATH, type IngestEndpoint } from './ingest-endpoint.js';
 import { EVENTS_PARAMETERS, type QueryParameters, readParameters } from './parameters.js';
 import { formatMetrics, METRICS_TYPE } from './metrics.js';
@@ -29,13 +30,12 @@ const MAX_BODY_BYTES = 4096;
 
 export interface RouterParts {
   gatekeeper: Gatekeeper;
-  handlers: Record<JsonOperation, Handler>;
   feed: EventFeed;
   store: CallStore;
   /** Null where the page is turned off. */
   page: Page | null;
-  /** True where this process takes commands. */
-  controls: boolean;
+  /** Takes the commands; null where this process owns no calls. */
+  controls: CallControls | null;
   /** What `/metrics` tells beside the dashboard's own. */
   metrics(): string;
   /** Takes the calls of other processes; null where there is none. */
@@ -56,6 +56,7 @@ type Endpoint = (request: Request, response: Response) => Promise<void> | void;
 /** Routes `/`, `/dashboard`, `/metrics` and everything under `/api`. */
 export function createRouter(parts: RouterParts): DashboardHandler {
   const { gatekeeper, feed, store, page, clock, logger } = parts;
+  const handlers = createHandlers(parts);
   const router = express.Router({ caseSensitive: true });
 
   const showPage: Endpoint = (request, response) => {
@@ -100,7 +101,7 @@ export function createRouter(parts: RouterParts): DashboardHandler {
     response.socket?.setNoDelay(true);
     const lastEventId =
       request.get('last-event-id') ?? readParameters(queryOf(request), EVENTS_PARAMETERS).lastEventId ?? null;
-    const controls = parts.controls && gatekeeper.mayCommand(factsOf(request));
+    const controls = parts.controls !== null && gatekeeper.mayCommand(factsOf(request));
     response.on('error', () => response.destroy());
     response.on('close', feed.open(response, { lastEventId, controls }));
   };
@@ -133,7 +134,7 @@ export function createRouter(parts: RouterParts): DashboardHandler {
 
   function runHandler(operation: JsonOperation): Endpoint {
     return async (request, response) => {
-      const handler = parts.handlers[operation];
+      const handler = handlers[operation];
       const { callId } = request.params;
       const answer = await handler({
         callId: typeof callId === 'string' ? callId : '',

@@ -120,7 +120,7 @@ const FACTS: { readonly [type: string]: Properties } = {
   'call.status': { status: words('initiated', 'ringing', 'active'), ...identity },
   'call.started': { mode, provider: ref('CallProviders'), ...identity },
   'phase.changed': { phase, previous: phase },
-  'transcript.segment': { entry: ref('TranscriptEntry') },
+  'transcript.segment': { entry: ref('TranscriptEntry'), tool: ref('ToolCall') },
   'turn.started': { turnIndex: count },
   'turn.completed': { turn: ref('Turn') },
   'cost.updated': {
@@ -158,6 +158,7 @@ const FACTS: { readonly [type: string]: Properties } = {
 /** What a fact may do without. */
 const OPTIONAL: { readonly [type: string]: readonly string[] } = {
   'phase.changed': ['previous'],
+  'transcript.segment': ['tool'],
   'cost.updated': ['turn'],
   'incident.noted': ['durationMs'],
   'call.ended': ['durationMs', 'hangUp'],
@@ -244,10 +245,9 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
     latency: ref('TurnLatency'),
     fillerMs: millisecondsOrNull,
     cost: moneyOrNull,
-    toolCalls: listOf(
-      shape({ name: text, startedAt: epochMs, durationMs: millisecondsOrNull, error: textOrNull }),
-    ),
+    toolCalls: listOf(ref('ToolCall')),
   }),
+  ToolCall: shape({ name: text, startedAt: epochMs, durationMs: millisecondsOrNull, error: textOrNull }),
   Cost: shape({
     stt: moneyOrNull,
     llm: moneyOrNull,

@@ -6,6 +6,7 @@ import {
   type FloorEffect,
   type FloorInput,
   type FloorPolicy,
+  type FloorState,
   stepFloor,
   type View,
 } from '../conversation/floor.js';
@@ -19,6 +20,7 @@ import {
   PARTS,
 } from '../conversation/state.js';
 import type { Moment } from '../conversation/tools.js';
+import type { Turns } from '../conversation/turns.js';
 import { Deadline } from './deadline.js';
 import type { EngineFact } from './engine.js';
 
@@ -47,6 +49,8 @@ export class Conversation {
   readonly #deadline: Deadline;
   readonly #due = new Map<Part, () => void>();
   #state: ConversationState;
+  /** What the state is still to be told. */
+  #pending: (() => void) | undefined;
   #driver: Driver | undefined;
   #owner: DriverOwner | undefined;
   /** The last that was told. */
@@ -67,7 +71,16 @@ export class Conversation {
 
   /** All of it. Plain data. */
   get state(): ConversationState {
+    this.#settle();
     return this.#state;
+  }
+
+  get floor(): FloorState {
+    return this.#state.floor;
+  }
+
+  get turns(): Turns {
+    return this.#state.turns;
   }
 
   /** On the clock. */
@@ -102,8 +115,16 @@ export class Conversation {
   }
 
   change(part: Partial<Pick<ConversationState, Part>>): void {
+    this.#settle();
     this.#state = { ...this.#state, ...part };
     this.#deadline.set(deadlineOf(this.#state));
+  }
+
+  /**
+   * For what comes with every frame and can only put off what is due: `task` changes the watch, once, before that is read, changed or due again.
+   */
+  defer(task: () => void): void {
+    this.#pending = task;
   }
 
   /** `task` is run when the part says that it is due; it changes the part. */
@@ -111,7 +132,14 @@ export class Conversation {
     this.#due.set(part, task);
   }
 
+  #settle(): void {
+    const pending = this.#pending;
+    this.#pending = undefined;
+    pending?.();
+  }
+
   #ring(): void {
+    this.#settle();
     const isDue = (part: Part) => (deadlineOfPart(this.#state, part) ?? Number.POSITIVE_INFINITY) <= this.now;
     for (const part of PARTS.filter(isDue)) this.#due.get(part)?.();
     this.#deadline.set(deadlineOf(this.#state));

@@ -174,8 +174,11 @@ export interface Engine {
   start(): void;
   /** One 20 ms frame in the house format. Valid until the method returns. */
   pushAudio(frame: Int16Array): void;
-  /** The same audio as the line carries it, before its frames, for an engine that passes it on. Valid until the method returns. */
-  pushEncoded?(bytes: Uint8Array, format: AudioFormat): void;
+  /**
+   * The same audio as the line carries it, before its frames, for an engine that passes it on. Valid until the method returns. True when its
+   * frames need not follow.
+   */
+  pushEncoded?(bytes: Uint8Array, format: AudioFormat): boolean;
   /** A key the caller pressed. Keys are not speech. */
   pushDtmf(digit: string): void;
   /** Only there when the speech-to-text of this engine is the simulated one. */

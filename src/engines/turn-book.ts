@@ -246,7 +246,7 @@ export class TurnBook {
   }
 
   get #turns(): Turns {
-    return this.#options.conversation.state.turns;
+    return this.#options.conversation.turns;
   }
 
   set #turns(turns: Turns) {

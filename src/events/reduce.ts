@@ -5,6 +5,7 @@ import {
   type CallRecord,
   type CallStatus,
   type Incident,
+  type ToolCall,
   type TranscriptEntry,
   type Transfer,
   type Turn,
@@ -79,7 +80,10 @@ function changes(record: CallRecord, event: CallEvent): Partial<Omit<CallRecord,
     case 'phase.changed':
       return { phase: { name: event.phase, since: event.at } };
     case 'transcript.segment':
-      return { transcript: withEntry(record.transcript, event.entry) };
+      return {
+        transcript: withEntry(record.transcript, event.entry),
+        turns: withTool(record.turns, event.entry.turnIndex, event.tool),
+      };
     case 'turn.started':
       return { turnCount: Math.max(record.turnCount, event.turnIndex + 1) };
     case 'turn.completed':
@@ -194,6 +198,19 @@ function withTurnCost(turns: Turn[], price: CallEventOf<'cost.updated'>['turn'])
   const index = turns.findIndex((turn) => turn.index === price?.index);
   const turn = turns[index];
   return turn === undefined || price === undefined ? turns : turns.with(index, { ...turn, cost: price.cost });
+}
+
+/** Of several that run, have one name and began together, each is as good as the other. */
+function withTool(turns: Turn[], turnIndex: number, tool: ToolCall | undefined): Turn[] {
+  const at = turns.findLastIndex(({ index }) => index === turnIndex);
+  const turn = turns[at];
+  if (turn === undefined || tool === undefined) return turns;
+  const place = turn.toolCalls.findIndex(
+    ({ name, startedAt, durationMs, error }) =>
+      name === tool.name && startedAt === tool.startedAt && durationMs === null && error === null,
+  );
+  if (place === -1) return turns;
+  return turns.with(at, { ...turn, toolCalls: turn.toolCalls.with(place, tool) });
 }
 
 function keyEntry(record: CallRecord, event: CallEventOf<'dtmf.received'>): TranscriptEntry {

@@ -1,7 +1,7 @@
 // What the facts of calls add to the metrics. Counters only rise: they count what happened, whatever the history still holds.
 import type { Clock } from '../base/clock.js';
 import type { CallEvent, CallEventOf } from '../contract/call-event.js';
-import type { CallDirection, Cost, Turn, TurnLatency } from '../contract/call-record.js';
+import type { CallDirection, Cost, ToolCall, TurnLatency } from '../contract/call-record.js';
 import { forgetOldest } from './bounded.js';
 import { Counter, Histogram, type Metric } from './metric.js';
 
@@ -39,6 +39,8 @@ interface LiveCall {
   direction: CallDirection | 'unknown';
   answeredAt: number | null;
   readonly money: CallMoney;
+  /** Tools whose turn is complete, and which are counted when it is known what became of them. */
+  toolsLeft: number;
 }
 
 interface EndedCall {
@@ -115,7 +117,10 @@ export class CallMetrics {
         this.#identified(event);
         return;
       case 'turn.completed':
-        this.#turnCompleted(event.turn);
+        this.#turnCompleted(event);
+        return;
+      case 'transcript.segment':
+        if (event.tool !== undefined) this.#toolDone(event.callId, event.tool);
         return;
       case 'incident.noted':
         this.#incidents.add(1, { code: event.code });
@@ -145,13 +150,30 @@ export class CallMetrics {
     forgetOldest(this.#live, MAX_LIVE);
   }
 
-  #turnCompleted({ interrupted, latency, toolCalls }: Turn): void {
+  #turnCompleted({ callId, turn }: CallEventOf<'turn.completed'>): void {
+    const { interrupted, latency, toolCalls } = turn;
     this.#turns.add(1, { interrupted: String(interrupted) });
     for (const [field, stage] of Object.entries(STAGES)) {
       const durationMs = latency[field as keyof TurnLatency];
       if (durationMs !== null) this.#stages.observe(durationMs / 1000, { stage });
     }
-    for (const { error } of toolCalls) this.#tools.add(1, { result: error === null ? 'ok' : 'error' });
+    const call = this.#live.get(callId);
+    for (const tool of toolCalls) {
+      const isRunning = tool.durationMs === null && tool.error === null;
+      if (call !== undefined && isRunning) call.toolsLeft += 1;
+      else this.#countTool(tool);
+    }
+  }
+
+  #toolDone(callId: string, tool: ToolCall): void {
+    const call = this.#live.get(callId);
+    if (call === undefined || call.toolsLeft === 0) return;
+    call.toolsLeft -= 1;
+    this.#countTool(tool);
+  }
+
+  #countTool({ error }: Pick<ToolCall, 'error'>): void {
+    this.#tools.add(1, { result: error === null ? 'ok' : 'error' });
   }
 
   /** Costs are told as sums: what is new is what is above the highest sum so far. */
@@ -169,10 +191,12 @@ export class CallMetrics {
   #callEnded(event: CallEventOf<'call.ended'>): void {
     const { callId, outcome, endReason, at, durationMs } = event;
     if (this.#ended.has(callId)) return;
-    const { direction, answeredAt, money } = this.#live.get(callId) ?? open();
+    const { direction, answeredAt, money, toolsLeft } = this.#live.get(callId) ?? open();
     this.#calls.add(1, { direction, outcome, end_reason: endReason });
     const lastedMs = answeredAt === null ? durationMs : Math.max(0, at - answeredAt);
     if (lastedMs !== undefined) this.#durations.observe(lastedMs / 1000);
+    // Nothing went wrong with them, as far as anybody knows.
+    for (let left = toolsLeft; left > 0; left -= 1) this.#countTool({ error: null });
     this.#live.delete(callId);
     this.#ended.set(callId, { money, endedAt: this.#clock.now() });
     forgetOldest(this.#ended, MAX_ENDED, (call) => this.#settle(call.money));
@@ -200,5 +224,6 @@ export class CallMetrics {
 
 function open(): LiveCall {
   const spent = { stt: 0, llm: 0, tts: 0, telephony: 0 };
-  return { direction: 'unknown', answeredAt: null, money: { spent, telephony: 0, isSettled: false } };
+  const money = { spent, telephony: 0, isSettled: false };
+  return { direction: 'unknown', answeredAt: null, money, toolsLeft: 0 };
 }

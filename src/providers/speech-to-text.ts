@@ -55,6 +55,8 @@ export interface SpeechToTextContext {
   readonly keptMs?: number | undefined;
   /** For the words of the caller, of a recogniser that is several. @default nobody waits */
   readonly patience?: Patience | undefined;
+  /** True while nobody can take its place: to connect it is tried for as long as a caller can wait. @default never */
+  readonly isLast?: (() => boolean) | undefined;
   readonly events: SpeechToTextEvents;
 }
 

@@ -50,6 +50,8 @@ export interface TextToSpeechContext {
   readonly clock?: Clock | undefined;
   /** For a voice that is several. @default nobody waits */
   readonly patience?: Patience | undefined;
+  /** True while nobody can take its place: to connect it is tried for as long as a caller can wait. @default never */
+  readonly isLast?: (() => boolean) | undefined;
   readonly events?: TextToSpeechEvents | undefined;
 }
 

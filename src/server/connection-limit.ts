@@ -2,9 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import { neighbourhoodOf, normalizeAddress } from '../base/network-address.js';
-
-/** True when the proxy at `address`, `hop` steps away, may name the address before it. Express makes one from `trustProxy`. */
-export type ProxyTrust = (address: string, hop: number) => boolean;
+import type { ProxyTrust } from './proxy-trust.js';
 
 /** At most `max` connections at a time per address; an IPv6 neighbourhood (/64) is one. Memory is bounded by what is open. */
 export class ConnectionLimit {

@@ -1,13 +1,13 @@
 // The door of a dashboard in a process of its own: page and API on a port. No calls, no streams.
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { RequestHandler } from 'express';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
-import { createErrorHandler, notFoundHandler } from './error-handler.js';
-import { createHealthHandler, createReadyHandler } from './health.js';
-import { bind, createApp, createHttp } from './http.js';
-import type { DashboardMount } from './server.js';
+import { createHealthRoute, createReadyRoute } from './health.js';
+import { bind, createHttp } from './http.js';
+import { createPage } from './page.js';
+import type { DashboardMount } from './page-app.js';
+import { answerRoutes } from './routes.js';
 
 /** Requests that are being answered have so long, in milliseconds. */
 const DRAIN_MS = 2000;
@@ -27,17 +27,13 @@ export interface DashboardServer {
 
 export function createDashboardServer({ dashboard, logger, clock }: DashboardServerOptions): DashboardServer {
   let closing: Promise<void> | undefined;
-  const app = createApp(false);
-  app.use(setHeaders);
-  app.get('/health', createHealthHandler('dashboard'));
-  app.get(
-    '/ready',
-    createReadyHandler(() => closing === undefined),
-  );
-  app.use(dashboard.handler);
-  app.use(notFoundHandler);
-  app.use(createErrorHandler(logger));
-  const http = createHttp(app);
+  const isDraining = () => closing !== undefined;
+  const routes = new Map([
+    ['GET /health', createHealthRoute('dashboard')],
+    ['GET /ready', createReadyRoute(() => !isDraining())],
+  ]);
+  const others = createPage({ dashboard, trusts: () => false, logger });
+  const http = createHttp(answerRoutes({ routes, others, isDraining, logger }));
   return {
     async listen(port, host) {
       await bind(http, port, host);
@@ -49,11 +45,6 @@ export function createDashboardServer({ dashboard, logger, clock }: DashboardSer
     },
   };
 }
-
-const setHeaders: RequestHandler = (_request, response, next) => {
-  response.set({ 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' });
-  next();
-};
 
 async function shutDown(
   http: Server,

@@ -1,10 +1,9 @@
-// What every HTTP server of the house has in common: its time limits, its Express app, how it binds, what it says to garbage.
+// What every HTTP server of the house has in common: its time limits, how it binds, what it says to garbage.
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
 import type { Duplex } from 'node:stream';
-import express, { type Express } from 'express';
 import { ConfigError, RequestError } from '../base/errors.js';
 import { answerEarly } from '../base/request-body.js';
-import { toErrorAnswer } from './error-handler.js';
+import { toErrorAnswer } from './error-answer.js';
 import { writeAnswer } from './streams.js';
 
 /**
@@ -25,30 +24,6 @@ export function createHttp(listener: RequestListener): Server {
   http.on('checkContinue', answer);
   http.on('clientError', answerClientError);
   return http;
-}
-
-/** Values of Express's `trust proxy`. */
-export type TrustProxy = boolean | number | string | string[];
-
-/** @throws ConfigError for a `trustProxy` that Express does not know. */
-export function createApp(trustProxy: TrustProxy): Express {
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.enable('case sensitive routing');
-  app.enable('strict routing');
-  try {
-    app.set('trust proxy', trustProxy);
-  } catch (cause) {
-    throw new ConfigError(
-      'CONFIG_INVALID',
-      'trustProxy must be true, false, a number of proxies, or their addresses.',
-      {
-        cause,
-      },
-    );
-  }
-  return app;
 }
 
 /** Resolves when it listens. @throws ConfigError for a port or host that cannot be had. */

@@ -2,7 +2,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { NotFoundError } from '../base/errors.js';
 import { INGEST_PATH, type IngestEndpoint } from '../dashboard/ingest-endpoint.js';
-import { toErrorAnswer } from './error-handler.js';
+import { toErrorAnswer } from './error-answer.js';
 
 export function createIngestListener(ingest: IngestEndpoint): RequestListener {
   return (request: IncomingMessage, response: ServerResponse) => {

@@ -1,5 +1,6 @@
 // Calls that were told to open a stream and have not yet: each holds a place, or a burst of calls would all find room.
 import type { Clock } from '../base/clock.js';
+import { Oldest } from '../base/oldest.js';
 
 /** A carrier opens the stream within a second or two. Who has not by then has gone, and the place is free again. */
 const PROMISE_MS = 10_000;
@@ -8,7 +9,8 @@ const PROMISE_MS = 10_000;
 export class PromisedCalls {
   readonly #clock: Clock;
   /** Insertion order is age. */
-  readonly #promises = new Map<string, number>();
+  readonly #promises = new Map<string, { at: number }>();
+  readonly #oldest = new Oldest(this.#promises);
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -16,7 +18,7 @@ export class PromisedCalls {
 
   add(callId: string): void {
     this.#promises.delete(callId);
-    this.#promises.set(callId, this.#clock.now());
+    this.#promises.set(callId, { at: this.#clock.now() });
     this.#forgetStale();
   }
 
@@ -31,7 +33,8 @@ export class PromisedCalls {
 
   #forgetStale(): void {
     const limit = this.#clock.now() - PROMISE_MS;
-    for (const [callId, at] of this.#promises) {
+    for (let oldest = this.#oldest.find(); oldest !== undefined; oldest = this.#oldest.find()) {
+      const [callId, { at }] = oldest;
       if (at > limit) return;
       this.#promises.delete(callId);
     }

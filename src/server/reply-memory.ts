@@ -1,5 +1,6 @@
 // Remembers how webhooks were answered, so that a repeated one acts once and gets the same answer. Bounded in number and time.
 import type { Clock } from '../base/clock.js';
+import { Oldest } from '../base/oldest.js';
 import type { CallAnswer, WebhookReply } from '../carriers/carrier.js';
 
 /** A reply as it was given. */
@@ -16,6 +17,7 @@ export class ReplyMemory {
   readonly #maxReplies: number;
   /** Insertion order is age. */
   readonly #replies = new Map<string, { kept: KeptReply; at: number }>();
+  readonly #oldest = new Oldest(this.#replies);
 
   constructor(clock: Clock, options: { ttlMs: number; maxReplies: number }) {
     this.#clock = clock;
@@ -31,21 +33,16 @@ export class ReplyMemory {
   keep(kept: KeptReply, name: string): void {
     this.#replies.delete(name);
     this.#replies.set(name, { kept, at: this.#clock.now() });
-    if (this.#replies.size > this.#maxReplies) this.#forgetOldest();
+    const [oldest] = this.#oldest.find() ?? [];
+    if (this.#replies.size > this.#maxReplies && oldest !== undefined) this.#replies.delete(oldest);
   }
 
   #forgetStale(): void {
     const limit = this.#clock.now() - this.#ttlMs;
-    for (const [name, { at }] of this.#replies) {
+    for (let oldest = this.#oldest.find(); oldest !== undefined; oldest = this.#oldest.find()) {
+      const [name, { at }] = oldest;
       if (at > limit) return;
       this.#replies.delete(name);
-    }
-  }
-
-  #forgetOldest(): void {
-    for (const name of this.#replies.keys()) {
-      this.#replies.delete(name);
-      return;
     }
   }
 }

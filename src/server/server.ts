@@ -1,8 +1,7 @@
 // The doors of the house: assembles routes and streams, listens, and closes in order. Decides nothing about calls.
-import type { Server } from 'node:http';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Express, RequestHandler } from 'express';
 import type { Clock } from '../base/clock.js';
 import { ConfigError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
@@ -10,29 +9,22 @@ import type { Meters } from '../base/meters.js';
 import type { CallDesk } from '../calls/call-desk.js';
 import type { Carrier, WebhookDoor } from '../carriers/carrier.js';
 import { Capacity } from './capacity.js';
-import { ConnectionLimit, type ProxyTrust } from './connection-limit.js';
+import { ConnectionLimit } from './connection-limit.js';
 import { declineUpgrade, isDeclinable } from './declined-upgrade.js';
-import { createErrorHandler, notFoundHandler } from './error-handler.js';
-import { createHealthHandler, createReadyHandler } from './health.js';
-import { bind, createApp, createHttp, type TrustProxy } from './http.js';
+import { createHealthRoute, createReadyRoute } from './health.js';
+import { bind, createHttp } from './http.js';
+import { createPage } from './page.js';
+import type { DashboardMount } from './page-app.js';
+import { toProxyTrust, type TrustProxy } from './proxy-trust.js';
+import { answerRoutes, type Routes } from './routes.js';
 import { StreamDoor } from './streams.js';
-import { createWebhookRouter } from './webhooks.js';
+import { createWebhookRoutes } from './webhooks.js';
 
 const CLOSE_GOING_AWAY = 1001;
 const SHUTDOWN_REASON = 'Server shutting down';
 
 /** What the carrier has at least to confirm that the calls are hung up, in milliseconds. */
 const SHORTEST_HANG_UP_MS = 1000;
-
-/** The dashboard as the server sees it. */
-export interface DashboardMount {
-  /** Answers what is its own, and calls `next` for everything else. */
-  readonly handler: RequestHandler;
-  /** Tells its pages that the server is about to stop. */
-  announceDrain?(): void;
-  /** Ends its event streams. Idempotent. */
-  close(): void;
-}
 
 /** What a server is made of. */
 export interface PhoneServerOptions {
@@ -61,7 +53,7 @@ export interface PhoneServer {
   close(): Promise<void>;
 }
 
-/** A server that does not listen yet. @throws ConfigError for a `trustProxy` that Express does not know. */
+/** A server that does not listen yet. @throws ConfigError for a `trustProxy` that makes no sense. */
 export function createPhoneServer(options: PhoneServerOptions): PhoneServer {
   return new HttpPhoneServer(options);
 }
@@ -78,9 +70,8 @@ class HttpPhoneServer implements PhoneServer {
 
   constructor(options: PhoneServerOptions) {
     this.#options = options;
-    const app = createApp(options.trustProxy);
-    const trusts: ProxyTrust = app.get('trust proxy fn');
-    const { carrier, desk, maxCalls, logger, clock } = options;
+    const { carrier, desk, dashboard, maxCalls, logger, clock } = options;
+    const trusts = toProxyTrust(options.trustProxy);
     const isDraining = () => this.#isDraining;
     this.#capacity = new Capacity({ carrier, desk, maxCalls, isDraining, clock });
     this.#streams = new StreamDoor({
@@ -94,8 +85,12 @@ class HttpPhoneServer implements PhoneServer {
       capacity: this.#capacity,
       isDraining,
     });
-    this.#addRoutes(app);
-    this.#http = this.#createHttp(app);
+    const page = createPage({ dashboard, trusts, logger });
+    const others: RequestListener = (request, response) => {
+      this.#watchDrain(response);
+      page(request, response);
+    };
+    this.#http = this.#createHttp(answerRoutes({ routes: this.#routes(), others, isDraining, logger }));
   }
 
   async listen(port: number, host: string): Promise<number> {
@@ -162,37 +157,29 @@ class HttpPhoneServer implements PhoneServer {
     }
   }
 
-  #addRoutes(app: Express): void {
+  #routes(): Routes {
     const options = this.#options;
-    app.use((_request, response, next) => {
-      response.set({ 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' });
-      if (this.#isDraining) response.set('Connection', 'close');
-      // A connection whose answer began before the shutdown is idle after it, and would be kept.
-      response.once('close', () => {
-        if (this.#isDraining) setImmediate(() => this.#http.closeIdleConnections());
-      });
-      next();
-    });
-    app.get('/health', createHealthHandler('local'));
-    app.get(
-      '/ready',
-      createReadyHandler(() => !this.#capacity.isFull()),
-    );
-    app.use(
-      '/webhooks',
-      createWebhookRouter({
+    return new Map([
+      ['GET /health', createHealthRoute('local')],
+      ['GET /ready', createReadyRoute(() => !this.#capacity.isFull())],
+      ...createWebhookRoutes({
         ...options,
         publicHost: () => options.publicHost(),
         capacity: this.#capacity,
       }),
-    );
-    if (options.dashboard !== undefined) app.use(options.dashboard.handler);
-    app.use(notFoundHandler);
-    app.use(createErrorHandler(options.logger));
+    ]);
   }
 
-  #createHttp(app: Express): Server {
-    const http = createHttp(app);
+  /** A connection whose answer began before the shutdown is idle after it, and would be kept. What the routes answer is there at once. */
+  #watchDrain(response: ServerResponse): void {
+    if (this.#isDraining) response.setHeader('Connection', 'close');
+    response.once('close', () => {
+      if (this.#isDraining) setImmediate(() => this.#http.closeIdleConnections());
+    });
+  }
+
+  #createHttp(listener: RequestListener): Server {
+    const http = createHttp(listener);
     http.on('connection', (socket) => {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));

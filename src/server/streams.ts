@@ -9,18 +9,13 @@ import type { CallDesk, StreamAdmission, StreamReceiver, StreamSocket } from '..
 import { readStreamToken } from '../calls/streams/stream-token.js';
 import type { Carrier } from '../carriers/carrier.js';
 import type { Capacity } from './capacity.js';
-import {
-  type ConnectionLimit,
-  clientAddress,
-  isPrivateAddress,
-  type ProxyTrust,
-  peerAddress,
-} from './connection-limit.js';
-import { toErrorAnswer } from './error-handler.js';
+import { type ConnectionLimit, clientAddress, isPrivateAddress, peerAddress } from './connection-limit.js';
+import { toErrorAnswer } from './error-answer.js';
 import { isOwnOrigin } from './own-origin.js';
+import type { ProxyTrust } from './proxy-trust.js';
 import { resolvePublicHost } from './public-host.js';
-import { joinHeaders } from './raw-body.js';
 import { parseStreamTarget, type StreamTarget } from './stream-target.js';
+import { toWebhookRequest } from './webhook-request.js';
 
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MAX_CLOSE_REASON_BYTES = 123;
@@ -148,9 +143,7 @@ export class StreamDoor {
   #verifySignature(request: IncomingMessage): void {
     const { carrier, publicHost } = this.#options;
     const host = resolvePublicHost(publicHost(), request.headers.host);
-    const { method = '', url: target = '' } = request;
-    const headers = joinHeaders(request.headers);
-    carrier.verifyUpgrade({ method, target, headers, rawBody: new Uint8Array() }, host);
+    carrier.verifyUpgrade(toWebhookRequest(request, new Uint8Array()), host);
   }
 
   #admit(webSocket: WebSocket, admission: StreamAdmission): void {
@@ -179,12 +172,15 @@ function connect(webSocket: WebSocket, receiver: StreamReceiver, onFailure: (err
       onFailure(error);
     }
   };
-  webSocket.on('message', (data, isBinary) =>
-    guarded(() => {
+  // For every frame: without a closure.
+  webSocket.on('message', (data, isBinary) => {
+    try {
       if (isBinary) receiver.receiveUnexpected('binary message');
       else receiver.receiveText(toText(data));
-    }),
-  );
+    } catch (error) {
+      onFailure(error);
+    }
+  });
   // The library answers with the right close code by itself; here it is only counted.
   webSocket.on('error', (error) => guarded(() => receiver.receiveUnexpected(toReason(error))));
   webSocket.on('close', (code) => guarded(() => receiver.socketClosed(code)));
@@ -193,7 +189,7 @@ function connect(webSocket: WebSocket, receiver: StreamReceiver, onFailure: (err
 function toStreamSocket(webSocket: WebSocket, clock: Clock): StreamSocket {
   return {
     send(text) {
-      if (webSocket.readyState === webSocket.OPEN) webSocket.send(text, () => {});
+      if (webSocket.readyState === webSocket.OPEN) webSocket.send(text, ignore);
     },
     close(code, reason) {
       if (webSocket.readyState === webSocket.CLOSED) return;
@@ -206,6 +202,8 @@ function toStreamSocket(webSocket: WebSocket, clock: Clock): StreamSocket {
     },
   };
 }
+
+function ignore(): void {}
 
 /** A close frame has room for 123 bytes. Cut between characters. */
 function cutReason(reason: string): string {

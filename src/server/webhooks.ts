@@ -1,9 +1,9 @@
 // The carriers' webhooks: verified, read by the carrier, handed to the desk, answered in the carrier's words. Nothing here waits.
-import { type RequestHandler, Router } from 'express';
 import type { Clock } from '../base/clock.js';
 import { OffhookError, RequestError, SignatureError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { Meters } from '../base/meters.js';
+import { readBody } from '../base/request-body.js';
 import type { CallDesk, CallReport } from '../calls/call-desk.js';
 import type {
   CallAnswer,
@@ -15,12 +15,17 @@ import type {
   WebhookRoute,
 } from '../carriers/carrier.js';
 import type { Capacity } from './capacity.js';
-import { Deliveries } from './deliveries.js';
+import { type CallMessage, Deliveries } from './deliveries.js';
 import { Bell } from './incoming-calls.js';
 import { resolvePublicHost } from './public-host.js';
-import { captureRawBody, toWebhookRequest } from './raw-body.js';
 import { RefusalLog } from './refusal-log.js';
+import type { Route, Routes, WholeAnswer } from './routes.js';
 import { Seldom } from './seldom.js';
+import { toWebhookRequest } from './webhook-request.js';
+
+/** Longest webhook, in bytes. */
+const MAX_WEBHOOK_BYTES = 64 * 1024;
+const NO_BODY = new Uint8Array();
 
 /** What the webhook routes work with. */
 export interface WebhookOptions {
@@ -37,26 +42,26 @@ export interface WebhookOptions {
 /** Answers a webhook whose signature was right. */
 type Responder = (route: WebhookRoute, message: CarrierMessage, host: string) => WebhookReply;
 
-/** The routes of every carrier, to be mounted at `/webhooks`. */
-export function createWebhookRouter(options: WebhookOptions): Router {
-  const router = Router({ caseSensitive: true, strict: true });
+/** The routes of every carrier: `/webhooks/<carrier>/<route>`. */
+export function createWebhookRoutes(options: WebhookOptions): Routes {
+  const routes = new Map<string, Route>();
   const refusals = new RefusalLog(options);
   const mount = (door: WebhookDoor, respond: Responder) => {
     for (const route of door.webhooks.routes) {
-      const handle: RequestHandler = (request, response) => {
-        const webhook = toWebhookRequest(request);
+      const answer = (webhook: WebhookRequest): WholeAnswer => {
         const host = resolvePublicHost(options.publicHost(), webhook.headers.host);
         verify(door, webhook, host, refusals);
         const reply = respond(route, read(door, route, webhook, options.logger), host);
-        response.status(reply.status).set('Content-Type', reply.contentType);
-        response.set('Cache-Control', 'no-store').end(reply.body);
+        const headers = { 'Content-Type': reply.contentType, 'Cache-Control': 'no-store' };
+        return { status: reply.status, headers, body: reply.body };
       };
-      router.get(`/${door.id}/${route}`, handle);
-      router.post(`/${door.id}/${route}`, captureRawBody, handle);
+      const path = `/webhooks/${door.id}/${route}`;
+      routes.set(`GET ${path}`, (request) => answer(toWebhookRequest(request, NO_BODY)));
+      routes.set(`POST ${path}`, async (request, response) =>
+        answer(toWebhookRequest(request, await readBody(request, response, MAX_WEBHOOK_BYTES))),
+      );
     }
   };
-  const responder = new DeskResponder(options);
-  mount(options.carrier, (...webhook) => responder.respond(...webhook));
   // A carrier that is not the configured one: what it sends is read and acknowledged, and never makes a call.
   const strays = new Seldom(options.clock);
   for (const door of options.otherDoors) {
@@ -71,7 +76,10 @@ export function createWebhookRouter(options: WebhookOptions): Router {
       return door.webhooks.acknowledge(route);
     });
   }
-  return router;
+  // Its routes stand before those of any other.
+  const responder = new DeskResponder(options);
+  mount(options.carrier, (...webhook) => responder.respond(...webhook));
+  return routes;
 }
 
 /** @throws SignatureError, also when the check itself breaks: what cannot be verified is not let in. */
@@ -101,6 +109,12 @@ function read(
   }
 }
 
+/** What the desk says to a message; undefined where it has nothing to say. */
+interface Outcome {
+  readonly answer: CallAnswer | undefined;
+  readonly failed?: boolean;
+}
+
 /** Hands messages to the desk, each delivery once. */
 class DeskResponder {
   readonly #options: WebhookOptions;
@@ -117,21 +131,24 @@ class DeskResponder {
   respond(route: WebhookRoute, message: CarrierMessage, host: string): WebhookReply {
     if (message.type === 'acknowledged') return this.#reply(route, undefined);
     const kept = this.#deliveries.find(route, message);
-    if (message.type === 'incoming-call') {
-      // A stream that was offered once is not offered again when the call is over, or a replayed webhook would open it.
-      const isFresh = kept === undefined || kept.answer === 'stream';
-      if (isFresh && this.#bell.isOver(message)) return this.#reply(route, { type: 'hang-up' });
-    }
-    if (kept !== undefined) return kept.reply;
-    const { answer, failed = false } =
-      message.type === 'incoming-call' ? this.#bell.answer(message, host) : this.#report(message, host);
+    if (message.type !== 'incoming-call')
+      return kept?.reply ?? this.#settle(route, message, this.#report(message, host));
+    const callId = this.#bell.toCallId(message);
+    // A stream that was offered once is not offered again when the call is over, or a replayed webhook would open it.
+    const isFresh = kept === undefined || kept.answer === 'stream';
+    if (isFresh && this.#options.desk.hasEnded(callId)) return this.#reply(route, { type: 'hang-up' });
+    return kept?.reply ?? this.#settle(route, message, this.#bell.answer(message, callId, host));
+  }
+
+  /** What failed is not remembered: it is tried when it comes again. */
+  #settle(route: WebhookRoute, message: CallMessage, { answer, failed = false }: Outcome): WebhookReply {
     const reply = this.#reply(route, answer ?? answerToOver(route, message));
     if (!failed) this.#deliveries.keep(route, message, { reply, answer: answer?.type });
     return reply;
   }
 
   /** The carrier is answered whatever becomes of the report. */
-  #report(report: CallReport, host: string): { answer: CallAnswer | undefined; failed?: boolean } {
+  #report(report: CallReport, host: string): Outcome {
     try {
       return { answer: this.#options.desk.report(report, host) };
     } catch (error) {

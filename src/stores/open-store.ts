@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import type { Clock } from '../base/clock.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { CallStore } from './call-store.js';
-import { DiskStore } from './disk-store.js';
 import { MemoryStore } from './memory-store.js';
 import { StoreError } from '../base/errors.js';
 
@@ -30,6 +29,7 @@ export async function openStore(
 ): Promise<CallStore> {
   if (dataDir === false) return new MemoryStore();
   const folder = resolve(dataDir, role);
+  const { DiskStore } = await import('./disk-store.js');
   try {
     return await DiskStore.open({ folder, logger, clock });
   } catch (error) {

@@ -25,6 +25,8 @@ export interface TranscoderBackend {
   alawEncode(input: Int16Array, output?: Uint8Array): Uint8Array;
   /** A resampler with its own state: one per direction per call. @throws TranscoderError for a pair of rates that is not offered. */
   createResampler(fromHz: number, toHz: number): Resampler;
+  /** A voice detector with its own state: one per direction per call. @throws TranscoderError when there is no room for it. */
+  createVoiceDetector(): VoiceDetector;
   /** HMAC-SHA1 of `message`: 20 bytes. Source: RFC 2104, FIPS 180-4. */
   hmacSha1(key: Uint8Array, message: Uint8Array): Uint8Array;
   /** True when `mac` is the HMAC-SHA1 of `message`. Constant time in the content of `mac`; any wrong length is false. */
@@ -52,6 +54,24 @@ export interface Resampler {
   flush(): Int16Array;
   /** Forgets all input. */
   reset(): void;
+  /** Gives the state back. Idempotent; every other method then throws TranscoderError. */
+  free(): void;
+}
+
+/**
+ * Tells speech from the rest, 20 ms by 20 ms: 320 samples at 16 kHz. It follows the noise of the line, so it is to hear every frame.
+ * The same decisions as the WebRTC project's detector in its most aggressive mode. Source: `common_audio/vad` of that project, BSD.
+ */
+export interface VoiceDetector {
+  /** Sum of the squares of the samples of the last frame; 0 before the first. */
+  readonly energy: number;
+  /** True when the frame sounds like speech, or comes shortly behind some. @throws TranscoderError after `free`, or for another length. */
+  hear(frame: Int16Array): boolean;
+  /**
+   * `resampler.processFromMulaw(input, output)` and `hear` of what comes of it, in one step. `resampler` is one of the same backend that
+   * gives 16 kHz; 20 ms of input are a frame. @throws TranscoderError for anything else, which changes nothing.
+   */
+  hearMulaw(input: Uint8Array, resampler: Resampler, output: Int16Array): boolean;
   /** Gives the state back. Idempotent; every other method then throws TranscoderError. */
   free(): void;
 }

@@ -1,11 +1,13 @@
 // The contract around a bare backend: checks what comes in, allocates what goes out, and turns every wrong use into a
 // TranscoderError that says what was expected. The same words whatever the backend.
 import { TranscoderError } from '../base/errors.js';
-import type { Resampler, TranscoderBackend } from './backend.js';
-import type { CoreResampler, TranscoderCore } from './core.js';
+import type { Resampler, TranscoderBackend, VoiceDetector } from './backend.js';
+import type { CoreResampler, CoreVoiceDetector, TranscoderCore } from './core.js';
 import { allPaths, dueSamples, findPath, pathDelayMs, type RatePath, tailSamples } from './rates.js';
 
 const HMAC_BYTES = 20;
+/** What a voice detector hears at a time: 20 ms. */
+const FRAME = { samples: 320, rateHz: 16_000 };
 
 type Arrays = { Int16Array: Int16Array; Uint8Array: Uint8Array };
 
@@ -79,20 +81,29 @@ function base64Length(text: string): number {
   return Math.floor((digits * 3) / 4);
 }
 
+interface MadeDetector {
+  readonly core: CoreVoiceDetector;
+  /** What `core` was made by. */
+  readonly maker: TranscoderCore;
+}
+
 class CheckedResampler implements Resampler {
   readonly fromHz: number;
   readonly toHz: number;
   readonly delayMs: number;
   readonly #path: RatePath;
+  /** What `core` was made by. */
+  readonly #maker: TranscoderCore;
   #core: CoreResampler | undefined;
   #pending = 0;
 
-  constructor(path: RatePath, core: CoreResampler) {
+  constructor(path: RatePath, maker: TranscoderCore) {
     this.fromHz = path.fromHz;
     this.toHz = path.toHz;
     this.delayMs = pathDelayMs(path);
     this.#path = path;
-    this.#core = core;
+    this.#maker = maker;
+    this.#core = create('resampler', () => maker.createResampler(path.fromHz, path.toHz));
   }
 
   process(input: Int16Array, output?: Int16Array): Int16Array {
@@ -133,6 +144,31 @@ class CheckedResampler implements Resampler {
     return result;
   }
 
+  /** Has `detector`, of the same maker, hear the frame that is due of `input`. */
+  static hearMulaw(
+    resampler: Resampler,
+    detector: MadeDetector,
+    input: Uint8Array,
+    output: Int16Array,
+  ): number {
+    if (typeof resampler !== 'object' || resampler === null || !(#core in resampler))
+      refuse('resampler', 'a resampler', resampler);
+    if (resampler.#maker !== detector.maker) refuse('resampler', 'one of the same backend', resampler);
+    const core = resampler.#alive();
+    const path = resampler.#path;
+    const length = checkArray('input', input, 'Uint8Array');
+    const due = dueSamples(path, resampler.#pending, length);
+    if (path.toHz !== FRAME.rateHz || due !== FRAME.samples)
+      throw new TranscoderError(
+        'TRANSCODER_INPUT',
+        `input must make ${FRAME.samples} samples at ${FRAME.rateHz} Hz, not ${due} at ${path.toHz} Hz`,
+      );
+    const room = startOf(output, checkArray('output', output, 'Int16Array'), due);
+    const packed = detector.core.hearMulaw(core, input, room);
+    resampler.#pending = (resampler.#pending + length) % path.down;
+    return packed;
+  }
+
   flush(): Int16Array {
     const core = this.#alive();
     const result = new Int16Array(tailSamples(this.#path, this.#pending));
@@ -158,18 +194,59 @@ class CheckedResampler implements Resampler {
   }
 }
 
+class CheckedVoiceDetector implements VoiceDetector {
+  energy = 0;
+  #made: MadeDetector | undefined;
+
+  constructor(maker: TranscoderCore) {
+    this.#made = { core: create('voice detector', () => maker.createVoiceDetector()), maker };
+  }
+
+  hear(frame: Int16Array): boolean {
+    const { core } = this.#alive();
+    const length = checkArray('frame', frame, 'Int16Array');
+    if (length !== FRAME.samples)
+      throw new TranscoderError(
+        'TRANSCODER_INPUT',
+        `frame must hold ${FRAME.samples} samples, it holds ${length}`,
+      );
+    return this.#unpack(core.hear(frame));
+  }
+
+  hearMulaw(input: Uint8Array, resampler: Resampler, output: Int16Array): boolean {
+    return this.#unpack(CheckedResampler.hearMulaw(resampler, this.#alive(), input, output));
+  }
+
+  free(): void {
+    this.#made?.core.free();
+    this.#made = undefined;
+  }
+
+  #unpack(packed: number): boolean {
+    const voiced = packed < 0;
+    this.energy = voiced ? -1 - packed : packed;
+    return voiced;
+  }
+
+  #alive(): MadeDetector {
+    if (this.#made === undefined)
+      throw new TranscoderError('TRANSCODER_INPUT', 'the voice detector must not be used after free()');
+    return this.#made;
+  }
+}
+
 /** Some values throw when they are made text. */
 function showRate(rate: unknown): string {
   return typeof rate === 'number' || typeof rate === 'string' ? String(rate) : typeof rate;
 }
 
 /** A backend that has no room for one more says so in words of its own. */
-function createCore(core: TranscoderCore, path: RatePath): CoreResampler {
+function create<T>(what: string, make: () => T): T {
   try {
-    return core.createResampler(path.fromHz, path.toHz);
+    return make();
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new TranscoderError('TRANSCODER_INPUT', `no resampler could be made: ${reason}`, { cause });
+    throw new TranscoderError('TRANSCODER_INPUT', `no ${what} could be made: ${reason}`, { cause });
   }
 }
 
@@ -224,8 +301,9 @@ export function createBackend(core: TranscoderCore): TranscoderBackend {
           `there is no resampler from ${showRate(fromHz)} to ${showRate(toHz)} Hz; offered: ${offered.join(', ')}`,
         );
       }
-      return new CheckedResampler(path, createCore(core, path));
+      return new CheckedResampler(path, core);
     },
+    createVoiceDetector: () => new CheckedVoiceDetector(core),
     hmacSha1(key, message) {
       checkArray('key', key, 'Uint8Array');
       checkArray('message', message, 'Uint8Array');

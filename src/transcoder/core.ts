@@ -14,6 +14,7 @@ export interface TranscoderCore {
   alawEncode(input: Int16Array, output: Uint8Array): void;
   /** Rates that `rates.ts` has a path for. */
   createResampler(fromHz: number, toHz: number): CoreResampler;
+  createVoiceDetector(): CoreVoiceDetector;
   hmacSha1(key: Uint8Array, message: Uint8Array, output: Uint8Array): void;
   verifyHmacSha1(key: Uint8Array, message: Uint8Array, mac: Uint8Array): boolean;
   /** The backend around this core by a shorter way, where it checks what it is given itself: the same answers and refusals. */
@@ -29,5 +30,16 @@ export interface CoreResampler {
   processToMulaw(input: Int16Array, output: Uint8Array): void;
   flush(output: Int16Array): void;
   reset(): void;
+  free(): void;
+}
+
+/**
+ * The bare voice detector. Not called after `free`. What it hears is one frame, and what it gives is both of what there is to know
+ * of it: the sum `e` of the squares of its samples where it is not voiced, `-1 - e` where it is.
+ */
+export interface CoreVoiceDetector {
+  hear(frame: Int16Array): number;
+  /** `resampler` is one of the same core, and makes exactly a frame of `input`, for which `output` has room. */
+  hearMulaw(resampler: CoreResampler, input: Uint8Array, output: Int16Array): number;
   free(): void;
 }

@@ -12,8 +12,12 @@ const FINGERPRINTS: Readonly<Record<string, number>> = {
   '24000:16000': 0xc0a1fa6b,
   '8000:24000': 0x320eff32,
   '24000:8000': 0xd0fd0ffe,
+  voice: 0x48875e11,
 };
 const HMAC = 'de7c9b85b8b78aa6bc8a7a36f70a90701c9db4d9';
+
+/** Frames of sound for the voice detector. */
+const SYLLABLE_FRAMES = 24;
 
 /** FNV-1a over 16-bit elements. */
 function fingerprint(samples: ArrayLike<number>, seed = 0x811c9dc5): number {
@@ -25,10 +29,41 @@ function fingerprint(samples: ArrayLike<number>, seed = 0x811c9dc5): number {
 /** Full-scale noise of a linear congruential generator, the same on every machine. */
 function noise(length: number): Int16Array {
   let state = 1;
-  return Int16Array.from({ length }, () => {
+  const samples = new Int16Array(length);
+  for (let at = 0; at < length; at++) {
     state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
-    return (state >> 15) - 0x8000;
-  });
+    samples[at] = (state >> 15) - 0x8000;
+  }
+  return samples;
+}
+
+/** Something like syllables over noise, in frames: louder and higher ones, and noise that changes. */
+function syllables(): Int16Array[] {
+  const background = noise(SYLLABLE_FRAMES * 320);
+  const frames: Int16Array[] = [];
+  for (let number = 0; number < SYLLABLE_FRAMES; number++) {
+    const round = Math.floor(number / 8);
+    const gain = number % 8 < 6 ? 0 : 3 + 5 * round;
+    const frame = background.subarray(320 * number, 320 * (number + 1));
+    for (let at = 0; at < 320; at++) {
+      const wave = (((320 * number + at) * (3 + round)) % 512) - 256;
+      frame[at] = wave * gain + (frame[at]! >> (6 - (round % 3)));
+    }
+    frames.push(frame);
+  }
+  return frames;
+}
+
+/** Whether each frame is voiced, and its energy, in 16-bit elements. */
+function hearAll(backend: TranscoderBackend, frames: readonly Int16Array[]): number[] {
+  const detector = backend.createVoiceDetector();
+  const heard = frames.flatMap((frame) => [
+    detector.hear(frame) ? 1 : 0,
+    detector.energy,
+    detector.energy / 65_536,
+  ]);
+  detector.free();
+  return heard;
 }
 
 /** Fingerprints of what `backend` makes of the noise. */
@@ -45,6 +80,7 @@ export function measureFingerprints(backend: TranscoderBackend): Record<string, 
     answers[`${fromHz}:${toHz}`] = fingerprint(resampler.flush(), body);
     resampler.free();
   }
+  answers.voice = fingerprint(hearAll(backend, syllables()));
   return answers;
 }
 
@@ -73,6 +109,26 @@ function findWrongFusedStep(backend: TranscoderBackend): string | undefined {
   return undefined;
 }
 
+/** A frame of mu-law in one step must be the samples, the decision and the energy of two. */
+function isHeardAlike(backend: TranscoderBackend): boolean {
+  const resamplers = [backend.createResampler(8000, 16_000), backend.createResampler(8000, 16_000)] as const;
+  const detectors = [backend.createVoiceDetector(), backend.createVoiceDetector()] as const;
+  const output = new Int16Array(320);
+  const all = Uint8Array.from({ length: 256 }, (_, code) => code);
+  const answers = [0, 96, 48, 7, 63].map((first) => {
+    const codes = all.subarray(first, first + 160);
+    const samples = resamplers[0].processFromMulaw(codes);
+    const voiced = detectors[0].hear(samples);
+    return (
+      detectors[1].hearMulaw(codes, resamplers[1], output) === voiced &&
+      detectors[0].energy === detectors[1].energy &&
+      isSame(output, samples)
+    );
+  });
+  for (const each of [...resamplers, ...detectors]) each.free();
+  return !answers.includes(false);
+}
+
 function isSame(left: ArrayLike<number>, right: ArrayLike<number>): boolean {
   return left.length === right.length && fingerprint(left) === fingerprint(right);
 }
@@ -96,5 +152,6 @@ export function findWrongAnswer(backend: TranscoderBackend): string | undefined 
     if (answers[name] !== expected) return `wrong answer to the known question "${name}"`;
   const fused = findWrongFusedStep(backend);
   if (fused !== undefined) return `wrong answer to the known question "${fused}"`;
+  if (!isHeardAlike(backend)) return 'wrong answer to the known question "voice with mu-law"';
   return isHmacRight(backend) ? undefined : 'wrong answer to the known question "hmac"';
 }

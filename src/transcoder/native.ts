@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { TranscoderError } from '../base/errors.js';
 import type { TranscoderBackend } from './backend.js';
 import { haveOneLength } from './checked.js';
-import type { CoreResampler, TranscoderCore } from './core.js';
+import type { CoreResampler, CoreVoiceDetector, TranscoderCore } from './core.js';
 
 /** What the addon exports. Results go to the last array; it is as long as they are. */
 export interface NativeAddon {
@@ -24,6 +24,13 @@ export interface NativeAddon {
   resamplerReset(handle: number): void;
   resamplerFree(handle: number): void;
   resamplerCount(): number;
+  /** A handle. */
+  detectorCreate(): number;
+  /** What a `CoreVoiceDetector` gives. */
+  detectorHear(handle: number, frame: Int16Array): number;
+  detectorHearMulaw(handle: number, resampler: number, input: Uint8Array, output: Int16Array): number;
+  detectorFree(handle: number): void;
+  detectorCount(): number;
   hmacSha1(key: Uint8Array, message: Uint8Array, output: Uint8Array): void;
   verifyHmacSha1(key: Uint8Array, message: Uint8Array, mac: Uint8Array): boolean;
 }
@@ -64,48 +71,71 @@ export function loadAddon(): NativeAddon {
   });
 }
 
-/** Frees resamplers that were dropped without `free`. */
-const dropped = new FinalizationRegistry<{ addon: NativeAddon; handle: number }>(({ addon, handle }) => {
-  addon.resamplerFree(handle);
-});
+/** Frees what was dropped without `free`. */
+const dropped = new FinalizationRegistry<() => void>((free) => free());
 
 class NativeResampler implements CoreResampler {
+  readonly handle: number;
   readonly #addon: NativeAddon;
-  readonly #handle: number;
 
   constructor(addon: NativeAddon, handle: number) {
     this.#addon = addon;
-    this.#handle = handle;
-    dropped.register(this, { addon, handle }, this);
+    this.handle = handle;
+    dropped.register(this, () => addon.resamplerFree(handle), this);
   }
 
   process(input: Int16Array, output: Int16Array): void {
-    this.#addon.resamplerProcess(this.#handle, input, output);
+    this.#addon.resamplerProcess(this.handle, input, output);
   }
 
   processFromMulaw(input: Uint8Array, output: Int16Array): void {
-    this.#addon.resamplerProcessFromMulaw(this.#handle, input, output);
+    this.#addon.resamplerProcessFromMulaw(this.handle, input, output);
   }
 
   processFromMulawBase64(input: string, output: Int16Array): boolean {
-    return this.#addon.resamplerProcessFromMulawBase64(this.#handle, input, output);
+    return this.#addon.resamplerProcessFromMulawBase64(this.handle, input, output);
   }
 
   processToMulaw(input: Int16Array, output: Uint8Array): void {
-    this.#addon.resamplerProcessToMulaw(this.#handle, input, output);
+    this.#addon.resamplerProcessToMulaw(this.handle, input, output);
   }
 
   flush(output: Int16Array): void {
-    this.#addon.resamplerFlush(this.#handle, output);
+    this.#addon.resamplerFlush(this.handle, output);
   }
 
   reset(): void {
-    this.#addon.resamplerReset(this.#handle);
+    this.#addon.resamplerReset(this.handle);
   }
 
   free(): void {
     dropped.unregister(this);
-    this.#addon.resamplerFree(this.#handle);
+    this.#addon.resamplerFree(this.handle);
+  }
+}
+
+class NativeVoiceDetector implements CoreVoiceDetector {
+  readonly #addon: NativeAddon;
+  readonly #handle: number;
+
+  constructor(addon: NativeAddon) {
+    const handle = addon.detectorCreate();
+    this.#addon = addon;
+    this.#handle = handle;
+    dropped.register(this, () => addon.detectorFree(handle), this);
+  }
+
+  hear(frame: Int16Array): number {
+    return this.#addon.detectorHear(this.#handle, frame);
+  }
+
+  hearMulaw(resampler: NativeResampler, input: Uint8Array, output: Int16Array): number {
+    return this.#addon.detectorHearMulaw(this.#handle, resampler.handle, input, output);
+  }
+
+  free(): void {
+    dropped.unregister(this);
+    this.#addon.detectorFree(this.#handle);
   }
 }
 
@@ -174,6 +204,7 @@ export function createNativeCore(addon: NativeAddon, set: number = FASTEST): Tra
     createResampler(fromHz, toHz) {
       return new NativeResampler(addon, addon.resamplerCreate(fromHz, toHz, set));
     },
+    createVoiceDetector: () => new NativeVoiceDetector(addon),
     hmacSha1(key, message, output) {
       addon.hmacSha1(key, message, output);
     },

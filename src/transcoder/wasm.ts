@@ -1,7 +1,7 @@
 // The Rust core as a WebAssembly module, whose bytes are part of this package. Memory of the module never leaves this file:
 // inputs are copied in, results copied out.
 import { TranscoderError } from '../base/errors.js';
-import type { CoreResampler, TranscoderCore } from './core.js';
+import type { CoreResampler, CoreVoiceDetector, TranscoderCore } from './core.js';
 import { decodeBase64 } from './javascript/base64.js';
 import { isHmacSha1, signHmacSha1 } from './javascript/hmac.js';
 import { WASM_BASE64 } from './wasm-bytes.generated.js';
@@ -15,7 +15,10 @@ interface WebAssemblyGlobal {
   Instance: new (module: object, imports: object) => { exports: unknown };
 }
 
-/** What the module exports: functions on numbers. -1, or 0 for a resampler, means that something does not fit. */
+/**
+ * What the module exports: functions on numbers. -1 means that something does not fit, and so do 0 for a handle and NaN for what a
+ * voice detector hears.
+ */
 export interface WasmExports {
   readonly memory: { readonly buffer: ArrayBuffer };
   bytes_in(): number;
@@ -37,6 +40,12 @@ export interface WasmExports {
   resampler_flush(handle: number): number;
   resampler_reset(handle: number): number;
   resampler_free(handle: number): number;
+  detector_create(): number;
+  /** What a `CoreVoiceDetector` gives. */
+  detector_hear(handle: number, length: number): number;
+  detector_hear_mulaw(handle: number, resampler: number, length: number): number;
+  detector_free(handle: number): number;
+  detector_count(): number;
   hmac_sha1(keyLength: number, messageLength: number): number;
   verify_hmac_sha1(keyLength: number, messageLength: number, macLength: number): number;
 }
@@ -155,23 +164,21 @@ function apart<T extends Uint8Array | Int16Array>(input: T, output: Uint8Array |
   return input.buffer === output.buffer ? (input.slice() as T) : input;
 }
 
-/** Frees resamplers that were dropped without `free`. */
-const dropped = new FinalizationRegistry<{ exports: WasmExports; handle: number }>(({ exports, handle }) => {
-  exports.resampler_free(handle);
-});
+/** Frees what was dropped without `free`. */
+const dropped = new FinalizationRegistry<() => void>((free) => free());
 
 class WasmResampler implements CoreResampler {
+  readonly handle: number;
   readonly #memory: Memory;
-  readonly #handle: number;
   readonly #down: number;
   readonly #up: number;
 
   constructor(memory: Memory, handle: number, rates: { fromHz: number; toHz: number }) {
     this.#memory = memory;
-    this.#handle = handle;
+    this.handle = handle;
     this.#down = rates.fromHz / 8000;
     this.#up = rates.toHz / 8000;
-    dropped.register(this, { exports: memory.exports, handle }, this);
+    dropped.register(this, () => memory.exports.resampler_free(handle), this);
   }
 
   process(input: Int16Array, output: Int16Array): void {
@@ -181,7 +188,7 @@ class WasmResampler implements CoreResampler {
       return;
     }
     memory.putSamples(input);
-    memory.takeSamples(output, memory.exports.resampler_process(this.#handle, input.length));
+    memory.takeSamples(output, memory.exports.resampler_process(this.handle, input.length));
   }
 
   processFromMulaw(input: Uint8Array, output: Int16Array): void {
@@ -191,7 +198,7 @@ class WasmResampler implements CoreResampler {
       return;
     }
     memory.putBytes(input);
-    memory.takeSamples(output, memory.exports.resampler_process_from_mulaw(this.#handle, input.length));
+    memory.takeSamples(output, memory.exports.resampler_process_from_mulaw(this.handle, input.length));
   }
 
   processFromMulawBase64(input: string, output: Int16Array): boolean {
@@ -202,7 +209,7 @@ class WasmResampler implements CoreResampler {
       return bytes !== undefined;
     }
     if (!memory.putText(input)) return false;
-    const written = memory.exports.resampler_process_from_mulaw_base64(this.#handle, input.length);
+    const written = memory.exports.resampler_process_from_mulaw_base64(this.handle, input.length);
     if (written < 0) return false;
     memory.takeSamples(output, written);
     return true;
@@ -215,7 +222,7 @@ class WasmResampler implements CoreResampler {
       return;
     }
     memory.putSamples(input);
-    memory.takeBytes(output, memory.exports.resampler_process_to_mulaw(this.#handle, input.length));
+    memory.takeBytes(output, memory.exports.resampler_process_to_mulaw(this.handle, input.length));
   }
 
   /** Pieces of whole groups, so that every one but the last gives a length that is known beforehand. */
@@ -235,17 +242,53 @@ class WasmResampler implements CoreResampler {
   }
 
   flush(output: Int16Array): void {
-    this.#memory.takeSamples(output, this.#memory.exports.resampler_flush(this.#handle));
+    this.#memory.takeSamples(output, this.#memory.exports.resampler_flush(this.handle));
   }
 
   reset(): void {
-    this.#memory.exports.resampler_reset(this.#handle);
+    this.#memory.exports.resampler_reset(this.handle);
   }
 
   free(): void {
     dropped.unregister(this);
-    this.#memory.exports.resampler_free(this.#handle);
+    this.#memory.exports.resampler_free(this.handle);
   }
+}
+
+class WasmVoiceDetector implements CoreVoiceDetector {
+  readonly #memory: Memory;
+  readonly #handle: number;
+
+  constructor(memory: Memory, handle: number) {
+    this.#memory = memory;
+    this.#handle = handle;
+    dropped.register(this, () => memory.exports.detector_free(handle), this);
+  }
+
+  hear(frame: Int16Array): number {
+    const memory = this.#memory;
+    memory.putSamples(frame);
+    return expectFrame(memory.exports.detector_hear(this.#handle, frame.length));
+  }
+
+  hearMulaw(resampler: WasmResampler, input: Uint8Array, output: Int16Array): number {
+    const memory = this.#memory;
+    memory.putBytes(input);
+    const { exports } = memory;
+    const packed = expectFrame(exports.detector_hear_mulaw(this.#handle, resampler.handle, input.length));
+    memory.takeSamples(output, output.length);
+    return packed;
+  }
+
+  free(): void {
+    dropped.unregister(this);
+    this.#memory.exports.detector_free(this.#handle);
+  }
+}
+
+function expectFrame(packed: number): number {
+  if (Number.isNaN(packed)) throw new TranscoderError('TRANSCODER_INPUT', 'the module was given no frame');
+  return packed;
 }
 
 /** Calls `step` for pieces of input and output that fit the module's buffers. */
@@ -291,6 +334,15 @@ export function createWasmCore(exports: WasmExports, set: number = FASTEST): Tra
       if (handle === 0)
         throw new TranscoderError('TRANSCODER_INPUT', 'the WebAssembly module holds too many resamplers');
       return new WasmResampler(memory, handle, { fromHz, toHz });
+    },
+    createVoiceDetector() {
+      const handle = exports.detector_create();
+      if (handle === 0)
+        throw new TranscoderError(
+          'TRANSCODER_INPUT',
+          'the WebAssembly module holds too many voice detectors',
+        );
+      return new WasmVoiceDetector(memory, handle);
     },
     hmacSha1(key, message, output) {
       // A message of any length must not make the module's memory grow: no webhook or token is as long.

@@ -73,9 +73,61 @@ describe('FrameQueue', () => {
     queue.clear();
     expect([queue.queuedMs, queue.hasWhole, queue.take()]).toEqual([0, false, undefined]);
     queue.push(samples(320));
-    expect([queue.putBack([samples(160)]), queue.queuedMs]).toEqual([10, 30]);
+    expect([queue.takeBack(20), queue.queuedMs]).toEqual([0, 20]);
     queue.clear();
     queue.push(samples(320));
     expect(takeAll(queue)).toEqual([{ audio: [...samples(320)], contentMs: 20 }]);
+  });
+
+  it('gives once more what was taken back, of both kinds, and in front of what waits', () => {
+    const queue = new FrameQueue();
+    for (const audio of [samples(640), bytes(240), samples(320)]) queue.push(audio);
+    takeAll(queue);
+    queue.push(bytes(160));
+    queue.keep(60);
+    // The last 60 ms: 10 of samples, 30 of bytes, 20 of samples.
+    expect([queue.takeBack(100), queue.queuedMs]).toEqual([60, 80]);
+    expect(takeAll(queue)).toEqual([
+      { audio: filled(samples(640).subarray(480), 320, 0), contentMs: 10 },
+      { audio: [...bytes(160)], contentMs: 20 },
+      { audio: filled(bytes(240).subarray(160), 160, SILENT_BYTE), contentMs: 10 },
+      { audio: [...samples(320)], contentMs: 20 },
+      { audio: [...bytes(160)], contentMs: 20 },
+    ]);
+  });
+
+  it('has the same to give however much is kept meanwhile, and however its memory has grown', () => {
+    const step = fc.record({
+      push: fc.integer({ min: 0, max: 9000 }),
+      take: fc.integer({ min: 0, max: 40 }),
+      keepMs: fc.integer({ min: 0, max: 900 }),
+      back: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(fc.boolean(), fc.array(step, { minLength: 1, maxLength: 30 }), (ofPcm, steps) => {
+        const queue = new FrameQueue();
+        const [frame, perMs] = ofPcm ? [320, 16] : [160, 8];
+        const unit = (index: number) => (index % 241) + 1;
+        let [pushed, taken, kept] = [0, 0, 0];
+        for (const { push, take, keepMs, back } of steps) {
+          const units = Array.from({ length: push }, (_, index) => unit(pushed + index));
+          queue.push(ofPcm ? Int16Array.from(units) : Uint8Array.from(units));
+          pushed += push;
+          for (let count = 0; count < take && taken < pushed; count += 1) {
+            const length = Math.min(frame, pushed - taken);
+            const expected = Array.from({ length }, (_, index) => unit(taken + index));
+            expect([...(queue.take()?.audio ?? [])].slice(0, length)).toEqual(expected);
+            taken += length;
+          }
+          kept = Math.max(kept, taken - keepMs * perMs);
+          queue.keep(keepMs);
+          if (back) {
+            expect(queue.takeBack(1e9)).toBeCloseTo((taken - kept) / perMs, 6);
+            taken = kept;
+          }
+          expect(queue.queuedMs).toBeCloseTo((pushed - taken) / perMs, 6);
+        }
+      }),
+    );
   });
 });

@@ -53,6 +53,43 @@ describe('a pause', () => {
     );
   });
 
+  it('loses no part of a sample, wherever in one it comes behind a mark that was late', () => {
+    const times = fc.record({
+      startMs: fc.double({ min: 0, max: 1, noNaN: true }),
+      echoMs: fc.double({ min: 100, max: 160, noNaN: true }),
+      pauseMs: fc.double({ min: 0, max: 60, noNaN: true }),
+    });
+    fc.assert(
+      fc.property(times, ({ startMs, echoMs, pauseMs }) => {
+        const { clock, pacer } = setUp({ marks: false });
+        clock.advance(startMs);
+        pacer.push(ms(20));
+        pacer.mark('first');
+        pacer.push(ms(2000));
+        clock.advance(echoMs);
+        pacer.markEchoed('first');
+        clock.advance(pauseMs);
+        pacer.pause();
+        clock.advance(150);
+        pacer.resume();
+        clock.advance(5000);
+        expect(pacer.playedMs).toBeCloseTo(2020, 3);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is kept where it comes from whoever hears that a frame was sent', () => {
+    const { clock, player, pacer } = setUp();
+    pacer.onNextFrameSent(() => pacer.pause());
+    pacer.push(ms(1000));
+    clock.advance(500);
+    expect(player.sent).toHaveLength(1);
+    pacer.resume();
+    clock.advance(2000);
+    expect(pacer.playedMs).toBe(1000);
+  });
+
   it('keeps the marks that were not heard, which come back when they are', () => {
     const { clock, player, pacer, echoed } = setUp();
     pacer.push(ms(100));

@@ -151,7 +151,10 @@ describe('Pacer', () => {
 
   it('tells its listener when a mark was heard', () => {
     const markHeard = vi.fn();
-    const { clock, pacer } = setUp({ delayMs: 120, listener: { played() {}, markHeard, cut() {} } });
+    const { clock, pacer } = setUp({
+      delayMs: 120,
+      listener: { played() {}, passed() {}, markHeard, cut() {} },
+    });
     const startedAt = clock.now();
     pacer.push(ms(200));
     pacer.mark('end');

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { compare } from './compare.mjs';
 import { plotBars } from './plot.mjs';
 import { toTable } from './table.mjs';
@@ -17,6 +17,9 @@ const { BACKEND_NAMES, loadTranscoder } = await import(new URL('select.js', buil
 const { createNativeCore, loadAddon } = await import(new URL('native.js', built).href);
 /** @type {typeof import('../../src/transcoder/checked.js')} */
 const { createBackend } = await import(new URL('checked.js', built).href);
+
+/** @type {typeof import('../../src/audio/level.js')} */
+const { energyOf } = await import(new URL('../audio/level.js', built).href);
 
 const require = createRequire(import.meta.url);
 /** The other libraries declare what they take loosely, or not at all. @type {(name: string) => any} */
@@ -168,6 +171,81 @@ const BARS = {
   hmac: { 'offhook native': { share: 1, of: ['node:crypto'] } },
 };
 
+/** Two seconds of what a voice detector has to work on: something like syllables, with a noise between them. */
+function spokenFrames() {
+  let at = 0;
+  return Array.from({ length: 100 }, (_, number) =>
+    Int16Array.from({ length: 320 }, () => {
+      at += 1;
+      const voice = Math.sin(at * 0.06) + 0.5 * Math.sin(at * 0.31) + 0.25 * Math.sin(at * 0.9);
+      return voice * (number % 20 < 12 ? 5000 : 50) + ((at * 7919) % 128) - 64;
+    }),
+  );
+}
+
+/** The scenarios of voice detection. Every call hears the next frame: the same one again and again teaches nothing. @param {{ name: string, backend: TranscoderBackend }[]} ours */
+async function hearing(ours) {
+  const frames = spokenFrames();
+  const codes = frames.map((frame) =>
+    loadTranscoder('javascript').mulawEncode(frame.filter((_, place) => place % 2 === 0)),
+  );
+  const output = new Int16Array(320);
+  /** @template T @param {readonly T[]} list @param {(each: T) => unknown} task */
+  const inTurn = (list, task) => {
+    let turn = 0;
+    return () => {
+      turn = (turn + 1) % list.length;
+      return task(/** @type {T} */ (list[turn]));
+    };
+  };
+  const fvad = await openFvad();
+  return [
+    {
+      title: 'voice or not: a frame of PCM 16 kHz',
+      candidates: [
+        ...ours.map(({ name, backend }) => {
+          const detector = backend.createVoiceDetector();
+          return { name, task: inTurn(frames, (frame) => detector.hear(frame)) };
+        }),
+        { name: 'fvad-wasm', task: inTurn(frames, fvad) },
+      ],
+    },
+    {
+      title: 'a caller’s frame: mu-law 8 kHz to PCM 16 kHz, energy, voice or not',
+      candidates: [
+        ...ours.map(({ name, backend }) => {
+          const detector = backend.createVoiceDetector();
+          const resampler = backend.createResampler(8000, 16000);
+          return { name, task: inTurn(codes, (bytes) => detector.hearMulaw(bytes, resampler, output)) };
+        }),
+        ...ours.map(({ name, backend }) => {
+          const resampler = backend.createResampler(8000, 16000);
+          return {
+            name: `${name} + energy in JavaScript + fvad-wasm`,
+            task: inTurn(codes, (bytes) => {
+              const frame = resampler.processFromMulaw(bytes, output);
+              return [energyOf(frame), fvad(frame)];
+            }),
+          };
+        }),
+      ],
+    },
+  ];
+}
+
+/** libfvad in the mode and for the frame that we have. */
+async function openFvad() {
+  const { href } = pathToFileURL(require.resolve('@echogarden/fvad-wasm'));
+  const fvad = await (await import(href)).default();
+  const [handle, memory] = [fvad._fvad_new(), fvad._malloc(640)];
+  fvad._fvad_set_mode(handle, 3);
+  fvad._fvad_set_sample_rate(handle, 16_000);
+  return (/** @type {Int16Array} */ frame) => {
+    fvad.HEAP16.set(frame, memory / 2);
+    return fvad._fvad_process(handle, memory, 320);
+  };
+}
+
 /** @returns {Promise<Scenario[]>} */
 async function scenarios() {
   const ours = ourBackends();
@@ -287,6 +365,7 @@ async function scenarios() {
         },
       ],
     },
+    ...(await hearing(whole)),
   ];
 }
 

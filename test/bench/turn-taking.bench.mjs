@@ -16,8 +16,6 @@ async function load(folder) {
   const at = `${pathToFileURL(resolve(folder)).href}/`;
   /** @param {string} path */
   const from = (path) => import(`${at}${path}`);
-  const { loadVoiceActivity } = await from('engines/voice-activity.js');
-  await loadVoiceActivity();
   const { loadTranscoder } = await from('transcoder/select.js');
   return {
     at,

@@ -266,6 +266,7 @@ describe('tools of a value that was read again', () => {
           text: 'look_up failed: The tool was given up.',
           final: true,
         }),
+        tool: { name: 'look_up', startedAt: 0, durationMs: null, error: 'The tool was given up.' },
       },
     ]);
     expect(rules.requestOf(next, '').map(({ content }) => content)).toEqual([

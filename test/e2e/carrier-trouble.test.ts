@@ -106,6 +106,23 @@ describe.concurrent.each(CARRIER_IDS)('%s, in trouble', (id) => {
     await calling;
   });
 
+  it('refuses to end a call, and reports its end later: it is over in the record, too', {
+    timeout: 60_000,
+  }, async () => {
+    const restFailures = [{ purpose: 'hang-up' as const, status: 401, times: 1000 }];
+    const script: CallerStep[] = [{ type: 'pause', durationMs: 3000 }, { type: 'hang-up' }];
+    await using running = await startCarrierPhone(
+      id,
+      { firstMessage: LONG },
+      { simulator: { disturbances: { restFailures }, callees: { [CALLEE]: { type: 'human', script } } } },
+    );
+    const call = await running.phone.call({ to: CALLEE });
+    await running.active(1, ({ transcript }) => transcript.length > 0);
+    expect(await running.phone.hangUp(call.callId)).toBe('failed');
+    const { incidents } = await running.record(call.callId, ({ hangUp }) => hangUp === 'done');
+    expect(incidents).toMatchObject([{ code: 'hangup-failed' }]);
+  });
+
   it('fails twice and then hangs up: nobody notices', { timeout: 40_000 }, async () => {
     await using running = await startCarrierPhone(
       id,

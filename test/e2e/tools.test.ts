@@ -92,6 +92,12 @@ describe.each(CARRIER_IDS)('%s, an agent that acts', (id) => {
     const record = await running.record(report.carrierCallId);
     expect(record).toMatchObject({ endReason: 'agent-hangup', transfer: { result: 'busy' } });
     expect(record.turns.at(-1)?.agentText).toMatch(/busy/);
+    expect(record.turns.flatMap(({ toolCalls }) => toolCalls)[0]).toEqual({
+      name: 'transfer_call',
+      startedAt: expect.any(Number),
+      durationMs: expect.any(Number),
+      error: expect.stringContaining('busy'),
+    });
     expect(llm.requests.at(-1)?.messages.map(({ role }) => role)).toEqual([
       'system',
       'assistant',

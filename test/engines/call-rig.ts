@@ -23,10 +23,15 @@ import type {
 } from '../../src/providers/language-model.js';
 import type {
   SpeechToText,
+  SpeechToTextContext,
   SpeechToTextEvents,
   SpeechToTextSession,
 } from '../../src/providers/speech-to-text.js';
-import type { TextToSpeech, TextToSpeechEvents } from '../../src/providers/text-to-speech.js';
+import type {
+  TextToSpeech,
+  TextToSpeechContext,
+  TextToSpeechEvents,
+} from '../../src/providers/text-to-speech.js';
 import { loadTranscoder } from '../../src/transcoder/select.js';
 import { CarrierPlayer } from '../support/carrier-player.js';
 import { FakeClock } from '../support/fake-clock.js';
@@ -47,6 +52,7 @@ export class FakeRecogniser implements SpeechToText {
   readonly name = 'fake-stt';
   events!: SpeechToTextEvents;
   closed = false;
+  isLast: (() => boolean) | undefined;
   /** Text that a finished utterance is answered with, at once. */
   onFinish: (() => void) | undefined;
   readonly ownsTurnTaking: boolean;
@@ -57,8 +63,9 @@ export class FakeRecogniser implements SpeechToText {
     this.writesAfterwards = writesAfterwards;
   }
 
-  open({ events }: { events: SpeechToTextEvents }): SpeechToTextSession {
+  open({ events, isLast }: Pick<SpeechToTextContext, 'events' | 'isLast'>): SpeechToTextSession {
     this.events = events;
+    this.isLast = isLast;
     return {
       pushAudio() {},
       finishUtterance: () => this.onFinish?.(),
@@ -117,9 +124,11 @@ export class FakeVoice implements TextToSpeech {
 
   /** What a voice tells beside its audio. */
   events: TextToSpeechEvents | undefined;
+  isLast: (() => boolean) | undefined;
 
-  open({ events }: { events?: TextToSpeechEvents | undefined } = {}) {
+  open({ events, isLast }: Pick<TextToSpeechContext, 'events' | 'isLast'> = {}) {
     this.events = events;
+    this.isLast = isLast;
     const voice = this;
     return {
       async *synthesize(text: string) {

@@ -2,9 +2,6 @@
 import { describe, expect, it } from 'vitest';
 import { makeSpeechTones } from '../../src/testing/index.js';
 import { CallRig, lateEars, MS_PER_CHAR } from './call-rig.js';
-import { loadVoiceActivity } from '../../src/engines/voice-activity.js';
-
-await loadVoiceActivity();
 
 const LONG = 'We are open from eight to six. On Saturday we close at noon. Come whenever you like.';
 

@@ -1,20 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { SpeechDetector } from '../../src/engines/speech-detector.js';
-import { levelDbfs } from '../../src/audio/level.js';
-import {
-  createVoiceActivity,
-  loadVoiceActivity,
-  type VoiceActivity,
-} from '../../src/engines/voice-activity.js';
+import { createVoiceActivity, type VoiceActivity } from '../../src/engines/voice-activity.js';
 import { locateFlite } from '../../src/providers/tts/flite/package.js';
 import { compileFlite, runFlite } from '../../src/providers/tts/flite/wasi.js';
 
-await loadVoiceActivity();
 const flite = await compileFlite(await readFile(locateFlite()));
 const speech = runFlite(flite, 'slt', 'I would like to book a table for two people on Friday evening.').pcm;
 
-const isVoiced = (activity: VoiceActivity, frame: Int16Array) => activity.isVoiced(frame, levelDbfs(frame));
+const isVoiced = (activity: VoiceActivity, frame: Int16Array) => activity.hear(frame).voiced;
 
 function voicedShare(pcm: Int16Array): number {
   const activity = createVoiceActivity();

@@ -297,6 +297,26 @@ describe('reduceCall', () => {
     ]);
   });
 
+  it('puts what became of a tool into the turn that was complete by then', () => {
+    const running = { name: 'look_up', startedAt: 7, durationMs: null, error: null };
+    const done = { ...running, durationMs: 3000, error: 'Not there.' };
+    const other = { ...running, startedAt: 8 };
+    const tell = (tool: typeof done, turnIndex: number): CallFact => ({
+      type: 'transcript.segment',
+      entry: { id: 'tool-1', turnIndex, role: 'tool', text: 'look_up', at: 7, final: true },
+      tool,
+    });
+    const complete = (index: number): CallFact => ({
+      type: 'turn.completed',
+      turn: { ...turn(index), toolCalls: [running, running, other] },
+    });
+    const facts = [started(), complete(0), complete(1)];
+    const before = recordOf(facts);
+    // The second changes the other one that is like it, and the third none; nobody knows of a turn with the index of the last.
+    const after = recordOf([...facts, tell(done, 1), tell(done, 1), tell(done, 1), tell(done, 2)]);
+    expect(after.turns).toEqual([before.turns[0], { ...before.turns[1], toolCalls: [done, done, other] }]);
+  });
+
   it('a turn of a log that is older than its filler has none', () => {
     const { fillerMs: _, ...older } = turn(0);
     const completed = (each: Turn): CallFact => ({ type: 'turn.completed', turn: each });

@@ -101,6 +101,26 @@ describe('calls', () => {
     expect(metrics.text()).not.toContain('Ottilie');
   });
 
+  it('count a tool that is done behind its turn when it is, and one that never is at the end', () => {
+    const tool = { name: 'search', startedAt: 0, durationMs: null, error: null };
+    const counted = (result: string) => sampleOf(read(), 'offhook_tool_calls_total', { result });
+    const tell: CallFact = {
+      type: 'transcript.segment',
+      entry: { id: 'tool-1', turnIndex: 0, role: 'tool', text: 'search failed', at: 0, final: true },
+      tool: { ...tool, durationMs: 9000, error: 'No.' },
+    };
+    const used = (...toolCalls: (typeof tool)[]): CallFact => ({
+      type: 'turn.completed',
+      turn: { ...turn(0), toolCalls },
+    });
+    publish([started(), used(tool, tool), tell], { callId: 'still up' });
+    expect([counted('ok'), counted('error')]).toEqual([undefined, 1]);
+    publish([started(), used(tool), tell, tell, ended()], { callId: 'a' });
+    expect([counted('ok'), counted('error')]).toEqual([undefined, 2]);
+    publish([started(), used(tool, tool), tell, ended(), tell], { callId: 'b' });
+    expect([counted('ok'), counted('error')]).toEqual([1, 3]);
+  });
+
   const spent = (component: string) => sampleOf(read(), 'offhook_spent_dollars_total', { component });
 
   it('spend money that only rises, also when the price is told after the end', () => {

@@ -33,6 +33,10 @@ describe('the option engine', () => {
     expect(make({ engine, ...options })).toThrow(name);
   });
 
+  it('goes with guardrails that are none', () => {
+    expect(make({ engine, guardrails: [] })().engine).toBe(engine);
+  });
+
   it('leaves keys and the greeting to the agent', () => {
     const turnTaking = {
       interruptibleGreeting: false,

@@ -5,6 +5,7 @@ import type {
   VendorSocket,
   VendorSocketOptions,
 } from '../../src/providers/wire/vendor-socket.js';
+import type { FakeClock } from '../support/fake-clock.js';
 
 export class FakeVendorSocket implements VendorSocket {
   readonly options: VendorSocketOptions;
@@ -70,6 +71,7 @@ export class FakeVendorSocket implements VendorSocket {
 
 export class FakeVendor {
   readonly sockets: FakeVendorSocket[] = [];
+  #refused: FakeVendorSocket | undefined;
   readonly open: OpenVendorSocket = (options) => {
     const socket = new FakeVendorSocket(options);
     this.sockets.push(socket);
@@ -80,5 +82,14 @@ export class FakeVendor {
     const socket = this.sockets.at(-1);
     if (socket === undefined) throw new Error('no socket was opened');
     return socket;
+  }
+
+  /** The connection is lost, and for so long every other one is refused. */
+  async goDown(clock: FakeClock, ms: number): Promise<void> {
+    for (let passed = 0; passed < ms; passed += 20) {
+      if (this.#refused !== this.socket) this.socket.ends();
+      this.#refused = this.socket;
+      await clock.advanceAsync(20);
+    }
   }
 }

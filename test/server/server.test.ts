@@ -5,8 +5,8 @@ import type { Response } from 'express';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
 import { ConfigError } from '../../src/base/errors.js';
-import type { TrustProxy } from '../../src/server/http.js';
-import type { DashboardMount } from '../../src/server/server.js';
+import type { DashboardMount } from '../../src/server/page-app.js';
+import type { TrustProxy } from '../../src/server/proxy-trust.js';
 import {
   closeOf,
   createServer,

@@ -95,8 +95,13 @@ export const EVERY_FACT: CallFact[] = [
     type: 'turn.completed',
     turn: {
       ...turn(0, { totalMs: 812, endpointingMs: 812 }),
-      toolCalls: [{ name: 'look_up', startedAt: 1, durationMs: null, error: 'late' }],
+      toolCalls: [{ name: 'look_up', startedAt: 1, durationMs: null, error: null }],
     },
+  },
+  {
+    type: 'transcript.segment',
+    entry: { id: 'tool-1', turnIndex: 0, role: 'tool', text: 'look_up failed: late', at: 1, final: true },
+    tool: { name: 'look_up', startedAt: 1, durationMs: 900, error: 'late' },
   },
   {
     type: 'cost.updated',

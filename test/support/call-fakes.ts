@@ -36,6 +36,7 @@ export const noTranscoder: TranscoderBackend = {
   alawDecode: refuse,
   alawEncode: refuse,
   createResampler: refuse,
+  createVoiceDetector: refuse,
   hmacSha1: refuse,
   verifyHmacSha1: refuse,
 };

@@ -28,7 +28,8 @@ export class CarrierPlayer implements PlaybackSink {
 
   sendAudio(bytes: Uint8Array): void {
     const { clock, bytesPerMs } = this.#options;
-    const copy = bytes.slice();
+    // The slice of a Buffer would be no copy.
+    const copy = new Uint8Array(bytes);
     this.sent.push({ at: clock.now(), bytes: copy });
     const startsAt = Math.max(clock.now(), this.#freeAt);
     this.#queue.push({ startsAt, bytes: copy });

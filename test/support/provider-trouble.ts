@@ -64,7 +64,11 @@ export async function playTroubled(call: TroubledCall): Promise<TroubleOutcome> 
     {
       phase,
       isEarly: trouble.isEarly,
-      begin: () => trouble.begin(troubled, mannerOf(call).errors),
+      begin: () => {
+        trouble.begin(troubled, mannerOf(call).errors);
+        const { lastsMs } = trouble;
+        if (lastsMs !== undefined) scene.clock.after(lastsMs, () => trouble.end?.(troubled));
+      },
     },
     emulators,
   );

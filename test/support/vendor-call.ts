@@ -16,9 +16,6 @@ import { CarrierPlayer } from './carrier-player.js';
 import { FakeClock } from './fake-clock.js';
 import { untilQuiet } from './virtual/quiet.js';
 import { type TakenFailure, takenFailure } from './taken-failure.js';
-import { loadVoiceActivity } from '../../src/engines/voice-activity.js';
-
-await loadVoiceActivity();
 
 /** How long the person speaks each time. What they say the emulated ears know. */
 const SPEECH_MS = 1400;

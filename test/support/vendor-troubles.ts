@@ -35,6 +35,9 @@ export interface VendorTrouble {
   isPossible?(manner: VendorManner): boolean;
   /** `errors`: the vendor's words, for a trouble that is made of them. */
   begin(emulator: Emulator, errors?: VendorManner['errors']): void;
+  /** It is over so long after its beginning. @default by itself, or never */
+  readonly lastsMs?: number;
+  end?(emulator: Emulator): void;
 }
 
 /** So often as no call tries. */
@@ -49,6 +52,17 @@ function refused(status: number, times = ALWAYS): VendorTrouble {
       emulator.refuseNext({ status, times });
       emulator.break('reset');
     },
+  };
+}
+
+/** It restarts: nothing new is possible for a while. Who is asked by requests is not waited for so long. */
+function down(lastsMs: number): VendorTrouble {
+  return {
+    ...refused(503),
+    name: `down for ${lastsMs} ms`,
+    isPossible: ({ wire }) => wire === 'socket',
+    lastsMs,
+    end: (emulator) => emulator.refuseNext({ times: 0 }),
   };
 }
 
@@ -114,6 +128,7 @@ export const DROPS: readonly VendorTrouble[] = [
   broken('too long a message', 'oversized'),
   refused(429, 1),
   refused(503, 1),
+  down(2000),
   atHandshake('no handshake, once', 'ignoreNext', 1),
   atHandshake('reset at the handshake, once', 'resetNext', 1),
 ];

@@ -146,6 +146,51 @@ describe.each(subjects)('bad input on $title', ({ backend }) => {
     next.free();
   });
 
+  it('hears nothing but frames, through resamplers of its own', () => {
+    const [detector, same] = [backend.createVoiceDetector(), backend.createVoiceDetector()];
+    const [up, sameUp] = [backend.createResampler(8000, 16_000), backend.createResampler(8000, 16_000)];
+    const down = backend.createResampler(16_000, 8000);
+    const [codes, output] = [new Uint8Array(160).fill(0x31), new Int16Array(320)];
+    for (const value of wrong) {
+      expectRefusal(() => detector.hear(value as Int16Array), /^frame must (be an Int16Array|hold)/);
+      expectRefusal(() => detector.hearMulaw(value as Uint8Array, up, output), /^input must (be a|make)/);
+      expectRefusal(
+        () => detector.hearMulaw(codes, up, value as Int16Array),
+        /^output must be an Int16Array/,
+      );
+      expectRefusal(
+        () => detector.hearMulaw(codes, value as never, output),
+        /^resampler must be a resampler/,
+      );
+    }
+    for (const length of [0, 160, 319, 321])
+      expectRefusal(() => detector.hear(new Int16Array(length)), /^frame must hold 320 samples, it holds/);
+    expectRefusal(
+      () => detector.hearMulaw(codes.subarray(1), up, output),
+      /^input must make 320 samples at 16000 Hz, not 318 at 16000 Hz$/,
+    );
+    expectRefusal(() => detector.hearMulaw(new Uint8Array(640), down, output), /not 320 at 8000 Hz$/);
+    expectRefusal(() => detector.hearMulaw(codes, up, new Int16Array(319)), /at least 320 elements/);
+    expectRefusal(() => detector.hearMulaw(codes, Object.create(up), output), /must be a resampler/);
+    expectRefusal(() => detector.hear(detached(new Int16Array(320))), /attached/);
+    for (const other of subjects)
+      if (other.backend !== backend) {
+        const foreign = other.backend.createResampler(8000, 16_000);
+        expectRefusal(() => detector.hearMulaw(codes, foreign, output), /one of the same backend/);
+        foreign.free();
+      }
+    // Nothing of that was heard.
+    expect(detector.hearMulaw(codes, up, output)).toBe(same.hear(sameUp.processFromMulaw(codes)));
+    expect(detector.energy).toBe(same.energy);
+    up.free();
+    expectRefusal(() => detector.hearMulaw(codes, up, output), /^the resampler must not be used after free/);
+    detector.free();
+    detector.free();
+    expectRefusal(() => detector.hear(output), /^the voice detector must not be used after free/);
+    expectRefusal(() => detector.hearMulaw(codes, sameUp, output), /voice detector must not be used after/);
+    for (const each of [same, sameUp, down]) each.free();
+  });
+
   it('refuses detached arrays', () => {
     const resampler = backend.createResampler(8000, 16000);
     expectRefusal(() => backend.mulawDecode(detached(new Uint8Array(160))), /attached/);

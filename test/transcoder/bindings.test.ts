@@ -35,6 +35,26 @@ describe('the WASM exports', () => {
     }
     expect(wasm.resampler_create(8000, 8000, 0)).toBe(0);
   });
+
+  it('hear frames only, with handles that are in use', () => {
+    const before = wasm.detector_count();
+    const detector = wasm.detector_create();
+    const [up, down] = [wasm.resampler_create(8000, 16_000, 0), wasm.resampler_create(16_000, 8000, 0)];
+    expect(wasm.detector_count()).toBe(before + 1);
+    expect(wasm.detector_hear(detector, 320)).toBe(0);
+    expect(wasm.detector_hear_mulaw(detector, up, 160)).not.toBeNaN();
+    for (const length of [0, 160, 319, 321, wasm.capacity() + 1, 2 ** 31])
+      expect(wasm.detector_hear(detector, length)).toBeNaN();
+    for (const length of [0, 159, 161, 320, 2 ** 31])
+      expect(wasm.detector_hear_mulaw(detector, up, length)).toBeNaN();
+    expect(wasm.detector_hear_mulaw(detector, down, 640)).toBeNaN();
+    expect(wasm.resampler_free(up)).toBe(1);
+    expect(wasm.detector_hear_mulaw(detector, up, 160)).toBeNaN();
+    expect([wasm.detector_free(detector), wasm.detector_free(detector)]).toEqual([1, 0]);
+    const next = wasm.detector_create();
+    for (const wrong of [detector, 0, 1, -1, 0xffffffff]) expect(wasm.detector_hear(wrong, 320)).toBeNaN();
+    expect([wasm.detector_free(next), wasm.resampler_free(down)]).toEqual([1, 1]);
+  });
 });
 
 const native = subjects.some(({ title }) => title === 'native');
@@ -84,6 +104,30 @@ describe.skipIf(!native)('the native exports', () => {
     const output = new Int16Array(buffer, 0, 16);
     addon.mulawDecode(new Uint8Array(buffer, 8, 16), output);
     expect([...output]).toEqual(Array(16).fill(-716));
+  });
+
+  it('hear frames only, with handles that are in use', () => {
+    const before = addon.detectorCount();
+    const detector = addon.detectorCreate();
+    const [up, down] = [addon.resamplerCreate(8000, 16_000, 99), addon.resamplerCreate(16_000, 8000, 99)];
+    const [frame, codes] = [noise(320), new Uint8Array(160)];
+    expect(addon.detectorCount()).toBe(before + 1);
+    for (const length of [0, 160, 319, 321])
+      expect(() => addon.detectorHear(detector, new Int16Array(length))).toThrow('320 samples at 16000 Hz');
+    expect(() => addon.detectorHear(detector, codes as never)).toThrow('argument 1 must be an Int16Array');
+    expect(() => addon.detectorHearMulaw(detector, up, codes.subarray(1), frame)).toThrow('320 samples');
+    expect(() => addon.detectorHearMulaw(detector, down, new Uint8Array(640), frame)).toThrow('320 samples');
+    expect(() => addon.detectorHearMulaw(detector, up, codes, frame.subarray(1))).toThrow('holds 319');
+    expect(() => addon.detectorHearMulaw(detector, up, codes, codes as never)).toThrow('argument 3 must be');
+    expect(() => addon.detectorHearMulaw(detector, detector, codes, frame.subarray(1))).toThrow();
+    addon.resamplerFree(up);
+    expect(() => addon.detectorHearMulaw(detector, up, codes, frame)).toThrow('the resampler was freed');
+    addon.detectorFree(detector);
+    addon.detectorFree(detector);
+    expect(addon.detectorCount()).toBe(before);
+    for (const wrong of [detector, 0, -1, 2 ** 32 + detector, Number.NaN])
+      expect(() => addon.detectorHear(wrong, frame)).toThrow('the voice detector was freed');
+    addon.resamplerFree(down);
   });
 
   it('look into no array that is detached, or that its buffer has become too short for', () => {

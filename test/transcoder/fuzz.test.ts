@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest';
 import { readEnv } from '../../src/base/env.js';
 import { OffhookError } from '../../src/base/errors.js';
-import type { Resampler, TranscoderBackend } from '../../src/transcoder/backend.js';
+import type { Resampler, TranscoderBackend, VoiceDetector } from '../../src/transcoder/backend.js';
 import { createRandom, paths, subjects } from './support.js';
 
 const CASES = Number(readEnv('TRANSCODER_FUZZ_CASES') ?? 60);
@@ -13,8 +13,8 @@ const GUARD = 24;
 
 type Random = (limit: number) => number;
 type Elements = Uint8Array | Int16Array;
-/** One thing to ask: given a backend and its resampler it answers, or throws. */
-type Question = (backend: TranscoderBackend, resampler: Resampler) => unknown;
+/** One thing to ask: given a backend, and a resampler and a voice detector of it, it answers, or throws. */
+type Question = (backend: TranscoderBackend, resampler: Resampler, detector: VoiceDetector) => unknown;
 
 /** Mostly lengths of frames, some of them odd, a few that no buffer of a module holds. */
 function anyLength(random: Random): number {
@@ -102,6 +102,10 @@ function anyQuestion(random: Random): Question {
   const wrong = anyWrong(random);
   const key = anyBytes(random, random(150));
   const rate = random(4) * 8000;
+  const frame = anySamples(random, 320);
+  const codes = anyBytes(random, [160, 160, 480, 320][random(4)]!);
+  const near = 310 + random(20);
+  const start = random(480);
   const questions: Question[] = [
     (_, resampler) => resampler.process(samples),
     (_, resampler) => guarded<Int16Array>(Int16Array, room, (output) => resampler.process(samples, output)),
@@ -136,6 +140,29 @@ function anyQuestion(random: Random): Question {
     (backend) => backend.verifyHmacSha1(key, bytes, backend.hmacSha1(key, bytes)),
     (backend) => backend.verifyHmacSha1(key, bytes, bytes.subarray(0, 20)),
     (backend) => backend.verifyHmacSha1(key, wrong() as Uint8Array, wrong() as Uint8Array),
+    (_, __, detector) => [detector.hear(frame), detector.energy],
+    (_, __, detector) => [detector.hear(samples), detector.energy],
+    (_, __, detector) => detector.hear(wrong() as Int16Array),
+    (_, resampler, detector) =>
+      guarded<Int16Array>(Int16Array, room, (output) => {
+        const voiced = detector.hearMulaw(codes, resampler, output);
+        return output.subarray(0, voiced ? 320 : 319);
+      }),
+    (_, resampler, detector) =>
+      guarded<Int16Array>(Int16Array, near, (output) => {
+        detector.hearMulaw(bytes, resampler, output);
+        return output;
+      }),
+    (_, resampler, detector) => detector.hearMulaw(codes, resampler, wrong() as Int16Array),
+    (_, resampler, detector) => detector.hearMulaw(wrong() as Uint8Array, resampler, frame),
+    (_, __, detector) => detector.hearMulaw(codes, wrong() as Resampler, frame),
+    (_, resampler, detector) => {
+      // On the memory of the input.
+      const memory = new Int16Array(320 + 160);
+      const input = new Uint8Array(memory.buffer, start, codes.length);
+      input.set(codes);
+      return [detector.hearMulaw(input, resampler, memory.subarray(0, 320)), ...memory];
+    },
     (backend) => backend.createResampler(rate, wrong() as number),
     (backend) => backend.createResampler(wrong() as number, rate),
     (backend) => {
@@ -149,9 +176,9 @@ function anyQuestion(random: Random): Question {
 }
 
 /** What comes of a question, in a form that can be compared. */
-function answer(question: Question, backend: TranscoderBackend, resampler: Resampler): unknown {
+function answer(question: Question, ...asked: Parameters<Question>): unknown {
   try {
-    const result = question(backend, resampler);
+    const result = question(...asked);
     return ArrayBuffer.isView(result)
       ? [
           result.constructor.name,
@@ -170,10 +197,12 @@ it(`${CASES} random lives are the same on ${subjects.map(({ title }) => title).j
     const random: Random = (limit) => Math.floor(uniform() * limit);
     const { fromHz, toHz } = paths[seed % paths.length]!;
     const resamplers = subjects.map(({ backend }) => backend.createResampler(fromHz, toHz));
+    const detectors = subjects.map(({ backend }) => backend.createVoiceDetector());
     for (let step = 0; step < 12; step++) {
       const question = anyQuestion(random);
       const answers = subjects.map(
-        ({ backend }, place) => JSON.stringify(answer(question, backend, resamplers[place]!)) ?? 'nothing',
+        ({ backend }, place) =>
+          JSON.stringify(answer(question, backend, resamplers[place]!, detectors[place]!)) ?? 'nothing',
       );
       for (const [place, given] of answers.entries())
         if (given !== answers[0])
@@ -181,6 +210,6 @@ it(`${CASES} random lives are the same on ${subjects.map(({ title }) => title).j
             `seed ${seed}, step ${step}, ${fromHz} to ${toHz}: ${subjects[place]!.title} answers ${given.slice(0, 200)}, not ${answers[0]!.slice(0, 200)}: ${question}`,
           );
     }
-    for (const resampler of resamplers) resampler.free();
+    for (const each of [...resamplers, ...detectors]) each.free();
   }
 });

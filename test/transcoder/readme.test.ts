@@ -5,14 +5,16 @@ import * as entry from '../../src/transcoder/index.js';
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 const section = /^## The transcoder\n(.*?)^## /ms.exec(readme)![1]!;
 
-it('names everything that the entry, a backend and a resampler have', () => {
+it('names everything that the entry, a backend, a resampler and a voice detector have', () => {
   const resampler = entry.transcoder.createResampler(8000, 16000);
-  const methods = Object.getOwnPropertyNames(Object.getPrototypeOf(resampler)).filter(
-    (name) => name !== 'constructor',
-  );
-  for (const name of [...Object.keys(entry), ...Object.keys(entry.transcoder), ...methods, 'delayMs'])
-    expect(section).toMatch(new RegExp(`\\b${name}\\b`));
+  const detector = entry.transcoder.createVoiceDetector();
+  const methods = [resampler, detector]
+    .flatMap((each) => Object.getOwnPropertyNames(Object.getPrototypeOf(each)))
+    .filter((name) => name !== 'constructor');
+  const names = [...Object.keys(entry), ...Object.keys(entry.transcoder), ...methods, 'delayMs', 'energy'];
+  for (const name of names) expect(section).toMatch(new RegExp(`\\b${name}\\b`));
   resampler.free();
+  detector.free();
 });
 
 it('shows code that runs', () => {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import { readEnv } from '../../src/base/env.js';
 import { TranscoderError } from '../../src/base/errors.js';
-import type { CoreResampler, TranscoderCore } from '../../src/transcoder/core.js';
+import type { CoreResampler, CoreVoiceDetector, TranscoderCore } from '../../src/transcoder/core.js';
 import { loadJavaScriptCore } from '../../src/transcoder/javascript/core.js';
 import { measureFingerprints } from '../../src/transcoder/known-answers.js';
 import { BACKEND_NAMES, loadTranscoder, selectTranscoder, tryBackend } from '../../src/transcoder/select.js';
@@ -25,6 +25,23 @@ function withResampler(defect: Partial<CoreResampler>): Partial<TranscoderCore> 
     createResampler(fromHz, toHz) {
       const core = loadJavaScriptCore().createResampler(fromHz, toHz);
       return Object.assign(core, defect);
+    },
+  };
+}
+
+/** The JavaScript backend but for some methods of its voice detectors. */
+function withDetector(
+  defect: (sound: CoreVoiceDetector) => Partial<CoreVoiceDetector>,
+): Partial<TranscoderCore> {
+  return {
+    createVoiceDetector() {
+      const sound = loadJavaScriptCore().createVoiceDetector();
+      return {
+        free() {},
+        hear: (frame) => sound.hear(frame),
+        hearMulaw: sound.hearMulaw.bind(sound),
+        ...defect(sound),
+      };
     },
   };
 }
@@ -85,6 +102,16 @@ describe('choice of the backend', () => {
     ['8000:16000 with mu-law', withResampler({ processFromMulawBase64: () => true })],
     ['8000:16000 with mu-law', withResampler({ processToMulaw() {} })],
     ['8000:16000 with mu-law', withResampler({ reset() {} })],
+    ['voice', withDetector(() => ({ hear: () => 0 }))],
+    ['voice', withDetector((sound) => ({ hear: (frame) => -1 - Math.abs(sound.hear(frame)) }))],
+    ['voice', withDetector((sound) => ({ hear: (frame) => sound.hear(frame.map((sample) => sample >> 1)) }))],
+    ['voice with mu-law', withDetector(() => ({ hearMulaw: () => 0 }))],
+    [
+      'voice with mu-law',
+      withDetector((sound) => ({
+        hearMulaw: (resampler, input) => sound.hearMulaw(resampler, input, new Int16Array(320)),
+      })),
+    ],
   ])('refuses a backend that answers %s wrongly', (name, defect) => {
     const error = thrownBy(() => tryBackend('wasm', () => ({ ...loadJavaScriptCore(), ...defect })));
     expect(error.attempts).toEqual([

@@ -26,7 +26,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr::{null, null_mut, NonNull};
 
 /// No function takes more arguments.
-const ARGUMENTS: usize = 3;
+const ARGUMENTS: usize = 4;
 
 /// What is said to the caller when a function cannot do what it was asked.
 pub type Refusal = String;
@@ -39,6 +39,8 @@ pub enum Answer {
     Flag(bool),
     /// A number.
     Number(u32),
+    /// A number that may be too large for 32 bits.
+    Double(f64),
     /// A string.
     Text(String),
 }
@@ -253,7 +255,6 @@ unsafe extern "C" fn enter<F: Function>(
 }
 
 /// Makes an answer a value of JavaScript, a refusal an exception.
-#[cold]
 fn answer(env: sys::napi_env, outcome: Result<Answer, Refusal>) -> sys::napi_value {
     let mut value = null_mut();
     // SAFETY: the environment is that of a call, the out-parameter outlives the calls, texts are given with their length
@@ -263,6 +264,7 @@ fn answer(env: sys::napi_env, outcome: Result<Answer, Refusal>) -> sys::napi_val
             Ok(Answer::Nothing) => sys::Status::napi_ok,
             Ok(Answer::Flag(flag)) => sys::napi_get_boolean(env, flag, &mut value),
             Ok(Answer::Number(number)) => sys::napi_create_uint32(env, number, &mut value),
+            Ok(Answer::Double(number)) => sys::napi_create_double(env, number, &mut value),
             Ok(Answer::Text(text)) => {
                 let length = text.len() as isize;
                 sys::napi_create_string_utf8(env, text.as_ptr().cast(), length, &mut value)

@@ -1,7 +1,7 @@
 //! Node-API shims: convert arguments, call the transcoder, convert results. Nothing else.
 //!
-//! Results go into arrays that the caller owns; making one here costs more than the arithmetic. Resamplers are numbers:
-//! cheaper than wrapped objects, and a stale one is an error, not a pointer.
+//! Results go into arrays that the caller owns; making one here costs more than the arithmetic. Resamplers and voice detectors
+//! are numbers: cheaper than wrapped objects, and a stale one is an error, not a pointer.
 //!
 //! `boundary` is the one file with unsafe code; it says why it is sound.
 
@@ -12,10 +12,13 @@ use napi::bindgen_prelude::Object;
 use napi::Env;
 use napi_derive::napi;
 use std::cell::RefCell;
-use transcoder::{alaw, mulaw, Error, Handles, InstructionSet, RecentKeys, Resampler};
+use transcoder::{
+    alaw, mulaw, Error, Handles, InstructionSet, RecentKeys, Resampler, VoiceDetector,
+};
 
 thread_local! {
     static RESAMPLERS: RefCell<Handles<Resampler>> = const { RefCell::new(Handles::new()) };
+    static DETECTORS: RefCell<Handles<VoiceDetector>> = const { RefCell::new(Handles::new()) };
     static KEYS: RefCell<RecentKeys> = const { RefCell::new(RecentKeys::new()) };
 }
 
@@ -51,12 +54,22 @@ pub fn init(exports: Object, env: Env) -> napi::Result<()> {
         // (handle)
         "resamplerReset" => resampler_reset,
         "resamplerFree" => resampler_free,
+        // () -> handle
+        "detectorCreate" => detector_create,
+        // (handle, frame) -> energy and voice, as `Heard::pack` has them
+        "detectorHear" => detector_hear,
+        // (handle, handle of a resampler, input, output) -> the same
+        "detectorHearMulaw" => detector_hear_mulaw,
+        // (handle)
+        "detectorFree" => detector_free,
         // (key, message, output)
         "hmacSha1" => hmac_sha1,
         // (key, message, mac) -> boolean
         "verifyHmacSha1" => verify_hmac_sha1,
         // () -> how many resamplers are held
         "resamplerCount" => resampler_count,
+        // () -> how many voice detectors are held
+        "detectorCount" => detector_count,
     }
     Ok(())
 }
@@ -163,6 +176,57 @@ fn resampler_free(call: &mut Call<'_>) -> Result<Answer, Refusal> {
 fn resampler_count(_: &mut Call<'_>) -> Result<Answer, Refusal> {
     Ok(Answer::Number(
         RESAMPLERS.with_borrow(|resamplers| resamplers.len() as u32),
+    ))
+}
+
+fn with_detector<R>(
+    handle: u32,
+    task: impl FnOnce(&mut VoiceDetector) -> Result<R, Refusal>,
+) -> Result<R, Refusal> {
+    DETECTORS.with_borrow_mut(|detectors| match detectors.get(handle) {
+        Some(detector) => task(detector),
+        None => Err("the voice detector was freed".to_owned()),
+    })
+}
+
+fn detector_create(_: &mut Call<'_>) -> Result<Answer, Refusal> {
+    DETECTORS
+        .with_borrow_mut(|detectors| detectors.insert(VoiceDetector::new()))
+        .map(Answer::Number)
+        .ok_or_else(|| "too many voice detectors".to_owned())
+}
+
+fn detector_hear(call: &mut Call<'_>) -> Result<Answer, Refusal> {
+    let frame = call.array(1)?;
+    with_detector(call.number(0)?, |detector| {
+        let heard = detector.hear(&call.read(&frame)).map_err(refuse)?;
+        Ok(Answer::Double(heard.pack()))
+    })
+}
+
+fn detector_hear_mulaw(call: &mut Call<'_>) -> Result<Answer, Refusal> {
+    let (input, output) = (call.array(2)?, call.array(3)?);
+    with_detector(call.number(0)?, |detector| {
+        with_resampler(call.number(1)?, |resampler| {
+            let heard = call
+                .convert(&input, &output, |from, to| {
+                    detector.hear_mulaw(resampler, from, to)
+                })
+                .map_err(refuse)?;
+            Ok(Answer::Double(heard.pack()))
+        })
+    })
+}
+
+fn detector_free(call: &mut Call<'_>) -> Result<Answer, Refusal> {
+    let handle = call.number(0)?;
+    DETECTORS.with_borrow_mut(|detectors| detectors.remove(handle));
+    Ok(Answer::Nothing)
+}
+
+fn detector_count(_: &mut Call<'_>) -> Result<Answer, Refusal> {
+    Ok(Answer::Number(
+        DETECTORS.with_borrow(|detectors| detectors.len() as u32),
     ))
 }
 

@@ -1,16 +1,19 @@
 //! WebAssembly shims: the transcoder behind functions on plain numbers, which need no binding code to call.
 //!
 //! The caller copies its input to `bytes_in` or `samples_in`, calls, and copies the result from `bytes_out` or
-//! `samples_out`. Nothing is allocated per call but for a resampler or a new key, which may let the memory grow; the
+//! `samples_out`. Nothing is allocated per call but for a resampler, a voice detector or a new key, which may let the memory grow; the
 //! addresses stay what they are.
-//! Functions that can fail return -1 (resampler: 0). Resamplers are numbers, and a stale one is a failure, not a pointer.
+//! Functions that can fail return -1 (those that make something: 0). Resamplers and voice detectors are numbers, and a stale one is
+//! a failure, not a pointer.
 //!
 //! `scripts/build-wasm.mjs` builds what the npm package ships. `wasm-pack build crates/transcoder-wasm` (0.11 or later,
 //! which knows keys that a workspace holds) should do as well, but fetches programs from outside the package registries,
 //! and is not tested.
 
 use std::cell::RefCell;
-use transcoder::{alaw, mulaw, Error, Handles, InstructionSet, RecentKeys, Resampler};
+use transcoder::{
+    alaw, mulaw, Error, Handles, Heard, InstructionSet, RecentKeys, Resampler, VoiceDetector,
+};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// Elements of every buffer at the start: more than half a second of 24 kHz audio.
@@ -22,6 +25,7 @@ struct Buffers {
     bytes_out: Vec<u8>,
     samples_out: Vec<i16>,
     resamplers: Handles<Resampler>,
+    detectors: Handles<VoiceDetector>,
     keys: RecentKeys,
 }
 
@@ -33,6 +37,7 @@ thread_local! {
         bytes_out: vec![0; 3 * INITIAL_CAPACITY + 256],
         samples_out: vec![0; 3 * INITIAL_CAPACITY + 256],
         resamplers: Handles::new(),
+        detectors: Handles::new(),
         keys: RecentKeys::new(),
     });
 }
@@ -42,6 +47,14 @@ fn count(result: Option<Result<usize, Error>>) -> i32 {
     match result {
         Some(Ok(count)) => count as i32,
         _ => -1,
+    }
+}
+
+/// Energy and voice in one number, or NaN.
+fn packed(result: Option<Result<Heard, Error>>) -> f64 {
+    match result {
+        Some(Ok(heard)) => heard.pack(),
+        _ => f64::NAN,
     }
 }
 
@@ -207,6 +220,47 @@ pub fn resampler_reset(handle: u32) -> bool {
 #[wasm_bindgen]
 pub fn resampler_free(handle: u32) -> bool {
     BUFFERS.with_borrow_mut(|buffers| buffers.resamplers.remove(handle))
+}
+
+/// A voice detector, or 0.
+#[wasm_bindgen]
+pub fn detector_create() -> u32 {
+    BUFFERS.with_borrow_mut(|buffers| buffers.detectors.insert(VoiceDetector::new()).unwrap_or(0))
+}
+
+/// Hears the samples to read, which are a frame: energy and voice as `Heard::pack` has them, or NaN.
+#[wasm_bindgen]
+pub fn detector_hear(handle: u32, length: u32) -> f64 {
+    BUFFERS.with_borrow_mut(|buffers| {
+        let frame = buffers.samples_in.get(..length as usize);
+        let both = buffers.detectors.get(handle).zip(frame);
+        packed(both.map(|(detector, frame)| detector.hear(frame)))
+    })
+}
+
+/// The same for mu-law bytes, which a resampler turns into a frame.
+#[wasm_bindgen]
+pub fn detector_hear_mulaw(handle: u32, resampler: u32, length: u32) -> f64 {
+    BUFFERS.with_borrow_mut(|buffers| {
+        let both = (buffers.detectors.get(handle)).zip(buffers.resamplers.get(resampler));
+        let all = both.zip(buffers.bytes_in.get(..length as usize));
+        let output = &mut buffers.samples_out;
+        packed(
+            all.map(|((detector, resampler), input)| detector.hear_mulaw(resampler, input, output)),
+        )
+    })
+}
+
+/// Gives the state back. False when it was given back before.
+#[wasm_bindgen]
+pub fn detector_free(handle: u32) -> bool {
+    BUFFERS.with_borrow_mut(|buffers| buffers.detectors.remove(handle))
+}
+
+/// How many voice detectors are held.
+#[wasm_bindgen]
+pub fn detector_count() -> u32 {
+    BUFFERS.with_borrow(|buffers| buffers.detectors.len() as u32)
 }
 
 /// HMAC-SHA1 of a message: the bytes to read are the key, then the message.

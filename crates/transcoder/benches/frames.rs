@@ -3,7 +3,7 @@
 use criterion::{criterion_group, criterion_main, Criterion};
 use std::hint::black_box;
 use transcoder::filters::FILTERS;
-use transcoder::{alaw, mulaw, HmacSha1, InstructionSet, Resampler};
+use transcoder::{alaw, mulaw, HmacSha1, InstructionSet, Resampler, VoiceDetector};
 
 fn samples(count: usize) -> Vec<i16> {
     (0..count)
@@ -59,6 +59,14 @@ fn fused(criterion: &mut Criterion) {
     }
 }
 
+fn voice(criterion: &mut Criterion) {
+    let frame = samples(320);
+    let mut detector = VoiceDetector::new();
+    criterion.bench_function("voice of 20 ms", |bencher| {
+        bencher.iter(|| detector.hear(black_box(&frame)));
+    });
+}
+
 fn authentication(criterion: &mut Criterion) {
     let hmac = HmacSha1::new(b"0123456789abcdef0123456789abcdef");
     let message = vec![b'x'; 900];
@@ -67,5 +75,12 @@ fn authentication(criterion: &mut Criterion) {
     });
 }
 
-criterion_group!(benches, companding, resampling, fused, authentication);
+criterion_group!(
+    benches,
+    companding,
+    resampling,
+    fused,
+    voice,
+    authentication
+);
 criterion_main!(benches);

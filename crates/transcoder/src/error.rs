@@ -22,6 +22,8 @@ pub enum Error {
     },
     /// The text is not base64.
     InvalidBase64,
+    /// A voice detector was not given one whole frame.
+    NotAFrame,
 }
 
 impl fmt::Display for Error {
@@ -36,6 +38,9 @@ impl fmt::Display for Error {
                 "the output holds {given} elements, the result has {needed}"
             ),
             Error::InvalidBase64 => formatter.write_str("the text is not base64"),
+            Error::NotAFrame => {
+                formatter.write_str("a frame for a voice detector is 320 samples at 16000 Hz")
+            }
         }
     }
 }

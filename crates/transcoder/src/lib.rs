@@ -1,4 +1,4 @@
-//! Telephone audio: G.711 companding, streaming sample-rate conversion and HMAC-SHA1.
+//! Telephone audio: G.711 companding, streaming sample-rate conversion, voice activity and HMAC-SHA1.
 //!
 //! Everything is exact integer arithmetic: a resampled sample is the one correctly rounded value of a finite sum of
 //! products of integers, so that no instruction set, compiler or order of summation can change it. `kernel` says how.
@@ -53,6 +53,7 @@ pub mod mulaw;
 mod plan;
 mod resampler;
 mod sha1;
+mod vad;
 
 pub use error::Error;
 pub use handles::Handles;
@@ -60,3 +61,4 @@ pub use hmac::{HmacSha1, RecentKeys};
 pub use kernel::InstructionSet;
 pub use resampler::Resampler;
 pub use sha1::sha1;
+pub use vad::{Heard, VoiceDetector};

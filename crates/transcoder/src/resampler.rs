@@ -50,6 +50,11 @@ impl Resampler {
         })
     }
 
+    /// Rate of the output, in hertz.
+    pub fn to_hz(&self) -> u32 {
+        self.plan.to_hz
+    }
+
     /// Delay of the filter, in milliseconds.
     pub fn delay_ms(&self) -> f64 {
         let prototype_hz = f64::from(self.plan.from_hz) * self.plan.up as f64;

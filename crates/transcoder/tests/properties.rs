@@ -3,7 +3,10 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use transcoder::{alaw, mulaw, sha1, Handles, HmacSha1, InstructionSet, RecentKeys, Resampler};
+use transcoder::{
+    alaw, mulaw, sha1, Error, Handles, HmacSha1, InstructionSet, RecentKeys, Resampler,
+    VoiceDetector,
+};
 
 fn rates() -> impl Strategy<Value = (u32, u32)> {
     prop_oneof![
@@ -91,7 +94,76 @@ fn take(resampler: &mut Resampler, step: &Step) -> Vec<i16> {
     }
 }
 
+/// Frames that are alike for a while, at any level, some of them with nothing but extremes.
+fn frames() -> impl Strategy<Value = Vec<Vec<i16>>> {
+    let part = (vec(any::<i16>(), 320), 0u32..17, 1usize..15);
+    let frames = part.prop_map(|(mut frame, shift, times)| {
+        for sample in &mut frame {
+            *sample = match shift {
+                16 if *sample < 0 => i16::MIN,
+                16 => i16::MAX,
+                _ => *sample >> shift,
+            };
+        }
+        vec![frame; times]
+    });
+    vec(frames, 0..6).prop_map(|parts| parts.concat())
+}
+
 proptest! {
+    #[test]
+    fn any_frames_are_heard(frames in frames()) {
+        let mut detector = VoiceDetector::new();
+        let mut other = VoiceDetector::new();
+        for frame in &frames {
+            let heard = detector.hear(frame).unwrap();
+            let squares = frame.iter().map(|&sample| u64::from(sample.unsigned_abs()).pow(2));
+            prop_assert_eq!(heard.energy, squares.sum::<u64>());
+            let energy = heard.energy as f64;
+            prop_assert_eq!(heard.pack(), if heard.voiced { -1.0 - energy } else { energy });
+            prop_assert_eq!(other.hear(frame), Ok(heard));
+        }
+    }
+
+    #[test]
+    fn what_is_no_frame_is_not_heard(frames in frames(), (from_hz, to_hz) in rates(), input in vec(any::<u8>(), 0..1000), room in 0usize..700) {
+        let mut detector = VoiceDetector::new();
+        let mut untouched = VoiceDetector::new();
+        let mut resampler = Resampler::new(from_hz, to_hz).unwrap();
+        let mut same = Resampler::new(from_hz, to_hz).unwrap();
+        let mut output = vec![0; room];
+        let fits = to_hz == 16_000 && resampler.output_len(input.len()) == 320;
+        let heard = detector.hear_mulaw(&mut resampler, &input, &mut output);
+        if fits && room >= 320 {
+            same.process_from_mulaw(&input, &mut vec![0; 320]).unwrap();
+            prop_assert_eq!(untouched.hear(&output[..320]), heard);
+        } else {
+            prop_assert_eq!(heard.err() == Some(Error::NotAFrame), !fits);
+        }
+        prop_assert_eq!(detector.hear(&vec![1; room]).is_ok(), room == 320);
+        if room == 320 {
+            untouched.hear(&vec![1; room]).unwrap();
+        }
+        for frame in &frames {
+            prop_assert_eq!(detector.hear(frame), untouched.hear(frame));
+        }
+        let rest = take(&mut resampler, &Step::FromMulaw(input.clone()));
+        prop_assert!(rest == take(&mut same, &Step::FromMulaw(input)));
+    }
+
+    #[test]
+    fn mulaw_is_heard_as_its_samples(codes in vec(vec(any::<u8>(), 160), 0..60)) {
+        let (mut fused, mut apart) = (VoiceDetector::new(), VoiceDetector::new());
+        let mut resamplers = [Resampler::new(8000, 16_000).unwrap(), Resampler::new(8000, 16_000).unwrap()];
+        for codes in &codes {
+            let (mut output, mut expected) = ([0; 320], [0; 320]);
+            let heard = fused.hear_mulaw(&mut resamplers[0], codes, &mut output);
+            resamplers[1].process_from_mulaw(codes, &mut expected).unwrap();
+            prop_assert_eq!(heard, apart.hear(&expected));
+            prop_assert_eq!(output, expected);
+        }
+    }
+
     #[test]
     fn instruction_sets_agree_whatever_is_asked((from_hz, to_hz) in rates(), steps in vec(step(), 0..12)) {
         let mut all: Vec<Resampler> = InstructionSet::available()

@@ -1,6 +1,6 @@
 //! The vectors that Rust and TypeScript share.
 
-use transcoder::{alaw, mulaw, sha1, HmacSha1, Resampler};
+use transcoder::{alaw, mulaw, sha1, HmacSha1, Resampler, VoiceDetector};
 
 fn lines(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     text.lines()
@@ -51,12 +51,36 @@ fn hmac_answers_rfc_2202() {
     }
 }
 
-fn noise() -> Vec<i16> {
+fn noise(length: usize) -> Vec<i16> {
     let mut state = 1u32;
-    (0..481)
+    (0..length)
         .map(|_| {
             state = state.wrapping_mul(1_103_515_245).wrapping_add(12_345) & 0x7fff_ffff;
             ((state >> 15) as i32 - 0x8000) as i16
+        })
+        .collect()
+}
+
+/// Whether each of 24 frames is voiced, and its energy, in 16-bit elements.
+fn heard() -> Vec<u16> {
+    let background = noise(24 * 320);
+    let mut detector = VoiceDetector::new();
+    let frames = background.chunks_exact(320).enumerate();
+    frames
+        .flat_map(|(frame, background)| {
+            let round = frame / 8;
+            let gain = if frame % 8 < 6 { 0 } else { 3 + 5 * round };
+            let samples = background.iter().enumerate().map(|(place, sample)| {
+                let wave = ((320 * frame + place) * (3 + round) % 512) as i16 - 256;
+                wave * gain as i16 + (sample >> (6 - round % 3))
+            });
+            let heard = detector.hear(&samples.collect::<Vec<_>>()).unwrap();
+            let energy = heard.energy;
+            [
+                u16::from(heard.voiced),
+                energy as u16,
+                (energy >> 16) as u16,
+            ]
         })
         .collect()
 }
@@ -69,7 +93,7 @@ fn fingerprint(values: impl Iterator<Item = u16>) -> u32 {
 
 #[test]
 fn everything_has_its_fingerprint() {
-    let noise = noise();
+    let noise = noise(481);
     let codes: Vec<u8> = (0..=255).collect();
     for fields in lines(include_str!("vectors/fingerprints.txt")) {
         let (mut encoded, mut decoded) = (vec![0; noise.len()], vec![0; 256]);
@@ -86,6 +110,7 @@ fn everything_has_its_fingerprint() {
                 let codes = encoded.into_iter().map(u16::from);
                 fingerprint(codes.chain(decoded.into_iter().map(|sample| sample as u16)))
             }
+            "voice" => fingerprint(heard().into_iter()),
             rates => {
                 let (from, to) = rates.split_once(':').unwrap();
                 let mut resampler =

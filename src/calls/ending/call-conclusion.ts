@@ -1,5 +1,5 @@
 // The end of a call as its record shows it, and what is still asked of the carrier.
-import type { HangUpState, MediaCounters } from '../../contract/call-record.js';
+import type { MediaCounters } from '../../contract/call-record.js';
 import { type CallEnding, type CallReach, type CarrierWish, outcomeOf } from './call-ending.js';
 import type { CallLine } from '../call-line.js';
 import { Farewell } from './farewell.js';
@@ -69,7 +69,6 @@ export function planFarewell(
 export function sayFarewell(line: CallLine, ending: CallEnding, plan: FarewellPlan): Farewell {
   const { environment, ledger, callId } = line;
   const { carrier, clock, logger, isRecordKept } = environment;
-  let told: HangUpState | undefined = isHangUpDue(line, plan) ? 'pending' : undefined;
   return new Farewell({
     callId,
     wish: plan.wish,
@@ -80,8 +79,7 @@ export function sayFarewell(line: CallLine, ending: CallEnding, plan: FarewellPl
     logger,
     isRecordKept,
     tell: (state) => {
-      if (ending.unrecorded !== true && told !== state) ledger.hungUp(state);
-      told = state;
+      if (ending.unrecorded !== true) ledger.hungUp(state);
     },
     note: (code, message) => ledger.note(code, message),
   });

@@ -83,9 +83,15 @@ export class EndedCall {
     if (report.carrierCallId !== this.#carrierCallId) return undefined;
     if (report.type === 'recording') ledger.recorded(report.recording);
     if (report.type === 'cost') ledger.charged(report.costUsd);
-    if (isFinal(report)) this.#farewell?.carrierSaysOver();
+    if (isFinal(report)) this.#isOverAtCarrier();
     else this.isHeardOf();
     return undefined;
+  }
+
+  /** Also a hang-up that the carrier has refused is done then. */
+  #isOverAtCarrier(): void {
+    this.#farewell?.carrierSaysOver();
+    if (this.ledger.hangUp === 'failed') this.ledger.hungUp('done');
   }
 }
 

@@ -66,6 +66,10 @@ class RecalledLedger implements LateLedger {
     return this.#charge !== undefined;
   }
 
+  get hangUp(): HangUpState | null {
+    return this.#hangUp;
+  }
+
   /** A recording that is there is told once; that there is none may be corrected. */
   recorded(recording: Recording): void {
     if (this.#recording === 'completed' || this.#recording === recording.status) return;

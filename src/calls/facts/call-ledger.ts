@@ -41,6 +41,7 @@ export class CallLedger {
   /** The carrier bills a leg to another number beside the call. */
   #hasOtherLeg = false;
   #isSorry = false;
+  #hangUp: HangUpState | null = null;
 
   constructor(
     callId: string,
@@ -57,6 +58,11 @@ export class CallLedger {
     return this.#cost.isChargeKnown;
   }
 
+  /** How the hang-up at the carrier stands; null where none was asked for. */
+  get hangUp(): HangUpState | null {
+    return this.#hangUp;
+  }
+
   /** Who will talk to the caller. To be said before that is told as a fact. */
   pays(recipe: Pick<EngineRecipe, 'payees' | 'providers'>): void {
     this.#cost.pays(recipe);
@@ -66,7 +72,9 @@ export class CallLedger {
   publish(fact: CallFact): void {
     if ('direction' in fact) this.#direction = fact.direction;
     if (fact.type === 'transfer.updated') this.#handedOver(fact.result);
+    if (fact.type === 'hangup.updated') this.#hangUp = fact.state;
     if (fact.type === 'call.ended') {
+      this.#hangUp = fact.hangUp ?? null;
       if (this.#hasOtherLeg) this.note('cost-incomplete', OTHER_LEG);
       // Nothing here has seen the answer, and the carrier has counted from it on.
       if (fact.durationMs !== undefined) this.#cost.lasted(this.#direction, fact.durationMs);
@@ -136,9 +144,8 @@ export class CallLedger {
     this.publish({ type: 'transfer.updated', to, result });
   }
 
-  /** How the hang-up at the carrier stands. */
   hungUp(state: HangUpState): void {
-    this.publish({ type: 'hangup.updated', state });
+    if (state !== this.#hangUp) this.publish({ type: 'hangup.updated', state });
   }
 
   /** What the carrier's own voice was told to say for the agent. */

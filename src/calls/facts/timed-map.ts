@@ -1,5 +1,6 @@
 // A memory that forgets: each entry after a time, and the oldest first when there are too many.
 import type { Clock } from '../../base/clock.js';
+import { Oldest } from '../../base/oldest.js';
 
 export interface TimedMapOptions<T> {
   readonly keepMs: number;
@@ -13,6 +14,7 @@ export class TimedMap<T> {
   readonly #options: TimedMapOptions<T>;
   /** Oldest first. */
   readonly #entries = new Map<string, { value: T; until: number }>();
+  readonly #oldest = new Oldest(this.#entries);
 
   constructor(clock: Clock, options: TimedMapOptions<T>) {
     this.#clock = clock;
@@ -25,7 +27,7 @@ export class TimedMap<T> {
     const now = this.#clock.now();
     // Each is looked at once: those that are needed go to the end.
     for (let left = this.#entries.size; left > 0; left -= 1) {
-      const [oldest] = this.#entries;
+      const oldest = this.#oldest.find();
       if (oldest === undefined) return;
       const [name, entry] = oldest;
       if (entry.until > now && this.#entries.size <= this.#options.maxEntries) return;

@@ -1,10 +1,11 @@
-// The way of the audio of one call: a pacer that lasts as long as the call, and converters that last as long as a stream.
+// The way of the audio of one call. In: the stream gives what the line carries, and the engine gets that as it is, or frames of the house.
+// Out: a pacer that lasts as long as the call. Converters last as long as a stream.
 import {
   createInboundConverter,
   createOutboundConverter,
   type InboundConverter,
 } from '../../audio/converter.js';
-import { type AudioFormat, frameSamples, PCM_16K } from '../../audio/format.js';
+import { type AudioFormat, frameBytes, frameSamples, MULAW_8K, PCM_16K } from '../../audio/format.js';
 import { EnvelopeMeter } from '../../audio/envelope.js';
 import { Framer } from '../../audio/framer.js';
 import { Pacer, type PlaybackSink, type PlaybackWay } from '../../audio/pacer.js';
@@ -12,6 +13,10 @@ import type { Clock } from '../../base/clock.js';
 import type { Meters } from '../../base/meters.js';
 import type { AudioEnvelope } from '../../contract/call-record.js';
 import type { TranscoderBackend } from '../../transcoder/backend.js';
+import type { SoundReceiver } from './call-stream.js';
+
+const FRAME_SAMPLES = frameSamples(PCM_16K);
+const TELEPHONE_FRAME_BYTES = frameBytes(MULAW_8K);
 
 /** One stream as the audio sees it. */
 export interface AudioLine {
@@ -22,38 +27,48 @@ export interface AudioLine {
   readonly sink: PlaybackSink;
 }
 
-export interface AudioPathOptions {
-  readonly backend: TranscoderBackend;
-  readonly clock: Clock;
-  readonly meters: Meters;
-  /** Gets 20 ms frames in the house format, valid until it returns. */
-  onFrame(frame: Int16Array): void;
-  /** Gets the same as the line carries it, before the frames. */
-  onEncoded(payload: Uint8Array, format: AudioFormat): void;
+/** Hears the caller. Arrays are valid until a method returns. */
+export interface Ear {
+  /** A 20 ms frame in the house format. */
+  pushAudio(frame: Int16Array): void;
+  /** Audio as the line carries it, before its frames. True when these need not follow. @default they must */
+  pushEncoded?(payload: Uint8Array, format: AudioFormat): boolean;
 }
 
-export class AudioPath {
+export interface AudioPathOptions {
+  readonly backend: TranscoderBackend;
+  /** Of the call. */
+  readonly clock: Clock;
+  /** When the call began, on the clock of its streams. */
+  readonly beganAt: number;
+  readonly meters: Meters;
+  /** The ear threw. */
+  onFailure(error: unknown): void;
+}
+
+/** Its own times are the call's; `receive` is told that of the stream. */
+export class AudioPath implements SoundReceiver {
   readonly playout: Pacer;
-  readonly #backend: TranscoderBackend;
+  /** Hears the caller; nobody does while it is undefined. */
+  ear: Ear | undefined;
+  readonly #options: AudioPathOptions;
   readonly #framer: Framer;
   readonly #envelope = new EnvelopeMeter();
   readonly #startedAt: number;
-  readonly #onEncoded: AudioPathOptions['onEncoded'];
   #inbound: InboundConverter | undefined;
   #format: AudioFormat;
+  /** When the audio came that is being heard. */
+  #heardAt = 0;
+  /** The audio before went to the ear as it was: the converter has not heard it. */
+  #hasPassed = false;
 
   /** @throws TranscoderError for a rate that is not offered. */
   constructor(line: AudioLine, options: AudioPathOptions) {
-    const { clock, onFrame } = options;
-    const startedAt = clock.now();
-    this.#backend = options.backend;
-    this.#onEncoded = options.onEncoded;
-    this.#format = line.format;
+    const { clock } = options;
+    this.#options = options;
     this.#startedAt = clock.wallNow();
-    this.#framer = new Framer(frameSamples(PCM_16K), (frame) => {
-      this.#envelope.hear(frame, clock.now() - startedAt);
-      onFrame(frame);
-    });
+    this.#format = line.format;
+    this.#framer = new Framer(FRAME_SAMPLES, (frame) => this.#hear(frame));
     const { inbound, way } = this.#convertersOf(line);
     this.#inbound = inbound;
     this.playout = new Pacer({
@@ -61,9 +76,10 @@ export class AudioPath {
       clock,
       meters: options.meters,
       listener: {
-        played: (frame, atMs) => this.#envelope.speak(frame, atMs - startedAt),
-        markHeard: (atMs) => this.#envelope.markHeard(atMs - startedAt),
-        cut: (atMs) => this.#envelope.cut(atMs - startedAt),
+        played: (frame, atMs) => this.#envelope.speak(frame, atMs),
+        passed: (bytes, { levels }, atMs) => this.#envelope.speakBytes(bytes, levels, atMs),
+        markHeard: (atMs) => this.#envelope.markHeard(atMs),
+        cut: (atMs) => this.#envelope.cut(atMs),
       },
     });
   }
@@ -88,27 +104,63 @@ export class AudioPath {
     this.playout.detach();
     this.#inbound?.close();
     this.#inbound = undefined;
+    this.#hasPassed = false;
     this.#framer.reset();
   }
 
-  /** Encoded audio of the caller, any length. */
-  receive(payload: Uint8Array): void {
-    if (this.#inbound === undefined) return;
-    this.#onEncoded(payload, this.#format);
-    this.#framer.push(this.#inbound.convert(payload));
+  /** Encoded audio of the caller, any length. @throws what the decoder throws, but nothing of the ear */
+  receive(payload: Uint8Array, now: number): void {
+    const inbound = this.#inbound;
+    if (inbound === undefined || this.ear === undefined) return;
+    this.#heardAt = now - this.#options.beganAt;
+    if (this.#passes(payload, inbound)) {
+      this.#hasPassed = true;
+      return;
+    }
+    // The ear may have ended the call.
+    if (this.#inbound !== inbound) return;
+    if (this.#hasPassed) {
+      this.#hasPassed = false;
+      inbound.reset();
+      this.#framer.reset();
+    }
+    this.#framer.push(inbound.convert(payload));
   }
 
   /** Frees the converters. Idempotent. */
   close(): void {
+    this.ear = undefined;
     this.playout.close();
     this.#inbound?.close();
     this.#inbound = undefined;
   }
 
-  #convertersOf(line: AudioLine): { inbound: InboundConverter; way: PlaybackWay } {
-    const inbound = createInboundConverter(line.format, this.#backend);
+  /** Gives the ear the audio as it is. False when it wants frames, or the envelope needs them. */
+  #passes(payload: Uint8Array, { line }: InboundConverter): boolean {
+    let isTaken = false;
     try {
-      const converter = createOutboundConverter(line.outboundFormat, this.#backend);
+      isTaken = this.ear?.pushEncoded?.(payload, this.#format) === true;
+    } catch (error) {
+      this.#options.onFailure(error);
+    }
+    if (!isTaken || line === undefined || payload.length !== TELEPHONE_FRAME_BYTES) return false;
+    this.#envelope.hearBytes(payload, line.levels, this.#heardAt);
+    return true;
+  }
+
+  #hear(frame: Int16Array): void {
+    this.#envelope.hear(frame, this.#heardAt);
+    try {
+      this.ear?.pushAudio(frame);
+    } catch (error) {
+      this.#options.onFailure(error);
+    }
+  }
+
+  #convertersOf(line: AudioLine): { inbound: InboundConverter; way: PlaybackWay } {
+    const inbound = createInboundConverter(line.format, this.#options.backend);
+    try {
+      const converter = createOutboundConverter(line.outboundFormat, this.#options.backend);
       return { inbound, way: { converter, sink: line.sink } };
     } catch (error) {
       inbound.close();

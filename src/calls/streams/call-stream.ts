@@ -17,8 +17,14 @@ const LATE_READING_MS = 100;
 /** Messages out of place that the streams of a call may send before the one that sends the next is closed. */
 const MAX_UNEXPECTED = 1000;
 
-/** What a stream says between its start and its end. */
-export type LiveMessage = Extract<MediaMessage, { type: 'audio' | 'dtmf' | 'mark' | 'spoken-text' }>;
+/** What a stream says between its start and its end, beside its sound. */
+export type LiveMessage = Extract<MediaMessage, { type: 'dtmf' | 'mark' | 'spoken-text' }>;
+
+/** Takes the sound of a stream. */
+export interface SoundReceiver {
+  /** Encoded audio of any length that came at `now` on the stream's clock. @throws what breaks the stream */
+  receive(payload: Uint8Array, now: number): void;
+}
 
 /** How a stream went: it said so, its socket closed without a word, or it broke the protocol. */
 export type StreamLoss =
@@ -57,6 +63,7 @@ export class CallStream implements StreamReceiver {
   #phase: 'waiting' | 'open' | 'gone' = 'waiting';
   #isClosed = false;
   #id: string | null = null;
+  #sound: SoundReceiver | undefined;
   #frames = 0;
   #pace: InboundPace | undefined;
   #hasRushed = false;
@@ -79,6 +86,11 @@ export class CallStream implements StreamReceiver {
   /** Frames that it has brought. */
   get frames(): number {
     return this.#frames;
+  }
+
+  /** Its sound goes there from now on, without a stop on the way. */
+  bind(sound: SoundReceiver): void {
+    this.#sound = sound;
   }
 
   receiveText(text: string): void {
@@ -137,6 +149,11 @@ export class CallStream implements StreamReceiver {
   }
 
   #receive(message: MediaMessage): void {
+    if (message.type === 'audio' && this.#phase === 'open') {
+      const now = this.#options.clock.now();
+      if (this.#hasTimeFor(message.payload, now)) this.#sound?.receive(message.payload, now);
+      return;
+    }
     const { listener } = this.#options;
     if (message.type === 'connected' || message.type === 'ignored') return;
     if (message.type === 'unexpected') this.receiveUnexpected(message.reason);
@@ -144,24 +161,22 @@ export class CallStream implements StreamReceiver {
       this.#heardAt = this.#options.clock.now();
       this.#phase = 'open';
       this.#id = message.streamId;
-      if (message.format !== null) this.#pace = new InboundPace(message.format, this.#options.clock);
+      if (message.format !== null) this.#pace = new InboundPace(message.format, this.#heardAt);
       listener.started(this, message);
     } else if (message.type === 'start') this.receiveUnexpected('A second start.');
-    else if (this.#phase === 'waiting') this.receiveUnexpected('A message before start.');
+    else if (this.#phase === 'waiting' || message.type === 'audio')
+      this.receiveUnexpected('A message before start.');
     else if (message.type === 'stop') this.#go({ type: 'stop' });
-    else {
-      if (message.type === 'audio' && !this.#hasTimeFor(message.payload)) return;
-      listener.received(message);
-    }
+    else listener.received(message);
   }
 
   /** Counts a frame. False when it comes too fast to be heard. */
-  #hasTimeFor(payload: Uint8Array): boolean {
-    const { counters, clock, meters, listener } = this.#options;
+  #hasTimeFor(payload: Uint8Array, now: number): boolean {
+    const { counters, meters, listener } = this.#options;
     counters.framesReceived += 1;
     this.#frames += 1;
-    this.#heardAt = clock.now();
-    const droppedMs = this.#pace?.take(payload.length) ?? 0;
+    this.#heardAt = now;
+    const droppedMs = this.#pace?.take(payload.length, now) ?? 0;
     if (droppedMs === 0) return true;
     meters.audioDropped(droppedMs);
     if (!this.#hasRushed) listener.rushed();

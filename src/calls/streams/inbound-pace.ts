@@ -1,7 +1,6 @@
 // How much audio a stream may bring: as much as time passes, and what a hiccup of the network had held back. Who sends faster than a
 // telephone can speak has the recogniser paid for hours in minutes.
 import { type AudioFormat, FRAME_MS, frameBytes } from '../../audio/format.js';
-import type { Clock } from '../../base/clock.js';
 
 /** So much may come at once: a stream that brings nothing for three seconds is lost, so no more than those can be late. */
 const BUNCH_MS = 5000;
@@ -10,16 +9,15 @@ const PATIENCE_MS = 10_000;
 const FORGIVEN_SHARE = 0.1;
 
 export class InboundPace {
-  readonly #clock: Clock;
   readonly #bytesPerMs: number;
   #allowedMs = BUNCH_MS;
   #droppedMs = 0;
   #at: number;
 
-  constructor(format: AudioFormat, clock: Clock) {
+  /** Times are on one clock. */
+  constructor(format: AudioFormat, now: number) {
     this.#bytesPerMs = frameBytes(format) / FRAME_MS;
-    this.#clock = clock;
-    this.#at = clock.now();
+    this.#at = now;
   }
 
   /** True when the sender keeps it up, and shall not be heard any more. */
@@ -33,8 +31,7 @@ export class InboundPace {
   }
 
   /** Milliseconds of audio that is to be dropped: none, or all of the message. */
-  take(bytes: number): number {
-    const now = this.#clock.now();
+  take(bytes: number, now: number): number {
     const passedMs = now - this.#at;
     this.#at = now;
     this.#allowedMs = Math.max(this.#allowedMs, Math.min(BUNCH_MS, this.#allowedMs + passedMs));

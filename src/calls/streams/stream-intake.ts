@@ -57,7 +57,7 @@ export class StreamIntake {
     }
     const isFirst = !conversation.isStarted;
     this.#events.attached({ isFirst });
-    conversation.attach({ format, outboundFormat, media: stream.media, socket: stream.socket });
+    conversation.attach({ format, outboundFormat, stream });
   }
 
   /** A stream that is not ours. It is all there is of a call that began with it; any other call goes on. */

@@ -105,8 +105,7 @@ export class CallConversation {
   }
 
   receive(message: Exclude<LiveMessage, { type: 'dtmf' }>): void {
-    if (message.type === 'audio') this.#voice?.receive(message.payload);
-    else if (message.type === 'mark') this.#voice?.markEchoed(message.name);
+    if (message.type === 'mark') this.#voice?.markEchoed(message.name);
     else this.#voice?.pushSpokenText({ id: message.id, text: message.text, final: message.final });
   }
 

@@ -20,6 +20,7 @@ import type {
 } from '../../engines/engine.js';
 import type { TranscoderBackend } from '../../transcoder/backend.js';
 import { type AudioLine, AudioPath } from '../streams/audio-path.js';
+import type { SoundReceiver } from '../streams/call-stream.js';
 import type { StreamSocket } from '../call-desk.js';
 import { callClock } from '../call-clock.js';
 import type { PreparedCall } from './prepared-call.js';
@@ -42,8 +43,12 @@ export interface VoiceLine {
   readonly format: AudioFormat;
   /** What the carrier takes. */
   readonly outboundFormat: AudioFormat;
-  readonly media: MediaEncoder;
-  readonly socket: StreamSocket;
+  readonly stream: {
+    readonly media: MediaEncoder;
+    readonly socket: StreamSocket;
+    /** Where its sound goes. */
+    bind(sound: SoundReceiver): void;
+  };
 }
 
 /** Why nobody listens to the agent: there is no stream, the caller is being handed over, or a machine plays its greeting. */
@@ -96,9 +101,9 @@ export class CallVoice {
     this.#audio = new AudioPath(this.#audioLine(line), {
       backend,
       clock,
+      beganAt,
       meters,
-      onFrame: (frame) => this.#toEngine((engine) => engine.pushAudio(frame)),
-      onEncoded: (payload, format) => this.#toEngine((engine) => engine.pushEncoded?.(payload, format)),
+      onFailure: (error) => options.onFailure(error),
     });
     const parties = { callId, caller, callee, direction };
     const preparation = options.prepared?.take(parties, (error) => options.onFailure(error));
@@ -122,6 +127,8 @@ export class CallVoice {
       this.close();
       throw error;
     }
+    this.#audio.ear = this.#engine;
+    line.stream.bind(this.#audio);
   }
 
   /** Trouble that the engine wants the call to end with, once its last words have been heard. */
@@ -145,6 +152,7 @@ export class CallVoice {
     this.detach();
     this.#try(() => {
       this.#audio.attach(this.#audioLine(line));
+      line.stream.bind(this.#audio);
       this.release('stream');
     });
   }
@@ -166,6 +174,7 @@ export class CallVoice {
     const isFirst = this.#holds.size === 0;
     this.#holds.add(reason);
     if (!isFirst) return;
+    this.#audio.ear = undefined;
     // The engine must see what was played before anything is dropped behind its back.
     this.#toEngine((engine) => engine.hold());
     this.#try(() => this.#audio.playout.clear());
@@ -180,12 +189,8 @@ export class CallVoice {
     const how = this.#isStale ? stale : 'continue';
     this.#isStale = false;
     this.#news = undefined;
+    this.#audio.ear = this.#engine;
     this.#toEngine((engine) => engine.resume(how));
-  }
-
-  /** Encoded audio of the caller. @throws what the decoder throws, but nothing of the engine. */
-  receive(payload: Uint8Array): void {
-    if (!this.#closed && this.#holds.size === 0) this.#audio.receive(payload);
   }
 
   markEchoed(name: string): void {
@@ -245,7 +250,8 @@ export class CallVoice {
   }
 
   #audioLine(line: VoiceLine): AudioLine {
-    const { format, outboundFormat, media, socket } = line;
+    const { format, outboundFormat, stream } = line;
+    const { media, socket } = stream;
     const { counters } = this.#options;
     const sink: PlaybackSink = {
       sendAudio(bytes) {

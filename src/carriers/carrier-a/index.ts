@@ -48,6 +48,7 @@ export class CarrierA implements Carrier {
   readonly secretSetting = AUTH_TOKEN.variables[0];
   readonly webhooks = webhookDialect;
   readonly rest: CarrierRest;
+  readonly streamTokenKey: Uint8Array | undefined;
   readonly #accountSid: string | undefined;
   readonly #authToken: string | undefined;
   readonly #baseUrl: string;
@@ -62,6 +63,10 @@ export class CarrierA implements Carrier {
     }
     this.#accountSid = takeSetting(ACCOUNT_SID, options.accountSid);
     this.#authToken = takeSetting(AUTH_TOKEN, options.authToken);
+    this.streamTokenKey =
+      this.#authToken === undefined
+        ? undefined
+        : createHmac('sha256', this.#authToken).update(STREAM_TOKEN_LABEL).digest();
     this.#baseUrl = checkBaseUrl(options.baseUrl || CARRIER_A_API);
     this.rest = createRest({
       baseUrl: this.#baseUrl,
@@ -73,11 +78,6 @@ export class CarrierA implements Carrier {
 
   get verifies(): boolean {
     return this.#authToken !== undefined;
-  }
-
-  get streamTokenKey(): Uint8Array | undefined {
-    if (this.#authToken === undefined) return undefined;
-    return createHmac('sha256', this.#authToken).update(STREAM_TOKEN_LABEL).digest();
   }
 
   during(looseEnds: LooseEnds): CarrierA {

@@ -1,5 +1,6 @@
 // Media stream of carrier A: one JSON object per text message. Reads leniently, writes exactly, never throws.
 import { type AudioFormat, MULAW_8K } from '../../audio/format.js';
+import { asBuffer } from '../../audio/pcm-bytes.js';
 import type { MediaDialect, MediaMessage } from '../carrier.js';
 import { isWireId } from './wire-id.js';
 
@@ -19,8 +20,12 @@ class StreamDialect implements MediaDialect {
   #state: 'new' | 'connected' | 'started' | 'stopped' = 'new';
   #streamId = '';
   #mediaPrefix = mediaPrefix('');
+  /** Its id as messages name it. */
+  #idField = '';
 
   decode(text: string): MediaMessage {
+    const audio = this.#state === 'started' ? readUsual(text, this.#idField) : undefined;
+    if (audio !== undefined) return audio;
     const message = parseObject(text);
     if (message === undefined) return unexpected('message is not a JSON object');
     const event = message.event;
@@ -31,8 +36,7 @@ class StreamDialect implements MediaDialect {
   }
 
   encodeAudio(payload: Uint8Array): string {
-    const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
-    return `${this.#mediaPrefix}${bytes.toString('base64')}"}}`;
+    return `${this.#mediaPrefix}${asBuffer(payload).toString('base64')}"}}`;
   }
 
   encodeMark(name: string): string {
@@ -61,6 +65,7 @@ class StreamDialect implements MediaDialect {
     this.#state = 'started';
     this.#streamId = streamId;
     this.#mediaPrefix = mediaPrefix(streamId);
+    this.#idField = `"streamSid":${JSON.stringify(streamId)}`;
     const parameters = toParameters(start.customParameters);
     const format = toFormat(start.mediaFormat);
     return { type: 'start', carrierCallId, streamId, ...format, outboundFormat: MULAW_8K, parameters };
@@ -78,6 +83,29 @@ class StreamDialect implements MediaDialect {
     if (event === 'stop') this.#state = 'stopped';
     return decode(message);
   }
+}
+
+/** How the carrier writes a frame of the caller up to its audio: the stream is named behind it, or before. */
+const BEGIN =
+  /\{"event":"media","sequenceNumber":"\d{1,15}","media":\{"track":"inbound","chunk":"\d{1,15}","timestamp":"\d{1,15}","payload":"/y;
+const BEGIN_WITH_ID =
+  /\{"event":"media","sequenceNumber":"\d{1,15}","streamSid":"[^"\\]{1,128}","media":\{"track":"inbound","chunk":"\d{1,15}","timestamp":"\d{1,15}","payload":"/y;
+const END = '"}}';
+
+/** Audio of a message that is written as usual: what reading the whole of it gives, in a third of the time. Undefined for any other message. */
+function readUsual(text: string, idField: string): MediaMessage | undefined {
+  const isNamedLast = text.endsWith(`${idField}}`);
+  const begin = isNamedLast ? BEGIN : BEGIN_WITH_ID;
+  begin.lastIndex = 0;
+  if (!begin.test(text)) return undefined;
+  const from = begin.lastIndex;
+  const to = text.length - (isNamedLast ? `"},${idField}}`.length : END.length);
+  const payload = text.slice(from, to);
+  if (payload === '' || payload.length > MAX_PAYLOAD_LENGTH) return undefined;
+  if (!text.startsWith(isNamedLast ? '"},' : END, to)) return undefined;
+  if (!isNamedLast && !text.slice(0, from).includes(idField)) return undefined;
+  const bytes = Buffer.from(payload, 'base64');
+  return bytes.toString('base64') === payload ? { type: 'audio', payload: bytes } : undefined;
 }
 
 const DECODERS: ReadonlyMap<string, (message: Fields) => MediaMessage> = new Map([

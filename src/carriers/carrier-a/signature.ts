@@ -37,10 +37,10 @@ export function signatureOf(headers: WebhookRequest['headers']): string | undefi
 export function verifyWebhook(verifier: MacVerifier, request: SignedRequest): void {
   const mac = decodeSignature(request.signature);
   const tails = signedTails(request);
-  const isSigned = [...webhookUrls(request.url)].some((url) =>
-    tails.some((tail) => isMacOf(verifier, request.authToken, url + tail, mac)),
-  );
-  if (!isSigned) throw mismatch();
+  for (const url of webhookUrls(request.url)) {
+    if (tails.some((tail) => isMacOf(verifier, request.authToken, url + tail, mac))) return;
+  }
+  throw mismatch();
 }
 
 /**
@@ -78,7 +78,8 @@ function decodeSignature(signature: string | undefined): Uint8Array {
  */
 function signedTails(request: SignedRequest): string[] {
   if (request.method === 'GET') return [''];
-  const hash = decodeForm(queryOf(request.url)).get('bodySHA256');
+  const query = queryOf(request.url);
+  const hash = query === '' ? null : decodeForm(query).get('bodySHA256');
   const hashed = hash !== null && isHashOf(hash, request.rawBody) ? [''] : [];
   if (isForm(request.contentType)) return [concatenate(decodeForm(request.rawBody)), ...hashed];
   const hasNoBody = hash === null && request.contentType === '' && request.rawBody.length === 0;
@@ -95,21 +96,20 @@ function isHashOf(hash: string, body: Uint8Array): boolean {
 
 /** Names in code unit order, each followed by its values: without duplicates, in code unit order. No separators. */
 function concatenate(parameters: URLSearchParams): string {
-  const values = new Map<string, Set<string>>();
-  for (const [name, value] of parameters) {
-    const known = values.get(name);
-    if (known === undefined) values.set(name, new Set([value]));
-    else known.add(value);
+  const pairs = [...parameters].sort(([a, x], [b, y]) => compare(a, b) || compare(x, y));
+  let text = '';
+  let last: readonly string[] = [];
+  for (const pair of pairs) {
+    const [name, value] = pair;
+    if (name !== last[0] || value !== last[1]) text += name + value;
+    last = pair;
   }
-  return [...values.keys()]
-    .sort()
-    .map((name) =>
-      [...(values.get(name) ?? [])]
-        .sort()
-        .map((value) => name + value)
-        .join(''),
-    )
-    .join('');
+  return text;
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
 function mismatch(): SignatureError {

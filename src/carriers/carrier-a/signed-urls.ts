@@ -3,17 +3,21 @@ import { parse as parseQuery, stringify as stringifyQuery } from 'node:querystri
 import { queryOf } from './form.js';
 
 /**
- * Candidates for a webhook: the URL as it is, as a URL parser writes it, and with its query written anew, each without a port and
- * with one. User info and a fragment are settings of the carrier's client, which are not signed; a verifier that is handed a URL
+ * Candidates for a webhook, the likeliest first: the URL as it is, as a URL parser writes it, and with its query written anew, each
+ * without a port and with one. User info and a fragment are settings of the carrier's client, which are not signed; a verifier that is handed a URL
  * with them counts as right either way.
  */
-export function webhookUrls(url: string): Set<string> {
+export function* webhookUrls(url: string): Generator<string> {
+  // Nearly every webhook is signed like this: the others are made only for one that is not.
+  yield url;
   const urls = [...new Set([url, ...withoutClientSettings(url)])];
-  return new Set(
+  const others = new Set(
     urls
       .flatMap(spellings)
       .flatMap((spelling) => [withPort(spelling, undefined), withPort(spelling, ownPort(spelling))]),
   );
+  others.delete(url);
+  yield* others;
 }
 
 /** Candidates for the upgrade of a stream: with or without the query, a trailing slash, a port. */

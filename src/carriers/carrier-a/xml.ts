@@ -15,11 +15,15 @@ const ENTITIES: Readonly<Record<string, string>> = {
 /** Every character that XML 1.0 may not hold, even escaped. Lone surrogates included. */
 const NOT_XML = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu;
 
+/** Nearly every value: a number, a name, a word. */
+const PLAIN = /^[ !#-%(-;=?-~]*$/;
+
 /** Markup, as opposed to text: only this module makes it. */
 export type Xml = string & { readonly __xml: true };
 
 /** A value for text or an attribute. What XML cannot hold is dropped. */
 export function escapeXml(value: string): Xml {
+  if (PLAIN.test(value)) return value as Xml;
   const escaped = value
     .replace(NOT_XML, '')
     .replace(/[&<>"'\t\n\r]/g, (character) => ENTITIES[character] ?? '');

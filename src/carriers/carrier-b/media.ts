@@ -1,5 +1,6 @@
 // Media stream of carrier B: one JSON object per text message. Reads leniently, writes exactly, never throws.
 import type { AudioFormat } from '../../audio/format.js';
+import { asBuffer } from '../../audio/pcm-bytes.js';
 import type { MediaDialect, MediaMessage, StreamCodec } from '../carrier.js';
 import { toCallControlId } from './call-control-id.js';
 import { ChunkOrder } from './chunk-order.js';
@@ -33,6 +34,8 @@ class StreamDialect implements MediaDialect {
   readonly #order = new ChunkOrder();
   #state: 'new' | 'connected' | 'started' | 'stopped' = 'new';
   #streamId = '';
+  /** How a frame of the stream ends. */
+  #end = '';
   #isInboundPcm = false;
 
   constructor({ codec, l16ByteOrder }: MediaOptions) {
@@ -41,6 +44,8 @@ class StreamDialect implements MediaDialect {
   }
 
   decode(text: string): MediaMessage {
+    const usual = this.#state === 'started' ? readUsual(text, this.#end) : undefined;
+    if (usual !== undefined) return this.#media(usual);
     const message = parseObject(text);
     if (message === undefined) return unexpected('message is not a JSON object');
     switch (message.event) {
@@ -63,9 +68,7 @@ class StreamDialect implements MediaDialect {
 
   encodeAudio(payload: Uint8Array): string {
     const isPcm = this.#outboundFormat.encoding === 'pcm';
-    const bytes = isPcm
-      ? evenBytes(payload)
-      : Buffer.from(payload.buffer, payload.byteOffset, payload.length);
+    const bytes = isPcm ? evenBytes(payload) : asBuffer(payload);
     // The bytes are the caller's, so they are turned round in a copy.
     const wire = isPcm && this.#swapsBytes ? Buffer.from(bytes).swap16() : bytes;
     return `${MEDIA_PREFIX}${wire.toString('base64')}"}}`;
@@ -93,6 +96,7 @@ class StreamDialect implements MediaDialect {
     if (carrierCallId === undefined || streamId === undefined) return unexpected('start without its ids');
     this.#state = 'started';
     this.#streamId = streamId;
+    this.#end = `"},"stream_id":${JSON.stringify(streamId)}}`;
     const { format, codec } = readMediaFormat(start.media_format);
     this.#isInboundPcm = format?.encoding === 'pcm';
     const outboundFormat = this.#outboundFormat;
@@ -143,6 +147,22 @@ class StreamDialect implements MediaDialect {
 /** A view without half a sample at the end: sent, or carried on to the next piece, it would shift all that follows. */
 function evenBytes(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length - (bytes.length % 2));
+}
+
+/** How the carrier writes the beginning of a frame of the caller, and what its number stands behind. */
+const BEGIN =
+  /\{"event":"media","sequence_number":"\d{1,15}","media":\{"track":"inbound","chunk":"\d{1,15}","timestamp":"\d{1,15}","payload":"/y;
+const CHUNK = '"chunk":"';
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
+/** The fields of a frame that is written as usual: what reading the whole of it gives. Undefined for any other message. */
+function readUsual(text: string, end: string): Fields | undefined {
+  BEGIN.lastIndex = 0;
+  if (!text.endsWith(end) || !BEGIN.test(text)) return undefined;
+  const payload = text.slice(BEGIN.lastIndex, text.length - end.length);
+  if (payload === '' || !BASE64.test(payload)) return undefined;
+  const from = text.indexOf(CHUNK) + CHUNK.length;
+  return { chunk: text.slice(from, text.indexOf('"', from)), payload };
 }
 
 function decodeDtmf(message: Fields): MediaMessage {

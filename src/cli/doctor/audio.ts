@@ -9,8 +9,7 @@ const MAX_ALIAS_DB = -90;
 
 const TONE_HZ = 997;
 const ALIAS_HZ = 9000;
-const SECONDS = 1;
-/** The filter's delay, and more. */
+/** The filter's delay, and more: so much is left out of a tone at both ends. A second is left, in which there are whole periods of each tone. */
 const SETTLE_SECONDS = 0.1;
 const AMPLITUDE = 32_767 * 10 ** (-1 / 20);
 
@@ -32,23 +31,23 @@ export function checkAudio(backend: TranscoderBackend): CheckResult {
   };
 }
 
-/** A tone, converted, without the beginning in which the filter settles. */
+/** A second of a tone, converted, from when the filter has settled. */
 function convert(backend: TranscoderBackend, fromHz: number, toHz: number, toneHz: number): Int16Array {
-  const tone = Int16Array.from({ length: SECONDS * fromHz }, (_, index) =>
+  const tone = Int16Array.from({ length: (1 + 2 * SETTLE_SECONDS) * fromHz }, (_, index) =>
     Math.round(AMPLITUDE * Math.sin((2 * Math.PI * toneHz * index) / fromHz)),
   );
   const resampler = backend.createResampler(fromHz, toHz);
   try {
-    return resampler.process(tone).slice(SETTLE_SECONDS * toHz);
+    return resampler.process(tone).slice(SETTLE_SECONDS * toHz, (1 + SETTLE_SECONDS) * toHz);
   } finally {
     resampler.free();
   }
 }
 
-/** The tone over all the rest, in decibels: the tone is what fits a sine of its frequency best. */
+/** The tone over all the rest, in decibels. */
 function sinad(samples: Int16Array, rateHz: number): number {
   const step = (2 * Math.PI * TONE_HZ) / rateHz;
-  const { a, b } = fitSine(samples, step);
+  const { a, b } = findTone(samples, step);
   let signal = 0;
   let rest = 0;
   samples.forEach((sample, index) => {
@@ -59,19 +58,14 @@ function sinad(samples: Int16Array, rateHz: number): number {
   return 10 * Math.log10(signal / rest);
 }
 
-/** Least squares of `samples` over a sine and a cosine that turn by `step` per sample. */
-function fitSine(samples: Int16Array, step: number): { a: number; b: number } {
-  let [ss, cc, sc, ys, yc] = [0, 0, 0, 0, 0];
+/** How much there is of a sine and of a cosine that turn by `step` per sample. Over whole periods neither has any of the other. */
+function findTone(samples: Int16Array, step: number): { a: number; b: number } {
+  let [a, b] = [0, 0];
   samples.forEach((sample, index) => {
-    const [s, c] = [Math.sin(step * index), Math.cos(step * index)];
-    ss += s * s;
-    cc += c * c;
-    sc += s * c;
-    ys += sample * s;
-    yc += sample * c;
+    a += (2 * sample * Math.sin(step * index)) / samples.length;
+    b += (2 * sample * Math.cos(step * index)) / samples.length;
   });
-  const determinant = ss * cc - sc * sc;
-  return { a: (ys * cc - yc * sc) / determinant, b: (yc * ss - ys * sc) / determinant };
+  return { a, b };
 }
 
 /** Root mean square in decibels of one step. */

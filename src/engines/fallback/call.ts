@@ -147,10 +147,13 @@ export class FallbackCall implements Engine {
     else this.#member.engine.pushAudio(frame);
   }
 
-  pushEncoded(bytes: Uint8Array, format: AudioFormat): void {
+  pushEncoded(bytes: Uint8Array, format: AudioFormat): boolean {
     const { engine, isSuccessor } = this.#member;
     // The bytes are ahead of the frames: who is played what was said before them would miss what lies between.
-    if (!this.#isBetween && !isSuccessor) engine.pushEncoded?.(bytes, format);
+    if (this.#isBetween || isSuccessor) return false;
+    const isTaken = engine.pushEncoded?.(bytes, format) === true;
+    // A successor would have to hear what was said before it.
+    return isTaken && this.#remaining.length === 0;
   }
 
   pushDtmf(digit: string): void {

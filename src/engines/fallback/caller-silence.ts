@@ -1,6 +1,5 @@
 // How long a caller has heard nothing, as the line itself tells: whatever an engine knew of it, the next one goes on with the same wait.
 import { FRAME_MS } from '../../audio/format.js';
-import { levelDbfs } from '../../audio/level.js';
 import type { Clock } from '../../base/clock.js';
 import {
   beginWait,
@@ -55,9 +54,9 @@ export class CallerSilence {
     const detector = new SpeechDetector();
     let spokeAt: number | undefined;
     for (const [index, frame] of frames.entries()) {
-      const isVoiced = activity.isVoiced(frame, levelDbfs(frame));
-      detector.update(isVoiced);
-      if (isVoiced && detector.speaking) spokeAt = index;
+      const { voiced } = activity.hear(frame);
+      detector.update(voiced);
+      if (voiced && detector.speaking) spokeAt = index;
     }
     activity.close();
     return spokeAt === undefined ? undefined : (frames.length - 1 - spokeAt) * FRAME_MS;

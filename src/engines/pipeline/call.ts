@@ -208,13 +208,16 @@ export class PipelineCall implements Engine {
 
   pushAudio(frame: Int16Array): void {
     if (!this.#isListening) return;
-    this.#attempt('stt', () => this.#stages.ears?.pushAudio(frame));
-    this.#attempt('engine', () =>
-      this.#caller.hear(frame, (heard) => {
-        const isTalkedOver = this.#agent.isTalkedOver(heard);
-        this.#driver.frame(heard.voiced && isTalkedOver);
-      }),
-    );
+    this.#stages.hear(frame);
+    // The recogniser may have ended the call.
+    if (this.#state === 'closed') return;
+    try {
+      const heard = this.#caller.hear(frame);
+      this.#driver.frame(this.#agent.isTalkedOver(heard) && heard.voiced);
+      this.#caller.passed(heard);
+    } catch (error) {
+      this.#fail('engine', error);
+    }
   }
 
   /** Keys are a turn of their own. */

@@ -153,7 +153,7 @@ export class PipelineDriver implements Driver {
   }
 
   get #state(): FloorState {
-    return this.#options.conversation.state.floor;
+    return this.#options.conversation.floor;
   }
 
   #tell(input: FloorInput): void {

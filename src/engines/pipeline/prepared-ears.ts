@@ -33,6 +33,7 @@ export class PreparedEars implements SpeechToText {
   #hasFailed = false;
   #isAsked = false;
   #isTaken = false;
+  #isLast: SpeechToTextContext['isLast'];
 
   constructor(options: PreparedEarsOptions) {
     const { name, price, ownsTurnTaking = false, writesAfterwards = false } = options.provider;
@@ -50,8 +51,10 @@ export class PreparedEars implements SpeechToText {
     this.#isAsked = true;
     const { clock, logger } = context;
     const events = this.#relay();
+    // One that fails before the call is opened anew with it.
+    const isLast = () => this.#isLast?.() === true;
     this.#session = attemptAhead(context, () =>
-      opened(provider.open({ clock, logger, language, patience, events }), {
+      opened(provider.open({ clock, logger, language, patience, isLast, events }), {
         provider: provider.name,
         method: 'pushAudio',
       }),
@@ -61,6 +64,7 @@ export class PreparedEars implements SpeechToText {
   /** Hands the session over, or opens one as if nothing had been prepared. */
   open(context: SpeechToTextContext): SpeechToTextSession {
     this.#isTaken = true;
+    this.#isLast = context.isLast;
     const session = this.#session;
     if (session !== undefined && !this.#hasFailed) {
       this.#reports.release(context.events);

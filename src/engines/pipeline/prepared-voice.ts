@@ -31,6 +31,7 @@ export class PreparedVoice implements TextToSpeech {
   readonly #reports = new HeldReports<TextToSpeechEvents, VoiceUsage>();
   #ahead: SpeechAhead | undefined;
   #isTaken = false;
+  #isLast: TextToSpeechContext['isLast'];
 
   constructor(options: PreparedVoiceOptions) {
     const { context, provider, language, patience } = options;
@@ -45,8 +46,10 @@ export class PreparedVoice implements TextToSpeech {
       reconnected: (gap) => reports.events?.reconnected?.(gap),
       replaced: (replacement) => reports.add({ tell: (engine) => engine.replaced?.(replacement) }),
     };
+    // One that fails before the call tries again with it.
+    const isLast = () => this.#isLast?.() === true;
     this.#session = attemptAhead(context, () =>
-      opened(provider.open({ clock, logger, language, patience, events }), {
+      opened(provider.open({ clock, logger, language, patience, isLast, events }), {
         provider: provider.name,
         method: 'synthesize',
       }),
@@ -62,6 +65,7 @@ export class PreparedVoice implements TextToSpeech {
   /** Hands the session over, or opens one as if nothing had been prepared. */
   open(context: TextToSpeechContext): TextToSpeechSession {
     this.#isTaken = true;
+    this.#isLast = context.isLast;
     const { events = {} } = context;
     const [session, ahead] = [this.#session, this.#ahead];
     if (session !== undefined && ahead?.hasFailed !== true) {

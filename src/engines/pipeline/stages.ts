@@ -51,19 +51,30 @@ export class PipelineStages {
   open(): boolean {
     const { context, stt, tts, language, wait, heard, spoke, failed } = this.#options;
     const { clock, logger } = context;
+    const common = { clock, logger, language, isLast: () => context.hasFallback !== true };
     let opening: Stage = 'tts';
     try {
-      const voice = tts.open({ clock, logger, language, patience: wait.voice, events: spoke });
+      const voice = tts.open({ ...common, patience: wait.voice, events: spoke });
       this.#voice = opened(this.#watched('tts', voice), { provider: tts.name, method: 'synthesize' });
       opening = 'stt';
       // What the engine before this one did not hear is played to the recogniser at once, connected or not.
       const keptMs = context.takeover === undefined ? undefined : KEPT_AUDIO_MS;
-      const ears = stt.open({ clock, logger, language, patience: wait.thinking, events: heard, keptMs });
+      const ears = stt.open({ ...common, patience: wait.thinking, events: heard, keptMs });
       this.#ears = opened(this.#watched('stt', ears), { provider: stt.name, method: 'pushAudio' });
       return true;
     } catch (error) {
       failed(opening, error);
       return false;
+    }
+  }
+
+  /** A frame of the caller. As `attempt`, without a closure for each. */
+  hear(frame: Int16Array): void {
+    try {
+      const result: unknown = this.#ears?.pushAudio(frame);
+      if (result !== undefined) this.#watched('stt', result);
+    } catch (error) {
+      this.#options.failed('stt', error);
     }
   }
 

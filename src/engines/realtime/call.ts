@@ -153,11 +153,11 @@ export class RealtimeCall implements Engine {
   }
 
   pushAudio(frame: Int16Array): void {
-    if (this.#isListening) this.#attempt(() => this.#line.hear(frame));
+    if (this.#isListening) this.#line.hear(frame);
   }
 
-  pushEncoded(bytes: Uint8Array, format: AudioFormat): void {
-    if (this.#isListening) this.#attempt(() => this.#line.hearEncoded(bytes, format));
+  pushEncoded(bytes: Uint8Array, format: AudioFormat): boolean {
+    return this.#isListening && this.#line.hearEncoded(bytes, format);
   }
 
   /** Keys are a turn of their own. The first of them already interrupts the agent. */
@@ -213,7 +213,8 @@ export class RealtimeCall implements Engine {
   }
 
   get #isListening(): boolean {
-    return this.#state === 'live' && !this.#driver.isHeld;
+    // Asked for every frame: `driver.isHeld` without the way there.
+    return this.#state === 'live' && this.#conversation.floor.floor.phase !== 'held';
   }
 
   #events(): RealtimeEvents {
@@ -251,7 +252,7 @@ export class RealtimeCall implements Engine {
     return guardEvents(events, {
       isLive: () => this.#state === 'live' && this.#gone === undefined,
       isListening: () => this.#isListening && this.#gone === undefined,
-      attempt: (task) => this.#attempt(task),
+      failed: (error) => this.#fail(error),
       tooMuch: () => this.#tooMuch(),
       refuse: (calls) => this.#tools.refuse(calls, TOO_MANY),
     });

@@ -13,7 +13,7 @@ import {
 } from '../../conversation/floor.js';
 import type { VoiceView } from '../../conversation/phase.js';
 import type { Leaving } from '../../conversation/state.js';
-import { alive, back, began, cameToNothing, ended, owesCaller, rest } from '../../conversation/watch.js';
+import { back, began, cameToNothing, ended, owesCaller, rest } from '../../conversation/watch.js';
 import type { RealtimeEvents } from '../../providers/realtime-model.js';
 import type { Conversation, Driver } from '../conversation.js';
 import type { EngineContext } from '../engine.js';
@@ -152,7 +152,7 @@ export class RealtimeDriver implements Driver {
 
   audio(itemId: string, audio: Uint8Array): void {
     const { line, voice, watch } = this.#options;
-    watch.tell(alive);
+    watch.alive();
     this.#barren = 0;
     const { speech } = voice;
     if (speech?.isResponding !== true) return;
@@ -163,7 +163,7 @@ export class RealtimeDriver implements Driver {
 
   text(itemId: string, delta: string): void {
     const { voice, watch } = this.#options;
-    if (voice.speech?.text(itemId, delta) === true) watch.tell(alive);
+    if (voice.speech?.text(itemId, delta) === true) watch.alive();
   }
 
   responseEnded({ toolCalls: calls, reason }: EventOf<'responseEnded'>): void {
@@ -289,7 +289,7 @@ export class RealtimeDriver implements Driver {
   }
 
   get #state(): FloorState {
-    return this.#options.conversation.state.floor;
+    return this.#options.conversation.floor;
   }
 
   #tell(input: FloorInput): void {

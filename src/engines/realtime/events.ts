@@ -7,8 +7,8 @@ export interface RealtimeGate {
   readonly isLive: () => boolean;
   /** Somebody listens. */
   readonly isListening: () => boolean;
-  /** Runs what may fail. */
-  readonly attempt: (task: () => void) => void;
+  /** What an event causes has failed. */
+  readonly failed: (error: unknown) => void;
   /** More has come than a call can have use for. */
   readonly tooMuch: () => void;
   /** Tells the model that these calls are not made. Each needs a result. */
@@ -26,20 +26,22 @@ export type CallEvents = Required<Omit<RealtimeEvents, 'formatsChanged'>>;
 
 /** `usage` comes after the end of the call, too, and `failed` is the other's to judge. */
 export function guardEvents(events: CallEvents, gate: RealtimeGate): RealtimeEvents {
-  const live =
-    <T extends unknown[]>(handler: (...event: T) => void) =>
-    (...event: T) => {
-      if (gate.isLive()) gate.attempt(() => handler(...event));
+  const guarded =
+    <Event>(isOpen: () => boolean, handler: (event: Event) => void) =>
+    (event: Event) => {
+      if (!isOpen()) return;
+      try {
+        handler(event);
+      } catch (error) {
+        gate.failed(error);
+      }
     };
-  const heard =
-    <T extends unknown[]>(handler: (...event: T) => void) =>
-    (...event: T) => {
-      if (gate.isListening()) gate.attempt(() => handler(...event));
-    };
+  const live = <Event>(handler: (event: Event) => void) => guarded(gate.isLive, handler);
+  const heard = <Event>(handler: (event: Event) => void) => guarded(gate.isListening, handler);
   return {
     ready: live(events.ready),
-    speechStarted: heard(events.speechStarted),
-    interrupted: heard(events.interrupted),
+    speechStarted: heard<void>(events.speechStarted),
+    interrupted: heard<void>(events.interrupted),
     speechEnded: heard(events.speechEnded),
     userText: live((said) => {
       if (said.text.length > MAX_CHARS) gate.tooMuch();

@@ -42,8 +42,8 @@ export class RealtimeLine {
   #decoder: InboundConverter | undefined;
   #decodedItem: string | undefined;
   #early: Int16Array[] = [];
-  /** The line carries what the model takes: its bytes go through as they are. */
-  #passesThrough = false;
+  /** What the line carries, where that is what the model takes: its bytes go through as they are. */
+  #passed: AudioFormat | undefined;
   #closed = false;
 
   constructor(options: RealtimeLineOptions) {
@@ -91,16 +91,18 @@ export class RealtimeLine {
       if (this.#early.length > KEPT_AUDIO_MS / FRAME_MS) this.#early.shift();
       return;
     }
-    if (this.#passesThrough) return;
-    const encoder = this.#encoder;
-    if (encoder !== undefined) this.ask((session) => session.pushAudio(encoder.convert(frame)));
+    if (this.#passed === undefined && this.#encoder !== undefined) this.#send(this.#encoder.convert(frame));
   }
 
-  /** The same as the line carries it. */
-  hearEncoded(bytes: Uint8Array, format: AudioFormat): void {
-    const input = this.#input;
-    this.#passesThrough = input !== undefined && isSameFormat(input, format);
-    if (this.#passesThrough) this.ask((session) => session.pushAudio(bytes));
+  /** The same as the line carries it. True when the model takes it so. */
+  hearEncoded(bytes: Uint8Array, format: AudioFormat): boolean {
+    if (format !== this.#passed) {
+      const input = this.#input;
+      this.#passed = input !== undefined && isSameFormat(input, format) ? format : undefined;
+      if (this.#passed === undefined) return false;
+    }
+    this.#send(bytes);
+    return true;
   }
 
   /**
@@ -151,6 +153,17 @@ export class RealtimeLine {
     this.#decoder?.close();
   }
 
+  /** As `ask`, for every frame. */
+  #send(audio: Uint8Array): void {
+    if (this.#closed) return;
+    try {
+      const result: unknown = this.#session?.pushAudio(audio);
+      if (result !== undefined) this.#watched(result);
+    } catch (error) {
+      this.#options.failed(error);
+    }
+  }
+
   /** What a provider returns. It may be a promise where none is expected, and that one's failure must not end the process. */
   #watched<T>(result: T): T {
     if (result instanceof Promise) result.catch((error: unknown) => this.#options.failed(error));
@@ -170,6 +183,7 @@ export class RealtimeLine {
     this.#encoder?.close();
     this.#encoder = createOutboundConverter(input, transcoder);
     this.#input = input;
+    this.#passed = undefined;
     this.#output = output;
     this.#decodedItem = undefined;
   }

@@ -159,7 +159,7 @@ export class PreparedModel implements RealtimeModel {
       userText: (text) => this.#spoil({ tell: (events) => events.userText(text) }),
       responseStarted: (id) => this.#keep({ isSpeech: true, tell: (events) => events.responseStarted(id) }),
       audio: (chunk) => {
-        if (this.#isLive) this.#keep({ tell: (events) => events.audio(chunk) });
+        if (this.#isLive) this.#engine?.events.audio(chunk);
         else this.#keepAudio(chunk);
       },
       text: (piece) => this.#keep({ isSpeech: true, tell: (events) => events.text(piece) }),
@@ -174,7 +174,7 @@ export class PreparedModel implements RealtimeModel {
 
   #keepAudio(chunk: Parameters<RealtimeEvents['audio']>[0]): void {
     this.#keptBytes += chunk.audio.length;
-    const copy = { ...chunk, audio: chunk.audio.slice() };
+    const copy = { ...chunk, audio: new Uint8Array(chunk.audio) };
     const event: KeptEvent = { isSpeech: true, tell: (events) => events.audio(copy) };
     if (this.#keptBytes > MAX_BYTES) this.#spoil(event);
     else this.#keep(event);

@@ -269,7 +269,9 @@ export class RealtimeSpeech {
       });
     const perMs = unitsPerMs(audio);
     for (let at = 0; at < audio.length; ) {
-      const piece = audio.subarray(at, at + Math.ceil((this.#nextMarkMs - this.#pushedMs) * perMs));
+      const untilMark = Math.ceil((this.#nextMarkMs - this.#pushedMs) * perMs);
+      const isWhole = at === 0 && audio.length <= untilMark;
+      const piece = isWhole ? audio : audio.subarray(at, at + untilMark);
       playout.push(piece);
       at += piece.length;
       this.#pushedMs += piece.length / perMs;

@@ -1,6 +1,6 @@
 // What a realtime model owes (`conversation/watch`), as the parts of its call tell of it.
 import { type Wait, withoutSound, withSound } from '../../conversation/wait.js';
-import { closed, due, lost, opening, owes, type Watch, watching } from '../../conversation/watch.js';
+import { alive, closed, due, lost, opening, owes, type Watch, watching } from '../../conversation/watch.js';
 import type { Conversation } from '../conversation.js';
 
 export interface RealtimeWatchOptions {
@@ -18,6 +18,15 @@ export class RealtimeWatch {
   readonly #options: RealtimeWatchOptions;
   /** The caller's wait that an engine before this one has left; undefined where they waited for nothing. */
   readonly left: Wait | undefined;
+  /** The last sign of life, and until when there is sound, that the state was not told. */
+  #aliveAt: number | undefined;
+  #soundsUntil: number | undefined;
+  readonly #tellSigns = () => {
+    const [aliveAt, soundsUntil] = [this.#aliveAt, this.#soundsUntil];
+    this.#aliveAt = this.#soundsUntil = undefined;
+    const watch = aliveAt === undefined ? this.#watch : alive(this.#watch, aliveAt);
+    this.#watch = soundsUntil === undefined ? watch : { ...watch, wait: withSound(watch.wait, soundsUntil) };
+  };
 
   constructor(options: RealtimeWatchOptions) {
     this.#options = options;
@@ -70,9 +79,17 @@ export class RealtimeWatch {
     this.tell((watch, at) => owes(watch, { isAsked, waitedMs, at }));
   }
 
+  /** The model gives a sign of life. */
+  alive(): void {
+    const { conversation } = this.#options;
+    this.#aliveAt = conversation.now;
+    conversation.defer(this.#tellSigns);
+  }
+
   /** There is sound for the caller until then. */
   sounds(until: number): void {
-    this.tell((watch) => ({ ...watch, wait: withSound(watch.wait, until) }));
+    this.#soundsUntil = until;
+    this.#options.conversation.defer(this.#tellSigns);
   }
 
   /** There is no sound any more. */

@@ -112,6 +112,8 @@ export class EarsOfCall implements SpeechToTextSession {
     if (this.#leg !== undefined) this.#end(this.#leg);
   }
 
+  readonly #isLast = () => !this.#succession.hasNext && this.#context.isLast?.() === true;
+
   /** Opens the first member that can be opened. Returns what the last one threw when none can. */
   #open(change: { readonly keptMs?: number }): { readonly cause: unknown } | undefined {
     for (;;) {
@@ -119,7 +121,7 @@ export class EarsOfCall implements SpeechToTextSession {
       const events = this.#eventsOf(leg);
       this.#leg = leg;
       try {
-        const session = leg.member.open({ ...this.#context, ...change, events });
+        const session = leg.member.open({ ...this.#context, ...change, isLast: this.#isLast, events });
         leg.session = opened(session, { provider: leg.member.name, method: 'pushAudio' });
         // It may have failed meanwhile, and another one be open.
         if (leg.isOver) this.#end(leg);

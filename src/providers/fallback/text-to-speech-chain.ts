@@ -137,9 +137,7 @@ class VoiceOfCall implements TextToSpeechSession {
     let isAudible = false;
     let askedAt = this.#clock.now();
     const left = () => {
-      // Another sentence may have found out before this one that the voice is of no use.
-      const isLast = member === this.#succession.current && !this.#succession.hasNext;
-      if (isLast) return undefined;
+      if (this.#isLast(member)) return undefined;
       // The first audio may have to wait until the voice is done with another sentence.
       const since = isAudible ? askedAt : Math.max(askedAt, voice.signAt);
       const ownMs = isAudible ? NEXT_AUDIO_MS : FIRST_AUDIO_MS;
@@ -169,6 +167,11 @@ class VoiceOfCall implements TextToSpeechSession {
     }
   }
 
+  /** Another sentence may have found out before this one that the voice is of no use. */
+  #isLast(member: TextToSpeech): boolean {
+    return member === this.#succession.current && !this.#succession.hasNext;
+  }
+
   /** The first voice that can be opened. @throws what the last one throws */
   #openFirst(): void {
     for (;;) {
@@ -189,6 +192,7 @@ class VoiceOfCall implements TextToSpeechSession {
     const payee = toPayee(member);
     const session = member.open({
       ...this.#context,
+      isLast: () => this.#isLast(member) && this.#context.isLast?.() === true,
       events: {
         usage: (usage) => events?.usage?.({ ...usage, payee }),
         reconnected: (gap) => events?.reconnected?.({ provider: member.name, ...gap }),

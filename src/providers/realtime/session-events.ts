@@ -1,6 +1,6 @@
 // What a session tells its engine: nothing behind its end, and the end once. What the engine does not take is the end as well.
 import type { RealtimeContext, RealtimeEvents } from '../realtime-model.js';
-import { tellEngine } from '../wire/tell-engine.js';
+import { notTaken } from '../wire/not-taken.js';
 
 const NAMES: Readonly<Record<Exclude<keyof RealtimeEvents, 'failed'>, true>> = {
   ready: true,
@@ -36,10 +36,14 @@ export function createSessionEvents(context: RealtimeContext, end: SessionEnd): 
     events.failed(error);
   };
   const guarded = Object.keys(NAMES).map((name) => {
-    const tell = (...args: never[]) => {
-      const event: ((...args: never[]) => void) | undefined = events[name as keyof typeof NAMES];
-      const failure = end.isClosed() ? undefined : tellEngine(context, () => event?.apply(events, args));
-      if (failure !== undefined) failed(failure);
+    const handler: ((event: never) => void) | undefined = events[name as keyof typeof NAMES];
+    const tell = (event: never) => {
+      if (end.isClosed()) return;
+      try {
+        handler?.call(events, event);
+      } catch (error) {
+        failed(notTaken(context, error));
+      }
     };
     return [name, tell];
   });

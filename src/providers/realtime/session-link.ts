@@ -2,6 +2,7 @@
 // caller's audio on its way there; and what of it the engine is told. What is said on them is the vendor's affair.
 import { isSameFormat } from '../../audio/format.js';
 import { KEPT_AUDIO_MS } from '../../audio/kept-audio.js';
+import { asBuffer } from '../../audio/pcm-bytes.js';
 import type { Timer } from '../../base/clock.js';
 import type { RealtimeContext, RealtimeEvents, RealtimeFormats } from '../realtime-model.js';
 import { CallerOutbox } from '../wire/caller-outbox.js';
@@ -61,7 +62,7 @@ export class SessionLink {
     this.#options = options;
     const { context, target, open, readClose, pingMs, isQuiet, protocol, events } = options;
     const { clock, logger } = context;
-    this.note = createUnknownLog(context);
+    this.note = createUnknownLog({ logger });
     this.#formats = context.formats;
     this.#outbox = this.#createOutbox();
     this.#renewal = new SessionRenewal({
@@ -79,7 +80,7 @@ export class SessionLink {
       open,
       pingMs,
       // A call has one model at a time, whose engine knows when somebody else has to go on.
-      persists: true,
+      persists: () => true,
       ...(readClose === undefined ? {} : { readClose }),
       events: {
         connected: () => this.#connected(),
@@ -214,8 +215,7 @@ export class SessionLink {
   #sendAudio(chunk: Uint8Array): boolean {
     const { toAudio, takesAudio } = this.#options;
     if (!this.#isReady || this.#socket.isCongested || takesAudio?.() === false) return false;
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
-    this.#socket.send(toAudio(bytes.toString('base64')));
+    this.#socket.send(toAudio(asBuffer(chunk).toString('base64')));
     return true;
   }
 }

@@ -17,6 +17,7 @@ export class AudioBacklog {
   #end = 0;
   #next = 0;
   #dropped = 0;
+  #droppedBefore = 0;
 
   constructor(keptMs: number) {
     this.#ring = new Int16Array(toSamples(keptMs));
@@ -35,6 +36,13 @@ export class AudioBacklog {
   /** Samples that made room before anybody was sent them. */
   get dropped(): number {
     return this.#dropped;
+  }
+
+  /** How many of those there were since this was last asked for. */
+  takeDropped(): number {
+    const dropped = this.#dropped - this.#droppedBefore;
+    this.#droppedBefore = this.#dropped;
+    return dropped;
   }
 
   /** Copies a frame. */

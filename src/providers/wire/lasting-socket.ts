@@ -42,8 +42,8 @@ export interface LastingSocketOptions {
   readonly readClose?: (close: SocketClose) => WireFailure | undefined;
   /** Time between two pings, in milliseconds. @default the socket's */
   readonly pingMs?: number | undefined;
-  /** Tries go on until the time for them is over, and do not end with the third. @default false */
-  readonly persists?: boolean | undefined;
+  /** While it is true, tries go on until the time for them is over, and do not end with the third. @default never */
+  readonly persists?: (() => boolean) | undefined;
   readonly open?: OpenVendorSocket | undefined;
 }
 
@@ -122,7 +122,7 @@ export class LastingSocket {
 
   /** Does nothing while there is no connection. */
   send(message: string | Uint8Array): void {
-    if (this.connected) this.#socket?.send(message);
+    if (this.#connectedAt !== undefined) this.#socket?.send(message);
   }
 
   /** Idempotent. No event follows. `lastMessage` is sent before if there is a connection. */
@@ -217,7 +217,7 @@ export class LastingSocket {
 
   #heard(): void {
     this.#hasHeard = true;
-    this.#settled();
+    if (this.#expecting !== undefined) this.#settled();
   }
 
   /** What was expected has come, or will not over this connection. */

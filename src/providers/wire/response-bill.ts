@@ -3,7 +3,7 @@
 import { type AudioFormat, bytesPerMs } from '../../audio/format.js';
 import { grace, type Timer } from '../../base/clock.js';
 import type { RealtimeContext, ResponseUsage } from '../realtime-model.js';
-import { tellEngine } from './tell-engine.js';
+import { notTaken } from './not-taken.js';
 
 export interface ResponseBillOptions {
   /** Tokens of a second that the model speaks. */
@@ -99,6 +99,10 @@ export class ResponseBill {
 
   /** Counts also when the call is over. */
   #tell(usage: ResponseUsage): void {
-    tellEngine(this.#context, () => this.#context.events.usage(usage));
+    try {
+      this.#context.events.usage(usage);
+    } catch (error) {
+      notTaken(this.#context, error);
+    }
   }
 }

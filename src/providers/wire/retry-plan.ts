@@ -29,21 +29,21 @@ export interface RetryPlanOptions {
   readonly startedAt?: number;
   /** Tries after a vendor has said that it is asked for too much. @default 3 */
   readonly throttledTries?: number;
-  /** Nobody else is asked meanwhile: tries go on, with growing pauses, for as long as there is time. @default false */
-  readonly persists?: boolean | undefined;
+  /** True while nobody else can be asked: tries go on, with growing pauses, for as long as there is time. @default never */
+  readonly persists?: (() => boolean) | undefined;
 }
 
 /** One plan for one trouble, from the first failure to success or the end. */
 export class RetryPlan {
   readonly #clock: Clock;
   readonly #throttledPauses: readonly number[];
-  readonly #persists: boolean;
+  readonly #persists: () => boolean;
   #startedAt: number | undefined;
   #transient = 0;
   #throttled = 0;
 
   constructor(options: RetryPlanOptions) {
-    const { clock, startedAt, throttledTries = THROTTLED_PAUSES_MS.length, persists = false } = options;
+    const { clock, startedAt, throttledTries = THROTTLED_PAUSES_MS.length, persists = () => false } = options;
     this.#clock = clock;
     this.#startedAt = startedAt;
     this.#persists = persists;
@@ -60,30 +60,24 @@ export class RetryPlan {
   next(failure: WireFailure): number | null {
     const now = this.#clock.now();
     this.#startedAt ??= now;
-    const pause = this.#pause(failure);
+    const persists = this.#persists();
+    const pause = this.#pause(failure, persists);
     if (pause === undefined) return null;
     const jittered = pause * (1 + (Math.random() * 2 - 1) * JITTER);
     const wantedMs = failure.retryAfterMs ?? 0;
     const delayMs = Math.max(jittered, wantedMs);
-    if (!this.#persists) return now - this.#startedAt + delayMs > WINDOW_MS ? null : delayMs;
+    if (!persists) return now - this.#startedAt + delayMs > WINDOW_MS ? null : delayMs;
     const lastMs = this.leftMs - LAST_TRY_MS;
     if (delayMs <= lastMs) return delayMs;
     return lastMs >= Math.max(SHORTEST_PAUSE_MS, wantedMs) ? lastMs : null;
   }
 
-  #pause({ kind, retryAfterMs }: WireFailure): number | undefined {
+  #pause({ kind, retryAfterMs }: WireFailure, persists: boolean): number | undefined {
     if (kind === 'fatal') return undefined;
-    if (this.#persists) {
-      const pauses = PERSISTING_PAUSES_MS[kind];
-      const tries = kind === 'throttled' ? this.#throttled++ : this.#transient++;
-      return pauses[Math.min(tries, pauses.length - 1)];
-    }
-    if ((retryAfterMs ?? 0) > LONGEST_RETRY_AFTER_MS) return undefined;
-    if (kind === 'throttled') {
-      this.#throttled += 1;
-      return this.#throttledPauses[this.#throttled - 1];
-    }
-    this.#transient += 1;
-    return TRANSIENT_PAUSES_MS[this.#transient - 1];
+    if (!persists && (retryAfterMs ?? 0) > LONGEST_RETRY_AFTER_MS) return undefined;
+    const tries = kind === 'throttled' ? this.#throttled++ : this.#transient++;
+    if (!persists) return (kind === 'throttled' ? this.#throttledPauses : TRANSIENT_PAUSES_MS)[tries];
+    const pauses = PERSISTING_PAUSES_MS[kind];
+    return pauses[Math.min(tries, pauses.length - 1)];
   }
 }

@@ -164,6 +164,7 @@ export class SentenceVoice implements TextToSpeechSession {
       logger: this.#context.logger,
       ...(readClose === undefined ? {} : { readClose }),
       open,
+      persists: this.#context.isLast,
       events: {
         connected: (gapMs) => this.#connected(gapMs),
         text: (text) => dialect.text(text),

@@ -4,12 +4,18 @@ import type { Logger } from '../../base/log.js';
 /** A service that makes up names must not fill the memory. */
 const MAX_NAMES = 50;
 
-export function createUnknownLog(options: { callId: string; logger: Logger }): (name: string) => void {
-  const { callId, logger } = options;
+export interface UnknownLogOptions {
+  /** Of the call. */
+  readonly logger: Logger;
+  /** Kinds that nobody needs to know of. @default none */
+  readonly known?: readonly string[];
+}
+
+export function createUnknownLog({ logger, known = [] }: UnknownLogOptions): (name: string) => void {
   const names = new Set<string>();
   return (name) => {
-    if (names.has(name) || names.size >= MAX_NAMES) return;
+    if (known.includes(name) || names.has(name) || names.size >= MAX_NAMES) return;
     names.add(name);
-    logger.debug({ callId, type: name }, 'a message of a provider is not used');
+    logger.debug({ type: name }, 'a message of a provider is not used');
   };
 }

@@ -76,6 +76,8 @@ const MAX_UNANSWERED_PINGS = 2;
 /** How long a peer may take to answer our close. */
 const CLOSE_TIMEOUT_MS = 1000;
 
+const NOT_HANDLED = 'said something that could not be handled';
+
 /** The library costs tens of milliseconds to load, which nobody pays who makes no such call. */
 let library: Promise<typeof import('ws')> | undefined;
 
@@ -179,10 +181,12 @@ class WsVendorSocket implements VendorSocket {
     this.#unanswered = 0;
     const { events } = this.#options;
     const bytes = toBuffer(data);
-    this.#tell(() => {
+    try {
       if (isBinary && events.binary !== undefined) events.binary(bytes);
       else events.text(bytes.toString('utf8'));
-    });
+    } catch (cause) {
+      this.#end(fatalFailure(NOT_HANDLED, cause));
+    }
   }
 
   /** What goes wrong in a listener ends this socket: thrown from here, it would end the process and every call in it. */
@@ -190,7 +194,7 @@ class WsVendorSocket implements VendorSocket {
     try {
       event();
     } catch (cause) {
-      this.#end(fatalFailure('said something that could not be handled', cause));
+      this.#end(fatalFailure(NOT_HANDLED, cause));
     }
   }
 

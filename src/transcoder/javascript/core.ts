@@ -4,6 +4,7 @@ import { decodeAlaw, encodeAlaw } from './alaw.js';
 import { isHmacSha1, signHmacSha1 } from './hmac.js';
 import { decodeMulaw, encodeMulaw } from './mulaw.js';
 import { createJavaScriptResampler } from './resampler.js';
+import { JavaScriptVoiceDetector } from './vad/voice-detector.js';
 
 type Elements = Uint8Array | Int16Array;
 
@@ -22,6 +23,7 @@ export function loadJavaScriptCore(): TranscoderCore {
     alawDecode: apart(decodeAlaw),
     alawEncode: apart(encodeAlaw),
     createResampler: createJavaScriptResampler,
+    createVoiceDetector: () => new JavaScriptVoiceDetector(),
     hmacSha1: signHmacSha1,
     verifyHmacSha1: isHmacSha1,
   };

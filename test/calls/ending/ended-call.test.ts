@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
+import { CarrierError } from '../../../src/base/errors.js';
 import { KINDS, Scene } from '../scene.js';
 
 /** Frees what nothing refers to. */
@@ -30,5 +31,21 @@ describe.each(KINDS)('a call that is over ($steering, $direction)', (kind) => {
     await collectGarbage();
     expect(scene.bench.desk.hasEnded(scene.callId)).toBe(true);
     expect([engine.deref(), receiver.deref()].filter((left) => left !== undefined).length).toBe(0);
+  });
+
+  it('is hung up when the carrier reports its end, also where the hang-up was refused', async () => {
+    const scene = new Scene(kind);
+    const { bench } = scene;
+    await scene.up();
+    bench.rest.failures.hangUp = new CarrierError('No.', { status: 401, retryable: false });
+    expect(await bench.desk.hangUp(scene.callId)).toBe('failed');
+    expect(scene.record.hangUp).toBe('failed');
+    scene.over('answered');
+    scene.over('answered');
+    expect(scene.record.hangUp).toBe('done');
+    expect(bench.ofType('hangup.updated', scene.callId).map(({ state }) => state)).toEqual([
+      'failed',
+      'done',
+    ]);
   });
 });

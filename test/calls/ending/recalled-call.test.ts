@@ -166,6 +166,17 @@ describe('a call that ended before this process began', () => {
       expect(recordAfter(bench.events).hangUp).toBe('done');
     });
 
+    it('is hung up when the carrier reports its end, also where that had failed', async () => {
+      bench.desk.recall(pending({ hangUp: 'failed' }));
+      bench.status('ringing');
+      expect(bench.events).toEqual([]);
+      bench.status('completed', { outcome: 'answered' });
+      bench.status('completed', { outcome: 'answered' });
+      expect(bench.types()).toEqual(['hangup.updated']);
+      expect(recordAfter(bench.events).hangUp).toBe('done');
+      expect(bench.rest.requests).toEqual([]);
+    });
+
     it('is asked about again at a webhook of it, however late', async () => {
       bench.rest.failures.hangUp = new Error('503');
       bench.desk.recall(pending());

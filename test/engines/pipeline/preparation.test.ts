@@ -58,6 +58,22 @@ describe('a pipeline call that is prepared', () => {
     expect(rig.transcript.find(({ role }) => role === 'user')?.text).toBe('When are you open?');
   });
 
+  it.each([false, true])(
+    'has providers that know whether they are the last, with a fallback: %s',
+    async (hasFallback) => {
+      const call = new PreparedCall({ hasFallback });
+      const areLast = () => [call.voice.isLast?.(), call.ears.isLast?.()];
+      call.preparation.answered?.();
+      // One that fails now is opened once more with the call.
+      expect(areLast()).toEqual([false, false]);
+      await call.begin();
+      expect(areLast()).toEqual([!hasFallback, !hasFallback]);
+      expect([call.voice.sessions.length, call.ears.opens]).toEqual([1, 1]);
+      const unprepared = await new CallRig({ hasFallback }).start();
+      expect([unprepared.voice.isLast?.(), unprepared.ears.isLast?.()]).toEqual([!hasFallback, !hasFallback]);
+    },
+  );
+
   it('states what was used once, and as its own', async () => {
     const call = new PreparedCall();
     await call.pass(400);

@@ -136,10 +136,17 @@ describe('a result that comes after its turn was interrupted', () => {
     await rig.quiet(3000);
     expect(rig.turns.map(({ index }) => index)).toEqual([0, 1, 2]);
     expect(rig.turns[2]).toMatchObject({ agentText: 'At nine, as I said.', toolCalls: [] });
-    expect(recordOf(rig).transcript.find(({ role }) => role === 'tool')).toMatchObject({
+    const record = recordOf(rig);
+    expect(record.transcript.find(({ role }) => role === 'tool')).toMatchObject({
       turnIndex: 0,
       text: 'look_up: nine',
     });
+    // So long it took, and not only until the caller spoke.
+    const toolMs = record.turns[0]?.toolCalls[0]?.durationMs;
+    expect(record.turns[0]?.toolCalls).toEqual([
+      { name: 'look_up', startedAt: expect.any(Number), durationMs: toolMs, error: null },
+    ]);
+    expect(toolMs).toBeGreaterThan(2500);
   });
 
   it('is in the next request, behind what was heard before the tool', async () => {

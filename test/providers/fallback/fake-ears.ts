@@ -70,10 +70,11 @@ export function setUp(members: readonly FakeEars[] = [new FakeEars('v/1'), new F
   if (first === undefined) throw new Error('a chain has members');
   const chain = new SpeechToTextChain({ members: [first, ...others], circuits, clock });
   const told: string[] = [];
-  const open = (patience?: Patience) =>
+  const open = (patience?: Patience, isLast?: () => boolean) =>
     chain.open({
       clock,
       patience,
+      isLast,
       logger: silentLogger,
       language: 'en',
       events: {

@@ -56,6 +56,21 @@ describe('SpeechToTextChain', () => {
     ]);
   });
 
+  it.each([true, false])(
+    'has its last member know that it is, where nobody is behind the chain: %s',
+    (isLast) => {
+      const [first, second] = pair();
+      const { open } = setUp([first, second]);
+      open(undefined, () => isLast);
+      expect(first.context?.isLast?.()).toBe(false);
+      first.events.failed(DOWN);
+      expect(second.context?.isLast?.()).toBe(isLast);
+      // Who has worked has the first behind it again.
+      second.events.final('Three loaves.');
+      expect(second.context?.isLast?.()).toBe(false);
+    },
+  );
+
   it('believes a recogniser that tells how far its text goes', () => {
     const [first, second] = pair();
     const { open, speak } = setUp([first, second]);

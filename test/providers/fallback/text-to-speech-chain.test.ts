@@ -82,10 +82,11 @@ function setUp(...scripts: (readonly (readonly Act[])[])[]) {
   if (first === undefined) throw new Error('a chain has members');
   const chain = new TextToSpeechChain({ members: [first, ...others], circuits, clock });
   const told: string[] = [];
-  const open = (patience?: Patience) =>
+  const open = (patience?: Patience, isLast?: () => boolean) =>
     chain.open({
       clock,
       patience,
+      isLast,
       logger: silentLogger,
       language: 'en',
       events: {
@@ -125,6 +126,22 @@ function say(session: TextToSpeechSession, text: string, signal: AbortSignal = n
 }
 
 describe('TextToSpeechChain', () => {
+  it.each([true, false])(
+    'has its last voice know that it is, where nobody is behind the chain: %s',
+    async (isLast) => {
+      const { clock, voices, open } = setUp([[DOWN]], [[{ waitMs: 500 }, { audioMs: 300 }]]);
+      const areLast = () => voices.map(({ context }) => context?.isLast?.());
+      const session = open(undefined, () => isLast);
+      expect(areLast()).toEqual([false, undefined]);
+      say(session, 'Hello.');
+      await clock.advanceAsync(0);
+      expect(areLast()).toEqual([false, isLast]);
+      await clock.advanceAsync(500);
+      // Who has worked has the first behind it again.
+      expect(areLast()).toEqual([false, false]);
+    },
+  );
+
   it('has the next say a sentence that ends without audio, but not a sign', async () => {
     const { clock, voices, told, open } = setUp([[], [{ audioMs: 0 }]], [[{ audioMs: 300 }]]);
     const session = open();

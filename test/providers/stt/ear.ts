@@ -1,6 +1,7 @@
 // A caller's voice for recognisers, and a listener that keeps what they tell.
 import type {
   SpeechToText,
+  SpeechToTextContext,
   SpeechToTextEvents,
   SpeechToTextSession,
 } from '../../../src/providers/speech-to-text.js';
@@ -79,7 +80,10 @@ export function listenWith(
 }
 
 /** What a session over a socket is made of, where the test is the vendor. */
-export function fakeWire(vendorName: string, { keptMs }: { keptMs?: number | undefined } = {}) {
+export function fakeWire(
+  vendorName: string,
+  { keptMs, isLast }: Pick<SpeechToTextContext, 'keptMs' | 'isLast'> = {},
+) {
   const clock = new FakeClock();
   const vendor = new FakeVendor();
   const logger = new RecordedLogger();
@@ -87,7 +91,7 @@ export function fakeWire(vendorName: string, { keptMs }: { keptMs?: number | und
   const names = { vendor: vendorName, keyVariables: [`${vendorName.toUpperCase()}_API_KEY`] };
   return {
     scene: { clock, vendor, logger, events, told: events.told },
-    context: { clock, logger, language: undefined, keptMs, events },
+    context: { clock, logger, language: undefined, keptMs, isLast, events },
     wire: { target: { url: new URL('ws://vendor'), headers: {}, names }, open: vendor.open },
   };
 }

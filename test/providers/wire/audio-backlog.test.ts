@@ -33,6 +33,15 @@ describe('AudioBacklog', () => {
     expect(takeAll(backlog)).toEqual([...frame(240, 160)]);
   });
 
+  it('says how many it has dropped since it was asked', () => {
+    const backlog = new AudioBacklog(10);
+    expect(backlog.takeDropped()).toBe(0);
+    for (const dropped of [40, 80]) {
+      backlog.push(frame(0, 160 + dropped - backlog.waiting));
+      expect([backlog.takeDropped(), backlog.takeDropped()]).toEqual([dropped, 0]);
+    }
+  });
+
   it('plays again from a position, or from the oldest that is left', () => {
     const backlog = new AudioBacklog(10);
     for (let at = 0; at < 320; at += 40) backlog.push(frame(at, 40));

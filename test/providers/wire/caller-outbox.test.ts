@@ -125,6 +125,17 @@ describe('caller audio on its way', () => {
     });
   });
 
+  it('is known with its words, also where the service saw its end behind what it was sent', () => {
+    const { outbox, push } = open();
+    push(1);
+    outbox.settle(20);
+    outbox.ended('a', 30);
+    outbox.worded('a');
+    push(2);
+    outbox.restart();
+    expect(outbox.unheard).toEqual([]);
+  });
+
   it('is copied', () => {
     const scene = open();
     scene.takes = false;

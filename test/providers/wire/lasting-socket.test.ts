@@ -4,7 +4,7 @@ import { FakeClock } from '../../support/fake-clock.js';
 import { RecordedLogger } from '../../support/recorded-logger.js';
 import { FakeVendor } from '../fake-vendor-socket.js';
 
-function connect({ persists }: { persists?: boolean } = {}) {
+function connect({ persists = () => false }: { persists?: () => boolean } = {}) {
   const clock = new FakeClock();
   const vendor = new FakeVendor();
   const logger = new RecordedLogger();
@@ -134,7 +134,7 @@ describe('LastingSocket', () => {
     }
 
     it('connects to a vendor that is back within four seconds, at first and later', () => {
-      const scene = connect({ persists: true });
+      const scene = connect({ persists: () => true });
       const { clock, vendor, told } = scene;
       expect(refused(scene, 3000).length).toBeGreaterThan(5);
       vendor.socket.opens();
@@ -146,8 +146,19 @@ describe('LastingSocket', () => {
       expect(told.map((line) => line.split(' ')[0])).toEqual(['connected', 'lost', 'connected']);
     });
 
+    it('is asked at every try whether it is to persist', async () => {
+      let persists = true;
+      const { clock, vendor, told } = connect({ persists: () => persists });
+      await vendor.goDown(clock, 1500);
+      const tries = vendor.sockets.length;
+      expect([tries > 3, told]).toEqual([true, []]);
+      persists = false;
+      await vendor.goDown(clock, 3000);
+      expect([vendor.sockets.length, told]).toEqual([tries + 1, ['failed: Vendor broke.']]);
+    });
+
     it('gives one up that is not, and what cannot work at once', () => {
-      const scene = connect({ persists: true });
+      const scene = connect({ persists: () => true });
       const tries = refused(scene, 10_000);
       expect(scene.told).toEqual(['failed: Vendor cannot answer now (HTTP 503).']);
       const pauses = tries.slice(1).map((at, index) => at - (tries[index] ?? 0));
@@ -155,7 +166,7 @@ describe('LastingSocket', () => {
       expect(tries.at(-1)).toBeGreaterThan(3000);
       expect(tries.at(-1)).toBeLessThan(4000);
       expect(scene.clock.pending).toBe(0);
-      const { vendor, told } = connect({ persists: true });
+      const { vendor, told } = connect({ persists: () => true });
       vendor.socket.ends({ kind: 'fatal', status: 401, reason: 'refused the key (HTTP 401)' });
       expect(told).toEqual(['failed: Vendor refused the key (HTTP 401).']);
     });

@@ -11,8 +11,8 @@ function pauses(
 ): number[] {
   vi.spyOn(Math, 'random').mockReturnValue(0.5);
   const clock = new FakeClock();
-  const { retryAfter, ...plan } = options;
-  const retries = new RetryPlan({ clock, ...plan });
+  const { retryAfter, persists = false, ...plan } = options;
+  const retries = new RetryPlan({ clock, persists: () => persists, ...plan });
   const found: number[] = [];
   for (;;) {
     const pauseMs = retries.next(refusalFailure({ status, retryAfter }));

@@ -4,11 +4,13 @@ import { makeSpeechTones } from '../../../src/testing/tones.js';
 import {
   answerCalls,
   HOST,
+  moveBy,
   moveUntil,
   moveWhile,
   startScene,
   STREAM_FIELDS,
   type FakePhone,
+  type PhoneStream,
   type ReceivedEvent,
 } from './fake-phone.js';
 
@@ -255,6 +257,42 @@ describe('an inbound call', () => {
     expect(leg?.violations).toEqual([]);
     leg?.hangUp();
     expect((await moveWhile(clock, running)).ok).toBe(true);
+  });
+
+  it('has a stream also while it is being opened, until that is given up', async () => {
+    const { clock, phone, simulator } = await startScene(
+      { onEvent: answerCalls },
+      { secondStream: 'refused', disturbances: { streamDelayMs: 1000 } },
+    );
+    const running = simulator.call({ script: TALK });
+    await moveUntil(clock, () => simulator.requests.some(({ purpose }) => purpose === 'start-stream'));
+    const [leg] = simulator.legs;
+    const codes: (string | undefined)[] = [];
+    for (const name of ['streaming_start', 'streaming_stop', 'streaming_stop']) {
+      const fields = name === 'streaming_start' ? STREAM_FIELDS : {};
+      const { body } = await phone.command(leg?.carrierCallId, name, fields);
+      codes.push(body.errors?.[0]?.code);
+    }
+    expect(codes).toEqual(['90045', undefined, '90048']);
+    await moveBy(clock, 2000);
+    expect(phone.streams).toEqual([]);
+    leg?.hangUp();
+    await moveWhile(clock, running);
+  });
+
+  it.each([
+    ['cannot be opened', {}, { disturbances: { failedStreams: 1 } }],
+    ['the server refuses', { refuseUpgrade: 503 }, {}],
+    ['the server has closed', { onStart: ({ socket }: PhoneStream) => socket.close() }, {}],
+  ])('has no stream any more that %s', async (_, phoneOptions, options) => {
+    const { clock, phone, simulator } = await startScene({ onEvent: answerCalls, ...phoneOptions }, options);
+    const running = simulator.call({ script: TALK });
+    await moveUntil(clock, () => phone.eventTypes().some((type) => /^streaming.(failed|stopped)/.test(type)));
+    const [leg] = simulator.legs;
+    const { body } = await phone.command(leg?.carrierCallId, 'streaming_stop');
+    expect(body.errors?.[0]?.code).toBe('90048');
+    leg?.hangUp();
+    await moveWhile(clock, running);
   });
 
   it('ends when the caller has waited long enough, or is called off', async () => {

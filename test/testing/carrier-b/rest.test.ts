@@ -172,6 +172,15 @@ describe('commands', () => {
     await finish();
   });
 
+  it('name the field that is at fault, where it is one', async () => {
+    const { phone, id, finish } = await talking();
+    const digits = await phone.command(id, 'send_dtmf', { digits: 'x' });
+    expect(digits.body.errors).toMatchObject([{ code: '90014', source: { pointer: '/digits' } }]);
+    const answered = await phone.command(id, 'answer');
+    expect(answered.body.errors?.[0]).not.toHaveProperty('source');
+    await finish();
+  });
+
   it('say so when a field does not exist or cannot be meant', async () => {
     const { phone, leg, id, finish } = await talking();
     await phone.command(id, 'streaming_start', {

@@ -2,7 +2,6 @@
 // recogniser is asked for what it still has.
 import type { EndOfTurn, TurnTimes } from '../../../conversation/floor.js';
 import { FRAME_MS } from '../../../audio/format.js';
-import { levelDbfs } from '../../../audio/level.js';
 import type { TranscriptEntry } from '../../../contract/call-record.js';
 import { LIMITS } from '../../../conversation/limits.js';
 import { Endpointing } from './endpointing.js';
@@ -48,6 +47,9 @@ const LATEST_WORDS_MS = 5000;
 
 /** A sound of this length is more than a cough: there should be words of it. */
 const SPEECH_MS = 600;
+
+/** Before it listens. */
+const UNHEARD: HeardFrame = { voiced: false, dbfs: Number.NEGATIVE_INFINITY };
 
 /** Speech is recognised as such after three voiced frames. */
 const SPEECH_START_MS = 3 * FRAME_MS;
@@ -130,13 +132,16 @@ export class CallerTurn {
     return this.#pressed !== '';
   }
 
-  /** Listens to a frame. `between` hears what it is before the end of the turn is looked for. */
-  hear(frame: Int16Array, between: (heard: HeardFrame) => void): void {
-    const dbfs = levelDbfs(frame);
-    const voiced = this.#activity?.isVoiced(frame, dbfs) ?? false;
-    if (voiced) this.#wordlessMs += FRAME_MS;
-    if (this.#detector.update(voiced)) this.#speechStarted();
-    between({ voiced, dbfs });
+  /** Listens to a frame, which has not `passed` yet. */
+  hear(frame: Int16Array): HeardFrame {
+    const heard = this.#activity?.hear(frame) ?? UNHEARD;
+    if (heard.voiced) this.#wordlessMs += FRAME_MS;
+    if (this.#detector.update(heard.voiced)) this.#speechStarted();
+    return heard;
+  }
+
+  /** Everybody has heard the frame: it may be the last of the turn. */
+  passed({ voiced }: HeardFrame): void {
     this.#endpointing.frame(voiced);
   }
 

@@ -21,25 +21,29 @@ const TWIST = 0.15;
 export function isKeyTone(frame: Int16Array): boolean {
   const energy = energyOf(frame);
   if (energy === 0) return false;
+  // A pure tone of amplitude a has the energy n a² / 2 and the power (n a / 2)² in its bin.
+  const needed = (energy * TONE_SHARE * frame.length) / 2;
   const row = loudest(frame, ROWS);
+  // Both together can be no more than this, whatever the column: most speech is known by that.
+  if (row + row / TWIST < needed) return false;
   const column = loudest(frame, COLUMNS);
   if (Math.min(row, column) < Math.max(row, column) * TWIST) return false;
-  // A pure tone of amplitude a has the energy n a² / 2 and the power (n a / 2)² in its bin.
-  return ((row + column) * 2) / frame.length >= energy * TONE_SHARE;
+  return row + column >= needed;
 }
 
+/** The greatest power of four frequencies, by Goertzel's algorithm: all four in one pass, for each waits for its own last value only. */
 function loudest(frame: Int16Array, coefficients: readonly number[]): number {
-  return Math.max(...coefficients.map((coefficient) => power(frame, coefficient)));
+  const [a = 0, b = 0, c = 0, d = 0] = coefficients;
+  let [a1, a2, b1, b2, c1, c2, d1, d2] = [0, 0, 0, 0, 0, 0, 0, 0];
+  for (let index = 0; index < frame.length; index += 1) {
+    const sample = frame[index] ?? 0;
+    const [an, bn] = [sample + a * a1 - a2, sample + b * b1 - b2];
+    const [cn, dn] = [sample + c * c1 - c2, sample + d * d1 - d2];
+    [a2, a1, b2, b1, c2, c1, d2, d1] = [a1, an, b1, bn, c1, cn, d1, dn];
+  }
+  return Math.max(power(a, a1, a2), power(b, b1, b2), power(c, c1, c2), power(d, d1, d2));
 }
 
-/** Goertzel's algorithm. */
-function power(frame: Int16Array, coefficient: number): number {
-  let last = 0;
-  let beforeLast = 0;
-  for (let index = 0; index < frame.length; index += 1) {
-    const next = (frame[index] ?? 0) + coefficient * last - beforeLast;
-    beforeLast = last;
-    last = next;
-  }
+function power(coefficient: number, last: number, beforeLast: number): number {
   return last * last + beforeLast * beforeLast - coefficient * last * beforeLast;
 }

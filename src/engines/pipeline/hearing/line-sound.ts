@@ -24,15 +24,16 @@ const SIZE = KEPT_FRAMES + LAG_FRAMES + EARLY_FRAMES + SMOOTHED_FRAMES;
 
 /** One per call. Takes the levels of the frames of both sides, in order. */
 export class LineSound {
-  readonly #heard = new Float32Array(SIZE);
-  readonly #played = new Float32Array(SIZE);
+  /** In decibels of full scale. */
+  readonly #heard = new Float32Array(SIZE).fill(Number.NEGATIVE_INFINITY);
+  readonly #played = new Float32Array(SIZE).fill(Number.NEGATIVE_INFINITY);
   #frames = 0;
 
   /** A frame has come, while this was played. */
   add(heardDbfs: number, playedDbfs: number): void {
     const at = this.#frames % SIZE;
-    this.#heard[at] = toAmplitude(heardDbfs);
-    this.#played[at] = toAmplitude(playedDbfs);
+    this.#heard[at] = heardDbfs;
+    this.#played[at] = playedDbfs;
     this.#frames += 1;
   }
 
@@ -59,11 +60,10 @@ export class LineSound {
     return best;
   }
 
-  /** Oldest first. Before the call there was silence. */
+  /** As amplitudes, oldest first. Before the call there was silence. */
   #last(levels: Float32Array, count: number): Float32Array {
-    return Float32Array.from(
-      { length: count },
-      (_, index) => levels[(this.#frames - count + index + SIZE) % SIZE] ?? 0,
+    return Float32Array.from({ length: count }, (_, index) =>
+      toAmplitude(levels[(this.#frames - count + index + SIZE) % SIZE] ?? Number.NEGATIVE_INFINITY),
     );
   }
 }

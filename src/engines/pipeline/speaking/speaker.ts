@@ -72,6 +72,9 @@ const MAX_SENTENCE_MS = 300_000;
 /** A mark this long overdue is lost; the playback clock then counts. */
 const MARK_GRACE_MS = 1500;
 
+/** Positions that lie closer together than a sample are the same. */
+const SAMPLE_MS = 0.1;
+
 /** One speaker per reply. After `stop` nothing of it reaches the playout or the events. */
 export class Speaker {
   readonly #options: SpeakerOptions;
@@ -324,7 +327,7 @@ export class Speaker {
     const delayMs = Math.max(0, next.endMs - playout.playedMs) + MARK_GRACE_MS;
     this.#watch = clock.after(delayMs, () => {
       const heard = this.#sentences.findLastIndex(
-        (sentence) => sentence.state === 'spoken' && sentence.endMs <= playout.playedMs,
+        (sentence) => sentence.state === 'spoken' && sentence.endMs - playout.playedMs < SAMPLE_MS,
       );
       if (heard !== -1) this.#heardUpTo(heard);
       this.#watchMarks();

@@ -49,9 +49,34 @@ export interface ResponseDone {
 
 /** Reads one message, and the id by which the service knows it. Never throws: what cannot be read is `other`. */
 export function readServerEvent(text: string): { id: string; message: ServerMessage } {
+  const usual = readUsual(text);
+  if (usual !== undefined) return usual;
   const event = parseObject(text);
   if (event === undefined) return { id: '', message: { type: 'other', name: 'no JSON object' } };
   return { id: toText(event.event_id), message: readMessage(event) };
+}
+
+/** How services write a piece of speech up to its audio. */
+const BEGIN =
+  /\{"type":"response\.(?:output_)?audio\.delta",(?:"event_id":"([^"\\\p{Cc}]{1,128})",)?"response_id":"([^"\\\p{Cc}]{1,128})","item_id":"([^"\\\p{Cc}]{1,128})","output_index":(?:\d|[1-9]\d{1,3}),"content_index":(\d|[1-9]\d{1,3}),"delta":"/uy;
+const END = '"}';
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+/** A longer text is read as a whole in the time in which it is looked through. */
+const MAX_USUAL_CHARS = 4096;
+
+/** A short piece of speech that is written as usual: what reading the whole of it gives, in half of the time. Undefined for any other message. */
+function readUsual(text: string): { id: string; message: ServerMessage } | undefined {
+  if (text.length > MAX_USUAL_CHARS) return undefined;
+  BEGIN.lastIndex = 0;
+  const begin = BEGIN.exec(text);
+  const from = BEGIN.lastIndex;
+  const to = text.length - END.length;
+  if (begin === null || to < from || !text.endsWith(END)) return undefined;
+  const audio = text.slice(from, to);
+  if (!BASE64.test(audio)) return undefined;
+  const [, id = '', responseId = '', itemId = '', contentIndex] = begin;
+  const ids = { responseId, itemId, contentIndex: Number(contentIndex) };
+  return { id, message: { type: 'audio', ...ids, audio: Buffer.from(audio, 'base64') } };
 }
 
 function readMessage(message: Json): ServerMessage {

@@ -94,7 +94,7 @@ export class OpenAIRealtimeSession implements RealtimeSession {
   }
 
   pushAudio(audio: Uint8Array): void {
-    if (!this.#closed) this.#outbox.push(audio);
+    if (!this.#closed) this.#link.outbox.push(audio);
   }
 
   say(text: string): void {

@@ -28,7 +28,6 @@ export class PacedAudio {
   #sent = 0;
   #quiet = 0;
   #isBehind = false;
-  #droppedBefore = 0;
   /** From which sample of the socket on the session's sample is how much higher. */
   #offsets: { from: number; by: number }[] = [];
   #settled = 0;
@@ -56,9 +55,7 @@ export class PacedAudio {
     this.#offsets = [];
     this.#noteOffset();
     this.#isBehind = true;
-    const lost = this.#backlog.dropped - this.#droppedBefore;
-    this.#droppedBefore = this.#backlog.dropped;
-    return Math.round(toSeconds(lost) * 1000);
+    return Math.round(toSeconds(this.#backlog.takeDropped()) * 1000);
   }
 
   pause(): void {

@@ -4,6 +4,7 @@ import type { ProviderError } from '../../../base/errors.js';
 import type { SpeechToTextContext, SpeechToTextSession } from '../../speech-to-text.js';
 import { LastingSocket, type VendorTarget } from '../../wire/lasting-socket.js';
 import { toBytes } from '../../../audio/pcm-bytes.js';
+import { createUnknownLog } from '../../wire/unknown-messages.js';
 import type { OpenVendorSocket } from '../../wire/vendor-socket.js';
 import { PacedAudio } from './audio.js';
 import { type AssemblyAITurn, readAssemblyAIClose, readAssemblyAIMessage } from './messages.js';
@@ -24,6 +25,9 @@ const END_WAIT_MS = 300;
 /** Time between two reports of usage. */
 const USAGE_EVERY_MS = 10_000;
 
+/** Messages that are of no use here. */
+const UNUSED = ['Heartbeat', 'Silence', 'Warning', 'SpeakerRevision', 'Termination'];
+
 export class AssemblyAISession implements SpeechToTextSession {
   readonly #context: SpeechToTextContext;
   readonly #ownsTurnTaking: boolean;
@@ -43,13 +47,14 @@ export class AssemblyAISession implements SpeechToTextSession {
   #lastSentAt = 0;
   #metering: Timer | undefined;
   #meteredAt: number | undefined;
-  readonly #noted = new Set<string>();
+  readonly #noteUnknown: (name: string) => void;
   #closed = false;
 
   constructor(context: SpeechToTextContext, options: AssemblyAISessionOptions) {
     const { clock, logger, events, keptMs } = context;
     this.#context = context;
     this.#ownsTurnTaking = options.ownsTurnTaking;
+    this.#noteUnknown = createUnknownLog({ logger, known: UNUSED });
     this.#audio = new PacedAudio(clock, { keptMs });
     this.#socket = new LastingSocket({
       target: options.target,
@@ -57,6 +62,7 @@ export class AssemblyAISession implements SpeechToTextSession {
       logger,
       readClose: readAssemblyAIClose,
       open: options.open,
+      persists: context.isLast,
       events: {
         connected: (gapMs) => this.#connected(gapMs),
         text: (text) => this.#received(text),
@@ -225,13 +231,6 @@ export class AssemblyAISession implements SpeechToTextSession {
   #turnEnded(): void {
     this.#owesEnd = false;
     if (this.#ownsTurnTaking && !this.#closed) this.#context.events.turnEnded?.();
-  }
-
-  #noteUnknown(name: string): void {
-    const isKnown = ['Heartbeat', 'Silence', 'Warning', 'SpeakerRevision', 'Termination'].includes(name);
-    if (isKnown || this.#noted.size >= 20 || this.#noted.has(name)) return;
-    this.#noted.add(name);
-    this.#context.logger.debug({ name }, 'message of the recogniser left aside');
   }
 
   #stayAlive(): void {

@@ -6,6 +6,7 @@ import type { SpeechToTextContext, SpeechToTextSession } from '../../speech-to-t
 import { AudioBacklog, toSeconds } from '../../wire/audio-backlog.js';
 import { LastingSocket, type VendorTarget } from '../../wire/lasting-socket.js';
 import { toBytes } from '../../../audio/pcm-bytes.js';
+import { createUnknownLog } from '../../wire/unknown-messages.js';
 import type { OpenVendorSocket } from '../../wire/vendor-socket.js';
 import { type DeepgramMessage, readDeepgramMessage } from './messages.js';
 import { DeepgramTurns } from './turns.js';
@@ -45,7 +46,6 @@ export class DeepgramSession implements SpeechToTextSession {
   /** Second of the session at which the socket's audio begins. */
   #offsetS = 0;
   #everConnected = false;
-  #droppedBefore = 0;
   #sentSamples = 0;
   #reportedSamples = 0;
   #lastSentAt = 0;
@@ -54,12 +54,13 @@ export class DeepgramSession implements SpeechToTextSession {
   #finalizing: Timer | undefined;
   /** Asked to finalize while audio still waited to be sent. */
   #finalizeDue = false;
-  readonly #unknown = new Set<string>();
+  readonly #noteUnknown: (name: string) => void;
   #closed = false;
 
   constructor(context: SpeechToTextContext, options: DeepgramSessionOptions) {
     this.#context = context;
     const { clock, logger, events } = context;
+    this.#noteUnknown = createUnknownLog({ logger, known: ['Metadata'] });
     this.#turns = new DeepgramTurns(
       {
         partial: (text) => this.#tell(() => events.partial(text)),
@@ -77,6 +78,7 @@ export class DeepgramSession implements SpeechToTextSession {
       clock,
       logger,
       open: options.open,
+      persists: context.isLast,
       events: {
         connected: (gapMs) => this.#connected(gapMs),
         text: (text) => this.#received(text),
@@ -122,20 +124,12 @@ export class DeepgramSession implements SpeechToTextSession {
     this.#offsetS = toSeconds(this.#backlog.next);
     this.#stayAlive();
     const troubleMs = gapMs ?? this.#socket.lateMs;
+    const lostMs = Math.round(toSeconds(this.#backlog.takeDropped()) * 1000);
     if (troubleMs !== null) {
-      const lostMs = this.#takeLostMs();
       logger.info({ gapMs: Math.round(troubleMs), lostMs }, 'the recogniser is connected again');
       events.reconnected?.({ gapMs: troubleMs, lostMs });
-    } else if (this.#backlog.dropped > 0)
-      logger.warn({ lostMs: this.#takeLostMs() }, 'the recogniser was late: audio from before was dropped');
+    } else if (lostMs > 0) logger.warn({ lostMs }, 'the recogniser was late: audio from before was dropped');
     if (!this.#closed) this.#send();
-  }
-
-  #takeLostMs(): number {
-    const { dropped } = this.#backlog;
-    const lost = dropped - this.#droppedBefore;
-    this.#droppedBefore = dropped;
-    return Math.round(toSeconds(lost) * 1000);
   }
 
   /** Sends what waits, as fast as the network takes it. */
@@ -218,12 +212,6 @@ export class DeepgramSession implements SpeechToTextSession {
       endS: result.endS + offsetS,
       words: result.words.map((word) => ({ ...word, startS: word.startS + offsetS })),
     };
-  }
-
-  #noteUnknown(name: string): void {
-    if (name === 'Metadata' || this.#unknown.size >= 20 || this.#unknown.has(name)) return;
-    this.#unknown.add(name);
-    this.#context.logger.debug({ name }, 'message of the recogniser left aside');
   }
 
   #lost(): void {

@@ -1,6 +1,7 @@
 // One context per sentence on Cartesia's socket. A context that has said its audio is gone a second later, so none is continued.
 import type { Logger } from '../../../base/log.js';
 import type { FindSentence, VoiceDialect } from '../../wire/sentence-voice.js';
+import { createUnknownLog } from '../../wire/unknown-messages.js';
 import type { VoiceSentence } from '../../wire/voice-sentence.js';
 import { readCartesiaMessage } from './messages.js';
 
@@ -10,13 +11,12 @@ export type CartesiaRequest = Readonly<Record<string, unknown>>;
 export class CartesiaDialect implements VoiceDialect {
   readonly #find: FindSentence;
   readonly #request: CartesiaRequest;
-  readonly #logger: Logger;
-  readonly #noted = new Set<string>();
+  readonly #noteUnknown: (name: string) => void;
 
   constructor(find: FindSentence, options: { request: CartesiaRequest; logger: Logger }) {
     this.#find = find;
     this.#request = options.request;
-    this.#logger = options.logger;
+    this.#noteUnknown = createUnknownLog({ logger: options.logger, known: ['flush_done'] });
   }
 
   speak({ id, text }: VoiceSentence): readonly object[] {
@@ -48,11 +48,5 @@ export class CartesiaDialect implements VoiceDialect {
       case 'other':
         this.#noteUnknown(message.name);
     }
-  }
-
-  #noteUnknown(name: string): void {
-    if (name === 'flush_done' || this.#noted.size >= 20 || this.#noted.has(name)) return;
-    this.#noted.add(name);
-    this.#logger.debug({ name }, 'message of the voice left aside');
   }
 }

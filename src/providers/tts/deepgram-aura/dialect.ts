@@ -5,6 +5,7 @@ import type { Logger } from '../../../base/log.js';
 import { toShownCode, transientFailure } from '../../wire/failure.js';
 import { type Json, parseObject, toText } from '../../wire/json.js';
 import type { FindSentence, VoiceDialect } from '../../wire/sentence-voice.js';
+import { createUnknownLog } from '../../wire/unknown-messages.js';
 import type { VoiceSentence } from '../../wire/voice-sentence.js';
 
 /** The longest text of one message, in characters. */
@@ -26,12 +27,13 @@ export class AuraDialect implements VoiceDialect {
   #clearing = 0;
   /** The end of a sentence that was cut off may still be told. */
   #owesEnd = false;
-  readonly #noted = new Set<string>();
+  readonly #noteUnknown: (name: string) => void;
 
   constructor(find: FindSentence, context: { clock: Clock; logger: Logger }) {
     this.#find = find;
     this.#clock = context.clock;
     this.#logger = context.logger;
+    this.#noteUnknown = createUnknownLog({ logger: context.logger, known: ['Metadata'] });
   }
 
   connected(): readonly object[] {
@@ -107,12 +109,6 @@ export class AuraDialect implements VoiceDialect {
     const isOfLast = this.#owesEnd && this.#find()?.audible !== true;
     this.#owesEnd = false;
     if (!isOfLast) this.#find()?.end('spoken');
-  }
-
-  #noteUnknown(name: string): void {
-    if (name === 'Metadata' || this.#noted.size >= 20 || this.#noted.has(name)) return;
-    this.#noted.add(name);
-    this.#logger.debug({ name }, 'message of the voice left aside');
   }
 }
 

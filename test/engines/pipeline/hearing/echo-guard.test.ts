@@ -1,5 +1,14 @@
 // Lines that bring the agent's voice back, and callers who are heard all the same.
 import { describe, expect, it } from 'vitest';
+import { createOutboundConverter } from '../../../../src/audio/converter.js';
+import { PCM_16K } from '../../../../src/audio/format.js';
+import { Pacer } from '../../../../src/audio/pacer.js';
+import { EchoGuard } from '../../../../src/engines/pipeline/hearing/echo-guard.js';
+import { LineSound } from '../../../../src/engines/pipeline/hearing/line-sound.js';
+import { MeteredPlayout } from '../../../../src/engines/pipeline/hearing/played-level.js';
+import { loadTranscoder } from '../../../../src/transcoder/select.js';
+import { CarrierPlayer } from '../../../support/carrier-player.js';
+import { FakeClock } from '../../../support/fake-clock.js';
 import { CallRig, lateEars, MS_PER_CHAR, type RigOptions } from '../../call-rig.js';
 
 const GREETING = 'Hello, this is the bakery.';
@@ -156,4 +165,26 @@ describe('a caller who says what the agent has said', () => {
     await rig.quiet(2000);
     expect(rig.model.requests).toHaveLength(1);
   });
+});
+
+it('takes words for the agent’s for two and a half seconds behind them', () => {
+  const clock = new FakeClock();
+  const player = new CarrierPlayer({ clock, bytesPerMs: 32, delayMs: 0, onMark() {} });
+  const converter = createOutboundConverter(PCM_16K, loadTranscoder('javascript'));
+  const guard = new EchoGuard({
+    clock,
+    playout: new MeteredPlayout(new Pacer({ converter, sink: player, clock })),
+    sound: new LineSound(),
+    stopWords: new Set(),
+    filler: () => undefined,
+  });
+  guard.speaking({ audible: true, saidBetween: () => GREETING });
+  const soundBeganAt = clock.now();
+  clock.advance(1000);
+  guard.silent();
+  const isEcho = () => guard.isEcho('the bakery', { isFinal: true, soundBeganAt });
+  clock.advance(2499);
+  expect(isEcho()).toBe(true);
+  clock.advance(1);
+  expect(isEcho()).toBe(false);
 });

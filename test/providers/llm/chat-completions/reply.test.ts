@@ -131,6 +131,13 @@ describe('ChatReply', () => {
     expect(reply.failure?.reason).not.toContain('sk-123');
   });
 
+  it.each([['[DONE]'], [JSON.stringify({ error: 'a text' })]])('is done with %s, and not before', (end) => {
+    const { reply } = read([delta({ content: 'a' }, 'stop')]);
+    expect(reply.done).toBe(false);
+    reply.take(end);
+    expect([reply.done, reply.take(JSON.stringify(delta({ content: 'late' })))]).toEqual([true, '']);
+  });
+
   it('never throws, gives no text after its end, and always ends in an end', () => {
     const chunk = fc.oneof(
       fc.string(),

@@ -10,7 +10,7 @@ import {
   open,
   openReady,
   resumable,
-  samplesIn,
+  levelsIn,
   sound,
 } from './scene.js';
 
@@ -127,7 +127,7 @@ describe('another connection', () => {
     clock.advance(0);
     vendor.socket.opens();
     says({ setupComplete: {} });
-    expect(samplesIn(sent())).toEqual([8000, 9000]);
+    expect(levelsIn(sent())).toEqual([8000, 9000]);
   });
 
   it('leaves nobody unanswered whose words the one before has heard', () => {
@@ -155,7 +155,7 @@ describe('another connection', () => {
     expect(news().at(-1)).toMatch(/^spoke/);
     reconnect(scene);
     expect(news().at(-1)).toBe('reconnected 100 again');
-    expect(samplesIn(sent())).toEqual([5000, 8000, 0]);
+    expect(levelsIn(sent())).toEqual([5000, 8000, 0]);
   });
 
   it('hears once more who has finished, when the one before has not noticed', () => {
@@ -172,7 +172,7 @@ describe('another connection', () => {
     says({ setupComplete: {} });
     // Nobody was told that they have finished: that is so on this one.
     expect(news()).toEqual(['lost', 'reconnected 100']);
-    expect(samplesIn(sent())).toEqual([8000, 0]);
+    expect(levelsIn(sent())).toEqual([8000, 0]);
   });
 
   it('does not hear again who was answered, whatever the words', () => {
@@ -183,7 +183,7 @@ describe('another connection', () => {
     says(audio);
     reconnect(scene);
     expect(news().at(-1)).toBe('reconnected 100');
-    expect(samplesIn(sent())).toEqual([]);
+    expect(levelsIn(sent())).toEqual([]);
   });
 
   it('knows nothing of what was under way', () => {
@@ -208,7 +208,7 @@ describe('a first connection', () => {
     vendor.socket.opens();
     says({ setupComplete: {} });
     session.pushAudio(sound(20, 8));
-    expect(samplesIn(sent())).toEqual([7, 8]);
+    expect(levelsIn(sent())).toEqual([7, 8]);
   });
 });
 
@@ -260,7 +260,7 @@ describe('a connection that is nearly over', () => {
     vendor.socket.opens();
     says({ setupComplete: {} });
     expect(news()).toEqual(['lost', 'reconnected 1500']);
-    expect(samplesIn(sent())).toEqual([8000]);
+    expect(levelsIn(sent())).toEqual([8000]);
   });
 
   it('is kept while the caller is owed an answer, or a tool runs', () => {

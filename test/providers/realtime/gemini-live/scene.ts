@@ -87,13 +87,18 @@ export const call = (id: string) => ({
 });
 export const resumable = (newHandle: string) => ({ sessionResumptionUpdate: { newHandle, resumable: true } });
 
-/** The first sample of each piece of caller audio among what was sent. */
+/** The first sample of each message of caller audio among what was sent. */
 export function samplesIn(sent: readonly unknown[]): number[] {
   return sent.flatMap((message) => {
     const { realtimeInput } = message as { realtimeInput?: { audio?: { data: string } } };
     const { audio: piece } = realtimeInput ?? {};
     return piece === undefined ? [] : [Buffer.from(piece.data, 'base64').readInt16LE(0)];
   });
+}
+
+/** The same, once where several messages in a row begin alike. */
+export function levelsIn(sent: readonly unknown[]): number[] {
+  return samplesIn(sent).filter((sample, index, samples) => sample !== samples[index - 1]);
 }
 
 /** Milliseconds of the caller: loud, or silent. */

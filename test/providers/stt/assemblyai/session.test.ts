@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { AssemblyAISession } from '../../../../src/providers/stt/assemblyai/session.js';
 import { fakeWire, pause, speak } from '../ear.js';
 
-function listen(options: { ownsTurnTaking?: boolean } = {}) {
-  const { scene, context, wire } = fakeWire('AssemblyAI');
+function listen(options: { ownsTurnTaking?: boolean; isLast?: () => boolean } = {}) {
+  const { scene, context, wire } = fakeWire('AssemblyAI', options);
   const session = new AssemblyAISession(context, { ...wire, ownsTurnTaking: options.ownsTurnTaking ?? true });
   const begin = () => {
     scene.vendor.socket.opens();
@@ -29,6 +29,19 @@ describe('AssemblyAISession', () => {
     clock.advance(20);
     pause(session, 20);
     expect(vendor.socket.sent.map(({ length }) => length)).toEqual([1920, 1920]);
+  });
+
+  it.each([
+    [true, 'back 0'],
+    [false, 'failed: AssemblyAI broke.'],
+  ])('outlasts a vendor that restarts, where it is the last: %s', async (isLast, wanted) => {
+    const { clock, vendor, begin, told } = listen({ isLast: () => isLast });
+    begin();
+    clock.advance(10_000);
+    await vendor.goDown(clock, 2000);
+    clock.advance(1000);
+    begin();
+    expect(told).toEqual([wanted]);
   });
 
   it('says how long a connection was silent that is lost', () => {
@@ -211,7 +224,7 @@ describe('AssemblyAISession', () => {
     vendor.socket.says({ type: 'Error', error_code: 3005, error: 'your words: secret' });
     expect(told).toEqual([]);
     expect(logger.text).not.toContain('secret');
-    expect(logger.lines.filter(({ fields }) => fields.name === 'Weather')).toHaveLength(1);
+    expect(logger.lines.filter(({ fields }) => fields.type === 'Weather')).toHaveLength(1);
   });
 
   it('counts open time only, and leaves no timer behind', () => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DeepgramSession } from '../../../../src/providers/stt/deepgram/session.js';
 import { fakeWire, pause } from '../ear.js';
 
-function listen(options: { ownsTurnTaking?: boolean; keptMs?: number } = {}) {
+function listen(options: { ownsTurnTaking?: boolean; keptMs?: number; isLast?: () => boolean } = {}) {
   const { scene, context, wire } = fakeWire('Deepgram', options);
   const session = new DeepgramSession(context, { ...wire, ownsTurnTaking: options.ownsTurnTaking ?? false });
   return { ...scene, session };
@@ -26,6 +26,18 @@ describe('DeepgramSession', () => {
     expect(logger.lines.at(-1)).toMatchObject({ level: 'warn', fields: { lostMs: 1000 } });
   });
 
+  it('says of each gap what was lost in it', () => {
+    const { clock, vendor, session, told } = listen();
+    for (const keptMs of [2000, 5000, 5000]) {
+      pause(session, keptMs + 1000);
+      vendor.socket.opens();
+      clock.advance(5000);
+      vendor.socket.ends();
+      clock.advance(0);
+    }
+    expect(told).toEqual(['back 1000', 'back 1000']);
+  });
+
   it('keeps more where it is to hear what another one has heard before', () => {
     const { vendor, session } = listen({ keptMs: 5000 });
     pause(session, 6000);
@@ -42,6 +54,22 @@ describe('DeepgramSession', () => {
     expect(events.told).toEqual(['back 0']);
   });
 
+  it.each([
+    [true, ['back 0', 'Three loaves.']],
+    [false, ['failed: Deepgram broke.']],
+  ])('outlasts a vendor that restarts, where it is the last: %s', async (isLast, wanted) => {
+    const { clock, vendor, session, told } = listen({ isLast: () => isLast });
+    vendor.socket.opens();
+    clock.advance(10_000);
+    pause(session, 500);
+    await vendor.goDown(clock, 2000);
+    pause(session, 500);
+    clock.advance(1000);
+    vendor.socket.opens();
+    vendor.socket.says(results('Three loaves.', [0, 1], final));
+    expect(told).toEqual(wanted);
+  });
+
   it('says how long a connection was silent that is lost', () => {
     const { clock, vendor, events } = listen();
     vendor.socket.opens();
@@ -51,8 +79,9 @@ describe('DeepgramSession', () => {
   });
 
   it('sends frames as they come, in binary, whole', () => {
-    const { vendor, session } = listen();
+    const { vendor, session, logger } = listen();
     vendor.socket.opens();
+    expect(logger.lines).toEqual([]);
     // An empty binary message would close the stream.
     session.pushAudio(new Int16Array(0));
     session.pushAudio(new Int16Array(320).fill(0x0102));
@@ -234,7 +263,7 @@ describe('DeepgramSession', () => {
     vendor.socket.opens();
     for (let count = 0; count < 3; count += 1) vendor.socket.says({ type: 'Weather', text: 'private words' });
     vendor.socket.says({ type: 'Metadata', duration: 3 });
-    expect(logger.sentences('debug')).toEqual(['message of the recogniser left aside']);
+    expect(logger.sentences('debug')).toEqual(['a message of a provider is not used']);
     expect(logger.text).not.toContain('private');
   });
 

@@ -58,7 +58,7 @@ describe('a voice with contexts', () => {
     await settle();
     expect(reading.over).toBe(true);
     expect(told).toEqual(['usage 6']);
-    expect(logger.lines.filter(({ fields }) => fields.name === 'weather')).toHaveLength(1);
+    expect(logger.lines.filter(({ fields }) => fields.type === 'weather')).toHaveLength(1);
   });
 
   it('cancels a sentence that is cut off, and one that nobody reads to its end', async () => {

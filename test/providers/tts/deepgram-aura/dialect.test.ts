@@ -5,7 +5,7 @@ import { RecordedLogger } from '../../../support/recorded-logger.js';
 import { FakeVendor } from '../../fake-vendor-socket.js';
 import { listen, recordEvents, settle, toBytes } from '../listener.js';
 
-function open() {
+function open({ isLast }: { isLast?: () => boolean } = {}) {
   const clock = new FakeClock();
   const vendor = new FakeVendor();
   const logger = new RecordedLogger();
@@ -15,7 +15,7 @@ function open() {
     headers: {},
     names: { vendor: 'Deepgram', keyVariables: ['DEEPGRAM_API_KEY'] },
   };
-  const session = openAuraVoice({ clock, logger, language: undefined, events }, target, vendor.open);
+  const session = openAuraVoice({ clock, logger, language: undefined, isLast, events }, target, vendor.open);
   return { clock, vendor, logger, told, session };
 }
 
@@ -67,6 +67,23 @@ describe('a voice of the Aura family', () => {
     vendor.socket.sends(Buffer.from('{"type":"Flushed","sequence_id":0}'));
     await settle();
     expect(reading).toMatchObject({ samples: [5], over: true });
+  });
+
+  it('takes nothing from what it is told of a request, and notes of what it does not know the kind', async () => {
+    const { vendor, session, logger } = open();
+    vendor.socket.opens();
+    const reading = listen(session, 'Hello.');
+    await settle();
+    vendor.socket.says({ type: 'Metadata', request_id: 'private' });
+    vendor.socket.sends(Buffer.from('{"type":"Metadata"}'));
+    vendor.socket.says({ type: 'Weather', text: 'private' });
+    vendor.socket.sends(toBytes([5]));
+    vendor.socket.says({ type: 'Flushed' });
+    await settle();
+    expect(reading).toMatchObject({ samples: [5], over: true });
+    expect(logger.lines.map(({ level, fields }) => [level, fields])).toEqual([
+      ['debug', { type: 'Weather' }],
+    ]);
   });
 
   it.each<[string, object[]]>([
@@ -183,6 +200,26 @@ describe('a voice of the Aura family', () => {
     expect(second).toMatchObject({ over: true, samples: [2] });
     expect(told.filter((line) => line.startsWith('usage'))).toEqual(['usage 14', 'usage 10', 'usage 10']);
   });
+
+  it.each([true, false])(
+    'outlasts a vendor that restarts in a sentence, where it is the last: %s',
+    async (isLast) => {
+      const { clock, vendor, session } = open({ isLast: () => isLast });
+      vendor.socket.opens();
+      clock.advance(5000);
+      const reading = listen(session, 'Hello.');
+      await settle();
+      await vendor.goDown(clock, 2000);
+      clock.advance(1000);
+      vendor.socket.opens();
+      await settle();
+      vendor.socket.sends(toBytes([2]));
+      vendor.socket.says({ type: 'Flushed' });
+      await settle();
+      const error = isLast ? undefined : expect.objectContaining({ message: 'Deepgram broke.' });
+      expect(reading).toMatchObject({ over: true, samples: isLast ? [2] : [], error });
+    },
+  );
 
   it('says that a sentence was sent again', async () => {
     const { clock, vendor, session, told } = open();

@@ -3,7 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { silentLogger } from '../../../../src/base/log.js';
+import { OpenAISpeechAudio } from '../../../../src/providers/tts/openai-speech/audio.js';
 import { OpenAISpeech, type OpenAISpeechOptions } from '../../../../src/providers/tts/index.js';
+import { WireError } from '../../../../src/providers/wire/failure.js';
 import {
   emulateOpenAISpeech,
   type EmulateOpenAISpeechOptions,
@@ -237,4 +239,40 @@ describe('OpenAISpeech', () => {
     await spoken(say('And one more.'));
     expect(gaps).toHaveLength(1);
   });
+});
+
+describe('the audio of an answer', () => {
+  /** A WAV file of 100 ms of silence. */
+  function wavOf({ sampleRateHz = 24_000, channels = 1, bits = 16 } = {}): Buffer {
+    const format = Buffer.alloc(24);
+    format.write('fmt ');
+    format.writeUInt32LE(16, 4);
+    format.writeUInt16LE(1, 8);
+    format.writeUInt16LE(channels, 10);
+    format.writeUInt32LE(sampleRateHz, 12);
+    format.writeUInt16LE(bits, 22);
+    const data = Buffer.alloc(8 + sampleRateHz / 5);
+    data.write('data');
+    return Buffer.concat([Buffer.from('RIFF\0\0\0\0WAVE'), format, data]);
+  }
+
+  function read(file: Buffer): number {
+    const audio = new OpenAISpeechAudio();
+    try {
+      return audio.push(file).length + audio.end().length;
+    } finally {
+      audio.close();
+    }
+  }
+
+  it.each([8000, 24_000, 48_000])('is mono of 16 bits at %i Hz', (sampleRateHz) => {
+    expect(read(wavOf({ sampleRateHz }))).toBe(1600);
+  });
+
+  it.each([{ channels: 2 }, { bits: 8 }, { sampleRateHz: 7990 }, { sampleRateHz: 48_010 }])(
+    'is not %j',
+    (kind) => {
+      expect(() => read(wavOf(kind))).toThrow(WireError);
+    },
+  );
 });

@@ -1,7 +1,5 @@
 // What an error looks like from outside: a status and a coded body. Never a stack trace.
-import type { ErrorRequestHandler, RequestHandler } from 'express';
-import { ERROR_CODES, type ErrorCode, HTTP_STATUSES, NotFoundError, OffhookError } from '../base/errors.js';
-import { describeError, type Logger } from '../base/log.js';
+import { ERROR_CODES, type ErrorCode, HTTP_STATUSES, OffhookError } from '../base/errors.js';
 import type { ErrorBody } from '../contract/dashboard-api.js';
 
 /** An error as an HTTP answer. */
@@ -35,20 +33,4 @@ function answer(status: number, code: ErrorCode, message: string = ERROR_CODES[c
   if (status === 401) headers['WWW-Authenticate'] = 'Bearer';
   if (status === 429) headers['Retry-After'] = String(RETRY_AFTER_SECONDS);
   return { status, headers, body: { error: { code, message } } };
-}
-
-/** The last route: nothing is here. */
-export const notFoundHandler: RequestHandler = () => {
-  throw new NotFoundError('There is no such path.');
-};
-
-/** Turns whatever a route threw into its answer. What is our own fault is logged. */
-export function createErrorHandler(logger: Logger): ErrorRequestHandler {
-  return (error: unknown, request, response, next) => {
-    const { status, headers, body } = toErrorAnswer(error);
-    if (status >= 500) logger.error({ method: request.method, ...describeError(error) }, 'request failed');
-    // Half an answer cannot be mended: Express cuts the connection.
-    if (response.headersSent) next(error);
-    else response.status(status).set(headers).json(body);
-  };
 }
