@@ -1,23 +1,10 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
 import { attachCallbacks } from '../../src/calls/facts/callbacks.js';
 import { CallMetrics } from '../../src/observability/call-metrics.js';
 import { CallTracer } from '../../src/observability/call-tracer.js';
 import { MemoryStore } from '../../src/stores/memory-store.js';
 import { CallBench, startText } from '../support/call-bench.js';
-
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
-
-/** Bytes of live objects. */
-async function liveBytes(): Promise<number> {
-  for (let round = 0; round < 3; round += 1) {
-    await new Promise((resolve) => setImmediate(resolve));
-    collect();
-  }
-  return process.memoryUsage().heapUsed;
-}
+import { liveBytes } from '../support/garbage.js';
 
 /** What is kept whole of the last calls, whatever comes after them, and what the engine of the language makes of code that runs often. */
 const WARM_UP = 3000;

@@ -1,18 +1,7 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { CarrierError } from '../../../src/base/errors.js';
+import { collectGarbage } from '../../support/garbage.js';
 import { KINDS, Scene } from '../scene.js';
-
-/** Frees what nothing refers to. */
-async function collectGarbage(): Promise<void> {
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
-  for (let turn = 0; turn < 5; turn += 1) {
-    await new Promise((resolve) => setImmediate(resolve));
-    collect();
-  }
-}
 
 describe.each(KINDS)('a call that is over ($steering, $direction)', (kind) => {
   it.each([
