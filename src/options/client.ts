@@ -7,11 +7,11 @@ import type { Carrier } from '../carriers/carrier.js';
 
 /** Options of `new Offhook(...)`. */
 export interface ClientOptions {
-  /** The telephony carrier, exactly one: `new CarrierA()`. */
+  /** The telephony carrier: `new CarrierA()` or `new CarrierB()`. */
   carrier: Carrier;
-  /** The own number, in the form `+15550100` (E.164). */
+  /** Your number at the carrier, as `+15550100` (E.164). */
   phoneNumber: string;
-  /** Public host name that leads to this server over TLS, with a port if it is not 443; no scheme, no path. Without it the `Host` header of a webhook counts, and the carrier is not told where we are. */
+  /** Public host name that reaches this server over TLS, with a port unless it is 443; no scheme, no path. Without it, the `Host` header of a webhook is used, and the number's webhook is not set at the carrier. */
   webhookUrl?: string | undefined;
 }
 
