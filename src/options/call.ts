@@ -58,16 +58,16 @@ export function checkCallOptions(options: CallOptions, defaults: CallDefaults): 
   checkNames(options, CALL_OPTIONS, where);
   const { to, agent = defaults.agent } = options;
   if (to === undefined) {
-    throw new ConfigError('CONFIG_MISSING', 'to is not set: give the number to call, like +15550111.');
+    throw new ConfigError('CONFIG_MISSING', 'to is missing: set the number to call, like +15550111.');
   }
   if (typeof to !== 'string' || !isE164(to)) {
     throw new ConfigError(
       'CONFIG_INVALID',
-      'to must be in the form +15550111 (E.164): a plus and 2 to 15 digits, without blanks.',
+      'to must be in the form +15550111 (E.164): a plus and 2 to 15 digits, no spaces.',
     );
   }
   if (!(agent instanceof Agent)) {
-    throw new ConfigError('CONFIG_INVALID', 'agent must be what phone.agent({ … }) returned.');
+    throw new ConfigError('CONFIG_INVALID', 'agent must be the result of phone.agent({ … }).');
   }
   const variables = checkVariables(options.variables);
   const message = checkText('voicemailMessage', options.voicemailMessage) ?? defaults.voicemailMessage;

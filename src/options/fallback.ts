@@ -62,12 +62,12 @@ export function checkFallback({ fallback, engine, guardrails }: FallbackNeighbou
   if (engine !== undefined && stage !== undefined)
     throw new ConfigError(
       'CONFIG_CONFLICT',
-      `fallback.${stage} has no place beside engine, which has no such stage. Name what may take its place in fallback.engine.`,
+      `fallback.${stage} does not apply with engine, which has no such stage: use fallback.engine.`,
     );
   if (Array.isArray(guardrails) && guardrails.length > 0 && checked.engine.some(isRealtimeModel))
     throw new ConfigError(
       'CONFIG_CONFLICT',
-      'guardrails need the sentences before they are spoken, which a realtime model in fallback.engine does not give. Leave one of them out.',
+      'guardrails need text before it is spoken, and the realtime model in fallback.engine gives none. Remove one of them.',
     );
   return Object.freeze(checked);
 }

@@ -151,14 +151,11 @@ export function checkServeOptions(options: ServeOptions, client: CheckedClientOp
   const { agent, logger, onCallStart, onCallEnd, onTranscript, onMetrics } = options;
   if (!(agent instanceof Agent)) {
     const code = agent === undefined ? 'CONFIG_MISSING' : 'CONFIG_INVALID';
-    throw new ConfigError(code, 'agent must be what phone.agent({ … }) returned.');
+    throw new ConfigError(code, 'agent must be the result of phone.agent({ … }).');
   }
   const tunnel = checkBoolean('tunnel', options.tunnel, false);
   if (tunnel && client.webhookUrl !== undefined) {
-    throw new ConfigError(
-      'CONFIG_CONFLICT',
-      'tunnel and webhookUrl exclude each other: leave one of them out.',
-    );
+    throw new ConfigError('CONFIG_CONFLICT', 'tunnel and webhookUrl exclude each other: remove one of them.');
   }
   const recording = checkBoolean('recording', options.recording, false);
   checkCarrierNeeds(client, { recording, tunnel });
