@@ -20,6 +20,7 @@ export interface Endpoint {
   readonly method: 'get' | 'post';
   /** In OpenAPI's notation. The only path parameter is `callId`. */
   readonly path: string;
+  readonly tag: 'Calls' | 'Live' | 'Commands' | 'Standalone dashboard' | 'Machines';
   readonly summary: string;
   readonly parameters?: QueryParameters;
   readonly requestBody?: JsonSchema;
@@ -32,59 +33,65 @@ function json(name: string, description: string): EndpointContent {
   return { description, content: { 'application/json': ref(name) } };
 }
 
-const accepted = { status: 202, ...json('CommandAccepted', 'The carrier has been told.') } as const;
+const accepted = { status: 202, ...json('CommandAccepted', 'The carrier accepted the command.') } as const;
 
 export const ENDPOINTS = [
   {
     operationId: 'listCalls',
+    tag: 'Calls',
     method: 'get',
     path: '/api/dashboard/calls',
-    summary: 'Calls, newest first, without transcript and turns.',
+    summary: 'List calls, newest first, without turns and transcripts.',
     parameters: CALLS_PARAMETERS,
     success: { status: 200, ...json('CallsPage', 'One page of calls.') },
   },
   {
     operationId: 'getCall',
+    tag: 'Calls',
     method: 'get',
     path: '/api/dashboard/calls/{callId}',
-    summary: 'One call with transcript and turns.',
+    summary: 'Get one call with its turns and transcript.',
     success: { status: 200, ...json('CallRecord', 'The call.') },
     refusals: [404],
   },
   {
     operationId: 'listActiveCalls',
+    tag: 'Live',
     method: 'get',
     path: '/api/dashboard/active',
-    summary: 'Calls that are up now, as whole records.',
+    summary: 'List live calls with their turns and transcripts.',
     success: { status: 200, ...json('CallList', 'The active calls.') },
   },
   {
     operationId: 'getAggregates',
+    tag: 'Calls',
     method: 'get',
     path: '/api/dashboard/aggregates',
-    summary:
-      'Counters over the calls that the history holds and the active ones, or over those of them that match.',
+    summary: 'Get counters over the calls of the history and the live ones, or over those that match.',
     parameters: AGGREGATES_PARAMETERS,
     success: { status: 200, ...json('Aggregates', 'The counters.') },
   },
   {
     operationId: 'streamEvents',
+    tag: 'Live',
     method: 'get',
     path: '/api/dashboard/events',
     summary:
-      'Server-Sent Events: `snapshot` (a Snapshot), then facts (each a CallEvent) under their type as event name, and `draining` when the server is about to stop. Last-Event-ID resumes.',
+      'Follow events as Server-Sent Events: first `snapshot` (a Snapshot), then each CallEvent under its type, and `draining` when the server is about to stop. Last-Event-ID resumes a stream.',
     parameters: EVENTS_PARAMETERS,
     success: {
       status: 200,
-      description: 'An endless stream. A comment every 15 seconds; a reader that falls behind is cut off.',
+      description:
+        'An endless stream, with a comment every 15 seconds. Readers that fall behind are disconnected.',
       content: { 'text/event-stream': { type: 'string' } },
     },
   },
   {
     operationId: 'exportCalls',
+    tag: 'Calls',
     method: 'get',
     path: '/api/dashboard/export/calls',
-    summary: 'All calls that match, as a file.',
+    summary: 'Export all matching calls as a file.',
     parameters: EXPORT_PARAMETERS,
     success: {
       status: 200,
@@ -94,45 +101,48 @@ export const ENDPOINTS = [
   },
   {
     operationId: 'hangUpCall',
+    tag: 'Commands',
     method: 'post',
     path: '/api/dashboard/calls/{callId}/hangup',
-    summary:
-      'Ends a call. One whose hang-up is pending at the carrier may be ended again: that is tried at once.',
+    summary: 'Hang up a call. If the hang-up is pending at the carrier, this tries again at once.',
     requestBody: { type: 'object' },
     success: {
       status: 202,
-      ...json('HangUpAccepted', 'The call is over here; `hangUp` tells of the carrier.'),
+      ...json('HangUpAccepted', 'The call has ended here; `hangUp` is its state at the carrier.'),
     },
     refusals: [404, 409, 413, 415, 502],
   },
   {
     operationId: 'transferCall',
+    tag: 'Commands',
     method: 'post',
     path: '/api/dashboard/calls/{callId}/transfer',
     summary:
-      'Hands the caller over to a telephone number. The result is in `transfer` of the record; a caller whose transfer failed comes back.',
+      'Transfer the caller to a phone number. The result is in `transfer` of the record; if the transfer fails, the caller returns to the agent.',
     requestBody: ref('TransferRequest'),
     success: accepted,
     refusals: [404, 409, 413, 415, 502],
   },
   {
     operationId: 'ingestEvents',
+    tag: 'Standalone dashboard',
     method: 'post',
     path: '/api/dashboard/ingest',
     summary:
-      'Takes facts of calls from the servers that own them. Only a standalone dashboard does (others answer 409), and only with its token as a bearer. Facts that come again change nothing.',
+      'Send events of calls to a standalone dashboard. Other dashboards answer 409. Over the network this needs the token as a bearer token. Repeated events change nothing.',
     requestBody: ref('IngestBatch'),
     success: {
       status: 200,
-      ...json('IngestAnswer', 'What was taken, and how far the calls of the batch are.'),
+      ...json('IngestAnswer', 'What was taken, and how far the dashboard is with each call.'),
     },
     refusals: [409, 413, 415],
   },
   {
     operationId: 'getMetrics',
+    tag: 'Machines',
     method: 'get',
     path: '/metrics',
-    summary: 'Metrics for Prometheus.',
+    summary: 'Get metrics for Prometheus.',
     success: {
       status: 200,
       description: 'Prometheus text exposition format.',
@@ -141,9 +151,10 @@ export const ENDPOINTS = [
   },
   {
     operationId: 'getOpenApi',
+    tag: 'Machines',
     method: 'get',
     path: '/api/openapi.json',
-    summary: 'This document.',
+    summary: 'Get this document.',
     success: {
       status: 200,
       description: 'OpenAPI 3.1.',

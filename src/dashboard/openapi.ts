@@ -1,5 +1,7 @@
 // The OpenAPI document, written from the tables that route and validate. Source: OpenAPI Specification 3.1.1.
+import { describeSchemas } from './descriptions.js';
 import { ENDPOINTS, type Endpoint, type EndpointContent } from './endpoints.js';
+import { EXAMPLES, TEXT_EXAMPLES } from './examples.js';
 import type { JsonSchema } from './parameters.js';
 import { ref, SCHEMAS } from './schemas.js';
 
@@ -17,17 +19,28 @@ const REFUSALS: Readonly<Record<number, string>> = {
   503: 'The call store cannot be read.',
 };
 
+const ERROR = { 'application/json': body('application/json', ref('Error')) };
+
 const EVERYWHERE = [400, 401, 403, 429, 500, 503];
 
+/** A body with an example. What has none of its own is any object. */
+function body(type: string, schema: JsonSchema): JsonSchema {
+  const name =
+    String(schema.$ref ?? '')
+      .split('/')
+      .at(-1) ?? '';
+  return { schema, example: EXAMPLES[name] ?? TEXT_EXAMPLES[type] ?? {} };
+}
+
 function content(of: EndpointContent): JsonSchema {
-  const types = Object.entries(of.content).map(([type, schema]) => [type, { schema }]);
+  const types = Object.entries(of.content).map(([type, schema]) => [type, body(type, schema)]);
   return { description: of.description, content: Object.fromEntries(types) };
 }
 
 function responses(endpoint: Endpoint): JsonSchema {
   const refused = [...(endpoint.refusals ?? []), ...EVERYWHERE].map((status) => [
     status,
-    { description: REFUSALS[status] ?? '', content: { 'application/json': { schema: ref('Error') } } },
+    { description: REFUSALS[status] ?? '', content: ERROR },
   ]);
   return { [endpoint.success.status]: content(endpoint.success), ...Object.fromEntries(refused) };
 }
@@ -36,7 +49,7 @@ const LAST_EVENT_ID = {
   name: 'Last-Event-ID',
   in: 'header',
   required: false,
-  description: 'The `id` of the last event that was heard.',
+  description: '`id` of the last event received.',
   schema: { type: 'string' },
 };
 
@@ -54,27 +67,38 @@ function parameters(endpoint: Endpoint): JsonSchema[] {
     name: 'callId',
     in: 'path',
     required: true,
-    description: "Our id of the call, or the carrier's.",
+    description: "offhook's ID of the call, or the carrier's.",
     schema: { type: 'string' },
   };
   return [inPath, ...inQuery];
 }
 
+/** What lets a request in. The empty one is for servers without a token. */
+function security({ operationId, method }: Endpoint): JsonSchema[] {
+  if (operationId === 'ingestEvents') return [{ bearer: [] }];
+  return [{ bearer: [] }, ...(method === 'get' ? [{ query: [] }] : []), { session: [] }, {}];
+}
+
 function operation(endpoint: Endpoint): JsonSchema {
   return {
     operationId: endpoint.operationId,
+    tags: [endpoint.tag],
     summary: endpoint.summary,
-    security: [{ bearer: [] }, ...(endpoint.method === 'get' ? [{ query: [] }] : []), { session: [] }, {}],
+    security: security(endpoint),
     parameters: parameters(endpoint),
     ...(endpoint.requestBody === undefined
       ? {}
-      : { requestBody: { content: { 'application/json': { schema: endpoint.requestBody } } } }),
+      : {
+          requestBody: {
+            required: true,
+            content: { 'application/json': body('application/json', endpoint.requestBody) },
+          },
+        }),
     responses: responses(endpoint),
   };
 }
 
-const HTML = { 'text/html': { schema: { type: 'string' } } };
-const ERROR = { 'application/json': { schema: ref('Error') } };
+const HTML = { 'text/html': { schema: { type: 'string' }, example: '<!doctype html>' } };
 
 /** The page holds no data, and its sign-in form is the answer to a browser without a token. */
 function page(path: string): JsonSchema {
@@ -84,7 +108,8 @@ function page(path: string): JsonSchema {
   ]);
   return {
     operationId: path === '/' ? 'getPage' : 'getDashboard',
-    summary: 'The page. With the right token it sets the session cookie.',
+    tags: ['Page'],
+    summary: 'Open the page. With the right token it sets the session cookie.',
     security: [{ bearer: [] }, { query: [] }, { session: [] }, {}],
     responses: {
       200: { description: 'The page.', content: HTML },
@@ -104,8 +129,16 @@ export const OPENAPI = {
     title: 'offhook dashboard',
     version: '1',
     description:
-      'Calls, live and ended. Fields are added, never renamed or taken away. Every answer is JSON where no other type is named, whatever Accept asks for, and none is to be cached. A query parameter that a path does not have is refused, except `token`. HEAD answers like GET without the body, OPTIONS with Allow, any other method with 405.',
+      'Calls, live and ended. New fields may be added; none is renamed or removed. Responses are JSON unless another type is named, and are never cached. Unknown query parameters are refused, except `token`. HEAD answers like GET without a body, OPTIONS with Allow, other methods with 405. The empty security requirement applies to servers without a `dashboardToken`: they accept reads from anyone who reaches them, and commands from their own machine. A standalone dashboard also accepts events over its socket, without a token, from servers of the same user.',
   },
+  tags: [
+    { name: 'Calls', description: 'History, live calls included.' },
+    { name: 'Live', description: 'What happens at this moment.' },
+    { name: 'Commands', description: 'Control a live call.' },
+    { name: 'Standalone dashboard', description: 'For servers that send their calls.' },
+    { name: 'Machines', description: 'Metrics and this document.' },
+    { name: 'Page', description: 'The dashboard itself.' },
+  ],
   // Relative to the document itself, so that it holds behind a path prefix too.
   servers: [{ url: '..' }],
   paths: Object.fromEntries([
@@ -113,15 +146,20 @@ export const OPENAPI = {
     ...ENDPOINTS.map((endpoint) => [endpoint.path, { [endpoint.method]: operation(endpoint) }] as const),
   ]),
   components: {
-    schemas: SCHEMAS,
+    schemas: describeSchemas(SCHEMAS),
     securitySchemes: {
-      bearer: { type: 'http', scheme: 'bearer' },
-      query: { type: 'apiKey', in: 'query', name: 'token' },
+      bearer: { type: 'http', scheme: 'bearer', description: 'The `dashboardToken`.' },
+      query: {
+        type: 'apiKey',
+        in: 'query',
+        name: 'token',
+        description: 'The `dashboardToken`, where headers cannot be set.',
+      },
       session: {
         type: 'apiKey',
         in: 'cookie',
         name: 'offhook_session_*',
-        description: 'Set by the page. The end of its name depends on the token.',
+        description: 'Set by the page after sign-in. The end of its name depends on the token.',
       },
     },
   },

@@ -1,12 +1,14 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CarrierError, StoreError } from '../../src/base/errors.js';
+import { FIELDS } from '../../src/dashboard/descriptions.js';
 import { ENDPOINTS } from '../../src/dashboard/endpoints.js';
+import { EXAMPLES } from '../../src/dashboard/examples.js';
 import { OPENAPI } from '../../src/dashboard/openapi.js';
 import { MemoryStore } from '../../src/stores/memory-store.js';
 import { ended, stamp, started } from '../support/call-facts.js';
 import { type DashboardServer, send, startDashboard } from '../support/dashboard-server.js';
-import { violationsOf } from '../support/openapi-check.js';
+import { violations, violationsOf } from '../support/openapi-check.js';
 
 const CALL = '/api/dashboard/calls/{callId}';
 const JSON_TYPE = { 'Content-Type': 'application/json' };
@@ -29,6 +31,76 @@ describe('the OpenAPI document', () => {
     expect(operations).toHaveLength(ENDPOINTS.length + 2);
     const references = JSON.stringify(OPENAPI).matchAll(/"#\/components\/schemas\/(\w+)"/g);
     for (const [, name = ''] of references) expect(OPENAPI.components.schemas).toHaveProperty(name);
+  });
+});
+
+/** Every schema in the document, with where it stands. */
+function* schemasIn(value: unknown, path: readonly string[] = []): Generator<[string, object]> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    if (name === 'example') continue;
+    if (name === 'properties')
+      for (const [property, schema] of Object.entries(member as Record<string, object>))
+        yield [[...path, property].join('.'), schema];
+    yield* schemasIn(member, [...path, name]);
+  }
+}
+
+interface DocumentedBody {
+  readonly schema: { readonly $ref?: string };
+  readonly example?: unknown;
+}
+
+interface DocumentedOperation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
+  readonly security: readonly object[];
+  readonly requestBody?: { readonly required: boolean; readonly content: Record<string, DocumentedBody> };
+  readonly responses: Record<string, { description: string; content: Record<string, DocumentedBody> }>;
+}
+
+describe('the words of the document', () => {
+  const operations = Object.values<object>(OPENAPI.paths).flatMap((path) =>
+    Object.values(path as Record<string, DocumentedOperation>),
+  );
+
+  it('describe every schema and every field', () => {
+    const fields = [...schemasIn(OPENAPI.components.schemas)];
+    expect(fields.length).toBeGreaterThan(200);
+    const named = [...fields, ...Object.entries(OPENAPI.components.schemas)];
+    const silent = named.filter(
+      ([, schema]) => ((schema as { description?: string }).description ?? '') === '',
+    );
+    expect(silent.map(([where]) => where)).toEqual([]);
+  });
+
+  it('are of things that are there', () => {
+    const fields = new Set(
+      [...schemasIn(OPENAPI.components.schemas)].map(([where]) => where.split('.').at(-1)),
+    );
+    expect(Object.keys(FIELDS).filter((field) => !fields.has(field.split('.').at(-1)))).toEqual([]);
+  });
+
+  it.each(operations.map((operation) => [operation.operationId, operation] as const))(
+    'say of %s what it is for, who may, and how its bodies look',
+    (_, { summary, tags, security, requestBody, responses }) => {
+      expect(summary).toMatch(/^[A-Z].*\.$/);
+      expect(OPENAPI.tags.map(({ name }) => name)).toEqual(expect.arrayContaining([...tags]));
+      expect([tags.length, security.length > 0, requestBody?.required ?? true]).toEqual([1, true, true]);
+      const bodies = [requestBody, ...Object.values(responses)].flatMap((each) =>
+        Object.values(each?.content ?? {}),
+      );
+      for (const { schema, example } of bodies) {
+        expect(example).toBeDefined();
+        const name = schema.$ref?.split('/').at(-1);
+        if (name !== undefined) expect([name, violations(name, example)]).toEqual([name, []]);
+      }
+    },
+  );
+
+  it('give an example of an event', () => {
+    expect(violations('CallEvent', EXAMPLES.CallEvent)).toEqual([]);
   });
 });
 
