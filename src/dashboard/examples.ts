@@ -1,4 +1,6 @@
 // One example for each body of the API, for the OpenAPI document. A test holds them against their schemas.
+import { CARRIER_IDS } from '../contract/call-record.js';
+
 const STARTED_AT = 1_790_000_000_000;
 const LATENCY = {
   endpointingMs: 310,
@@ -33,7 +35,7 @@ const ENTRY = {
 const SUMMARY = {
   callId: 'c7Q2mX0',
   carrierCallId: 'CA00000000000000000000000000000001',
-  carrier: 'carrier-a',
+  carrier: CARRIER_IDS[0],
   direction: 'inbound',
   caller: '+15550111',
   callee: '+15550100',
@@ -47,9 +49,9 @@ const SUMMARY = {
   mode: 'pipeline',
   provider: {
     engine: null,
-    stt: 'deepgram/nova-3',
-    llm: 'openai/gpt-6-luna',
-    tts: 'elevenlabs/eleven_flash_v2_5',
+    stt: 'vendor/recognizer',
+    llm: 'vendor/model',
+    tts: 'vendor/voice',
   },
   nodeId: 'n4f9',
   phase: null,
@@ -122,7 +124,7 @@ export const EXAMPLES: { readonly [schema: string]: unknown } = {
 /** Bodies that are no JSON. */
 export const TEXT_EXAMPLES: { readonly [mediaType: string]: string } = {
   'text/event-stream': `id: 3.n4f9\nevent: transcript.segment\ndata: ${JSON.stringify(EXAMPLES.CallEvent)}\n\n`,
-  'text/csv': 'callId,carrier,direction,caller,callee\nc7Q2mX0,carrier-a,inbound,+15550111,+15550100\n',
+  'text/csv': `callId,carrier,direction,caller,callee\nc7Q2mX0,${CARRIER_IDS[0]},inbound,+15550111,+15550100\n`,
   'text/plain':
     '# HELP offhook_calls_active Calls that are up.\n# TYPE offhook_calls_active gauge\noffhook_calls_active 2\n',
 };
