@@ -4,8 +4,8 @@ import { expect, it } from 'vitest';
 
 const ROOT = new URL('../../', import.meta.url);
 
-/** Four words or more, and nothing but words: what reads like a sentence is quoted from the log. */
-const SENTENCE = /`([a-z]+(?:,? [a-zA-Z()]+){3,}(?:: [a-z ]+)?)`/g;
+/** Nothing but words, and more than one: what reads like that is quoted from the log, or a command. */
+const SENTENCE = /`([a-z]+(?:,? [a-zA-Z()]+)+(?:: [a-z ]+)?)`/g;
 
 function quoted(): string[] {
   const page = readFileSync(new URL('docs/troubleshooting.md', ROOT), 'utf8');
