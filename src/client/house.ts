@@ -23,6 +23,7 @@ import type { CallTracer } from '../observability/call-tracer.js';
 import { ServerMetrics } from '../observability/server-metrics.js';
 import type { PhoneServer } from '../server/server.js';
 import type { CallStore } from '../stores/call-store.js';
+import { GuardedStore } from '../stores/guarded-store.js';
 import { openStore } from '../stores/open-store.js';
 import { heldTimer } from '../base/process-hold.js';
 import { closeSpares } from '../base/spares.js';
@@ -195,14 +196,32 @@ export class House {
   /** Before anything listens: what is read first is the past, and ends of lost calls come before new calls. */
   async #openStore(): Promise<CallStore> {
     const [bus, logger] = [this.#bus, this.#logger];
-    const location = { dataDir: this.#options.dataDir, role: 'server' } as const;
-    const store = await openStore(location, { logger, clock: this.#clock });
+    const { dataDir, store: own } = this.#options;
+    const clock = this.#clock;
+    const store =
+      own === undefined
+        ? await openStore({ dataDir, role: 'server' }, { logger, clock })
+        : new GuardedStore({ store: own, logger, clock, closeMs: Math.min(5000, this.#options.drainMs) });
     this.#store = store;
     bus.subscribeDurable((event) => store.append(event));
     const feed = { bus, store, nodeId: this.#nodeId, logger, clock: this.#clock };
     this.#forwarder = feedDashboard(this.#options.dashboardFeed, feed);
-    await takeOver(store, { bus, callbacks: this.#callbacks, desk: this.#desk, logger });
+    const successor = { bus, callbacks: this.#callbacks, desk: this.#desk, logger };
+    await this.#recalled(
+      () => takeOver(store, successor),
+      'the calls of the process before this one were not taken over',
+    );
     return store;
+  }
+
+  /** What a store of the application's does not tell, the server does without. */
+  async #recalled(recall: () => Promise<void>, sentence: string): Promise<void> {
+    try {
+      await recall();
+    } catch (error) {
+      if (this.#options.store === undefined) throw error;
+      this.#logger.error(describeError(error), sentence);
+    }
   }
 
   async #listen(store: CallStore): Promise<number> {

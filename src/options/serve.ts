@@ -23,13 +23,14 @@ import type { PriceOverrides } from '../calls/money/pricing.js';
 import type { CallRecord } from '../contract/call-record.js';
 import type { MessageTarget } from '../engines/responder/message-route.js';
 import type { OnMessage } from '../engines/responder/responder.js';
+import type { CallStore } from '../stores/call-store.js';
 import { Agent } from './agent.js';
 import { type BudgetOptions, checkBudget } from './budget.js';
 import { checkCarrierNeeds } from './carrier-needs.js';
 import type { CheckedClientOptions } from './client.js';
 import { checkDashboardFeed, type DashboardFeed } from './dashboard-feed.js';
 import { checkPricing, stageNames } from './pricing.js';
-import { checkDataDir } from './storage.js';
+import { checkStorage } from './storage.js';
 import { checkToken } from './token.js';
 
 /** Options of `phone.serve(...)`. */
@@ -84,6 +85,8 @@ export interface ServeOptions {
   logger?: Logger | undefined;
   /** Folder where calls are kept, made with mode 0700 if it is not there. Records outlive the process there; calls that were up when it died are over with `endReason` `process-lost` when it starts again. A folder that cannot be used is a warning, and calls are kept in memory only. `false`: in memory only. @default '.offhook' in the working directory */
   dataDir?: string | false | undefined;
+  /** Where calls are kept instead of in `dataDir`: a `CallStore` of your own, such as one on a database. Excludes `dataDir`, and stays yours to close. One server at a time may use it: calls that it holds as active when `serve` starts are over with `endReason` `process-lost`. A store that throws or hangs disturbs no call: that is logged, what happened waits in memory, and the API answers `STORE_FAILED`. @default none */
+  store?: CallStore | undefined;
   /** Refuse to start without the carrier's webhook secret. One that is there is always verified. @default false */
   requireSignature?: boolean | undefined;
 }
@@ -114,6 +117,7 @@ const SERVE_OPTIONS = [
   'drainSeconds',
   'logger',
   'dataDir',
+  'store',
   'requireSignature',
 ];
 
@@ -140,6 +144,8 @@ export interface CheckedServeOptions {
   readonly drainMs: number;
   readonly logger: Logger | undefined;
   readonly dataDir: string | false;
+  /** In place of `dataDir`. */
+  readonly store: CallStore | undefined;
   readonly requireSignature: boolean;
 }
 
@@ -203,7 +209,7 @@ export function checkServeOptions(options: ServeOptions, client: CheckedClientOp
     maxCallMs: checkNumber('maxCallMinutes', options.maxCallMinutes, minutes) * 60_000,
     drainMs: checkNumber('drainSeconds', options.drainSeconds, { min: 0, max: 600, fallback: 10 }) * 1000,
     logger: logger === undefined ? undefined : guardLogger(logger),
-    dataDir: checkDataDir(options.dataDir),
+    ...checkStorage(options),
     requireSignature,
   };
 }
