@@ -12,7 +12,7 @@ export function checkCarrierNeeds(
   if (commands !== undefined && !rest.configured) {
     throw new ConfigError(
       'CONFIG_MISSING',
-      `serve() needs the credentials of a carrier that is steered by commands, or every call is lost: set ${nameCredentials(carrier.id)}.`,
+      `serve() needs the credentials of a carrier that is steered by commands, or every call is lost: set ${nameCredentials(carrier)}.`,
     );
   }
   if (!wanted.recording) return;
@@ -25,7 +25,7 @@ export function checkCarrierNeeds(
   if (!rest.configured) {
     throw new ConfigError(
       'CONFIG_MISSING',
-      `recording needs the carrier's credentials: set ${nameCredentials(carrier.id)}.`,
+      `recording needs the carrier's credentials: set ${nameCredentials(carrier)}.`,
     );
   }
   if (webhookUrl === undefined && !wanted.tunnel) {

@@ -91,6 +91,9 @@ export interface ServeOptions {
   requireSignature?: boolean | undefined;
 }
 
+/** Options of `phone.attach(...)`: those of `serve` but for where it listens. */
+export type AttachOptions = Omit<ServeOptions, 'port' | 'host' | 'tunnel'>;
+
 const SERVE_OPTIONS = [
   'agent',
   'port',
@@ -149,6 +152,20 @@ export interface CheckedServeOptions {
   readonly requireSignature: boolean;
 }
 
+const PLACE_OPTIONS = ['port', 'host', 'tunnel'];
+
+/** @throws ConfigError */
+export function checkAttachOptions(
+  options: AttachOptions,
+  client: CheckedClientOptions,
+): CheckedServeOptions {
+  const where = 'attach()';
+  requireObject(options, where);
+  const known = SERVE_OPTIONS.filter((name) => !PLACE_OPTIONS.includes(name));
+  checkNames(options, known, where);
+  return checkServeOptions({ ...options, host: '127.0.0.1' }, client);
+}
+
 /** @throws ConfigError */
 export function checkServeOptions(options: ServeOptions, client: CheckedClientOptions): CheckedServeOptions {
   const where = 'serve()';
@@ -191,7 +208,10 @@ export function checkServeOptions(options: ServeOptions, client: CheckedClientOp
   return {
     agent,
     tunnel,
-    pricing: checkPricing(options.pricing, stageNames(agent.options)),
+    pricing: checkPricing(options.pricing, {
+      providers: stageNames(agent.options),
+      carrier: client.carrier.id,
+    }),
     budget: checkBudget(options.budget),
     recording,
     voicemailMessage: checkText('voicemailMessage', options.voicemailMessage),

@@ -18,6 +18,9 @@ export interface CallPage {
   total: number;
 }
 
+/** Calls to be read: what a store gives without being written to. */
+export type CallReader = Pick<CallStore, 'get' | 'list' | 'active' | 'aggregates'>;
+
 /**
  * Where the records of calls are kept: `serve({ store })` takes any. Records handed out are the caller's to read, not to change.
  * `testStore` of `offhook/testing` checks one. A server asks for one fact of a call at a time, repeats one for which `append` threw, and
