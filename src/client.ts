@@ -2,12 +2,19 @@
 import { isE164 } from './base/e164.js';
 import { ConfigError, RequestError } from './base/errors.js';
 import type { PlacedCall } from './calls/call-desk.js';
-import type { House, RunningServer } from './client/house.js';
+import type { House, RunningServer, ServedCalls } from './client/house.js';
 import type { HangUpState } from './contract/call-record.js';
 import { Agent, type AgentOptions } from './options/agent.js';
 import type { CallOptions } from './options/call.js';
 import { type CheckedClientOptions, type ClientOptions, checkClientOptions } from './options/client.js';
-import { type CheckedServeOptions, checkServeOptions, type ServeOptions } from './options/serve.js';
+import {
+  type AttachOptions,
+  type CheckedServeOptions,
+  checkAttachOptions,
+  checkServeOptions,
+  type ServeOptions,
+} from './options/serve.js';
+import type { AttachableServer } from './server/attachment.js';
 
 /** A phone number and what answers it. */
 export class Offhook {
@@ -28,19 +35,23 @@ export class Offhook {
 
   /** Answers calls until `disconnect`. Resolves when it listens. @throws ConfigError; nothing listens then. */
   async serve(options: ServeOptions): Promise<RunningServer> {
-    if (this.#loading !== undefined) {
-      throw new ConfigError('CONFIG_CONFLICT', 'This client is already serving: call disconnect() first.');
-    }
-    const loading = this.#load(checkServeOptions(options, this.#options));
-    this.#loading = loading;
-    try {
-      const house = await loading;
-      this.#house = house;
-      return await house.open();
-    } catch (error) {
-      await this.#close(loading);
-      throw error;
-    }
+    this.#refuseTwo();
+    return this.#open(checkServeOptions(options, this.#options), (house) => house.open());
+  }
+
+  /**
+   * Answers calls on a `node:http` or `node:https` server of yours, until `disconnect`: webhooks and streams, `/health` and `/ready`, the
+   * page at `/dashboard`, `/metrics`, `/api/openapi.json` and what is below `/api/dashboard/`. These come before your own routes;
+   * every other request and upgrade, `/` included, is yours, whenever you add its listener. The server may listen already or later. It is
+   * never closed here: `disconnect` first, then close it. Behind TLS of its own or a proxy, set `webhookUrl`.
+   * @throws ConfigError, also for a server that has a phone
+   */
+  async attach(server: AttachableServer, options: AttachOptions): Promise<ServedCalls> {
+    this.#refuseTwo();
+    const { checkServer } = await import('./server/attachment.js');
+    this.#refuseTwo();
+    const http = checkServer(server);
+    return this.#open(checkAttachOptions(options, this.#options), (house) => house.attach(http));
   }
 
   /**
@@ -93,6 +104,24 @@ export class Offhook {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.disconnect();
+  }
+
+  #refuseTwo(): void {
+    if (this.#loading === undefined) return;
+    throw new ConfigError('CONFIG_CONFLICT', 'This client is already serving: call disconnect() first.');
+  }
+
+  async #open<T>(options: CheckedServeOptions, open: (house: House) => Promise<T>): Promise<T> {
+    const loading = this.#load(options);
+    this.#loading = loading;
+    try {
+      const house = await loading;
+      this.#house = house;
+      return await open(house);
+    } catch (error) {
+      await this.#close(loading);
+      throw error;
+    }
   }
 
   /** Who only makes an agent, or a test, does without all that serves. @throws ConfigError */

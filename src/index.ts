@@ -24,12 +24,40 @@ export type {
   TranscriptPayload,
 } from './calls/facts/callbacks.js';
 export type { PriceOverrides } from './calls/money/pricing.js';
-export type { Carrier } from './carriers/carrier.js';
+export type { AudioFormat } from './audio/format.js';
+export type {
+  CallAnswer,
+  CallLookup,
+  CallReference,
+  Carrier,
+  CarrierCommands,
+  CarrierMessage,
+  CarrierRest,
+  DialRequest,
+  MediaDialect,
+  MediaMessage,
+  NumberUrls,
+  StreamInvitation,
+  TransferRequest,
+  WebhookDialect,
+  WebhookReply,
+  WebhookRequest,
+  WebhookRoute,
+} from './carriers/carrier.js';
+export type { CarrierSetting } from './carriers/setting.js';
 export { CarrierA, type CarrierAOptions } from './carriers/carrier-a/index.js';
 export { CarrierB, type CarrierBOptions } from './carriers/carrier-b/index.js';
 export { Offhook } from './client.js';
-export type { RunningServer } from './client/house.js';
-export type { CallEvent, CallEventOf, CallEventType, CallFact, CallIdentity } from './contract/call-event.js';
+export type { CallHistory } from './client/call-history.js';
+export type { RunningServer, ServedCalls } from './client/house.js';
+export type {
+  CallEvent,
+  CallEventOf,
+  CallEvents,
+  CallEventType,
+  CallFact,
+  CallIdentity,
+} from './contract/call-event.js';
 export type {
   AmdResult,
   CallDirection,
@@ -70,7 +98,7 @@ export type { ClientOptions } from './options/client.js';
 export type { FallbackEngine, FallbackOptions } from './options/fallback.js';
 export type { IdleOptions } from './options/idle.js';
 export type { StageOptions } from './options/providers.js';
-export type { ServeOptions } from './options/serve.js';
+export type { AttachOptions, ServeOptions } from './options/serve.js';
 export type { TurnTakingOptions } from './options/turn-taking.js';
 export type {
   ChatMessage,
@@ -109,4 +137,4 @@ export type {
   TextToSpeechEvents,
   TextToSpeechSession,
 } from './providers/text-to-speech.js';
-export type { CallPage, CallQuery, CallStore } from './stores/call-store.js';
+export type { CallPage, CallQuery, CallReader, CallStore } from './stores/call-store.js';

@@ -8,7 +8,8 @@ import type {
   CarrierId,
   Recording,
 } from '../contract/call-record.js';
-import type { CallPrices } from '../contract/price.js';
+import type { CallPrices, StatedCallPrices } from '../contract/price.js';
+import type { CarrierSetting } from './setting.js';
 
 /** A webhook as it arrived. */
 export interface WebhookRequest {
@@ -242,7 +243,7 @@ export interface CarrierCommands {
 
 /** What a carrier's webhook routes need. They exist for every carrier, configured or not. */
 export interface WebhookDoor {
-  /** Also the path segment under `/webhooks`. */
+  /** Also the path segment under `/webhooks`, and the name in records, prices and metrics. Kebab-case, at most 40 characters. */
   readonly id: CarrierId;
   /** True when a webhook secret or key is configured: then every webhook is verified. */
   readonly verifies: boolean;
@@ -272,7 +273,7 @@ export interface Carrier extends WebhookDoor {
   /** What its streams usually carry, for who has to know before `start` says so; undefined where there is no usual format. */
   readonly usualLine?: { readonly inbound: AudioFormat; readonly outbound: AudioFormat } | undefined;
   /** What it charges for calls. Without it that is not known, unless `pricing` says so. */
-  readonly prices?: CallPrices | undefined;
+  readonly prices?: StatedCallPrices | undefined;
   /** There for a carrier that is steered by commands; undefined where instructions travel in the reply to a webhook. */
   readonly commands?: CarrierCommands | undefined;
   /**
@@ -280,12 +281,24 @@ export interface Carrier extends WebhookDoor {
    * has the secret.
    */
   readonly streamTokenKey: Uint8Array | undefined;
-  /** The same carrier for one server: what is asked of it ends, and fails, with the server's loose ends. */
-  during(looseEnds: LooseEnds): Carrier;
+  /** What messages and checks say of its settings. Without it a missing credential is not named. */
+  readonly settings?: readonly CarrierSetting[] | undefined;
+  /** The same carrier for one server: what is asked of it ends, and fails, with the server's loose ends. Without it a request may outlive the server by the time that it takes. */
+  during?(looseEnds: LooseEnds): Carrier;
   /** Checks the signature of a stream's upgrade where the carrier sends one. @throws SignatureError. */
   verifyUpgrade(request: WebhookRequest, host: string): void;
   readonly webhooks: WebhookDialect;
   /** A dialect for one stream. `codec` is what was asked for with `startStream`. */
   openMedia(codec?: StreamCodec): MediaDialect;
   readonly rest: CarrierRest;
+}
+
+/** A carrier that comes with the package. */
+export interface ShippedCarrier {
+  /** The carrier as the environment configures it. @throws ConfigError */
+  create(): Carrier;
+  readonly settings: readonly CarrierSetting[];
+  /** Origin of its REST API. */
+  readonly api: string;
+  readonly prices: CallPrices;
 }

@@ -3,7 +3,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { readEnv } from '../base/env.js';
 import { OffhookError } from '../base/errors.js';
 import { PACKAGE_VERSION } from '../base/package-version.js';
-import { CARRIER_IDS } from '../contract/call-record.js';
+import { SIMULATED_CARRIERS } from '../contract/call-record.js';
 import { addDashboard } from './add-dashboard.js';
 import { type CliContext, UsageError } from './context.js';
 import { addDoctor } from './doctor/add-doctor.js';
@@ -63,7 +63,9 @@ function addSimulate(program: Command, context: CliContext, finish: (code: numbe
     )
     .option('--url <url>', 'address of the server; its host is dialled', 'http://127.0.0.1:8000')
     .addOption(
-      new Option('--carrier <carrier>', 'which carrier calls').choices(CARRIER_IDS).default('carrier-a'),
+      new Option('--carrier <carrier>', 'which carrier calls')
+        .choices(SIMULATED_CARRIERS)
+        .default('carrier-a'),
     )
     .option('--wav <file>', 'what the caller says: a WAV file, PCM16, mu-law or A-law')
     .option(

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { isE164 } from '../base/e164.js';
 import { OffhookError } from '../base/errors.js';
-import type { CarrierId } from '../contract/call-record.js';
+import type { SimulatedCarrier } from '../contract/call-record.js';
 import type { CallerStep } from '../testing/caller-script.js';
 import { cacheVoice, openEmbeddedVoice } from '../testing/caller-voice.js';
 import {
@@ -24,7 +24,7 @@ import { summarizeReports } from './simulate-summary.js';
 
 export interface SimulateFlags {
   url: string;
-  carrier: CarrierId;
+  carrier: SimulatedCarrier;
   wav?: string;
   text: string[];
   voice?: string;
@@ -114,7 +114,7 @@ function isLoopback(url: URL): boolean {
 const CARRIER_FLAGS = {
   'carrier-a': ['authToken'],
   'carrier-b': ['privateKey', 'apiKey', 'apiPort'],
-} as const satisfies Readonly<Record<CarrierId, readonly (keyof SimulateFlags)[]>>;
+} as const satisfies Readonly<Record<SimulatedCarrier, readonly (keyof SimulateFlags)[]>>;
 
 function checkCarrierFlags(flags: SimulateFlags): void {
   const others = Object.entries(CARRIER_FLAGS).filter(([carrier]) => carrier !== flags.carrier);

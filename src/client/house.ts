@@ -13,6 +13,7 @@ import { CallDirectory } from '../calls/call-directory.js';
 import { type AttachedCallbacks, attachCallbacks } from '../calls/facts/callbacks.js';
 import { Pricing } from '../calls/money/pricing.js';
 import { createOtherDoors } from '../carriers/index.js';
+import type { CallEvents } from '../contract/call-event.js';
 import type { CallControls } from '../contract/call-command.js';
 import { EventBus } from '../events/bus.js';
 import type { Forwarder } from '../events/forwarder/forwarder.js';
@@ -21,12 +22,15 @@ import type { CheckedClientOptions } from '../options/client.js';
 import type { CheckedServeOptions } from '../options/serve.js';
 import type { CallTracer } from '../observability/call-tracer.js';
 import { ServerMetrics } from '../observability/server-metrics.js';
+import type { AttachableServer } from '../server/attachment.js';
 import type { PhoneServer } from '../server/server.js';
 import type { CallStore } from '../stores/call-store.js';
+import { GuardedStore } from '../stores/guarded-store.js';
 import { openStore } from '../stores/open-store.js';
 import { heldTimer } from '../base/process-hold.js';
 import { closeSpares } from '../base/spares.js';
 import { transcoder } from '../transcoder/select.js';
+import { type CallHistory, openHistory, toCallEvents } from './call-history.js';
 import { feedDashboard } from './dashboard-feed.js';
 import { toOutboundRequest } from './outbound.js';
 import { PublicHost } from './public-host.js';
@@ -34,8 +38,16 @@ import { Recipes } from './recipes.js';
 import { takeOver } from './take-over.js';
 import { pointNumber, webhookUrls } from './voice-url.js';
 
+/** Calls that are answered, in process. */
+export interface ServedCalls {
+  /** The records of calls, as the API shows them. Readable until `disconnect`, and after it where the store still is. */
+  readonly calls: CallHistory;
+  /** What happens in calls, as it happens. Silent after `disconnect`. */
+  readonly events: CallEvents;
+}
+
 /** A server that answers calls. */
-export interface RunningServer {
+export interface RunningServer extends ServedCalls {
   readonly port: number;
   /** Where the server is reached from this machine, without a slash at the end. */
   readonly url: string;
@@ -73,7 +85,7 @@ export class House {
     const logger = options.logger ?? createLogger({ level: 'info' });
     const bus = new EventBus(logger);
     const clock = stoppableClock(systemClock, this.#looseEnds);
-    const carrier = client.carrier.during(this.#looseEnds);
+    const carrier = client.carrier.during?.(this.#looseEnds) ?? client.carrier;
     this.#options = options;
     this.#client = { ...client, carrier };
     this.#clock = clock;
@@ -128,16 +140,44 @@ export class House {
 
   /** Resolves when it listens, and the tunnel is up if there shall be one. @throws ConfigError */
   async open(): Promise<RunningServer> {
-    const opening = this.#open();
+    const { host, dashboard } = this.#options;
+    const { port, served } = await this.#start(async (server) => {
+      const found = await server.listen(this.#options.port, host);
+      this.#logger.info({ port: found, host }, 'listening');
+      return found;
+    });
+    const url = this.#localUrl(port);
+    this.#announce(toUrl(host, port));
+    return { ...served, port, url, dashboardUrl: dashboard ? `${url}/` : null };
+  }
+
+  /** Resolves when calls are answered on a server of the application's. @throws ConfigError */
+  async attach(http: AttachableServer): Promise<ServedCalls> {
+    const { served } = await this.#start(async (server) => {
+      await server.attach(http);
+      return 0;
+    });
+    this.#logger.info({}, 'attached');
+    this.#announce(undefined);
+    return served;
+  }
+
+  async #start(
+    enter: (server: PhoneServer) => Promise<number>,
+  ): Promise<{ port: number; served: ServedCalls }> {
+    const opening = this.#open(enter);
     this.#opening = opening;
-    const port = await opening;
+    const { port, store } = await opening;
     this.#refuseWhenClosing();
     this.#isOpen = true;
-    const url = this.#localUrl(port);
+    return { port, served: { calls: openHistory(store), events: toCallEvents(this.#bus) } };
+  }
+
+  /** `listening`: undefined on a server of the application's. */
+  #announce(listening: string | undefined): void {
     this.#logger.info({ backend: transcoder.name }, 'transcoder chosen');
-    this.#warn(port);
+    this.#warn(listening);
     this.#announceNumber();
-    return { port, url, dashboardUrl: this.#options.dashboard ? `${url}/` : null };
   }
 
   /** The order is the specification's; the server keeps its part of it. Idempotent, never rejects. */
@@ -175,37 +215,56 @@ export class House {
     if (wasOpen) this.#logger.info({}, 'shut down');
   }
 
-  async #open(): Promise<number> {
-    const { tunnel, host } = this.#options;
+  async #open(enter: (server: PhoneServer) => Promise<number>): Promise<{ port: number; store: CallStore }> {
+    const { tunnel } = this.#options;
     // What is not there at all shall be known before anything listens.
     const program = tunnel ? await (await import('../tunnels/cloudflared.js')).findCloudflared() : undefined;
     this.#refuseWhenClosing();
     const store = await this.#openStore();
     this.#refuseWhenClosing();
     await this.#desk.budget?.recallFrom(async (from) => (await store.list({ limit: 500, from })).calls);
-    const port = await this.#listen(store);
+    const server = await this.#createServer(store);
+    this.#server = server;
+    const port = await enter(server);
     this.#load.reset();
-    this.#logger.info({ port, host }, 'listening');
     if (program !== undefined && this.#closing === undefined) {
       await this.#publicHost.open(program, this.#localUrl(port));
     }
-    return port;
+    return { port, store };
   }
 
   /** Before anything listens: what is read first is the past, and ends of lost calls come before new calls. */
   async #openStore(): Promise<CallStore> {
     const [bus, logger] = [this.#bus, this.#logger];
-    const location = { dataDir: this.#options.dataDir, role: 'server' } as const;
-    const store = await openStore(location, { logger, clock: this.#clock });
+    const { dataDir, store: own } = this.#options;
+    const clock = this.#clock;
+    const store =
+      own === undefined
+        ? await openStore({ dataDir, role: 'server' }, { logger, clock })
+        : new GuardedStore({ store: own, logger, clock, closeMs: Math.min(5000, this.#options.drainMs) });
     this.#store = store;
     bus.subscribeDurable((event) => store.append(event));
     const feed = { bus, store, nodeId: this.#nodeId, logger, clock: this.#clock };
     this.#forwarder = feedDashboard(this.#options.dashboardFeed, feed);
-    await takeOver(store, { bus, callbacks: this.#callbacks, desk: this.#desk, logger });
+    const successor = { bus, callbacks: this.#callbacks, desk: this.#desk, logger };
+    await this.#recalled(
+      () => takeOver(store, successor),
+      'the calls of the process before this one were not taken over',
+    );
     return store;
   }
 
-  async #listen(store: CallStore): Promise<number> {
+  /** What a store of the application's does not tell, the server does without. */
+  async #recalled(recall: () => Promise<void>, sentence: string): Promise<void> {
+    try {
+      await recall();
+    } catch (error) {
+      if (this.#options.store === undefined) throw error;
+      this.#logger.error(describeError(error), sentence);
+    }
+  }
+
+  async #createServer(store: CallStore): Promise<PhoneServer> {
     const options = this.#options;
     const { carrier, webhookUrl } = this.#client;
     const [logger, clock, desk] = [this.#logger, this.#clock, this.#desk];
@@ -229,7 +288,7 @@ export class House {
       logger,
       clock,
     });
-    this.#server = createPhoneServer({
+    return createPhoneServer({
       carrier,
       otherDoors: createOtherDoors(carrier.id),
       desk,
@@ -243,7 +302,6 @@ export class House {
       meters: this.#metrics,
       clock,
     });
-    return this.#server.listen(options.port, options.host);
   }
 
   #entry(): CallEntry {
@@ -262,12 +320,13 @@ export class House {
     throw new ConfigError('CONFIG_CONFLICT', 'disconnect() was called while serve() was starting.');
   }
 
-  #warn(port: number): void {
-    const { dashboardToken, host } = this.#options;
+  #warn(listening: string | undefined): void {
+    const { dashboardToken } = this.#options;
     const { carrier, webhookUrl } = this.#client;
     if (dashboardToken === undefined) {
-      const listening = toUrl(host, port);
-      const addresses = webhookUrl === undefined ? [listening] : [listening, `https://${webhookUrl}`];
+      const addresses = [listening, webhookUrl && `https://${webhookUrl}`].filter(
+        (each) => each !== undefined,
+      );
       this.#logger.warn(
         { addresses },
         'dashboard and API are open to anyone who can reach these addresses: set dashboardToken',

@@ -20,7 +20,7 @@ export function toOutboundRequest(options: CallOptions, parts: OutboundParts): O
   const { carrier, defaults, recipes } = parts;
   const { agent, variables, firstMessage, ...call } = checkCallOptions(options, defaults);
   if (!carrier.rest.configured) {
-    const names = nameCredentials(carrier.id, 'outbound calls');
+    const names = nameCredentials(carrier, 'outbound calls');
     throw new ConfigError('CONFIG_MISSING', `call() needs the carrier's credentials: set ${names}.`);
   }
   if (parts.publicHost === undefined) {

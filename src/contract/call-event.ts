@@ -23,6 +23,15 @@ import type {
   VoiceMode,
 } from './call-record.js';
 
+/** Facts of calls as they happen, in process: what `serve` returns as `events`, and what a dashboard listens to. */
+export interface CallEvents {
+  /**
+   * Hears every fact, synchronously and in order; `call.ended` when the store has it, or after a second. What the listener throws is
+   * logged and felt by nobody. Returns the function that ends it, which may be called twice.
+   */
+  subscribe(listener: (event: CallEvent) => void): () => void;
+}
+
 /** Who talks to whom, over which carrier. Repeated in the facts that may be the first of a call. */
 export interface CallIdentity {
   carrierCallId: string | null;

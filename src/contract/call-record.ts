@@ -2,8 +2,15 @@
 // Times are epoch milliseconds, durations milliseconds. What is not known is null, never 0.
 
 /** The telephony carriers that this package speaks to. */
-export const CARRIER_IDS = ['carrier-a', 'carrier-b'] as const;
-export type CarrierId = (typeof CARRIER_IDS)[number];
+/** The carriers that `offhook simulate` and `offhook/testing` play. */
+export const SIMULATED_CARRIERS = ['carrier-a', 'carrier-b'] as const;
+export type SimulatedCarrier = (typeof SIMULATED_CARRIERS)[number];
+
+/** Names a carrier: `carrier-a`, `carrier-b`, or the id of one of your own, in kebab-case. */
+export type CarrierId = string;
+
+/** What an id of a carrier looks like: kebab-case, at most 40 characters. */
+export const CARRIER_ID = /^(?=.{1,40}$)[a-z][a-z\d]*(?:-[a-z\d]+)*$/;
 
 export type CallDirection = 'inbound' | 'outbound';
 

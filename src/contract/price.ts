@@ -46,6 +46,9 @@ export type CallItem = (typeof CALL_ITEMS)[number];
 /** Shipped prices of one carrier. An item that is not there costs nothing, but a direction that is not there is unknown. */
 export type CallPrices = Readonly<Partial<Record<CallItem, CallPrice & PriceOrigin>>>;
 
+/** Prices that a carrier of the application's own states: it may leave out since when they hold, and where they stand. */
+export type StatedCallPrices = Readonly<Partial<Record<CallItem, CallPrice & Partial<PriceOrigin>>>>;
+
 export type PriceUnit = keyof ModelPrice;
 
 /** What runs on this machine and costs nothing, whatever it is used for. */

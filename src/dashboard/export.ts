@@ -1,6 +1,6 @@
 // All calls that match, as a file. Written page by page, so that an export never holds the whole ring as one text.
 import type { CallRecord } from '../contract/call-record.js';
-import type { CallPage, CallStore } from '../stores/call-store.js';
+import type { CallPage, CallReader } from '../stores/call-store.js';
 import { csvHeader, csvRow } from './csv.js';
 import { type ExportQuery, parseExportQuery } from './query.js';
 import { recordPieces } from './record-text.js';
@@ -22,7 +22,7 @@ const MEDIA_TYPE = {
  * @throws RequestError for a bad parameter.
  */
 export async function openExport(parts: {
-  store: CallStore;
+  store: CallReader;
   query: URLSearchParams;
   /** Epoch milliseconds, for the file name. */
   now: number;
@@ -42,7 +42,7 @@ export async function openExport(parts: {
 
 /** A call that comes in while the export runs moves no page boundary: cursors point behind a call. */
 async function* recordPages(
-  store: CallStore,
+  store: CallReader,
   query: ExportQuery,
   first: CallPage,
 ): AsyncGenerator<CallRecord[]> {

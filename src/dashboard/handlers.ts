@@ -4,7 +4,7 @@ import { NotFoundError, RequestError } from '../base/errors.js';
 import type { CallControls } from '../contract/call-command.js';
 import type { CallRecord } from '../contract/call-record.js';
 import type { CallsPage, HangUpAccepted } from '../contract/dashboard-api.js';
-import type { CallPage, CallStore } from '../stores/call-store.js';
+import type { CallPage, CallReader } from '../stores/call-store.js';
 import type { Answer, LongAnswer } from './answer.js';
 import type { Piece } from './breather.js';
 import { OPENAPI } from './openapi.js';
@@ -35,7 +35,7 @@ export type JsonOperation =
 
 /** Builds the endpoints. `controls` is null where this process owns no calls. */
 export function createHandlers(parts: {
-  store: CallStore;
+  store: CallReader;
   controls: CallControls | null;
 }): Record<JsonOperation, Handler> {
   const { store, controls } = parts;

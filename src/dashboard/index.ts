@@ -5,8 +5,8 @@ import { loadedOnUse } from '../base/loaded-on-use.js';
 import { createLogger, type Logger } from '../base/log.js';
 import type { CallControls } from '../contract/call-command.js';
 import type { CallEntry } from '../contract/dashboard-api.js';
-import type { EventBus } from '../events/bus.js';
-import type { CallStore } from '../stores/call-store.js';
+import type { CallEvents } from '../contract/call-event.js';
+import type { CallReader } from '../stores/call-store.js';
 import { Gatekeeper } from './auth.js';
 import type { IngestEndpoint } from './ingest-endpoint.js';
 import { createPage, loadPage, type Page } from './page.js';
@@ -14,9 +14,11 @@ import type { DashboardHandler } from './router.js';
 import { EventFeed } from './sse.js';
 
 export interface DashboardOptions {
-  store: CallStore;
-  bus: EventBus;
-  /** Takes the commands of the page's buttons; null where this process owns no calls. */
+  /** What it shows: any `CallStore`, or `calls` of what `serve` returned. */
+  store: CallReader;
+  /** What happens meanwhile, for open pages: `events` of what `serve` returned, or what else hears every fact behind the store. */
+  bus: CallEvents;
+  /** Takes the commands of the page's buttons: the `Offhook` that serves. Null where this process owns no calls. */
   controls: CallControls | null;
   /** Protects page and API. Without it they are open to whoever reaches them by a trusted host name. */
   token?: string | undefined;
@@ -37,8 +39,13 @@ export interface DashboardOptions {
 }
 
 export interface Dashboard {
-  /** To be mounted at the root of an Express app. Whether proxies are trusted is that app's `trust proxy`. */
+  /**
+   * To be mounted at the root of an Express app, with `app.use(dashboard.handler)`. Answers `/`, `/dashboard`, `/metrics` and what is below
+   * `/api`; mount it behind routes of your own that shall come first. Whether proxies are trusted is that app's `trust proxy`.
+   */
   readonly handler: DashboardHandler;
+  /** True for a path that is the dashboard's alone, `/` not among them. */
+  owns(path: string): boolean;
   /** Sends every open page a new snapshot: what it was told no longer holds. */
   refresh(): void;
   /** Tells every page that the server is about to stop. */
@@ -47,12 +54,15 @@ export interface Dashboard {
   close(): void;
 }
 
+const PAGE_PATHS: readonly string[] = ['/dashboard', '/dashboard/'];
+const OWN_PATHS = /^\/(?:metrics|api\/openapi\.json|api\/dashboard\/.*)$/;
+
 /** What stands in for a page that has not been built. */
 const UNBUILT = createPage(
   '<!doctype html><html lang="en"><title>offhook</title><p>The page is not built. Run <code>npm run build</code>.</p></html>',
 );
 
-/** Builds a dashboard. It owns neither store nor bus. @throws ConfigError for an empty token. */
+/** Builds a dashboard. It owns neither store nor events: `close` it before them. @throws ConfigError for an empty token. */
 export function createDashboard(options: DashboardOptions): Dashboard {
   const { store, bus, controls, token, allowedHosts = [], clock = systemClock } = options;
   const logger = options.logger ?? createLogger({ level: 'info' });
@@ -74,8 +84,10 @@ export function createDashboard(options: DashboardOptions): Dashboard {
     async () => (await import('./router.js')).createRouter(parts),
     (error, _request, _response, next) => next(error),
   );
+  const hasPage = options.page !== false;
   return {
     handler,
+    owns: (path) => (hasPage && PAGE_PATHS.includes(path)) || OWN_PATHS.test(path),
     refresh: () => feed.refresh(),
     announceDrain: () => feed.announceDrain(),
     close: () => feed.close(),

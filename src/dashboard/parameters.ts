@@ -2,9 +2,10 @@
 import { RequestError } from '../base/errors.js';
 import {
   CALL_OUTCOMES,
-  CARRIER_IDS,
+  CARRIER_ID,
   type CallDirection,
   type CallStatus,
+  type CarrierId,
   END_REASONS,
 } from '../contract/call-record.js';
 
@@ -96,13 +97,19 @@ function instant(description: string): QueryParameter<number> {
   };
 }
 
+const carrier: QueryParameter<CarrierId> = {
+  description: 'Only calls over the carrier with this id.',
+  schema: { type: 'string', pattern: CARRIER_ID.source, maxLength: 40 },
+  parse: (text, name) => (CARRIER_ID.test(text) ? text : refuse(name, 'the id of a carrier, in kebab-case')),
+};
+
 const STATUSES: readonly CallStatus[] = ['initiated', 'ringing', 'active', 'completed'];
 const DIRECTIONS: readonly CallDirection[] = ['inbound', 'outbound'];
 
 const FILTERS = {
   status: oneOf(STATUSES, 'Only calls in this state.'),
   direction: oneOf(DIRECTIONS, 'Only calls that came in, or only calls that went out.'),
-  carrier: oneOf(CARRIER_IDS, 'Only calls over this carrier.'),
+  carrier,
   outcome: oneOf(CALL_OUTCOMES, 'Only calls with this outcome.'),
   endReason: oneOf(END_REASONS, 'Only calls that ended for this reason.'),
   q: search,

@@ -6,7 +6,7 @@ import { NotFoundError, RequestError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import { readBody } from '../base/request-body.js';
 import type { CallControls } from '../contract/call-command.js';
-import type { CallStore } from '../stores/call-store.js';
+import type { CallReader } from '../stores/call-store.js';
 import { type Answer, errorBody, type LongAnswer, refuseMethod, toErrorAnswer } from './answer.js';
 import type { Gatekeeper, RequestFacts } from './auth.js';
 import { writeInSlices } from './breather.js';
@@ -31,7 +31,7 @@ const MAX_BODY_BYTES = 4096;
 export interface RouterParts {
   gatekeeper: Gatekeeper;
   feed: EventFeed;
-  store: CallStore;
+  store: CallReader;
   /** Null where the page is turned off. */
   page: Page | null;
   /** Takes the commands; null where this process owns no calls. */

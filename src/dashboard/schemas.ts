@@ -2,7 +2,7 @@
 import {
   CALL_OUTCOMES,
   CALL_PHASES,
-  CARRIER_IDS,
+  CARRIER_ID,
   END_REASONS,
   HANG_UP_STATES,
   PROVIDER_STAGES,
@@ -53,6 +53,7 @@ function shape(properties: Properties, optional: readonly string[] = []): JsonSc
   };
 }
 
+const carrierId: JsonSchema = { type: 'string', pattern: CARRIER_ID.source, maxLength: 40 };
 const outcome = words(...CALL_OUTCOMES);
 const phase = words(...CALL_PHASES);
 const endReason = words(...END_REASONS);
@@ -64,7 +65,7 @@ const transferResult = words('connected', 'busy', 'no-answer', 'failed');
 
 const identity: Properties = {
   carrierCallId: textOrNull,
-  carrier: words(...CARRIER_IDS),
+  carrier: carrierId,
   direction: words('inbound', 'outbound'),
   caller: text,
   callee: text,
@@ -219,7 +220,7 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
     controls: flag,
     entry: { anyOf: [ref('CallEntry'), { type: 'null' }] },
   }),
-  CallEntry: shape({ carrier: words(...CARRIER_IDS), voiceUrl: textOrNull, isSigned: flag }),
+  CallEntry: shape({ carrier: carrierId, voiceUrl: textOrNull, isSigned: flag }),
   CallEvent: { oneOf: [...FACT_SCHEMAS.values()] },
   CallProviders: shape({ engine: textOrNull, stt: textOrNull, llm: textOrNull, tts: textOrNull }),
   TranscriptEntry: shape(

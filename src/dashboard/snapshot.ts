@@ -1,7 +1,7 @@
 // The first event of the stream: what is known now, read at one moment of the facts and written in pieces.
 import type { CallRecord } from '../contract/call-record.js';
 import type { Aggregates, Snapshot } from '../contract/dashboard-api.js';
-import type { CallStore } from '../stores/call-store.js';
+import type { CallReader } from '../stores/call-store.js';
 import type { Piece } from './breather.js';
 import { listPieces, recordPieces, summaryPieces } from './record-text.js';
 import type { ReplayRing, StampedEvent } from './replay-ring.js';
@@ -23,7 +23,7 @@ export interface SnapshotRead {
 }
 
 /** Reads a snapshot. Null when calls keep ending while it is read. @throws what the store throws. */
-export async function readSnapshot(store: CallStore, ring: ReplayRing): Promise<SnapshotRead | null> {
+export async function readSnapshot(store: CallReader, ring: ReplayRing): Promise<SnapshotRead | null> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const before = ring.newest;
     const [active, ended, aggregates] = await Promise.all([

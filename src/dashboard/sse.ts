@@ -4,8 +4,9 @@ import type { Clock, Timer } from '../base/clock.js';
 import { LimitError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { CallEntry } from '../contract/dashboard-api.js';
-import type { EventBus } from '../events/bus.js';
-import type { CallStore } from '../stores/call-store.js';
+
+import type { CallEvents } from '../contract/call-event.js';
+import type { CallReader } from '../stores/call-store.js';
 import { Breather, inChunks, type Piece } from './breather.js';
 import { ReplayRing, type RingBounds, type StampedEvent } from './replay-ring.js';
 import { readSnapshot, snapshotPieces } from './snapshot.js';
@@ -24,8 +25,8 @@ export interface EventSink {
 
 /** What the feed is built from. The bounds are for tests. */
 export interface EventFeedParts {
-  store: CallStore;
-  bus: EventBus;
+  store: CallReader;
+  bus: CallEvents;
   /** Where this process takes calls. @default it takes none */
   entry?: (() => CallEntry) | undefined;
   clock: Clock;

@@ -2,7 +2,7 @@
 import { type Clock, systemClock, type Timer } from '../base/clock.js';
 import { describeError, type Logger } from '../base/log.js';
 import { heldTimer } from '../base/process-hold.js';
-import type { CallEvent } from '../contract/call-event.js';
+import type { CallEvent, CallEvents } from '../contract/call-event.js';
 
 /** Returns nothing of interest: a promise that it may return is only watched for its failure. */
 export type EventListener = (event: CallEvent) => void;
@@ -15,7 +15,7 @@ const DURABLE_TIMEOUT_MS = 1000;
  * Publishes facts in order. Durable listeners (the store) hear every fact first; all others hear `call.ended` only when
  * the durable ones have it, or after a second. The facts of one call keep their order for every listener.
  */
-export class EventBus {
+export class EventBus implements CallEvents {
   readonly #logger: Logger;
   readonly #clock: Clock;
   readonly #listeners = new Set<EventListener>();

@@ -1,14 +1,13 @@
 // What a fact does to a record. The only code that changes a CallRecord: live calls, replay, dashboard and page share it.
 import { type CallEvent, type CallEventOf, type CallIdentity, LATE_FACTS } from '../contract/call-event.js';
-import {
-  CARRIER_IDS,
-  type CallRecord,
-  type CallStatus,
-  type Incident,
-  type ToolCall,
-  type TranscriptEntry,
-  type Transfer,
-  type Turn,
+import type {
+  CallRecord,
+  CallStatus,
+  Incident,
+  ToolCall,
+  TranscriptEntry,
+  Transfer,
+  Turn,
 } from '../contract/call-record.js';
 import { summarizeLatency, unknownCost } from './summarize.js';
 
@@ -241,7 +240,7 @@ function openRecord(event: CallEvent): CallRecord {
   return {
     callId: event.callId,
     carrierCallId: null,
-    carrier: CARRIER_IDS[0],
+    carrier: '',
     direction: 'inbound',
     caller: '',
     callee: '',

@@ -12,7 +12,7 @@ export function checkCarrierNeeds(
   if (commands !== undefined && !rest.configured) {
     throw new ConfigError(
       'CONFIG_MISSING',
-      `serve() needs this carrier's credentials, because its calls are controlled by API requests: set ${nameCredentials(carrier.id)}.`,
+      `serve() needs this carrier's credentials, because its calls are controlled by API requests: set ${nameCredentials(carrier)}.`,
     );
   }
   if (!wanted.recording) return;
@@ -25,7 +25,7 @@ export function checkCarrierNeeds(
   if (!rest.configured) {
     throw new ConfigError(
       'CONFIG_MISSING',
-      `recording needs the carrier's credentials: set ${nameCredentials(carrier.id)}.`,
+      `recording needs the carrier's credentials: set ${nameCredentials(carrier)}.`,
     );
   }
   if (webhookUrl === undefined && !wanted.tunnel) {

@@ -4,10 +4,11 @@ import { ConfigError } from '../base/errors.js';
 import { hostComplaint } from '../base/host-name.js';
 import { checkMethods, checkNames, requireObject } from '../base/option-checks.js';
 import type { Carrier } from '../carriers/carrier.js';
+import { CARRIER_ID } from '../contract/call-record.js';
 
 /** Options of `new Offhook(...)`. */
 export interface ClientOptions {
-  /** The telephony carrier: `new CarrierA()` or `new CarrierB()`. */
+  /** The telephony carrier: `new CarrierA()`, `new CarrierB()`, or a `Carrier` of your own. */
   carrier: Carrier;
   /** Your number at the carrier, as `+15550100` (E.164). */
   phoneNumber: string;
@@ -33,9 +34,10 @@ export function checkClientOptions(options: ClientOptions): CheckedClientOptions
     );
   }
   checkMethods('carrier', carrier, {
-    methods: ['verify', 'openMedia', 'prepare'],
+    methods: ['verify', 'verifyUpgrade', 'openMedia', 'prepare'],
     example: 'exactly one carrier object, as in carrier: new CarrierA()',
   });
+  checkCarrier(carrier);
   if (phoneNumber === undefined) {
     throw new ConfigError('CONFIG_MISSING', 'phoneNumber is missing: set your number, like +15550100.');
   }
@@ -54,4 +56,21 @@ export function checkClientOptions(options: ClientOptions): CheckedClientOptions
     );
   }
   return { carrier, phoneNumber, webhookUrl };
+}
+
+const CARRIER_PARTS = ['supports', 'webhooks', 'rest'] as const satisfies readonly (keyof Carrier)[];
+
+/** A carrier of the application's own is looked at here: later it costs calls. */
+function checkCarrier(carrier: Carrier): void {
+  if (typeof carrier.id !== 'string' || !CARRIER_ID.test(carrier.id)) {
+    throw new ConfigError(
+      'CONFIG_INVALID',
+      'The id of the carrier must be in kebab-case, like my-carrier, with at most 40 characters.',
+    );
+  }
+  for (const part of CARRIER_PARTS) {
+    const value: unknown = carrier[part];
+    if (typeof value === 'object' && value !== null) continue;
+    throw new ConfigError('CONFIG_INVALID', `The carrier ${carrier.id} has no ${part}.`);
+  }
 }

@@ -1,8 +1,5 @@
 // All prices that are shipped, and all names that a price can be given to. Each price stands beside its provider or carrier.
-import { CARRIER_A_PRICES } from '../carriers/carrier-a/prices.js';
-import { CARRIER_B_PRICES } from '../carriers/carrier-b/prices.js';
-import type { CarrierId } from '../contract/call-record.js';
-import type { CallPrices, ModelPrices } from '../contract/price.js';
+import type { ModelPrices } from '../contract/price.js';
 import { ANTHROPIC_PRICES } from '../providers/llm/anthropic/prices.js';
 import { CHAT_PRICES } from '../providers/llm/chat-completions/prices.js';
 import { CHAT_SERVICES } from '../providers/llm/chat-completions/services.js';
@@ -24,11 +21,6 @@ export const MODEL_PRICES: Readonly<Record<string, ModelPrices>> = {
   elevenlabs: ELEVENLABS_PRICES,
   cartesia: CARTESIA_PRICES,
   assemblyai: ASSEMBLYAI_PRICES,
-};
-
-export const CARRIER_PRICES: Readonly<Record<CarrierId, CallPrices>> = {
-  'carrier-a': CARRIER_A_PRICES,
-  'carrier-b': CARRIER_B_PRICES,
 };
 
 /** Vendors whose models this package speaks to, those of the local stack included. */

@@ -3,7 +3,8 @@ import { ConfigError } from '../base/errors.js';
 import { nearestName } from '../base/nearest-name.js';
 import { type PriceOverrides, pricePath, splitName } from '../calls/money/pricing.js';
 import { CALL_ITEMS, type CallPrice, FREE, type ModelPrice, type PriceUnit } from '../contract/price.js';
-import { CARRIER_PRICES, MODEL_PRICES, MODEL_VENDORS } from './price-list.js';
+import { CARRIERS } from '../carriers/index.js';
+import { MODEL_PRICES, MODEL_VENDORS } from './price-list.js';
 
 const PRICE_UNITS = Object.keys(FREE) as PriceUnit[];
 const CALL_UNITS = ['perMinute', 'stepSeconds'] as const satisfies readonly (keyof CallPrice)[];
@@ -15,13 +16,18 @@ const MAX_STEP_SECONDS = 3600;
 type Prices = Readonly<Record<string, unknown>>;
 type PricePath = readonly [option: 'pricing', ...names: string[]];
 
-/**
- * The prices that the application names, by vendor and model or by carrier and item. `providers`: names of providers of its own,
- * whose vendors are known because they are there. @throws ConfigError
- */
-export function checkPricing(value: unknown, providers: readonly string[]): PriceOverrides | undefined {
+/** What the application has of its own, whose names are known because it is there. */
+export interface OwnNames {
+  /** Names of providers. */
+  readonly providers: readonly string[];
+  /** Id of the carrier. */
+  readonly carrier: string;
+}
+
+/** The prices that the application names, by vendor and model or by carrier and item. @throws ConfigError */
+export function checkPricing(value: unknown, { providers, carrier }: OwnNames): PriceOverrides | undefined {
   if (value === undefined) return undefined;
-  const carriers = Object.keys(CARRIER_PRICES);
+  const carriers = [...new Set([...CARRIERS.keys(), carrier])];
   const vendors = [...MODEL_VENDORS, ...providers.map((name) => splitName(name)[0])];
   const overrides = entries(value, ['pricing'], 'prices by vendor or carrier').map(([name, models]) => {
     if (carriers.includes(name)) return [name, checkCarrier(name, models)];

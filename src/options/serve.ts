@@ -23,13 +23,14 @@ import type { PriceOverrides } from '../calls/money/pricing.js';
 import type { CallRecord } from '../contract/call-record.js';
 import type { MessageTarget } from '../engines/responder/message-route.js';
 import type { OnMessage } from '../engines/responder/responder.js';
+import type { CallStore } from '../stores/call-store.js';
 import { Agent } from './agent.js';
 import { type BudgetOptions, checkBudget } from './budget.js';
 import { checkCarrierNeeds } from './carrier-needs.js';
 import type { CheckedClientOptions } from './client.js';
 import { checkDashboardFeed, type DashboardFeed } from './dashboard-feed.js';
 import { checkPricing, stageNames } from './pricing.js';
-import { checkDataDir } from './storage.js';
+import { checkStorage } from './storage.js';
 import { checkToken } from './token.js';
 
 /** Options of `phone.serve(...)`. */
@@ -84,9 +85,14 @@ export interface ServeOptions {
   logger?: Logger | undefined;
   /** Folder that keeps call records, created with mode 0700. Records survive a restart; calls that were up when the process died end with `process-lost` at the next start. If the folder cannot be used, offhook warns and keeps calls in memory. `false` keeps calls in memory only. @default '.offhook' in the working directory */
   dataDir?: string | false | undefined;
+  /** A `CallStore` of your own, such as one on a database, that keeps the calls instead of `dataDir`. Excludes `dataDir`. You close it. Only one server at a time may use it: calls that it holds as active when `serve` starts end with `process-lost`. If the store throws or hangs, calls go on: offhook logs it and keeps new facts in memory, and the API answers `STORE_FAILED`. @default none */
+  store?: CallStore | undefined;
   /** Refuse to start without the carrier's webhook secret. A configured secret is always enforced. @default false */
   requireSignature?: boolean | undefined;
 }
+
+/** Options of `phone.attach(...)`: those of `serve` but for where it listens. */
+export type AttachOptions = Omit<ServeOptions, 'port' | 'host' | 'tunnel'>;
 
 const SERVE_OPTIONS = [
   'agent',
@@ -114,6 +120,7 @@ const SERVE_OPTIONS = [
   'drainSeconds',
   'logger',
   'dataDir',
+  'store',
   'requireSignature',
 ];
 
@@ -140,7 +147,23 @@ export interface CheckedServeOptions {
   readonly drainMs: number;
   readonly logger: Logger | undefined;
   readonly dataDir: string | false;
+  /** In place of `dataDir`. */
+  readonly store: CallStore | undefined;
   readonly requireSignature: boolean;
+}
+
+const PLACE_OPTIONS = ['port', 'host', 'tunnel'];
+
+/** @throws ConfigError */
+export function checkAttachOptions(
+  options: AttachOptions,
+  client: CheckedClientOptions,
+): CheckedServeOptions {
+  const where = 'attach()';
+  requireObject(options, where);
+  const known = SERVE_OPTIONS.filter((name) => !PLACE_OPTIONS.includes(name));
+  checkNames(options, known, where);
+  return checkServeOptions({ ...options, host: '127.0.0.1' }, client);
 }
 
 /** @throws ConfigError */
@@ -182,7 +205,10 @@ export function checkServeOptions(options: ServeOptions, client: CheckedClientOp
   return {
     agent,
     tunnel,
-    pricing: checkPricing(options.pricing, stageNames(agent.options)),
+    pricing: checkPricing(options.pricing, {
+      providers: stageNames(agent.options),
+      carrier: client.carrier.id,
+    }),
     budget: checkBudget(options.budget),
     recording,
     voicemailMessage: checkText('voicemailMessage', options.voicemailMessage),
@@ -200,7 +226,7 @@ export function checkServeOptions(options: ServeOptions, client: CheckedClientOp
     maxCallMs: checkNumber('maxCallMinutes', options.maxCallMinutes, minutes) * 60_000,
     drainMs: checkNumber('drainSeconds', options.drainSeconds, { min: 0, max: 600, fallback: 10 }) * 1000,
     logger: logger === undefined ? undefined : guardLogger(logger),
-    dataDir: checkDataDir(options.dataDir),
+    ...checkStorage(options),
     requireSignature,
   };
 }

@@ -10,6 +10,8 @@ import { answerError, sendAnswer } from './routes.js';
 export interface DashboardMount {
   /** Answers what is its own, and calls `next` for everything else. */
   readonly handler: RequestHandler;
+  /** True for a path that is the dashboard's alone, `/` not among them. */
+  owns?(path: string): boolean;
   /** Tells its pages that the server is about to stop. */
   announceDrain?(): void;
   /** Ends its event streams. Idempotent. */

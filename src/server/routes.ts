@@ -42,11 +42,15 @@ export function answerRoutes({ routes, others, isDraining, logger }: RoutesOptio
   return (request, response) => {
     response.setHeader('X-Content-Type-Options', 'nosniff');
     response.setHeader('Referrer-Policy', 'no-referrer');
-    const { method = '', url = '' } = request;
-    const route = routes.get(`${method === 'HEAD' ? 'GET' : method} ${pathOf(url)}`);
+    const route = routes.get(routeKey(request));
     if (route === undefined) others(request, response);
     else answer(route, request, response).catch(() => response.destroy());
   };
+}
+
+/** What a request is looked up by. */
+export function routeKey({ method = '', url = '' }: IncomingMessage): string {
+  return `${method === 'HEAD' ? 'GET' : method} ${pathOf(url)}`;
 }
 
 export function jsonAnswer(
@@ -76,6 +80,7 @@ export function sendAnswer(response: ServerResponse, { status, headers, body }: 
 /** A target may name the whole URL. Source: RFC 9112, section 3.2.2. */
 const PATH = /^(?:[a-z][a-z\d+.-]*:\/\/[^/?#]*)?([^?#]*)/i;
 
-function pathOf(target: string): string {
+/** Of a request's target, without the query. */
+export function pathOf(target: string): string {
   return PATH.exec(target)?.[1] ?? '';
 }

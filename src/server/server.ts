@@ -1,6 +1,7 @@
 // The doors of the house: assembles routes and streams, listens, and closes in order. Decides nothing about calls.
-import type { RequestListener, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../base/clock.js';
 import { ConfigError } from '../base/errors.js';
@@ -8,6 +9,8 @@ import { describeError, type Logger } from '../base/log.js';
 import type { Meters } from '../base/meters.js';
 import type { CallDesk } from '../calls/call-desk.js';
 import type { Carrier, WebhookDoor } from '../carriers/carrier.js';
+import { answerEarly } from '../base/request-body.js';
+import { type AttachableServer, standBefore } from './attachment.js';
 import { Capacity } from './capacity.js';
 import { ConnectionLimit } from './connection-limit.js';
 import { declineUpgrade, isDeclinable } from './declined-upgrade.js';
@@ -16,12 +19,13 @@ import { bind, createHttp } from './http.js';
 import { createPage } from './page.js';
 import type { DashboardMount } from './page-app.js';
 import { toProxyTrust, type TrustProxy } from './proxy-trust.js';
-import { answerRoutes, type Routes } from './routes.js';
+import { answerRoutes, pathOf, routeKey, type Routes } from './routes.js';
 import { StreamDoor } from './streams.js';
 import { createWebhookRoutes } from './webhooks.js';
 
 const CLOSE_GOING_AWAY = 1001;
 const SHUTDOWN_REASON = 'Server shutting down';
+const STREAM_PATH = '/ws/stream/';
 
 /** What the carrier has at least to confirm that the calls are hung up, in milliseconds. */
 const SHORTEST_HANG_UP_MS = 1000;
@@ -49,6 +53,8 @@ export interface PhoneServerOptions {
 export interface PhoneServer {
   /** Resolves with the port when connections are accepted. @throws ConfigError for a port or host that cannot be had. */
   listen(port: number, host: string): Promise<number>;
+  /** Answers what is its own on a server of the application's, which it never closes. @throws ConfigError */
+  attach(server: AttachableServer): Promise<void>;
   /** Shuts down in order, within `drainSeconds`, or a second that the carrier has to hang up. Idempotent, never rejects. */
   close(): Promise<void>;
 }
@@ -60,10 +66,23 @@ export function createPhoneServer(options: PhoneServerOptions): PhoneServer {
 
 class HttpPhoneServer implements PhoneServer {
   readonly #options: PhoneServerOptions;
-  readonly #http: Server;
+  /** Answers what is ours, and with 404 whatever else comes. */
+  readonly #listener: RequestListener;
+  readonly #ownRoutes: Routes;
+  /** Stops taking connections; resolves when none is left. */
+  #leave: () => Promise<void> = async () => {};
+  /** Leaves the server of the application. */
+  #giveBack: () => void = () => {};
+  /** Ends connections that wait for a request. */
+  #dropIdle: () => void = () => {};
   readonly #streams: StreamDoor;
   readonly #capacity: Capacity;
-  /** Every connection, upgraded ones too. */
+  /** What is under way on a server of the application's. */
+  readonly #held = new Map<
+    ServerResponse | Duplex,
+    { readonly socket: Duplex; readonly isOver: Promise<void> }
+  >();
+  /** Every connection of our own server, upgraded ones too. */
   readonly #sockets = new Set<Socket>();
   #isDraining = false;
   #closing: Promise<void> | undefined;
@@ -90,19 +109,46 @@ class HttpPhoneServer implements PhoneServer {
       this.#watchDrain(response);
       page(request, response);
     };
-    this.#http = this.#createHttp(answerRoutes({ routes: this.#routes(), others, isDraining, logger }));
+    this.#ownRoutes = this.#routes();
+    this.#listener = answerRoutes({ routes: this.#ownRoutes, others, isDraining, logger });
   }
 
   async listen(port: number, host: string): Promise<number> {
-    const { carrier, otherDoors, logger } = this.#options;
-    for (const door of [carrier, ...otherDoors]) await door.prepare();
-    await bind(this.#http, port, host);
+    await this.#prepare();
+    const http = this.#createHttp();
+    await bind(http, port, host);
+    this.#leave = () => new Promise((resolve) => http.close(() => resolve()));
+    this.#dropIdle = () => http.closeIdleConnections();
     if (this.#isDraining) {
-      this.#http.close();
-      throw new ConfigError('CONFIG_CONFLICT', 'The server was closed while it was starting.');
+      http.close();
+      throw closedEarly();
     }
-    this.#http.on('error', (error) => logger.error(describeError(error), 'server failed'));
-    return (this.#http.address() as AddressInfo).port;
+    http.on('error', (error) => this.#options.logger.error(describeError(error), 'server failed'));
+    return (http.address() as AddressInfo).port;
+  }
+
+  async attach(server: AttachableServer): Promise<void> {
+    await this.#prepare();
+    if (this.#isDraining) throw closedEarly();
+    const answer = answerEarly(this.#listener);
+    const giveBack = standBefore(server, {
+      isOurs: (request) => this.#isOurs(request),
+      answer: (request, response) => {
+        // Half of an answer that is cut leaves no connection to the application either.
+        this.#hold(response, request.socket);
+        answer(request, response);
+      },
+      isOurUpgrade: ({ url = '' }) => pathOf(url).startsWith(STREAM_PATH),
+      upgrade: (request, socket, head) => {
+        this.#hold(socket, socket);
+        this.#streams.handleUpgrade(request, socket, head);
+      },
+    });
+    this.#leave = async () => {
+      while (this.#held.size > 0) await Promise.all([...this.#held.values()].map(({ isOver }) => isOver));
+      giveBack();
+    };
+    this.#giveBack = giveBack;
   }
 
   close(): Promise<void> {
@@ -115,9 +161,7 @@ class HttpPhoneServer implements PhoneServer {
     const { desk, drainSeconds, clock } = this.#options;
     const deadline = clock.now() + drainSeconds * 1000;
     this.#isDraining = true;
-    const isClosed = new Promise<void>((resolve) => {
-      this.#http.close(() => resolve());
-    });
+    const isClosed = this.#leave();
     await this.#guarded(async () => this.#options.dashboard?.announceDrain?.());
     // What was written leaves with the turn of the loop: without a call to end, its connection would be cut in the same one.
     await nextTurn();
@@ -130,10 +174,13 @@ class HttpPhoneServer implements PhoneServer {
     );
     this.#streams.closeAll(CLOSE_GOING_AWAY, SHUTDOWN_REASON);
     await this.#guarded(async () => this.#options.dashboard?.close());
-    this.#http.closeIdleConnections();
+    this.#dropIdle();
     await this.#within(deadline - clock.now(), isClosed);
     this.#streams.terminateAll();
     for (const socket of this.#sockets) socket.destroy();
+    // Before the last cut: what comes behind it is the application's.
+    this.#giveBack();
+    for (const { socket } of this.#held.values()) socket.destroy();
     await isClosed;
   }
 
@@ -174,12 +221,34 @@ class HttpPhoneServer implements PhoneServer {
   #watchDrain(response: ServerResponse): void {
     if (this.#isDraining) response.setHeader('Connection', 'close');
     response.once('close', () => {
-      if (this.#isDraining) setImmediate(() => this.#http.closeIdleConnections());
+      if (this.#isDraining) setImmediate(this.#dropIdle);
     });
   }
 
-  #createHttp(listener: RequestListener): Server {
-    const http = createHttp(listener);
+  async #prepare(): Promise<void> {
+    const { carrier, otherDoors } = this.#options;
+    for (const door of [carrier, ...otherDoors]) await door.prepare();
+  }
+
+  /** True for what is answered on a server of the application's. */
+  #isOurs(request: IncomingMessage): boolean {
+    const path = pathOf(request.url ?? '');
+    return this.#ownRoutes.has(routeKey(request)) || this.#options.dashboard?.owns?.(path) === true;
+  }
+
+  /** Answers and streams on a server of the application's, until they are over. */
+  #hold(what: ServerResponse | Duplex, socket: Duplex): void {
+    const isOver = new Promise<void>((resolve) => {
+      what.once('close', () => {
+        this.#held.delete(what);
+        resolve();
+      });
+    });
+    this.#held.set(what, { socket, isOver });
+  }
+
+  #createHttp(): Server {
+    const http = createHttp(this.#listener);
     http.on('connection', (socket) => {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
@@ -190,4 +259,8 @@ class HttpPhoneServer implements PhoneServer {
     });
     return http;
   }
+}
+
+function closedEarly(): ConfigError {
+  return new ConfigError('CONFIG_CONFLICT', 'The server was closed while it was starting.');
 }

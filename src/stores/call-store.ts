@@ -18,11 +18,21 @@ export interface CallPage {
   total: number;
 }
 
-/** Records handed out are the caller's to read, not to change. */
+/** Calls to be read: what a store gives without being written to. */
+export type CallReader = Pick<CallStore, 'get' | 'list' | 'active' | 'aggregates'>;
+
+/**
+ * Where the records of calls are kept: `serve({ store })` takes any. Records handed out are the caller's to read, not to change.
+ * `testStore` of `offhook/testing` checks one. A server asks for one fact of a call at a time, repeats one for which `append` threw, and
+ * waits up to five seconds for an answer to anything else.
+ */
 export interface CallStore {
   /** True while what is appended outlives the process. */
   readonly isKept: boolean;
-  /** Applies a fact. Facts of one call come in order; one that is known already changes nothing. */
+  /**
+   * Applies a fact, by `reduceCall` of `offhook/stores`. Facts of one call come in order, one at a time; those of several calls may come
+   * together. One that is known already (its `seq` is not above the record's) changes nothing. Resolves when the fact is kept.
+   */
   append(event: CallEvent): Promise<void>;
   /** By our id or the carrier's. */
   get(callId: string): Promise<CallRecord | undefined>;

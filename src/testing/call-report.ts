@@ -1,5 +1,5 @@
 // Puts the report of a call together from its streams, one or several in a row.
-import type { CarrierId } from '../contract/call-record.js';
+import type { SimulatedCarrier } from '../contract/call-record.js';
 import type { PlaybackLog } from './playback.js';
 import {
   isInOrder,
@@ -16,7 +16,7 @@ const SAMPLES_PER_MS = 8;
 
 /** Whose call it was. */
 export interface ReportHead {
-  readonly carrier: CarrierId;
+  readonly carrier: SimulatedCarrier;
   readonly carrierCallId: string;
   /** The last four digits. */
   readonly caller: string;

@@ -2,7 +2,7 @@
 import type { Clock } from '../base/clock.js';
 import { ConfigError } from '../base/errors.js';
 import { checkOptions } from '../base/option-checks.js';
-import type { CarrierId } from '../contract/call-record.js';
+import type { SimulatedCarrier } from '../contract/call-record.js';
 import type { OpenVoice } from './caller-script.js';
 import { Exchange } from './carrier-a/exchange.js';
 import { createId } from './carrier-a/ids.js';
@@ -15,7 +15,7 @@ export interface CallingCarrierOptions {
   /** Address of the server, for example `http://127.0.0.1:8000`. Its host is dialled, for webhooks and streams. */
   url: string;
   /** @default 'carrier-a' */
-  carrier?: CarrierId | undefined;
+  carrier?: SimulatedCarrier | undefined;
   /** Public host of the server, as the carrier knows it; part of what carrier A signs. @default the host of `url` */
   webhookHost?: string | undefined;
   /** Carrier A: signs webhooks and upgrade. Nothing is signed without it. */

@@ -1,6 +1,6 @@
 // The figures of a simulated call, computed from what was said, sent and really played. Knows no socket.
 import type { PlaybackLog } from './playback.js';
-import type { CarrierId } from '../contract/call-record.js';
+import type { SimulatedCarrier } from '../contract/call-record.js';
 import type { StreamEnd, Violation } from './stream-end.js';
 import { isClick } from './clicks.js';
 import { findSpeech, isSound, type Span } from './speech-spans.js';
@@ -53,7 +53,7 @@ export interface GapReport {
 export interface CallReport {
   /** Answered, ended in order, and no message broke the protocol. */
   ok: boolean;
-  carrier: CarrierId;
+  carrier: SimulatedCarrier;
   carrierCallId: string;
   /** The last four digits. */
   caller: string;

@@ -1,6 +1,6 @@
 // The contract of a carrier simulator: a carrier's whole side of the wire on loopback, for one phone server.
 import type { Clock } from '../base/clock.js';
-import type { CarrierId } from '../contract/call-record.js';
+import type { SimulatedCarrier } from '../contract/call-record.js';
 import type { CallerStep, OpenVoice } from './caller-script.js';
 import type { LineConditions } from './line-conditions.js';
 import type { CallReport } from './report.js';
@@ -119,7 +119,7 @@ export interface SimulatorOptions {
 
 /** A carrier on loopback. */
 export interface CarrierSimulator {
-  readonly carrier: CarrierId;
+  readonly carrier: SimulatedCarrier;
   /** Origin of its REST API: the `baseUrl` of the carrier object under test. */
   readonly url: string;
   readonly requests: readonly SeenRequest[];

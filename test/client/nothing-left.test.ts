@@ -1,6 +1,6 @@
 // What a server has opened is closed when `disconnect` resolves: whole calls, with everybody answering and with nobody.
 import { describe, expect, it } from 'vitest';
-import { CARRIER_IDS, type CarrierId } from '../../src/contract/call-record.js';
+import { SIMULATED_CARRIERS, type CarrierId } from '../../src/contract/call-record.js';
 import type { AgentOptions } from '../../src/index.js';
 import { ChatCompletions } from '../../src/providers/llm/index.js';
 import { OpenAIRealtime } from '../../src/providers/realtime/index.js';
@@ -70,7 +70,7 @@ const ENDS: readonly End[] = [
 
 /** Each mode with each carrier, and with every other end: all of them together have every mode, and every carrier, with every end. */
 const CASES = MODES.flatMap((mode, first) =>
-  CARRIER_IDS.map((id, second) => ({
+  SIMULATED_CARRIERS.map((id, second) => ({
     mode,
     id,
     name: mode.name,

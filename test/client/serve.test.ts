@@ -17,7 +17,7 @@ describe('serve', () => {
   it('resolves when it listens, with its addresses, and warns once of each open door', async () => {
     bench.phone = bench.create();
     const server = await bench.serve({ dashboardToken: undefined });
-    expect(server).toEqual({
+    expect(server).toMatchObject({
       port: bench.port,
       url: `http://127.0.0.1:${bench.port}`,
       dashboardUrl: `http://127.0.0.1:${bench.port}/`,

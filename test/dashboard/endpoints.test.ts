@@ -129,7 +129,7 @@ describe('the API', () => {
     ['cursor', 'x'.repeat(201)],
     ['status', 'over'],
     ['direction', 'sideways'],
-    ['carrier', 'carrier-c'],
+    ['carrier', 'Carrier-C'],
     ['outcome', 'fine'],
     ['endReason', 'over'],
     ['q', 'x'.repeat(201)],

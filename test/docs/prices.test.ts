@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { FREE, type ModelPrice, type PriceOrigin } from '../../src/contract/price.js';
-import { CARRIER_PRICES, MODEL_PRICES } from '../../src/options/price-list.js';
+import { CARRIERS } from '../../src/carriers/index.js';
+import { MODEL_PRICES } from '../../src/options/price-list.js';
 
 const readme = readFileSync(fileURLToPath(new URL('../../README.md', import.meta.url)), 'utf8');
 
@@ -51,7 +52,7 @@ function table(): string {
       row(`\`${vendor}\` ${model}`, describePrice(price), price),
     ),
   );
-  const calls = Object.entries(CARRIER_PRICES).flatMap(([carrier, prices]) =>
+  const calls = [...CARRIERS].flatMap(([carrier, { prices }]) =>
     Object.entries(prices).map(([item, price]) =>
       row(`\`${carrier}\` ${item}`, `${price.perMinute} per begun minute`, price),
     ),
@@ -60,7 +61,7 @@ function table(): string {
 }
 
 it('the README shows the prices that are shipped', () => {
-  for (const prices of Object.values(CARRIER_PRICES))
+  for (const { prices } of CARRIERS.values())
     for (const price of Object.values(prices)) expect(price.stepSeconds).toBe(60);
   const shown = /<!-- prices -->\n\n([\s\S]*?)\n\n<!-- end -->/.exec(readme)?.[1];
   expect(shown).toBe(table());

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { MULAW_8K } from '../../src/audio/format.js';
 import { ProviderError } from '../../src/base/errors.js';
-import { CARRIER_IDS, type CarrierId } from '../../src/contract/call-record.js';
+import { SIMULATED_CARRIERS, type CarrierId } from '../../src/contract/call-record.js';
 import type { AgentOptions } from '../../src/index.js';
 import type { LanguageModel } from '../../src/providers/language-model.js';
 import type { RealtimeModel } from '../../src/providers/realtime-model.js';
@@ -83,9 +83,9 @@ const APOLOGIES: readonly [AgentOptions, string, string][] = [
 
 /** Every apology in every mode, on one carrier or the other. */
 const on = <T>(id: CarrierId, all: readonly T[], mode: number) =>
-  all.filter((_, index) => isDeep || CARRIER_IDS[(index + mode) % CARRIER_IDS.length] === id);
+  all.filter((_, index) => isDeep || SIMULATED_CARRIERS[(index + mode) % SIMULATED_CARRIERS.length] === id);
 
-describe.each(CARRIER_IDS)('%s, a call that cannot go on', { timeout: 60_000 }, (id) => {
+describe.each(SIMULATED_CARRIERS)('%s, a call that cannot go on', { timeout: 60_000 }, (id) => {
   for (const [index, [mode, parts, by]] of LOSSES.entries())
     it.each(on(id, APOLOGIES, index))(`${mode}, %j`, async (options, text, language) => {
       await using running = await startCarrierPhone(id, { ...parts, ...options });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LimitError } from '../../src/base/errors.js';
 import type { MetricsPayload } from '../../src/index.js';
-import { CARRIER_IDS } from '../../src/contract/call-record.js';
+import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import { eventually, startCarrierPhone } from '../support/carrier-phone.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
 import { startPhone } from '../support/running-phone.js';
@@ -57,7 +57,7 @@ describe('money in a whole call', REAL_TIME, () => {
   });
 });
 
-describe.each(CARRIER_IDS)('a budget, at %s', REAL_TIME, (id) => {
+describe.each(SIMULATED_CARRIERS)('a budget, at %s', REAL_TIME, (id) => {
   it('ends the call that has used it up, with a goodbye', async () => {
     // Where the number reports how its calls go, the end of the goodbye is known at once.
     const logger = new RecordedLogger();

@@ -1,6 +1,6 @@
 // What carriers do wrong, in whole calls: odd codecs, lost streams, failing APIs, many calls at once.
 import { describe, expect, it } from 'vitest';
-import { CARRIER_IDS } from '../../src/contract/call-record.js';
+import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import type { CallerStep } from '../../src/testing/index.js';
 import { eventually, OWN_NUMBER, startCarrierPhone } from '../support/carrier-phone.js';
 
@@ -54,7 +54,7 @@ describe('carrier-b, codecs', () => {
   });
 });
 
-describe.concurrent.each(CARRIER_IDS)('%s, in trouble', (id) => {
+describe.concurrent.each(SIMULATED_CARRIERS)('%s, in trouble', (id) => {
   it('loses the stream without a word: resumed, or ended with the leg gone', {
     timeout: 40_000,
   }, async () => {

@@ -4,7 +4,7 @@ import { pause } from '../../src/base/pause.js';
 import { systemClock } from '../../src/base/clock.js';
 import { describe, expect, it } from 'vitest';
 import type { CallRecord } from '../../src/contract/call-record.js';
-import { CARRIER_IDS } from '../../src/contract/call-record.js';
+import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import type { CallerStep, SimulatedLeg } from '../../src/testing/index.js';
 import { type CarrierPhone, eventually, OWN_NUMBER, startCarrierPhone } from '../support/carrier-phone.js';
 
@@ -32,7 +32,7 @@ async function legOf(running: CarrierPhone, index = 0): Promise<SimulatedLeg> {
 
 const isSpeaking = (call: CallRecord) => call.transcript.length > 0;
 
-describe.concurrent.each(CARRIER_IDS)('%s, inbound', (id) => {
+describe.concurrent.each(SIMULATED_CARRIERS)('%s, inbound', (id) => {
   it('is answered, talks and is hung up by the caller', { timeout: 40_000 }, async () => {
     await using running = await startCarrierPhone(id);
     const report = await running.simulator.call({ from: CALLEE, to: OWN_NUMBER, script: TALKS });
@@ -198,7 +198,7 @@ describe.concurrent.each(CARRIER_IDS)('%s, inbound', (id) => {
   });
 });
 
-describe.concurrent.each(CARRIER_IDS)('%s, outbound', (id) => {
+describe.concurrent.each(SIMULATED_CARRIERS)('%s, outbound', (id) => {
   it('is answered by a person, talks and is hung up by them', { timeout: 40_000 }, async () => {
     await using running = await startCarrierPhone(
       id,

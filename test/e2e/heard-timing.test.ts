@@ -1,7 +1,7 @@
 // A voice that halts at its commas is interrupted, on both carriers: what the transcript and the model's history say that the caller
 // has heard is what the carrier's recording holds. `runScript` compares them word by word.
 import { describe, expect, it } from 'vitest';
-import { CARRIER_IDS } from '../../src/contract/call-record.js';
+import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import type { CallerStep } from '../../src/testing/index.js';
 import { wordsIn } from '../support/heard-truth.js';
 import { runScript } from '../support/scripted-call.js';
@@ -15,7 +15,7 @@ const LISTENS: CallerStep = { type: 'wait-for-agent', quietMs: 700 };
 // Calls in real time.
 const REAL_TIME = { timeout: 90_000 };
 
-describe.concurrent.each(CARRIER_IDS)('a voice, on %s', REAL_TIME, (id) => {
+describe.concurrent.each(SIMULATED_CARRIERS)('a voice, on %s', REAL_TIME, (id) => {
   it.each([2600, 4300, 6000])(
     'that halts is heard to the word where it was cut, after %i ms',
     async (afterMs) => {

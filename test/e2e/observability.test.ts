@@ -8,7 +8,7 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CARRIER_IDS, type CallRecord } from '../../src/contract/call-record.js';
+import { SIMULATED_CARRIERS, type CallRecord } from '../../src/contract/call-record.js';
 import { ChatCompletions } from '../../src/providers/llm/index.js';
 import { DeepgramSpeechToText } from '../../src/providers/stt/index.js';
 import { ElevenLabsTextToSpeech } from '../../src/providers/tts/index.js';
@@ -55,7 +55,7 @@ afterEach(async () => {
   trace.disable();
 });
 
-async function start(id: (typeof CARRIER_IDS)[number]) {
+async function start(id: (typeof SIMULATED_CARRIERS)[number]) {
   const logger = new RecordedLogger();
   const utterances = [QUESTION, 'Please connect me.', 'Nutmeg?'];
   const ears = await emulateDeepgram({ utterances, apiKey: KEYS.ears });
@@ -124,7 +124,7 @@ function expectRising(before: ReadonlyMap<string, Family>, after: ReadonlyMap<st
 }
 
 // Calls in real time.
-describe.each(CARRIER_IDS)('%s: two calls with everything in them', { timeout: 90_000 }, (id) => {
+describe.each(SIMULATED_CARRIERS)('%s: two calls with everything in them', { timeout: 90_000 }, (id) => {
   it('are told to machines, and nothing of what was said is', async () => {
     const { running, logger, mind } = await start(id);
     const { simulator, server } = running;

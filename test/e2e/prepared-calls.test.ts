@@ -1,7 +1,7 @@
 // What waits for a call when its stream comes: on both carriers and in both directions a slow voice has spoken the greeting before.
 import { describe, expect, it } from 'vitest';
 import type { CallRecord } from '../../src/contract/call-record.js';
-import { CARRIER_IDS } from '../../src/contract/call-record.js';
+import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import { OpenAIRealtime } from '../../src/providers/realtime/index.js';
 import { ElevenLabsTextToSpeech } from '../../src/providers/tts/index.js';
 import {
@@ -44,7 +44,7 @@ function expectGreeted(report: CallReport | undefined, record: CallRecord): void
   expect(new Set(Object.values(greeting?.latency ?? { none: 1 }))).toEqual(new Set([null]));
 }
 
-describe.concurrent.each(CARRIER_IDS)('a greeting, on %s', REAL_TIME, (id) => {
+describe.concurrent.each(SIMULATED_CARRIERS)('a greeting, on %s', REAL_TIME, (id) => {
   const start = (voice: ElevenLabsEmulator) =>
     startCarrierPhone(
       id,

@@ -1,6 +1,6 @@
 // What telephone lines and people do to an agent, on both carriers: each is a step of a caller's script or a condition of the line.
 import { describe, expect, it } from 'vitest';
-import { CARRIER_IDS } from '../../src/contract/call-record.js';
+import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import type { CallerStep } from '../../src/testing/index.js';
 import { wordsIn } from '../support/heard-truth.js';
 import { runScript } from '../support/scripted-call.js';
@@ -22,7 +22,7 @@ const REPLIES = [{ text: 'Yes we do.' }];
 // Calls in real time.
 const REAL_TIME = { timeout: 90_000 };
 
-describe.concurrent.each(CARRIER_IDS)('%s', REAL_TIME, (id) => {
+describe.concurrent.each(SIMULATED_CARRIERS)('%s', REAL_TIME, (id) => {
   it('a barge-in at a given millisecond of what is played', async () => {
     const script: CallerStep[] = [
       { type: 'interrupt', afterMs: 5230 },

@@ -1,6 +1,6 @@
 // Two whole calls for each carrier by the real clock and over the real loopback network: what all the others replace is in them.
 import { describe, expect, it } from 'vitest';
-import { CARRIER_IDS } from '../../src/contract/call-record.js';
+import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import { OpenAIRealtime } from '../../src/providers/realtime/index.js';
 import { type CallerStep, emulateOpenAIRealtime } from '../../src/testing/index.js';
 import { startCarrierPhone } from '../support/carrier-phone.js';
@@ -13,7 +13,7 @@ const ASKS: readonly CallerStep[] = [
 ];
 const REAL_TIME = { timeout: 60_000 };
 
-describe.concurrent.each(CARRIER_IDS)('%s, by the real clock', REAL_TIME, (id) => {
+describe.concurrent.each(SIMULATED_CARRIERS)('%s, by the real clock', REAL_TIME, (id) => {
   it('is a call on the local stack, from bell to hang-up', async () => {
     const onMessage = ({ text }: { text: string }) => `You said ${text}`;
     await using running = await startCarrierPhone(id, {}, { serve: { onMessage } });

@@ -1,6 +1,6 @@
 // One model that hears and speaks, in whole calls over both carriers, on loopback.
 import { describe, expect, it } from 'vitest';
-import { CARRIER_IDS } from '../../src/contract/call-record.js';
+import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import type { AgentOptions } from '../../src/index.js';
 import { type CallerStep, openToneVoice } from '../../src/testing/index.js';
 import { type CarrierPhone, eventually, startCarrierPhone } from '../support/carrier-phone.js';
@@ -37,7 +37,7 @@ const twoOrders = (pauseMs: number): readonly CallerStep[] => [
   { type: 'hang-up' },
 ];
 
-type CarrierId = (typeof CARRIER_IDS)[number];
+type CarrierId = (typeof SIMULATED_CARRIERS)[number];
 
 interface Scene extends AsyncDisposable {
   readonly played: PlayedVendor;
@@ -85,7 +85,7 @@ function failed(running: CarrierPhone) {
 const REAL_TIME = { timeout: 60_000 };
 
 const LINES = REALTIME_VENDORS.flatMap((vendor) =>
-  CARRIER_IDS.map((id) => ({ vendor, id, name: vendor.name })),
+  SIMULATED_CARRIERS.map((id) => ({ vendor, id, name: vendor.name })),
 );
 
 describe.concurrent.each(LINES)('$id, an agent with the model $name', REAL_TIME, (line) => {

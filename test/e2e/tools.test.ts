@@ -1,6 +1,6 @@
 // A model that acts: tools of whole calls, over both carriers, on loopback.
 import { describe, expect, it } from 'vitest';
-import { CARRIER_IDS } from '../../src/contract/call-record.js';
+import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import type { LanguageModel, LanguageModelEvent, LanguageModelRequest } from '../../src/index.js';
 import type { CallerStep } from '../../src/testing/index.js';
 import { startCarrierPhone } from '../support/carrier-phone.js';
@@ -38,7 +38,7 @@ class ActingModel implements LanguageModel {
   }
 }
 
-describe.each(CARRIER_IDS)('%s, an agent that acts', (id) => {
+describe.each(SIMULATED_CARRIERS)('%s, an agent that acts', (id) => {
   it('runs a tool and answers with its result', { timeout: 40_000 }, async () => {
     const llm = new ActingModel('One moment please.', 'look_up', { what: 'price' });
     const execute = async () => ({ price: 'ten dollars' });

@@ -3,7 +3,8 @@ import { MODEL_PRICES } from '../../src/options/price-list.js';
 import { checkPricing, stageNames } from '../../src/options/pricing.js';
 import { refusal } from './refusal.js';
 
-const check = (value: unknown, providers: string[] = []) => checkPricing(value, providers);
+const check = (value: unknown, providers: string[] = []) =>
+  checkPricing(value, { providers, carrier: 'carrier-a' });
 
 describe('pricing', () => {
   it.each<[unknown]>([

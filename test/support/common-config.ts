@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Plugin, ViteUserConfig } from 'vitest/config';
+import manifest from '../../package.json' with { type: 'json' };
 import { emptyForeign } from './foreign-variables.js';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -21,8 +22,21 @@ const builtWorkers: Plugin = {
   },
 };
 
+/** Examples import the package by its name, as users do: here that is its source. */
+const ownName = Object.entries(manifest.exports).flatMap(([entry, target]) =>
+  typeof target === 'string'
+    ? []
+    : [
+        {
+          find: new RegExp(`^${entry.replace(/^\./, 'offhook')}$`),
+          replacement: resolve(root, target.default.replace('./dist/', 'src/').replace(/\.js$/, '.ts')),
+        },
+      ],
+);
+
 export const common = {
   root,
+  resolve: { alias: ownName },
   plugins: [builtWorkers],
   test: {
     pool: 'forks',

@@ -25,7 +25,9 @@ export interface DashboardServer {
   close(): Promise<void>;
 }
 
-export interface DashboardServerOptions extends Partial<DashboardOptions> {
+export interface DashboardServerOptions extends Partial<Omit<DashboardOptions, 'store' | 'bus'>> {
+  store?: CallStore;
+  bus?: EventBus;
   trustProxy?: boolean;
   /** The address to listen on. @default 127.0.0.1 */
   host?: string;

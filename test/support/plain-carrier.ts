@@ -1,4 +1,5 @@
 // A carrier without a wire of its own: webhooks are our messages as JSON, answers too. Its REST API keeps what it is asked.
+import { carrierBSettings } from '../../src/carriers/carrier-b/settings.js';
 import { SignatureError } from '../../src/base/errors.js';
 import type {
   Carrier,
@@ -76,6 +77,7 @@ export function createPlainCarrier(options: PlainCarrierOptions = {}): Carrier {
   const { key, rest = new PlainRest(), onParse = () => {} } = options;
   const carrier: Carrier = {
     id: 'carrier-b',
+    settings: carrierBSettings,
     during: () => carrier,
     supports: {
       recording: true,

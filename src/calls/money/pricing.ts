@@ -1,7 +1,7 @@
 // What things cost: the prices that providers and carrier state, under those that the application names. Says once of each that has none.
 import type { Logger } from '../../base/log.js';
 import { nearestName } from '../../base/nearest-name.js';
-import type { CallItem, CallPrice, CallPrices, ModelPrice, PriceUnit } from '../../contract/price.js';
+import type { CallItem, CallPrice, ModelPrice, PriceUnit, StatedCallPrices } from '../../contract/price.js';
 import type { Payee } from '../../providers/remedy.js';
 
 /** Prices by vendor and model, or by carrier and item. `*` stands for every model that is not named. */
@@ -53,7 +53,7 @@ export class Pricing {
   }
 
   /** Undefined, with a warning for a direction, when nobody names a price. */
-  call(carrier: { readonly id: string; readonly prices?: CallPrices | undefined }, item: CallItem) {
+  call(carrier: { readonly id: string; readonly prices?: StatedCallPrices | undefined }, item: CallItem) {
     const price = { ...carrier.prices?.[item], ...this.#override(carrier.id, item) };
     const { perMinute, stepSeconds = MINUTE_S } = price;
     if (perMinute !== undefined) return { perMinute, stepSeconds };

@@ -5,13 +5,13 @@ import { ConfigError } from '../../base/errors.js';
 import type { LooseEnds } from '../../base/loose-ends.js';
 import { checkOptions } from '../../base/option-checks.js';
 import { transcoder } from '../../transcoder/select.js';
-import type { Carrier, CarrierRest, MediaDialect, WebhookRequest } from '../carrier.js';
+import type { Carrier, CarrierRest, MediaDialect, WebhookRequest, ShippedCarrier } from '../carrier.js';
 import { createRestTiming, type RestTiming } from '../rest-timing.js';
 import { checkBaseUrl, takeSetting } from '../setting.js';
 import { openMediaDialect } from './media.js';
 import { CARRIER_A_PRICES } from './prices.js';
 import { createRest } from './rest.js';
-import { ACCOUNT_SID, AUTH_TOKEN, CARRIER_A_API } from './settings.js';
+import { ACCOUNT_SID, AUTH_TOKEN, CARRIER_A_API, carrierASettings } from './settings.js';
 import { signatureOf, verifyUpgradeUrl, verifyWebhook } from './signature.js';
 import { webhookDialect } from './webhooks.js';
 
@@ -44,6 +44,7 @@ export class CarrierA implements Carrier {
     callCostCoversStream: false,
   };
   readonly prices = CARRIER_A_PRICES;
+  readonly settings = carrierASettings;
   readonly usualLine = { inbound: MULAW_8K, outbound: MULAW_8K };
   readonly secretSetting = AUTH_TOKEN.variables[0];
   readonly webhooks = webhookDialect;
@@ -110,3 +111,11 @@ export class CarrierA implements Carrier {
     return openMediaDialect();
   }
 }
+
+/** Its line in the registry. */
+export const carrierA: ShippedCarrier = {
+  create: () => new CarrierA(),
+  settings: carrierASettings,
+  api: CARRIER_A_API,
+  prices: CARRIER_A_PRICES,
+};

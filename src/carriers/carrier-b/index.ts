@@ -11,6 +11,7 @@ import type {
   MediaDialect,
   StreamCodec,
   WebhookRequest,
+  ShippedCarrier,
 } from '../carrier.js';
 import { createRestTiming, type RestTiming } from '../rest-timing.js';
 import { checkBaseUrl, takeSetting } from '../setting.js';
@@ -20,7 +21,7 @@ import { REQUESTED } from './media-format.js';
 import { CARRIER_B_PRICES } from './prices.js';
 import { createRest } from './rest.js';
 import { RestClient } from './rest-client.js';
-import { API_KEY, CARRIER_B_API, CONNECTION_ID, PUBLIC_KEY } from './settings.js';
+import { API_KEY, CARRIER_B_API, CONNECTION_ID, PUBLIC_KEY, carrierBSettings } from './settings.js';
 import { type Ed25519Verifier, loadEd25519Verifier, parsePublicKey, verifyWebhook } from './signature.js';
 import { webhookDialect } from './webhooks.js';
 
@@ -62,6 +63,7 @@ export class CarrierB implements Carrier {
     callCostCoversStream: true,
   };
   readonly prices = CARRIER_B_PRICES;
+  readonly settings = carrierBSettings;
   readonly usualLine = { inbound: REQUESTED.preferred.format, outbound: REQUESTED.preferred.format };
   readonly secretSetting = PUBLIC_KEY.variables[0];
   readonly webhooks = webhookDialect;
@@ -139,3 +141,11 @@ function toByteOrder(value: string): ByteOrder {
   if (value === 'little' || value === 'big') return value;
   throw new ConfigError('CONFIG_INVALID', "l16ByteOrder must be 'little' or 'big'.");
 }
+
+/** Its line in the registry. */
+export const carrierB: ShippedCarrier = {
+  create: () => new CarrierB(),
+  settings: carrierBSettings,
+  api: CARRIER_B_API,
+  prices: CARRIER_B_PRICES,
+};

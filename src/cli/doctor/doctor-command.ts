@@ -5,7 +5,6 @@ import { ConfigError } from '../../base/errors.js';
 import { hostComplaint } from '../../base/host-name.js';
 import type { Carrier } from '../../carriers/carrier.js';
 import { CarrierA } from '../../carriers/carrier-a/index.js';
-import { CARRIER_SETTINGS } from '../../carriers/index.js';
 import { type CliContext, UsageError } from '../context.js';
 import { checkAudio } from './audio.js';
 import { readCapturedRequest } from './captured-request.js';
@@ -80,7 +79,7 @@ async function examine(flags: DoctorFlags, parts: DoctorParts): Promise<CheckRes
     ...(flags.webhookHost === undefined
       ? []
       : [checkHealth(`https://${flags.webhookHost}`, network, { isPublic: true })]),
-    ...findCarriers().map((id) => checkClock(id, CARRIER_SETTINGS[id].api, network)),
+    ...findCarriers().map(([id, { api }]) => checkClock(id, api, network)),
     ...(flags.number === undefined ? [] : [lookUpNumber(flags.number, flags.webhookHost ?? '', parts)]),
   ]);
   return [...local, ...remote];

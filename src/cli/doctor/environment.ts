@@ -1,9 +1,9 @@
 // Checks of this machine: Node, the transcoder, and what of the carriers stands in the environment.
 import { createRequire } from 'node:module';
 import { OffhookError } from '../../base/errors.js';
-import { CARRIER_SETTINGS } from '../../carriers/index.js';
+import type { ShippedCarrier } from '../../carriers/carrier.js';
+import { CARRIERS } from '../../carriers/index.js';
 import { inspectSetting, type SettingState } from '../../carriers/setting.js';
-import { CARRIER_IDS, type CarrierId } from '../../contract/call-record.js';
 import type { TranscoderBackend } from '../../transcoder/backend.js';
 import type { CheckResult } from './check.js';
 
@@ -40,9 +40,9 @@ export async function checkTranscoder(): Promise<{
 }
 
 /** The carriers that have a setting in the environment. */
-export function findCarriers(): CarrierId[] {
-  return CARRIER_IDS.filter((id) =>
-    CARRIER_SETTINGS[id].settings.some((setting) => inspectSetting(setting).variable !== undefined),
+export function findCarriers(): [id: string, carrier: ShippedCarrier][] {
+  return [...CARRIERS].filter(([, { settings }]) =>
+    settings.some((setting) => inspectSetting(setting).variable !== undefined),
   );
 }
 
@@ -50,7 +50,7 @@ export function findCarriers(): CarrierId[] {
 export function checkCarriers(): CheckResult[] {
   const carriers = findCarriers();
   if (carriers.length === 0) {
-    const names = CARRIER_IDS.map((id) => CARRIER_SETTINGS[id].settings.map(({ variables: [name] }) => name));
+    const names = [...CARRIERS.values()].map(({ settings }) => settings.map(({ variables: [name] }) => name));
     return [
       {
         name: 'carriers',
@@ -59,12 +59,12 @@ export function checkCarriers(): CheckResult[] {
       },
     ];
   }
-  return carriers.flatMap((id) =>
-    CARRIER_SETTINGS[id].settings.map((setting) => toCheck(id, inspectSetting(setting))),
+  return carriers.flatMap(([id, { settings }]) =>
+    settings.map((setting) => toCheck(id, inspectSetting(setting))),
   );
 }
 
-function toCheck(id: CarrierId, { setting, variable, complaint }: SettingState): CheckResult {
+function toCheck(id: string, { setting, variable, complaint }: SettingState): CheckResult {
   const name = `${id}.${setting.option}`;
   if (variable === undefined) {
     const message = `${id}: ${setting.option} is missing, which is needed for ${setting.neededFor}: set ${setting.variables[0]}.`;

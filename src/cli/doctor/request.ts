@@ -8,6 +8,7 @@ import {
   verifyUpgradeUrl,
   verifyWebhook as verifyA,
 } from '../../carriers/carrier-a/signature.js';
+import { CARRIERS } from '../../carriers/index.js';
 import { PUBLIC_KEY } from '../../carriers/carrier-b/settings.js';
 import {
   loadEd25519Verifier,
@@ -15,7 +16,6 @@ import {
   verifyWebhook as verifyB,
 } from '../../carriers/carrier-b/signature.js';
 import { type CarrierSetting, readSetting } from '../../carriers/setting.js';
-import type { CarrierId } from '../../contract/call-record.js';
 import { UsageError } from '../context.js';
 import type { CapturedRequest } from './captured-request.js';
 import type { CheckResult } from './check.js';
@@ -48,8 +48,7 @@ export async function explainRequest(
 ): Promise<CheckResult> {
   const { request, notes } = captured;
   const carrier = carrierOf(request);
-  const result =
-    carrier === 'carrier-a' ? explainA(request, options) : await explainB(request, options.nowMs);
+  const result = await (EXPLANATIONS.get(carrier) ?? explainOther(carrier))(request, options);
   if (notes.length === 0) return result;
   return {
     ...result,
@@ -58,13 +57,43 @@ export async function explainRequest(
   };
 }
 
-function carrierOf(request: WebhookRequest): CarrierId {
-  const [, named] = /^\/webhooks\/(carrier-[ab])\//.exec(request.target) ?? [];
-  if (named !== undefined) return named as CarrierId;
+type Explain = (request: WebhookRequest, options: RequestOptions) => CheckResult | Promise<CheckResult>;
+
+const EXPLANATIONS: ReadonlyMap<string, Explain> = new Map<string, Explain>([
+  ['carrier-a', explainA],
+  ['carrier-b', (request, { nowMs }) => explainB(request, nowMs)],
+]);
+
+/** Of a carrier of which no more is known here than of any: its own verdict. */
+function explainOther(id: string): Explain {
+  return async (request, { webhookHost }) => {
+    const name = `${id}.request`;
+    const carrier = CARRIERS.get(id)?.create();
+    const host = webhookHost ?? request.headers.host;
+    if (carrier?.verifies !== true || host === undefined) {
+      const missing = host === undefined ? 'give --webhook-host' : `set ${carrier?.secretSetting}`;
+      return { name, status: 'failed', message: `Nothing to compare with: ${missing}.` };
+    }
+    await carrier.prepare();
+    try {
+      carrier.verify(request, host);
+      return { name, status: 'ok', message: 'The signature is right.' };
+    } catch (error) {
+      if (!OffhookError.isInstance(error)) throw error;
+      const message = REASONS[error.code] ?? error.message;
+      return { name, status: 'failed', message, details: { error: error.code } };
+    }
+  };
+}
+
+function carrierOf(request: WebhookRequest): string {
+  const [, named = ''] = /^\/webhooks\/([^/]+)\//.exec(request.target) ?? [];
+  if (CARRIERS.has(named)) return named;
   if (request.target.startsWith('/ws/stream/') || signatureOf(request.headers) !== undefined)
     return 'carrier-a';
+  const paths = [...CARRIERS.keys()].map((id) => `/webhooks/${id}/`).join(' or ');
   throw new UsageError(
-    'The request of --request is not a carrier webhook: its path must begin with /webhooks/carrier-a/ or /webhooks/carrier-b/.',
+    `The request of --request is not a carrier webhook: its path must begin with ${paths}.`,
   );
 }
 

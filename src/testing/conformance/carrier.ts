@@ -1,6 +1,6 @@
 // What every telephony carrier must do, as a list of named checks that any test runner can run.
-import { deepEqual, equal, notDeepEqual, ok } from 'node:assert/strict';
-import { CARRIER_IDS } from '../../contract/call-record.js';
+import { deepEqual, equal, match, notDeepEqual, ok } from 'node:assert/strict';
+import { CARRIER_ID } from '../../contract/call-record.js';
 import type { CallAnswer } from '../../carriers/carrier.js';
 import { type CarrierCheck, type CarrierFixtures, UNREACHABLE } from './carrier-fixtures.js';
 import { mediaChecks } from './carrier-media.js';
@@ -24,7 +24,7 @@ function recipeChecks(fixtures: CarrierFixtures): CarrierCheck[] {
       name: 'has an id of its own, and routes',
       run: async () => {
         const carrier = fixtures.create(UNREACHABLE);
-        ok(CARRIER_IDS.includes(carrier.id));
+        match(carrier.id, CARRIER_ID);
         ok(carrier.webhooks.routes.includes('voice'));
         equal(new Set(carrier.webhooks.routes).size, carrier.webhooks.routes.length);
       },
@@ -34,7 +34,7 @@ function recipeChecks(fixtures: CarrierFixtures): CarrierCheck[] {
       run: async () => {
         const carrier = fixtures.create(UNREACHABLE);
         await carrier.prepare();
-        ok(/^[A-Z][A-Z0-9_]+$/.test(carrier.secretSetting));
+        ok(carrier.secretSetting !== '');
         equal(carrier.verifies, true);
         equal(carrier.rest.configured, true);
         const shown =

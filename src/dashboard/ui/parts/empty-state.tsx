@@ -18,17 +18,20 @@ export function EmptyState({ entry }: { entry: CallEntry | null }) {
 }
 
 function Ways({ entry }: { entry: CallEntry }) {
+  const command = simulateCommand(entry, location.origin);
   return (
     <ol>
-      <li>
-        <b>Without a phone</b>
-        <code>{simulateCommand(entry, location.origin)}</code>
-        <span class="hint">
-          {entry.isSigned
-            ? 'Calls this server, and signs with the secret that it finds.'
-            : 'Calls this server.'}
-        </span>
-      </li>
+      {command !== null && (
+        <li>
+          <b>Without a phone</b>
+          <code>{command}</code>
+          <span class="hint">
+            {entry.isSigned
+              ? 'Calls this server, and signs with the secret that it finds.'
+              : 'Calls this server.'}
+          </span>
+        </li>
+      )}
       <li>
         <b>With a number</b>
         {entry.voiceUrl !== null && <code>{entry.voiceUrl}</code>}

@@ -1,5 +1,5 @@
 // Which of the ended calls are shown.
-import { CALL_OUTCOMES, CARRIER_IDS, END_REASONS } from '../../../contract/call-record.js';
+import { CALL_OUTCOMES, type CarrierId, END_REASONS } from '../../../contract/call-record.js';
 import { formatWord } from '../format.js';
 import { update } from '../state/app-store.js';
 import { isNarrowed, type View } from '../state/view.js';
@@ -10,7 +10,8 @@ function change(part: Partial<View>): void {
   update((app) => ({ view: { ...app.view, ...part } }));
 }
 
-export function Filters({ view }: { view: View }) {
+/** `carriers`: those that can be chosen. */
+export function Filters({ view, carriers }: { view: View; carriers: readonly CarrierId[] }) {
   const { q, direction, outcome, endReason, carrier } = view;
   return (
     <search class="filters">
@@ -42,7 +43,7 @@ export function Filters({ view }: { view: View }) {
       />
       <Choice
         label="Carrier"
-        values={CARRIER_IDS}
+        values={carriers}
         value={carrier}
         choose={(value) => change({ carrier: value })}
       />

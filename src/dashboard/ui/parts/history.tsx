@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { exportPath } from '../api.js';
 import { update } from '../state/app-store.js';
 import type { PageState } from '../state/page-state.js';
-import { filterOf, isNarrowed, selectCalls, type View } from '../state/view.js';
+import { filterOf, isNarrowed, carriersOf, selectCalls, type View } from '../state/view.js';
 import { CallTable } from './call-table.js';
 import { Filters } from './filters.js';
 
@@ -33,7 +33,7 @@ export function History({ page, view, masked }: { page: PageState; view: View; m
           JSON
         </a>
       </div>
-      {history.length > 0 && <Filters view={view} />}
+      {history.length > 0 && <Filters view={view} carriers={carriersOf(history, view)} />}
       {calls.length > 0 && <CallTable calls={calls} view={view} masked={masked} />}
       {calls.length === 0 && (
         <p class="quiet">{history.length === 0 ? 'No call has ended yet.' : 'No call matches.'}</p>

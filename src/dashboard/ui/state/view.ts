@@ -84,3 +84,10 @@ export function selectCalls(calls: readonly CallSummary[], view: View): CallSumm
       return sign * (left - right) || byNewestStart(a, b);
     });
 }
+
+/** The carriers of these calls, and the one that is chosen, by name. */
+export function carriersOf(calls: readonly Pick<CallSummary, 'carrier'>[], { carrier }: View): CarrierId[] {
+  const all = new Set(calls.map((call) => call.carrier));
+  if (carrier !== null) all.add(carrier);
+  return [...all].sort();
+}
