@@ -41,8 +41,8 @@ for (const path of ['package-lock.json', 'docs/site/package-lock.json']) {
   const missing = Object.values(lock.packages).flatMap((owner) =>
     Object.entries(owner.optionalDependencies ?? {})
       .filter(([name]) => lock.packages[`node_modules/${name}`] === undefined)
-      .map(([name, version]) =>
-        /** @type {const} */ ([`node_modules/${name}`, toEntry(name, version, owner)]),
+      .map(
+        ([name, version]) => /** @type {const} */ ([`node_modules/${name}`, toEntry(name, version, owner)]),
       ),
   );
   const all = [...Object.entries(lock.packages), ...missing];

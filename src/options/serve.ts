@@ -52,7 +52,7 @@ export interface ServeOptions {
   onMessage?: OnMessage | string | undefined;
   /** Called after each turn, with its latency and cost. */
   onMetrics?: ((data: MetricsPayload) => unknown) | undefined;
-  /** Prices in US dollars that stand before the shipped ones, number by number: by vendor and model, `{ openai: { 'gpt-6-luna': { outputPerMillionTokens: 0.4 } } }`, or by carrier and `inbound`, `outbound`, `stream`: `{ 'carrier-a': { inbound: { perMinute: 0.01 } } }`. See *Prices* below. @default the shipped ones */
+  /** Prices in US dollars that stand before the shipped ones, number by number: by vendor and model, `{ openai: { 'gpt-6-luna': { outputPerMillionTokens: 0.4 } } }`, or by carrier and `inbound`, `outbound`, `stream`: `{ 'carrier-a': { inbound: { perMinute: 0.01 } } }`. @default the shipped ones */
   pricing?: PriceOverrides | undefined;
   /** How much calls may cost: `{ perCall, perHour, perDay }` in US dollars, see the table below. @default no limit */
   budget?: BudgetOptions | undefined;
