@@ -168,10 +168,7 @@ function complaintOfLanguage(block: DocBlock): string | undefined {
       ? 'is a whole program: mark it run'
       : undefined;
   if (language === 'sh') return isTried ? complaintOfShell(code.replace(BLANK, 'value')) : undefined;
-  if (language === 'mermaid')
-    return diagramOf() === `\`\`\`mermaid\n${code}\`\`\``
-      ? undefined
-      : 'is not the diagram that the code draws';
+  if (language === 'mermaid') return code === diagram ? undefined : 'is not the diagram of ARCHITECTURE.md';
   if (language === 'text')
     return /^(\$ |npm |npx |node |offhook )/m.test(code) && !code.startsWith('Usage: ')
       ? 'has a command in it: mark it sh'
