@@ -1,4 +1,4 @@
-// Names in package-lock.json what npm has left out: packages for other platforms that the registry in use does not have. Without them
+// Names in the two lockfiles, the project's and the documentation site's, what npm has left out: packages for other platforms that the registry in use does not have. Without them
 // `npm ci` refuses the file everywhere. They are known by their owners, which ask for one version of each; their contents are not, so these
 // have no `integrity` until npm meets them. Run it after a change of dependencies; without such gaps it changes nothing.
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -35,15 +35,18 @@ function toEntry(name, version, owner) {
   };
 }
 
-const path = join(root, 'package-lock.json');
-/** @type {{ packages: Record<string, Entry> }} */
-const lock = JSON.parse(readFileSync(path, 'utf8'));
-const missing = Object.values(lock.packages).flatMap((owner) =>
-  Object.entries(owner.optionalDependencies ?? {})
-    .filter(([name]) => lock.packages[`node_modules/${name}`] === undefined)
-    .map(([name, version]) => /** @type {const} */ ([`node_modules/${name}`, toEntry(name, version, owner)])),
-);
-const all = [...Object.entries(lock.packages), ...missing];
-lock.packages = Object.fromEntries(all.sort(([one], [other]) => one.localeCompare(other, 'en')));
-if (missing.length > 0) writeFileSync(path, `${JSON.stringify(lock, null, 2)}\n`);
-console.log(`${missing.length} packages named that were not.`);
+for (const path of ['package-lock.json', 'docs/site/package-lock.json']) {
+  /** @type {{ packages: Record<string, Entry> }} */
+  const lock = JSON.parse(readFileSync(join(root, path), 'utf8'));
+  const missing = Object.values(lock.packages).flatMap((owner) =>
+    Object.entries(owner.optionalDependencies ?? {})
+      .filter(([name]) => lock.packages[`node_modules/${name}`] === undefined)
+      .map(
+        ([name, version]) => /** @type {const} */ ([`node_modules/${name}`, toEntry(name, version, owner)]),
+      ),
+  );
+  const all = [...Object.entries(lock.packages), ...missing];
+  lock.packages = Object.fromEntries(all.sort(([one], [other]) => one.localeCompare(other, 'en')));
+  if (missing.length > 0) writeFileSync(join(root, path), `${JSON.stringify(lock, null, 2)}\n`);
+  console.log(`${path}: ${missing.length} packages named that were not.`);
+}

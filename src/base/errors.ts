@@ -1,6 +1,6 @@
 // Every error that offhook throws on purpose, with its stable code. Who answers what with them is said at the doors.
 
-/** Stable codes, one table. The README lists exactly these. */
+/** Stable codes, one table. `docs/reference/errors.md` lists exactly these. */
 export const ERROR_CODES = {
   CONFIG_INVALID: 'An option or environment variable has an invalid value.',
   CONFIG_MISSING: 'A required option is not set.',

@@ -119,9 +119,8 @@ Exit codes: 0 every call was answered and kept to the protocol, 1 one was not, 2
     });
 }
 
-/** Runs one command line, without the program's name, and resolves with its exit code. */
-export async function runCli(args: readonly string[], context: CliContext): Promise<number> {
-  let exitCode = 0;
+/** All commands, which tell `finish` their exit code when they were run. @throws CommanderError from `parseAsync`, never an exit. */
+export function createProgram(context: CliContext, finish: (code: number) => void): Command {
   const write = (take: (text: string) => void) => (text: string) => take(text.replace(/\n$/, ''));
   const program = new Command('offhook')
     .description('A phone server for AI voice agents, on your own machine.')
@@ -130,14 +129,20 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
     .showSuggestionAfterError()
     .showHelpAfterError('(--help shows what there is)')
     .configureOutput({ writeOut: write(context.out), writeErr: write(context.error) });
-  const finish = (code: number) => {
-    exitCode = code;
-  };
   addDemo(program, context);
   addDashboard(program, { context, parsePort: wholeNumber({ from: 1, to: 65_535 }), finish });
   addSimulate(program, context, finish);
   addDoctor(program, context, finish);
   for (const command of program.commands) command.copyInheritedSettings(program);
+  return program;
+}
+
+/** Runs one command line, without the program's name, and resolves with its exit code. */
+export async function runCli(args: readonly string[], context: CliContext): Promise<number> {
+  let exitCode = 0;
+  const program = createProgram(context, (code) => {
+    exitCode = code;
+  });
   try {
     await program.parseAsync(args, { from: 'user' });
     return exitCode;

@@ -24,7 +24,7 @@ const README = new URL('../../src/testing/README.md', import.meta.url);
 
 /** The first example of a README as the body of a function that gets `load` and `console`. */
 function firstExample(): string {
-  const [, code = ''] = /^```ts\n([\s\S]*?)^```$/m.exec(readFileSync(README, 'utf8')) ?? [];
+  const [, code = ''] = /^```ts run\n([\s\S]*?)^```$/m.exec(readFileSync(README, 'utf8')) ?? [];
   const { target, module } = { target: ts.ScriptTarget.ESNext, module: ts.ModuleKind.ESNext };
   const { outputText } = ts.transpileModule(code, {
     compilerOptions: { target, module, verbatimModuleSyntax: true },

@@ -38,11 +38,14 @@ function allNames(): string[] {
   return [...readExposition(own + metrics.text()).keys()];
 }
 
-it('the page of the room names every metric, and no other', () => {
-  const page = readFileSync(new URL('../../src/observability/README.md', import.meta.url), 'utf8');
+/** The names in the first column of the tables of a page. */
+function namedBy(path: string): (string | undefined)[] {
+  const page = readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
   const rows = page.split('\n').filter((line) => line.startsWith('| `'));
-  const named = rows.flatMap((row) =>
-    [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name),
-  );
-  expect(named.sort()).toEqual(allNames().sort());
+  return rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name));
+}
+
+it('the page of the room and the reference name every metric, and no other', () => {
+  expect(namedBy('src/observability/README.md').sort()).toEqual(allNames().sort());
+  expect(namedBy('docs/reference/metrics.md').sort()).toEqual(allNames().sort());
 });

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import * as entry from '../../src/transcoder/index.js';
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-const section = /^## The transcoder\n(.*?)^## /ms.exec(readme)![1]!;
+const section = readFileSync(new URL('../../docs/reference/transcoder.md', import.meta.url), 'utf8');
 
 it('names everything that the entry, a backend, a resampler and a voice detector have', () => {
   const resampler = entry.transcoder.createResampler(8000, 16000);
@@ -18,7 +17,7 @@ it('names everything that the entry, a backend, a resampler and a voice detector
 });
 
 it('shows code that runs', () => {
-  const code = /```ts\n(.*?)```/s.exec(section)![1]!.replace(/^import .*$/m, '');
+  const code = /```ts run\n(.*?)```/s.exec(section)![1]!.replace(/^import .*$/m, '');
   const logged: unknown[] = [];
   const run = new Function(...Object.keys(entry), 'console', `${code}; return { samples, frame, tail };`) as (
     ...values: unknown[]
