@@ -1,5 +1,5 @@
 // One example for each body of the API, for the OpenAPI document. A test holds them against their schemas.
-import { CARRIER_IDS } from '../contract/call-record.js';
+const CARRIER = 'example-telecom';
 
 const STARTED_AT = 1_790_000_000_000;
 const LATENCY = {
@@ -35,7 +35,7 @@ const ENTRY = {
 const SUMMARY = {
   callId: 'c7Q2mX0',
   carrierCallId: 'CA00000000000000000000000000000001',
-  carrier: CARRIER_IDS[0],
+  carrier: CARRIER,
   direction: 'inbound',
   caller: '+15550111',
   callee: '+15550100',
@@ -124,7 +124,7 @@ export const EXAMPLES: { readonly [schema: string]: unknown } = {
 /** Bodies that are no JSON. */
 export const TEXT_EXAMPLES: { readonly [mediaType: string]: string } = {
   'text/event-stream': `id: 3.n4f9\nevent: transcript.segment\ndata: ${JSON.stringify(EXAMPLES.CallEvent)}\n\n`,
-  'text/csv': `callId,carrier,direction,caller,callee\nc7Q2mX0,${CARRIER_IDS[0]},inbound,+15550111,+15550100\n`,
+  'text/csv': `callId,carrier,direction,caller,callee\nc7Q2mX0,${CARRIER},inbound,+15550111,+15550100\n`,
   'text/plain':
     '# HELP offhook_calls_active Calls that are up.\n# TYPE offhook_calls_active gauge\noffhook_calls_active 2\n',
 };

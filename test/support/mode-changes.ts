@@ -64,7 +64,7 @@ export interface ChangedCall {
 const PATIENCE_MS = 5000;
 const AGENT: AgentOptions = { systemPrompt: PROMPT, firstMessage: GREETING, idle: false };
 /** 200 ms of a model's voice: in G.711, which carrier A's line has, or in PCM. */
-const CHUNK_BYTES: Readonly<Record<CarrierId, number>> = { 'carrier-a': 1600, 'carrier-b': 9600 };
+const CHUNK_BYTES: Readonly<Record<SimulatedCarrierId, number>> = { 'carrier-a': 1600, 'carrier-b': 9600 };
 const KEY = 'test-key';
 
 export async function playModeChange(id: CarrierId, change: ModeChange): Promise<ChangedCall> {
