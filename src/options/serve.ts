@@ -85,7 +85,7 @@ export interface ServeOptions {
   logger?: Logger | undefined;
   /** Folder where calls are kept, made with mode 0700 if it is not there. Records outlive the process there; calls that were up when it died are over with `endReason` `process-lost` when it starts again. A folder that cannot be used is a warning, and calls are kept in memory only. `false`: in memory only. @default '.offhook' in the working directory */
   dataDir?: string | false | undefined;
-  /** Where calls are kept instead of in `dataDir`: a `CallStore` of your own, such as one on a database. Excludes `dataDir`, and stays yours to close. One server at a time may use it: calls that it holds as active when `serve` starts are over with `endReason` `process-lost`. A store that throws or hangs disturbs no call: that is logged, what happened waits in memory, and the API answers `STORE_FAILED`. @default none */
+  /** Where calls are kept instead of in `dataDir`: a `CallStore` of your own, such as one on a database. Excludes `dataDir`, and stays yours to close. One server at a time may use it: calls that it holds as active when `serve` starts are over with `endReason` `process-lost`. A store that throws or hangs disturbs no call: that is logged, what happened waits in memory, and the API answers `STORE_FAILED`. @default what `dataDir` says */
   store?: CallStore | undefined;
   /** Refuse to start without the carrier's webhook secret. One that is there is always verified. @default false */
   requireSignature?: boolean | undefined;
