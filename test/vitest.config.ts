@@ -13,6 +13,7 @@ const VIRTUAL = [
   'test/testing/carrier-b/{inbound,outbound}.test.ts',
   'test/testing/conformance/*.test.ts',
   'test/client/nothing-left.test.ts',
+  'test/examples/{agent-tests,calls}.test.ts',
   'test/testing/simulate-call.test.ts',
 ];
 

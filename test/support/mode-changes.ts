@@ -2,7 +2,8 @@
 // speak in tones, so whoever listens knows the words that really came.
 import { systemClock } from '../../src/base/clock.js';
 import { pause } from '../../src/base/pause.js';
-import type { AgentOptions, CarrierId } from '../../src/index.js';
+import type { SimulatedCarrier } from '../../src/contract/call-record.js';
+import type { AgentOptions } from '../../src/index.js';
 import type { CallRecord, TranscriptEntry } from '../../src/contract/call-record.js';
 import { ChatCompletions } from '../../src/providers/llm/index.js';
 import { OpenAIRealtime } from '../../src/providers/realtime/index.js';
@@ -64,10 +65,10 @@ export interface ChangedCall {
 const PATIENCE_MS = 5000;
 const AGENT: AgentOptions = { systemPrompt: PROMPT, firstMessage: GREETING, idle: false };
 /** 200 ms of a model's voice: in G.711, which carrier A's line has, or in PCM. */
-const CHUNK_BYTES: Readonly<Record<SimulatedCarrierId, number>> = { 'carrier-a': 1600, 'carrier-b': 9600 };
+const CHUNK_BYTES: Readonly<Record<SimulatedCarrier, number>> = { 'carrier-a': 1600, 'carrier-b': 9600 };
 const KEY = 'test-key';
 
-export async function playModeChange(id: CarrierId, change: ModeChange): Promise<ChangedCall> {
+export async function playModeChange(id: SimulatedCarrier, change: ModeChange): Promise<ChangedCall> {
   const { victim, phase, how, isAhead = false } = change;
   await using vendors = await emulateVendors(id, { isAhead });
   const { engine, stt, llm, tts } = vendors;
@@ -124,7 +125,7 @@ export async function playModeChange(id: CarrierId, change: ModeChange): Promise
 type Vendors = Awaited<ReturnType<typeof emulateVendors>>;
 
 /** A realtime model and the three stages of a pipeline, whose models are of one mind. */
-async function emulateVendors(id: CarrierId, { isAhead }: { isAhead: boolean }) {
+async function emulateVendors(id: SimulatedCarrier, { isAhead }: { isAhead: boolean }) {
   const engine = await emulateOpenAIRealtime({
     chunkBytes: CHUNK_BYTES[id],
     replies: ({ items }) => ({

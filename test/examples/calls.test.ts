@@ -1,0 +1,122 @@
+// The examples that are a phone by themselves, each called as its README says.
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { start as startMinimal } from '../../examples/minimal/server.js';
+import { createAnswers, start as startMessages } from '../../examples/on-message/server.js';
+import { remind } from '../../examples/outbound-voicemail/call.js';
+import { start as startVoice } from '../../examples/own-voice/server.js';
+import { start as startTools } from '../../examples/tools/server.js';
+import { silentLogger } from '../../src/base/log.js';
+import type { Offhook } from '../../src/client.js';
+import type { CallRecord } from '../../src/contract/call-record.js';
+import type { LanguageModel } from '../../src/providers/language-model.js';
+import { type CallerStep, simulateCall, startCarrierASimulator } from '../../src/testing/index.js';
+import { freePort } from '../support/free-port.js';
+
+const WAIT: CallerStep = { type: 'wait-for-agent' };
+
+async function settings() {
+  return {
+    port: await freePort(),
+    host: '127.0.0.1',
+    logger: silentLogger,
+    dataDir: false,
+    dashboardUrl: false,
+  } as const;
+}
+
+/** Plays a call and gives its record. */
+async function play(
+  starting: (options: {
+    onCallEnd: (record: CallRecord) => void;
+  }) => Promise<{ phone: Offhook; url: string }>,
+  ...said: string[]
+): Promise<CallRecord> {
+  let tell: (record: CallRecord) => void = () => {};
+  const ended = new Promise<CallRecord>((resolve) => (tell = resolve));
+  const { phone, url } = await starting({ onCallEnd: (record) => tell(record) });
+  const steps = said.flatMap((text): CallerStep[] => [{ type: 'say', text }, WAIT]);
+  const report = await simulateCall({ url, script: [WAIT, ...steps] });
+  expect(report.ok).toBe(true);
+  const record = await ended;
+  await phone.disconnect();
+  return record;
+}
+
+const transcript = ({ transcript: entries }: CallRecord) =>
+  entries.map(({ role, text }) => `${role}: ${text}`);
+
+describe('examples', { timeout: 60_000 }, () => {
+  it('minimal', async () => {
+    const common = await settings();
+    const record = await play((options) => startMinimal({ ...common, ...options }), 'Are you open?');
+    expect(transcript(record)[0]).toBe('agent: Hello, this is the bakery. How can I help?');
+    expect(transcript(record)[2]).toMatch(/^agent: \w/);
+  });
+
+  it('tools: the order is looked up, and the model is told', async () => {
+    const llm: LanguageModel = {
+      kind: 'llm',
+      name: 'example/looks-up',
+      async *respond({ messages }) {
+        const found = messages.findLast(({ role }) => role === 'tool');
+        if (found !== undefined) yield { type: 'text', delta: `Your order is ${found.content}.` };
+        else yield { type: 'tool-call', id: 'c1', name: 'look_up_order', arguments: { number: '17' } };
+      },
+    } as LanguageModel;
+    const common = await settings();
+    const record = await play(
+      (options) => startTools({ ...common, ...options, agent: { llm } }),
+      'Where is order 17?',
+    );
+    expect(transcript(record).at(-1)).toBe('agent: Your order is on its way, and there tomorrow.');
+  });
+
+  it('on-message: a function, HTTP and a WebSocket answer', async () => {
+    const answers = createAnswers().listen(0, '127.0.0.1');
+    await once(answers, 'listening');
+    const { port } = answers.address() as AddressInfo;
+    const heard: (string | undefined)[] = [];
+    for (const onMessage of [undefined, `http://127.0.0.1:${port}`, `ws://127.0.0.1:${port}`]) {
+      const common = { ...(await settings()), ...(onMessage && { onMessage }) };
+      const record = await play((options) => startMessages({ ...common, ...options }), 'Good morning.');
+      heard.push(transcript(record)[2]?.toLowerCase());
+    }
+    answers.close();
+    expect(heard).toEqual([
+      'agent: 1 texts came before: good morning.',
+      'agent: by http: good morning.',
+      'agent: by websocket: good morning.',
+    ]);
+  });
+
+  it('own voice: the caller hears four tones', async () => {
+    const common = await settings();
+    const record = await play((options) => startVoice({ ...common, ...options }));
+    expect(record.provider.tts).toBe('example/tones');
+    expect(transcript(record)).toEqual(['agent: These are four tones.']);
+  });
+
+  it('outbound: talks to a person, and leaves a message on a machine', async () => {
+    const account = { accountSid: `AC${'0'.repeat(32)}`, authToken: 'any-text-without-blanks' };
+    const common = { ...(await settings()), manageWebhook: false };
+    const carrier = await startCarrierASimulator({
+      ...account,
+      url: `http://127.0.0.1:${common.port}`,
+      webhookHost: 'voice.example.com',
+      callees: {
+        '+15550123': { type: 'human', script: [WAIT] },
+        '+15550124': { type: 'machine', ringMs: 200, greetingMs: 1500, beep: true },
+      },
+    });
+    const options = { ...common, carrier: { ...account, baseUrl: carrier.url } };
+    const person = await remind('+15550123', options);
+    const machine = await remind('+15550124', options);
+    await carrier.close();
+    expect(transcript(person)[0]).toBe(
+      'agent: Hello Ada, this is a reminder of your appointment tomorrow at nine.',
+    );
+    expect(machine).toMatchObject({ outcome: 'voicemail', amd: { answeredBy: 'machine' } });
+  });
+});
