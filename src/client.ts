@@ -29,7 +29,7 @@ export class Offhook {
   /** Answers calls until `disconnect`. Resolves when it listens. @throws ConfigError; nothing listens then. */
   async serve(options: ServeOptions): Promise<RunningServer> {
     if (this.#loading !== undefined) {
-      throw new ConfigError('CONFIG_CONFLICT', 'This client serves already: call disconnect() first.');
+      throw new ConfigError('CONFIG_CONFLICT', 'This client is already serving: call disconnect() first.');
     }
     const loading = this.#load(checkServeOptions(options, this.#options));
     this.#loading = loading;
@@ -69,10 +69,7 @@ export class Offhook {
   async transfer(callId: string, to: string): Promise<void> {
     const { controls } = this.#serving('transfer()');
     if (typeof to !== 'string' || !isE164(to)) {
-      throw new RequestError(
-        'REQUEST_INVALID',
-        'transfer() takes a telephone number like +15550123 (E.164).',
-      );
+      throw new RequestError('REQUEST_INVALID', 'transfer() takes a phone number like +15550123 (E.164).');
     }
     await controls.transfer(callId, to);
   }

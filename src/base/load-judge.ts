@@ -96,13 +96,10 @@ export class LoadJudge {
         lostShare: round(this.#lostShare),
         lateFrameShare: round(this.#lateShare),
       };
-      this.#logger.warn(
-        fields,
-        'overloaded: new calls are refused until the calls that are up have room again',
-      );
+      this.#logger.warn(fields, 'overloaded: refusing new calls until live calls have room again');
     } else if (this.#isOverloaded && share < LITTLE && busyShare < BUSY_LITTLE) {
       this.#isOverloaded = false;
-      this.#logger.info({}, 'no longer overloaded: calls are taken again');
+      this.#logger.info({}, 'no longer overloaded: accepting calls again');
     }
   }
 }

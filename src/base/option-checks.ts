@@ -21,10 +21,7 @@ export function checkOptions(
   if (!isObject(options)) {
     const others = known.filter((name) => !needed.includes(name));
     const first = needed.length === 0 ? 'It takes' : `It needs ${needed.join(' and ')}, and takes`;
-    throw new ConfigError(
-      'CONFIG_INVALID',
-      `${where} takes an object of options. ${first}: ${others.join(', ')}.`,
-    );
+    throw new ConfigError('CONFIG_INVALID', `${where} takes an object. ${first}: ${others.join(', ')}.`);
   }
   checkNames(options, known, where);
 }
@@ -36,7 +33,7 @@ function isObject(value: unknown): boolean {
 /** The options, when they are an object. */
 export function requireObject<T extends object>(options: T, where: string): T {
   if (isObject(options)) return options;
-  throw new ConfigError('CONFIG_INVALID', `${where} takes an object of options.`);
+  throw new ConfigError('CONFIG_INVALID', `${where} takes an object.`);
 }
 
 /** The value or, when it is not set, `fallback`. */
@@ -87,10 +84,7 @@ export function checkNumber<T extends number | undefined>(
 export function checkText(name: string, value: unknown): string | undefined {
   if (value === undefined) return undefined;
   if (typeof value === 'string' && value.trim() !== '') return value;
-  throw new ConfigError(
-    'CONFIG_INVALID',
-    `${name} must be a text that is not empty. Leave it out otherwise.`,
-  );
+  throw new ConfigError('CONFIG_INVALID', `${name} must be a non-empty string, or left out.`);
 }
 
 /** The value, which has to be there and a text with more in it than blanks. `where` is the call that takes it. */

@@ -18,7 +18,7 @@ export async function readBody(
 ): Promise<Buffer> {
   const { 'content-length': length = '0', 'content-encoding': encoding = 'identity' } = request.headers;
   const tooLarge = () =>
-    new RequestError('REQUEST_TOO_LARGE', `The body is over ${maxBytes} bytes: send less at a time.`);
+    new RequestError('REQUEST_TOO_LARGE', `The body is larger than ${maxBytes} bytes: send less at a time.`);
   if (Number(length) > maxBytes) throw tooLarge();
   if (encoding.toLowerCase() !== 'identity')
     throw new RequestError('REQUEST_INVALID', 'The body must not be compressed.');

@@ -161,7 +161,7 @@ export class CallDirectory implements CallDesk {
     if (session !== undefined) {
       const isOther = carrierCallId !== null && ![null, carrierCallId].includes(session.carrierCallId);
       if (isOther || !session.takesStream) {
-        throw new RequestError('REQUEST_CONFLICT', 'The call has a stream already.');
+        throw new RequestError('REQUEST_CONFLICT', 'The call already has a stream.');
       }
       this.#unproven.delete(session.callId);
       return session.receive(socket);
@@ -186,7 +186,7 @@ export class CallDirectory implements CallDesk {
       return this.#hear(report, host);
     } catch (error) {
       const fields = { callId: report.callId, report: report.type, ...describeError(error) };
-      this.#env.logger.error(fields, 'a report on a call failed');
+      this.#env.logger.error(fields, 'failed to handle a status report');
       return report.type === 'transfer' ? HANG_UP : undefined;
     }
   }
@@ -195,29 +195,29 @@ export class CallDirectory implements CallDesk {
     if (this.#isShuttingDown) throw new RequestError('REQUEST_CONFLICT', 'The server is shutting down.');
     const { to, from } = request;
     if (!isE164(to) || !isE164(from)) {
-      throw new RequestError('REQUEST_INVALID', 'Call from and to a number like +15550100 (E.164).');
+      throw new RequestError('REQUEST_INVALID', 'Give both numbers in the form +15550100 (E.164).');
     }
     if (this.#env.publicHost() === undefined) {
       throw new ConfigError(
         'CONFIG_MISSING',
-        'Set webhookUrl: the carrier must be told where to ask about outbound calls.',
+        'Set webhookUrl: the carrier needs an address for outbound calls.',
       );
     }
     const parties = { caller: from, callee: to, direction: 'outbound' } as const;
     const admission = { callId: randomUUID(), carrierCallId: null, ...parties };
     if (this.isOverloaded) {
       this.#record(admission, { reason: 'over-capacity', outcome: 'failed' });
-      throw new LimitError('The call is not placed: the server does not keep up with the calls that are up.');
+      throw new LimitError('Call not placed: the server is overloaded.');
     }
     const { maxCalls } = this.#env;
     if (maxCalls !== undefined && this.takenPlaces >= maxCalls) {
       this.#record(admission, { reason: 'over-capacity', outcome: 'failed' });
-      throw new LimitError(`The call is not placed: ${maxCalls} are up, and maxCalls allows no more.`);
+      throw new LimitError(`Call not placed: all ${maxCalls} calls that maxCalls allows are up.`);
     }
     const exhausted = this.budget?.exhausted;
     if (exhausted !== undefined) {
       this.#record(admission, { reason: 'budget', outcome: 'failed' });
-      throw new LimitError(`The call is not placed: budget.${exhausted} is used up.`);
+      throw new LimitError(`Call not placed: budget.${exhausted} is used up.`);
     }
     const ended = this.#records.ended(admission.callId);
     const session = this.#open({ admission, byStream: false, host: undefined, outbound: request });
@@ -265,7 +265,7 @@ export class CallDirectory implements CallDesk {
     const session = this.#find(callId);
     if (session !== undefined) return session;
     if (this.hasEnded(callId)) throw new RequestError('REQUEST_CONFLICT', 'The call is over.');
-    throw new NotFoundError('There is no such call.');
+    throw new NotFoundError('No such call.');
   }
 
   /** Our id outranks the carrier's: a report under our id on another call changes nothing. A transfer may come from its other leg. */
@@ -391,7 +391,7 @@ export class CallDirectory implements CallDesk {
     const request = async () => carrier.commands?.reject(carrierCallId, reason);
     clock.after(0, () => {
       request().catch((error: unknown) =>
-        logger.warn({ callId, ...describeError(error) }, 'the carrier did not turn the call away'),
+        logger.warn({ callId, ...describeError(error) }, 'the carrier did not reject the call'),
       );
     });
   }

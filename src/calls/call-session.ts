@@ -271,10 +271,7 @@ export class CallSession {
   #host(): string {
     const host = this.#env.publicHost() ?? this.#webhookHost;
     if (host !== undefined) return host;
-    throw new ConfigError(
-      'CONFIG_MISSING',
-      'Set webhookUrl: the carrier must be told where this server is reached.',
-    );
+    throw new ConfigError('CONFIG_MISSING', 'Set webhookUrl: the carrier needs the address of this server.');
   }
 
   /** Somebody is on the line: a stream is due. */

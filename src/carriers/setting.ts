@@ -68,7 +68,8 @@ export function checkBaseUrl(value: string): string {
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
     throw new ConfigError('CONFIG_INVALID', 'baseUrl must be an http or https URL without credentials.');
   }
-  if (/[?#]/.test(value)) throw new ConfigError('CONFIG_INVALID', 'baseUrl has no query and no fragment.');
+  if (/[?#]/.test(value))
+    throw new ConfigError('CONFIG_INVALID', 'baseUrl must not have a query or a fragment.');
   return withoutTrailing(value, '/');
 }
 

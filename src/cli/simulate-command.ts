@@ -75,7 +75,7 @@ async function readTexts(texts: readonly string[]): Promise<string[]> {
     .flat()
     .map((line) => line.trim())
     .filter(Boolean);
-  if (texts.length > 0 && spoken.length === 0) throw new UsageError('There is no text in --text.');
+  if (texts.length > 0 && spoken.length === 0) throw new UsageError('--text is empty.');
   return spoken;
 }
 
@@ -155,11 +155,11 @@ async function findAccess(
 ): Promise<{ carrier: CallingCarrierOptions; numbers: Pick<InboundCall, 'from' | 'to'> }> {
   checkCarrierFlags(flags);
   const url = URL.canParse(flags.url) ? new URL(flags.url) : undefined;
-  if (url === undefined) throw new UsageError('--url is an address like http://127.0.0.1:8000.');
+  if (url === undefined) throw new UsageError('--url must be an address like http://127.0.0.1:8000.');
   if (url.pathname !== '/')
-    throw new UsageError(`--url is the address of the server alone: ${url.origin}, without ${url.pathname}.`);
+    throw new UsageError(`--url must be the server's origin: ${url.origin}, without ${url.pathname}.`);
   if (flags.to !== undefined && !isE164(flags.to))
-    throw new UsageError('--to, the called number, is in the form +15005550010 (E.164).');
+    throw new UsageError('--to must be a phone number like +15005550010 (E.164).');
   const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
   const demo = isLoopback(url) ? await findDemo(port) : undefined;
   const to = flags.to ?? demo?.phoneNumber;

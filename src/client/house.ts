@@ -270,13 +270,13 @@ export class House {
       const addresses = webhookUrl === undefined ? [listening] : [listening, `https://${webhookUrl}`];
       this.#logger.warn(
         { addresses },
-        'dashboard and API are open to whoever reaches one of these addresses: set dashboardToken',
+        'dashboard and API are open to anyone who can reach these addresses: set dashboardToken',
       );
     }
     if (!carrier.verifies) {
       this.#logger.warn(
         { setting: carrier.secretSetting },
-        'webhooks are not verified, so anyone can make calls appear: set the secret that is named here',
+        'webhooks are not verified, so anyone can fake calls: set this secret',
       );
     }
   }

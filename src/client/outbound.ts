@@ -26,7 +26,7 @@ export function toOutboundRequest(options: CallOptions, parts: OutboundParts): O
   if (parts.publicHost === undefined) {
     throw new ConfigError(
       'CONFIG_MISSING',
-      'call() needs webhookUrl, or tunnel: true in serve(): the carrier tells under that host how the call goes.',
+      'call() needs webhookUrl, or tunnel: true in serve(): the carrier reports call progress to that host.',
     );
   }
   if (call.voicemailMessage !== undefined) {

@@ -32,10 +32,7 @@ export class PlaceholderWatch {
     for (const placeholder of findUnfilled(text, variables)) {
       if (this.#told.has(placeholder)) continue;
       this.#told.add(placeholder);
-      this.#logger.warn(
-        { placeholder },
-        'a text of the agent has a placeholder that no variable of agent or call fills: it is used as it stands',
-      );
+      this.#logger.warn({ placeholder }, 'a placeholder has no value: it is used as it is');
     }
   }
 }

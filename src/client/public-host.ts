@@ -29,7 +29,7 @@ export class PublicHost {
       this.#name = undefined;
       this.#logger.error(
         { host: tunnel.host },
-        'the tunnel is gone: calls cannot reach this server any more. Calls that are up go on as far as they can; serve again for a new tunnel',
+        'the tunnel closed: calls can no longer reach this server. Live calls go on where possible; restart to open a new tunnel',
       );
     });
   }

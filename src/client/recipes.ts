@@ -111,7 +111,7 @@ export class Recipes {
     if (this.#onMessage !== undefined)
       throw new ConfigError(
         'CONFIG_CONFLICT',
-        `onMessage answers in the place of a language model, which the realtime model in ${option ?? 'engine'} does without. Leave one of them out.`,
+        `onMessage replaces a language model, and the realtime model in ${option ?? 'engine'} has none. Remove one of them.`,
       );
     engine.assertConfigured?.();
     return createRealtimeRecipe({ ...agent.optionsFor(call), model: engine });
@@ -160,7 +160,7 @@ export class Recipes {
     if (this.#onMessage !== undefined && fallback.llm.length > 0)
       this.#logger.warn(
         { option: 'fallback.llm' },
-        'onMessage answers in the place of every language model, those of fallback.llm too: none of them is asked when it fails',
+        'onMessage replaces every language model, including fallback.llm: none is used when it fails',
       );
     return stages;
   }
@@ -177,10 +177,9 @@ export class Recipes {
     if (choicesOf(stages).some(({ isLocal }) => isLocal))
       this.#logger.warn(
         fields,
-        'the agent does not name these stages: a key in the environment chooses, else the local stack, which is for trying out',
+        'stages not set: chosen by the keys in the environment, else from the local stack, which is for trials only',
       );
-    else
-      this.#logger.info(fields, 'the agent does not name these stages: the keys in the environment choose');
+    else this.#logger.info(fields, 'stages not set: chosen by the keys in the environment');
   }
 }
 
@@ -194,7 +193,7 @@ function refuseLocal(option: string, stages: Stages): void {
   if (missing.length === 0) return;
   throw new ConfigError(
     'CONFIG_MISSING',
-    `${option} names no ${missing.join(' and no ')}, and no key in the environment chooses one: callers would fall back to the local stack, which is for trying out. Name providers there, or set their keys.`,
+    `${option} names no ${missing.join(' and no ')}, and no key in the environment chooses one: callers would get the local stack, which is for trials only. Name providers there, or set their keys.`,
   );
 }
 

@@ -23,7 +23,7 @@ export class RetirementWatch {
       const { lastDay, instead } = provider.retirement;
       this.#logger.warn(
         { model: provider.name, lastDay, instead },
-        'the vendor stops this model: after its last day no agent with it will start',
+        'the vendor retires this model: agents that use it will not start after its last day',
       );
     }
   }

@@ -34,8 +34,7 @@ export async function takeOver(store: CallStore, successor: Successor): Promise<
     bus.publish(lostEnd(record, { at, mayBeUp: desk.mayBeUp({ ...record, endedAt: at }) }));
   }
   await bus.settled();
-  if (lost.length > 0)
-    logger.warn({ calls: lost.length }, 'calls were lost with the process before this one');
+  if (lost.length > 0) logger.warn({ calls: lost.length }, 'calls of the previous process were lost');
   const { calls } = await store.list({ limit: MAX_RECALLED, status: 'completed' });
   for (const record of calls) desk.recall(record);
 }

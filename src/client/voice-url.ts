@@ -21,7 +21,7 @@ export function pointNumber({ carrier, phoneNumber, publicHost, logger }: Number
   if (!carrier.supports.voiceUrl) return;
   if (publicHost === undefined || !carrier.rest.configured) {
     const missing = publicHost === undefined ? 'webhookUrl' : 'carrier credentials';
-    logger.warn({ missing }, 'manageWebhook skipped: the number is left as it is');
+    logger.warn({ missing }, 'manageWebhook skipped: the number is unchanged');
     return;
   }
   const urls = webhookUrls(carrier.id, publicHost);
@@ -30,7 +30,7 @@ export function pointNumber({ carrier, phoneNumber, publicHost, logger }: Number
     (error: unknown) =>
       logger.warn(
         { ...describeError(error), voiceUrl: urls.voice },
-        'the voice URL of the number was not set: enter this one at the carrier',
+        'could not set the voice URL of the number: enter this one at the carrier',
       ),
   );
 }

@@ -83,11 +83,11 @@ export class Gatekeeper {
   admitCommand(facts: RequestFacts): void {
     const credential = this.#admit(facts, bearersOf(facts));
     if (!isSameOrigin(facts, credential))
-      throw new AuthError('AUTH_FORBIDDEN', 'Commands are taken from the dashboard itself only.');
+      throw new AuthError('AUTH_FORBIDDEN', 'Commands are accepted only from the dashboard itself.');
     if (!this.mayCommand(facts))
       throw new AuthError(
         'AUTH_FORBIDDEN',
-        'Without a dashboard token, commands are taken from this machine only. Set a token to control calls from elsewhere.',
+        'Without a dashboard token, commands are accepted only from this machine. Set dashboardToken to control calls from elsewhere.',
       );
   }
 
@@ -100,11 +100,11 @@ export class Gatekeeper {
     if (this.#keeper === null) {
       throw new AuthError(
         'AUTH_FORBIDDEN',
-        'Without a dashboard token, calls are taken from servers of the same user only, which need neither. Start the dashboard with a token to take them over the network.',
+        'Without a token, the dashboard accepts calls only from servers of the same user on this machine. Start it with a token to accept them over the network.',
       );
     }
     if (this.#admit(facts, bearersOf(facts)) === 'token') return;
-    throw new AuthError('AUTH_REQUIRED', 'Calls are taken with the dashboard token as a bearer only.');
+    throw new AuthError('AUTH_REQUIRED', 'Send the dashboard token as a bearer token.');
   }
 
   /** False where a command would be refused for want of a token. */
@@ -143,7 +143,7 @@ export class Gatekeeper {
     const closedMs = this.#attempts.closedMs(address);
     if (closedMs === 0) return;
     const retryAfterSeconds = Math.ceil(closedMs / 1000);
-    throw new LimitError('Too many wrong tokens from this address. Wait some seconds.', {
+    throw new LimitError('Too many wrong tokens from this address. Wait a few seconds.', {
       retryAfterSeconds,
     });
   }
@@ -157,7 +157,7 @@ export class Gatekeeper {
     this.#hasComplained = true;
     throw new AuthError(
       'AUTH_FORBIDDEN',
-      'Without a dashboard token, the dashboard answers to its own host names only. Set a token, or use webhookUrl, localhost or the IP address.',
+      'Without a token, the dashboard answers only under its own host names. Set dashboardToken, or use localhost, the IP address or the host of webhookUrl.',
     );
   }
 }

@@ -46,7 +46,7 @@ export function createHandlers(parts: {
     if (record?.status === 'completed' && record.hangUp !== 'pending')
       throw new RequestError('REQUEST_CONFLICT', 'The call is over.');
     if (controls === null) {
-      if (record === undefined) throw new NotFoundError('There is no such call.');
+      if (record === undefined) throw new NotFoundError('No such call.');
       throw new RequestError('REQUEST_CONFLICT', 'Another process owns this call.');
     }
     const id = record?.callId ?? callId;
@@ -59,7 +59,7 @@ export function createHandlers(parts: {
     },
     async getCall({ callId }) {
       const record = await store.get(callId);
-      if (record === undefined) throw new NotFoundError('There is no such call.');
+      if (record === undefined) throw new NotFoundError('No such call.');
       return { status: 200, pieces: recordPieces(record) };
     },
     async listActiveCalls() {
@@ -78,7 +78,7 @@ export function createHandlers(parts: {
     async transferCall({ callId, body }) {
       const { to } = checkObject(body);
       if (typeof to !== 'string' || !isE164(to))
-        throw new RequestError('REQUEST_INVALID', 'Field "to" must be a telephone number like +15550100.');
+        throw new RequestError('REQUEST_INVALID', 'Field "to" must be a phone number like +15550100.');
       return command(callId, async (owner, id) => {
         await owner.transfer(id, to);
         return {};
@@ -87,7 +87,7 @@ export function createHandlers(parts: {
     async ingestEvents() {
       throw new RequestError(
         'REQUEST_CONFLICT',
-        'This dashboard shows the calls of its own server only. A standalone one (offhook dashboard) takes those of others.',
+        'This dashboard shows only the calls of its own server. Send calls of other servers to a standalone one (offhook dashboard).',
       );
     },
     async getOpenApi() {

@@ -21,7 +21,7 @@ export function createIngestEndpoint(ingest: Ingest, logger: Logger): IngestEndp
   let pending = 0;
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (pending >= MAX_AT_ONCE) throw new LimitError('Too many batches at once. Try again in a while.');
+    if (pending >= MAX_AT_ONCE) throw new LimitError('Too many batches at once. Try again later.');
     pending += 1;
     try {
       const body = await readBody(request, response, MAX_BATCH_BYTES);

@@ -66,12 +66,12 @@ export class LostCallWatch {
           this.#told.delete(record.callId);
         } else if (!this.#told.has(record.callId)) {
           this.#told.set(record.callId, record.nodeId);
-          logger.warn({ callId: record.callId, nodeId: record.nodeId }, 'call taken for lost');
+          logger.warn({ callId: record.callId, nodeId: record.nodeId }, 'call presumed lost');
           bus.publish(end);
         }
       }
     } catch (error) {
-      logger.error(describeError(error), 'looking for lost calls failed');
+      logger.error(describeError(error), 'the check for lost calls failed');
     }
   }
 

@@ -6,10 +6,10 @@ import { ref, SCHEMAS } from './schemas.js';
 const REFUSALS: Readonly<Record<number, string>> = {
   400: 'A parameter or the body is wrong; the message names it.',
   401: 'The token is missing or wrong.',
-  403: 'The request comes from where it may not come from.',
-  404: 'There is no such call.',
+  403: 'The request comes from an origin or address that is not allowed.',
+  404: 'No such call.',
   409: 'The call is over, or another process owns it.',
-  413: 'The body is over the limit.',
+  413: 'The body is larger than allowed.',
   415: 'The body is not JSON.',
   429: 'Too many wrong tokens from this address, or too many event streams.',
   500: 'The server failed.',

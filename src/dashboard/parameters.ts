@@ -145,10 +145,7 @@ export function readParameters<P extends QueryParameters>(
 ): ParameterValues<P> {
   for (const name of query.keys()) {
     if (name === TOKEN_PARAMETER || Object.hasOwn(family, name)) continue;
-    throw new RequestError(
-      'REQUEST_INVALID',
-      `Query parameter "${name.slice(0, MAX_NAME)}" is not known here.`,
-    );
+    throw new RequestError('REQUEST_INVALID', `Query parameter "${name.slice(0, MAX_NAME)}" is unknown.`);
   }
   const values: { [name: string]: unknown } = {};
   for (const [name, parameter] of Object.entries(family)) {

@@ -84,7 +84,7 @@ export function createRouter(parts: RouterParts): DashboardHandler {
     if (response.socket === null)
       throw new RequestError(
         'REQUEST_INVALID',
-        'An event stream needs a connection of its own: do not pipeline it.',
+        'An event stream needs its own connection: do not pipeline it.',
       );
     response.set({
       'Content-Type': 'text/event-stream; charset=utf-8',
@@ -192,7 +192,7 @@ export function createRouter(parts: RouterParts): DashboardHandler {
     route.all(allowOnly(method === 'post' ? 'POST, OPTIONS' : 'GET, HEAD, OPTIONS'));
   }
   router.use('/api', () => {
-    throw new NotFoundError('There is no such path.');
+    throw new NotFoundError('No such path.');
   });
 
   router.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
@@ -235,7 +235,7 @@ const readJson: RequestHandler = async (request, response, next) => {
 function toOwnError(error: unknown): unknown {
   const status = (error as { status?: unknown } | null)?.status;
   if (typeof status !== 'number' || status < 400 || status >= 500) return error;
-  return new RequestError('REQUEST_INVALID', 'The request cannot be understood.');
+  return new RequestError('REQUEST_INVALID', 'The request is invalid.');
 }
 
 function queryOf(request: Request): URLSearchParams {

@@ -20,7 +20,7 @@ export function isWhole(text: string, audio: Omit<SentenceAudio, 'complete'>): b
   return canBeSaid(text.slice(last.index), producedMs - last.atMs);
 }
 
-/** What is cut between: words, and single characters where a script does without blanks. */
+/** What is cut between: words, and single characters where a script does no spaces. */
 const WORDS =
   /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}][^\p{L}\p{N}\s]*|[^\s\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}]+/gu;
 

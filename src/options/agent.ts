@@ -22,37 +22,37 @@ import { checkTurnTaking, type TurnTakingOptions } from './turn-taking.js';
 
 /** Options of `phone.agent(...)`. */
 export interface AgentOptions {
-  /** Who the agent is and what it shall do. @default '' */
+  /** Who the agent is and what it should do. @default '' */
   systemPrompt?: string | undefined;
-  /** What the agent says when the call connects. @default nothing: the caller speaks first */
+  /** What the agent says when the call connects. @default none: the caller speaks first */
   firstMessage?: string | undefined;
-  /** A realtime model, which hears and speaks by itself, like `new OpenAIRealtime()` of `offhook/realtime`. Takes the place of `stt`, `llm` and `tts`, and of `onMessage`; of `turnTaking` only `interruptibleGreeting`, `keysInterrupt` and `keyPauseMs` have a place beside it, and, while a tool runs, `fillers` and `fillerAfterMs`. @default none: the three stages */
+  /** A realtime model that hears and speaks by itself, such as `new OpenAIRealtime()` from `offhook/realtime`. Replaces `stt`, `llm`, `tts` and `onMessage`. Of `turnTaking`, only `interruptibleGreeting`, `keysInterrupt`, `keyPauseMs` and (while a tool runs) `fillers` and `fillerAfterMs` apply. @default none: `stt`, `llm` and `tts` */
   engine?: RealtimeModel | undefined;
-  /** Speech-to-text. @default by the keys in the environment (`DEEPGRAM_API_KEY`), else the simulated one of the local stack; the log says which */
+  /** Speech-to-text. @default the vendor whose key is set (`DEEPGRAM_API_KEY`), else the local stack's simulated recognizer; the log names the choice */
   stt?: SpeechToText | undefined;
-  /** Language model; `onMessage` of `serve` replaces it. @default by the keys in the environment (`OPENAI_API_KEY`, `GROQ_API_KEY`), else the scripted one of the local stack; the log says which */
+  /** Language model. Replaced by `onMessage` of `serve`. @default the vendor whose key is set (`OPENAI_API_KEY`, `GROQ_API_KEY`), else the local stack's scripted model; the log names the choice */
   llm?: LanguageModel | undefined;
-  /** Text-to-speech. @default by the keys in the environment (`ELEVENLABS_API_KEY`), else the embedded voice of the local stack; the log says which */
+  /** Text-to-speech. @default the vendor whose key is set (`ELEVENLABS_API_KEY`), else the local stack's embedded voice; the log names the choice */
   tts?: TextToSpeech | undefined;
-  /** Language of the call, a BCP 47 tag like `en` or `de-CH`. @default the provider's own */
+  /** Language of the call as a BCP 47 tag, such as `en` or `de-CH`. @default the provider's default */
   language?: string | undefined;
-  /** What the caller hears when the call cannot go on, at most 300 characters: in the agent's voice, or where that has failed in the carrier's. After a turn in which `onMessage` failed they are asked to say it again, in the same languages. @default an apology in the agent's `language`, which may be Dutch, English, French, German, Italian, Portuguese or Spanish, else in English */
+  /** What the caller hears when the call cannot go on, at most 300 characters; spoken by the agent's voice, or by the carrier's if the agent's has failed. After a turn in which `onMessage` failed, the caller is asked to repeat instead, in the same languages. @default an apology in `language` (Dutch, English, French, German, Italian, Portuguese or Spanish), else in English */
   apology?: string | undefined;
-  /** Values of `{name}` placeholders in `systemPrompt`, `firstMessage` and voicemail messages; `call` may give others; one that nothing fills is used as it stands, with a warning. Control characters are dropped, a value is cut at 500 characters. @default {} */
+  /** Values of `{name}` placeholders in `systemPrompt`, `firstMessage` and voicemail messages; `call` can override them. A placeholder without a value stays as it is and logs a warning. Control characters are removed; values are cut at 500 characters. @default {} */
   variables?: Variables | undefined;
-  /** True when the caller can interrupt the agent. @default true */
+  /** Whether the caller can interrupt the agent. @default true */
   interruptible?: boolean | undefined;
-  /** When the caller has finished, what interrupts the agent, what keys do, and what is said while an answer is slow: see the table below. @default phone-sane values */
+  /** When the caller has finished, what interrupts the agent, how keys work, and what to say while an answer is slow. @default see the options of `turnTaking` */
   turnTaking?: TurnTakingOptions | undefined;
-  /** What happens when the caller says nothing: see the table below. `false` waits without end. @default asks twice, says goodbye and hangs up, for an agent whose `language` is English or not set, else false */
+  /** What happens when the caller says nothing. `false` waits forever. @default for agents in English (or with no `language`): ask twice, say goodbye, hang up; else false */
   idle?: IdleOptions | false | undefined;
-  /** What the language model may have done beside talking: `{ name, description, parameters, execute | url, timeoutSeconds }`. It can always end the call and press keys. @default [] */
+  /** Functions the language model can call: `{ name, description, parameters, execute | url, timeoutSeconds }`. It can always end the call and press keys. @default [] */
   tools?: readonly Tool[] | undefined;
-  /** Whom the language model may hand the caller over to: numbers (E.164) by the names that it chooses from. @default {}: nobody */
+  /** Numbers (E.164) the language model can transfer to, by the names it chooses from. @default {}: no transfers */
   transferTargets?: TransferTargets | undefined;
-  /** Functions that are shown every sentence before it is spoken, in order: `(sentence, { callId })` gives true to let it pass, false to drop it, or a text that is said in its place. A throw, anything else, and no answer within a second drop it, too. @default [] */
+  /** Functions that check each sentence before it is spoken, in order: `(sentence, { callId })` returns true to pass it, false to drop it, or a replacement. A throw, any other value, or no result within one second drops the sentence. @default [] */
   guardrails?: readonly Guardrail[] | undefined;
-  /** Who takes the place of a provider that fails, stage by stage, from the first second or in the middle of a call: see the table below. @default {}: nobody, and a call ends when a provider has failed */
+  /** Replacements for providers that fail, at the start or mid-call. @default {}: a call ends when a provider fails */
   fallback?: FallbackOptions | undefined;
 }
 

@@ -4,11 +4,11 @@ import type { BudgetLimits } from '../calls/money/budget.js';
 
 /** The option `budget` of `phone.serve(...)`: how much calls may cost, in US dollars, 0.001 to 1000000. Parts of a cost that are not known do not count. */
 export interface BudgetOptions {
-  /** One call. At 80 % the record gets an incident, at 100 % the carrier's voice says goodbye and the call ends. @default no limit */
+  /** Limit per call. At 80 % the record gets an incident; at 100 % the carrier's voice says goodbye and the call ends. @default no limit */
   perCall?: number | undefined;
-  /** All calls of the last 60 minutes, by what was spent in them. Over it inbound calls get the busy answer and `call()` throws; calls that are up go on. @default no limit */
+  /** Limit for all calls, by what was spent in the last 60 minutes. At the limit, inbound calls get the busy answer and `call()` throws; live calls go on. @default no limit */
   perHour?: number | undefined;
-  /** The same for the last 24 hours. Ended calls that the store still holds after a restart count. @default no limit */
+  /** The same for the last 24 hours. After a restart, ended calls that are still stored count. @default no limit */
   perDay?: number | undefined;
 }
 

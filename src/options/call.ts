@@ -7,19 +7,19 @@ import { Agent, checkVariables } from './agent.js';
 
 /** Options of `phone.call(...)`. */
 export interface CallOptions {
-  /** The number to call, in the form `+15550111` (E.164). */
+  /** The number to call, as `+15550111` (E.164). */
   to: string;
-  /** The agent that talks: what `phone.agent(...)` returned. @default the agent of `serve` */
+  /** The agent that talks: the result of `phone.agent(...)`. @default the agent of `serve` */
   agent?: Agent | undefined;
-  /** Values of `{name}` placeholders for this call, before those of the agent. Control characters are dropped, a value is cut at 500 characters. @default {} */
+  /** Values of `{name}` placeholders for this call; they override the agent's. Control characters are removed; values are cut at 500 characters. @default {} */
   variables?: Variables | undefined;
-  /** What the agent says when the call is answered, in place of its own; with `{name}` placeholders. @default the agent's */
+  /** What the agent says when the call is answered; may contain `{name}` placeholders. @default the agent's `firstMessage` */
   firstMessage?: string | undefined;
-  /** Find out whether a person or a machine answers, which the carrier may charge for. The agent talks meanwhile, and falls silent for a machine; a fax is hung up on, with the outcome `failed`. @default true when there is a voicemail message, here or in `serve`; else false */
+  /** Detect answering machines; the carrier may charge for it. The agent talks meanwhile and falls silent for a machine. A fax is hung up on, with the outcome `failed`. @default true if there is a voicemail message here or in `serve`, else false */
   machineDetection?: boolean | undefined;
-  /** What is left on an answering machine, with `{name}` placeholders. @default that of `serve` */
+  /** Message to leave on an answering machine; may contain `{name}` placeholders. @default that of `serve` */
   voicemailMessage?: string | undefined;
-  /** How long it rings before the call counts as not answered, in seconds, 5-600. @default 25 */
+  /** How long to let it ring, in seconds, 5-600. @default 25 */
   ringTimeoutSeconds?: number | undefined;
 }
 
@@ -58,16 +58,16 @@ export function checkCallOptions(options: CallOptions, defaults: CallDefaults): 
   checkNames(options, CALL_OPTIONS, where);
   const { to, agent = defaults.agent } = options;
   if (to === undefined) {
-    throw new ConfigError('CONFIG_MISSING', 'to is not set: give the number to call, like +15550111.');
+    throw new ConfigError('CONFIG_MISSING', 'to is missing: set the number to call, like +15550111.');
   }
   if (typeof to !== 'string' || !isE164(to)) {
     throw new ConfigError(
       'CONFIG_INVALID',
-      'to must be in the form +15550111 (E.164): a plus and 2 to 15 digits, without blanks.',
+      'to must be in the form +15550111 (E.164): a plus and 2 to 15 digits, no spaces.',
     );
   }
   if (!(agent instanceof Agent)) {
-    throw new ConfigError('CONFIG_INVALID', 'agent must be what phone.agent({ … }) returned.');
+    throw new ConfigError('CONFIG_INVALID', 'agent must be the result of phone.agent({ … }).');
   }
   const variables = checkVariables(options.variables);
   const message = checkText('voicemailMessage', options.voicemailMessage) ?? defaults.voicemailMessage;

@@ -12,14 +12,14 @@ export function checkCarrierNeeds(
   if (commands !== undefined && !rest.configured) {
     throw new ConfigError(
       'CONFIG_MISSING',
-      `serve() needs the credentials of a carrier that is steered by commands, or every call is lost: set ${nameCredentials(carrier.id)}.`,
+      `serve() needs this carrier's credentials, because its calls are controlled by API requests: set ${nameCredentials(carrier.id)}.`,
     );
   }
   if (!wanted.recording) return;
   if (!supports.recording) {
     throw new ConfigError(
       'CONFIG_INVALID',
-      'recording is not possible with this carrier: leave it out, or use a carrier that records calls.',
+      'This carrier cannot record calls: remove recording, or use a carrier that can.',
     );
   }
   if (!rest.configured) {
@@ -31,7 +31,7 @@ export function checkCarrierNeeds(
   if (webhookUrl === undefined && !wanted.tunnel) {
     throw new ConfigError(
       'CONFIG_MISSING',
-      'recording needs webhookUrl, or tunnel: true: the carrier tells under that host where a recording is.',
+      'recording needs webhookUrl, or tunnel: true: the carrier reports recordings to that host.',
     );
   }
 }

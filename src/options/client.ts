@@ -7,11 +7,11 @@ import type { Carrier } from '../carriers/carrier.js';
 
 /** Options of `new Offhook(...)`. */
 export interface ClientOptions {
-  /** The telephony carrier, exactly one: `new CarrierA()`. */
+  /** The telephony carrier: `new CarrierA()` or `new CarrierB()`. */
   carrier: Carrier;
-  /** The own number, in the form `+15550100` (E.164). */
+  /** Your number at the carrier, as `+15550100` (E.164). */
   phoneNumber: string;
-  /** Public host name that leads to this server over TLS, with a port if it is not 443; no scheme, no path. Without it the `Host` header of a webhook counts, and the carrier is not told where we are. */
+  /** Public host name that reaches this server over TLS, with a port unless it is 443; no scheme, no path. Without it, the `Host` header of a webhook is used, and the number's webhook is not set at the carrier. */
   webhookUrl?: string | undefined;
 }
 
@@ -27,19 +27,22 @@ export function checkClientOptions(options: ClientOptions): CheckedClientOptions
   checkNames(options, CLIENT_OPTIONS, where);
   const { carrier, phoneNumber, webhookUrl } = options;
   if (carrier === undefined) {
-    throw new ConfigError('CONFIG_MISSING', 'carrier is not set: give one, as in carrier: new CarrierA().');
+    throw new ConfigError(
+      'CONFIG_MISSING',
+      'carrier is missing: set it, for example carrier: new CarrierA().',
+    );
   }
   checkMethods('carrier', carrier, {
     methods: ['verify', 'openMedia', 'prepare'],
     example: 'exactly one carrier object, as in carrier: new CarrierA()',
   });
   if (phoneNumber === undefined) {
-    throw new ConfigError('CONFIG_MISSING', 'phoneNumber is not set: give your number, like +15550100.');
+    throw new ConfigError('CONFIG_MISSING', 'phoneNumber is missing: set your number, like +15550100.');
   }
   if (typeof phoneNumber !== 'string' || !isE164(phoneNumber)) {
     throw new ConfigError(
       'CONFIG_INVALID',
-      'phoneNumber must be in the form +15550100 (E.164): a plus and 2 to 15 digits, without blanks.',
+      'phoneNumber must be in the form +15550100 (E.164): a plus and 2 to 15 digits, no spaces.',
     );
   }
   if (webhookUrl === undefined) return { carrier, phoneNumber };

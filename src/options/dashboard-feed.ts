@@ -23,7 +23,7 @@ export function checkDashboardFeed(options: {
     if (ownToken === undefined) return { kind: 'off' };
     throw new ConfigError(
       'CONFIG_CONFLICT',
-      'dashboardIngestToken is for a dashboard, and dashboardUrl: false wants none: leave one of them out.',
+      'dashboardIngestToken and dashboardUrl: false exclude each other: remove one of them.',
     );
   }
   const own = checkText('dashboardUrl', options.dashboardUrl);
@@ -32,7 +32,7 @@ export function checkDashboardFeed(options: {
     if (ownToken === undefined) return { kind: 'automatic' };
     throw new ConfigError(
       'CONFIG_MISSING',
-      `dashboardIngestToken needs dashboardUrl (or ${URL_VARIABLE}): a dashboard on the own socket asks for no token.`,
+      `dashboardIngestToken needs dashboardUrl (or ${URL_VARIABLE}): a dashboard on this machine's socket needs no token.`,
     );
   }
   const url = checkUrl(own === undefined ? URL_VARIABLE : 'dashboardUrl', address);
@@ -55,14 +55,14 @@ function checkUrl(name: string, address: string): URL {
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') {
     throw new ConfigError(
       'CONFIG_INVALID',
-      `${name} must be ${example}, without user, query and fragment: the token is an option of its own.`,
+      `${name} must be ${example}, without user, query or fragment: set the token with dashboardIngestToken.`,
     );
   }
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (url.protocol === 'http:' && !isLoopbackHost(host)) {
     throw new ConfigError(
       'CONFIG_INVALID',
-      `${name} must begin with https:// unless it is on this machine: numbers and transcripts travel on it.`,
+      `${name} must begin with https:// unless it is on this machine: it carries phone numbers and transcripts.`,
     );
   }
   return url;

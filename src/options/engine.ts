@@ -31,12 +31,12 @@ export function checkEngine(options: EngineNeighbours): RealtimeModel | undefine
   if (stage !== undefined)
     throw new ConfigError(
       'CONFIG_CONFLICT',
-      `An agent has either engine, which hears and speaks by itself, or ${stage}. Leave one of them out.`,
+      `engine and ${stage} exclude each other: a realtime model hears and speaks by itself. Remove one of them.`,
     );
   if (Array.isArray(guardrails) && guardrails.length > 0)
     throw new ConfigError(
       'CONFIG_CONFLICT',
-      'guardrails need the sentences before they are spoken, which an engine does not give. Leave one of them out.',
+      'guardrails need text before it is spoken, and engine gives none. Remove one of them.',
     );
   const foreign = Object.entries(turnTaking ?? {}).find(
     ([name, value]) => value !== undefined && !SHARED_TURN_TAKING.includes(name),
@@ -44,7 +44,7 @@ export function checkEngine(options: EngineNeighbours): RealtimeModel | undefine
   if (foreign !== undefined)
     throw new ConfigError(
       'CONFIG_CONFLICT',
-      `turnTaking.${foreign} has no place beside engine, which takes turns by itself. Set it up there, and leave this out.`,
+      `turnTaking.${foreign} does not apply with engine, which takes turns by itself: configure the model instead.`,
     );
   return engine;
 }

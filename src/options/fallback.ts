@@ -18,13 +18,13 @@ export type FallbackEngine = RealtimeModel | StageOptions;
 
 /** The option `fallback` of `phone.agent(...)`: lists of at most five, asked in their order. */
 export interface FallbackOptions {
-  /** Recognisers in the place of one that fails, which hear again what has no text yet. @default [] */
+  /** Recognizers that replace a failing one. The replacement hears again what has no text yet. @default [] */
   stt?: readonly SpeechToText[] | undefined;
-  /** Language models in the place of one that fails, or has said nothing for 3 seconds; where an answer had begun they go on with it. `onMessage` of `serve` replaces these, too, and fails without them. @default [] */
+  /** Language models that replace one that fails or produces nothing for 3 seconds. If an answer had begun, the replacement continues it. Not used with `onMessage`. @default [] */
   llm?: readonly LanguageModel[] | undefined;
-  /** Voices in the place of one that fails; what was not said yet is said by the next one, and so is the rest of the call. @default [] */
+  /** Voices that replace a failing one. The replacement speaks what was not yet spoken, and the rest of the call. @default [] */
   tts?: readonly TextToSpeech[] | undefined;
-  /** Whole voice modes in the place of one that fails with all of its own: realtime models, or `{ stt, llm, tts }`, of which those that are not named are chosen by the keys in the environment; without these `serve` refuses to start. @default [] */
+  /** Voice modes that take over when the current one has no provider left: realtime models, or `{ stt, llm, tts }`. Stages you leave out are chosen by the keys in the environment; `serve` refuses to start if there are none. @default [] */
   engine?: readonly FallbackEngine[] | undefined;
 }
 
@@ -62,12 +62,12 @@ export function checkFallback({ fallback, engine, guardrails }: FallbackNeighbou
   if (engine !== undefined && stage !== undefined)
     throw new ConfigError(
       'CONFIG_CONFLICT',
-      `fallback.${stage} has no place beside engine, which has no such stage. Name what may take its place in fallback.engine.`,
+      `fallback.${stage} does not apply with engine, which has no such stage: use fallback.engine.`,
     );
   if (Array.isArray(guardrails) && guardrails.length > 0 && checked.engine.some(isRealtimeModel))
     throw new ConfigError(
       'CONFIG_CONFLICT',
-      'guardrails need the sentences before they are spoken, which a realtime model in fallback.engine does not give. Leave one of them out.',
+      'guardrails need text before it is spoken, and the realtime model in fallback.engine gives none. Remove one of them.',
     );
   return Object.freeze(checked);
 }

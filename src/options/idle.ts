@@ -5,11 +5,11 @@ import { checkPhrases, isEnglish } from './phrases.js';
 
 /** The option `idle` of `phone.agent(...)`: what happens when the caller says nothing. */
 export interface IdleOptions {
-  /** Silence after the end of what the agent said until it asks, and asks again, in seconds, 3-600. @default 12 */
+  /** Silence after the agent has spoken before each prompt, in seconds, 3-600. @default 12 */
   afterSeconds?: number | undefined;
-  /** What it asks, one after the other; at most 10. @default "Are you still there?" and "Hello? Can you hear me?" */
+  /** Prompts, in order, at most 10. @default "Are you still there?" and "Hello? Can you hear me?" */
   prompts?: readonly string[] | undefined;
-  /** What it says when there was no answer to any of them, before it hangs up. @default "I cannot hear you, so I will hang up now. Goodbye." */
+  /** What the agent says before it hangs up when no prompt was answered. @default "I cannot hear you, so I will hang up now. Goodbye." */
   goodbye?: string | undefined;
 }
 

@@ -14,7 +14,7 @@ export function checkPhrase(name: string, phrase: unknown): string | undefined {
   if (phrase === undefined || isPhrase(phrase)) return phrase;
   throw new ConfigError(
     'CONFIG_INVALID',
-    `${name} must be a text of at most ${MAX_PHRASE_CHARS} characters that is not empty. Leave it out otherwise.`,
+    `${name} must be a non-empty string of at most ${MAX_PHRASE_CHARS} characters, or left out.`,
   );
 }
 

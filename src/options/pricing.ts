@@ -65,7 +65,7 @@ function checkPrice(path: PricePath, value: unknown, units: readonly PriceUnit[]
     if (!units.includes(unit as PriceUnit)) {
       throw new ConfigError(
         'CONFIG_INVALID',
-        `${pricePath(...path, unit)} is a unit that this model is not billed in. It takes: ${units.join(', ')}.`,
+        `${pricePath(...path, unit)} is not a unit of this model. Use one of: ${units.join(', ')}.`,
       );
     }
     checkAmount([...path, unit], amount, { min: 0, max: MAX_PRICE });

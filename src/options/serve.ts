@@ -34,57 +34,57 @@ import { checkToken } from './token.js';
 
 /** Options of `phone.serve(...)`. */
 export interface ServeOptions {
-  /** The agent that answers: what `phone.agent(...)` returned. */
+  /** The agent that answers: the result of `phone.agent(...)`. */
   agent: Agent;
   /** Port to listen on, 1-65535. @default 8000 */
   port?: number | undefined;
   /** Address to listen on. @default '0.0.0.0' */
   host?: string | undefined;
-  /** Get a public host from `cloudflared`, which must be on PATH or installed as the package of that name. `webhookUrl` and `trustProxy` follow from it, and the voice URL to enter at the carrier is logged. Never together with `webhookUrl`. @default false */
+  /** Get a public host from `cloudflared`, which must be on PATH or installed as the npm package of that name. Sets `webhookUrl` and `trustProxy`, and logs the voice URL to enter at the carrier. Cannot be combined with `webhookUrl`. @default false */
   tunnel?: boolean | undefined;
   /** Called when a call connects. */
   onCallStart?: ((data: CallStartPayload) => unknown) | undefined;
-  /** Called with the whole record when a call is over and stored, calls that never connected included. */
+  /** Called with the full record after a call has ended and is stored. Includes calls that never connected. */
   onCallEnd?: ((data: CallRecord) => unknown) | undefined;
-  /** Called for each final piece of the transcript. */
+  /** Called for each final segment of the transcript. */
   onTranscript?: ((data: TranscriptPayload) => unknown) | undefined;
-  /** Replaces the language model: a function that gets what the caller said and returns or streams the answer, or the URL (http, https, ws, wss) of a server of yours that does. 30 s of silence is a failure, of functions too, and `fallback.llm` is not asked then. */
+  /** Replaces the language model. Either a function that receives what the caller said and returns or streams the answer, or the URL (http, https, ws, wss) of your server that does. 30 s without output is a failure; `fallback.llm` does not apply. */
   onMessage?: OnMessage | string | undefined;
-  /** Called after each turn, with its latency and cost. */
+  /** Called after each turn with its latency and cost. */
   onMetrics?: ((data: MetricsPayload) => unknown) | undefined;
   /** Prices in US dollars that stand before the shipped ones, number by number: by vendor and model, `{ openai: { 'gpt-6-luna': { outputPerMillionTokens: 0.4 } } }`, or by carrier and `inbound`, `outbound`, `stream`: `{ 'carrier-a': { inbound: { perMinute: 0.01 } } }`. @default the shipped ones */
   pricing?: PriceOverrides | undefined;
-  /** How much calls may cost: `{ perCall, perHour, perDay }` in US dollars, see the table below. @default no limit */
+  /** Spending limits in US dollars: `{ perCall, perHour, perDay }`. @default no limit */
   budget?: BudgetOptions | undefined;
-  /** Record every call at the carrier; needs its credentials, and `webhookUrl` or `tunnel`. Only for a carrier that can. The carrier tells the address some time after a call, so after `onCallEnd`: it stands in `recording.url` of the record as the API shows it. @default false */
+  /** Record every call at the carrier. Needs a carrier that can record, its credentials, and `webhookUrl` or `tunnel`. The carrier reports the recording's address some time after the call, so after `onCallEnd`; read it from `recording.url` of the record in the API. @default false */
   recording?: boolean | undefined;
-  /** What is left on an answering machine that takes an outbound call, with `{name}` placeholders. Calls then listen for machines unless they say otherwise. @default none: the machine is hung up on */
+  /** Message to leave when an answering machine takes an outbound call; may contain `{name}` placeholders. Turns on machine detection for calls that do not set it themselves. @default none: hang up on machines */
   voicemailMessage?: string | undefined;
-  /** Serve the page. Its API is there in any case. @default true */
+  /** Serve the dashboard page. Its API is always served. @default true */
   dashboard?: boolean | undefined;
-  /** Bearer token that protects page and API: 16 or more characters of printable ASCII, without blanks. @default open, with a warning */
+  /** Bearer token that protects page and API: at least 16 printable ASCII characters, no spaces. @default open, with a warning */
   dashboardToken?: string | undefined;
-  /** Send the calls to a standalone dashboard elsewhere as well: its address, https unless it is on this machine. `false`: to none. Falls back to `OFFHOOK_DASHBOARD_URL`. @default the `offhook dashboard` of the same user on this machine, if one runs */
+  /** Address of a standalone dashboard that also receives the calls; https unless it runs on this machine. `false` sends calls to none. Falls back to `OFFHOOK_DASHBOARD_URL`. @default the same user's `offhook dashboard` on this machine, if one runs */
   dashboardUrl?: string | false | undefined;
-  /** The token of the dashboard at `dashboardUrl`. Falls back to `OFFHOOK_DASHBOARD_TOKEN`. */
+  /** Token of the dashboard at `dashboardUrl`. Falls back to `OFFHOOK_DASHBOARD_TOKEN`. */
   dashboardIngestToken?: string | undefined;
-  /** Point the number's voice URL at this server when it starts; needs `webhookUrl` and the carrier's credentials. Ignored with `tunnel`. @default true */
+  /** Point the number's voice URL at this server at start. Needs `webhookUrl` and the carrier's credentials. Ignored with `tunnel`. @default true */
   manageWebhook?: boolean | undefined;
-  /** Open streams that one address (IPv6: one /64) may have, 1 or more. Behind a proxy all callers share one address unless `trustProxy` is set. @default 10 */
+  /** Open media streams allowed per address (IPv6: per /64), 1 or more. Behind a proxy, set `trustProxy`, or all callers count as one address. @default 10 */
   maxStreamsPerIp?: number | undefined;
-  /** Calls at a time, 1 or more, outbound ones counted. While there is no room, a call that rings gets the busy answer, `call()` throws `LimitError`, and `GET /ready` answers 503. The same happens, whatever `maxCalls` is, while the process does not keep up with its calls and while the `budget` of the hour or day is used up. @default no limit */
+  /** Concurrent calls allowed, 1 or more, inbound and outbound. At the limit, inbound calls get the carrier's busy answer, `call()` throws `LimitError`, and `GET /ready` answers 503. The same happens regardless of `maxCalls` while the process is overloaded or the hourly or daily `budget` is used up. @default no limit */
   maxCalls?: number | undefined;
-  /** Proxies whose `X-Forwarded-For` is believed: the values of Express's `trust proxy`. @default false, and the tunnel with `tunnel` */
+  /** Proxies whose `X-Forwarded-For` is trusted; takes the values of Express's `trust proxy`. @default false; with `tunnel`, the tunnel */
   trustProxy?: boolean | number | string | string[] | undefined;
   /** Longest call, in minutes, 0.05-1440. @default 60 */
   maxCallMinutes?: number | undefined;
-  /** How long `disconnect` waits for connections to close, in seconds, 0-600. The carrier always has a second to hang up first. @default 10 */
+  /** How long `disconnect` waits for connections to close, in seconds, 0-600. Hang-ups always get at least one second first. @default 10 */
   drainSeconds?: number | undefined;
-  /** Where log lines go: any pino-compatible logger. @default pino on standard error, level info */
+  /** Any pino-compatible logger. @default pino on standard error, level info */
   logger?: Logger | undefined;
-  /** Folder where calls are kept, made with mode 0700 if it is not there. Records outlive the process there; calls that were up when it died are over with `endReason` `process-lost` when it starts again. A folder that cannot be used is a warning, and calls are kept in memory only. `false`: in memory only. @default '.offhook' in the working directory */
+  /** Folder that keeps call records, created with mode 0700. Records survive a restart; calls that were up when the process died end with `process-lost` at the next start. If the folder cannot be used, offhook warns and keeps calls in memory. `false` keeps calls in memory only. @default '.offhook' in the working directory */
   dataDir?: string | false | undefined;
-  /** Refuse to start without the carrier's webhook secret. One that is there is always verified. @default false */
+  /** Refuse to start without the carrier's webhook secret. A configured secret is always enforced. @default false */
   requireSignature?: boolean | undefined;
 }
 
@@ -151,14 +151,11 @@ export function checkServeOptions(options: ServeOptions, client: CheckedClientOp
   const { agent, logger, onCallStart, onCallEnd, onTranscript, onMetrics } = options;
   if (!(agent instanceof Agent)) {
     const code = agent === undefined ? 'CONFIG_MISSING' : 'CONFIG_INVALID';
-    throw new ConfigError(code, 'agent must be what phone.agent({ … }) returned.');
+    throw new ConfigError(code, 'agent must be the result of phone.agent({ … }).');
   }
   const tunnel = checkBoolean('tunnel', options.tunnel, false);
   if (tunnel && client.webhookUrl !== undefined) {
-    throw new ConfigError(
-      'CONFIG_CONFLICT',
-      'tunnel and webhookUrl exclude each other: leave one of them out.',
-    );
+    throw new ConfigError('CONFIG_CONFLICT', 'tunnel and webhookUrl exclude each other: remove one of them.');
   }
   const recording = checkBoolean('recording', options.recording, false);
   checkCarrierNeeds(client, { recording, tunnel });

@@ -5,33 +5,33 @@ import { checkPhrases, isEnglish } from './phrases.js';
 
 /** The option `turnTaking` of `phone.agent(...)`. Milliseconds are whole numbers. */
 export interface TurnTakingOptions {
-  /** Silence after which the caller has finished, in milliseconds, 100-5000. A recogniser with `ownsTurnTaking` decides itself; then only `maxSilenceMs` counts. @default 500 */
+  /** Silence that ends the caller's turn, in milliseconds, 100-5000. With a recognizer that detects turns itself (`ownsTurnTaking`), only `maxSilenceMs` applies. @default 500 */
   silenceMs?: number | undefined;
-  /** The same after the end of a sentence, a short answer like "yes", or all the digits that the agent asked for, 100-5000. @default 300 */
+  /** The same after a complete sentence, a short answer like "yes", or all requested digits, 100-5000. @default 300 */
   silenceAfterSentenceMs?: number | undefined;
-  /** The same after words that something must follow, like "and" or "um", or in the middle of a number that the agent asked for, 100-10000. @default 1200 */
+  /** The same after words that call for more, like "and" or "um", or in the middle of a requested number, 100-10000. @default 1200 */
   silenceAfterOpenEndMs?: number | undefined;
-  /** Silence that ends a turn in any case, 500-20000. @default 3000 */
+  /** Silence that always ends the turn, in milliseconds, 500-20000. @default 3000 */
   maxSilenceMs?: number | undefined;
-  /** How long a voice must last to silence the agent, in milliseconds, 200-5000. What is said then decides: words interrupt the agent, after a sign of listening it goes on where it was. This counts only for a voice at most 5 dB quieter than the caller's loudest words of the last minute; a quieter one, and any before the caller's first words, silences the agent by its words alone. It takes 1.6 times as long where an echo or a late word is likely: at the start of the call (`carefulMs`), and in the first and last second of what the agent says. @default 500 */
+  /** How long the caller's voice must last to pause the agent, in milliseconds, 200-5000. The words then decide: an interruption, or a listening sign after which the agent goes on where it paused. Applies to voices at most 5 dB quieter than the caller's loudest words of the last minute; quieter voices, and any before the caller's first words, pause the agent by their words only. 1.6 times as long where echo or late words are likely: during `carefulMs`, and in the first and last second of the agent's speech. @default 500 */
   interruptAfterMs?: number | undefined;
-  /** This many words interrupt the agent, 1-10. Signs of listening, like "mm-hm" or "okay", do not: a long one pauses the agent, which then goes on. "stop" and "wait" always do. @default 2 */
+  /** How many words interrupt the agent, 1-10. Listening signs such as "mm-hm" or "okay" do not interrupt; a long one pauses the agent, which then goes on. "stop" and "wait" always interrupt. @default 2 */
   interruptAfterWords?: number | undefined;
-  /** How long after its start a call counts as new, in milliseconds, 0-30000: echo cancellers need some seconds. @default 3000 */
+  /** How long a call counts as new, in milliseconds, 0-30000. Echo cancellers need a few seconds to adapt. @default 3000 */
   carefulMs?: number | undefined;
-  /** False lets the agent finish `firstMessage` whatever the caller says meanwhile; that is answered afterwards. @default true */
+  /** Whether the caller can interrupt `firstMessage`. If false, the agent finishes the greeting, then answers what was said meanwhile. @default true */
   interruptibleGreeting?: boolean | undefined;
-  /** A sound silenced the agent and no words have come: after this silence it goes on with the sentence that was cut, or where it was while its model still writes, in milliseconds, 500-10000. For a minute, sounds that are no louder than such a one do not silence it. @default 2000 */
+  /** If a sound paused the agent and no words follow, the silence after which it resumes the cut sentence (or, while its model still writes, the exact position), in milliseconds, 500-10000. For the next minute, sounds no louder than that one do not pause it. @default 2000 */
   resumeAfterMs?: number | undefined;
-  /** Ignore words that are the agent's own, which the line brings back. @default true */
+  /** Ignore the agent's own words when the line echoes them. @default true */
   echoGuard?: boolean | undefined;
-  /** True when a key interrupts the agent, as callers know it from menus. False answers keys when the agent has finished. @default true */
+  /** Whether a key press interrupts the agent, as in phone menus. If false, keys are answered when the agent has finished. @default true */
   keysInterrupt?: boolean | undefined;
-  /** Pause after which no further key belongs to the last ones, in milliseconds, 200-10000; `#` ends them at once. @default 1500 */
+  /** Pause that ends a sequence of keys, in milliseconds, 200-10000. `#` ends it at once. @default 1500 */
   keyPauseMs?: number | undefined;
-  /** Short phrases for an answer that is slow to come, one in a turn at most; an empty list turns them off. @default "One moment." and "Let me see." for an agent whose `language` is English or not set, else none */
+  /** Short phrases for slow answers, at most one per turn. An empty list turns them off. @default "One moment." and "Let me see." for agents in English (or with no `language`), else none */
   fillers?: readonly string[] | undefined;
-  /** How long after the end of the caller's speech a filler is due, in milliseconds, 500-10000. @default 1200 */
+  /** How long after the end of the caller's speech a filler starts, in milliseconds, 500-10000. @default 1200 */
   fillerAfterMs?: number | undefined;
 }
 

@@ -62,7 +62,7 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Duplex): void {
     return;
   }
   const { body } = toErrorAnswer(
-    new RequestError('REQUEST_INVALID', 'The request is malformed, or came too slowly.'),
+    new RequestError('REQUEST_INVALID', 'The request is malformed or arrived too slowly.'),
   );
   const statuses: Readonly<Record<string, number>> = {
     HPE_HEADER_OVERFLOW: 431,

@@ -36,10 +36,10 @@ export class Bell {
     try {
       const answer = this.#decide(call, this.#kindOf(message, call));
       if (answer.type === 'busy') desk.refuse(call);
-      logger.info({ callId: call.callId, answer: answer.type, ...parties }, 'call answered at the bell');
+      logger.info({ callId: call.callId, answer: answer.type, ...parties }, 'call answered');
       return { answer };
     } catch (error) {
-      logger.error({ callId: call.callId, ...describeError(error) }, 'call desk failed on a call');
+      logger.error({ callId: call.callId, ...describeError(error) }, 'failed to handle a call');
       return { answer: { type: call.direction === 'inbound' ? 'reject' : 'hang-up' }, failed: true };
     }
   }

@@ -31,7 +31,7 @@ export function createPageApp({ dashboard, trusts, logger }: PageOptions): Reque
   app.set('trust proxy', trusts);
   if (dashboard !== undefined) app.use(dashboard.handler);
   app.use(() => {
-    throw new NotFoundError('There is no such path.');
+    throw new NotFoundError('No such path.');
   });
   const answerWhatFailed: ErrorRequestHandler = (error: unknown, request, response, next) => {
     const answer = answerError(error, request, logger);

@@ -26,11 +26,11 @@ export function parseStreamTarget(target: string): StreamTarget {
   ) {
     throw new RequestError('REQUEST_INVALID', 'The path is malformed.');
   }
-  if (!path.startsWith(PREFIX)) throw new NotFoundError('There is no such path.');
+  if (!path.startsWith(PREFIX)) throw new NotFoundError('No such path.');
   const [segment = '', ...rest] = path.slice(PREFIX.length).split('/');
   const callId = decodeURIComponent(segment);
   if (!CALL_ID.test(callId) || /^\.+$/.test(callId)) {
-    throw new RequestError('REQUEST_INVALID', 'The path carries no usable call id.');
+    throw new RequestError('REQUEST_INVALID', 'The path has no valid call ID.');
   }
   const query = new URLSearchParams(target.slice(queryStart + 1));
   const token = rest.join('/');

@@ -99,7 +99,7 @@ export class StreamDoor {
   #inspect(request: IncomingMessage): StreamAdmission {
     const { carrier, desk, capacity } = this.#options;
     const target = parseStreamTarget(request.url ?? '');
-    if (request.method !== 'GET') throw new RequestError('REQUEST_INVALID', 'A stream is opened with GET.');
+    if (request.method !== 'GET') throw new RequestError('REQUEST_INVALID', 'Open streams with GET.');
     this.#refuseForeignPage(request);
     const admission = this.#readToken(target);
     this.#verifySignature(request);
@@ -111,9 +111,9 @@ export class StreamDoor {
       throw new RequestError('REQUEST_CONFLICT', 'The call is over.');
     }
     if (!isOver && !desk.expectsStream(admission.callId)) {
-      throw new RequestError('REQUEST_CONFLICT', 'The call has a stream already.');
+      throw new RequestError('REQUEST_CONFLICT', 'The call already has a stream.');
     }
-    if (!capacity.takesStream(admission.callId)) throw new LimitError('No further call is taken now.');
+    if (!capacity.takesStream(admission.callId)) throw new LimitError('No capacity for another call.');
     return admission;
   }
 
@@ -137,7 +137,7 @@ export class StreamDoor {
     const { origin, host } = request.headers;
     if (carrier.streamTokenKey !== undefined || isOwnOrigin(origin, { host, publicHost: publicHost() }))
       return;
-    throw new AuthError('AUTH_FORBIDDEN', 'Pages of other hosts open no stream.');
+    throw new AuthError('AUTH_FORBIDDEN', 'Pages of other origins cannot open streams.');
   }
 
   #verifySignature(request: IncomingMessage): void {

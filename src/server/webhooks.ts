@@ -70,7 +70,7 @@ export function createWebhookRoutes(options: WebhookOptions): Routes {
       if (sinceLast !== undefined) {
         options.logger.warn(
           { carrier: door.id, configured: options.carrier.id, sinceLast },
-          'a call of a carrier that is not configured was not answered: serve() has another carrier',
+          'call not answered: this server is configured for another carrier',
         );
       }
       return door.webhooks.acknowledge(route);
@@ -105,7 +105,7 @@ function read(
   } catch (cause) {
     if (OffhookError.isInstance(cause)) throw cause;
     logger.error({ carrier: door.id, route, ...describeError(cause) }, 'webhook not understood');
-    throw new RequestError('REQUEST_INVALID', 'The webhook cannot be understood.', { cause });
+    throw new RequestError('REQUEST_INVALID', 'The webhook is invalid.', { cause });
   }
 }
 
@@ -153,7 +153,7 @@ class DeskResponder {
       return { answer: this.#options.desk.report(report, host) };
     } catch (error) {
       const fields = { callId: report.callId, report: report.type, ...describeError(error) };
-      this.#options.logger.error(fields, 'call desk failed on a webhook');
+      this.#options.logger.error(fields, 'failed to handle a webhook');
       return { answer: undefined, failed: true };
     }
   }

@@ -11,7 +11,7 @@ export function parseCursor(cursor: string): CallPosition {
   const match = /^(\d{1,16}):(.+)$/s.exec(Buffer.from(cursor, 'base64url').toString());
   const position = { startedAt: Number(match?.[1]), callId: match?.[2] ?? '' };
   if (match === null || toCursor(position) !== cursor) {
-    throw new RequestError('REQUEST_INVALID', '"cursor" must be the nextCursor of a page before.');
+    throw new RequestError('REQUEST_INVALID', '"cursor" must be the nextCursor of an earlier page.');
   }
   return position;
 }

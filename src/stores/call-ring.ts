@@ -41,7 +41,7 @@ export class CallRing {
   constructor(size: number = RING_SIZE) {
     this.#size = size;
     if (!Number.isInteger(size) || size < 1) {
-      throw new ConfigError('CONFIG_INVALID', 'The size of a store is a whole number, 1 or more.');
+      throw new ConfigError('CONFIG_INVALID', 'The size of a store must be a whole number, 1 or more.');
     }
   }
 

@@ -67,13 +67,10 @@ export class DiskStore implements CallStore {
       const lost = await store.#hydrate();
       const { tornBytes: bytes, damaged: files } = log.trouble;
       if (bytes > 0) {
-        options.logger?.warn({ folder, bytes }, 'the last write before the stop is incomplete and left out');
+        options.logger?.warn({ folder, bytes }, 'the last write before the stop is incomplete: skipped');
       }
       if (lost > 0 || files.length > 0) {
-        options.logger?.error(
-          { folder, files, lostCalls: lost },
-          'calls on disk were damaged: the damaged ones are left out',
-        );
+        options.logger?.error({ folder, files, lostCalls: lost }, 'damaged calls on disk are left out');
       }
       return store;
     } catch (error) {

@@ -38,7 +38,7 @@ export async function openStore(
     else
       logger.warn(
         { folder, setting: 'dataDir', ...describeError(error) },
-        'calls are kept in memory only, and lost at the end',
+        'calls are kept in memory only and lost at exit',
       );
     return new MemoryStore();
   }

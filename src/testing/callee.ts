@@ -77,7 +77,7 @@ export function checkCallee(callee: Callee, others: readonly string[] = []): voi
   requireObject(callee, 'A callee');
   const types = [...Object.keys(CALLEES), ...others];
   if (!types.includes(callee.type)) {
-    throw new ConfigError('CONFIG_INVALID', `The type of a callee is one of: ${types.join(', ')}.`);
+    throw new ConfigError('CONFIG_INVALID', `The type of a callee must be one of: ${types.join(', ')}.`);
   }
   if (callee.type === 'human' && callee.script !== undefined) checkScript(callee.script);
   const times: (number | undefined)[] = [
@@ -85,6 +85,6 @@ export function checkCallee(callee: Callee, others: readonly string[] = []): voi
     ...(callee.type === 'machine' ? [callee.greetingMs, callee.silenceMs] : []),
   ];
   if (times.some((time) => time !== undefined && !(time >= 0 && time <= 3_600_000))) {
-    throw new ConfigError('CONFIG_INVALID', 'The times of a callee are 0 to 3,600,000 ms.');
+    throw new ConfigError('CONFIG_INVALID', 'Times of a callee must be 0 to 3,600,000 ms.');
   }
 }

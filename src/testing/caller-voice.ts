@@ -15,7 +15,10 @@ export async function openEmbeddedVoice(name: string | undefined): Promise<TextT
   const { FLITE_VOICES, FliteTextToSpeech } = await import('../providers/tts/flite/flite.js');
   const voice = name === undefined ? DEFAULT_VOICE : FLITE_VOICES.find((known) => known === name);
   if (voice === undefined) {
-    throw new ConfigError('CONFIG_INVALID', `The voice of a caller is one of: ${FLITE_VOICES.join(', ')}.`);
+    throw new ConfigError(
+      'CONFIG_INVALID',
+      `The voice of a caller must be one of: ${FLITE_VOICES.join(', ')}.`,
+    );
   }
   return new FliteTextToSpeech({ voice }).open({ logger: silentLogger, language: 'en-US' });
 }

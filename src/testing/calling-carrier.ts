@@ -94,7 +94,7 @@ function openCarrierA(options: CallingCarrierOptions): CallingCarrier {
 function readPrivateKey(text: string): Uint8Array {
   const bytes = Buffer.from(text, 'base64');
   if (bytes.length === KEY_BYTES) return bytes;
-  throw new ConfigError('CONFIG_INVALID', 'The private key of carrier B is 32 bytes in base64.');
+  throw new ConfigError('CONFIG_INVALID', 'The private key of carrier B must be 32 bytes in base64.');
 }
 
 /** The server commands this carrier through its REST API, which therefore has to be there. */
@@ -124,5 +124,5 @@ export async function openCallingCarrier(options: CallingCarrierOptions): Promis
   const { carrier = 'carrier-a' } = options;
   if (carrier === 'carrier-a') return openCarrierA(options);
   if (carrier === 'carrier-b') return openCarrierB(options);
-  throw new ConfigError('CONFIG_INVALID', 'The carrier is carrier-a or carrier-b.');
+  throw new ConfigError('CONFIG_INVALID', 'The carrier must be carrier-a or carrier-b.');
 }

@@ -11,7 +11,7 @@ describe('options of a call', () => {
     (options) => {
       expect(refusal(() => check(options))).toMatchObject({
         code: 'CONFIG_INVALID',
-        message: 'new Voice() takes an object of options. It needs model and voice, and takes: speed.',
+        message: 'new Voice() takes an object. It needs model and voice, and takes: speed.',
       });
     },
   );
@@ -19,7 +19,7 @@ describe('options of a call', () => {
   it('are listed where none is needed', () => {
     const given = null as unknown as object;
     const { message } = refusal(() => checkOptions(given, { known: ['port'] }, 'serve()'));
-    expect(message).toBe('serve() takes an object of options. It takes: port.');
+    expect(message).toBe('serve() takes an object. It takes: port.');
   });
 
   it('have names that are known', () => {

@@ -263,7 +263,7 @@ describe('CallDirectory', () => {
       commanded.rest.failure = new Error('no');
       commanded.desk.refuse({ ...call, callId: 'call-2', carrierCallId: 'carrier-call-2' });
       await commanded.pass();
-      expect(commanded.logger.sentences('warn')).toContain('the carrier did not turn the call away');
+      expect(commanded.logger.sentences('warn')).toContain('the carrier did not reject the call');
     });
   });
 
@@ -275,7 +275,7 @@ describe('CallDirectory', () => {
       },
     });
     expect(bench.report({ type: 'recording', recording: recording as never })).toBeUndefined();
-    expect(bench.logger.sentences('error')).toEqual(['a report on a call failed']);
+    expect(bench.logger.sentences('error')).toEqual(['failed to handle a status report']);
     expect(engine.heard).toEqual(['start']);
   });
 

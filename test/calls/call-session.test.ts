@@ -31,7 +31,7 @@ describe('CallSession', () => {
 
   it('has lines of engine and providers name the call', () => {
     const { engine } = bench.call();
-    engine.context.logger.warn({ gapMs: 40 }, 'the recogniser is connected again');
+    engine.context.logger.warn({ gapMs: 40 }, 'the recognizer reconnected');
     expect(bench.logger.lines.at(-1)?.fields).toEqual({ callId: 'call-1', gapMs: 40 });
   });
 

@@ -35,9 +35,9 @@ describe('offhook', () => {
     [['simulate', '--text', '@/does/not/exist'], /cannot be read/],
     [['simulate', '--out', '/does/not/exist.wav'], /cannot be written \(ENOENT\)/],
     [['simulate', '--report', '/does/not/exist.json'], /cannot be written \(ENOENT\)/],
-    [['simulate', '--text', '  '], /no text/],
+    [['simulate', '--text', '  '], /--text is empty/],
     [['simulate', '--webhook-host', 'https://voice.example'], /webhook host/],
-    [['simulate', '--to', '555'], /--to, the called number/],
+    [['simulate', '--to', '555'], /--to must be a phone number/],
     [
       ['simulate', '--url', 'http://127.0.0.1:8000/webhooks'],
       /http:\/\/127\.0\.0\.1:8000, without \/webhooks/,

@@ -24,9 +24,9 @@ describe('serve', () => {
     });
     expect(await (await fetch(`${server.url}/health`)).json()).toEqual({ status: 'ok', mode: 'local' });
     expect(bench.warnings()).toEqual([
-      'the agent does not name these stages: a key in the environment chooses, else the local stack, which is for trying out',
-      'dashboard and API are open to whoever reaches one of these addresses: set dashboardToken',
-      'manageWebhook skipped: the number is left as it is',
+      'stages not set: chosen by the keys in the environment, else from the local stack, which is for trials only',
+      'dashboard and API are open to anyone who can reach these addresses: set dashboardToken',
+      'manageWebhook skipped: the number is unchanged',
     ]);
     expect(bench.logger.lines.find((line) => line.sentence.startsWith('dashboard and'))?.fields).toEqual({
       addresses: [server.url],

@@ -49,7 +49,7 @@ describe('a tunnel', () => {
     await serveTunnel();
     process.kill((await program.started()).pid, 'SIGKILL');
     await until(async () => bench.logger.sentences('error').length > 0);
-    expect(bench.logger.sentences('error')).toEqual([expect.stringContaining('the tunnel is gone')]);
+    expect(bench.logger.sentences('error')).toEqual([expect.stringContaining('the tunnel closed')]);
     await expect(bench.phone.call({ to: '+15550111' })).rejects.toMatchObject({
       code: 'CONFIG_MISSING',
       message: expect.stringContaining('tunnel'),

@@ -13,7 +13,7 @@ it('gives the URL to enter where the number could not be pointed at this server'
     {
       level: 'warn',
       fields: { voiceUrl: 'https://voice.example.com/webhooks/carrier-a/voice' },
-      sentence: 'the voice URL of the number was not set: enter this one at the carrier',
+      sentence: 'could not set the voice URL of the number: enter this one at the carrier',
     },
   ]);
 });

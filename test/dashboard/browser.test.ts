@@ -124,7 +124,7 @@ describeInChromium('the page', (bench) => {
     const page = await bench.visit('/dashboard#call=old');
     await page.getByRole('dialog').getByText('Long ago.').waitFor();
     await page.goto(`${bench.server.url}/dashboard#call=gone`);
-    await page.getByRole('dialog').getByText('There is no such call.').waitFor();
+    await page.getByRole('dialog').getByText('No such call.').waitFor();
   });
 
   it('tells the truth about its connection, and catches up after it', async () => {

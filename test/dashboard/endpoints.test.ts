@@ -339,7 +339,7 @@ describe('commands', () => {
   });
 
   it.each([
-    [new NotFoundError('There is no such call.'), 404],
+    [new NotFoundError('No such call.'), 404],
     [new RequestError('REQUEST_CONFLICT', 'The call is over.'), 409],
     [new CarrierError('The carrier did not answer.', { status: null, retryable: true }), 502],
     [new StoreError('The store is gone.'), 503],

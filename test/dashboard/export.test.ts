@@ -110,7 +110,7 @@ describe('a line of CSV', () => {
   });
 
   it('has the columns that are documented, in their order', () => {
-    const readme = readFileSync(new URL('../../src/dashboard/README.md', import.meta.url), 'utf8');
+    const readme = readFileSync(new URL('../../docs/dashboard.md', import.meta.url), 'utf8');
     const listed = readme.slice(readme.indexOf('end only:')).match(/`[^`]+`/g);
     expect(listed).toEqual(
       csvHeader()

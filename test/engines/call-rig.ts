@@ -1,19 +1,5 @@
-// One call without a phone: the engine, a pacer and a carrier's player on a clock that the test moves, and providers that do
-// as they are told. A frame whose first sample is not 0 counts as voiced (the test files replace the detector).
-import { createOutboundConverter } from '../../src/audio/converter.js';
-import { PCM_16K } from '../../src/audio/format.js';
-import { Pacer } from '../../src/audio/pacer.js';
-import { type Logger, silentLogger } from '../../src/base/log.js';
-import { silentMeters } from '../../src/base/meters.js';
-import type { TranscriptEntry, Turn } from '../../src/contract/call-record.js';
-import type {
-  Engine,
-  EngineContext,
-  EngineFact,
-  EngineRecipe,
-  Preparation,
-  TransferOutcome,
-} from '../../src/engines/engine.js';
+// One call of the pipeline without a phone: the rig of engines, and providers that do as they are told. A frame whose first sample is not 0 counts as voiced (the test files replace the detector).
+import type { Engine, EngineRecipe, Preparation } from '../../src/engines/engine.js';
 import { createPipelineRecipe, type PipelineOptions } from '../../src/engines/pipeline/recipe.js';
 import { DEFAULT_TURN_TAKING, type TurnTakingSettings } from '../../src/engines/turn-taking.js';
 import type {
@@ -32,14 +18,7 @@ import type {
   TextToSpeechContext,
   TextToSpeechEvents,
 } from '../../src/providers/text-to-speech.js';
-import { loadTranscoder } from '../../src/transcoder/select.js';
-import { CarrierPlayer } from '../support/carrier-player.js';
-import { FakeClock } from '../support/fake-clock.js';
-import { takenFailure } from '../support/taken-failure.js';
-
-const backend = loadTranscoder('javascript');
-const LOUD = 5000;
-const SILENCE = new Int16Array(320);
+import { EngineRig, type EngineRigOptions } from './engine-rig.js';
 
 /** Audio of a sentence: this long per character. */
 export const MS_PER_CHAR = 50;
@@ -146,89 +125,32 @@ export class FakeVoice implements TextToSpeech {
   }
 }
 
-export interface RigOptions extends Partial<Omit<PipelineOptions, 'turnTaking'>> {
+export interface RigOptions extends Partial<Omit<PipelineOptions, 'turnTaking'>>, EngineRigOptions {
   /** What differs from the defaults. A call of the rig is not new, unless it is said here: its tests are short. */
   turnTaking?: Partial<TurnTakingSettings>;
-  clock?: FakeClock;
   voice?: FakeVoice;
   ears?: FakeRecogniser;
-  callId?: string;
-  logger?: Logger;
-  /** Another engine can take its place. */
-  hasFallback?: boolean;
-  takeover?: EngineContext['takeover'];
   /** In the place of one that is made of the other options, and what it has prepared. */
   recipe?: EngineRecipe;
   preparation?: Preparation | undefined;
 }
 
-export class CallRig {
-  readonly clock: FakeClock;
-  readonly facts: EngineFact[] = [];
-  readonly ended: { reason: string; failure: { code: string; message: string } | undefined; at: number }[] =
-    [];
+export class CallRig extends EngineRig {
   readonly ears: FakeRecogniser;
-  /** What the engine asked of its call. */
-  readonly orders: string[] = [];
-  /** What becomes of a transfer. */
-  transfer: (to: string) => Promise<TransferOutcome> = () => new Promise(() => {});
-  sendDigits: (digits: string) => Promise<void> = async () => {};
   readonly model = new FakeModel();
   readonly voice: FakeVoice;
-  readonly player: CarrierPlayer;
-  readonly pacer: Pacer;
   readonly engine: Engine;
 
   constructor(options: RigOptions = {}) {
-    const { clock = new FakeClock(), voice = new FakeVoice(), ears, callId = 'call-1', ...others } = options;
-    const { logger = silentLogger, hasFallback, takeover, recipe, preparation, ...rest } = others;
-    this.ears = ears ?? new FakeRecogniser();
-    this.clock = clock;
+    const { clock, callId, logger, line, takeover, hasFallback, ...others } = options;
+    super({ clock, callId, logger, line, takeover, hasFallback });
+    const { voice = new FakeVoice(), ears = new FakeRecogniser(), recipe, preparation, ...rest } = others;
+    this.ears = ears;
     this.voice = voice;
-    this.player = new CarrierPlayer({
-      clock,
-      bytesPerMs: 32,
-      delayMs: 10,
-      onMark: (name) => {
-        if (this.pacer.markEchoed(name)) this.engine.markPlayed(name);
-      },
-    });
-    this.pacer = new Pacer({
-      converter: createOutboundConverter(PCM_16K, backend),
-      sink: this.player,
-      clock,
-    });
     const turnTaking = { ...DEFAULT_TURN_TAKING, carefulMs: 0, ...rest.turnTaking };
-    const stages = { stt: this.ears, llm: this.model, tts: voice };
+    const stages = { stt: ears, llm: this.model, tts: voice };
     const made = recipe ?? createPipelineRecipe({ ...stages, ...rest, turnTaking });
-    const context: EngineContext = {
-      callId,
-      caller: '+15550100',
-      callee: '+15550111',
-      direction: 'inbound',
-      clock,
-      logger,
-      meters: silentMeters,
-      playout: this.pacer,
-      controls: {
-        transfer: (to) => {
-          this.orders.push(`transfer ${to}`);
-          return this.transfer(to);
-        },
-        sendDigits: async (digits) => {
-          this.orders.push(`keys ${digits}`);
-          await this.sendDigits(digits);
-        },
-      },
-      hasFallback,
-      takeover,
-      fact: (fact) => void this.facts.push(structuredClone(fact)),
-      endCall: (reason, failure) => {
-        const at = clock.now();
-        this.ended.push({ reason, failure: takenFailure(failure, at), at });
-      },
-    };
-    this.engine = made.create(context, preparation);
+    this.engine = made.create(this.context, preparation);
   }
 
   async start(): Promise<this> {
@@ -237,47 +159,10 @@ export class CallRig {
     return this;
   }
 
-  /** The caller makes a sound, frame by frame. */
-  async voiced(ms: number, sample = LOUD): Promise<void> {
-    await this.#frames(new Int16Array(320).fill(sample), ms);
-  }
-
-  async quiet(ms: number): Promise<void> {
-    await this.#frames(SILENCE, ms);
-  }
-
   /** The caller says something and waits for the end of the turn. */
   async says(text: string, ms = 400): Promise<void> {
     await this.voiced(ms);
     this.ears.events.final(text);
     await this.quiet(600);
-  }
-
-  async #frames(frame: Int16Array, ms: number): Promise<void> {
-    for (let at = 0; at < ms; at += 20) {
-      await this.clock.advanceAsync(20);
-      this.engine.pushAudio(frame);
-      await this.clock.advanceAsync(0);
-    }
-  }
-
-  get turns(): Turn[] {
-    return this.facts.flatMap((fact) => (fact.type === 'turn.completed' ? [fact.turn] : []));
-  }
-
-  /** The transcript as a reader of the facts sees it now. */
-  get transcript(): TranscriptEntry[] {
-    const entries = new Map<string, TranscriptEntry>();
-    for (const fact of this.facts) {
-      if (fact.type !== 'transcript.segment') continue;
-      if (fact.entry.final && fact.entry.text === '') entries.delete(fact.entry.id);
-      else entries.set(fact.entry.id, fact.entry);
-    }
-    return [...entries.values()];
-  }
-
-  /** Milliseconds of agent audio that the caller has heard. */
-  get heardMs(): number {
-    return this.player.heard().length / 32;
   }
 }

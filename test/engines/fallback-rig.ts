@@ -1,36 +1,18 @@
 // One call of an agent with several voice modes, without a phone: the fakes of both modes behind one engine, on a clock that the test moves.
-import { createOutboundConverter } from '../../src/audio/converter.js';
-import { PCM_16K } from '../../src/audio/format.js';
-import { Pacer } from '../../src/audio/pacer.js';
 import { ProviderError } from '../../src/base/errors.js';
-import { silentLogger } from '../../src/base/log.js';
-import { silentMeters } from '../../src/base/meters.js';
-import type { TranscriptEntry, Turn } from '../../src/contract/call-record.js';
-import type {
-  Engine,
-  EngineContext,
-  EngineFact,
-  EngineRecipe,
-  TransferOutcome,
-} from '../../src/engines/engine.js';
+import type { Engine, EngineRecipe } from '../../src/engines/engine.js';
 import { createFallbackRecipe } from '../../src/engines/fallback/recipe.js';
 import { createPipelineRecipe, type PipelineOptions } from '../../src/engines/pipeline/recipe.js';
 import { createRealtimeRecipe } from '../../src/engines/realtime/recipe.js';
 import { DEFAULT_TURN_TAKING } from '../../src/engines/turn-taking.js';
 import { Circuits } from '../../src/providers/circuits.js';
-import { loadTranscoder } from '../../src/transcoder/select.js';
-import { CarrierPlayer } from '../support/carrier-player.js';
-import { FakeClock } from '../support/fake-clock.js';
-import { type TakenFailure, takenFailure } from '../support/taken-failure.js';
+import type { FakeClock } from '../support/fake-clock.js';
 import { FakeModel, FakeRecogniser, FakeVoice } from './call-rig.js';
+import { EngineRig } from './engine-rig.js';
 import { FakeRealtimeModel } from './realtime-rig.js';
 
-const backend = loadTranscoder('javascript');
 /** A provider that is lost for good. */
 export const GONE = new ProviderError('It is gone.', { status: null, retryable: false });
-
-const LOUD = new Int16Array(320).fill(5000);
-const SILENCE = new Int16Array(320);
 
 /** The stages of one pipeline. */
 export class FakeStages {
@@ -52,35 +34,14 @@ export interface FallbackRigOptions
   readonly circuits?: (clock: FakeClock) => Circuits;
 }
 
-export class FallbackRig {
-  readonly clock = new FakeClock();
-  readonly facts: EngineFact[] = [];
-  readonly ended: { reason: string; failure: TakenFailure | undefined; at: number }[] = [];
-  readonly orders: string[] = [];
-  transfer: (to: string) => Promise<TransferOutcome> = () => new Promise(() => {});
+export class FallbackRig extends EngineRig {
   readonly circuits: Circuits;
   readonly recipe: EngineRecipe;
-  readonly context: EngineContext;
   readonly engine: Engine;
-  readonly player: CarrierPlayer;
-  readonly pacer: Pacer;
 
   constructor({ modes, circuits, fillers = [], ...agent }: FallbackRigOptions) {
-    const { clock } = this;
-    this.circuits = circuits?.(clock) ?? new Circuits(clock);
-    this.player = new CarrierPlayer({
-      clock,
-      bytesPerMs: 32,
-      delayMs: 10,
-      onMark: (name) => {
-        if (this.pacer.markEchoed(name)) this.engine.markPlayed(name);
-      },
-    });
-    this.pacer = new Pacer({
-      converter: createOutboundConverter(PCM_16K, backend),
-      sink: this.player,
-      clock,
-    });
+    super({});
+    this.circuits = circuits?.(this.clock) ?? new Circuits(this.clock);
     const turnTaking = { ...DEFAULT_TURN_TAKING, carefulMs: 0, fillers };
     const choices = modes.map((mode) => {
       if ('create' in mode) return { recipe: mode, needs: [] };
@@ -100,28 +61,6 @@ export class FallbackRig {
     });
     const stored = choices.map((choice) => ({ ...choice, recipe: storing(choice.recipe) }));
     this.recipe = createFallbackRecipe(stored, this.circuits);
-    this.context = {
-      callId: 'call-1',
-      caller: '+15550100',
-      callee: '+15550111',
-      direction: 'inbound',
-      clock,
-      logger: silentLogger,
-      meters: silentMeters,
-      playout: this.pacer,
-      controls: {
-        transfer: (to) => {
-          this.orders.push(`transfer ${to}`);
-          return this.transfer(to);
-        },
-        sendDigits: async (digits) => void this.orders.push(`keys ${digits}`),
-      },
-      fact: (fact) => void this.facts.push(structuredClone(fact)),
-      endCall: (reason, failure) => {
-        const at = clock.now();
-        this.ended.push({ reason, failure: takenFailure(failure, at), at });
-      },
-    };
     this.engine = this.recipe.create(this.context);
   }
 
@@ -131,37 +70,11 @@ export class FallbackRig {
     return this;
   }
 
-  /** Lets time pass, and promises settle. */
-  wait(ms: number): Promise<void> {
-    return this.clock.advanceAsync(ms);
-  }
-
-  /** The caller makes a sound, frame by frame. */
-  voiced(ms: number): Promise<void> {
-    return this.#frames(LOUD, ms);
-  }
-
-  quiet(ms: number): Promise<void> {
-    return this.#frames(SILENCE, ms);
-  }
-
   /** The caller says something to a pipeline, and waits for the end of the turn. */
   async says(stages: FakeStages, text: string): Promise<void> {
     await this.voiced(400);
     stages.ears.events.final(text);
     await this.quiet(600);
-  }
-
-  async #frames(frame: Int16Array, ms: number): Promise<void> {
-    for (let at = 0; at < ms; at += 20) {
-      await this.clock.advanceAsync(20);
-      this.engine.pushAudio(frame);
-      await this.clock.advanceAsync(0);
-    }
-  }
-
-  get turns(): Turn[] {
-    return this.facts.flatMap((fact) => (fact.type === 'turn.completed' ? [fact.turn] : []));
   }
 
   /** What was said, turn by turn. */
@@ -175,22 +88,6 @@ export class FallbackRig {
 
   get usages() {
     return this.facts.filter((fact) => fact.type === 'usage.measured');
-  }
-
-  /** The transcript as a reader of the facts sees it now. */
-  get transcript(): TranscriptEntry[] {
-    const entries = new Map<string, TranscriptEntry>();
-    for (const fact of this.facts) {
-      if (fact.type !== 'transcript.segment') continue;
-      if (fact.entry.final && fact.entry.text === '') entries.delete(fact.entry.id);
-      else entries.set(fact.entry.id, fact.entry);
-    }
-    return [...entries.values()];
-  }
-
-  /** Milliseconds of agent audio that the caller has heard. */
-  get heardMs(): number {
-    return this.player.heard().length / 32;
   }
 }
 

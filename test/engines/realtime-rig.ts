@@ -1,30 +1,13 @@
-// One call with a realtime model without a phone: the engine, a pacer and a carrier's player on a clock that the test moves, and a
-// model that does as it is told. Audio of the model is PCM of 16 kHz, as the house has it, and so is that of the line, unless a test
+// One call with a realtime model without a phone: the rig of engines, and a model that does as it is told. Audio of the model is PCM of 16 kHz, as the house has it, and so is that of the line, unless a test
 // says otherwise.
-import { silentMeters } from '../../src/base/meters.js';
-import { createOutboundConverter } from '../../src/audio/converter.js';
-import { type AudioFormat, FRAME_MS, frameBytes, PCM_16K } from '../../src/audio/format.js';
-import { Pacer } from '../../src/audio/pacer.js';
-import type { TranscriptEntry, Turn } from '../../src/contract/call-record.js';
-import type {
-  Engine,
-  EngineContext,
-  EngineFact,
-  EngineRecipe,
-  Preparation,
-  TransferOutcome,
-} from '../../src/engines/engine.js';
+import { type AudioFormat, PCM_16K } from '../../src/audio/format.js';
+import type { Engine, EngineRecipe, Preparation } from '../../src/engines/engine.js';
 import { createRealtimeRecipe, type RealtimeOptions } from '../../src/engines/realtime/recipe.js';
 import { DEFAULT_TURN_TAKING, type TurnTakingSettings } from '../../src/engines/turn-taking.js';
 import type { ModelToolCall } from '../../src/providers/language-model.js';
 import type { RealtimeContext, RealtimeModel, RealtimeSession } from '../../src/providers/realtime-model.js';
-import { loadTranscoder } from '../../src/transcoder/select.js';
-import { CarrierPlayer } from '../support/carrier-player.js';
-import { FakeClock } from '../support/fake-clock.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
-import { type TakenFailure, takenFailure } from '../support/taken-failure.js';
-
-const backend = loadTranscoder('javascript');
+import { EngineRig, type EngineRigOptions } from './engine-rig.js';
 
 /** Audio of the model: this long per character. */
 export const MS_PER_CHAR = 50;
@@ -128,75 +111,31 @@ export class FakeRealtimeModel implements RealtimeModel {
   }
 }
 
-export interface RealtimeRigOptions extends Partial<Omit<RealtimeOptions, 'turnTaking' | 'model'>> {
+export interface RealtimeRigOptions
+  extends Partial<Omit<RealtimeOptions, 'turnTaking' | 'model'>>,
+    Omit<EngineRigOptions, 'logger'> {
   turnTaking?: Partial<TurnTakingSettings>;
   model?: FakeRealtimeModel;
-  clock?: FakeClock;
   /** In the place of one that is made of the other options, and what it has prepared. */
   recipe?: EngineRecipe;
   preparation?: Preparation | undefined;
-  line?: EngineContext['line'];
-  takeover?: EngineContext['takeover'];
 }
 
-export class RealtimeRig {
-  readonly clock: FakeClock;
-  readonly logger = new RecordedLogger();
-  readonly facts: EngineFact[] = [];
-  readonly ended: { reason: string; failure: TakenFailure | undefined; at: number }[] = [];
-  readonly orders: string[] = [];
-  transfer: (to: string) => Promise<TransferOutcome> = () => new Promise(() => {});
+export class RealtimeRig extends EngineRig {
+  readonly logger: RecordedLogger;
   readonly model: FakeRealtimeModel;
-  readonly player: CarrierPlayer;
-  readonly pacer: Pacer;
   readonly engine: Engine;
 
   constructor(options: RealtimeRigOptions = {}) {
-    const { model = new FakeRealtimeModel(), clock = new FakeClock(), turnTaking, ...others } = options;
-    const { recipe, preparation, line, takeover, ...rest } = others;
-    this.clock = clock;
-    const outbound = line?.outbound ?? PCM_16K;
+    const { clock, callId, line, takeover, hasFallback, ...others } = options;
+    const logger = new RecordedLogger();
+    super({ clock, callId, line, takeover, hasFallback, logger });
+    const { model = new FakeRealtimeModel(), recipe, preparation, ...rest } = others;
+    this.logger = logger;
     this.model = model;
-    this.player = new CarrierPlayer({
-      clock,
-      bytesPerMs: frameBytes(outbound) / FRAME_MS,
-      delayMs: 10,
-      onMark: (name) => {
-        if (this.pacer.markEchoed(name)) this.engine.markPlayed(name);
-      },
-    });
-    this.pacer = new Pacer({
-      converter: createOutboundConverter(outbound, backend),
-      sink: this.player,
-      clock,
-    });
-    const settings = { ...DEFAULT_TURN_TAKING, ...turnTaking };
-    const context: EngineContext = {
-      callId: 'call-1',
-      caller: '+15550100',
-      callee: '+15550111',
-      direction: 'inbound',
-      clock,
-      logger: this.logger,
-      playout: this.pacer,
-      meters: silentMeters,
-      line,
-      takeover,
-      controls: {
-        transfer: (to) => {
-          this.orders.push(`transfer ${to}`);
-          return this.transfer(to);
-        },
-        sendDigits: async (digits) => void this.orders.push(`keys ${digits}`),
-      },
-      fact: (fact) => void this.facts.push(structuredClone(fact)),
-      endCall: (reason, failure) => {
-        const at = clock.now();
-        this.ended.push({ reason, failure: takenFailure(failure, at), at });
-      },
-    };
-    const made = recipe ?? createRealtimeRecipe({ ...rest, turnTaking: settings, model });
-    this.engine = made.create(context, preparation);
+    const turnTaking = { ...DEFAULT_TURN_TAKING, ...rest.turnTaking };
+    const made = recipe ?? createRealtimeRecipe({ ...rest, turnTaking, model });
+    this.engine = made.create(this.context, preparation);
   }
 
   /** A call whose model is ready. */
@@ -204,30 +143,5 @@ export class RealtimeRig {
     this.engine.start();
     this.model.ready();
     return this;
-  }
-
-  /** Lets time pass, and promises settle. */
-  wait(ms: number): Promise<void> {
-    return this.clock.advanceAsync(ms);
-  }
-
-  get turns(): Turn[] {
-    return this.facts.flatMap((fact) => (fact.type === 'turn.completed' ? [fact.turn] : []));
-  }
-
-  /** The transcript as a reader of the facts sees it now. */
-  get transcript(): TranscriptEntry[] {
-    const entries = new Map<string, TranscriptEntry>();
-    for (const fact of this.facts) {
-      if (fact.type !== 'transcript.segment') continue;
-      if (fact.entry.final && fact.entry.text === '') entries.delete(fact.entry.id);
-      else entries.set(fact.entry.id, fact.entry);
-    }
-    return [...entries.values()];
-  }
-
-  /** Milliseconds of agent audio that the caller has heard. */
-  get heardMs(): number {
-    return this.player.heard().length / 32;
   }
 }

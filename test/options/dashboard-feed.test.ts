@@ -33,7 +33,11 @@ describe('where the calls go beside the own dashboard', () => {
     [{ dashboardUrl: 'https://calls.example.com' }, 'CONFIG_MISSING', /dashboardIngestToken/],
     [{ dashboardUrl: 'https://calls.example.com', dashboardIngestToken: 'a b' }, 'CONFIG_INVALID', /blanks/],
     [{ dashboardIngestToken: 'x'.repeat(16) }, 'CONFIG_MISSING', /dashboardUrl/],
-    [{ dashboardUrl: false as const, dashboardIngestToken: 'x'.repeat(16) }, 'CONFIG_CONFLICT', /leave one/],
+    [
+      { dashboardUrl: false as const, dashboardIngestToken: 'x'.repeat(16) },
+      'CONFIG_CONFLICT',
+      /exclude each other/,
+    ],
   ])('is refused: %j', (options, code, sentence) => {
     expect(refusal(() => checkDashboardFeed(options))).toMatchObject({
       code,

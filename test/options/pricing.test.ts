@@ -59,9 +59,12 @@ describe('pricing', () => {
     [{ openai: { x: { perMinute: 1 } } }, 'pricing.openai.x.perMinute is not known'],
     [
       { openai: { 'gpt-6-luna': { perAudioMinute: 1 } } },
-      'pricing.openai["gpt-6-luna"].perAudioMinute is a unit that this model is not billed in. It takes: inputPer',
+      'pricing.openai["gpt-6-luna"].perAudioMinute is not a unit of this model. Use one of: inputPer',
     ],
-    [{ elevenlabs: { new_model: { perAudioMinute: 1 } } }, 'not billed in. It takes: perThousandCharacters.'],
+    [
+      { elevenlabs: { new_model: { perAudioMinute: 1 } } },
+      'is not a unit of this model. Use one of: perThousandCharacters.',
+    ],
     [
       { 'carrier-a': { incoming: { perMinute: 1 } } },
       'pricing["carrier-a"].incoming is not known. It takes: inbound',

@@ -190,7 +190,7 @@ describe('ServeOptions', () => {
     };
     expect(refusal(() => checkServeOptions({ agent }, steered(withoutCredentials())))).toMatchObject({
       code: 'CONFIG_MISSING',
-      message: expect.stringMatching(/every call is lost: set apiKey \(CARRIER_B_API_KEY\)\.$/),
+      message: expect.stringMatching(/controlled by API requests: set apiKey \(CARRIER_B_API_KEY\)\.$/),
     });
     expect(() => checkServeOptions({ agent }, steered())).not.toThrow();
     const instructed = { ...client, carrier: createPlainCarrier({ rest: withoutCredentials() }) };

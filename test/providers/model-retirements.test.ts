@@ -100,7 +100,7 @@ describe('the warning', () => {
       new Agent({ engine: new OpenAIRealtime({ transcription: 'whisper-1' }) }),
     ];
     for (const agent of [...agents, ...agents]) recipes.create(agent);
-    const warned = logger.lines.filter(({ sentence }) => sentence.includes('the vendor stops this model'));
+    const warned = logger.lines.filter(({ sentence }) => sentence.includes('the vendor retires this model'));
     expect(warned).toMatchObject([
       { level: 'warn', fields: { model: 'openai/gpt-4o', lastDay: '2027-01-14', instead: 'gpt-6-sol' } },
       { level: 'warn', fields: { model: 'openai/whisper-1', lastDay: '2027-02-26' } },

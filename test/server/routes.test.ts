@@ -34,13 +34,13 @@ const failed = (status: number, code: string, message: string) =>
 
 const done = xml('<Response></Response>');
 const health = json(200, '{"status":"ok","mode":"local"}');
-const nowhere = failed(404, 'NOT_FOUND', 'There is no such path.');
+const nowhere = failed(404, 'NOT_FOUND', 'No such path.');
 const forged = failed(
   403,
   'SIGNATURE_MISMATCH',
   'The signature of the request is missing, wrong or too old.',
 );
-const tooLong = failed(413, 'REQUEST_TOO_LARGE', 'The body is over 65536 bytes: send less at a time.');
+const tooLong = failed(413, 'REQUEST_TOO_LARGE', 'The body is larger than 65536 bytes: send less at a time.');
 const headOf = (answer: ReturnType<typeof json>) => ({ ...answer, body: '' });
 
 const sign = (target: string, text = 'CallSidCA1CallStatusbusy') =>
@@ -100,7 +100,7 @@ describe('the answer on the wire', () => {
     [
       'to a body without a call',
       post(STATUS, { body: 'a=1', signature: sign(STATUS, 'a1') }),
-      failed(400, 'REQUEST_INVALID', 'The webhook carries no usable CallSid.'),
+      failed(400, 'REQUEST_INVALID', 'The webhook has no valid CallSid.'),
     ],
     [
       'to a compressed body',

@@ -76,7 +76,7 @@ describe('the routes', () => {
     const broken = await send(port, { path: '/api/broken' });
     expect(broken.status).toBe(500);
     expect(JSON.parse(broken.body)).toEqual({
-      error: { code: 'INTERNAL', message: 'Something that should not happen.' },
+      error: { code: 'INTERNAL', message: 'An unexpected error inside offhook.' },
     });
     expect(lines.at(-1)).toMatchObject({ level: 'error', fields: { method: 'GET', error: 'Error' } });
     const missing = await send(port, { path: '/api/nothing' });

@@ -312,7 +312,7 @@ describe("the other carrier's webhooks", () => {
 
   it('that tell of calls are said in the log, once a minute', async () => {
     const { port, clock, lines } = await startServer();
-    const strays = () => lines.filter(({ sentence }) => sentence.includes('that is not configured'));
+    const strays = () => lines.filter(({ sentence }) => sentence.includes('configured for another carrier'));
     const report = event.replace('call.initiated', 'call.hangup');
     await send(port, { method: 'POST', path, body: report });
     expect(strays()).toEqual([]);

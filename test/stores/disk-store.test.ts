@@ -265,7 +265,7 @@ describe('DiskStore', () => {
   });
 
   describe('leaves out what is damaged, says so once, and keeps the rest', () => {
-    const LEFT_OUT = 'calls on disk were damaged: the damaged ones are left out';
+    const LEFT_OUT = 'damaged calls on disk are left out';
 
     it.each([
       ['a row is missing', async (level: ClassicLevel) => level.del('call/00000001/000001')],
@@ -368,7 +368,7 @@ describe('DiskStore', () => {
       {
         level: 'warn',
         fields: { folder, bytes: bytes.length - 5 - whole.size },
-        sentence: 'the last write before the stop is incomplete and left out',
+        sentence: 'the last write before the stop is incomplete: skipped',
       },
     ]);
     await play(again, 'three', call('three', ended()));
@@ -408,8 +408,8 @@ describe('DiskStore', () => {
     const { lines, ...outcome } = JSON.parse(text) as { lines: string[]; calls: number; isTheSame: boolean };
     expect(outcome).toEqual({ calls: 60, isTheSame: true });
     expect(lines.slice(0, 2)).toEqual([
-      'error calls go on, but are not written to disk: it is tried again',
-      'info calls are written to disk again',
+      'error cannot write to disk: calls go on, and writing is retried',
+      'info writing calls to disk again',
     ]);
     // Each failure is said once, however many facts it keeps from the disk.
     expect(lines.filter((_, index) => index % 2 === 0).every((line) => line.startsWith('error'))).toBe(true);

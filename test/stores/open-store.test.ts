@@ -51,7 +51,7 @@ describe('openStore', () => {
               what === 'locked' ? /Another process uses .*server: stop it/ : /server is not a folder: move/,
             ),
           },
-          sentence: 'calls are kept in memory only, and lost at the end',
+          sentence: 'calls are kept in memory only and lost at exit',
         },
       ]);
     },
@@ -75,7 +75,7 @@ describe('openStore', () => {
     expect(logger.lines).toMatchObject([
       {
         level: 'warn',
-        sentence: 'calls are kept in memory only, and lost at the end',
+        sentence: 'calls are kept in memory only and lost at exit',
         fields: { code: 'STORE_FAILED' },
       },
     ]);

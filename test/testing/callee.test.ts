@@ -40,8 +40,8 @@ describe('a callee', () => {
   });
 
   it.each<[unknown, string]>([
-    [{ type: 'robot' }, 'The type of a callee is one of: human, machine, fax'],
-    [{ type: 'rejects' }, 'The type of a callee is one of'],
+    [{ type: 'robot' }, 'The type of a callee must be one of: human, machine, fax'],
+    [{ type: 'rejects' }, 'The type of a callee must be one of'],
     ['human', 'A callee takes an object'],
     [{ type: 'human', script: [{ type: 'say' }] }, 'Step 1 of a script (say) needs text.'],
   ])('cannot be %j at all', (callee, message) => {

@@ -12,7 +12,7 @@ describe('the options of a simulated carrier', () => {
   it.each<[object, string]>([
     [{ url }, 'startCarrierASimulator() needs accountSid.'],
     [{ ...a, authToken: undefined }, 'startCarrierASimulator() needs authToken.'],
-    [{ ...a, authToken: 7 }, 'authToken of startCarrierASimulator() must be a text'],
+    [{ ...a, authToken: 7 }, 'authToken of startCarrierASimulator() must be a non-empty string'],
     [
       { ...a, authToken: 'secret\n' },
       'authToken of startCarrierASimulator() has a blank or a line break in it.',
@@ -22,15 +22,15 @@ describe('the options of a simulated carrier', () => {
       'disturbances has no option "duplcates". Did you mean duplicates?',
     ],
     [{ ...a, callee: {} }, 'has no option "callee". Did you mean callees?'],
-    [{ ...a, callees: { '*': { type: 'robot' } } }, 'The type of a callee is one of'],
-    [{ ...a, callees: { '*': { type: 'rejects' } } }, 'The type of a callee is one of'],
+    [{ ...a, callees: { '*': { type: 'robot' } } }, 'The type of a callee must be one of'],
+    [{ ...a, callees: { '*': { type: 'rejects' } } }, 'The type of a callee must be one of'],
   ])('carrier A refuses %j', async (options, message) => {
     await expect(startCarrierASimulator(options as never)).rejects.toThrow(message);
   });
 
   it.each<[object, string]>([
     [{ url }, 'startCarrierBSimulator() needs apiKey.'],
-    [{ ...b, connectionId: ' ' }, 'connectionId of startCarrierBSimulator() must be a text'],
+    [{ ...b, connectionId: ' ' }, 'connectionId of startCarrierBSimulator() must be a non-empty string'],
     [{ ...b, apiKey: ' KEY1' }, 'apiKey of startCarrierBSimulator() has a blank'],
     [{ ...b, url: undefined }, 'startCarrierBSimulator() needs url.'],
     [{ ...b, disturbances: { failedStream: 1 } }, 'Did you mean failedStreams?'],

@@ -18,6 +18,6 @@ export function limitAtCarrier({ callId, environment, identity }: CallLine): voi
   if (direction !== 'inbound' || carrierCallId === null || !carrier.rest.configured) return;
   const request = async () => carrier.rest.limit?.(carrierCallId, carrierLimitSeconds(environment));
   request().catch((error: unknown) =>
-    logger.warn({ callId, ...describeError(error) }, 'the carrier did not take a time limit'),
+    logger.warn({ callId, ...describeError(error) }, 'the carrier did not accept the time limit of a call'),
   );
 }

@@ -63,7 +63,7 @@ export class Farewell {
     });
     this.#awaitTry();
     this.#run().catch((error: unknown) => {
-      options.logger.error({ callId: options.callId, ...describeError(error) }, 'farewell failed');
+      options.logger.error({ callId: options.callId, ...describeError(error) }, 'call teardown failed');
       this.#settle('failed');
     });
   }
@@ -165,7 +165,7 @@ export class Farewell {
       return 'done';
     } catch (error) {
       const { logger, callId } = this.#options;
-      logger.warn({ callId, ...describeError(error) }, 'the carrier did not do what was asked at the end');
+      logger.warn({ callId, ...describeError(error) }, 'the carrier refused a request at the end of a call');
       return error instanceof CarrierError && error.isFinal ? 'refused' : 'failed';
     }
   }
@@ -178,7 +178,7 @@ export class Farewell {
     if (wish === 'stop-stream') this.#stop();
     else if (!isKnownLater) this.#settle('failed');
     else {
-      logger.warn({ callId }, 'the hang-up is left to the next process');
+      logger.warn({ callId }, 'hang-up pending: the next process continues it');
       this.#stop('pending');
     }
   }

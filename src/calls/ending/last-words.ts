@@ -63,7 +63,10 @@ export class LastWords {
       (error: unknown) => {
         if (this.#line.isOver) return;
         const { callId } = this.#line;
-        environment.logger.warn({ callId, ...describeError(error) }, 'the carrier did not speak');
+        environment.logger.warn(
+          { callId, ...describeError(error) },
+          'the carrier did not speak the announcement',
+        );
         ledger.note('CARRIER_FAILED', 'The carrier did not speak the last words of the call.');
         this.#finish('hang-up');
       },

@@ -102,7 +102,7 @@ export class Budget {
     } catch (error) {
       this.#logger.warn(
         describeError(error),
-        'the budget begins anew: the store did not tell of earlier calls',
+        'the budget starts at zero: the store could not list earlier calls',
       );
     }
   }
@@ -130,7 +130,7 @@ export class Budget {
     if (isNear && !this.#warned.has(window))
       this.#logger.warn(
         { budget: window, limitUsd: this.#limits[window] },
-        'most of the budget is used: once all of it is, new calls are turned away',
+        'most of the budget is used: new calls are refused once all of it is',
       );
     if (isNear) this.#warned.add(window);
     else this.#warned.delete(window);

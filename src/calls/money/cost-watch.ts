@@ -70,7 +70,7 @@ export class CostWatch {
       const { costUsd } = await carrier.rest.lookUp(carrierCallId);
       if (costUsd !== null && !this.#closed) ledger.charged(costUsd);
     } catch (error) {
-      logger.debug({ callId, ...describeError(error) }, 'the carrier did not tell what the call costs');
+      logger.debug({ callId, ...describeError(error) }, 'the carrier did not report what the call costs');
     }
   }
 }

@@ -76,7 +76,7 @@ export class Pricing {
     this.#told.add(setting);
     this.#logger.warn(
       meant === undefined ? { setting } : { setting, didYouMean: meant },
-      'a price is not known, so what it makes of a call is not counted: give serve() the entry of pricing that is named here',
+      'no price is known, so costs are incomplete: add this entry to pricing in serve()',
     );
   }
 }

@@ -43,7 +43,7 @@ export class OutboundCall {
       const { carrierCallId } = await this.#dial();
       this.#events.placed(carrierCallId);
     } catch (error) {
-      environment.logger.warn({ callId, ...describeError(error) }, 'the carrier did not take the call');
+      environment.logger.warn({ callId, ...describeError(error) }, 'the carrier refused to place the call');
       const isUnknown = leavesOpen(error);
       if (isUnknown && !this.#isKnown) await this.#proof();
       if (!this.#isKnown) this.#fail(error, isUnknown);
@@ -116,7 +116,7 @@ export class OutboundCall {
       if (carrierCallId !== null)
         outcome = (await environment.carrier.rest.lookUp(carrierCallId)).outcome ?? outcome;
     } catch (error) {
-      environment.logger.warn({ callId, ...describeError(error) }, 'the carrier did not tell of the call');
+      environment.logger.warn({ callId, ...describeError(error) }, 'the carrier did not report on the call');
     }
     this.#events.unanswered(outcome);
   }

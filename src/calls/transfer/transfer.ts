@@ -79,7 +79,7 @@ export class CallTransfer {
     if (carrierCallId === null) {
       throw new RequestError(
         'REQUEST_CONFLICT',
-        'The call cannot be transferred now. The carrier has not named it yet.',
+        'The call cannot be transferred yet: the carrier has not confirmed it.',
       );
     }
     const request = {

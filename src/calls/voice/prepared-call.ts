@@ -126,7 +126,7 @@ export class PreparedCall {
     // Whoever remembers the call for longer keeps no audio of it.
     this.#preparation = undefined;
     over();
-    environment.logger.debug({ callId: call.callId, state }, 'the preparation of a call is over');
+    environment.logger.debug({ callId: call.callId, state }, 'the preparation of a call ended');
   }
 
   #attempt(task: () => void): void {

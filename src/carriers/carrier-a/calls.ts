@@ -42,7 +42,7 @@ export function createCallMethods(api: ApiClient): CallMethods {
       const order = { purpose: 'place a call', path: '/Calls.json', form, timeoutMs: DIAL_TIMEOUT_MS };
       const { sid } = await api.send({ ...order, isIdempotent: false }).catch(rethrowAsOpen);
       if (isWireId(sid)) return { carrierCallId: sid };
-      throw new CarrierError('The carrier answered the request to place a call without naming the call.', {
+      throw new CarrierError('The carrier accepted the call without naming it.', {
         status: null,
         retryable: false,
       });
@@ -121,7 +121,10 @@ function rethrowAsOpen(error: unknown): never {
 function toLookup({ status, price, price_unit: unit }: Fields): CallLookup {
   const progress = toProgress(status);
   if (progress === undefined) {
-    throw new CarrierError('The carrier did not say how the call stands.', { status: 200, retryable: false });
+    throw new CarrierError('The carrier did not report the status of the call.', {
+      status: 200,
+      retryable: false,
+    });
   }
   return {
     isOver: progress.status === 'completed',

@@ -23,7 +23,7 @@ export function toMessage(route: WebhookRoute, request: WebhookRequest): Carrier
   const parameters = readParameters(request);
   const carrierCallId = parameters.get('CallSid');
   if (!isWireId(carrierCallId)) {
-    throw new RequestError('REQUEST_INVALID', 'The webhook carries no usable CallSid.');
+    throw new RequestError('REQUEST_INVALID', 'The webhook has no valid CallSid.');
   }
   const { callId, isTransfer } = readCallback(request.target);
   const deliveryId = request.headers[DELIVERY_HEADER];

@@ -12,7 +12,7 @@ export function readParameters(request: WebhookRequest): Parameters {
   const contentType = request.headers['content-type'] ?? '';
   if (isForm(contentType)) return decodeForm(request.rawBody);
   if (isJson(contentType)) return decodeJson(request.rawBody);
-  throw new RequestError('REQUEST_INVALID', 'The webhook is neither a form nor JSON.');
+  throw new RequestError('REQUEST_INVALID', 'The webhook is neither form data nor JSON.');
 }
 
 function isJson(contentType: string): boolean {
@@ -39,6 +39,6 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new RequestError('REQUEST_INVALID', 'The webhook is not JSON.', { cause });
+    throw new RequestError('REQUEST_INVALID', 'The webhook is not valid JSON.', { cause });
   }
 }

@@ -84,7 +84,7 @@ function signedTails(request: SignedRequest): string[] {
   if (isForm(request.contentType)) return [concatenate(decodeForm(request.rawBody)), ...hashed];
   const hasNoBody = hash === null && request.contentType === '' && request.rawBody.length === 0;
   if (hashed.length > 0 || hasNoBody) return [''];
-  throw new SignatureError('SIGNATURE_MISMATCH', 'The signature says nothing about this body.');
+  throw new SignatureError('SIGNATURE_MISMATCH', 'The signature does not cover this body.');
 }
 
 /** `hash` is SHA-256 in lower-case hexadecimal. */
@@ -113,5 +113,5 @@ function compare(a: string, b: string): number {
 }
 
 function mismatch(): SignatureError {
-  return new SignatureError('SIGNATURE_MISMATCH', 'The signature does not belong to this request.');
+  return new SignatureError('SIGNATURE_MISMATCH', 'The signature does not match this request.');
 }

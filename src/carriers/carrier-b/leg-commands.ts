@@ -35,7 +35,7 @@ export async function command(
 export function legPath(carrierCallId: string): string {
   const id = toCallControlId(carrierCallId);
   if (id !== undefined) return `/calls/${encodeURIComponent(id)}`;
-  throw new CarrierError('The id of the call is none of this carrier.', { status: null, retryable: false });
+  throw new CarrierError('Not a call ID of this carrier.', { status: null, retryable: false });
 }
 
 /** True when the leg is over. A 404 without an error of the API comes from elsewhere, and says nothing about it. */

@@ -57,7 +57,7 @@ class Rest implements CarrierRest {
     });
     const carrierCallId = toCallControlId(data?.call_control_id);
     if (carrierCallId !== undefined) return { carrierCallId };
-    throw new CarrierError(`The carrier was asked to ${purpose}, and did not say which one it is.`, {
+    throw new CarrierError(`The carrier was asked to ${purpose}, but did not return its ID.`, {
       status: null,
       retryable: false,
     });
@@ -117,19 +117,19 @@ class Rest implements CarrierRest {
     });
     const isAlive = data === undefined ? false : data.is_alive;
     if (typeof isAlive === 'boolean') return { isOver: !isAlive, outcome: null, costUsd: null };
-    throw new CarrierError('The carrier was asked to look up a call, and did not say whether it is over.', {
+    throw new CarrierError('The carrier did not report whether the call is over.', {
       status: null,
       retryable: true,
     });
   }
 
   async startRecording(): Promise<void> {
-    throw new CarrierError('Calls of this carrier are not recorded.', { status: null, retryable: false });
+    throw new CarrierError('This carrier cannot record calls.', { status: null, retryable: false });
   }
 
   async setVoiceUrl(): Promise<void> {
     throw new CarrierError(
-      'The numbers of this carrier have no voice URL: set the webhook URL of the application there.',
+      'Numbers of this carrier have no voice URL: set the webhook URL of the Call Control application.',
       { status: null, retryable: false },
     );
   }
@@ -138,7 +138,7 @@ class Rest implements CarrierRest {
     if (this.#connectionId !== undefined) return this.#connectionId;
     throw new ConfigError(
       'CONFIG_MISSING',
-      'An outbound call needs the Call Control application at the carrier: pass connectionId, or set CARRIER_B_CONNECTION_ID.',
+      'An outbound call needs a Call Control application: pass connectionId, or set CARRIER_B_CONNECTION_ID.',
     );
   }
 }
@@ -146,7 +146,7 @@ class Rest implements CarrierRest {
 /** What follows a comma in a number would be played as keys, so nothing but a number passes. @throws ConfigError */
 function checkNumber(name: string, value: unknown): string {
   if (typeof value === 'string' && isE164(value)) return value;
-  throw new ConfigError('CONFIG_INVALID', `${name} must be one like +15550100 (E.164).`);
+  throw new ConfigError('CONFIG_INVALID', `${name} must be a phone number like +15550100 (E.164).`);
 }
 
 function within(range: { min: number; max: number }, seconds: number): number {

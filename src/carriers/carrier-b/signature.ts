@@ -52,11 +52,11 @@ export function verifyWebhook(
     throw new SignatureError('SIGNATURE_MALFORMED', 'A signature header is malformed.');
   }
   if (Math.abs(Math.floor(nowMs / 1000) - Number(timestamp)) > TOLERANCE_SECONDS) {
-    throw new SignatureError('SIGNATURE_EXPIRED', 'The signed timestamp is more than five minutes away.');
+    throw new SignatureError('SIGNATURE_EXPIRED', 'The signed timestamp is more than five minutes off.');
   }
   const message = Buffer.concat([Buffer.from(`${timestamp}|`), request.rawBody]);
   if (!key.verify(signature, message, key.publicKey)) {
-    throw new SignatureError('SIGNATURE_MISMATCH', 'The signature does not belong to this request.');
+    throw new SignatureError('SIGNATURE_MISMATCH', 'The signature does not match this request.');
   }
 }
 

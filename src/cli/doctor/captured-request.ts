@@ -32,7 +32,7 @@ function readHeaders(lines: readonly string[]): Record<string, string> {
     const [, name, value] = /^([^\s:]+):\s*(.*?)\s*$/.exec(line) ?? [];
     if (name === undefined || value === undefined) {
       throw new UsageError(
-        `The file of --request has a line among its headers that is none: line ${lines.indexOf(line) + 2}.`,
+        `The file of --request has a malformed header in line ${lines.indexOf(line) + 2}.`,
       );
     }
     const known = headers[name.toLowerCase()];

@@ -56,12 +56,12 @@ function requireUsable({ webhookHost, url, number }: DoctorFlags): void {
   const complaint = webhookHost === undefined ? undefined : hostComplaint(webhookHost);
   if (complaint !== undefined) throw new UsageError(`--webhook-host ${complaint}, like voice.example.com.`);
   if (url !== undefined && !(URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) {
-    throw new UsageError('--url is an address like http://127.0.0.1:8000.');
+    throw new UsageError('--url must be an address like http://127.0.0.1:8000.');
   }
   if (number === undefined) return;
-  if (!isE164(number)) throw new UsageError('--number is a telephone number like +15550100.');
+  if (!isE164(number)) throw new UsageError('--number must be a phone number like +15550100.');
   if (webhookHost === undefined)
-    throw new UsageError('--number needs --webhook-host: where shall the number lead?');
+    throw new UsageError('--number needs --webhook-host, the host the number should point to.');
 }
 
 async function examine(flags: DoctorFlags, parts: DoctorParts): Promise<CheckResult[]> {

@@ -64,7 +64,7 @@ function carrierOf(request: WebhookRequest): CarrierId {
   if (request.target.startsWith('/ws/stream/') || signatureOf(request.headers) !== undefined)
     return 'carrier-a';
   throw new UsageError(
-    'The request of --request is for no carrier: its path begins with /webhooks/carrier-a/ or /webhooks/carrier-b/.',
+    'The request of --request is not a carrier webhook: its path must begin with /webhooks/carrier-a/ or /webhooks/carrier-b/.',
   );
 }
 
@@ -72,7 +72,7 @@ function explainA(request: WebhookRequest, { webhookHost, mac }: RequestOptions)
   const name = 'carrier-a.request';
   const secret = toSecret(AUTH_TOKEN);
   const own = webhookHost ?? request.headers.host;
-  if (own === undefined) throw new UsageError('The request names no Host: give --webhook-host.');
+  if (own === undefined) throw new UsageError('The request has no Host header: add --webhook-host.');
   const attempt = tryHost(request, own, { secret, mac });
   const details = { host: own, candidates: attempt.candidates, error: attempt.code };
   if (secret.value === undefined) {

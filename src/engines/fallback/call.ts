@@ -305,7 +305,7 @@ export class FallbackCall implements Engine {
     this.#isBetween = false;
     logger.info(
       { callId, from: change.from, to: nameOf(recipe.providers, change.stage) },
-      'another voice engine goes on',
+      'another voice engine took over',
     );
     this.#untold = { ...change, startedAt: clock.now() };
     engine.start();

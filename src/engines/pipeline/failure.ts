@@ -28,5 +28,5 @@ export function toFailure(stage: Stage, error: unknown): EngineFailure {
 }
 
 export function silentEars(): ProviderError {
-  return new ProviderError('The speech recognition does not answer.', { status: null, retryable: true });
+  return new ProviderError('The recognizer does not answer.', { status: null, retryable: true });
 }

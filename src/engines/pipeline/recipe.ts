@@ -49,10 +49,7 @@ export interface PipelineOptions {
 export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
   const { stt, llm, tts, onMessage } = options;
   if (llm === undefined && onMessage === undefined)
-    throw new ConfigError(
-      'CONFIG_MISSING',
-      'A pipeline agent needs `llm`, or `onMessage` to answer in its place.',
-    );
+    throw new ConfigError('CONFIG_MISSING', 'A pipeline agent needs `llm` or `onMessage`.');
   const setPhrases = setPhrasesFor(options.language, options.apology);
   const providers = {
     engine: null,

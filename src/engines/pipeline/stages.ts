@@ -97,7 +97,7 @@ export class PipelineStages {
         this.#watched('engine', session?.close());
       } catch (error) {
         const { callId, logger } = this.#options.context;
-        logger.warn({ callId, ...describeError(error) }, 'a provider did not close');
+        logger.warn({ callId, ...describeError(error) }, 'a provider did not close cleanly');
       }
     }
   }

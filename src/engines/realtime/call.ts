@@ -263,7 +263,7 @@ export class RealtimeCall implements Engine {
     if (this.#isTooMuch) return;
     this.#isTooMuch = true;
     const { callId, logger } = this.#context;
-    logger.warn({ callId }, 'a realtime model sends more than is taken of it');
+    logger.warn({ callId }, 'a realtime model sent too much: the excess was dropped');
   }
 
   /** The model is gone. What it has said is heard to its end before anybody else speaks. */

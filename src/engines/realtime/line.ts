@@ -147,7 +147,7 @@ export class RealtimeLine {
       this.#watched<unknown>(this.#session?.close());
     } catch (error) {
       const { callId, logger } = context;
-      logger.warn({ callId, ...describeError(error) }, 'provider did not close');
+      logger.warn({ callId, ...describeError(error) }, 'a provider did not close cleanly');
     }
     this.#encoder?.close();
     this.#decoder?.close();

@@ -198,7 +198,7 @@ export class RealtimeSpeech {
     if (this.#stopped || audio.length === 0) return;
     const { playout, clock, events } = this.#options;
     if (playout.pushedMs - playout.playedMs > MAX_AHEAD_MS)
-      throw new ProviderError('The realtime model does not come to an end.', {
+      throw new ProviderError('The realtime model sends audio without end.', {
         status: null,
         retryable: false,
       });

@@ -45,7 +45,7 @@ async function* readJson(answer: EndpointAnswer): AsyncGenerator<string> {
   // An answer without a body says nothing.
   if (body === '' && answer.mediaType === '') return;
   if (answer.mediaType !== 'application/json')
-    throw new EndpointError('gave neither JSON nor plain text nor an event stream');
+    throw new EndpointError('answered with neither JSON, plain text nor an event stream');
   yield textOf(body, 'text');
 }
 
@@ -81,7 +81,7 @@ function textOf(json: string, name: 'text' | 'delta'): string {
   try {
     value = JSON.parse(json);
   } catch {
-    throw new EndpointError('gave an answer that is no JSON');
+    throw new EndpointError('did not answer with valid JSON');
   }
   const text: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
   if (typeof text === 'string') return text;

@@ -133,7 +133,7 @@ function attempt(
         ...(post.publicOnly === true ? {} : signatureOf(body)),
       },
     });
-    const abort = () => outgoing.destroy(new EndpointError('was not waited for'));
+    const abort = () => outgoing.destroy(new EndpointError('was canceled'));
     const timer = clock.after(timeoutMs, () => outgoing.destroy(new EndpointError('did not answer in time')));
     outgoing.on('response', (response) => {
       timer.cancel();

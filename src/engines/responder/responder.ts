@@ -141,7 +141,7 @@ async function* toPieces(answer: unknown): AsyncGenerator<string> {
     if (typeof delta !== 'string') throw notText();
     empty = delta === '' ? empty + 1 : 0;
     if (empty > MAX_EMPTY_PIECES)
-      throw new ProviderError('onMessage gives nothing but empty pieces', { status: null, retryable: false });
+      throw new ProviderError('onMessage yielded only empty strings', { status: null, retryable: false });
     if (delta !== '') yield delta;
   }
 }

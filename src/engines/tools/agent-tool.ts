@@ -29,7 +29,7 @@ export function createAgentTools(tools: unknown, clock: Clock = systemClock): re
   const names = made.map(({ definition }) => definition.name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice === undefined) return made;
-  throw new ConfigError('CONFIG_CONFLICT', `tools has two tools of the name ${twice}.`);
+  throw new ConfigError('CONFIG_CONFLICT', `tools has two tools named ${twice}.`);
 }
 
 function createAgentTool(tool: Tool, place: string, clock: Clock): AgentTool {
@@ -71,6 +71,6 @@ function checkName(name: unknown, place: string): string {
   if (!BUILT_IN_NAMES.includes(name)) return name;
   throw new ConfigError(
     'CONFIG_CONFLICT',
-    `The name ${name} in tools belongs to a built-in tool: give yours another name.`,
+    `tools has a tool named ${name}, which is built in: rename yours.`,
   );
 }

@@ -55,7 +55,7 @@ function requireObjectSchema(name: string, schema: unknown): JsonObject {
   throw new ConfigError(
     'CONFIG_INVALID',
     schema === undefined
-      ? `The parameters of the tool ${name} do not say their JSON Schema: give it as jsonSchema.`
+      ? `The parameters of the tool ${name} have no JSON Schema: pass it as jsonSchema.`
       : `The parameters of the tool ${name} must be a JSON Schema with type: 'object', or a schema of zod, Valibot or ArkType.`,
   );
 }

@@ -133,7 +133,7 @@ export class ToolBox {
     const builtIn = this.#builtIns.get(name);
     if (tool === undefined && builtIn === undefined)
       throw new ToolError('There is no tool of that name.', 'unknown-tool');
-    if (args === null) throw new ToolError('The arguments are no JSON object.', 'arguments');
+    if (args === null) throw new ToolError('The arguments are not a JSON object.', 'arguments');
     if (tool !== undefined)
       return this.#inTime(tool, async (signal) => {
         const { callId, caller, callee } = this.#options;

@@ -44,7 +44,7 @@ export class ToolUrl {
     if (stranger !== undefined)
       throw new ConfigError(
         'CONFIG_INVALID',
-        `The url of the tool ${tool} has {${stranger}}, which is none of its parameters.`,
+        `The url of the tool ${tool} contains {${stranger}}, which is not one of its parameters.`,
       );
   }
 
@@ -53,7 +53,7 @@ export class ToolUrl {
     const host = this.#host.replace(PLACE, (_, name: string) => hostPartOf(name, argumentOf(name, args)));
     const rest = this.#rest.replace(PLACE, (_, name: string) => pathPartOf(name, argumentOf(name, args)));
     const text = this.#scheme + host + rest;
-    if (!URL.canParse(text)) throw new ToolError('The arguments do not make an address.', 'arguments');
+    if (!URL.canParse(text)) throw new ToolError('The arguments do not form a valid address.', 'arguments');
     return { url: new URL(text), isForeign: placesOf(this.#host).length > 0 };
   }
 }
@@ -83,7 +83,7 @@ function pathPartOf(name: string, value: string): string {
   try {
     return encodeURIComponent(value);
   } catch {
-    throw new ToolError(`${name} is no well-formed text.`, 'arguments');
+    throw new ToolError(`${name} is not well-formed text.`, 'arguments');
   }
 }
 

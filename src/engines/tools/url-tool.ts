@@ -42,7 +42,7 @@ export function createUrlTool(
       const isReadable = /^(application\/([\w.-]+\+)?json|text\/plain|)$/.test(answer.mediaType);
       if (!isReadable) {
         answer.discard();
-        throw new EndpointError('gave neither JSON nor plain text');
+        throw new EndpointError('answered with neither JSON nor plain text');
       }
       const text = await readBody(answer, { maxBytes: MAX_BYTES, cut: true });
       if (/json$/.test(answer.mediaType) && text.length <= MAX_RESULT_CHARS) requireJson(text);
@@ -60,6 +60,6 @@ function requireJson(text: string): void {
   try {
     JSON.parse(text);
   } catch {
-    throw new EndpointError('gave an answer that is no JSON');
+    throw new EndpointError('did not answer with valid JSON');
   }
 }

@@ -142,7 +142,7 @@ export class Forwarder {
       const batch = await this.#gather();
       const answer = await this.#parts.link.send(JSON.stringify(batch));
       this.#digest(batch, answer);
-      if (this.#complaint !== '') this.#parts.logger.info({}, 'the dashboard is there again');
+      if (this.#complaint !== '') this.#parts.logger.info({}, 'the dashboard is back');
       this.#complaint = '';
       this.#failures = 0;
     } catch (error) {
@@ -195,7 +195,7 @@ export class Forwarder {
       this.#backlog.forget();
       this.#archive?.start();
       this.#told.clear();
-      this.#parts.logger.info({}, 'a standalone dashboard shows the calls as well');
+      this.#parts.logger.info({}, 'calls are also sent to a standalone dashboard');
     }
     const positions = new Map(answer.calls.map((position) => [callKey(position), position]));
     for (const position of answer.calls) {
@@ -211,7 +211,7 @@ export class Forwarder {
   #tellRefusal(reason: IngestRefusalReason, message: string | undefined): void {
     if (this.#told.has(reason)) return;
     this.#told.add(reason);
-    this.#parts.logger.warn({ reason, message }, 'the dashboard does not take some of the facts');
+    this.#parts.logger.warn({ reason, message }, 'the dashboard rejected some facts');
   }
 
   /** One line per trouble, not per attempt; none where no dashboard was asked for. */
@@ -222,11 +222,11 @@ export class Forwarder {
     const complaint = isLink ? `${error.kind} ${error.status ?? ''}` : 'failed';
     if (complaint === this.#complaint) return;
     this.#complaint = complaint;
-    if (!isLink) logger.error(describeError(error), 'calls are not forwarded to the dashboard');
+    if (!isLink) logger.error(describeError(error), 'failed to forward calls to the dashboard');
     else if (error.kind === 'refused') {
       logger.warn(
         { dashboard: link.address, status: error.status },
-        'the dashboard refuses the calls: is dashboardIngestToken its token, and dashboardUrl that of a standalone dashboard?',
+        'the dashboard refuses the calls: check that dashboardIngestToken is its token and dashboardUrl a standalone dashboard',
       );
     } else {
       logger.warn(
@@ -234,7 +234,7 @@ export class Forwarder {
           dashboard: link.address,
           ...(error.status === null ? describeError(error.cause) : { status: error.status }),
         },
-        'the dashboard does not take the calls now: they are kept until it does',
+        'the dashboard is not available: calls are kept until it is',
       );
     }
   }

@@ -55,10 +55,10 @@ export class Succession<T extends Payee> {
     const next = this.#next();
     const fields = { provider: member.name, ...describeThrown(error) };
     if (next === undefined) {
-      logger.warn(fields, 'a provider failed, and its chain has no other one to ask');
+      logger.warn(fields, 'a provider failed, and no fallback is left');
       this.#failed.clear();
     } else {
-      logger.warn({ ...fields, next: next.name }, 'a provider failed: the next one of its chain is asked');
+      logger.warn({ ...fields, next: next.name }, 'a provider failed: the next fallback takes over');
       this.#replace(member, next, { code: codeOf(error), gapMs });
     }
     return next;

@@ -8,5 +8,5 @@ export function checkExtraBody(value: unknown, own: readonly string[]): Readonly
   const body = requireObject(value as Record<string, unknown>, 'extraBody');
   const taken = Object.keys(body).find((field) => own.includes(field));
   if (taken === undefined) return { ...body };
-  throw new ConfigError('CONFIG_CONFLICT', `extraBody may not set ${taken}: it has its own place.`);
+  throw new ConfigError('CONFIG_CONFLICT', `extraBody must not set ${taken}: use the option for it.`);
 }

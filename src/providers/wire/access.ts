@@ -35,7 +35,7 @@ export function resolveKey(option: unknown, names: AccessNames): string | undefi
   const key = (checkText('apiKey', option) ?? readFirstEnv(names.keyVariables))?.trim();
   if (key === undefined || key === '') return undefined;
   if (/^[\x21-\x7e]+$/.test(key)) return key;
-  throw new ConfigError('CONFIG_INVALID', `The key of ${names.vendor} has characters that no key has.`);
+  throw new ConfigError('CONFIG_INVALID', `The API key of ${names.vendor} contains invalid characters.`);
 }
 
 /** @throws ConfigError that says what to set. */

@@ -16,7 +16,7 @@ export class ChunkQueue<T extends { readonly length: number }> implements AsyncI
   push(chunk: T): void {
     if (this.#ended || chunk.length === 0) return;
     if (this.#waiting + chunk.length > MAX_WAITING) {
-      this.end(new ProviderError('The voice does not come to an end.', { status: null, retryable: false }));
+      this.end(new ProviderError('The voice sends audio without end.', { status: null, retryable: false }));
       return;
     }
     this.#waiting += chunk.length;

@@ -78,7 +78,7 @@ export class HttpChannel {
         fail(`could not be reached in time (${url.host})`),
       );
       const answering = clock.after(answerTimeoutMs, () => fail('did not answer in time'));
-      const abort = () => outgoing.destroy(new WireError(transientFailure('was not waited for')));
+      const abort = () => outgoing.destroy(new WireError(transientFailure('was canceled')));
       const settle = () => {
         connecting.cancel();
         answering.cancel();

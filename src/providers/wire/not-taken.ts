@@ -7,6 +7,6 @@ export function notTaken(
   { callId, logger }: Pick<RealtimeContext, 'callId' | 'logger'>,
   error: unknown,
 ): Error {
-  logger.error({ callId, ...describeError(error) }, 'an event of a realtime model was not taken');
+  logger.error({ callId, ...describeError(error) }, 'failed to handle an event of a realtime model');
   return error instanceof Error ? error : new Error('not taken', { cause: error });
 }

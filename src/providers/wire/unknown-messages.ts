@@ -16,6 +16,6 @@ export function createUnknownLog({ logger, known = [] }: UnknownLogOptions): (na
   return (name) => {
     if (known.includes(name) || names.has(name) || names.size >= MAX_NAMES) return;
     names.add(name);
-    logger.debug({ type: name }, 'a message of a provider is not used');
+    logger.debug({ type: name }, 'ignored a message of a provider');
   };
 }

@@ -183,7 +183,7 @@ export class Journal {
     const { folder, clock, logger } = this.#options;
     if (!this.#isFailing) {
       const reason = describeError(toStoreError(error, folder));
-      logger.error({ folder, ...reason }, 'calls go on, but are not written to disk: it is tried again');
+      logger.error({ folder, ...reason }, 'cannot write to disk: calls go on, and writing is retried');
     }
     this.#isFailing = true;
     this.#tell(this.#added);
@@ -212,7 +212,7 @@ export class Journal {
     if (!this.#isFailing) return;
     this.#isFailing = false;
     const { folder, logger } = this.#options;
-    logger.info({ folder }, 'calls are written to disk again');
+    logger.info({ folder }, 'writing calls to disk again');
     if (this.#rows.length > 0) this.#plan();
   }
 }

@@ -220,9 +220,10 @@ export class Exchange implements Switchboard, Dialler {
 }
 
 function checkInbound({ maxDurationMs, transferTo, line }: InboundCall, to: string): void {
-  if (!isE164(to)) throw new ConfigError('CONFIG_INVALID', 'The called number is in the form +15005550010.');
+  if (!isE164(to))
+    throw new ConfigError('CONFIG_INVALID', 'The called number must be a phone number like +15005550010.');
   if (maxDurationMs !== undefined && !(maxDurationMs >= 1000 && maxDurationMs <= 3_600_000)) {
-    throw new ConfigError('CONFIG_INVALID', 'The longest duration is 1,000 to 3,600,000 ms.');
+    throw new ConfigError('CONFIG_INVALID', 'The longest duration must be 1,000 to 3,600,000 ms.');
   }
   if (transferTo !== undefined) checkCallee(transferTo);
   if (line !== undefined) checkLine(line);
@@ -233,14 +234,14 @@ function readTarget(options: ExchangeOptions): WebhookTarget {
   if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
     throw new ConfigError(
       'CONFIG_INVALID',
-      'The address of the server is an http or https URL, like http://127.0.0.1:8000.',
+      'The server address must be an http or https URL, like http://127.0.0.1:8000.',
     );
   }
   const webhookHost = options.webhookHost ?? url.host;
   if (!/^[\w.-]+(:\d+)?$|^\[[0-9a-f:]+\](:\d+)?$/i.test(webhookHost)) {
     throw new ConfigError(
       'CONFIG_INVALID',
-      'The webhook host is a host with an optional port, without scheme and path.',
+      'The webhook host must be a host with an optional port, without scheme or path.',
     );
   }
   return { url, webhookHost, authToken: options.authToken };

@@ -74,14 +74,14 @@ function readTarget(options: CarrierBSimulatorOptions): { target: URL; host: str
   if (target === undefined || !['http:', 'https:'].includes(target.protocol)) {
     throw new ConfigError(
       'CONFIG_INVALID',
-      'The address of the server is an http or https URL, like http://127.0.0.1:8000.',
+      'The server address must be an http or https URL, like http://127.0.0.1:8000.',
     );
   }
   const host = options.webhookHost ?? target.host;
   if (!/^[\w.-]+(:\d+)?$|^\[[0-9a-f:]+\](:\d+)?$/i.test(host)) {
     throw new ConfigError(
       'CONFIG_INVALID',
-      'The webhook host is a host with an optional port, without scheme and path.',
+      'The webhook host must be a host with an optional port, without scheme or path.',
     );
   }
   return { target, host };
@@ -94,7 +94,11 @@ function checkOptions(options: CarrierBSimulatorOptions): void {
   checkCarrierBDisturbances(options.disturbances ?? {});
   for (const name of ['apiKey', 'connectionId'] as const) requireSecret(START, name, options[name]);
   const wrong = (options.phoneNumbers ?? []).some((number) => !isE164(number));
-  if (wrong) throw new ConfigError('CONFIG_INVALID', 'Numbers of the account are in the form +15005550010.');
+  if (wrong)
+    throw new ConfigError(
+      'CONFIG_INVALID',
+      'Numbers of the account must be phone numbers like +15005550010.',
+    );
 }
 
 /** Faults that are asked for by their number, counted down. */
@@ -201,9 +205,9 @@ export async function startCarrierBSimulator(options: CarrierBSimulatorOptions):
     checkInboundCall(inbound);
     const { from = '+15005550020', to = '+15005550010', maxDurationMs = 120_000, recordTo } = inbound;
     if (!isE164(to))
-      throw new ConfigError('CONFIG_INVALID', 'The called number is in the form +15005550010.');
+      throw new ConfigError('CONFIG_INVALID', 'The called number must be a phone number like +15005550010.');
     if (!(maxDurationMs >= 1000 && maxDurationMs <= 3_600_000)) {
-      throw new ConfigError('CONFIG_INVALID', 'The longest duration is 1,000 to 3,600,000 ms.');
+      throw new ConfigError('CONFIG_INVALID', 'The longest duration must be 1,000 to 3,600,000 ms.');
     }
     if (inbound.line !== undefined) checkLine(inbound.line);
     if (recordTo !== undefined) await requireWritable(recordTo);

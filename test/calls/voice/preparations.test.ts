@@ -100,7 +100,7 @@ describe.each(KINDS)('an $direction call at a carrier steered by $steering', (ki
     await scene.answer();
     scene.stream();
     expect(scene.bench.engine.heard).toEqual(['start']);
-    expect(scene.bench.logger.sentences('warn').filter((line) => !line.startsWith('a price'))).toEqual([]);
+    expect(scene.bench.logger.sentences('warn').filter((line) => !line.startsWith('no price'))).toEqual([]);
     expect(scene.bench.logger.text).not.toContain('sk-123');
   });
 

@@ -60,7 +60,7 @@ describe('CarrierA', () => {
     [{ authtoken: 'x' }, 'Did you mean authToken?'],
     [{ secret: 'x' }, 'It takes: accountSid, authToken, baseUrl.'],
     [{ authToken: 5 }, 'authToken of new CarrierA() must be a text.'],
-    [null, 'takes an object of options'],
+    [null, 'takes an object'],
   ]);
 
   it.each([

@@ -82,8 +82,8 @@ describe('CarrierB', () => {
       { baseUrl: 'https://user:secret@api.example' },
       'baseUrl must be an http or https URL without credentials.',
     ],
-    [{ baseUrl: 'https://api.example/?a=1' }, 'baseUrl has no query and no fragment.'],
-    [null, 'takes an object of options'],
+    [{ baseUrl: 'https://api.example/?a=1' }, 'baseUrl must not have a query or a fragment.'],
+    [null, 'takes an object'],
   ]);
 
   it('refuses a key of the environment that cannot be one, without showing it', () => {

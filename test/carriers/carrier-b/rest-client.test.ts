@@ -65,7 +65,7 @@ describe('request', () => {
   it('reads no answer without end', async () => {
     const padding = 'x'.repeat(1024 * 1024);
     server.replies = [{ status: 200, body: { data: { result: 'ok', padding } } }];
-    expect((await failure(once)).message).toContain('none of its API');
+    expect((await failure(once)).message).toContain('Check baseUrl');
     server.replies = [{ status: 422, body: { errors: [{ code: '90018', padding }] } }];
     expect((await failure(once)).message).toBe('The carrier refused to do a thing (HTTP 422).');
   });

@@ -267,7 +267,7 @@ describe('lookUp', () => {
 describe('what the carrier does not offer', () => {
   it('is refused, with the reason', async () => {
     const recording = rest.startRecording(ID, { callId: 'call-1', webhookBaseUrl: 'https://x' });
-    await expect(recording).rejects.toThrow('not recorded');
+    await expect(recording).rejects.toThrow('cannot record calls');
     const url = rest.setVoiceUrl('+15005550010', { voice: 'https://x', status: 'https://x' });
     await expect(url).rejects.toThrow('no voice URL');
     expect(server.seen).toEqual([]);

@@ -168,8 +168,8 @@ describe('a captured webhook of carrier B', () => {
 });
 
 describe('a captured request', () => {
-  it('for no carrier, or that is none, is a usage error', async () => {
-    await expect(explain('POST /other HTTP/1.1\n\n')).rejects.toThrow('for no carrier');
+  it('not a carrier webhook, or that is none, is a usage error', async () => {
+    await expect(explain('POST /other HTTP/1.1\n\n')).rejects.toThrow('not a carrier webhook');
     await expect(explain('POST /webhooks/carrier-a/voice HTTP/1.1\n\nCallSid=1')).rejects.toThrow(
       '--webhook-host',
     );

@@ -21,7 +21,7 @@ describe('a call of which nobody has heard the last', () => {
     const isSpeech = soundMs > 400;
     expect(second.voice.spoken.join(' ')).toBe(isSpeech ? APOLOGY : '');
     await rig.wait(6000);
-    const failure = { message: 'The speech recognition does not answer.', stage: 'stt' };
+    const failure = { message: 'The recognizer does not answer.', stage: 'stt' };
     expect(rig.ended).toMatchObject(isSpeech ? [{ reason: 'provider-failed', failure }] : []);
   });
 

@@ -277,7 +277,7 @@ describe('trouble', () => {
     expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
     const [turn] = rig.turns;
     expect(`${turn?.agentText}${turn?.agentTextUnheard}`.length).toBeLessThanOrEqual(8000);
-    const warnings = rig.logger.sentences('warn').filter((line) => line.includes('more than is taken'));
+    const warnings = rig.logger.sentences('warn').filter((line) => line.includes('sent too much'));
     expect(warnings).toHaveLength(1);
   });
 
@@ -292,7 +292,7 @@ describe('trouble', () => {
     for (const { id } of calls) expect(results).toContain(`${id}=`);
     expect(results).toContain('c64={"error":"Not done: too many tools in one answer.');
     expect(rig.model.asked.at(-1)).toBe('respond');
-    const warnings = rig.logger.sentences('warn').filter((line) => line.includes('more than is taken'));
+    const warnings = rig.logger.sentences('warn').filter((line) => line.includes('sent too much'));
     expect(warnings).toHaveLength(1);
   });
 

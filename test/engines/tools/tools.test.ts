@@ -142,7 +142,7 @@ describe('tools', () => {
   });
 
   it.each<[string, LanguageModelEvent, RegExp]>([
-    ['are no JSON', call('find_slot', '{"day": '), /no JSON object/],
+    ['are no JSON', call('find_slot', '{"day": '), /not a JSON object/],
     ['lack something', call('find_slot', {}), /must have \\?"day/],
     ['are of another type', call('find_slot', { day: 5 }), /must be of type string/],
     ['are for a tool that is not there', call('find_slots', { day: 'Friday' }), /no tool of that name/],

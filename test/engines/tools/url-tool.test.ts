@@ -82,7 +82,7 @@ describe('a tool that is an address', () => {
 
   it.each<[string, string, string, number, RegExp]>([
     ['an error', 'text/plain', 'secret', 500, /status 500/],
-    ['JSON that is none', 'application/json', '{"secret"', 200, /no JSON/],
+    ['JSON that is none', 'application/json', '{"secret"', 200, /valid JSON/],
     ['HTML', 'text/html', '<p>secret</p>', 200, /neither JSON nor plain text/],
   ])('says so when the answer is %s', async (_, type, body, status, sentence) => {
     await using operator = await OperatorServer.start(answers(type, body, status));

@@ -120,14 +120,14 @@ describe('a forwarder', () => {
     expect(logger.lines.filter(({ level }) => level === 'warn')).toMatchObject([
       {
         fields: { dashboard: 'https://calls.example.com/' },
-        sentence: expect.stringContaining('kept until it does'),
+        sentence: expect.stringContaining('kept until it is'),
       },
     ]);
     expect(logger.text).not.toContain('secret');
     dashboard.failure = undefined;
     await clock.advanceAsync(30_100);
     expect(dashboard.seqs.get('call-1')).toBe(3);
-    expect(logger.sentences('info')).toContain('the dashboard is there again');
+    expect(logger.sentences('info')).toContain('the dashboard is back');
   });
 
   it('names the setting when it is refused', async () => {

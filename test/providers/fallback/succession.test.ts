@@ -91,7 +91,7 @@ describe('Succession', () => {
     expect(logger.lines.at(-1)).toMatchObject({
       level: 'warn',
       fields: { provider: 'v/three', error: 'Error' },
-      sentence: 'a provider failed, and its chain has no other one to ask',
+      sentence: 'a provider failed, and no fallback is left',
     });
   });
 });

@@ -148,7 +148,7 @@ describe('Journal', () => {
             code: 'STORE_FAILED',
             message: 'The disk of /data/server is full: make space.',
           },
-          sentence: 'calls go on, but are not written to disk: it is tried again',
+          sentence: 'cannot write to disk: calls go on, and writing is retried',
         },
       ]);
     });
@@ -171,7 +171,7 @@ describe('Journal', () => {
         toKey({ call: 1, row: 0 }),
       ]);
       expect(journal.isFailing).toBe(false);
-      expect(logger.sentences('info')).toEqual(['calls are written to disk again']);
+      expect(logger.sentences('info')).toEqual(['writing calls to disk again']);
       add(1, 1);
       await pass(100);
       expect(log.keys.has(toKey({ call: 1, row: 1 }))).toBe(true);

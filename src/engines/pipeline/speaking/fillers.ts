@@ -179,7 +179,7 @@ export class Fillers {
       await this.#synthesize(voice, text);
     } catch (error) {
       if (this.#abort.signal.aborted) return;
-      this.#options.logger.warn(describeError(error), 'a filler could not be synthesised');
+      this.#options.logger.warn(describeError(error), 'a filler could not be synthesized');
     }
   }
 

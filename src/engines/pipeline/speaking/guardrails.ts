@@ -76,8 +76,7 @@ export class Guardrails {
       };
       const verdict: unknown = await guardedValue(asked, guard);
       if (typeof verdict === 'boolean' || typeof verdict === 'string') return verdict;
-      if (!signal.aborted)
-        logger.warn({ callId }, 'a guardrail gave no answer that counts: the sentence is not spoken');
+      if (!signal.aborted) logger.warn({ callId }, 'a guardrail gave no valid result: sentence dropped');
     } catch (thrown) {
       logThrown({ logger, thrown }, { callId }, 'a guardrail failed: the sentence is not spoken');
     }

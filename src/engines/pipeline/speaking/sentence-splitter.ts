@@ -50,7 +50,7 @@ const INITIALS = /^(?:\p{L}\.)+\p{L}$/u;
 interface Stop {
   readonly at: number;
   readonly wordAt: number;
-  /** In a script without blanks. */
+  /** In a script no spaces. */
   readonly isDense: boolean;
   isClosed: boolean;
 }

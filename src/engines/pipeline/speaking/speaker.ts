@@ -245,7 +245,7 @@ export class Speaker {
       }
       this.#push(chunk);
       if (playout.pushedMs - sentence.startMs > MAX_SENTENCE_MS)
-        throw new ProviderError('text-to-speech does not come to the end of a sentence', FINAL);
+        throw new ProviderError('text-to-speech sends audio without end', FINAL);
       sentence.endMs = playout.pushedMs;
       this.#soundsUntil = clock.now() + sentence.endMs - playout.playedMs;
       if (chunk.length > 0) this.#sounds();

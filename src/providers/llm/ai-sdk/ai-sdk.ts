@@ -171,7 +171,7 @@ export class AiSdkLanguageModel implements LanguageModel {
   #inTime<T>(work: PromiseLike<T>, { stop, ms }: { stop: AbortSignal; ms: number }): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const fail = (reason: string) => reject(new WireError(transientFailure(reason)));
-      const abort = () => fail('was not waited for');
+      const abort = () => fail('was canceled');
       const timer = this.#clock.after(ms, () => fail('did not go on in time'));
       if (stop.aborted) abort();
       else stop.addEventListener('abort', abort, { once: true });

@@ -225,5 +225,5 @@ function checkExtraSession(value: OpenAIRealtimeOptions['extraSession']): Record
   if (value === undefined) return {};
   const own = Object.keys(requireObject(value, 'extraSession')).find((name) => OWN_FIELDS.includes(name));
   if (own === undefined) return { ...value };
-  throw new ConfigError('CONFIG_CONFLICT', `extraSession may not set ${own}: it has its own place.`);
+  throw new ConfigError('CONFIG_CONFLICT', `extraSession must not set ${own}: use the option for it.`);
 }

@@ -112,9 +112,10 @@ export class AssemblyAISession implements SpeechToTextSession {
     this.#lastSentAt = clock.now();
     this.#stayAlive();
     if (gapMs !== null) {
-      logger.info({ gapMs: Math.round(gapMs), lostMs }, 'the recogniser is connected again');
+      logger.info({ gapMs: Math.round(gapMs), lostMs }, 'the recognizer reconnected');
       events.reconnected?.({ gapMs, lostMs });
-    } else if (lostMs > 0) logger.warn({ lostMs }, 'the recogniser was late: audio from before was dropped');
+    } else if (lostMs > 0)
+      logger.warn({ lostMs }, 'the recognizer connected late: earlier audio was dropped');
     this.#send();
   }
 
@@ -197,7 +198,7 @@ export class AssemblyAISession implements SpeechToTextSession {
         return;
       case 'error':
         // The close that follows tells what it means.
-        this.#context.logger.warn({ code: message.code }, 'the recogniser complains');
+        this.#context.logger.warn({ code: message.code }, 'the recognizer reported a problem');
         return;
       case 'other':
         this.#noteUnknown(message.name);

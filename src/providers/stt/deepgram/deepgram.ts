@@ -85,7 +85,7 @@ export class DeepgramSpeechToText implements SpeechToText {
     if (model.startsWith('flux'))
       throw new ConfigError(
         'CONFIG_INVALID',
-        `${WHERE} speaks the v1 protocol, which the model ${model} does not: take nova-3.`,
+        `${WHERE} uses the v1 protocol, and the model ${model} does not support it: use nova-3.`,
       );
     this.ownsTurnTaking = checkBoolean('ownsTurnTaking', options.ownsTurnTaking, false);
     this.#key = resolveKey(options.apiKey, DEEPGRAM_ACCESS);
@@ -142,7 +142,7 @@ function checkParameters(value: DeepgramSpeechToTextOptions['parameters']): Reco
   if (value === undefined) return {};
   for (const [name, each] of Object.entries(requireObject(value, 'parameters'))) {
     if (OWN_PARAMETERS.includes(name))
-      throw new ConfigError('CONFIG_CONFLICT', `parameters may not set ${name}: it has its own place.`);
+      throw new ConfigError('CONFIG_CONFLICT', `parameters must not set ${name}: use the option for it.`);
     const listed: unknown[] = Array.isArray(each) ? each : [each];
     if (!listed.every((one) => ['string', 'number', 'boolean'].includes(typeof one)))
       throw new ConfigError(

@@ -126,9 +126,10 @@ export class DeepgramSession implements SpeechToTextSession {
     const troubleMs = gapMs ?? this.#socket.lateMs;
     const lostMs = Math.round(toSeconds(this.#backlog.takeDropped()) * 1000);
     if (troubleMs !== null) {
-      logger.info({ gapMs: Math.round(troubleMs), lostMs }, 'the recogniser is connected again');
+      logger.info({ gapMs: Math.round(troubleMs), lostMs }, 'the recognizer reconnected');
       events.reconnected?.({ gapMs: troubleMs, lostMs });
-    } else if (lostMs > 0) logger.warn({ lostMs }, 'the recogniser was late: audio from before was dropped');
+    } else if (lostMs > 0)
+      logger.warn({ lostMs }, 'the recognizer connected late: earlier audio was dropped');
     if (!this.#closed) this.#send();
   }
 

@@ -118,7 +118,7 @@ export class OpenAITranscription implements SpeechToText {
     if (isStreamed && isVerbose)
       throw new ConfigError(
         'CONFIG_CONFLICT',
-        'stream and verbose exclude each other: what is streamed is bare text.',
+        'stream and verbose exclude each other: streams contain plain text only.',
       );
     this.#fields = {
       model,

@@ -168,7 +168,7 @@ export class OpenAITranscriptionSession implements SpeechToTextSession {
         (error: unknown) => {
           // The end of the utterance is asked for all the same, and says what is wrong.
           const { reason } = toFailure(error);
-          if (!signal.aborted) this.#context.logger.debug({ reason }, 'a look at an utterance failed');
+          if (!signal.aborted) this.#context.logger.debug({ reason }, 'interim transcription failed');
         },
       )
       .finally(() => {

@@ -71,10 +71,7 @@ export class CartesiaTextToSpeech implements TextToSpeech {
     this.#base = resolveBaseUrl(options.baseUrl, ACCESS);
     this.#voiceId = checkText('voiceId', options.voiceId) ?? DEFAULT_VOICE_ID;
     if (!/^[\w-]+$/.test(this.#voiceId))
-      throw new ConfigError(
-        'CONFIG_INVALID',
-        "voiceId must be the id of a voice, which is not the voice's name.",
-      );
+      throw new ConfigError('CONFIG_INVALID', 'voiceId must be a voice ID, not a voice name.');
     this.#model = checkText('model', options.model) ?? DEFAULT_MODEL;
     this.#language = checkText('language', options.language);
     this.#speed = checkNumber('speed', options.speed, { min: 0.6, max: 1.5, fallback: undefined });

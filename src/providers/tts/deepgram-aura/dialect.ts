@@ -91,7 +91,7 @@ export class AuraDialect implements VoiceDialect {
       case 'Warning':
       case 'Error': {
         const code = toShownCode(message.code ?? message.err_code);
-        this.#logger.warn({ type, code: code[0] }, 'the voice complains');
+        this.#logger.warn({ type, code: code[0] }, 'the voice reported a problem');
         // The close that follows an error tells more than it, but need not come.
         if (type === 'Error' && this.#clearing === 0) {
           const shown = code.map((each) => ` (${each})`).join('');

@@ -93,5 +93,5 @@ function readHeader(bytes: Buffer): WavHeader | undefined {
 }
 
 function unreadable(): WireError {
-  return new WireError(fatalFailure('sent audio that is no 16-bit mono PCM of 8 to 48 kHz'));
+  return new WireError(fatalFailure('sent audio other than 16-bit mono PCM of 8 to 48 kHz'));
 }

@@ -88,7 +88,7 @@ export class OpenAISpeechSession implements TextToSpeechSession {
         const told = toProviderError(this.#target.names, failure);
         const heard = isWord(samples, text);
         if (heard && failure.kind !== 'fatal') {
-          this.#context.logger.warn(describeError(told), 'a sentence broke off');
+          this.#context.logger.warn(describeError(told), 'the synthesis of a sentence broke off');
           this.#brokeOffMs = this.#clock.now() - waitsSince;
           return events?.brokeOff?.();
         }

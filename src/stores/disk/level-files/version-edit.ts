@@ -49,6 +49,6 @@ function readChange(reader: ByteReader, { tag, tables }: { tag: number; tables: 
       reader.slice();
       break;
     default:
-      throw new RangeError('An edit has a tag that is none.');
+      throw new RangeError('An edit has an unknown tag.');
   }
 }

@@ -52,14 +52,14 @@ describe('new ElevenLabsAgents()', () => {
 
   itRefuses(ElevenLabsAgents, [
     [{}, 'needs agentId'],
-    [{ agentId: ' ' }, 'agentId of new ElevenLabsAgents() must be a text'],
+    [{ agentId: ' ' }, 'agentId of new ElevenLabsAgents() must be a non-empty string'],
     [{ agentId: 'a', agent: 'b' }, 'has no option "agent". Did you mean agentId?'],
-    [{ agentId: 'a', apiKey: 'ü' }, 'characters that no key has'],
+    [{ agentId: 'a', apiKey: 'ü' }, 'contains invalid characters'],
     [{ agentId: 'a', baseUrl: 'ftp://x' }, 'must begin with http'],
     [{ agentId: 'a', pricePerMinute: -1 }, 'pricePerMinute must be a number'],
     [{ agentId: 'a', overrides: { prompt: 'x' } }, 'overrides.prompt must be true or false'],
     [{ agentId: 'a', overrides: { prmpt: true } }, 'Did you mean prompt?'],
-    [{ agentId: 'a', overrides: { voice: '' } }, 'overrides.voice must be a text'],
+    [{ agentId: 'a', overrides: { voice: '' } }, 'overrides.voice must be a non-empty string'],
     [{ agentId: 'a', dynamicVariables: { shop: {} } }, 'dynamicVariables.shop must be'],
     [{ agentId: 'a', dynamicVariables: { shop: Number.NaN } }, 'dynamicVariables.shop must be'],
   ]);

@@ -263,7 +263,7 @@ describe('DeepgramSession', () => {
     vendor.socket.opens();
     for (let count = 0; count < 3; count += 1) vendor.socket.says({ type: 'Weather', text: 'private words' });
     vendor.socket.says({ type: 'Metadata', duration: 3 });
-    expect(logger.sentences('debug')).toEqual(['a message of a provider is not used']);
+    expect(logger.sentences('debug')).toEqual(['ignored a message of a provider']);
     expect(logger.text).not.toContain('private');
   });
 
