@@ -22,14 +22,14 @@ export const SECTIONS = [
     pages: ['agents.md', 'tools.md', 'turn-taking.md', 'on-message.md', 'realtime.md', 'fallback.md'],
   },
   { title: 'Calls', pages: ['outbound.md', 'transfer.md'] },
-  { title: 'Test', pages: ['testing.md', 'emulators.md'] },
+  { title: 'Test', pages: ['testing.md', 'simulated-callers.md', 'emulators.md'] },
   { title: 'Carriers', pages: ['carriers/carrier-a.md', 'carriers/carrier-b.md', 'carriers/own.md'] },
   { title: 'Providers', pages: ['providers/index.md', ...vendors(), 'providers/own.md'] },
   {
     title: 'Run it',
     pages: [
       ...['going-live.md', 'dashboard.md', 'standalone-dashboard.md', 'observability.md', 'money.md'],
-      ...['storage.md', 'troubleshooting.md', 'performance.md', 'release.md'],
+      ...['storage.md', 'embedding.md', 'troubleshooting.md', 'performance.md', 'release.md'],
     ],
   },
   {

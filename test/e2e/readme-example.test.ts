@@ -1,4 +1,4 @@
-// The whole call of the testing README, run as it stands there.
+// The whole call of the page on testing, run as it stands there.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -20,7 +20,7 @@ const MODULES: Readonly<Record<string, object>> = {
   'offhook/tts': tts,
 };
 
-const README = new URL('../../src/testing/README.md', import.meta.url);
+const README = new URL('../../docs/testing.md', import.meta.url);
 
 /** The first example of a README as the body of a function that gets `load` and `console`. */
 function firstExample(): string {

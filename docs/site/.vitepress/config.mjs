@@ -19,7 +19,7 @@ function titleOf(path) {
 
 /** @param {string} path */
 function addressOf(path) {
-  return `/${path.replace(/(README|index)\.md$/, '').replace(/\.md$/, '')}`;
+  return `/${path.replace(/index\.md$/, '').replace(/\.md$/, '')}`;
 }
 
 /** The pages are no neighbours of the site's packages, which is where Vite looks for what their compiled form needs. */
@@ -45,18 +45,19 @@ export default defineConfig({
   lang: 'en',
   title: 'offhook',
   description: 'A phone server for AI voice agents, on your own machine.',
-  rewrites: { 'audio/README.md': 'audio/index.md' },
   head: [['link', { rel: 'icon', href: 'data:,' }]],
   vite: { plugins: [vueOfTheSite()] },
   markdown: {
     anchor: { slugify: toSlug },
-    languageAlias: { caddyfile: 'text', mermaid: 'text' },
     config(markdown) {
       linkToRepository(markdown, { docs, repository });
       const { fence } = markdown.renderer.rules;
       markdown.renderer.rules.fence = (tokens, index, ...rest) => {
-        const { info = '', content = '' } = tokens[index] ?? {};
-        return info.startsWith('mermaid') ? drawStateDiagram(content) : fence(tokens, index, ...rest);
+        const token = tokens[index];
+        if (token?.info.startsWith('mermaid')) return drawStateDiagram(token.content);
+        // The highlighter does not know it.
+        if (token?.info.startsWith('caddyfile')) token.info = 'text';
+        return fence(tokens, index, ...rest);
       };
     },
   },
