@@ -1,7 +1,8 @@
 // Builds the Rust core as an addon for this machine, beside crates/transcoder-napi, where src/transcoder/native.ts looks.
 // Without cargo there is nothing to do: the transcoder then uses WebAssembly. Needs Node's built-ins only.
-// Arguments: the position among the steps of a set-up, and `--strict`, with which a build that fails is a failure.
-import { execFileSync, spawnSync } from 'node:child_process';
+// Arguments: the position among the steps of a set-up; `--strict`, with which a build that fails is a failure; and `--behind`, with which it
+// gives way to the rest of the machine, says one line at its end, and ends with the process that started it.
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   copyFileSync,
@@ -10,8 +11,10 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeFileSync,
 } from 'node:fs';
+import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url)).replace(/[\\/]$/, '');
@@ -46,6 +49,7 @@ function libraryFile() {
 const output = `${root}/crates/transcoder-napi/offhook-transcoder.${platformName()}.node`;
 const stamp = `${root}/target/transcoder-napi.sha256`;
 const hash = hashSources();
+const isBehind = process.argv.includes('--behind');
 const position = process.argv.slice(2).find((argument) => argument.startsWith('['));
 /** @param {string} text */
 const say = (text) =>
@@ -53,26 +57,93 @@ const say = (text) =>
     position === undefined ? `native addon: ${text}` : `offhook: ${position} native addon: ${text}`,
   );
 
+/** Runs cargo to its end, and ends it with all its compilers when this process is to end. @returns {Promise<{ isBuilt: boolean, errors: string }>} */
+function runCargo() {
+  const args = ['build', '--locked', '--release', '--quiet', '-p', 'transcoder-napi'];
+  // The environment is passed on but for another target folder: the result is looked for in this one.
+  const env = { ...process.env, CARGO_TARGET_DIR: `${root}/target` };
+  const isWindows = process.platform === 'win32';
+  const cargo = spawn('cargo', args, {
+    cwd: root,
+    env,
+    stdio: ['ignore', isBehind ? 'ignore' : 'inherit', isBehind ? 'pipe' : 'inherit'],
+    // A group of its own, so that it can be ended as a whole.
+    detached: !isWindows,
+    windowsHide: true,
+  });
+  const stop = () => {
+    if (cargo.pid !== undefined && cargo.exitCode === null) {
+      if (isWindows) spawnSync('taskkill', ['/T', '/F', '/PID', String(cargo.pid)]);
+      else process.kill(-cargo.pid, 'SIGTERM');
+    }
+    process.exit(1);
+  };
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) process.on(signal, stop);
+  // Whoever builds behind something else holds a channel to it, which is gone when that is, however it went.
+  process.on('disconnect', stop);
+  return new Promise((resolve) => {
+    let errors = '';
+    cargo.stderr?.on('data', (chunk) => {
+      errors += chunk;
+    });
+    cargo.on('error', (error) => resolve({ isBuilt: false, errors: `error: ${error.message}` }));
+    cargo.on('close', (code) => resolve({ isBuilt: code === 0, errors }));
+  });
+}
+
+/** Puts what cargo made where it is looked for. */
+function install() {
+  // A process may have the old file open: put the new one in its place, never into it.
+  const fresh = `${output}.${process.pid}.new`;
+  try {
+    copyFileSync(`${root}/target/release/${libraryFile()}`, fresh);
+    renameSync(fresh, output);
+  } finally {
+    rmSync(fresh, { force: true });
+  }
+  mkdirSync(`${root}/target`, { recursive: true });
+  writeFileSync(stamp, hash);
+}
+
+async function build() {
+  if (isBehind) setPriority(constants.priority.PRIORITY_LOW);
+  else {
+    say('building with cargo, once and for about a minute');
+    say('it is optional, WebAssembly does the same work where there is none');
+  }
+  let { isBuilt, errors } = await runCargo();
+  try {
+    if (isBuilt) install();
+  } catch (error) {
+    isBuilt = false;
+    errors = `error: ${error instanceof Error ? error.message : error}`;
+  }
+  if (isBuilt) say(isBehind ? 'built, the next start uses it' : 'built');
+  else if (isBehind) {
+    const reason = /^error.*$/m.exec(errors)?.[0] ?? 'cargo gave no reason';
+    say(`the build failed, WebAssembly goes on doing its work; npm run build:native shows why (${reason})`);
+  } else say('the build failed (see above); the transcoder uses WebAssembly');
+  if (!isBuilt && process.argv.includes('--strict')) process.exitCode = 1;
+}
+
 if (existsSync(output) && existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) {
   say('up to date');
-} else if (spawnSync('cargo', ['--version']).status !== 0) {
-  say('not built, there is no cargo; the transcoder uses WebAssembly');
 } else {
-  say('building with cargo, once and for about a minute');
-  say('it is optional, WebAssembly does the same work where there is none');
+  // An addon of older sources is not to be used.
   try {
-    const args = ['build', '--locked', '--release', '--quiet', '-p', 'transcoder-napi'];
-    // The environment is passed on but for another target folder: the result is looked for in this one.
-    const env = { ...process.env, CARGO_TARGET_DIR: `${root}/target` };
-    execFileSync('cargo', args, { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit'] });
-    // A process may have the old file open: put the new one in its place, never into it.
-    copyFileSync(`${root}/target/release/${libraryFile()}`, `${output}.new`);
-    renameSync(`${output}.new`, output);
-    mkdirSync(`${root}/target`, { recursive: true });
-    writeFileSync(stamp, hash);
-    say('built');
+    rmSync(output, { force: true });
   } catch {
-    say('the build failed (see above); the transcoder uses WebAssembly');
-    if (process.argv.includes('--strict')) process.exitCode = 1;
+    // Windows keeps a file that is in use.
+  }
+  if (spawnSync('cargo', ['--version']).status !== 0) {
+    say('not built, there is no cargo; the transcoder uses WebAssembly');
+  } else {
+    if (isBehind)
+      say(
+        'building it behind the demo, about a minute; this start runs on WebAssembly, the next one on the addon',
+      );
+    process.send?.('decided');
+    await build();
   }
 }
+if (process.connected) process.disconnect();

@@ -151,8 +151,38 @@ async function perform(step, position) {
   say(`${position} done in ${((Date.now() - started) / 1000).toFixed(1)} s`);
 }
 
-/** Installs and builds what is not there or not up to date. Ends the process when a step fails. */
-export async function setUp() {
+/**
+ * Builds the native addon beside this process, which does not wait for it: resolves as soon as it is known what there is to do. The build ends
+ * with this process.
+ * @param {string} position @returns {Promise<void>}
+ */
+export function buildBehind(position) {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, ['scripts/build-native.mjs', '--behind', position], {
+      cwd: root,
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      windowsHide: true,
+    });
+    // It must not keep this process from ending.
+    child.unref();
+    child.channel?.unref();
+    // Without a build it is soon over; held until then.
+    const held = setInterval(() => {}, 1000);
+    const go = () => {
+      clearInterval(held);
+      resolve();
+    };
+    child.once('message', go);
+    child.once('exit', go);
+    child.once('error', go);
+  });
+}
+
+/**
+ * Installs and builds what is not there or not up to date. Ends the process when a step fails.
+ * @param {{ nativeBehind?: boolean }} [options] `nativeBehind`: the addon is built beside this process, which goes on without it.
+ */
+export async function setUp({ nativeBehind = false } = {}) {
   checkNode();
   for (const [index, step] of STEPS.entries()) {
     const position = `[${index + 1}/${STEP_COUNT}]`;
@@ -161,6 +191,7 @@ export async function setUp() {
   }
   // Says by itself what it did; without Rust, or when it fails, the WASM transcoder does the work.
   const position = `[${STEP_COUNT}/${STEP_COUNT}]`;
+  if (nativeBehind) return buildBehind(position);
   await withTicker(`${position} still building the native addon`, () =>
     run(process.execPath, ['scripts/build-native.mjs', position], { show: true }),
   );

@@ -10,10 +10,15 @@ const SILENCE = 100;
 const KEPT_BEFORE = (PCM_16K.sampleRateHz * 20) / 1000;
 const KEPT_AFTER = (PCM_16K.sampleRateHz * 160) / 1000;
 
-/** Audio of one sentence at 16 kHz. Empty when there is no sound in it. */
-export function toHouseAudio(pcm: Int16Array, sampleRateHz: number): Int16Array {
+/** Audio of one sentence at 16 kHz, `gain` times as loud. Empty when there is no sound in it. */
+export function toHouseAudio(pcm: Int16Array, sampleRateHz: number, gain = 1): Int16Array {
   const rates = { fromHz: sampleRateHz, toHz: PCM_16K.sampleRateHz };
-  return trimSilence(rates.fromHz === rates.toHz ? pcm : resampleAligned(pcm, rates, transcoder));
+  const trimmed = trimSilence(rates.fromHz === rates.toHz ? pcm : resampleAligned(pcm, rates, transcoder));
+  return gain === 1 ? trimmed : trimmed.map((sample) => limited(Math.round(sample * gain)));
+}
+
+function limited(sample: number): number {
+  return Math.max(-32768, Math.min(32767, sample));
 }
 
 function trimSilence(pcm: Int16Array): Int16Array {

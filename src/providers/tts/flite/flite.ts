@@ -15,6 +15,12 @@ export const FLITE_VOICES = ['slt', 'kal16', 'awb', 'rms', 'kal'] as const;
 
 export type FliteVoice = (typeof FLITE_VOICES)[number];
 
+/**
+ * Brings every voice to -22 LUFS on a telephone line, so that agent and simulated callers are equally loud: by themselves the voices
+ * range from -16 to -28. Nothing else is leveled; the audio of real callers and of other voices is passed on as it is.
+ */
+const GAINS: Readonly<Record<FliteVoice, number>> = { slt: 0.5, kal16: 2, awb: 0.87, rms: 1, kal: 0.85 };
+
 export interface FliteTextToSpeechOptions {
   /** @default 'slt' */
   readonly voice?: FliteVoice;
@@ -93,7 +99,7 @@ class FliteSession implements TextToSpeechSession {
     const either = AbortSignal.any([signal, this.#closing.signal]);
     try {
       const { pcm, sampleRateHz } = await this.#host.speak(this.#voice, text, either);
-      const audio = toHouseAudio(pcm, sampleRateHz).slice();
+      const audio = toHouseAudio(pcm, sampleRateHz, GAINS[this.#voice]).slice();
       cache.set(key, audio);
       return audio;
     } catch (error) {

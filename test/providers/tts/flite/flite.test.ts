@@ -9,11 +9,16 @@ import { ConfigError, ProviderError } from '../../../../src/base/errors.js';
 import { silentLogger } from '../../../../src/base/log.js';
 import { toHouseAudio } from '../../../../src/providers/tts/flite/audio.js';
 import { FliteHost } from '../../../../src/providers/tts/flite/host.js';
+import type { ChatMessage } from '../../../../src/providers/language-model.js';
+import { scriptedAnswer } from '../../../../src/providers/llm/scripted/rules.js';
 import { locateFlite } from '../../../../src/providers/tts/flite/package.js';
 import { toFliteRequests } from '../../../../src/providers/tts/flite/text.js';
 import type { FliteReply, FliteRequest } from '../../../../src/providers/tts/flite/worker.js';
 import { FLITE_VOICES, FliteTextToSpeech, type FliteVoice } from '../../../../src/providers/tts/index.js';
 import { SentenceCache } from '../../../../src/providers/tts/sentence-cache.js';
+import { loudness } from '../../../../scripts/loudness.mjs';
+import { DEMO_CALLERS } from '../../../../src/testing/demo/demo-callers.js';
+import { resampleRecording } from '../../../../src/testing/resample.js';
 import { FakeClock } from '../../../support/fake-clock.js';
 
 const context = { logger: silentLogger, language: undefined };
@@ -28,6 +33,54 @@ async function collect(chunks: AsyncIterable<Int16Array>): Promise<Int16Array> {
 function peak(pcm: Int16Array): number {
   return pcm.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
 }
+
+/** The loudness of some sentences in one voice, as a telephone carries them. */
+async function loudnessOf(voice: FliteVoice, texts: readonly string[]): Promise<number> {
+  const session = new FliteTextToSpeech({ voice }).open(context);
+  const line: number[] = [];
+  for (const text of texts) {
+    const pcm = await collect(session.synthesize(text, never));
+    line.push(...resampleRecording(pcm, 16_000, 8000));
+  }
+  session.close();
+  return loudness(Int16Array.from(line), 8000);
+}
+
+describe('the level of the voices', () => {
+  it('is measured as ITU-R BS.1770 says: a sine of 997 Hz at -20 dBFS has -23.0 LUFS', () => {
+    const sine = Int16Array.from({ length: 48_000 }, (_, index) =>
+      Math.round(3276.8 * Math.sin((2 * Math.PI * 997 * index) / 48_000)),
+    );
+    expect(loudness(sine, 48_000)).toBeCloseTo(-23.01, 1);
+    expect(loudness(new Int16Array(48_000), 48_000)).toBe(Number.NEGATIVE_INFINITY);
+  });
+
+  it.each(FLITE_VOICES)('is that of the others on the line: %s', async (voice) => {
+    const level = await loudnessOf(voice, [
+      'Hello, this is the demo of offhook. How can I help you?',
+      'We are open from Monday to Friday, from eight in the morning until six in the evening.',
+      'Please tell me a story.',
+    ]);
+    expect(Math.abs(level + 22)).toBeLessThan(1);
+  });
+
+  it.each(DEMO_CALLERS)('is the same for the demo’s agent and its caller: $topic', async ({ script }) => {
+    const said = script.flatMap((step) => (step.type === 'say' ? [step] : []));
+    const messages: ChatMessage[] = [
+      { role: 'assistant', content: 'Hello, this is the demo of offhook. How can I help you?' },
+    ];
+    for (const { text } of said) {
+      messages.push({ role: 'user', content: text });
+      messages.push({ role: 'assistant', content: scriptedAnswer(messages).text });
+    }
+    // Of the story no more is heard than its first sentences.
+    const textsOf = (wanted: string) =>
+      messages.flatMap(({ role, content }) => (role === wanted ? [String(content).slice(0, 120)] : []));
+    const caller = await loudnessOf(said[0]?.voice as FliteVoice, textsOf('user'));
+    const agent = await loudnessOf('slt', textsOf('assistant'));
+    expect(Math.abs(caller - agent)).toBeLessThan(1);
+  });
+});
 
 describe('FliteTextToSpeech', () => {
   it.each(FLITE_VOICES)('speaks with the voice %s', async (voice) => {
@@ -49,7 +102,7 @@ describe('FliteTextToSpeech', () => {
     expect(Buffer.compare(Buffer.from(one.pcm.buffer), Buffer.from(other.pcm.buffer))).toBe(0);
     const session = new FliteTextToSpeech().open(context);
     const first = await collect(session.synthesize(text, never));
-    expect([...first]).toEqual([...toHouseAudio(one.pcm, one.sampleRateHz)]);
+    expect([...first]).toEqual([...toHouseAudio(one.pcm, one.sampleRateHz, 0.5)]);
     expect([...(await collect(session.synthesize(text, never)))]).toEqual([...first]);
   });
 
