@@ -45,6 +45,8 @@ function writeCargo(then: string): void {
     '#!/bin/sh',
     '[ "$1" = --version ] && exit 0',
     'trap "touch ended; exit 1" TERM',
+    // The shell reports what was killed under it to whoever may have gone already.
+    'trap "" PIPE',
     'touch begun',
     'while [ ! -f gate ]; do sleep 0.05; done',
     then,
