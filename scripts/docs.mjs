@@ -21,17 +21,18 @@ function commandLine(...args) {
 
 /** @returns {Promise<import('./docs/pages.mjs').Facts>} */
 async function readFacts() {
-  const [errors, dashboard, prices] = await Promise.all([
+  const [errors, dashboard, prices, carriers] = await Promise.all([
     import(join(root, 'dist/base/errors.js')),
     import(join(root, 'dist/dashboard/openapi.js')),
     import(join(root, 'dist/options/price-list.js')),
+    import(join(root, 'dist/carriers/index.js')),
   ]);
   const help = commandLine('--help');
   return {
     errorCodes: errors.ERROR_CODES,
     httpStatuses: errors.HTTP_STATUSES,
     openApi: dashboard.OPENAPI,
-    prices: { models: prices.MODEL_PRICES, calls: prices.CARRIER_PRICES },
+    prices: { models: prices.MODEL_PRICES, calls: carriers.carrierPrices() },
     commands: [
       { name: 'offhook', help },
       ...commandsIn(help).map((name) => ({ name: `offhook ${name}`, help: commandLine(name, '--help') })),

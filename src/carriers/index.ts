@@ -1,4 +1,5 @@
 // Registry of the carriers: one line each. What belongs to one of them stands in its folder.
+import type { CallPrices } from '../contract/price.js';
 import type { Carrier, ShippedCarrier, WebhookDoor } from './carrier.js';
 import { carrierA } from './carrier-a/index.js';
 import { carrierB } from './carrier-b/index.js';
@@ -9,6 +10,11 @@ export const CARRIERS: ReadonlyMap<string, ShippedCarrier> = new Map([
   ['carrier-a', carrierA],
   ['carrier-b', carrierB],
 ]);
+
+/** The shipped prices, by carrier. */
+export function carrierPrices(): Readonly<Record<string, CallPrices>> {
+  return Object.fromEntries([...CARRIERS].map(([id, { prices }]) => [id, prices]));
+}
 
 /** The webhook doors of every carrier but the configured one, with what secrets the environment has for them. @throws ConfigError */
 export function createOtherDoors(configured: string): WebhookDoor[] {

@@ -7,7 +7,8 @@ import { runCli } from '../../src/cli/program.js';
 import { FREE } from '../../src/contract/price.js';
 import { OPENAPI } from '../../src/dashboard/openapi.js';
 import { createBuiltInTools } from '../../src/engines/tools/built-in-tools.js';
-import { CARRIER_PRICES, MODEL_PRICES } from '../../src/options/price-list.js';
+import { carrierPrices } from '../../src/carriers/index.js';
+import { MODEL_PRICES } from '../../src/options/price-list.js';
 import { allPages } from './pages.js';
 
 const pages = allPages();
@@ -34,7 +35,7 @@ async function facts(): Promise<Facts> {
     errorCodes: ERROR_CODES,
     httpStatuses: HTTP_STATUSES,
     openApi: OPENAPI as unknown as Facts['openApi'],
-    prices: { models: MODEL_PRICES, calls: CARRIER_PRICES },
+    prices: { models: MODEL_PRICES, calls: carrierPrices() },
     commands: [{ name: 'offhook', help }, ...(await Promise.all(commands))],
   };
 }
