@@ -378,8 +378,8 @@ function withoutComments(source: string): string {
   return source.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/\/\/.*$/gm, '');
 }
 
-describe('package-lock.json', () => {
-  const lock = readFileSync(join(root, 'package-lock.json'), 'utf8');
+describe.each(['package-lock.json', 'docs/site/package-lock.json'])('%s', (path) => {
+  const lock = readFileSync(join(root, path), 'utf8');
   const { packages } = JSON.parse(lock) as {
     packages: Record<string, { version?: string; optionalDependencies?: Record<string, string> }>;
   };
