@@ -1,7 +1,7 @@
 // Groups of whole calls over each carrier, side by side on one phone server: in one nothing happens, in each of the others one vendor gets
 // into trouble in one phase.
 import { describe } from 'vitest';
-import type { CarrierId } from '../../src/index.js';
+import type { SimulatedCarrier } from '../../src/contract/call-record.js';
 import { type Callee, openToneVoice } from '../../src/testing/index.js';
 import type { Phase } from './call-moments.js';
 import { startCarrierPhone } from './carrier-phone.js';
@@ -34,7 +34,7 @@ export const REALTIME_PARTS: readonly TroubledPart[] = [OPENAI, GEMINI, ELEVENLA
 export const SOCKET_PARTS: readonly TroubledPart[] = ['stt', 'tts', 'assemblyai', 'cartesia', 'aura'];
 export const REQUEST_PARTS: readonly TroubledPart[] = ['http-stt', 'llm', 'anthropic', 'speech'];
 
-export const CARRIERS: readonly CarrierId[] = ['carrier-a', 'carrier-b'];
+export const CARRIERS: readonly SimulatedCarrier[] = ['carrier-a', 'carrier-b'];
 
 /** Calls of one server. The more there are, the more often its time stands still for one of them. */
 const GROUP = 12;
@@ -75,7 +75,7 @@ export function cells(
 
 /** A call over one of the carriers. */
 export interface CarrierCell {
-  readonly id: CarrierId;
+  readonly id: SimulatedCarrier;
   readonly cell: TroubledCell;
 }
 
@@ -120,7 +120,7 @@ function inGroups(all: readonly TroubledCell[]): TroubledCell[][] {
 }
 
 /** Plays the calls side by side on one server. */
-async function playGroup(id: CarrierId, group: readonly TroubledCell[]): Promise<PlayedCell[]> {
+async function playGroup(id: SimulatedCarrier, group: readonly TroubledCell[]): Promise<PlayedCell[]> {
   const calls = group.map((cell, index) => ({ cell, index, cues: createCues() }));
   const callees = Object.fromEntries(
     calls.map((call): [string, Callee] => [numberOf(call.index), personOf(call)]),
