@@ -238,14 +238,14 @@ describe('attach', () => {
     await expect(other.attach(createServer(), { agent, port: 1 } as never)).rejects.toThrow(
       'attach() has no option "port".',
     );
-    await expect(attach()).rejects.toThrow('This client serves already: call disconnect() first.');
+    await expect(attach()).rejects.toThrow('This client is already serving: call disconnect() first.');
     expect((await get('/health')).status).toBe(200);
   });
 
   it('warns of open doors without a token', async () => {
     await attach();
     expect(bench.warnings()).toContain(
-      'dashboard and API are open to whoever reaches one of these addresses: set dashboardToken',
+      'dashboard and API are open to anyone who can reach these addresses: set dashboardToken',
     );
   });
 });

@@ -144,8 +144,7 @@ describe('a carrier of the application', () => {
 
   it('is refused what it cannot do, and prices that it has none for', async () => {
     await expect(serve({ recording: true })).rejects.toMatchObject({
-      message:
-        'recording is not possible with this carrier: leave it out, or use a carrier that records calls.',
+      message: 'This carrier cannot record calls: remove recording, or use a carrier that can.',
     });
     await expect(serve({ pricing: { [ID]: { night: { perMinute: 1 } } } as never })).rejects.toMatchObject({
       message: `pricing["${ID}"].night is not known. It takes: inbound, outbound, stream.`,

@@ -159,7 +159,7 @@ describe('testCarrier', () => {
         webhooks: { ...webhooks, acknowledge: () => ({ status: 200, contentType: 'x', body: 'wss://x' }) },
       },
     ],
-    ['an id that is none', 'has an id of its own', { id: 'carrier-z' as never }],
+    ['an id that is none', 'has an id of its own', { id: 'Carrier Z' }],
     ['a secret in the open', 'names the setting that is missing', { secretSetting: SECRET }],
     ['a dialect that reads nothing', 'reads a stream', {}],
     [
