@@ -149,7 +149,14 @@ export default defineConfig({
         order: 1,
       }),
       group({ name: 'apart', include: APART, exclude: [], maxWorkers: 2, order: 1 }),
-      group({ name: 'real', include: REAL, exclude: [], maxWorkers: 4, order: 2 }),
+      group({
+        name: 'real',
+        include: REAL,
+        exclude: [],
+        setupFiles: ['test/support/room-for-calls.ts'],
+        maxWorkers: 4,
+        order: 2,
+      }),
     ],
   },
 });
