@@ -1,4 +1,5 @@
-// Builds the dashboard page into one self-contained file, dist/dashboard/page.html.
+// Builds the dashboard page into one self-contained file, dist/dashboard/page.html. With `--packages` it builds nothing and prints the
+// names of the packages whose code the page has in it, one a line: NOTICE.md must hold their licenses.
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
@@ -29,6 +30,12 @@ const built = await build({
   },
 });
 if (!('output' in built)) throw new Error('vite did not return a single build');
+if (process.argv.includes('--packages')) {
+  const modules = built.output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
+  const packages = modules.flatMap((id) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)?.[1] ?? []);
+  console.log([...new Set(packages)].sort().join('\n'));
+  process.exit();
+}
 
 let html = '';
 const scripts = [];

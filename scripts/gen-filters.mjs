@@ -5,9 +5,9 @@
 //
 // Method: linear-phase FIR of odd length, weighted least squares on a frequency grid, reweighted by its own error
 // until the ripple is even (Lawson 1961, "Contributions to the theory of linear least maximum approximation").
-// The stop band weighs more towards its end: there lie the images of speech, and they would count as noise.
+// The stop band weighs more toward its end: there lie the images of speech, and they would count as noise.
 // Pass and stop bands that mirror each other around the band edge get a Nyquist filter: every `factor`-th tap except
-// the centre is zero, so one output phase is a copy of the input. The taps are then rounded to integers so that every
+// the center is zero, so one output phase is a copy of the input. The taps are then rounded to integers so that every
 // polyphase branch sums to exactly 2^SCALE_BITS: a constant signal stays what it is.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -29,7 +29,7 @@ const BASE_HZ = 8000;
  * @property {number} stopHz lower edge of the stop band
  * @property {number} passWeight weight of the pass-band error, the stop band's is 1
  * @property {number} slopeDb how much more the stop band weighs at its upper end: the images of low tones, where speech is, lie there
- * @property {boolean} nyquist every factor-th tap beside the centre is zero
+ * @property {boolean} nyquist every factor-th tap beside the center is zero
  */
 
 /** @type {Design[]} */
@@ -147,7 +147,7 @@ function solve(matrix, right) {
 }
 
 /**
- * Unity-gain taps of the design, from the centre outwards: h[0] is the centre, h[k] stands at ±k.
+ * Unity-gain taps of the design, from the center outwards: h[0] is the center, h[k] stands at ±k.
  * @param {Design} design
  */
 function designTaps(design) {
@@ -226,15 +226,15 @@ function designTaps(design) {
 }
 
 /**
- * Integer taps, centre outwards, such that each of the `up` branches sums to exactly 2^SCALE_BITS.
+ * Integer taps, center outwards, such that each of the `up` branches sums to exactly 2^SCALE_BITS.
  * @param {Design} design
  * @param {Float64Array} taps
  */
-function quantise(design, taps) {
+function quantize(design, taps) {
   const { up } = geometry(design);
   const unity = 2 ** SCALE_BITS;
   const integers = Array.from(taps, (tap) => Math.round(tap * up * unity));
-  // Branch b holds the taps at distances d = b (mod up) from the centre, on both sides. Branches b and up - b mirror
+  // Branch b holds the taps at distances d = b (mod up) from the center, on both sides. Branches b and up - b mirror
   // each other. The rounding errors of a branch go where they matter least in proportion: into its largest taps.
   for (let branch = 0; branch <= up / 2; branch++) {
     const members = [];
@@ -253,7 +253,7 @@ function quantise(design, taps) {
     for (let turn = 0; missing !== 0; turn++) {
       const { k, hits } = get(members, turn % members.length);
       if (get(integers, k) === 0 || hits > Math.abs(missing)) continue;
-      // The copy branch of a Nyquist filter is exactly the centre.
+      // The copy branch of a Nyquist filter is exactly the center.
       integers[k] = get(integers, k) + Math.sign(missing);
       missing -= Math.sign(missing) * hits;
     }
@@ -287,7 +287,7 @@ function wrap(numbers, indent) {
 }
 
 const designed = DESIGNS.map((design) => {
-  const half = quantise(design, designTaps(design));
+  const half = quantize(design, designTaps(design));
   const { rippleDb, stopDb } = measure(design, half);
   const facts =
     `${design.fromHz} Hz to ${design.toHz} Hz, ${design.taps} taps at ${geometry(design).prototypeHz} Hz: ` +
@@ -311,7 +311,7 @@ pub struct Filter {
     pub from_hz: u32,
     /// Output rate in hertz.
     pub to_hz: u32,
-    /// The centre tap, then the taps beside it, outwards.
+    /// The center tap, then the taps beside it, outwards.
     pub half: &'static [i32],
 }
 
@@ -335,7 +335,7 @@ export const SCALE_BITS = ${SCALE_BITS};
 export interface Filter {
   readonly fromHz: number;
   readonly toHz: number;
-  /** The centre tap, then the taps beside it, outwards. */
+  /** The center tap, then the taps beside it, outwards. */
   readonly half: readonly number[];
 }
 

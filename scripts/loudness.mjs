@@ -10,7 +10,7 @@ const STEP_MS = 100;
  * @typedef {{ b: [number, number, number], a: [number, number] }} Biquad
  */
 
-/** The two filters of the K-weighting for a rate: their analogue forms, by the bilinear transform. @param {number} rateHz @returns {Biquad[]} */
+/** The two filters of the K-weighting for a rate: their analog forms, by the bilinear transform. @param {number} rateHz @returns {Biquad[]} */
 function weighting(rateHz) {
   const shelf = { hz: 1681.974450955533, q: 0.7071752369554196, high: 10 ** (3.999843853973347 / 20) };
   const middle = shelf.high ** 0.4996667741545416;

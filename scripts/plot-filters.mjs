@@ -52,7 +52,7 @@ Drawn by \`scripts/plot-filters.mjs\` from the table that \`scripts/gen-filters.
 Each is a symmetric FIR of odd length at the rate where both sides meet, designed for the smallest greatest weighted error
 (least squares, reweighted by its own error until the ripple is even: C. L. Lawson, 1961). Where the pass band mirrors the stop
 band around half the lower rate, every second or third tap is zero, and one output phase is a copy of the input. Taps are
-integers, every polyphase branch sums to exactly 2^20. The stop band of the filters that make new samples weighs more towards
+integers, every polyphase branch sums to exactly 2^20. The stop band of the filters that make new samples weighs more toward
 its end, where the images of speech lie.
 
 The plots stand beside this page, and at the end of it in the crate's own documentation (\`cargo doc\`).

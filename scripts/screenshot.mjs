@@ -12,7 +12,7 @@ const { values: options } = parseArgs({
     url: { type: 'string' },
     out: { type: 'string', default: 'docs' },
     chromium: { type: 'string' },
-    /** Every state in both colour schemes, for looking at. */
+    /** Every state in both color schemes, for looking at. */
     all: { type: 'boolean', default: false },
     /** Waits for this many live calls to be on the page first. */
     live: { type: 'string', default: '1' },

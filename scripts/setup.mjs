@@ -8,6 +8,9 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
+/** Exit code of a check that could not be made here. Automake's test drivers have the same. */
+export const SKIPPED = 77;
+
 const OLDEST_NODE = [20, 19];
 
 /** @param {string} text */
@@ -74,6 +77,18 @@ export function run(command, args, { show = false } = {}) {
 function npm(args) {
   const own = process.env.npm_execpath;
   return own?.endsWith('.js') ? run(process.execPath, [own, ...args]) : run('npm', args);
+}
+
+/**
+ * Another version of Node, which comes as a package.
+ * @param {number} major @returns {Promise<string>} path of the program
+ */
+export async function nodeOfVersion(major) {
+  const place = `.node/${major}`;
+  const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+  const options = ['--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
+  await npm(['install', ...options, '--prefix', place, `${name}@${major}`]);
+  return join(root, place, 'node_modules', name, 'bin/node');
 }
 
 /**

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The command `offhook`. Ends in order at the first signal, at once at the second.
 import { runCli } from './cli/program.js';
+import { openAsk } from './cli/terminal.js';
 
 const controller = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -18,4 +19,5 @@ process.exitCode = await runCli(process.argv.slice(2), {
   out: (text) => void process.stdout.write(`${text}\n`),
   error: (text) => void process.stderr.write(`${text}\n`),
   signal: controller.signal,
+  ask: openAsk({ input: process.stdin, output: process.stdout, signal: controller.signal }),
 });

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type CliOptions, createVitest, type Vitest } from 'vitest/node';
 import { root } from './support/common-config.js';
 
-const NOT_OF_THE_SUITE = /^(conformance|live)\//;
+const NOT_OF_THE_SUITE = /^(clients\/python|conformance|live)\//;
 
 let vitest: Vitest | undefined;
 

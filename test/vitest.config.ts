@@ -13,7 +13,8 @@ const VIRTUAL = [
   'test/testing/carrier-b/{inbound,outbound}.test.ts',
   'test/testing/conformance/*.test.ts',
   'test/client/nothing-left.test.ts',
-  'test/examples/{agent-tests,calls}.test.ts',
+  'test/examples/{agent-tests,calls,vendors}.test.ts',
+  'test/cli/init/project.test.ts',
   'test/testing/simulate-call.test.ts',
 ];
 
@@ -116,7 +117,7 @@ export default defineConfig({
           ...EARLY,
           ...PROVIDERS,
           ...ENGINES,
-          'test/{conformance,live}/**',
+          'test/{clients/python,conformance,live}/**',
         ],
         isolate: false,
         maxWorkers: 2,

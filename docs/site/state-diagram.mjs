@@ -17,7 +17,7 @@ function withoutNames(svg) {
 }
 
 /**
- * `stateDiagram-v2` with lines `a --> b: label`, as SVG in the colour of the text around it.
+ * `stateDiagram-v2` with lines `a --> b: label`, as SVG in the color of the text around it.
  * @param {string} code @throws Error for a line that is something else.
  */
 export function drawStateDiagram(code) {

@@ -118,7 +118,10 @@ function operationSection(path, method, operation) {
     requestBody === undefined ? '' : `Body: ${contentText(body)}`,
     ...examplesOf(body),
     table(['status', 'meaning', 'body'], answers),
-    ...Object.values(responses).flatMap(({ content = {} }) => examplesOf(content)),
+    // Every error looks the same, which the page says once.
+    ...Object.entries(responses).flatMap(([status, { content = {} }]) =>
+      Number(status) < 400 ? examplesOf(content) : [],
+    ),
   ]
     .filter(Boolean)
     .join('\n\n');

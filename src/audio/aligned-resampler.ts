@@ -1,4 +1,4 @@
-// Resamples what need not leave at once, recordings and synthesised speech: in time with its input, the filter's delay taken off again.
+// Resamples what need not leave at once, recordings and synthesized speech: in time with its input, the filter's delay taken off again.
 // Live audio goes through a converter, whose frames come out as they go in.
 import type { Resampler, TranscoderBackend } from '../transcoder/backend.js';
 

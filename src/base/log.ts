@@ -1,4 +1,4 @@
-// The logger that rooms are handed. Any pino-compatible logger fits; the default one is pino on standard error.
+// The logger that rooms are handed. Any pino-compatible logger fits; the default one writes the same JSON lines to standard error.
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
@@ -13,14 +13,56 @@ export interface Logger {
   error: LogMethod;
 }
 
-/** The default logger: JSON lines on standard error. `level` is a pino level, `silent` turns it off. */
-export function createLogger(options: { level: string }): Logger {
+/** The levels of the default logger, with the numbers that pino gives them. */
+const LEVELS = { debug: 20, info: 30, warn: 40, error: 50 } as const;
+
+/** Lines that wait for a slow reader of standard error, in bytes of text. Later ones are dropped and counted. */
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
+
+/**
+ * The default logger: JSON lines on standard error, as pino writes them.
+ * @param level what is below it is not written
+ * @param fd the file descriptor to write to, standard error unless told
+ */
+export function createLogger({ level, fd = 2 }: { level: keyof Logger; fd?: number }): Logger {
+  const write = (lines.get(fd) ?? lines.set(fd, openLines(fd)).get(fd))!;
+  const method = (name: keyof Logger): LogMethod => {
+    if (LEVELS[name] < LEVELS[level]) return () => {};
+    return (fields, msg) => write({ level: LEVELS[name], time: Date.now() }, fields, msg);
+  };
+  return { debug: method('debug'), info: method('info'), warn: method('warn'), error: method('error') };
+}
+
+type WriteLine = (head: Record<string, unknown>, fields: Record<string, unknown>, msg: string) => void;
+
+/** By file descriptor: all loggers of a process write to one queue. */
+const lines = new Map<number, WriteLine>();
+
+function openLines(fd: number): WriteLine {
   // Who brings a logger of their own does without.
-  const { pino } = createRequire(import.meta.url)('pino') as typeof import('pino');
-  return pino(
-    { name: 'offhook', level: options.level, base: null },
-    pino.destination({ fd: 2, sync: false }),
-  );
+  const { SonicBoom } = createRequire(import.meta.url)('sonic-boom') as typeof import('sonic-boom');
+  // Written beside the event loop: a reader that stands still must not hold up a call.
+  const out = new SonicBoom({ fd, sync: false, maxLength: MAX_WAITING_BYTES });
+  let dropped = 0;
+  out.on('drop', () => dropped++);
+  // A closed pipe or a full disk: there is no place left to tell it.
+  out.on('error', () => {});
+  process.once('exit', () => orIfItThrows(() => out.flushSync(), undefined));
+  return (head, fields, msg) => {
+    const lost = dropped;
+    out.write(`${jsonLine(head, lost === 0 ? fields : { ...fields, droppedLines: lost }, msg)}\n`);
+    if (dropped === lost) dropped = 0;
+  };
+}
+
+function jsonLine(head: Record<string, unknown>, fields: Record<string, unknown>, msg: string): string {
+  const plain = (_key: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
+  try {
+    return JSON.stringify({ ...head, ...fields, msg }, plain);
+  } catch {
+    // A cycle, or a getter that throws.
+    return JSON.stringify({ ...head, unreadableFields: true, msg });
+  }
 }
 
 /** A logger that says nothing. */

@@ -23,7 +23,7 @@ function toIpv4(high: string, low: string): string {
 }
 
 /** What is counted as one: an IPv4 address, or the /64 of an IPv6 one, which is what a household gets. */
-export function neighbourhoodOf(address: string): string {
+export function neighborhoodOf(address: string): string {
   const plain = normalizeAddress(address);
   if (plain === undefined || isIP(plain) === 4) return plain ?? address;
   const [head = '', tail] = plain.split('::');

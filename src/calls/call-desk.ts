@@ -66,9 +66,9 @@ export type CallReport = Exclude<CarrierMessage, { type: 'incoming-call' | 'ackn
 
 /** What the doors and the application may ask. Calls are found by our id or the carrier's. */
 export interface CallDesk extends CallControls {
-  /** Calls with a session: ringing, dialling, and with a stream. */
+  /** Calls with a session: ringing, dialing, and with a stream. */
   readonly liveCount: number;
-  /** Those of them that count towards `maxCalls`: a webhook that anybody may have sent takes no place until its stream is there. */
+  /** Those of them that count toward `maxCalls`: a webhook that anybody may have sent takes no place until its stream is there. */
   readonly takenPlaces: number;
   /** True while new calls get the busy answer because the process does not keep up with those that are up. */
   readonly isOverloaded: boolean;
@@ -76,7 +76,7 @@ export interface CallDesk extends CallControls {
   readonly isOverBudget: boolean;
   /** True for a call with a session. */
   isLive(callId: string): boolean;
-  /** True for a call that counts towards `maxCalls`. */
+  /** True for a call that counts toward `maxCalls`. */
   holdsPlace(callId: string): boolean;
   /** True for a call that ended lately (at least the last hour). */
   hasEnded(callId: string): boolean;

@@ -100,7 +100,7 @@ export class CallSession {
     this.#intake = new StreamIntake(this.#line, streams, {
       claimed: (start) => this.#claimed(start),
       attached: ({ isFirst }) => isFirst && this.#begins(),
-      speechless: (ending) => this.#announced.apologise(ending),
+      speechless: (ending) => this.#announced.apologize(ending),
     });
     this.#keys = new CallKeys(this.#line, this.#media, {
       pressed: (digit) => this.#conversation.pushDtmf(digit),
@@ -350,7 +350,7 @@ export class CallSession {
 
   #agentEnds(ending: CallEnding): void {
     if (this.#transfer.isPending) this.#return.defer(ending);
-    else if (ending.wait !== undefined) this.#announced.apologise(ending);
+    else if (ending.wait !== undefined) this.#announced.apologize(ending);
     else this.#end(ending);
   }
 

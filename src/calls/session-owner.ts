@@ -37,7 +37,7 @@ export interface CallRemains {
   readonly ledger: LateLedger;
   /** What is still asked of the carrier; undefined when there is nothing to ask. */
   readonly farewell: Farewell | undefined;
-  /** Tells the farewell of a call that was called off while it was dialled which one it is. */
+  /** Tells the farewell of a call that was called off while it was dialed which one it is. */
   adopt?(carrierCallId: string): void;
 }
 

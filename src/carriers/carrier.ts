@@ -295,6 +295,8 @@ export interface Carrier extends WebhookDoor {
 
 /** A carrier that comes with the package. */
 export interface ShippedCarrier {
+  /** The firm, for people. */
+  readonly vendor: string;
   /** The carrier as the environment configures it. @throws ConfigError */
   create(): Carrier;
   readonly settings: readonly CarrierSetting[];

@@ -5,8 +5,9 @@ import { OffhookError } from '../base/errors.js';
 import { PACKAGE_VERSION } from '../base/package-version.js';
 import { SIMULATED_CARRIERS } from '../contract/call-record.js';
 import { addDashboard } from './add-dashboard.js';
-import { type CliContext, UsageError } from './context.js';
+import { type CliContext, StoppedError, UsageError } from './context.js';
 import { addDoctor } from './doctor/add-doctor.js';
+import { addInit } from './init/add-init.js';
 import type { SimulateFlags } from './simulate-command.js';
 
 const MAX_CALLS = 200;
@@ -61,7 +62,7 @@ function addSimulate(program: Command, context: CliContext, finish: (code: numbe
     .description(
       'Call a running server as a carrier would, and report what was heard. A demo on this machine needs no further option.',
     )
-    .option('--url <url>', 'address of the server; its host is dialled', 'http://127.0.0.1:8000')
+    .option('--url <url>', 'address of the server; its host is dialed', 'http://127.0.0.1:8000')
     .addOption(
       new Option('--carrier <carrier>', 'which carrier calls')
         .choices(SIMULATED_CARRIERS)
@@ -130,6 +131,7 @@ export function createProgram(context: CliContext, finish: (code: number) => voi
     .showHelpAfterError('(--help shows what there is)')
     .configureOutput({ writeOut: write(context.out), writeErr: write(context.error) });
   addDemo(program, context);
+  addInit(program, context, finish);
   addDashboard(program, { context, parsePort: wholeNumber({ from: 1, to: 65_535 }), finish });
   addSimulate(program, context, finish);
   addDoctor(program, context, finish);
@@ -151,6 +153,10 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
     if (error instanceof UsageError) {
       context.error(`error: ${error.message}`);
       return 2;
+    }
+    if (error instanceof StoppedError) {
+      context.error(error.message);
+      return 1;
     }
     context.error(`error: ${OffhookError.isInstance(error) ? error.message : 'something went wrong.'}`);
     if (!OffhookError.isInstance(error) && error instanceof Error) context.error(String(error.stack));

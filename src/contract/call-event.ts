@@ -23,100 +23,194 @@ import type {
   VoiceMode,
 } from './call-record.js';
 
-/** Facts of calls as they happen, in process: what `serve` returns as `events`, and what a dashboard listens to. */
+/** Events of all calls as they happen, in this process: `events` of what `serve` returns, and what a dashboard listens to. */
 export interface CallEvents {
   /**
-   * Hears every fact, synchronously and in order; `call.ended` when the store has it, or after a second. What the listener throws is
-   * logged and felt by nobody. Returns the function that ends it, which may be called twice.
+   * Calls `listener` synchronously with every event, in order. `call.ended` waits until the store has it, for at most a second. An error
+   * that the listener throws is logged and goes no further. Returns a function that unsubscribes; calling it twice does no harm.
    */
   subscribe(listener: (event: CallEvent) => void): () => void;
 }
 
-/** Who talks to whom, over which carrier. Repeated in the facts that may be the first of a call. */
+/** Who talks to whom, over which carrier. Repeated in each event that may be the first of its call. */
 export interface CallIdentity {
+  /** The carrier's ID of the call; null until it is known. */
   carrierCallId: string | null;
+  /** The carrier of the call. */
   carrier: CarrierId;
+  /** Whether the call came in or was placed. */
   direction: CallDirection;
+  /** The number that calls. */
   caller: string;
+  /** The number that is called. */
   callee: string;
 }
 
-/** What happened, without the envelope. The owner of the call adds that. */
+/** What happened, without the envelope, which the owner of the call adds. */
 export type CallFact =
-  /** The carrier reports progress of a call that has no stream yet. */
-  | ({ type: 'call.status'; status: Exclude<CallStatus, 'completed'> } & CallIdentity)
-  /** The media stream is up and the engine runs. */
-  | ({ type: 'call.started'; mode: VoiceMode; provider: CallProviders } & CallIdentity)
-  /**
-   * What the caller experiences has changed: never to the phase that it was. `previous` is missing in the first one of a call. Behind
-   * `ending` no other one comes.
-   */
-  | { type: 'phase.changed'; phase: CallPhase; previous?: CallPhase }
-  /**
-   * A partial or final piece of transcript. The same id replaces; a final entry with empty text takes the entry away. `tool`: what became of
-   * a tool whose turn was complete already.
-   */
-  | { type: 'transcript.segment'; entry: TranscriptEntry; tool?: ToolCall }
-  | { type: 'turn.started'; turnIndex: number }
-  | { type: 'turn.completed'; turn: Turn }
-  /** `turn`: what a turn that was complete already has cost after all, where the change is of one. */
-  | { type: 'cost.updated'; cost: Cost; usage: Usage | null; turn?: { index: number; cost: number | null } }
-  | { type: 'dtmf.received'; digit: string }
-  | { type: 'amd.detected'; amd: AmdResult }
-  | { type: 'recording.completed'; recording: Recording }
-  /** `result` is null when the carrier has taken the order, and set when it is known. */
-  | { type: 'transfer.updated'; to: string; result: Transfer['result'] }
-  /** `durationMs`: how long it took, where that is known. */
-  | { type: 'incident.noted'; code: string; message: string; durationMs?: number }
-  /**
-   * A provider was in trouble and works again: a connection made anew, a request sent again. `code` is that of the error, `gapMs` the
-   * time that the call was without it.
-   */
-  | { type: 'provider.reconnected'; stage: ProviderStage; provider: string; code: string; gapMs: number }
-  /** Another provider took the place of one that failed. `mode` and `provider` name all that talk to the caller now. */
+  /** The status changed before the media stream was up. */
+  | ({
+      type: 'call.status';
+      /** The new status. */
+      status: Exclude<CallStatus, 'completed'>;
+    } & CallIdentity)
+  /** The media stream is up, and the conversation begins. */
+  | ({
+      type: 'call.started';
+      /** How the agent hears and speaks. */
+      mode: VoiceMode;
+      /** The AI providers that serve the call. */
+      provider: CallProviders;
+    } & CallIdentity)
+  /** The phase of the conversation changed. The phase always differs from the previous one, and `ending` is the last. */
+  | {
+      type: 'phase.changed';
+      /** The new phase. */
+      phase: CallPhase;
+      /** The phase before; missing in the first event of a call. */
+      previous?: CallPhase;
+    }
+  /** A piece of transcript was added or replaced. */
+  | {
+      type: 'transcript.segment';
+      /** Replaces an entry with the same ID. A final entry with empty text removes it. */
+      entry: TranscriptEntry;
+      /** The result of a tool that was still running when its turn completed. */
+      tool?: ToolCall;
+    }
+  /** A turn began. */
+  | {
+      type: 'turn.started';
+      /** Its index, from 0. */
+      turnIndex: number;
+    }
+  /** A turn is complete. */
+  | {
+      type: 'turn.completed';
+      /** The whole turn. It replaces a turn with the same index. */
+      turn: Turn;
+    }
+  /** Cost and usage so far. */
+  | {
+      type: 'cost.updated';
+      /** The cost of the whole call so far. */
+      cost: Cost;
+      /** The quantities behind it; null while nothing has been measured. */
+      usage: Usage | null;
+      /** Set when a cost arrives after its turn completed: the index of the turn and its new cost. */
+      turn?: { index: number; cost: number | null };
+    }
+  /** The person on the line pressed a key. */
+  | {
+      type: 'dtmf.received';
+      /** The key: `0` to `9`, `*`, `#`, or `A` to `D`. */
+      digit: string;
+    }
+  /** Answering machine detection has a result. */
+  | {
+      type: 'amd.detected';
+      /** The result. */
+      amd: AmdResult;
+    }
+  /** The carrier finished its recording, or reported that there is none. */
+  | {
+      type: 'recording.completed';
+      /** Where the recording is. */
+      recording: Recording;
+    }
+  /** A transfer started, or its result is known. */
+  | {
+      type: 'transfer.updated';
+      /** The number that the caller is transferred to. */
+      to: string;
+      /** Null when the carrier accepted the transfer; set when its result is known. */
+      result: Transfer['result'];
+    }
+  /** Something of note happened. */
+  | {
+      type: 'incident.noted';
+      /** A stable code such as `stream-replaced`, or the code of an error. */
+      code: string;
+      /** One sentence without numbers, keys or transcript. */
+      message: string;
+      /** How long it took, in milliseconds, if that is known. */
+      durationMs?: number;
+    }
+  /** A provider works again after a lost connection or a failed request. */
+  | {
+      type: 'provider.reconnected';
+      /** The stage that it serves. */
+      stage: ProviderStage;
+      /** The provider, as `vendor` or `vendor/model`. */
+      provider: string;
+      /** The code of the error that interrupted it. */
+      code: string;
+      /** How long the call was without it, in milliseconds. */
+      gapMs: number;
+    }
+  /** Another provider took over from one that failed. */
   | {
       type: 'provider.replaced';
+      /** The stage that failed. */
       stage: ProviderStage;
+      /** The provider that failed. */
       from: string;
+      /** The provider that took over. */
       to: string;
+      /** The code of the error. */
       code: string;
+      /** How long the call was without a provider, in milliseconds. */
       gapMs: number;
+      /** The voice mode from now on. */
       mode: VoiceMode;
+      /** All providers that serve the call from now on. */
       provider: CallProviders;
     }
-  /** Once, before the end of a call that had audio. */
-  | { type: 'audio.measured'; envelope: AudioEnvelope }
-  /** Always the last fact but for the late ones (`LATE_FACTS`). Whatever else comes behind it changes nothing. */
+  /** How loud both sides were. Sent once, before the end of a call that had audio. */
+  | {
+      type: 'audio.measured';
+      /** The loudness of both sides over time. */
+      envelope: AudioEnvelope;
+    }
+  /** The call ended. Only late events follow, such as the carrier's price or recording (`LATE_FACTS`); any other is ignored. */
   | {
       type: 'call.ended';
+      /** Why the call ended. */
       endReason: EndReason;
+      /** What became of the attempt to talk. */
       outcome: CallOutcome;
+      /** What went wrong; null if nothing did. */
       error: CallFailure | null;
-      /** Null where the process died with the call. */
+      /** Counters of the media stream; null if the process died during the call. */
       media: MediaCounters | null;
-      /** Time from the answer on, as the carrier counts it. Set where nothing else has told of the answer. */
+      /** Milliseconds since the answer, as the carrier counts them. Set only if no earlier event reported the answer. */
       durationMs?: number;
-      /** Set when the carrier is yet to let go of the call. */
+      /** Set if the carrier has yet to confirm the hang-up. */
       hangUp?: 'pending';
     }
-  /** How the hang-up at the carrier stands, after the end. */
-  | { type: 'hangup.updated'; state: HangUpState };
+  /** The state of the hang-up changed, after the end of the call. */
+  | {
+      type: 'hangup.updated';
+      /** The new state. */
+      state: HangUpState;
+    };
 
 /**
- * Envelope of a fact. `seq` starts at 1 and rises by one per call; the end of a call whose process died leaves a gap. `at` is epoch
- * milliseconds.
+ * The fields of every event.
  *
- * The facts of one call are delivered in the order of `seq`; facts of different calls mix in any order. A fact may be delivered again
- * at any time: a `seq` that is not above the record's is known. Where `seq` jumps, the facts between are lost to this reader, and it
- * goes on with what came: every fact carries whole values, none a difference, so that what is told again later (cost, transcript
- * entries by their id, turns by their index, the end) is right again, and only what was told nowhere else is missing. A reader that
- * can ask for the whole record does so, and need not wait for it. Facts before the first `call.status` or `call.started` that a reader
- * hears of a call are not for it: without them it does not know who is talking.
+ * Events of one call arrive in the order of `seq`; events of different calls interleave freely. An event may arrive more than once: ignore
+ * one whose `seq` is not above the highest you have. A gap in `seq` means that events were lost on the way, or that the process died during
+ * the call. Carry on, or fetch the whole record: every event carries whole values, never differences, so later events correct what you
+ * missed. Ignore a call until its first `call.status` or `call.started`: earlier events do not say who is talking.
  */
 export interface CallEventEnvelope {
+  /** ID of the call, assigned by offhook. */
   callId: string;
+  /** The process that owns the call. */
   nodeId: string;
+  /** Number of the event in its call, from 1, one higher each time. */
   seq: number;
+  /** When it happened, in epoch milliseconds. */
   at: number;
 }
 
@@ -124,7 +218,7 @@ export type CallEvent = CallEventEnvelope & CallFact;
 
 export type CallEventType = CallEvent['type'];
 
-/** What may come after the end of a call: its price, its recording, how its hang-up stands, and trouble with that. */
+/** The types that may follow `call.ended`: its price, its recording, its hang-up, and trouble with them. */
 export const LATE_FACTS: readonly CallEventType[] = [
   'recording.completed',
   'cost.updated',

@@ -1,34 +1,35 @@
 // The one truth about a call, as REST, SSE, callbacks and exports show it.
 // Times are epoch milliseconds, durations milliseconds. What is not known is null, never 0.
 
-/** The telephony carriers that this package speaks to. */
 /** The carriers that `offhook simulate` and `offhook/testing` play. */
 export const SIMULATED_CARRIERS = ['carrier-a', 'carrier-b'] as const;
 export type SimulatedCarrier = (typeof SIMULATED_CARRIERS)[number];
 
-/** Names a carrier: `carrier-a`, `carrier-b`, or the id of one of your own, in kebab-case. */
+/** ID of a carrier: `carrier-a`, `carrier-b`, or that of your own carrier, in kebab-case. */
 export type CarrierId = string;
 
-/** What an id of a carrier looks like: kebab-case, at most 40 characters. */
+/** A valid carrier ID: kebab-case, at most 40 characters. */
 export const CARRIER_ID = /^(?=.{1,40}$)[a-z][a-z\d]*(?:-[a-z\d]+)*$/;
 
+/** Whether the call came in or was placed. */
 export type CallDirection = 'inbound' | 'outbound';
 
-/** `initiated` and `ringing` count as active in every total. A status never goes backwards. */
+/** Status of a call. It never goes back. Totals count `initiated` and `ringing` calls as active. */
 export type CallStatus = 'initiated' | 'ringing' | 'active' | 'completed';
 
 /**
- * What became of the attempt to talk. `answered`: somebody was on the line. `voicemail`: a machine. `canceled`: it was given up
- * before the answer, by the caller, by an operator or because the server stopped. `failed`: it could not be connected, its audio never
- * came, or machine detection found a fax.
+ * What became of the attempt to talk. `answered`: a person was on the line. `voicemail`: an answering machine was. `canceled`: the caller,
+ * an operator or the server gave up before the answer. `failed`: the call could not be connected, its audio never arrived, or a fax
+ * answered.
  */
 export const CALL_OUTCOMES = ['answered', 'voicemail', 'no-answer', 'busy', 'failed', 'canceled'] as const;
 export type CallOutcome = (typeof CALL_OUTCOMES)[number];
 
 /**
- * Why a call ended. Exactly one per call. `caller-hangup`: the person on the line left, in either direction. `agent-hangup`: also
- * after a message on a machine. `carrier-hangup`: the carrier reports an end that nothing else explains. `operator-hangup` and
- * `server-shutdown` also end calls that ring or are being dialled. `transferred`: also when the server stops in the middle of it.
+ * Why a call ended; each call has exactly one reason. `caller-hangup`: the person on the line hung up, in either direction.
+ * `agent-hangup`: the agent did, also after leaving a voicemail. `carrier-hangup`: the carrier reported an end that nothing else explains.
+ * `operator-hangup` and `server-shutdown` may also end calls that ring or are being placed. `transferred`: the caller was transferred, or
+ * was being transferred when the server stopped.
  */
 export const END_REASONS = [
   'caller-hangup',
@@ -52,265 +53,337 @@ export const END_REASONS = [
 ] as const;
 export type EndReason = (typeof END_REASONS)[number];
 
-/** `realtime`: one model hears and speaks. `pipeline`: speech-to-text, language model, text-to-speech. */
+/** `realtime`: one model hears and speaks. `pipeline`: speech-to-text, then a language model, then text-to-speech. */
 export type VoiceMode = 'realtime' | 'pipeline';
 
-/** Part of a voice mode that can fail; `engine` is a realtime model, or the mode itself. */
+/** A stage that can fail. `engine` is a realtime model, or the voice mode as a whole. */
 export const PROVIDER_STAGES = ['stt', 'llm', 'tts', 'engine'] as const;
 export type ProviderStage = (typeof PROVIDER_STAGES)[number];
 
-/** Names (`vendor` or `vendor/model`) of the AI providers of a call, those of now or at its end. A part that the mode does not have is null. */
+/**
+ * The AI providers that serve the call, or served it last, as `vendor` or `vendor/model`. Stages that the voice mode does not have are
+ * null.
+ */
 export interface CallProviders {
+  /** Realtime model. */
   engine: string | null;
+  /** Speech-to-text. */
   stt: string | null;
+  /** Language model. */
   llm: string | null;
+  /** Text-to-speech. */
   tts: string | null;
 }
 
 /** Speaker of a transcript entry. */
 export type TranscriptRole = 'user' | 'agent' | 'system' | 'tool';
 
-/** One piece of the transcript. An agent's entry holds what the caller heard. */
+/** One piece of the transcript. */
 export interface TranscriptEntry {
-  /** Unique in the call. An entry with the same id replaces the earlier one. */
+  /** Unique in the call. An entry with the same ID replaces the earlier one. */
   id: string;
+  /** The turn that it belongs to. */
   turnIndex: number;
+  /** Who speaks. */
   role: TranscriptRole;
+  /** The words. For the agent, the ones that the caller heard. */
   text: string;
+  /** When it was said. */
   at: number;
   /** False while the text may still change. */
   final: boolean;
-  /** The agent was cut off here. */
+  /** True if the caller interrupted the agent here. */
   interrupted?: boolean;
 }
 
 /**
- * Latency of one turn, in milliseconds. The stages are contiguous: each starts where the one before ended, and
- * `endpointingMs` to `sendMs` sum to `totalMs`, which is the time from the end of the caller's speech to the first agent
- * frame handed to the carrier. `heardMs` is the same up to the carrier's playback acknowledgement.
- * A turn that the agent opens (the greeting) has no end of speech: its fields are null.
+ * Latency of one turn, in milliseconds. Each stage starts where the one before ended, and `endpointingMs` to `sendMs` add up to `totalMs`.
+ * All fields are null for a turn that the agent opens, such as the greeting.
  */
 export interface TurnLatency {
+  /** From the end of the caller's speech until offhook decides that they have finished. */
   endpointingMs: number | null;
+  /** Until the last words are recognized. */
   sttMs: number | null;
+  /** Until the first token of the answer. */
   llmFirstTokenMs: number | null;
+  /** Until the first sentence is complete. */
   sentenceMs: number | null;
+  /** Until the first audio of that sentence. */
   ttsFirstByteMs: number | null;
+  /** Until the first frame is handed to the carrier. */
   sendMs: number | null;
+  /** From the end of the caller's speech to the first frame handed to the carrier. */
   totalMs: number | null;
+  /** From the end of the caller's speech until the carrier confirms playback. */
   heardMs: number | null;
 }
 
 /** A tool that the model called in a turn. */
 export interface ToolCall {
+  /** Name of the tool. */
   name: string;
+  /** When it started. */
   startedAt: number;
-  /** Null while it runs, for which its turn does not wait, and where nobody knows: the call ended first, or the tool was given up. */
+  /** How long it ran. Null while it runs, and for good if the call ended first or the tool was given up. A turn does not wait for it. */
   durationMs: number | null;
+  /** What went wrong; null if nothing did. */
   error: string | null;
 }
 
 /** The caller speaks, the agent answers. */
 export interface Turn {
+  /** Position in the call, from 0. */
   index: number;
+  /** When it began. */
   startedAt: number;
+  /** What the caller said. */
   userText: string;
   /** What the caller heard of the answer. */
   agentText: string;
-  /** What was generated and not heard. */
+  /** What was generated but not heard. */
   agentTextUnheard: string;
+  /** True if the caller interrupted the answer. */
   interrupted: boolean;
+  /** Latency of this answer. */
   latency: TurnLatency;
-  /** From the end of the caller's speech to the first frame of a filler sent, in milliseconds; null when none was said. */
+  /** From the end of the caller's speech to the first frame of a filler, in milliseconds; null if none was said. */
   fillerMs: number | null;
   /**
-   * What its recognition, replies (dropped ones, too) and speech have cost, in US dollars; null when a price is unknown. What belongs
-   * to no turn, like the line, the recogniser's last seconds and what the application spends, is in the cost of the call alone.
+   * Cost of its recognition, replies (discarded ones included) and speech, in US dollars; null if a price is unknown. The cost of the call
+   * also includes what belongs to no turn: the line, the recognizer's last seconds, and what the application spends.
    */
   cost: number | null;
+  /** Tools called in this turn. */
   toolCalls: ToolCall[];
 }
 
 /**
- * Figures over the answered turns of a call: those with a `totalMs`. An answer that the caller interrupted counts. A turn without an
- * answer (empty, or cut off before the first sound) and one that the agent opened do not.
+ * Latency over the answered turns of a call: those with a `totalMs`, interrupted answers included. Turns without an audible answer and
+ * turns that the agent opened do not count. Null if there is no answered turn.
  */
 export interface CallLatency {
+  /** Average `totalMs`. */
   avgMs: number | null;
+  /** Median `totalMs`. */
   p50Ms: number | null;
+  /** 95th percentile of `totalMs`. */
   p95Ms: number | null;
+  /** 99th percentile of `totalMs`. */
   p99Ms: number | null;
-  /** Average of each stage over the same turns, so that the stages sum to `avgMs` but for the rounding of each. */
+  /** Average of each stage over the same turns. The stages add up to `avgMs`, except for rounding. */
   stages: TurnLatency;
 }
 
-/** Money in US dollars, rounded to 6 decimals. A component whose price is unknown is null; `total` is the sum of what is known, as it stands here. */
+/** Cost in US dollars, rounded to 6 decimals. A component with an unknown price is null. */
 export interface Cost {
+  /** Speech-to-text. */
   stt: number | null;
-  /** A realtime model is all here, its voice included. */
+  /** Language model. With a realtime model, everything it does, its voice included. */
   llm: number | null;
+  /** Text-to-speech. */
   tts: number | null;
-  /** An estimate by the time since the answer, until the carrier tells its own figure. */
+  /** The carrier: estimated from the time since the answer until the carrier reports its own figure. */
   telephony: number | null;
+  /** Sum of the known components. */
   total: number;
+  /** Always US dollars. */
   currency: 'USD';
   /**
-   * True while a component is unknown, guessed by its provider, or not yet the carrier's own figure. It stays true where the caller was
-   * handed over: the carrier bills that leg apart (incident `cost-incomplete`).
+   * True while a component is unknown, guessed by its provider, or not yet reported by the carrier. It stays true for a transferred
+   * caller: the carrier bills that leg separately (incident `cost-incomplete`).
    */
   estimated: boolean;
 }
 
-/** Quantities that cost is computed from. */
+/** The quantities that the cost is computed from. */
 export interface Usage {
-  /** With three decimals. */
+  /** Seconds of audio transcribed, with three decimals. */
   sttSeconds: number;
+  /** Input tokens. */
   llmInputTokens: number;
+  /** Input tokens that came from a cache. */
   llmCachedTokens: number;
+  /** Output tokens. */
   llmOutputTokens: number;
+  /** Characters synthesized. */
   ttsCharacters: number;
-  /** In the carrier's steps, as they are billed; in begun seconds where the line has no price. */
+  /** Seconds billed by the carrier, in its billing steps; rounded up to whole seconds if the line has no price. */
   telephonySeconds: number;
 }
 
 /**
- * How the hang-up at the carrier stands. `pending`: the carrier has not confirmed it, and is asked again, for a day and across restarts.
- * `done`: the leg is over. `failed`: the carrier refused, or there was no more time; the leg may still be up, and billed, until the carrier
- * reports its end.
+ * State of the hang-up at the carrier. `pending`: the carrier has not confirmed it; offhook keeps asking for a day, across restarts.
+ * `done`: the leg is over. `failed`: the carrier refused, or the day is over; the leg may still be up and billed until the carrier reports
+ * its end.
  */
 export const HANG_UP_STATES = ['pending', 'done', 'failed'] as const;
 export type HangUpState = (typeof HANG_UP_STATES)[number];
 
 /**
- * What the caller experiences of the conversation. `listening`: it is their turn to speak. `hearing`: they are heard talking, or the words
- * of what was heard are not all there; a realtime model that does not tell when they begin and end has no such phase. `thinking`: an
- * answer, or the rest of one, is owed, and nothing is heard of it. `speaking`: they hear the agent. `held`: nobody listens to them, for
- * they are being transferred or their stream is replaced, or a machine plays its greeting. `ending`: the agent has said its last, or the
- * carrier says it.
+ * Phase of the conversation, as the caller experiences it. `listening`: it is the caller's turn. `hearing`: the caller is speaking, or their
+ * last words are still being recognized; a realtime model that does not report speech has no such phase. `thinking`: the caller is owed an
+ * answer, or the rest of one, and hears nothing yet. `speaking`: the caller hears the agent. `held`: nobody is listening, because the caller
+ * is being transferred, the stream is being replaced, or an answering machine plays its greeting. `ending`: the goodbye is being said, or
+ * was.
  */
 export const CALL_PHASES = ['listening', 'hearing', 'thinking', 'speaking', 'held', 'ending'] as const;
 export type CallPhase = (typeof CALL_PHASES)[number];
 
-/** The phase of now, and since when. */
+/** The current phase. */
 export interface CurrentPhase {
+  /** Name of the phase. */
   name: CallPhase;
+  /** When it began. */
   since: number;
 }
 
-/** Messages of the media stream, counted. */
+/** Counters of the media stream. */
 export interface MediaCounters {
+  /** Audio frames received. */
   framesReceived: number;
+  /** Audio frames sent. */
   framesSent: number;
   /** Messages that were malformed, unknown or out of place. */
   unexpectedMessages: number;
-  /** Times that playback was cut off. */
+  /** How often playback was cut off. */
   clears: number;
 }
 
+/** The carrier's recording of the call. */
 export interface Recording {
+  /** Address of the recording at the carrier; null if there is none. */
   url: string | null;
+  /** Length of the recording; null if it is unknown. */
   durationMs: number | null;
+  /** Whether there is a recording. */
   status: 'completed' | 'absent';
 }
 
-/** Verdict of answering-machine detection. */
+/** Result of answering machine detection. */
 export interface AmdResult {
+  /** Who or what answered. */
   answeredBy: 'human' | 'machine' | 'fax' | 'unknown';
+  /** When the result came. */
   detectedAt: number;
 }
 
-/** Handing the caller over to another number. */
+/** A transfer of the caller to another number. */
 export interface Transfer {
+  /** The number, in E.164 form. */
   to: string;
+  /** When the carrier accepted the transfer. */
   startedAt: number;
   /**
-   * Null while it is not known, and for good where the call ended before the carrier told: the caller hung up meanwhile, or the server
-   * stopped. A carrier may tell only after the talk that one has `connected`; one of which nothing is heard for 45 s has.
+   * Null until the result is known, and for good if the call ends first. Some carriers report `connected` only after the transferred
+   * conversation; a transfer without news for 45 s counts as connected.
    */
   result: 'connected' | 'busy' | 'no-answer' | 'failed' | null;
 }
 
-/** Something of note in a call that is no turn: a stream that was replaced, a carrier or provider that failed. */
+/** Something of note during a call, such as a replaced stream or a failed provider. */
 export interface Incident {
+  /** When it happened. */
   at: number;
-  /** A stable word like `stream-replaced`, or the code of an error. */
+  /** A stable code such as `stream-replaced`, or the code of an error. */
   code: string;
   /** One sentence without numbers, keys or transcript. */
   message: string;
   /**
-   * How long the call was without what had failed, in milliseconds; null where that does not apply. Of `sorry-spoken`: how long the caller
-   * had heard nothing while they waited, or since the failure where they did not wait, until the agent's own sorry began or the carrier had
-   * taken the order to say one.
+   * How long the call was without what had failed, in milliseconds; null if that does not apply. For `sorry-spoken`: how long the caller
+   * had heard nothing, counted from when they began to wait, or else from the failure, until the apology began or the carrier accepted it.
    */
   durationMs: number | null;
 }
 
-/** How loud both sides were over the call: enough for a picture of it, not for a word. */
+/** How loud both sides were over the call. It is enough to draw a waveform, and not enough to make out a word. */
 export interface AudioEnvelope {
-  /** When bucket 0 begins, epoch milliseconds. */
+  /** When bucket 0 begins, in epoch milliseconds. */
   startedAt: number;
-  /** Length of a bucket: 20 ms times a power of two, so that a channel has at most 2,000. */
+  /** Length of a bucket: 20 ms times a power of two, chosen so that each side has at most 2,000 buckets. */
   bucketMs: number;
-  /** Base64 of signed bytes: least and greatest sample of bucket 0, of bucket 1, … in 1/128 of full scale. */
+  /** Base64 of signed bytes: minimum and maximum sample of each bucket, in 1/128 of full scale. */
   caller: string;
-  /** The same of the agent, as far as the caller heard it. */
+  /** The same for the agent, as far as the caller heard it. */
   agent: string;
-  /** Marks that came back, in milliseconds since `startedAt`; at most 500. */
+  /** Confirmed playback marks, in milliseconds since `startedAt`; at most 500. */
   marksMs: number[];
   /** Times at which the agent was cut off, in milliseconds since `startedAt`; at most 500. */
   clearsMs: number[];
 }
 
-/** What went wrong in a call that ended in trouble. */
+/** Why a call ended in trouble. */
 export interface CallFailure {
+  /** A stable code. */
   code: string;
+  /** One sentence for people. */
   message: string;
 }
 
+/** Everything that is known about a call. */
 export interface CallRecord {
-  /** Ours: opaque, URL-safe, known before the first audio. */
+  /** ID of the call, assigned by offhook: opaque, URL-safe, known before the first audio. */
   callId: string;
+  /** The carrier's ID of the call; null until it is known. */
   carrierCallId: string | null;
+  /** The carrier of the call. */
   carrier: CarrierId;
+  /** Whether the call came in or was placed. */
   direction: CallDirection;
+  /** The number that calls. */
   caller: string;
+  /** The number that is called. */
   callee: string;
+  /** Status of the call. */
   status: CallStatus;
+  /** What became of the attempt to talk; null until the end. */
   outcome: CallOutcome | null;
+  /** Why the call ended; null until it does. */
   endReason: EndReason | null;
+  /** When the call began to ring or was placed. */
   startedAt: number;
+  /** When the call was answered; null if it was not. */
   answeredAt: number | null;
+  /** When the call ended; null until it does. */
   endedAt: number | null;
-  /** From answer to end; null until the end, and for a call that was never answered. */
+  /** From answer to end; null until the end, and for a call that was not answered. */
   durationMs: number | null;
+  /** How the agent hears and speaks; null until the call connects. */
   mode: VoiceMode | null;
+  /** The AI providers that serve the call, or served it last. */
   provider: CallProviders;
-  /** The process that owns or owned the call. */
+  /** The process that owns the call, or owned it. */
   nodeId: string;
-  /** Null before the conversation, and once the call is over. */
+  /** The current phase; null before the conversation and once the call has ended. */
   phase: CurrentPhase | null;
+  /** Number of completed turns, also beyond the turns that are kept. */
   turnCount: number;
-  /** In the order of their index; the first 5000. `turnCount` counts on. */
+  /** Turns by index, at most the first 5000. */
   turns: Turn[];
-  /** The first 5000 entries; the last of so many says that the rest is missing. */
+  /** At most the first 5000 entries. If there were more, the last one says so. */
   transcript: TranscriptEntry[];
+  /** Latency of the answers. */
   latency: CallLatency;
+  /** Cost so far, or of the whole call once it has ended. */
   cost: Cost;
-  /** Null while nothing has been measured. */
+  /** Quantities used; null while nothing has been measured. */
   usage: Usage | null;
-  /** Null until the end, which tells them. */
+  /** Counters of the media stream; null until the end. */
   media: MediaCounters | null;
+  /** The carrier's recording; null until the carrier reports it. */
   recording: Recording | null;
+  /** Result of answering machine detection; null if there is none. */
   amd: AmdResult | null;
-  /** The last transfer of the call. */
+  /** The last transfer; null if there was none. */
   transfer: Transfer | null;
-  /** Oldest first, at most 100. */
+  /** Incidents, oldest first, at most 100. */
   incidents: Incident[];
-  /** Null until the end, and for a call without audio. */
+  /** Loudness of both sides; null until the end, and for a call without audio. */
   envelope: AudioEnvelope | null;
+  /** What went wrong; null if nothing did. */
   error: CallFailure | null;
-  /** Null until the end, and where the carrier was not asked: it had ended the call by itself, or the caller was handed over. */
+  /** State of the hang-up; null until the end, and if the carrier was not asked: it had ended the call itself, or the caller was transferred. */
   hangUp: HangUpState | null;
-  /** Sequence number of the last event that is part of this record. */
+  /** Number of the latest event that is part of this record. */
   seq: number;
 }

@@ -231,7 +231,7 @@ export type FloorEffect =
   /** Cuts off what is said, in this moment. `isOwn`: not because the caller was heard, so whoever answers has to be told. */
   | { readonly type: 'stop'; readonly isOwn: boolean }
   | { readonly type: 'pause' | 'go-on' }
-  /** Asks the recogniser for what it still has. */
+  /** Asks the recognizer for what it still has. */
   | { readonly type: 'finish-utterance' }
   | {
       readonly type: 'expect-words';

@@ -1,7 +1,7 @@
 // The milestones of one answer, from the caller's last sound to the caller's ear.
 import type { TurnLatency } from '../contract/call-record.js';
 
-/** In the order in which they come. Each stage of the latency lies between two neighbours. */
+/** In the order in which they come. Each stage of the latency lies between two neighbors. */
 const MILESTONES = [
   'speechEnded',
   'turnEnded',

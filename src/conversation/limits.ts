@@ -27,7 +27,7 @@ export const LIMITS = {
     lateMs: 1000,
   },
 
-  /** What an answer has in any case until its first words, however long the caller has waited for their own to be recognised. */
+  /** What an answer has in any case until its first words, however long the caller has waited for their own to be recognized. */
   answer: {
     /**
      * A model that works mostly begins within 1.5 s. Where the words came after three seconds, this is all that is left of the silence: the
@@ -76,7 +76,7 @@ export const LIMITS = {
   /** What the voice has between two pieces of audio. What the caller still hears is no time for it. */
   voice: { nextMs: 4000 },
 
-  /** What the recogniser has for the words of a caller who has finished. */
+  /** What the recognizer has for the words of a caller who has finished. */
   words: {
     /** With an open piece of text, and with none at all. */
     openMs: 1000,

@@ -1,6 +1,6 @@
 // Counts wrong tokens by address, and closes the door for a while to who shows too many.
 import type { Clock } from '../base/clock.js';
-import { neighbourhoodOf } from '../base/network-address.js';
+import { neighborhoodOf } from '../base/network-address.js';
 
 const MAX_FAILURES = 10;
 /** An address that has shown no wrong token for so long begins anew. */
@@ -24,14 +24,14 @@ export class AttemptLimit {
 
   /** For how long no token of the address is looked at, in milliseconds; 0 while one is. */
   closedMs(address: string): number {
-    const record = this.#records.get(neighbourhoodOf(address));
+    const record = this.#records.get(neighborhoodOf(address));
     if (record === undefined || record.failures < MAX_FAILURES) return 0;
     return Math.max(0, record.failedAt + CLOSED_MS - this.#clock.now());
   }
 
   /** Counts a wrong token. */
   fail(address: string): void {
-    const key = neighbourhoodOf(address);
+    const key = neighborhoodOf(address);
     const now = this.#clock.now();
     const known = this.#records.get(key);
     const failures = known === undefined || now - known.failedAt >= MEMORY_MS ? 0 : known.failures;

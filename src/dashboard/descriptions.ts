@@ -1,5 +1,5 @@
 // What each schema of the API and each of its fields means, for the OpenAPI document.
-import type { JsonSchema } from './parameters.js';
+import type { JsonSchema } from './json-schema.js';
 
 /** One sentence per schema. */
 const SCHEMAS: { readonly [schema: string]: string } = {
@@ -14,11 +14,24 @@ const SCHEMAS: { readonly [schema: string]: string } = {
   CallProviders:
     'AI providers of a call, as `vendor` or `vendor/model`. Stages that the voice mode does not have are null.',
   TranscriptEntry: 'One piece of the transcript.',
+  CallDirection: 'Whether a call came in or was placed.',
+  CallStatus: 'How far a call is.',
+  CallOutcome: 'What became of the attempt to talk.',
+  EndReason: 'Why a call ended.',
+  VoiceMode: 'One realtime model hears and speaks, or a pipeline of three stages.',
+  CallPhase: 'What the caller experiences at a moment.',
+  CurrentPhase: 'The phase of a live call.',
+  ProviderStage: 'Part of the voice mode.',
+  HangUpState: 'What the carrier made of a hang-up.',
+  TransferResult: 'What became of a transfer.',
+  LatencySummary: 'Latency over the answered turns of a call.',
   TurnLatency:
     'Latency of a turn in milliseconds. The stages follow each other; `endpointingMs` to `sendMs` add up to `totalMs`. All are null for a turn that the agent opens, such as the greeting.',
   Turn: 'The caller speaks, the agent answers.',
   ToolCall: 'A tool that the model called.',
   Cost: 'Cost in US dollars, rounded to six decimals. A component without a known price is null.',
+  CostBreakdown: 'Cost in US dollars by component.',
+  TurnCost: 'Cost of one turn.',
   Usage: 'Quantities that the cost is computed from.',
   MediaCounters: 'Messages of the media stream.',
   Recording: "The carrier's recording of the call.",
@@ -27,13 +40,18 @@ const SCHEMAS: { readonly [schema: string]: string } = {
   Incident: 'Something of note during a call, such as a replaced provider.',
   AudioEnvelope: 'How loud both sides were over the call.',
   CallFailure: 'What went wrong.',
+  HangUpRequest: 'An empty object.',
   TransferRequest: 'Where to transfer the caller.',
   IngestEvent: 'A CallEvent as a server sends it to a standalone dashboard.',
   IngestBatch: 'Calls and events of one server. Unknown fields are ignored.',
+  IngestQuestion: 'A call that a sender asks about.',
   IngestAnswer: 'What the dashboard took of a batch, and how far it is with each call.',
+  IngestRefusal: 'An event that was not taken.',
+  IngestPosition: 'How far the dashboard is with a call.',
   CommandAccepted: 'The call that the command is for.',
   HangUpAccepted: 'The call, and what the carrier made of the hang-up.',
   Error: 'Body of every answer with a 4xx or 5xx status.',
+  ErrorDetail: 'What went wrong, for programs and for people.',
 };
 
 /** One sentence per type of event. */
@@ -189,8 +207,7 @@ export const FIELDS: { readonly [field: string]: string } = {
   'CallSummary.startedAt': 'When the call began to ring or was placed.',
   'CallRecord.phase': 'Phase of the conversation; null before it, and once the call has ended.',
   'CallSummary.phase': 'Phase of the conversation; null before it, and once the call has ended.',
-  'CallRecord.phase.name': 'Name of the phase.',
-  'CallSummary.phase.name': 'Name of the phase.',
+  'CurrentPhase.name': 'Name of the phase.',
   'ToolCall.name': 'Name of the tool.',
   'ToolCall.durationMs': 'Milliseconds that it ran; null while it runs, and if it was given up.',
   'ToolCall.error': 'What went wrong; null if nothing did.',
@@ -210,62 +227,48 @@ export const FIELDS: { readonly [field: string]: string } = {
   'Snapshot.active': 'Calls that are up, as whole records.',
   'CallEvent.seq': 'Number of the event in its call, from 1.',
   'IngestEvent.seq': 'Number of the event in its call, from 1.',
-  'CallEvent.turn.index': 'Index of the turn that the update is about.',
-  'CallEvent.turn.cost': 'Cost of that turn; null if a price is unknown.',
-  'CallEvent.to': 'Number transferred to, or provider that took over.',
-  'CallEvent.provider': 'AI provider, or the providers that serve the call.',
   'CallEvent.durationMs': 'Milliseconds that it lasted.',
+  'TurnCost.index': 'Index of the turn.',
+  'TurnCost.cost': 'Cost of the turn; null if a price is unknown.',
+  'CostUpdatedEvent.turn': 'The turn that the update is about, if it is about one.',
+  'TransferUpdatedEvent.to': 'Number transferred to.',
+  'ProviderReconnectedEvent.provider': 'The provider.',
+  'ProviderReplacedEvent.to': 'Provider that took over.',
   'IngestBatch.nodeId': 'Process that sends the batch.',
   'IngestBatch.calls': 'Calls that the sender has, so that the answer can say what is missing.',
   'IngestAnswer.calls': 'How far the dashboard is with each call of the batch.',
-  'IngestAnswer.calls.seq': 'Latest event that the dashboard has; 0 if none.',
-  'IngestAnswer.refused.index': 'Position in the batch, from 0.',
-  'IngestAnswer.refused.message': 'What is wrong with it.',
+  'IngestPosition.seq': 'Latest event that the dashboard has; 0 if none.',
+  'IngestRefusal.index': 'Position in the batch, from 0.',
+  'IngestRefusal.message': 'What is wrong with it.',
   'HangUpAccepted.hangUp': 'State of the hang-up at the carrier.',
   'Error.error': 'The error.',
-  'Error.error.code': 'Stable code; see the list of error codes.',
-  'Error.error.message': 'What went wrong, and the fix where there is one.',
+  'ErrorDetail.code': 'Stable code; see the list of error codes.',
+  'ErrorDetail.message': 'What went wrong, and the fix where there is one.',
 };
 
-function textOf(path: readonly string[]): string | undefined {
-  const [schema] = path;
-  return FIELDS[path.join('.')] ?? FIELDS[`${schema}.${path.at(-1)}`] ?? FIELDS[path.at(-1) ?? ''];
+/** Of the schema's own, of all events, or of the field wherever it stands. */
+function textOf(schema: string, field: string, isEvent: boolean): string | undefined {
+  return (
+    FIELDS[`${schema}.${field}`] ?? (isEvent ? FIELDS[`CallEvent.${field}`] : undefined) ?? FIELDS[field]
+  );
 }
 
-/** The schema with a description at every property, those of nested objects included. What a schema says by itself comes behind. */
-function described(schema: JsonSchema, path: readonly string[]): JsonSchema {
-  const { properties, items, anyOf, oneOf } = schema as {
-    properties?: { readonly [name: string]: JsonSchema };
-    items?: JsonSchema;
-    anyOf?: readonly JsonSchema[];
-    oneOf?: readonly JsonSchema[];
-  };
-  const named = Object.entries(properties ?? {}).map(([name, property]) => {
-    const inner = described(property, [...path, name]);
-    const text = [textOf([...path, name]), property.description].filter(Boolean).join(' ');
-    return [name, { ...inner, description: text }] as const;
+/** The schema with a description of it and of every property. What a property says by itself comes behind. */
+function described(name: string, schema: JsonSchema): JsonSchema {
+  const { properties } = schema as { properties?: { readonly [field: string]: JsonSchema } };
+  const type = properties?.type?.const;
+  const description = typeof type === 'string' ? EVENTS[type] : SCHEMAS[name];
+  if (properties === undefined) return { ...schema, description };
+  const fields = Object.entries(properties).map(([field, property]) => {
+    const text = [textOf(name, field, type !== undefined), property.description].filter(Boolean).join(' ');
+    return [field, { ...property, description: text }] as const;
   });
-  return {
-    ...schema,
-    ...(properties && { properties: Object.fromEntries(named) }),
-    ...(items && { items: described(items, path) }),
-    ...(anyOf && { anyOf: anyOf.map((each) => described(each, path)) }),
-    ...(oneOf && { oneOf: oneOf.map((each) => describedEvent(each, path)) }),
-  };
-}
-
-function describedEvent(schema: JsonSchema, path: readonly string[]): JsonSchema {
-  const { type } = schema.properties as { readonly type: { readonly const: string } };
-  return { title: type.const, description: EVENTS[type.const], ...described(schema, path) };
+  return { ...schema, properties: Object.fromEntries(fields), description };
 }
 
 /** All schemas, with their descriptions. */
 export function describeSchemas(schemas: { readonly [name: string]: JsonSchema }): {
   readonly [name: string]: JsonSchema;
 } {
-  const entries = Object.entries(schemas).map(([name, schema]) => [
-    name,
-    { ...described(schema, [name]), description: SCHEMAS[name] },
-  ]);
-  return Object.fromEntries(entries);
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, described(name, schema)]));
 }

@@ -1,13 +1,12 @@
 // The endpoints of the API, one table: the router binds it, and the OpenAPI document is written from it.
+import { type JsonSchema, ref } from './json-schema.js';
 import {
   AGGREGATES_PARAMETERS,
   CALLS_PARAMETERS,
   EVENTS_PARAMETERS,
   EXPORT_PARAMETERS,
-  type JsonSchema,
   type QueryParameters,
 } from './parameters.js';
-import { ref } from './schemas.js';
 
 /** What a status code carries: a media type and the schema of its body. */
 export interface EndpointContent {
@@ -105,7 +104,7 @@ export const ENDPOINTS = [
     method: 'post',
     path: '/api/dashboard/calls/{callId}/hangup',
     summary: 'Hang up a call. If the hang-up is pending at the carrier, this tries again at once.',
-    requestBody: { type: 'object' },
+    requestBody: ref('HangUpRequest'),
     success: {
       status: 202,
       ...json('HangUpAccepted', 'The call has ended here; `hangUp` is its state at the carrier.'),
@@ -158,7 +157,7 @@ export const ENDPOINTS = [
     success: {
       status: 200,
       description: 'OpenAPI 3.1.',
-      content: { 'application/json': { type: 'object' } },
+      content: { 'application/json': { type: 'object', additionalProperties: true } },
     },
   },
 ] as const satisfies readonly Endpoint[];

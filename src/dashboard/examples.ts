@@ -103,6 +103,7 @@ export const EXAMPLES: { readonly [schema: string]: unknown } = {
     p99LatencyMs: 835,
   },
   CallEvent: { ...FACT, type: 'transcript.segment', entry: ENTRY },
+  HangUpRequest: {},
   TransferRequest: { to: '+15550123' },
   CommandAccepted: { callId: SUMMARY.callId },
   HangUpAccepted: { callId: SUMMARY.callId, hangUp: 'done' },

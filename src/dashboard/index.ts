@@ -32,7 +32,7 @@ export interface DashboardOptions {
   entry?: () => CallEntry;
   /** Metrics of the process around, in the text exposition format, for `/metrics`. @default none */
   metrics?: () => string;
-  /** @default pino on standard error, level info */
+  /** @default JSON lines on standard error, level info */
   logger?: Logger;
   /** @default the real clock */
   clock?: Clock;

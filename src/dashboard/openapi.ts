@@ -2,8 +2,8 @@
 import { describeSchemas } from './descriptions.js';
 import { ENDPOINTS, type Endpoint, type EndpointContent } from './endpoints.js';
 import { EXAMPLES, TEXT_EXAMPLES } from './examples.js';
-import type { JsonSchema } from './parameters.js';
-import { ref, SCHEMAS } from './schemas.js';
+import { type JsonSchema, ref } from './json-schema.js';
+import { SCHEMAS } from './schemas.js';
 
 const REFUSALS: Readonly<Record<number, string>> = {
   400: 'A parameter or the body is wrong; the message names it.',

@@ -8,9 +8,7 @@ import {
   type CarrierId,
   END_REASONS,
 } from '../contract/call-record.js';
-
-/** A JSON Schema, as the OpenAPI document carries it. */
-export type JsonSchema = { readonly [keyword: string]: unknown };
+import { type JsonSchema, ref } from './json-schema.js';
 
 /** One query parameter: how it is described, and how its text becomes a value. */
 export interface QueryParameter<T> {
@@ -39,10 +37,15 @@ function refuse(name: string, expectation: string): never {
   throw new RequestError('REQUEST_INVALID', `Query parameter "${name}" must be ${expectation}.`);
 }
 
-function oneOf<T extends string>(values: readonly T[], description: string): QueryParameter<T> {
+/** One of these words. Where bodies have them too, `schema` is the name that they have there. */
+function oneOf<T extends string>(
+  values: readonly T[],
+  description: string,
+  schema?: string,
+): QueryParameter<T> {
   return {
     description,
-    schema: { type: 'string', enum: values },
+    schema: schema === undefined ? { type: 'string', enum: values } : ref(schema),
     parse: (text, name) =>
       values.find((value) => value === text) ?? refuse(name, `one of ${values.join(', ')}`),
   };
@@ -103,15 +106,15 @@ const carrier: QueryParameter<CarrierId> = {
   parse: (text, name) => (CARRIER_ID.test(text) ? text : refuse(name, 'the id of a carrier, in kebab-case')),
 };
 
-const STATUSES: readonly CallStatus[] = ['initiated', 'ringing', 'active', 'completed'];
-const DIRECTIONS: readonly CallDirection[] = ['inbound', 'outbound'];
+export const CALL_STATUSES: readonly CallStatus[] = ['initiated', 'ringing', 'active', 'completed'];
+export const CALL_DIRECTIONS: readonly CallDirection[] = ['inbound', 'outbound'];
 
 const FILTERS = {
-  status: oneOf(STATUSES, 'Only calls in this state.'),
-  direction: oneOf(DIRECTIONS, 'Only calls that came in, or only calls that went out.'),
+  status: oneOf(CALL_STATUSES, 'Only calls in this state.', 'CallStatus'),
+  direction: oneOf(CALL_DIRECTIONS, 'Only calls that came in, or only calls that went out.', 'CallDirection'),
   carrier,
-  outcome: oneOf(CALL_OUTCOMES, 'Only calls with this outcome.'),
-  endReason: oneOf(END_REASONS, 'Only calls that ended for this reason.'),
+  outcome: oneOf(CALL_OUTCOMES, 'Only calls with this outcome.', 'CallOutcome'),
+  endReason: oneOf(END_REASONS, 'Only calls that ended for this reason.', 'EndReason'),
   q: search,
   from: instant('Only calls started at or after this instant.'),
   to: instant('Only calls started before this instant.'),

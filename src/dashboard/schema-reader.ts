@@ -1,5 +1,5 @@
 // Reads untrusted JSON by the schemas of the API: a copy of what they name, and of nothing else.
-import type { JsonSchema } from './parameters.js';
+import type { JsonSchema } from './json-schema.js';
 import { SCHEMAS } from './schemas.js';
 
 /** A value that is not what its schema says. The message names the field, and never shows the value. */

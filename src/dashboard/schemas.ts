@@ -7,7 +7,8 @@ import {
   HANG_UP_STATES,
   PROVIDER_STAGES,
 } from '../contract/call-record.js';
-import { type JsonSchema, MAX_EPOCH_MS } from './parameters.js';
+import { type JsonSchema, ref } from './json-schema.js';
+import { CALL_DIRECTIONS, MAX_EPOCH_MS, CALL_STATUSES } from './parameters.js';
 
 type Properties = { readonly [name: string]: JsonSchema };
 
@@ -39,34 +40,22 @@ function listOf(schema: JsonSchema): JsonSchema {
   return { type: 'array', items: schema };
 }
 
-export function ref(name: string): JsonSchema {
-  return { $ref: `#/components/schemas/${name}` };
-}
-
-/** Every property is required unless it is named as optional, and there are no others. */
+/** Every property is required unless it is named as optional. A later version may add others. */
 function shape(properties: Properties, optional: readonly string[] = []): JsonSchema {
   return {
     type: 'object',
     properties,
     required: Object.keys(properties).filter((name) => !optional.includes(name)),
-    additionalProperties: false,
   };
 }
 
 const carrierId: JsonSchema = { type: 'string', pattern: CARRIER_ID.source, maxLength: 40 };
-const outcome = words(...CALL_OUTCOMES);
-const phase = words(...CALL_PHASES);
-const endReason = words(...END_REASONS);
-const mode = words('realtime', 'pipeline');
-const providerStage = words(...PROVIDER_STAGES);
-const hangUpState = words(...HANG_UP_STATES);
 const milliseconds: JsonSchema = { type: 'number', minimum: 0, maximum: MAX_EPOCH_MS };
-const transferResult = words('connected', 'busy', 'no-answer', 'failed');
 
 const identity: Properties = {
   carrierCallId: textOrNull,
   carrier: carrierId,
-  direction: words('inbound', 'outbound'),
+  direction: ref('CallDirection'),
   caller: text,
   callee: text,
 };
@@ -85,25 +74,19 @@ const latency: Properties = {
 const summary: Properties = {
   callId: text,
   ...identity,
-  status: words('initiated', 'ringing', 'active', 'completed'),
-  outcome: nullable(outcome),
-  endReason: nullable(endReason),
+  status: ref('CallStatus'),
+  outcome: nullable(ref('CallOutcome')),
+  endReason: nullable(ref('EndReason')),
   startedAt: epochMs,
   answeredAt: epochMsOrNull,
   endedAt: epochMsOrNull,
   durationMs: millisecondsOrNull,
-  mode: nullable(mode),
+  mode: nullable(ref('VoiceMode')),
   provider: ref('CallProviders'),
   nodeId: text,
-  phase: nullable(shape({ name: phase, since: epochMs })),
+  phase: nullable(ref('CurrentPhase')),
   turnCount: count,
-  latency: shape({
-    avgMs: millisecondsOrNull,
-    p50Ms: millisecondsOrNull,
-    p95Ms: millisecondsOrNull,
-    p99Ms: millisecondsOrNull,
-    stages: ref('TurnLatency'),
-  }),
+  latency: ref('LatencySummary'),
   cost: ref('Cost'),
   usage: nullable(ref('Usage')),
   media: nullable(ref('MediaCounters')),
@@ -112,48 +95,48 @@ const summary: Properties = {
   transfer: nullable(ref('Transfer')),
   incidents: { ...listOf(ref('Incident')), maxItems: 100 },
   error: nullable(ref('CallFailure')),
-  hangUp: nullable(hangUpState),
+  hangUp: nullable(ref('HangUpState')),
   seq: count,
 };
 
 /** The facts of the event stream, each by its type with the properties that it alone has. */
 const FACTS: { readonly [type: string]: Properties } = {
   'call.status': { status: words('initiated', 'ringing', 'active'), ...identity },
-  'call.started': { mode, provider: ref('CallProviders'), ...identity },
-  'phase.changed': { phase, previous: phase },
+  'call.started': { mode: ref('VoiceMode'), provider: ref('CallProviders'), ...identity },
+  'phase.changed': { phase: ref('CallPhase'), previous: ref('CallPhase') },
   'transcript.segment': { entry: ref('TranscriptEntry'), tool: ref('ToolCall') },
   'turn.started': { turnIndex: count },
   'turn.completed': { turn: ref('Turn') },
   'cost.updated': {
     cost: ref('Cost'),
     usage: nullable(ref('Usage')),
-    turn: shape({ index: count, cost: moneyOrNull }),
+    turn: ref('TurnCost'),
   },
   'dtmf.received': { digit: text },
   'amd.detected': { amd: ref('AmdResult') },
   'recording.completed': { recording: ref('Recording') },
-  'transfer.updated': { to: text, result: nullable(transferResult) },
+  'transfer.updated': { to: text, result: nullable(ref('TransferResult')) },
   'incident.noted': { code: text, message: text, durationMs: milliseconds },
-  'provider.reconnected': { stage: providerStage, provider: text, code: text, gapMs: milliseconds },
+  'provider.reconnected': { stage: ref('ProviderStage'), provider: text, code: text, gapMs: milliseconds },
   'provider.replaced': {
-    stage: providerStage,
+    stage: ref('ProviderStage'),
     from: text,
     to: text,
     code: text,
     gapMs: milliseconds,
-    mode,
+    mode: ref('VoiceMode'),
     provider: ref('CallProviders'),
   },
   'audio.measured': { envelope: ref('AudioEnvelope') },
   'call.ended': {
-    endReason,
-    outcome,
+    endReason: ref('EndReason'),
+    outcome: ref('CallOutcome'),
     error: nullable(ref('CallFailure')),
     media: nullable(ref('MediaCounters')),
     durationMs: milliseconds,
     hangUp: { const: 'pending' },
   },
-  'hangup.updated': { state: hangUpState },
+  'hangup.updated': { state: ref('HangUpState') },
 };
 
 /** What a fact may do without. */
@@ -178,6 +161,14 @@ export const FACT_SCHEMAS: ReadonlyMap<string, JsonSchema> = new Map(
   ]),
 );
 
+/** Names that the facts have in the document, by type: `call.ended` is a `CallEndedEvent`. */
+const FACT_NAMES: ReadonlyMap<string, string> = new Map(
+  Object.keys(FACTS).map((type) => [
+    type,
+    `${type.replace(/(?:^|\.)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Event`,
+  ]),
+);
+
 /** Facts that one batch may bring. */
 export const MAX_INGEST_EVENTS = 5000;
 
@@ -191,7 +182,7 @@ const ingestEnvelope: Properties = {
   after: { type: 'integer', minimum: 0, maximum: 2 ** 31 },
 };
 
-/** `components.schemas` of the document. */
+/** `components.schemas` of the document. Generators of clients make a type of each, so every object has a name here, and so have words in two places. */
 export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
   CallRecord: shape({
     ...summary,
@@ -207,7 +198,7 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
     activeCalls: count,
     completedCalls: count,
     totalCost: money,
-    costBreakdown: shape({ stt: money, llm: money, tts: money, telephony: money }),
+    costBreakdown: ref('CostBreakdown'),
     avgDurationMs: millisecondsOrNull,
     avgLatencyMs: millisecondsOrNull,
     p95LatencyMs: millisecondsOrNull,
@@ -218,10 +209,17 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
     recent: listOf(ref('CallSummary')),
     aggregates: ref('Aggregates'),
     controls: flag,
-    entry: { anyOf: [ref('CallEntry'), { type: 'null' }] },
+    entry: nullable(ref('CallEntry')),
   }),
   CallEntry: shape({ carrier: carrierId, voiceUrl: textOrNull, isSigned: flag }),
-  CallEvent: { oneOf: [...FACT_SCHEMAS.values()] },
+  CallEvent: {
+    oneOf: [...FACT_NAMES.values()].map(ref),
+    discriminator: {
+      propertyName: 'type',
+      mapping: Object.fromEntries([...FACT_NAMES].map(([type, event]) => [type, ref(event).$ref])),
+    },
+  },
+  ...Object.fromEntries([...FACT_NAMES].map(([type, event]) => [event, FACT_SCHEMAS.get(type) ?? {}])),
   CallProviders: shape({ engine: textOrNull, stt: textOrNull, llm: textOrNull, tts: textOrNull }),
   TranscriptEntry: shape(
     {
@@ -235,6 +233,23 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
     },
     ['interrupted'],
   ),
+  CallDirection: words(...CALL_DIRECTIONS),
+  CallStatus: words(...CALL_STATUSES),
+  CallOutcome: words(...CALL_OUTCOMES),
+  EndReason: words(...END_REASONS),
+  VoiceMode: words('realtime', 'pipeline'),
+  CallPhase: words(...CALL_PHASES),
+  CurrentPhase: shape({ name: ref('CallPhase'), since: epochMs }),
+  ProviderStage: words(...PROVIDER_STAGES),
+  HangUpState: words(...HANG_UP_STATES),
+  TransferResult: words('connected', 'busy', 'no-answer', 'failed'),
+  LatencySummary: shape({
+    avgMs: millisecondsOrNull,
+    p50Ms: millisecondsOrNull,
+    p95Ms: millisecondsOrNull,
+    p99Ms: millisecondsOrNull,
+    stages: ref('TurnLatency'),
+  }),
   TurnLatency: shape(latency),
   Turn: shape({
     index: count,
@@ -258,6 +273,8 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
     currency: { const: 'USD' },
     estimated: flag,
   }),
+  CostBreakdown: shape({ stt: money, llm: money, tts: money, telephony: money }),
+  TurnCost: shape({ index: count, cost: moneyOrNull }),
   Usage: shape({
     sttSeconds: amount,
     llmInputTokens: amount,
@@ -274,7 +291,7 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
   }),
   Recording: shape({ url: textOrNull, durationMs: millisecondsOrNull, status: words('completed', 'absent') }),
   AmdResult: shape({ answeredBy: words('human', 'machine', 'fax', 'unknown'), detectedAt: epochMs }),
-  Transfer: shape({ to: text, startedAt: epochMs, result: nullable(transferResult) }),
+  Transfer: shape({ to: text, startedAt: epochMs, result: nullable(ref('TransferResult')) }),
   Incident: shape({ at: epochMs, code: text, message: text, durationMs: millisecondsOrNull }),
   AudioEnvelope: shape({
     startedAt: epochMs,
@@ -285,12 +302,14 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
     clearsMs: { ...listOf(count), maxItems: 500 },
   }),
   CallFailure: shape({ code: text, message: text }),
+  HangUpRequest: { type: 'object' },
   TransferRequest: shape({ to: { type: 'string', pattern: '^\\+[1-9]\\d{1,14}$' } }),
   IngestEvent: {
     type: 'object',
     description: 'A CallEvent, and the `seq` of the fact of the call before it (`after`, default `seq` - 1).',
     properties: ingestEnvelope,
     required: ['callId', 'nodeId', 'seq', 'at', 'type'],
+    additionalProperties: true,
   },
   IngestBatch: {
     type: 'object',
@@ -298,30 +317,32 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
     properties: {
       nodeId: name,
       calls: {
-        ...listOf(shape({ callId: name, nodeId: name, endedAt: epochMsOrNull })),
+        ...listOf(ref('IngestQuestion')),
         maxItems: 500,
       },
       events: { ...listOf(ref('IngestEvent')), maxItems: MAX_INGEST_EVENTS },
     },
     required: ['nodeId', 'calls', 'events'],
   },
+  IngestQuestion: shape({ callId: name, nodeId: name, endedAt: epochMsOrNull }),
   IngestAnswer: shape({
     dashboardId: text,
     accepted: count,
     duplicates: count,
-    refused: listOf(
-      shape(
-        {
-          index: count,
-          reason: words('gap', 'invalid', 'unknown-type', 'no-call', 'limit'),
-          message: text,
-        },
-        ['message'],
-      ),
-    ),
-    calls: listOf(shape({ callId: text, nodeId: text, seq: count, ended: flag, wanted: flag })),
+    refused: listOf(ref('IngestRefusal')),
+    calls: listOf(ref('IngestPosition')),
   }),
+  IngestRefusal: shape(
+    {
+      index: count,
+      reason: words('gap', 'invalid', 'unknown-type', 'no-call', 'limit'),
+      message: text,
+    },
+    ['message'],
+  ),
+  IngestPosition: shape({ callId: text, nodeId: text, seq: count, ended: flag, wanted: flag }),
   CommandAccepted: shape({ callId: text }),
-  HangUpAccepted: shape({ callId: text, hangUp: hangUpState }),
-  Error: shape({ error: shape({ code: text, message: text }) }),
+  HangUpAccepted: shape({ callId: text, hangUp: ref('HangUpState') }),
+  Error: shape({ error: ref('ErrorDetail') }),
+  ErrorDetail: shape({ code: text, message: text }),
 };

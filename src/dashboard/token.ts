@@ -19,7 +19,7 @@ function isEqual(a: string, b: string): boolean {
 }
 
 /**
- * Values of a cookie in a Cookie header. A neighbour under the same domain can add one of the same name, so there may be several.
+ * Values of a cookie in a Cookie header. A neighbor under the same domain can add one of the same name, so there may be several.
  * Source: RFC 6265, section 4.2.1.
  */
 export function readCookies(header: string | undefined, name: string): string[] {

@@ -211,7 +211,7 @@ export interface PreparationContext
   spent?(fact: UsageFact): void;
 }
 
-/** Connections that were opened, and a greeting that was synthesised, for one call that is about to begin. */
+/** Connections that were opened, and a greeting that was synthesized, for one call that is about to begin. */
 export interface Preparation {
   /**
    * The stream is next: the call is answered. What costs while it waits, and is not needed to have the greeting ready, is opened

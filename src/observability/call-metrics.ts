@@ -76,7 +76,7 @@ export class CallMetrics {
   });
   readonly #stages = new Histogram({
     name: 'offhook_turn_stage_seconds',
-    help: 'Latency of turns by stage. The stages from endpointing to send add up to total, from the end of speech to the first frame sent; heard is the same up to the acknowledgement of the carrier.',
+    help: 'Latency of turns by stage. The stages from endpointing to send add up to total, from the end of speech to the first frame sent; heard is the same up to the acknowledgment of the carrier.',
     labels: ['stage'],
     buckets: STAGE_SECONDS,
   });

@@ -13,7 +13,7 @@ export const SHARED_TURN_TAKING: readonly string[] = [
 ];
 
 /** The options of an agent that cannot all be had at once. */
-export interface EngineNeighbours {
+export interface EngineNeighbors {
   readonly engine?: RealtimeModel | undefined;
   readonly stt?: unknown;
   readonly llm?: unknown;
@@ -23,7 +23,7 @@ export interface EngineNeighbours {
 }
 
 /** @throws ConfigError for what is no realtime model, and for options that have no place beside one. */
-export function checkEngine(options: EngineNeighbours): RealtimeModel | undefined {
+export function checkEngine(options: EngineNeighbors): RealtimeModel | undefined {
   const { engine, turnTaking, guardrails } = options;
   if (engine === undefined) return undefined;
   checkRealtimeModel('engine', engine);

@@ -37,7 +37,7 @@ export interface CheckedFallback {
 }
 
 /** The options of an agent that rule out some of these. */
-export interface FallbackNeighbours {
+export interface FallbackNeighbors {
   readonly fallback?: FallbackOptions | undefined;
   readonly engine?: unknown;
   readonly guardrails?: readonly unknown[] | undefined;
@@ -49,7 +49,7 @@ const FALLBACK_OPTIONS = [...STAGE_NAMES, 'engine'];
 const MAX_ENTRIES = 5;
 
 /** @throws ConfigError that names the entry */
-export function checkFallback({ fallback, engine, guardrails }: FallbackNeighbours): CheckedFallback {
+export function checkFallback({ fallback, engine, guardrails }: FallbackNeighbors): CheckedFallback {
   const given = fallback === undefined ? {} : requireObject(fallback, 'fallback');
   checkNames(given, FALLBACK_OPTIONS, 'fallback');
   const checked = {

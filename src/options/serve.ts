@@ -81,7 +81,7 @@ export interface ServeOptions {
   maxCallMinutes?: number | undefined;
   /** How long `disconnect` waits for connections to close, in seconds, 0-600. Hang-ups always get at least one second first. @default 10 */
   drainSeconds?: number | undefined;
-  /** Any pino-compatible logger. @default pino on standard error, level info */
+  /** Any pino-compatible logger. @default JSON lines on standard error, level info */
   logger?: Logger | undefined;
   /** Folder that keeps call records, created with mode 0700. Records survive a restart; calls that were up when the process died end with `process-lost` at the next start. If the folder cannot be used, offhook warns and keeps calls in memory. `false` keeps calls in memory only. @default '.offhook' in the working directory */
   dataDir?: string | false | undefined;

@@ -21,7 +21,7 @@ export interface SpeechToTextEvents {
   failed(error: Error): void;
   /** Speech began `atMs` into the audio of the session. May repeat, and may be missing before words. */
   speechStarted?(atMs: number): void;
-  /** The caller has finished, after the finals of the turn. Only from a recogniser with `ownsTurnTaking`, never without text. */
+  /** The caller has finished, after the finals of the turn. Only from a recognizer with `ownsTurnTaking`, never without text. */
   turnEnded?(): void;
   /** Audio that is paid for, silence included, since the last time this was told. The rest comes before `close` returns. */
   usage?(usage: RecognitionUsage): void;
@@ -37,13 +37,13 @@ export interface SpeechToTextEvents {
   unanswered?(): void;
   /** Only from a chain: the open partial is taken back, because its words are heard again. Unlike an empty `final` it says that more comes. */
   withdrawn?(): void;
-  /** Only from a chain: another recogniser listens from now on, and has heard again what had no final text. */
+  /** Only from a chain: another recognizer listens from now on, and has heard again what had no final text. */
   replaced?(replacement: Replacement): void;
 }
 
 export interface RecognitionUsage {
   readonly seconds: number;
-  /** @default the recogniser that was opened */
+  /** @default the recognizer that was opened */
   readonly payee?: Payee | undefined;
 }
 
@@ -51,9 +51,9 @@ export interface SpeechToTextContext {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly language: string | undefined;
-  /** Audio that is kept until there is a connection, in milliseconds. @default the recogniser's own: what is old when a call begins is of no use */
+  /** Audio that is kept until there is a connection, in milliseconds. @default the recognizer's own: what is old when a call begins is of no use */
   readonly keptMs?: number | undefined;
-  /** For the words of the caller, of a recogniser that is several. @default nobody waits */
+  /** For the words of the caller, of a recognizer that is several. @default nobody waits */
   readonly patience?: Patience | undefined;
   /** True while nobody can take its place: to connect it is tried for as long as a caller can wait. @default never */
   readonly isLast?: (() => boolean) | undefined;
@@ -65,7 +65,7 @@ export interface SpeechToTextSession {
   pushAudio(frame: Int16Array): void;
   /** The caller seems to have finished: answer soon with what is still open, as a `final`. An empty one says that nothing is. */
   finishUtterance(): void;
-  /** Only there in the simulated recogniser: the text of what the simulated caller says. */
+  /** Only there in the simulated recognizer: the text of what the simulated caller says. */
   pushSpokenText?(segment: { id: string; text: string; final: boolean }): void;
   /** Idempotent. No event follows. */
   close(): void;
@@ -80,7 +80,7 @@ export interface SpeechToText {
   readonly price?: ModelPrice | undefined;
   /** The vendor stops the model: until when it is there, and what to take instead. */
   readonly retirement?: ModelRetirement | undefined;
-  /** The recogniser decides when the caller has finished, and tells `turnEnded`. @default false */
+  /** The recognizer decides when the caller has finished, and tells `turnEnded`. @default false */
   readonly ownsTurnTaking?: boolean;
   /** There is no text before what was said is over: until the caller is known by it, any sound may be theirs. @default false */
   readonly writesAfterwards?: boolean;

@@ -55,7 +55,10 @@ export function standBefore(server: AttachableServer, own: OwnRequests): () => v
     const [request, second, head] = rest;
     if (event === 'request' || event === 'checkContinue') {
       if (!own.isOurs(request as IncomingMessage)) return emit.call(this, event, ...rest);
-      own.answer(request as IncomingMessage, second as ServerResponse & { req: IncomingMessage });
+      const response = second as ServerResponse & { req: IncomingMessage };
+      // The caller holds its body back until it hears this.
+      if (event === 'checkContinue') response.writeContinue();
+      own.answer(request as IncomingMessage, response);
       return true;
     }
     if (event !== 'upgrade') return emit.call(this, event, ...rest);

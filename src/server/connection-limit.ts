@@ -1,10 +1,10 @@
 // Counts connections per address, and says whose address a connection has when proxies stand in front.
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
-import { neighbourhoodOf, normalizeAddress } from '../base/network-address.js';
+import { neighborhoodOf, normalizeAddress } from '../base/network-address.js';
 import type { ProxyTrust } from './proxy-trust.js';
 
-/** At most `max` connections at a time per address; an IPv6 neighbourhood (/64) is one. Memory is bounded by what is open. */
+/** At most `max` connections at a time per address; an IPv6 neighborhood (/64) is one. Memory is bounded by what is open. */
 export class ConnectionLimit {
   readonly #max: number;
   readonly #open = new Map<string, number>();
@@ -15,22 +15,22 @@ export class ConnectionLimit {
 
   /** Counts a connection. Returns the function that gives it back (idempotent), or undefined when there are too many. */
   acquire(address: string): (() => void) | undefined {
-    const neighbourhood = neighbourhoodOf(address);
-    const count = this.#open.get(neighbourhood) ?? 0;
+    const neighborhood = neighborhoodOf(address);
+    const count = this.#open.get(neighborhood) ?? 0;
     if (count >= this.#max) return undefined;
-    this.#open.set(neighbourhood, count + 1);
+    this.#open.set(neighborhood, count + 1);
     let isHeld = true;
     return () => {
       if (!isHeld) return;
       isHeld = false;
-      this.#release(neighbourhood);
+      this.#release(neighborhood);
     };
   }
 
-  #release(neighbourhood: string): void {
-    const count = (this.#open.get(neighbourhood) ?? 1) - 1;
-    if (count <= 0) this.#open.delete(neighbourhood);
-    else this.#open.set(neighbourhood, count);
+  #release(neighborhood: string): void {
+    const count = (this.#open.get(neighborhood) ?? 1) - 1;
+    if (count <= 0) this.#open.delete(neighborhood);
+    else this.#open.set(neighborhood, count);
   }
 }
 

@@ -6,7 +6,7 @@ import type { CallAnswer, WebhookReply } from '../carriers/carrier.js';
 /** A reply as it was given. */
 export interface KeptReply {
   readonly reply: WebhookReply;
-  /** What the carrier was told to do with the call; undefined for an acknowledgement. */
+  /** What the carrier was told to do with the call; undefined for an acknowledgment. */
   readonly answer?: CallAnswer['type'] | undefined;
 }
 

@@ -23,7 +23,7 @@ export type CallReader = Pick<CallStore, 'get' | 'list' | 'active' | 'aggregates
 
 /**
  * Where the records of calls are kept: `serve({ store })` takes any. Records handed out are the caller's to read, not to change.
- * `testStore` of `offhook/testing` checks one. A server asks for one fact of a call at a time, repeats one for which `append` threw, and
+ * `testStore` of `offhook/testing` checks one. How many ended calls it keeps is its own affair. A server asks for one fact of a call at a time, repeats one for which `append` threw, and
  * waits up to five seconds for an answer to anything else.
  */
 export interface CallStore {

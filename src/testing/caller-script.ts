@@ -1,4 +1,4 @@
-// What a simulated caller does, and its preparation: all speech is synthesised before the call, so that its timing never depends on the machine.
+// What a simulated caller does, and its preparation: all speech is synthesized before the call, so that its timing never depends on the machine.
 import { holdProcess } from '../base/process-hold.js';
 import type { TextToSpeechSession } from '../providers/text-to-speech.js';
 import {

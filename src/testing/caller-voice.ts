@@ -5,7 +5,7 @@ import type { TextToSpeechSession } from '../providers/text-to-speech.js';
 import type { FliteVoice } from '../providers/tts/flite/flite.js';
 import type { OpenVoice } from './caller-script.js';
 
-/** Voices of the embedded synthesiser. */
+/** Voices of the embedded synthesizer. */
 export type CallerVoice = FliteVoice;
 
 const DEFAULT_VOICE: CallerVoice = 'rms';

@@ -12,7 +12,7 @@ import type { InboundCall, SimulatorOptions } from './simulator.js';
 
 /** Where the phone server is, and how the carrier proves who it is. */
 export interface CallingCarrierOptions {
-  /** Address of the server, for example `http://127.0.0.1:8000`. Its host is dialled, for webhooks and streams. */
+  /** Address of the server, for example `http://127.0.0.1:8000`. Its host is dialed, for webhooks and streams. */
   url: string;
   /** @default 'carrier-a' */
   carrier?: SimulatedCarrier | undefined;

@@ -77,7 +77,7 @@ export class LineImpairment {
   }
 
   /** The frame that was spoken at `atMs`, as the line makes it. */
-  colour(samples: Int16Array, atMs: number): Int16Array {
+  color(samples: Int16Array, atMs: number): Int16Array {
     const { echo, noise } = this.#line;
     const isBurst = noise !== undefined && atMs % noise.everyMs >= noise.everyMs - noise.burstMs;
     if (echo === undefined && !isBurst) return samples;

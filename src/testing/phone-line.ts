@@ -136,7 +136,7 @@ export class PhoneLine {
     const atMs = this.#count * FRAME_MS;
     const frame = this.#track?.nextFrame(atMs);
     if (frame === undefined) return;
-    const samples = this.#impairment?.colour(frame.samples, atMs) ?? frame.samples;
+    const samples = this.#impairment?.color(frame.samples, atMs) ?? frame.samples;
     if (this.#keepsAudio) this.#frames[this.#count] = samples;
     this.#count += 1;
     const hangUp = frame.events.find((event) => event.type === 'hang-up');

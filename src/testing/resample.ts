@@ -45,7 +45,7 @@ function resampleWithTranscoder(samples: Int16Array, fromHz: number, toHz: numbe
   return resampleAligned(samples, { fromHz, toHz }, transcoder).subarray(0, length);
 }
 
-/** Weights of the input samples around one output sample, the first of them at `floor(centre) + firstTap`. */
+/** Weights of the input samples around one output sample, the first of them at `floor(center) + firstTap`. */
 interface Kernel {
   firstTap: number;
   weights: Float64Array;
@@ -65,9 +65,9 @@ function createKernel(fraction: number, scale: number): Kernel {
 }
 
 /**
- * Band-limited interpolation with a Kaiser-windowed sinc, centred on each output sample: no delay, every pair of
+ * Band-limited interpolation with a Kaiser-windowed sinc, centered on each output sample: no delay, every pair of
  * rates, pass band to 0.85 of the lower rate's half (3.4 kHz for a telephone), images and aliases below -70 dB. Every
- * kernel is normalised to unity gain; outputs with the same place between two inputs share one.
+ * kernel is normalized to unity gain; outputs with the same place between two inputs share one.
  */
 function resampleWithSinc(samples: Int16Array, fromHz: number, toHz: number): Int16Array {
   const scale = Math.min(1, toHz / fromHz) * ROLL_OFF;

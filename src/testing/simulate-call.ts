@@ -40,7 +40,7 @@ const NAMES: Readonly<Record<keyof SimulateCallOptions, true>> = {
 };
 
 /**
- * Makes one call and resolves with its report when it is over, also when the server refuses it. Speech is synthesised
+ * Makes one call and resolves with its report when it is over, also when the server refuses it. Speech is synthesized
  * before the bell rings.
  * @throws ConfigError for options that cannot work, ProviderError when the caller's voice fails.
  */

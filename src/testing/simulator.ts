@@ -103,7 +103,7 @@ export interface SimulatedLeg {
 }
 
 export interface SimulatorOptions {
-  /** Address of the phone server, for example `http://127.0.0.1:8000`. Its host is dialled, for webhooks and streams. */
+  /** Address of the phone server, for example `http://127.0.0.1:8000`. Its host is dialed, for webhooks and streams. */
   url: string;
   /** Public host of the phone server, as the carrier knows it; part of what is signed. @default the host of `url` */
   webhookHost?: string;

@@ -83,7 +83,7 @@ function synthesize({ symbol, peak, length, sampleRateHz }: Tone): Int16Array {
   });
 }
 
-/** The voice of a caller that can be read back. It takes no time to synthesise. Give it to a simulator as `openVoice`. */
+/** The voice of a caller that can be read back. It takes no time to synthesize. Give it to a simulator as `openVoice`. */
 export function openToneVoice(): TextToSpeechSession {
   return {
     async *synthesize(text) {

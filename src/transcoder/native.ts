@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { TranscoderError } from '../base/errors.js';
+import { PACKAGE_VERSION } from '../base/package-version.js';
 import type { TranscoderBackend } from './backend.js';
 import { haveOneLength } from './checked.js';
 import type { CoreResampler, CoreVoiceDetector, TranscoderCore } from './core.js';
@@ -47,16 +48,28 @@ export function platformNames(platform: string = process.platform, arch: string 
   return [`${platform}-${arch}`];
 }
 
-/** Loads the addon. @throws TranscoderError with every place that was tried and why it failed. */
-export function loadAddon(): NativeAddon {
-  const require = createRequire(import.meta.url);
+/** A platform package of another version may lack a function, or count differently. @throws Error with both versions and the fix. */
+function checkVersion(name: string, version: string): void {
+  if (version === PACKAGE_VERSION) return;
+  throw new Error(
+    `${name} is version ${version}, but offhook is ${PACKAGE_VERSION}: install ${name}@${PACKAGE_VERSION}`,
+  );
+}
+
+/**
+ * Loads the addon.
+ * @param from URL of the module that looks for it, in the packages it sees and in the source tree around it.
+ * @throws TranscoderError with every place that was tried and why it failed.
+ */
+export function loadAddon(from: string = import.meta.url): NativeAddon {
+  const require = createRequire(from);
   const attempts: { backend: string; reason: string }[] = [];
   for (const name of platformNames()) {
-    const local = fileURLToPath(
-      new URL(`../../crates/transcoder-napi/${BINARY_NAME}.${name}.node`, import.meta.url),
-    );
-    for (const place of [`${PACKAGE_NAME}-${name}`, local]) {
+    const local = fileURLToPath(new URL(`../../crates/transcoder-napi/${BINARY_NAME}.${name}.node`, from));
+    const packaged = `${PACKAGE_NAME}-${name}`;
+    for (const place of [packaged, local]) {
       try {
+        if (place === packaged) checkVersion(place, require(`${place}/package.json`).version);
         return require(place) as NativeAddon;
       } catch (error) {
         // The message of a package that is not there goes on with everything that asked for it.

@@ -11,7 +11,7 @@ export interface RatePath {
   readonly down: number;
   /** Delay of the filter in samples of the rate `fromHz * up`. */
   readonly delay: number;
-  /** The centre tap, then the taps beside it, outwards. */
+  /** The center tap, then the taps beside it, outwards. */
   readonly half: readonly number[];
 }
 

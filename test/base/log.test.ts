@@ -1,7 +1,13 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { pino } from 'pino';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ProviderError } from '../../src/base/errors.js';
-import { describeThrown, logThrown, withFields } from '../../src/base/log.js';
+import { createLogger, describeThrown, type Logger, logThrown, withFields } from '../../src/base/log.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
 
 it('fields of a logger are on each of its lines, unless the line has its own', () => {
@@ -151,5 +157,88 @@ describe('what the application threw', () => {
     const logger = new RecordedLogger();
     logThrown({ logger, thrown: new Error('x'.repeat(100_000)) }, {}, 'a tool failed');
     expect(logger.lines[1]?.fields.thrown).toHaveLength(8000);
+  });
+});
+
+describe('the default logger', () => {
+  let folder: string;
+  let fd: number;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'offhook-log-'));
+    fd = openSync(join(folder, 'log'), 'a');
+  });
+  afterEach(() => {
+    closeSync(fd);
+    rmSync(folder, { recursive: true });
+  });
+  /** The lines of the file, once there are so many. */
+  const written = async (count: number): Promise<Record<string, unknown>[]> => {
+    for (;;) {
+      const lines = readFileSync(join(folder, 'log'), 'utf8').split('\n').slice(0, -1);
+      if (lines.length >= count) return lines.map((line) => JSON.parse(line));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+  };
+
+  it('writes the lines that pino writes, from its level up', async () => {
+    const own = createLogger({ level: 'info', fd });
+    const log = pino({ base: null }, pino.destination({ fd, sync: true }));
+    for (const logger of [own, log] satisfies Logger[]) {
+      logger.debug({}, 'not written');
+      logger.warn({ callId: 'call-1', count: 2, none: undefined }, 'a sentence');
+    }
+    const [first, second] = await written(2);
+    expect(first).toEqual({ ...second, time: expect.any(Number) });
+    expect(first).toMatchObject({
+      level: 40,
+      callId: 'call-1',
+      count: 2,
+      msg: 'a sentence',
+    });
+  });
+
+  it('keeps the sentence where the fields cannot be read', async () => {
+    const logger = createLogger({ level: 'debug', fd });
+    const cycle: Record<string, unknown> = {};
+    cycle.self = cycle;
+    logger.error(cycle, 'a cycle');
+    logger.info({ big: 12n }, 'a big number');
+    const [first, second] = await written(2);
+    expect(first).toMatchObject({ level: 50, unreadableFields: true, msg: 'a cycle' });
+    expect(second).toMatchObject({ big: '12', msg: 'a big number' });
+  });
+
+  it('loses no line of a process that exits', () => {
+    const program = `
+      import { createLogger } from ${JSON.stringify(new URL('../../dist/base/log.js', import.meta.url).href)};
+      const logger = createLogger({ level: 'info' });
+      for (let n = 0; n < 2000; n++) logger.info({ n }, 'a line');
+      process.exit(0);`;
+    const { stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+      encoding: 'utf8',
+    });
+    expect(stderr.trim().split('\n')).toHaveLength(2000);
+  });
+
+  it('drops and counts what nobody reads, and never waits', async () => {
+    const program = `
+      import { createLogger } from ${JSON.stringify(new URL('../../dist/base/log.js', import.meta.url).href)};
+      const logger = createLogger({ level: 'info' });
+      const text = 'x'.repeat(1000);
+      for (let n = 0; n < 20000; n++) logger.info({ text }, 'a line');
+      process.stdout.write('went on');
+      process.stdin.once('data', () => setInterval(() => logger.info({}, 'later'), 20));`;
+    const child = spawn(process.execPath, ['--input-type=module', '-e', program]);
+    await once(child.stdout, 'data');
+    let droppedLines: number | undefined;
+    let text = '';
+    child.stdin.write('read');
+    for await (const chunk of child.stderr.setEncoding('utf8')) {
+      text = (text + chunk).slice(-2000);
+      droppedLines = Number(/"droppedLines":(\d+)/.exec(text)?.[1] ?? Number.NaN);
+      if (droppedLines > 0) break;
+    }
+    child.kill();
+    expect(droppedLines).toBeGreaterThan(1000);
   });
 });

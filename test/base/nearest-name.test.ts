@@ -7,7 +7,7 @@ it.each([
   ['dashbordToken', 'dashboardToken'],
   ['maxStreamsPerIP', 'maxStreamsPerIp'],
   ['onMesage', 'onMessage'],
-  ['colour', undefined],
+  ['color', undefined],
   ['', undefined],
 ])('%j is meant as %s', (name, expected) => {
   const names = ['port', 'dashboard', 'dashboardToken', 'maxStreamsPerIp', 'onMessage'];

@@ -17,7 +17,7 @@ const FRAME_MS = 20;
 const SILENCE = Buffer.alloc(160, 0xff).toString('base64');
 const FREE = { perAudioMinute: 0 };
 
-/** A recogniser that discards what it hears, a model and a voice that are never asked. */
+/** A recognizer that discards what it hears, a model and a voice that are never asked. */
 const DEAF_AGENT = {
   stt: {
     kind: /** @type {const} */ ('stt'),

@@ -45,13 +45,13 @@ export function plotLines({ title, xLabel, yLabel, x, y, lines }) {
     `<text x="14" y="${HEIGHT / 2}" text-anchor="middle" fill="#444444" transform="rotate(-90 14 ${HEIGHT / 2})">${toText(yLabel)}</text>`,
   );
   lines.forEach(({ label, points }, index) => {
-    const colour = COLOURS[index % COLOURS.length];
+    const color = COLOURS[index % COLOURS.length];
     const path = points.map(
       (point, i) => `${i === 0 ? 'M' : 'L'}${toX(point.x).toFixed(1)} ${toY(point.y).toFixed(1)}`,
     );
     parts.push(
-      `<path d="${path.join('')}" fill="none" stroke="${colour}" stroke-width="1.4"/>`,
-      `<text x="${WIDTH - MARGIN.right}" y="${24 + 14 * index}" text-anchor="end" fill="${colour}">${toText(label)}</text>`,
+      `<path d="${path.join('')}" fill="none" stroke="${color}" stroke-width="1.4"/>`,
+      `<text x="${WIDTH - MARGIN.right}" y="${24 + 14 * index}" text-anchor="end" fill="${color}">${toText(label)}</text>`,
     );
   });
   return frame(title, parts.join('\n'));
@@ -71,9 +71,9 @@ export function plotBars({ title, unit, bars }) {
   const body = bars.map(({ label, value }, index) => {
     const y = MARGIN.top + index * row;
     const length = ((Math.log10(value) - low) / span) * (WIDTH - left - 110);
-    const colour = label.startsWith('offhook') ? COLOURS[0] : '#999999';
+    const color = label.startsWith('offhook') ? COLOURS[0] : '#999999';
     return `<text x="${left - 8}" y="${y + 14}" text-anchor="end" fill="#333333">${toText(label)}</text>
-<rect x="${left}" y="${y + 3}" width="${length.toFixed(1)}" height="${row - 6}" fill="${colour}"/>
+<rect x="${left}" y="${y + 3}" width="${length.toFixed(1)}" height="${row - 6}" fill="${color}"/>
 <text x="${(left + length + 6).toFixed(1)}" y="${y + 14}" fill="#333333">${value < 10 ? value.toFixed(2) : value.toFixed(0)} ${toText(unit)}</text>`;
   });
   return frame(title, body.join('\n'), height);

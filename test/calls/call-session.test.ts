@@ -193,7 +193,7 @@ describe('CallSession', () => {
     expect(bench.ofType('call.ended')).toMatchObject([{ endReason: 'protocol-error' }]);
   });
 
-  it('hands text beside the audio to a simulated recogniser alone, and bounds it', () => {
+  it('hands text beside the audio to a simulated recognizer alone, and bounds it', () => {
     bench.takesText = true;
     const { receiver, engine } = bench.call();
     for (let count = 0; count < 2500; count += 1) {
@@ -257,13 +257,13 @@ describe('CallSession', () => {
 
   it('an error of our own kind is named in the record', () => {
     bench.onEngine = () => {
-      throw new ProviderError('The recogniser refused the key.', { status: 401, retryable: false });
+      throw new ProviderError('The recognizer refused the key.', { status: 401, retryable: false });
     };
     bench.admit().receiver.receiveText(startText());
     bench.report({ type: 'speech-ended' });
     expect(bench.ofType('call.ended')[0]?.error).toEqual({
       code: 'PROVIDER_FAILED',
-      message: 'The recogniser refused the key.',
+      message: 'The recognizer refused the key.',
     });
   });
 
@@ -289,7 +289,7 @@ describe('CallSession', () => {
     expect(bench.ofType('call.ended')).toMatchObject([{ endReason: 'agent-hangup' }]);
   });
 
-  it('a failure that the agent was apologising for stays the reason when the caller hangs up', () => {
+  it('a failure that the agent was apologizing for stays the reason when the caller hangs up', () => {
     const { receiver, engine } = bench.call();
     speak(engine);
     const failure = { code: 'PROVIDER_FAILED', message: 'No answer.' };

@@ -35,7 +35,7 @@ export class PlayedCarrier {
   leg: 'none' | 'ringing' | 'up' | 'over' = 'none';
   /** The other side talks to somebody else than us. */
   isHandedOver = false;
-  #isDialling = false;
+  #isDialing = false;
   #stream: Socket | undefined;
   /** Webhooks that are on their way. */
   readonly #mail: (() => void)[] = [];
@@ -87,14 +87,14 @@ export class PlayedCarrier {
   }
 
   /** The number that the call is being handed over to answers, is busy, or hangs up. */
-  dialled(result: 'answers' | 'busy' | 'leaves'): void {
+  dialed(result: 'answers' | 'busy' | 'leaves'): void {
     if (this.leg !== 'up') return;
-    if (result === 'answers' && this.#isDialling) {
-      this.#isDialling = false;
+    if (result === 'answers' && this.#isDialing) {
+      this.#isDialing = false;
       this.isHandedOver = true;
       if (this.#steering === 'commands') this.#send({ type: 'transfer', result: 'connected' });
-    } else if (result === 'busy' && this.#isDialling) {
-      this.#isDialling = false;
+    } else if (result === 'busy' && this.#isDialing) {
+      this.#isDialing = false;
       this.#back('busy');
     } else if (result === 'leaves' && this.isHandedOver) {
       this.isHandedOver = false;
@@ -148,8 +148,8 @@ export class PlayedCarrier {
     rest.speak = () => this.#onLine('speak', () => this.#speak());
     rest.transfer = () =>
       this.#onLine('transfer', () => {
-        this.#isDialling = true;
-        this.bench.clock.after(RINGING_MS, () => this.dialled('busy'));
+        this.#isDialing = true;
+        this.bench.clock.after(RINGING_MS, () => this.dialed('busy'));
         if (this.#steering === 'replies') this.#stopStream();
       });
     rest.sendDigits = () =>
@@ -230,7 +230,7 @@ export class PlayedCarrier {
   }
 
   #connect(): void {
-    if (this.leg !== 'up' || this.isHandedOver || this.#isDialling) return;
+    if (this.leg !== 'up' || this.isHandedOver || this.#isDialing) return;
     const { bench, callId, carrierCallId } = this;
     if (bench.desk.hasEnded(callId) || !bench.desk.expectsStream(callId)) {
       this.#withoutStream();
@@ -254,7 +254,7 @@ export class PlayedCarrier {
 
   /** Where instructions travel in replies there are none left, and the carrier hangs up. Elsewhere the line stays. */
   #withoutStream(): void {
-    if (this.#steering === 'replies' && !this.isHandedOver && !this.#isDialling) this.#over('answered');
+    if (this.#steering === 'replies' && !this.isHandedOver && !this.#isDialing) this.#over('answered');
   }
 
   #stopStream(): void {

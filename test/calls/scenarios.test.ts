@@ -205,7 +205,7 @@ const SCENARIOS: readonly Scenario[] = [
       expect(scene.bench.rest.of('hangUp')).toEqual([]);
       taken();
       await done;
-      expect(scene.dialled).toMatchObject({ callId: scene.callId });
+      expect(scene.dialed).toMatchObject({ callId: scene.callId });
     },
     endReason: 'operator-hangup',
     outcome: 'canceled',

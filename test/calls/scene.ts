@@ -48,7 +48,7 @@ export class Scene {
   socket!: FakeSocket;
   receiver!: StreamReceiver;
   /** Result of `dial`; undefined until it has one. */
-  dialled: unknown;
+  dialed: unknown;
   #sequence = 0;
 
   constructor(kind: SceneKind, options: BenchOptions = {}) {
@@ -56,19 +56,19 @@ export class Scene {
     this.bench = new CallBench({ steering: kind.steering, ...options });
   }
 
-  /** The call rings, or is being dialled and rings there. */
+  /** The call rings, or is being dialed and rings there. */
   async ring(request: Partial<typeof OUTBOUND> = {}): Promise<void> {
     if (this.kind.direction === 'inbound') this.bench.ring();
     else await this.dial(request);
     await this.bench.pass();
   }
 
-  /** The call is dialled, and nothing has been heard of it. */
+  /** The call is dialed, and nothing has been heard of it. */
   async dial(request: Partial<typeof OUTBOUND> = {}): Promise<void> {
     const { bench } = this;
-    this.dialled = bench.desk.dial({ ...OUTBOUND, ...request }).then(
-      (placed) => (this.dialled = placed),
-      (error: unknown) => (this.dialled = error),
+    this.dialed = bench.desk.dial({ ...OUTBOUND, ...request }).then(
+      (placed) => (this.dialed = placed),
+      (error: unknown) => (this.dialed = error),
     );
     this.callId = bench.rest.dials.at(-1)?.callId ?? '';
     this.carrierCallId = `carrier-out-${bench.rest.dials.length}`;

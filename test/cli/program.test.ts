@@ -16,7 +16,7 @@ describe('offhook', () => {
     expect(await run('--version')).toMatchObject({ code: 0, out: packageFile.version });
     const help = await run('--help');
     expect(help.code).toBe(0);
-    expect(help.out).toMatch(/demo[\s\S]*dashboard[\s\S]*simulate[\s\S]*doctor/);
+    expect(help.out).toMatch(/demo[\s\S]*init[\s\S]*dashboard[\s\S]*simulate[\s\S]*doctor/);
     expect((await run('doctor', '--help')).out).toMatch(/--webhook-host[\s\S]*--request[\s\S]*Exit codes/);
     expect((await run('simulate', '--help')).out).toMatch(/--wav[\s\S]*--text[\s\S]*Exit codes/);
   });

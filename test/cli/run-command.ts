@@ -11,6 +11,7 @@ export interface CommandRun {
 export async function runCommand(
   args: readonly string[],
   signal: AbortSignal = new AbortController().signal,
+  ask?: (question: string) => Promise<string>,
 ): Promise<CommandRun> {
   const out: string[] = [];
   const errors: string[] = [];
@@ -18,6 +19,7 @@ export async function runCommand(
     out: (text) => out.push(text),
     error: (text) => errors.push(text),
     signal,
+    ask,
   });
   return { code, out: out.join('\n'), errors: errors.join('\n') };
 }

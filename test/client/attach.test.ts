@@ -1,13 +1,22 @@
 import { once } from 'node:events';
 import { createServer, request as httpRequest, type Server } from 'node:http';
+import {
+  createServer as createHttpsServer,
+  request as httpsRequest,
+  type RequestOptions,
+  type Server as HttpsServer,
+} from 'node:https';
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
+import { selfSignedCertificate } from '../../src/testing/emulators/self-signed-certificate.js';
 import type { AttachOptions } from '../../src/options/serve.js';
 import { ClientBench, toneVoice, until } from '../support/client-bench.js';
-import { HandDialledCall } from '../support/hand-dialled-call.js';
+import { describeNeeding } from '../support/describe-needing.js';
+import { hasOpenssl } from '../support/openssl.js';
+import { HandDialedCall } from '../support/hand-dialed-call.js';
 
 let bench: ClientBench;
 let server: Server;
@@ -34,7 +43,7 @@ afterEach(async () => {
   server.close();
 });
 
-function attach(options: Partial<AttachOptions> = {}, http = server) {
+function attach(options: Partial<AttachOptions> = {}, http: Server | HttpsServer = server) {
   const { phone, logger } = bench;
   return phone.attach(http, {
     agent: phone.agent({ tts: toneVoice, firstMessage: 'Hello 440.' }),
@@ -45,7 +54,7 @@ function attach(options: Partial<AttachOptions> = {}, http = server) {
 }
 
 function dial() {
-  return HandDialledCall.dial({
+  return HandDialedCall.dial({
     ...bench.dialOptions('+15550111'),
     port: (server.address() as AddressInfo).port,
   });
@@ -170,6 +179,20 @@ describe('attach', () => {
     expect(await text(answer)).toBe('application one two');
   });
 
+  it('asks for the body of a request of its own that waits for 100 Continue', async () => {
+    await attach();
+    const expects = 'Host: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n';
+    const toPhone = () =>
+      raw(`POST /webhooks/carrier-a/voice HTTP/1.1\r\n${expects}\r\n`, 'HTTP/1.1 100 Continue');
+    expect(await toPhone()).toContain('100 Continue');
+    // An application that decides by itself what it lets continue decides for its own paths alone.
+    server.on('checkContinue', (_request, response) => response.writeHead(417).end());
+    expect(await toPhone()).toContain('100 Continue');
+    const toApplication = await raw(`POST /mine HTTP/1.1\r\n${expects}\r\n`, '417');
+    expect(toApplication).toContain('417 Expectation Failed');
+    expect(toApplication).not.toContain('100 Continue');
+  });
+
   it('gives the server back as it was, and serves on it again', async () => {
     const listeners = () =>
       ['request', 'upgrade', 'error', 'connection', 'checkContinue'].map((name) =>
@@ -247,5 +270,32 @@ describe('attach', () => {
     expect(bench.warnings()).toContain(
       'dashboard and API are open to anyone who can reach these addresses: set dashboardToken',
     );
+  });
+});
+
+describeNeeding('openssl', hasOpenssl)('attach', () => {
+  it('serves on a server of node:https, upgrades that nobody wants included', async () => {
+    const { key, cert } = await selfSignedCertificate();
+    const https = createHttpsServer({ key, cert }, (request, response) => {
+      response.end(`application ${request.url}`);
+    });
+    https.listen(0, '127.0.0.1');
+    await once(https, 'listening');
+    await attach({}, https);
+    const { port } = https.address() as AddressInfo;
+    const ask = async (path: string, headers: Record<string, string> = {}) => {
+      const options = { port, host: '127.0.0.1', path, headers, rejectUnauthorized: false, agent: false };
+      const [answer] = await once(httpsRequest(options as RequestOptions).end(), 'response');
+      return text(answer);
+    };
+    const offer = { connection: 'Upgrade', upgrade: 'h2c' };
+    expect(await ask('/health')).toContain('"status":"ok"');
+    expect(await ask('/health', offer)).toContain('"status":"ok"');
+    expect(await ask('/mine')).toBe('application /mine');
+    expect(await ask('/mine', offer)).toBe('application /mine');
+    await bench.phone.disconnect();
+    expect(await ask('/health')).toBe('application /health');
+    https.closeAllConnections();
+    https.close();
   });
 });

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import { makeSpeechTones } from '../../src/testing/tones.js';
-import { ring } from '../support/hand-dialled-call.js';
+import { ring } from '../support/hand-dialed-call.js';
 import { ClientBench, TONE_MS, toneVoice, until } from '../support/client-bench.js';
 
 let bench: ClientBench;

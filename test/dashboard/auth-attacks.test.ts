@@ -185,7 +185,7 @@ describe('a page of another site, in the browser of an operator', () => {
 });
 
 describe('the limit on wrong tokens', () => {
-  it('counts a neighbourhood of IPv6 as one, and forgets no more than it must', () => {
+  it('counts a neighborhood of IPv6 as one, and forgets no more than it must', () => {
     const limit = new AttemptLimit(new FakeClock());
     for (let host = 1; host <= 10; host += 1) {
       expect(limit.closedMs('2001:db8:0:1:ffff::1')).toBe(0);

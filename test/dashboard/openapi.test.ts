@@ -60,6 +60,63 @@ interface DocumentedOperation {
   readonly responses: Record<string, { description: string; content: Record<string, DocumentedBody> }>;
 }
 
+describe('what generators of clients make types of', () => {
+  interface Schema {
+    readonly properties?: Record<string, Schema>;
+    readonly enum?: readonly string[];
+    readonly anyOf?: readonly Schema[];
+    readonly additionalProperties?: boolean;
+  }
+
+  /** Every schema that has no name, with where it stands. */
+  function* nameless(value: unknown, path: readonly string[] = []): Generator<[string, Schema]> {
+    if (typeof value !== 'object' || value === null) return;
+    const isNamed = path.length === 3 && path[1] === 'schemas';
+    if (!isNamed && path.at(-1) !== 'properties') yield [path.join('.'), value];
+    for (const [name, member] of Object.entries(value))
+      if (name !== 'example') yield* nameless(member, [...path, name]);
+  }
+
+  const schemas: Record<string, Schema> = OPENAPI.components.schemas;
+  const inline = [...nameless(OPENAPI)];
+
+  it('every object has a name', () => {
+    const objects = inline.filter(([, { properties }]) => properties !== undefined);
+    expect(objects.map(([where]) => where)).toEqual([]);
+  });
+
+  it('words have a name where they stand twice, or beside null', () => {
+    const wordy = inline.filter(([, { enum: words }]) => words !== undefined);
+    const lists = [...wordy, ...Object.entries(schemas)].flatMap(
+      ([, { enum: words }]) => words?.join() ?? [],
+    );
+    expect(wordy.length).toBeGreaterThan(0);
+    expect(new Set(lists).size).toBe(lists.length);
+    expect(wordy.map(([where]) => where).filter((where) => /\.anyOf\.\d+$/.test(where))).toEqual([]);
+  });
+
+  it('every event is told by its type', () => {
+    const { oneOf, discriminator } = OPENAPI.components.schemas.CallEvent as unknown as {
+      oneOf: { $ref: string }[];
+      discriminator: { propertyName: string; mapping: Record<string, string> };
+    };
+    expect(discriminator.propertyName).toBe('type');
+    expect(Object.values(discriminator.mapping)).toEqual(oneOf.map(({ $ref }) => $ref));
+    expect(oneOf.length).toBeGreaterThan(15);
+    for (const [type, reference] of Object.entries(discriminator.mapping)) {
+      const schema = schemas[reference.split('/').at(-1) ?? ''];
+      expect(schema?.properties?.type).toMatchObject({ const: type });
+    }
+  });
+
+  it('takes fields that a later version adds', () => {
+    const shut = [...inline, ...Object.entries(schemas)].filter(
+      ([, schema]) => schema.additionalProperties === false,
+    );
+    expect(shut.map(([where]) => where)).toEqual([]);
+  });
+});
+
 describe('the words of the document', () => {
   const operations = Object.values<object>(OPENAPI.paths).flatMap((path) =>
     Object.values(path as Record<string, DocumentedOperation>),
@@ -76,10 +133,18 @@ describe('the words of the document', () => {
   });
 
   it('are of things that are there', () => {
+    const schemas: Record<string, { properties?: Record<string, { const?: string }> }> =
+      OPENAPI.components.schemas;
     const fields = new Set(
-      [...schemasIn(OPENAPI.components.schemas)].map(([where]) => where.split('.').at(-1)),
+      Object.entries(schemas).flatMap(([name, { properties = {} }]) =>
+        Object.keys(properties).flatMap((field) => [
+          field,
+          `${name}.${field}`,
+          ...(properties.type?.const === undefined ? [] : [`CallEvent.${field}`]),
+        ]),
+      ),
     );
-    expect(Object.keys(FIELDS).filter((field) => !fields.has(field.split('.').at(-1)))).toEqual([]);
+    expect(Object.keys(FIELDS).filter((field) => !fields.has(field))).toEqual([]);
   });
 
   it.each(operations.map((operation) => [operation.operationId, operation] as const))(

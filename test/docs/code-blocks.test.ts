@@ -1,8 +1,10 @@
 // Every code block of the pages, by the rules in CONTRIBUTING.md: as the compiler, the command line or the grammar of its format reads it.
 import { readFileSync } from 'node:fs';
+import openapiTypes, { astToString } from 'openapi-typescript';
 import ts from 'typescript';
 import { expect, it } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
+import { OPENAPI } from '../../src/dashboard/openapi.js';
 import { type DocBlock, docBlocks, isProgram } from './blocks.js';
 import { GRAMMARS } from './grammars.js';
 import { repositoryFiles, ROOT } from './pages.js';
@@ -47,8 +49,12 @@ function paths(): Record<string, string[]> {
   return Object.fromEntries(entries);
 }
 
-function complaints(): string[] {
-  const modules = new Map<string, string>([[`${ROOT}test/docs/made-before.d.ts`, MADE_BEFORE]]);
+async function complaints(): Promise<string[]> {
+  const modules = new Map([
+    [`${ROOT}test/docs/made-before.d.ts`, MADE_BEFORE],
+    // What the page on the HTTP API has its reader generate.
+    [`${ROOT}test/docs/offhook-api.d.ts`, astToString(await openapiTypes(JSON.stringify(OPENAPI)))],
+  ]);
   const places = new Map<string, string>();
   for (const [place, code] of examples()) {
     const path = `${ROOT}test/docs/example-${places.size}.ts`;
@@ -197,9 +203,9 @@ it('the first program that has a tsconfig.json beside it is one for it, in a fol
   expect(new Set(complaintsOfAgent('commonjs'))).toContain('TS1309');
 });
 
-it('every example is one that the compiler takes', { timeout: 60_000 }, () => {
+it('every example is one that the compiler takes', { timeout: 60_000 }, async () => {
   expect(examples().size).toBeGreaterThan(15);
-  expect(complaints()).toEqual([]);
+  expect(await complaints()).toEqual([]);
 });
 
 it('a mistake in a block is seen, whatever its language', () => {
@@ -212,6 +218,7 @@ it('a mistake in a block is seen, whatever its language', () => {
     dockerfile: ['RUN ls', 'FROM node:22\nINSTALL x'],
     http: ['fetch /', 'POST / HTTP/1.1\nno header'],
     sql: ['select 1', 'selekt 1;'],
+    python: ['print(1', 'if True:\nprint(1)'],
   };
   expect(Object.keys(wrong)).toEqual(Object.keys(GRAMMARS));
   for (const [language, codes] of Object.entries(wrong))

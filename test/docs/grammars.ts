@@ -108,6 +108,20 @@ function sql(code: string): string | undefined {
   return wrong === undefined ? undefined : `is no statement: ${wrong}`;
 }
 
+/** As its file is run by a test, only what a hand breaks easily: brackets, and a line that opens a block. */
+function python(code: string): string | undefined {
+  const text = code.replace(/"""[\s\S]*?"""|"[^"\n]*"|'[^'\n]*'/g, 'text').replace(/#.*$/gm, '');
+  let brackets = text.replace(/[^()[\]{}]/g, '');
+  while (/\(\)|\[\]|\{\}/.test(brackets)) brackets = brackets.replace(/\(\)|\[\]|\{\}/g, '');
+  if (brackets !== '') return `has brackets without their like: ${brackets}`;
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const depthOf = (line = '') => line.search(/\S/);
+  const empty = lines.find(
+    (line, index) => line.trimEnd().endsWith(':') && depthOf(lines[index + 1]) <= depthOf(line),
+  );
+  return empty === undefined ? undefined : `opens a block without a line: ${empty}`;
+}
+
 /** By language. */
 export const GRAMMARS: Readonly<Record<string, Grammar>> = {
   json,
@@ -118,4 +132,5 @@ export const GRAMMARS: Readonly<Record<string, Grammar>> = {
   dockerfile,
   http,
   sql,
+  python,
 };

@@ -91,13 +91,11 @@ it('names every error code, every command, and every path of the API in a headin
 });
 
 it('has a section with fields for each event that the API can send', () => {
-  const { CallEvent } = OPENAPI.components.schemas as unknown as Record<
-    string,
-    { oneOf: { properties: Record<string, { const?: string; enum?: string[] }> }[] }
-  >;
-  const events = CallEvent!.oneOf.map(({ properties }) => ({
-    type: properties.type?.const ?? properties.type?.enum?.[0] ?? '',
-    fields: Object.keys(properties),
+  const schemas = OPENAPI.components.schemas as unknown as Record<string, { properties: object }>;
+  const { discriminator } = schemas.CallEvent as unknown as { discriminator: { mapping: object } };
+  const events = Object.entries(discriminator.mapping).map(([type, place]) => ({
+    type,
+    fields: Object.keys(schemas[String(place).split('/').at(-1) ?? '']?.properties ?? {}),
   }));
   expect(events.length).toBeGreaterThan(10);
   for (const { type, fields } of events) {
@@ -122,4 +120,12 @@ it('one table names each built-in tool with its parameters: who configures an ag
     Object.keys(definition.parameters.properties ?? {}),
   ]);
   expect(documented.sort()).toEqual(tools.sort());
+});
+
+it('every field of every event and record has a meaning', () => {
+  const rows = reference('events')
+    .split('\n')
+    .filter((line) => line.startsWith('| `'));
+  expect(rows.length).toBeGreaterThan(150);
+  expect(rows.filter((row) => /\|\s*\|$/.test(row))).toEqual([]);
 });

@@ -8,6 +8,7 @@ import { ROOT } from './pages.js';
 const OTHERS = new Set([
   ...['base64', 'cat', 'cd', 'chmod', 'cp', 'curl', 'echo', 'export', 'git', 'grep', 'head', 'ls', 'mkdir'],
   ...['mv', 'openssl', 'rm', 'set', 'source', 'tail', 'tar', 'tee', 'test', 'touch', 'tsc', 'cargo'],
+  ...['pip', 'openapi-python-client'],
 ]);
 
 /** What npm does by itself. */
@@ -112,7 +113,9 @@ function complaintOf([name = '', ...args]: readonly string[]): string | undefine
   if (name === 'npx') {
     const [program = '', ...rest] = args.filter((word) => word !== '--yes' && word !== '-y');
     if (program === 'offhook') return complaintOfOffhook(rest);
-    return ['tsc', 'vitest', 'tsx'].includes(program) ? undefined : `npx ${program} is not on the list`;
+    return ['tsc', 'vitest', 'tsx', 'openapi-typescript'].includes(program)
+      ? undefined
+      : `npx ${program} is not on the list`;
   }
   if (name === 'offhook') return complaintOfOffhook(args);
   if (name === 'npm') return complaintOfNpm(args);

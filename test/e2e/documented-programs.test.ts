@@ -1,5 +1,4 @@
 // Every program of the pages that is marked `run`, as it stands there: a server is called by a simulated carrier, a suite of tests is run.
-import ts from 'typescript';
 import { afterEach, expect, it } from 'vitest';
 import { silentLogger } from '../../src/base/log.js';
 import * as offhook from '../../src/index.js';
@@ -13,6 +12,7 @@ import * as transcoder from '../../src/transcoder/index.js';
 import { docBlocks } from '../docs/blocks.js';
 import { makeFolder } from '../support/data-folder.js';
 import { freePort } from '../support/free-port.js';
+import { bodyOf, runBody } from '../support/program-body.js';
 
 const ACCOUNT = { accountSid: `AC${'0a'.repeat(16)}`, authToken: '0f1e2d3c4b5a69788796a5b4c3d2e1f0' };
 const API_KEY = 'any-text-without-blanks';
@@ -27,21 +27,6 @@ const open: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
-
-/** A program as the body of a function that is given `load` for its imports. */
-function bodyOf(code: string): string {
-  const { target, module } = { target: ts.ScriptTarget.ESNext, module: ts.ModuleKind.ESNext };
-  const { outputText } = ts.transpileModule(code, {
-    compilerOptions: { target, module, verbatimModuleSyntax: true },
-  });
-  return outputText
-    .replaceAll(/^import (\{[^}]*\}) from ('[^']*');$/gm, (_, names: string, from: string) => {
-      return `const ${names.replaceAll(' as ', ': ')} = await load(${from});`;
-    })
-    .replaceAll(/^import (\w+) from ('[^']*');$/gm, 'const { default: $1 } = await load($2);')
-    .replaceAll(/^import \* as (\w+) from ('[^']*');$/gm, 'const $1 = await load($2);')
-    .replaceAll(/^export /gm, '');
-}
 
 /** The carriers of one program, which call its server on this port under this name. */
 async function openCarriers(code: string, port: number) {
@@ -129,11 +114,10 @@ async function run(code: string) {
       exit: (status: unknown) => exits.push(status),
     },
   };
-  const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
   const here = bodyOf(code)
     .replaceAll(/(:|port: )8000\b/g, `$1${port}`)
     .replaceAll(/'([\w-]+\.wav)'/g, (_, name: string) => JSON.stringify(`${folder}/${name}`));
-  await AsyncFunction(...Object.keys(surroundings), here)(...Object.values(surroundings));
+  await runBody(here, surroundings);
   return { carriers, clients, called, signals, checks, exits, logged };
 }
 

@@ -28,7 +28,7 @@ import { closedAfterTest } from '../support/closed-after-test.js';
 
 const GREETING = 'Hello, this is the bakery.';
 interface Lines {
-  /** What the first recogniser hears, and the second. */
+  /** What the first recognizer hears, and the second. */
   readonly heard?: readonly [readonly string[], readonly string[]];
   /** What the first model answers, and the second. */
   readonly answered?: readonly [readonly EmulatedReply[], readonly string[]];
@@ -141,7 +141,7 @@ describe('a call whose vendors fail', { timeout: 60_000 }, () => {
     expect(record).toMatchObject({ error: null, provider: SECOND });
   });
 
-  it('has what its recogniser did not hear heard by the next one', async () => {
+  it('has what its recognizer did not hear heard by the next one', async () => {
     const { ears, mind, otherEars, running } = await start({
       heard: [['Do you have bread?'], ['Three loaves of rye, please.']],
       answered: [[{ text: 'Yes, plenty of it.' }, { text: 'Here you are.' }], []],

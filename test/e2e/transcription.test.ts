@@ -1,4 +1,4 @@
-// A whole call whose recogniser takes recordings: the caller's own voice activity cuts them, and no silence is ever sent.
+// A whole call whose recognizer takes recordings: the caller's own voice activity cuts them, and no silence is ever sent.
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ChatCompletions } from '../../src/providers/llm/index.js';
 import { OpenAITranscription } from '../../src/providers/stt/index.js';

@@ -26,8 +26,8 @@ export const MS_PER_CHAR = 50;
 /** Milliseconds after which a text that is spoken from now on was heard. */
 export const playing = (text: string) => text.length * MS_PER_CHAR + 100;
 
-/** A recogniser that says what the test says. */
-export class FakeRecogniser implements SpeechToText {
+/** A recognizer that says what the test says. */
+export class FakeRecognizer implements SpeechToText {
   readonly name = 'fake-stt';
   events!: SpeechToTextEvents;
   closed = false;
@@ -55,8 +55,8 @@ export class FakeRecogniser implements SpeechToText {
   }
 }
 
-/** A recogniser whose words come when all was said, so that any sound interrupts until the caller is known by their words. */
-export const lateEars = () => new FakeRecogniser({ writesAfterwards: true });
+/** A recognizer whose words come when all was said, so that any sound interrupts until the caller is known by their words. */
+export const lateEars = () => new FakeRecognizer({ writesAfterwards: true });
 
 /** A model that answers with what the test queues: texts, events, or an error. */
 export class FakeModel implements LanguageModel {
@@ -129,14 +129,14 @@ export interface RigOptions extends Partial<Omit<PipelineOptions, 'turnTaking'>>
   /** What differs from the defaults. A call of the rig is not new, unless it is said here: its tests are short. */
   turnTaking?: Partial<TurnTakingSettings>;
   voice?: FakeVoice;
-  ears?: FakeRecogniser;
+  ears?: FakeRecognizer;
   /** In the place of one that is made of the other options, and what it has prepared. */
   recipe?: EngineRecipe;
   preparation?: Preparation | undefined;
 }
 
 export class CallRig extends EngineRig {
-  readonly ears: FakeRecogniser;
+  readonly ears: FakeRecognizer;
   readonly model = new FakeModel();
   readonly voice: FakeVoice;
   readonly engine: Engine;
@@ -144,7 +144,7 @@ export class CallRig extends EngineRig {
   constructor(options: RigOptions = {}) {
     const { clock, callId, logger, line, takeover, hasFallback, ...others } = options;
     super({ clock, callId, logger, line, takeover, hasFallback });
-    const { voice = new FakeVoice(), ears = new FakeRecogniser(), recipe, preparation, ...rest } = others;
+    const { voice = new FakeVoice(), ears = new FakeRecognizer(), recipe, preparation, ...rest } = others;
     this.ears = ears;
     this.voice = voice;
     const turnTaking = { ...DEFAULT_TURN_TAKING, carefulMs: 0, ...rest.turnTaking };

@@ -9,7 +9,7 @@ const WORDS = ['alfa', 'brav', 'chari', 'delt'];
 
 /**
  * A sentence that is said once only: all its words carry its number, in letters. It has as many syllables as its length at
- * `MS_PER_CHAR` lets expect: what is heard of a sentence that is not yet synthesised is estimated by them.
+ * `MS_PER_CHAR` lets expect: what is heard of a sentence that is not yet synthesized is estimated by them.
  */
 export function sentence(number: number): string {
   const code = [...String(number)].map((digit) => 'bcdfghjklm'[Number(digit)]).join('');

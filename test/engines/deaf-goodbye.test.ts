@@ -1,4 +1,4 @@
-// The recogniser fails while the agent says what the call ends with: nobody has to be heard any more.
+// The recognizer fails while the agent says what the call ends with: nobody has to be heard any more.
 import { describe, expect, it } from 'vitest';
 import type { LanguageModelEvent } from '../../src/providers/language-model.js';
 import { CallRig, MS_PER_CHAR, playing, type RigOptions } from './call-rig.js';
@@ -46,7 +46,7 @@ async function tired(): Promise<CallRig> {
   return rig;
 }
 
-describe('a recogniser that fails in the goodbye', () => {
+describe('a recognizer that fails in the goodbye', () => {
   it.each([
     ['of a model', leaving, 'agent-hangup'],
     ['to a silent caller', tired, 'idle'],

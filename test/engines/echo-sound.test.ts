@@ -71,7 +71,7 @@ describe('an answer that comes back', () => {
 
   it.each([
     ['half of the agent’s words', 'open for ate to', 25, 0],
-    ['half of them, which only the recogniser hears', 'open for ate to', 40, 0],
+    ['half of them, which only the recognizer hears', 'open for ate to', 40, 0],
     ['one of two of them', 'from aid', 25, 0],
     ['fewer of them', 'often form ate to', 25, 1],
     ['none of them', 'I meant Sunday', 25, 1],
@@ -91,7 +91,7 @@ describe('an answer that comes back', () => {
     expect([rig.player.clears, userTexts(rig)]).toEqual([0, []]);
   });
 
-  it('is known word by word, below what is heard as a voice, and when its end is recognised late', async () => {
+  it('is known word by word, below what is heard as a voice, and when its end is recognized late', async () => {
     const rig = await answering(40);
     const words = ANSWER.slice(0, -1).split(' ');
     for (const word of words) {

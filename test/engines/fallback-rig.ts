@@ -7,7 +7,7 @@ import { createRealtimeRecipe } from '../../src/engines/realtime/recipe.js';
 import { DEFAULT_TURN_TAKING } from '../../src/engines/turn-taking.js';
 import { Circuits } from '../../src/providers/circuits.js';
 import type { FakeClock } from '../support/fake-clock.js';
-import { FakeModel, FakeRecogniser, FakeVoice } from './call-rig.js';
+import { FakeModel, FakeRecognizer, FakeVoice } from './call-rig.js';
 import { EngineRig } from './engine-rig.js';
 import { FakeRealtimeModel } from './realtime-rig.js';
 
@@ -16,7 +16,7 @@ export const GONE = new ProviderError('It is gone.', { status: null, retryable: 
 
 /** The stages of one pipeline. */
 export class FakeStages {
-  readonly ears = new FakeRecogniser();
+  readonly ears = new FakeRecognizer();
   readonly model = new FakeModel();
   readonly voice = new FakeVoice();
 }

@@ -1,4 +1,4 @@
-// A recogniser whose connection freezes while the caller speaks: what they said goes to the voice mode that goes on, in time.
+// A recognizer whose connection freezes while the caller speaks: what they said goes to the voice mode that goes on, in time.
 import { describe, expect, it } from 'vitest';
 import type { SpeechToText } from '../../src/providers/speech-to-text.js';
 import { DeepgramSession } from '../../src/providers/stt/deepgram/session.js';
@@ -105,7 +105,7 @@ function talking(speechMs: number) {
 /** From a second before the caller speaks to the end of their question. */
 const MOMENTS = Array.from({ length: 23 }, (_, index) => (index - 10) * 100);
 
-describe('a recogniser that freezes', () => {
+describe('a recognizer that freezes', () => {
   it.each(MOMENTS)('%i ms after the caller began to speak loses nothing of the question', async (atMs) => {
     const { next, rig, quiet, speech } = talking(1300);
     await rig.start();

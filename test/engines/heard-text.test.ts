@@ -42,7 +42,7 @@ describe('heardPart', () => {
     expect(heardPart(blank, 1000, audioOf(blank, {}))).toBe(blank);
   });
 
-  it('estimates the length of what is not yet synthesised, by its syllables', () => {
+  it('estimates the length of what is not yet synthesized, by its syllables', () => {
     const long = 'We are open from Monday to Friday, from eight in the morning until six.';
     const early = audioOf(long, { producedMs: 500, complete: false });
     // 500 ms are two syllables.

@@ -171,7 +171,7 @@ describe('a hold', () => {
     expect(rig.turns).toMatchObject([{ userText: 'When do you close?', agentText }]);
   });
 
-  it('answers words that were recognised in the middle of it when it is over', async () => {
+  it('answers words that were recognized in the middle of it when it is over', async () => {
     const rig = await new CallRig({}).start();
     rig.model.answer('At noon.');
     await rig.voiced(400);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LanguageModelEvent } from '../../src/providers/language-model.js';
-import { CallRig, FakeRecogniser, FakeVoice, MS_PER_CHAR } from './call-rig.js';
+import { CallRig, FakeRecognizer, FakeVoice, MS_PER_CHAR } from './call-rig.js';
 
 const ANSWER = 'We are open from eight to six.';
 const LONG = `${ANSWER} On Saturday we close at noon. Come whenever you like.`;
@@ -168,8 +168,8 @@ describe('a stage that gives nothing where something is owed', () => {
     ['no session', () => ({})],
     ['a promise', () => Promise.resolve({})],
     ['a promise that rejects', () => Promise.reject(new Error('async'))],
-  ])('is a recogniser or a voice whose open gives %s', async (_, open) => {
-    const ears = new FakeRecogniser();
+  ])('is a recognizer or a voice whose open gives %s', async (_, open) => {
+    const ears = new FakeRecognizer();
     ears.open = open as never;
     const deaf = new CallRig({ ears });
     deaf.engine.start();
@@ -228,7 +228,7 @@ describe('a stage that gives nothing where something is owed', () => {
   });
 });
 
-describe('a recogniser that does not keep to its contract', () => {
+describe('a recognizer that does not keep to its contract', () => {
   it.each([undefined, null, 7, {}, ['text']])('may tell %j as a text', async (text) => {
     const rig = await new CallRig({ firstMessage: LONG }).start();
     rig.model.answer(ANSWER);
@@ -242,7 +242,7 @@ describe('a recogniser that does not keep to its contract', () => {
   });
 
   it('may end turns that were none, and speak after it has failed', async () => {
-    const ears = new FakeRecogniser({ ownsTurnTaking: true });
+    const ears = new FakeRecognizer({ ownsTurnTaking: true });
     const rig = await new CallRig({ ears, firstMessage: LONG }).start();
     for (let count = 0; count < 5; count += 1) {
       ears.events.turnEnded?.();
@@ -274,7 +274,7 @@ describe('a recogniser that does not keep to its contract', () => {
     const rig = await new CallRig({ idle, firstMessage: 'Hello.' }).start();
     rig.model.answer(ANSWER);
     await rig.quiet(5000);
-    // Sound without words, of which the recogniser still has to say what it was when the question cannot wait any longer.
+    // Sound without words, of which the recognizer still has to say what it was when the question cannot wait any longer.
     await rig.voiced(4700);
     await rig.quiet(900);
     expect(rig.voice.spoken.length).toBeGreaterThan(1);

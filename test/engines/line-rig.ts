@@ -2,7 +2,7 @@
 import { CallRig, FakeVoice, lateEars, MS_PER_CHAR, type RigOptions } from './call-rig.js';
 
 const AGENT_PEAK = 8000;
-/** The recogniser writes a word so long after it was said. */
+/** The recognizer writes a word so long after it was said. */
 const INTERIM_MS = 250;
 const FRAME = 320;
 
@@ -59,17 +59,17 @@ export class LineRig extends CallRig {
     }
   }
 
-  /** The caller speaks `lossDb` lower than the agent, and their words are recognised one by one. */
+  /** The caller speaks `lossDb` lower than the agent, and their words are recognized one by one. */
   async speaks(text: string, { lossDb = 0, msPerChar = 60 } = {}): Promise<void> {
-    await this.#recognised(text, spoken(text, AGENT_PEAK * 10 ** (-lossDb / 20), msPerChar), msPerChar);
+    await this.#recognized(text, spoken(text, AGENT_PEAK * 10 ** (-lossDb / 20), msPerChar), msPerChar);
   }
 
-  /** The recogniser takes what comes back for `text`. */
+  /** The recognizer takes what comes back for `text`. */
   async echoes(text: string, msPerChar = MS_PER_CHAR): Promise<void> {
-    await this.#recognised(text, new Int16Array(0), msPerChar);
+    await this.#recognized(text, new Int16Array(0), msPerChar);
   }
 
-  async #recognised(text: string, own: Int16Array, msPerChar: number): Promise<void> {
+  async #recognized(text: string, own: Int16Array, msPerChar: number): Promise<void> {
     let at = 0;
     let said = '';
     for (const word of text.split(' ')) {

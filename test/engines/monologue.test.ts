@@ -3,7 +3,7 @@ import { CallRig } from './call-rig.js';
 
 const ANSWER = 'Let me stop you here for a moment. I have understood so far that you want a table.';
 
-/** A caller who talks for `seconds`, two words in each of them, which the recogniser gives in pieces of ten seconds. */
+/** A caller who talks for `seconds`, two words in each of them, which the recognizer gives in pieces of ten seconds. */
 async function talk(rig: CallRig, seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second += 1) {
     await rig.voiced(1000);

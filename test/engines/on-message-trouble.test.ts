@@ -91,7 +91,7 @@ describe('a call whose onMessage', () => {
     expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
   });
 
-  it('never answers apologises after 30 s, and goes on', async () => {
+  it('never answers apologizes after 30 s, and goes on', async () => {
     let signal: AbortSignal | undefined;
     const onMessage: OnMessage = (data) => {
       signal = data.signal;

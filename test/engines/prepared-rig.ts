@@ -6,7 +6,7 @@ import { createPipelineRecipe } from '../../src/engines/pipeline/recipe.js';
 import type { SpeechToText } from '../../src/providers/speech-to-text.js';
 import type { TextToSpeech } from '../../src/providers/text-to-speech.js';
 import { FakeClock } from '../support/fake-clock.js';
-import { CallRig, FakeModel, FakeRecogniser, FakeVoice, type RigOptions } from './call-rig.js';
+import { CallRig, FakeModel, FakeRecognizer, FakeVoice, type RigOptions } from './call-rig.js';
 
 export const FIRST = 'Hello, this is the front desk.';
 export const SECOND = 'What can I do for you today?';
@@ -53,12 +53,12 @@ export class SlowVoice extends FakeVoice {
   }
 }
 
-export class CountedEars extends FakeRecogniser {
+export class CountedEars extends FakeRecognizer {
   opens = 0;
   paidWhileOpen = false;
   failsWhileOpened = false;
 
-  override open(context: Parameters<FakeRecogniser['open']>[0]) {
+  override open(context: Parameters<FakeRecognizer['open']>[0]) {
     this.opens += 1;
     const session = super.open(context);
     if (this.failsWhileOpened) context.events.failed(new Error('refused'));

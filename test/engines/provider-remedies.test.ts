@@ -9,7 +9,7 @@ import { SpeechToTextChain } from '../../src/providers/fallback/speech-to-text-c
 import { TextToSpeechChain } from '../../src/providers/fallback/text-to-speech-chain.js';
 import type { LanguageModelEvent } from '../../src/providers/language-model.js';
 import { FakeClock } from '../support/fake-clock.js';
-import { CallRig, FakeModel, FakeRecogniser, FakeVoice } from './call-rig.js';
+import { CallRig, FakeModel, FakeRecognizer, FakeVoice } from './call-rig.js';
 import { SlowVoice } from './prepared-rig.js';
 
 const DOWN = new ProviderError('The key is wrong.', { status: 401, retryable: false });
@@ -84,7 +84,7 @@ describe('a provider that another one takes the place of', () => {
       named(new FakeModel(), 'a/mind'),
       named(new FakeModel(), 'b/mind', { inputPerMillionTokens: 2 }),
     ];
-    const ears = [named(new FakeRecogniser(), 'a/ears'), named(new FakeRecogniser(), 'b/ears')];
+    const ears = [named(new FakeRecognizer(), 'a/ears'), named(new FakeRecognizer(), 'b/ears')];
     const [mind, otherMind, ear, otherEar] = [minds[0], minds[1], ears[0], ears[1]];
     if (!mind || !otherMind || !ear || !otherEar) throw new Error('two of each');
     mind.answer(used(5), DOWN);
@@ -181,7 +181,7 @@ describe('a provider that another one takes the place of', () => {
     otherMind.answer('we have wheat.');
     // Timers may be late.
     const late = { ...chained(time, mind, otherMind), clock: lateClock(time, 10) };
-    const stages = { stt: new FakeRecogniser(), llm: new LanguageModelChain(late), tts: new FakeVoice() };
+    const stages = { stt: new FakeRecognizer(), llm: new LanguageModelChain(late), tts: new FakeVoice() };
     const recipe = createPipelineRecipe(stages);
     const create: EngineRecipe['create'] = (context) => recipe.create({ ...context, hasFallback: true });
     const rig = await new CallRig({ clock: time, recipe: { ...recipe, create } }).start();

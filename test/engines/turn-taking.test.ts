@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { ANSWER, answering, REST_OF_ANSWER } from './answering-rig.js';
-import { CallRig, FakeRecogniser, MS_PER_CHAR, playing } from './call-rig.js';
+import { CallRig, FakeRecognizer, MS_PER_CHAR, playing } from './call-rig.js';
 
-describe('a recogniser that ends turns itself', () => {
-  const ears = () => new FakeRecogniser({ ownsTurnTaking: true });
+describe('a recognizer that ends turns itself', () => {
+  const ears = () => new FakeRecognizer({ ownsTurnTaking: true });
 
   it('decides, whatever the silence', async () => {
     const rig = await new CallRig({ ears: ears() }).start();
@@ -57,7 +57,7 @@ describe('a recogniser that ends turns itself', () => {
   });
 });
 
-describe('what the recogniser tells', () => {
+describe('what the recognizer tells', () => {
   it('ends the wait at once when nothing is open', async () => {
     const rig = await answering(1500);
     await rig.voiced(500);

@@ -85,7 +85,7 @@ describe('what was generated and not heard', () => {
     expect(turn?.agentTextUnheard).toBe(`No one. No two. ${rest} No three. Bye. No four. And`);
   });
 
-  it('includes sentences that were never synthesised, and the one that is not yet complete', async () => {
+  it('includes sentences that were never synthesized, and the one that is not yet complete', async () => {
     const rig = await new CallRig({}).start();
     rig.model.answers.push(async function* () {
       yield { type: 'text', delta: `${ANSWER} And then` };

@@ -5,16 +5,16 @@ import { Circuits } from '../../src/providers/circuits.js';
 import { SpeechToTextChain } from '../../src/providers/fallback/speech-to-text-chain.js';
 import type { SpeechToTextContext, SpeechToTextSession } from '../../src/providers/speech-to-text.js';
 import { FakeClock } from '../support/fake-clock.js';
-import { CallRig, FakeRecogniser, type RigOptions } from './call-rig.js';
+import { CallRig, FakeRecognizer, type RigOptions } from './call-rig.js';
 import { FakeStages, FallbackRig, GONE } from './fallback-rig.js';
 
 const WELCOME =
   'Welcome to the bakery. We have seven kinds of cakes, with nuts, with cream and with raisins.';
 
-/** Two recognisers, and a call that has both as one. */
+/** Two recognizers, and a call that has both as one. */
 async function chained(options: RigOptions = {}) {
   const clock = new FakeClock();
-  const [first, second] = [new FakeRecogniser(), new FakeRecogniser()];
+  const [first, second] = [new FakeRecognizer(), new FakeRecognizer()];
   const stt = new SpeechToTextChain({ members: [first, second], circuits: new Circuits(clock), clock });
   const rig = new CallRig({ clock, stt, ...options });
   rig.model.answer('Sure.');
@@ -22,7 +22,7 @@ async function chained(options: RigOptions = {}) {
   return { rig, first, second };
 }
 
-/** The loud frames that recognisers of `stages` are sent. */
+/** The loud frames that recognizers of `stages` are sent. */
 function loudFrames({ ears }: FakeStages): Int16Array[] {
   const frames: Int16Array[] = [];
   const open = ears.open.bind(ears);
@@ -34,7 +34,7 @@ function loudFrames({ ears }: FakeStages): Int16Array[] {
 }
 
 /** A breath of twelve seconds, written word by word. */
-async function breathe(rig: Pick<CallRig, 'voiced'>, ears: FakeRecogniser) {
+async function breathe(rig: Pick<CallRig, 'voiced'>, ears: FakeRecognizer) {
   for (let second = 1; second <= 12; second += 1) {
     await rig.voiced(1000);
     ears.events.partial(words(1, second));
@@ -98,7 +98,7 @@ describe('Words of a breath that is longer than the sound that is kept', () => {
     expect(rig.model.requests[0]?.messages.at(-1)?.content).toBe(words(1, 7));
   });
 
-  it('stay when another recogniser goes on', async () => {
+  it('stay when another recognizer goes on', async () => {
     const { rig, first, second } = await chained();
     await breathe(rig, first);
     first.events.failed(GONE);
@@ -142,7 +142,7 @@ describe('Words of a breath that is longer than the sound that is kept', () => {
   });
 });
 
-describe('Words that another recogniser will hear again', () => {
+describe('Words that another recognizer will hear again', () => {
   it('are waited for by a caller who has finished, and answered as soon as they are there', async () => {
     const { rig, first, second } = await chained();
     await rig.voiced(1000);
@@ -218,7 +218,7 @@ describe('Words that another recogniser will hear again', () => {
     expect(rig.voice.spoken).toEqual([...spoken, 'Sure.']);
   });
 
-  it('are waited for while a recogniser that is behind still writes them, up to three seconds', async () => {
+  it('are waited for while a recognizer that is behind still writes them, up to three seconds', async () => {
     const { rig, first, second } = await chained();
     await rig.voiced(1000);
     first.events.partial('I want to');
@@ -236,7 +236,7 @@ describe('Words that another recogniser will hear again', () => {
     expect(rig.model.requests.map(({ messages }) => messages.at(-1))).toMatchObject([asked]);
   });
 
-  it('are taken as they are when the recogniser never comes to an end of them', async () => {
+  it('are taken as they are when the recognizer never comes to an end of them', async () => {
     const { rig, first, second } = await chained();
     await rig.voiced(1000);
     first.events.partial('I want to');
@@ -248,8 +248,8 @@ describe('Words that another recogniser will hear again', () => {
     expect(rig.model.requests).toHaveLength(1);
   });
 
-  it('are heard by the next voice mode when the next recogniser fails as well', async () => {
-    const [first, second] = [new FakeRecogniser(), new FakeRecogniser()];
+  it('are heard by the next voice mode when the next recognizer fails as well', async () => {
+    const [first, second] = [new FakeRecognizer(), new FakeRecognizer()];
     const { model, voice } = new FakeStages();
     const next = new FakeStages();
     const heard = loudFrames(next);
@@ -269,7 +269,7 @@ describe('Words that another recogniser will hear again', () => {
   });
 });
 
-describe('A piece of words that a turn has taken before its recogniser was done with it', () => {
+describe('A piece of words that a turn has taken before its recognizer was done with it', () => {
   const HALF = 'I want to';
   const WHOLE = 'I want to book a table.';
 

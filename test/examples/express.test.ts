@@ -6,7 +6,7 @@ import { startApplication } from '../../examples/express/server.js';
 import { silentLogger } from '../../src/base/log.js';
 import { AUTH_TOKEN, PUBLIC_HOST, until } from '../support/client-bench.js';
 import { freePort } from '../support/free-port.js';
-import { HandDialledCall } from '../support/hand-dialled-call.js';
+import { HandDialedCall } from '../support/hand-dialed-call.js';
 
 const quiet = { logger: silentLogger, dataDir: false } as const;
 
@@ -15,7 +15,7 @@ it('a phone in an Express app: calls are answered, and pages, chat and 404 stay 
   const port = await freePort();
   const { close } = await startApplication({ port, authToken: AUTH_TOKEN, ...quiet });
   const read = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).text();
-  const call = await HandDialledCall.dial({
+  const call = await HandDialedCall.dial({
     port,
     caller: '+15550111',
     publicHost: PUBLIC_HOST,
@@ -50,7 +50,7 @@ describe('a dashboard in an Express app', () => {
     const url = `http://127.0.0.1:${pagePort}/calls`;
     const events = await fetch(`${url}/api/dashboard/events`);
     const told = events.text();
-    const call = await HandDialledCall.dial({
+    const call = await HandDialedCall.dial({
       port,
       caller: '+15550111',
       publicHost: `127.0.0.1:${port}`,

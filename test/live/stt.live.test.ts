@@ -1,4 +1,4 @@
-// Recognisers hear the embedded voice say one sentence.
+// Recognizers hear the embedded voice say one sentence.
 import { describe, expect } from 'vitest';
 import {
   AssemblyAISpeechToText,
@@ -26,7 +26,7 @@ const RECOGNISERS: readonly [string, () => SpeechToText][] = [
   ['OPENAI_API_KEY', () => new OpenAITranscription({ model: 'gpt-transcribe' })],
 ];
 
-describe('a recogniser hears a sentence', () => {
+describe('a recognizer hears a sentence', () => {
   for (const [key, create] of RECOGNISERS)
     live(key, create, async (provider, meter) => {
       const pcm = await speech();

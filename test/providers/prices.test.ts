@@ -50,7 +50,7 @@ describe('a provider states what its model costs', () => {
     ['another model of Anthropic', new AnthropicMessages({ model: 'claude-x' })],
     ['another voice', new ElevenLabsTextToSpeech({ model: 'eleven_v9' })],
     ['another family of voices', new DeepgramAura({ model: 'aura-asteria-en' })],
-    ['another recogniser', new DeepgramSpeechToText({ model: '__proto__' })],
+    ['another recognizer', new DeepgramSpeechToText({ model: '__proto__' })],
   ])('and nothing of %s', (_, { price }) => {
     expect(price).toBeUndefined();
   });

@@ -67,7 +67,7 @@ describe('a call over Deepgram, Chat Completions and ElevenLabs', { timeout: 60_
     expect([ears.openSockets, voice.openSockets]).toEqual([0, 0]);
   });
 
-  it('goes on when recogniser and voice lose their connections', async () => {
+  it('goes on when recognizer and voice lose their connections', async () => {
     const { ears, voice, running } = await start({
       utterances: ['Do you have bread?', 'Goodbye then.'],
       replies: [{ text: 'Yes, plenty of it.' }, { text: 'See you soon.' }],

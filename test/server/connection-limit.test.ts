@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ConnectionLimit, clientAddress, isPrivateAddress } from '../../src/server/connection-limit.js';
-import { neighbourhoodOf, normalizeAddress } from '../../src/base/network-address.js';
+import { neighborhoodOf, normalizeAddress } from '../../src/base/network-address.js';
 
 describe('ConnectionLimit', () => {
   it('counts each address by itself, and takes a place back once', () => {
@@ -90,7 +90,7 @@ describe('isPrivateAddress', () => {
   });
 });
 
-describe('an IPv6 neighbourhood', () => {
+describe('an IPv6 neighborhood', () => {
   it.each([
     ['2001:db8:0:1::5', '2001:db8:0:1'],
     ['2001:0DB8:0:1:ffff:0:0:1', '2001:db8:0:1'],
@@ -100,8 +100,8 @@ describe('an IPv6 neighbourhood', () => {
     ['::FFFF:203.0.113.9', '203.0.113.9'],
     ['203.0.113.9', '203.0.113.9'],
     ['unknown', 'unknown'],
-  ])('of %s is %s', (address, neighbourhood) => {
-    expect(neighbourhoodOf(address)).toBe(neighbourhood);
+  ])('of %s is %s', (address, neighborhood) => {
+    expect(neighborhoodOf(address)).toBe(neighborhood);
   });
 
   it('shares one limit', () => {

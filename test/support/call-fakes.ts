@@ -1,4 +1,4 @@
-// The neighbours of a call, made of nothing: a carrier whose wire words are JSON, sockets and engines that keep what they get.
+// The neighbors of a call, made of nothing: a carrier whose wire words are JSON, sockets and engines that keep what they get.
 import { begun } from '../../src/conversation/state.js';
 import type { Resumption } from '../../src/conversation/floor.js';
 import { PCM_16K } from '../../src/audio/format.js';

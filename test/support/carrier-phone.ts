@@ -50,9 +50,10 @@ export async function eventually<T>(
   throw new Error(`waited in vain for ${what}`);
 }
 
-async function startCarrier(
+/** A carrier on loopback, and the object that a server needs to work with it. */
+export async function startCarrier(
   id: CarrierId,
-  { carrierB, ...options }: SimulatorOptions & { carrierB: Partial<CarrierBSimulatorOptions> | undefined },
+  { carrierB, ...options }: SimulatorOptions & { carrierB?: Partial<CarrierBSimulatorOptions> | undefined },
 ): Promise<{ simulator: CarrierSimulator; carrier: Carrier }> {
   if (id === 'carrier-a') {
     const credentials = { accountSid: ACCOUNT_SID, authToken: AUTH_TOKEN };

@@ -7,7 +7,7 @@ import type { ClientOptions } from '../../src/options/client.js';
 import type { ServeOptions } from '../../src/options/serve.js';
 import type { TextToSpeech } from '../../src/providers/text-to-speech.js';
 import { freePort } from './free-port.js';
-import { HandDialledCall } from './hand-dialled-call.js';
+import { HandDialedCall } from './hand-dialed-call.js';
 import { RecordedLogger } from './recorded-logger.js';
 
 export const AUTH_TOKEN = '0123456789abcdef0123456789abcdef';
@@ -78,8 +78,8 @@ export class ClientBench implements AsyncDisposable {
     return { port: this.port, caller, publicHost: PUBLIC_HOST, authToken: AUTH_TOKEN };
   }
 
-  dial(caller: string): Promise<HandDialledCall> {
-    return HandDialledCall.dial(this.dialOptions(caller));
+  dial(caller: string): Promise<HandDialedCall> {
+    return HandDialedCall.dial(this.dialOptions(caller));
   }
 
   active(): Promise<CallRecord[]> {

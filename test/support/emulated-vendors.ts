@@ -1,6 +1,6 @@
 // Every vendor that is asked over a network, emulated for one call. A row is all that the matrix of troubles needs of a vendor: another one
 // is one more row, and plays every trouble that its wire can have (`wanted-ends.ts` says how its calls are to end). What runs in this process
-// has no row: the embedded voice, the scripted model, the simulated recogniser, and models of the AI SDK, whose connections are its own.
+// has no row: the embedded voice, the scripted model, the simulated recognizer, and models of the AI SDK, whose connections are its own.
 import type { Clock } from '../../src/base/clock.js';
 import type { LanguageModel } from '../../src/providers/language-model.js';
 import { AnthropicMessages, ChatCompletions } from '../../src/providers/llm/index.js';
@@ -56,13 +56,13 @@ export interface VendorRow<Provider> extends VendorManner {
 type Rows<Provider> = Readonly<Record<string, VendorRow<Provider>>>;
 
 const KEY = 'test-key';
-/** Stretches of sound that a recogniser may hear in one call, repeats included. */
+/** Stretches of sound that a recognizer may hear in one call, repeats included. */
 const UTTERANCES = Array.from({ length: 20 }, () => QUESTION);
 /** Thinking takes this long, so that something can happen in it. */
 const THINKING_MS = 600;
 /** A tool is called sooner. */
 const CALLING_MS = 100;
-/** The time to think of a recogniser that is given what was said as a whole. */
+/** The time to think of a recognizer that is given what was said as a whole. */
 const RECOGNISING_MS = 400;
 /** Words of the caller come behind the end of the turn, so that something can happen before. */
 const LATE_WORDS_MS = 400;

@@ -22,10 +22,10 @@ export const REAL_OUTPUT = [
   '2026-01-01T00:00:04Z INF |  https://Seasonal-Deck-Organisms.trycloudflare.com                 |',
 ];
 
-/** `behaviour` is JavaScript that runs after `lines` were written to standard error; by default it stays until it is ended. */
+/** `behavior` is JavaScript that runs after `lines` were written to standard error; by default it stays until it is ended. */
 export function createFakeCloudflared(
   lines: readonly string[] = REAL_OUTPUT,
-  behaviour = 'setInterval(() => {}, 1000);',
+  behavior = 'setInterval(() => {}, 1000);',
 ): FakeCloudflared {
   const folder = mkdtempSync(join(tmpdir(), 'offhook-tunnel-'));
   const path = join(folder, 'cloudflared');
@@ -35,7 +35,7 @@ export function createFakeCloudflared(
     `#!${process.execPath}
 require('node:fs').writeFileSync(${JSON.stringify(note)}, JSON.stringify({ pid: process.pid, args: process.argv.slice(2), env: process.env }));
 for (const line of ${JSON.stringify(lines)}) process.stderr.write(line + '\\n');
-${behaviour}
+${behavior}
 `,
   );
   chmodSync(path, 0o755);

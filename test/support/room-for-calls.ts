@@ -2,5 +2,5 @@
 import { afterAll, vi } from 'vitest';
 import { LoadJudge } from '../../src/base/load-judge.js';
 
-const judgement = vi.spyOn(LoadJudge.prototype, 'isOverloaded', 'get').mockReturnValue(false);
-afterAll(() => judgement.mockRestore());
+const judgment = vi.spyOn(LoadJudge.prototype, 'isOverloaded', 'get').mockReturnValue(false);
+afterAll(() => judgment.mockRestore());

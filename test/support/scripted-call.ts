@@ -32,7 +32,7 @@ export interface ScriptOptions {
   /** What the language model says, in order. It repeats the caller when there is no more. */
   readonly replies?: readonly EmulatedReply[];
   readonly agent?: AgentOptions;
-  /** Who recognises speech: the vendor's emulator or the local stack. @default 'deepgram' */
+  /** Who recognizes speech: the vendor's emulator or the local stack. @default 'deepgram' */
   readonly ears?: 'deepgram' | 'local';
   /** How the vendor's voice speaks. */
   readonly voice?: EmulateElevenLabsOptions;

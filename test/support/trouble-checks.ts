@@ -143,7 +143,7 @@ function checkHangUp({ ending, heard, reconnections }: TroubleOutcome): void {
 /** The whole conversation took place. Of a sentence that broke off the end may be missing. */
 function checkGoodbye({ call, ending, heard, said }: TroubleOutcome): void {
   expect(ending).toEqual({ reason: 'agent-hangup', failure: undefined });
-  // Also what was played again over another connection stands there once. A recogniser that has gone silent is not waited for: the piece of
+  // Also what was played again over another connection stands there once. A recognizer that has gone silent is not waited for: the piece of
   // text that it had given counts, and what comes later follows it.
   const isWaitedFor = call.stage !== 'stt' || call.trouble.name !== 'frozen';
   if (isWaitedFor) expect(said).toEqual(['', QUESTION, QUESTION]);

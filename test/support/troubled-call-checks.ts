@@ -77,7 +77,7 @@ export function checkGoodbye({ cell, word, record }: PlayedCell): void {
     heard[hit] = whole;
   }
   expect.soft(heard, told).toEqual(wanted);
-  // A recogniser that came back late may know of a question when another turn is on.
+  // A recognizer that came back late may know of a question when another turn is on.
   const asked = turns.map(({ userText }) => userText).filter((text) => text !== '');
   expect.soft(asked.join(' ').toLowerCase(), told).toBe(`${questionOf(word)} ${FAREWELL}`.toLowerCase());
 }

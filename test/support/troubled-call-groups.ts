@@ -40,7 +40,7 @@ export const CARRIERS: readonly SimulatedCarrier[] = ['carrier-a', 'carrier-b'];
 const GROUP = 12;
 const MAX_STREAMS = 60;
 
-/** A recogniser, a voice or a realtime model comes back. A model's answer is asked for once more if nothing of it came, and there is time. */
+/** A recognizer, a voice or a realtime model comes back. A model's answer is asked for once more if nothing of it came, and there is time. */
 function endOfDrop({ part, phase, trouble }: TroubledCell): CellEnd {
   if (stageOf(part) !== 'llm') return 'goes on';
   return phase === 'thinking' && trouble !== FROZEN ? 'goes on' : 'sorry';

@@ -42,7 +42,7 @@ type Message = { readonly role: string; readonly content?: unknown };
 
 /** What the vendors of a call share. */
 export interface PipelineScene {
-  /** How long a recogniser of recordings takes. */
+  /** How long a recognizer of recordings takes. */
   readonly thinkingMs: number;
   readonly replies: (messages: readonly Message[]) => EmulatedReply;
 }

@@ -13,7 +13,7 @@ function isOut(call: TroubledCall): boolean {
 
 const isAbout = ({ trouble }: TroubledCall, ...names: readonly string[]) => names.includes(trouble.name);
 
-function ofRecogniser(call: TroubledCall): WantedEnd {
+function ofRecognizer(call: TroubledCall): WantedEnd {
   // In the goodbye nobody has to be heard any more.
   return isOut(call) && call.phase !== 'goodbye' ? 'sorry' : 'goes on';
 }
@@ -62,7 +62,7 @@ function ofRealtime(call: TroubledCall): WantedEnd {
 }
 
 const ENDS: Readonly<Record<TroubledStage, (call: TroubledCall) => WantedEnd>> = {
-  stt: ofRecogniser,
+  stt: ofRecognizer,
   llm: ofModel,
   tts: ofVoice,
   engine: ofRealtime,

@@ -82,7 +82,7 @@ describe('a bad line', () => {
   it('leaves a good line alone', () => {
     const samples = tone(160);
     const good = new LineImpairment({}, () => tone(160));
-    expect(good.colour(samples, 0)).toBe(samples);
+    expect(good.color(samples, 0)).toBe(samples);
     const frame = { samples, events: [] };
     expect(good.carry(frame)).toEqual([frame]);
   });

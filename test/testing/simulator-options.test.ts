@@ -34,7 +34,7 @@ describe('the options of a simulated carrier', () => {
     [{ ...b, apiKey: ' KEY1' }, 'apiKey of startCarrierBSimulator() has a blank'],
     [{ ...b, url: undefined }, 'startCarrierBSimulator() needs url.'],
     [{ ...b, disturbances: { failedStream: 1 } }, 'Did you mean failedStreams?'],
-    [{ ...b, colour: 'red' }, 'startCarrierBSimulator() has no option "colour".'],
+    [{ ...b, color: 'red' }, 'startCarrierBSimulator() has no option "color".'],
     [{ ...b, callees: { '*': { type: 'robot' } } }, 'unreachable, rejects.'],
   ])('carrier B refuses %j', async (options, message) => {
     await expect(startCarrierBSimulator(options as never)).rejects.toThrow(message);

@@ -16,8 +16,8 @@ let fake: FakeCloudflared | undefined;
 let tunnel: Tunnel | undefined;
 
 /** Makes a program, and PATH lead to nothing else. */
-function install(lines?: readonly string[], behaviour?: string): FakeCloudflared {
-  fake = createFakeCloudflared(lines, behaviour);
+function install(lines?: readonly string[], behavior?: string): FakeCloudflared {
+  fake = createFakeCloudflared(lines, behavior);
   vi.stubEnv('PATH', fake.folder);
   return fake;
 }

@@ -13,7 +13,7 @@ pub struct Filter {
     pub from_hz: u32,
     /// Output rate in hertz.
     pub to_hz: u32,
-    /// The centre tap, then the taps beside it, outwards.
+    /// The center tap, then the taps beside it, outwards.
     pub half: &'static [i32],
 }
 

@@ -22,7 +22,7 @@ function addressOf(path) {
   return `/${path.replace(/index\.md$/, '').replace(/\.md$/, '')}`;
 }
 
-/** The pages are no neighbours of the site's packages, which is where Vite looks for what their compiled form needs. */
+/** The pages are no neighbors of the site's packages, which is where Vite looks for what their compiled form needs. */
 function vueOfTheSite() {
   return /** @type {const} */ ({
     name: 'vue-of-the-site',

@@ -28,7 +28,7 @@ export class AnnouncedEnd {
   }
 
   /** The agent cannot say that something went wrong. */
-  apologise(ending: CallEnding): void {
+  apologize(ending: CallEnding): void {
     const { call: text, language } = this.#setPhrases.apologies;
     this.#say({ text, language, isApology: true }, ending);
   }

@@ -17,7 +17,7 @@ const GIVE_UP_MS = 24 * 60 * 60_000;
 export interface FarewellOptions {
   readonly callId: string;
   readonly wish: CarrierWish;
-  /** Asked when it is needed: a call that is being dialled gets its id later. */
+  /** Asked when it is needed: a call that is being dialed gets its id later. */
   carrierCallId(): string | null;
   /** Something that must be known first: whether anything is to be asked at all. Never rejects. */
   readonly before?: Promise<boolean> | undefined;

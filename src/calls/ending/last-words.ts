@@ -89,7 +89,7 @@ export class LastWords {
 
   #lookLater(carrierCallId: string): void {
     const { environment, identity, timers } = this.#line;
-    // Who is steered by commands tells that it has spoken, and of a call that we have dialled every carrier tells the end.
+    // Who is steered by commands tells that it has spoken, and of a call that we have dialed every carrier tells the end.
     if (environment.carrier.commands !== undefined || identity.direction === 'outbound') return;
     timers.set('look', LOOK_EVERY_MS, () => {
       void this.#isGone(carrierCallId).then((isGone) => {

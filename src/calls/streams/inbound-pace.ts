@@ -1,5 +1,5 @@
 // How much audio a stream may bring: as much as time passes, and what a hiccup of the network had held back. Who sends faster than a
-// telephone can speak has the recogniser paid for hours in minutes.
+// telephone can speak has the recognizer paid for hours in minutes.
 import { type AudioFormat, FRAME_MS, frameBytes } from '../../audio/format.js';
 
 /** So much may come at once: a stream that brings nothing for three seconds is lost, so no more than those can be late. */

@@ -13,7 +13,7 @@ const CODE_NOT_FOUND = 20404;
 /** Too many requests at a time: this one was not processed. */
 export const STATUS_TOO_MANY = 429;
 
-/** Source: the vendor's catalogue of errors. */
+/** Source: the vendor's catalog of errors. */
 const REASONS: ReadonlyMap<number, string> = new Map([
   [20003, `${settingName(ACCOUNT_SID)} or ${settingName(AUTH_TOKEN)} is wrong`],
   [CODE_NOT_FOUND, 'the account has no such call or number'],

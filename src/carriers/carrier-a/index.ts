@@ -114,6 +114,7 @@ export class CarrierA implements Carrier {
 
 /** Its line in the registry. */
 export const carrierA: ShippedCarrier = {
+  vendor: 'Twilio',
   create: () => new CarrierA(),
   settings: carrierASettings,
   api: CARRIER_A_API,

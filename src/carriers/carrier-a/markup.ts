@@ -10,7 +10,7 @@ const SPEECH_FRAME_LENGTH = 200;
 /** Characters of a stream parameter, name and value together. Source: the vendor's page on the Stream noun. */
 const MAX_PARAMETER_LENGTH = 500;
 
-/** A transfer: who is dialled, what is shown, and where the result goes. */
+/** A transfer: who is dialed, what is shown, and where the result goes. */
 export interface DialOrder {
   readonly to: string;
   readonly callerId: string | undefined;

@@ -7,7 +7,7 @@ const MAX_LENGTH = 1024;
 export interface ClientState {
   /** Null for a leg that we have not put a state on. */
   readonly callId: string | null;
-  /** The leg is the one that a transfer has dialled. */
+  /** The leg is the one that a transfer has dialed. */
   readonly isTransferLeg: boolean;
 }
 

@@ -12,7 +12,7 @@ export interface LegEvent {
   readonly type: string;
   readonly reference: CallReference;
   readonly payload: Fields;
-  /** The leg is the one that a transfer has dialled, not the one that the call is. */
+  /** The leg is the one that a transfer has dialed, not the one that the call is. */
   readonly isTransferLeg: boolean;
   /** ISO 8601, as the envelope has it. */
   readonly occurredAt: unknown;

@@ -144,6 +144,7 @@ function toByteOrder(value: string): ByteOrder {
 
 /** Its line in the registry. */
 export const carrierB: ShippedCarrier = {
+  vendor: 'Telnyx',
   create: () => new CarrierB(),
   settings: carrierBSettings,
   api: CARRIER_B_API,

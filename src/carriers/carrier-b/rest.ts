@@ -11,7 +11,7 @@ import { speechFields } from './speech.js';
 
 /** Range of a ring time, in seconds. */
 const RING_SECONDS = { min: 5, max: 600 };
-/** Range of a call's length, in seconds. Source: the vendor's error catalogue, which is narrower than its reference. */
+/** Range of a call's length, in seconds. Source: the vendor's error catalog, which is narrower than its reference. */
 const CALL_SECONDS = { min: 60, max: 14_000 };
 
 /** `connectionId` names the application that outbound calls belong to. */

@@ -38,7 +38,7 @@ export class PipelineCall implements Engine {
   readonly #recognition: Recognition;
   readonly #apology: Apology;
   #failure: EngineFailure | undefined;
-  /** A recogniser has failed that is not needed any more, unless the goodbye is not brought to its end. */
+  /** A recognizer has failed that is not needed any more, unless the goodbye is not brought to its end. */
   #deafness: EngineFailure | undefined;
   /** When the silence began in which the caller waited as the call failed, on the clock. */
   #silentSince: number | undefined;
@@ -74,14 +74,14 @@ export class PipelineCall implements Engine {
       remedies: roster.listener('stt'),
       isHearing: () => this.#isHearing,
       words: (text, how) =>
-        this.#attempt('engine', () => this.#caller.recognised(text, { ...how, isHeld: this.#held })),
+        this.#attempt('engine', () => this.#caller.recognized(text, { ...how, isHeld: this.#held })),
       settled: () => this.#caller.settled(),
       withdrawn: () => this.#attempt('engine', () => this.#caller.withdrawn()),
       heardAgain: () => this.#attempt('engine', () => this.#caller.heardAgain()),
-      sound: () => this.#soundRecognised(),
+      sound: () => this.#soundRecognized(),
       turnEnded: () => {
         if (this.#isListening && options.stt.ownsTurnTaking === true)
-          this.#attempt('engine', () => this.#caller.endRecognised());
+          this.#attempt('engine', () => this.#caller.endRecognized());
       },
       usage: (usage) => this.#usage.heard(usage),
       failed: (error) => this.#fail('stt', error),
@@ -110,7 +110,7 @@ export class PipelineCall implements Engine {
       stages: this.#stages,
       settings,
       lexicon,
-      isRecognisedLate: options.stt.writesAfterwards === true,
+      isRecognizedLate: options.stt.writesAfterwards === true,
       maySpeak: () => this.#state === 'live' && !this.#held,
       events: {
         spoken: (text) => this.#turns.spoken(text),
@@ -209,7 +209,7 @@ export class PipelineCall implements Engine {
   pushAudio(frame: Int16Array): void {
     if (!this.#isListening) return;
     this.#stages.hear(frame);
-    // The recogniser may have ended the call.
+    // The recognizer may have ended the call.
     if (this.#state === 'closed') return;
     try {
       const heard = this.#caller.hear(frame);
@@ -284,10 +284,10 @@ export class PipelineCall implements Engine {
   }
 
   /** May open a barge-in that our own detector does not hear. */
-  #soundRecognised(): void {
+  #soundRecognized(): void {
     if (!this.#isListening || !this.#agent.isBusy || this.#caller.isActive) return;
     this.#attempt('engine', () => {
-      this.#caller.soundRecognised();
+      this.#caller.soundRecognized();
       this.#driver.speechStarted();
     });
   }
@@ -334,7 +334,7 @@ export class PipelineCall implements Engine {
   }
 
   #failWith(stage: Stage, failure: EngineFailure): void {
-    const isApologising = this.#failure !== undefined;
+    const isApologizing = this.#failure !== undefined;
     this.#failure ??= failure;
     this.#silentSince ??= this.#options.wait.silentSince({ isAwaited: this.#agent.isBusy });
     this.#caller.interruptListening();
@@ -344,7 +344,7 @@ export class PipelineCall implements Engine {
       this.#untold();
       this.#end('provider-failed');
     } else if (stage === 'tts' || this.#stages.voice === undefined || this.#held) this.#endUntold();
-    else if (!isApologising) this.#apology.say(this.#silentSince);
+    else if (!isApologizing) this.#apology.say(this.#silentSince);
   }
 
   /** The caller was told nothing, and has waited since. */

@@ -43,7 +43,7 @@ export interface PipelineDriverOptions {
   readonly policy: FloorPolicy;
   /** True while the caller is listened to. */
   readonly isListening: () => boolean;
-  /** Asks the recogniser for what it still has. */
+  /** Asks the recognizer for what it still has. */
   readonly finishUtterance: () => void;
   /** No words have come of a sound: nobody waits any more, unless they may still come. */
   readonly wordless: () => void;

@@ -1,7 +1,7 @@
 // What a pipeline call needs before it has a stream: connections, a warm language stage, and the first sentence of the greeting.
 //
 // When what is opened: a voice costs nothing while it waits, and the greeting a few characters, so both are ready before a phone rings
-// for half a minute. Recognisers wait for the answer: they would be kept alive through a ring that often ends in nothing, and gain
+// for half a minute. Recognizers wait for the answer: they would be kept alive through a ring that often ends in nothing, and gain
 // little, since they play what was said before they were connected. One that is paid by the clock waits for the stream.
 import type { LanguageModel } from '../../providers/language-model.js';
 import type { SpeechToText } from '../../providers/speech-to-text.js';

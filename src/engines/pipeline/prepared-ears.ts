@@ -1,4 +1,4 @@
-// The recogniser of a call that has not begun: connected, without a word to hear. To the engine it is the provider itself.
+// The recognizer of a call that has not begun: connected, without a word to hear. To the engine it is the provider itself.
 import type { ModelPrice } from '../../contract/price.js';
 import { opened } from '../../base/opened.js';
 import type { Patience } from '../../providers/patience.js';

@@ -56,7 +56,7 @@ export class PreparedVoice implements TextToSpeech {
     );
   }
 
-  /** Synthesises the first sentence of the call. Does nothing once an engine has the voice. */
+  /** Synthesizes the first sentence of the call. Does nothing once an engine has the voice. */
   say(text: string): void {
     const session = this.#session;
     if (session !== undefined && !this.#isTaken) this.#ahead = new SpeechAhead(session, text);

@@ -57,7 +57,7 @@ export class PipelineStages {
       const voice = tts.open({ ...common, patience: wait.voice, events: spoke });
       this.#voice = opened(this.#watched('tts', voice), { provider: tts.name, method: 'synthesize' });
       opening = 'stt';
-      // What the engine before this one did not hear is played to the recogniser at once, connected or not.
+      // What the engine before this one did not hear is played to the recognizer at once, connected or not.
       const keptMs = context.takeover === undefined ? undefined : KEPT_AUDIO_MS;
       const ears = stt.open({ ...common, patience: wait.thinking, events: heard, keptMs });
       this.#ears = opened(this.#watched('stt', ears), { provider: stt.name, method: 'pushAudio' });

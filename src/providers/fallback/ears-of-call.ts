@@ -21,7 +21,7 @@ export interface EarsOptions extends ChainOptions<SpeechToText> {
   readonly ownsTurnTaking: boolean;
 }
 
-/** So long a recogniser may be without a connection, as long as there is another one. */
+/** So long a recognizer may be without a connection, as long as there is another one. */
 const CONNECTION_MS = 2000;
 
 /** A finished utterance is answered within this. Shorter than an agent waits for the rest of what it has in part. */
@@ -253,7 +253,7 @@ export class EarsOfCall implements SpeechToTextSession {
       this.#answered();
       this.#partial = '';
     }
-    const source = `The recogniser ${leg.member.name}`;
+    const source = `The recognizer ${leg.member.name}`;
     const error = new ProviderError(`${source} did not answer in time.`, { status: null, retryable: true });
     this.#moveOn(leg, { error, since: asked.at });
     if (words !== '' && !this.#closed) this.#context.events.final(words);
@@ -341,7 +341,7 @@ export class EarsOfCall implements SpeechToTextSession {
     endSession(leg.session);
   }
 
-  /** A recogniser of the application may throw, or return a promise that rejects: it has failed then. */
+  /** A recognizer of the application may throw, or return a promise that rejects: it has failed then. */
   #order(task: (session: SpeechToTextSession) => unknown): void {
     const leg = this.#leg;
     if (this.#closed || leg?.session === undefined) return;
@@ -355,5 +355,5 @@ export class EarsOfCall implements SpeechToTextSession {
 }
 
 function toError(cause: unknown): Error {
-  return cause instanceof Error ? cause : new Error('The recogniser failed.', { cause });
+  return cause instanceof Error ? cause : new Error('The recognizer failed.', { cause });
 }

@@ -1,4 +1,4 @@
-// A recogniser that is several: where one fails, or does not answer in time, the next one listens, and first to what has no text yet.
+// A recognizer that is several: where one fails, or does not answer in time, the next one listens, and first to what has no text yet.
 import type { ModelPrice } from '../../contract/price.js';
 import type { SpeechToText, SpeechToTextContext, SpeechToTextSession } from '../speech-to-text.js';
 import { assertAllConfigured, type ChainOptions } from './chain-options.js';

@@ -1,4 +1,4 @@
-// Sound of the caller that a recogniser has made nothing of: a sign that it does not listen, whatever its connection says.
+// Sound of the caller that a recognizer has made nothing of: a sign that it does not listen, whatever its connection says.
 import { FRAME_MS } from '../../audio/format.js';
 import { isLoud } from '../../audio/pcm-bytes.js';
 
@@ -12,7 +12,7 @@ export class UnansweredSound {
   #loudMs = 0;
   #quietMs = 0;
 
-  /** True when there was speech since the last sign of the recogniser. */
+  /** True when there was speech since the last sign of the recognizer. */
   get isSpeech(): boolean {
     return this.#loudMs >= SPEECH_MS;
   }
@@ -29,7 +29,7 @@ export class UnansweredSound {
     } else this.#quietMs += FRAME_MS;
   }
 
-  /** The recogniser has given a sign of life. */
+  /** The recognizer has given a sign of life. */
   answered(): void {
     this.#loudMs = 0;
   }

@@ -1,4 +1,4 @@
-// What the caller said and nobody has written down for good: kept, so that another recogniser can hear it.
+// What the caller said and nobody has written down for good: kept, so that another recognizer can hear it.
 import { frameSamples, PCM_16K } from '../../audio/format.js';
 import { KEPT_AUDIO_MS } from '../../audio/kept-audio.js';
 import { AudioBacklog, toSeconds } from '../wire/audio-backlog.js';

@@ -1,4 +1,4 @@
-// Speech recognition for calls without a recogniser: the words come beside the audio, from the caller who is simulated, too.
+// Speech recognition for calls without a recognizer: the words come beside the audio, from the caller who is simulated, too.
 import { FREE } from '../../contract/price.js';
 import type {
   SpeechToText,

@@ -1,4 +1,4 @@
-// Cuts what a caller says out of the line, for recognisers that take whole recordings: from a little before the sound to a pause.
+// Cuts what a caller says out of the line, for recognizers that take whole recordings: from a little before the sound to a pause.
 import { frameSamples, FRAME_MS, PCM_16K } from '../../audio/format.js';
 import { levelDbfs } from '../../audio/level.js';
 import { LineNoise } from '../../audio/line-noise.js';
@@ -6,10 +6,10 @@ import { LineNoise } from '../../audio/line-noise.js';
 /** Beginnings of words are quiet: so much before the first loud frame belongs to them. */
 const BEFORE_MS = 300;
 
-/** Silence at the end makes a recogniser invent words, and is paid for: no more than this is kept of it. */
+/** Silence at the end makes a recognizer invent words, and is paid for: no more than this is kept of it. */
 const AFTER_MS = 200;
 
-/** Fewer loud frames than this are a click or a breath, of which recognisers make words. */
+/** Fewer loud frames than this are a click or a breath, of which recognizers make words. */
 const LEAST_VOICED_MS = 250;
 
 /** Silence that ends an utterance. */
@@ -26,7 +26,7 @@ export class UtteranceRecorder {
   #voiced = 0;
   #silent = 0;
 
-  /** True while something is recorded that is worth to be recognised. */
+  /** True while something is recorded that is worth to be recognized. */
   get isOpen(): boolean {
     return this.#voiced >= toFrames(LEAST_VOICED_MS);
   }

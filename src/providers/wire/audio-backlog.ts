@@ -1,4 +1,4 @@
-// The last seconds of what the caller said, and how much of it a recogniser was sent.
+// The last seconds of what the caller said, and how much of it a recognizer was sent.
 import { PCM_16K } from '../../audio/format.js';
 
 /** Seconds of the session's audio at a number of samples. */

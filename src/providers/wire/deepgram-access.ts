@@ -1,4 +1,4 @@
-// Where Deepgram is and how a key is shown to it: the same for its recognisers and its voices.
+// Where Deepgram is and how a key is shown to it: the same for its recognizers and its voices.
 import type { AccessNames } from './access.js';
 
 export const DEEPGRAM_ACCESS: AccessNames = {

@@ -1,6 +1,6 @@
 // What the REST API refuses, in the codes of carrier A.
 
-/** Code -> HTTP status and text. Source: the error catalogue of the carrier. */
+/** Code -> HTTP status and text. Source: the error catalog of the carrier. */
 const FAULTS = {
   20001: { status: 400, message: 'A parameter has a value that it cannot have' },
   20003: { status: 401, message: 'Authenticate' },

@@ -6,7 +6,7 @@ import { ringCallee } from './ring-callee.js';
 import type { Switchboard } from './switchboard.js';
 
 /** What became of the leg, in the words of the wire. */
-export interface DialledLeg {
+export interface DialedLeg {
   readonly callSid: string;
   readonly status: string;
   readonly bridged: boolean;
@@ -18,7 +18,7 @@ export async function dialOut(
   child: Leg,
   input: { verb: DialVerb; callee: Callee; preparing: Promise<void>; signal: AbortSignal },
   switchboard: Switchboard,
-): Promise<DialledLeg> {
+): Promise<DialedLeg> {
   const { verb, callee, signal } = input;
   const { clock } = switchboard;
   const endWithParent = () => child.end({ by: 'caller', how: 'hang-up' });

@@ -14,7 +14,7 @@ import { createSharedAbort } from '../shared-abort.js';
 import { createId } from './ids.js';
 import { runInboundCall } from './inbound-call.js';
 import { Leg } from './leg.js';
-import { type Dialler, MarkupRunner } from './markup-runner.js';
+import { type Dialer, MarkupRunner } from './markup-runner.js';
 import type { Callback, EventCallback } from './markup-verbs.js';
 import { createNumber, type NumberSettings } from './numbers.js';
 import { type OutboundSettings, runOutboundCall } from './outbound-call.js';
@@ -55,7 +55,7 @@ const DEFAULT_TO = '+15005550010';
 /** Legs that are over and still answered for. */
 const KEPT_LEGS = 10_000;
 
-export class Exchange implements Switchboard, Dialler {
+export class Exchange implements Switchboard, Dialer {
   readonly clock: Clock;
   readonly accountSid: string;
   readonly authToken: string | undefined;
@@ -100,7 +100,7 @@ export class Exchange implements Switchboard, Dialler {
     return this.clock.wallNow() + (this.disturbances.clockSkewSeconds ?? 0) * 1000;
   }
 
-  /** An inbound call. Speech is synthesised before the bell rings. @throws ConfigError for a call that cannot be. */
+  /** An inbound call. Speech is synthesized before the bell rings. @throws ConfigError for a call that cannot be. */
   async call(call: InboundCall): Promise<CallReport> {
     checkInboundCall(call);
     const { from = DEFAULT_FROM, to = DEFAULT_TO } = call;

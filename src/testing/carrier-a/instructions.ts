@@ -16,7 +16,7 @@ export interface Instructions {
 
 export type Fetched = { instructions: Instructions } | { failed: CallAnswerReport };
 
-/** Source: the carrier's error catalogue, HTTP failure. */
+/** Source: the carrier's error catalog, HTTP failure. */
 const CODE_HTTP_FAILURE = '11200';
 
 async function fetchOnce(

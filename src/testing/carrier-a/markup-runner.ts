@@ -4,7 +4,7 @@ import { pause } from '../../base/pause.js';
 import { PlaybackClock } from '../playback.js';
 import type { Callee } from '../simulator.js';
 import { makeSpeechTones } from '../tones.js';
-import { dialOut, type DialledLeg } from './dial-out.js';
+import { dialOut, type DialedLeg } from './dial-out.js';
 import { checkCallback, fetchInstructions, resolveUrl, type Instructions } from './instructions.js';
 import type { Leg } from './leg.js';
 import { readVerbs } from './markup.js';
@@ -25,7 +25,7 @@ const PAUSE_MS: Readonly<Record<string, number>> = { w: 500, W: 1000 };
 const AUDIO_FILE_MS = 1000;
 
 /** Calls that a `<Dial>` makes. */
-export interface Dialler {
+export interface Dialer {
   /** Starts a leg that belongs to another one. */
   createChild(parent: Leg, call: { from: string; to: string }): Leg;
   calleeOf(number: string, parent: Leg): Callee | undefined;
@@ -43,11 +43,11 @@ export function keysTimeMs(digits: string): number {
 
 export class MarkupRunner {
   readonly #switchboard: Switchboard;
-  readonly #dialler: Dialler;
+  readonly #dialer: Dialer;
 
-  constructor(switchboard: Switchboard, dialler: Dialler) {
+  constructor(switchboard: Switchboard, dialer: Dialer) {
     this.#switchboard = switchboard;
-    this.#dialler = dialler;
+    this.#dialer = dialer;
   }
 
   /** Carries out a document and what it leads to. Resolves when the call is over, or new instructions have taken over. */
@@ -195,26 +195,26 @@ export class MarkupRunner {
     context: { instructions: Instructions; signal: AbortSignal },
   ): Promise<Next> {
     pickUp(leg);
-    const dialler = this.#dialler;
+    const dialer = this.#dialer;
     if (
       verb.callerId !== undefined &&
       verb.callerId !== leg.facts.from &&
-      !dialler.isOwnNumber(verb.callerId)
+      !dialer.isOwnNumber(verb.callerId)
     ) {
       leg.violate('the callerId of <Dial> is no number of the account');
     }
     const from = verb.callerId ?? leg.facts.from;
-    const child = dialler.createChild(leg, { from, to: verb.number });
-    const callee = dialler.calleeOf(verb.number, leg) ?? SILENT_CALLEE;
-    const preparing = dialler.prepare(child, callee);
-    const dialled = await dialOut(
+    const child = dialer.createChild(leg, { from, to: verb.number });
+    const callee = dialer.calleeOf(verb.number, leg) ?? SILENT_CALLEE;
+    const preparing = dialer.prepare(child, callee);
+    const dialed = await dialOut(
       child,
       { verb, callee, preparing, signal: context.signal },
       this.#switchboard,
     );
     if (verb.action === undefined) return 'next';
     const action = { ...verb.action, url: resolveUrl(verb.action.url, context.instructions.url) };
-    const parameters = dialParameters(dialled);
+    const parameters = dialParameters(dialed);
     if (!context.signal.aborted) return this.#ask(leg, { ...action, parameters });
     // The person has hung up: the result is reported, and there is nobody left for instructions.
     if (leg.isOver) this.#switchboard.webhooks.watch(this.#ask(leg, { ...action, parameters }));
@@ -222,12 +222,12 @@ export class MarkupRunner {
   }
 }
 
-function dialParameters(dialled: DialledLeg): Parameters {
+function dialParameters(dialed: DialedLeg): Parameters {
   return [
-    ['DialCallSid', dialled.callSid],
-    ['DialCallStatus', dialled.status],
-    ['DialBridged', String(dialled.bridged)],
-    ...(dialled.bridged ? [['DialCallDuration', String(Math.ceil(dialled.durationMs / 1000))] as const] : []),
+    ['DialCallSid', dialed.callSid],
+    ['DialCallStatus', dialed.status],
+    ['DialBridged', String(dialed.bridged)],
+    ...(dialed.bridged ? [['DialCallDuration', String(Math.ceil(dialed.durationMs / 1000))] as const] : []),
   ];
 }
 

@@ -48,7 +48,7 @@ export function callResource(leg: Leg, context: ResourceContext): object {
     from_formatted: formatNumber(facts.from),
     phone_number_sid: context.numbers.find(({ phoneNumber }) => phoneNumber === own)?.sid ?? null,
     parent_call_sid: facts.parentCallSid,
-    // The status of a resource has no word for a call that is being dialled.
+    // The status of a resource has no word for a call that is being dialed.
     status: leg.status === 'initiated' ? 'queued' : leg.status,
     direction: facts.direction,
     answered_by: leg.answeredBy,

@@ -51,7 +51,7 @@ export async function connectStream(
   };
   const { streamDelayMs = 0 } = switchboard.webhooks.disturbances;
   if (streamDelayMs > 0) await pause(clock, streamDelayMs, connection.signal);
-  const dialledMs = clock.now();
+  const dialedMs = clock.now();
   const opened = await openSocket(connection, switchboard);
   if (connection.signal.aborted) {
     if ('socket' in opened) opened.socket.terminate();
@@ -72,7 +72,7 @@ export async function connectStream(
     report('stream-error', reason);
     return;
   }
-  const upgradeMs = Math.round(clock.now() - dialledMs);
+  const upgradeMs = Math.round(clock.now() - dialedMs);
   const facts = { streamSid, callSid: leg.carrierCallId, accountSid };
   const noise = switchboard.streamNoise?.(facts);
   const stream = new CarrierAStream({

@@ -1,4 +1,4 @@
-// Sends one webhook of carrier A to a server: signed with the public host, dialled at the address of the server.
+// Sends one webhook of carrier A to a server: signed with the public host, dialed at the address of the server.
 import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Clock } from '../../base/clock.js';
@@ -7,7 +7,7 @@ import { signJsonRequest, signRequest } from './signing.js';
 
 /** A server under test, as the carrier reaches it. */
 export interface WebhookTarget {
-  /** What is dialled, for example `http://127.0.0.1:8000`. */
+  /** What is dialed, for example `http://127.0.0.1:8000`. */
   readonly url: URL;
   /** Public host that the webhooks are configured with; part of the signed text. */
   readonly webhookHost: string;

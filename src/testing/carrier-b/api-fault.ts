@@ -1,4 +1,4 @@
-// Errors of carrier B's REST API, with the numbers and titles of its catalogue.
+// Errors of carrier B's REST API, with the numbers and titles of its catalog.
 
 const TITLES = {
   10004: 'Missing required parameter',

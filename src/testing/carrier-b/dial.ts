@@ -43,7 +43,7 @@ const FIELDS = [
 
 const DEFAULT_RING_SECS = 30;
 const DEFAULT_LIMIT_SECS = 14_400;
-/** The catalogue of errors names less than the reference of the command. */
+/** The catalog of errors names less than the reference of the command. */
 const SAFE_LIMIT_SECS = 14_000;
 
 /** The number that is called. Behind a comma the carrier takes digits to play: nobody wants those from outside. */

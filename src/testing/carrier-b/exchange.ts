@@ -28,7 +28,7 @@ export interface Application {
 export interface Exchange {
   readonly clock: Clock;
   readonly userId: string;
-  /** Origin of the server under test: what is dialled. */
+  /** Origin of the server under test: what is dialed. */
   readonly target: URL;
   readonly sender: WebhookSender;
   readonly application: Application;

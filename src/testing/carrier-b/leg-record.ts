@@ -29,7 +29,7 @@ function toHeard({ stream, playback, offsetMs }: StreamPart): HeardStream {
   };
 }
 
-/** The acknowledgement of the bell may come after the stream has begun. */
+/** The acknowledgment of the bell may come after the stream has begun. */
 function withBell(answer: CallAnswerReport, webhookMs: number | null): CallAnswerReport {
   return { ...answer, webhookMs: webhookMs === null ? null : Math.round(webhookMs) };
 }

@@ -98,7 +98,7 @@ export class LegStreams {
       this.#fail(request, streamId, 'connection_failed');
       return;
     }
-    const dialledMs = clock.now();
+    const dialedMs = clock.now();
     const scheme = target.protocol === 'https:' ? 'wss:' : 'ws:';
     const { pathname, search, host } = request.url;
     const opened = await openMediaSocket({
@@ -128,7 +128,7 @@ export class LegStreams {
       onDigit: (digit) => this.#owner.pressed(digit),
       onEnd: (end) => this.#ended(stream, end),
     });
-    const open = { stream, request, upgradeMs: clock.now() - dialledMs };
+    const open = { stream, request, upgradeMs: clock.now() - dialedMs };
     this.#open = open;
     if (this.#exchange.takeStreamFault('closedBeforeStart')) this.drop('failed');
     else if (this.#owner.isAnswered) this.#begin(open);

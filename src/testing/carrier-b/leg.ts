@@ -48,13 +48,13 @@ export class Leg implements CarrierBLeg, StreamOwner {
   wantedStream: StreamRequest | undefined;
   /** Whom a transfer reaches, in place of who answers at the number. */
   transferTo: PreparedCallee | undefined;
-  /** A leg that a transfer has dialled and nobody has answered yet. */
+  /** A leg that a transfer has dialed and nobody has answered yet. */
   transferLeg: Leg | undefined;
   /** A command has come for the leg. */
   isSteered = false;
   /** With which `cause` the server turned it away. */
   rejectedAs: 'busy' | 'rejected' | undefined;
-  /** From the bell to its acknowledgement. */
+  /** From the bell to its acknowledgment. */
   webhookMs: number | null = null;
   readonly #exchange: Exchange;
   readonly #timeLimitMs: number | undefined;

@@ -34,7 +34,7 @@ export interface CarrierBDisturbances extends Disturbances {
   flatEnvelopes?: boolean;
   /** `streaming.*` events are named `call.streaming.*`, as some samples have it. */
   prefixedStreamEvents?: boolean;
-  /** Media chunks swap places with their neighbours. */
+  /** Media chunks swap places with their neighbors. */
   shuffledChunks?: boolean;
   /** Every fifth media chunk comes twice. */
   repeatedChunks?: boolean;

@@ -118,7 +118,7 @@ class StreamFaults {
 
 /**
  * Starts carrier B for one phone server: webhooks and streams go to `options.url`, and the server's REST client has the
- * `url` of the simulator as its base. Everything that callees say is synthesised first.
+ * `url` of the simulator as its base. Everything that callees say is synthesized first.
  * @throws ConfigError for options that cannot work, ProviderError when the voice of a callee fails.
  */
 export async function startCarrierBSimulator(options: CarrierBSimulatorOptions): Promise<CarrierBSimulator> {

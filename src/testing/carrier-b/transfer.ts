@@ -1,4 +1,4 @@
-// A transfer: a second leg is dialled, and connected with the first when it is answered.
+// A transfer: a second leg is dialed, and connected with the first when it is answered.
 import type { Exchange } from './exchange.js';
 import type { LegSettings } from './leg-contract.js';
 import { Leg } from './leg.js';

@@ -4,7 +4,7 @@ import { request as httpsRequest } from 'node:https';
 import type { Clock } from '../../base/clock.js';
 
 export interface WebhookPost {
-  /** What is dialled, path included. */
+  /** What is dialed, path included. */
   url: URL;
   /** Public host, for the `Host` header. */
   host: string;

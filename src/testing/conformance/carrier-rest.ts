@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import { CarrierError, ConfigError } from '../../base/errors.js';
 import type { Carrier } from '../../carriers/carrier.js';
 import { type CarrierCheck, type CarrierFixtures, UNREACHABLE } from './carrier-fixtures.js';
-import { type Behaviour, type Endpoint, startEndpoint } from './endpoint.js';
+import { type Behavior, type Endpoint, startEndpoint } from './endpoint.js';
 
 const CALL_ID = 'call-1';
 const OTHER_NUMBER = '+15005550020';
@@ -114,10 +114,10 @@ function assertCarrierError(method: Method, error: unknown, fixtures: CarrierFix
 /** Runs a check against a carrier whose API behaves like that. */
 async function withEndpoint(
   fixtures: CarrierFixtures,
-  behaviour: Behaviour,
+  behavior: Behavior,
   body: (methods: Method[], endpoint: Endpoint) => Promise<void>,
 ): Promise<void> {
-  const endpoint = await startEndpoint(behaviour);
+  const endpoint = await startEndpoint(behavior);
   try {
     const carrier = fixtures.create(endpoint.url);
     await carrier.prepare();
@@ -219,18 +219,18 @@ export function restChecks(fixtures: CarrierFixtures): CarrierCheck[] {
     {
       name: 'does not place a call twice when it is open whether it was placed',
       run: async () => {
-        const behaviours: Behaviour[] = [
+        const behaviors: Behavior[] = [
           { type: 'cut' },
           { type: 'answer', answer: () => ({ status: 500, body: '' }) },
           { type: 'answer', answer: () => ({ status: 200, body: '<html>' }) },
         ];
-        for (const behaviour of behaviours) {
-          await withEndpoint(fixtures, behaviour, async ([dial = failing], endpoint) => {
+        for (const behavior of behaviors) {
+          await withEndpoint(fixtures, behavior, async ([dial = failing], endpoint) => {
             assertCarrierError(dial, await failureOf(dial), fixtures);
             const { idempotencyField } = fixtures.rest;
             const bodies = endpoint.requests.map(({ body }) => body);
             if (idempotencyField === undefined) equal(bodies.length, 1);
-            // Where a repetition is recognised, it must be one: the same request under the same key.
+            // Where a repetition is recognized, it must be one: the same request under the same key.
             else ok(bodies.every((body) => body === bodies[0] && body.includes(idempotencyField)));
           });
         }

@@ -80,7 +80,7 @@ function recipeChecks(fixtures: CarrierFixtures): CarrierCheck[] {
           const { status, contentType, body } = webhooks.acknowledge(route);
           ok(status >= 200 && status <= 299);
           ok(typeof contentType === 'string');
-          ok(!body.includes('wss:'), 'an acknowledgement opens a stream');
+          ok(!body.includes('wss:'), 'an acknowledgment opens a stream');
         }
       },
     },

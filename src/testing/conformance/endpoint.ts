@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { EndpointAnswer, EndpointRequest } from './carrier-fixtures.js';
 
 /** An answer; `cut` breaks the connection, `hang` never answers, `redirect` points to another endpoint. */
-export type Behaviour =
+export type Behavior =
   | { type: 'answer'; answer(request: EndpointRequest): EndpointAnswer }
   | { type: 'cut' }
   | { type: 'hang' }
@@ -16,7 +16,7 @@ export interface Endpoint {
   close(): Promise<void>;
 }
 
-export async function startEndpoint(behaviour: Behaviour): Promise<Endpoint> {
+export async function startEndpoint(behavior: Behavior): Promise<Endpoint> {
   const requests: EndpointRequest[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -25,16 +25,16 @@ export async function startEndpoint(behaviour: Behaviour): Promise<Endpoint> {
       const { method = 'GET', url: path = '/' } = request;
       const seen = { method, path, body: Buffer.concat(chunks).toString('utf8') };
       requests.push(seen);
-      if (behaviour.type === 'hang') return;
-      if (behaviour.type === 'cut') {
+      if (behavior.type === 'hang') return;
+      if (behavior.type === 'cut') {
         request.socket.destroy();
         return;
       }
-      if (behaviour.type === 'redirect') {
-        response.writeHead(307, { location: behaviour.to + path }).end();
+      if (behavior.type === 'redirect') {
+        response.writeHead(307, { location: behavior.to + path }).end();
         return;
       }
-      const { status, body } = behaviour.answer(seen);
+      const { status, body } = behavior.answer(seen);
       response.writeHead(status, { 'content-type': 'application/json' });
       // An API may repeat what it was sent: a secret in there must not reach an error.
       const isError = status >= 400;

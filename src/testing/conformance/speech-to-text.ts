@@ -1,4 +1,4 @@
-// What every recogniser must do, as a list of named checks that any test runner can run.
+// What every recognizer must do, as a list of named checks that any test runner can run.
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { systemClock } from '../../base/clock.js';
 import { silentLogger } from '../../base/log.js';
@@ -10,7 +10,7 @@ export interface SpeechToTextSetup extends ProviderSetup {
   readonly provider: SpeechToText;
   /** Its usage is the time for which a session is open, not the audio. @default false */
   readonly countsOpenTime?: boolean;
-  /** Called before the sound of a text is played into a session, for recognisers that learn the words beside it. */
+  /** Called before the sound of a text is played into a session, for recognizers that learn the words beside it. */
   readonly announce?: (session: SpeechToTextSession, text: string) => void;
 }
 
@@ -19,7 +19,7 @@ const SPEECH_MS = 700;
 const PAUSE_MS = 600;
 
 /**
- * The checks for a recogniser. `create` is told what will be said, in order, so that an emulator can understand it; two sessions of
+ * The checks for a recognizer. `create` is told what will be said, in order, so that an emulator can understand it; two sessions of
  * one setup do not speak at the same time.
  */
 export function testSpeechToText(

@@ -217,7 +217,7 @@ class SpeechConnection implements PeerHandler, ElevenLabsConnection {
 
   /**
    * Times restart at 0 with each chunk, as the vendor's do; a chunk in which no character begins has none. What the vendor calls
-   * normalised begins with a blank of no length.
+   * normalized begins with a blank of no length.
    */
   #alignment(said: readonly TimedCharacter[], chunk: { fromMs: number; isFirst: boolean }): object {
     const asked = this.url.searchParams.get('sync_alignment') === 'true';

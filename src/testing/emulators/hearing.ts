@@ -1,4 +1,4 @@
-// The ear of an emulated recogniser: by a script, or by what is in the sound.
+// The ear of an emulated recognizer: by a script, or by what is in the sound.
 import { type Hearing, type HearingOptions, ScriptedHearing } from './scripted-hearing.js';
 import { ToneHearing } from './tone-hearing.js';
 

@@ -1,4 +1,4 @@
-// A recogniser's ear without a recogniser: hears that somebody speaks, and takes the words from a script.
+// A recognizer's ear without a recognizer: hears that somebody speaks, and takes the words from a script.
 import { SampleBlocks } from '../sample-blocks.js';
 import { isSound } from '../speech-spans.js';
 
@@ -22,7 +22,7 @@ export interface HearingEvents {
   silent(silenceMs: number): void;
 }
 
-/** An ear of a recogniser. */
+/** An ear of a recognizer. */
 export interface Hearing {
   /** Audio that was heard, in milliseconds. */
   readonly atMs: number;

@@ -1,4 +1,4 @@
-// A recogniser's ear that understands a tone voice: the words are those that are in the sound, however quiet or broken they come.
+// A recognizer's ear that understands a tone voice: the words are those that are in the sound, however quiet or broken they come.
 import { SampleBlocks } from '../sample-blocks.js';
 import { isSound } from '../speech-spans.js';
 import { type HeardWord, ToneReader } from '../tone-reader.js';

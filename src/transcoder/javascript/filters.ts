@@ -7,7 +7,7 @@ export const SCALE_BITS = 20;
 export interface Filter {
   readonly fromHz: number;
   readonly toHz: number;
-  /** The centre tap, then the taps beside it, outwards. */
+  /** The center tap, then the taps beside it, outwards. */
   readonly half: readonly number[];
 }
 

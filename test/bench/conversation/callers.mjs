@@ -61,7 +61,7 @@ const clock = {
 
 /** @param {Latencies} latencies */
 async function emulate({ sttMs, llmMs, ttsMs }) {
-  // Text that is still open when silence has ended the turn, so that the recogniser's latency is part of it.
+  // Text that is still open when silence has ended the turn, so that the recognizer's latency is part of it.
   const ears = await emulateDeepgram({
     utterances: () => Array.from({ length: 100 }, () => 'please help me order'),
     pauseMs: 2000,

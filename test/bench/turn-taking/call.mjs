@@ -1,12 +1,12 @@
 // One call on a clock that goes as fast as the processor: the real engine and pacer, a caller who speaks over a noise, and stand-ins for
-// recogniser, model and voice with the timing of real ones.
+// recognizer, model and voice with the timing of real ones.
 import { RATE_HZ, randomOf } from './sounds.mjs';
 
 const FRAME_MS = 20;
 const FRAME = (RATE_HZ * FRAME_MS) / 1000;
 const FULL_SCALE = 32_768;
 
-/** A word stands in the recogniser's text so long after it was said; a question for the rest is answered, and an utterance ends, so late. */
+/** A word stands in the recognizer's text so long after it was said; a question for the rest is answered, and an utterance ends, so late. */
 const INTERIM_MS = 250;
 const FINISH_MS = 150;
 const SILENCE_MS = 900;
@@ -74,7 +74,7 @@ class Clock {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Writes the words of the utterance that is on as they are said. Noise it does not write. */
-class Recogniser {
+class Recognizer {
   name = 'stand-in';
   ownsTurnTaking = false;
   #clock;
@@ -145,7 +145,7 @@ export async function playCall({ modules, speak, noise, sound, levelDbfs, snrDb,
     silentMeters,
   } = modules;
   const clock = new Clock();
-  const recogniser = new Recogniser(clock);
+  const recognizer = new Recognizer(clock);
   const random = randomOf(7);
   const speech = FULL_SCALE * 10 ** (levelDbfs / 20);
   const behind = FULL_SCALE * 10 ** ((levelDbfs - snrDb) / 20);
@@ -226,7 +226,7 @@ export async function playCall({ modules, speak, noise, sound, levelDbfs, snrDb,
     }),
   };
   const engine = createPipelineRecipe({
-    stt: recogniser,
+    stt: recognizer,
     llm: model,
     tts: voice,
     firstMessage: 'Hello, this is the front desk. What can I do for you?',
@@ -285,7 +285,7 @@ export async function playCall({ modules, speak, noise, sound, levelDbfs, snrDb,
   const says = async (text, name) => {
     utterance = speak(text, name);
     const durationMs = (utterance.length / RATE_HZ) * 1000;
-    recogniser.hears(text, durationMs);
+    recognizer.hears(text, durationMs);
     said = 0;
     answeredAt = undefined;
     // Those that come late are no false interruption.

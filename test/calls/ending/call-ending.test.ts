@@ -3,7 +3,7 @@ import { type CallReach, outcomeOf, reportedEnd } from '../../../src/calls/endin
 import type { CallOutcome, EndReason } from '../../../src/contract/call-record.js';
 
 const ringing: CallReach = { direction: 'inbound', answered: false, started: false };
-const dialled: CallReach = { ...ringing, direction: 'outbound' };
+const dialed: CallReach = { ...ringing, direction: 'outbound' };
 const answered: CallReach = { ...ringing, answered: true };
 const started: CallReach = { ...answered, started: true };
 
@@ -15,14 +15,14 @@ describe('what a carrier’s report of the end says', () => {
     [ringing, null, undefined, 'caller-hangup', 'canceled'],
     [ringing, 'failed', undefined, 'failed', 'failed'],
     [ringing, 'answered', undefined, 'caller-hangup', 'answered'],
-    [dialled, 'busy', 'callee', 'busy', 'busy'],
-    [dialled, 'no-answer', undefined, 'no-answer', 'no-answer'],
-    [dialled, 'canceled', undefined, 'canceled', 'canceled'],
-    [dialled, null, undefined, 'failed', 'failed'],
+    [dialed, 'busy', 'callee', 'busy', 'busy'],
+    [dialed, 'no-answer', undefined, 'no-answer', 'no-answer'],
+    [dialed, 'canceled', undefined, 'canceled', 'canceled'],
+    [dialed, null, undefined, 'failed', 'failed'],
     // Who leaves before the stream is up leaves by themselves.
-    [dialled, 'answered', undefined, 'caller-hangup', 'answered'],
-    [dialled, 'answered', 'callee', 'caller-hangup', 'answered'],
-    [dialled, 'answered', 'caller', 'carrier-hangup', 'answered'],
+    [dialed, 'answered', undefined, 'caller-hangup', 'answered'],
+    [dialed, 'answered', 'callee', 'caller-hangup', 'answered'],
+    [dialed, 'answered', 'caller', 'carrier-hangup', 'answered'],
     [answered, 'answered', undefined, 'caller-hangup', undefined],
     [answered, 'answered', 'caller', 'caller-hangup', undefined],
     [answered, 'answered', 'callee', 'carrier-hangup', undefined],
@@ -44,16 +44,16 @@ describe('what a carrier’s report of the end says', () => {
 describe('the outcome of a call', () => {
   it.each<[EndReason, CallReach, CallOutcome]>([
     ['operator-hangup', ringing, 'canceled'],
-    ['server-shutdown', dialled, 'canceled'],
+    ['server-shutdown', dialed, 'canceled'],
     ['operator-hangup', answered, 'answered'],
     ['stream-lost', answered, 'failed'],
     ['stream-lost', started, 'answered'],
     ['protocol-error', ringing, 'failed'],
-    ['failed', dialled, 'failed'],
+    ['failed', dialed, 'failed'],
     ['failed', started, 'answered'],
-    ['busy', dialled, 'busy'],
-    ['no-answer', dialled, 'no-answer'],
-    ['canceled', dialled, 'canceled'],
+    ['busy', dialed, 'busy'],
+    ['no-answer', dialed, 'no-answer'],
+    ['canceled', dialed, 'canceled'],
     ['provider-failed', answered, 'failed'],
   ])('that ends with %s at %j is %s', (reason, reach, outcome) => {
     expect(outcomeOf({ reason }, reach)).toBe(outcome);

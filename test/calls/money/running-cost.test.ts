@@ -197,7 +197,7 @@ describe('the cost of a call that runs', () => {
 
   it('goes by the direction', async () => {
     const calls = bench();
-    const dialled = calls.desk.dial({
+    const dialed = calls.desk.dial({
       to: '+15550111',
       from: '+15550100',
       recipe: undefined,
@@ -206,7 +206,7 @@ describe('the cost of a call that runs', () => {
       ringTimeoutSeconds: 25,
     });
     await calls.pass();
-    const { callId } = await dialled;
+    const { callId } = await dialed;
     calls.report({
       type: 'status',
       status: 'ringing',

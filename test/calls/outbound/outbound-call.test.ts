@@ -14,9 +14,9 @@ const replied = OUT[0] as SceneKind;
 const LOST = new CarrierError('No answer.', { status: null, retryable: false });
 
 function placed(scene: Scene): PlacedCall {
-  const { dialled } = scene;
-  if (typeof dialled !== 'object' || dialled === null || !('ended' in dialled)) throw new Error('not placed');
-  return dialled as PlacedCall;
+  const { dialed } = scene;
+  if (typeof dialed !== 'object' || dialed === null || !('ended' in dialed)) throw new Error('not placed');
+  return dialed as PlacedCall;
 }
 
 describe.each(OUT)('a call that is placed, $steering', (kind) => {
@@ -138,7 +138,7 @@ describe.each(OUT)('a call that is placed, $steering', (kind) => {
     const scene = new Scene(kind);
     scene.bench.rest.failures.dial = error;
     await scene.dial();
-    expect(scene.dialled).toBeInstanceOf(type);
+    expect(scene.dialed).toBeInstanceOf(type);
     expect(await scene.expectEnd()).toMatchObject({
       endReason: 'failed',
       outcome: 'failed',
@@ -153,7 +153,7 @@ describe.each(OUT)('a call that is placed, $steering', (kind) => {
     scene.bench.rest.failures.dial = LOST;
     await scene.dial();
     await scene.bench.pass(9000);
-    expect(scene.dialled).toBeInstanceOf(Promise);
+    expect(scene.dialed).toBeInstanceOf(Promise);
     scene.status('ringing');
     await scene.bench.pass();
     expect(placed(scene).callId).toBe(scene.callId);
@@ -169,7 +169,7 @@ describe.each(OUT)('a call that is placed, $steering', (kind) => {
     scene.bench.rest.failures.dial = LOST;
     await scene.dial();
     await scene.bench.pass(10_000);
-    expect(scene.dialled).toBe(LOST);
+    expect(scene.dialed).toBe(LOST);
     expect(scene.record).toMatchObject({
       endReason: 'failed',
       error: { code: 'CARRIER_FAILED' },
@@ -296,7 +296,7 @@ describe('dial', () => {
     async (request) => {
       const scene = new Scene(replied);
       await scene.dial(request);
-      expect(scene.dialled).toMatchObject({ code: 'REQUEST_INVALID' });
+      expect(scene.dialed).toMatchObject({ code: 'REQUEST_INVALID' });
       expect(scene.bench.events).toEqual([]);
     },
   );
@@ -304,7 +304,7 @@ describe('dial', () => {
   it('needs a host, names the setting, and places nothing without one', async () => {
     const scene = new Scene(replied, { publicHost: undefined });
     await scene.dial();
-    expect(scene.dialled).toMatchObject({
+    expect(scene.dialed).toMatchObject({
       code: 'CONFIG_MISSING',
       message: expect.stringContaining('webhookUrl'),
     });
@@ -315,7 +315,7 @@ describe('dial', () => {
     const scene = new Scene(replied);
     await scene.bench.desk.shutDown(1000);
     await scene.dial();
-    expect(scene.dialled).toBeInstanceOf(RequestError);
+    expect(scene.dialed).toBeInstanceOf(RequestError);
     expect(scene.bench.rest.requests).toEqual([]);
   });
 

@@ -234,10 +234,10 @@ describe('an inbound call', () => {
 });
 
 describe('an outbound call', () => {
-  const dialled: SceneKind = { steering: 'commands', direction: 'outbound' };
+  const dialed: SceneKind = { steering: 'commands', direction: 'outbound' };
 
   it('is prepared by its own recipe, whether webhooks are signed or not', async () => {
-    const scene = sceneOf(dialled);
+    const scene = sceneOf(dialed);
     Object.assign(scene.bench.carrier, { verifies: false });
     const recipe: EngineRecipe = {
       mode: 'pipeline',
@@ -250,7 +250,7 @@ describe('an outbound call', () => {
   });
 
   it('is prepared when the carrier has taken it, not while it is asked', async () => {
-    const scene = sceneOf(dialled);
+    const scene = sceneOf(dialed);
     let take = () => {};
     scene.bench.rest.answers.dial = new Promise((resolve) => (take = resolve));
     await scene.dial();
@@ -261,7 +261,7 @@ describe('an outbound call', () => {
   });
 
   it('keeps what is ready as long as it may ring, and no longer', async () => {
-    const scene = sceneOf(dialled);
+    const scene = sceneOf(dialed);
     await scene.ring();
     await scene.bench.pass(25_000);
     expect(only(scene).closes).toBe(0);
@@ -272,7 +272,7 @@ describe('an outbound call', () => {
   });
 
   it('has fifteen seconds again when it is answered at the last moment', async () => {
-    const scene = sceneOf(dialled);
+    const scene = sceneOf(dialed);
     await scene.ring({ machineDetection: false });
     await scene.bench.pass(29_000);
     await scene.answer();
@@ -282,7 +282,7 @@ describe('an outbound call', () => {
   });
 
   it('that a machine answers is given up where nothing is left on it', async () => {
-    const scene = sceneOf(dialled);
+    const scene = sceneOf(dialed);
     await scene.ring({ voicemailMessage: undefined });
     scene.report({ type: 'machine-detection', verdict: 'machine' });
     expect(only(scene).closes).toBe(1);

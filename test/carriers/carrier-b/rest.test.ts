@@ -96,8 +96,8 @@ describe('dial', () => {
   });
 
   it('names the setting that is missing', async () => {
-    const dialled = createRest(client, undefined).dial(call);
-    await expect(dialled).rejects.toMatchObject({
+    const dialed = createRest(client, undefined).dial(call);
+    await expect(dialed).rejects.toMatchObject({
       code: 'CONFIG_MISSING',
       message: expect.stringContaining('CARRIER_B_CONNECTION_ID'),
     });

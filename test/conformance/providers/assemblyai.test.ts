@@ -1,4 +1,4 @@
-// The official client of AssemblyAI against the emulated recogniser. It speaks wss alone.
+// The official client of AssemblyAI against the emulated recognizer. It speaks wss alone.
 import { AssemblyAI, type StreamingTranscriber } from 'assemblyai';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type AssemblyAIEmulator, emulateAssemblyAI } from '../../../src/testing/index.js';

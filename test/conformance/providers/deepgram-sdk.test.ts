@@ -1,4 +1,4 @@
-// The official client of Deepgram against the emulated recogniser and the emulated voice.
+// The official client of Deepgram against the emulated recognizer and the emulated voice.
 import { DeepgramClient } from '@deepgram/sdk';
 import { afterEach, describe, expect, it } from 'vitest';
 import { emulateDeepgram, emulateDeepgramAura } from '../../../src/testing/index.js';
@@ -27,7 +27,7 @@ const LISTEN = {
   reconnectAttempts: 0,
 } as const;
 
-describe("the official client of Deepgram's recogniser", () => {
+describe("the official client of Deepgram's recognizer", () => {
   it('hears two utterances, finishes a third by hand, and closes', async () => {
     const utterances = ['Three loaves, please.', 'And a tart.', 'Good bye.'];
     const emulator = keep(await emulateDeepgram({ utterances }));

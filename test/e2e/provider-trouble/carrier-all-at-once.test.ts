@@ -74,7 +74,7 @@ async function start() {
     ),
   };
   const { ears, voice, nextVoice, mind } = vendors;
-  const neighbour = { index: CALLS + 1, cues: createCues(), cell: WELL };
+  const neighbor = { index: CALLS + 1, cues: createCues(), cell: WELL };
   const phone = closedBehind(
     await startCarrierPhone(
       'carrier-a',
@@ -89,7 +89,7 @@ async function start() {
         serve: { maxStreamsPerIp: 60 },
         simulator: {
           openVoice: openToneVoice,
-          callees: { [numberOf(neighbour.index)]: personOf(neighbour) },
+          callees: { [numberOf(neighbor.index)]: personOf(neighbor) },
         },
       },
     ),
@@ -101,7 +101,7 @@ async function start() {
     isThinking: () => false,
     [Symbol.asyncDispose]: async () => {},
   };
-  return { phone, active: new ActiveCalls(phone), vendors, shared, openEars, openVoice, neighbour };
+  return { phone, active: new ActiveCalls(phone), vendors, shared, openEars, openVoice, neighbor };
 }
 
 /** A call with vendors of its own. */
@@ -116,11 +116,11 @@ function play({ phone, active, shared }: Running, index: number): Promise<Played
 
 /** Many of them, and one with vendors of its own. */
 function playAll(running: Running): [Promise<PlayedCell[]>, Promise<PlayedCell>] {
-  const { phone, active, neighbour } = running;
+  const { phone, active, neighbor } = running;
   const playing = Promise.all(Array.from({ length: CALLS }, (_, index) => play(running, index)));
   // Both are looked at in the end.
   playing.catch(() => {});
-  const beside = playCell(phone, active, neighbour);
+  const beside = playCell(phone, active, neighbor);
   beside.catch(() => {});
   return [playing, beside];
 }
@@ -133,7 +133,7 @@ function check(played: PlayedCell): void {
 const codesOf = ({ record }: PlayedCell) => record.incidents.map(({ code }) => code);
 
 describe('many calls whose vendor goes away in the same moment', { timeout: 400_000 }, () => {
-  it('are heard again when the recogniser has restarted', async () => {
+  it('are heard again when the recognizer has restarted', async () => {
     const running = await start();
     const { phone, vendors, openEars } = running;
     const [playing, beside] = playAll(running);

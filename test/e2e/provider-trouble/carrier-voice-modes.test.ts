@@ -109,7 +109,7 @@ function check(
   }
   expect(record.mode).toBe(victim === 'engine' && !isOver ? 'pipeline' : 'realtime');
   // Both are in the bill; a model that is lost in the middle of an answer has not told what it took.
-  expect((record.cost.stt ?? 0) > 0 || phase === 'goodbye', 'recogniser').toBe(true);
+  expect((record.cost.stt ?? 0) > 0 || phase === 'goodbye', 'recognizer').toBe(true);
   expect((record.cost.tts ?? 0) > 0, 'voice').toBe(!isOver);
   if (phase !== 'start' && phase !== 'greeting') expect(turns[0]?.cost, 'first turn').toBeGreaterThan(0);
   expect(turns.at(-1)?.cost, 'last turn').toBeGreaterThan(0);

@@ -4,6 +4,6 @@ import { dropsOf } from '../../support/vendor-troubles.js';
 
 const CALLS = troubledCalls(dropsOf);
 
-describeTrouble('a recogniser drops', CALLS.stt, checkReconnected);
+describeTrouble('a recognizer drops', CALLS.stt, checkReconnected);
 describeTrouble('a voice drops', CALLS.tts, checkReconnected);
 describeTrouble('a language model drops', CALLS.llm, checkReconnected);

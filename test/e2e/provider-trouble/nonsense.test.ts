@@ -4,7 +4,7 @@ import { NONSENSE } from '../../support/vendor-troubles.js';
 
 const CALLS = troubledCalls(() => NONSENSE);
 
-describeTrouble('a recogniser sends nonsense', CALLS.stt);
+describeTrouble('a recognizer sends nonsense', CALLS.stt);
 describeTrouble('a voice sends nonsense', CALLS.tts);
 describeTrouble('a language model sends nonsense', CALLS.llm);
 describeTrouble('a realtime model sends nonsense', CALLS.engine);

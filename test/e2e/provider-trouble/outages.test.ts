@@ -4,7 +4,7 @@ import { OUTAGES } from '../../support/vendor-troubles.js';
 
 const CALLS = troubledCalls(() => OUTAGES);
 
-describeTrouble('a recogniser is out', CALLS.stt);
+describeTrouble('a recognizer is out', CALLS.stt);
 describeTrouble('a voice is out', CALLS.tts);
 describeTrouble('a language model is out', CALLS.llm);
 describeTrouble('a realtime model is out', CALLS.engine);

@@ -124,7 +124,7 @@ describe('a call whose pipeline is at its end', () => {
     expect(told.slice(3)).toEqual(turn?.agentText === '' ? [] : [`assistant: ${turn?.agentText}`]);
   });
 
-  it('is silent in the middle of a word when its recogniser goes', async () => {
+  it('is silent in the middle of a word when its recognizer goes', async () => {
     const { first, second, rig } = await talking();
     first.model.answer('There are seven kinds of cakes, with nuts, with cream and with raisins.');
     await rig.says(first, 'Which cakes?');
@@ -140,7 +140,7 @@ describe('a call whose pipeline is at its end', () => {
     expect(second.asked).toEqual(['respond']);
   });
 
-  it('hears half a sentence again that the recogniser failed in', async () => {
+  it('hears half a sentence again that the recognizer failed in', async () => {
     const { first, second, rig } = await talking();
     await rig.voiced(1000);
     first.ears.events.partial('I would like');
@@ -332,7 +332,7 @@ describe('a chain of three', () => {
 });
 
 describe('providers that fail again and again', () => {
-  /** A call whose recogniser has failed in the calls before it. */
+  /** A call whose recognizer has failed in the calls before it. */
   function makeFailing() {
     const [first, second] = [new FakeStages(), new FakeRealtimeModel()];
     const circuits = (clock: ConstructorParameters<typeof Circuits>[0]) => {

@@ -151,7 +151,7 @@ describe('a call whose realtime model is gone for good', () => {
     await rig.quiet(500);
     first.events.failed(GONE);
     await rig.wait(0);
-    // A recogniser keeps that much until it is connected.
+    // A recognizer keeps that much until it is connected.
     expect(kept).toEqual([5000]);
     expect(pushed).toHaveLength(75);
     expect(pushed.filter((sample) => sample !== 0)).toHaveLength(50);

@@ -15,7 +15,7 @@ async function talkingToStages() {
 }
 
 describe('the time that a call was without an engine', () => {
-  it('begins with the lost connection of a recogniser, though nobody has spoken since', async () => {
+  it('begins with the lost connection of a recognizer, though nobody has spoken since', async () => {
     const { first, rig } = await talkingToStages();
     first.ears.events.troubled?.(GONE);
     await rig.quiet(500);

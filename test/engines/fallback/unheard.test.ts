@@ -8,8 +8,8 @@ const { call: APOLOGY } = setPhrasesFor(undefined).apologies;
 
 describe('a call of which nobody has heard the last', () => {
   it.each([
-    [800, 'is given up when a recogniser has no word on what nobody has heard'],
-    [400, 'listens on when a recogniser has no word on what may be a cough'],
+    [800, 'is given up when a recognizer has no word on what nobody has heard'],
+    [400, 'listens on when a recognizer has no word on what may be a cough'],
   ])('with a sound of %i ms %s', async (soundMs) => {
     const { first, second, rig } = await talkingToModel();
     await rig.voiced(soundMs);
@@ -25,7 +25,7 @@ describe('a call of which nobody has heard the last', () => {
     expect(rig.ended).toMatchObject(isSpeech ? [{ reason: 'provider-failed', failure }] : []);
   });
 
-  it('takes what a recogniser gives for want of an answer for no answer', async () => {
+  it('takes what a recognizer gives for want of an answer for no answer', async () => {
     const { first, second, rig } = await talkingToModel();
     first.events.failed(GONE);
     await rig.wait(100);
@@ -40,7 +40,7 @@ describe('a call of which nobody has heard the last', () => {
     expect(second.voice.spoken.join(' ')).toBe(APOLOGY);
   });
 
-  it('keeps a recogniser that has said something before, though it does not answer', async () => {
+  it('keeps a recognizer that has said something before, though it does not answer', async () => {
     const { first, second, rig } = await talkingToModel();
     first.events.failed(GONE);
     await rig.wait(100);
@@ -115,7 +115,7 @@ describe('a call of which nobody has heard the last', () => {
     expect(rig.said.at(-1)).toEqual(['And the rye?', 'Ten dollars.']);
   });
 
-  it('waits for the recogniser that has heard that there was nothing', async () => {
+  it('waits for the recognizer that has heard that there was nothing', async () => {
     const { first, second, rig } = await talkingToModel();
     await rig.voiced(400);
     await rig.quiet(2900);

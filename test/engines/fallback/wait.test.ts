@@ -117,7 +117,7 @@ describe('a language model that was given up', () => {
     expect(await isDistrusted(300, 10_000)).toBe(true);
   });
 
-  it('is asked by other calls, where the recogniser had taken its time', async () => {
+  it('is asked by other calls, where the recognizer had taken its time', async () => {
     expect(await isDistrusted(2300, 1000)).toBe(false);
   });
 });

@@ -157,7 +157,7 @@ describe('barge-in', () => {
   });
 });
 
-/** Words that the recogniser writes while they are said, and its last word on them after the sound. */
+/** Words that the recognizer writes while they are said, and its last word on them after the sound. */
 async function murmurs(rig: CallRig, text: string, { ms, interim }: { ms: number; interim: boolean }) {
   await rig.voiced(ms);
   if (interim) for (let end = 1; end < text.length; end += 3) rig.ears.events.partial(text.slice(0, end));

@@ -211,7 +211,7 @@ describe('a pipeline call that is prepared', () => {
 });
 
 describe('guardrails of a prepared greeting', () => {
-  it('are asked once, and what they drop is not synthesised', async () => {
+  it('are asked once, and what they drop is not synthesized', async () => {
     const seen: string[] = [];
     const guardrail = (sentence: string) => {
       seen.push(sentence);
@@ -228,7 +228,7 @@ describe('guardrails of a prepared greeting', () => {
     expect(call.voice.spoken).toEqual([SECOND]);
   });
 
-  it('see its short sentences by themselves, and the piece that is synthesised is the one that is said', async () => {
+  it('see its short sentences by themselves, and the piece that is synthesized is the one that is said', async () => {
     const seen: string[] = [];
     const guardrail = (sentence: string) => {
       seen.push(sentence);
@@ -257,7 +257,7 @@ describe('guardrails of a prepared greeting', () => {
     expect(call.voice.spoken).toEqual(['Something quite different is said.']);
   });
 
-  it('that are still at it go on in the engine, and nothing is synthesised twice', async () => {
+  it('that are still at it go on in the engine, and nothing is synthesized twice', async () => {
     let allow: (allowed: boolean) => void = () => {};
     const guardrail = () => new Promise<boolean>((resolve) => (allow = resolve));
     const call = new PreparedCall({ guardrails: [guardrail], firstMessage: FIRST });
@@ -337,7 +337,7 @@ describe('what fails in a preparation', () => {
     expect(charactersOf(rig.facts)).toEqual([FIRST.length, FIRST.length]);
   });
 
-  it('is opened anew: a recogniser that has failed', async () => {
+  it('is opened anew: a recognizer that has failed', async () => {
     const call = new PreparedCall({}, ({ ears }) => (ears.failsWhileOpened = true));
     call.preparation.answered?.();
     const rig = await call.begin();
@@ -393,7 +393,7 @@ describe('what fails in a preparation', () => {
   });
 });
 
-describe('a recogniser', () => {
+describe('a recognizer', () => {
   it.each([true, false])('that was readied writes when it always did: afterwards %s', async (isLate) => {
     const call = new PreparedCall({}, ({ ears }) => (ears.writesAfterwards = isLate));
     call.preparation.answered?.();

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { createPipelineRecipe } from '../../../src/engines/pipeline/recipe.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { ANSWER, GREETING } from '../answering-rig.js';
-import { CallRig, FakeRecogniser, FakeVoice, MS_PER_CHAR, playing } from '../call-rig.js';
+import { CallRig, FakeRecognizer, FakeVoice, MS_PER_CHAR, playing } from '../call-rig.js';
 
 describe('a turn', () => {
   it('greets, listens, answers, and states the facts in order', async () => {
@@ -90,7 +90,7 @@ describe('a turn', () => {
     expect(new Set(Object.values(rig.turns[0]?.latency ?? { none: 1 }))).toEqual(new Set([null]));
   });
 
-  it('synthesises one sentence ahead of the ear and no more', async () => {
+  it('synthesizes one sentence ahead of the ear and no more', async () => {
     const rig = await new CallRig({}).start();
     rig.model.answer(ANSWER);
     await rig.says('When?');
@@ -106,7 +106,7 @@ describe('a turn', () => {
     expect(rig.heardMs).toBeGreaterThanOrEqual(ANSWER.replaceAll('. ', '.').length * MS_PER_CHAR);
   });
 
-  it('takes an open piece of text when the recogniser does not finish it, once', async () => {
+  it('takes an open piece of text when the recognizer does not finish it, once', async () => {
     const rig = await new CallRig({}).start();
     rig.model.answer('It is noon now, as you know.');
     await rig.voiced(400);
@@ -158,7 +158,7 @@ describe('close', () => {
       },
     ],
     [
-      'while the recogniser is waited for',
+      'while the recognizer is waited for',
       async (rig) => {
         await rig.start();
         await rig.quiet(playing(GREETING));
@@ -259,6 +259,6 @@ it('answers through onMessage in the place of a model', async () => {
 });
 
 it('refuses a recipe with nobody to answer', () => {
-  const stt = new FakeRecogniser();
+  const stt = new FakeRecognizer();
   expect(() => createPipelineRecipe({ stt, tts: new FakeVoice() })).toThrow(/llm.*onMessage/);
 });

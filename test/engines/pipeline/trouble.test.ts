@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { LanguageModelEvent } from '../../../src/providers/language-model.js';
 import { ANSWER, GREETING } from '../answering-rig.js';
-import { CallRig, FakeRecogniser, FakeVoice } from '../call-rig.js';
+import { CallRig, FakeRecognizer, FakeVoice } from '../call-rig.js';
 
 describe('failures', () => {
-  it('apologises when the model fails, and then ends the call', async () => {
+  it('apologizes when the model fails, and then ends the call', async () => {
     const rig = await new CallRig({}).start();
     rig.model.answer('One moment please, I am looking. ', new Error('https://vendor/?key=secret'));
     await rig.says('When?');
@@ -83,7 +83,7 @@ describe('failures', () => {
     expect(rig.turns.at(-1)).toMatchObject({ agentText: 'Yes, of course.' });
   });
 
-  it('apologises when the recogniser fails', async () => {
+  it('apologizes when the recognizer fails', async () => {
     const rig = await new CallRig({}).start();
     rig.ears.events.failed(new Error('gone'));
     await rig.clock.advanceAsync(6000);
@@ -91,7 +91,7 @@ describe('failures', () => {
     expect(rig.voice.spoken.join(' ')).toBe(rig.turns[0]?.agentText);
   });
 
-  it('apologises behind the words it is saying, when the recogniser fails in the middle of them', async () => {
+  it('apologizes behind the words it is saying, when the recognizer fails in the middle of them', async () => {
     const rig = await new CallRig({ firstMessage: ANSWER }).start();
     await rig.quiet(200);
     rig.ears.events.failed(new Error('gone'));
@@ -135,8 +135,8 @@ describe('failures', () => {
         }),
       },
     ],
-  ])('keeps the failure of a recogniser that %s asynchronously inside the call', async (_, methods) => {
-    const ears = Object.assign(new FakeRecogniser(), methods);
+  ])('keeps the failure of a recognizer that %s asynchronously inside the call', async (_, methods) => {
+    const ears = Object.assign(new FakeRecognizer(), methods);
     const rig = await new CallRig({ stt: ears as never }).start();
     await rig.quiet(6000);
     expect(rig.ended).toMatchObject([{ reason: 'provider-failed' }]);
@@ -154,8 +154,8 @@ describe('failures', () => {
     expect(agentText.length + agentTextUnheard.length).toBeLessThan(8100);
   });
 
-  it('ends a call whose recogniser cannot be opened', async () => {
-    const ears = new FakeRecogniser();
+  it('ends a call whose recognizer cannot be opened', async () => {
+    const ears = new FakeRecognizer();
     ears.open = () => {
       throw new Error('no key');
     };

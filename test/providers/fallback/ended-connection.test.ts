@@ -1,4 +1,4 @@
-// A recogniser of a chain that loses its connection while it is asked for the rest: what it tells of that is no sign of life.
+// A recognizer of a chain that loses its connection while it is asked for the rest: what it tells of that is no sign of life.
 import { expect, it } from 'vitest';
 import { AssemblyAISession } from '../../../src/providers/stt/assemblyai/session.js';
 import { FakeVendor } from '../fake-vendor-socket.js';

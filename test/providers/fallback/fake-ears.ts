@@ -1,4 +1,4 @@
-// Recognisers of a chain that do as they are told, and a caller who speaks to them.
+// Recognizers of a chain that do as they are told, and a caller who speaks to them.
 import { ProviderError } from '../../../src/base/errors.js';
 import { silentLogger } from '../../../src/base/log.js';
 import { Circuits } from '../../../src/providers/circuits.js';

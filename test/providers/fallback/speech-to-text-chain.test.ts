@@ -71,7 +71,7 @@ describe('SpeechToTextChain', () => {
     },
   );
 
-  it('believes a recogniser that tells how far its text goes', () => {
+  it('believes a recognizer that tells how far its text goes', () => {
     const [first, second] = pair();
     const { open, speak } = setUp([first, second]);
     const session = open();
@@ -299,7 +299,7 @@ describe('SpeechToTextChain', () => {
     expect(mixed.told).toEqual([]);
   });
 
-  it('takes what a recogniser throws or rejects for its failure', async () => {
+  it('takes what a recognizer throws or rejects for its failure', async () => {
     const [first, second] = pair();
     const third = new FakeEars('v/3');
     const { open, speak, clock } = setUp([first, second, third]);

@@ -1,4 +1,4 @@
-// A caller's voice for recognisers, and a listener that keeps what they tell.
+// A caller's voice for recognizers, and a listener that keeps what they tell.
 import type {
   SpeechToText,
   SpeechToTextContext,

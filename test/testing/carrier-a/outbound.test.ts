@@ -11,7 +11,7 @@ const start = async (callee: Callee, options: Parameters<typeof startRig>[0] = {
 };
 
 describe('an outbound call', () => {
-  it('is queued, dialled, rung, answered, asks for instructions, and ends', async () => {
+  it('is queued, dialed, rung, answered, asks for instructions, and ends', async () => {
     await start({ type: 'human', script: [{ type: 'pause', durationMs: 1000 }, { type: 'hang-up' }] });
     const leg = await rig.dial();
     expect(leg.status).toBe('queued');

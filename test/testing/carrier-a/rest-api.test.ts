@@ -110,14 +110,14 @@ describe('the REST API', () => {
   });
 
   it('takes a call with a parameter that it does not know, and notes it', async () => {
-    const leg = await rig.dial({ Colour: 'red' });
-    expect(leg.violations).toEqual(['a request to the API has the unknown parameter "Colour"']);
+    const leg = await rig.dial({ Color: 'red' });
+    expect(leg.violations).toEqual(['a request to the API has the unknown parameter "Color"']);
   });
 
   it('refuses what cannot be changed', async () => {
     const leg = await rig.dial();
     const path = `Calls/${leg.carrierCallId}.json`;
-    expect(await rig.ask(path, { Colour: 'red' })).toMatchObject({ status: 400, body: { code: 21_204 } });
+    expect(await rig.ask(path, { Color: 'red' })).toMatchObject({ status: 400, body: { code: 21_204 } });
     expect(await rig.ask(path, { Twiml: '<Response/>' })).toMatchObject({
       status: 400,
       body: { code: 21_220 },

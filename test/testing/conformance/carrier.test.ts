@@ -153,7 +153,7 @@ describe('testCarrier', () => {
       { commands: { answer: refuse, reject: refuse, startStream: refuse, stopStream: refuse } },
     ],
     [
-      'a stream in an acknowledgement',
+      'a stream in an acknowledgment',
       'acknowledges on every route',
       {
         webhooks: { ...webhooks, acknowledge: () => ({ status: 200, contentType: 'x', body: 'wss://x' }) },

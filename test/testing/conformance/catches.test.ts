@@ -28,7 +28,7 @@ describe('testSpeechToText', () => {
       close() {},
     }));
 
-  it('catches a recogniser that speaks after close', async () => {
+  it('catches a recognizer that speaks after close', async () => {
     const chatty: SpeechToText = {
       name: 'chatty',
       open: ({ events }) => ({

@@ -26,7 +26,7 @@ function chained<T>(first: T, second: T) {
   return { members: [first, second] as const, circuits, clock: systemClock };
 }
 
-describe('a chain of recognisers', () => {
+describe('a chain of recognizers', () => {
   const checks = testSpeechToText(async (texts) => {
     const emulator = await emulateDeepgram({ utterances: texts });
     const at = (baseUrl: string) => new DeepgramSpeechToText({ apiKey, baseUrl });

@@ -15,9 +15,9 @@ import {
   testSpeechToText,
 } from '../../../src/testing/index.js';
 
-type Recogniser = [string, (texts: readonly string[]) => SpeechToTextSetup | Promise<SpeechToTextSetup>];
+type Recognizer = [string, (texts: readonly string[]) => SpeechToTextSetup | Promise<SpeechToTextSetup>];
 
-function transcription(options: OpenAITranscriptionOptions): Recogniser {
+function transcription(options: OpenAITranscriptionOptions): Recognizer {
   return [
     `OpenAITranscription with ${JSON.stringify(options)}`,
     async (utterances) => {
@@ -32,7 +32,7 @@ function transcription(options: OpenAITranscriptionOptions): Recogniser {
   ];
 }
 
-function deepgram(options: DeepgramSpeechToTextOptions, code?: number, reason?: string): Recogniser[1] {
+function deepgram(options: DeepgramSpeechToTextOptions, code?: number, reason?: string): Recognizer[1] {
   return async (utterances) => {
     const emulator = await emulateDeepgram({ utterances });
     return {
@@ -43,7 +43,7 @@ function deepgram(options: DeepgramSpeechToTextOptions, code?: number, reason?: 
   };
 }
 
-const recognisers: Recogniser[] = [
+const recognizers: Recognizer[] = [
   [
     'AssemblyAISpeechToText',
     async (utterances) => {
@@ -69,6 +69,6 @@ const recognisers: Recogniser[] = [
   ],
 ];
 
-describe.each(recognisers)('%s', (_, create) => {
+describe.each(recognizers)('%s', (_, create) => {
   for (const { name, run } of testSpeechToText(create)) it(name, run);
 });

@@ -19,7 +19,7 @@ describe('emulateAssemblyAI', () => {
     [QUERY, 'wrong', 4001],
     [QUERY.replace('universal-3-6-pro', 'nova'), 'test-key', 3006],
     [QUERY.replace('16000', '8000'), 'test-key', 3006],
-    [`${QUERY}&colour=red`, 'test-key', 3006],
+    [`${QUERY}&color=red`, 'test-key', 3006],
   ])('closes a session of %s with key %s after an error', async (query, key, code) => {
     const { socket } = await connect(query, {}, key);
     await soon(() => expect(socket.end()).toMatch(`${code}`));

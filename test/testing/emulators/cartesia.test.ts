@@ -63,7 +63,7 @@ describe('emulateCartesia', () => {
     ['another voice within a context', [{}, { voice: { mode: 'id', id: 'other' } }], 'context_changed'],
     ['a part after the last one', [{ continue: false }, {}], 'context_'],
     ['an empty part that is not the last', [{ transcript: ' ' }], 'invalid_transcript'],
-    ['a field that it does not know', [{ colour: 'red' }], 'unknown_field'],
+    ['a field that it does not know', [{ color: 'red' }], 'unknown_field'],
     ['another format', [{ output_format: { container: 'mp3' } }], 'invalid_output_format'],
     ['no context', [{ context_id: undefined }], 'invalid_request'],
     ['one context too many', [{ context_id: 'b' }, { context_id: 'c' }, {}], 'concurrency_limited'],

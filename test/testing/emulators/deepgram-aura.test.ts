@@ -18,7 +18,7 @@ describe('emulateDeepgramAura', () => {
     ['encoding=linear16&sample_rate=16000', 'test-key', '400 INVALID_MODEL'],
     ['model=aura-2-no-such-voice-en&encoding=linear16&sample_rate=16000', 'test-key', '400 INVALID_MODEL'],
     ['model=aura-2-thalia-en&encoding=mp3', 'test-key', '400 UNSUPPORTED_AUDIO_FORMAT'],
-    [`${QUERY}&colour=red`, 'test-key', '400 INVALID_QUERY_PARAMETER'],
+    [`${QUERY}&color=red`, 'test-key', '400 INVALID_QUERY_PARAMETER'],
     [QUERY, 'wrong', '401 INVALID_AUTH'],
   ])('answers %s with key %s as the vendor would', async (query, key, expected) => {
     expect((await connect(query, {}, key)).socket.end()).toBe(expected);

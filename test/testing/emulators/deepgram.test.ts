@@ -31,7 +31,7 @@ describe('emulateDeepgram', () => {
     ['encoding=linear16&sample_rate=16000', KEY, '400 INVALID_MODEL'],
     ['model=nova-3', KEY, '400 INVALID_ENCODING'],
     ['model=nova-3&encoding=linear16', KEY, '400 INVALID_ENCODING'],
-    [`${QUERY}&colour=red`, KEY, '400 INVALID_QUERY_PARAMETER'],
+    [`${QUERY}&color=red`, KEY, '400 INVALID_QUERY_PARAMETER'],
     [`${QUERY}&utterance_end_ms=500`, KEY, '400 INVALID_QUERY_PARAMETER'],
     [`${QUERY}&endpointing=soon`, KEY, '400 INVALID_QUERY_PARAMETER'],
     [

@@ -23,7 +23,7 @@ describe('emulateElevenLabs', () => {
   it.each([
     ['output_format=mp3', 'test-key', '400'],
     [`${QUERY}&inactivity_timeout=181`, 'test-key', '400'],
-    [`${QUERY}&colour=red`, 'test-key', '400'],
+    [`${QUERY}&color=red`, 'test-key', '400'],
     [QUERY, 'wrong', '401'],
   ])('answers %s with key %s as the vendor would', async (query, key, expected) => {
     expect((await connect(query, {}, key)).socket.end()).toBe(expected);

@@ -80,7 +80,7 @@ describe('emulateOpenAITranscription', () => {
 
   it.each<[string, Form, RegExp]>([
     ['no model', { fields: {} }, /missing field model/],
-    ['a field that it does not know', { fields: { model: 'm', colour: 'red' } }, /unknown field colour/],
+    ['a field that it does not know', { fields: { model: 'm', color: 'red' } }, /unknown field color/],
     ['a language with a region', { fields: { model: 'm', language: 'en-GB' } }, /en-GB/],
     ['subtitles', { fields: { model: 'm', response_format: 'srt' } }, /JSON only/],
     ['no file', { file: null }, /one file/],

@@ -45,10 +45,10 @@ const LOW_WEIGHT_LIMIT: i32 = 1 << 16;
 /// One half, at that point.
 const ROUNDING: i32 = 1 << (FINAL_BITS - 1);
 
-/// The parts of two neighbouring taps, the first in the lower half, as vectors take them.
+/// The parts of two neighboring taps, the first in the lower half, as vectors take them.
 type Packed = i32;
 
-/// Two neighbouring large taps and where their samples stand for the first output.
+/// Two neighboring large taps and where their samples stand for the first output.
 #[derive(Clone, Copy, Debug)]
 struct LargePair {
     at: usize,
@@ -56,7 +56,7 @@ struct LargePair {
     low: Packed,
 }
 
-/// Two neighbouring small taps and where their samples stand for the first output.
+/// Two neighboring small taps and where their samples stand for the first output.
 #[derive(Clone, Copy, Debug)]
 struct SmallPair {
     at: usize,
@@ -73,7 +73,7 @@ pub(crate) struct Fir {
 }
 
 impl Fir {
-    /// Taps as `(at, tap)`, in any order. Neighbours are paired; a lone tap gets a zero beside it.
+    /// Taps as `(at, tap)`, in any order. Neighbors are paired; a lone tap gets a zero beside it.
     pub(crate) fn new(mut taps: Vec<(usize, i32)>) -> Self {
         sort(&mut taps, |&(at, _)| at);
         let mut pairs = Vec::new();

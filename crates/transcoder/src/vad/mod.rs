@@ -8,7 +8,7 @@
 //! `libfvad` (mode 3, 16 kHz, 20 ms), which tests hold this against.
 //!
 //! Source of design, constants and rounding: the WebRTC project's `common_audio/vad`, copyright 2011 The WebRTC project
-//! authors, BSD-3-Clause; the text of the licence is in the package's `NOTICE.md`.
+//! authors, BSD-3-Clause; the text of the license is in the package's `NOTICE.md`.
 
 mod bands;
 mod lows;

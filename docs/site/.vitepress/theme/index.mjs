@@ -1,5 +1,5 @@
-// The default theme with the system's fonts, and the colours of the dashboard.
+// The default theme with the system's fonts, and the colors of the dashboard.
 import DefaultTheme from 'vitepress/theme-without-fonts';
-import './colours.css';
+import './colors.css';
 
 export default DefaultTheme;

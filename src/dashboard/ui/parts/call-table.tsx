@@ -148,7 +148,7 @@ const TROUBLE: readonly (EndReason | null)[] = [
   'stream-lost',
 ];
 
-/** Trouble has a word of its own, not a colour alone. */
+/** Trouble has a word of its own, not a color alone. */
 function isTrouble(call: CallSummary): boolean {
   return call.error !== null || call.outcome === 'failed' || TROUBLE.includes(call.endReason);
 }

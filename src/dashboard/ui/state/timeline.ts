@@ -13,7 +13,7 @@ export interface Happening {
 export function timelineOf(record: CallRecord, options: { masked: boolean }): Happening[] {
   const { amd, transfer } = record;
   const list = [
-    point(record.startedAt, { what: record.direction === 'inbound' ? 'Rang' : 'Dialled' }),
+    point(record.startedAt, { what: record.direction === 'inbound' ? 'Rang' : 'Dialed' }),
     point(record.answeredAt, { what: 'Answered' }),
     point(amd?.detectedAt, { what: 'Answered by', detail: amd?.answeredBy }),
     point(transfer?.startedAt, {

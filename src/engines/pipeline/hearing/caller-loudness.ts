@@ -5,7 +5,7 @@ import type { LineSound } from './line-sound.js';
 
 /** Voice of this length silences the agent, or is about to. */
 const SOUND_MS = 500;
-/** Words stand in the recogniser's text at most so long after they were said, mostly: at least so far back it is looked for them. */
+/** Words stand in the recognizer's text at most so long after they were said, mostly: at least so far back it is looked for them. */
 const WORDS_MS = 1500;
 /** The caller is not always as loud as when they were loudest, in decibels. */
 const QUIETER_DB = 5;

@@ -1,5 +1,5 @@
 // What the caller says and presses, until it is complete: sound and words are gathered, the end of the turn is found, and the
-// recogniser is asked for what it still has.
+// recognizer is asked for what it still has.
 import type { EndOfTurn, TurnTimes } from '../../../conversation/floor.js';
 import { FRAME_MS } from '../../../audio/format.js';
 import type { TranscriptEntry } from '../../../contract/call-record.js';
@@ -22,7 +22,7 @@ export interface CallerTurnEvents {
   words(text: string, piece: { isFinal: boolean }): void;
   /** The caller has gone quiet, or speaks without end. */
   quiet(end: EndOfTurn): void;
-  /** Asks the recogniser for what it still has. */
+  /** Asks the recognizer for what it still has. */
   finishUtterance(): void;
   /** Keys have become complete, and nothing else is waited for that they could be answered with. */
   keysComplete(): void;
@@ -34,7 +34,7 @@ export interface CallerTurnOptions {
   readonly context: EngineContext;
   readonly settings: TurnTakingSettings;
   readonly lexicon: Lexicon;
-  /** The recogniser tells the end of a turn. */
+  /** The recognizer tells the end of a turn. */
   readonly isToldEnds: boolean;
   readonly tell: (entry: TranscriptEntry) => void;
   readonly turnIndex: () => number;
@@ -51,7 +51,7 @@ const SPEECH_MS = 600;
 /** Before it listens. */
 const UNHEARD: HeardFrame = { voiced: false, dbfs: Number.NEGATIVE_INFINITY };
 
-/** Speech is recognised as such after three voiced frames. */
+/** Speech is recognized as such after three voiced frames. */
 const SPEECH_START_MS = 3 * FRAME_MS;
 
 export class CallerTurn {
@@ -119,7 +119,7 @@ export class CallerTurn {
     return this.#endpointing.active;
   }
 
-  /** True when there should be words of what the caller has said since the recogniser's last text. */
+  /** True when there should be words of what the caller has said since the recognizer's last text. */
   get hasSpokenWordless(): boolean {
     return this.#wordlessMs >= SPEECH_MS;
   }
@@ -146,9 +146,9 @@ export class CallerTurn {
   }
 
   /**
-   * The recogniser has given text. An empty final says that nothing is open; where its service has not answered, not that nothing was said.
+   * The recognizer has given text. An empty final says that nothing is open; where its service has not answered, not that nothing was said.
    */
-  recognised(
+  recognized(
     text: string,
     { isFinal, isHeld, isUnanswered }: { isFinal: boolean; isHeld: boolean; isUnanswered: boolean },
   ): void {
@@ -176,29 +176,29 @@ export class CallerTurn {
     events.words(after, { isFinal });
   }
 
-  /** Words that were open will be recognised once more, by another recogniser. Who has finished waits for them, and is still unheard. */
+  /** Words that were open will be recognized once more, by another recognizer. Who has finished waits for them, and is still unheard. */
   withdrawn(): void {
     this.#speech.withdraw();
     if (this.#pending.isOpen) this.#pending.limit(LIMITS.words.noneMs, () => this.#complete());
   }
 
-  /** The recogniser has heard all that was said so far, and told what it made of it. */
+  /** The recognizer has heard all that was said so far, and told what it made of it. */
   settled(): void {
     if (!this.isActive) this.#unheardSince = undefined;
   }
 
-  /** What was taken back is played again, to whoever recognises it. */
+  /** What was taken back is played again, to whoever recognizes it. */
   heardAgain(): void {
     this.#speech.heardAgain();
   }
 
-  /** The recogniser hears speech where our own detector may not. Only opens what silence closes again. */
-  soundRecognised(): void {
+  /** The recognizer hears speech where our own detector may not. Only opens what silence closes again. */
+  soundRecognized(): void {
     if (!this.#endpointing.active) this.#endpointing.speechStarted(this.#options.context.clock.now());
   }
 
-  /** The recogniser says that the caller has finished. */
-  endRecognised(): void {
+  /** The recognizer says that the caller has finished. */
+  endRecognized(): void {
     if (this.#endpointing.finish() || this.#pending.isOpen || this.#speech.text === '') return;
     this.#options.events.quiet({ endedAt: this.#options.context.clock.now(), isCutShort: false });
   }
@@ -213,14 +213,14 @@ export class CallerTurn {
   }
 
   /**
-   * Waits for what the recogniser still has; for words after a wordless interruption until `resumeAfterMs` of silence, and `longestMs`
+   * Waits for what the recognizer still has; for words after a wordless interruption until `resumeAfterMs` of silence, and `longestMs`
    * at most.
    */
   awaitText(end: EndOfTurn, { isResuming, longestMs }: { isResuming: boolean; longestMs: number }): void {
     if (this.#isClosed) return;
     const pending = this.#pending.open(end);
     this.#options.events.finishUtterance();
-    // The recogniser may have answered at once, or failed.
+    // The recognizer may have answered at once, or failed.
     if (!this.#pending.isStill(pending)) return;
     const { text, settled, isWithdrawn } = this.#speech;
     const isWordless = text === '' && !isWithdrawn;
@@ -264,7 +264,7 @@ export class CallerTurn {
   }
 
   /**
-   * What is half recognised is forgotten as far as it will be heard again. Returns since when, on the clock; undefined where everything that was
+   * What is half recognized is forgotten as far as it will be heard again. Returns since when, on the clock; undefined where everything that was
    * heard has its text.
    */
   forgetOpen(): number | undefined {

@@ -19,16 +19,16 @@ export interface EchoGuardOptions {
   readonly filler: () => string | undefined;
 }
 
-/** A piece of text of the recogniser. */
-export interface RecognisedPiece {
+/** A piece of text of the recognizer. */
+export interface RecognizedPiece {
   readonly isFinal: boolean;
   /** When the sound began that was noticed last, on the clock. */
   readonly soundBeganAt: number | undefined;
 }
 
-/** Words come back within this time; recognisers take most of it. */
+/** Words come back within this time; recognizers take most of it. */
 const MEMORY_MS = 2500;
-/** More than the recogniser gives in one piece. */
+/** More than the recognizer gives in one piece. */
 const LONGEST_MS = 15_000;
 /** Sound that begins this long after the agent's last is the caller's: a line brings nothing back later. */
 const LINE_DELAY_MS = 300;
@@ -101,8 +101,8 @@ export class EchoGuard {
     return (this.#options.sound.likeness(SOUND_MS) ?? 0) >= ECHO_LIKENESS;
   }
 
-  /** True when the recogniser's text is what the agent says or has just said. */
-  isEcho(text: string, piece: RecognisedPiece): boolean {
+  /** True when the recognizer's text is what the agent says or has just said. */
+  isEcho(text: string, piece: RecognizedPiece): boolean {
     const { clock, filler } = this.#options;
     const now = clock.now();
     const pieceAt = this.#pieceAt ?? now;
@@ -116,7 +116,7 @@ export class EchoGuard {
     const aboutMs = now - Math.min(beganAt, pieceAt - RECOGNITION_MS) + LINE_DELAY_MS;
     const quietMs = Math.max(0, now - quietAt);
     const said = this.#lately.wordsWithin(Math.min(LONGEST_MS, Math.max(MEMORY_MS, aboutMs)) - quietMs);
-    // What only the recogniser has heard began later than the last sound that we know of.
+    // What only the recognizer has heard began later than the last sound that we know of.
     const since = Math.max(beganAt, pieceAt - RECOGNITION_MS - LINE_DELAY_MS);
     const loudness = this.#loudnessSince(since);
     const minWords = fewestWords(loudness, { isSounding, isFinal: piece.isFinal });
@@ -138,7 +138,7 @@ export class EchoGuard {
   }
 
   /** Sound came, or went on too loud for the line, when the line had nothing to bring back any more. */
-  #hasAnswered(quietAt: number, { soundBeganAt = 0 }: RecognisedPiece): boolean {
+  #hasAnswered(quietAt: number, { soundBeganAt = 0 }: RecognizedPiece): boolean {
     const lineQuietAt = quietAt + LINE_DELAY_MS;
     return soundBeganAt > lineQuietAt || this.#loud.isSpeechSince(lineQuietAt);
   }
@@ -161,7 +161,7 @@ export class EchoGuard {
   }
 }
 
-/** Recognisers put a label like "[speech]" in the place of a sound whose words they do not have. */
+/** Recognizers put a label like "[speech]" in the place of a sound whose words they do not have. */
 function isSoundLabel(text: string): boolean {
   return /^\s*\[[^[\]]*\]\s*$/.test(text);
 }

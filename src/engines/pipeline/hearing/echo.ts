@@ -1,10 +1,10 @@
-// Does the recogniser hear the agent itself? Its words come back over the line, late, quiet and a little wrong.
+// Does the recognizer hear the agent itself? Its words come back over the line, late, quiet and a little wrong.
 import { wordsOf } from '../../languages/lexicon.js';
 
 /** Share of the caller's words that must be the agent's, in the same order. */
 const ECHO_SHARE = 0.8;
 
-/** The same where the sound is as quiet as an echo: recognisers mishear what they hardly hear. */
+/** The same where the sound is as quiet as an echo: recognizers mishear what they hardly hear. */
 const QUIET_ECHO_SHARE = 0.5;
 
 /** Fewer letters than these are found in any text. */
@@ -66,7 +66,7 @@ function strayLetters(heard: string, said: string): number {
   return Math.min(...previous);
 }
 
-/** The beginning or the end of a word, which is all that a recogniser may get of it. */
+/** The beginning or the end of a word, which is all that a recognizer may get of it. */
 function isEdgeOf(heard: string, word: string): boolean {
   return word.startsWith(heard) || word.endsWith(heard);
 }

@@ -20,7 +20,7 @@ export interface EndpointingWaits {
 
 export const DEFAULT_WAITS: EndpointingWaits = { baseMs: 500, completeMs: 300, openMs: 1200, maxMs: 3000 };
 
-/** A sound that lasts this many times the longest silence and of which a recogniser has written nothing has no words; less often where it is known to write while it hears. */
+/** A sound that lasts this many times the longest silence and of which a recognizer has written nothing has no words; less often where it is known to write while it hears. */
 const WORDLESS_FACTOR = 3;
 
 /** What else is known of the words. */
@@ -42,7 +42,7 @@ export function waitAfter(
   const said = text.trim();
   const { shortAnswers, openEndings } = hints.lexicon ?? lexiconFor(undefined);
   const { digits } = hints;
-  // Recognisers put a full stop behind every group of digits, so the count decides.
+  // Recognizers put a full stop behind every group of digits, so the count decides.
   if (digits !== undefined && endsInDigits(said)) {
     const isThere = countDigits(said) >= digits.count;
     if (!isThere) return waits.openMs;
@@ -61,7 +61,7 @@ export interface EndpointingOptions {
   readonly onEndOfTurn: (end: EndOfTurn) => void;
   readonly waits?: EndpointingWaits;
   readonly lexicon?: Lexicon;
-  /** The recogniser tells the end of a turn: silence ends one only after `maxMs`. @default false */
+  /** The recognizer tells the end of a turn: silence ends one only after `maxMs`. @default false */
   readonly guardOnly?: boolean;
 }
 
@@ -81,7 +81,7 @@ export class Endpointing {
   /** There are words, which may be older than `text`; they have last grown at `textAt`. */
   #hasWords = false;
   #textAt = 0;
-  /** The recogniser has written words while they were said. */
+  /** The recognizer has written words while they were said. */
   #hasInterims = false;
   /** A sound has begun since the last text. */
   #hasNewSound = false;
@@ -121,7 +121,7 @@ export class Endpointing {
     this.#decide();
   }
 
-  /** All text of the turn so far. Text without any sound is a turn, too: the recogniser hears more than the detector. */
+  /** All text of the turn so far. Text without any sound is a turn, too: the recognizer hears more than the detector. */
   text(text: string, { isFinal = true } = {}): void {
     this.#hasInterims ||= !isFinal;
     this.#hasNewSound = false;

@@ -1,6 +1,6 @@
 // Is it speech that is loud, or a click?
 
-/** So many voiced frames are speech: 60 ms, as it is recognised. */
+/** So many voiced frames are speech: 60 ms, as it is recognized. */
 const SPEECH_FRAMES = 3;
 
 /** The last loud frames of a voice. */

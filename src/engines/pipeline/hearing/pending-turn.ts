@@ -1,4 +1,4 @@
-// A caller who has finished, while the recogniser may still have words.
+// A caller who has finished, while the recognizer may still have words.
 import type { EndOfTurn, TurnTimes } from '../../../conversation/floor.js';
 import type { Clock, Timer } from '../../../base/clock.js';
 

@@ -1,4 +1,4 @@
-// How a piece of text came about, so that it is known which of its words will not come again when it is recognised once more: only the
+// How a piece of text came about, so that it is known which of its words will not come again when it is recognized once more: only the
 // last seconds of what a caller says are kept for that.
 import { KEPT_AUDIO_MS } from '../../../audio/kept-audio.js';
 import { wordsOf } from '../../languages/lexicon.js';
@@ -44,7 +44,7 @@ export class PieceGrowth {
   }
 
   /**
-   * What nobody hears again when it is recognised once more `at` this time; undefined where all of it is. A recogniser writes later than
+   * What nobody hears again when it is recognized once more `at` this time; undefined where all of it is. A recognizer writes later than
    * the caller speaks: words that it wrote first behind the oldest sound that is kept count as older.
    */
   lostAt(at: number): LostBeginning | undefined {

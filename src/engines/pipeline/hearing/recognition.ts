@@ -1,4 +1,4 @@
-// What the recogniser of a call tells: its words, its troubles, and in time that it has none on what nobody has heard.
+// What the recognizer of a call tells: its words, its troubles, and in time that it has none on what nobody has heard.
 import type { Clock, Timer } from '../../../base/clock.js';
 import type { SpeechToTextEvents } from '../../../providers/speech-to-text.js';
 import type { CallerWait } from '../caller-wait.js';
@@ -30,7 +30,7 @@ export interface RecognitionOptions {
   readonly failed: (error: unknown) => void;
 }
 
-/** Longest piece of text: some minutes of speech. A recogniser that goes on has lost its way. */
+/** Longest piece of text: some minutes of speech. A recognizer that goes on has lost its way. */
 const MAX_PIECE_CHARS = 4000;
 
 /** One per call. */
@@ -56,8 +56,8 @@ export class Recognition {
     this.#isUnproven = options.isSuccessor;
     const { clock, wait, remedies, settled, sound, turnEnded, usage, failed } = options;
     this.events = {
-      partial: (text) => this.#recognised(text, { isFinal: false }),
-      final: (text) => this.#recognised(text, { isFinal: true }),
+      partial: (text) => this.#recognized(text, { isFinal: false }),
+      final: (text) => this.#recognized(text, { isFinal: true }),
       failed,
       speechStarted: () => {
         this.#answers();
@@ -163,9 +163,9 @@ export class Recognition {
     this.rest();
   }
 
-  #recognised(text: string, { isFinal }: { isFinal: boolean }): void {
+  #recognized(text: string, { isFinal }: { isFinal: boolean }): void {
     const { isHearing, words } = this.#options;
-    // A recogniser of the application may be plain JavaScript.
+    // A recognizer of the application may be plain JavaScript.
     if (typeof text !== 'string') return;
     const isUnanswered = this.#isMute && text === '';
     if (!isUnanswered) this.#answers();

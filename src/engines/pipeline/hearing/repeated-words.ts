@@ -1,4 +1,4 @@
-// A piece of text that a turn has taken before the recogniser was done with it comes once more, with the rest of it.
+// A piece of text that a turn has taken before the recognizer was done with it comes once more, with the rest of it.
 import { wordsOf } from '../../languages/lexicon.js';
 
 /**

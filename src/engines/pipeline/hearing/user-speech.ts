@@ -1,4 +1,4 @@
-// What the caller is saying: the recogniser's pieces, told as transcript entries and gathered until a turn takes them.
+// What the caller is saying: the recognizer's pieces, told as transcript entries and gathered until a turn takes them.
 import type { TranscriptEntry } from '../../../contract/call-record.js';
 import { beginningOf, type LostBeginning, PieceGrowth, rejoined } from './piece-growth.js';
 import { withoutRepeated } from './repeated-words.js';
@@ -13,7 +13,7 @@ export interface UserSpeechOptions {
   readonly turnIndex: () => number;
 }
 
-/** Nobody says more in one turn: a recogniser that goes on has lost its way. All that follows compares texts of this length. */
+/** Nobody says more in one turn: a recognizer that goes on has lost its way. All that follows compares texts of this length. */
 const MAX_TURN_CHARS = 20_000;
 
 /** Text of the caller since the last turn was taken. */
@@ -21,13 +21,13 @@ export class UserSpeech {
   readonly #options: UserSpeechOptions;
   #finals: TranscriptEntry[] = [];
   #partial: TranscriptEntry | undefined;
-  /** A piece that a turn took before the recogniser was done with it. */
+  /** A piece that a turn took before the recognizer was done with it. */
   #owed: TranscriptEntry | undefined;
-  /** Its text, until the recogniser says anything more. */
+  /** Its text, until the recognizer says anything more. */
   #taken = '';
-  /** What the recogniser begins its piece with, and a turn has taken. */
+  /** What the recognizer begins its piece with, and a turn has taken. */
   #repeated = '';
-  /** Words were taken back that will be recognised once more. */
+  /** Words were taken back that will be recognized once more. */
   #isWithdrawn = false;
   /** Of the open piece, and of one that was taken back. */
   readonly #growth = new PieceGrowth();
@@ -55,7 +55,7 @@ export class UserSpeech {
     return this.#isWithdrawn;
   }
 
-  /** What the recogniser may still say belongs to new speech. */
+  /** What the recognizer may still say belongs to new speech. */
   speechStarted(): void {
     this.#owed = undefined;
     if (this.#partial === undefined) this.#repeated = '';

@@ -41,8 +41,8 @@ export interface AgentVoiceOptions {
   readonly lexicon: Lexicon;
   readonly timeouts: ThinkingTimeouts;
   readonly wait: CallerWait;
-  /** The recogniser has no words before all was said. */
-  readonly isRecognisedLate: boolean;
+  /** The recognizer has no words before all was said. */
+  readonly isRecognizedLate: boolean;
   /** False while nobody listens, and after the end of the call: a reply then does not begin. */
   readonly maySpeak: () => boolean;
   /** What the language stage may call. Closed with the voice. */
@@ -99,7 +99,7 @@ export class AgentVoice {
     const { stopWords } = options.lexicon;
     const sound = this.#sound;
     this.#echo = new EchoGuard({ clock, playout, sound, stopWords, filler: () => this.#fillers.sounding });
-    this.#loudness = new CallerLoudness(clock, sound, { isLate: options.isRecognisedLate });
+    this.#loudness = new CallerLoudness(clock, sound, { isLate: options.isRecognizedLate });
   }
 
   /** The call begins. */
@@ -197,7 +197,7 @@ export class AgentVoice {
     this.#reply?.markPlayed(name);
   }
 
-  /** True when the recogniser's text is what the agent says or has just said. */
+  /** True when the recognizer's text is what the agent says or has just said. */
   isEcho(text: string, piece: { isFinal: boolean; soundBeganAt: number | undefined }): boolean {
     const isEcho = this.#options.settings.echoGuard && this.#echo.isEcho(text, piece);
     if (!isEcho && text.trim() !== '') this.#loudness.broughtWords(piece.soundBeganAt);

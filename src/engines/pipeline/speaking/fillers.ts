@@ -1,4 +1,4 @@
-// A short phrase while the caller waits for an answer that is slow to come. Synthesised beforehand, no part of what the model is told.
+// A short phrase while the caller waits for an answer that is slow to come. Synthesized beforehand, no part of what the model is told.
 import { FRAME_MS, PCM_16K } from '../../../audio/format.js';
 import type { Playout } from '../../../audio/playout.js';
 import type { Clock, Timer } from '../../../base/clock.js';
@@ -54,7 +54,7 @@ const SYNTHESIS_TIMEOUT_MS = 5000;
 /** A filler is a few words. What is longer is no filler. */
 const MAX_SAMPLES = 16_000 * 5;
 
-/** Phrases that are kept synthesised: what guardrails make of one may be another text each time. */
+/** Phrases that are kept synthesized: what guardrails make of one may be another text each time. */
 const MAX_KEPT = 16;
 
 /** The fillers of one call: one in a turn at most, one phrase after the other. */
@@ -75,7 +75,7 @@ export class Fillers {
     this.#phrases = options.phrases.map(toSpeakable).filter((phrase) => phrase !== '');
   }
 
-  /** Synthesises the next phrase, unless it is there. A voice that fails here only costs the filler. */
+  /** Synthesizes the next phrase, unless it is there. A voice that fails here only costs the filler. */
   prepare(): void {
     const phrase = this.#phrase;
     if (phrase !== undefined) this.#loading ??= this.#load(phrase).finally(() => (this.#loading = undefined));

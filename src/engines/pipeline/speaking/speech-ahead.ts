@@ -1,4 +1,4 @@
-// One sentence that is synthesised before anybody can hear it: its audio is taken in up to a bound, and later handed over as if it
+// One sentence that is synthesized before anybody can hear it: its audio is taken in up to a bound, and later handed over as if it
 // had been asked for then.
 import type { SpokenPiece, SynthesisEvents, TextToSpeechSession } from '../../../providers/text-to-speech.js';
 import { abandon } from '../../guarded-stream.js';

@@ -21,7 +21,7 @@ export interface DeepgramAuraOptions {
   readonly baseUrl?: string | undefined;
   /** Voice and language in one, like `aura-2-andromeda-en`. @default 'aura-2-thalia-en' */
   readonly model?: string | undefined;
-  /** Keeps what is said out of the vendor's improvement programme, at its price. @default false */
+  /** Keeps what is said out of the vendor's improvement program, at its price. @default false */
   readonly mipOptOut?: boolean | undefined;
 }
 

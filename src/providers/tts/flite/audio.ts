@@ -1,4 +1,4 @@
-// What the synthesiser gives, made fit for a call: 16 kHz, without the long silences around a sentence.
+// What the synthesizer gives, made fit for a call: 16 kHz, without the long silences around a sentence.
 import { resampleAligned } from '../../../audio/aligned-resampler.js';
 import { PCM_16K } from '../../../audio/format.js';
 import { transcoder } from '../../../transcoder/select.js';

@@ -6,7 +6,7 @@ import { ProviderError } from '../../../base/errors.js';
 import type { FliteReply, FliteRequest } from './worker.js';
 
 export interface FliteHostOptions {
-  /** Path of the synthesiser's WebAssembly file. */
+  /** Path of the synthesizer's WebAssembly file. */
   readonly wasmPath: string;
   /** @default 2000 */
   readonly sentenceLimitMs?: number;

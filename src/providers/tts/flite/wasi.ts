@@ -1,4 +1,4 @@
-// Runs the Flite speech synthesiser's WASI build: one instance per sentence behind a shim of the 13 functions it imports.
+// Runs the Flite speech synthesizer's WASI build: one instance per sentence behind a shim of the 13 functions it imports.
 // Runs in the worker only. Source: WASI snapshot preview 1.
 
 /** As much of WebAssembly as is used here: the global's types come with browser libraries only. */
@@ -12,7 +12,7 @@ interface FliteExports {
   readonly _start: () => void;
 }
 
-/** The compiled synthesiser. */
+/** The compiled synthesizer. */
 export type FliteModule = object & { readonly fliteModule?: never };
 
 const { WebAssembly } = globalThis as unknown as { WebAssembly: WebAssemblyGlobal };
@@ -48,7 +48,7 @@ const FILE_TYPE = { directory: 3, file: 4 } as const;
 const ALL_RIGHTS = 0xffff_ffff_ffff_ffffn;
 const WHENCE = { start: 0, current: 1 } as const;
 
-/** Speaks `text` with one of the built-in voices. @throws Error when the synthesiser fails or traps. */
+/** Speaks `text` with one of the built-in voices. @throws Error when the synthesizer fails or traps. */
 export function runFlite(module: FliteModule, voice: string, text: string): FliteAudio {
   const file = new GrowingFile();
   const host = new Host(['flite', '-voice', voice, '-t', text, '-o', `/${OUTPUT_NAME}`], file);
@@ -58,12 +58,12 @@ export function runFlite(module: FliteModule, voice: string, text: string): Flit
     instance.exports._start();
   } catch (error) {
     if (!(error instanceof ExitSignal)) throw error;
-    if (error.code !== 0) throw new Error('the synthesiser exited with an error');
+    if (error.code !== 0) throw new Error('the synthesizer exited with an error');
   }
   return readWav(file.bytes());
 }
 
-/** The WAV file that the synthesiser writes: first the samples, then the header at the start. */
+/** The WAV file that the synthesizer writes: first the samples, then the header at the start. */
 class GrowingFile {
   #buffer = new Uint8Array(1 << 16);
   #length = 0;
@@ -189,7 +189,7 @@ class Host {
   }
 
   #buffer(): ArrayBuffer {
-    if (this.memory === undefined) throw new Error('the synthesiser has no memory yet');
+    if (this.memory === undefined) throw new Error('the synthesizer has no memory yet');
     return this.memory.buffer;
   }
 }
@@ -211,5 +211,5 @@ function readWav(bytes: Uint8Array): FliteAudio {
     }
     at += 8 + length;
   }
-  throw new Error('the synthesiser wrote no audio');
+  throw new Error('the synthesizer wrote no audio');
 }

@@ -41,7 +41,7 @@ function wrap(value: number): number {
   return (value << 16) >> 16;
 }
 
-/** The quotient, rounded towards 0. No divisor here is 0. */
+/** The quotient, rounded toward 0. No divisor here is 0. */
 function divide(value: number, divisor: number): number {
   return (value / divisor) | 0;
 }
@@ -197,7 +197,7 @@ export class Models {
     const noise = this.#noise;
     const speech = this.#speech;
     const low = this.#lows[band]!.follow(level, this.#frames);
-    // What is heard when nobody speaks draws the noise towards it.
+    // What is heard when nobody speaks draws the noise toward it.
     const drift = (wrap((low << 4) - (noise.mean(band) >> 6)) * 154) >> 9;
     if (isSpeech) speech.learnSpeech(band, level);
     else noise.learnNoise(band, level);

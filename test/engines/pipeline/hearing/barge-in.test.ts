@@ -111,7 +111,7 @@ describe('BargeIn', () => {
       ['interrupt'],
     ],
     [
-      'a sign of listening that was recognised before speech has started, and voice behind it',
+      'a sign of listening that was recognized before speech has started, and voice behind it',
       'speaking',
       [
         ['interim', 'mm-hm'],

@@ -42,7 +42,7 @@ describe('the last words of a call to which nobody says anything', () => {
   it.each([
     ['20 dB lower', ECHO],
     ['10 dB lower', LOUD_ECHO],
-  ])('come back %s, and are recognised after their end: the call ends', async (_, level) => {
+  ])('come back %s, and are recognized after their end: the call ends', async (_, level) => {
     const rig = await leaving();
     await rig.quiet(120);
     await rig.voiced(playing(GOODBYE) - 40, level);
@@ -85,7 +85,7 @@ describe('the last words of a call to which nobody says anything', () => {
 });
 
 describe('a loud echo', () => {
-  it('interrupts nobody by its length once its words were recognised', async () => {
+  it('interrupts nobody by its length once its words were recognized', async () => {
     const rig = await greeting({ firstMessage: `${GREETING} What would you like to have today?` });
     await rig.quiet(140);
     await rig.voiced(300, LOUD_ECHO);
@@ -104,7 +104,7 @@ describe('a loud echo', () => {
     expect([rig.player.clears, userEntries(rig)]).toEqual([0, []]);
   });
 
-  it('that is never recognised interrupts nobody', async () => {
+  it('that is never recognized interrupts nobody', async () => {
     const rig = await greeting({ firstMessage: `${GREETING} What would you like to have today?` });
     for (let second = 0; second < 30; second += 1) {
       await rig.voiced(1000, LOUD_ECHO);
@@ -116,7 +116,7 @@ describe('a loud echo', () => {
   });
 });
 
-describe('an echo that only the recogniser hears', () => {
+describe('an echo that only the recognizer hears', () => {
   it('of what was said before is known while the next answer is thought about', async () => {
     const rig = await greeting();
     await rig.quiet(playing(GREETING) - 100);

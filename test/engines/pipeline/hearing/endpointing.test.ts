@@ -43,7 +43,7 @@ function run(steps: readonly Step[]): [endedAt: number, at: number][] {
     else
       for (let at = 0; at < Number(value); at += 20) {
         clock.advance(20);
-        // A recogniser that writes what is said.
+        // A recognizer that writes what is said.
         if (kind === 'talk' && at % 1000 === 0) endpointing.text(`word ${at}`, { isFinal: false });
         endpointing.frame(kind !== 'quiet');
       }
@@ -182,7 +182,7 @@ describe('Endpointing', () => {
       [[1000, 3000]],
     ],
     [
-      'a sound behind a final text may be more, where the recogniser writes at the end only',
+      'a sound behind a final text may be more, where the recognizer writes at the end only',
       [
         ['speech', 0],
         ['voiced', 1000],

@@ -10,7 +10,7 @@ function taken(text: string) {
   return said;
 }
 
-describe('a piece that a turn took before the recogniser was done with it', () => {
+describe('a piece that a turn took before the recognizer was done with it', () => {
   it('is not said again by its final, where the caller has begun again', () => {
     const said = taken('I would like to');
     said.final('I would like to');

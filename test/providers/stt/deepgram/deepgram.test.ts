@@ -118,7 +118,7 @@ describe('DeepgramSpeechToText', () => {
     });
   });
 
-  it('recognises utterances, one after the other', async () => {
+  it('recognizes utterances, one after the other', async () => {
     const { events, told, open } = await start({
       emulator: { utterances: ['Good morning to you.', 'Goodbye.'] },
     });

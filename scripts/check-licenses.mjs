@@ -1,5 +1,5 @@
-// Every package that a user's `npm install` brings, and every crate that is linked into the addon or the WASM module, has a licence that
-// lets them ship it. Prints what was counted; ends with 1 where a licence is missing or unknown.
+// Every package that a user's `npm install` brings, and every crate that is linked into the addon or the WASM module, has a license that
+// lets them ship it. Prints what was counted; ends with 1 where a license is missing or unknown.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ const ALLOWED = new Set([
   ...['BlueOak-1.0.0', 'CC0-1.0', 'Unicode-3.0', 'Apache-2.0 WITH LLVM-exception'],
 ]);
 
-/** True for an SPDX expression that can be met by allowed licences alone. @param {string} expression @returns {boolean} */
+/** True for an SPDX expression that can be met by allowed licenses alone. @param {string} expression @returns {boolean} */
 function isAllowed(expression) {
   // From the innermost parentheses outwards, each replaced by what it comes to.
   const inner = /\(([^()]*)\)/.exec(expression);
@@ -18,10 +18,10 @@ function isAllowed(expression) {
     return isAllowed(expression.replace(inner[0], isAllowed(inner[1] ?? '') ? 'MIT' : 'not allowed'));
   return expression
     .split(/ OR |\//)
-    .some((choice) => choice.split(' AND ').every((licence) => ALLOWED.has(licence.trim())));
+    .some((choice) => choice.split(' AND ').every((license) => ALLOWED.has(license.trim())));
 }
 
-/** @typedef {{ name: string, licence: string }} Entry */
+/** @typedef {{ name: string, license: string }} Entry */
 
 /** @returns {Entry[]} */
 function npmEntries() {
@@ -31,10 +31,10 @@ function npmEntries() {
     if (path === '' || dev || devOptional) return [];
     const manifest = join(root, path, 'package.json');
     // Optional packages are those of other platforms.
-    if (!existsSync(manifest)) return optional ? [] : [{ name: path, licence: 'not installed' }];
+    if (!existsSync(manifest)) return optional ? [] : [{ name: path, license: 'not installed' }];
     const { name, license } = JSON.parse(readFileSync(manifest, 'utf8'));
-    const licence = typeof license === 'string' ? license : (license?.type ?? 'none');
-    return [{ name: `${name} ${version}`, licence }];
+    const expression = typeof license === 'string' ? license : (license?.type ?? 'none');
+    return [{ name: `${name} ${version}`, license: expression }];
   });
 }
 
@@ -57,8 +57,8 @@ function crateEntries() {
     .trim()
     .split('\n');
   const entries = lines.filter(Boolean).map((line) => {
-    const [name = '', licence = ''] = line.replace(' (*)', '').split('|');
-    return { name: name.replace(/ \(.*\)$/, ''), licence: licence || 'none' };
+    const [name = '', license = ''] = line.replace(' (*)', '').split('|');
+    return { name: name.replace(/ \(.*\)$/, ''), license: license || 'none' };
   });
   return [...new Map(entries.map((entry) => [entry.name, entry])).values()];
 }
@@ -69,12 +69,12 @@ const refused = [];
 for (const [kind, list] of Object.entries(entries)) {
   /** @type {Map<string, number>} */
   const counts = new Map();
-  for (const { licence } of list) counts.set(licence, (counts.get(licence) ?? 0) + 1);
+  for (const { license } of list) counts.set(license, (counts.get(license) ?? 0) + 1);
   const shown = [...counts]
     .toSorted(([, a], [, b]) => b - a)
-    .map(([licence, count]) => `${count} ${licence}`);
+    .map(([license, count]) => `${count} ${license}`);
   console.log(`${list.length} ${kind}: ${shown.join(', ')}`);
-  refused.push(...list.filter(({ licence }) => !isAllowed(licence)));
+  refused.push(...list.filter(({ license }) => !isAllowed(license)));
 }
-for (const { name, licence } of refused) console.error(`not allowed: ${name} (${licence})`);
+for (const { name, license } of refused) console.error(`not allowed: ${name} (${license})`);
 if (refused.length > 0 || entries.packages.length === 0 || entries.crates.length === 0) process.exit(1);

@@ -19,7 +19,7 @@ export interface DialOptions {
 }
 
 /** A call with its stream open. */
-export class HandDialledCall {
+export class HandDialedCall {
   readonly callSid: string;
   readonly closed: Promise<{ code: number; reason: string }>;
   readonly #socket: WebSocket;
@@ -36,7 +36,7 @@ export class HandDialledCall {
   }
 
   /** Rings, and opens the stream that the answer names. */
-  static async dial(options: DialOptions): Promise<HandDialledCall> {
+  static async dial(options: DialOptions): Promise<HandDialedCall> {
     const callSid = createId('CA');
     const { answer } = readMarkup(await (await ring(options, callSid)).text());
     if (answer?.type !== 'stream') throw new Error(`answered with ${answer?.type}`);
@@ -50,7 +50,7 @@ export class HandDialledCall {
       socket.once('open', resolve);
       socket.once('error', reject);
     });
-    const call = new HandDialledCall(callSid, socket);
+    const call = new HandDialedCall(callSid, socket);
     call.#start(answer.parameters);
     call.#breathe();
     return call;

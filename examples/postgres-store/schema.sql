@@ -1,0 +1,25 @@
+-- A call is a row: its record as JSON, and beside it what is searched, sorted and summed up. Times are epoch milliseconds.
+CREATE TABLE IF NOT EXISTS calls (
+  call_id text COLLATE "C" PRIMARY KEY,
+  carrier_call_id text,
+  seq float8 NOT NULL,
+  started_at float8 NOT NULL,
+  status text NOT NULL,
+  direction text NOT NULL,
+  carrier text NOT NULL,
+  outcome text,
+  end_reason text,
+  search text NOT NULL,
+  duration_ms float8,
+  latency_ms float8,
+  turns_ms float8[] NOT NULL,
+  stt numeric(12, 6),
+  llm numeric(12, 6),
+  tts numeric(12, 6),
+  telephony numeric(12, 6),
+  total numeric(12, 6) NOT NULL,
+  record json NOT NULL -- jsonb refuses some texts, such as those with \u0000
+);
+CREATE INDEX IF NOT EXISTS calls_by_carrier_id ON calls (carrier_call_id);
+CREATE INDEX IF NOT EXISTS calls_by_start ON calls (started_at, call_id);
+CREATE INDEX IF NOT EXISTS calls_under_way ON calls (started_at) WHERE status <> 'completed';

@@ -1,0 +1,190 @@
+// `npm run release:pack`: the tarballs of a release in `release/`, the main one and one for each platform whose addon can be built here or
+// lies beside crates/transcoder-napi already. What is missing is named with its reason. `--target NAME` makes one platform's tarball
+// only, `--main` the main one only; both fail where they cannot. `--out FOLDER` puts them elsewhere.
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import {
+  toAddonFile,
+  toPlatform,
+  toPlatformManifest,
+  toPlatformName,
+  toPlatformReadme,
+  toReleaseManifest,
+} from './release-packages.mjs';
+import { giveUp, root, setUp } from './setup.mjs';
+
+/** @typedef {import('./release-packages.mjs').Platform} Platform */
+
+const { values } = parseArgs({
+  options: { target: { type: 'string' }, main: { type: 'boolean' }, out: { type: 'string' } },
+});
+const output = resolve(root, values.out ?? 'release');
+/** @type {import('./release-packages.mjs').Manifest} */
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const ADDONS = join(root, 'crates/transcoder-napi');
+/** Compilers that link for a target that is not this machine's. @type {ReadonlyMap<string, string>} */
+const LINKERS = new Map([
+  ['x86_64-unknown-linux-musl', 'musl-gcc'],
+  ['aarch64-unknown-linux-gnu', 'aarch64-linux-gnu-gcc'],
+  ['aarch64-unknown-linux-musl', 'aarch64-linux-musl-gcc'],
+]);
+
+/** npm, with or without a shell around it. @param {string[]} args @param {string} cwd */
+function npm(args, cwd) {
+  const own = process.env.npm_execpath;
+  const [command, first] = own?.endsWith('.js') ? [process.execPath, [own]] : ['npm', []];
+  return execFileSync(command, [...first, ...args], {
+    cwd,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+    shell: process.platform === 'win32' && command === 'npm',
+  });
+}
+
+/** @param {string} command @param {string[]} args */
+const answers = (command, args) => spawnSync(command, args, { stdio: 'ignore' }).status === 0;
+
+function hostTarget() {
+  const { status, stdout } = spawnSync('rustc', ['-vV'], { encoding: 'utf8' });
+  return status === 0 ? /^host: (.*)$/m.exec(stdout)?.[1] : undefined;
+}
+
+/**
+ * Builds the addon of another target into its place. Returns why not, where it cannot be.
+ * @param {Platform} platform @param {string | undefined} host @returns {string | undefined}
+ */
+function build({ target, os, libc, platform }, host) {
+  if (host === undefined) return 'there is no Rust';
+  if (!host.includes(os === 'win32' ? 'windows' : os)) return `it needs a machine with ${os}`;
+  const installed = spawnSync('rustc', ['--print', 'target-libdir', '--target', target], {
+    encoding: 'utf8',
+  });
+  if (installed.status !== 0 || !existsSync(installed.stdout.trim()))
+    return `the Rust target is not installed: rustup target add ${target}`;
+  const linker = target === host ? undefined : LINKERS.get(target);
+  if (linker !== undefined && !answers(linker, ['--version'])) return `there is no linker ${linker}`;
+  const variable = target.toUpperCase().replaceAll('-', '_');
+  const env = {
+    ...process.env,
+    CARGO_TARGET_DIR: join(root, 'target'),
+    ...(linker !== undefined && { [`CARGO_TARGET_${variable}_LINKER`]: linker }),
+    // A shared library cannot hold a C library of its own beside Node's.
+    ...(libc === 'musl' && { [`CARGO_TARGET_${variable}_RUSTFLAGS`]: '-C target-feature=-crt-static' }),
+  };
+  const args = ['build', '--locked', '--release', '--quiet', '-p', 'transcoder-napi', '--target', target];
+  if (spawnSync('cargo', args, { cwd: root, env, stdio: ['ignore', 2, 2] }).status !== 0)
+    return 'cargo failed, see above';
+  const library = { win32: 'transcoder_napi.dll', darwin: 'libtranscoder_napi.dylib' }[os];
+  const built = join(root, 'target', target, 'release', library ?? 'libtranscoder_napi.so');
+  copyFileSync(built, join(ADDONS, `${manifest.napi.binaryName}.${platform}.node`));
+  return undefined;
+}
+
+/** Licenses of the crates that are linked into an addon. @param {Platform} platform */
+function noticesOfCrates({ target }) {
+  /** @param {...string} args */
+  const cargo = (...args) =>
+    execFileSync('cargo', [...args, '--locked'], { cwd: root, encoding: 'utf8', maxBuffer: 2 ** 26 });
+  const tree = cargo(
+    ...['tree', '--quiet', '-p', 'transcoder-napi', '--target', target, '--edges', 'normal,no-proc-macro'],
+    ...['--prefix', 'none', '--format', '{p}'],
+  );
+  const linked = new Set(tree.split('\n').map((line) => line.split(' ', 2).join(' ')));
+  /** @type {{ packages: { name: string, version: string, source: string | null, license: string, authors: string[], manifest_path: string }[] }} */
+  const { packages } = JSON.parse(cargo('metadata', '--format-version', '1', '--filter-platform', target));
+  return packages
+    .filter(({ name, version, source }) => source !== null && linked.has(`${name} v${version}`))
+    .map(({ name, version, license, authors, manifest_path }) => {
+      const folder = dirname(manifest_path);
+      const files = readdirSync(folder).filter((file) => /^(licen[cs]e|copying)/i.test(file));
+      const file = files.find((each) => /mit/i.test(each)) ?? files[0];
+      if (file === undefined && license !== 'MIT') throw new Error(`${name} has no license file`);
+      // Some crates only name MIT: its words are those of ours, for their authors.
+      const text =
+        file === undefined
+          ? readFileSync(join(root, 'LICENSE'), 'utf8').replace(
+              /^Copyright.*$/m,
+              `Copyright (c) ${authors.join(', ')}`,
+            )
+          : readFileSync(join(folder, file), 'utf8');
+      return `\n## ${name} ${version}\n\n${license}\n\n\`\`\`text\n${text.trim()}\n\`\`\`\n`;
+    })
+    .join('');
+}
+
+/** @param {string} folder whose tarball goes to the output @returns {string} its name */
+function pack(folder) {
+  const [{ filename }] = JSON.parse(
+    npm(['pack', '--json', '--ignore-scripts', '--pack-destination', output], folder),
+  );
+  return filename;
+}
+
+/** @param {Platform} platform @param {string} staging */
+function packPlatform(platform, staging) {
+  const folder = join(staging, platform.platform);
+  mkdirSync(folder);
+  const file = toAddonFile(manifest, platform);
+  copyFileSync(join(ADDONS, file), join(folder, file));
+  copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+  const notices = readFileSync(join(root, 'NOTICE.md'), 'utf8') + noticesOfCrates(platform);
+  writeFileSync(join(folder, 'NOTICE.md'), notices);
+  writeFileSync(join(folder, 'README.md'), toPlatformReadme(manifest, platform));
+  writeFileSync(
+    join(folder, 'package.json'),
+    `${JSON.stringify(toPlatformManifest(manifest, platform), null, 2)}\n`,
+  );
+  return pack(folder);
+}
+
+/** @param {string} staging */
+function packMain(staging) {
+  const [{ files }] = JSON.parse(npm(['pack', '--json', '--dry-run', '--ignore-scripts'], root));
+  const folder = join(staging, 'main');
+  for (const { path } of files) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    cpSync(join(root, path), join(folder, path));
+  }
+  writeFileSync(join(folder, 'package.json'), `${JSON.stringify(toReleaseManifest(manifest), null, 2)}\n`);
+  return pack(folder);
+}
+
+const platforms = manifest.napi.targets.map(toPlatform);
+const wanted = platforms.filter(({ target }) => values.target === undefined || target === values.target);
+if (wanted.length === 0) giveUp(`${values.target} is none of ${manifest.napi.targets.join(', ')}`);
+
+await setUp();
+const staging = mkdtempSync(join(tmpdir(), 'offhook-release-'));
+try {
+  rmSync(output, { recursive: true, force: true });
+  mkdirSync(output, { recursive: true });
+  if (values.target === undefined) console.log(`packed   ${manifest.name}: ${packMain(staging)}`);
+  const host = hostTarget();
+  for (const platform of values.main ? [] : wanted) {
+    const name = toPlatformName(manifest, platform);
+    const isThere = () => existsSync(join(ADDONS, toAddonFile(manifest, platform)));
+    // The set-up has just made this machine's own from today's sources. Any other file there could be of older ones.
+    const isOwn = platform.target === host && isThere();
+    const reason = isOwn ? undefined : build(platform, host);
+    if (reason === undefined) console.log(`packed   ${name}: ${packPlatform(platform, staging)}`);
+    else {
+      console.log(`not here ${name}: ${reason}`);
+      if (values.target !== undefined) process.exitCode = 1;
+    }
+  }
+} finally {
+  rmSync(staging, { recursive: true, force: true });
+}
