@@ -234,9 +234,11 @@ describe('the default logger', () => {
     let text = '';
     child.stdin.write('read');
     for await (const chunk of child.stderr.setEncoding('utf8')) {
-      text = (text + chunk).slice(-2000);
+      text += chunk;
       droppedLines = Number(/"droppedLines":(\d+)/.exec(text)?.[1] ?? Number.NaN);
       if (droppedLines > 0) break;
+      // Whole lines have been looked at; the next chunk ends the last one.
+      text = text.slice(text.lastIndexOf('\n') + 1);
     }
     child.kill();
     expect(droppedLines).toBeGreaterThan(1000);
