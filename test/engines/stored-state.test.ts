@@ -11,9 +11,10 @@ import { RealtimeRig } from './realtime-rig.js';
 
 afterEach(() => vi.restoreAllMocks());
 
+const { change } = Conversation.prototype;
+
 /** From now on each change of a conversation is what was stored and read again. */
 function storeEachChange(): void {
-  const change = Conversation.prototype.change;
   vi.spyOn(Conversation.prototype, 'change').mockImplementation(function (this: Conversation, part) {
     change.call(this, JSON.parse(JSON.stringify(part)));
   });

@@ -4,6 +4,7 @@ import { join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Plugin, ViteUserConfig } from 'vitest/config';
 import manifest from '../../package.json' with { type: 'json' };
+import { isDeep } from './depth.js';
 import { emptyForeign } from './foreign-variables.js';
 
 export const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -45,8 +46,9 @@ export const common = {
     // What one group has compiled, the others and the next run take from node_modules.
     experimental: { fsModuleCache: true },
     maxWorkers: 2,
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // For what hangs alone: however busy the machine is, no test that goes on comes near.
+    testTimeout: isDeep ? 240_000 : 60_000,
+    hookTimeout: 60_000,
     restoreMocks: true,
     // Keys of whoever runs the tests must not make an agent call a vendor.
     env: {
