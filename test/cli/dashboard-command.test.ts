@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
 import { dashboardSocket } from '../../src/base/dashboard-socket.js';
 import { MemoryStore } from '../../src/stores/memory-store.js';
@@ -13,6 +13,7 @@ import { FeedingServer } from '../support/feeding-server.js';
 import { freePort } from '../support/free-port.js';
 import { socketFolder } from '../support/ingest-dashboard.js';
 import { itRefusesArguments, runCommand } from './run-command.js';
+import { soon } from '../support/soon.js';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
@@ -113,7 +114,7 @@ describe('offhook dashboard', () => {
         calls: unknown[];
       };
     // Shown is what it has heard; what it has said to have is on its disk.
-    await vi.waitUntil(() => server.endedThere.has('call-1'), { timeout: 15_000 });
+    await soon(() => expect(server.endedThere.has('call-1')).toBe(true));
     const before = await shown(first.said.url);
     await server.kill();
     first.child.kill('SIGKILL');

@@ -1,7 +1,7 @@
 // Numbers, names and words as nobody should send them, through everything that shows a call.
 import { parse } from 'csv-parse/sync';
 import { EventSource } from 'eventsource';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CallEvent, CallFact } from '../../src/contract/call-event.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import type { ActiveCalls, CallsPage, Snapshot } from '../../src/contract/dashboard-api.js';
@@ -10,6 +10,7 @@ import { toSummary } from '../../src/events/summarize.js';
 import { ended, stamp, started, turn } from '../support/call-facts.js';
 import { type DashboardServer, send, startDashboard } from '../support/dashboard-server.js';
 import { violations } from '../support/openapi-check.js';
+import { soon } from '../support/soon.js';
 
 const TEXTS: readonly (readonly [string, string])[] = [
   ['quotes', `"';\`\\ "" ''`],
@@ -96,12 +97,12 @@ describe.each(TEXTS)('a call with %s in it', (_name, text) => {
     source.addEventListener('snapshot', (message) => snapshots.push(JSON.parse(message.data as string)));
     for (const type of new Set(events.map((event) => event.type)))
       source.addEventListener(type, (message) => heard.push(JSON.parse(message.data as string)));
-    await vi.waitFor(() => expect(snapshots).toHaveLength(1));
+    await soon(() => expect(snapshots).toHaveLength(1));
     expect(snapshots[0]?.recent).toEqual([toSummary(record)]);
     const again = stamp(factsOf(text), { callId: 'call-2' });
     server.publish(...again);
     await server.bus.settled();
-    await vi.waitFor(() => expect(heard).toHaveLength(again.length), { timeout: 5000 });
+    await soon(() => expect(heard).toHaveLength(again.length));
     expect(heard).toEqual(again);
     source.close();
   });

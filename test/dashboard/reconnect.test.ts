@@ -12,6 +12,7 @@ import { toSummary } from '../../src/events/summarize.js';
 import { anyPicks, callsOfEvents, interleave } from '../support/call-event-arbitraries.js';
 import { startCuttingProxy } from '../support/cutting-proxy.js';
 import { type DashboardServer, startDashboard } from '../support/dashboard-server.js';
+import { soon } from '../support/soon.js';
 
 const TYPES: readonly CallEventType[] = [
   'call.status',
@@ -68,7 +69,7 @@ async function readThrough(
   const records = (await server.store.list({ limit: 500 })).calls;
   const wanted = records.map(({ callId, seq }) => `${callId} ${seq}`).sort();
   try {
-    await vi.waitFor(() => expect(known()).toEqual(wanted), { timeout: 10_000, interval: 10 });
+    await soon(() => expect(known()).toEqual(wanted));
   } finally {
     source.close();
     await proxy.close();

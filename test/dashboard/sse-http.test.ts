@@ -1,13 +1,14 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { EventSource } from 'eventsource';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { CallEvent, CallFact } from '../../src/contract/call-event.js';
 import { reduceCall } from '../../src/events/reduce.js';
 import { MemoryStore } from '../../src/stores/memory-store.js';
 import { stamp, started } from '../support/call-facts.js';
 import { type DashboardServer, startDashboard } from '../support/dashboard-server.js';
 import { FakeClock } from '../support/fake-clock.js';
+import { soon } from '../support/soon.js';
 
 /** Facts that come within this time are sent together. */
 const GATHER_MS = 25;
@@ -51,12 +52,12 @@ describe('the event stream over HTTP', () => {
       },
     });
     const messages = collect(source, ['snapshot', 'call.started', 'dtmf.received']);
-    await vi.waitFor(() => expect(messages).toHaveLength(1));
+    await soon(() => expect(messages).toHaveLength(1));
     expect(answers[0]?.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     expect(answers[0]?.headers.get('cache-control')).toBe('no-store, no-transform');
     const events = stamp([started(), ...digits(3)]);
     server.publish(...events.slice(0, 2));
-    await vi.waitFor(() => expect(messages).toHaveLength(3));
+    await soon(() => expect(messages).toHaveLength(3));
     const { id: lastId } = await new Promise<{ id: string }>((resolve) => {
       source?.addEventListener('dtmf.received', (message) => resolve({ id: message.lastEventId }), {
         once: true,
@@ -70,7 +71,7 @@ describe('the event stream over HTTP', () => {
         fetch(input, { ...init, headers: { ...init.headers, 'Last-Event-ID': lastId } }),
     });
     const resumed = collect(source, ['snapshot', 'call.started', 'dtmf.received']);
-    await vi.waitFor(() => expect(resumed).toHaveLength(1));
+    await soon(() => expect(resumed).toHaveLength(1));
     expect(resumed[0]?.data).toEqual(events[3]);
     let record = reduceCall(undefined, events[0]!);
     for (const { data } of [...messages.slice(2), ...resumed]) record = reduceCall(record, data as CallEvent);

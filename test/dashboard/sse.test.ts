@@ -11,6 +11,7 @@ import { FakeSink } from '../support/event-sink.js';
 import { FakeClock } from '../support/fake-clock.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
 import { SlowStore } from '../support/slow-store.js';
+import { soon } from '../support/soon.js';
 
 interface Setup {
   feed: EventFeed;
@@ -210,7 +211,7 @@ describe('the event feed', () => {
             publishNext(call, ends);
           }
           await bus.settled();
-          await vi.waitFor(() => expect(sink.names).toContain('snapshot'));
+          await soon(() => expect(sink.names).toContain('snapshot'));
           await bus.settled();
           clock.advance(GATHER_MS);
           const [, ...rest] = sink.messages;

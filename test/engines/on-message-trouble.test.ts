@@ -1,8 +1,9 @@
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { WebSocketServer } from 'ws';
 import type { OnMessage } from '../../src/engines/responder/responder.js';
 import { CallRig } from './call-rig.js';
+import { soon } from '../support/soon.js';
 
 const APOLOGY = /something went wrong/;
 
@@ -144,7 +145,7 @@ describe('a call whose onMessage', () => {
     const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
     await new Promise<void>((resolve) => server.once('listening', resolve));
     const url = new URL(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
-    const until = (count: number) => vi.waitFor(() => expect(server.clients.size).toBe(count), 5000);
+    const until = (count: number) => soon(() => expect(server.clients.size).toBe(count));
     const rig = await new CallRig({ onMessage: url }).start();
     await until(1);
     rig.engine.close();

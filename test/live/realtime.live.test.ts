@@ -12,9 +12,9 @@ describe('a realtime model says a word', () => {
   for (const [key, create] of MODELS)
     live(key, create, async (model, meter) => {
       const talk = new RealtimeConversation(model);
-      await expect.poll(() => talk.failure ?? talk.isReady, { timeout: 10_000 }).toBe(true);
+      await expect.poll(() => talk.failure ?? talk.isReady).toBe(true);
       talk.session.say('Bread.');
-      await expect.poll(() => talk.failure ?? talk.ends.length, { timeout: 20_000 }).toBe(1);
+      await expect.poll(() => talk.failure ?? talk.ends.length).toBe(1);
       for (const usage of talk.usages) countRealtime(meter, usage);
       talk.close();
       expect(talk.said[0]?.text).toMatch(/bread/i);

@@ -13,7 +13,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { soon } from '../support/soon.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -113,7 +114,7 @@ describe.skipIf(process.platform === 'win32')('the native addon behind npm start
     await start().said(/serving/);
     expect(addons()).toEqual([]);
     letThrough();
-    await vi.waitUntil(() => addons().includes(addon), { timeout: 30_000 });
+    await soon(() => expect(addons().includes(addon)).toBe(true));
   });
 
   it('that cannot be built is one line', async () => {

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { RequestHandler } from 'express';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { startServer, stopServers, upgrade } from './harness.js';
+import { soon } from '../support/soon.js';
 
 afterEach(stopServers);
 
@@ -40,7 +41,7 @@ describe('an offer of another protocol than WebSocket', () => {
     peer.write(`GET / HTTP/1.1\r\n${lines.join('')}\r\n`);
     peer.resume();
     await once(peer, 'end');
-    await vi.waitFor(() => expect(accepted.map((socket) => socket.destroyed)).toEqual([true]));
+    await soon(() => expect(accepted.map((socket) => socket.destroyed)).toEqual([true]));
     peer.destroy();
   });
 

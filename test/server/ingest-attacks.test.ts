@@ -52,7 +52,7 @@ function request(body: string, headers: Record<string, string | number> = {}): s
 
 const statuses = (text: string) =>
   [...text.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
-const until = (isSo: () => boolean) => expect.poll(isSo, { timeout: 5000 }).toBe(true);
+const until = (isSo: () => boolean) => expect.poll(isSo).toBe(true);
 
 describe.each(DOORS)('%s', (_name, door) => {
   it('has room again when senders are gone in the middle of a batch', async () => {

@@ -49,6 +49,8 @@ export const common = {
     // For what hangs alone: however busy the machine is, no test that goes on comes near.
     testTimeout: isDeep ? 240_000 : 60_000,
     hookTimeout: 60_000,
+    // The same for what a test waits for.
+    expect: { poll: { timeout: 30_000 } },
     restoreMocks: true,
     // Keys of whoever runs the tests must not make an agent call a vendor.
     env: {

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CarrierError, ConfigError } from '../../../src/base/errors.js';
 import { RestClient, type RestRequest } from '../../../src/carriers/carrier-b/rest-client.js';
 import { HandTiming, OK, type RestServer, refusal, startRestServer } from './rest-server.js';
+import { soon } from '../../support/soon.js';
 
 let server: RestServer;
 let timing: HandTiming;
@@ -35,7 +36,7 @@ async function failure(request: RestRequest): Promise<CarrierError> {
 /** Lets the time of the given number of tries run out, each when its request has arrived. */
 async function expireTries(tries: number): Promise<void> {
   for (let seen = 1; seen <= tries; seen += 1) {
-    await vi.waitFor(() => expect(server.seen).toHaveLength(seen));
+    await soon(() => expect(server.seen).toHaveLength(seen));
     timing.expire();
   }
 }

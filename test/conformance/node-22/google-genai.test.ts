@@ -96,7 +96,7 @@ async function connect(baseUrl: string, { apiKey = 'test-key', apiVersion, confi
         .map(({ outputTranscription }) => outputTranscription?.text ?? '')
         .join(''),
     has: (happens: (message: LiveServerMessage) => unknown, times = 1) =>
-      expect.poll(() => count(happens), { timeout: 5000 }).toBeGreaterThanOrEqual(times),
+      expect.poll(() => count(happens)).toBeGreaterThanOrEqual(times),
     hears: () => {
       for (const chunk of speechAndSilence(700, 1000))
         session.sendRealtimeInput({
@@ -138,7 +138,7 @@ describe("the official client of Google's Live API", () => {
     await first.has(({ serverContent }) => serverContent?.modelTurn, 3);
     first.hears();
     await first.has(({ serverContent }) => serverContent?.interrupted);
-    await expect.poll(() => first.said(), { timeout: 5000 }).toMatch(/Yes\?\s*$/);
+    await expect.poll(() => first.said()).toMatch(/Yes\?\s*$/);
     await first.has(({ sessionResumptionUpdate }) => sessionResumptionUpdate?.resumable);
     expect(first.closes).toEqual([]);
 

@@ -116,7 +116,7 @@ describe('the official client of ElevenLabs Agents', () => {
     expect(conversation.getConversationId()).toBe('conv_1');
     await expect.poll(() => line.bytes).toBe('Bakery, good day.'.length * 60 * 32);
     scene.hears();
-    await expect.poll(() => said, { timeout: 5000 }).toEqual(['Bakery, good day.', 'At ten.']);
+    await expect.poll(() => said).toEqual(['Bakery, good day.', 'At ten.']);
     expect(heard).toEqual(['Is Friday free?']);
     expect(asked).toEqual([{ tool_call_id: 'call_7', day: 'Friday' }]);
     conversation.sendContextualUpdate('The shop closes at six.');
@@ -127,7 +127,7 @@ describe('the official client of ElevenLabs Agents', () => {
     const { interruptions } = line;
     scene.hears();
     await expect.poll(() => line.interruptions).toBe(interruptions + 1);
-    await expect.poll(() => said.at(-1), { timeout: 5000 }).toBe('Yes?');
+    await expect.poll(() => said.at(-1)).toBe('Yes?');
     expect(long.startsWith(corrections.at(-1) ?? 'none')).toBe(true);
     expect(latencies.length).toBeGreaterThan(1);
     expect(emulator.connections[0]?.context).toEqual(['The shop closes at six.']);

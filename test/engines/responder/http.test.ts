@@ -7,6 +7,7 @@ import { openMessageRoute } from '../../../src/engines/responder/message-route.j
 import { createResponder } from '../../../src/engines/responder/responder.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { answers, OperatorServer } from '../operator-server.js';
+import { soon } from '../../support/soon.js';
 
 const MESSAGES = [
   { role: 'system', content: 'secret prompt' },
@@ -29,7 +30,7 @@ function ask(url: string, clock = new FakeClock()) {
   return { done, pieces, abort, clock };
 }
 
-const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), 5000);
+const until = (condition: () => boolean) => soon(() => expect(condition()).toBe(true));
 
 describe('onMessage as an http address', () => {
   afterEach(() => vi.unstubAllEnvs());

@@ -1,11 +1,12 @@
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { silentLogger } from '../../../src/base/log.js';
 import { ProviderError } from '../../../src/base/errors.js';
 import { openMessageRoute } from '../../../src/engines/responder/message-route.js';
 import { createResponder } from '../../../src/engines/responder/responder.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { soon } from '../../support/soon.js';
 
 interface Received {
   type: string;
@@ -13,7 +14,7 @@ interface Received {
   [field: string]: unknown;
 }
 
-const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), 5000);
+const until = (condition: () => boolean) => soon(() => expect(condition()).toBe(true));
 
 describe('onMessage as a ws address', () => {
   let server: WebSocketServer;

@@ -22,7 +22,7 @@ async function linesOf(tool: Partial<Tool>, asked: LanguageModelEvent, transferT
       if (tool.execute === NEVER) await rig.quiet(500);
       expect(logger.sentences('warn')).toHaveLength(1);
     },
-    { timeout: 10_000, interval: 5 },
+    { timeout: 30_000, interval: 5 },
   );
   rig.engine.close();
   return { rig, logger };

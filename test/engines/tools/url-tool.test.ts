@@ -8,8 +8,9 @@ import { silentLogger } from '../../../src/base/log.js';
 import type { JsonObject } from '../../../src/providers/language-model.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { answers, OperatorServer } from '../operator-server.js';
+import { soon } from '../../support/soon.js';
 
-const until = (condition: () => boolean) => vi.waitFor(() => expect(condition()).toBe(true), 5000);
+const until = (condition: () => boolean) => soon(() => expect(condition()).toBe(true));
 
 function run(url: string, clock = new FakeClock(), args: JsonObject = { day: 'Friday' }) {
   const parameters = { type: 'object', properties: { day: { type: 'string' } } };
