@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command `offhook`. Ends in order at the first signal, at once at the second.
+// The command `offhook`. Ends in order at the first signal, whose name commands see as the reason, and at once at the second.
 import { runCli } from './cli/program.js';
 import { openAsk } from './cli/terminal.js';
 
@@ -8,7 +8,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
     // 130: the exit code of a program that an interrupt ended.
     if (controller.signal.aborted) process.exit(130);
-    controller.abort();
+    controller.abort(new DOMException(signal, 'AbortError'));
   });
 }
 

@@ -6,6 +6,7 @@ import type { House, RunningServer, ServedCalls } from './client/house.js';
 import type { HangUpState } from './contract/call-record.js';
 import { Agent, type AgentOptions } from './options/agent.js';
 import type { CallOptions } from './options/call.js';
+import { checkDrainOptions, type DrainOptions } from './options/drain.js';
 import { type CheckedClientOptions, type ClientOptions, checkClientOptions } from './options/client.js';
 import {
   type AttachOptions,
@@ -94,6 +95,22 @@ export class Offhook {
   }
 
   /**
+   * Takes no new call, and disconnects once those that are up are over, or after `timeoutSeconds`. Meanwhile inbound calls get the busy answer,
+   * `call()` throws `LimitError`, `GET /ready` answers 503, and everything else works as before. Resolves when nothing is left, as
+   * `disconnect` does, which may be called meanwhile to end at once. A second call joins the first. Does nothing when nothing is served.
+   * @throws ConfigError for an option that cannot work
+   */
+  async drain(options?: DrainOptions): Promise<void> {
+    const timeoutMs = checkDrainOptions(options);
+    const loading = this.#loading;
+    if (loading === undefined) return;
+    // Why it was not loaded, `serve` says.
+    const house = await loading.catch(() => undefined);
+    await house?.drain(timeoutMs);
+    await this.#close(loading);
+  }
+
+  /**
    * Stops listening, hangs up every call, closes every stream, and everything else in order. Resolves within `drainSeconds`, or
    * the second that the carrier has at least to hang up, and what `onCallEnd` needs, at most as long again. Nothing is left then: no
    * request, timer, socket or thread. Idempotent; does nothing when nothing is served. Never rejects.
@@ -117,7 +134,9 @@ export class Offhook {
     try {
       const house = await loading;
       this.#house = house;
-      return await open(house);
+      const opened = await open(house);
+      if (options.handleSignals) house.drainOnSignal(() => this.drain());
+      return opened;
     } catch (error) {
       await this.#close(loading);
       throw error;

@@ -19,7 +19,10 @@ const VIRTUAL = [
 ];
 
 /** What needs the real clock, the network of the machine, or processes of its own. */
-const REAL = ['test/e2e/{ending,real-time,standalone-dashboard}.test.ts', 'test/client/forwarding.test.ts'];
+const REAL = [
+  'test/e2e/{ending,real-time,standalone-dashboard}.test.ts',
+  'test/client/{forwarding,signals}.test.ts',
+];
 
 /** Providers against emulated vendors, and who else asks when the network is quiet: on the one in memory, with clocks of their own. */
 const PROVIDERS = [

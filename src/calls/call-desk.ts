@@ -72,6 +72,8 @@ export interface CallDesk extends CallControls {
   readonly takenPlaces: number;
   /** True while new calls get the busy answer because the process does not keep up with those that are up. */
   readonly isOverloaded: boolean;
+  /** True once new calls are refused because the server is about to stop. */
+  readonly isDraining: boolean;
   /** True while new calls get the busy answer because the money for an hour or a day is used up. */
   readonly isOverBudget: boolean;
   /** True for a call with a session. */
@@ -96,8 +98,10 @@ export interface CallDesk extends CallControls {
    * Returns what the carrier shall do where the report asks for it. `host` as in `WaitingCall`. Never throws.
    */
   report(report: CallReport, host: string): CallAnswer | undefined;
-  /** Places a call. @throws RequestError while shutting down, ConfigError, LimitError without room (`maxCalls`) or money, or under overload, CarrierError: a record tells of the attempt. */
+  /** Places a call. @throws RequestError while shutting down, ConfigError, LimitError without room (`maxCalls`) or money, under overload, or while draining, CarrierError: a record tells of the attempt. */
   dial(request: OutboundRequest): Promise<PlacedCall>;
+  /** Takes no new call from now on; those that are up, or were told to open a stream, go on. */
+  drain(): void;
   /** Ends every call and hangs up through the carrier. Resolves when the carrier has answered for each, or after `timeoutMs`. */
   shutDown(timeoutMs: number): Promise<void>;
 }

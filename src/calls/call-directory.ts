@@ -64,6 +64,7 @@ export class CallDirectory implements CallDesk {
   readonly #costs: CostWatch;
   /** Undefined without limits. */
   readonly budget: Budget | undefined;
+  #isDraining = false;
   #isShuttingDown = false;
 
   constructor(environment: CallEnvironment) {
@@ -85,6 +86,10 @@ export class CallDirectory implements CallDesk {
 
   get isOverloaded(): boolean {
     return this.#env.load.isOverloaded;
+  }
+
+  get isDraining(): boolean {
+    return this.#isDraining;
   }
 
   get takenPlaces(): number {
@@ -205,6 +210,10 @@ export class CallDirectory implements CallDesk {
     }
     const parties = { caller: from, callee: to, direction: 'outbound' } as const;
     const admission = { callId: randomUUID(), carrierCallId: null, ...parties };
+    if (this.#isDraining) {
+      this.#record(admission, { reason: 'over-capacity', outcome: 'failed' });
+      throw new LimitError('Call not placed: the server is draining.');
+    }
     if (this.isOverloaded) {
       this.#record(admission, { reason: 'over-capacity', outcome: 'failed' });
       throw new LimitError('Call not placed: the server is overloaded.');
@@ -235,6 +244,10 @@ export class CallDirectory implements CallDesk {
 
   async sendDigits(callId: string, digits: string): Promise<void> {
     await this.#demand(callId).sendDigits(digits);
+  }
+
+  drain(): void {
+    this.#isDraining = true;
   }
 
   async shutDown(timeoutMs: number): Promise<void> {

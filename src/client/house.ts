@@ -35,6 +35,7 @@ import { feedDashboard } from './dashboard-feed.js';
 import { toOutboundRequest } from './outbound.js';
 import { PublicHost } from './public-host.js';
 import { Recipes } from './recipes.js';
+import { drainOnSignal } from './signals.js';
 import { takeOver } from './take-over.js';
 import { pointNumber, webhookUrls } from './voice-url.js';
 
@@ -78,6 +79,8 @@ export class House {
   #server: PhoneServer | undefined;
   #opening: Promise<unknown> = Promise.resolve();
   #isOpen = false;
+  #ignoreSignals: () => void = () => {};
+  #draining: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
   /** @throws ConfigError */
@@ -97,7 +100,12 @@ export class House {
     // Before anything runs: an agent may be refused here, and nobody closes what was never made.
     const recipe = this.#recipes.create(options.agent);
     this.#load = new LoadJudge({ logger, callsUp: () => this.#desk.liveCount });
-    this.#metrics = new ServerMetrics({ bus, clock, load: this.#load });
+    this.#metrics = new ServerMetrics({
+      bus,
+      clock,
+      load: this.#load,
+      isDraining: () => this.#desk.isDraining,
+    });
     this.#callbacks = attachCallbacks(bus, { callbacks: options.callbacks, logger });
     this.#desk = new CallDirectory({
       carrier,
@@ -180,6 +188,29 @@ export class House {
     this.#announceNumber();
   }
 
+  /** The process ends in order at a signal. `drain` is the client's. */
+  drainOnSignal(drain: () => Promise<void>): void {
+    if (this.#closing === undefined) this.#ignoreSignals = drainOnSignal(drain);
+  }
+
+  /** Takes no new call, and closes once those that are up are over, or after `timeoutMs`. A second one joins the first. Never rejects. */
+  drain(timeoutMs: number): Promise<void> {
+    this.#draining ??= this.#drain(timeoutMs);
+    return this.#draining;
+  }
+
+  async #drain(timeoutMs: number): Promise<void> {
+    await this.#opening.catch(() => {});
+    if (this.#closing === undefined && this.#server !== undefined) {
+      const calls = this.#desk.liveCount;
+      this.#logger.info({ calls, timeoutSeconds: timeoutMs / 1000 }, 'draining: no new calls are taken');
+      const left = await this.#server.drain(timeoutMs);
+      if (left > 0 && this.#closing === undefined)
+        this.#logger.warn({ calls: left }, 'drained too slowly: the calls that are left are hung up');
+    }
+    await this.close();
+  }
+
   /** The order is the specification's; the server keeps its part of it. Idempotent, never rejects. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
@@ -210,6 +241,7 @@ export class House {
     }
     this.#clock.stop();
     await closeSpares();
+    this.#ignoreSignals();
     // A handle is gone with the turn of the loop in which it was closed.
     await nextTurn();
     if (wasOpen) this.#logger.info({}, 'shut down');

@@ -10,6 +10,14 @@ import { Counter, Gauge, Histogram, type Metric } from './metric.js';
 
 const LATE_SECONDS = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1] as const;
 
+export interface ServerMetricsParts {
+  readonly bus: EventBus;
+  readonly clock: Clock;
+  readonly load: LoadJudge;
+  /** True once new calls are refused because the server is about to stop. */
+  isDraining(): boolean;
+}
+
 /** Hears facts and measurements until it is closed. */
 export class ServerMetrics implements Meters {
   readonly #frames = new Histogram({
@@ -44,7 +52,7 @@ export class ServerMetrics implements Meters {
 
   readonly #load: LoadJudge;
 
-  constructor({ bus, clock, load }: { bus: EventBus; clock: Clock; load: LoadJudge }) {
+  constructor({ bus, clock, load, isDraining }: ServerMetricsParts) {
     this.#calls = new CallMetrics(clock);
     this.#load = load;
     this.#watch = new EventLoopWatch(clock, (lateMs, dueMs, busyShare) => {
@@ -62,12 +70,18 @@ export class ServerMetrics implements Meters {
       help: '1 while new calls are refused because the process does not keep up, else 0.',
       read: () => Number(load.isOverloaded),
     });
+    const draining = new Gauge({
+      name: 'offhook_draining',
+      help: '1 once new calls are refused because the server is about to stop, else 0.',
+      read: () => Number(isDraining()),
+    });
     this.#metrics = [
       ...this.#calls.metrics,
       this.#frames,
       queue,
       this.#lag,
       overload,
+      draining,
       this.#providerErrors,
       this.#refusals,
       this.#dropped,

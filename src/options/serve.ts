@@ -81,6 +81,8 @@ export interface ServeOptions {
   maxCallMinutes?: number | undefined;
   /** How long `disconnect` waits for connections to close, in seconds, 0-600. Hang-ups always get at least one second first. @default 10 */
   drainSeconds?: number | undefined;
+  /** Drain at SIGINT and SIGTERM as `phone.drain()` does, then end the process; a second signal ends it at once. @default false: signals are yours */
+  handleSignals?: boolean | undefined;
   /** Any pino-compatible logger. @default JSON lines on standard error, level info */
   logger?: Logger | undefined;
   /** Folder that keeps call records, created with mode 0700. Records survive a restart; calls that were up when the process died end with `process-lost` at the next start. If the folder cannot be used, offhook warns and keeps calls in memory. `false` keeps calls in memory only. @default '.offhook' in the working directory */
@@ -91,8 +93,8 @@ export interface ServeOptions {
   requireSignature?: boolean | undefined;
 }
 
-/** Options of `phone.attach(...)`: those of `serve` but for where it listens. */
-export type AttachOptions = Omit<ServeOptions, 'port' | 'host' | 'tunnel'>;
+/** Options of `phone.attach(...)`: those of `serve` but for where it listens, and signals, which belong to who owns the server. */
+export type AttachOptions = Omit<ServeOptions, 'port' | 'host' | 'tunnel' | 'handleSignals'>;
 
 const SERVE_OPTIONS = [
   'agent',
@@ -118,6 +120,7 @@ const SERVE_OPTIONS = [
   'trustProxy',
   'maxCallMinutes',
   'drainSeconds',
+  'handleSignals',
   'logger',
   'dataDir',
   'store',
@@ -145,6 +148,7 @@ export interface CheckedServeOptions {
   readonly trustProxy: boolean | number | string | string[];
   readonly maxCallMs: number;
   readonly drainMs: number;
+  readonly handleSignals: boolean;
   readonly logger: Logger | undefined;
   readonly dataDir: string | false;
   /** In place of `dataDir`. */
@@ -152,7 +156,7 @@ export interface CheckedServeOptions {
   readonly requireSignature: boolean;
 }
 
-const PLACE_OPTIONS = ['port', 'host', 'tunnel'];
+const PLACE_OPTIONS = ['port', 'host', 'tunnel', 'handleSignals'];
 
 /** @throws ConfigError */
 export function checkAttachOptions(
@@ -225,6 +229,7 @@ export function checkServeOptions(options: ServeOptions, client: CheckedClientOp
     trustProxy: checkTrustProxy(options.trustProxy) ?? (tunnel ? tunnelProxies(host) : false),
     maxCallMs: checkNumber('maxCallMinutes', options.maxCallMinutes, minutes) * 60_000,
     drainMs: checkNumber('drainSeconds', options.drainSeconds, { min: 0, max: 600, fallback: 10 }) * 1000,
+    handleSignals: checkBoolean('handleSignals', options.handleSignals, false),
     logger: logger === undefined ? undefined : guardLogger(logger),
     ...checkStorage(options),
     requireSignature,

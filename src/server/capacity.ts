@@ -22,10 +22,16 @@ export class Capacity {
     this.#promises = new PromisedCalls(options.clock);
   }
 
+  /** Calls that were told to open a stream, and may still do so. */
+  get promised(): number {
+    const { desk } = this.#options;
+    return this.#promises.count((id) => desk.isLive(id) || desk.hasEnded(id));
+  }
+
   /** True while a further call is turned away. `callId`: the call that asks, whose own place does not stand in its way. */
   isFull(callId?: string): boolean {
     const { desk, maxCalls, isDraining } = this.#options;
-    if (isDraining() || desk.isOverBudget || desk.isOverloaded) return true;
+    if (isDraining() || desk.isDraining || desk.isOverBudget || desk.isOverloaded) return true;
     // Without a limit nothing is counted: a flood of calls would be counted anew with each of them.
     if (maxCalls === undefined) return false;
     const isSettled = (id: string) => id === callId || desk.isLive(id) || desk.hasEnded(id);

@@ -30,7 +30,7 @@ export function createDashboardServer({ dashboard, logger, clock }: DashboardSer
   const isDraining = () => closing !== undefined;
   const routes = new Map([
     ['GET /health', createHealthRoute('dashboard')],
-    ['GET /ready', createReadyRoute(() => !isDraining())],
+    ['GET /ready', createReadyRoute(() => (isDraining() ? 'draining' : 'ready'))],
   ]);
   const others = createPage({ dashboard, trusts: () => false, logger });
   const http = createHttp(answerRoutes({ routes, others, isDraining, logger }));

@@ -7,8 +7,13 @@ export function createHealthRoute(mode: 'local' | 'dashboard'): Route {
   return () => answer;
 }
 
+/** Whether further calls are taken. `draining`: none will be any more. */
+export type Readiness = 'ready' | 'draining' | 'unavailable';
+
 /** 200, or 503 while no further call is taken. */
-export function createReadyRoute(isReady: () => boolean): Route {
-  return () =>
-    isReady() ? jsonAnswer(200, { status: 'ready' }) : jsonAnswer(503, { status: 'unavailable' });
+export function createReadyRoute(readiness: () => Readiness): Route {
+  return () => {
+    const status = readiness();
+    return jsonAnswer(status === 'ready' ? 200 : 503, { status });
+  };
 }

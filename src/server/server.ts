@@ -9,12 +9,13 @@ import { describeError, type Logger } from '../base/log.js';
 import type { Meters } from '../base/meters.js';
 import type { CallDesk } from '../calls/call-desk.js';
 import type { Carrier, WebhookDoor } from '../carriers/carrier.js';
+import { pause } from '../base/pause.js';
 import { answerEarly } from '../base/request-body.js';
 import { type AttachableServer, standBefore } from './attachment.js';
 import { Capacity } from './capacity.js';
 import { ConnectionLimit } from './connection-limit.js';
 import { declineUpgrade, isDeclinable } from './declined-upgrade.js';
-import { createHealthRoute, createReadyRoute } from './health.js';
+import { createHealthRoute, createReadyRoute, type Readiness } from './health.js';
 import { bind, createHttp } from './http.js';
 import { createPage } from './page.js';
 import type { DashboardMount } from './page-app.js';
@@ -27,6 +28,8 @@ const CLOSE_GOING_AWAY = 1001;
 const SHUTDOWN_REASON = 'Server shutting down';
 const STREAM_PATH = '/ws/stream/';
 
+/** How often a drain looks whether a call is left, in milliseconds. */
+const DRAIN_LOOK_MS = 50;
 /** What the carrier has at least to confirm that the calls are hung up, in milliseconds. */
 const SHORTEST_HANG_UP_MS = 1000;
 
@@ -55,6 +58,11 @@ export interface PhoneServer {
   listen(port: number, host: string): Promise<number>;
   /** Answers what is its own on a server of the application's, which it never closes. @throws ConfigError */
   attach(server: AttachableServer): Promise<void>;
+  /**
+   * Takes no new call from now on. Calls that are up go on, and may open further streams. Resolves when none is left, or after `timeoutMs`, or
+   * when the server is closed: with the number of calls that are left. Never rejects.
+   */
+  drain(timeoutMs: number): Promise<number>;
   /** Shuts down in order, within `drainSeconds`, or a second that the carrier has to hang up. Idempotent, never rejects. */
   close(): Promise<void>;
 }
@@ -84,14 +92,15 @@ class HttpPhoneServer implements PhoneServer {
   >();
   /** Every connection of our own server, upgraded ones too. */
   readonly #sockets = new Set<Socket>();
-  #isDraining = false;
+  /** Aborted when no connection is to be kept any more. */
+  readonly #leaving = new AbortController();
   #closing: Promise<void> | undefined;
 
   constructor(options: PhoneServerOptions) {
     this.#options = options;
     const { carrier, desk, dashboard, maxCalls, logger, clock } = options;
     const trusts = toProxyTrust(options.trustProxy);
-    const isDraining = () => this.#isDraining;
+    const isDraining = () => this.#isClosing;
     this.#capacity = new Capacity({ carrier, desk, maxCalls, isDraining, clock });
     this.#streams = new StreamDoor({
       carrier,
@@ -119,7 +128,7 @@ class HttpPhoneServer implements PhoneServer {
     await bind(http, port, host);
     this.#leave = () => new Promise((resolve) => http.close(() => resolve()));
     this.#dropIdle = () => http.closeIdleConnections();
-    if (this.#isDraining) {
+    if (this.#isClosing) {
       http.close();
       throw closedEarly();
     }
@@ -129,7 +138,7 @@ class HttpPhoneServer implements PhoneServer {
 
   async attach(server: AttachableServer): Promise<void> {
     await this.#prepare();
-    if (this.#isDraining) throw closedEarly();
+    if (this.#isClosing) throw closedEarly();
     const answer = answerEarly(this.#listener);
     const giveBack = standBefore(server, {
       isOurs: (request) => this.#isOurs(request),
@@ -151,6 +160,17 @@ class HttpPhoneServer implements PhoneServer {
     this.#giveBack = giveBack;
   }
 
+  async drain(timeoutMs: number): Promise<number> {
+    const { desk, clock } = this.#options;
+    desk.drain();
+    await this.#guarded(async () => this.#options.dashboard?.announceDrain?.());
+    const deadline = clock.now() + timeoutMs;
+    const left = () => desk.liveCount + this.#capacity.promised;
+    while (left() > 0 && clock.now() < deadline && !this.#isClosing)
+      await pause(clock, Math.min(DRAIN_LOOK_MS, deadline - clock.now()), this.#leaving.signal);
+    return left();
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#shutDown();
     return this.#closing;
@@ -160,7 +180,7 @@ class HttpPhoneServer implements PhoneServer {
   async #shutDown(): Promise<void> {
     const { desk, drainSeconds, clock } = this.#options;
     const deadline = clock.now() + drainSeconds * 1000;
-    this.#isDraining = true;
+    this.#leaving.abort();
     const isClosed = this.#leave();
     await this.#guarded(async () => this.#options.dashboard?.announceDrain?.());
     // What was written leaves with the turn of the loop: without a call to end, its connection would be cut in the same one.
@@ -208,7 +228,7 @@ class HttpPhoneServer implements PhoneServer {
     const options = this.#options;
     return new Map([
       ['GET /health', createHealthRoute('local')],
-      ['GET /ready', createReadyRoute(() => !this.#capacity.isFull())],
+      ['GET /ready', createReadyRoute(() => this.#readiness())],
       ...createWebhookRoutes({
         ...options,
         publicHost: () => options.publicHost(),
@@ -217,11 +237,20 @@ class HttpPhoneServer implements PhoneServer {
     ]);
   }
 
+  get #isClosing(): boolean {
+    return this.#leaving.signal.aborted;
+  }
+
+  #readiness(): Readiness {
+    if (this.#options.desk.isDraining || this.#isClosing) return 'draining';
+    return this.#capacity.isFull() ? 'unavailable' : 'ready';
+  }
+
   /** A connection whose answer began before the shutdown is idle after it, and would be kept. What the routes answer is there at once. */
   #watchDrain(response: ServerResponse): void {
-    if (this.#isDraining) response.setHeader('Connection', 'close');
+    if (this.#isClosing) response.setHeader('Connection', 'close');
     response.once('close', () => {
-      if (this.#isDraining) setImmediate(this.#dropIdle);
+      if (this.#isClosing) setImmediate(this.#dropIdle);
     });
   }
 

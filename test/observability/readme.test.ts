@@ -16,6 +16,7 @@ function allNames(): string[] {
     bus,
     clock: new FakeClock(),
     load: new LoadJudge({ logger: silentLogger, callsUp: () => 0 }),
+    isDraining: () => false,
   });
   const tool = { name: 'x', startedAt: 0, durationMs: 1, error: null };
   const cost = { stt: 1, llm: 1, tts: 1, telephony: 1, total: 4, currency: 'USD', estimated: false } as const;

@@ -13,12 +13,14 @@ let clock: FakeClock;
 let bus: EventBus;
 let load: LoadJudge;
 let metrics: ServerMetrics;
+let isDraining = false;
 
 beforeEach(() => {
   clock = new FakeClock();
+  isDraining = false;
   bus = new EventBus(silentLogger);
   load = new LoadJudge({ logger: silentLogger, callsUp: () => 0 });
-  metrics = new ServerMetrics({ bus, clock, load });
+  metrics = new ServerMetrics({ bus, clock, load, isDraining: () => isDraining });
 });
 
 function publish(facts: readonly CallFact[], envelope: Parameters<typeof stamp>[1] = {}): void {
@@ -247,4 +249,10 @@ it('an overload is shown, judged by the lateness of loop and frames', () => {
   expect(sampleOf(read(), 'offhook_overloaded')).toBe(1);
   clock.advance(10_000);
   expect(sampleOf(read(), 'offhook_overloaded')).toBe(0);
+});
+
+it('a drain is shown', () => {
+  expect(sampleOf(read(), 'offhook_draining')).toBe(0);
+  isDraining = true;
+  expect(sampleOf(read(), 'offhook_draining')).toBe(1);
 });

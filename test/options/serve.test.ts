@@ -32,6 +32,7 @@ describe('ServeOptions', () => {
       trustProxy: false,
       maxCallMs: 3_600_000,
       drainMs: 10_000,
+      handleSignals: false,
       logger: undefined,
       dataDir: '.offhook',
       requireSignature: false,

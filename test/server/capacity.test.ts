@@ -71,3 +71,35 @@ describe('a webhook that nobody signed', () => {
     expect(capacity.takesStream('a')).toBe(true);
   });
 });
+
+describe('a drain', () => {
+  it('takes the stream of a call that was told to open one, and counts that call until it is up', () => {
+    const desk = new RecordingDesk();
+    const carrier = new CarrierA({ accountSid: 'AC1', authToken: '0f1e2d3c4b5a69788796a5b4c3d2e1f0' });
+    const options = { carrier, desk, maxCalls: undefined, isDraining: () => false, clock: new FakeClock() };
+    const capacity = new Capacity(options);
+    capacity.promise('a');
+    desk.drain();
+    expect(capacity.isFull('b')).toBe(true);
+    expect(capacity.takesStream('a')).toBe(true);
+    expect(capacity.promised).toBe(1);
+    desk.live.add('a');
+    expect(capacity.promised).toBe(0);
+  });
+
+  it('ends when the last call has, when its time is over, or when the server is closed', async () => {
+    const { server, desk, clock } = await startServer();
+    desk.liveCount = 2;
+    const [first, short, last] = [server.drain(60_000), server.drain(1000), server.drain(60_000)];
+    await clock.advanceAsync(1000);
+    expect(await short).toBe(2);
+    desk.liveCount = 0;
+    await clock.advanceAsync(50);
+    expect(await first).toBe(0);
+    expect(await last).toBe(0);
+    desk.liveCount = 1;
+    const cut = server.drain(60_000);
+    await server.close();
+    expect(await cut).toBe(1);
+  });
+});

@@ -25,6 +25,7 @@ export class RecordingDesk implements CallDesk {
   liveCount = 0;
   isOverBudget = false;
   isOverloaded = false;
+  isDraining = false;
   readonly live = new Set<string>();
   readonly ended = new Set<string>();
   /** Live calls that are about to lose their stream. */
@@ -47,6 +48,10 @@ export class RecordingDesk implements CallDesk {
   /** What a report is answered with. */
   reportAnswer: CallAnswer | undefined;
   shutDownTask: (timeoutMs: number) => Promise<void> = async () => {};
+
+  drain(): void {
+    this.isDraining = true;
+  }
 
   get takenPlaces(): number {
     return this.liveCount;

@@ -142,7 +142,7 @@ function serverFile(project: Project): string {
   const needed = projectVariables(project)
     .map(({ name }) => `  '${name}',`)
     .join('\n');
-  return `// npm start: reads .env, and answers calls until Ctrl-C.
+  return `// npm start: reads .env, and answers calls until Ctrl-C, and finishes those that are up.
 import { existsSync } from 'node:fs';
 import process from 'node:process';
 import { ConfigError, OffhookError } from 'offhook';
@@ -160,8 +160,7 @@ try {
     const names = missing.join(', ');
     throw new ConfigError('CONFIG_MISSING', \`Set \${names} in .env, a copy of .env.example.\`);
   }
-  const { phone, server } = await start();
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => phone.disconnect());
+  const { server } = await start(undefined, { handleSignals: true });
   console.log(\`Answering calls. The dashboard is at \${server.dashboardUrl}\`);
 } catch (error) {
   console.error(OffhookError.isInstance(error) ? \`\${error.code}: \${error.message}\` : error);

@@ -30,6 +30,9 @@ const PHONE_NUMBER = '+15005550010';
 /** A name that no resolver knows: the demo's carrier dials the address of the server itself. */
 const WEBHOOK_HOST = 'demo.offhook.invalid';
 
+/** Why a demo ends that finishes its calls. */
+export const DRAIN = 'SIGTERM';
+
 export interface DemoOptions {
   port: number;
   host: string;
@@ -37,7 +40,7 @@ export interface DemoOptions {
   folder: string;
   /** Takes one line of text at a time. */
   print(line: string): void;
-  /** Ends the demo, in order. */
+  /** Ends the demo, in order: calls are hung up, or finished where the message of its reason is `DRAIN`. */
   signal: AbortSignal;
   clock?: Clock;
 }
@@ -105,9 +108,9 @@ function startCallers(house: DemoHouse, print: (line: string) => void) {
   };
   let timer = clock.after(FIRST_CALL_MS, next);
   return {
-    /** No further caller rings. */
-    stopRinging() {
-      isStopping = true;
+    /** No further caller rings. `isCut`: who is on the line is hung up, too. */
+    stopRinging({ isCut }: { isCut: boolean }) {
+      isStopping = isCut;
       timer.cancel();
     },
     /** Cuts off who is still on the line, and waits for the last report. */
@@ -119,7 +122,7 @@ function startCallers(house: DemoHouse, print: (line: string) => void) {
 }
 
 /**
- * Runs the demo until the signal comes, and shuts it down in order: no new call, every call hung up, the doors closed.
+ * Runs the demo until the signal comes, and shuts it down in order: no new call, every call finished or hung up, the doors closed.
  * @throws ConfigError when the server cannot start; nothing is left running then.
  */
 export async function runDemo(options: DemoOptions): Promise<void> {
@@ -175,9 +178,15 @@ export async function runDemo(options: DemoOptions): Promise<void> {
     if (!signal.aborted) {
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     }
-    print('Shutting down: calls are hung up. Ctrl-C again stops at once.');
-    callers.stopRinging();
-    await phone.disconnect();
+    const isDrain = (signal.reason as Error | undefined)?.message === DRAIN;
+    callers.stopRinging({ isCut: !isDrain });
+    if (isDrain) {
+      print('Draining: calls that are up are finished. A second signal stops at once.');
+      await phone.drain();
+    } else {
+      print('Shutting down: calls are hung up. Ctrl-C again stops at once.');
+      await phone.disconnect();
+    }
     await callers.finish();
     print('Stopped.');
   } finally {

@@ -1,0 +1,31 @@
+// SIGINT and SIGTERM for servers that leave them to us: the first signal drains every one of them and ends the process, a second one ends it at once.
+import { constants } from 'node:os';
+import { systemClock } from '../base/clock.js';
+
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+/** What else the application has to do once nothing is served, in milliseconds. */
+const EXIT_GRACE_MS = 3000;
+
+/** Of the process: one signal is for all its servers. */
+const drains = new Set<() => Promise<void>>();
+let isEnding = false;
+
+/** `drain`: ends a server in order, and never rejects. Returns what stops listening. */
+export function drainOnSignal(drain: () => Promise<void>): () => void {
+  if (drains.size === 0) for (const signal of SIGNALS) process.on(signal, endProcess);
+  drains.add(drain);
+  return () => {
+    drains.delete(drain);
+    if (drains.size > 0) return;
+    for (const signal of SIGNALS) process.removeListener(signal, endProcess);
+  };
+}
+
+function endProcess(signal: (typeof SIGNALS)[number]): void {
+  if (isEnding) process.exit(128 + constants.signals[signal]);
+  isEnding = true;
+  void Promise.all([...drains].map((drain) => drain())).then(() => {
+    // A process with nothing left to do is gone before: the timer does not keep it.
+    systemClock.after(EXIT_GRACE_MS, () => process.exit());
+  });
+}
