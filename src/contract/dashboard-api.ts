@@ -50,6 +50,8 @@ export interface Snapshot {
   aggregates: Aggregates;
   /** True when this process owns calls and takes commands for them. */
   controls: boolean;
+  /** True for a browser whose session can be ended, with `DELETE /dashboard`. */
+  isSignedIn: boolean;
   /** Null when this process takes no calls itself. */
   entry: CallEntry | null;
 }

@@ -120,6 +120,19 @@ export class Gatekeeper {
     }).header;
   }
 
+  /** True for a browser that is in by its session. */
+  hasSession(facts: RequestFacts): boolean {
+    const keeper = this.#keeper;
+    if (keeper === null) return false;
+    const cookies = readCookies(facts.header('cookie'), keeper.cookieName);
+    return cookies.some((cookie) => keeper.isSession(cookie, this.#clock.wallNow()));
+  }
+
+  /** The Set-Cookie header that ends a session, or undefined where there is no token. */
+  endHeader(facts: RequestFacts): string | undefined {
+    return this.#keeper?.endSession({ secure: facts.secure }).header;
+  }
+
   #admit(facts: RequestFacts, candidates: readonly (string | null)[]): Credential {
     if (this.#keeper === null) {
       this.#checkHost(facts);
@@ -127,8 +140,7 @@ export class Gatekeeper {
     }
     const keeper = this.#keeper;
     const shown = candidates.filter((candidate) => candidate !== null);
-    const cookies = readCookies(facts.header('cookie'), keeper.cookieName);
-    const hasSession = cookies.some((cookie) => keeper.isSession(cookie, this.#clock.wallNow()));
+    const hasSession = this.hasSession(facts);
     // Whoever is in already, or sits at this machine, cannot be locked out by somebody else's guesses.
     const isExempt = hasSession || isFromThisMachine(facts);
     if (shown.length > 0 && !isExempt) this.#refuseGuesser(facts.address);

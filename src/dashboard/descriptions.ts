@@ -146,6 +146,7 @@ export const FIELDS: { readonly [field: string]: string } = {
   recent: 'The latest ended calls.',
   aggregates: 'Counters over all calls.',
   controls: 'Whether this dashboard can hang up and transfer calls.',
+  isSignedIn: 'Whether this browser has a session that it can end.',
   entry: 'How the carrier reaches this server; null on a standalone dashboard.',
   voiceUrl: "URL to enter as the number's voice webhook; null without a public host.",
   isSigned: 'Whether webhooks are verified.',

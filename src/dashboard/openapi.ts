@@ -122,6 +122,21 @@ function page(path: string): JsonSchema {
   };
 }
 
+/** Ends the session that the page began. */
+function signOut(): JsonSchema {
+  const refusals = [401, 403, 429, 500].map((status) => [
+    status,
+    { description: REFUSALS[status] ?? '', content: ERROR },
+  ]);
+  return {
+    operationId: 'signOut',
+    tags: ['Page'],
+    summary: 'Sign out: delete the session cookie of this browser.',
+    security: [{ bearer: [] }, { session: [] }, {}],
+    responses: { 204: { description: 'The cookie is deleted.' }, ...Object.fromEntries(refusals) },
+  };
+}
+
 /** The whole document. */
 export const OPENAPI = {
   openapi: '3.1.1',
@@ -142,7 +157,8 @@ export const OPENAPI = {
   // Relative to the document itself, so that it holds behind a path prefix too.
   servers: [{ url: '..' }],
   paths: Object.fromEntries([
-    ...['/', '/dashboard'].map((path) => [path, { get: page(path) }] as const),
+    ['/', { get: page('/') }] as const,
+    ['/dashboard', { get: page('/dashboard'), delete: signOut() }] as const,
     ...ENDPOINTS.map((endpoint) => [endpoint.path, { [endpoint.method]: operation(endpoint) }] as const),
   ]),
   components: {

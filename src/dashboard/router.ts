@@ -101,9 +101,11 @@ export function createRouter(parts: RouterParts): DashboardHandler {
     response.socket?.setNoDelay(true);
     const lastEventId =
       request.get('last-event-id') ?? readParameters(queryOf(request), EVENTS_PARAMETERS).lastEventId ?? null;
-    const controls = parts.controls !== null && gatekeeper.mayCommand(factsOf(request));
+    const facts = factsOf(request);
+    const controls = parts.controls !== null && gatekeeper.mayCommand(facts);
+    const isSignedIn = gatekeeper.hasSession(facts);
     response.on('error', () => response.destroy());
-    response.on('close', feed.open(response, { lastEventId, controls }));
+    response.on('close', feed.open(response, { lastEventId, controls, isSignedIn }));
   };
 
   const exportCalls: Endpoint = async (request, response) => {
@@ -163,7 +165,16 @@ export function createRouter(parts: RouterParts): DashboardHandler {
     if (request.path.endsWith('/')) response.redirect(308, '../dashboard');
     else next();
   });
-  router.route(['/', '/dashboard']).get(showPage).all(allowOnly('GET, HEAD, OPTIONS'));
+  const signOut: Endpoint = (request, response) => {
+    const facts = factsOf(request);
+    gatekeeper.admitCommand(facts);
+    const ended = gatekeeper.endHeader(facts);
+    if (ended !== undefined) response.append('Set-Cookie', ended);
+    response.status(204).end();
+  };
+  router.delete('/dashboard', signOut);
+  router.route('/').get(showPage).all(allowOnly('GET, HEAD, OPTIONS'));
+  router.route('/dashboard').get(showPage).all(allowOnly('GET, HEAD, DELETE, OPTIONS'));
 
   const { ingest } = parts;
   if (ingest !== null) {

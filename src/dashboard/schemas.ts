@@ -209,6 +209,7 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
     recent: listOf(ref('CallSummary')),
     aggregates: ref('Aggregates'),
     controls: flag,
+    isSignedIn: flag,
     entry: nullable(ref('CallEntry')),
   }),
   CallEntry: shape({ carrier: carrierId, voiceUrl: textOrNull, isSigned: flag }),

@@ -79,6 +79,7 @@ interface Reader {
   isMidSnapshot: boolean;
   /** What its snapshot says of commands. */
   readonly controls: boolean;
+  readonly isSignedIn: boolean;
 }
 
 /** One event stream for all readers. Each fact is serialized once, and no reader makes the one who publishes wait. */
@@ -123,7 +124,10 @@ export class EventFeed {
    * Serves a reader whose headers are out: resumes behind `lastEventId` when the ring still reaches back to it, else
    * sends a snapshot. Returns the function to call when the reader is gone; it is idempotent.
    */
-  open(sink: EventSink, options: { lastEventId: string | null; controls: boolean }): () => void {
+  open(
+    sink: EventSink,
+    options: { lastEventId: string | null; controls: boolean; isSignedIn?: boolean },
+  ): () => void {
     const reader: Reader = {
       sink,
       live: false,
@@ -133,6 +137,7 @@ export class EventFeed {
       stands: false,
       isMidSnapshot: false,
       controls: options.controls,
+      isSignedIn: options.isSignedIn ?? false,
     };
     const leave = () => this.#remove(reader);
     if (this.#closed) {
@@ -255,6 +260,7 @@ export class EventFeed {
           reader,
           snapshotPieces(read, id, {
             controls: reader.controls,
+            isSignedIn: reader.isSignedIn,
             entry: this.#parts.entry?.() ?? null,
           }),
         );

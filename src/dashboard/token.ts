@@ -68,6 +68,13 @@ export class TokenKeeper {
     return { name, header: `${name}=${expiry}.${this.#sign(expiry)}; ${attributes}` };
   }
 
+  /** Has a browser forget its session. A copy of the cookie is good until it expires, or the token changes. */
+  endSession(options: { secure: boolean }): SessionCookie {
+    const name = this.cookieName;
+    const secure = options.secure ? '; Secure' : '';
+    return { name, header: `${name}=; Path=/; Max-Age=0; HttpOnly; SameSite=Lax${secure}` };
+  }
+
   #sign(expiry: string): string {
     return createHmac('sha256', this.#sessionKey).update(expiry).digest('base64url');
   }

@@ -26,6 +26,21 @@ describe('a dashboard with a token', () => {
   afterAll(() => server.close());
   beforeEach(() => clock.advance(120_000));
 
+  it('ends a session for its own page alone', async () => {
+    const page = await send(server.url + '/' + query(TOKEN));
+    const session = { Cookie: cookieOf(page.headers['set-cookie']) };
+    const leave = (site: string, headers: Record<string, string> = session) =>
+      send(`${server.url}/dashboard`, { method: 'DELETE', headers: { ...headers, 'Sec-Fetch-Site': site } });
+    expect((await leave('same-origin', {})).status).toBe(401);
+    const foreign = await leave('cross-site');
+    expect([foreign.status, foreign.headers['set-cookie']]).toEqual([403, undefined]);
+    const own = await leave('same-origin');
+    expect(own.status).toBe(204);
+    expect(own.headers['set-cookie']?.[0]).toMatch(
+      /^offhook_session_[\w-]{8}=; Path=\/; Max-Age=0; HttpOnly/,
+    );
+  });
+
   it.each<[string, string, Record<string, string>, number]>([
     ['no token', API, {}, 401],
     ['the right token as bearer', API, bearer(TOKEN), 200],

@@ -66,6 +66,40 @@ describeInChromium('the page for everybody', (bench) => {
     expect(bench.troubles).toEqual([]);
   });
 
+  it('signs out', async () => {
+    const token = 'a-token-of-16-or-more';
+    await bench.serve({ token });
+    const page = await bench.visit(`/?token=${token}`);
+    bench.callOf('c1')(started(), ended());
+    await page.locator('tbody a').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Dashboard token').waitFor();
+    expect(await bench.context.cookies()).toEqual([]);
+    await page.reload();
+    await page.getByLabel('Dashboard token').fill(token);
+    await page.keyboard.press('Enter');
+    await page.locator('tbody a').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  });
+
+  it('has no sign-out where nobody signs in', async () => {
+    const page = await bench.open();
+    await page.getByText('No calls yet').waitFor();
+    expect(await page.getByRole('button', { name: 'Sign out' }).count()).toBe(0);
+  });
+
+  it.each([1000, 1100, 1180, 1240, 1440])('shows both parties of a call, at %i pixels', async (width) => {
+    await bench.serve();
+    const page = await bench.visit('/', { viewport: { width, height: 844 } });
+    fill();
+    await page.locator('tbody a').waitFor();
+    const isCut = 'element.scrollWidth > element.clientWidth';
+    const cut = await page.evaluate(
+      `[...document.querySelectorAll('tbody .parties bdi')].filter((element) => ${isCut}).length`,
+    );
+    expect(cut).toBe(0);
+  });
+
   it('has nothing serious against its sign-in form', async () => {
     const page = await bench.open({ token: 'abc' });
     await page.getByLabel('Dashboard token').waitFor();

@@ -40,7 +40,7 @@ describeInChromium('the history', (bench) => {
       })),
     );
     const page = await bench.visit('/');
-    await page.getByText('500 calls').waitFor();
+    await page.getByText('500 calls', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Show numbers' }).click();
     const rows = page.locator('tbody tr:not(.gap)');
     expect(await rows.count()).toBeLessThan(80);
@@ -115,11 +115,28 @@ describeInChromium('the history', (bench) => {
     await page.getByLabel('Carrier').selectOption('carrier-b');
     await expect.poll(count).toBe(1);
     await page.getByLabel('Carrier').selectOption('');
-    await page.getByLabel('End', { exact: true }).selectOption('caller-hangup');
+    await page.getByLabel('End reason', { exact: true }).selectOption('caller-hangup');
     await expect.poll(count).toBe(3);
-    await page.getByLabel('End', { exact: true }).selectOption('process-lost');
+    await page.getByLabel('End reason', { exact: true }).selectOption('process-lost');
     await page.getByText('No call matches.').waitFor();
     expect(bench.troubles).toEqual([]);
+  });
+
+  it('moves its range on, and its days, where nothing happens', async () => {
+    const page = await bench.open({}, { withClock: true });
+    const midnight = new Date();
+    midnight.setHours(24, 0, 0, 0);
+    bench.callOf('c1')(started(), ended());
+    const when = page.locator('tbody time');
+    await when.waitFor();
+    const untilMs = midnight.getTime() - Date.now();
+    expect(await when.textContent()).toMatch(/^\d/);
+    await page.getByText('1 h', { exact: true }).click();
+    await when.waitFor();
+    await page.clock.fastForward(Math.max(untilMs, 3_600_000) + 61_000);
+    await page.getByText('No call matches.').waitFor();
+    await page.getByText('All', { exact: true }).click();
+    await expect.poll(() => when.textContent()).toMatch(/^\D/);
   });
 
   it('looks back as far as it is told, with the figures of that time', async () => {

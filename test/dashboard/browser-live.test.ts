@@ -73,6 +73,79 @@ describeInChromium('live calls', (bench) => {
     await expect.poll(() => bench.server.commands).toEqual(['transfer c1 +15550123']);
   });
 
+  it('says what became of a transfer, and takes another one', async () => {
+    const page = await bench.open();
+    const publish = bench.callOf('c1');
+    publish(started());
+    const number = page.getByLabel('Number to transfer to');
+    const order = async (to: string) => {
+      await page.getByRole('button', { name: 'Transfer' }).click();
+      await number.fill(to);
+      await number.press('Enter');
+      await page.getByText('Transferring…', { exact: true }).waitFor();
+    };
+    await order('+15550123');
+    publish({ type: 'transfer.updated', to: '+15550123', result: null });
+    await page.getByText('Transferring to ••• 0123…').waitFor();
+    publish({ type: 'transfer.updated', to: '+15550123', result: 'busy' });
+    await page.getByText('Transfer to ••• 0123: busy').waitFor();
+    await order('+15550124');
+    publish({ type: 'transfer.updated', to: '+15550124', result: null });
+    publish({ type: 'transfer.updated', to: '+15550124', result: 'no-answer' });
+    await page.getByText('Transfer to ••• 0124: no answer').waitFor();
+    await page.getByRole('button', { name: 'Transfer' }).waitFor();
+    expect(bench.troubles).toEqual([]);
+  });
+
+  it('offers a command again of which nothing comes', async () => {
+    const page = await bench.open({}, { withClock: true });
+    bench.callOf('c1')(started());
+    await page.getByRole('button', { name: 'Hang up' }).click();
+    await page.getByRole('button', { name: 'End call' }).click();
+    await page.getByText('Hanging up…').waitFor();
+    await page.clock.fastForward(15_000);
+    await page.getByText('Nothing has come of it yet.').waitFor();
+    await page.getByRole('button', { name: 'Hang up' }).waitFor();
+  });
+
+  it('keeps a form that is open, and what was typed, when more calls arrive', async () => {
+    const page = await bench.open();
+    for (let index = 0; index < 4; index += 1) bench.callOf(`c${index}`)(started());
+    await page.getByRole('button', { name: 'Transfer' }).nth(2).click();
+    const number = page.getByLabel('Number to transfer to');
+    await number.pressSequentially('+1555');
+    bench.callOf('c4')(started());
+    await expect.poll(() => page.locator('article.line').count()).toBe(5);
+    await number.pressSequentially('0123');
+    expect(await number.inputValue()).toBe('+15550123');
+    await number.press('Enter');
+    await expect.poll(() => bench.server.commands).toEqual(['transfer c2 +15550123']);
+  });
+
+  it('says by itself since when it has heard nothing', async () => {
+    const page = await bench.open({}, { withClock: true });
+    await page.getByText('Live', { exact: true }).first().waitFor();
+    await bench.endServer();
+    await page.getByText('Reconnecting…').waitFor();
+    await page.clock.fastForward(9000);
+    await page.getByText(/^Stale since/).waitFor();
+  });
+
+  it('follows what is said in a call that is open in full', async () => {
+    const page = await bench.open();
+    const publish = bench.callOf('c1');
+    publish(started(), say('Hello?'));
+    await page.locator('article a.open').click();
+    const detail = page.getByRole('dialog');
+    await detail.getByText('Hello?').waitFor();
+    for (let index = 0; index < 40; index += 1) publish(say(`Sentence ${index}.`, { id: `s${index}` }));
+    const last = detail.getByText('Sentence 39.');
+    await last.waitFor();
+    await expect
+      .poll(() => last.evaluate((line) => line.getBoundingClientRect().bottom <= innerHeight))
+      .toBe(true);
+  });
+
   it('shows many calls as lines, all of them, and their words as they come', async () => {
     const page = await bench.open();
     const calls = Array.from({ length: 200 }, (_, index) => bench.callOf(`c${index}`));
@@ -124,7 +197,7 @@ describeInChromium('live calls', (bench) => {
     expect(await detail.locator('svg.envelope path.caller').getAttribute('d')).toMatch(/^M.+Z$/);
     expect(await detail.locator('svg.envelope .tick-clear').count()).toBe(1);
     const timeline = await detail.locator('.timeline').textContent();
-    expect(timeline).toMatch(/Rang.*stream-replaced The stream came back\..*Ended caller hangup/);
+    expect(timeline).toMatch(/Ringing.*Stream replaced The stream came back\..*Ended caller hangup/);
     expect(timeline).toContain('Tool find_slot 120 ms');
     expect(timeline).toContain('Tool call_back went on after its turn');
     expect(timeline).toMatch(/Transfer to ••• 0199 busy/);

@@ -163,7 +163,10 @@ describeInChromium('the page', (bench) => {
   });
 
   it('signs in by address or by form, and leaves no token behind', async () => {
-    const page = await bench.open({ token: 'correct horse' }, '/?token=correct%20horse&x=1#call=none');
+    const page = await bench.open(
+      { token: 'correct horse' },
+      { path: '/?token=correct%20horse&x=1#call=none' },
+    );
     await page.getByText('Live', { exact: true }).first().waitFor();
     await expect.poll(() => page.url()).toBe(`${bench.server.url}/?x=1#call=none`);
     expect(bench.troubles.filter((line) => !line.includes('404'))).toEqual([]);
@@ -184,7 +187,7 @@ describeInChromium('the page', (bench) => {
   });
 
   it.each(['/tools/phone/', '/tools/phone/dashboard'])('works behind a path prefix, at %s', async (path) => {
-    const page = await bench.open({ prefix: '/tools/phone', token: 'abc' }, `${path}?token=abc`);
+    const page = await bench.open({ prefix: '/tools/phone', token: 'abc' }, { path: `${path}?token=abc` });
     callOf('c1')(started());
     await page.getByRole('button', { name: 'Hang up' }).click();
     await page.getByRole('button', { name: 'End call' }).click();

@@ -28,7 +28,7 @@ describe('the OpenAPI document', () => {
       Object.values(path as Record<string, { operationId: string }>).map(({ operationId }) => operationId),
     );
     expect(new Set(operations).size).toBe(operations.length);
-    expect(operations).toHaveLength(ENDPOINTS.length + 2);
+    expect(operations).toHaveLength(ENDPOINTS.length + 3);
     const references = JSON.stringify(OPENAPI).matchAll(/"#\/components\/schemas\/(\w+)"/g);
     for (const [, name = ''] of references) expect(OPENAPI.components.schemas).toHaveProperty(name);
   });

@@ -26,10 +26,21 @@ function launched(): Promise<Page> {
   return opened;
 }
 
+/** A clock that was moved once cannot be put back. */
+async function withOwnClock(shared: Page): Promise<Page> {
+  const context = await shared.context().browser()?.newContext();
+  if (context === undefined) throw new Error('The browser is gone.');
+  const page = await context.newPage();
+  await page.clock.install();
+  return page;
+}
+
 interface VisitOptions {
   readonly origin?: string;
   readonly viewport?: { width: number; height: number };
   readonly colorScheme?: 'light' | 'dark';
+  /** A page of its own, whose clock the test moves. */
+  readonly withClock?: boolean;
 }
 
 /** A browser, and one server at a time. */
@@ -57,7 +68,8 @@ export class PageBench {
   /** `origin`: another server than the bench's own. */
   async visit(path = '/', options: VisitOptions = {}): Promise<Page> {
     const { origin: home = this.server.url, viewport = { width: 1440, height: 900 }, colorScheme } = options;
-    const page = await launched();
+    const shared = await launched();
+    const page = options.withClock === true ? await withOwnClock(shared) : shared;
     this.#page = page;
     this.troubles = [];
     await page.setViewportSize(viewport);
@@ -74,9 +86,12 @@ export class PageBench {
     return page;
   }
 
-  async open(options: DashboardServerOptions = {}, path = '/'): Promise<Page> {
+  async open(
+    options: DashboardServerOptions = {},
+    visit: VisitOptions & { path?: string } = {},
+  ): Promise<Page> {
     await this.serve(options);
-    return this.visit(path);
+    return this.visit(visit.path, visit);
   }
 
   /** Publishes facts of one call, now, one behind the other. */
@@ -97,6 +112,10 @@ export class PageBench {
     if (page === undefined) return;
     this.#page = undefined;
     page.removeAllListeners();
+    if (page !== (await launched())) {
+      await page.context().close();
+      return;
+    }
     for (const other of page.context().pages()) if (other !== page) await other.close();
     await page.evaluate('localStorage.clear(), sessionStorage.clear()');
     await page.goto('about:blank');

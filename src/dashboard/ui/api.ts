@@ -31,10 +31,12 @@ async function messageOf(response: Response): Promise<string> {
   return body.error?.message ?? fallback;
 }
 
+/** Of the page's two paths the one that is there on a server of the application's, too. */
+const PAGE_PATH = 'dashboard';
 export const EVENTS_PATH = 'api/dashboard/events';
 
-/** A file of the calls that match; of all without a filter. */
-export function exportPath(format: 'csv' | 'json', filter: CallFilter = {}): string {
+/** A file of the calls that match. */
+export function exportPath(format: 'csv' | 'json', filter: CallFilter): string {
   return `api/dashboard/export/calls?${toQuery({ format, ...filter })}`;
 }
 
@@ -78,5 +80,10 @@ async function command(path: string, body: object): Promise<void> {
 
 /** Shows the token once, for the session cookie in return. */
 export async function signIn(token: string): Promise<void> {
-  await request('./', { headers: { Authorization: `Bearer ${token}` } });
+  await request(PAGE_PATH, { headers: { Authorization: `Bearer ${token}` } });
+}
+
+/** Ends the session of this browser. */
+export async function signOut(): Promise<void> {
+  await request(PAGE_PATH, { method: 'DELETE' });
 }

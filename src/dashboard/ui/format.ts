@@ -3,10 +3,10 @@ import type { Cost } from '../../contract/call-record.js';
 
 export const UNKNOWN = '–';
 
-/** `1:05` or `1:02:03`. */
+/** `1:05` or `1:02:03`, to the nearest second. */
 export function formatDuration(durationMs: number | null): string {
   if (durationMs === null) return UNKNOWN;
-  const seconds = Math.max(0, Math.floor(durationMs / 1000));
+  const seconds = Math.max(0, Math.round(durationMs / 1000));
   const clock = [Math.floor(seconds / 60) % 60, seconds % 60].map((part) => String(part).padStart(2, '0'));
   const hours = Math.floor(seconds / 3600);
   return hours > 0 ? `${hours}:${clock.join(':')}` : clock.join(':').replace(/^0/, '');

@@ -22,7 +22,7 @@ export function App() {
   const isEmpty = page.aggregates !== null && activeCount === 0 && page.history.length === 0;
   return (
     <>
-      <Header connection={connection} isDraining={isDraining} />
+      <Header connection={connection} isDraining={isDraining} isSignedIn={page.isSignedIn} />
       <main class={connection.phase === 'reconnecting' ? 'stale' : ''}>
         <h1 class="unseen">Calls</h1>
         <Counters page={page} view={view} />

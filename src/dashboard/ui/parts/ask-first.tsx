@@ -3,7 +3,15 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../api.js';
 
-type Stage = { name: 'idle' } | { name: 'asking' } | { name: 'sent' } | { name: 'failed'; message: string };
+/** Nothing shows what came of a command that was taken: it may be asked for again after this time. */
+const NO_NEWS_MS = 15_000;
+
+/** `came`: as it was when the command was sent. */
+type Stage =
+  | { name: 'idle' }
+  | { name: 'asking' }
+  | { name: 'sent'; came: unknown }
+  | { name: 'failed'; message: string };
 
 export interface AskFirstProps {
   /** Of the button that asks. */
@@ -12,15 +20,20 @@ export interface AskFirstProps {
   /** Of the button that does it. */
   confirm: string;
   isDangerous?: boolean;
-  /** What is shown while it is under way, and behind it. */
+  /** What is shown while it is under way. */
   sent: string;
+  /** Changes when the call shows that the command has come to nothing. @default it never shows that */
+  came?: unknown;
+  /** The call shows that it is under way. @default false */
+  isUnderWay?: boolean;
   /** A field of the question. */
   children?: ComponentChildren;
   send: (form: FormData) => Promise<void>;
 }
 
 export function AskFirst(props: AskFirstProps) {
-  const { label, question, confirm, isDangerous = false, sent, children, send } = props;
+  const { label, question, confirm, isDangerous = false, sent, came = null, isUnderWay = false } = props;
+  const { children, send } = props;
   const [stage, setStage] = useState<Stage>({ name: 'idle' });
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
@@ -28,11 +41,22 @@ export function AskFirst(props: AskFirstProps) {
     // A field is there to be filled in; without one the harmless answer comes first.
     form.current?.querySelector<HTMLElement>('input, button[type=button]')?.focus();
   }, [stage.name]);
+  useEffect(() => {
+    if (stage.name !== 'sent') return;
+    if (came !== stage.came && came !== null) {
+      setStage({ name: 'idle' });
+      return;
+    }
+    if (isUnderWay) return;
+    const message = 'Nothing has come of it yet.';
+    const timer = setTimeout(() => setStage({ name: 'failed', message }), NO_NEWS_MS);
+    return () => clearTimeout(timer);
+  }, [stage, came, isUnderWay]);
 
   async function run(event: SubmitEvent) {
     event.preventDefault();
     const values = new FormData(form.current ?? undefined);
-    setStage({ name: 'sent' });
+    setStage({ name: 'sent', came });
     try {
       await send(values);
     } catch (error) {

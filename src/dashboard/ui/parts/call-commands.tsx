@@ -1,15 +1,23 @@
-// What can be done with a call that is up.
+// What can be done with a call that is up, and what came of it.
+import type { CallRecord } from '../../../contract/call-record.js';
 import { hangUp, transfer } from '../api.js';
+import { formatNumber, formatWord } from '../format.js';
 import { AskFirst } from './ask-first.js';
 
-export function CallCommands({ callId }: { callId: string }) {
+export function CallCommands({ call, masked }: { call: CallRecord; masked: boolean }) {
+  const { callId } = call;
+  const result = call.transfer?.result ?? null;
   return (
     <div class="commands">
+      <TransferState call={call} masked={masked} />
       <AskFirst
         label="Transfer"
         question="Hand this call over?"
         confirm="Transfer"
         sent="Transferring…"
+        // What came of it is shown above, and the call is back.
+        came={result === null || result === 'connected' ? null : (call.transfer?.startedAt ?? null)}
+        isUnderWay={call.transfer !== null && result === null}
         send={(form) => transfer(callId, String(form.get('to')).replaceAll(/[\s().-]/g, ''))}
       >
         <input
@@ -32,5 +40,17 @@ export function CallCommands({ callId }: { callId: string }) {
         send={() => hangUp(callId)}
       />
     </div>
+  );
+}
+
+/** The last transfer of a call that is up, whoever asked for it. */
+function TransferState({ call, masked }: { call: CallRecord; masked: boolean }) {
+  if (call.transfer === null) return null;
+  const { to, result } = call.transfer;
+  const who = formatNumber(to, { masked });
+  return (
+    <p class="transfer-state" role="status">
+      {result === null ? `Transferring to ${who}…` : `Transfer to ${who}: ${formatWord(result)}`}
+    </p>
   );
 }

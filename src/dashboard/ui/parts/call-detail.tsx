@@ -100,7 +100,7 @@ function Body({ record, controls, masked }: { record: CallRecord; controls: bool
           ] as const,
         ]),
     ['Outcome', isOver ? formatWord(record.outcome) : formatWord(record.status)],
-    ['End', isOver ? formatWord(record.endReason) : UNKNOWN],
+    ['End reason', isOver ? formatWord(record.endReason) : UNKNOWN],
     ['Turns', record.turnCount],
     ['Mode', record.mode ?? UNKNOWN],
     ['Carrier', record.carrier],
@@ -135,7 +135,7 @@ function Body({ record, controls, masked }: { record: CallRecord; controls: bool
         </div>
       </dl>
       <div class="commands">
-        {!isOver && controls && <CallCommands callId={record.callId} />}
+        {!isOver && controls && <CallCommands call={record} masked={masked} />}
         {recording?.url !== null && recording?.url !== undefined && isWebLink(recording.url) && (
           <a class="button" href={recording.url} target="_blank" rel="noopener noreferrer">
             Recording
@@ -144,16 +144,17 @@ function Body({ record, controls, masked }: { record: CallRecord; controls: bool
         <CopyButton label="Copy as JSON" text={() => JSON.stringify(record, null, 2)} />
       </div>
       {record.envelope !== null && <EnvelopeView envelope={record.envelope} turns={record.turns} />}
-      <LatencyBars turns={record.turns} latency={record.latency} isOver={isOver} />
-      <CostTable cost={record.cost} />
       <section aria-labelledby="transcript-title">
         <h3 id="transcript-title">Transcript</h3>
         <Transcript
           entries={record.transcript}
           turns={record.turns}
+          isLive={!isOver}
           startedAt={record.answeredAt ?? record.startedAt}
         />
       </section>
+      <LatencyBars turns={record.turns} latency={record.latency} isOver={isOver} />
+      <CostTable cost={record.cost} />
       <Timeline record={record} masked={masked} />
     </>
   );

@@ -1,12 +1,13 @@
 // The table of ended calls. Only the rows near the eye exist; the others are two empty ones of the right height.
-import { useMemo } from 'preact/hooks';
 import type { EndReason } from '../../../contract/call-record.js';
 import type { CallSummary } from '../../../contract/dashboard-api.js';
 import { formatDuration, formatLatency, formatTime, formatTotal, formatWord } from '../format.js';
 import { update } from '../state/app-store.js';
+import { useToday } from '../state/clock.js';
 import { linkTo } from '../state/deep-link.js';
 import { useRowWindow } from '../state/row-window.js';
 import type { SortKey, View } from '../state/view.js';
+import { memo } from './memo.js';
 import { Direction, Parties, providersOf } from './parties.js';
 
 /** Height of a row in pixels, as table.css has it. */
@@ -32,6 +33,7 @@ export function CallTable({
   masked: boolean;
 }) {
   const { list, rows } = useRowWindow(calls.length, ROW_PX);
+  const today = useToday();
   const shown = calls.slice(rows.first, rows.end);
   return (
     <table class={masked ? '' : 'whole-numbers'} aria-rowcount={calls.length + 1}>
@@ -39,7 +41,7 @@ export function CallTable({
       <tbody ref={list}>
         <Gap rows={rows.first} />
         {shown.map((call, index) => (
-          <Row key={call.callId} call={call} masked={masked} index={rows.first + index + 2} />
+          <Row key={call.callId} call={call} masked={masked} index={rows.first + index + 2} today={today} />
         ))}
         <Gap rows={calls.length - rows.first - shown.length} />
       </tbody>
@@ -97,48 +99,54 @@ function SortButton({ name, sort, view }: { name: string; sort: SortKey; view: V
   );
 }
 
-function Row({ call, masked, index }: { call: CallSummary; masked: boolean; index: number }) {
-  // The same call looks the same: only rows with news are compared again.
-  return useMemo(() => {
-    const isBad = isTrouble(call);
-    return (
-      <tr aria-rowindex={index}>
-        <th scope="row">
-          <a href={linkTo(call.callId)} class="open">
-            <Direction direction={call.direction} />
-            <span>
-              <Parties call={call} masked={masked} />
-              <span class="when">
-                <span class="brief">
-                  <span class={isBad ? 'trouble' : ''}>
-                    {formatWord(isBad ? call.endReason : call.outcome)}
-                  </span>
-                  {` · ${formatDuration(call.durationMs)} · `}
-                </span>
-                <time>{formatTime(call.startedAt, Date.now(), { seconds: false })}</time>
-              </span>
-            </span>
-          </a>
-        </th>
-        <td class="wide provider" title={providersOf(call)}>
-          {providersOf(call)}
-          <span class="reason">
-            {call.mode === null ? '' : `${call.mode} · `}
-            {call.carrier}
-          </span>
-        </td>
-        <td class="figure middle">{formatDuration(call.durationMs)}</td>
-        <td class="figure middle">{call.turnCount}</td>
-        <td class="figure">{formatLatency(call.latency.avgMs)}</td>
-        <td class="figure">{formatTotal(call.cost)}</td>
-        <td class="middle">
-          {formatWord(call.outcome)}
-          <span class={`reason ${isBad ? 'trouble' : ''}`}>{formatWord(call.endReason)}</span>
-        </td>
-      </tr>
-    );
-  }, [call, masked, index]);
+interface RowProps {
+  call: CallSummary;
+  masked: boolean;
+  index: number;
+  /** The day that it is, epoch milliseconds. */
+  today: number;
 }
+
+/** Only rows with news are drawn again. */
+const Row = memo(({ call, masked, index, today }: RowProps) => {
+  const isBad = isTrouble(call);
+  return (
+    <tr aria-rowindex={index}>
+      <th scope="row">
+        <a href={linkTo(call.callId)} class="open">
+          <Direction direction={call.direction} />
+          <span>
+            <Parties call={call} masked={masked} />
+            <span class="when">
+              <span class="brief">
+                <span class={isBad ? 'trouble' : ''}>
+                  {formatWord(isBad ? call.endReason : call.outcome)}
+                </span>
+                {` · ${formatDuration(call.durationMs)} · `}
+              </span>
+              <time>{formatTime(call.startedAt, today, { seconds: false })}</time>
+            </span>
+          </span>
+        </a>
+      </th>
+      <td class="wide provider" title={providersOf(call)}>
+        {providersOf(call)}
+        <span class="reason">
+          {call.mode === null ? '' : `${call.mode} · `}
+          {call.carrier}
+        </span>
+      </td>
+      <td class="figure middle">{formatDuration(call.durationMs)}</td>
+      <td class="figure middle">{call.turnCount}</td>
+      <td class="figure">{formatLatency(call.latency.avgMs)}</td>
+      <td class="figure">{formatTotal(call.cost)}</td>
+      <td class="middle">
+        {formatWord(call.outcome)}
+        <span class={`reason ${isBad ? 'trouble' : ''}`}>{formatWord(call.endReason)}</span>
+      </td>
+    </tr>
+  );
+});
 
 /** Ends that nobody wanted, whatever the outcome. */
 const TROUBLE: readonly (EndReason | null)[] = [

@@ -1,8 +1,8 @@
 // The figures on top, over what the server holds or the part of it that is chosen.
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { UNKNOWN, formatDuration, formatLatency, formatMoney } from '../format.js';
 import { update } from '../state/app-store.js';
-import { serverNow } from '../state/clock.js';
+import { serverNow, useMinute } from '../state/clock.js';
 import { refreshAggregates } from '../state/connection.js';
 import type { PageState } from '../state/page-state.js';
 import { type Trend, trendsOf } from '../state/trends.js';
@@ -14,10 +14,13 @@ const RANGE_NAMES: Readonly<Record<Range, string>> = { all: 'All', day: '24 h', 
 export function Counters({ page, view }: { page: PageState; view: View }) {
   const { aggregates, active, history } = page;
   const from = startOf(view);
+  const minute = useMinute();
+  // A range moves on also where nothing happens.
+  useEffect(() => void refreshAggregates(), [minute]);
   const trends = useMemo(() => {
     const oldest = history.at(-1)?.startedAt;
     return oldest === undefined ? null : trendsOf(history, { from: from ?? oldest, to: serverNow() });
-  }, [history, from]);
+  }, [history, from, minute]);
   const figures: readonly (readonly [string, string, Trend | undefined])[] = [
     [
       'Total calls',
@@ -53,8 +56,8 @@ export function Counters({ page, view }: { page: PageState; view: View }) {
 
 /** What the figures are over. */
 function over({ range }: View): string {
-  if (range === 'all') return 'over the ended calls that are kept, at most 500, and the active ones';
-  return `over the calls of the last ${range === 'day' ? '24 hours' : 'hour'} and the active ones`;
+  if (range === 'all') return 'last 500 calls, and the active ones';
+  return `calls of the last ${range === 'day' ? '24 hours' : 'hour'}, and the active ones`;
 }
 
 function Ranges({ view }: { view: View }) {

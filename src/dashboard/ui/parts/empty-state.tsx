@@ -8,12 +8,28 @@ export function EmptyState({ entry }: { entry: CallEntry | null }) {
       <h2 id="empty-title" class="headline">
         No calls yet
       </h2>
-      {entry === null ? (
-        <p class="hint">Calls are shown here as soon as a server sends them to this dashboard.</p>
-      ) : (
-        <Ways entry={entry} />
-      )}
+      {entry === null ? <Sources /> : <Ways entry={entry} />}
     </section>
+  );
+}
+
+/** How the servers of a standalone dashboard find it. */
+function Sources() {
+  return (
+    <ol>
+      <li>
+        <b>Servers of the same user on this machine</b>
+        <span class="hint">They find this dashboard by themselves. Start one, and call it.</span>
+      </li>
+      <li>
+        <b>Other servers</b>
+        <code>{`dashboardUrl: '${location.origin}'`}</code>
+        <span class="hint">
+          Pass it to serve(), with this dashboard’s token as dashboardIngestToken. Elsewhere than on this
+          machine it must be an https address.
+        </span>
+      </li>
+    </ol>
   );
 }
 

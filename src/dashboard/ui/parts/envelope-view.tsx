@@ -63,7 +63,7 @@ export function EnvelopeView({ envelope, turns }: { envelope: AudioEnvelope; tur
         </li>
         <li>
           <i class="tick-mark" />
-          Heard, says the carrier
+          Playback confirmed
         </li>
       </ul>
     </section>

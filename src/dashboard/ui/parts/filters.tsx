@@ -36,7 +36,7 @@ export function Filters({ view, carriers }: { view: View; carriers: readonly Car
         choose={(value) => change({ outcome: value })}
       />
       <Choice
-        label="End"
+        label="End reason"
         values={END_REASONS}
         value={endReason}
         choose={(value) => change({ endReason: value })}

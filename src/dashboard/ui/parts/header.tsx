@@ -1,12 +1,19 @@
 // Name, and how far the page may be believed.
 import { formatTime } from '../format.js';
 import type { Connection } from '../state/app-store.js';
-import { useSeconds } from '../state/clock.js';
+import { leave } from '../state/connection.js';
+import { useBrowserSeconds } from '../state/clock.js';
 
 /** A short gap is a hiccup, a long one makes the page stale. */
 const STALE_MS = 8000;
 
-export function Header({ connection, isDraining }: { connection: Connection; isDraining: boolean }) {
+export interface HeaderProps {
+  connection: Connection;
+  isDraining: boolean;
+  isSignedIn: boolean;
+}
+
+export function Header({ connection, isDraining, isSignedIn }: HeaderProps) {
   return (
     <header class="top">
       <span class="name">
@@ -29,13 +36,17 @@ export function Header({ connection, isDraining }: { connection: Connection; isD
           {connection.phase === 'live' ? 'Live' : 'Connecting…'}
         </p>
       )}
+      {isSignedIn && (
+        <button type="button" onClick={() => void leave().catch(() => {})}>
+          Sign out
+        </button>
+      )}
     </header>
   );
 }
 
 function Lost({ since }: { since: number }) {
-  useSeconds();
-  const now = Date.now();
+  const now = useBrowserSeconds();
   const isStale = now - since > STALE_MS;
   return (
     <p class={`connection ${isStale ? 'lost' : 'reconnecting'}`} role="status">

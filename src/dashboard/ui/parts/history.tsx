@@ -11,7 +11,8 @@ export function History({ page, view, masked }: { page: PageState; view: View; m
   const { history } = page;
   const calls = useMemo(() => selectCalls(history, view), [history, view]);
   const isPart = isNarrowed(view) || view.range !== 'all';
-  const filter = isPart ? filterOf(view) : undefined;
+  // The file holds what the list does: ended calls.
+  const filter = filterOf(view);
   const of = isPart ? 'shown' : 'all';
   return (
     <section class="history" aria-labelledby="history-title">

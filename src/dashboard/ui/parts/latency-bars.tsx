@@ -69,7 +69,7 @@ function Bar({ turn, longest }: { turn: Turn; longest: number }) {
     <li>
       <span class="turn">
         Turn {turn.index + 1}
-        {turn.interrupted && <span class="tag">cut off</span>}
+        {turn.interrupted && <span class="tag">interrupted</span>}
         {turn.fillerMs !== null && <span class="tag">filler {formatLatency(turn.fillerMs)}</span>}
       </span>
       <StageTrack latency={turn.latency} longestMs={longest} />

@@ -1,5 +1,4 @@
 // One call that is up: how long, what is said, where the last answer's time went, what it costs, and what can be done with it.
-import { useMemo } from 'preact/hooks';
 import type { CallRecord, CurrentPhase } from '../../../contract/call-record.js';
 import { toSummary } from '../../../events/summarize.js';
 import { formatCount, formatDuration, formatLatency, formatWord } from '../format.js';
@@ -8,6 +7,7 @@ import { linkTo } from '../state/deep-link.js';
 import { CallCommands } from './call-commands.js';
 import { RunningCost } from './cost-table.js';
 import { StageTrack } from './latency-bars.js';
+import { memo } from './memo.js';
 import { Direction, Parties, providersOf } from './parties.js';
 import { Transcript } from './transcript.js';
 
@@ -15,51 +15,41 @@ export interface LiveCallProps {
   call: CallRecord;
   controls: boolean;
   masked: boolean;
+  /** In one line and what was said last, for when there are many. */
+  isLine: boolean;
 }
 
-export function LiveCall({ call, controls, masked }: LiveCallProps) {
-  // The same call looks the same: only calls with news are compared again.
-  return useMemo(() => {
-    const last = call.turns.findLast((turn) => turn.latency.totalMs !== null);
-    return (
-      <article class="call">
-        <Top call={call} masked={masked} />
-        <p class="meta">{providersOf(call)}</p>
-        <Transcript entries={call.transcript} turns={call.turns} isLive />
-        {last !== undefined && (
-          <div class="measure">
-            <span>
-              Turn {last.index + 1} answered in <b>{formatLatency(last.latency.totalMs)}</b>
-            </span>
-            <StageTrack latency={last.latency} longestMs={last.latency.totalMs ?? 1} />
-          </div>
-        )}
-        <RunningCost cost={call.cost} />
+/** Only calls with news are drawn again. Whole or in a line it is the same part, so that a form that is open stays. */
+export const LiveCall = memo(({ call, controls, masked, isLine }: LiveCallProps) => {
+  const last = isLine ? undefined : call.turns.findLast((turn) => turn.latency.totalMs !== null);
+  const said = isLine ? call.transcript.findLast((entry) => entry.text !== '')?.text : undefined;
+  return (
+    <article class={isLine ? 'call line' : 'call'}>
+      <Top call={call} masked={masked} />
+      <p class="meta" dir="auto">
+        {said ?? providersOf(call)}
+      </p>
+      {!isLine && <Transcript entries={call.transcript} turns={call.turns} isLive />}
+      {last !== undefined && (
+        <div class="measure">
+          <span>
+            Turn {last.index + 1} answered in <b>{formatLatency(last.latency.totalMs)}</b>
+          </span>
+          <StageTrack latency={last.latency} longestMs={last.latency.totalMs ?? 1} />
+        </div>
+      )}
+      {!isLine && <RunningCost cost={call.cost} />}
+      {(controls || !isLine) && (
         <footer>
-          <span class="turns">{formatCount(call.turnCount, 'turn')}</span>
-          {controls && <CallCommands callId={call.callId} />}
+          {!isLine && <span class="turns">{formatCount(call.turnCount, 'turn')}</span>}
+          {controls && <CallCommands call={call} masked={masked} />}
         </footer>
-      </article>
-    );
-  }, [call, controls, masked]);
-}
+      )}
+    </article>
+  );
+});
 
-/** The same in one line and what was said last, for when there are many. */
-export function LiveLine({ call, masked }: Omit<LiveCallProps, 'controls'>) {
-  return useMemo(() => {
-    const said = call.transcript.findLast((entry) => entry.text !== '');
-    return (
-      <article class="call line">
-        <Top call={call} masked={masked} />
-        <p class="meta" dir="auto">
-          {said?.text ?? providersOf(call)}
-        </p>
-      </article>
-    );
-  }, [call, masked]);
-}
-
-function Top({ call, masked }: Omit<LiveCallProps, 'controls'>) {
+function Top({ call, masked }: Pick<LiveCallProps, 'call' | 'masked'>) {
   return (
     <header>
       <Direction direction={call.direction} />
@@ -87,7 +77,7 @@ export function Ticking(props: { callId: string; since: number; label?: string }
   const now = useSeconds(callId);
   return (
     <span class="duration" role="timer" aria-label={label} aria-live="off">
-      {formatDuration(now - since)}
+      {formatDuration(Math.floor((now - since) / 1000) * 1000)}
     </span>
   );
 }

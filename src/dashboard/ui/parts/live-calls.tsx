@@ -1,6 +1,6 @@
 // The calls that are up now: whole while they are few, a line each when they are many.
 import type { CallRecord } from '../../../contract/call-record.js';
-import { LiveCall, LiveLine } from './live-call.js';
+import { LiveCall } from './live-call.js';
 
 /** More than these do not fit beside the history. */
 const MAX_WHOLE = 4;
@@ -20,13 +20,15 @@ export function LiveCalls(props: {
         {calls.length > 0 && <span class="count">{calls.length}</span>}
       </div>
       {calls.length === 0 && <p class="quiet">No call right now. The next one appears here.</p>}
-      {calls.map((call) =>
-        areMany ? (
-          <LiveLine key={call.callId} call={call} masked={props.masked} />
-        ) : (
-          <LiveCall key={call.callId} call={call} controls={props.controls} masked={props.masked} />
-        ),
-      )}
+      {calls.map((call) => (
+        <LiveCall
+          key={call.callId}
+          call={call}
+          controls={props.controls}
+          masked={props.masked}
+          isLine={areMany}
+        />
+      ))}
     </section>
   );
 }

@@ -1,4 +1,4 @@
-// One tick a second for everything on the page that counts, and none while nothing does.
+// One tick a second for everything on the page that depends on the time.
 import { useEffect, useState } from 'preact/hooks';
 import { readState } from './app-store.js';
 import { offsetOf } from './clock-offsets.js';
@@ -17,11 +17,31 @@ export function serverNow(callId?: string): number {
   return now - offsetOf(clockOffsets, callId);
 }
 
-/** Renders the calling part once a second. Returns `serverNow(callId)`. */
+/** `serverNow(callId)`, read every second. */
 export function useSeconds(callId?: string): number {
-  const [now, setNow] = useState(() => serverNow(callId));
+  return useTicks(() => serverNow(callId), callId);
+}
+
+/** The browser's time, epoch milliseconds, read every second. It goes on while the page is out of touch. */
+export function useBrowserSeconds(): number {
+  return useTicks(Date.now);
+}
+
+/** When the browser's day began, epoch milliseconds. */
+export function useToday(): number {
+  return useTicks(() => new Date().setHours(0, 0, 0, 0));
+}
+
+/** Minutes of the epoch, by the browser. */
+export function useMinute(): number {
+  return useTicks(() => Math.floor(Date.now() / 60_000));
+}
+
+/** Draws the calling part again when what `read` returns has changed at a tick. `of`: what else it depends on. */
+function useTicks(read: () => number, of?: string): number {
+  const [now, setNow] = useState(read);
   useEffect(() => {
-    const listener = () => setNow(serverNow(callId));
+    const listener = () => setNow(read());
     listeners.add(listener);
     interval ??= setInterval(tick, 1000);
     return () => {
@@ -30,6 +50,6 @@ export function useSeconds(callId?: string): number {
       clearInterval(interval);
       interval = undefined;
     };
-  }, [callId]);
+  }, [of]);
   return now;
 }

@@ -1,12 +1,12 @@
 // Keeps the page in step with the server: one event stream, opened again when it is lost. Nothing is ever polled.
 import type { CallEvent, CallEventType } from '../../../contract/call-event.js';
 import type { Snapshot } from '../../../contract/dashboard-api.js';
-import { ApiError, EVENTS_PATH, fetchAggregates, fetchHistory } from '../api.js';
+import { ApiError, EVENTS_PATH, fetchAggregates, fetchHistory, signOut } from '../api.js';
 import { formatNumber } from '../format.js';
 import { readState, update, updatePage } from './app-store.js';
 import { serverNow } from './clock.js';
 import { hearOffset } from './clock-offsets.js';
-import { applyAggregates, applyEvent, applyPage, applySnapshot } from './page-state.js';
+import { applyAggregates, applyEvent, applyPage, applySnapshot, EMPTY_STATE } from './page-state.js';
 import { startOf } from './view.js';
 
 const FACT_TYPES = Object.keys({
@@ -81,6 +81,13 @@ export function stayConnected(): void {
     if (slept && readState().connection.phase !== 'signed-out') connect();
   }, 5000);
   connect();
+}
+
+/** Ends the session, and with it the stream. */
+export async function leave(): Promise<void> {
+  await signOut();
+  source?.close();
+  update(() => ({ connection: { phase: 'signed-out' }, page: EMPTY_STATE }));
 }
 
 function becomeLive(): void {

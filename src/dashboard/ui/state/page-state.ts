@@ -23,6 +23,8 @@ export interface PageState {
   /** The aggregates are over calls that began at or after this, epoch milliseconds. */
   aggregatesFrom: number;
   controls: boolean;
+  /** This browser has a session, which it can end. */
+  isSignedIn: boolean;
   /** Where calls come in; null where none do. */
   entry: CallEntry | null;
 }
@@ -34,6 +36,7 @@ export const EMPTY_STATE: PageState = {
   aggregates: null,
   aggregatesFrom: 0,
   controls: false,
+  isSignedIn: false,
   entry: null,
 };
 
@@ -61,6 +64,7 @@ export function applySnapshot(state: PageState, snapshot: Snapshot): PageState {
     aggregates: snapshot.aggregates,
     aggregatesFrom: 0,
     controls: snapshot.controls,
+    isSignedIn: snapshot.isSignedIn,
     entry: snapshot.entry,
   };
 }

@@ -9,11 +9,25 @@ export interface Happening {
   isTrouble: boolean;
 }
 
+/** Incidents of our own, in words. Codes of errors stand as they are: they can be looked up. */
+const INCIDENTS: Readonly<Record<string, string>> = {
+  'audio-too-fast': 'Audio too fast',
+  'budget-near': 'Budget nearly used',
+  'cost-incomplete': 'Cost incomplete',
+  'hangup-failed': 'Hang-up failed',
+  'provider-failed': 'Provider failed',
+  'provider-reconnected': 'Provider reconnected',
+  'provider-replaced': 'Provider replaced',
+  'sorry-spoken': 'Apology',
+  'stream-replaced': 'Stream replaced',
+  'turn-failed': 'Turn failed',
+};
+
 /** Facts of a record that have a time. */
 export function timelineOf(record: CallRecord, options: { masked: boolean }): Happening[] {
   const { amd, transfer } = record;
   const list = [
-    point(record.startedAt, { what: record.direction === 'inbound' ? 'Rang' : 'Dialed' }),
+    point(record.startedAt, { what: record.direction === 'inbound' ? 'Ringing' : 'Dialed' }),
     point(record.answeredAt, { what: 'Answered' }),
     point(amd?.detectedAt, { what: 'Answered by', detail: amd?.answeredBy }),
     point(transfer?.startedAt, {
@@ -22,7 +36,11 @@ export function timelineOf(record: CallRecord, options: { masked: boolean }): Ha
       isTrouble: transfer?.result === 'failed',
     }),
     ...record.incidents.map(({ at, code, message, durationMs }) =>
-      point(at, { what: code, detail: withDuration(message, durationMs), isTrouble: true }),
+      point(at, {
+        what: INCIDENTS[code] ?? code,
+        detail: withDuration(message, durationMs),
+        isTrouble: true,
+      }),
     ),
     ...record.turns
       .flatMap(({ toolCalls }) => toolCalls)

@@ -40,6 +40,7 @@ function snapshotOf(active: readonly CallEvent[][], over: readonly CallEvent[][]
     recent: records.over.map(toSummary),
     aggregates: aggregate([...records.active, ...records.over]),
     controls: true,
+    isSignedIn: false,
     entry: null,
   };
 }

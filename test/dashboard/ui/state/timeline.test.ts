@@ -18,7 +18,7 @@ it('tells how long the call was without a provider, where it was', () => {
   if (record === undefined) throw new Error('no record');
   const troubles = timelineOf(record, { masked: false }).filter(({ isTrouble }) => isTrouble);
   expect(troubles.map(({ what, detail }) => `${what}: ${detail}`)).toEqual([
-    'stream-replaced: Something.',
-    'provider-reconnected: a/ears failed (PROVIDER_FAILED) and works again. (740 ms)',
+    'Stream replaced: Something.',
+    'Provider reconnected: a/ears failed (PROVIDER_FAILED) and works again. (740 ms)',
   ]);
 });
