@@ -1,5 +1,5 @@
 // What the doors may ask of the live calls. The directory implements it; the server knows only this.
-import type { CallAnswer, CarrierMessage } from '../carriers/carrier.js';
+import type { CallAnswer, CarrierMessage, WebhookReply } from '../carriers/carrier.js';
 import type { CallControls } from '../contract/call-command.js';
 import type { CallDirection, CallRecord } from '../contract/call-record.js';
 import type { EngineRecipe } from '../engines/engine.js';
@@ -64,11 +64,22 @@ export interface PlacedCall {
 /** A carrier's report on a call: every message that is no `incoming-call`. */
 export type CallReport = Exclude<CarrierMessage, { type: 'incoming-call' | 'acknowledged' }>;
 
+/** How a delivery about a call was answered. */
+export interface KeptReply {
+  readonly reply: WebhookReply;
+  /** What the carrier was told to do with the call; undefined for an acknowledgment. */
+  readonly answer: CallAnswer['type'] | undefined;
+  /** `Clock.now()`. */
+  readonly at: number;
+}
+
 /** What the doors and the application may ask. Calls are found by our id or the carrier's. */
 export interface CallDesk extends CallControls {
   /** Calls with a session: ringing, dialing, and with a stream. */
   readonly liveCount: number;
-  /** Those of them that count toward `maxCalls`: a webhook that anybody may have sent takes no place until its stream is there. */
+  /** Calls that were told to open a stream, hold a place for that (see `holdsPlace`), and have no session yet. */
+  readonly expectedCount: number;
+  /** Calls that count toward `maxCalls`. */
   readonly takenPlaces: number;
   /** True while new calls get the busy answer because the process does not keep up with those that are up. */
   readonly isOverloaded: boolean;
@@ -78,7 +89,10 @@ export interface CallDesk extends CallControls {
   readonly isOverBudget: boolean;
   /** True for a call with a session. */
   isLive(callId: string): boolean;
-  /** True for a call that counts toward `maxCalls`. */
+  /**
+   * True for a call that counts toward `maxCalls`: with a session, or told within the last ten seconds to open a stream. A webhook that
+   * anybody may have sent takes no place until its stream is there.
+   */
   holdsPlace(callId: string): boolean;
   /** True for a call that ended lately (at least the last hour). */
   hasEnded(callId: string): boolean;
@@ -89,6 +103,8 @@ export interface CallDesk extends CallControls {
    * answer then only tells the door what happened. The same call again gets an answer that does no harm.
    */
   ring(call: WaitingCall): CallAnswer;
+  /** Answers that were given to deliveries about a call, by delivery: whoever asks keeps them few. They are forgotten with the call. */
+  repliesTo(carrierCallId: string): Map<string, KeptReply>;
   /** Takes a stream. @throws RequestError REQUEST_CONFLICT when none is expected. */
   admit(admission: StreamAdmission, socket: StreamSocket): StreamReceiver;
   /** Turns a call away for want of room, money or time: a record, and a command where the carrier needs one. */

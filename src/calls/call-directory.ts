@@ -1,4 +1,4 @@
-// The calls of this process: finds them by either id, hands them streams, reports and commands, and remembers what is over.
+// The calls of this process: hands them streams, reports and commands, and decides what becomes of those that the registry does not have live.
 import { randomUUID } from 'node:crypto';
 import { isE164 } from '../base/e164.js';
 import { ConfigError, LimitError, NotFoundError, RequestError } from '../base/errors.js';
@@ -6,17 +6,12 @@ import { describeError } from '../base/log.js';
 import { maskPhone } from '../base/redact.js';
 import type { CallAnswer } from '../carriers/carrier.js';
 import type { CallRecord, HangUpState } from '../contract/call-record.js';
-import {
-  type BriefCall,
-  type BriefEnding,
-  type EndReport,
-  recordBriefly,
-  reportedBriefly,
-} from './ending/brief-call.js';
+import { type BriefCall, type BriefEnding, recordBriefly, reportedBriefly } from './ending/brief-call.js';
 import { Budget, type BudgetLimits } from './money/budget.js';
 import type {
   CallDesk,
   CallReport,
+  KeptReply,
   OutboundRequest,
   PlacedCall,
   StreamAdmission,
@@ -25,39 +20,23 @@ import type {
   WaitingCall,
 } from './call-desk.js';
 import type { CallEnvironment } from './call-environment.js';
+import { CallRegistry, type InvitedCall } from './call-registry.js';
 import { CallSession } from './call-session.js';
 import { CostWatch } from './money/cost-watch.js';
 import { EndedCall } from './ending/ended-call.js';
-import { EndedCalls } from './ending/ended-calls.js';
 import { Farewells } from './ending/farewells.js';
 import { Preparations } from './voice/preparations.js';
-import type { PreparedCall } from './voice/prepared-call.js';
 import { hangUpDueMs, isChargeDue, mayBeUp, recallCall } from './ending/recalled-call.js';
 import { RecordWatch } from './facts/record-watch.js';
 import type { CallRemains, SessionSeed } from './session-owner.js';
 import { inviteStream } from './streams/stream-invitation.js';
-import { TimedMap } from './facts/timed-map.js';
-
-/** How long a call that was told to open a stream, and the end of one that nobody has heard of, are remembered. */
-const MEMORY = { keepMs: 10 * 60_000, maxEntries: 10_000 };
 
 const HANG_UP: CallAnswer = { type: 'hang-up' };
-
-/** A call that was told to open a stream, and what is ready for it. */
-type InvitedCall = WaitingCall & { readonly prepared: PreparedCall | undefined };
 
 /** Implements what the doors, the dashboard and the application may ask of the calls. */
 export class CallDirectory implements CallDesk {
   readonly #env: CallEnvironment;
-  readonly #sessions = new Map<string, CallSession>();
-  /** Calls that ring because of a webhook which anybody may have sent, and have had no stream. */
-  readonly #unproven = new Set<string>();
-  readonly #byCarrierId = new Map<string, CallSession>();
-  readonly #ended: EndedCalls<EndedCall>;
-  /** Calls whose stream is invited and has not come: any process may get it, so there is no session. By either id. */
-  readonly #invited: TimedMap<InvitedCall>;
-  /** Ends that were reported of calls which have not rung here yet. By the carrier's id. */
-  readonly #earlyEnds: TimedMap<EndReport>;
+  readonly #registry: CallRegistry;
   readonly #farewells: Farewells;
   readonly #preparations: Preparations;
   readonly #records: RecordWatch;
@@ -70,9 +49,7 @@ export class CallDirectory implements CallDesk {
   constructor(environment: CallEnvironment) {
     const { clock, bus } = environment;
     this.#env = environment;
-    this.#ended = new EndedCalls(clock);
-    this.#invited = new TimedMap(clock, MEMORY);
-    this.#earlyEnds = new TimedMap(clock, MEMORY);
+    this.#registry = new CallRegistry(clock);
     this.#farewells = new Farewells(environment);
     this.#preparations = new Preparations(environment);
     this.#records = new RecordWatch(bus);
@@ -92,30 +69,37 @@ export class CallDirectory implements CallDesk {
     return this.#isDraining;
   }
 
+  get liveCount(): number {
+    return this.#registry.liveCount;
+  }
+
+  get expectedCount(): number {
+    return this.#registry.expectedCount;
+  }
+
   get takenPlaces(): number {
-    return this.#sessions.size - this.#unproven.size;
+    return this.#registry.takenPlaces;
   }
 
   holdsPlace(callId: string): boolean {
-    const session = this.#find(callId);
-    return session !== undefined && !this.#unproven.has(session.callId);
-  }
-
-  get liveCount(): number {
-    return this.#sessions.size;
+    return this.#registry.holdsPlace(callId);
   }
 
   isLive(callId: string): boolean {
-    return this.#find(callId) !== undefined;
+    return this.#registry.session(callId) !== undefined;
   }
 
   hasEnded(callId: string): boolean {
-    return this.#ended.has(callId);
+    return this.#registry.hasEnded(callId);
+  }
+
+  repliesTo(carrierCallId: string): Map<string, KeptReply> {
+    return this.#registry.repliesTo(carrierCallId);
   }
 
   expectsStream(callId: string): boolean {
     if (this.#isShuttingDown) return false;
-    const session = this.#find(callId);
+    const session = this.#registry.session(callId);
     if (session !== undefined) return session.takesStream;
     // Without tokens an id is only a claim, and may be used anew.
     return this.#env.carrier.streamTokenKey === undefined || !this.hasEnded(callId);
@@ -124,7 +108,7 @@ export class CallDirectory implements CallDesk {
   /** Knows a call that is over since before this process began: it is not woken, late facts find its record, and a hang-up that is pending goes on. */
   recall(record: CallRecord): void {
     const call = recallCall(record, this.#env);
-    this.#ended.add(call, record.callId, record.carrierCallId);
+    this.#registry.end(call);
     if (isChargeDue(record, this.#env.clock)) this.#costs.follow(call);
     const askedMs = hangUpDueMs(record, this.#env);
     if (askedMs !== undefined) this.#farewells.say(call, 'check', { askedMs });
@@ -137,23 +121,24 @@ export class CallDirectory implements CallDesk {
 
   ring(call: WaitingCall): CallAnswer {
     const { callId, carrierCallId } = call;
-    (this.#ended.get(callId) ?? this.#ended.get(carrierCallId))?.isHeardOf();
+    const registry = this.#registry;
+    (registry.ended(callId) ?? registry.ended(carrierCallId))?.isHeardOf();
     if (this.hasEnded(callId) || this.hasEnded(carrierCallId)) return HANG_UP;
-    const session = this.#sessions.get(callId) ?? this.#byCarrierId.get(carrierCallId);
+    const session = registry.session(callId) ?? registry.session(carrierCallId);
     if (session !== undefined) return session.waiting(carrierCallId);
     const { commands } = this.#env.carrier;
     if (this.#isShuttingDown) {
       this.#reject(call, 'rejected');
       return HANG_UP;
     }
-    const early = this.#earlyEnds.get(carrierCallId);
-    if (early !== undefined) {
-      this.#record(call, reportedBriefly(call, early));
+    const known = registry.find(carrierCallId);
+    if (known?.state === 'announced' && known.end !== undefined) {
+      this.#record(call, reportedBriefly(call, known.end));
       return HANG_UP;
     }
     if (commands === undefined || call.direction === 'outbound') return this.#invite(call);
-    const ringing = this.#open({ admission: call, byStream: false, host: call.host, outbound: undefined });
-    if (!this.#env.carrier.verifies) this.#unproven.add(callId);
+    const seed = { admission: call, byStream: false, host: call.host, outbound: undefined };
+    const ringing = this.#open(seed, { holdsPlace: this.#env.carrier.verifies });
     ringing.pickUp();
     return ringing.waiting(carrierCallId);
   }
@@ -161,27 +146,26 @@ export class CallDirectory implements CallDesk {
   admit(admission: StreamAdmission, socket: StreamSocket): StreamReceiver {
     const { callId, carrierCallId } = admission;
     if (this.#isShuttingDown) throw new RequestError('REQUEST_CONFLICT', 'The server is shutting down.');
-    const session =
-      this.#find(callId) ?? (carrierCallId === null ? undefined : this.#byCarrierId.get(carrierCallId));
+    const session = this.#registry.session(callId) ?? this.#registry.session(carrierCallId);
     if (session !== undefined) {
       const isOther = carrierCallId !== null && ![null, carrierCallId].includes(session.carrierCallId);
       if (isOther || !session.takesStream) {
         throw new RequestError('REQUEST_CONFLICT', 'The call already has a stream.');
       }
-      this.#unproven.delete(session.callId);
+      this.#registry.takePlace(session);
       return session.receive(socket);
     }
     const known = this.#renamed(admission);
-    const { host, prepared } = this.#forget(callId) ?? {};
-    const opened = this.#open({ admission: known, byStream: true, host, outbound: undefined, prepared });
-    return opened.receive(socket);
+    const { host, prepared } = this.#invited(callId) ?? {};
+    const seed = { admission: known, byStream: true, host, outbound: undefined, prepared };
+    return this.#open(seed).receive(socket);
   }
 
   refuse(call: WaitingCall): void {
     const { callId, carrierCallId, caller } = call;
     if (this.hasEnded(carrierCallId) || this.isLive(carrierCallId)) return;
     const reason = this.isOverBudget ? 'budget' : 'over-capacity';
-    this.#record({ ...this.#forget(callId), ...call }, { reason, outcome: 'busy' });
+    this.#record({ ...this.#invited(callId), ...call }, { reason, outcome: 'busy' });
     this.#reject(call, 'busy');
     this.#env.logger.warn({ callId, caller: maskPhone(caller), reason }, 'call refused');
   }
@@ -235,7 +219,7 @@ export class CallDirectory implements CallDesk {
   }
 
   async hangUp(callId: string): Promise<HangUpState> {
-    return this.#find(callId)?.hangUp() ?? this.#ended.get(callId)?.hangUp() ?? this.#demand(callId).hangUp();
+    return this.#registry.ended(callId)?.hangUp() ?? this.#demand(callId).hangUp();
   }
 
   async transfer(callId: string, to: string): Promise<void> {
@@ -254,7 +238,7 @@ export class CallDirectory implements CallDesk {
     this.#isShuttingDown = true;
     this.#preparations.close();
     this.#costs.close();
-    for (const session of [...this.#sessions.values()]) session.shutDown();
+    for (const session of this.#registry.sessions()) session.shutDown();
     await this.#farewells.finish(timeoutMs);
   }
 
@@ -262,20 +246,21 @@ export class CallDirectory implements CallDesk {
     const budget = new Budget(limits, {
       ...this.#env,
       events: {
-        near: (callId) => this.#sessions.get(callId)?.nearBudget(),
-        over: (callId) => this.#sessions.get(callId)?.overBudget(),
+        near: (callId) => this.#registry.session(callId)?.nearBudget(),
+        over: (callId) => this.#registry.session(callId)?.overBudget(),
       },
     });
     this.#env.bus.subscribe((event) => budget.hear(event));
     return budget;
   }
 
-  #find(callId: string): CallSession | undefined {
-    return this.#sessions.get(callId) ?? this.#byCarrierId.get(callId);
+  #invited(callId: string): InvitedCall | undefined {
+    const known = this.#registry.find(callId);
+    return known?.state === 'invited' ? known.call : undefined;
   }
 
   #demand(callId: string): CallSession {
-    const session = this.#find(callId);
+    const session = this.#registry.session(callId);
     if (session !== undefined) return session;
     if (this.hasEnded(callId)) throw new RequestError('REQUEST_CONFLICT', 'The call is over.');
     throw new NotFoundError('No such call.');
@@ -284,19 +269,22 @@ export class CallDirectory implements CallDesk {
   /** Our id outranks the carrier's: a report under our id on another call changes nothing. A transfer may come from its other leg. */
   #hear(report: CallReport, host: string): CallAnswer | undefined {
     const { callId, carrierCallId } = report;
-    const live = callId === null ? undefined : this.#sessions.get(callId);
-    if (live !== undefined) {
-      const isItsOwn = report.type === 'transfer' || live.adopt(carrierCallId);
-      return isItsOwn ? live.report(report, host) : undefined;
+    const registry = this.#registry;
+    const own = registry.session(callId);
+    if (own !== undefined) {
+      const isItsOwn = report.type === 'transfer' || own.adopt(carrierCallId);
+      return isItsOwn ? own.report(report, host) : undefined;
     }
-    const over = callId === null ? undefined : this.#ended.get(callId);
+    const over = registry.ended(callId);
     if (over !== undefined) return this.#hearLate(over, report);
-    const found = this.#byCarrierId.get(carrierCallId);
-    if (found !== undefined) return found.report(report, host);
-    const ended = this.#ended.get(carrierCallId);
-    if (ended !== undefined) return this.#hearLate(ended, report);
+    const known = registry.find(carrierCallId);
+    if (known?.state === 'live') return known.session.report(report, host);
+    if (known?.state === 'ended') return this.#hearLate(known.call, report);
     if (this.hasEnded(carrierCallId)) return report.type === 'transfer' ? HANG_UP : undefined;
-    if (report.type === 'status' && report.status === 'completed') this.#hearEndOfUnknown(report);
+    if (report.type !== 'status' || report.status !== 'completed') return undefined;
+    // Its stream never came, or it has not rung here yet.
+    if (known?.state === 'invited') this.#record(known.call, reportedBriefly(known.call, report));
+    else registry.announce(report);
     return undefined;
   }
 
@@ -310,17 +298,10 @@ export class CallDirectory implements CallDesk {
 
   /** The call was given up because nothing showed that it exists, and it does. One that was called off only waited to be named. */
   #hangUpOrphan(call: EndedCall): void {
-    this.#ended.add(call, call.carrierCallId);
+    this.#registry.end(call);
     if (call.isTakingLeave) return;
     call.ledger.note('CARRIER_FAILED', 'The carrier had placed the call after all; it was hung up.');
     this.#farewells.say(call, 'hang-up');
-  }
-
-  /** The end of a call whose stream never came, or of one that has not rung here yet. */
-  #hearEndOfUnknown(report: EndReport): void {
-    const invited = this.#forget(report.carrierCallId);
-    if (invited === undefined) this.#earlyEnds.set(report.carrierCallId, report);
-    else this.#record(invited, reportedBriefly(invited, report));
   }
 
   /** Tells the carrier to open a stream, and remembers that it was told. */
@@ -329,35 +310,26 @@ export class CallDirectory implements CallDesk {
     const nowMs = clock.wallNow();
     const at = { host: this.#env.publicHost() ?? call.host, key: carrier.streamTokenKey, nowMs };
     const invitation = inviteStream(call, at);
-    const known = this.#invited.get(call.callId);
+    const known = this.#invited(call.callId);
     const prepared =
       known === undefined ? this.#preparations.begin(call, recipe, { ringMs: undefined }) : known.prepared;
-    for (const id of [call.callId, call.carrierCallId]) this.#invited.set(id, { ...call, prepared });
+    // Nobody may take places by webhooks that anybody can send.
+    this.#registry.invite({ ...call, prepared }, { holdsPlace: carrier.verifies });
     return { type: 'stream', ...invitation };
   }
 
-  #forget(id: string): InvitedCall | undefined {
-    const call = this.#invited.get(id);
-    if (call === undefined) return undefined;
-    this.#invited.delete(call.callId);
-    this.#invited.delete(call.carrierCallId);
-    return call;
-  }
-
-  #open(seed: SessionSeed): CallSession {
+  #open(seed: SessionSeed, { holdsPlace }: { holdsPlace: boolean } = { holdsPlace: true }): CallSession {
     const session: CallSession = new CallSession(seed, this.#env, {
       preparations: this.#preparations,
-      claim: (id) => this.#claim(id, session),
-      ended: (remains) => this.#remove(session, remains),
+      claim: (id) => this.#registry.claim(id, session),
+      ended: (remains) => this.#ended(remains),
       identified: (callId, id) => {
-        const call = this.#ended.get(callId);
+        const call = this.#registry.ended(callId);
         call?.identify(id);
-        if (call !== undefined) this.#ended.add(call, id);
+        if (call !== undefined) this.#registry.end(call);
       },
     });
-    this.#sessions.set(session.callId, session);
-    const { carrierCallId } = session;
-    if (carrierCallId !== null) this.#byCarrierId.set(carrierCallId, session);
+    this.#registry.open(session, { holdsPlace });
     return session;
   }
 
@@ -371,29 +343,16 @@ export class CallDirectory implements CallDesk {
     throw new RequestError('REQUEST_CONFLICT', 'The call is over.');
   }
 
-  #claim(carrierCallId: string, session: CallSession): boolean {
-    const holder = this.#byCarrierId.get(carrierCallId);
-    if (holder !== undefined) return holder === session;
-    this.#byCarrierId.set(carrierCallId, session);
-    return true;
-  }
-
-  #remove(session: CallSession, remains: CallRemains): void {
-    const { callId, carrierCallId, farewell } = remains;
-    this.#sessions.delete(callId);
-    this.#unproven.delete(callId);
-    if (carrierCallId !== null && this.#byCarrierId.get(carrierCallId) === session) {
-      this.#byCarrierId.delete(carrierCallId);
-    }
+  #ended(remains: CallRemains): void {
     const call = new EndedCall(remains);
-    this.#ended.add(call, callId, carrierCallId);
-    if (farewell !== undefined) this.#farewells.keep(farewell);
+    this.#registry.end(call);
+    if (remains.farewell !== undefined) this.#farewells.keep(remains.farewell);
     if (!this.#isShuttingDown) this.#costs.follow(call);
   }
 
   /** A call that never had a session. */
   #record(call: BriefCall, ending: BriefEnding): void {
-    this.#ended.add(recordBriefly(call, ending, this.#env), call.callId, call.carrierCallId);
+    this.#registry.end(recordBriefly(call, ending, this.#env));
   }
 
   /** Turns a call away where the carrier needs a command for it, once the webhook is answered. */

@@ -1,15 +1,16 @@
-// Which deliveries of webhooks were handled, and how they were answered.
+// Which deliveries of webhooks were handled, and how they were answered: a repeated one acts once and gets the same answer.
 import { createHash } from 'node:crypto';
 import type { Clock } from '../base/clock.js';
+import type { CallDesk, KeptReply } from '../calls/call-desk.js';
 import { STREAM_TOKEN_TTL_MS } from '../calls/streams/stream-token.js';
 import type { CarrierMessage, WebhookRoute } from '../carriers/carrier.js';
-import { type KeptReply, ReplyMemory } from './reply-memory.js';
 
 /** Carriers repeat a delivery within seconds or minutes. */
 const DELIVERY_TTL_MS = 10 * 60_000;
-/** Ten minutes of some thirty webhooks a second. */
-const MAX_DELIVERIES = 20_000;
-const MAX_CALLS = 2000;
+/** Of one call. The oldest is forgotten first. */
+const MAX_REPLIES = 32;
+/** What the name of a delivery cannot be. */
+const RINGING = 'ringing';
 
 /** A message that is about a call. */
 export type CallMessage = Exclude<CarrierMessage, { type: 'acknowledged' }>;
@@ -20,28 +21,36 @@ export type CallMessage = Exclude<CarrierMessage, { type: 'acknowledged' }>;
  * in it is stale, because then it would open nothing.
  */
 export class Deliveries {
-  readonly #named: ReplyMemory;
-  readonly #unnamed: ReplyMemory;
+  readonly #clock: Clock;
+  readonly #desk: CallDesk;
 
-  constructor(clock: Clock) {
-    this.#named = new ReplyMemory(clock, { ttlMs: DELIVERY_TTL_MS, maxReplies: MAX_DELIVERIES });
-    this.#unnamed = new ReplyMemory(clock, { ttlMs: STREAM_TOKEN_TTL_MS, maxReplies: MAX_CALLS });
+  constructor(clock: Clock, desk: CallDesk) {
+    this.#clock = clock;
+    this.#desk = desk;
   }
 
   find(route: WebhookRoute, message: CallMessage): KeptReply | undefined {
-    if (message.deliveryId !== undefined) return this.#named.find(nameOf(route, message));
-    return message.type === 'incoming-call' ? this.#unnamed.find(message.carrierCallId) : undefined;
+    const name = nameOf(route, message);
+    const kept = name === undefined ? undefined : this.#desk.repliesTo(message.carrierCallId).get(name);
+    const ttlMs = name === RINGING ? STREAM_TOKEN_TTL_MS : DELIVERY_TTL_MS;
+    return kept !== undefined && this.#clock.now() - kept.at < ttlMs ? kept : undefined;
   }
 
   /** To be called once the message was handled: what failed on the way is handled when it comes again. */
-  keep(route: WebhookRoute, message: CallMessage, kept: KeptReply): void {
-    if (message.deliveryId !== undefined) this.#named.keep(kept, nameOf(route, message));
-    else if (message.type === 'incoming-call') this.#unnamed.keep(kept, message.carrierCallId);
+  keep(route: WebhookRoute, message: CallMessage, reply: Omit<KeptReply, 'at'>): void {
+    const name = nameOf(route, message);
+    if (name === undefined) return;
+    const replies = this.#desk.repliesTo(message.carrierCallId);
+    replies.delete(name);
+    replies.set(name, { ...reply, at: this.#clock.now() });
+    const [oldest] = replies.keys();
+    if (replies.size > MAX_REPLIES && oldest !== undefined) replies.delete(oldest);
   }
 }
 
 /** Of one length, however long the message is: it must not fill the memory. */
-function nameOf(route: WebhookRoute, message: CallMessage): string {
+function nameOf(route: WebhookRoute, message: CallMessage): string | undefined {
+  if (message.deliveryId === undefined) return message.type === 'incoming-call' ? RINGING : undefined;
   return createHash('sha256')
     .update(JSON.stringify([route, message]))
     .digest('base64url');

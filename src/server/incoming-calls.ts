@@ -48,9 +48,7 @@ export class Bell {
     const { desk, capacity } = this.#options;
     if (kind === 'stranger') return { type: 'hang-up' };
     if (kind === 'new' && capacity.isFull(call.callId)) return { type: 'busy' };
-    const answer = desk.ring(call);
-    if (answer.type === 'stream') capacity.promise(call.callId);
-    return answer;
+    return desk.ring(call);
   }
 
   /**

@@ -101,7 +101,7 @@ class HttpPhoneServer implements PhoneServer {
     const { carrier, desk, dashboard, maxCalls, logger, clock } = options;
     const trusts = toProxyTrust(options.trustProxy);
     const isDraining = () => this.#isClosing;
-    this.#capacity = new Capacity({ carrier, desk, maxCalls, isDraining, clock });
+    this.#capacity = new Capacity({ carrier, desk, maxCalls, isDraining });
     this.#streams = new StreamDoor({
       carrier,
       desk,
@@ -165,7 +165,7 @@ class HttpPhoneServer implements PhoneServer {
     desk.drain();
     await this.#guarded(async () => this.#options.dashboard?.announceDrain?.());
     const deadline = clock.now() + timeoutMs;
-    const left = () => desk.liveCount + this.#capacity.promised;
+    const left = () => desk.liveCount + desk.expectedCount;
     while (left() > 0 && clock.now() < deadline && !this.#isClosing)
       await pause(clock, Math.min(DRAIN_LOOK_MS, deadline - clock.now()), this.#leaving.signal);
     return left();

@@ -124,7 +124,7 @@ class DeskResponder {
   constructor(options: WebhookOptions) {
     const { carrier, desk, capacity, logger, clock } = options;
     this.#options = options;
-    this.#deliveries = new Deliveries(clock);
+    this.#deliveries = new Deliveries(clock, desk);
     this.#bell = new Bell({ carrierId: carrier.id, desk, capacity, logger });
   }
 

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { CarrierError, ConfigError, NotFoundError, RequestError } from '../../src/base/errors.js';
+import { Capacity } from '../../src/server/capacity.js';
 import { CallBench, startText, text } from '../support/call-bench.js';
 import { OUTBOUND, Scene } from './scene.js';
 
@@ -408,6 +409,26 @@ describe('places', () => {
     unsigned.call('call-2');
     void unsigned.desk.dial({ ...OUTBOUND, to: '+15550111' });
     expect(unsigned.desk.takenPlaces).toBe(2);
+  });
+
+  it('are kept for calls that have their answer and no stream yet, for ten seconds', async () => {
+    const bench = new CallBench({ key: new Uint8Array([1]), maxCalls: 2 });
+    const { desk, carrier, clock } = bench;
+    const capacity = new Capacity({ carrier, desk, maxCalls: 2, isDraining: () => false });
+    for (const callId of ['call-1', 'call-2']) bench.ring(callId);
+    expect([desk.expectedCount, capacity.isFull(), capacity.isFull('call-2')]).toEqual([2, true, false]);
+    await expect(desk.dial(OUTBOUND)).rejects.toThrow('maxCalls');
+    // The second call's stream comes, the first one's never does.
+    bench.call('call-2');
+    expect([desk.expectedCount, desk.takenPlaces, capacity.isFull('call-3')]).toEqual([1, 2, true]);
+    clock.advance(10_000);
+    expect([desk.expectedCount, desk.takenPlaces, capacity.isFull('call-3')]).toEqual([0, 1, false]);
+  });
+
+  it('are kept for no call that anybody could have announced', () => {
+    const unsigned = new CallBench();
+    unsigned.ring('call-1');
+    expect([unsigned.desk.expectedCount, unsigned.desk.takenPlaces]).toEqual([0, 0]);
   });
 });
 

@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { CarrierA } from '../../src/carriers/carrier-a/index.js';
 import { Capacity } from '../../src/server/capacity.js';
-import { FakeClock } from '../support/fake-clock.js';
 import { openStream, send, startServer, stopServers } from './harness.js';
 import { RecordingDesk } from './recording-desk.js';
 
@@ -60,8 +59,8 @@ describe('a webhook that nobody signed', () => {
     const desk = new RecordingDesk();
     const isDraining = () => false;
     const carrier = new CarrierA({ accountSid: 'AC1', authToken: '0f1e2d3c4b5a69788796a5b4c3d2e1f0' });
-    const capacity = new Capacity({ carrier, desk, maxCalls: 1, isDraining, clock: new FakeClock() });
-    capacity.promise('a');
+    const capacity = new Capacity({ carrier, desk, maxCalls: 1, isDraining });
+    desk.expected.add('a');
     expect(capacity.isFull('b')).toBe(true);
     expect(capacity.isFull()).toBe(true);
     expect(capacity.takesStream('a')).toBe(true);
@@ -73,18 +72,24 @@ describe('a webhook that nobody signed', () => {
 });
 
 describe('a drain', () => {
-  it('takes the stream of a call that was told to open one, and counts that call until it is up', () => {
+  it('takes the stream of a call that was told to open one', () => {
     const desk = new RecordingDesk();
     const carrier = new CarrierA({ accountSid: 'AC1', authToken: '0f1e2d3c4b5a69788796a5b4c3d2e1f0' });
-    const options = { carrier, desk, maxCalls: undefined, isDraining: () => false, clock: new FakeClock() };
-    const capacity = new Capacity(options);
-    capacity.promise('a');
+    const capacity = new Capacity({ carrier, desk, maxCalls: undefined, isDraining: () => false });
     desk.drain();
     expect(capacity.isFull('b')).toBe(true);
     expect(capacity.takesStream('a')).toBe(true);
-    expect(capacity.promised).toBe(1);
-    desk.live.add('a');
-    expect(capacity.promised).toBe(0);
+  });
+
+  it('waits for the stream of a call that was told to open one', async () => {
+    const { server, desk, clock } = await startServer();
+    desk.expected.add('a');
+    const drained = server.drain(60_000);
+    await clock.advanceAsync(1000);
+    expect(await Promise.race([drained, 'waiting'])).toBe('waiting');
+    desk.expected.clear();
+    await clock.advanceAsync(50);
+    expect(await drained).toBe(0);
   });
 
   it('ends when the last call has, when its time is over, or when the server is closed', async () => {

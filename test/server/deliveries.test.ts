@@ -130,6 +130,15 @@ describe('a report', () => {
     expect(desk.reports).toHaveLength(2);
   });
 
+  it('is one of the last thirty-two of its call', async () => {
+    const { port, desk } = await startServer({ carrier });
+    for (let event = 0; event < 33; event += 1) await post(port, { ...key, deliveryId: `d${event}` });
+    await post(port, { ...key, deliveryId: 'd1' });
+    expect(desk.reports).toHaveLength(33);
+    await post(port, { ...key, deliveryId: 'd0' });
+    expect(desk.reports).toHaveLength(34);
+  });
+
   it('that says nothing is acknowledged', async () => {
     const { port, desk } = await startServer({ carrier });
     expect(await post(port, { type: 'acknowledged' })).toMatchObject({ status: 200 });

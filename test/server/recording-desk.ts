@@ -2,6 +2,7 @@
 import type {
   CallDesk,
   CallReport,
+  KeptReply,
   PlacedCall,
   StreamAdmission,
   StreamReceiver,
@@ -28,6 +29,9 @@ export class RecordingDesk implements CallDesk {
   isDraining = false;
   readonly live = new Set<string>();
   readonly ended = new Set<string>();
+  /** Calls that were told to open a stream, and hold a place. */
+  readonly expected = new Set<string>();
+  readonly replies = new Map<string, Map<string, KeptReply>>();
   /** Live calls that are about to lose their stream. */
   readonly expecting = new Set<string>();
   readonly streams: RecordedStream[] = [];
@@ -53,12 +57,22 @@ export class RecordingDesk implements CallDesk {
     this.isDraining = true;
   }
 
+  get expectedCount(): number {
+    return this.expected.size;
+  }
+
   get takenPlaces(): number {
-    return this.liveCount;
+    return this.liveCount + this.expected.size;
   }
 
   holdsPlace(callId: string): boolean {
-    return this.live.has(callId);
+    return this.live.has(callId) || this.expected.has(callId);
+  }
+
+  repliesTo(carrierCallId: string): Map<string, KeptReply> {
+    const replies = this.replies.get(carrierCallId) ?? new Map();
+    this.replies.set(carrierCallId, replies);
+    return replies;
   }
 
   isLive(callId: string): boolean {

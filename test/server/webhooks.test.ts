@@ -155,20 +155,6 @@ describe('the voice webhook', () => {
     expect(JSON.stringify(lines)).toContain('…0020');
   });
 
-  it('keeps a place for a call that has its answer and no stream yet, for ten seconds', async () => {
-    const { port, clock, desk } = await startServer({ carrier, maxCalls: 2 });
-    const isBusy = async (CallSid: string) =>
-      (await post(port, voice, { ...ring, CallSid })).body.includes('<Reject reason="busy"/>');
-    expect([await isBusy('CA1'), await isBusy('CA2'), await isBusy('CA3')]).toEqual([false, false, true]);
-    // The second call's stream comes, the first one's never does.
-    const url = streamUrl((await post(port, voice, { ...ring, CallSid: 'CA2' })).body);
-    desk.live.add(url.pathname.split('/')[3] ?? '');
-    desk.liveCount = 1;
-    expect(await isBusy('CA4')).toBe(true);
-    clock.advance(10_000);
-    expect([await isBusy('CA5'), await isBusy('CA6')]).toEqual([false, true]);
-  });
-
   it('goes by the Host header when no host is configured', async () => {
     const { port } = await startServer({ carrier, publicHost: () => undefined });
     const signature = sign(voice, ring, 'tunnel.example:8443');

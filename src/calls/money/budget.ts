@@ -40,7 +40,7 @@ export class Budget {
   readonly #events: BudgetEvents;
   readonly #spending: Spending;
   readonly #live = new Map<string, CallSpending>();
-  readonly #ended: TimedMap<CallSpending>;
+  readonly #ended: TimedMap<string, CallSpending>;
   readonly #warned = new Set<Window>();
 
   constructor(limits: BudgetLimits, options: { clock: Clock; logger: Logger; events: BudgetEvents }) {
