@@ -15,6 +15,7 @@ import { isOwnOrigin } from './own-origin.js';
 import type { ProxyTrust } from './proxy-trust.js';
 import { resolvePublicHost } from './public-host.js';
 import { parseStreamTarget, type StreamTarget } from './stream-target.js';
+import { toTextFrame } from './text-frame.js';
 import { toWebhookRequest } from './webhook-request.js';
 
 const MAX_MESSAGE_BYTES = 1024 * 1024;
@@ -59,7 +60,9 @@ export class StreamDoor {
     try {
       this.#count(request, socket);
       const admission = this.#inspect(request);
-      this.#server.handleUpgrade(request, socket, head, (webSocket) => this.#admit(webSocket, admission));
+      this.#server.handleUpgrade(request, socket, head, (webSocket) =>
+        this.#admit(webSocket, socket, admission),
+      );
     } catch (error) {
       const { status } = toErrorAnswer(error);
       const level = status >= 500 ? 'error' : 'info';
@@ -146,9 +149,9 @@ export class StreamDoor {
     carrier.verifyUpgrade(toWebhookRequest(request, new Uint8Array()), host);
   }
 
-  #admit(webSocket: WebSocket, admission: StreamAdmission): void {
+  #admit(webSocket: WebSocket, network: Duplex, admission: StreamAdmission): void {
     const { desk, logger, clock } = this.#options;
-    const socket = toStreamSocket(webSocket, clock);
+    const socket = new CarrierSocket(webSocket, network, clock);
     try {
       const receiver = desk.admit(admission, socket);
       connect(webSocket, receiver, (error) => {
@@ -186,21 +189,38 @@ function connect(webSocket: WebSocket, receiver: StreamReceiver, onFailure: (err
   webSocket.on('close', (code) => guarded(() => receiver.socketClosed(code)));
 }
 
-function toStreamSocket(webSocket: WebSocket, clock: Clock): StreamSocket {
-  return {
-    send(text) {
-      if (webSocket.readyState === webSocket.OPEN) webSocket.send(text, ignore);
-    },
-    close(code, reason) {
-      if (webSocket.readyState === webSocket.CLOSED) return;
-      const timer = clock.after(CLOSE_GRACE_MS, () => webSocket.terminate());
-      webSocket.once('close', () => timer.cancel());
-      webSocket.close(code, cutReason(reason));
-    },
-    get bufferedBytes() {
-      return webSocket.bufferedAmount;
-    },
-  };
+/** The socket as a call has it. `network` is what `webSocket` writes to. */
+class CarrierSocket implements StreamSocket {
+  readonly #webSocket: WebSocket;
+  readonly #network: Duplex;
+  readonly #clock: Clock;
+
+  constructor(webSocket: WebSocket, network: Duplex, clock: Clock) {
+    this.#webSocket = webSocket;
+    this.#network = network;
+    this.#clock = clock;
+  }
+
+  send(text: string): void {
+    const webSocket = this.#webSocket;
+    if (webSocket.readyState !== webSocket.OPEN) return;
+    const frame = toTextFrame(text);
+    if (frame === undefined) webSocket.send(text, ignore);
+    else this.#network.write(frame, 'latin1');
+  }
+
+  close(code: number, reason: string): void {
+    const webSocket = this.#webSocket;
+    if (webSocket.readyState === webSocket.CLOSED) return;
+    const timer = this.#clock.after(CLOSE_GRACE_MS, () => webSocket.terminate());
+    webSocket.once('close', () => timer.cancel());
+    webSocket.close(code, cutReason(reason));
+  }
+
+  /** The library keeps nothing back: nothing is compressed. */
+  get bufferedBytes(): number {
+    return this.#network.writableLength;
+  }
 }
 
 function ignore(): void {}

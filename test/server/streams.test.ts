@@ -58,6 +58,17 @@ describe('a stream without a secret', () => {
     expect(() => stream?.socket.send('too late')).not.toThrow();
   });
 
+  it('sends text of every length and script as it is, in order', async () => {
+    const { port, desk } = await startServer();
+    const client = await openStream(port, '/ws/stream/CA1');
+    const texts = [0, 1, 125, 126, 127, 65_535, 65_536].flatMap((length) => ['x'.repeat(length), 'é☎']);
+    const received: string[] = [];
+    client.on('message', (data: Buffer) => received.push(data.toString('utf8')));
+    for (const text of texts) desk.streams[0]?.socket.send(text);
+    await until(() => received.length === texts.length);
+    expect(received).toEqual(texts);
+  });
+
   it('is closed by the desk with its code and a reason that fits', async () => {
     const { port, desk } = await startServer();
     const client = await openStream(port, '/ws/stream/CA1');

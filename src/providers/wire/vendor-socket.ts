@@ -76,6 +76,8 @@ const MAX_UNANSWERED_PINGS = 2;
 /** How long a peer may take to answer our close. */
 const CLOSE_TIMEOUT_MS = 1000;
 
+const TEXT = { binary: false };
+
 const NOT_HANDLED = 'said something that could not be handled';
 
 /** The library costs tens of milliseconds to load, which nobody pays who makes no such call. */
@@ -110,7 +112,9 @@ class WsVendorSocket implements VendorSocket {
   send(message: string | Uint8Array): void {
     const socket = this.#socket;
     if (this.#over || socket === undefined || socket.readyState !== socket.OPEN) return;
-    socket.send(message, ignore);
+    // From one buffer the library makes one write, mask included; from text it makes two.
+    if (typeof message === 'string') socket.send(Buffer.from(message), TEXT, ignore);
+    else socket.send(message, ignore);
   }
 
   ping(): void {
