@@ -9,6 +9,7 @@ import {
   idleWaits,
   NOT_IDLE,
 } from './idle.js';
+import type { AgentEnd, OutsideEffect } from './outside.js';
 import type { Ms } from './wait.js';
 
 /** How something that the agent says is to be taken. */
@@ -18,7 +19,7 @@ export interface Manner {
   /** It interrupts a caller who speaks without end, and cannot be interrupted before they had the time to notice. */
   readonly cutsIn?: boolean;
   /** The call ends with it for this reason, unless the caller has something to say. */
-  readonly ends?: Goodbye['reason'];
+  readonly ends?: AgentEnd;
 }
 
 /** Words that the caller has not heard, to be said word for word. */
@@ -31,8 +32,7 @@ export interface Unsaid {
 export interface Goodbye {
   /** What was not heard of them. */
   readonly text: string;
-  /** Why the call ends. `idle`: the caller says nothing. */
-  readonly reason: 'agent-hangup' | 'idle';
+  readonly reason: AgentEnd;
 }
 
 /** One thing that the agent says, from the moment it is asked for. */
@@ -254,7 +254,7 @@ export type FloorEffect =
   | { readonly type: 'drop-answer' }
   | { readonly type: 'wait'; readonly since: Ms }
   | { readonly type: 'wait-over' }
-  | { readonly type: 'hang-up'; readonly reason: 'agent-hangup' | 'idle' };
+  | Extract<OutsideEffect, { type: 'hang-up' }>;
 
 export interface Step {
   readonly state: FloorState;
@@ -452,10 +452,8 @@ export function stepFloor(
 
     case 'failing':
       return unchanged({ ...state, idle: idlePaused(state.idle) });
-    case 'ending': {
-      const ending: Floor = { phase: 'ending', utterance: utterance ?? null, rest: restOf(floor) };
-      return unchanged({ ...state, floor: ending, idle: idlePaused(state.idle) });
-    }
+    case 'ending':
+      return unchanged(ending(state));
     case 'end':
       return unchanged({ ...state, floor: { phase: 'over' }, idle: idlePaused(state.idle) });
   }
@@ -557,6 +555,20 @@ function listening(state: FloorState, rest: Unsaid | null): FloorState {
   return { ...state, floor: floor.phase === 'held' ? { ...floor, rest } : { phase: 'listening', rest } };
 }
 
+function ending(state: FloorState): FloorState {
+  const floor: Floor = {
+    phase: 'ending',
+    utterance: utteranceOf(state) ?? null,
+    rest: restOf(state.floor),
+  };
+  return { ...state, floor, idle: idlePaused(state.idle) };
+}
+
+/** Nothing that happens before it is done changes that it is. */
+function hangUp(state: FloorState, reason: AgentEnd): Step {
+  return { state: ending(state), effects: [{ type: 'hang-up', isOutside: true, reason }] };
+}
+
 /** Effects first, then what follows on the state that they leave. */
 function after(effects: readonly FloorEffect[], step: Step): Step {
   return { state: step.state, effects: [...effects, ...step.effects] };
@@ -584,8 +596,7 @@ function say(state: FloorState, words: Unsaid, view: View): Step {
 /** Of what the call was to end with, all may have been heard. */
 function sayOn(state: FloorState, rest: Unsaid, view: View): Step {
   const { text, manner } = rest;
-  if (text === '' && manner.ends !== undefined)
-    return { state: listening(state, null), effects: [{ type: 'hang-up', reason: manner.ends }] };
+  if (text === '' && manner.ends !== undefined) return hangUp(listening(state, null), manner.ends);
   return say(state, rest, view);
 }
 
@@ -609,8 +620,7 @@ function answerCaller(state: FloorState, times: TurnTimes | null, view: View): S
   }
   const without = listening(state, null);
   const wordless: readonly FloorEffect[] = [{ type: 'take-words' }, ...nothing, { type: 'wordless' }];
-  if (state.manner.ends === 'idle')
-    return { state: without, effects: [...wordless, { type: 'hang-up', reason: 'idle' }] };
+  if (state.manner.ends === 'idle') return after(wordless, hangUp(without, 'idle'));
   if (isOwed(view)) return after(wordless, answerAgain(without, view));
   return rest === null ? { state: without, effects: wordless } : after(wordless, sayOn(without, rest, view));
 }
@@ -774,12 +784,11 @@ function results(state: FloorState, { isCurrent }: { isCurrent: boolean }, view:
 function over(state: FloorState, at: Ms, view: View, policy: FloorPolicy): Step {
   const { caller } = view;
   const { manner } = state;
-  if (manner.ends === 'agent-hangup') return { state, effects: [{ type: 'hang-up', reason: manner.ends }] };
+  if (manner.ends === 'agent-hangup') return hangUp(state, manner.ends);
   if (state.isCallerOwed) return { state: { ...state, isCallerOwed: false }, effects: [{ type: 'respond' }] };
   if (hasMore(caller) && !caller.isSounding) return takeUp(state, at, view);
   if (isOwed(view) && !caller.isSounding) return answerAgain(state, view);
-  if (state.manner.ends === 'idle' && !isOpposed(state, caller))
-    return { state, effects: [{ type: 'hang-up', reason: 'idle' }] };
+  if (manner.ends === 'idle' && !isOpposed(state, caller)) return hangUp(state, manner.ends);
   return unchanged({ ...state, idle: idleWaits(state.idle, at, policy.idle) });
 }
 
@@ -823,8 +832,7 @@ function due(state: FloorState, at: Ms, view: View, policy: FloorPolicy): Step {
   if (look.say === null) return unchanged(next);
   const { text, isLast } = look.say;
   // Music goes on behind a goodbye. Once is enough.
-  if (isLast && state.manner.ends === 'idle')
-    return { state: next, effects: [{ type: 'hang-up', reason: 'idle' }] };
+  if (isLast && state.manner.ends === 'idle') return hangUp(next, 'idle');
   if (!view.isListening) return unchanged(next);
   return say(next, { text, manner: isLast ? { ends: 'idle' } : {} }, view);
 }

@@ -10,6 +10,7 @@ import {
   stepFloor,
   type View,
 } from '../conversation/floor.js';
+import { isOutside } from '../conversation/outside.js';
 import { phaseOf, type VoiceView } from '../conversation/phase.js';
 import {
   begun,
@@ -22,7 +23,7 @@ import {
 import type { Moment } from '../conversation/tools.js';
 import type { Turns } from '../conversation/turns.js';
 import { Deadline } from './deadline.js';
-import type { EngineFact } from './engine.js';
+import type { BeforeOutside, EngineFact } from './engine.js';
 
 /** A voice mode, as the machine knows it. */
 export interface Driver {
@@ -39,8 +40,9 @@ export interface Driver {
 /** Who has the driver at work. */
 export interface DriverOwner {
   readonly fact: (fact: Extract<EngineFact, { type: 'phase.changed' }>) => void;
-  /** Runs what a timer rings for. */
+  /** Runs what a timer rings for, or what had to be written down first. */
   readonly attempt: (task: () => void) => void;
+  readonly beforeOutside: BeforeOutside | undefined;
 }
 
 /** One per engine. Turns, wait and watch are changed by those that hold them: `TurnBook`, `CallerWait` and `RealtimeWatch`. */
@@ -98,7 +100,11 @@ export class Conversation {
     if (driver === undefined) return;
     const step = stepFloor(this.#state.floor, { ...input, at: this.now }, driver.view, driver.policy);
     this.change({ floor: step.state });
-    for (const effect of step.effects) driver.perform(effect);
+    for (const effect of step.effects) {
+      const written = isOutside(effect) ? this.#owner?.beforeOutside?.(effect) : undefined;
+      if (written === undefined) driver.perform(effect);
+      else void written.then(() => this.#owner?.attempt(() => driver.perform(effect)));
+    }
     // What follows on these comes in the same tick: the floor is handed over, or the call ends.
     if (input.type !== 'finished' && input.type !== 'failing') this.look();
   }

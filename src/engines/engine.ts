@@ -15,6 +15,7 @@ import type {
   Transfer,
   VoiceMode,
 } from '../contract/call-record.js';
+import type { OutsideEffect } from '../conversation/outside.js';
 import type { ConversationState } from '../conversation/state.js';
 import type { Id } from '../conversation/tools.js';
 import type { Wait } from '../conversation/wait.js';
@@ -117,6 +118,12 @@ export interface EngineControls {
   sendDigits(digits: string): Promise<void>;
 }
 
+/**
+ * Told of an effect with consequences outside right before it is done, which is when the promise resolves; at once where there is none. It
+ * never rejects.
+ */
+export type BeforeOutside = (effect: OutsideEffect) => Promise<void> | undefined;
+
 /** Tools that an engine has begun, and that outlive it. */
 export interface RunningTools {
   readonly runs: ReadonlyMap<Id, ToolRun>;
@@ -147,6 +154,8 @@ export interface EngineContext {
   /** What the caller's line carries as the call begins; undefined where that is not known. */
   readonly line?: { readonly inbound: AudioFormat; readonly outbound: AudioFormat } | undefined;
   readonly controls: EngineControls;
+  /** What has consequences outside the call passes here before it is done. @default nobody writes it down */
+  readonly beforeOutside?: BeforeOutside | undefined;
   /** Set where another engine has begun the call: there is no greeting then but an owed one. */
   readonly takeover?: Takeover | undefined;
   /**

@@ -23,6 +23,7 @@ export interface EngineRigOptions {
   takeover?: EngineContext['takeover'];
   /** Another engine can take its place. */
   hasFallback?: boolean | undefined;
+  beforeOutside?: EngineContext['beforeOutside'];
 }
 
 export abstract class EngineRig {

@@ -167,6 +167,7 @@ export class PipelineCall implements Engine {
     conversation.drivenBy(this.#driver, {
       fact: state,
       attempt: (task) => this.#attempt('engine', task),
+      beforeOutside: context.beforeOutside,
     });
     this.#apology = new Apology({
       text: options.apologies.call,

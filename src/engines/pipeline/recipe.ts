@@ -76,7 +76,6 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
         parts: openParts(options, context),
       }),
     create(context, preparation) {
-      const { callId, caller, callee, controls, clock, logger } = context;
       const { tools = [], transferTargets = {} } = options;
       const prepared = preparation instanceof PipelinePreparation ? preparation : undefined;
       const parts = prepared?.parts ?? openParts(options, context);
@@ -97,9 +96,7 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
         interruptible: options.interruptible ?? true,
         turnTaking: options.turnTaking ?? DEFAULT_TURN_TAKING,
         idle: options.idle,
-        tools: parts.isResponder
-          ? undefined
-          : new ToolBox({ tools, transferTargets, callId, caller, callee, controls, clock, logger }),
+        tools: parts.isResponder ? undefined : new ToolBox({ ...context, tools, transferTargets }),
         owned: [prepared === undefined ? parts : { close: () => prepared.release(context) }],
         guardrails: parts.guardrails,
       });

@@ -135,6 +135,7 @@ export class RealtimeCall implements Engine {
     conversation.drivenBy(this.#driver, {
       fact: state,
       attempt: (task) => this.#attempt(task),
+      beforeOutside: context.beforeOutside,
     });
   }
 

@@ -60,7 +60,6 @@ export function createRealtimeRecipe(options: RealtimeOptions): EngineRecipe {
         greeting: firstMessage,
       }),
     create(context, preparation) {
-      const { callId, caller, callee, controls, clock, logger } = context;
       // Who takes over in the middle of a call greets nobody.
       if (context.takeover !== undefined) preparation?.close();
       const isFresh = context.takeover === undefined && preparation instanceof RealtimePreparation;
@@ -73,7 +72,7 @@ export function createRealtimeRecipe(options: RealtimeOptions): EngineRecipe {
         interruptible,
         turnTaking,
         idle,
-        tools: new ToolBox({ tools, transferTargets, callId, caller, callee, controls, clock, logger }),
+        tools: new ToolBox({ ...context, tools, transferTargets }),
       });
       prepared?.handOver();
       return call;

@@ -1,7 +1,7 @@
 // Tools that every agent has: what they offer the model, and what they do with the call.
 import { OffhookError } from '../../base/errors.js';
-import type { JsonObject, ToolDefinition } from '../../providers/language-model.js';
-import type { EngineControls } from '../engine.js';
+import type { JsonObject, ModelToolCall, ToolDefinition } from '../../providers/language-model.js';
+import type { BeforeOutside, EngineControls } from '../engine.js';
 import { ToolError } from './tool.js';
 
 export const END_CALL = 'end_call';
@@ -31,7 +31,9 @@ const RESULTS = {
 
 /** What a built-in tool may do, and wait for. */
 export interface BuiltInContext {
+  readonly call: ModelToolCall;
   readonly controls: EngineControls;
+  readonly beforeOutside?: BeforeOutside | undefined;
   /** Resolves true when all that was said so far has been heard, false when the caller did not let it be said. */
   caughtUp(): Promise<boolean>;
   /** The carrier is asked to hand the caller over: if the call ends from now on, that is no failure of the tool. */
@@ -76,9 +78,11 @@ const sendDtmf: BuiltInTool = {
       required: ['digits'],
     },
   },
-  async run({ digits }, { controls, caughtUp }) {
+  async run(args, { call, controls, beforeOutside, caughtUp }) {
+    const digits = String(args.digits);
     if (!(await caughtUp())) throw new ToolError(SPOKEN_OVER, 'refused');
-    await ordered(controls.sendDigits(String(digits)));
+    await beforeOutside?.({ type: 'keys', isOutside: true, call, digits });
+    await ordered(controls.sendDigits(digits));
     return 'The keys were pressed.';
   },
 };
@@ -96,10 +100,11 @@ function transferCall(targets: TransferTargets): BuiltInTool {
         required: ['to'],
       },
     },
-    async run({ to }, { controls, caughtUp, handsOver }) {
+    async run({ to }, { call, controls, beforeOutside, caughtUp, handsOver }) {
       const number = Object.hasOwn(targets, String(to)) ? targets[String(to)] : undefined;
       if (number === undefined) throw new ToolError('There is nobody of that name.', 'arguments');
       if (!(await caughtUp())) throw new ToolError(SPOKEN_OVER, 'refused');
+      await beforeOutside?.({ type: 'transfer', isOutside: true, call, to: number });
       handsOver();
       const result = await ordered(controls.transfer(number));
       if (result === 'connected') return RESULTS.connected;

@@ -4,7 +4,7 @@ import type { Clock, Timer } from '../../base/clock.js';
 import { type Logger, logThrown } from '../../base/log.js';
 import { type Settlement, toErrorText } from '../../conversation/tools.js';
 import type { ModelToolCall, ToolDefinition } from '../../providers/language-model.js';
-import type { EngineControls } from '../engine.js';
+import type { BeforeOutside, EngineControls } from '../engine.js';
 import { complaintAbout } from './json-schema-check.js';
 import {
   type BuiltInTool,
@@ -33,6 +33,7 @@ export interface ToolBoxOptions {
   readonly caller: string;
   readonly callee: string;
   readonly controls: EngineControls;
+  readonly beforeOutside?: BeforeOutside | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -139,13 +140,17 @@ export class ToolBox {
         const { callId, caller, callee } = this.#options;
         const checked = await tool.check(args);
         if ('complaint' in checked) throw misfit(checked.complaint);
+        await this.#options.beforeOutside?.({ type: 'tool', isOutside: true, call: run.call });
         if (signal.aborted) throw new ToolError(CALL_ENDED, 'call-ended');
         return tool.run(checked.value, { callId, caller, callee, signal });
       });
     const complaint = complaintAbout(args, builtIn?.definition.parameters ?? {});
     if (complaint !== undefined) throw misfit(complaint);
+    const { controls, beforeOutside } = this.#options;
     return builtIn?.run(args, {
-      controls: this.#options.controls,
+      call: run.call,
+      controls,
+      beforeOutside,
       caughtUp: () => hearing.caughtUp(),
       handsOver: () => this.#handingOver.add(run),
     });
