@@ -104,7 +104,8 @@ describeNeeding(['initdb', 'postgres'], 'a store on PostgreSQL', (initdb = '', p
   });
 
   /** The example as its README says, with a carrier that calls it. */
-  async function serve(id: CarrierId) {
+  async function serve(id: CarrierId, database = 'postgres') {
+    vi.stubEnv('DATABASE_URL', cluster.urlOf(database));
     const logger = new RecordedLogger();
     const told: CallRecord[] = [];
     const port = await freePort();
@@ -174,16 +175,25 @@ describeNeeding(['initdb', 'postgres'], 'a store on PostgreSQL', (initdb = '', p
       expect(await look(next)).toEqual(before);
       expect(next.told).toEqual([]);
     });
+  });
 
-    it('outlives a database that goes away in a call, and has the whole call when it is back', async () => {
-      const { simulator, logger, told, read, ask } = await serve(id);
-      const calling = simulator.call({
+  // Both at once: the silence of a database is long.
+  it('outlives a database that goes away in a call, and has the whole call when it is back', {
+    timeout: 60_000,
+  }, async () => {
+    await sql('CREATE DATABASE second');
+    const [first, second] = SIMULATED_CARRIERS;
+    const phones = [await serve(first, 'postgres'), await serve(second, 'second')];
+    const callings = phones.map(({ simulator }) =>
+      simulator.call({
         script: [WAIT, { type: 'say', text: 'Are you open?' }, WAIT, { type: 'hang-up' }],
-      });
+      }),
+    );
+    for (const { read } of phones)
       await until(async () => (await read<{ calls: CallRecord[] }>('active')).calls.length === 1);
-      await cluster.stop();
-      const report = await calling;
-      expect(report).toMatchObject({ ok: true, protocolErrors: [] });
+    await cluster.stop();
+    for (const calling of callings) expect(await calling).toMatchObject({ ok: true, protocolErrors: [] });
+    for (const { told, ask, logger } of phones) {
       await until(async () => told.length === 1);
       const history = await ask('/api/dashboard/calls');
       expect([history.status, await history.text()]).toEqual([503, expect.stringContaining('STORE_FAILED')]);
@@ -191,8 +201,10 @@ describeNeeding(['initdb', 'postgres'], 'a store on PostgreSQL', (initdb = '', p
       expect(logger.sentences('error')).toEqual([
         'the store fails: calls go on, and what happens in them waits in memory',
       ]);
+    }
 
-      await cluster.start();
+    await cluster.start();
+    for (const { logger, told, read } of phones) {
       await until(async () => logger.sentences('info').includes('the store works again'));
       const [record] = told;
       await until(async () => (await read<CallRecord>(`calls/${record?.callId}`)).status === 'completed');
@@ -204,6 +216,6 @@ describeNeeding(['initdb', 'postgres'], 'a store on PostgreSQL', (initdb = '', p
         expect.stringMatching(/^agent: /),
       ]);
       expect(kept).toMatchObject({ endReason: 'caller-hangup', turns: record?.turns });
-    });
+    }
   });
 });

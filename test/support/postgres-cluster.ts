@@ -36,7 +36,11 @@ export class PostgresCluster {
   }
 
   get url(): string {
-    return `postgres://postgres@/postgres?host=${encodeURIComponent(this.#folder)}`;
+    return this.urlOf('postgres');
+  }
+
+  urlOf(database: string): string {
+    return `postgres://postgres@/${database}?host=${encodeURIComponent(this.#folder)}`;
   }
 
   get #data(): string {
