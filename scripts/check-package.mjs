@@ -1,5 +1,5 @@
 // Packs a release, installs it in empty folders as users would, and checks what arrives there, and which backend works there with which Node.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import {
   cpSync,
   existsSync,
@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import ts from 'typescript';
 import { nodeOfVersion, root, say } from './setup.mjs';
 
@@ -92,17 +92,60 @@ const SINE = `
   }
   console.log(transcoder.name, sum.digest('hex'));`;
 
-/** An empty project with the tarballs in it. @param {string[]} args of `npm install` */
-function install(...args) {
+/**
+ * An empty project with the tarballs in it. It names the addons of all platforms as a published package does, and npm chooses.
+ * @param {string} tarball @param {readonly string[]} addons @param {string[]} args of `npm install`
+ */
+function install(tarball, addons, ...args) {
   const folder = mkdtempSync(join(tmpdir(), 'offhook-package-'));
   folders.push(folder);
-  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n');
+  const optionalDependencies = Object.fromEntries(
+    addons.map((path) => [basename(path).replace(/^offhook-(.*)-\d.*$/, '@offhook/$1'), `file:${path}`]),
+  );
+  const manifest = { private: true, type: 'module', optionalDependencies };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
   output(
     'npm',
-    ['install', '--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline', ...args],
+    ['install', '--no-audit', '--no-fund', '--loglevel=error', '--prefer-offline', ...args, tarball],
     folder,
   );
   return folder;
+}
+
+/** @param {string} command */
+const answers = (command) => spawnSync(command, ['--version'], { stdio: 'ignore' }).status === 0;
+
+/** What is not checked; where everything must be proved, that is a failure. @param {string} what */
+function missing(what) {
+  if (process.env.CI === 'true') throw new Error(`There is no ${what}.`);
+  say(`SKIPPED: there is no ${what}`);
+}
+
+/**
+ * Nobody here has a Node on musl to load these addons. So it is only checked that musl has everything they need beside Node-API.
+ * @param {string} packages @param {string[]} tarballs
+ */
+function checkMusl(packages, tarballs) {
+  const MUSL = '/lib/x86_64-linux-musl/libc.so';
+  const built = tarballs.filter((name) => name.includes('-musl-'));
+  if (!existsSync(MUSL) || !answers('nm') || built.length === 0)
+    return missing('musl, nm, or an addon for musl');
+  /** @param {string[]} args */
+  const symbols = (...args) =>
+    output('nm', ['-D', ...args], packages)
+      .split('\n')
+      .map((line) => line.trim().split(' '));
+  const has = new Set(symbols('--defined-only', MUSL).map((words) => words.at(-1)));
+  for (const name of built) {
+    const folder = mkdtempSync(join(tmpdir(), 'offhook-musl-'));
+    folders.push(folder);
+    output('tar', ['-xzf', join(packages, name)], folder);
+    const file = readdirSync(join(folder, 'package')).find((each) => each.endsWith('.node')) ?? 'no addon';
+    const lacking = symbols('--undefined-only', join(folder, 'package', file))
+      .filter(([kind, symbol]) => kind === 'U' && !symbol?.startsWith('napi_') && !has.has(symbol))
+      .map(([, symbol]) => symbol);
+    demand(lacking.length === 0, `musl has what ${file} needs${lacking.map((each) => `\n${each}`).join('')}`);
+  }
 }
 
 /** @type {string[]} */
@@ -114,8 +157,18 @@ try {
   const tarballs = readdirSync(packages);
   const tarball = join(packages, tarballs.find((name) => /^offhook-\d/.test(name)) ?? 'no main tarball');
   const addons = tarballs.map((name) => join(packages, name)).filter((path) => path !== tarball);
-  const folder = install(tarball, ...addons);
-  const bare = install('--omit=optional', tarball);
+  const folder = install(tarball, addons);
+  const bare = install(tarball, addons, '--omit=optional');
+  /** @param {string} place */
+  const chosenIn = (place) => {
+    const scope = join(place, 'node_modules/@offhook');
+    return existsSync(scope) ? readdirSync(scope) : [];
+  };
+  demand(
+    chosenIn(folder).length <= 1,
+    `npm chooses ${chosenIn(folder)[0] ?? 'none'} of ${addons.length} addons`,
+  );
+  demand(chosenIn(bare).length === 0, 'npm chooses no addon with --omit=optional');
 
   const lock = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'));
   const paths = Object.keys(lock.packages).filter((path) => existsSync(join(folder, path)) && path !== '');
@@ -193,7 +246,7 @@ try {
       [bare, 'javascript', ['--jitless']], // without a compiler there is no WebAssembly
     ])) {
       if (backend === 'native' && addons.length === 0) {
-        say('SKIPPED: the native backend, since no addon could be built here');
+        missing('addon, since none could be built here');
         continue;
       }
       const [chosen, sum] = output(node, [...flags, '--input-type=module', '-e', SINE], place).split(/\s/);
@@ -206,6 +259,22 @@ try {
       folder,
     );
     demand(Number(count) > 0, `offhook can be imported by Node ${version}`);
+  }
+  checkMusl(packages, tarballs);
+  if (!answers('qemu-aarch64'))
+    missing('qemu-aarch64 and the C library of arm64, to run the addon for arm64');
+  else if (!tarballs.some((name) => name.includes('linux-arm64-gnu'))) missing('an addon for arm64');
+  else {
+    const node = await nodeOfVersion(22, 'arm64');
+    const place = install(tarball, addons, '--cpu=arm64', '--os=linux', '--libc=glibc');
+    demand(
+      chosenIn(place)[0] === 'transcoder-linux-arm64-gnu',
+      `npm chooses ${chosenIn(place)[0]} for arm64`,
+    );
+    const emulated = ['-L', '/usr/aarch64-linux-gnu', node, '--input-type=module', '-e', SINE];
+    const [chosen, sum] = output('qemu-aarch64', emulated, place).split(/\s/);
+    demand(chosen === 'native', `${chosen} is chosen on arm64`);
+    sums.add(sum);
   }
   demand(sums.size === 1, 'all of them make the same bytes');
 } finally {

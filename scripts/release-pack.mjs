@@ -10,6 +10,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -35,12 +36,9 @@ const output = resolve(root, values.out ?? 'release');
 /** @type {import('./release-packages.mjs').Manifest} */
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const ADDONS = join(root, 'crates/transcoder-napi');
-/** Compilers that link for a target that is not this machine's. @type {ReadonlyMap<string, string>} */
-const LINKERS = new Map([
-  ['x86_64-unknown-linux-musl', 'musl-gcc'],
-  ['aarch64-unknown-linux-gnu', 'aarch64-linux-gnu-gcc'],
-  ['aarch64-unknown-linux-musl', 'aarch64-linux-musl-gcc'],
-]);
+/** Where `.ci/run` puts Zig, which links for every Linux: with the oldest C library that Node 20 runs on, or with musl. */
+const OWN_PYTHON = join(root, '.node/zig/bin/python');
+const OLDEST_GLIBC = '2.28';
 
 /** npm, with or without a shell around it. @param {string[]} args @param {string} cwd */
 function npm(args, cwd) {
@@ -62,11 +60,42 @@ function hostTarget() {
   return status === 0 ? /^host: (.*)$/m.exec(stdout)?.[1] : undefined;
 }
 
+/** The command that is Zig here, if there is one. @returns {string[] | undefined} */
+function findZig() {
+  const ways = [['zig'], [OWN_PYTHON, '-m', 'ziglang'], ['python3', '-m', 'ziglang']];
+  return ways.find(([command = '', ...args]) => answers(command, [...args, 'version']));
+}
+
 /**
- * Builds the addon of another target into its place. Returns why not, where it cannot be.
- * @param {Platform} platform @param {string | undefined} host @returns {string | undefined}
+ * A program that links as rustc asks a C compiler to. Rust wants the unwinder of gcc, in whose place Zig has its own.
+ * @param {Platform} platform @param {string[]} zig @param {string} folder @returns {string} its path
  */
-function build({ target, os, libc, platform }, host) {
+function writeLinker({ target, libc }, zig, folder) {
+  const [processor] = target.split('-', 1);
+  const triple = `${processor}-linux-${libc === 'musl' ? 'musl' : `gnu.${OLDEST_GLIBC}`}`;
+  const path = join(folder, `link-${target}`);
+  const command = zig.map((word) => `'${word}'`).join(' ');
+  writeFileSync(
+    path,
+    `#!/bin/sh
+for word; do
+  shift
+  [ "$word" = -lgcc_s ] && word=-lunwind
+  set -- "$@" "$word"
+done
+exec ${command} cc -target ${triple} "$@"
+`,
+    { mode: 0o755 },
+  );
+  return path;
+}
+
+/**
+ * Builds the addon of a target into its place. Returns why not, where it cannot be.
+ * @param {Platform} platform @param {string | undefined} host @param {string[] | undefined} zig @param {string} staging @returns {string | undefined}
+ */
+function build(platform, host, zig, staging) {
+  const { target, os, libc } = platform;
   if (host === undefined) return 'there is no Rust';
   if (!host.includes(os === 'win32' ? 'windows' : os)) return `it needs a machine with ${os}`;
   const installed = spawnSync('rustc', ['--print', 'target-libdir', '--target', target], {
@@ -74,13 +103,14 @@ function build({ target, os, libc, platform }, host) {
   });
   if (installed.status !== 0 || !existsSync(installed.stdout.trim()))
     return `the Rust target is not installed: rustup target add ${target}`;
-  const linker = target === host ? undefined : LINKERS.get(target);
-  if (linker !== undefined && !answers(linker, ['--version'])) return `there is no linker ${linker}`;
+  const isCrossed = os === 'linux' && zig !== undefined;
+  if (target !== host && os === 'linux' && !isCrossed)
+    return 'there is no Zig to link it: pip install ziglang==0.13.0';
   const variable = target.toUpperCase().replaceAll('-', '_');
   const env = {
     ...process.env,
     CARGO_TARGET_DIR: join(root, 'target'),
-    ...(linker !== undefined && { [`CARGO_TARGET_${variable}_LINKER`]: linker }),
+    ...(isCrossed && { [`CARGO_TARGET_${variable}_LINKER`]: writeLinker(platform, zig, staging) }),
     // A shared library cannot hold a C library of its own beside Node's.
     ...(libc === 'musl' && { [`CARGO_TARGET_${variable}_RUSTFLAGS`]: '-C target-feature=-crt-static' }),
   };
@@ -89,7 +119,10 @@ function build({ target, os, libc, platform }, host) {
     return 'cargo failed, see above';
   const library = { win32: 'transcoder_napi.dll', darwin: 'libtranscoder_napi.dylib' }[os];
   const built = join(root, 'target', target, 'release', library ?? 'libtranscoder_napi.so');
-  copyFileSync(built, join(ADDONS, `${manifest.napi.binaryName}.${platform}.node`));
+  const place = join(ADDONS, toAddonFile(manifest, platform));
+  // A process may have the old file open: the new one is put in its place, never into it.
+  copyFileSync(built, `${place}.new`);
+  renameSync(`${place}.new`, place);
   return undefined;
 }
 
@@ -172,13 +205,13 @@ try {
   rmSync(output, { recursive: true, force: true });
   mkdirSync(output, { recursive: true });
   if (values.target === undefined) console.log(`packed   ${manifest.name}: ${packMain(staging)}`);
-  const host = hostTarget();
+  const [host, zig] = [hostTarget(), findZig()];
   for (const platform of values.main ? [] : wanted) {
     const name = toPlatformName(manifest, platform);
-    const isThere = () => existsSync(join(ADDONS, toAddonFile(manifest, platform)));
     // The set-up has just made this machine's own from today's sources. Any other file there could be of older ones.
-    const isOwn = platform.target === host && isThere();
-    const reason = isOwn ? undefined : build(platform, host);
+    const isMade = platform.target === host && existsSync(join(ADDONS, toAddonFile(manifest, platform)));
+    const isEnough = isMade && (platform.os !== 'linux' || zig === undefined);
+    const reason = isEnough ? undefined : build(platform, host, zig, staging);
     if (reason === undefined) console.log(`packed   ${name}: ${packPlatform(platform, staging)}`);
     else {
       console.log(`not here ${name}: ${reason}`);

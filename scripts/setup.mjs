@@ -81,12 +81,12 @@ function npm(args) {
 
 /**
  * Another version of Node, which comes as a package.
- * @param {number} major @returns {Promise<string>} path of the program
+ * @param {number} major @param {string} [arch] that of another processor can only be emulated @returns {Promise<string>} path of the program
  */
-export async function nodeOfVersion(major) {
-  const place = `.node/${major}`;
-  const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
-  const options = ['--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
+export async function nodeOfVersion(major, arch = process.arch) {
+  const place = arch === process.arch ? `.node/${major}` : `.node/${major}-${arch}`;
+  const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${arch}`;
+  const options = ['--no-save', '--no-audit', '--no-fund', '--loglevel=error', `--cpu=${arch}`];
   await npm(['install', ...options, '--prefix', place, `${name}@${major}`]);
   return join(root, place, 'node_modules', name, 'bin/node');
 }

@@ -22,6 +22,7 @@ const VIRTUAL = [
 const REAL = [
   'test/e2e/{ending,real-time,standalone-dashboard}.test.ts',
   'test/client/{forwarding,signals}.test.ts',
+  'test/examples/proxy.test.ts',
 ];
 
 /** Providers against emulated vendors, and who else asks when the network is quiet: on the one in memory, with clocks of their own. */

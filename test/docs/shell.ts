@@ -8,7 +8,7 @@ import { ROOT } from './pages.js';
 const OTHERS = new Set([
   ...['base64', 'cat', 'cd', 'chmod', 'cp', 'curl', 'echo', 'export', 'git', 'grep', 'head', 'ls', 'mkdir'],
   ...['mv', 'openssl', 'rm', 'set', 'source', 'tail', 'tar', 'tee', 'test', 'touch', 'tsc', 'cargo'],
-  ...['pip', 'openapi-python-client'],
+  ...['pip', 'openapi-python-client', 'promtool'],
 ]);
 
 /** What npm does by itself. */

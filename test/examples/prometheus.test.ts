@@ -1,6 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { fileURLToPath } from 'node:url';
 import { ClientBench } from '../support/client-bench.js';
+import { describeNeeding } from '../support/needing.js';
 
 const read = (name: string) =>
   readFileSync(new URL(`../../examples/prometheus/${name}`, import.meta.url), 'utf8');
@@ -32,4 +37,38 @@ it('the board has the shape of one: panels in a grid, each with a query and a ti
     expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
     expect(targets[0].expr).toMatch(/offhook_/);
   }
+});
+
+describeNeeding('promtool', 'Prometheus', (promtool = '') => {
+  const cwd = fileURLToPath(new URL('../../examples/prometheus/', import.meta.url));
+  const run = (args: string[], input = '') => execFileSync(promtool, args, { cwd, input, encoding: 'utf8' });
+  const folder = mkdtempSync(join(tmpdir(), 'offhook-rules-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('takes the configuration and the rules', () => {
+    expect(run(['check', 'config', '--syntax-only', 'prometheus.yml'])).toContain('SUCCESS');
+    expect(run(['check', 'rules', '--lint-fatal', 'alerts.yml'])).toContain('6 rules found');
+  });
+
+  it('raises each alert at its cause, and none without one', () => {
+    expect(run(['test', 'rules', 'alerts.test.yml'])).toContain('SUCCESS');
+  });
+
+  it('takes every query of the board', () => {
+    const board = JSON.parse(read('grafana-board.json')) as { panels: { targets: { expr: string }[] }[] };
+    const rules = board.panels
+      .flatMap(({ targets }) => targets)
+      .map(({ expr }, index) => ({ record: `board:${index}`, expr }));
+    const file = join(folder, 'board.yml');
+    writeFileSync(file, JSON.stringify({ groups: [{ name: 'board', rules }] }));
+    expect(run(['check', 'rules', file])).toContain(`${rules.length} rules found`);
+  });
+
+  it('finds nothing to complain of in the metrics of a server that has had a call', async () => {
+    await using bench = await ClientBench.open();
+    const { url } = await bench.serve();
+    const call = await bench.dial('+15550111');
+    await call.hangUp();
+    expect(run(['check', 'metrics'], await (await fetch(`${url}/metrics`)).text())).toBe('');
+  });
 });

@@ -6,7 +6,12 @@ import { describe, it } from 'vitest';
 /** Debian keeps servers of PostgreSQL beside each other, and out of PATH. */
 const POSTGRESQL = '/usr/lib/postgresql';
 /** Debian's packages, where they have another name than the program. */
-const PACKAGES: Readonly<Record<string, string>> = { initdb: 'postgresql', postgres: 'postgresql' };
+const PACKAGES: Readonly<Record<string, string>> = {
+  initdb: 'postgresql',
+  postgres: 'postgresql',
+  nginx: 'nginx-light',
+  promtool: 'prometheus',
+};
 
 /**
  * `describe` where all programs are there; `body` gets their paths, in the same order. Elsewhere its tests are skipped, which the log says;
