@@ -86,7 +86,9 @@ function npm(args) {
 export async function nodeOfVersion(major, arch = process.arch) {
   const place = arch === process.arch ? `.node/${major}` : `.node/${major}-${arch}`;
   const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${arch}`;
-  const options = ['--no-save', '--no-audit', '--no-fund', '--loglevel=error', `--cpu=${arch}`];
+  const options = ['--no-save', '--no-audit', '--no-fund', '--loglevel=error'];
+  // npm refuses a package of another processor that is asked for by name.
+  if (arch !== process.arch) options.push('--force');
   await npm(['install', ...options, '--prefix', place, `${name}@${major}`]);
   return join(root, place, 'node_modules', name, 'bin/node');
 }

@@ -70,10 +70,16 @@ export function standBefore(server: AttachableServer, own: OwnRequests): () => v
   };
   Object.defineProperty(server, 'emit', { value: emitOthers, configurable: true, writable: true });
   server.on('upgrade', listenForUpgrades);
+  // Ours stays when the application removes all listeners of upgrades, which means its own.
+  const stay = (event: string | symbol, listener: unknown) => {
+    if (event === 'upgrade' && listener === listenForUpgrades) server.on('upgrade', listenForUpgrades);
+  };
+  server.on('removeListener', stay);
   return () => {
     if (!isOpen) return;
     isOpen = false;
     taken.delete(server);
+    server.off('removeListener', stay);
     server.off('upgrade', listenForUpgrades);
     // Who has put something before us meanwhile keeps it, and we let everything through.
     if (server.emit !== emitOthers) return;

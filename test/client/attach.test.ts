@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { createServer as createHttp2Server } from 'node:http2';
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import {
   createServer as createHttpsServer,
@@ -193,9 +194,51 @@ describe('attach', () => {
     expect(toApplication).not.toContain('100 Continue');
   });
 
+  it('answers calls after the application has removed its listeners, and gives later ones the rest', async () => {
+    const chat = new WebSocketServer({ server, path: '/chat' });
+    await attach();
+    server.on('upgrade', () => asked.push('an upgrade'));
+    server.removeAllListeners('upgrade');
+    server.removeAllListeners('request');
+    server.on('request', (_request, response) => response.end('another application'));
+    await (await dial()).hangUp();
+    expect((await get('/mine')).body).toBe('another application');
+    expect(
+      await raw(
+        'GET /chat HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
+        'application',
+      ),
+    ).toContain('200 OK');
+    expect(asked).toEqual([]);
+    chat.close();
+  });
+
+  it('leaves a listener that wants one request to the first request of the application', async () => {
+    server.removeAllListeners('request');
+    server.once('request', (_request, response) => response.end('the first one'));
+    await attach();
+    expect((await get('/health')).status).toBe(200);
+    expect((await get('/mine')).body).toBe('the first one');
+    expect(server.listenerCount('request')).toBe(0);
+  });
+
+  it('takes another phone when one has gone, and may be closed before that one goes', async () => {
+    await attach();
+    const call = await dial();
+    await bench.phone.disconnect();
+    await call.closed;
+    const other = bench.create();
+    await other.attach(server, { agent: other.agent({}), logger: bench.logger, dataDir: false });
+    expect((await get('/health')).status).toBe(200);
+    server.close();
+    server.closeAllConnections();
+    await other.disconnect();
+    expect(Object.hasOwn(server, 'emit')).toBe(false);
+  });
+
   it('gives the server back as it was, and serves on it again', async () => {
     const listeners = () =>
-      ['request', 'upgrade', 'error', 'connection', 'checkContinue'].map((name) =>
+      ['request', 'upgrade', 'error', 'connection', 'checkContinue', 'removeListener'].map((name) =>
         server.listenerCount(name),
       );
     const before = listeners();
@@ -257,6 +300,9 @@ describe('attach', () => {
     });
     await expect(other.attach((() => {}) as never, { agent })).rejects.toThrow(
       'Give what createServer(app) or app.listen() returns.',
+    );
+    await expect(other.attach(createHttp2Server() as never, { agent })).rejects.toThrow(
+      'attach() takes a server of node:http or node:https, and options.',
     );
     await expect(other.attach(createServer(), { agent, port: 1 } as never)).rejects.toThrow(
       'attach() has no option "port".',

@@ -8,7 +8,7 @@ import { ROOT } from './pages.js';
 const OTHERS = new Set([
   ...['base64', 'cat', 'cd', 'chmod', 'cp', 'curl', 'echo', 'export', 'git', 'grep', 'head', 'ls', 'mkdir'],
   ...['mv', 'openssl', 'rm', 'set', 'source', 'tail', 'tar', 'tee', 'test', 'touch', 'tsc', 'cargo'],
-  ...['pip', 'openapi-python-client', 'promtool'],
+  ...['pip', 'openapi-python-client', 'promtool', 'python3', 'rustup', '.node/zig/bin/python'],
 ]);
 
 /** What npm does by itself. */

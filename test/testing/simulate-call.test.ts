@@ -226,6 +226,14 @@ describe('simulateCall', () => {
     expect(report.answer.reason).not.toBeNull();
   });
 
+  it('says what a server that refuses may have against the request: its token, or that it has none', async () => {
+    const refuse = () => start({ status: 403 });
+    const unsigned = await simulateCall({ url: (await refuse()).url, script: HANG_UP });
+    expect(unsigned.answer.reason).toContain('was not signed (set --auth-token');
+    const signed = await simulateCall({ url: (await refuse()).url, script: HANG_UP, authToken: 'a-token' });
+    expect(signed.answer.reason).toContain('the signature was not accepted');
+  });
+
   it('reports a server that is not there', async () => {
     const server = await start();
     await server.close();

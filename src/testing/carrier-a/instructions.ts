@@ -19,6 +19,12 @@ export type Fetched = { instructions: Instructions } | { failed: CallAnswerRepor
 /** Source: the carrier's error catalog, HTTP failure. */
 const CODE_HTTP_FAILURE = '11200';
 
+/** Why a server refuses its carrier, and what the command line has against it. */
+const hintOfRefusal = (authToken: string | undefined) =>
+  authToken === undefined
+    ? 'the request was not signed (set --auth-token to the server’s token)'
+    : 'the signature was not accepted (set --auth-token to the server’s own token, and --webhook-host to its public host)';
+
 async function fetchOnce(
   leg: Leg,
   request: Callback & { parameters: Parameters },
@@ -34,10 +40,7 @@ async function fetchOnce(
     const answer = await webhooks.request({ url, method, parameters }, signal);
     const webhookMs = Math.round(answer.afterMs);
     if (answer.status < 200 || answer.status > 299) {
-      const hint =
-        answer.status === 403
-          ? ': the signature was not accepted (set --auth-token to the server’s own token, and --webhook-host to its public host)'
-          : '';
+      const hint = answer.status === 403 ? `: ${hintOfRefusal(webhooks.target.authToken)}` : '';
       const reason = `the voice webhook answered ${answer.status}${hint}`;
       return { failed: { ...unanswered, outcome: 'refused', status: answer.status, webhookMs, reason } };
     }
