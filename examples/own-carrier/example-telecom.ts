@@ -91,6 +91,6 @@ function readMessage(text: string): MediaMessage {
     const formats = { format: MULAW, outboundFormat: MULAW, codec: 'PCMU', parameters: {} };
     return { type: 'start', carrierCallId: message.call, streamId: message.stream, ...formats };
   } catch {
-    return { type: 'unexpected', reason: 'a message is no JSON' };
+    return { type: 'unexpected', reason: 'a message is not JSON' };
   }
 }

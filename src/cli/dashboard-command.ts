@@ -31,7 +31,7 @@ export async function runDashboard(flags: DashboardFlags, context: CliContext): 
   const warnings: string[] = [];
   const onMemoryOnly = ({ message }: StoreError) => {
     warnings.push(
-      `Calls are kept in memory only, and lost at the end: --data-dir names the folder. ${message}`,
+      `Calls are kept in memory only, and lost at exit. Choose another folder with --data-dir. ${message}`,
     );
   };
   const dashboard = await openStandaloneDashboard({

@@ -206,7 +206,7 @@ export class House {
       this.#logger.info({ calls, timeoutSeconds: timeoutMs / 1000 }, 'draining: no new calls are taken');
       const left = await this.#server.drain(timeoutMs);
       if (left > 0 && this.#closing === undefined)
-        this.#logger.warn({ calls: left }, 'drained too slowly: the calls that are left are hung up');
+        this.#logger.warn({ calls: left }, 'drain timed out: hanging up the remaining calls');
     }
     await this.close();
   }

@@ -3,14 +3,14 @@
 /** A JSON object, as models and tools exchange them. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A call of a tool that a model wants to have made. */
+/** A tool call that a model asks for. */
 export interface ModelToolCall {
   /** Unique in the conversation. The result refers to it. */
   readonly id: string;
   readonly name: string;
-  /** Null when what the model wrote is no JSON object. Such a call needs a result, too: one that says so. */
+  /** Null if the model wrote something other than a JSON object. The result of such a call must say so. */
   readonly arguments: JsonObject | null;
-  /** The arguments as the model wrote them, for the history: it must stay as it was, byte for byte. */
+  /** The arguments as the model wrote them. The history keeps them byte for byte. */
   readonly argumentsText: string;
 }
 

@@ -1,15 +1,15 @@
 // Bodies of the dashboard's REST and SSE interface.
 import type { CallRecord, CarrierId, HangUpState } from './call-record.js';
 
-/** A record without transcript, turns and envelope, as lists show it. */
+/** A record without transcript, turns and waveform, as lists show it. */
 export type CallSummary = Omit<CallRecord, 'turns' | 'transcript' | 'envelope'>;
 
 /** Body of `GET /api/dashboard/calls`, newest first. */
 export interface CallsPage {
   calls: CallSummary[];
-  /** Give it back as `cursor` for the next page; null on the last one. */
+  /** Pass it as `cursor` to get the next page; null on the last page. */
   nextCursor: string | null;
-  /** Calls that match, over all pages. */
+  /** Number of matching calls on all pages. */
   total: number;
 }
 
@@ -18,9 +18,9 @@ export interface ActiveCalls {
   calls: CallRecord[];
 }
 
-/** Counters over what the ring holds and the active calls. Averages are over the calls that have a value. */
+/** Totals over the stored and the active calls. Averages leave out calls without a value. */
 export interface Aggregates {
-  /** Completed and active. */
+  /** Completed and active calls. */
   totalCalls: number;
   activeCalls: number;
   completedCalls: number;
@@ -28,7 +28,7 @@ export interface Aggregates {
   costBreakdown: { stt: number; llm: number; tts: number; telephony: number };
   avgDurationMs: number | null;
   avgLatencyMs: number | null;
-  /** Percentiles are over the answered turns of all these calls. */
+  /** Percentiles of the answered turns of all these calls. */
   p95LatencyMs: number | null;
   p99LatencyMs: number | null;
 }
@@ -36,9 +36,9 @@ export interface Aggregates {
 /** Where the calls of a server come in. */
 export interface CallEntry {
   carrier: CarrierId;
-  /** The voice URL that the carrier is to be given; null while no public host is known. */
+  /** The voice URL to enter at the carrier; null while no public host is known. */
   voiceUrl: string | null;
-  /** True when webhooks are taken from who signs them alone. */
+  /** True if unsigned webhooks are refused. */
   isSigned: boolean;
 }
 
@@ -48,18 +48,18 @@ export interface Snapshot {
   /** The newest 50 ended calls. */
   recent: CallSummary[];
   aggregates: Aggregates;
-  /** True when this process owns calls and takes commands for them. */
+  /** True if this process owns calls and accepts commands for them. */
   controls: boolean;
-  /** True for a browser whose session can be ended, with `DELETE /dashboard`. */
+  /** True if the browser has a session, which `DELETE /dashboard` ends. */
   isSignedIn: boolean;
-  /** Null when this process takes no calls itself. */
+  /** Null if this process does not take calls itself. */
   entry: CallEntry | null;
 }
 
 /** Answer to a hang-up. */
 export interface HangUpAccepted {
   callId: string;
-  /** How it stands at the carrier, once that was asked. */
+  /** State at the carrier, once it was asked. */
   hangUp: HangUpState;
 }
 

@@ -1,13 +1,13 @@
 // What servers and the standalone dashboard say to each other. Any number of servers feed one dashboard.
 import type { CallEvent } from './call-event.js';
 
-/** A fact on its way. */
+/** A fact on its way to a dashboard. */
 export type IngestEvent = CallEvent & {
-  /** `seq` of the call's fact before this one: what lies between the two is not needed. @default seq - 1 */
+  /** `seq` of the previous fact of the call that the dashboard needs; those between the two are left out. @default seq - 1 */
   after?: number;
 };
 
-/** Asks what the dashboard has of a call. */
+/** Asks how much of a call the dashboard has. */
 export interface IngestQuestion {
   callId: string;
   /** The process that owns or owned the call. */
@@ -16,51 +16,51 @@ export interface IngestQuestion {
   endedAt: number | null;
 }
 
-/** Body of `POST /api/dashboard/ingest`. An empty one is a sign of life. */
+/** Body of `POST /api/dashboard/ingest`. Without facts and questions it only says that the sender is alive. */
 export interface IngestBatch {
-  /** The process that sends, new with each start. Its calls count as up for as long as it is heard from. */
+  /** The sending process; a new ID at each start. Its calls count as up while it keeps sending. */
   nodeId: string;
   /** At most 500. */
   calls: IngestQuestion[];
-  /** In order for each call. At most 5000. */
+  /** At most 5000, those of one call in order. */
   events: IngestEvent[];
 }
 
 /**
- * Why a fact was not taken. `gap`: facts before it are missing here, send them first. The others will never be taken: `invalid` is no
- * fact, `unknown-type` comes from a newer version, `no-call` says nothing of who talks to whom and its call is not here, for `limit` the
- * sender has too much here that is active.
+ * Why a fact was refused. `gap`: earlier facts are missing; send them first. The other reasons are final. `invalid`: it is not a fact.
+ * `unknown-type`: a newer version sent it. `no-call`: the call is unknown, and the fact does not say who is talking. `limit`: the sender
+ * has too many active calls.
  */
 export type IngestRefusalReason = 'gap' | 'invalid' | 'unknown-type' | 'no-call' | 'limit';
 
 export interface IngestRefusal {
-  /** Place in `events` of the batch. */
+  /** Index in `events` of the batch. */
   index: number;
   reason: IngestRefusalReason;
-  /** What is wrong with an invalid fact: names of fields, never a value. */
+  /** The names of invalid fields, never their values. */
   message?: string;
 }
 
-/** How far the dashboard is with a call. */
+/** How much of a call the dashboard has. */
 export interface IngestPosition {
   callId: string;
   nodeId: string;
-  /** Everything up to this fact is here; 0 of an unknown call. */
+  /** The dashboard has every fact up to this `seq`; 0 for an unknown call. */
   seq: number;
-  /** True when the end of the call is among it. */
+  /** True if that includes the end of the call. */
   ended: boolean;
-  /** False for a call that ended before everything that the history still holds: nothing of it need be sent. */
+  /** False if the call is older than the whole history: send nothing of it. */
   wanted: boolean;
 }
 
-/** Answer to a batch. Facts that are neither refused nor known already are taken. */
+/** Answer to a batch. A fact that is neither refused nor known was accepted. */
 export interface IngestAnswer {
-  /** New with each start of the dashboard: what an earlier one said of its calls holds no longer. */
+  /** A new ID at each start of the dashboard. After a change, earlier answers no longer hold. */
   dashboardId: string;
   accepted: number;
-  /** Known already. */
+  /** Number of facts that were known already. */
   duplicates: number;
   refused: IngestRefusal[];
-  /** One for each call that the batch names. */
+  /** One entry for each call in the batch. */
   calls: IngestPosition[];
 }

@@ -1,7 +1,7 @@
 // When a vendor stops a model.
 
 export interface ModelRetirement {
-  /** Last day on which the model answers, an ISO date. */
+  /** The last day on which the vendor offers the model, as an ISO date. */
   readonly lastDay: string;
   /** What to take in its place, in the words that follow "take". */
   readonly instead: string;

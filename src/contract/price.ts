@@ -2,36 +2,36 @@
 
 /** What a model charges, by what it is billed in. A quantity without a price makes the cost of its stage unknown. */
 export interface ModelPrice {
-  /** Per million tokens of text that go in. */
+  /** Per million input tokens of text. */
   readonly inputPerMillionTokens?: number | undefined;
-  /** Per million of those that the vendor has cached. @default as those that it has not */
+  /** Per million cached tokens. @default the price of uncached ones */
   readonly cachedInputPerMillionTokens?: number | undefined;
-  /** Per million of those that the vendor writes to its cache, for the next request. @default as those that it does not */
+  /** Per million tokens that the vendor writes to its cache. @default the price of other input tokens */
   readonly cacheWritePerMillionTokens?: number | undefined;
-  /** Per million tokens of text that come out. */
+  /** Per million output tokens of text. */
   readonly outputPerMillionTokens?: number | undefined;
-  /** Per million tokens of audio that go in. */
+  /** Per million input tokens of audio. */
   readonly audioInputPerMillionTokens?: number | undefined;
-  /** Per million of those that the vendor has cached. @default as those that it has not */
+  /** Per million cached tokens. @default the price of uncached ones */
   readonly cachedAudioInputPerMillionTokens?: number | undefined;
-  /** Per million tokens of audio that come out. */
+  /** Per million output tokens of audio. */
   readonly audioOutputPerMillionTokens?: number | undefined;
-  /** Per minute of audio that is listened to, silence included; fractions count. */
+  /** Per minute of recognized audio, silence included; fractions count. */
   readonly perAudioMinute?: number | undefined;
-  /** Per thousand characters (Unicode code points) that are spoken. */
+  /** Per thousand spoken characters (Unicode code points). */
   readonly perThousandCharacters?: number | undefined;
 }
 
-/** What a carrier charges for the time from the answer to the end. */
+/** What a carrier charges from the answer to the end of a call. */
 export interface CallPrice {
   readonly perMinute?: number | undefined;
-  /** A begun step counts whole, in seconds. @default 60 */
+  /** Billing step in seconds; a started step is billed in full. @default 60 */
   readonly stepSeconds?: number | undefined;
 }
 
-/** Where a shipped price is from. */
+/** The source of a shipped price. */
 export interface PriceOrigin {
-  /** Month in which it was read, like `2026-11`. */
+  /** The month in which the price was read, such as `2026-11`. */
   readonly asOf: string;
   readonly source: string;
 }
@@ -39,19 +39,19 @@ export interface PriceOrigin {
 /** Shipped prices of one vendor, by model. */
 export type ModelPrices = Readonly<Record<string, ModelPrice & PriceOrigin>>;
 
-/** What a call is charged for: the line, by its direction, and the media stream on top of either. */
+/** Prices of a call: the line, by direction, and the media stream on top. */
 export const CALL_ITEMS = ['inbound', 'outbound', 'stream'] as const;
 export type CallItem = (typeof CALL_ITEMS)[number];
 
-/** Shipped prices of one carrier. An item that is not there costs nothing, but a direction that is not there is unknown. */
+/** Shipped prices of one carrier. A missing item costs nothing; a missing direction has an unknown price. */
 export type CallPrices = Readonly<Partial<Record<CallItem, CallPrice & PriceOrigin>>>;
 
-/** Prices that a carrier of the application's own states: it may leave out since when they hold, and where they stand. */
+/** Prices of an application's own carrier. Date and source are optional. */
 export type StatedCallPrices = Readonly<Partial<Record<CallItem, CallPrice & Partial<PriceOrigin>>>>;
 
 export type PriceUnit = keyof ModelPrice;
 
-/** What runs on this machine and costs nothing, whatever it is used for. */
+/** Price of anything that runs on this machine: nothing. */
 export const FREE: Readonly<Record<PriceUnit, number>> = {
   inputPerMillionTokens: 0,
   cachedInputPerMillionTokens: 0,

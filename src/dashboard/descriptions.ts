@@ -47,7 +47,7 @@ const SCHEMAS: { readonly [schema: string]: string } = {
   IngestQuestion: 'A call that a sender asks about.',
   IngestAnswer: 'What the dashboard took of a batch, and how far it is with each call.',
   IngestRefusal: 'An event that was not taken.',
-  IngestPosition: 'How far the dashboard is with a call.',
+  IngestPosition: 'How much of a call the dashboard has.',
   CommandAccepted: 'The call that the command is for.',
   HangUpAccepted: 'The call, and what the carrier made of the hang-up.',
   Error: 'Body of every answer with a 4xx or 5xx status.',

@@ -69,7 +69,7 @@ const cursor: QueryParameter<string> = {
 
 const search: QueryParameter<string> = {
   description:
-    'Part of a telephone number or of an id, upper and lower case alike. White space around it does not count, so that a plus sign that was not encoded does no harm.',
+    'Part of a phone number or an ID; case is ignored. So is white space around it, because a plus sign that was not encoded arrives as a space.',
   schema: { type: 'string', maxLength: MAX_TEXT },
   parse: (text, name) =>
     text.length <= MAX_TEXT ? text.trim() : refuse(name, `at most ${MAX_TEXT} characters`),

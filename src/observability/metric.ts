@@ -111,7 +111,7 @@ export class Histogram<Label extends string = never> implements Metric {
     this.#sole = (options.labels ?? []).length === 0 ? this.#series.find([]) : undefined;
   }
 
-  /** What is no number is left out. */
+  /** What is not a number is left out. */
   observe(value: number, values?: Readonly<Record<Label, string>>): void {
     if (!Number.isFinite(value)) return;
     if (this.#sole !== undefined) this.#sole.observe(value);

@@ -140,7 +140,7 @@ function checkAgentOptions(options: AgentOptions): CheckedAgentOptions {
   checkNames(options, AGENT_OPTIONS, where);
   const { systemPrompt = '', stt, llm, tts } = options;
   if (typeof systemPrompt !== 'string') {
-    throw new ConfigError('CONFIG_INVALID', 'systemPrompt must be a text.');
+    throw new ConfigError('CONFIG_INVALID', 'systemPrompt must be a string.');
   }
   const firstMessage = checkText('firstMessage', options.firstMessage);
   for (const stage of STAGE_NAMES) if (options[stage] !== undefined) checkStage(stage, stage, options[stage]);

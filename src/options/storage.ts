@@ -46,12 +46,12 @@ function checkStore(value: unknown): CallStore {
   }
   const missing = STORE_METHODS.filter((name) => typeof Reflect.get(value, name) !== 'function');
   if (missing.length > 0) {
-    throw new ConfigError('CONFIG_INVALID', `store is no CallStore: it has no method ${missing.join(', ')}.`);
+    throw new ConfigError('CONFIG_INVALID', `store is not a CallStore: it lacks ${missing.join(', ')}.`);
   }
   const { events, isKept } = value as { events?: unknown; isKept?: unknown };
   if (events !== undefined && typeof events !== 'function')
-    throw new ConfigError('CONFIG_INVALID', 'store is no CallStore: its events is no function.');
+    throw new ConfigError('CONFIG_INVALID', 'store is not a CallStore: its events must be a function.');
   if (typeof isKept !== 'boolean')
-    throw new ConfigError('CONFIG_INVALID', 'store is no CallStore: its isKept must be true or false.');
+    throw new ConfigError('CONFIG_INVALID', 'store is not a CallStore: its isKept must be true or false.');
   return value as CallStore;
 }

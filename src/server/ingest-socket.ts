@@ -57,7 +57,7 @@ async function prepare(path: string, folder: string): Promise<void> {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
     throw new ConfigError(
       'CONFIG_INVALID',
-      `The folder ${folder} cannot be made (${code}): set XDG_RUNTIME_DIR to one that you can write to.`,
+      `The folder ${folder} cannot be created (${code}): set XDG_RUNTIME_DIR to one that you can write to.`,
       {
         cause: error,
       },
@@ -146,7 +146,7 @@ function isAlive(path: string): Promise<boolean> {
 function inUse(cause: unknown, path: string): ConfigError {
   return new ConfigError(
     'CONFIG_CONFLICT',
-    `Another dashboard of yours has the socket where they look, ${path}: stop that one.`,
+    `Another dashboard of this user listens on ${path}: stop it first.`,
     { cause },
   );
 }
@@ -155,7 +155,7 @@ function toConfigError(cause: unknown, path: string): ConfigError {
   const code = (cause as NodeJS.ErrnoException).code ?? 'unknown';
   return new ConfigError(
     'CONFIG_INVALID',
-    `No socket can be opened at ${path} (${code}): set XDG_RUNTIME_DIR to a folder that takes one.`,
+    `The socket ${path} cannot be opened (${code}): set XDG_RUNTIME_DIR to a folder that allows sockets.`,
     { cause },
   );
 }

@@ -143,7 +143,7 @@ export class DiskStore implements CallStore {
   #keep(event: CallEvent, { status }: CallRecord): void {
     const kept = this.#kept.get(event.callId);
     const { call, rows: row } = kept ?? { call: this.#next, rows: 0 };
-    // What cannot be written, because it is no JSON, takes no place.
+    // What cannot be written, because it is not JSON, takes no place.
     const value = encodeRow(event, kept?.first);
     if (kept === undefined) {
       this.#next += 1;

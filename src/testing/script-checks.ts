@@ -23,7 +23,7 @@ const rate: Check = (name, value) => {
   checkNumber(name, value, { min: 1, max: Number.MAX_SAFE_INTEGER, fallback: 0 });
 };
 const text: Check = (name, value) => {
-  if (typeof value !== 'string') throw new ConfigError('CONFIG_INVALID', `${name} must be a text.`);
+  if (typeof value !== 'string') throw new ConfigError('CONFIG_INVALID', `${name} must be a string.`);
 };
 const samples: Check = (name, value) => {
   if (value instanceof Int16Array) return;

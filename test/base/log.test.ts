@@ -138,7 +138,7 @@ describe('what the application threw', () => {
         },
       }),
     ],
-    ['a stack that is no text', Object.assign(new Error('x'), { stack: 7, name: null })],
+    ['a stack that is not text', Object.assign(new Error('x'), { stack: 7, name: null })],
   ])('may throw when somebody looks at %s', (_, thrown) => {
     const logger = new RecordedLogger();
     logThrown({ logger, thrown }, { callId: 'call-1' }, 'a tool failed');

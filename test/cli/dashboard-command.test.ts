@@ -84,9 +84,7 @@ describe('offhook dashboard', () => {
     const { path } = dashboardSocket(join(room.folder, 'offhook'));
     expect(said.warnings).toEqual([
       expect.stringMatching(/kept in memory only.*--data-dir/),
-      expect.stringContaining(
-        `Another dashboard of yours has the socket where they look, ${path}: stop that one.`,
-      ),
+      expect.stringContaining(`Another dashboard of this user listens on ${path}: stop it first.`),
       expect.stringMatching(/No calls are taken: there is neither a socket nor a token/),
     ]);
     expect(said.warnings[1]).toMatch(/give this one a token \(OFFHOOK_DASHBOARD_TOKEN\).*dashboardUrl/);

@@ -38,7 +38,7 @@ describe('offhook demo', () => {
     expect(errors[0]).toMatch(new RegExp(`^error: .*${port}[^\n]*$`));
   });
 
-  it('says in one line that its folder cannot be made', async () => {
+  it('says in one line that its folder cannot be created', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'offhook-demo-'));
     // A file in the place of the folder stands for every refusal, and holds for root as well.
     await writeFile(join(folder, 'taken'), '');
@@ -49,7 +49,7 @@ describe('offhook demo', () => {
       print: () => {},
       signal: AbortSignal.abort(),
     });
-    await expect(running).rejects.toThrow(/^The folder .*taken\/demo cannot be made \(ENOTDIR\)[^\n]*$/);
+    await expect(running).rejects.toThrow(/^The folder .*taken\/demo cannot be created \(ENOTDIR\)[^\n]*$/);
     await expect(running).rejects.toBeInstanceOf(ConfigError);
     await rm(folder, { recursive: true });
   });

@@ -31,7 +31,7 @@ describe('commands', () => {
     await expect(run(bench.phone)).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it('transfer refuses what is no number', async () => {
+  it('transfer refuses what is not a number', async () => {
     await bench.serve();
     await expect(bench.phone.transfer('x', '5550123')).rejects.toMatchObject({ code: 'REQUEST_INVALID' });
   });

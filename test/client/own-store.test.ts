@@ -18,15 +18,15 @@ describe('serve({ store })', () => {
     [{ store: MemoryStore }, 'store must be a CallStore, such as new MemoryStore(). Did you forget new?'],
     [
       { store: { append() {}, get() {}, list() {}, close() {} } },
-      'store is no CallStore: it has no method active, aggregates.',
+      'store is not a CallStore: it lacks active, aggregates.',
     ],
     [
       { store: Object.assign(new MemoryStore(), { isKept: 'yes' }) },
-      'store is no CallStore: its isKept must be true or false.',
+      'store is not a CallStore: its isKept must be true or false.',
     ],
     [
       { store: Object.assign(new MemoryStore(), { events: [] }) },
-      'store is no CallStore: its events is no function.',
+      'store is not a CallStore: its events must be a function.',
     ],
   ])('refuses what is none, and names what it lacks: %#', async (options, message) => {
     await expect(bench.serve(options as never)).rejects.toMatchObject({ code: 'CONFIG_INVALID', message });

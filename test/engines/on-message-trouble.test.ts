@@ -28,7 +28,7 @@ describe('a call whose onMessage', () => {
         for (;;) yield '';
       },
     ],
-    ['returns what is no text', () => ({ text: 'Hello' }) as unknown as string],
+    ['returns what is not text', () => ({ text: 'Hello' }) as unknown as string],
   ])('%s costs a turn each time, and the call with the third in a row', async (_, onMessage) => {
     let isGood = false;
     const rig = await new CallRig({ onMessage: (data) => (isGood ? 'Fine.' : onMessage(data)) }).start();

@@ -30,7 +30,7 @@ describe('a script', () => {
     [[{ type: 'toString' }], 'Step 1 of a script must have one of these types'],
     [[{ text: 'Hello.' }], 'Step 1 of a script must have one of these types'],
     [[{ type: 'say' }], 'Step 1 of a script (say) needs text.'],
-    [[{ type: 'say', text: 7 }], 'text of Step 1 of a script (say) must be a text.'],
+    [[{ type: 'say', text: 7 }], 'text of Step 1 of a script (say) must be a string.'],
     [[{ type: 'say', txt: 'Hello.' }], 'has no option "txt". Did you mean text?'],
     [[{ type: 'play', samples: [1], sampleRateHz: 8000 }], 'must be an Int16Array'],
     [[{ type: 'pause', durationMs: -1 }], 'durationMs of Step 1 of a script (pause) must be a number'],

@@ -198,7 +198,7 @@ describe('simulateCall', () => {
     expect(report.ok).toBe(false);
     expect(report.protocolErrors.map(({ sentence, count }) => [sentence, count])).toEqual([
       ['a binary message', 1],
-      ['a message that is no JSON', 2],
+      ['a message that is not JSON', 2],
       ['a media message with a missing or foreign streamSid', 1],
       ['a media message with missing or surplus fields', 1],
     ]);

@@ -13,7 +13,7 @@ export type Outcome =
   | {
       readonly type: 'answer';
       readonly status: number;
-      /** Undefined for what is no JSON object, was cut off or is too long. */
+      /** Undefined for what is not a JSON object, was cut off or is too long. */
       readonly body: Fields | undefined;
       /** What the carrier asks to wait before the next try; 0 when it does not say. */
       readonly retryAfterMs: number;

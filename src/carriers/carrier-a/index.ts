@@ -60,7 +60,7 @@ export class CarrierA implements Carrier {
     for (const name of OPTION_NAMES) {
       const value: unknown = options[name];
       if (value === undefined || typeof value === 'string') continue;
-      throw new ConfigError('CONFIG_INVALID', `${name} of ${CONSTRUCTOR} must be a text.`);
+      throw new ConfigError('CONFIG_INVALID', `${name} of ${CONSTRUCTOR} must be a string.`);
     }
     this.#accountSid = takeSetting(ACCOUNT_SID, options.accountSid);
     this.#authToken = takeSetting(AUTH_TOKEN, options.authToken);

@@ -124,7 +124,7 @@ function decodeMedia(message: Fields): MediaMessage {
   if (typeof text !== 'string' || text === '') return unexpected('media without a payload');
   if (text.length > MAX_PAYLOAD_LENGTH) return unexpected('media payload too long');
   const payload = Buffer.from(text, 'base64');
-  // The decoder skips what is no base64, so only the way back tells.
+  // The decoder skips what is not base64, so only the way back tells.
   if (payload.toString('base64') !== text) return unexpected('media payload is not base64');
   return { type: 'audio', payload };
 }

@@ -86,7 +86,7 @@ export class CarrierB implements Carrier {
     for (const name of OPTION_NAMES) {
       const value: unknown = options[name];
       if (value === undefined || typeof value === 'string') continue;
-      throw new ConfigError('CONFIG_INVALID', `${name} of ${CONSTRUCTOR} must be a text.`);
+      throw new ConfigError('CONFIG_INVALID', `${name} of ${CONSTRUCTOR} must be a string.`);
     }
     const publicKey = takeSetting(PUBLIC_KEY, options.publicKey);
     this.#apiKey = takeSetting(API_KEY, options.apiKey);

@@ -132,7 +132,7 @@ class StreamDialect implements MediaDialect {
     if (typeof text !== 'string' || text === '') return unexpected('media without a payload');
     if (text.length > MAX_PAYLOAD_LENGTH) return unexpected('media payload too long');
     const bytes = Buffer.from(text, 'base64');
-    // The decoder skips what is no base64, so only the way back tells.
+    // The decoder skips what is not base64, so only the way back tells.
     if (bytes.toString('base64') !== text) return unexpected('media payload is not base64');
     const samples = this.#isInboundPcm ? evenBytes(bytes) : bytes;
     if (samples.length === 0) return unexpected('media without a whole sample');

@@ -166,7 +166,7 @@ function settle(request: RestRequest, outcome: Answer | Silence, isOpen: boolean
   if (status >= 200 && status < 300) {
     if (data !== undefined) return data;
     throw new CarrierError(
-      `The carrier was asked to ${purpose}, and answered (HTTP ${status}) with something else. Check baseUrl.`,
+      `The carrier was asked to ${purpose}, and gave an unexpected answer (HTTP ${status}). Check baseUrl.`,
       { status: null, retryable: isHarmless },
     );
   }

@@ -24,7 +24,7 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 export function speechFields(text: string, language: string | undefined): Fields {
   const spoken = toLanguage(language ?? DEFAULT_LANGUAGE);
   return {
-    // Half a surrogate pair is no text that JSON readers agree on.
+    // Half a surrogate pair is not text that JSON readers agree on.
     payload: text.slice(0, MAX_LENGTH).replace(/\p{Cs}/gu, ''),
     payload_type: 'text',
     // The voices by sex are those that need no further vendor; the basic level has them for American English alone.

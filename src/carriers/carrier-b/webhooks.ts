@@ -30,7 +30,7 @@ export const webhookDialect: WebhookDialect = {
   acknowledge: () => REPLY,
 };
 
-/** @throws RequestError for what is no JSON object in UTF-8. A byte order mark is no JSON. */
+/** @throws RequestError for what is not a JSON object in UTF-8. A byte order mark is not JSON. */
 function readEnvelope(rawBody: Uint8Array): Fields {
   const envelope = parseObject(decodeUtf8(rawBody) ?? '');
   if (envelope !== undefined) return envelope;

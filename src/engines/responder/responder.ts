@@ -63,7 +63,7 @@ export class MessageError extends ProviderError {
   }
 }
 
-/** One call's onMessage as a language stage. A throw, a timeout and an answer that is no text are MessageErrors. */
+/** One call's onMessage as a language stage. A throw, a timeout and an answer that is not text are MessageErrors. */
 export function createResponder(options: ResponderOptions): LanguageModel {
   const { onMessage, caller, callee, clock, logger } = options;
   const waitMs = options.timeoutMs ?? LIMITS.application.answerMs;
@@ -129,7 +129,7 @@ function linkedAbort(signal: AbortSignal) {
   };
 }
 
-/** @throws ProviderError for what is no text. */
+/** @throws ProviderError for what is not text. */
 async function* toPieces(answer: unknown): AsyncGenerator<string> {
   if (typeof answer === 'string') {
     yield answer;

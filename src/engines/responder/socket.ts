@@ -167,7 +167,7 @@ export class ResponderSocket {
     const answer = this.#answers.get(String(id));
     if (type === 'delta') answer?.delta(typeof piece === 'string' ? piece : '');
     else if (type === 'done' && (typeof piece === 'string' || piece === undefined)) answer?.done(piece ?? '');
-    else if (type === 'done') answer?.fail('gave an answer that is no text');
+    else if (type === 'done') answer?.fail('gave an answer that is not text');
     else if (type === 'error') answer?.fail('said that it failed');
   }
 }

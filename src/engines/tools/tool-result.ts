@@ -9,7 +9,7 @@ export interface ResultText {
   readonly cut: boolean;
 }
 
-/** A text as it is, anything else as JSON; nothing becomes `null`. @throws TypeError for what is no JSON. */
+/** A text as it is, anything else as JSON; nothing becomes `null`. @throws TypeError for what is not JSON. */
 export function toResultText(value: unknown): ResultText {
   if (typeof value === 'string') return bounded(value);
   if (value === undefined) return { text: 'null', cut: false };

@@ -67,7 +67,7 @@ function argumentOf(name: string, args: unknown): string {
   const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
   if (typeof text === 'string' && text !== '' && text.length <= MAX_VALUE_CHARS) return text;
   throw new ToolError(
-    `${name} must be a text of at most ${MAX_VALUE_CHARS} characters, or a number.`,
+    `${name} must be a string of at most ${MAX_VALUE_CHARS} characters, or a number.`,
     'arguments',
   );
 }

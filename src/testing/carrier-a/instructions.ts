@@ -45,7 +45,7 @@ async function fetchOnce(
       return { failed: { ...unanswered, outcome: 'refused', status: answer.status, webhookMs, reason } };
     }
     if (!/^(text|application)\/xml\b|^text\/html\b/i.test(answer.contentType)) {
-      leg.violate('the answer has a content type that is no XML');
+      leg.violate('the answer has a content type that is not XML');
     }
     return { instructions: { source: answer.body, url, webhookMs } };
   } catch (error) {

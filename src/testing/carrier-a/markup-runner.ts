@@ -201,7 +201,7 @@ export class MarkupRunner {
       verb.callerId !== leg.facts.from &&
       !dialer.isOwnNumber(verb.callerId)
     ) {
-      leg.violate('the callerId of <Dial> is no number of the account');
+      leg.violate('the callerId of <Dial> is not a number of the account');
     }
     const from = verb.callerId ?? leg.facts.from;
     const child = dialer.createChild(leg, { from, to: verb.number });

@@ -46,9 +46,9 @@ export function readServerMessage(text: string, streamSid: string): MessageReadi
   try {
     value = JSON.parse(text);
   } catch {
-    return { violation: 'a message that is no JSON' };
+    return { violation: 'a message that is not JSON' };
   }
-  if (!isObject(value)) return { violation: 'a message that is no JSON object' };
+  if (!isObject(value)) return { violation: 'a message that is not a JSON object' };
   const { event } = value;
   if (event !== 'media' && event !== 'mark' && event !== 'clear') {
     return { violation: 'a message with an unknown event' };

@@ -44,7 +44,7 @@ export class CommandBody {
   text(name: string): string | undefined {
     if (!this.has(name)) return undefined;
     const value = this.fields[name];
-    if (typeof value !== 'string') throw this.#invalid(name, 'is no text');
+    if (typeof value !== 'string') throw this.#invalid(name, 'is not text');
     return value;
   }
 
@@ -96,7 +96,7 @@ export class CommandBody {
     if (value === undefined) return undefined;
     if (Buffer.from(value, 'base64').toString('base64') !== value) {
       throw new ApiFault(422, 90017, {
-        detail: `${this.#command}: ${name} is no base64`,
+        detail: `${this.#command}: ${name} is not base64`,
         pointer: `/${name}`,
       });
     }
@@ -108,7 +108,7 @@ export class CommandBody {
     const value = this.text(name);
     if (value === undefined) return undefined;
     const isUrl = URL.canParse(value) && ['http:', 'https:'].includes(new URL(value).protocol);
-    if (!isUrl) throw this.#invalid(name, 'is no http or https URL');
+    if (!isUrl) throw this.#invalid(name, 'is not an http or https URL');
     return value;
   }
 

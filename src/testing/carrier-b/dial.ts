@@ -63,7 +63,7 @@ function readCallee(body: CommandBody): string {
 function readCaller(body: CommandBody, { phoneNumbers }: Switchboard): string {
   const from = body.address('from');
   if (phoneNumbers.length > 0 && !phoneNumbers.includes(from)) {
-    const detail = 'dial: from is no number of the account';
+    const detail = 'dial: from is not a number of the account';
     throw new ApiFault(422, 10015, { detail, pointer: '/from' });
   }
   return from;

@@ -62,7 +62,7 @@ async function readBody(request: IncomingMessage): Promise<JsonFields> {
   } catch {
     // Said below.
   }
-  throw new ApiFault(422, 10015, { detail: 'a body that is no JSON object' });
+  throw new ApiFault(422, 10015, { detail: 'a body that is not a JSON object' });
 }
 
 /** Failures that are still to come, counted down. */

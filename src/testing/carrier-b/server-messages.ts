@@ -74,9 +74,9 @@ export function readServerMessage(text: string): MessageReading {
   try {
     value = JSON.parse(text);
   } catch {
-    return malformed('a message that is no JSON');
+    return malformed('a message that is not JSON');
   }
-  if (!isObject(value)) return malformed('a message that is no JSON object');
+  if (!isObject(value)) return malformed('a message that is not a JSON object');
   switch (value.event) {
     case 'media':
       return readMedia(value);

@@ -69,7 +69,7 @@ export function readStreamRequest(body: CommandBody): StreamRequest | undefined 
   }
   const isUrl = URL.canParse(address) && ['ws:', 'wss:'].includes(new URL(address).protocol);
   if (!isUrl) {
-    throw new ApiFault(422, 10015, { detail: 'stream_url is no ws or wss URL', pointer: '/stream_url' });
+    throw new ApiFault(422, 10015, { detail: 'stream_url is not a ws or wss URL', pointer: '/stream_url' });
   }
   const url = new URL(address);
   if (url.hash !== '') body.violate('a stream_url with a fragment');
@@ -106,7 +106,7 @@ function readCustomParameters(body: CommandBody): Record<string, string> {
     typeof (entry as { value?: unknown }).value === 'string';
   if (!Array.isArray(list) || !list.every(isPair)) {
     throw new ApiFault(422, 10015, {
-      detail: 'custom_parameters is no list of names and values',
+      detail: 'custom_parameters is not a list of names and values',
       pointer: '/custom_parameters',
     });
   }

@@ -22,7 +22,7 @@ export async function openRecordings(options: { folder: string; keep: number }):
   } catch (error) {
     throw new ConfigError(
       'CONFIG_INVALID',
-      `The folder ${folder} cannot be made (${fileErrorCode(error)}): start the demo in a folder that you can write to.`,
+      `The folder ${folder} cannot be created (${fileErrorCode(error)}): start the demo in a folder that you can write to.`,
       { cause: error },
     );
   }

@@ -49,7 +49,7 @@ export function checkChatRequest(
     const body = JSON.parse(text) as ChatRequestBody;
     return { body, problem: findProblem(body, rules) };
   } catch {
-    return { body: { model: '', messages: [] }, problem: 'the body is no JSON' };
+    return { body: { model: '', messages: [] }, problem: 'the body is not JSON' };
   }
 }
 
@@ -75,7 +75,7 @@ function findMessageProblem(
   for (const { role, content, tool_calls: calls, tool_call_id: id } of messages) {
     if (!roles.includes(role)) return `Invalid value: '${role}'`;
     if (typeof content !== 'string' && (role !== 'assistant' || calls === undefined))
-      return `the content of a ${role} message must be a text`;
+      return `the content of a ${role} message must be a string`;
     if (role === 'tool') {
       if (id === undefined || !owed.delete(id)) return 'a tool message must answer a tool call before it';
       continue;

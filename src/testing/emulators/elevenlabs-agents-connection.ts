@@ -312,7 +312,7 @@ export class AgentsConnection implements PeerHandler, ElevenLabsAgentsConnection
   }
 }
 
-/** What is no JSON object goes out as it was written. */
+/** What is not a JSON object goes out as it was written. */
 function toParameters(args: unknown): unknown {
   return typeof args === 'string' ? (readFields(args) ?? args) : args;
 }

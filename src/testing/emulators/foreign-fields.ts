@@ -17,7 +17,7 @@ export function mixUp(
 ): string | Buffer {
   if (foreignIds !== true && withoutUsage !== true) return message;
   const text = message.toString('utf8');
-  // What is no text, like audio, would not survive the way there and back.
+  // What is not text, like audio, would not survive the way there and back.
   if (Buffer.isBuffer(message) && !Buffer.from(text).equals(message)) return message;
   const named = foreignIds === true ? text.replace(ID, '"$1":"$2-of-another-call"') : text;
   const result = withoutUsage === true ? named.replace(/\{.*\}/g, dropUsage) : named;

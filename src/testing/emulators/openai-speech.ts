@@ -115,7 +115,7 @@ function stream(
 
 function checkBody(text: string): { body: Readonly<Record<string, unknown>>; problem?: string } {
   const fields = parseBody(text);
-  if (fields === undefined) return { body: {}, problem: 'the body is no object' };
+  if (fields === undefined) return { body: {}, problem: 'the body is not an object' };
   const unknown = Object.keys(fields).find((field) => !FIELDS.includes(field));
   if (unknown !== undefined) return { body: fields, problem: `unknown field ${unknown}` };
   const missing = ['model', 'input', 'voice'].find((field) => !fields[field]);

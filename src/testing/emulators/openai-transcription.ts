@@ -163,7 +163,7 @@ function checkForm(parts: readonly FormPart[] | undefined): CheckedForm {
   if (unknown !== undefined) return { problem: `unknown field ${unknown}` };
   if (!fields.model) return { problem: 'missing field model' };
   if (fields.language !== undefined && !/^[a-z]{2,3}$/.test(fields.language))
-    return { problem: `language ${fields.language} is no ISO 639 code` };
+    return { problem: `language ${fields.language} is not an ISO 639 code` };
   if (!/^(json|verbose_json)$/.test(fields.response_format ?? 'json'))
     return { problem: 'this emulator gives JSON only' };
   const [file] = files;

@@ -67,7 +67,7 @@ describe('a model that is not in the list of its vendor', () => {
     ]);
   });
 
-  it('is the application’s own affair where it names the price, or its provider does, or there is no list', () => {
+  it('is the application’s own affair where it names the price, or its provider does, or there is not a list', () => {
     const { prices, logger } = pricing({ acme: { 'small-modle': LIST } });
     prices.foresee(misspelt);
     prices.foresee({ ...misspelt, name: 'other/x', price: LIST });

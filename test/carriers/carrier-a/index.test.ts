@@ -59,7 +59,7 @@ describe('CarrierA', () => {
   itRefuses(CarrierA, [
     [{ authtoken: 'x' }, 'Did you mean authToken?'],
     [{ secret: 'x' }, 'It takes: accountSid, authToken, baseUrl.'],
-    [{ authToken: 5 }, 'authToken of new CarrierA() must be a text.'],
+    [{ authToken: 5 }, 'authToken of new CarrierA() must be a string.'],
     [null, 'takes an object'],
   ]);
 

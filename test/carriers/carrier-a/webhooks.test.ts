@@ -66,7 +66,7 @@ describe('parse', () => {
     ['a JSON list', postJson([{ CallSid: 'CA1' }])],
     ['JSON null', postJson('null')],
     ['a JSON text', postJson('"CallSid=CA1"')],
-    ['a JSON call id that is no text', postJson({ CallSid: { toString: 'CA1' } })],
+    ['a JSON call id that is not text', postJson({ CallSid: { toString: 'CA1' } })],
     ['a JSON call id that is half a character', postJson('{"CallSid":"CA\\ud800"}')],
   ])('refuses %s', (_, request) => {
     for (const route of routes) expect(() => webhookDialect.parse(route, request)).toThrow(RequestError);

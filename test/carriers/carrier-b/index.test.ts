@@ -71,7 +71,7 @@ describe('CarrierB', () => {
   itRefuses(CarrierB, [
     [{ apikey: 'x' }, 'Did you mean apiKey?'],
     [{ secret: 'x' }, 'It takes: apiKey, connectionId, publicKey, baseUrl, l16ByteOrder.'],
-    [{ connectionId: 17 }, 'connectionId of new CarrierB() must be a text.'],
+    [{ connectionId: 17 }, 'connectionId of new CarrierB() must be a string.'],
     [{ connectionId: 'a b' }, 'connectionId (CARRIER_B_CONNECTION_ID)'],
     [{ apiKey: 'KEY 1' }, 'apiKey (CARRIER_B_API_KEY)'],
     [{ publicKey: 'wrong' }, 'publicKey (CARRIER_B_PUBLIC_KEY)'],

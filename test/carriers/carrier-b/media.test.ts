@@ -195,7 +195,7 @@ describe('decode', () => {
   });
 
   const before = [
-    ['what is no JSON', 'x', 'message is not a JSON object'],
+    ['what is not JSON', 'x', 'message is not a JSON object'],
     ['a list', [], 'message is not a JSON object'],
     ['a message without an event', {}, 'message without an event'],
     ['an event that nobody knows', { event: 'teleport' }, 'unknown event'],
@@ -215,7 +215,7 @@ describe('decode', () => {
     ['a foreign stream', { ...mediaWith({}), stream_id: 'other' }, 'message of a foreign stream'],
     ['an unknown track', mediaWith({ track: 'both' }), 'media of an unknown track'],
     ['audio without audio', mediaWith({ payload: null }), 'media without a payload'],
-    ['what is no base64', mediaWith({ payload: '%%%' }), 'media payload is not base64'],
+    ['what is not base64', mediaWith({ payload: '%%%' }), 'media payload is not base64'],
     ['base64 without its end', mediaWith({ payload: 'AAE' }), 'media payload is not base64'],
     ['minutes of audio', mediaWith({ payload: 'A'.repeat(128_004) }), 'media payload too long'],
     ['a key that is none', { event: 'dtmf', dtmf: { digit: 'x' } }, 'dtmf without a digit'],

@@ -103,7 +103,7 @@ describe('request', () => {
     ['as long as the carrier says', { 'x-ratelimit-reset': '2' }, 2000],
     ['not for minutes', { 'x-ratelimit-reset': '600' }, 3000],
     ['a second when it does not say', {}, 1000],
-    ['a second when it says what is no number', { 'x-ratelimit-reset': 'soon' }, 1000],
+    ['a second when it says what is not a number', { 'x-ratelimit-reset': 'soon' }, 1000],
     ['a moment when the limit is lifted already', { 'x-ratelimit-reset': '0' }, 50],
   ])('waits for a rate limit: %s', async (_, headers, atLeast) => {
     server.replies = [refusal(429, '10011', headers), OK];

@@ -180,7 +180,7 @@ describe('transfer', () => {
     expect(server.seen[0]?.body).not.toHaveProperty('from');
   });
 
-  it('refuses what is no number', async () => {
+  it('refuses what is not a number', async () => {
     await expect(rest.transfer(ID, { ...request, to: '+15005550030,1' })).rejects.toBeInstanceOf(ConfigError);
     await expect(rest.transfer(ID, { ...request, callerId: 'me' })).rejects.toBeInstanceOf(ConfigError);
     expect(server.seen).toEqual([]);

@@ -122,7 +122,7 @@ describe('parse', () => {
     ['no JSON', Buffer.from('abc').toString('base64')],
     ['no object', Buffer.from('[1]').toString('base64')],
     ['an id of another form', Buffer.from('{"callId":"../x"}').toString('base64')],
-    ['an id that is no text', Buffer.from('{"callId":5}').toString('base64')],
+    ['an id that is not text', Buffer.from('{"callId":5}').toString('base64')],
     ['too much', Buffer.from(`{"callId":"a"}${' '.repeat(2000)}`).toString('base64')],
   ])('knows no call from a state that is %s', (_, state) => {
     expect(parse(withPayload(answered, { client_state: state }))).toMatchObject({

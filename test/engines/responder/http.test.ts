@@ -98,7 +98,7 @@ describe('onMessage as an http address', () => {
     ['JSON that is broken', 'application/json', '{"text":', 200],
     ['JSON without a text', 'application/json', '{"answer":"Hello"}', 200],
     ['a text that is a number', 'application/json', '{"text":7}', 200],
-    ['an event that is no JSON', 'text/event-stream', 'data: Hello\n\n', 200],
+    ['an event that is not JSON', 'text/event-stream', 'data: Hello\n\n', 200],
     ['an error', 'application/json', '{"text":"secret"}', 500],
     ['too much', 'application/json', JSON.stringify({ text: 'a'.repeat(300_000) }), 200],
     ['a stream that is too long', 'text/plain', 'a'.repeat(1_100_000), 200],

@@ -107,7 +107,7 @@ describe('tools', () => {
       'The tool failed.',
     ],
     ['rejects', () => Promise.reject(new Error('x')), '{"error":"The tool failed."}', 'The tool failed.'],
-    ['gives what is no JSON', () => 7n, '{"error":"The tool failed."}', 'The tool failed.'],
+    ['gives what is not JSON', () => 7n, '{"error":"The tool failed."}', 'The tool failed.'],
     [
       'does not answer in time',
       () => new Promise(() => {}),

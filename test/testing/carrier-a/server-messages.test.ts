@@ -20,8 +20,8 @@ describe('readServerMessage', () => {
   });
 
   it.each([
-    ['no object', [1], 'no JSON object'],
-    ['null', null, 'no JSON object'],
+    ['a list', [1], 'not a JSON object'],
+    ['null', null, 'not a JSON object'],
     ['an unknown event', { event: 'audio', streamSid: SID }, 'unknown event'],
     ['a foreign stream', { ...media('/38='), streamSid: 'MZ1' }, 'foreign streamSid'],
     ['no stream', { event: 'clear' }, 'missing or foreign streamSid'],
@@ -31,7 +31,7 @@ describe('readServerMessage', () => {
       { event: 'media', streamSid: SID, media: { payload: '/38=', track: 'x' } },
       'surplus fields',
     ],
-    ['a payload that is no text', media(7), 'canonical base64'],
+    ['a payload that is not text', media(7), 'canonical base64'],
     ['base64 without padding', media('/38'), 'canonical base64'],
     ['base64 of the other alphabet', media('_38='), 'canonical base64'],
     ['base64 with a line break', media('/38=\n'), 'canonical base64'],
@@ -45,7 +45,7 @@ describe('readServerMessage', () => {
     expect(read(message)).toEqual({ violation: expect.stringContaining(sentence) });
   });
 
-  it('refuses what is no JSON', () => {
-    expect(readServerMessage('{"event":', SID)).toEqual({ violation: 'a message that is no JSON' });
+  it('refuses what is not JSON', () => {
+    expect(readServerMessage('{"event":', SID)).toEqual({ violation: 'a message that is not JSON' });
   });
 });

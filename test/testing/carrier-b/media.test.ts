@@ -253,7 +253,7 @@ describe('what the server sends', () => {
     expect(report.ok).toBe(false);
     expect(report.protocolErrors.map(({ sentence }) => sentence)).toEqual([
       'a binary message',
-      'a message that is no JSON',
+      'a message that is not JSON',
       'half a sample in the audio',
       'a media message of less than 20 ms',
       'a media message of more than 30 s',

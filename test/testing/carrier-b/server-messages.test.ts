@@ -18,7 +18,7 @@ describe('readServerMessage', () => {
     ['a list', [], 100003],
     ['an unknown event', { event: 'dance' }, 100003],
     ['media without media', { event: 'media' }, 100003],
-    ['a payload that is no text', { event: 'media', media: { payload: 7 } }, 100003],
+    ['a payload that is not text', { event: 'media', media: { payload: 7 } }, 100003],
     ['a mark without a name', { event: 'mark', mark: {} }, 100003],
     ['a payload with white space', { event: 'media', media: { payload: 'AA EC' } }, 100004],
     ['an unpadded payload', { event: 'media', media: { payload: 'AAE' } }, 100004],
@@ -34,7 +34,7 @@ describe('readServerMessage', () => {
     expect(reading.message).toBeUndefined();
   });
 
-  it('refuses what is no JSON', () => {
+  it('refuses what is not JSON', () => {
     expect(readServerMessage('{')).toMatchObject({ code: 100003 });
   });
 

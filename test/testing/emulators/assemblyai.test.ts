@@ -28,7 +28,7 @@ describe('emulateAssemblyAI', () => {
 
   it.each<[string, string | Uint8Array, number]>([
     ['an unknown message', '{"type":"Sing"}', 3006],
-    ['text that is no JSON', 'hello', 3006],
+    ['text that is not JSON', 'hello', 3006],
     ['a frame of 20 ms', new Uint8Array(640), 3007],
     ['more than a second', new Uint8Array(32_640), 3007],
     ['half a sample', new Uint8Array(1921), 3007],

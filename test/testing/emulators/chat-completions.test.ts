@@ -22,7 +22,7 @@ const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}'
 
 describe('emulateChatCompletions', () => {
   it.each<[string, unknown, RegExp]>([
-    ['no JSON', '{', /no JSON/],
+    ['not JSON', '{', /not JSON/],
     ['an unknown field', { ...base, max_tokens: 5 }, /max_tokens/],
     ['no model', { ...base, model: undefined }, /model/],
     ['no messages', { ...base, messages: [] }, /messages/],

@@ -48,7 +48,7 @@ describe('emulateDeepgramAura', () => {
 
   it.each<[string, string | Uint8Array]>([
     ['an unknown message', '{"type":"Sing"}'],
-    ['text that is no JSON', 'hello'],
+    ['text that is not JSON', 'hello'],
     ['a Speak without text', '{"type":"Speak"}'],
     ['a text that is too long', JSON.stringify({ type: 'Speak', text: 'x'.repeat(2001) })],
     ['a binary message', new Uint8Array(2)],

@@ -46,7 +46,7 @@ describe('emulateDeepgram', () => {
 
   it.each<[string, string | Uint8Array, string]>([
     ['an unknown message', '{"type":"Sing"}', '1008 DATA-0000: the message could not be read'],
-    ['text that is no JSON', 'hello', '1008 DATA-0000: the message could not be read'],
+    ['text that is not JSON', 'hello', '1008 DATA-0000: the message could not be read'],
     ['half a sample', new Uint8Array(641), '1008 DATA-0000: the audio could not be decoded'],
     ['an empty binary message', new Uint8Array(0), '1000'],
   ])('closes after %s', async (_, message, expected) => {

@@ -102,8 +102,8 @@ describe('an emulated agent', () => {
       [INITIATION, { user_audio_chunk: Buffer.alloc(3).toString('base64') }],
       'Audio cannot be read.',
     ],
-    ['what is no base64', {}, [INITIATION, { user_audio_chunk: '!' }], 'Audio cannot be read.'],
-    ['what is no JSON', {}, ['hello'], 'parse'],
+    ['what is not base64', {}, [INITIATION, { user_audio_chunk: '!' }], 'Audio cannot be read.'],
+    ['what is not JSON', {}, ['hello'], 'parse'],
     ['a binary message', {}, [Buffer.from('{}')], 'Binary'],
     [
       'a variable that is missing',

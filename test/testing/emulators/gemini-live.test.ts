@@ -121,7 +121,7 @@ describe('emulateGeminiLive', () => {
   });
 
   it.each<[string, object | string]>([
-    ['a text that is no JSON', 'hello'],
+    ['a text that is not JSON', 'hello'],
     ['two kinds at once', { ...ASK, realtimeInput: { text: 'x' } }],
     ['another set-up', { setup: SETUP }],
     ['audio of another rate', sound(20, 0, 'audio/pcm;rate=8000')],

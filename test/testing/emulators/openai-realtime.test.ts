@@ -71,7 +71,7 @@ describe('emulateOpenAIRealtime', () => {
       },
       'invalid_value',
     ],
-    ['audio that is no base64', { type: 'input_audio_buffer.append', audio: '*' }, 'invalid_value'],
+    ['audio that is not base64', { type: 'input_audio_buffer.append', audio: '*' }, 'invalid_value'],
     ['half a sample', { type: 'input_audio_buffer.append', audio: 'AAAA' }, 'invalid_value'],
     ['an item with the wrong kind of text', assistant('input_text'), 'invalid_value'],
     [
@@ -93,7 +93,7 @@ describe('emulateOpenAIRealtime', () => {
     expect(socket.end()).toBeUndefined();
   });
 
-  it('complains of audio before the settings, and of a text that is no JSON', async () => {
+  it('complains of audio before the settings, and of a text that is not JSON', async () => {
     const emulator = await start();
     const socket = await connect(emulator);
     socket.say({ type: 'input_audio_buffer.append', audio: sound(20) });

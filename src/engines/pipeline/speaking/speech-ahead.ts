@@ -76,7 +76,7 @@ export class SpeechAhead {
 
   /** A voice of the application may be plain JavaScript. */
   #keep(chunk: unknown): void {
-    if (!(chunk instanceof Int16Array)) throw new TypeError('text-to-speech must give Int16Array chunks');
+    if (!(chunk instanceof Int16Array)) throw new TypeError('text-to-speech must yield Int16Array chunks');
     if (chunk.length > 0) this.#chunks.push(chunk);
     this.#samples += chunk.length;
   }

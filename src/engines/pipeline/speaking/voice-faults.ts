@@ -11,5 +11,5 @@ export function muteVoice(): ProviderError {
 /** A voice of the application may be plain JavaScript: what is no audio must not reach the playout. */
 export function checkChunk(chunk: unknown): asserts chunk is Int16Array {
   if (!(chunk instanceof Int16Array))
-    throw new ProviderError('text-to-speech must give Int16Array chunks', FINAL);
+    throw new ProviderError('text-to-speech must yield Int16Array chunks', FINAL);
 }

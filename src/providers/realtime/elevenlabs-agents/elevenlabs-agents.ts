@@ -138,7 +138,7 @@ function checkVariables(value: Readonly<Record<string, unknown>>): AgentSettings
     if (typeof each === 'number' && Number.isFinite(each)) return [name, each] as const;
     throw new ConfigError(
       'CONFIG_INVALID',
-      `dynamicVariables.${name} must be a text, a number, true or false.`,
+      `dynamicVariables.${name} must be a string, a number, true or false.`,
     );
   });
   return Object.fromEntries(entries);

@@ -112,5 +112,5 @@ function checkKeyterms(value: unknown): string | undefined {
   if (value === undefined) return undefined;
   const fits = Array.isArray(value) && value.every((each) => typeof each === 'string' && each.trim() !== '');
   if (fits) return JSON.stringify(value);
-  throw new ConfigError('CONFIG_INVALID', 'keyterms must be a list of texts.');
+  throw new ConfigError('CONFIG_INVALID', 'keyterms must be a list of strings.');
 }

@@ -135,7 +135,7 @@ function checkTexts(name: string, value: unknown): readonly string[] | undefined
   if (value === undefined) return undefined;
   const fits = Array.isArray(value) && value.every((each) => typeof each === 'string' && each.trim() !== '');
   if (fits) return [...value];
-  throw new ConfigError('CONFIG_INVALID', `${name} must be a list of texts.`);
+  throw new ConfigError('CONFIG_INVALID', `${name} must be a list of strings.`);
 }
 
 function checkParameters(value: DeepgramSpeechToTextOptions['parameters']): Record<string, QueryValue> {
@@ -147,7 +147,7 @@ function checkParameters(value: DeepgramSpeechToTextOptions['parameters']): Reco
     if (!listed.every((one) => ['string', 'number', 'boolean'].includes(typeof one)))
       throw new ConfigError(
         'CONFIG_INVALID',
-        `parameters.${name} must be a text, a number, true, false or a list.`,
+        `parameters.${name} must be a string, a number, true, false or a list.`,
       );
   }
   return { ...value };

@@ -18,7 +18,7 @@ export interface ElevenLabsMessage {
   readonly failure: WireFailure | undefined;
 }
 
-/** Reads one message; undefined for what is no JSON object. Never throws. */
+/** Reads one message; undefined for what is not a JSON object. Never throws. */
 export function readElevenLabsMessage(text: string): ElevenLabsMessage | undefined {
   const message = parseObject(text);
   if (message === undefined) return undefined;

@@ -131,7 +131,7 @@ describe('what may be done only once', () => {
     ['a cut connection', 'cut'],
     ['a server error', { status: 503, json: {} }],
     ['a success that is cut off', 'cut-body'],
-    ['a success that is no JSON', { status: 200, text: '<html>' }],
+    ['a success that is not JSON', { status: 200, text: '<html>' }],
     ['a success that is a JSON list', { status: 200, text: '[1]' }],
     ['an endless success', 'endless'],
   ];
