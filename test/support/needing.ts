@@ -11,6 +11,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   postgres: 'postgresql',
   nginx: 'nginx-light',
   promtool: 'prometheus',
+  'systemd-analyze': 'systemd',
 };
 
 /**
