@@ -7,7 +7,7 @@ export interface WavFormat {
 
 export const WAV_HEADER_BYTES = 44;
 
-/** What stands before `dataBytes` bytes of little-endian samples, those of the channels one after the other. */
+/** The header of `dataBytes` bytes of little-endian samples with interleaved channels. */
 export function wavHeader({ sampleRateHz, channels }: WavFormat, dataBytes: number): Uint8Array {
   const bytes = new Uint8Array(WAV_HEADER_BYTES);
   const view = new DataView(bytes.buffer);

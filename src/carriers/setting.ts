@@ -60,7 +60,7 @@ export function pastingComplaint(value: string): string | undefined {
 }
 
 /**
- * The origin of a REST API, and a path if there is one, without a slash at the end. @throws ConfigError for what is none, and for
+ * The origin of a REST API, and a path if there is one, without a slash at the end. @throws ConfigError for anything else, and for
  * credentials, which would end up in error messages of the HTTP client.
  */
 export function checkBaseUrl(value: string): string {

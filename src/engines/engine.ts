@@ -119,7 +119,7 @@ export interface EngineControls {
 }
 
 /**
- * Told of an effect with consequences outside right before it is done, which is when the promise resolves; at once where there is none. It
+ * Called right before an effect with consequences outside; the effect happens when the promise resolves, or at once without one. It
  * never rejects.
  */
 export type BeforeOutside = (effect: OutsideEffect) => Promise<void> | undefined;

@@ -1,4 +1,4 @@
-// From voiced frames to speech: a single click is none, a short gap does not end it.
+// From voiced frames to speech: a single click is not speech, and a short gap does not end it.
 
 /** Frames that are looked at, and how many of them must be voiced for speech to start. */
 const WINDOW_FRAMES = 4;

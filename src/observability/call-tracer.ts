@@ -45,7 +45,7 @@ interface OpenCall {
   turnCount: number;
   /** Of the turn that is open. */
   anchors: TurnAnchors;
-  /** Tokens that the call has used, and those of them that a turn was given. */
+  /** Tokens that the call has used, and how many of them are assigned to turns. */
   used: Tokens;
   given: Tokens;
   /** Of the last fact. */
@@ -106,7 +106,7 @@ export class CallTracer {
     }
   }
 
-  /** A call begins with what says who talks to whom. Undefined when nobody records it, and for facts behind the end. */
+  /** A call begins with the fact that names its parties. Undefined if spans are off, and for facts after the end. */
   #open(event: CallEvent): OpenCall | undefined {
     if (event.type !== 'call.status' && event.type !== 'call.started') return undefined;
     const identity: CallIdentity = event;

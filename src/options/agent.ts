@@ -98,7 +98,7 @@ export interface CheckedAgentOptions {
 
 /** What one call says otherwise than its agent. */
 export interface CallTexts {
-  /** Values that stand before those of the agent. */
+  /** Values that override the agent's. */
   readonly variables?: Variables | undefined;
   readonly firstMessage?: string | undefined;
 }
@@ -200,7 +200,7 @@ function checkLanguage(language: unknown): string | undefined {
   );
 }
 
-/** Undefined for what is no tag, or has no language in it: names like `german` are well-formed, and of none. */
+/** Undefined if it is not a tag, or names no language: `german` is well-formed, but is not a language code. */
 function canonicalTag(tag: string): string | undefined {
   try {
     const [canonical = ''] = Intl.getCanonicalLocales(tag);
@@ -210,7 +210,7 @@ function canonicalTag(tag: string): string | undefined {
   }
 }
 
-/** The code of two letters of a language by its English name; undefined when there is none. */
+/** The two-letter code of a language by its English name; undefined for an unknown one. */
 function languageNamed(name: string): string | undefined {
   const letters = [...'abcdefghijklmnopqrstuvwxyz'];
   const names = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' });

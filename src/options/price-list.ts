@@ -23,7 +23,7 @@ export const MODEL_PRICES: Readonly<Record<string, ModelPrices>> = {
   assemblyai: ASSEMBLYAI_PRICES,
 };
 
-/** Vendors whose models this package speaks to, those of the local stack included. */
+/** Vendors whose models this package supports, the local stack included. */
 export const MODEL_VENDORS: readonly string[] = [
   ...new Set([...Object.keys(MODEL_PRICES), ...Object.keys(CHAT_SERVICES), 'scripted', 'simulated', 'flite']),
 ];

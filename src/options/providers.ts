@@ -45,7 +45,7 @@ export function checkRealtimeModel(name: string, model: RealtimeModel): void {
     throw new ConfigError('CONFIG_INVALID', `${name} must name its inputFormats and outputFormats.`);
 }
 
-/** What a provider is; undefined where it does not say so, and its methods could be those of several kinds. */
+/** The kind of a provider; undefined if it does not say, and its methods fit several kinds. */
 function kindOf(provider: unknown): Kind | undefined {
   if (typeof provider !== 'object' || provider === null) return undefined;
   const { kind, open, respond, inputFormats, outputFormats } = provider as Readonly<Record<string, unknown>>;

@@ -93,7 +93,7 @@ export interface ServeOptions {
   requireSignature?: boolean | undefined;
 }
 
-/** Options of `phone.attach(...)`: those of `serve` but for where it listens, and signals, which belong to who owns the server. */
+/** Options of `phone.attach(...)`: those of `serve` except address and signals, which belong to the owner of the server. */
 export type AttachOptions = Omit<ServeOptions, 'port' | 'host' | 'tunnel' | 'handleSignals'>;
 
 const SERVE_OPTIONS = [

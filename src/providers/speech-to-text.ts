@@ -82,7 +82,7 @@ export interface SpeechToText {
   readonly retirement?: ModelRetirement | undefined;
   /** The recognizer decides when the caller has finished, and tells `turnEnded`. @default false */
   readonly ownsTurnTaking?: boolean;
-  /** There is not text before what was said is over: until the caller is known by it, any sound may be theirs. @default false */
+  /** Text comes only after an utterance ends. Until the first text, any sound may be the caller's. @default false */
   readonly writesAfterwards?: boolean;
   /** The vendor charges for the time that a session is open, also without audio: it is not opened ahead of the call. @default false */
   readonly paidWhileOpen?: boolean;

@@ -47,7 +47,7 @@ function addNetwork(trusted: BlockList, network: string): void {
   trusted.addSubnet(address, prefix, version === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** NaN for what is none. */
+/** NaN if it is invalid. */
 function toPrefix(bits: string, version: number): number {
   if (/^\d{1,3}$/.test(bits)) return Number(bits);
   if (version !== 4 || isIP(bits) !== 4) return Number.NaN;

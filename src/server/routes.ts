@@ -1,4 +1,4 @@
-// The server's own routes: found by method and path, each answered as a whole. What is none of them is for others to answer.
+// The server's own routes: found by method and path, each answered as a whole. All other paths are left to others.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { describeError, type Logger } from '../base/log.js';
 import { toErrorAnswer } from './error-answer.js';

@@ -22,7 +22,7 @@ const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MAX_CLOSE_REASON_BYTES = 123;
 
 const CLOSE_INTERNAL_ERROR = 1011;
-/** The other side has so long to answer a close. One that is dead never does, and would keep its place among those of its address. */
+/** How long the other side may take to answer a close. A dead one never answers, and would keep counting against its address. */
 const CLOSE_GRACE_MS = 2000;
 
 /** What the stream door works with. */

@@ -76,7 +76,7 @@ export function createWebhookRoutes(options: WebhookOptions): Routes {
       return door.webhooks.acknowledge(route);
     });
   }
-  // Its routes stand before those of any other.
+  // Its routes come first.
   const responder = new DeskResponder(options);
   mount(options.carrier, (...webhook) => responder.respond(...webhook));
   return routes;

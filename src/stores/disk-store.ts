@@ -57,7 +57,7 @@ export class DiskStore implements CallStore {
 
   /**
    * Opens the folder and reads it. @throws StoreError that names the folder and the fix: locked by another process, not writable, full,
-   * or written by a newer version. What is damaged is left out, and said in one line. ConfigError for a size that is none.
+   * or written by a newer version. Damaged data is left out, and counted in one log line. ConfigError for an invalid size.
    */
   static async open(options: DiskStoreOptions): Promise<DiskStore> {
     const folder = resolve(options.folder);

@@ -5,7 +5,7 @@ import type { Parameters } from './parameters.js';
 const MAX_URL_LENGTH = 2048;
 const ABSENT: Recording = { url: null, durationMs: null, status: 'absent' };
 
-/** The recording that a report tells of; undefined while there is none yet. */
+/** The recording in a report; undefined until there is one. */
 export function toRecording(parameters: Parameters): Recording | undefined {
   const url = toRecordingUrl(parameters.get('RecordingUrl') ?? '');
   switch (parameters.get('RecordingStatus') ?? '') {

@@ -34,7 +34,7 @@ class Commands implements CarrierCommands {
     );
   }
 
-  /** A caller who is gone already has been turned away. */
+  /** A caller who has already hung up counts as turned away. */
   async reject(carrierCallId: string, reason: 'busy' | 'rejected'): Promise<void> {
     await command(
       this.#client,

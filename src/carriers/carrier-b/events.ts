@@ -94,7 +94,7 @@ function readDtmf(reference: CallReference, payload: Fields): CarrierMessage {
   return digit === undefined ? ACKNOWLEDGED : { type: 'dtmf', digit, ...reference };
 }
 
-/** Results of both detection modes. Silence tells nothing about who is there. */
+/** Results of both detection modes. Silence does not say who answered. */
 const VERDICTS: ReadonlyMap<unknown, MachineVerdict> = new Map([
   ['human', 'human'],
   ['human_residence', 'human'],
@@ -111,7 +111,7 @@ function readVerdict(reference: CallReference, payload: Fields): CarrierMessage 
   };
 }
 
-/** Results after which a message can be spoken. `not_sure` is none: the session's own patience decides then. */
+/** Results after which a message can be spoken. `not_sure` is not among them: the session's own timeout decides then. */
 const GREETING_ENDS: ReadonlySet<unknown> = new Set(['beep_detected', 'no_beep_detected', 'ended']);
 
 /** A beep that comes before the verdict comes instead of it, so this event alone says that a machine is there. */

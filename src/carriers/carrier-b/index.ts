@@ -106,7 +106,7 @@ export class CarrierB implements Carrier {
     return this.#publicKey !== undefined;
   }
 
-  /** Derived from the API key, the only secret of this carrier that every process has: the public key is none. */
+  /** Derived from the API key. Every process has it, and unlike the public key it is secret. */
   get streamTokenKey(): Uint8Array | undefined {
     if (this.#apiKey === undefined) return undefined;
     return createHmac('sha256', this.#apiKey).update(STREAM_TOKEN_LABEL).digest();

@@ -18,7 +18,7 @@ import { createVoiceActivity } from '../voice-activity.js';
 /** The line brings back what the agent said for so long. */
 const ECHO_MS = 300;
 
-/** One per call. Times are those of the clock. */
+/** One per call. Times come from the clock. */
 export class CallerSilence {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #heard: RecentAudio;
@@ -37,7 +37,7 @@ export class CallerSilence {
     this.#wait = withSound(this.#wait, until);
   }
 
-  /** There is none any more. */
+  /** The sound has stopped. */
   silenced(): void {
     this.#wait = withoutSound(this.#wait, this.#clock.now());
   }

@@ -87,13 +87,13 @@ const LEXICONS = Object.fromEntries(
 ) as Readonly<Record<Language, Lexicon>>;
 const COMMON_LEXICON = merge({ shortAnswers: '', openEndings: '', backchannels: '', stopWords: '' });
 
-/** The language of a tag; English where there is none, undefined where we have no words of it. */
+/** The language of a tag; English without a tag, undefined for a language without a word list. */
 export function languageOf(tag: string | undefined): Language | undefined {
   const primary = (tag ?? 'en').toLowerCase().split('-')[0];
   return (Object.keys(LANGUAGES) as Language[]).find((language) => language === primary);
 }
 
-/** The words of a language tag. English where there is none; where the language is not known here, only what all understand. */
+/** The words for a language tag. English without a tag; for an unknown language, only words that everybody understands. */
 export function lexiconFor(tag: string | undefined): Lexicon {
   const language = languageOf(tag);
   return language === undefined ? COMMON_LEXICON : LEXICONS[language];

@@ -313,7 +313,7 @@ export class PipelineCall implements Engine {
     else this.#conversation.tell({ type: 'over' });
   }
 
-  /** A provider has failed. The caller hears that something went wrong, if there is a voice to say it, and nobody who goes on. */
+  /** A provider has failed. If no other one takes over, the caller hears the apology, provided that there is a voice to say it. */
   #fail(stage: Stage, error: unknown): void {
     if (this.#state !== 'live') return;
     const failure = this.#stages.report(stage, error);

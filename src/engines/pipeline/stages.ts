@@ -111,7 +111,7 @@ export class PipelineStages {
     return failure;
   }
 
-  /** What a provider returns. It may be a promise where none is expected, and that one's failure must not end the process. */
+  /** What a provider returns. It may be an unexpected promise, whose rejection must not end the process. */
   #watched<T>(stage: Stage, result: T): T {
     if (result instanceof Promise) result.catch((error: unknown) => this.#options.failed(stage, error));
     return result;

@@ -6,7 +6,7 @@ import type { EngineFailure } from '../engine.js';
 export const REALTIME_FAILED = 'The realtime model failed.';
 
 /**
- * The agent's voice is what has failed: the caller was told nothing. `wait` is theirs. Foreign errors carry content, so their sentence
+ * The agent's voice has failed, so the caller was told nothing. `wait` is how long they have waited. Foreign errors carry content, so their sentence
  * is ours.
  */
 export function toRealtimeFailure(error: unknown, wait: Wait): EngineFailure {

@@ -164,7 +164,7 @@ export class RealtimeLine {
     }
   }
 
-  /** What a provider returns. It may be a promise where none is expected, and that one's failure must not end the process. */
+  /** What a provider returns. It may be an unexpected promise, whose rejection must not end the process. */
   #watched<T>(result: T): T {
     if (result instanceof Promise) result.catch((error: unknown) => this.#options.failed(error));
     return result;

@@ -33,7 +33,7 @@ interface KeptEvent {
 /** Audio that is kept: more than two minutes of a telephone's format, twenty seconds of the finest. */
 const MAX_BYTES = 1_048_576;
 
-/** Events that are kept: more than those of so much audio, in chunks of 20 ms. */
+/** Events that are kept: more than this much audio makes, in chunks of 20 ms. */
 const MAX_EVENTS = 10_000;
 
 /** One call's. */

@@ -24,7 +24,7 @@ export interface RealtimeSpeechEvents {
 }
 
 export interface RealtimeSpeechOptions {
-  /** Distinguishes the marks of this answer from those of all others of the call. */
+  /** Distinguishes the marks of this answer from all other marks of the call. */
   readonly id: string;
   readonly playout: LinePlayout;
   readonly clock: Clock;
@@ -193,7 +193,7 @@ export class RealtimeSpeech {
     this.#openRounds -= 1;
   }
 
-  /** Audio for the playout, whose bytes are those of the line; copied. @throws ProviderError for more than anybody would listen to */
+  /** Audio for the playout, in the line's format; copied. @throws ProviderError for more than anybody would listen to */
   push(itemId: string, audio: Audio): void {
     if (this.#stopped || audio.length === 0) return;
     const { playout, clock, events } = this.#options;

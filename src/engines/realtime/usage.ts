@@ -1,4 +1,4 @@
-// What a realtime model has used: its tokens of text and of audio as those of a language model, and what it writes down of the caller
+// What a realtime model has used: its tokens of text and audio count as language model, and its transcription of the caller
 // as speech-to-text. Time that a session is paid for is audio that the model listens to.
 import type { RealtimeUsage } from '../../providers/realtime-model.js';
 import type { UsageMeter } from '../usage-meter.js';

@@ -26,7 +26,7 @@ export class ToolRun {
     });
   }
 
-  /** The result; undefined while there is none. */
+  /** The result; undefined until there is one. */
   get settlement(): Settlement | undefined {
     return this.#settlement;
   }

@@ -1,4 +1,4 @@
-// The address of a tool, with places for what the model says: what a model can put there, and whom it can reach by that.
+// The URL of a tool, with placeholders for arguments: what a model can fill in, and which hosts it can reach that way.
 import { ConfigError } from '../../base/errors.js';
 import type { JsonObject } from '../../providers/language-model.js';
 import { ToolError } from './tool.js';

@@ -152,7 +152,7 @@ class LanguageModelOfCall implements LanguageModel {
     };
   }
 
-  /** Calls of tools are held back until the answer is whole: those of one that breaks off are nobody's. @throws what the member throws */
+  /** Tool calls are held back until the answer is complete: those of an answer that breaks off are discarded. @throws what the member throws */
   async *#read(
     attempt: Attempt,
     { said: saidBefore, messages }: { said: string; messages: readonly ChatMessage[] },

@@ -14,7 +14,7 @@ export interface VendorNames {
 
 export interface AccessNames extends VendorNames {
   readonly baseUrlVariable: string;
-  /** Undefined where there is none, like a server of one's own. */
+  /** Undefined if there is none, as with the user's own server. */
   readonly defaultBaseUrl: string | undefined;
 }
 
@@ -53,7 +53,7 @@ export function describeKeySources({ keyVariables }: VendorNames): string {
   return `check ${variables}the option apiKey`;
 }
 
-/** @throws ConfigError for what is no http, https, ws or wss address, or when there is none. */
+/** @throws ConfigError if it is missing, or not an http, https, ws or wss URL. */
 export function resolveBaseUrl(option: unknown, names: AccessNames): URL {
   const text = checkText('baseUrl', option) ?? readEnv(names.baseUrlVariable) ?? names.defaultBaseUrl;
   if (text === undefined)

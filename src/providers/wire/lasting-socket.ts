@@ -268,7 +268,7 @@ export class LastingSocket {
     if (openLosses >= MAX_LOSSES || this.#losses.length >= MAX_DROPS) return null;
     const silentMs = Math.min(failure.lastedMs ?? 0, LONGEST_SILENCE_MS);
     this.#plan = new RetryPlan({ clock, startedAt: now - silentMs, throttledTries: 1, persists });
-    // What was good is made again at once: that try is the first, before those of the plan.
+    // A connection that worked is reopened at once; the planned delays apply after that.
     return failure.kind === 'transient' ? 0 : this.#plan.next(failure);
   }
 }

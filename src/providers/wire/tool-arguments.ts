@@ -15,7 +15,7 @@ export function readArguments(value: unknown): Pick<ModelToolCall, 'arguments' |
   return { arguments: parseObject(argumentsText) ?? null, argumentsText };
 }
 
-/** Vendors want an object. What is none goes under this name, which one of them proposes, so that the model sees what it wrote. */
+/** Vendors require an object. Anything else is wrapped under this key, which one vendor suggests, so that the model sees what it wrote. */
 export function toArgumentsObject({ arguments: args, argumentsText }: ModelToolCall): JsonObject {
   return args ?? { INVALID_JSON: argumentsText };
 }

@@ -48,7 +48,7 @@ export class VoiceSentence {
   readonly text: string;
   readonly audio = new ChunkQueue<Int16Array>();
   readonly #events: SentenceEvents;
-  /** In order, as far as the vendor tells; nothing behind what is none of the text. */
+  /** In order, as far as the vendor reports them, up to the first word that is not in the text. */
   readonly #said: SaidPart[] = [];
   /** Where in the text the next word is looked for. */
   #placedTo = 0;

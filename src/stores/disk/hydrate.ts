@@ -28,7 +28,7 @@ export interface HydratedCalls {
   readonly damaged: readonly DamagedCall[];
 }
 
-/** A call is as it was written, or it is damaged: one that is over has all of its rows. @throws Error for a key that is none. */
+/** A call is as it was written, or it is damaged: one that is over has all of its rows. @throws Error for an invalid key. */
 export async function readCalls(log: EventLog): Promise<HydratedCalls> {
   const calls: StoredCall[] = [];
   const damaged: DamagedCall[] = [];

@@ -34,7 +34,7 @@ interface Waiter {
 }
 
 /**
- * While the disk fails, rows wait in memory: those of the calls that the store holds. One line tells of the failure, and one of its
+ * While the disk fails, rows wait in memory: those of the calls that the store holds. One log line reports the failure, and one its
  * end.
  */
 export class Journal {

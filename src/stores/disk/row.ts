@@ -38,7 +38,7 @@ export function rowsOf(call: number): KeyRange {
   return { gte: `call/${hex(call, 8)}/`, lt: `call/${hex(call, 8)}0` };
 }
 
-/** @throws Error for a key that is none. */
+/** @throws Error for an invalid key. */
 export function parseKey(key: string): Place {
   const [call, row] = [Number.parseInt(key.slice(5, 13), 16), Number.parseInt(key.slice(14), 16)];
   if (key.length !== KEY_LENGTH || Number.isNaN(call + row)) throw damaged();

@@ -43,9 +43,9 @@ const LEAST_LOSS_DB = 3;
 /** So many letters are no chance: loud sound that says what the agent says is the line's. */
 const TELLING_LETTERS = 4;
 
-/** So much do the loudness of a voice and that of its echo rise and fall together. Two voices do by chance, in 50 of a second's pieces, once. */
+/** The loudness of a voice and of its echo correlate at least this much. Two voices do so by chance in one of 50 one-second pieces. */
 const ECHO_LIKENESS = 0.85;
-/** And so little do those of two voices. In between nobody knows. */
+/** Two different voices correlate at most this much. In between it is uncertain. */
 const OTHER_LIKENESS = 0.5;
 /** To tell two voices apart so many frames of them must be heard: 300 ms. */
 const TELLING_FRAMES = 15;

@@ -8,7 +8,7 @@ const LAG_FRAMES = 30;
 const EARLY_FRAMES = 5;
 /** Less sound is like any other: half a second of two voices rises and falls together by chance. */
 const LEAST_FRAMES = 40;
-/** Frames that are taken together, as those of the two sides do not begin at the same moment. */
+/** Frames are compared in groups, because the two sides are not aligned. */
 const SMOOTHED_FRAMES = 3;
 /** A click is louder than this share of the frames, and says nothing of the rest. */
 const PLAIN_SHARE = 0.95;

@@ -128,7 +128,7 @@ export class Recognition {
     this.rest();
   }
 
-  /** A sound that is too short for a word is none of which it should have told. */
+  /** The recognizer need not report a sound that is too short for a word. */
   get #owesWords(): boolean {
     return this.#deafSince !== undefined || this.#options.hasSpoken();
   }

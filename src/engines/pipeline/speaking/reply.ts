@@ -61,7 +61,7 @@ export interface ReplyEvents {
 /** What the language stage tells of a trouble. */
 export type Remedy = Extract<LanguageModelEvent, { type: 'recovered' | 'replaced' }>;
 
-/** Asks the language stage. `rounds` are those of this reply, said and settled. */
+/** Asks the language stage. `rounds` are the earlier rounds of this reply, spoken and settled. */
 export type ReplySource = (
   signal: AbortSignal,
   rounds: readonly Round[],
@@ -394,7 +394,7 @@ export class Reply {
   }
 }
 
-/** Events that a model sends are not ours: one that is of no known type, or not what its type says, is none. */
+/** Models may send anything: an event of an unknown type, or with the wrong shape, is ignored. */
 function isText(event: LanguageModelEvent): event is LanguageModelEvent & { type: 'text' } {
   return event?.type === 'text' && typeof event.delta === 'string' && event.delta !== '';
 }

@@ -34,7 +34,7 @@ export interface SpeakerEvents {
 }
 
 export interface SpeakerOptions {
-  /** Distinguishes the marks of this reply from those of all others of the call. */
+  /** Distinguishes the marks of this reply from all other marks of the call. */
   readonly id: string;
   readonly voice: TextToSpeechSession;
   readonly playout: Playout;

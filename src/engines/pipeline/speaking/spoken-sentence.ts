@@ -1,4 +1,4 @@
-// One sentence of a reply on its way to the ear, and how much of it was said and heard. Positions are those of the playout.
+// One sentence of a reply on its way to the caller, and how much of it was spoken and heard. Positions are playout positions.
 import type { Dropped } from './dropped-text.js';
 import { heardPart, isWhole, type SentenceAudio } from '../../heard-text.js';
 import type { SpokenTiming } from '../../spoken-timing.js';

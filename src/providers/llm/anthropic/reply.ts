@@ -135,7 +135,7 @@ export class AnthropicReply implements StreamedReply {
       if (toNumber(number) !== undefined) this.#counts[name] = toCount(number);
   }
 
-  /** A call that the limit cut off is none. */
+  /** A call that the token limit cut off does not count. */
   #reason(calls: readonly ModelToolCall[]): ReplyEnd {
     if (this.#stopReason === undefined) return 'interrupted';
     const reason = ENDS[this.#stopReason] ?? 'complete';

@@ -90,7 +90,7 @@ export class ChatReply implements StreamedReply {
     return [...events, { type: 'usage', usage }, { type: 'end', reason }];
   }
 
-  /** The presence of calls decides, whatever the server calls the end; but a call that the limit cut off is none. */
+  /** The presence of calls decides, whatever the server calls the end; a call that the token limit cut off does not count. */
   #reason(calls: readonly { arguments: unknown }[]): ReplyEnd {
     if (this.#finishReason === undefined) return 'interrupted';
     const reason = ENDS[this.#finishReason] ?? 'complete';

@@ -19,7 +19,7 @@ const KEPT_BYTES = 512 * 1024;
 
 /** How much later than it could be something is heard: it waits for a frame, for what is on the way, and for the network. */
 const LATER_MS = 500;
-/** Pieces that sound one after the other: more than those of a minute, in chunks of 100 ms. */
+/** Pieces that are played one after the other: more than a minute of 100 ms chunks. */
 const KEPT_ENDS = 1024;
 
 /** One conversation's. */

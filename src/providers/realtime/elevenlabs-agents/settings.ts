@@ -31,7 +31,7 @@ export function toInitiation({ overrides, dynamicVariables }: AgentSettings, sta
   const { callId, history, language } = start;
   const isSent = overrides.prompt && start.instructions !== '';
   const prompt = isSent ? [start.instructions, toHistory(history)].filter(Boolean).join('\n\n') : undefined;
-  // An empty first message has the agent wait, instead of greeting a caller whom it has spoken with.
+  // With an empty first message the agent waits, instead of greeting a caller again.
   const greeting = start.greeting ?? (history.length > 0 ? '' : undefined);
   const agent = {
     ...(prompt === undefined ? {} : { prompt: { prompt } }),

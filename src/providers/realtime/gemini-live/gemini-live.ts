@@ -26,7 +26,7 @@ export interface GeminiLiveOptions {
   readonly voice?: string | undefined;
   /**
    * Language of the voice, a BCP 47 tag that the model knows: one that it does not ends the call. Without it the model speaks the
-   * agent's language because it is told to, and follows the caller into theirs.
+   * agent's language because it is told to, and switches to the caller's.
    */
   readonly language?: string | undefined;
   /** How readily a sound is taken for the caller's speech. @default 'high' */
@@ -113,7 +113,7 @@ export class GeminiLive implements RealtimeModel {
 
   open(context: RealtimeContext): RealtimeSession {
     const key = requireKey(this.#key, ACCESS);
-    // As a header: addresses get into logs, those of others, too.
+    // As a header, because URLs end up in logs, also in other people's.
     const headers = { 'x-goog-api-key': key };
     const target = { url: endpoint(this.#base, PATH, { kind: 'ws' }), headers, names: ACCESS };
     return new GeminiLiveSession(context, { target, settings: this.#settings });

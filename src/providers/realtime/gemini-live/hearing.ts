@@ -166,7 +166,7 @@ export class GeminiLiveHearing {
     this.#timer?.cancel();
   }
 
-  /** Words may be late. They are those of the turn before as long as nothing was heard behind it, or none of it have come. */
+  /** Words may be late. They belong to the previous turn until something was heard after it, and while none of its words have come. */
   #itemOfWords(): Item {
     const item = this.#item;
     if (item === undefined || item.isFinal) return this.#begin();

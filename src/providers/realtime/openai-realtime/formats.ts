@@ -5,7 +5,7 @@ import { type Json, toNumber, toObject, toText } from '../../wire/json.js';
 
 const PCM_FORMATS = [PCM_24K, PCM_16K, PCM_8K];
 
-/** The service's own rates are fixed: 24 kHz for PCM, 8 kHz for the others, which do not name theirs. */
+/** The service's own rates are fixed: 24 kHz for PCM, 8 kHz for the others, which do not state it. */
 export function toFormat({ encoding, sampleRateHz }: AudioFormat): Json {
   if (encoding === 'pcm') return { type: 'audio/pcm', rate: sampleRateHz };
   return { type: encoding === 'mulaw' ? 'audio/pcmu' : 'audio/pcma' };

@@ -104,7 +104,7 @@ function readMessage(message: Json): ServerMessage {
       return { type: 'user-text', itemId, text: '', usage: undefined };
     case 'response.created':
       return { type: 'response-created', responseId: toText(toObject(message.response)?.id) };
-    // The second names are those of servers that have changed half of their events only.
+    // The second names are used by servers that have renamed only half of their events.
     case 'response.output_audio.delta':
     case 'response.audio.delta':
       return {

@@ -88,7 +88,7 @@ export class PacedAudio {
     return Math.max(0, (this.#sent - AHEAD_SAMPLES) / SAMPLES_PER_MS - elapsedMs);
   }
 
-  /** Milliseconds of the session, for those of the socket. */
+  /** Converts milliseconds of the socket to milliseconds of the session. */
   toSessionMs(socketMs: number): number {
     const offset =
       this.#offsets.findLast(({ from }) => from <= socketMs * SAMPLES_PER_MS) ?? this.#offsets[0];

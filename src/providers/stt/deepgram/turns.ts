@@ -1,4 +1,4 @@
-// Puts the pieces of a transcript together: what is open, what is settled, and where a turn ends. Seconds are those of the session.
+// Puts the pieces of a transcript together: what is open, what is settled, and where a turn ends. Seconds count from the start of the session.
 import type { DeepgramResults } from './messages.js';
 
 export interface DeepgramTurnsEvents {
@@ -47,7 +47,7 @@ export class DeepgramTurns {
     return this.#open !== undefined;
   }
 
-  /** A result, its times already those of the session. */
+  /** A result, its times already relative to the session. */
   results(result: DeepgramResults): void {
     if (this.#isLate(result)) {
       const ofThisTurn = this.#turnStartS !== undefined && this.#turnStartS < result.endS;

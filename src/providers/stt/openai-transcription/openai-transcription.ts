@@ -1,4 +1,4 @@
-// Speech recognition by servers of OpenAI's transcription dialect, the vendor's own and those of one's own machines: whisper servers like
+// Speech recognition by servers of OpenAI's transcription dialect, the vendor's and the user's own: Whisper servers like
 // speaches, vLLM or LocalAI. Source: OpenAI, audio/transcriptions reference.
 import { ConfigError } from '../../../base/errors.js';
 import { listPrice } from '../../../base/list-price.js';
@@ -31,7 +31,7 @@ import { OpenAITranscriptionSession } from './session.js';
 export interface OpenAITranscriptionOptions {
   /** As the server calls it. @default 'gpt-transcribe' at the vendor's own address; elsewhere it must be said */
   readonly model?: string | undefined;
-  /** @default the environment variable OPENAI_API_KEY, unless `baseUrl` names another server: those of one's own need none */
+  /** @default the environment variable OPENAI_API_KEY, unless `baseUrl` names another server, which may need no key */
   readonly apiKey?: string | undefined;
   /** Where the API is, its version included. @default OPENAI_BASE_URL, then the vendor's */
   readonly baseUrl?: string | undefined;
@@ -44,7 +44,7 @@ export interface OpenAITranscriptionOptions {
   /** Asks for the text word by word, where the server can. @default false */
   readonly stream?: boolean | undefined;
   /**
-   * Asks for what the model thinks of each piece, and leaves out those of which it believes that nobody spoke. Whisper servers
+   * Asks for the model's confidence in each segment, and drops segments that it takes for silence. Whisper servers
    * know it, the vendor's newer models do not. Not with `stream`. @default false
    */
   readonly verbose?: boolean | undefined;

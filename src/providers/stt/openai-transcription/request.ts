@@ -126,7 +126,7 @@ async function readStream(answer: HttpAnswer, grew: (text: string) => void): Pro
   return text;
 }
 
-/** By the vendor's own events, by those of servers that speak like a chat, or a bare piece of text. */
+/** As the vendor's own events, as events of chat-like servers, or as plain text. */
 function toDelta(event: Json): string {
   if (event.type === 'transcript.text.delta') return toText(event.delta);
   const [choice] = toArray(event.choices);

@@ -17,7 +17,7 @@ export interface Alignment {
   readonly units: readonly TimedUnit[];
 }
 
-/** Reads an alignment. Never throws; what is none says nothing. */
+/** Reads an alignment. Never throws; malformed input is ignored. */
 export function readAlignment(value: unknown): Alignment {
   const { chars, charStartTimesMs, charsStartTimesMs, charDurationsMs, charsDurationsMs } =
     toObject(value) ?? {};

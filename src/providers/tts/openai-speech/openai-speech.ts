@@ -21,7 +21,7 @@ export interface OpenAISpeechOptions {
   readonly model: string;
   /** As the server calls it. */
   readonly voice: string;
-  /** @default the environment variable OPENAI_API_KEY, unless `baseUrl` names another server: those of one's own need none */
+  /** @default the environment variable OPENAI_API_KEY, unless `baseUrl` names another server, which may need no key */
   readonly apiKey?: string | undefined;
   /** Where the API is, its version included. @default OPENAI_BASE_URL, then the vendor's */
   readonly baseUrl?: string | undefined;
