@@ -10,12 +10,12 @@ import type { CallReport } from '../../src/calls/call-desk.js';
 import type { CallEvent, CallFact } from '../../src/contract/call-event.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
 import { ended, say, stamp, started, turn } from '../support/call-facts.js';
+import { until } from '../support/client-bench.js';
 import { makeFolder } from '../support/data-folder.js';
 import { freePort } from '../support/free-port.js';
 
 const CLI = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 const SERVER = fileURLToPath(new URL('forwarding-child.mjs', import.meta.url));
-const PATIENCE_MS = 30_000;
 /** A store has written by then what is not the end of a call. */
 const WRITTEN_MS = 1500;
 
@@ -81,12 +81,8 @@ class Machine {
 
   /** Waits until the dashboard shows `records`. */
   async shows(records: readonly CallRecord[]): Promise<void> {
-    const deadline = Date.now() + PATIENCE_MS;
     const wanted = [...records].sort(byId);
-    while (Date.now() < deadline && !isDeepStrictEqual(await this.shown(), wanted)) {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-    expect(await this.shown()).toEqual(wanted);
+    await until(async () => isDeepStrictEqual(await this.shown(), wanted));
   }
 }
 

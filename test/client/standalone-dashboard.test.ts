@@ -7,6 +7,7 @@ import type { CallRecord, Cost } from '../../src/contract/call-record.js';
 import { openLedger } from '../../src/testing/index.js';
 import { MemoryStore } from '../../src/stores/memory-store.js';
 import { ended, stamp, started, turn } from '../support/call-facts.js';
+import { until } from '../support/client-bench.js';
 import { FeedingServer, hurriedClock } from '../support/feeding-server.js';
 import { freePort } from '../support/free-port.js';
 import { openDashboard, socketFolder, type TestDashboard } from '../support/ingest-dashboard.js';
@@ -97,15 +98,6 @@ beforeEach(async () => {
   port = await freePort();
 });
 afterEach(() => room.remove());
-
-async function until(isSo: () => Promise<boolean>): Promise<boolean> {
-  const deadline = Date.now() + 15_000;
-  while (Date.now() < deadline) {
-    if (await isSo()) return true;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  return isSo();
-}
 
 /**
  * Records of several servers as one dashboard shows them, whoever came first with an id that both have. The dashboard may have counted
