@@ -210,11 +210,10 @@ describeNeeding(['initdb', 'postgres'], 'a store on PostgreSQL', (initdb = '', p
       await until(async () => (await read<CallRecord>(`calls/${record?.callId}`)).status === 'completed');
       const kept = await read<CallRecord>(`calls/${record?.callId}`);
       expect(transcript(kept)).toEqual(transcript(record as CallRecord));
-      expect(transcript(kept)).toEqual([
-        GREETING,
-        expect.stringMatching(/^user: /),
-        expect.stringMatching(/^agent: /),
-      ]);
+      // By the real clock: on a busy machine the agent says "One moment." before its answer.
+      const [greeting, question, ...answer] = transcript(kept);
+      expect([greeting, question]).toEqual([GREETING, expect.stringMatching(/^user: /)]);
+      expect(answer.at(-1)).toMatch(/^agent: We are open/);
       expect(kept).toMatchObject({ endReason: 'caller-hangup', turns: record?.turns });
     }
   });
