@@ -1,6 +1,6 @@
 // The logger that rooms are handed. Any pino-compatible logger fits; the default one writes the same JSON lines to standard error.
-import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { require } from './commonjs.js';
 
 /** A line of the log: fields, then a static sentence. */
 export type LogMethod = (fields: Record<string, unknown>, sentence: string) => void;
@@ -40,7 +40,7 @@ const lines = new Map<number, WriteLine>();
 
 function openLines(fd: number): WriteLine {
   // Who brings a logger of their own does without.
-  const { SonicBoom } = createRequire(import.meta.url)('sonic-boom') as typeof import('sonic-boom');
+  const { SonicBoom } = require('sonic-boom') as typeof import('sonic-boom');
   // Written beside the event loop: a reader that stands still must not hold up a call.
   const out = new SonicBoom({ fd, sync: false, maxLength: MAX_WAITING_BYTES });
   let dropped = 0;

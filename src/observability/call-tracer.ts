@@ -1,15 +1,7 @@
 // Facts of calls -> OpenTelemetry spans: one per call, and below it turns, their stages and tools. Without an SDK nothing is recorded,
 // and nothing is kept.
-import {
-  type Attributes,
-  type Context,
-  ROOT_CONTEXT,
-  type Span,
-  SpanKind,
-  SpanStatusCode,
-  type Tracer,
-  trace,
-} from '@opentelemetry/api';
+import type { Attributes, Context, Span, SpanKind as Kind, Tracer } from '@opentelemetry/api';
+import { require } from '../base/commonjs.js';
 import { PACKAGE_VERSION } from '../base/package-version.js';
 import { maskPhone } from '../base/redact.js';
 import type { CallEvent, CallEventOf, CallIdentity } from '../contract/call-event.js';
@@ -27,6 +19,9 @@ import {
 } from './attributes.js';
 import { forgetOldest } from './bounded.js';
 import { type StageName, stagesOf, toHrTime, type TurnAnchors } from './span-times.js';
+
+const { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace } =
+  require('@opentelemetry/api') as typeof import('@opentelemetry/api');
 
 /** Calls that may be open at a time. The end of the oldest one beyond has not been heard, and is not waited for. */
 const MAX_CALLS = 10_000;
@@ -167,7 +162,7 @@ export class CallTracer {
 
   #start(
     name: string,
-    options: { kind?: SpanKind; from: number; attributes: Attributes; parent: Context },
+    options: { kind?: Kind; from: number; attributes: Attributes; parent: Context },
   ): Span {
     const { kind = SpanKind.INTERNAL, from, attributes, parent } = options;
     return this.#tracer.startSpan(name, { kind, startTime: toHrTime(from), attributes }, parent);

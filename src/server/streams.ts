@@ -1,8 +1,9 @@
 // The door for media streams: limit, path, token, signature, then the WebSocket, which is handed to the call desk.
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type RawData, type WebSocket, WebSocketServer } from 'ws';
+import type { RawData, WebSocket } from 'ws';
 import type { Clock } from '../base/clock.js';
+import { require } from '../base/commonjs.js';
 import { AuthError, LimitError, RequestError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { CallDesk, StreamAdmission, StreamReceiver, StreamSocket } from '../calls/call-desk.js';
@@ -17,6 +18,8 @@ import { resolvePublicHost } from './public-host.js';
 import { parseStreamTarget, type StreamTarget } from './stream-target.js';
 import { toTextFrame } from './text-frame.js';
 import { toWebhookRequest } from './webhook-request.js';
+
+const { WebSocketServer } = require('ws') as typeof import('ws');
 
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 const MAX_CLOSE_REASON_BYTES = 123;

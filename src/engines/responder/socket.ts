@@ -1,5 +1,6 @@
 // onMessage as a WebSocket: one connection per call, one message per turn, and the answer in pieces.
-import { WebSocket } from 'ws';
+import type { WebSocket } from 'ws';
+import { require } from '../../base/commonjs.js';
 import { ProviderError } from '../../base/errors.js';
 import type { MessageData } from './responder.js';
 
@@ -130,7 +131,8 @@ export class ResponderSocket {
   }
 
   #open(): Promise<WebSocket> {
-    const socket = new WebSocket(this.#url, {
+    const ws = require('ws') as typeof import('ws');
+    const socket = new ws.WebSocket(this.#url, {
       handshakeTimeout: HANDSHAKE_TIMEOUT_MS,
       maxPayload: MAX_MESSAGE_BYTES,
       perMessageDeflate: false,
@@ -173,7 +175,7 @@ export class ResponderSocket {
 }
 
 function send(socket: WebSocket, message: object): void {
-  if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message), () => {});
+  if (socket.readyState === socket.OPEN) socket.send(JSON.stringify(message), () => {});
 }
 
 function failure(sentence: string): ProviderError {

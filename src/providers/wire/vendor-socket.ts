@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { RawData, WebSocket } from 'ws';
 import { type Clock, grace, type Timer } from '../../base/clock.js';
+import { require } from '../../base/commonjs.js';
 import {
   connectionFailure,
   fatalFailure,
@@ -83,6 +84,10 @@ const NOT_HANDLED = 'said something that could not be handled';
 /** The library costs tens of milliseconds to load, which nobody pays who makes no such call. */
 let library: Promise<typeof import('ws')> | undefined;
 
+async function loadLibrary(): Promise<typeof import('ws')> {
+  return require('ws');
+}
+
 export const openVendorSocket: OpenVendorSocket = (options) => new WsVendorSocket(options);
 
 class WsVendorSocket implements VendorSocket {
@@ -98,7 +103,7 @@ class WsVendorSocket implements VendorSocket {
     this.#timer = clock.after(Math.min(handshakeTimeoutMs, HANDSHAKE_TIMEOUT_MS), () =>
       this.#end(transientFailure('did not answer in time')),
     );
-    library ??= import('ws');
+    library ??= loadLibrary();
     void library.then(
       ({ WebSocket }) => this.#connect(WebSocket),
       (cause: unknown) => this.#end(fatalFailure('cannot be reached without the ws package', cause)),

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ClassicLevel } from 'classic-level';
+import { require } from '../../base/commonjs.js';
 import { StoreError } from '../../base/errors.js';
 import { makeFolder } from '../../base/make-folder.js';
 import { EndRegister } from './end-register.js';
@@ -139,7 +140,7 @@ interface OpenedFolder {
 }
 
 async function openFolder(folder: string): Promise<OpenedFolder> {
-  const { ClassicLevel } = await import('classic-level');
+  const { ClassicLevel } = require('classic-level') as typeof import('classic-level');
   const location = join(folder, 'calls');
   const make = (path: string) => new ClassicLevel(path, { keyEncoding: 'utf8', valueEncoding: 'utf8' });
   await finishMending(location);
