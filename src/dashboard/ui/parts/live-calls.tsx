@@ -10,8 +10,10 @@ export function LiveCalls(props: {
   controls: boolean;
   masked: boolean;
 }) {
-  // The longest first: a new call joins at the end and moves none of the others.
-  const calls = [...props.calls.values()].sort((a, b) => a.startedAt - b.startedAt);
+  // The longest first: a new call joins at the end and moves none of the others. Of those that began together a snapshot has another order.
+  const calls = [...props.calls.values()].sort(
+    (a, b) => a.startedAt - b.startedAt || (a.callId < b.callId ? -1 : 1),
+  );
   const areMany = calls.length > MAX_WHOLE;
   return (
     <section class="rail" aria-labelledby="live-title">
