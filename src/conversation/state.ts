@@ -12,6 +12,7 @@ import {
   utteranceOf,
 } from './floor.js';
 import type { Moment } from './tools.js';
+import { NO_TROUBLE, type Trouble, deadlineOf as troubleDeadline } from './trouble.js';
 import {
   type AnswerAccount,
   givenUp,
@@ -48,6 +49,8 @@ export interface ConversationState {
   readonly turns: Turns;
   /** How long the caller waits, and what is owed to them by a model that hears them by itself. */
   readonly watch: Watch;
+  /** What has failed, as far as the caller is to be told. */
+  readonly trouble: Trouble;
   /** What the driver that began with this state, or will, says first. */
   readonly owed: Owed;
   /** Since when nobody hears the caller, or what they say has no text: it has to be heard again. Null where nothing is missing. */
@@ -77,6 +80,7 @@ export function begun({ hasGreeting }: { hasGreeting: boolean }): ConversationSt
     floor: NOBODY_SPEAKS,
     turns: NO_TURNS,
     watch: watching({ isReplaceable: false }),
+    trouble: NO_TROUBLE,
     owed: { kind: hasGreeting ? 'greeting' : 'nothing' },
     unheardSince: null,
     troubledSince: null,
@@ -160,18 +164,18 @@ function unsaidIn({ floor: state, turns, watch }: ConversationState, account: An
   return isOver && !isCallerOwed && watch.owed === null ? { text: '', manner } : null;
 }
 
-/** When the machine, the turns or the watch are to be told that it is time; null while nothing is due. */
+/** When one of the parts is to be told that it is time; null while nothing is due. */
 export function deadlineOf(state: ConversationState): Ms | null {
   const times = PARTS.map((part) => deadlineOfPart(state, part)).filter((time) => time !== null);
   return times.length === 0 ? null : Math.min(...times);
 }
 
 /** The parts of a conversation that have something due. */
-export type Part = 'turns' | 'floor' | 'watch';
+export type Part = 'turns' | 'floor' | 'watch' | 'trouble';
 
-export const PARTS: readonly Part[] = ['turns', 'floor', 'watch'];
+export const PARTS: readonly Part[] = ['turns', 'floor', 'watch', 'trouble'];
 
-export function deadlineOfPart({ turns, floor, watch }: ConversationState, part: Part): Ms | null {
+export function deadlineOfPart({ turns, floor, watch, trouble }: ConversationState, part: Part): Ms | null {
   switch (part) {
     case 'turns':
       return turnsDeadline(turns);
@@ -179,6 +183,8 @@ export function deadlineOfPart({ turns, floor, watch }: ConversationState, part:
       return floorDeadline(floor);
     case 'watch':
       return watchDeadline(watch);
+    case 'trouble':
+      return troubleDeadline(trouble);
   }
 }
 

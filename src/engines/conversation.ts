@@ -45,7 +45,7 @@ export interface DriverOwner {
   readonly beforeOutside: BeforeOutside | undefined;
 }
 
-/** One per engine. Turns, wait and watch are changed by those that hold them: `TurnBook`, `CallerWait` and `RealtimeWatch`. */
+/** One per engine. Turns, wait and watch are changed by those that hold them: `TurnBook`, `CallerWait` and `RealtimeWatch`; trouble by who has the engine. */
 export class Conversation {
   readonly #clock: Clock;
   readonly #deadline: Deadline;

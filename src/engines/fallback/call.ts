@@ -4,9 +4,8 @@ import { type AudioFormat, FRAME_MS } from '../../audio/format.js';
 import { OffhookError } from '../../base/errors.js';
 import { describeError } from '../../base/log.js';
 import type { CallProviders, ProviderStage, VoiceMode } from '../../contract/call-record.js';
-import { LIMITS } from '../../conversation/limits.js';
 import type { ConversationState } from '../../conversation/state.js';
-import { silentMs, type Wait } from '../../conversation/wait.js';
+import { isTooLate, type LeftCall, stillOwed, unheardMs, waitedMs } from '../../conversation/succession.js';
 import type { Circuits } from '../../providers/circuits.js';
 import { CallerSilence } from './caller-silence.js';
 import type {
@@ -272,23 +271,35 @@ export class FallbackCall implements Engine {
   }
 
   #goOn(handover: Handover): void {
-    const { failure, isUnheard } = handover;
-    const owing = this.#stillOwed(handover.takeover);
-    const wait = this.#silence.leaves(this.#waitedMs(owing));
-    const { state } = owing;
+    const { failure, isUnheard, takeover: given } = handover;
+    const { agentMs } = this.#silence;
+    const left: LeftCall = {
+      state: given.state,
+      resumption: this.#resumption ?? null,
+      hasTools: (given.tools?.runs.size ?? 0) > 0,
+      missedMs: this.#missedMs,
+      at: this.#context.clock.now(),
+    };
+    const callerMs = left.resumption === null ? this.#silence.callerMs() : undefined;
+    const wait = this.#silence.leaves(waitedMs(left, { callerMs, agentMs }));
+    const state = stillOwed(left);
     const { owed } = state;
-    const takeover = { ...owing, state: { ...state, watch: { ...state.watch, wait } } };
+    const takeover = { ...given, state: { ...state, watch: { ...state.watch, wait } } };
     const change = { ...handover.change };
     const { callId, clock, logger } = this.#context;
     // During a hold nobody waits.
     if (this.#resumption !== undefined) change.since = clock.now();
     this.#waiting = undefined;
     if (owed.kind === 'goodbye' && owed.text === '') {
-      this.#context.endCall(owed.reason);
+      const { reason } = owed;
+      const end = () => this.#context.endCall(reason);
+      const written = this.#context.beforeOutside?.({ type: 'hang-up', isOutside: true, reason });
+      if (written === undefined) end();
+      else void written.then(end);
       return;
     }
     // A third one in the same wait may have no time any more.
-    if (isUnheard && this.#isTooLate(wait)) {
+    if (isUnheard && isTooLate(wait, clock.now())) {
       this.#context.endCall('provider-failed', this.#untoldOf(failure));
       return;
     }
@@ -309,10 +320,10 @@ export class FallbackCall implements Engine {
     );
     this.#untold = { ...change, startedAt: clock.now() };
     engine.start();
-    const unheardMs = this.#unheardMs(takeover);
-    if (!this.#isBetween) this.#play(unheardMs);
+    const missedMs = unheardMs(left);
+    if (!this.#isBetween) this.#play(missedMs);
     // It has failed on the spot: whoever is next hears what it has not heard.
-    this.#missedMs = this.#isBetween ? unheardMs : 0;
+    this.#missedMs = this.#isBetween ? missedMs : 0;
     if (this.#isBetween) return;
     if (this.#remaining.length === 0) this.#heard.clear();
     for (const key of this.#keys.splice(0)) engine.pushDtmf(key);
@@ -320,45 +331,16 @@ export class FallbackCall implements Engine {
   }
 
   /** The engine hears what nobody has heard, as if it were then. */
-  #play(unheardMs: number): void {
+  #play(missedMs: number): void {
     const { engine, scope } = this.#member;
-    const frames = [...this.#heard.last(unheardMs)];
+    const frames = [...this.#heard.last(missedMs)];
     for (const [index, frame] of frames.entries())
       scope.earlier((frames.length - 1 - index) * FRAME_MS, () => engine.pushAudio(frame));
-  }
-
-  #unheardMs({ state }: Takeover): number {
-    const { unheardSince } = state;
-    return Math.max(unheardSince === null ? 0 : this.#context.clock.now() - unheardSince, this.#missedMs);
-  }
-
-  /** How long the caller has waited: for what is owed to them, or an answer to what nobody has heard. Undefined: for nothing. */
-  #waitedMs(takeover: Takeover): number | undefined {
-    const isOwed = takeover.state.owed.kind !== 'nothing';
-    // During a hold nobody waits.
-    if (this.#resumption !== undefined) return isOwed ? 0 : undefined;
-    const spokeMs = this.#silence.callerMs();
-    if (!isOwed && (spokeMs === undefined || spokeMs > this.#unheardMs(takeover))) return undefined;
-    return spokeMs ?? this.#silence.agentMs;
-  }
-
-  #isTooLate(wait: Wait): boolean {
-    const { lastMs, minThirdMs } = LIMITS.silence;
-    return wait.since !== null && silentMs(wait, this.#context.clock.now()) > lastMs - minThirdMs;
   }
 
   /** The caller was told nothing. Their wait is as the line tells it: an engine knows of its own part alone. */
   #untoldOf(failure: EngineFailure): EngineFailure {
     return { ...failure, wait: this.#silence.untold(failure.wait) };
-  }
-
-  /** Whoever comes back from elsewhere no longer waits for what was owed before, but for what came of it. */
-  #stillOwed(takeover: Takeover): Takeover {
-    const isStale =
-      this.#resumption !== undefined &&
-      this.#resumption !== 'continue' &&
-      (takeover.tools?.runs.size ?? 0) === 0;
-    return isStale ? { ...takeover, state: { ...takeover.state, owed: { kind: 'nothing' } } } : takeover;
   }
 
   /** Tells the last replacement, if that was not done: the caller hears the one who goes on, or is heard and has nothing to wait for. */

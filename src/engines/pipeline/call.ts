@@ -3,10 +3,20 @@
 import type { Resumption } from '../../conversation/floor.js';
 import type { TranscriptEntry } from '../../contract/call-record.js';
 import { AgentVoice } from './speaking/agent-voice.js';
-import { Apology } from './speaking/apology.js';
 import { BargeIn } from './hearing/barge-in.js';
 import { CallerTurn } from './hearing/caller-turn.js';
 import { begun, type ConversationState, leftBy } from '../../conversation/state.js';
+import {
+  apologyBegun,
+  due,
+  ended,
+  failed,
+  missed,
+  saidAll,
+  silenced,
+  type Trouble,
+  type TroubleStep,
+} from '../../conversation/trouble.js';
 import { Conversation } from '../conversation.js';
 import { PipelineDriver } from './driver.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, SpokenText, Takeover } from '../engine.js';
@@ -36,14 +46,8 @@ export class PipelineCall implements Engine {
   readonly #usage: UsageMeter;
   readonly #roster: ProviderRoster;
   readonly #recognition: Recognition;
-  readonly #apology: Apology;
+  /** What the call fails for, or did without. */
   #failure: EngineFailure | undefined;
-  /** A recognizer has failed that is not needed any more, unless the goodbye is not brought to its end. */
-  #deafness: EngineFailure | undefined;
-  /** When the silence began in which the caller waited as the call failed, on the clock. */
-  #silentSince: number | undefined;
-  /** Since when the caller had waited for the agent when the call failed, on the clock. */
-  #awaitedSince: number | undefined;
   #held = false;
   #state: 'new' | 'live' | 'ending' | 'handed-over' | 'closed' = 'new';
 
@@ -169,16 +173,11 @@ export class PipelineCall implements Engine {
       attempt: (task) => this.#attempt('engine', task),
       beforeOutside: context.beforeOutside,
     });
-    this.#apology = new Apology({
-      text: options.apologies.call,
-      clock,
-      playout: context.playout,
-      wait: options.wait,
-      agent: this.#agent,
-      driver: this.#driver,
-      heard: (waitedMs) => this.#fact({ type: 'sorry.spoken', waitedMs }),
-      late: ({ untold }) => (untold ? this.#endUntold() : this.#end('provider-failed')),
-    });
+    conversation.whenDue('trouble', () =>
+      this.#attempt('engine', () =>
+        this.#follow(due(this.#trouble, { isAudible: this.#agent.isAudible, at: clock.now() })),
+      ),
+    );
   }
 
   start(): void {
@@ -193,7 +192,7 @@ export class PipelineCall implements Engine {
     if (ears?.pushSpokenText !== undefined)
       this.pushSpokenText = (segment) => this.#attempt('stt', () => ears.pushSpokenText?.(segment));
     this.#attempt('engine', () => this.#caller.start());
-    if (this.#failure !== undefined) return;
+    if (!this.#isHearing) return;
     this.#attempt('llm', () => this.#language.warmUp());
     if (owed.kind === 'nothing' && wait.isOn) this.#recognition.asked();
     if (owed.kind === 'greeting')
@@ -240,9 +239,7 @@ export class PipelineCall implements Engine {
     this.#attempt('engine', () => {
       this.#caller.interruptListening();
       this.#conversation.tell({ type: 'hold' });
-      if (this.#failure === undefined) return;
-      this.#untold();
-      this.#end('provider-failed');
+      this.#follow(silenced(this.#trouble));
     });
   }
 
@@ -252,13 +249,16 @@ export class PipelineCall implements Engine {
     if (this.#state === 'live')
       this.#attempt('engine', () => this.#conversation.tell({ type: 'resume', how }));
     const isOver = this.#state !== 'live' || this.#driver.isLeaving;
-    if (this.#deafness !== undefined && !isOver) this.#failWith('stt', this.#deafness);
+    if (this.#trouble.phase !== 'unheard' || this.#failure === undefined || isOver) return;
+    this.#trouble = missed(this.#trouble);
+    this.#failWith('stt', this.#failure);
   }
 
   handOver(): Takeover {
     const { tools } = this.#options;
     const unheardSince = [this.#caller.forgetOpen()];
-    const troubledSince = [this.#awaitedSince, this.#recognition.deafSince];
+    const awaitedSince = this.#trouble.phase === 'over' ? this.#trouble.awaitedSince : null;
+    const troubledSince = [awaitedSince, this.#recognition.deafSince];
     const standing = this.#driver.giveUp({ isHeld: this.#held });
     const state = leftBy(this.state, { ...standing, unheardSince, troubledSince });
     this.#state = 'handed-over';
@@ -277,7 +277,7 @@ export class PipelineCall implements Engine {
 
   /** The caller still matters. */
   get #isHearing(): boolean {
-    return this.#state === 'live' && this.#failure === undefined && this.#deafness === undefined;
+    return this.#state === 'live' && this.#trouble.phase === 'none';
   }
 
   get #isListening(): boolean {
@@ -308,70 +308,106 @@ export class PipelineCall implements Engine {
 
   #finished(outcome: ReplySplit): void {
     this.#driver.finished(outcome);
-    if (this.#failure !== undefined && !this.#apology.hasBegun) this.#endUntold();
-    else if (this.#failure !== undefined) this.#end('provider-failed');
+    if (this.#isFailing) this.#follow(saidAll(this.#trouble));
     else this.#conversation.tell({ type: 'over' });
   }
 
-  /** A provider has failed. If no other one takes over, the caller hears the apology, provided that there is a voice to say it. */
+  /** A provider has failed: whether the caller hears of it, and from whom, `conversation/trouble` says. */
   #fail(stage: Stage, error: unknown): void {
     if (this.#state !== 'live') return;
-    const failure = this.#stages.report(stage, error);
-    const isNeeded = stage !== 'stt' || (this.#deafness === undefined && !this.#driver.isLeaving);
-    if (isPassing(error) && this.#failure === undefined && this.#context.hasFallback !== true) {
-      this.#fact(this.#roster.passing(stage, failure.code));
-      this.#driver.conclude(this.#options.apologies.turn);
-    } else if (isNeeded) this.#failWith(stage, failure);
-    else this.#doWithoutEars(failure);
+    this.#failWith(stage, this.#stages.report(stage, error), { isPassing: isPassing(error) });
   }
 
-  /** In a goodbye nobody has to be heard any more. */
-  #doWithoutEars(failure: EngineFailure): void {
-    if (!this.#isHearing) return;
-    this.#deafness = failure;
-    this.#caller.interruptListening();
-    this.#conversation.tell({ type: 'goes-on' });
-    this.#fact(this.#roster.dispensable('stt', failure.code));
+  #failWith(stage: Stage, failure: EngineFailure, { isPassing } = { isPassing: false }): void {
+    const { hasFallback = false, clock } = this.#context;
+    const wasFailing = this.#isFailing;
+    const step = failed(this.#trouble, {
+      stage,
+      isPassing,
+      hasFallback,
+      isLeaving: this.#driver.isLeaving,
+      hasVoice: this.#stages.voice !== undefined,
+      isHeld: this.#held,
+      isAwaited: this.#agent.isBusy,
+      awaitedSince: this.#agent.awaitedSince ?? null,
+      wait: this.#options.wait.value,
+      at: clock.now(),
+    });
+    const { type } = step.recourse;
+    if (type === 'apologize-for-turn') this.#fact(this.#roster.passing(stage, failure.code));
+    else if (type !== 'nothing') {
+      if (!wasFailing) this.#failure = failure;
+      this.#caller.interruptListening();
+      this.#conversation.tell({ type: type === 'do-without' ? 'goes-on' : 'failing' });
+      if (type === 'do-without') this.#fact(this.#roster.dispensable(stage, failure.code));
+    }
+    this.#follow(step);
   }
 
-  #failWith(stage: Stage, failure: EngineFailure): void {
-    const isApologizing = this.#failure !== undefined;
-    this.#failure ??= failure;
-    this.#silentSince ??= this.#options.wait.silentSince({ isAwaited: this.#agent.isBusy });
-    this.#caller.interruptListening();
-    this.#conversation.tell({ type: 'failing' });
-    if (this.#context.hasFallback === true) {
-      this.#awaitedSince = this.#agent.awaitedSince;
-      this.#untold();
-      this.#end('provider-failed');
-    } else if (stage === 'tts' || this.#stages.voice === undefined || this.#held) this.#endUntold();
-    else if (!isApologizing) this.#apology.say(this.#silentSince);
+  #follow({ trouble, recourse }: TroubleStep): void {
+    this.#trouble = trouble;
+    const { apologies, wait } = this.#options;
+    switch (recourse.type) {
+      case 'nothing':
+      case 'do-without':
+        break;
+      case 'apologize-for-turn':
+        this.#driver.conclude(apologies.turn);
+        break;
+      case 'apologize':
+        if (!wait.isOn) wait.begin(this.#context.clock.now());
+        // A turn in which nothing else is said.
+        if (!this.#agent.isBusy) this.#driver.say('');
+        this.#driver.conclude(apologies.call, () => this.#apologyBegins());
+        break;
+      case 'hand-over':
+      case 'leave-to-carrier':
+        if (recourse.stops) this.#driver.stop();
+        if (this.#failure !== undefined) this.#failure.wait = wait.untold(recourse.silentSince);
+        this.#end('provider-failed');
+        break;
+      case 'end':
+        this.#end('provider-failed');
+    }
   }
 
-  /** The caller was told nothing, and has waited since. */
-  #untold(): void {
-    if (this.#failure === undefined) return;
-    this.#failure.wait = this.#options.wait.untold(this.#silentSince ?? this.#context.clock.now());
+  /** The voice gives the first audio of a sentence of it, which is not with the playout. */
+  #apologyBegins(): void {
+    const trouble = this.#trouble;
+    if (trouble.phase !== 'apologizing' || trouble.hasBegun) return;
+    const { clock, playout } = this.#context;
+    this.#trouble = apologyBegun(trouble, clock.now());
+    const silentSince = Math.max(trouble.silentSince, this.#options.wait.soundsUntil);
+    playout.onNextFrameSent((at) =>
+      this.#fact({ type: 'sorry.spoken', waitedMs: Math.max(0, at - silentSince) }),
+    );
   }
 
-  /** The owner of the call tells the caller. */
-  #endUntold(): void {
-    this.#driver.stop();
-    this.#untold();
-    this.#end('provider-failed');
+  get #trouble(): Trouble {
+    return this.#conversation.state.trouble;
+  }
+
+  set #trouble(trouble: Trouble) {
+    this.#conversation.change({ trouble });
+  }
+
+  /** The call cannot go on. */
+  get #isFailing(): boolean {
+    const { phase } = this.#trouble;
+    return phase === 'apologizing' || phase === 'over';
   }
 
   #end(reason: 'agent-hangup' | 'provider-failed' | 'idle'): void {
     if (this.#state !== 'live') return;
     this.#state = 'ending';
-    this.#apology.cancel();
+    this.#trouble = ended(this.#trouble);
     this.#caller.interruptListening();
     this.#conversation.tell({ type: 'ending' });
-    this.#context.endCall(reason, this.#failure);
+    this.#context.endCall(reason, reason === 'provider-failed' ? this.#failure : undefined);
   }
 
   #free(): void {
-    this.#apology.cancel();
+    this.#trouble = ended(this.#trouble);
     this.#recognition.close();
     this.#caller.close();
     this.#stages.close();

@@ -9,7 +9,6 @@ import {
   leftMs,
   minAnswerMs,
   NOBODY_WAITS,
-  silentMs,
   takeOverWait,
   type Wait,
   waitedMs,
@@ -69,9 +68,9 @@ export class CallerWait {
     this.#wait = withWords(this.#wait, { has, at: this.#now });
   }
 
-  /** When the silence began in which the caller waits; now, where nothing is awaited and nobody waits. */
-  silentSince({ isAwaited }: { readonly isAwaited: boolean }): number {
-    return this.#now - (isAwaited || this.isOn ? silentMs(this.#wait, this.#now) : 0);
+  /** As it stands. */
+  get value(): Wait {
+    return this.#wait;
   }
 
   /** The wait of a caller who was told nothing of a failure, in a silence that began then. */

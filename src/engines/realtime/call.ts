@@ -3,7 +3,7 @@
 import type { Resumption } from '../../conversation/floor.js';
 import type { AudioFormat } from '../../audio/format.js';
 import { describeThrown } from '../../base/log.js';
-import { LIMITS } from '../../conversation/limits.js';
+import { isHeardOut } from '../../conversation/trouble.js';
 import { ready } from '../../conversation/watch.js';
 import type { RealtimeEvents } from '../../providers/realtime-model.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, Takeover } from '../engine.js';
@@ -270,12 +270,16 @@ export class RealtimeCall implements Engine {
   /** The model is gone. What it has said is heard to its end before anybody else speaks. */
   #lose(error: unknown): void {
     if (this.#state !== 'live' || this.#gone !== undefined) return;
-    const { playout, hasFallback } = this.#context;
+    const { playout, hasFallback = false } = this.#context;
     const { speech } = this.#voice;
-    // Who can go on hears the caller, and does so at once, unless the call is to end with what is said and all of that is there.
-    const isMissed = hasFallback === true && (speech?.isResponding === true || !this.#driver.isLeaving);
-    const isBrief = playout.pushedMs - playout.playedMs <= LIMITS.session.inHandMs;
-    if (isMissed || !isBrief || this.#driver.isHeld || speech?.runsOut() !== true) {
+    const isWanted = isHeardOut({
+      hasFallback,
+      isLeaving: this.#driver.isLeaving,
+      isHeld: this.#driver.isHeld,
+      isResponding: speech?.isResponding === true,
+      inHandMs: playout.pushedMs - playout.playedMs,
+    });
+    if (!isWanted || speech?.runsOut() !== true) {
       this.#fail(error);
       return;
     }
