@@ -1,7 +1,9 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Pricing } from '../../src/calls/money/pricing.js';
 import { Recipes } from '../../src/client/recipes.js';
+import type { PreparationContext } from '../../src/engines/engine.js';
 import { Agent, type AgentOptions } from '../../src/options/agent.js';
+import { Circuits } from '../../src/providers/circuits.js';
 import { ChatCompletions, ScriptedLanguageModel } from '../../src/providers/llm/index.js';
 import { OpenAIRealtime } from '../../src/providers/realtime/index.js';
 import { DeepgramSpeechToText } from '../../src/providers/stt/index.js';
@@ -207,6 +209,22 @@ describe('an agent with other voice modes', () => {
     expect(create({ engine, fallback: { engine: [named] } }).logger.lines).toEqual([]);
     const { stt, tts } = stages;
     expect(create({ ...stages, fallback: { engine: [{ stt, tts }] } }, () => '').logger.lines).toEqual([]);
+  });
+
+  it.each<[string, AgentOptions['fallback'], string]>([
+    ['the next one while a provider fails', {}, 'scripted'],
+    ['the first one while a provider with a substitute fails', { llm: [stages.llm] }, stages.llm.name],
+  ])('begins a call with %s', (_, fallback, model) => {
+    const isOpen = vi.spyOn(Circuits.prototype, 'isOpen');
+    onTestFinished(() => isOpen.mockRestore());
+    const failing = new ChatCompletions({ apiKey: KEY });
+    const next = { ...stages, llm: new ScriptedLanguageModel() };
+    const working: object[] = [next.stt, next.llm, next.tts];
+    isOpen.mockImplementation((provider) => !working.includes(provider));
+    const { recipe } = create({ ...stages, llm: failing, fallback: { ...fallback, engine: [next] } });
+    const preparation = recipe.prepare?.({} as PreparationContext);
+    onTestFinished(() => preparation?.close());
+    expect(preparation).toMatchObject({ choice: { recipe: { providers: { llm: model } } } });
   });
 
   it('leaves nothing to onMessage, in no mode, and says which one is in its way', () => {
