@@ -1,19 +1,27 @@
-// SIGINT and SIGTERM for servers that leave them to us: the first signal drains every one of them and ends the process, a second one ends it at once.
+// SIGINT and SIGTERM for servers that leave them to us: the first signal drains every one of them and ends the process, a later one ends it at once.
 import { constants } from 'node:os';
 import { systemClock } from '../base/clock.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 /** What else the application has to do once nothing is served, in milliseconds. */
 const EXIT_GRACE_MS = 3000;
+/**
+ * One signal may come twice, in milliseconds: the terminal sends Ctrl-C to `npm start` and to the server, and npm passes its own on. Nobody means
+ * a second one so soon.
+ */
+const ECHO_MS = 1000;
 
 /** Of the process: one signal is for all its servers. */
 const drains = new Set<() => Promise<void>>();
-let isEnding = false;
+/** When the first signal came, on the clock. */
+let endingSince: number | undefined;
 
 /** `drain`: ends a server in order, and never rejects. Returns what stops listening. */
 export function drainOnSignal(drain: () => Promise<void>): () => void {
   if (drains.size === 0) for (const signal of SIGNALS) process.on(signal, endProcess);
   drains.add(drain);
+  // It was starting when the signal came.
+  if (endingSince !== undefined) void drain();
   return () => {
     drains.delete(drain);
     if (drains.size > 0) return;
@@ -22,8 +30,11 @@ export function drainOnSignal(drain: () => Promise<void>): () => void {
 }
 
 function endProcess(signal: (typeof SIGNALS)[number]): void {
-  if (isEnding) process.exit(128 + constants.signals[signal]);
-  isEnding = true;
+  if (endingSince !== undefined) {
+    if (systemClock.now() - endingSince >= ECHO_MS) process.exit(128 + constants.signals[signal]);
+    return;
+  }
+  endingSince = systemClock.now();
   void Promise.all([...drains].map((drain) => drain())).then(() => {
     // A process with nothing left to do is gone before: the timer does not keep it.
     systemClock.after(EXIT_GRACE_MS, () => process.exit());

@@ -81,7 +81,7 @@ export interface ServeOptions {
   maxCallMinutes?: number | undefined;
   /** How long `disconnect` waits for connections to close, in seconds, 0-600. Hang-ups always get at least one second first. @default 10 */
   drainSeconds?: number | undefined;
-  /** Drain at SIGINT and SIGTERM as `phone.drain()` does, then end the process; a second signal ends it at once. @default false: signals are yours */
+  /** Drain at SIGINT and SIGTERM as `phone.drain()` does, then end the process; a second signal, a second or more later, ends it at once. @default false: signals are yours */
   handleSignals?: boolean | undefined;
   /** Any pino-compatible logger. @default JSON lines on standard error, level info */
   logger?: Logger | undefined;

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { type CarrierASimulator, startCarrierASimulator } from '../../src/testing/index.js';
 import { freePort } from '../support/free-port.js';
 
@@ -74,13 +74,43 @@ it.concurrent.each(['SIGTERM', 'SIGINT'] as const)(
   },
 );
 
+it.concurrent('a signal that comes twice at once, as from npm, is one', async () => {
+  await using world = await start();
+  const calling = call(world, 1000);
+  await isUp(world);
+  // Two of a kind might arrive as one.
+  world.child.kill('SIGINT');
+  world.child.kill('SIGTERM');
+  expect(await calling).toMatchObject({ ok: true, answer: { outcome: 'answered' } });
+  expect(await world.exit).toEqual([0, null]);
+  await world.printed('ended: caller-hangup');
+});
+
 it.concurrent('a second signal ends the process at once', async () => {
   await using world = await start();
   const calling = call(world, 60_000).catch(() => undefined);
   await isUp(world);
-  world.child.kill('SIGTERM');
-  while ((await fetch(`${world.url}/ready`)).status !== 503);
-  world.child.kill('SIGTERM');
+  // At the first of these it drains, at the first that is no echo of it the process ends.
+  const signals = setInterval(() => world.child.kill('SIGTERM'), 100);
   expect(await world.exit).toEqual([143, null]);
+  clearInterval(signals);
   await calling;
+});
+
+it('a server that began to listen too late for the signal drains, too', async () => {
+  vi.resetModules();
+  using exit = vi.spyOn(process, 'exit').mockReturnValue(undefined as never);
+  const { drainOnSignal } = await import('../../src/client/signals.js');
+  const others = process.listeners('SIGTERM');
+  const first = vi.fn(async () => {});
+  const ignoreFirst = drainOnSignal(first);
+  const [listener] = process.listeners('SIGTERM').filter((each) => !others.includes(each));
+  listener?.('SIGTERM');
+  const late = vi.fn(async () => {});
+  const ignoreLate = drainOnSignal(late);
+  expect([first, late].map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
+  ignoreFirst();
+  ignoreLate();
+  expect(process.listeners('SIGTERM')).toEqual(others);
+  expect(exit).not.toHaveBeenCalled();
 });

@@ -142,7 +142,7 @@ function serverFile(project: Project): string {
   const needed = projectVariables(project)
     .map(({ name }) => `  '${name}',`)
     .join('\n');
-  return `// npm start: reads .env, and answers calls until Ctrl-C, and finishes those that are up.
+  return `// npm start: reads .env and answers calls. Ctrl-C finishes those that are up.
 import { existsSync } from 'node:fs';
 import process from 'node:process';
 import { ConfigError, OffhookError } from 'offhook';
