@@ -22,7 +22,7 @@ const VIRTUAL = [
 const REAL = [
   'test/e2e/{ending,real-time,standalone-dashboard}.test.ts',
   'test/client/{forwarding,signals}.test.ts',
-  'test/examples/proxy.test.ts',
+  'test/examples/{postgres-outage,postgres-restart,proxy}.test.ts',
 ];
 
 /** Providers against emulated vendors, and who else asks when the network is quiet: on the one in memory, with clocks of their own. */
@@ -104,13 +104,16 @@ function besideCommandLine(order: number): Plugin {
   };
 }
 
-/** All of it keeps two processors busy, but for what is real, which comes last. */
+/**
+ * Three workers keep two processors busy, since files also wait: for a browser, a compiler, a program. What is real only waits, and comes last, all
+ * of it at once.
+ */
 export default defineConfig({
   root,
   test: {
     sequence: { sequencer: LongestFirst },
     projects: [
-      group({ name: 'virtual', include: VIRTUAL, exclude: REAL, ...IN_MEMORY, maxWorkers: 2, order: 1 }),
+      group({ name: 'virtual', include: VIRTUAL, exclude: REAL, ...IN_MEMORY, maxWorkers: 3, order: 1 }),
       group({
         name: 'units',
         include: ['test/**/*.test.ts'],
@@ -124,7 +127,7 @@ export default defineConfig({
           'test/{clients/python,conformance,live}/**',
         ],
         isolate: false,
-        maxWorkers: 2,
+        maxWorkers: 3,
         order: 1,
       }),
       group({
@@ -133,7 +136,7 @@ export default defineConfig({
         exclude: [...VIRTUAL, ...APART],
         setupFiles: ['test/support/virtual/setup.ts'],
         isolate: false,
-        maxWorkers: 2,
+        maxWorkers: 3,
         order: 1,
       }),
       group({
@@ -142,7 +145,7 @@ export default defineConfig({
         exclude: [...APART, ...EARLY],
         setupFiles: ['test/support/virtual/setup.ts', 'test/engines/frames-with-sound.ts'],
         isolate: false,
-        maxWorkers: 2,
+        maxWorkers: 3,
         order: 1,
       }),
       group({
@@ -150,16 +153,16 @@ export default defineConfig({
         include: EARLY,
         exclude: [],
         setupFiles: ['test/support/virtual/setup.ts'],
-        maxWorkers: 2,
+        maxWorkers: 3,
         order: 1,
       }),
-      group({ name: 'apart', include: APART, exclude: [], maxWorkers: 2, order: 1 }),
+      group({ name: 'apart', include: APART, exclude: [], maxWorkers: 3, order: 1 }),
       group({
         name: 'real',
         include: REAL,
         exclude: [],
         setupFiles: ['test/support/room-for-calls.ts'],
-        maxWorkers: 4,
+        maxWorkers: 6,
         order: 2,
       }),
     ],

@@ -174,7 +174,10 @@ async function holdsACall(
   const record = await ended;
   expect((await exit)[0], await heard).toBe(0);
   expect(record).toMatchObject({ status: 'completed', endReason: 'caller-hangup' });
-  expect(record.transcript.map(({ role }) => role)).toEqual(['agent', 'user', 'agent']);
+  const [greeting, question, ...answer] = record.transcript.map(({ role }) => role);
+  expect([greeting, question]).toEqual(['agent', 'user']);
+  // By the real clock: on a busy machine the agent says "One moment." before its answer.
+  expect(new Set(answer)).toEqual(new Set(['agent']));
 }
 
 // Beside each other, since both are mostly a caller who speaks.

@@ -1,27 +1,45 @@
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 
-/** Below the ports that systems give to outgoing connections, a stretch for each worker: who closes a port to open it again finds it free. */
+/** Below the ports that systems give to outgoing connections: who closes a port to open it again finds it free. */
 const FIRST_PORT = 12_000;
-const PORTS_OF_A_WORKER = 400;
-const WORKERS = 48;
+const PORTS_OF_A_STRETCH = 200;
+const STRETCHES = 100;
 
-const first = FIRST_PORT + (Number(process.env.VITEST_POOL_ID ?? 0) % WORKERS) * PORTS_OF_A_WORKER;
-let count = process.pid % PORTS_OF_A_WORKER;
-
-function isFree(port: number): Promise<boolean> {
+/** Listens there, or resolves with `undefined` where somebody else does. */
+function listen(port: number): Promise<Server | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
-    server.on('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    server.once('error', () => resolve(undefined));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => resolve(server));
   });
 }
 
+/** A stretch of ports for this process alone, also beside another run of the suite: it is whose process listens on its first port. */
+async function claimStretch(): Promise<number> {
+  for (let tries = 0; tries < STRETCHES; tries += 1) {
+    const first = FIRST_PORT + ((process.pid + tries) % STRETCHES) * PORTS_OF_A_STRETCH;
+    const claim = await listen(first);
+    if (claim === undefined) continue;
+    claim.unref();
+    return first;
+  }
+  throw new Error('every stretch of ports is taken');
+}
+
+let claimed: Promise<number> | undefined;
+let count = 0;
+
 /** A port of the loopback address that was free a moment ago, another one each time. */
 export async function freePort(): Promise<number> {
-  for (let tries = 0; tries < PORTS_OF_A_WORKER; tries += 1) {
-    count = (count + 1) % PORTS_OF_A_WORKER;
+  claimed ??= claimStretch();
+  const first = await claimed;
+  for (let tries = 1; tries < PORTS_OF_A_STRETCH; tries += 1) {
+    count = (count % (PORTS_OF_A_STRETCH - 1)) + 1;
     const port = first + count;
-    if (await isFree(port)) return port;
+    const server = await listen(port);
+    if (server === undefined) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
   }
   throw new Error('there is no free port');
 }

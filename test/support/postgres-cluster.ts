@@ -5,6 +5,7 @@ import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { Client } from 'pg';
 
 /** Paths of the programs. */
 export interface PostgresPrograms {
@@ -41,6 +42,14 @@ export class PostgresCluster {
 
   urlOf(database: string): string {
     return `postgres://postgres@/${database}?host=${encodeURIComponent(this.#folder)}`;
+  }
+
+  /** Makes an empty database of that name. */
+  async create(database: string): Promise<void> {
+    const client = new Client(this.url);
+    await client.connect();
+    await client.query(`CREATE DATABASE "${database}"`);
+    await client.end();
   }
 
   get #data(): string {
