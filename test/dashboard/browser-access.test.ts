@@ -82,6 +82,19 @@ describeInChromium('the page for everybody', (bench) => {
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
   });
 
+  it('signs out in every tab', async () => {
+    const token = 'a-token-of-16-or-more';
+    await bench.serve({ token });
+    const page = await bench.visit(`/?token=${token}`);
+    const other = await bench.context.newPage();
+    await other.goto(`${bench.server.url}/`);
+    await other.getByText('No calls yet').waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('Dashboard token').waitFor();
+    await other.getByLabel('Dashboard token').waitFor();
+    await other.close();
+  });
+
   it('has no sign-out where nobody signs in', async () => {
     const page = await bench.open();
     await page.getByText('No calls yet').waitFor();

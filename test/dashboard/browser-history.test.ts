@@ -30,6 +30,31 @@ describeInChromium('the history', (bench) => {
     await bench.server.bus.settled();
   }
 
+  it('does not say that there are no calls before it knows', async () => {
+    await bench.serve();
+    await fill([{ callId: 'c1', agoMs: 1000 }]);
+    const page = await bench.visit('/');
+    let open = () => {};
+    const isOpen = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    await page.route('**/events', async (route) => {
+      await isOpen;
+      await route.continue();
+    });
+    await page.reload();
+    await page.getByText('Connecting').waitFor();
+    // Whatever the page has asked for is answered before this, and drawn.
+    await page.evaluate(`(async () => {
+      await (await fetch('/api/dashboard/aggregates')).json();
+      for (let frame = 0; frame < 3; frame += 1) await new Promise(requestAnimationFrame);
+    })()`);
+    expect(await page.getByText('No calls yet').count()).toBe(0);
+    open();
+    await page.locator('tbody a').waitFor();
+    await page.unroute('**/events');
+  });
+
   it('holds all 500 calls, of which only those near the eye are in the document', async () => {
     await bench.serve();
     await fill(

@@ -16,7 +16,9 @@ export function Counters({ page, view }: { page: PageState; view: View }) {
   const from = startOf(view);
   const minute = useMinute();
   // A range moves on also where nothing happens.
-  useEffect(() => void refreshAggregates(), [minute]);
+  useEffect(() => {
+    if (view.range !== 'all') void refreshAggregates();
+  }, [minute]);
   const trends = useMemo(() => {
     const oldest = history.at(-1)?.startedAt;
     return oldest === undefined ? null : trendsOf(history, { from: from ?? oldest, to: serverNow() });

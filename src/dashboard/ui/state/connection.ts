@@ -1,4 +1,4 @@
-// Keeps the page in step with the server: one event stream, opened again when it is lost. Nothing is ever polled.
+// Keeps the page in step with the server: one event stream, opened again when it is lost. Only the figures of a range that moves on are asked for again.
 import type { CallEvent, CallEventType } from '../../../contract/call-event.js';
 import type { Snapshot } from '../../../contract/dashboard-api.js';
 import { ApiError, EVENTS_PATH, fetchAggregates, fetchHistory, signOut } from '../api.js';
@@ -36,6 +36,8 @@ const AGGREGATES_DELAY_MS = 300;
 /** A gap this long between two ticks means that the machine slept, and the stream with it. */
 const SLEEP_MS = 20_000;
 
+const tabs = new BroadcastChannel('offhook');
+
 let source: EventSource | null = null;
 let retryMs = FIRST_RETRY_MS;
 let retryTimer: ReturnType<typeof setTimeout> | undefined;
@@ -67,8 +69,9 @@ export function connect(): void {
     opened.addEventListener(type, (message) => receive(JSON.parse(message.data) as CallEvent));
 }
 
-/** Connects, and stays in step with the network and the sleep of this machine. */
+/** Connects, and stays in step with the network, the sleep of this machine, and a sign-out in another tab. */
 export function stayConnected(): void {
+  tabs.addEventListener('message', connect);
   window.addEventListener('offline', () => {
     source?.close();
     loseTouch();
@@ -83,10 +86,11 @@ export function stayConnected(): void {
   connect();
 }
 
-/** Ends the session, and with it the stream. */
+/** Ends the session, and with it the streams of all tabs: the others ask anew, and learn that they are out. */
 export async function leave(): Promise<void> {
   await signOut();
   source?.close();
+  tabs.postMessage('signed out');
   update(() => ({ connection: { phase: 'signed-out' }, page: EMPTY_STATE }));
 }
 

@@ -110,8 +110,9 @@ export function applyPage(state: PageState, page: CallsPage): PageState {
   return { ...state, history: mergeHistory(state.history, page.calls) };
 }
 
-/** Figures over the calls that began at or after `from`, epoch milliseconds. */
+/** Figures over the calls that began at or after `from`, epoch milliseconds. The first ones come with the calls, in a snapshot. */
 export function applyAggregates(state: PageState, aggregates: Aggregates, from = 0): PageState {
+  if (state.aggregates === null) return state;
   return { ...state, aggregates, aggregatesFrom: from };
 }
 
