@@ -161,6 +161,14 @@ async function follow(url: string, ca: string, type: string): Promise<void> {
   request.destroy();
 }
 
+/** The header with which the page signs in. */
+async function signIn(url: string, ca: string): Promise<string> {
+  const request = get(`${url}/dashboard?token=${DASHBOARD_TOKEN}`, { ca, agent: false });
+  const [response] = await once(request, 'response');
+  response.resume();
+  return String(response.headers['set-cookie']);
+}
+
 async function holdsACall(
   { expect, onTestFinished }: TestContext,
   startProxy: Start,
@@ -168,6 +176,8 @@ async function holdsACall(
 ) {
   const { proxy, url, cert, ended, heard, caller } = await open(startProxy, onTestFinished);
   const exit = once(caller, 'exit');
+  // The phone knows that the browser came over TLS.
+  expect(await signIn(url, cert)).toContain('; Secure');
   // Told while the call is up: nothing on the way holds events back.
   await follow(url, cert, 'turn.started');
   meanwhile(proxy);
