@@ -16,7 +16,7 @@ export interface StreamSocket {
 /** Where the server puts what arrives on a socket. No method throws. */
 export interface StreamReceiver {
   receiveText(text: string): void;
-  /** Something that is not text message: binary, oversized, invalid. Counted. `reason` is a static sentence. */
+  /** Something that is not a text message: binary, oversized, invalid. Counted. `reason` is a static sentence. */
   receiveUnexpected(reason: string): void;
   socketClosed(code: number): void;
 }

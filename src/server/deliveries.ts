@@ -7,8 +7,8 @@ import type { CarrierMessage, WebhookRoute } from '../carriers/carrier.js';
 
 /** Carriers repeat a delivery within seconds or minutes. */
 const DELIVERY_TTL_MS = 10 * 60_000;
-/** Of one call. The oldest is forgotten first. */
-const MAX_REPLIES = 32;
+/** Of one call. The oldest is forgotten first. In one that is up every key may be a delivery. */
+const MAX_REPLIES = { live: 512, other: 32 };
 /** What the name of a delivery cannot be. */
 const RINGING = 'ringing';
 
@@ -40,11 +40,15 @@ export class Deliveries {
   keep(route: WebhookRoute, message: CallMessage, reply: Omit<KeptReply, 'at'>): void {
     const name = nameOf(route, message);
     if (name === undefined) return;
-    const replies = this.#desk.repliesTo(message.carrierCallId);
+    const { carrierCallId } = message;
+    const replies = this.#desk.repliesTo(carrierCallId);
     replies.delete(name);
     replies.set(name, { ...reply, at: this.#clock.now() });
-    const [oldest] = replies.keys();
-    if (replies.size > MAX_REPLIES && oldest !== undefined) replies.delete(oldest);
+    const most = this.#desk.isLive(carrierCallId) ? MAX_REPLIES.live : MAX_REPLIES.other;
+    for (const oldest of replies.keys()) {
+      if (replies.size <= most) break;
+      replies.delete(oldest);
+    }
   }
 }
 

@@ -130,7 +130,15 @@ describe('a report', () => {
     expect(desk.reports).toHaveLength(2);
   });
 
-  it('is one of the last thirty-two of its call', async () => {
+  it('acts once in a call that is up, though a whole card number was typed since', async () => {
+    const { port, desk } = await startServer({ carrier });
+    desk.live.add('CC1');
+    for (let event = 0; event < 100; event += 1) await post(port, { ...key, deliveryId: `d${event}` });
+    await post(port, { ...key, deliveryId: 'd0' });
+    expect(desk.reports).toHaveLength(100);
+  });
+
+  it('is one of the last thirty-two of a call that is not up', async () => {
     const { port, desk } = await startServer({ carrier });
     for (let event = 0; event < 33; event += 1) await post(port, { ...key, deliveryId: `d${event}` });
     await post(port, { ...key, deliveryId: 'd1' });

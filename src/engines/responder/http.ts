@@ -75,7 +75,7 @@ async function* boundedChunks(answer: EndpointAnswer): AsyncGenerator<Uint8Array
   }
 }
 
-/** @throws EndpointError when there is not text of that name. */
+/** @throws EndpointError when there is no text of that name. */
 function textOf(json: string, name: 'text' | 'delta'): string {
   let value: unknown;
   try {

@@ -22,7 +22,7 @@ export interface RealtimeModelSetup extends ProviderSetup {
   readonly model: RealtimeModel;
   /** The service keeps the conversation itself: a new connection goes on with it, and need not be told. @default false */
   readonly resumes?: boolean;
-  /** Arguments of tools come as an object on this wire: there is not text of the model's that could be kept or be broken. @default false */
+  /** Arguments of tools come as an object on this wire: there is no text of the model that could be kept or broken. @default false */
   readonly argumentsAreObjects?: boolean;
 }
 
