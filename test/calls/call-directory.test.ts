@@ -432,6 +432,24 @@ describe('places', () => {
   });
 });
 
+it('a drain takes the stream of a call that was picked up, also where nobody signs webhooks', () => {
+  const { desk, carrier } = new CallBench({ steering: 'commands', maxCalls: 1 });
+  const capacity = new Capacity({ carrier, desk, maxCalls: 1, isDraining: () => false });
+  desk.ring({
+    callId: 'call-1',
+    carrierCallId: 'carrier-call-1',
+    caller: '+15550111',
+    callee: '+15550100',
+    direction: 'inbound',
+    host: 'voice.example.com',
+  });
+  expect(desk.liveCount).toBe(1);
+  desk.drain();
+  expect([capacity.takesStream('call-1'), capacity.takesStream('call-2')]).toEqual([true, false]);
+  const none = new Capacity({ carrier, desk, maxCalls: 0, isDraining: () => false });
+  expect(none.takesStream('call-1')).toBe(false);
+});
+
 describe('under overload', () => {
   it('no call is placed: the error and the record say so', async () => {
     const bench = new CallBench();
