@@ -1,9 +1,12 @@
 import { createServer, type Server } from 'node:net';
 
-/** Below the ports that systems give to outgoing connections: who closes a port to open it again finds it free. */
+/**
+ * Below the ports that systems give to outgoing connections, and those that the network in memory gives out: who closes a port to open it again finds it
+ * free.
+ */
 const FIRST_PORT = 12_000;
 const PORTS_OF_A_STRETCH = 200;
-const STRETCHES = 100;
+const STRETCHES = 40;
 
 /** Listens there, or resolves with `undefined` where somebody else does. */
 function listen(port: number): Promise<Server | undefined> {
