@@ -1,13 +1,19 @@
 #!/usr/bin/env node
-// The command `offhook`. Ends in order at the first signal, whose name commands see as the reason, and at once at the second.
+// The command `offhook`. Ends in order at the first signal, whose name commands see as the reason, and at once at a later one.
+import { systemClock } from './base/clock.js';
+import { SIGNAL_ECHO_MS } from './client/signals.js';
 import { runCli } from './cli/program.js';
 import { openAsk } from './cli/terminal.js';
 
 const controller = new AbortController();
+let signaledAt: number | undefined;
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.on(signal, () => {
+    const now = systemClock.now();
+    if (signaledAt !== undefined && now - signaledAt < SIGNAL_ECHO_MS) return;
     // 130: the exit code of a program that an interrupt ended.
     if (controller.signal.aborted) process.exit(130);
+    signaledAt = now;
     controller.abort(new DOMException(signal, 'AbortError'));
   });
 }

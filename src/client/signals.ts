@@ -9,7 +9,7 @@ const EXIT_GRACE_MS = 3000;
  * One signal may come twice, in milliseconds: the terminal sends Ctrl-C to `npm start` and to the server, and npm passes its own on. Nobody means
  * a second one so soon.
  */
-const ECHO_MS = 1000;
+export const SIGNAL_ECHO_MS = 1000;
 
 /** Of the process: one signal is for all its servers. */
 const drains = new Set<() => Promise<void>>();
@@ -31,7 +31,7 @@ export function drainOnSignal(drain: () => Promise<void>): () => void {
 
 function endProcess(signal: (typeof SIGNALS)[number]): void {
   if (endingSince !== undefined) {
-    if (systemClock.now() - endingSince >= ECHO_MS) process.exit(128 + constants.signals[signal]);
+    if (systemClock.now() - endingSince >= SIGNAL_ECHO_MS) process.exit(128 + constants.signals[signal]);
     return;
   }
   endingSince = systemClock.now();

@@ -77,6 +77,14 @@ describe('offhook dashboard', () => {
     await expect(fetch(`${said.url}health`)).rejects.toThrow();
   });
 
+  it('ends in order at a Ctrl-C that comes twice at once, as from npx', async () => {
+    const { child } = await start('--port', String(await freePort()));
+    // Two of a kind might arrive as one.
+    child.kill('SIGINT');
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  });
+
   it('lets the second one of a user run, and says that servers do not find it', async () => {
     await start('--port', String(await freePort()));
     const { said } = await start('--port', String(await freePort()));
