@@ -59,12 +59,15 @@ function checkVersion(name: string, version: string): void {
 /**
  * Loads the addon.
  * @param from URL of the module that looks for it, in the packages it sees and in the source tree around it.
- * @throws TranscoderError with every place that was tried and why it failed.
+ * @throws TranscoderError with every place that was tried and why it failed. Its message leaves out the places where there is nothing,
+ * unless that is all there is to say.
  */
 export function loadAddon(from: string = import.meta.url): NativeAddon {
   const require = createRequire(from);
   const attempts: { backend: string; reason: string }[] = [];
-  for (const name of platformNames()) {
+  const complaints: string[] = [];
+  const names = platformNames();
+  for (const name of names) {
     const local = fileURLToPath(new URL(`../../crates/transcoder-napi/${BINARY_NAME}.${name}.node`, from));
     const packaged = `${PACKAGE_NAME}-${name}`;
     for (const place of [packaged, local]) {
@@ -75,13 +78,16 @@ export function loadAddon(from: string = import.meta.url): NativeAddon {
         // The message of a package that is not there goes on with everything that asked for it.
         const reason = error instanceof Error ? error.message.split('\n', 1)[0]! : String(error);
         attempts.push({ backend: 'native', reason });
+        if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') complaints.push(reason);
       }
     }
   }
-  const reasons = attempts.map(({ reason }) => reason).join('; ');
-  throw new TranscoderError('TRANSCODER_UNAVAILABLE', `no native addon for this platform: ${reasons}`, {
-    attempts,
-  });
+  const packages = names.map((name) => `${PACKAGE_NAME}-${name}`).join(' and ');
+  const message =
+    complaints.length === 0
+      ? `no native addon for this platform is installed (looked for ${packages})`
+      : complaints.join('; ');
+  throw new TranscoderError('TRANSCODER_UNAVAILABLE', message, { attempts });
 }
 
 /** Frees what was dropped without `free`. */

@@ -43,22 +43,23 @@ export function loadTranscoder(name: BackendName): TranscoderBackend {
 /** Makes a backend of a core and asks it the known questions. @throws TranscoderError with every reason when it fails. */
 export function tryBackend(name: BackendName, load: () => TranscoderCore): TranscoderBackend {
   let attempts: readonly TranscoderAttempt[];
+  let reason: string;
   let cause: unknown;
   try {
     const backend = createBackend(load());
     const wrong = findWrongAnswer(backend);
     if (wrong === undefined) return backend;
-    attempts = [{ backend: name, reason: wrong }];
+    reason = wrong;
+    attempts = [{ backend: name, reason }];
   } catch (error) {
     cause = error;
-    const reason = error instanceof Error ? error.message : String(error);
+    reason = error instanceof Error ? error.message : String(error);
     const nested = error instanceof TranscoderError ? error.attempts : [];
     attempts = nested.length > 0 ? nested : [{ backend: name, reason }];
   }
-  const reasons = attempts.map(({ reason }) => reason).join('; ');
   throw new TranscoderError(
     'TRANSCODER_UNAVAILABLE',
-    `the ${name} backend of the transcoder cannot be used: ${reasons}`,
+    `the ${name} backend of the transcoder cannot be used: ${reason}`,
     { attempts, cause },
   );
 }

@@ -29,14 +29,16 @@ function installPackage(version: string): void {
 
 const load = () => loadAddon(pathToFileURL(join(folder, 'dist/transcoder/native.js')).href);
 
-function reasons(): string[] {
+function failure(): TranscoderError {
   try {
     load();
   } catch (error) {
-    if (error instanceof TranscoderError) return error.attempts.map(({ reason }) => reason);
+    if (error instanceof TranscoderError) return error;
   }
   throw new Error('an addon was loaded');
 }
+
+const reasons = () => failure().attempts.map(({ reason }) => reason);
 
 describe('the addon of a platform package', () => {
   it('is loaded when it is of this version', () => {
@@ -51,9 +53,15 @@ describe('the addon of a platform package', () => {
     );
     // The source tree is asked next.
     expect(reasons()[1]).toContain(`offhook-transcoder.${name}.node`);
+    // Where nothing is, nothing is wrong.
+    expect(failure().message).toBe(reasons()[0]);
   });
 
   it('that is not there is one short reason', () => {
     expect(reasons()[0]).toBe(`Cannot find module '${packageName}/package.json'`);
+    const packages = platformNames().map((each) => `@offhook/transcoder-${each}`);
+    expect(failure().message).toBe(
+      `no native addon for this platform is installed (looked for ${packages.join(' and ')})`,
+    );
   });
 });

@@ -4,16 +4,13 @@ import { isE164 } from '../../base/e164.js';
 import { ConfigError } from '../../base/errors.js';
 import { hostComplaint } from '../../base/host-name.js';
 import type { Carrier } from '../../carriers/carrier.js';
-import { CarrierA } from '../../carriers/carrier-a/index.js';
 import { type CliContext, UsageError } from '../context.js';
 import { checkAudio } from './audio.js';
 import { readCapturedRequest } from './captured-request.js';
 import type { CheckResult, Network } from './check.js';
-import { checkCarriers, checkNode, checkTranscoder, findCarriers } from './environment.js';
-import { checkNumber } from './number.js';
+import { checkNode, checkTranscoder } from './machine.js';
 import { checkClock, checkHealth } from './reachability.js';
 import { formatChecks } from './report-text.js';
-import { explainRequest } from './request.js';
 
 export interface DoctorFlags {
   webhookHost?: string;
@@ -26,12 +23,12 @@ export interface DoctorFlags {
 export interface DoctorParts {
   network: Network;
   /** The carrier whose number can be looked up. @throws ConfigError */
-  createCarrier: () => Carrier;
+  createCarrier: () => Carrier | Promise<Carrier>;
 }
 
 const REAL: DoctorParts = {
   network: { fetch: (...request) => fetch(...request), now: Date.now },
-  createCarrier: () => new CarrierA(),
+  createCarrier: async () => new (await import('../../carriers/carrier-a/index.js')).CarrierA(),
 };
 
 /** Runs the command: 0 when nothing failed, 1 otherwise. @throws UsageError for a command line that cannot be followed. */
@@ -66,11 +63,13 @@ function requireUsable({ webhookHost, url, number }: DoctorFlags): void {
 async function examine(flags: DoctorFlags, parts: DoctorParts): Promise<CheckResult[]> {
   const { network } = parts;
   const { check, backend } = await checkTranscoder();
+  // Carriers load the transcoder: without one, nothing can be said of them.
+  const carriers = backend === undefined ? undefined : await import('./environment.js');
   const local = [
     checkNode(),
     check,
     ...(backend === undefined ? [] : [checkAudio(backend)]),
-    ...checkCarriers(),
+    ...(carriers?.checkCarriers() ?? []),
   ];
   const remote = await Promise.all([
     ...(flags.url === undefined
@@ -79,15 +78,18 @@ async function examine(flags: DoctorFlags, parts: DoctorParts): Promise<CheckRes
     ...(flags.webhookHost === undefined
       ? []
       : [checkHealth(`https://${flags.webhookHost}`, network, { isPublic: true })]),
-    ...findCarriers().map(([id, { api }]) => checkClock(id, api, network)),
-    ...(flags.number === undefined ? [] : [lookUpNumber(flags.number, flags.webhookHost ?? '', parts)]),
+    ...(carriers?.findCarriers() ?? []).map(([id, { api }]) => checkClock(id, api, network)),
+    ...(flags.number === undefined || carriers === undefined
+      ? []
+      : [lookUpNumber(flags.number, flags.webhookHost ?? '', parts)]),
   ]);
   return [...local, ...remote];
 }
 
 async function lookUpNumber(number: string, host: string, parts: DoctorParts): Promise<CheckResult> {
   try {
-    return await checkNumber(parts.createCarrier(), number, host);
+    const { checkNumber } = await import('./number.js');
+    return await checkNumber(await parts.createCarrier(), number, host);
   } catch (error) {
     // What is wrong with the settings stands in their own lines.
     if (!(error instanceof ConfigError)) throw error;
@@ -109,6 +111,7 @@ async function examineRequest(path: string, flags: DoctorFlags, parts: DoctorPar
   const captured = readCapturedRequest(file);
   const { check, backend } = await checkTranscoder();
   if (backend === undefined) return [check];
+  const { explainRequest } = await import('./request.js');
   const nowMs = parts.network.now();
   return [await explainRequest(captured, { webhookHost: flags.webhookHost, nowMs, mac: backend })];
 }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CheckResult } from '../../../src/cli/doctor/check.js';
 import { type DoctorFlags, type DoctorParts, runDoctor } from '../../../src/cli/doctor/doctor-command.js';
-import { checkNode } from '../../../src/cli/doctor/environment.js';
+import { checkNode } from '../../../src/cli/doctor/machine.js';
 import type { NumberUrls } from '../../../src/carriers/carrier.js';
 import { createPlainCarrier, PlainRest } from '../../support/plain-carrier.js';
 import { itRefusesArguments, runCommand } from '../run-command.js';
