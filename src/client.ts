@@ -23,15 +23,27 @@ export class Offhook {
   /** Undefined where nothing is served. */
   #loading: Promise<House> | undefined;
   #house: House | undefined;
+  /** Those that have a name, by it. */
+  readonly #agents = new Map<string, Agent>();
 
   /** @throws ConfigError */
   constructor(options: ClientOptions) {
     this.#options = checkClientOptions(options);
   }
 
-  /** Makes an agent: an immutable recipe for `serve` and `call`. @throws ConfigError */
+  /** Makes an agent: an immutable recipe for `serve` and `call`. @throws ConfigError, also for a name that another agent of this client has */
   agent(options: AgentOptions): Agent {
-    return new Agent(options);
+    const agent = new Agent(options);
+    const { name } = agent.options;
+    if (name === undefined) return agent;
+    if (this.#agents.has(name)) {
+      throw new ConfigError(
+        'CONFIG_CONFLICT',
+        `name must be unique: this client already has an agent named "${name}".`,
+      );
+    }
+    this.#agents.set(name, agent);
+    return agent;
   }
 
   /** Answers calls until `disconnect`. Resolves when it listens. @throws ConfigError; nothing listens then. */

@@ -19,6 +19,7 @@ import type { LiveMessage } from './streams/call-stream.js';
 import { CallTimers } from './call-timers.js';
 import { CallerReturn } from './transfer/caller-return.js';
 import { demandUnobstructed } from './transfer/command-obstacles.js';
+import type { EngineRecipe } from '../engines/engine.js';
 import type { Farewell } from './ending/farewell.js';
 import { LastWords } from './ending/last-words.js';
 import { MachineWatch } from './outbound/machine-watch.js';
@@ -249,12 +250,16 @@ export class CallSession {
     return { direction, answered: this.#standing.isAnswered, started: this.#conversation.isStarted };
   }
 
+  get #recipe(): EngineRecipe {
+    return this.#seed.outbound?.recipe ?? this.#env.recipe;
+  }
+
   #openLine(): CallLine {
     const session = this;
     return {
       callId: this.callId,
       environment: this.#env,
-      recipe: this.#seed.outbound?.recipe ?? this.#env.recipe,
+      recipe: this.#recipe,
       ledger: this.#ledger,
       timers: this.#timers,
       get identity() {
@@ -391,6 +396,8 @@ export class CallSession {
   #identify(start: StartMessage | undefined): CallIdentity {
     const { id, streamTokenKey } = this.#env.carrier;
     const proven = streamTokenKey !== undefined || !this.#seed.byStream;
-    return { carrier: id, ...identifyCall(this.#seed.admission, start, { proven }) };
+    const { agentName: agent } = this.#recipe;
+    const parties = identifyCall(this.#seed.admission, start, { proven });
+    return { carrier: id, ...parties, ...(agent === undefined ? {} : { agent }) };
   }
 }

@@ -83,7 +83,7 @@ export class Recipes {
       needs: this.#needsOf(mode),
     }));
     const whole = others.length === 0 ? recipe : createFallbackRecipe(recipes, this.#circuits);
-    return this.placeholders.watch(whole, agent, call);
+    return this.placeholders.watch({ ...whole, agentName: agent.options.name }, agent, call);
   }
 
   #inOneMode(mode: VoiceMode, call: CallTexts): EngineRecipe {

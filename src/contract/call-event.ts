@@ -44,6 +44,8 @@ export interface CallIdentity {
   caller: string;
   /** The number that is called. */
   callee: string;
+  /** Name of the agent; missing if it has none, and for a call that came to no agent. */
+  agent?: string;
 }
 
 /** What happened, without the envelope, which the owner of the call adds. */

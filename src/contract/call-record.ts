@@ -11,6 +11,9 @@ export type CarrierId = string;
 /** A valid carrier ID: kebab-case, at most 40 characters. */
 export const CARRIER_ID = /^(?=.{1,40}$)[a-z][a-z\d]*(?:-[a-z\d]+)*$/;
 
+/** A valid name of an agent: kebab-case, at most 40 characters. */
+export const AGENT_NAME = /^(?=.{1,40}$)[a-z][a-z\d]*(?:-[a-z\d]+)*$/;
+
 /** Whether the call came in or was placed. */
 export type CallDirection = 'inbound' | 'outbound';
 
@@ -334,6 +337,8 @@ export interface CallRecord {
   caller: string;
   /** The number that is called. */
   callee: string;
+  /** Name of the agent; null if it has none, and for a call that never came to an agent. */
+  agent: string | null;
   /** Status of the call. */
   status: CallStatus;
   /** What became of the attempt to talk; null until the end. */

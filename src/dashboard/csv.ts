@@ -64,6 +64,7 @@ const COLUMNS: { readonly [header: string]: (record: CallRecord) => Cell } = {
   'media.framesSent': (record) => record.media?.framesSent ?? null,
   'media.unexpectedMessages': (record) => record.media?.unexpectedMessages ?? null,
   'media.clears': (record) => record.media?.clears ?? null,
+  agent: (record) => record.agent,
 };
 
 /** A number or an E.164 telephone number: a spreadsheet runs neither. */

@@ -39,6 +39,7 @@ const SUMMARY = {
   direction: 'inbound',
   caller: '+15550111',
   callee: '+15550100',
+  agent: 'front-desk',
   status: 'completed',
   outcome: 'answered',
   endReason: 'caller-hangup',

@@ -1,5 +1,6 @@
 // JSON Schemas of the bodies, for the OpenAPI document. The words and types are those of the contract.
 import {
+  AGENT_NAME,
   CALL_OUTCOMES,
   CALL_PHASES,
   CARRIER_ID,
@@ -60,6 +61,9 @@ const identity: Properties = {
   callee: text,
 };
 
+/** In a fact it is missing where the agent has no name. */
+const agentName: JsonSchema = { type: 'string', pattern: AGENT_NAME.source, maxLength: 40 };
+
 const latency: Properties = {
   endpointingMs: millisecondsOrNull,
   sttMs: millisecondsOrNull,
@@ -74,6 +78,7 @@ const latency: Properties = {
 const summary: Properties = {
   callId: text,
   ...identity,
+  agent: { ...agentName, type: ['string', 'null'] },
   status: ref('CallStatus'),
   outcome: nullable(ref('CallOutcome')),
   endReason: nullable(ref('EndReason')),
@@ -101,8 +106,8 @@ const summary: Properties = {
 
 /** The facts of the event stream, each by its type with the properties that it alone has. */
 const FACTS: { readonly [type: string]: Properties } = {
-  'call.status': { status: words('initiated', 'ringing', 'active'), ...identity },
-  'call.started': { mode: ref('VoiceMode'), provider: ref('CallProviders'), ...identity },
+  'call.status': { status: words('initiated', 'ringing', 'active'), ...identity, agent: agentName },
+  'call.started': { mode: ref('VoiceMode'), provider: ref('CallProviders'), ...identity, agent: agentName },
   'phase.changed': { phase: ref('CallPhase'), previous: ref('CallPhase') },
   'transcript.segment': { entry: ref('TranscriptEntry'), tool: ref('ToolCall') },
   'turn.started': { turnIndex: count },
@@ -141,6 +146,8 @@ const FACTS: { readonly [type: string]: Properties } = {
 
 /** What a fact may do without. */
 const OPTIONAL: { readonly [type: string]: readonly string[] } = {
+  'call.status': ['agent'],
+  'call.started': ['agent'],
   'phase.changed': ['previous'],
   'transcript.segment': ['tool'],
   'cost.updated': ['turn'],

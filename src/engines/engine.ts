@@ -233,6 +233,8 @@ export interface Preparation {
 
 /** Makes engines: the immutable recipe that an agent holds. */
 export interface EngineRecipe {
+  /** Name of the agent. @default it has none */
+  readonly agentName?: string | undefined;
   readonly mode: VoiceMode;
   readonly providers: CallProviders;
   /** BCP 47 tag of what the agent speaks. @default nobody knows */

@@ -144,6 +144,7 @@ function identity(record: CallRecord, event: CallIdentity): Partial<CallRecord> 
     direction: event.direction,
     caller: event.caller,
     callee: event.callee,
+    agent: event.agent ?? record.agent,
   };
 }
 
@@ -244,6 +245,7 @@ function openRecord(event: CallEvent): CallRecord {
     direction: 'inbound',
     caller: '',
     callee: '',
+    agent: null,
     status: 'initiated',
     outcome: null,
     endReason: null,

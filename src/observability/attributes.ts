@@ -10,7 +10,7 @@ import type { StageName } from './span-times.js';
 const OTHER_ERROR = '_OTHER';
 
 export function identityAttributes(callId: string, identity: CallIdentity): Attributes {
-  const { carrier, carrierCallId, direction, caller, callee } = identity;
+  const { carrier, carrierCallId, direction, caller, callee, agent } = identity;
   return {
     'gen_ai.conversation.id': callId,
     'offhook.call.id': callId,
@@ -18,6 +18,7 @@ export function identityAttributes(callId: string, identity: CallIdentity): Attr
     'offhook.call.direction': direction,
     'offhook.call.caller': maskPhone(caller),
     'offhook.call.callee': maskPhone(callee),
+    ...(agent === undefined ? {} : { 'gen_ai.agent.name': agent }),
     ...(carrierCallId === null ? {} : { 'offhook.call.carrier_call_id': carrierCallId }),
   };
 }

@@ -3,6 +3,7 @@ import { isE164 } from '../base/e164.js';
 import { ConfigError } from '../base/errors.js';
 import { checkBoolean, checkNames, checkText, requireObject } from '../base/option-checks.js';
 import { fillPlaceholders, type Variables } from '../base/placeholders.js';
+import { AGENT_NAME } from '../contract/call-record.js';
 import type { Guardrail } from '../engines/pipeline/speaking/guardrails.js';
 import { createAgentTools } from '../engines/tools/agent-tool.js';
 import type { TransferTargets } from '../engines/tools/built-in-tools.js';
@@ -22,6 +23,8 @@ import { checkTurnTaking, type TurnTakingOptions } from './turn-taking.js';
 
 /** Options of `phone.agent(...)`. */
 export interface AgentOptions {
+  /** Name of the agent in records, events and on the page: kebab-case, at most 40 characters. No two agents of a client have the same. @default none */
+  name?: string | undefined;
   /** Who the agent is and what it should do. @default '' */
   systemPrompt?: string | undefined;
   /** What the agent says when the call connects. @default none: the caller speaks first */
@@ -57,6 +60,7 @@ export interface AgentOptions {
 }
 
 const AGENT_OPTIONS = [
+  'name',
   'systemPrompt',
   'firstMessage',
   'engine',
@@ -77,6 +81,7 @@ const AGENT_OPTIONS = [
 
 /** An agent's options with defaults filled in. Texts still have their placeholders. Stages that are undefined come from the local stack. */
 export interface CheckedAgentOptions {
+  readonly name: string | undefined;
   readonly systemPrompt: string;
   readonly firstMessage: string | undefined;
   readonly variables: Variables;
@@ -146,6 +151,7 @@ function checkAgentOptions(options: AgentOptions): CheckedAgentOptions {
   for (const stage of STAGE_NAMES) if (options[stage] !== undefined) checkStage(stage, stage, options[stage]);
   const language = checkLanguage(options.language);
   return {
+    name: checkName(options.name),
     systemPrompt,
     firstMessage,
     variables: checkVariables(options.variables),
@@ -163,6 +169,14 @@ function checkAgentOptions(options: AgentOptions): CheckedAgentOptions {
     guardrails: checkGuardrails(options.guardrails),
     fallback: checkFallback(options),
   };
+}
+
+function checkName(name: unknown): string | undefined {
+  if (name === undefined || (typeof name === 'string' && AGENT_NAME.test(name))) return name;
+  throw new ConfigError(
+    'CONFIG_INVALID',
+    `name must be kebab-case of at most 40 characters, such as front-desk${typeof name === 'string' ? `, which ${JSON.stringify(name.slice(0, 60))} is not` : ''}.`,
+  );
 }
 
 /** Names are for a model to say, and for nobody to inherit. */

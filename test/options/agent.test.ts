@@ -6,8 +6,30 @@ import { refusal } from './refusal.js';
 const makeAgent = (options: object) => new Agent(options as AgentOptions).options;
 
 describe('AgentOptions', () => {
+  it.each(['desk', 'front-desk', 'desk-2', 'a'.repeat(40)])('take the name %s', (name) => {
+    expect(makeAgent({ name }).name).toBe(name);
+  });
+
+  it.each(['Desk', '2-desks', 'front_desk', 'desk-', '', 'a'.repeat(41), 'désk', 'desk\n', 7, null])(
+    'refuse the name %j',
+    (name) => {
+      const { code, message } = refusal(() => makeAgent({ name }));
+      expect(code).toBe('CONFIG_INVALID');
+      expect(message).toMatch(/^name must be kebab-case of at most 40 characters, such as front-desk/);
+    },
+  );
+
+  it('give the name to the same agent in its other voice modes', () => {
+    const agent = new Agent({
+      name: 'desk',
+      fallback: { engine: [{ llm: { name: 'x', async *respond() {} } }] },
+    } as AgentOptions);
+    expect(agent.substitutes.map(({ options }) => options.name)).toEqual(['desk']);
+  });
+
   it('have the documented defaults', () => {
     expect(makeAgent({})).toEqual({
+      name: undefined,
       systemPrompt: '',
       firstMessage: undefined,
       variables: {},

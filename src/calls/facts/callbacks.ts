@@ -22,6 +22,8 @@ export interface CallPayload {
   direction: CallDirection;
   caller: string;
   callee: string;
+  /** Name of the agent; null if it has none. */
+  agent: string | null;
 }
 
 /** A call has connected. Times are epoch milliseconds. */
@@ -129,8 +131,8 @@ export function attachCallbacks(
 }
 
 function party(record: CallRecord): CallPayload {
-  const { callId, carrierCallId, carrier, direction, caller, callee } = record;
-  return { callId, carrierCallId, carrier, direction, caller, callee };
+  const { callId, carrierCallId, carrier, direction, caller, callee, agent } = record;
+  return { callId, carrierCallId, carrier, direction, caller, callee, agent };
 }
 
 function startPayload(record: CallRecord): CallStartPayload {

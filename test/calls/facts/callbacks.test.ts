@@ -44,7 +44,7 @@ describe('attachCallbacks', () => {
       onMetrics: tell('metrics'),
     });
     expect(told.map(([name]) => name)).toEqual(['start', 'transcript', 'metrics', 'end']);
-    const party = { callId: 'call-1', ...IDENTITY };
+    const party = { callId: 'call-1', ...IDENTITY, agent: null };
     expect(told[0]?.[1]).toEqual({
       ...party,
       startedAt: 1_000_000,

@@ -102,6 +102,7 @@ function Body({ record, controls, masked }: { record: CallRecord; controls: bool
     ['Outcome', isOver ? formatWord(record.outcome) : formatWord(record.status)],
     ['End reason', isOver ? formatWord(record.endReason) : UNKNOWN],
     ['Turns', record.turnCount],
+    ...(record.agent === null ? [] : [['Agent', record.agent] as const]),
     ['Mode', record.mode ?? UNKNOWN],
     ['Carrier', record.carrier],
     ['Cost', formatTotal(record.cost)],
