@@ -5,7 +5,7 @@ export const ERROR_CODES = {
   CONFIG_INVALID: 'An option or environment variable has an invalid value.',
   CONFIG_MISSING: 'A required option is not set.',
   CONFIG_CONFLICT: 'Two options cannot be combined.',
-  CONFIG_PORT_IN_USE: 'The port is in use by another program.',
+  CONFIG_PORT_IN_USE: 'The port is in use.',
   SIGNATURE_MISSING: 'A webhook has no signature header. In logs and metrics only.',
   SIGNATURE_MALFORMED: 'The signature header is malformed. In logs and metrics only.',
   SIGNATURE_MISMATCH:

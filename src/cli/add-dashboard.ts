@@ -24,7 +24,9 @@ export function addDashboard(program: Command, { context, parsePort, finish }: D
     .addHelpText(
       'after',
       `
-Servers of the same user on this machine find the dashboard by themselves. Others are told with dashboardUrl and dashboardIngestToken.
+Servers of the same user on this machine find the dashboard by themselves.
+Others are told with dashboardUrl and dashboardIngestToken.
+
 Exit codes: 0 stopped by a signal, 1 it could not listen, 2 usage.`,
     )
     .action(async (flags: DashboardFlags) => {

@@ -3,14 +3,16 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { readEnv } from '../base/env.js';
 import { OffhookError } from '../base/errors.js';
 import { PACKAGE_VERSION } from '../base/package-version.js';
-import { SIMULATED_CARRIERS } from '../contract/call-record.js';
 import { addDashboard } from './add-dashboard.js';
+import { carrierOption } from './carrier-option.js';
 import { type CliContext, StoppedError, UsageError } from './context.js';
 import { addDoctor } from './doctor/add-doctor.js';
 import { addInit } from './init/add-init.js';
 import type { SimulateFlags } from './simulate-command.js';
 
 const MAX_CALLS = 200;
+/** Those of the embedded voice, which is loaded only to speak. */
+const VOICES = ['slt', 'kal16', 'awb', 'rms', 'kal'];
 
 function wholeNumber(range: { from: number; to: number }): (text: string) => number {
   return (text) => {
@@ -63,11 +65,7 @@ function addSimulate(program: Command, context: CliContext, finish: (code: numbe
       'Call a running server as a carrier would, and report what was heard. A demo on this machine needs no further option.',
     )
     .option('--url <url>', 'address of the server; its host is dialed', 'http://127.0.0.1:8000')
-    .addOption(
-      new Option('--carrier <carrier>', 'which carrier calls')
-        .choices(SIMULATED_CARRIERS)
-        .default('carrier-a'),
-    )
+    .addOption(carrierOption('which carrier calls').default('carrier-a'))
     .option('--wav <file>', 'what the caller says: a WAV file, PCM16, mu-law or A-law')
     .option(
       '--text <text>',
@@ -75,7 +73,7 @@ function addSimulate(program: Command, context: CliContext, finish: (code: numbe
       collect,
       [],
     )
-    .option('--voice <name>', 'voice of --text: slt, kal16, awb, rms or kal')
+    .addOption(new Option('--voice <name>', 'voice of --text').choices(VOICES))
     .option(
       '--interrupt <ms>',
       'say the first text over the agent, after so much of what it says first',
@@ -110,9 +108,14 @@ function addSimulate(program: Command, context: CliContext, finish: (code: numbe
       'after',
       `
 Without --wav and --text the caller makes speech-like tones.
-Carrier B is commanded through its REST API: give the server's carrier the baseUrl http://127.0.0.1:8011 (--api-port), and the same
-API key here (--api-key) and there. A server with a public key needs the one that is printed, which --private-key keeps the same.
-Exit codes: 0 every call was answered and kept to the protocol, 1 one was not, 2 usage.`,
+
+Carrier B is commanded through its REST API. Give the carrier of the server the
+baseUrl http://127.0.0.1:8011 (--api-port), and the same API key here
+(--api-key) and there. A server with a public key needs the one that is printed;
+--private-key keeps it the same.
+
+Exit codes: 0 every call was answered and kept to the protocol, 1 one was not,
+2 usage.`,
     )
     .action(async (flags: SimulateFlags) => {
       const { runSimulate } = await import('./simulate-command.js');

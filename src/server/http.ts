@@ -42,7 +42,7 @@ function toListenError(cause: NodeJS.ErrnoException, port: number, host: string)
   if (cause.code === 'EADDRINUSE') {
     return new ConfigError(
       'CONFIG_PORT_IN_USE',
-      `Port ${port} is in use by another program: stop it, or choose another port (the option port; on a command line --port or PORT).`,
+      `Port ${port} is in use: stop the program that listens there, or choose another port (the option port; on a command line --port).`,
       { cause },
     );
   }

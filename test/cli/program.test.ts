@@ -2,6 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { CARRIERS } from '../../src/carriers/index.js';
+import { FLITE_VOICES } from '../../src/providers/tts/flite/flite.js';
 import { makeSpeechTones } from '../../src/testing/tones.js';
 import { readWav, writeWav } from '../../src/testing/wav.js';
 import { transcoder } from '../../src/transcoder/select.js';
@@ -19,6 +21,24 @@ describe('offhook', () => {
     expect(help.out).toMatch(/demo[\s\S]*init[\s\S]*dashboard[\s\S]*simulate[\s\S]*doctor/);
     expect((await run('doctor', '--help')).out).toMatch(/--webhook-host[\s\S]*--request[\s\S]*Exit codes/);
     expect((await run('simulate', '--help')).out).toMatch(/--wav[\s\S]*--text[\s\S]*Exit codes/);
+  });
+
+  it.each(['', 'demo', 'init', 'dashboard', 'simulate', 'doctor'])(
+    'keeps the help of "%s" within 80 columns',
+    async (command) => {
+      const { out } = await run(...(command === '' ? [] : [command]), '--help');
+      expect(out.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    },
+  );
+
+  it.each(['init', 'simulate'])('%s says which firms the carriers are', async (command) => {
+    const help = (await run(command, '--help')).out.replaceAll(/\s+/g, ' ');
+    for (const [id, { vendor }] of CARRIERS) expect(help).toContain(`${id} is ${vendor}`);
+  });
+
+  it('offers every voice that there is', async () => {
+    const help = (await run('simulate', '--help')).out.replaceAll(/\s+/g, ' ');
+    expect(help).toContain(`choices: ${FLITE_VOICES.map((voice) => `"${voice}"`).join(', ')}`);
   });
 
   itRefusesArguments(run, [
@@ -42,7 +62,7 @@ describe('offhook', () => {
       ['simulate', '--url', 'http://127.0.0.1:8000/webhooks'],
       /http:\/\/127\.0\.0\.1:8000, without \/webhooks/,
     ],
-    [['simulate', '--text', 'hello', '--voice', 'opera'], /voice of a caller/],
+    [['simulate', '--voice', 'opera'], /Allowed choices are slt, kal16, awb, rms, kal/],
     [['demo', '--port', '0'], /from 1 to 65535/],
     [['demo', '--port', '65536'], /from 1 to 65535/],
   ]);

@@ -105,7 +105,7 @@ describe('listen', () => {
     expect(error).toBeInstanceOf(ConfigError);
     expect(error).toMatchObject({
       code: 'CONFIG_PORT_IN_USE',
-      message: `Port ${port} is in use by another program: stop it, or choose another port (the option port; on a command line --port or PORT).`,
+      message: `Port ${port} is in use: stop the program that listens there, or choose another port (the option port; on a command line --port).`,
     });
     await expect(second.close()).resolves.toBeUndefined();
   });

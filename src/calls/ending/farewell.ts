@@ -165,7 +165,10 @@ export class Farewell {
       return 'done';
     } catch (error) {
       const { logger, callId } = this.#options;
-      logger.warn({ callId, ...describeError(error) }, 'the carrier refused a request at the end of a call');
+      logger.warn(
+        { callId, ...describeError(error) },
+        'a request to the carrier failed at the end of a call',
+      );
       return error instanceof CarrierError && error.isFinal ? 'refused' : 'failed';
     }
   }

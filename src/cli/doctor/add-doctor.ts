@@ -18,8 +18,11 @@ export function addDoctor(program: Command, context: CliContext, finish: (code: 
     .addHelpText(
       'after',
       `
-Carriers are checked as far as the environment configures them; none at all is a warning, as an application may give settings itself. With --request nothing else is checked; the file holds the
-request line, the headers, a blank line and the body, byte for byte.
+Carriers are checked as far as the environment configures them. None at all is a
+warning, because an application may pass settings itself. With --request nothing
+else is checked; the file holds the request line, the headers, a blank line and
+the body, byte for byte.
+
 Exit codes: 0 nothing failed, 1 something did, 2 usage.`,
     )
     .action(async (flags: DoctorFlags) => {

@@ -1,6 +1,6 @@
 // The options of `offhook init`.
 import { type Command, Option } from 'commander';
-import { SIMULATED_CARRIERS } from '../../contract/call-record.js';
+import { carrierOption } from '../carrier-option.js';
 import type { CliContext } from '../context.js';
 import type { InitFlags } from './init-command.js';
 import { SERVICES, type Stage } from './services.js';
@@ -16,7 +16,7 @@ export function addInit(program: Command, context: CliContext, finish: (code: nu
       'Make a project with an agent of your own, and a test that calls it. Asks for carrier and vendors.',
     )
     .argument('[folder]', 'folder of the project; a new one is made (default: "phone-agent")')
-    .addOption(new Option('--carrier <carrier>', 'who carries the calls').choices(SIMULATED_CARRIERS))
+    .addOption(carrierOption('who carries the calls'))
     .addOption(
       new Option(
         '--mode <mode>',
@@ -35,8 +35,10 @@ export function addInit(program: Command, context: CliContext, finish: (code: nu
     .addHelpText(
       'after',
       `
-Flags answer questions in advance. Without a terminal nothing is asked: --yes or the missing flags are needed then.
-Existing files are never overwritten, and no secret is written: .env.example lists what the project needs.
+Flags answer questions in advance. Without a terminal nothing is asked: --yes or
+the missing flags are needed then. Existing files are never overwritten, and no
+secret is written: .env.example lists what the project needs.
+
 Exit codes: 0 the project is written, 1 it is not, 2 usage.`,
     )
     .action(async (folder: string | undefined, flags: InitFlags) => {
