@@ -1,4 +1,5 @@
-// The only place that reads the process environment.
+// The only place that reads the process environment, and adds to it what a file of settings has.
+import { parseEnv } from 'node:util';
 
 /** Value of an environment variable, or undefined when it is unset or empty. */
 export function readEnv(name: string): string | undefined {
@@ -13,4 +14,9 @@ export function readFirstEnv(names: readonly string[]): string | undefined {
     if (value !== undefined) return value;
   }
   return undefined;
+}
+
+/** Adds the variables of a text like that of a `.env` file. Those that are set already keep their values, as with `process.loadEnvFile`. */
+export function addToEnv(text: string): void {
+  for (const [name, value] of Object.entries(parseEnv(text))) process.env[name] ??= value;
 }

@@ -1,5 +1,5 @@
 // `offhook simulate`: turns the command line into calls, and their reports into text, files and an exit code.
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { isE164 } from '../base/e164.js';
 import { OffhookError } from '../base/errors.js';
@@ -18,8 +18,10 @@ import { formatReport } from '../testing/report-text.js';
 import type { InboundCall } from '../testing/simulator.js';
 import { makeSpeechTones } from '../testing/tones.js';
 import { downmix, readWav, type WavAudio } from '../testing/wav.js';
-import { fileErrorCode, requireWritable } from '../testing/writable.js';
+import { requireWritable } from '../testing/writable.js';
 import { type CliContext, UsageError } from './context.js';
+import { readEnvFile } from './env-file.js';
+import { readNamedFile } from './named-file.js';
 import { summarizeReports } from './simulate-summary.js';
 
 export interface SimulateFlags {
@@ -37,6 +39,7 @@ export interface SimulateFlags {
   apiKey?: string;
   apiPort?: number;
   webhookHost?: string;
+  envFile?: string;
   from?: string;
   to?: string;
   calls: number;
@@ -49,14 +52,6 @@ const TONES_MS = 1500;
 /** Where carrier B's REST API answers, when nothing else is said. */
 const API_PORT = 8011;
 
-async function read(path: string): Promise<Buffer> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    throw new UsageError(`${path} cannot be read (${fileErrorCode(error)}).`);
-  }
-}
-
 function parseWav(path: string, file: Buffer): WavAudio {
   try {
     return readWav(file);
@@ -68,7 +63,7 @@ function parseWav(path: string, file: Buffer): WavAudio {
 async function readTexts(texts: readonly string[]): Promise<string[]> {
   const lines = await Promise.all(
     texts.map(async (text) =>
-      text.startsWith('@') ? (await read(text.slice(1))).toString('utf8').split(/\r?\n/) : [text],
+      text.startsWith('@') ? (await readNamedFile(text.slice(1))).toString('utf8').split(/\r?\n/) : [text],
     ),
   );
   const spoken = lines
@@ -82,7 +77,7 @@ async function readTexts(texts: readonly string[]): Promise<string[]> {
 async function createSpeech(flags: Pick<SimulateFlags, 'wav' | 'text' | 'voice'>): Promise<CallerStep[]> {
   const texts = await readTexts(flags.text);
   if (flags.wav !== undefined) {
-    const audio = parseWav(flags.wav, await read(flags.wav));
+    const audio = parseWav(flags.wav, await readNamedFile(flags.wav));
     const text = texts.join(' ');
     const { sampleRateHz } = audio;
     return [{ type: 'play', samples: downmix(audio), sampleRateHz, ...(text === '' ? {} : { text }) }];
@@ -202,6 +197,7 @@ async function runCalls(
 export async function runSimulate(flags: SimulateFlags, context: CliContext): Promise<number> {
   let reports: CallReport[];
   try {
+    await readEnvFile(flags.envFile);
     if (flags.report !== undefined) await requireWritable(flags.report);
     const script = await createScript(flags);
     const access = await findAccess(flags);

@@ -48,12 +48,10 @@ export function checkClientOptions(options: ClientOptions): CheckedClientOptions
     );
   }
   if (webhookUrl === undefined) return { carrier, phoneNumber };
-  const complaint = typeof webhookUrl === 'string' ? hostComplaint(webhookUrl) : 'is a text';
+  const complaint =
+    typeof webhookUrl === 'string' ? hostComplaint(webhookUrl) : 'is a text like voice.example.com';
   if (complaint !== undefined) {
-    throw new ConfigError(
-      'CONFIG_INVALID',
-      `webhookUrl ${complaint}. It is the public host alone, like voice.example.com or voice.example.com:8443.`,
-    );
+    throw new ConfigError('CONFIG_INVALID', `webhookUrl ${complaint}.`);
   }
   return { carrier, phoneNumber, webhookUrl };
 }

@@ -1,10 +1,11 @@
 // `offhook doctor`: turns the command line into checks, and what they say into text or JSON and an exit code.
-import { readFile } from 'node:fs/promises';
 import { isE164 } from '../../base/e164.js';
 import { ConfigError } from '../../base/errors.js';
 import { hostComplaint } from '../../base/host-name.js';
 import type { Carrier } from '../../carriers/carrier.js';
 import { type CliContext, UsageError } from '../context.js';
+import { readEnvFile } from '../env-file.js';
+import { readNamedFile } from '../named-file.js';
 import { checkAudio } from './audio.js';
 import { readCapturedRequest } from './captured-request.js';
 import type { CheckResult, Network } from './check.js';
@@ -17,6 +18,7 @@ export interface DoctorFlags {
   url?: string;
   number?: string;
   request?: string;
+  envFile?: string;
   json?: boolean;
 }
 
@@ -38,6 +40,7 @@ export async function runDoctor(
   parts: DoctorParts = REAL,
 ): Promise<number> {
   requireUsable(flags);
+  await readEnvFile(flags.envFile);
   const checks =
     flags.request === undefined
       ? await examine(flags, parts)
@@ -50,7 +53,7 @@ export async function runDoctor(
 
 function requireUsable({ webhookHost, url, number }: DoctorFlags): void {
   const complaint = webhookHost === undefined ? undefined : hostComplaint(webhookHost);
-  if (complaint !== undefined) throw new UsageError(`--webhook-host ${complaint}, like voice.example.com.`);
+  if (complaint !== undefined) throw new UsageError(`--webhook-host ${complaint}.`);
   if (url !== undefined && !(URL.canParse(url) && /^https?:$/.test(new URL(url).protocol))) {
     throw new UsageError('--url must be an address like http://127.0.0.1:8000.');
   }
@@ -102,13 +105,7 @@ async function lookUpNumber(number: string, host: string, parts: DoctorParts): P
 }
 
 async function examineRequest(path: string, flags: DoctorFlags, parts: DoctorParts): Promise<CheckResult[]> {
-  let file: Uint8Array;
-  try {
-    file = await readFile(path);
-  } catch (error) {
-    throw new UsageError(`${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'}).`);
-  }
-  const captured = readCapturedRequest(file);
+  const captured = readCapturedRequest(await readNamedFile(path));
   const { check, backend } = await checkTranscoder();
   if (backend === undefined) return [check];
   const { explainRequest } = await import('./request.js');

@@ -126,14 +126,14 @@ const HINT_UNSIGNED =
   'Save the request with all the headers that came with it. If none of them is a signature, a proxy took it out, or the request is not the carrier’s.';
 
 const HINT_A =
-  'The text is signed as it stands in the candidates: compare the URL with the one that is set at the carrier, and the token with the one of this account.';
+  'Compare the URLs that were tried with the one that is set at the carrier, and the auth token with that of the account.';
 
 const HINT_B =
   'Signed are the timestamp, a | and the body as it was sent: compare the key with the one of the account.';
 
 const REASONS: Readonly<Partial<Record<ErrorCode, string>>> = {
   SIGNATURE_MISSING: 'The request carries no signature.',
-  SIGNATURE_MALFORMED: 'The signature header cannot be a signature.',
+  SIGNATURE_MALFORMED: 'The signature header is damaged: a signature looks different.',
   SIGNATURE_MISMATCH: 'The signature belongs to another text, or was made with another secret.',
 };
 

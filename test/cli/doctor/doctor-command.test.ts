@@ -1,10 +1,13 @@
+import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { CheckResult } from '../../../src/cli/doctor/check.js';
 import { type DoctorFlags, type DoctorParts, runDoctor } from '../../../src/cli/doctor/doctor-command.js';
 import { checkNode } from '../../../src/cli/doctor/machine.js';
 import type { NumberUrls } from '../../../src/carriers/carrier.js';
+import { makeFolder } from '../../support/data-folder.js';
 import { createPlainCarrier, PlainRest } from '../../support/plain-carrier.js';
 import { itRefusesArguments, runCommand } from '../run-command.js';
 
@@ -78,6 +81,26 @@ describe('offhook doctor', () => {
     expect(find('carrier-b.publicKey')).toMatchObject({ status: 'failed', details: { state: 'malformed' } });
     expect(code).toBe(1);
     for (const value of [SID, TOKEN, 'KEY0123', 'bm90IGEga2V5']) expect(text).not.toContain(value);
+  });
+
+  it('reads settings from the file of --env-file, behind those of the environment', async () => {
+    const file = join(await makeFolder(), 'settings');
+    await writeFile(
+      file,
+      `CARRIER_A_ACCOUNT_SID=damaged\nCARRIER_A_AUTH_TOKEN="${TOKEN}"\nCARRIER_B_API_KEY=\n`,
+    );
+    vi.stubEnv('CARRIER_A_ACCOUNT_SID', SID);
+    // Restored like the others, as they were before: not set.
+    vi.stubEnv('CARRIER_A_AUTH_TOKEN', undefined);
+    vi.stubEnv('CARRIER_B_API_KEY', undefined);
+    const { code, text, checks } = await examine({ envFile: file });
+    expect(checks.slice(3).map(({ name, status }) => [name, status])).toEqual([
+      ['carrier-a.accountSid', 'ok'],
+      ['carrier-a.authToken', 'ok'],
+      ['carrier-a.clock', 'warning'],
+    ]);
+    expect(text).not.toContain(TOKEN);
+    expect(code).toBe(0);
   });
 
   it('fails without the key that a carrier of commands needs for every call', async () => {
@@ -255,6 +278,7 @@ describe('the command line of the doctor', () => {
     [['--number', '+15550100'], /--webhook-host/],
     [['--request', '/does/not/exist'], /cannot be read \(ENOENT\)/],
     [['--request', 'package.json'], /request line/],
+    [['--env-file', '/does/not/exist'], /cannot be read \(ENOENT\)/],
     [['--loud'], /unknown option/],
   ]);
 });
