@@ -99,6 +99,7 @@ export type { FallbackEngine, FallbackOptions } from './options/fallback.js';
 export type { IdleOptions } from './options/idle.js';
 export type { StageOptions } from './options/providers.js';
 export type { DrainOptions } from './options/drain.js';
+export type { ResumeOptions } from './options/resume.js';
 export type { AttachOptions, ServeOptions } from './options/serve.js';
 export type { TurnTakingOptions } from './options/turn-taking.js';
 export type {

@@ -28,6 +28,8 @@ export interface StreamAdmission {
   caller: string | null;
   callee: string | null;
   direction: CallDirection | null;
+  /** Of the stream within its call; undefined without a token. */
+  number?: number | undefined;
 }
 
 /** An inbound call that rings, or an outbound one that was answered. */
@@ -96,8 +98,11 @@ export interface CallDesk extends CallControls {
   holdsPlace(callId: string): boolean;
   /** True for a call that ended lately (at least the last hour). */
   hasEnded(callId: string): boolean;
-  /** True when a stream for the call would be taken: it is not over, and has none or is about to lose the one it has. */
-  expectsStream(callId: string): boolean;
+  /**
+   * True when a stream for the call would be taken: it is not over, has none or is about to lose the one it has, and no stream of that number has
+   * come before. `number` as in `StreamAdmission`.
+   */
+  expectsStream(callId: string, number?: number): boolean;
   /**
    * Takes a call in and says what its carrier shall do with it. A carrier that is steered by commands is steered from here; the
    * answer then only tells the door what happened. The same call again gets an answer that does no harm.

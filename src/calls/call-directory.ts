@@ -29,9 +29,13 @@ import { Preparations } from './voice/preparations.js';
 import { hangUpDueMs, isChargeDue, mayBeUp, recallCall } from './ending/recalled-call.js';
 import { RecordWatch } from './facts/record-watch.js';
 import type { CallRemains, SessionSeed } from './session-owner.js';
-import { inviteStream } from './streams/stream-invitation.js';
+import { asksToResume, inviteStream, resumeAt } from './streams/stream-invitation.js';
 
 const HANG_UP: CallAnswer = { type: 'hang-up' };
+/** How often a call asks to go on of which no stream has come here, or that nobody here knows: another process may have it. */
+const MAX_RESUMES = 8;
+/** Pause between two such questions. */
+const UNKNOWN_HOLD_SECONDS = 1;
 
 /** Implements what the doors, the dashboard and the application may ask of the calls. */
 export class CallDirectory implements CallDesk {
@@ -97,10 +101,10 @@ export class CallDirectory implements CallDesk {
     return this.#registry.repliesTo(carrierCallId);
   }
 
-  expectsStream(callId: string): boolean {
+  expectsStream(callId: string, number?: number): boolean {
     if (this.#isShuttingDown) return false;
     const session = this.#registry.session(callId);
-    if (session !== undefined) return session.takesStream;
+    if (session !== undefined) return session.takesStream(number);
     // Without tokens an id is only a claim, and may be used anew.
     return this.#env.carrier.streamTokenKey === undefined || !this.hasEnded(callId);
   }
@@ -144,21 +148,21 @@ export class CallDirectory implements CallDesk {
   }
 
   admit(admission: StreamAdmission, socket: StreamSocket): StreamReceiver {
-    const { callId, carrierCallId } = admission;
+    const { callId, carrierCallId, number } = admission;
     if (this.#isShuttingDown) throw new RequestError('REQUEST_CONFLICT', 'The server is shutting down.');
     const session = this.#registry.session(callId) ?? this.#registry.session(carrierCallId);
     if (session !== undefined) {
       const isOther = carrierCallId !== null && ![null, carrierCallId].includes(session.carrierCallId);
-      if (isOther || !session.takesStream) {
+      if (isOther || !session.takesStream(number)) {
         throw new RequestError('REQUEST_CONFLICT', 'The call already has a stream.');
       }
       this.#registry.takePlace(session);
-      return session.receive(socket);
+      return session.receive(socket, number);
     }
     const known = this.#renamed(admission);
     const { host, prepared } = this.#invited(callId) ?? {};
     const seed = { admission: known, byStream: true, host, outbound: undefined, prepared };
-    return this.#open(seed).receive(socket);
+    return this.#open(seed).receive(socket, number);
   }
 
   refuse(call: WaitingCall): void {
@@ -176,7 +180,7 @@ export class CallDirectory implements CallDesk {
     } catch (error) {
       const fields = { callId: report.callId, report: report.type, ...describeError(error) };
       this.#env.logger.error(fields, 'failed to handle a status report');
-      return report.type === 'transfer' ? HANG_UP : undefined;
+      return wantsAnswer(report) ? HANG_UP : undefined;
     }
   }
 
@@ -276,16 +280,31 @@ export class CallDirectory implements CallDesk {
       return isItsOwn ? own.report(report, host) : undefined;
     }
     const over = registry.ended(callId);
+    if (report.type === 'resume') return this.#resume(report.number, report, host);
     if (over !== undefined) return this.#hearLate(over, report);
     const known = registry.find(carrierCallId);
     if (known?.state === 'live') return known.session.report(report, host);
     if (known?.state === 'ended') return this.#hearLate(known.call, report);
-    if (this.hasEnded(carrierCallId)) return report.type === 'transfer' ? HANG_UP : undefined;
+    if (this.hasEnded(carrierCallId)) return wantsAnswer(report) ? HANG_UP : undefined;
     if (report.type !== 'status' || report.status !== 'completed') return undefined;
     // Its stream never came, or it has not rung here yet.
     if (known?.state === 'invited') this.#record(known.call, reportedBriefly(known.call, report));
     else registry.announce(report);
     return undefined;
+  }
+
+  /** A call without a session asks to go on. */
+  #resume(number: number, { callId, carrierCallId }: CallReport, host: string): CallAnswer {
+    if (callId === null || this.#isShuttingDown || number > MAX_RESUMES) return HANG_UP;
+    if (this.hasEnded(callId) || this.hasEnded(carrierCallId)) return HANG_UP;
+    const known = this.#registry.find(carrierCallId);
+    if (known?.state === 'live' || !asksToResume(this.#env.carrier)) return HANG_UP;
+    // Its stream did not get here.
+    if (known?.state === 'invited') return this.#invite(known.call, number);
+    const { carrier } = this.#env;
+    const at = { carrier, host: this.#env.publicHost() ?? host, holdSeconds: UNKNOWN_HOLD_SECONDS };
+    const resume = resumeAt({ callId, number: number + 1 }, at);
+    return resume === undefined ? HANG_UP : { type: 'hold', resume };
   }
 
   #hearLate(call: EndedCall, report: CallReport): CallAnswer | undefined {
@@ -305,11 +324,16 @@ export class CallDirectory implements CallDesk {
   }
 
   /** Tells the carrier to open a stream, and remembers that it was told. */
-  #invite(call: WaitingCall): CallAnswer {
+  #invite(call: WaitingCall, number = 1): CallAnswer {
     const { carrier, clock, recipe } = this.#env;
     const nowMs = clock.wallNow();
-    const at = { host: this.#env.publicHost() ?? call.host, key: carrier.streamTokenKey, nowMs };
-    const invitation = inviteStream(call, at);
+    const host = this.#env.publicHost() ?? call.host;
+    const next = { callId: call.callId, number: number + 1 };
+    const resume = resumeAt(next, { carrier, host, holdSeconds: this.#env.resumeHoldSeconds });
+    const invitation = inviteStream(
+      { ...call, number },
+      { host, key: carrier.streamTokenKey, nowMs, resume },
+    );
     const known = this.#invited(call.callId);
     const prepared =
       known === undefined ? this.#preparations.begin(call, recipe, { ringMs: undefined }) : known.prepared;
@@ -367,4 +391,9 @@ export class CallDirectory implements CallDesk {
       );
     });
   }
+}
+
+/** True for a report that asks what the carrier shall do. */
+function wantsAnswer({ type }: CallReport): boolean {
+  return type === 'transfer' || type === 'resume';
 }

@@ -39,6 +39,8 @@ export interface CallEnvironment {
   readonly maxCalls?: number | undefined;
   /** Whether the process keeps up with its calls. */
   readonly load: { readonly isOverloaded: boolean };
+  /** How long a carrier that takes instructions in replies waits after a lost stream before it asks what comes next. */
+  readonly resumeHoldSeconds: number;
   /** Records every call, where the carrier can. */
   readonly recording: boolean;
 }

@@ -146,14 +146,14 @@ export class CallSession {
     return this.#identity.carrierCallId;
   }
 
-  /** True when one more stream would be taken. */
-  get takesStream(): boolean {
-    return !this.#isOver && this.#media.takesStream;
+  /** True when one more stream would be taken. `number` as in `StreamAdmission`. */
+  takesStream(number: number | undefined): boolean {
+    return !this.#isOver && this.#media.takesStream(number);
   }
 
   /** Takes a stream's socket. */
-  receive(socket: StreamSocket): StreamReceiver {
-    return this.#media.receive(socket);
+  receive(socket: StreamSocket, number: number | undefined): StreamReceiver {
+    return this.#media.receive(socket, number);
   }
 
   /** The call rings at a carrier that is steered by commands: tells it, and answers it once the webhook is answered. */
@@ -192,6 +192,14 @@ export class CallSession {
     return true;
   }
 
+  /** A stream is over, and the call is not. */
+  #resumed(): CallAnswer {
+    if (this.#isOver || this.#standing.over !== undefined || this.#words.ending !== undefined)
+      return { type: 'hang-up' };
+    const invitation = this.#media.resume();
+    return invitation === undefined ? { type: 'hang-up' } : { type: 'stream', ...invitation };
+  }
+
   /** A carrier's report on this call, that came to `host`. Returns what the carrier shall do where the report asks for it. */
   report(report: CallReport, host: string): CallAnswer | undefined {
     this.#webhookHost ??= host;
@@ -201,6 +209,7 @@ export class CallSession {
         ? { type: 'stream', ...this.#media.invite() }
         : { type: 'hang-up' };
     }
+    if (report.type === 'resume') return this.#resumed();
     if (report.type === 'status') this.#standing.heard(report);
     if (report.type === 'machine-detection') this.#machine?.heard(report.verdict);
     if (report.type === 'dtmf') this.#keys.heard('webhook', report.digit);

@@ -21,8 +21,11 @@ export interface WebhookRequest {
   readonly rawBody: Uint8Array;
 }
 
-/** Route of a webhook: the last segment of `/webhooks/<carrier>/<route>`. */
-export type WebhookRoute = 'voice' | 'status' | 'recording' | 'amd';
+/**
+ * Route of a webhook: the last segment of `/webhooks/<carrier>/<route>`. `resume` goes on with the call and a number, see
+ * `StreamInvitation`.
+ */
+export type WebhookRoute = 'voice' | 'status' | 'recording' | 'amd' | 'resume';
 
 /** Names the call that a webhook is about. */
 export interface CallReference {
@@ -66,6 +69,12 @@ export type CarrierMessage =
   | ({ type: 'dtmf'; digit: string } & CallReference)
   /** Wants a `CallAnswer` where instructions travel in the reply: with a failed transfer the caller is still there. */
   | ({ type: 'transfer'; result: TransferResult } & CallReference)
+  /** A stream is over and the call is not: the carrier has come to the `resume` URL of an invitation. Wants a `CallAnswer`. */
+  | ({
+      type: 'resume';
+      /** Of the URL. */
+      number: number;
+    } & CallReference)
   /** The carrier could not open the stream, or lost it; `streamId` is null where it does not say which. */
   | ({ type: 'stream-failed'; streamId: string | null } & CallReference)
   /** The other side has put the call on hold, or taken it back: a line on hold may carry no audio at all. */
@@ -79,17 +88,29 @@ export type CarrierMessage =
   /** Understood, and nothing to do. */
   | { type: 'acknowledged' };
 
+/** Where a carrier that takes instructions in replies goes when a stream is over and the call is not. */
+export interface StreamResume {
+  /** `https://<public host>/webhooks/<carrier>/resume/<callId>/<number>`: each number is asked for once, its repetitions get the same answer. */
+  readonly url: string;
+  /** How long it waits before. */
+  readonly holdSeconds: number;
+}
+
 /** Where the carrier shall open the media stream of a call. */
 export interface StreamInvitation {
   /** A `wss` URL; caller and callee are in its query. */
   readonly url: string;
   /** The same facts once more, for carriers that drop a query. */
   readonly parameters: Readonly<Record<string, string>>;
+  /** Undefined for a carrier without a `resume` route. */
+  readonly resume?: StreamResume | undefined;
 }
 
 /** What the carrier shall do with a call that waits for an answer. */
 export type CallAnswer =
   | ({ type: 'stream' } & StreamInvitation)
+  /** Keep the caller, and ask again. Only where there is a `resume` route. */
+  | { type: 'hold'; resume: StreamResume }
   | { type: 'busy' }
   | { type: 'reject' }
   | { type: 'hang-up' };
@@ -208,6 +229,8 @@ export interface CarrierRest {
   limit?(carrierCallId: string, maxCallSeconds: number): Promise<void>;
   /** Connects the caller to another number. Resolves when the carrier has taken the order; the result comes as a `transfer` message. */
   transfer(carrierCallId: string, request: TransferRequest): Promise<void>;
+  /** Gives a running call to a stream; one that is open ends. Absent where `commands` do it. */
+  openStream?(carrierCallId: string, stream: StreamInvitation): Promise<void>;
   /** Plays keys (`0-9 A-D # * w W`) to the other side. Where that replaces the stream, the next one is opened by `stream`. */
   sendDigits(carrierCallId: string, digits: string, stream: StreamInvitation): Promise<void>;
   /**

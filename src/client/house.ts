@@ -118,6 +118,7 @@ export class House {
       load: this.#load,
       nodeId: this.#nodeId,
       maxCallMs: options.maxCallMs,
+      resumeHoldSeconds: options.resume.holdSeconds,
       publicHost: () => this.#publicHost.name,
       ownNumber: client.phoneNumber,
       recording: options.recording,

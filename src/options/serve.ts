@@ -30,6 +30,7 @@ import { checkCarrierNeeds } from './carrier-needs.js';
 import type { CheckedClientOptions } from './client.js';
 import { checkDashboardFeed, type DashboardFeed } from './dashboard-feed.js';
 import { checkPricing, stageNames } from './pricing.js';
+import { checkResume, type ResumeOptions } from './resume.js';
 import { checkStorage } from './storage.js';
 import { checkToken } from './token.js';
 
@@ -83,6 +84,8 @@ export interface ServeOptions {
   drainSeconds?: number | undefined;
   /** Drain at SIGINT and SIGTERM as `phone.drain()` does, then end the process; a second signal, a second or more later, ends it at once. @default false: signals are yours */
   handleSignals?: boolean | undefined;
+  /** How a call goes on whose media stream was lost. @default `{ holdSeconds: 2 }` */
+  resume?: ResumeOptions | undefined;
   /** Any pino-compatible logger. @default JSON lines on standard error, level info */
   logger?: Logger | undefined;
   /** Folder that keeps call records, created with mode 0700. Records survive a restart; calls that were up when the process died end with `process-lost` at the next start. If the folder cannot be used, offhook warns and keeps calls in memory. `false` keeps calls in memory only. @default '.offhook' in the working directory */
@@ -121,6 +124,7 @@ const SERVE_OPTIONS = [
   'maxCallMinutes',
   'drainSeconds',
   'handleSignals',
+  'resume',
   'logger',
   'dataDir',
   'store',
@@ -149,6 +153,7 @@ export interface CheckedServeOptions {
   readonly maxCallMs: number;
   readonly drainMs: number;
   readonly handleSignals: boolean;
+  readonly resume: { readonly holdSeconds: number };
   readonly logger: Logger | undefined;
   readonly dataDir: string | false;
   /** In place of `dataDir`. */
@@ -230,6 +235,7 @@ export function checkServeOptions(options: ServeOptions, client: CheckedClientOp
     maxCallMs: checkNumber('maxCallMinutes', options.maxCallMinutes, minutes) * 60_000,
     drainMs: checkNumber('drainSeconds', options.drainSeconds, { min: 0, max: 600, fallback: 10 }) * 1000,
     handleSignals: checkBoolean('handleSignals', options.handleSignals, false),
+    resume: checkResume(options.resume),
     logger: logger === undefined ? undefined : guardLogger(logger),
     ...checkStorage(options),
     requireSignature,

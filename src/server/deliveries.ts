@@ -54,6 +54,7 @@ export class Deliveries {
 
 /** Of one length, however long the message is: it must not fill the memory. */
 function nameOf(route: WebhookRoute, message: CallMessage): string | undefined {
+  if (message.type === 'resume') return `resume ${message.number}`;
   if (message.deliveryId === undefined) return message.type === 'incoming-call' ? RINGING : undefined;
   return createHash('sha256')
     .update(JSON.stringify([route, message]))

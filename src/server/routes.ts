@@ -48,9 +48,13 @@ export function answerRoutes({ routes, others, isDraining, logger }: RoutesOptio
   };
 }
 
+/** The one path that goes on behind its route: with a call and a number. */
+const RESUME = /^(\/webhooks\/[^/]+\/resume)\/[^/]+\/[^/]+$/;
+
 /** What a request is looked up by. */
 export function routeKey({ method = '', url = '' }: IncomingMessage): string {
-  return `${method === 'HEAD' ? 'GET' : method} ${pathOf(url)}`;
+  const path = pathOf(url);
+  return `${method === 'HEAD' ? 'GET' : method} ${RESUME.exec(path)?.[1] ?? path}`;
 }
 
 export function jsonAnswer(

@@ -116,7 +116,7 @@ export class StreamDoor {
     if (isOver && carrier.streamTokenKey !== undefined) {
       throw new RequestError('REQUEST_CONFLICT', 'The call is over.');
     }
-    if (!isOver && !desk.expectsStream(admission.callId)) {
+    if (!isOver && !desk.expectsStream(admission.callId, admission.number)) {
       throw new RequestError('REQUEST_CONFLICT', 'The call already has a stream.');
     }
     if (!capacity.takesStream(admission.callId)) throw new LimitError('No capacity for another call.');

@@ -131,6 +131,8 @@ class DeskResponder {
   respond(route: WebhookRoute, message: CarrierMessage, host: string): WebhookReply {
     if (message.type === 'acknowledged') return this.#reply(route, undefined);
     const kept = this.#deliveries.find(route, message);
+    if (message.type === 'resume' && this.#options.desk.hasEnded(message.carrierCallId))
+      return this.#reply(route, { type: 'hang-up' });
     if (message.type !== 'incoming-call')
       return kept?.reply ?? this.#settle(route, message, this.#report(message, host));
     const callId = this.#bell.toCallId(message);

@@ -22,6 +22,7 @@ const DISTURBANCES: Readonly<Record<keyof Disturbances, true>> = {
   lostAnswers: true,
   restDelayMs: true,
   streamDelayMs: true,
+  retryPauseMs: true,
 };
 
 /** Those of carrier B alone. */

@@ -21,6 +21,8 @@ export interface Disturbances {
   restDelayMs?: number;
   /** The carrier takes this long to open a media stream that it was told to open, in milliseconds. */
   streamDelayMs?: number;
+  /** Pause between two attempts to deliver a webhook, in milliseconds. @default 0: all within one moment */
+  retryPauseMs?: number;
 }
 
 /** What a request to a carrier's REST API is for. */
@@ -100,6 +102,8 @@ export interface SimulatedLeg {
   readonly violations: readonly string[];
   /** Reports of its streams so far, in order; the last one is complete when the leg is over. */
   readonly reports: readonly CallReport[];
+  /** Breaks the connection of its media stream, as a network does; the leg stays up. */
+  dropStream(): void;
 }
 
 export interface SimulatorOptions {

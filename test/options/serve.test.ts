@@ -33,6 +33,7 @@ describe('ServeOptions', () => {
       maxCallMs: 3_600_000,
       drainMs: 10_000,
       handleSignals: false,
+      resume: { holdSeconds: 2 },
       logger: undefined,
       dataDir: '.offhook',
       requireSignature: false,

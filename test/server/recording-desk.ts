@@ -93,7 +93,10 @@ export class RecordingDesk implements CallDesk {
     if (this.ringAnswer !== undefined) return this.ringAnswer;
     return {
       type: 'stream',
-      ...inviteStream(call, { host: call.host, key: this.tokenKey, nowMs: this.now() }),
+      ...inviteStream(
+        { ...call, number: 1 },
+        { host: call.host, key: this.tokenKey, nowMs: this.now(), resume: undefined },
+      ),
     };
   }
 

@@ -15,6 +15,7 @@ const facts = {
   caller: '+15005550020',
   callee: '+15005550010',
   direction: 'inbound',
+  number: 1,
 } as const;
 
 function tokenAt(nowMs: number, key = carrier.streamTokenKey): string {

@@ -57,6 +57,7 @@ describe('the voice webhook', () => {
       caller: '+15005550020',
       callee: '+15005550010',
       direction: 'inbound',
+      number: 1,
     });
   });
 

@@ -30,6 +30,8 @@ import { RecordedLogger } from './recorded-logger.js';
 export type Steering = 'replies' | 'commands';
 
 export interface BenchOptions {
+  /** The carrier asks what comes after a stream. */
+  readonly resumes?: boolean;
   steering?: Steering;
   key?: Uint8Array;
   supports?: Partial<Carrier['supports']>;
@@ -95,7 +97,8 @@ export class CallBench {
     this.bus.subscribe((event) => void this.events.push(event));
     const commands = steering === 'commands' ? createFakeCommands(this.rest) : undefined;
     const verifies = options.prepares === true || key !== undefined;
-    this.carrier = createFakeCarrier({ rest: this.rest, key, commands, supports, verifies });
+    const { resumes } = options;
+    this.carrier = createFakeCarrier({ rest: this.rest, key, commands, supports, verifies, resumes });
     this.desk = new CallDirectory({
       carrier: this.carrier,
       backend,
@@ -108,6 +111,7 @@ export class CallBench {
       meters: silentMeters,
       nodeId: 'node-1',
       maxCallMs: 60 * 60_000,
+      resumeHoldSeconds: 2,
       publicHost: () => publicHost,
       ownNumber: '+15550199',
       load: this.load,

@@ -143,6 +143,8 @@ export function createFakeCarrier(options: {
   supports?: Partial<Carrier['supports']> | undefined;
   /** @default true with a key */
   verifies?: boolean | undefined;
+  /** It asks what comes after a stream. */
+  resumes?: boolean | undefined;
 }): Carrier {
   const carrier: Carrier = {
     id: 'carrier-a',
@@ -163,7 +165,12 @@ export function createFakeCarrier(options: {
     prepare: async () => {},
     verify() {},
     verifyUpgrade() {},
-    webhooks: { routes: [], parse: refuse, answer: refuse, acknowledge: refuse },
+    webhooks: {
+      routes: options.resumes === true ? ['resume'] : [],
+      parse: refuse,
+      answer: refuse,
+      acknowledge: refuse,
+    },
     openMedia: () => jsonDialect,
     rest: options.rest,
   };

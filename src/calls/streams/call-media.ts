@@ -1,13 +1,13 @@
 // The media streams of one call: which one is up, which one is expected and until when, and how the next one is asked for.
 import { describeError } from '../../base/log.js';
-import type { StreamCodec, StreamInvitation } from '../../carriers/carrier.js';
+import type { StreamCodec, StreamInvitation, StreamResume } from '../../carriers/carrier.js';
 import type { CallFailure, MediaCounters } from '../../contract/call-record.js';
 import type { StreamReceiver, StreamSocket } from '../call-desk.js';
 import type { SocketClose } from '../ending/call-ending.js';
 import type { StartMessage } from '../call-identity.js';
 import { type CallLine, toFailure } from '../call-line.js';
 import { CallStream, type LiveMessage, type StreamListener, type StreamLoss } from './call-stream.js';
-import { inviteStream } from './stream-invitation.js';
+import { asksToResume, inviteStream, resumeAt } from './stream-invitation.js';
 
 /** A stream that was invited is there by then. */
 export const STREAM_DEADLINE_MS = 10_000;
@@ -17,6 +17,10 @@ const REFUSED_GRACE_MS = 2000;
 const RETRY_MS = 1000;
 /** Streams of one call that are asked for in a row without one that worked. */
 const MAX_OPENINGS = 4;
+/** A stream that has brought nothing for so long gives way to the next one. */
+const SILENT_MS = 1000;
+/** After the carrier was told of another stream, the end of the one that is up says nothing of the call for so long. */
+const INSTRUCTED_MS = 3000;
 /** A stream has worked that has brought a second of audio. */
 const WORKING_FRAMES = 50;
 
@@ -50,6 +54,11 @@ export class CallMedia implements StreamListener {
   #going: CallStream | undefined;
   #isExpected = false;
   #codec: StreamCodec = 'preferred';
+  /** Of the stream that was invited last, and of those that have come: each comes once. */
+  #number = 0;
+  readonly #came = new Set<number>();
+  #requests = 0;
+  #instructedAt = Number.NEGATIVE_INFINITY;
   #opening = 0;
   /** Openings since a stream has worked. */
   #openings = 0;
@@ -75,9 +84,19 @@ export class CallMedia implements StreamListener {
     return this.#isExpected;
   }
 
-  /** True when one more socket would be taken. */
-  get takesStream(): boolean {
-    return this.#isExpected && this.#incoming === undefined;
+  /** True when one more socket would be taken. `number` as in `StreamAdmission`. */
+  takesStream(number: number | undefined): boolean {
+    if (this.#incoming !== undefined || (number !== undefined && this.#came.has(number))) return false;
+    return (
+      this.#isExpected || (number !== undefined && this.#up !== undefined && this.#up.silentMs >= SILENT_MS)
+    );
+  }
+
+  /** True while a stream may end because the carrier was told to open another one in its place. */
+  get isInstructed(): boolean {
+    const { clock, carrier } = this.#line.environment;
+    if (carrier.commands !== undefined) return false;
+    return this.#requests > 0 || clock.now() - this.#instructedAt < INSTRUCTED_MS;
   }
 
   /** The codec of the stream that was asked for last. */
@@ -85,19 +104,31 @@ export class CallMedia implements StreamListener {
     return this.#codec;
   }
 
-  /** True when the carrier can be asked for (another) stream. */
+  /** True when another stream can be had: the carrier can be asked for it, or asks by itself. */
   get canOpen(): boolean {
-    return this.#line.environment.carrier.commands !== undefined && this.#openings < MAX_OPENINGS;
+    const { carrier } = this.#line.environment;
+    return (carrier.commands !== undefined || asksToResume(carrier)) && this.#openings < MAX_OPENINGS;
   }
 
   /** @throws ConfigError when no host is known. */
   invite(options: { ttlMs?: number } = {}): StreamInvitation {
     const { callId, identity, environment } = this.#line;
     const { carrierCallId, caller, callee, direction } = identity;
-    const facts = { callId, carrierCallId: carrierCallId ?? '', caller, callee, direction };
     const { carrier, clock } = environment;
-    const key = carrier.streamTokenKey;
-    return inviteStream(facts, { host: this.#line.host(), key, nowMs: clock.wallNow(), ...options });
+    this.#number += 1;
+    const number = this.#number;
+    const facts = { callId, carrierCallId: carrierCallId ?? '', caller, callee, direction, number };
+    const at = { host: this.#line.host(), key: carrier.streamTokenKey, nowMs: clock.wallNow() };
+    return inviteStream(facts, { ...at, resume: this.#resumeAt(number + 1), ...options });
+  }
+
+  /** The carrier says that a stream is over and the call is not. Undefined when no stream shall follow. */
+  resume(): StreamInvitation | undefined {
+    if (!this.canOpen) return undefined;
+    this.#openings += 1;
+    // One that is up here may be dead without our knowing: it gives way if it is.
+    if (!this.isThere) this.expect();
+    return this.invite();
   }
 
   /** A stream will come that was not asked for with `open`: `missing` if it is not there in time. */
@@ -118,7 +149,7 @@ export class CallMedia implements StreamListener {
     this.#codec = codec;
     this.#openings += 1;
     this.#opening += 1;
-    this.expect();
+    this.expect(STREAM_DEADLINE_MS + this.#holdMs);
     void this.#request(this.#opening);
   }
 
@@ -139,8 +170,17 @@ export class CallMedia implements StreamListener {
   }
 
   /** Takes a socket; what it is shows its start. */
-  receive(socket: StreamSocket): StreamReceiver {
+  receive(socket: StreamSocket, number: number | undefined): StreamReceiver {
     const { callId, environment } = this.#line;
+    if (number !== undefined) {
+      this.#came.add(number);
+      this.#number = Math.max(this.#number, number);
+    }
+    if (this.#up !== undefined && !this.#isExpected) {
+      this.#line.ledger.note('stream-replaced', 'The media stream had fallen silent, and another one came.');
+      this.expect();
+      this.#up.lose();
+    }
     const { carrier, clock, logger } = environment;
     const media = carrier.openMedia(this.#codec);
     const stream = new CallStream({
@@ -219,16 +259,40 @@ export class CallMedia implements StreamListener {
 
   async #request(opening: number): Promise<void> {
     const { callId, environment, identity, timers } = this.#line;
-    const { carrier, logger } = environment;
+    const { carrier, clock, logger } = environment;
     const { carrierCallId } = identity;
     if (carrierCallId === null) return;
+    const { commands, rest } = carrier;
+    this.#requests += 1;
     try {
-      await carrier.commands?.startStream(carrierCallId, { ...this.invite(), callId, codec: this.#codec });
+      const stream = this.invite();
+      if (commands !== undefined)
+        await commands.startStream(carrierCallId, { ...stream, callId, codec: this.#codec });
+      else if (rest.configured && rest.openStream !== undefined) {
+        await rest.openStream(carrierCallId, stream).finally(() => (this.#instructedAt = clock.now()));
+      }
     } catch (error) {
       logger.warn({ callId, ...describeError(error) }, 'the carrier did not open the media stream');
       const isCurrent = opening === this.#opening && this.#isExpected && !this.isThere;
       if (!isCurrent || this.#line.isOver) return;
-      timers.set('stream', REFUSED_GRACE_MS, () => this.#events.missing(toFailure(error, NOT_OPENED)));
+      // A carrier that asks by itself does so behind its pause.
+      timers.set('stream', REFUSED_GRACE_MS + this.#holdMs, () =>
+        this.#events.missing(toFailure(error, NOT_OPENED)),
+      );
+    } finally {
+      this.#requests -= 1;
     }
+  }
+
+  /** How long the carrier waits before it asks by itself; 0 for one that never does. */
+  get #holdMs(): number {
+    const { carrier, resumeHoldSeconds } = this.#line.environment;
+    return asksToResume(carrier) ? resumeHoldSeconds * 1000 : 0;
+  }
+
+  #resumeAt(number: number): StreamResume | undefined {
+    const { callId, environment } = this.#line;
+    const { carrier, resumeHoldSeconds: holdSeconds } = environment;
+    return resumeAt({ callId, number }, { carrier, host: this.#line.host(), holdSeconds });
   }
 }

@@ -88,6 +88,11 @@ export class CallStream implements StreamReceiver {
     return this.#frames;
   }
 
+  /** Since it has brought audio, or has begun, in milliseconds. */
+  get silentMs(): number {
+    return this.#options.clock.now() - this.#heardAt;
+  }
+
   /** Its sound goes there from now on, without a stop on the way. */
   bind(sound: SoundReceiver): void {
     this.#sound = sound;

@@ -1,4 +1,5 @@
 // What becomes of a call when a stream of it is gone.
+import { describeError } from '../../base/log.js';
 import type { CallConversation } from '../voice/call-conversation.js';
 import type { CallKeys } from '../keys/call-keys.js';
 import type { CallLine } from '../call-line.js';
@@ -49,6 +50,7 @@ export class StreamDeparture {
       isReportedOver: standing.over !== undefined,
       isTransferring: transfer.isPending,
       isReplaced: media.isExpected,
+      isInstructed: media.isInstructed,
       isCommanded: this.#line.environment.carrier.commands !== undefined,
       canReopen: media.canOpen,
     });
@@ -64,9 +66,30 @@ export class StreamDeparture {
     transfer.streamGone(loss);
     keys.streamGone(loss);
     // An agent whose voice broke in this moment has ended the call instead.
-    if (verdict !== 'reopen' || this.#line.isOver || words.ending !== undefined) return;
+    if (verdict === 'wait' || this.#line.isOver || words.ending !== undefined) return;
+    if (verdict === 'ask') {
+      media.expect();
+      void this.#ask(loss);
+      return;
+    }
     this.#line.ledger.note('stream-replaced', 'The media stream was lost, and another one was asked for.');
     media.open();
+  }
+
+  /** The caller has hung up, or another stream follows. Where the carrier does not say, the stream has its time to come. */
+  async #ask(loss: StreamLoss): Promise<void> {
+    const { environment, identity, callId } = this.#line;
+    const { carrierCallId } = identity;
+    if (carrierCallId === null) return;
+    try {
+      const { isOver } = await environment.carrier.rest.lookUp(carrierCallId);
+      if (isOver && !this.#line.isOver && !this.#parts.media.isThere) this.#end(loss);
+    } catch (error) {
+      environment.logger.warn(
+        { callId, ...describeError(error) },
+        'the carrier did not say whether the call is over',
+      );
+    }
   }
 
   #end(loss: StreamLoss): void {

@@ -72,9 +72,10 @@ export class StreamIntake {
   /** The carrier sends a codec that we do not speak: it is asked for the one that everybody speaks, once. */
   #notSpoken(codec: string): void {
     const { media } = this.#options;
+    const { environment } = this.#line;
     const shown = codec.replace(/[^\w/;=.-]/g, '').slice(0, 40);
     const message = `The carrier offered a codec that is not spoken here: ${shown}.`;
-    if (media.canOpen && media.codec === 'preferred') {
+    if (environment.carrier.commands !== undefined && media.canOpen && media.codec === 'preferred') {
       this.#line.ledger.note('stream-replaced', message);
       media.open('fallback');
       return;

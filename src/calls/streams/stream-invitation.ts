@@ -1,5 +1,5 @@
 // Where a carrier shall open the media stream of a call: a URL that names the call and proves that we named it.
-import type { StreamInvitation } from '../../carriers/carrier.js';
+import type { Carrier, StreamInvitation, StreamResume } from '../../carriers/carrier.js';
 import { issueStreamToken, type StreamFacts } from './stream-token.js';
 
 export interface InvitationOptions {
@@ -9,17 +9,41 @@ export interface InvitationOptions {
   readonly key: Uint8Array | undefined;
   /** Epoch milliseconds. */
   readonly nowMs: number;
+  /** As `resumeAt` has it. */
+  readonly resume: StreamResume | undefined;
   /** How long the token is good for. @default STREAM_TOKEN_TTL_MS */
   readonly ttlMs?: number | undefined;
 }
 
 /** `wss://<host>/ws/stream/<callId>[/<token>]?caller=…&callee=…`, and the same facts as parameters. */
 export function inviteStream(call: StreamFacts, options: InvitationOptions): StreamInvitation {
-  const { host, key, nowMs, ttlMs } = options;
+  const { host, key, nowMs, ttlMs, resume } = options;
   const { caller, callee } = call;
   const token = key === undefined ? '' : `/${issueStreamToken(key, { ...call, ttlMs }, nowMs)}`;
   const query = `caller=${encodeValue(caller)}&callee=${encodeValue(callee)}`;
-  return { url: `wss://${host}/ws/stream/${call.callId}${token}?${query}`, parameters: { caller, callee } };
+  const url = `wss://${host}/ws/stream/${call.callId}${token}?${query}`;
+  return { url, parameters: { caller, callee }, resume };
+}
+
+/**
+ * True where the carrier asks by itself what comes after a stream. Without its secret nobody is answered: who knows the ID of a call must not
+ * get a stream of it.
+ */
+export function asksToResume({ webhooks, streamTokenKey }: Carrier): boolean {
+  return webhooks.routes.includes('resume') && streamTokenKey !== undefined;
+}
+
+/** Where the carrier goes when stream `number - 1` of a call is over and the call is not. */
+export function resumeAt(
+  call: { readonly callId: string; readonly number: number },
+  {
+    carrier,
+    host,
+    holdSeconds,
+  }: { readonly carrier: Carrier; readonly host: string; readonly holdSeconds: number },
+): StreamResume | undefined {
+  if (!asksToResume(carrier)) return undefined;
+  return { url: `https://${host}/webhooks/${carrier.id}/resume/${call.callId}/${call.number}`, holdSeconds };
 }
 
 /** Percent-encodes any text; half a surrogate pair, which has no encoding, becomes the replacement character. */

@@ -11,14 +11,16 @@ export interface LossSituation {
   readonly isTransferring: boolean;
   /** Another stream of the call is to come. */
   readonly isReplaced: boolean;
+  /** The carrier was told of another stream, and has ended this one perhaps for that. */
+  readonly isInstructed: boolean;
   /** The carrier is steered by commands: a call without a stream stays up. */
   readonly isCommanded: boolean;
-  /** Another stream may be asked for. */
+  /** Another stream can be had. */
   readonly canReopen: boolean;
 }
 
-/** `wait`: something else decides, within its own time. `as-reported`: the call ends as its carrier has said. */
-export type LossVerdict = 'wait' | 'reopen' | 'as-reported' | 'end';
+/** `wait`: something else decides, within its own time. `ask`: the carrier is asked whether the call is over. `as-reported`: the call ends as its carrier has said. */
+export type LossVerdict = 'wait' | 'ask' | 'reopen' | 'as-reported' | 'end';
 
 export function judgeLoss(type: StreamLoss['type'], situation: LossSituation): LossVerdict {
   const { isCommanded } = situation;
@@ -27,6 +29,7 @@ export function judgeLoss(type: StreamLoss['type'], situation: LossSituation): L
   if (type === 'broken') return 'end';
   if (situation.isReportedOver) return type === 'stop' ? 'end' : 'as-reported';
   if (situation.isTransferring || situation.isReplaced) return 'wait';
-  if (type === 'lost' && isCommanded && situation.canReopen) return 'reopen';
+  if (type === 'stop' && situation.isInstructed) return 'ask';
+  if (type === 'lost' && situation.canReopen) return 'reopen';
   return 'end';
 }

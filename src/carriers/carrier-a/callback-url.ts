@@ -1,7 +1,9 @@
 // The callback URLs that the carrier is given: they carry our name of the call, and come back with every webhook.
+import { RequestError } from '../../base/errors.js';
 import type { WebhookRoute } from '../carrier.js';
 import { decodeForm, queryOf } from './form.js';
 
+const RESUME_PATH = /\/resume\/([\w-]{1,128})\/([1-9]\d{0,5})(?:\?|$)/;
 const CALL_ID = /^[\w-]{1,128}$/;
 
 /** What the target of a webhook says beside its route. */
@@ -21,6 +23,13 @@ export function callbackUrl(
   const query = new URLSearchParams({ callId: callback.callId });
   if (callback.isTransfer === true) query.set('transfer', '1');
   return `${baseUrl}/${route}?${query}`;
+}
+
+/** What the `resume` URL of a stream names. @throws RequestError */
+export function readResume(target: string): { callId: string; number: number } {
+  const [, callId = '', number = ''] = RESUME_PATH.exec(target) ?? [];
+  if (callId === '') throw new RequestError('REQUEST_INVALID', 'The path names no call and no number.');
+  return { callId, number: Number(number) };
 }
 
 /** Reads back what `callbackUrl` wrote. `target` is path and query, as received. */

@@ -7,7 +7,7 @@ import { CODE_CALL_OVER } from './api-errors.js';
 import type { Fields, FormField } from './api-exchange.js';
 import { callbackUrl } from './callback-url.js';
 import { dialForm, limitSeconds, recordingFields, ringSeconds } from './dial.js';
-import { dialMarkup, digitsMarkup, speechMarkup } from './markup.js';
+import { dialMarkup, digitsMarkup, speechMarkup, streamMarkup } from './markup.js';
 import { toProgress } from './statuses.js';
 import { isWireId } from './wire-id.js';
 
@@ -20,7 +20,15 @@ const DIGITS = /^[0-9A-D#*wW]{1,128}$/;
 
 type CallMethods = Pick<
   CarrierRest,
-  'dial' | 'hangUp' | 'limit' | 'transfer' | 'sendDigits' | 'speak' | 'startRecording' | 'lookUp'
+  | 'dial'
+  | 'hangUp'
+  | 'limit'
+  | 'transfer'
+  | 'openStream'
+  | 'sendDigits'
+  | 'speak'
+  | 'startRecording'
+  | 'lookUp'
 >;
 
 /** The methods of `CarrierRest` that are about calls. */
@@ -70,6 +78,10 @@ export function createCallMethods(api: ApiClient): CallMethods {
       // Whoever the caller talks to now is not cut off by the limit of a talk with an agent.
       const unlimited: FormField = ['TimeLimit', limitSeconds(USUAL_CALL_SECONDS)];
       await instruct(carrierCallId, 'transfer a call', dialMarkup(order), [unlimited]);
+    },
+
+    async openStream(carrierCallId, stream) {
+      await instruct(carrierCallId, 'open a stream', streamMarkup(stream));
     },
 
     async sendDigits(carrierCallId, digits, stream) {

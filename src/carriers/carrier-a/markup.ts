@@ -1,5 +1,5 @@
 // The documents that tell carrier A what to do with a call. Every one that leaves this house is written here.
-import type { CallAnswer, StreamInvitation } from '../carrier.js';
+import type { CallAnswer, StreamInvitation, StreamResume } from '../carrier.js';
 import { toSpeechLanguage } from './speech-language.js';
 import { document, element, escapeXml, type Xml } from './xml.js';
 
@@ -7,6 +7,11 @@ import { document, element, escapeXml, type Xml } from './xml.js';
 const MAX_DOCUMENT_LENGTH = 4000;
 /** What stands around the spoken text, with room to spare. */
 const SPEECH_FRAME_LENGTH = 200;
+/**
+ * Behind the URL that goes on with a call, how the carrier asks for it: five more times, whatever is wrong. It is neither sent nor signed. Source: the
+ * vendor's page on webhook connection overrides.
+ */
+const RESUME_OVERRIDES = '#rc=5&rp=all';
 /** Characters of a stream parameter, name and value together. Source: the vendor's page on the Stream noun. */
 const MAX_PARAMETER_LENGTH = 500;
 
@@ -22,7 +27,9 @@ export interface DialOrder {
 export function answerMarkup(answer: CallAnswer): string {
   switch (answer.type) {
     case 'stream':
-      return response(connectVerb(answer));
+      return response(...connectVerbs(answer));
+    case 'hold':
+      return response(...resumeVerbs(answer.resume));
     case 'busy':
       return response(element('Reject', { reason: 'busy' }));
     case 'reject':
@@ -37,9 +44,14 @@ export function emptyMarkup(): string {
   return response();
 }
 
+/** Gives the call to a stream: new instructions end the one that is open. */
+export function streamMarkup(stream: StreamInvitation): string {
+  return fitted(stream, (verbs) => response(...verbs));
+}
+
 /** Plays keys, then gives the call to a stream again: new instructions end the one that is open. */
 export function digitsMarkup(digits: string, stream: StreamInvitation): string {
-  return response(element('Play', { digits }), connectVerb(stream));
+  return fitted(stream, (verbs) => response(element('Play', { digits }), ...verbs));
 }
 
 /** Connects the call to another number. */
@@ -57,12 +69,27 @@ export function speechMarkup(text: string, language: string | undefined): string
 
 const HANG_UP = element('Hangup');
 
+/** A document for the REST API. The query of the stream's URL is left out where it is too long: the carrier strips it anyway. */
+function fitted(stream: StreamInvitation, write: (verbs: Xml[]) => string): string {
+  const whole = write(connectVerbs(stream));
+  if (whole.length <= MAX_DOCUMENT_LENGTH) return whole;
+  const [url = stream.url] = stream.url.split('?');
+  return write(connectVerbs({ ...stream, url }));
+}
+
 /** The carrier strips the query of a stream URL, so what the stream must know travels as parameters too. */
-function connectVerb({ url, parameters }: StreamInvitation): Xml {
+function connectVerbs({ url, parameters, resume }: StreamInvitation): Xml[] {
   const children = Object.entries(parameters).map(([name, value]) =>
     element('Parameter', { name, value: value.slice(0, Math.max(0, MAX_PARAMETER_LENGTH - name.length)) }),
   );
-  return element('Connect', {}, element('Stream', { url }, children));
+  const connect = element('Connect', {}, element('Stream', { url }, children));
+  return resume === undefined ? [connect] : [connect, ...resumeVerbs(resume)];
+}
+
+/** What comes after a stream that was lost. Whoever hangs up ends the call, and the document with it. */
+function resumeVerbs({ url, holdSeconds }: StreamResume): Xml[] {
+  const redirect = element('Redirect', { method: 'POST' }, escapeXml(`${url}${RESUME_OVERRIDES}`));
+  return holdSeconds === 0 ? [redirect] : [element('Pause', { length: holdSeconds }), redirect];
 }
 
 function fitText(text: string, maxLength: number): Xml {

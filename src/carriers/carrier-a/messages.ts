@@ -8,7 +8,7 @@ import type {
   WebhookRequest,
   WebhookRoute,
 } from '../carrier.js';
-import { readCallback } from './callback-url.js';
+import { readCallback, readResume } from './callback-url.js';
 import { type Parameters, readParameters } from './parameters.js';
 import { toRecording } from './recording.js';
 import { toProgress } from './statuses.js';
@@ -35,6 +35,8 @@ export function toMessage(route: WebhookRoute, request: WebhookRequest): Carrier
       return toStatus(call, parameters);
     case 'amd':
       return { type: 'machine-detection', ...call, verdict: toVerdict(parameters.get('AnsweredBy') ?? '') };
+    case 'resume':
+      return { type: 'resume', ...call, ...readResume(request.target) };
     case 'recording': {
       const recording = toRecording(parameters);
       return recording === undefined ? ACKNOWLEDGED : { type: 'recording', ...call, recording };

@@ -5,7 +5,7 @@ import { toMessage } from './messages.js';
 
 /** The webhook words of carrier A. */
 export const webhookDialect: WebhookDialect = {
-  routes: ['voice', 'status', 'recording', 'amd'],
+  routes: ['voice', 'status', 'recording', 'amd', 'resume'],
 
   parse: toMessage,
 

@@ -186,6 +186,10 @@ export class Leg implements SimulatedLeg {
     return last?.end === undefined ? last : undefined;
   }
 
+  dropStream(): void {
+    this.stream?.drop();
+  }
+
   violate(sentence: string): void {
     const known = this.#violations.find((violation) => violation.sentence === sentence);
     if (known !== undefined) known.count += 1;

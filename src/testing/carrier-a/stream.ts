@@ -173,6 +173,13 @@ export class CarrierAStream implements LineListener {
     socket.close(1000);
   }
 
+  /** Cuts the socket without a word. Idempotent. */
+  drop(): void {
+    if (this.#end !== undefined) return;
+    this.#finish({ by: 'network', how: 'lost', closeCode: null, reason: '' });
+    this.#options.socket.terminate();
+  }
+
   #finish(end: StreamEnd): void {
     this.#durationMs = this.playback.nowMs;
     this.#end = end;

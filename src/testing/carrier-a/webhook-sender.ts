@@ -129,14 +129,18 @@ export class WebhookSender {
     for (let time = 0; time < times; time += 1) await this.#attempt(webhook);
   }
 
-  /** The carrier tries a second time when the server was not reached, and only then. */
+  /** The carrier tries a second time when the server was not reached, and only then, unless the URL has it otherwise. */
   async #retry(webhook: OutgoingWebhook, signal?: AbortSignal): Promise<WebhookAnswer> {
-    try {
-      return await this.#attempt(webhook, signal);
-    } catch (error) {
+    const { retries, isWorthIt } = readOverrides(webhook.url);
+    const { retryPauseMs = 0 } = this.disturbances;
+    for (let left = retries; ; left -= 1) {
+      const outcome = await this.#attempt(webhook, signal).catch((error: unknown) => ({ error }));
       const isCalledOff = this.#abort.signal.aborted || signal?.aborted === true;
-      if (!(error instanceof DeliveryFailure) || error.connected || isCalledOff) throw error;
-      return this.#attempt(webhook, signal);
+      if (left === 0 || isCalledOff || !isWorthIt(outcome)) {
+        if ('error' in outcome) throw outcome.error;
+        return outcome;
+      }
+      if (retryPauseMs > 0) await pause(this.#options.clock, retryPauseMs, signal ?? this.#abort.signal);
     }
   }
 
@@ -163,4 +167,25 @@ export class WebhookSender {
     this.sent.push(entry);
     if (this.sent.length > KEPT_WEBHOOKS) this.sent.shift();
   }
+}
+
+/** What became of one attempt. */
+type Attempt = WebhookAnswer | { readonly error: unknown };
+
+/** How often an attempt is repeated, and which ones. Source: the vendor's page on webhook connection overrides. */
+function readOverrides(url: string): { retries: number; isWorthIt(attempt: Attempt): boolean } {
+  const overrides = new URLSearchParams(url.split('#')[1] ?? '');
+  const wanted = (overrides.get('rp') ?? 'ct').split(',');
+  const counts = (policy: string) => wanted.includes(policy) || wanted.includes('all');
+  return {
+    retries: Number(overrides.get('rc') ?? 1),
+    isWorthIt(attempt) {
+      if ('error' in attempt)
+        return attempt.error instanceof DeliveryFailure && counts(attempt.error.connected ? 'rt' : 'ct');
+      return (
+        (attempt.status >= 500 && counts('5xx')) ||
+        (attempt.status >= 400 && attempt.status < 500 && counts('4xx'))
+      );
+    },
+  };
 }

@@ -8,18 +8,27 @@ const call = {
   caller: '+15550111',
   callee: 'sip:anna&b@example.com',
   direction: 'inbound',
+  number: 1,
 } as const;
 const key = new Uint8Array([1, 2, 3]);
 
 it('names the call in the path and the parties in query and parameters', () => {
-  expect(inviteStream(call, { host: 'voice.example:8443', key: undefined, nowMs: 0 })).toEqual({
+  expect(
+    inviteStream(call, { host: 'voice.example:8443', key: undefined, nowMs: 0, resume: undefined }),
+  ).toEqual({
     url: 'wss://voice.example:8443/ws/stream/call-1?caller=%2B15550111&callee=sip%3Aanna%26b%40example.com',
     parameters: { caller: '+15550111', callee: 'sip:anna&b@example.com' },
   });
 });
 
 it('carries a token in the path where streams have one, as long-lived as asked', () => {
-  const { url } = inviteStream(call, { host: 'voice.example', key, nowMs: 1000, ttlMs: 70_000 });
+  const { url } = inviteStream(call, {
+    host: 'voice.example',
+    key,
+    nowMs: 1000,
+    ttlMs: 70_000,
+    resume: undefined,
+  });
   const token = new URL(url).pathname.split('/').at(-1) ?? '';
   expect(readStreamToken(key, token, 70_999)).toEqual(call);
   expect(readStreamToken(key, token, 71_000)).toBeUndefined();
@@ -28,7 +37,7 @@ it('carries a token in the path where streams have one, as long-lived as asked',
 it('survives half a surrogate pair', () => {
   const { url } = inviteStream(
     { ...call, caller: '\ud800' },
-    { host: 'voice.example', key: undefined, nowMs: 0 },
+    { host: 'voice.example', key: undefined, nowMs: 0, resume: undefined },
   );
   expect(url).toContain('caller=%EF%BF%BD&');
 });

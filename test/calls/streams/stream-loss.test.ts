@@ -8,6 +8,7 @@ describe('the loss of the stream', () => {
     isReportedOver: false,
     isTransferring: false,
     isReplaced: false,
+    isInstructed: false,
     isCommanded: false,
     canReopen: false,
   };
@@ -21,6 +22,10 @@ describe('the loss of the stream', () => {
     ['stop', { isReplaced: true }, 'wait', 'wait'],
     ['lost', { isReplaced: true }, 'wait', 'wait'],
     ['broken', { isReplaced: true }, 'end', 'end'],
+    ['stop', { isInstructed: true }, 'ask', 'ask'],
+    ['stop', { isInstructed: true, isReplaced: true }, 'wait', 'wait'],
+    ['stop', { isInstructed: true, isReportedOver: true }, 'end', 'end'],
+    ['lost', { canReopen: true }, 'reopen', 'reopen'],
     ['stop', { isTransferring: true }, 'wait', 'wait'],
     ['lost', { isTransferring: true }, 'wait', 'wait'],
     ['stop', { isReportedOver: true }, 'end', 'end'],

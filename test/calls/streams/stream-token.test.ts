@@ -9,6 +9,7 @@ const facts = {
   caller: '+15005550020',
   callee: 'sip:anna@example.com',
   direction: 'outbound',
+  number: 1,
 } as const;
 const now = 1_800_000_000_000;
 

@@ -6,6 +6,7 @@ import {
   digitsMarkup,
   emptyMarkup,
   speechMarkup,
+  streamMarkup,
 } from '../../../src/carriers/carrier-a/markup.js';
 
 const wrap = (verbs: string) => `<?xml version="1.0" encoding="UTF-8"?>\n<Response>${verbs}</Response>`;
@@ -33,6 +34,35 @@ describe('answerMarkup', () => {
   it('cuts a parameter at what the carrier takes', () => {
     const markup = answerMarkup({ type: 'stream', ...stream, parameters: { caller: 'x'.repeat(600) } });
     expect(/value="(x*)"/.exec(markup)?.[1]).toHaveLength(500 - 'caller'.length);
+  });
+});
+
+describe('what comes after a stream', () => {
+  const resume = { url: 'https://v.example/webhooks/carrier-a/resume/a/2', holdSeconds: 2 };
+  const redirect = `<Redirect method="POST">${resume.url}#rc=5&amp;rp=all</Redirect>`;
+  const tail = `<Pause length="2"/>${redirect}`;
+
+  it('stands behind each document that opens one', () => {
+    expect(answerMarkup({ type: 'stream', ...stream, resume })).toBe(wrap(connect + tail));
+    expect(streamMarkup({ ...stream, resume })).toBe(wrap(connect + tail));
+    expect(digitsMarkup('1', { ...stream, resume })).toBe(wrap(`<Play digits="1"/>${connect}${tail}`));
+  });
+
+  it('may stand alone, and come without a pause', () => {
+    expect(answerMarkup({ type: 'hold', resume })).toBe(wrap(tail));
+    expect(answerMarkup({ type: 'hold', resume: { ...resume, holdSeconds: 0 } })).toBe(wrap(redirect));
+  });
+
+  it('fits in a document of the REST API, whatever the parties are called', () => {
+    const party = '"'.repeat(128);
+    const query = encodeURIComponent('\u{1f600}'.repeat(64));
+    const long = {
+      url: `wss://v.example/ws/stream/a/${'t'.repeat(1500)}?caller=${query}&callee=${query}`,
+      resume,
+    };
+    const markup = streamMarkup({ ...long, parameters: { caller: party, callee: party } });
+    expect(markup.length).toBeLessThanOrEqual(4000);
+    expect(markup).toContain(redirect);
   });
 });
 

@@ -44,7 +44,15 @@ describe('parse', () => {
 
   it('has a fixture of every kind of message that the carrier can send', () => {
     expect(new Set(fixtures.map(({ message }) => message.type))).toEqual(
-      new Set(['incoming-call', 'status', 'transfer', 'recording', 'machine-detection', 'acknowledged']),
+      new Set([
+        'incoming-call',
+        'status',
+        'transfer',
+        'recording',
+        'machine-detection',
+        'resume',
+        'acknowledged',
+      ]),
     );
   });
 
