@@ -20,6 +20,7 @@ import {
   newsIn,
   NO_TURNS,
   deadlineOf as turnsDeadline,
+  repeatableIn,
   type TurnFact,
   toolsLost,
   type Turns,
@@ -101,7 +102,7 @@ export function leftBy({ turns, owed }: ConversationState, leaving: Leaving): Co
 
 /**
  * What a driver begins with when the one before it is gone without a word, as with its process: `state` was stored at any moment. Tools that
- * ran are lost with it. What the caller heard of the answer that was on is what they were known to have heard.
+ * ran are lost with it, but for those that may be run again, which the next driver does. What the caller heard of the answer that was on is what they were known to have heard.
  */
 export function restored(
   state: ConversationState,
@@ -124,7 +125,7 @@ export function restored(
   };
   const end = { account, interrupted: unheard !== '', at };
   const change = givenUp(turns, end, { transcribesCaller });
-  const lost = toolsLost(change.turns, []);
+  const lost = toolsLost(change.turns, repeatableIn(change.turns));
   // Whoever was to say first what is owed has said nothing.
   const left = state.floor.nextId === NOBODY_SPEAKS.nextId ? state : undefined;
   const unsaid = unsaidIn(state, account);

@@ -32,6 +32,10 @@ export interface ToolState {
   readonly waitedFor: boolean;
   /** It was told so. */
   readonly told: boolean;
+  /** Whoever goes on with the conversation where nobody runs it any more may run it again, under the same key. */
+  readonly isIdempotent: boolean;
+  /** The one that did the same already, whose result it gives; null where it is a call of its own. */
+  readonly joins: Id | null;
 }
 
 export type Tools = Readonly<Record<Id, ToolState>>;
@@ -41,13 +45,24 @@ const STILL_RUNNING = JSON.stringify({
   note: 'Answer the caller now, without it, and do not call it again. Its result follows.',
 });
 
-const GIVEN_UP = 'The tool was given up.';
+const LOST = 'The result of the tool was lost.';
+
+/** The model must neither promise it nor do it again by itself. */
+const LOST_TO_MODEL = `${LOST} It may have been done: say so, and do not call the tool again unless the caller agrees.`;
 
 /** Longest name that is shown of what a model made up. */
 const MAX_NAME_CHARS = 64;
 
 /** Longest piece of a result that a transcript shows. */
 const MAX_SHOWN_CHARS = 200;
+
+/**
+ * What tells one call of a tool apart from all others, for whoever must not do it twice. The same after the conversation was stored and read
+ * again, since the ID is minted in its state.
+ */
+export function idempotencyKeyOf(callId: string, id: Id): string {
+  return `${callId}.${id}`;
+}
 
 /** An error as the model reads it. */
 export function toErrorText(sentence: string): string {
@@ -56,7 +71,13 @@ export function toErrorText(sentence: string): string {
 
 export function calledTool(
   call: ModelToolCall,
-  { turnIndex, endsCall, at }: { turnIndex: number; endsCall: boolean; at: Moment },
+  {
+    turnIndex,
+    endsCall,
+    isIdempotent = false,
+    joins = null,
+    at,
+  }: { turnIndex: number; endsCall: boolean; isIdempotent?: boolean; joins?: Id | null; at: Moment },
 ): ToolState {
   return {
     call,
@@ -68,6 +89,8 @@ export function calledTool(
     endsCall,
     waitedFor: true,
     told: false,
+    isIdempotent,
+    joins,
   };
 }
 
@@ -81,7 +104,7 @@ export function settled(tool: ToolState, settlement: Settlement, now: number): T
 /** Nobody runs it any more. */
 export function lost(tool: ToolState): ToolState {
   if (tool.status !== 'running') return tool;
-  return { ...tool, status: 'lost', settlement: { text: toErrorText(GIVEN_UP), error: GIVEN_UP } };
+  return { ...tool, status: 'lost', settlement: { text: toErrorText(LOST_TO_MODEL), error: LOST } };
 }
 
 /** The model answers without waiting for it: of the result it has to be told when it is there. */

@@ -95,6 +95,8 @@ export interface AnswerId {
 export interface WantedTool {
   readonly call: ModelToolCall;
   readonly endsCall: boolean;
+  /** @default false */
+  readonly isIdempotent?: boolean | undefined;
   readonly joins: Id | undefined;
   /** Where it is done already, or was refused. */
   readonly settlement: Settlement | undefined;
@@ -243,8 +245,8 @@ export function spoken(turns: Turns, text: string, at: Moment): Change {
 /** The agent has called tools, which have the ids that are returned. Each has an entry in the transcript. */
 export function called(turns: Turns, wanted: readonly WantedTool[], at: Moment): Change & { ids: Id[] } {
   const turnIndex = indexOf(turns);
-  const made = wanted.map(({ call, endsCall, settlement }, place) => {
-    const tool = calledTool(call, { turnIndex, endsCall, at });
+  const made = wanted.map(({ call, endsCall, isIdempotent = false, joins = null, settlement }, place) => {
+    const tool = calledTool(call, { turnIndex, endsCall, isIdempotent, joins, at });
     const id = `tool-${turns.nextTool + place}`;
     return [id, settlement === undefined ? tool : settled(tool, settlement, at.now)] as const;
   });
@@ -286,6 +288,14 @@ export function toldOf(turns: Turns, ids: readonly Id[]): Turns {
 /** Tools of earlier answers that still run. */
 export function runningIn(turns: Turns): Id[] {
   return toolsOf(turns).filter((id) => turns.tools[id]?.status === 'running');
+}
+
+/** Tools that ran where nobody may run any more, and that may be run again. */
+export function repeatableIn(turns: Turns): Id[] {
+  return Object.keys(turns.tools).filter((id) => {
+    const tool = turns.tools[id];
+    return tool?.status === 'running' && tool.isIdempotent;
+  });
 }
 
 /** Those of them that no answer was given without. */

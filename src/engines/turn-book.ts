@@ -10,6 +10,7 @@ import type { Conversation } from './conversation.js';
 import type { RunningTools } from './engine.js';
 import type { SpokenSplit } from './pipeline/speaking/speaker.js';
 import type { Round } from './tools/rounds.js';
+import type { ToolBox } from './tools/tool-box.js';
 import type { ToolRun } from './tools/tool-run.js';
 
 /** What became of an answer. Without rounds, all that was heard was said in one go. */
@@ -33,6 +34,8 @@ export interface TurnBookOptions {
   readonly news?: () => void;
   /** Tools that an engine before this one has begun. @default none runs */
   readonly tools?: RunningTools | undefined;
+  /** Runs tools again that nobody runs any more. @default those are lost */
+  readonly box?: Pick<ToolBox, 'repeat'> | undefined;
 }
 
 /** Where the milestones of one answer are told. Those of an answer that was dropped are forgotten. */
@@ -178,9 +181,10 @@ export class TurnBook {
 
   /** The agent has called tools. They may be done already. */
   called(runs: readonly ToolRun[]): void {
-    const wanted = runs.map(({ call, endsCall, joins, settlement }) => ({
+    const wanted = runs.map(({ call, endsCall, isIdempotent, joins, settlement }) => ({
       call,
       endsCall,
+      isIdempotent,
       settlement,
       joins: joins && this.#idsOf([joins])[0],
     }));
@@ -256,7 +260,7 @@ export class TurnBook {
   /** What an engine before this one has begun is waited for by the answer that it left to be given, and else by nobody. */
   #takeOver(): void {
     const { conversation, tools } = this.#options;
-    const runs = tools?.runs ?? new Map<Id, ToolRun>();
+    const runs = new Map([...(tools?.runs ?? []), ...this.#repeated(tools?.runs)]);
     this.#become(rules.takenOver(this.#turns, { live: [...runs.keys()], at: this.#now }));
     this.#turns = { ...this.#turns, isOwed: conversation.state.owed.kind === 'answer' };
     for (const [id, run] of runs)
@@ -269,8 +273,23 @@ export class TurnBook {
     this.#turns = rules.goOnWithout(this.#turns, others);
   }
 
+  /** Those that nobody of `live` runs, and that may be run again: in the order in which they were called. */
+  #repeated(live: ReadonlyMap<Id, ToolRun> = new Map()): ReadonlyMap<Id, ToolRun> {
+    const { tools } = this.#turns;
+    const repeated = new Map<Id, ToolRun>();
+    for (const id of rules.repeatableIn(this.#turns)) {
+      const tool = tools[id];
+      if (tool === undefined || live.has(id)) continue;
+      const joins = tool.joins === null ? undefined : (live.get(tool.joins) ?? repeated.get(tool.joins));
+      const run = this.#options.box?.repeat(id, tool.call, joins);
+      if (run !== undefined) repeated.set(id, run);
+    }
+    return repeated;
+  }
+
   #follow(id: Id, run: ToolRun, onSettled: (settlement: Settlement) => void): void {
     this.#runs.set(id, run);
+    run.identify(id);
     run.onSettled(onSettled);
     void run.settled.then(() => {
       if (rules.newsIn(this.#turns).includes(id)) this.#options.news?.();

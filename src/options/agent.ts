@@ -49,7 +49,7 @@ export interface AgentOptions {
   turnTaking?: TurnTakingOptions | undefined;
   /** What happens when the caller says nothing. `false` waits forever. @default for agents in English (or with no `language`): ask twice, say goodbye, hang up; else false */
   idle?: IdleOptions | false | undefined;
-  /** Functions the language model can call: `{ name, description, parameters, execute | url, timeoutSeconds }`. It can always end the call and press keys. @default [] */
+  /** Functions the language model can call: `{ name, description, parameters, execute | url, timeoutSeconds, idempotent }`. It can always end the call and press keys. @default [] */
   tools?: readonly Tool[] | undefined;
   /** Numbers (E.164) the language model can transfer to, by the names it chooses from. @default {}: no transfers */
   transferTargets?: TransferTargets | undefined;

@@ -28,10 +28,12 @@ describe('a tool', () => {
     expect(lost(done)).toBe(done);
   });
 
-  it('is told to the model as given up where nobody runs it any more', () => {
+  it('is told to the model as one that may have been done where nobody runs it any more', () => {
     const gone = lost(called());
-    expect(resultOf(gone)).toBe('{"error":"The tool was given up."}');
-    expect(toEntryText(gone)).toBe('x failed: The tool was given up.');
+    expect(resultOf(gone)).toBe(
+      '{"error":"The result of the tool was lost. It may have been done: say so, and do not call the tool again unless the caller agrees."}',
+    );
+    expect(toEntryText(gone)).toBe('x failed: The result of the tool was lost.');
   });
 });
 

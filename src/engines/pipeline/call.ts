@@ -103,6 +103,7 @@ export class PipelineCall implements Engine {
       fact: state,
       news: () => this.#attempt('engine', () => this.#conversation.tell({ type: 'news' })),
       tools: takeover?.tools,
+      box: options.tools,
     });
     this.#language = new LanguageStage({ ...options, callId, clock, turns: this.#turns });
     const tell = (entry: TranscriptEntry) => this.#fact({ type: 'transcript.segment', entry });

@@ -71,6 +71,7 @@ export class RealtimeCall implements Engine {
       conversation,
       transcribesCaller: model.transcribesCaller,
       tools: takeover?.tools,
+      box: tools,
       fact: state,
     });
     this.#watch = new RealtimeWatch({
@@ -327,7 +328,7 @@ export class RealtimeCall implements Engine {
   /** Goes on with what an engine before this one has left, or greets. */
   #begin(): void {
     const { owed, turns } = this.#context.takeover?.state ?? this.state;
-    const runs = [...(this.#context.takeover?.tools?.runs ?? [])];
+    const runs = [...this.#turns.running];
     if (runs.length > 0) this.#driver.adopt(runs.map(([, run]) => run));
     // The answer is given with their results.
     if (owed.kind === 'answer' && runs.some(([id]) => turns.tools[id]?.waitedFor)) return;

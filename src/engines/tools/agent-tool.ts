@@ -1,7 +1,7 @@
 // From a tool as the application writes it to one that can be run: everything that cannot work is refused here.
 import { type Clock, systemClock } from '../../base/clock.js';
 import { ConfigError } from '../../base/errors.js';
-import { checkNames, checkNumber, checkText, requireObject } from '../../base/option-checks.js';
+import { checkBoolean, checkNames, checkNumber, checkText, requireObject } from '../../base/option-checks.js';
 import { BUILT_IN_NAMES } from './built-in-tools.js';
 import { toParameters } from './parameters.js';
 import type { AgentTool, Tool } from './tool.js';
@@ -15,6 +15,7 @@ const NAMES: Readonly<Record<keyof Tool, true>> = {
   execute: true,
   url: true,
   timeoutSeconds: true,
+  idempotent: true,
 };
 
 /** Tools that a model is offered; more confuse it, and the services allow no more. */
@@ -45,6 +46,7 @@ function createAgentTool(tool: Tool, place: string, clock: Clock): AgentTool {
   return {
     definition: { name, description, parameters: schema },
     timeoutMs,
+    isIdempotent: checkBoolean(`idempotent of the tool ${name}`, tool.idempotent, false),
     check,
     run: toRun(tool, { name, timeoutMs, clock, parameters: Object.keys(schema.properties ?? {}) }),
   };

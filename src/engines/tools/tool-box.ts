@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock, Timer } from '../../base/clock.js';
 import { type Logger, logThrown } from '../../base/log.js';
-import { type Settlement, toErrorText } from '../../conversation/tools.js';
+import { type Id, idempotencyKeyOf, type Settlement, toErrorText } from '../../conversation/tools.js';
 import type { ModelToolCall, ToolDefinition } from '../../providers/language-model.js';
 import type { BeforeOutside, EngineControls } from '../engine.js';
 import { complaintAbout } from './json-schema-check.js';
@@ -44,6 +44,9 @@ export interface Hearing {
   caughtUp(): Promise<boolean>;
 }
 
+/** Nobody says anything before a tool that is run again. */
+const NOTHING_TO_HEAR: Hearing = { caughtUp: async () => true };
+
 export class ToolBox {
   readonly definitions: readonly ToolDefinition[];
   readonly #options: ToolBoxOptions;
@@ -79,6 +82,19 @@ export class ToolBox {
     });
   }
 
+  /**
+   * Runs a tool again that a process before this one had begun, by its id in the conversation. One that had joined another joins it again: under
+   * a key of its own it would do the same once more. Undefined for one that may not be run twice.
+   */
+  repeat(id: Id, call: ModelToolCall, joins?: ToolRun): ToolRun | undefined {
+    if (this.#tools.get(call.name)?.isIdempotent !== true) return undefined;
+    const run = this.#open(call, joins);
+    run.identify(id);
+    if (joins === undefined) void this.#carryOut(run, NOTHING_TO_HEAR);
+    else void joined(run, joins);
+    return run;
+  }
+
   /** Calls that are not run any more, because the reply had enough of them. */
   refuse(calls: readonly ModelToolCall[]): ToolRun[] {
     return calls.map((call) => {
@@ -100,7 +116,8 @@ export class ToolBox {
   }
 
   #open(call: ModelToolCall, joins?: ToolRun): ToolRun {
-    const run = new ToolRun(call, { endsCall: call.name === END_CALL, joins });
+    const isIdempotent = this.#tools.get(call.name)?.isIdempotent ?? false;
+    const run = new ToolRun(call, { endsCall: call.name === END_CALL, isIdempotent, joins });
     this.#running.add(run);
     void run.settled.then(() => this.#running.delete(run));
     return run;
@@ -140,9 +157,10 @@ export class ToolBox {
         const { callId, caller, callee } = this.#options;
         const checked = await tool.check(args);
         if ('complaint' in checked) throw misfit(checked.complaint);
+        const idempotencyKey = idempotencyKeyOf(callId, await run.identified);
         await this.#options.beforeOutside?.({ type: 'tool', isOutside: true, call: run.call });
         if (signal.aborted) throw new ToolError(CALL_ENDED, 'call-ended');
-        return tool.run(checked.value, { callId, caller, callee, signal });
+        return tool.run(checked.value, { callId, caller, callee, idempotencyKey, signal });
       });
     const complaint = complaintAbout(args, builtIn?.definition.parameters ?? {});
     if (complaint !== undefined) throw misfit(complaint);

@@ -6,6 +6,11 @@ export interface ToolContext {
   readonly callId: string;
   readonly caller: string;
   readonly callee: string;
+  /**
+   * Names this call of the tool. It is the same when the tool is run again after the process died (`idempotent`): what was done under a key need
+   * not be done again.
+   */
+  readonly idempotencyKey: string;
   /** Aborted when the call ends or the tool's time is over. An interruption by the caller does not abort a tool. */
   readonly signal: AbortSignal;
 }
@@ -37,13 +42,18 @@ export interface Tool {
    */
   execute?(args: JsonObject, context: ToolContext): unknown;
   /**
-   * Gets `{ callId, caller, callee, name, arguments }` by POST, and answers with JSON or text. http or https. `{name}` in it is filled
+   * Gets `{ callId, caller, callee, idempotencyKey, name, arguments }` by POST, and answers with JSON or text. http or https. `{name}` in it is filled
    * with the argument of that name. Where one stands in the host, so that the model chooses who is asked, only public addresses are
    * connected to; other hosts may be private.
    */
   url?: string | undefined;
   /** Longest time that it may take, in seconds, 0.1-120. @default 10 */
   timeoutSeconds?: number | undefined;
+  /**
+   * Doing it twice under one `idempotencyKey` does it once. If the process dies while the tool runs, it is then run again, under the same key;
+   * else the model is told that the result was lost. @default false
+   */
+  idempotent?: boolean | undefined;
 }
 
 /** Arguments as the tool takes them, or what is wrong with them, for the model to read. */
@@ -53,6 +63,8 @@ export type CheckedArguments = { readonly value: unknown } | { readonly complain
 export interface AgentTool {
   readonly definition: ToolDefinition;
   readonly timeoutMs: number;
+  /** It may be run again under the same key. */
+  readonly isIdempotent: boolean;
   check(args: JsonObject): CheckedArguments | Promise<CheckedArguments>;
   /** @throws anything; a ToolError's sentence is told to the model. */
   run(args: unknown, context: ToolContext): unknown;

@@ -20,15 +20,15 @@ export interface UrlToolOptions {
   readonly clock: Clock;
 }
 
-/** Posts `{ callId, caller, callee, name, arguments }`. The answer is JSON or text. @throws ToolError */
+/** Posts `{ callId, caller, callee, idempotencyKey, name, arguments }`. The answer is JSON or text. @throws ToolError */
 export function createUrlTool(
   options: UrlToolOptions,
 ): (args: unknown, context: ToolContext) => Promise<string> {
   const { name, timeoutMs, clock, parameters } = options;
   const address = new ToolUrl(options.url, { tool: name, known: parameters });
-  return async (args, { callId, caller, callee, signal }) => {
+  return async (args, { callId, caller, callee, idempotencyKey, signal }) => {
     const { url, isForeign } = address.fill(args);
-    const body = JSON.stringify({ callId, caller, callee, name, arguments: args });
+    const body = JSON.stringify({ callId, caller, callee, idempotencyKey, name, arguments: args });
     try {
       const answer = await endpoint.post({
         url,

@@ -72,7 +72,8 @@ describe('tools of an agent', () => {
   it('run with what the schema made of the arguments', async () => {
     const seen: unknown[] = [];
     const tool = createOne({ execute: (...args: unknown[]) => seen.push(args) });
-    const context = { callId: 'c', caller: 'a', callee: 'b', signal: new AbortController().signal };
+    const { signal } = new AbortController();
+    const context = { callId: 'c', caller: 'a', callee: 'b', idempotencyKey: 'c.tool-1', signal };
     await tool?.run({ day: 'FRIDAY' }, context);
     expect(seen).toEqual([[{ day: 'FRIDAY' }, context]]);
   });

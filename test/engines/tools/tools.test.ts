@@ -45,6 +45,8 @@ describe('tools', () => {
       caller: '+15550100',
       callee: '+15550111',
     });
+    const keys = [one, two].map(({ runs }) => runs[0]?.context.idempotencyKey);
+    expect(keys).toEqual(['call-1.tool-1', 'call-1.tool-2']);
     expect(rig.voice.spoken).toEqual(['Let me look.']);
     await rig.quiet(300);
     two.runs[0]?.resolve({ free: [] });

@@ -27,6 +27,7 @@ function run(url: string, clock = new FakeClock(), args: JsonObject = { day: 'Fr
   const call = { id: '1', name: 'book', arguments: args, argumentsText: JSON.stringify(args) };
   const [running] = box.start([call], { caughtUp: async () => true });
   if (running === undefined) throw new Error('nothing runs');
+  running.identify('tool-1');
   const at = () => ({ now: clock.now(), wall: clock.wallNow() });
   const { settlement } = running;
   let { turns } = called(NO_TURNS, [{ call, endsCall: false, joins: undefined, settlement }], at());
@@ -65,6 +66,7 @@ describe('a tool that is an address', () => {
       callId: 'c',
       caller: '+15550100',
       callee: '+15550111',
+      idempotencyKey: 'c.tool-1',
       name: 'book',
       arguments: { day: 'Friday' },
     });
