@@ -3,7 +3,7 @@ import { basename, relative, resolve } from 'node:path';
 import { CARRIERS } from '../../carriers/index.js';
 import { type SimulatedCarrier, SIMULATED_CARRIERS } from '../../contract/call-record.js';
 import { type CliContext, UsageError } from '../context.js';
-import { findOrigin } from './package-origin.js';
+import { findOrigin, toSpec } from './package-origin.js';
 import { projectFiles, type Voice } from './project.js';
 import { CARRIER_SERVICES, SERVICES, type Stage } from './services.js';
 import { writeProject } from './write-project.js';
@@ -45,24 +45,24 @@ export async function runInit(
 ): Promise<number> {
   const mode = modeOfFlags(flags);
   if (folder?.trim() === '') throw new UsageError('The folder has no name.');
+  const told = flags.offhook?.trim();
   // npm would take any package of that name.
-  if (flags.offhook?.trim() === '') throw new UsageError('--offhook is empty.');
+  if (told === '') throw new UsageError('--offhook is empty.');
   const choose = chooser(flags, context);
   const place = folder ?? (await askFolder(flags, context));
+  const path = resolve(place);
+  const offhook = told === undefined ? undefined : toSpec(told, path);
   const carriers = SIMULATED_CARRIERS.map((id) => ({ id, label: `${vendorOf(id)} (${id})` }));
   const carrierId = await choose('carrier', 'Which carrier?', carriers as [Choice, ...Choice[]]);
   const carrier = CARRIER_SERVICES[carrierId as SimulatedCarrier];
   const voice = await chooseVoice(mode ?? (await choose('mode', 'Which voice mode?', MODES)), choose);
 
-  const path = resolve(place);
-  const origin = findOrigin(path);
-  const { offhook } = flags;
   const files = projectFiles({
     name: packageName(path),
     carrier,
     carrierVendor: vendorOf(carrier.id),
     voice,
-    ...(offhook === undefined ? origin : { dependencies: { offhook }, optionalDependencies: {} }),
+    ...(offhook === undefined ? findOrigin(path) : { dependencies: { offhook }, optionalDependencies: {} }),
   });
   await writeProject(path, files);
   const shown = relative('', path) || '.';

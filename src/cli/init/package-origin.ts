@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { UsageError } from '../context.js';
 
 const NAME = 'offhook';
 /** What the platform's own transcoder is called, without the platform. */
@@ -23,7 +24,7 @@ function ownFolder(): string {
  */
 export function findOrigin(folder: string, own: string = ownFolder()): PackageOrigin {
   const tarballs = tarballsBeside(own);
-  const at = (path: string) => `file:${relative(resolve(folder), path).replaceAll('\\', '/')}`;
+  const at = (path: string) => specOf(path, folder);
   const addons = [...tarballs].filter(([name]) => name.startsWith(ADDONS));
   const tarball = tarballs.get(NAME);
   return {
@@ -32,6 +33,25 @@ export function findOrigin(folder: string, own: string = ownFolder()): PackageOr
       tarball === undefined ? [] : addons.map(([name, path]) => [name, at(path)]),
     ),
   };
+}
+
+/** How the package.json of `folder` names a file or folder. */
+function specOf(path: string, folder: string): string {
+  return `file:${relative(resolve(folder), path).replaceAll('\\', '/')}`;
+}
+
+/** A file or folder, not a version, a repository or an address. Source: npm-package-arg. */
+const PATH = /^(file:|\.{1,2}([\\/]|$)|[\\/]|[a-z]:[\\/])|^[^:]+\.(tgz|tar|tar\.gz)$/i;
+
+/**
+ * What the package.json of `folder` says for what a user typed: a path is read from where they are, as `npm install` reads it.
+ * @throws UsageError for a path where there is nothing.
+ */
+export function toSpec(typed: string, folder: string): string {
+  if (!PATH.test(typed)) return typed;
+  const path = resolve(typed.replace(/^file:/i, ''));
+  if (!existsSync(path)) throw new UsageError(`--offhook: there is no ${path}.`);
+  return specOf(path, folder);
 }
 
 /** The files from which npm installed the packages beside this one, by name. Source: npm, package-lock.json, hidden lockfiles. */

@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StoppedError } from '../../../src/cli/context.js';
 import { itRefusesArguments, runCommand } from '../run-command.js';
@@ -114,7 +114,9 @@ describe('offhook init', () => {
   });
 
   it('takes a package from where it is told', async () => {
-    await run(folder, '--yes', '--offhook', 'file:../offhook-9.9.9.tgz');
+    const tarball = join(parent, 'offhook-9.9.9.tgz');
+    await writeFile(tarball, '');
+    await run(folder, '--yes', '--offhook', relative('', tarball));
     expect(JSON.parse(await read('package.json'))).toMatchObject({
       dependencies: { offhook: 'file:../offhook-9.9.9.tgz' },
     });
@@ -133,6 +135,7 @@ describe('offhook init', () => {
     [['x', '--realtime', 'openai', '--stt', 'openai'], /--stt belongs to a pipeline/],
     [['x', '--mode', 'pipeline', '--realtime', 'openai'], /--realtime names a realtime model/],
     [['x', '--yes', '--offhook', ' '], /--offhook is empty/],
+    [['x', '--yes', '--offhook', './gone.tgz'], /--offhook: there is no .*gone\.tgz/],
     [[' ', '--yes'], /The folder has no name/],
   ]);
 });

@@ -1,8 +1,9 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { findOrigin } from '../../../src/cli/init/package-origin.js';
+import { UsageError } from '../../../src/cli/context.js';
+import { findOrigin, toSpec } from '../../../src/cli/init/package-origin.js';
 
 let root: string;
 let own: string;
@@ -53,4 +54,32 @@ it.each([
 ])('otherwise from where it is installed: %s', async (_reason, packages) => {
   if (packages !== undefined) await installed(packages as Record<string, string>);
   expect(findOrigin(project, own).dependencies).toEqual({ offhook: 'file:../node_modules/offhook' });
+});
+
+it.each(['offhook-9.9.9.tgz', 'clone'])(
+  'what a user types for %s leads there from the project',
+  async (name) => {
+    const file = join(root, name);
+    await writeFile(file, '');
+    const typed = relative('', file);
+    for (const way of [file, typed, `./${typed}`, `file:${typed}`, `file://${file}`])
+      expect(toSpec(way, project), way).toBe(`file:../../${name}`);
+  },
+);
+
+it.each(['./gone.tgz', 'gone.tgz', '../gone', '/gone', 'file:gone'])(
+  '%s, where there is nothing, is refused',
+  (typed) => {
+    expect(() => toSpec(typed, project)).toThrow(UsageError);
+  },
+);
+
+it.each([
+  '1.2.3',
+  'next',
+  'npm:offhook@1',
+  'https://packages.example.com/offhook.tgz',
+  'git+ssh://git@code.example.com/offhook.git',
+])('%s is for npm to find', (typed) => {
+  expect(toSpec(typed, project)).toBe(typed);
 });
