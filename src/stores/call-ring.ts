@@ -1,18 +1,17 @@
 // The calls that a store keeps at hand: active ones, and a ring of those that ended last. Changes them by facts, and answers queries.
-import { ConfigError, RequestError } from '../base/errors.js';
+import { ConfigError } from '../base/errors.js';
 import type { CallEvent } from '../contract/call-event.js';
 import type { CallRecord } from '../contract/call-record.js';
 import type { Aggregates } from '../contract/dashboard-api.js';
-import { byNewestStart, type CallFilter, isMatch } from '../events/call-filter.js';
+import { byNewestStart, type CallFilter } from '../events/call-filter.js';
 import { opensCall, reduceCall } from '../events/reduce.js';
-import { aggregate, Tally } from '../events/summarize.js';
-import { parseCursor, toCursor } from './call-cursor.js';
+import { Tally } from '../events/summarize.js';
 import type { CallPage, CallQuery } from './call-store.js';
 import { NewestFirst } from './newest-first.js';
+import { aggregateCalls, pageOf } from './queries.js';
 
 /** Ended calls that are kept. Source: specification, Limits. */
 export const RING_SIZE = 500;
-const MAX_LIMIT = 500;
 
 /** What a fact did. */
 export interface RingChange {
@@ -76,19 +75,7 @@ export class CallRing {
 
   /** @throws RequestError for a cursor or limit that cannot be one. */
   list(query: CallQuery): CallPage {
-    if (!Number.isInteger(query.limit) || query.limit < 1 || query.limit > MAX_LIMIT) {
-      throw new RequestError('REQUEST_INVALID', `"limit" must be a whole number from 1 to ${MAX_LIMIT}.`);
-    }
-    const matches = this.#all().filter((record) => isMatch(record, query));
-    const after = query.cursor === undefined ? undefined : parseCursor(query.cursor);
-    const rest = after === undefined ? matches : matches.filter((record) => byNewestStart(after, record) < 0);
-    const calls = rest.slice(0, query.limit);
-    const last = calls.at(-1);
-    return {
-      calls,
-      nextCursor: last !== undefined && rest.length > calls.length ? toCursor(last) : null,
-      total: matches.length,
-    };
+    return pageOf(this.#all(), query);
   }
 
   /** Newest start first. */
@@ -99,7 +86,7 @@ export class CallRing {
   /** Over the calls that match; without a filter over all that are held. */
   aggregates(filter: CallFilter = {}): Aggregates {
     if (Object.keys(filter).length === 0) return this.#tally.result();
-    return aggregate(this.#all().filter((record) => isMatch(record, filter)));
+    return aggregateCalls(this.#all(), filter);
   }
 
   #held(callId: string | undefined): CallRecord | undefined {

@@ -103,8 +103,6 @@ async function run(code: string) {
     vitest: { expect, it: collect, test: collect, describe: (_: string, body: () => void) => body() },
   };
   const surroundings = {
-    // What the text around a suite has made.
-    MyStore: stores.MemoryStore,
     load: async (name: string) => modules[name] ?? ((await import(name)) as object),
     console: { log: (...values: unknown[]) => logged.push(values) },
     process: {

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest';
+import { RequestError } from '../../src/base/errors.js';
+import type { CallRecord } from '../../src/contract/call-record.js';
+import { reduceCall } from '../../src/events/reduce.js';
+import { aggregateCalls, listCalls } from '../../src/stores/queries.js';
+import { ended, stamp, started } from '../support/call-facts.js';
+
+/** In no order. */
+const records = [2, 4, 1, 3].map((at) => {
+  const facts = [started({ carrierCallId: `carrier-${at}` }), ...(at % 2 === 0 ? [ended()] : [])];
+  const record = stamp(facts, { callId: `call-${at}`, at }).reduce<CallRecord | undefined>(
+    reduceCall,
+    undefined,
+  );
+  if (record === undefined) throw new Error('no record');
+  return record;
+});
+const idsOf = (calls: readonly CallRecord[]) => calls.map(({ callId }) => callId);
+
+describe('answers over records at hand', () => {
+  it('list the newest start first, page by page, and leave the records as they are', () => {
+    const before = idsOf(records);
+    const first = listCalls(records, { limit: 3 });
+    expect([idsOf(first.calls), first.total]).toEqual([['call-4', 'call-3', 'call-2'], 4]);
+    const second = listCalls(records, { limit: 3, cursor: first.nextCursor ?? '' });
+    expect([idsOf(second.calls), second.nextCursor]).toEqual([['call-1'], null]);
+    expect(idsOf(records)).toEqual(before);
+  });
+
+  it('cover the calls that a filter leaves', () => {
+    expect(idsOf(listCalls(records, { limit: 9, status: 'completed' }).calls)).toEqual(['call-4', 'call-2']);
+    expect(aggregateCalls(records)).toMatchObject({ totalCalls: 4, completedCalls: 2 });
+    expect(aggregateCalls(records, { status: 'completed' })).toMatchObject({
+      totalCalls: 2,
+      activeCalls: 0,
+    });
+  });
+
+  it.each([{ limit: 0 }, { limit: 501 }, { limit: 1, cursor: 'nowhere' }])('refuse %j', (query) => {
+    expect(() => listCalls(records, query)).toThrow(RequestError);
+  });
+});
