@@ -29,7 +29,7 @@ export function addInit(program: Command, context: CliContext, finish: (code: nu
     .addOption(stageOption('realtime', 'the realtime model'))
     .option(
       '--offhook <spec>',
-      'where npm finds offhook, such as a tarball or a clone (default: those that this command comes from)',
+      'where npm finds offhook, such as a tarball or a clone (default: the one that this command comes from)',
     )
     .option('-y, --yes', 'ask nothing; take the first choice wherever a flag is missing')
     .addHelpText(
