@@ -2,12 +2,21 @@
 import { describe, expect } from 'vitest';
 import type { LanguageModel, LanguageModelEvent } from '../../src/providers/language-model.js';
 import { AnthropicMessages, ChatCompletions } from '../../src/providers/llm/index.js';
-import { live } from './vendor.js';
+import { live, named } from './vendor.js';
 
-const MODELS: readonly [string, () => LanguageModel][] = [
+const MODELS: readonly [string | readonly string[], () => LanguageModel][] = [
   ['OPENAI_API_KEY', () => new ChatCompletions({ maxTokens: 60 })],
   ['GROQ_API_KEY', () => new ChatCompletions({ service: 'groq', maxTokens: 200 })],
   ['ANTHROPIC_API_KEY', () => new AnthropicMessages({ maxTokens: 400 })],
+  // These have no model of ours: whoever has the key names one that calls tools.
+  ...(['cerebras', 'xai', 'openrouter'] as const).map((service): [readonly string[], () => LanguageModel] => {
+    const vendor = service.toUpperCase();
+    const model = `${vendor}_MODEL`;
+    return [
+      [`${vendor}_API_KEY`, model],
+      () => new ChatCompletions({ service, model: named(model), maxTokens: 400 }),
+    ];
+  }),
 ];
 
 const TOOL = {
@@ -17,8 +26,8 @@ const TOOL = {
 };
 
 describe('a language model answers, and calls a tool', () => {
-  for (const [key, create] of MODELS)
-    live(key, create, async (model, meter) => {
+  for (const [needed, create] of MODELS)
+    live(needed, create, async (model, meter) => {
       const ask = async (content: string): Promise<LanguageModelEvent[]> => {
         const events: LanguageModelEvent[] = [];
         const { signal } = new AbortController();

@@ -18,22 +18,28 @@ export interface Priced {
 /** What every session of a test is opened with. */
 export const CONTEXT = { clock: systemClock, logger: silentLogger, language: 'en' } as const;
 
+/** The variable that names what only its owner knows, such as the model of an account; a made-up text where the exchange is not held. */
+export function named(variable: string): string {
+  return process.env[variable] || 'unnamed';
+}
+
 /** Why an exchange is not held; undefined when it is. */
-function obstacle(key: string): string | undefined {
+function obstacle(needed: readonly string[]): string | undefined {
   if (process.env.OFFHOOK_LIVE !== '1') return 'OFFHOOK_LIVE=1 is not set';
-  return process.env[key] ? undefined : `${key} is not set`;
+  const missing = needed.find((names) => !names.split(' or ').some((name) => process.env[name]));
+  return missing === undefined ? undefined : `${missing} is not set`;
 }
 
 /**
- * Holds the exchange when OFFHOOK_LIVE is 1 and the variable of the vendor's key is set; otherwise it is skipped, and its name says why.
- * `exchange` tells the meter what was used.
+ * Holds the exchange when OFFHOOK_LIVE is 1 and the variables that the vendor needs are set, such as `A_KEY` or `A_KEY or B_KEY`; otherwise
+ * it is skipped, and its name says why. `exchange` tells the meter what was used.
  */
 export function live<T extends Priced>(
-  key: string,
+  needed: string | readonly string[],
   create: () => T,
   exchange: (provider: T, meter: UsageMeter) => Promise<void>,
 ): void {
-  const missing = obstacle(key);
+  const missing = obstacle([needed].flat());
   const { name } = create();
   if (missing !== undefined) {
     it.skip(`${name}: ${missing}`, () => {});
