@@ -57,7 +57,14 @@ function createCall({ index, startedAt, live, random }) {
   const events = [];
   const say = (/** @type {CallFact} */ fact) => {
     seq += 1;
-    events.push({ callId: `call-${String(index).padStart(4, '0')}`, nodeId: 'picture', seq, at, ...fact });
+    events.push({
+      callId: `call-${String(index).padStart(4, '0')}`,
+      nodeId: 'picture',
+      term: 1,
+      seq,
+      at,
+      ...fact,
+    });
   };
   const segment = (
     /** @type {number} */ turnIndex,

@@ -10,6 +10,7 @@ const SCHEMA = readFileSync(new URL('schema.sql', import.meta.url), 'utf8');
 const toRow = (record: CallRecord) => ({
   call_id: record.callId,
   carrier_call_id: record.carrierCallId,
+  term: record.term,
   seq: record.seq,
   started_at: record.startedAt,
   status: record.status,
@@ -84,7 +85,7 @@ export class PostgresStore implements CallStore {
     await this.#query(
       `INSERT INTO calls (${names.join()}) VALUES (${names.map(() => '?').join()})
        ON CONFLICT (call_id) DO UPDATE SET ${names.map((name) => `${name} = excluded.${name}`).join()}
-       WHERE calls.seq < excluded.seq`,
+       WHERE (calls.term, calls.seq) < (excluded.term, excluded.seq)`,
       Object.values(row),
     );
   }

@@ -2,6 +2,7 @@
 CREATE TABLE IF NOT EXISTS calls (
   call_id text COLLATE "C" PRIMARY KEY,
   carrier_call_id text,
+  term float8 NOT NULL DEFAULT 1,
   seq float8 NOT NULL,
   started_at float8 NOT NULL,
   status text NOT NULL,
@@ -20,6 +21,7 @@ CREATE TABLE IF NOT EXISTS calls (
   total numeric(12, 6) NOT NULL,
   record json NOT NULL -- jsonb refuses some texts, such as those with \u0000
 );
+ALTER TABLE calls ADD COLUMN IF NOT EXISTS term float8 NOT NULL DEFAULT 1;
 CREATE INDEX IF NOT EXISTS calls_by_carrier_id ON calls (carrier_call_id);
 CREATE INDEX IF NOT EXISTS calls_by_start ON calls (started_at, call_id);
 CREATE INDEX IF NOT EXISTS calls_under_way ON calls (started_at) WHERE status <> 'completed';

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../base/clock.js';
 import { dashboardSocket, isOwnSocket } from '../base/dashboard-socket.js';
 import type { Logger } from '../base/log.js';
 import type { EventBus } from '../events/bus.js';
+import { originOf } from '../events/reduce.js';
 import type { FactSource } from '../events/forwarder/archive.js';
 import { Forwarder } from '../events/forwarder/forwarder.js';
 import { type DashboardLink, linkToSocket, linkToUrl } from '../events/forwarder/link.js';
@@ -44,7 +45,10 @@ export function toSource(store: CallStore): FactSource | undefined {
       while (cursor !== null) {
         const query = cursor === undefined ? { limit: PAGE_SIZE } : { limit: PAGE_SIZE, cursor };
         const page: CallPage = await store.list(query);
-        yield page.calls.map(({ callId, nodeId, seq, endedAt }) => ({ callId, nodeId, seq, endedAt }));
+        yield page.calls.map((record) => {
+          const { callId, term, seq, endedAt } = record;
+          return { callId, nodeId: originOf(record), term, seq, endedAt };
+        });
         cursor = page.nextCursor;
       }
     },

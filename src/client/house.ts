@@ -279,7 +279,7 @@ export class House {
     bus.subscribeDurable((event) => store.append(event));
     const feed = { bus, store, nodeId: this.#nodeId, logger, clock: this.#clock };
     this.#forwarder = feedDashboard(this.#options.dashboardFeed, feed);
-    const successor = { bus, callbacks: this.#callbacks, desk: this.#desk, logger };
+    const successor = { nodeId: this.#nodeId, bus, callbacks: this.#callbacks, desk: this.#desk, logger };
     await this.#recalled(
       () => takeOver(store, successor),
       'the calls of the process before this one were not taken over',

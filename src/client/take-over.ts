@@ -2,19 +2,18 @@
 import type { Logger } from '../base/log.js';
 import type { CallDirectory } from '../calls/call-directory.js';
 import type { AttachedCallbacks } from '../calls/facts/callbacks.js';
+import { termAfter } from '../calls/facts/fact-stamp.js';
 import type { CallEventOf } from '../contract/call-event.js';
 import type { CallOutcome, CallRecord } from '../contract/call-record.js';
 import type { EventBus } from '../events/bus.js';
+import { originOf } from '../events/reduce.js';
 import type { CallStore } from '../stores/call-store.js';
 
-/**
- * `seq` of the end lies this far behind the last fact that is known: facts that were lost with the process may have been heard
- * elsewhere, and whoever has heard them must not take the end for one of them.
- */
-const SEQ_GAP = 1_000_000;
 const MAX_RECALLED = 500;
 
 export interface Successor {
+  /** This process. */
+  readonly nodeId: string;
   readonly bus: EventBus;
   readonly callbacks: Pick<AttachedCallbacks, 'adopt'>;
   readonly desk: Pick<CallDirectory, 'recall' | 'mayBeUp'>;
@@ -26,12 +25,12 @@ export interface Successor {
  * It is stored like any other end, so it is told once.
  */
 export async function takeOver(store: CallStore, successor: Successor): Promise<void> {
-  const { bus, callbacks, desk, logger } = successor;
+  const { nodeId, bus, callbacks, desk, logger } = successor;
   const lost = await store.active();
   for (const record of lost.reverse()) {
     const at = await lastHeardAt(store, record);
     callbacks.adopt(record);
-    bus.publish(lostEnd(record, { at, mayBeUp: desk.mayBeUp({ ...record, endedAt: at }) }));
+    bus.publish(lostEnd(record, { nodeId, at, mayBeUp: desk.mayBeUp({ ...record, endedAt: at }) }));
   }
   await bus.settled();
   if (lost.length > 0) logger.warn({ calls: lost.length }, 'calls of the previous process were lost');
@@ -39,16 +38,22 @@ export async function takeOver(store: CallStore, successor: Successor): Promise<
   for (const record of calls) desk.recall(record);
 }
 
-/** The end of a call that was under way when its process died. `at`: when it was last known to be. `mayBeUp`: it is yet to be hung up. */
+/**
+ * The end of a call that was under way when its process died, in a term of `nodeId`: facts that were lost with that process may have been heard
+ * elsewhere, and whoever has heard them must not take the end for one of them. `at`: when the call was last known to be. `mayBeUp`: it is yet to
+ * be hung up.
+ */
 function lostEnd(
   record: CallRecord,
-  { at, mayBeUp }: { at: number; mayBeUp: boolean },
+  { nodeId, at, mayBeUp }: { nodeId: string; at: number; mayBeUp: boolean },
 ): CallEventOf<'call.ended'> {
-  const { callId, nodeId, seq, media } = record;
+  const { callId, seq, media } = record;
   return {
     callId,
     nodeId,
-    seq: seq + SEQ_GAP,
+    term: termAfter(record, nodeId),
+    originId: originOf(record),
+    seq: seq + 1,
     at,
     type: 'call.ended',
     endReason: 'process-lost',

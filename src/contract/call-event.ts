@@ -200,21 +200,29 @@ export type CallFact =
 /**
  * The fields of every event.
  *
- * Events of one call arrive in the order of `seq`; events of different calls interleave freely. An event may arrive more than once: ignore
- * one whose `seq` is not above the highest you have. A gap in `seq` means that events were lost on the way, or that the process died during
- * the call. Carry on, or fetch the whole record: every event carries whole values, never differences, so later events correct what you
+ * Events of one call are ordered by `term`, then by `seq`; events of different calls interleave freely. An event may arrive more than once, and
+ * one of a process that has lost its call may come late: ignore one that is not above the highest you have. A gap in `seq` means that events
+ * were lost on the way, or that the process died during the call. In a higher term `seq` may begin below the last of the term before, and an
+ * end that was stated in a lower term no longer holds. Carry on, or fetch the whole record: every event carries whole values, never differences, so later events correct what you
  * missed. Ignore a call until its first `call.status` or `call.started`: earlier events do not say who is talking.
  */
 export interface CallEventEnvelope {
   /** ID of the call, assigned by offhook. */
   callId: string;
-  /** The process that owns the call. */
+  /** The process that states the event. */
   nodeId: string;
-  /** Number of the event in its call, from 1, one higher each time. */
+  /** 1 in the process that the call began in, and one higher each time another process takes the call over. */
+  term: number;
+  /** The process that the call began in; missing if that is `nodeId`. */
+  originId?: string;
+  /** Number of the event in its call, from 1, one higher each time. A process that takes over counts on from the last event it knows. */
   seq: number;
   /** When it happened, in epoch milliseconds. */
   at: number;
 }
+
+/** The place of an event in its call. */
+export type FactPlace = Pick<CallEventEnvelope, 'term' | 'seq'>;
 
 export type CallEvent = CallEventEnvelope & CallFact;
 

@@ -357,8 +357,10 @@ export interface CallRecord {
   mode: VoiceMode | null;
   /** The AI providers that serve the call, or served it last. */
   provider: CallProviders;
-  /** The process that owns the call, or owned it. */
+  /** The process that owns the call, or owned it last. */
   nodeId: string;
+  /** The process that the call began in. */
+  originId: string;
   /** The current phase; null before the conversation and once the call has ended. */
   phase: CurrentPhase | null;
   /** Number of completed turns, also beyond the turns that are kept. */
@@ -389,6 +391,8 @@ export interface CallRecord {
   error: CallFailure | null;
   /** State of the hang-up; null until the end, and if the carrier was not asked: it had ended the call itself, or the caller was transferred. */
   hangUp: HangUpState | null;
-  /** Number of the latest event that is part of this record. */
+  /** The term of the latest event that is part of this record: one higher for each process that took the call over. */
+  term: number;
+  /** Number of that event. */
   seq: number;
 }

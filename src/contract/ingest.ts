@@ -5,12 +5,14 @@ import type { CallEvent } from './call-event.js';
 export type IngestEvent = CallEvent & {
   /** `seq` of the previous fact of the call that the dashboard needs; those between the two are left out. @default seq - 1 */
   after?: number;
+  /** The term of that fact. @default that of this fact */
+  afterTerm?: number;
 };
 
 /** Asks how much of a call the dashboard has. */
 export interface IngestQuestion {
   callId: string;
-  /** The process that owns or owned the call. */
+  /** The process that the call began in. */
   nodeId: string;
   /** When it ended, epoch milliseconds; null while it is up. */
   endedAt: number | null;
@@ -44,8 +46,11 @@ export interface IngestRefusal {
 /** How much of a call the dashboard has. */
 export interface IngestPosition {
   callId: string;
+  /** The process that the call began in. */
   nodeId: string;
-  /** The dashboard has every fact up to this `seq`; 0 for an unknown call. */
+  /** The term of the last fact that the dashboard has. A higher one than the sender's: another process has taken the call over. */
+  term: number;
+  /** The dashboard has every fact up to this `seq` of that term; 0 for an unknown call. */
   seq: number;
   /** True if that includes the end of the call. */
   ended: boolean;

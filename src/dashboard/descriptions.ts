@@ -78,7 +78,9 @@ const EVENTS: { readonly [type: string]: string } = {
 /** By `Schema.field`, or by the field alone where it means the same everywhere. */
 export const FIELDS: { readonly [field: string]: string } = {
   callId: 'ID of the call, assigned by offhook.',
-  nodeId: 'Process that owns the call.',
+  nodeId: 'Process that owns the call, or owned it last.',
+  originId: 'Process that the call began in.',
+  term: 'Which process has the call: 1 for the one that it began in, one higher for each that took it over.',
   carrierCallId: "The carrier's ID of the call; null until it is known.",
   carrier: 'Carrier of the call.',
   direction: 'Whether the call came in or was placed.',
@@ -196,6 +198,7 @@ export const FIELDS: { readonly [field: string]: string } = {
   type: 'Type of the event.',
   state: 'State of the hang-up.',
   after: '`seq` of the event of this call before this one. Default: `seq` - 1.',
+  afterTerm: '`term` of that event. Default: `term`.',
   events: 'Events, in order.',
   dashboardId: 'Process of the dashboard. When it changes, ask anew which events it has.',
   accepted: 'Events taken.',

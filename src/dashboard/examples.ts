@@ -55,6 +55,7 @@ const SUMMARY = {
     tts: 'vendor/voice',
   },
   nodeId: 'n4f9',
+  originId: 'n4f9',
   phase: null,
   turnCount: 2,
   latency: { avgMs: 835, p50Ms: 835, p95Ms: 835, p99Ms: 835, stages: LATENCY },
@@ -82,10 +83,11 @@ const SUMMARY = {
   incidents: [],
   error: null,
   hangUp: null,
+  term: 1,
   seq: 19,
 };
 const RECORD = { ...SUMMARY, turns: [TURN], transcript: [ENTRY], envelope: null };
-const FACT = { callId: SUMMARY.callId, nodeId: SUMMARY.nodeId, seq: 3, at: ENTRY.at };
+const FACT = { callId: SUMMARY.callId, nodeId: SUMMARY.nodeId, term: 1, seq: 3, at: ENTRY.at };
 
 /** By the name of the schema. */
 export const EXAMPLES: { readonly [schema: string]: unknown } = {
@@ -118,7 +120,7 @@ export const EXAMPLES: { readonly [schema: string]: unknown } = {
     accepted: 1,
     duplicates: 0,
     refused: [],
-    calls: [{ callId: SUMMARY.callId, nodeId: SUMMARY.nodeId, seq: 3, ended: false, wanted: true }],
+    calls: [{ callId: SUMMARY.callId, nodeId: SUMMARY.nodeId, term: 1, seq: 3, ended: false, wanted: true }],
   },
   Error: { error: { code: 'NOT_FOUND', message: 'No such call.' } },
 };

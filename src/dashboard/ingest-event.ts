@@ -1,6 +1,7 @@
 // One fact as a sender brings it -> a fact of ours, or the reason why it is none.
-import type { CallEvent } from '../contract/call-event.js';
+import type { CallEvent, FactPlace } from '../contract/call-event.js';
 import type { IngestRefusalReason } from '../contract/ingest.js';
+import { isNewer, originOf, termOf } from '../events/reduce.js';
 import { readAs, SchemaMismatch } from './schema-reader.js';
 import { FACT_SCHEMAS } from './schemas.js';
 
@@ -8,9 +9,13 @@ import { FACT_SCHEMAS } from './schemas.js';
 export interface FactEnvelope {
   callId: string;
   nodeId: string;
+  /** The process that the call began in. */
+  originId: string;
+  term: number;
   seq: number;
   type: string;
-  after: number;
+  /** The fact before it. */
+  after: FactPlace;
 }
 
 /** What came of reading a fact. */
@@ -20,11 +25,21 @@ export type ReadFact =
 
 const ENVELOPE = { $ref: '#/components/schemas/IngestEvent' };
 
-/** The envelope of a fact, undefined where even that is none. */
+/** An envelope as it is sent. */
+type SentEnvelope = Pick<FactEnvelope, 'callId' | 'nodeId' | 'seq' | 'type'> & {
+  originId?: string;
+  term?: number;
+  after?: number;
+  afterTerm?: number;
+};
+
+/** The envelope of a fact, undefined where even that is none. A sender that knows no terms is in the first. */
 export function readEnvelope(value: unknown): FactEnvelope | undefined {
   try {
-    const envelope = readAs(ENVELOPE, value, 'the fact') as FactEnvelope & { after?: number };
-    return { ...envelope, after: envelope.after ?? envelope.seq - 1 };
+    const sent = readAs(ENVELOPE, value, 'the fact') as SentEnvelope;
+    const { callId, nodeId, seq, type, after = seq - 1, afterTerm = termOf(sent) } = sent;
+    const before = { term: afterTerm, seq: after };
+    return { callId, nodeId, originId: originOf(sent), term: termOf(sent), seq, type, after: before };
   } catch (error) {
     if (error instanceof SchemaMismatch) return undefined;
     throw error;
@@ -33,11 +48,14 @@ export function readEnvelope(value: unknown): FactEnvelope | undefined {
 
 /** The fact in an envelope. Fields of a newer version are left out. */
 export function readFact(envelope: FactEnvelope, value: unknown): ReadFact {
-  if (envelope.after >= envelope.seq) return { reason: 'invalid', message: 'after must be less than seq.' };
+  if (!isNewer(envelope, envelope.after)) {
+    return { reason: 'invalid', message: 'after must be less than seq.' };
+  }
   const schema = FACT_SCHEMAS.get(envelope.type);
   if (schema === undefined) return { reason: 'unknown-type' };
   try {
-    return { event: readAs(schema, value, envelope.type) as CallEvent };
+    const { term, type } = envelope;
+    return { event: readAs(schema, { ...(value as object), term }, type) as CallEvent };
   } catch (error) {
     if (error instanceof SchemaMismatch) return { reason: 'invalid', message: error.message };
     throw error;

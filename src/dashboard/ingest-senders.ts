@@ -88,6 +88,18 @@ export class Senders {
     return true;
   }
 
+  /** Another process has taken a call over: it counts there, however much is active there already. */
+  move(callId: string, { from, to }: { from: string; to: string }): void {
+    const length = this.#senders.get(from)?.active.get(callId);
+    if (length === undefined) return;
+    this.release(from, callId);
+    const sender = this.#find(to);
+    sender.active.set(callId, length);
+    sender.activeLength += length;
+    this.#total.length += length;
+    this.#total.calls += 1;
+  }
+
   /** A call is over: it counts no more. */
   release(nodeId: string, callId: string): void {
     const sender = this.#senders.get(nodeId);

@@ -1,7 +1,7 @@
 // Takes the facts that servers send: each once, in order, whatever comes twice, late or forged.
 import { randomBytes } from 'node:crypto';
 import { RequestError } from '../base/errors.js';
-import type { CallEvent } from '../contract/call-event.js';
+import { type CallEvent, type FactPlace, LATE_FACTS } from '../contract/call-event.js';
 import type {
   IngestAnswer,
   IngestBatch,
@@ -10,7 +10,7 @@ import type {
   IngestRefusalReason,
 } from '../contract/ingest.js';
 import type { EventBus } from '../events/bus.js';
-import { opensCall } from '../events/reduce.js';
+import { isNewer, opensCall, originOf, termOf } from '../events/reduce.js';
 import type { CallStore } from '../stores/call-store.js';
 import { type FactEnvelope, readEnvelope, readFact } from './ingest-event.js';
 import type { Senders } from './ingest-senders.js';
@@ -32,14 +32,21 @@ export interface IngestParts {
 /** A call of a sender, as far as it is here. */
 interface Place {
   readonly callId: string;
-  readonly nodeId: string;
+  /** The process that it began in. */
+  readonly originId: string;
   /** Its id in the store. */
   readonly storedId: string;
-  seq: number;
-  /** Like `seq`, with the facts counted that were passed over for good. */
-  passed: number;
+  /** The process that has it. */
+  owner: string;
+  /** The last fact that is here. */
+  last: FactPlace;
+  /** Like `last`, with the facts counted that were passed over for good. */
+  passed: FactPlace;
   ended: boolean;
 }
+
+/** Before the first fact. */
+const NOTHING: FactPlace = { term: 1, seq: 0 };
 
 /** One batch at a time, so that what is known of a call is still so when its next fact is taken. */
 export class Ingest {
@@ -84,32 +91,42 @@ export class Ingest {
     }
     const unknown: IngestQuestion[] = [];
     for (const question of calls) {
-      const place = await this.#place(places, question);
-      if (place.seq === 0 && question.endedAt !== null) unknown.push(question);
+      const { callId, nodeId: originId } = question;
+      const place = await this.#place(places, { callId, originId });
+      if (place.last.seq === 0 && question.endedAt !== null) unknown.push(question);
     }
     const unwanted = await this.#findUnwanted(unknown);
-    for (const [key, { callId, nodeId: owner, seq, ended }] of places) {
-      const position: IngestPosition = { callId, nodeId: owner, seq, ended, wanted: !unwanted.has(key) };
+    for (const [key, { callId, originId, last, ended }] of places) {
+      const position: IngestPosition = {
+        callId,
+        nodeId: originId,
+        ...last,
+        ended,
+        wanted: !unwanted.has(key),
+      };
       answer.calls.push(position);
     }
     return answer;
   }
 
+  /** A fact of a process that another one has taken the call over from comes too late, whatever it says. */
   async #takeFact(place: Place, envelope: FactEnvelope, value: unknown): Promise<Verdict> {
-    const { seq, after } = envelope;
-    if (seq <= place.seq) return 'duplicate';
-    if (after > place.passed && after < seq) return { reason: 'gap' };
+    const { term, seq, after } = envelope;
+    if (!isNewer(envelope, place.last)) return 'duplicate';
+    if (isNewer(after, place.passed) && isNewer(envelope, after)) return { reason: 'gap' };
     const read = readFact(envelope, value);
     if ('reason' in read) {
-      place.passed = seq;
+      place.passed = { term, seq };
       return read;
     }
-    if (place.seq === 0 && !opensCall(read.event)) {
-      place.passed = seq;
+    if (place.last.seq === 0 && !opensCall(read.event)) {
+      place.passed = { term, seq };
       return { reason: 'no-call' };
     }
-    if (!place.ended && !this.#charge(place, read.event)) {
-      place.passed = seq;
+    const isUp = !place.ended || reopens(place, read.event);
+    if (isUp) this.#give(place, read.event);
+    if (isUp && !this.#charge(place, read.event)) {
+      place.passed = { term, seq };
       return { reason: 'limit' };
     }
     await this.#keep(place, read.event);
@@ -122,21 +139,33 @@ export class Ingest {
     await store.append(stored);
     bus.publish(stored);
     watch.learned(place.storedId);
-    place.seq = event.seq;
-    place.passed = event.seq;
+    if (reopens(place, event)) {
+      place.ended = false;
+      watch.reopened();
+    }
+    const { term, seq } = event;
+    place.last = { term, seq };
+    place.passed = place.last;
     if (event.type !== 'call.ended') return;
     place.ended = true;
-    senders.release(place.nodeId, place.storedId);
+    senders.release(place.owner, place.storedId);
+  }
+
+  /** What is counted of a call goes with it to the process that takes it over. */
+  #give(place: Place, { term, nodeId }: CallEvent): void {
+    if (term <= place.last.term || nodeId === place.owner) return;
+    this.#parts.senders.move(place.storedId, { from: place.owner, to: nodeId });
+    place.owner = nodeId;
   }
 
   #charge(place: Place, event: CallEvent): boolean {
     // The end of a call makes room.
     if (event.type === 'call.ended') return true;
-    return this.#parts.senders.charge(place.nodeId, place.storedId, JSON.stringify(event).length);
+    return this.#parts.senders.charge(place.owner, place.storedId, JSON.stringify(event).length);
   }
 
-  async #place(places: Map<string, Place>, call: { callId: string; nodeId: string }): Promise<Place> {
-    const key = keyOf(call);
+  async #place(places: Map<string, Place>, call: { callId: string; originId: string }): Promise<Place> {
+    const key = keyOf(call.callId, call.originId);
     const known = places.get(key);
     if (known !== undefined) return known;
     const place = await this.#locate(call);
@@ -145,18 +174,19 @@ export class Ingest {
   }
 
   /**
-   * Ids are unique in a process, not among several: the second process with an id that is taken has its call under
-   * `<callId>~<nodeId>`.
+   * Ids are unique in a process, not among several: the second process that begins a call with an id that is taken has it under
+   * `<callId>~<originId>`. Whoever takes a call over goes on with the record that it has.
    */
-  async #locate({ callId, nodeId }: { callId: string; nodeId: string }): Promise<Place> {
+  async #locate({ callId, originId }: { callId: string; originId: string }): Promise<Place> {
     const { store } = this.#parts;
-    const qualifiedId = `${callId}~${nodeId}`;
+    const qualifiedId = `${callId}~${originId}`;
     const [qualified, plain] = await Promise.all([store.get(qualifiedId), store.get(callId)]);
-    const isTaken = plain?.callId === callId && plain.nodeId !== nodeId;
+    const isTaken = plain?.callId === callId && originOf(plain) !== originId;
     const storedId = qualified?.callId === qualifiedId || isTaken ? qualifiedId : callId;
     const record = [qualified, plain].find((found) => found?.callId === storedId);
-    const seq = record?.seq ?? 0;
-    return { callId, nodeId, storedId, seq, passed: seq, ended: record?.status === 'completed' };
+    const last = record === undefined ? NOTHING : { term: termOf(record), seq: record.seq };
+    const ended = record?.status === 'completed';
+    return { callId, originId, storedId, owner: record?.nodeId ?? originId, last, passed: last, ended };
   }
 
   /** Of ended calls that are not here: those that the full history has no place for any more. */
@@ -165,7 +195,11 @@ export class Ingest {
     const { calls, total } = await this.#parts.store.list({ limit: HISTORY_SIZE, status: 'completed' });
     if (total < HISTORY_SIZE) return new Set();
     const oldest = Math.min(...calls.map((call) => call.endedAt ?? 0));
-    return new Set(questions.filter(({ endedAt }) => (endedAt ?? 0) < oldest).map(keyOf));
+    return new Set(
+      questions
+        .filter(({ endedAt }) => (endedAt ?? 0) < oldest)
+        .map(({ callId, nodeId }) => keyOf(callId, nodeId)),
+    );
   }
 }
 
@@ -192,6 +226,11 @@ function readBatch(body: unknown): ReceivedBatch {
   }
 }
 
-function keyOf({ callId, nodeId }: { callId: string; nodeId: string }): string {
-  return `${nodeId}\n${callId}`;
+function keyOf(callId: string, originId: string): string {
+  return `${originId}\n${callId}`;
+}
+
+/** A process that has taken the call over goes on with it: the end that another one has stated is none. */
+function reopens({ ended, last }: Place, { term, type }: CallEvent): boolean {
+  return ended && term > last.term && !LATE_FACTS.includes(type);
 }

@@ -47,6 +47,11 @@ export class LostCallWatch {
     if (this.#told.delete(callId)) this.#parts.onCorrection();
   }
 
+  /** A call is up again that was over, because another process took it over: pages have to read it anew. */
+  reopened(): void {
+    this.#parts.onCorrection();
+  }
+
   /** Idempotent. */
   close(): void {
     this.#closed = true;

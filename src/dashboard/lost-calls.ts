@@ -4,7 +4,7 @@ import type { CallEventOf } from '../contract/call-event.js';
 import type { CallRecord } from '../contract/call-record.js';
 import type { Aggregates } from '../contract/dashboard-api.js';
 import { type CallFilter, isMatch } from '../events/call-filter.js';
-import { reduceCall } from '../events/reduce.js';
+import { originOf, reduceCall, termOf } from '../events/reduce.js';
 import { aggregate } from '../events/summarize.js';
 import type { CallPage, CallQuery, CallStore } from '../stores/call-store.js';
 import type { Senders } from './ingest-senders.js';
@@ -19,6 +19,8 @@ export function supposedEnd(record: CallRecord, senders: Senders): CallEventOf<'
   return {
     callId,
     nodeId,
+    term: termOf(record),
+    originId: originOf(record),
     seq: seq + 1,
     at: Math.max(silence.since, answeredAt ?? startedAt),
     type: 'call.ended',

@@ -1,10 +1,12 @@
 // The last facts of the event stream, numbered, for readers that come back and for the seam behind a snapshot.
-import type { CallEvent } from '../contract/call-event.js';
+import type { CallEvent, FactPlace } from '../contract/call-event.js';
+import { isNewer } from '../events/reduce.js';
 
 /** A fact with its place in the stream, as it goes over the wire. */
 export interface StampedEvent {
   readonly counter: number;
   readonly callId: string;
+  readonly term: number;
   readonly seq: number;
   readonly endsCall: boolean;
   readonly bytes: Uint8Array;
@@ -38,8 +40,9 @@ export class ReplayRing {
     this.#counter += 1;
     const text = `id: ${this.idOf(this.#counter)}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
     const bytes = Buffer.from(text, 'utf8');
-    const { callId, seq, type } = event;
-    this.#events.push({ counter: this.#counter, callId, seq, endsCall: type === 'call.ended', bytes });
+    const { callId, term, seq, type } = event;
+    const endsCall = type === 'call.ended';
+    this.#events.push({ counter: this.#counter, callId, term, seq, endsCall, bytes });
     this.#bytes += bytes.length;
     while (this.#events.length > 1 && this.#isOver()) this.#bytes -= this.#events.shift()?.bytes.length ?? 0;
   }
@@ -59,14 +62,14 @@ export class ReplayRing {
 
   /**
    * The facts that are not part of a snapshot, in order: newer than what the snapshot knows of their call (`known`, the
-   * sequence number by call), or of a live call that the store has not written yet.
+   * last fact by call), or of a live call that the store has not written yet.
    */
-  newerThan(known: ReadonlyMap<string, number>): readonly StampedEvent[] {
+  newerThan(known: ReadonlyMap<string, FactPlace>): readonly StampedEvent[] {
     const over = new Set<string>();
     for (const { endsCall, callId } of this.#events) if (endsCall) over.add(callId);
-    return this.#events.filter(({ callId, seq }) => {
-      const knownSeq = known.get(callId);
-      return knownSeq === undefined ? !over.has(callId) : seq > knownSeq;
+    return this.#events.filter((event) => {
+      const last = known.get(event.callId);
+      return last === undefined ? !over.has(event.callId) : isNewer(event, last);
     });
   }
 

@@ -89,6 +89,7 @@ const summary: Properties = {
   mode: nullable(ref('VoiceMode')),
   provider: ref('CallProviders'),
   nodeId: text,
+  originId: text,
   phase: nullable(ref('CurrentPhase')),
   turnCount: count,
   latency: ref('LatencySummary'),
@@ -101,6 +102,7 @@ const summary: Properties = {
   incidents: { ...listOf(ref('Incident')), maxItems: 100 },
   error: nullable(ref('CallFailure')),
   hangUp: nullable(ref('HangUpState')),
+  term: { type: 'integer', minimum: 1 },
   seq: count,
 };
 
@@ -155,6 +157,7 @@ const OPTIONAL: { readonly [type: string]: readonly string[] } = {
   'call.ended': ['durationMs', 'hangUp'],
 };
 
+const term: JsonSchema = { type: 'integer', minimum: 1, maximum: 2 ** 31 };
 const seq: JsonSchema = { type: 'integer', minimum: 1, maximum: 2 ** 31 };
 
 /** The facts with their envelope, by type. */
@@ -162,8 +165,17 @@ export const FACT_SCHEMAS: ReadonlyMap<string, JsonSchema> = new Map(
   Object.entries(FACTS).map(([type, properties]) => [
     type,
     shape(
-      { callId: text, nodeId: text, seq, at: epochMs, type: { const: type }, ...properties },
-      OPTIONAL[type],
+      {
+        callId: text,
+        nodeId: text,
+        term,
+        originId: name,
+        seq,
+        at: epochMs,
+        type: { const: type },
+        ...properties,
+      },
+      ['originId', ...(OPTIONAL[type] ?? [])],
     ),
   ]),
 );
@@ -183,10 +195,13 @@ export const MAX_INGEST_EVENTS = 5000;
 const ingestEnvelope: Properties = {
   callId: name,
   nodeId: name,
+  term,
+  originId: name,
   seq,
   at: epochMs,
   type: text,
   after: { type: 'integer', minimum: 0, maximum: 2 ** 31 },
+  afterTerm: term,
 };
 
 /** `components.schemas` of the document. Generators of clients make a type of each, so every object has a name here, and so have words in two places. */
@@ -314,7 +329,8 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
   TransferRequest: shape({ to: { type: 'string', pattern: '^\\+[1-9]\\d{1,14}$' } }),
   IngestEvent: {
     type: 'object',
-    description: 'A CallEvent, and the `seq` of the fact of the call before it (`after`, default `seq` - 1).',
+    description:
+      'A CallEvent, and the fact of the call before it: its `seq` (`after`, default `seq` - 1) and its term (`afterTerm`, default `term`).',
     properties: ingestEnvelope,
     required: ['callId', 'nodeId', 'seq', 'at', 'type'],
     additionalProperties: true,
@@ -348,7 +364,7 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
     },
     ['message'],
   ),
-  IngestPosition: shape({ callId: text, nodeId: text, seq: count, ended: flag, wanted: flag }),
+  IngestPosition: shape({ callId: text, nodeId: text, term, seq: count, ended: flag, wanted: flag }),
   CommandAccepted: shape({ callId: text }),
   HangUpAccepted: shape({ callId: text, hangUp: ref('HangUpState') }),
   Error: shape({ error: ref('ErrorDetail') }),

@@ -1,4 +1,5 @@
 // The first event of the stream: what is known now, read at one moment of the facts and written in pieces.
+import type { FactPlace } from '../contract/call-event.js';
 import type { CallRecord } from '../contract/call-record.js';
 import type { Aggregates, Snapshot } from '../contract/dashboard-api.js';
 import type { CallReader } from '../stores/call-store.js';
@@ -15,7 +16,7 @@ export interface SnapshotRead {
   readonly recent: readonly CallRecord[];
   readonly aggregates: Aggregates;
   /** Sequence numbers that are part of it, by call. */
-  readonly known: Map<string, number>;
+  readonly known: Map<string, FactPlace>;
   /** Facts that were told already and are not part of it. */
   readonly news: readonly StampedEvent[];
   /** The number of the newest fact that was told. */
@@ -37,7 +38,9 @@ export async function readSnapshot(store: CallReader, ring: ReplayRing): Promise
     const recent = ended.calls;
     const over = new Set(recent.map(({ callId }) => callId));
     const stillActive = active.filter(({ callId }) => !over.has(callId));
-    const known = new Map([...stillActive, ...recent].map(({ callId, seq }) => [callId, seq]));
+    const known = new Map(
+      [...stillActive, ...recent].map(({ callId, term, seq }) => [callId, { term, seq }]),
+    );
     const news = ring.newerThan(known);
     return { active: stillActive, recent, aggregates, known, news, position: ring.newest };
   }

@@ -5,7 +5,8 @@ import { LimitError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
 import type { CallEntry } from '../contract/dashboard-api.js';
 
-import type { CallEvents } from '../contract/call-event.js';
+import type { CallEvents, FactPlace } from '../contract/call-event.js';
+import { isNewer } from '../events/reduce.js';
 import type { CallReader } from '../stores/call-store.js';
 import { Breather, inChunks, type Piece } from './breather.js';
 import { ReplayRing, type RingBounds, type StampedEvent } from './replay-ring.js';
@@ -69,8 +70,8 @@ interface Reader {
   live: boolean;
   /** The number of the last fact that it was given. */
   position: number;
-  /** Sequence numbers that the snapshot had already, by call, until a newer fact of the call passes. */
-  known: Map<string, number>;
+  /** The last fact of each call that the snapshot had already, until a newer one of the call passes. */
+  known: Map<string, FactPlace>;
   /** Backlog that is still fair: the bound, and what the opening itself wrote until it is drained. */
   allowance: number;
   /** A heartbeat found the opening where it was. */
@@ -240,9 +241,11 @@ export class EventFeed {
 
   #unknownTo(reader: Reader, events: readonly StampedEvent[]): readonly StampedEvent[] {
     if (reader.known.size === 0) return events;
-    return events.filter(({ callId, seq }) => {
-      if (seq <= (reader.known.get(callId) ?? 0)) return false;
-      reader.known.delete(callId);
+    return events.filter((event) => {
+      const last = reader.known.get(event.callId);
+      if (last === undefined) return true;
+      if (!isNewer(event, last)) return false;
+      reader.known.delete(event.callId);
       return true;
     });
   }

@@ -1,5 +1,11 @@
 // What a fact does to a record. The only code that changes a CallRecord: live calls, replay, dashboard and page share it.
-import { type CallEvent, type CallEventOf, type CallIdentity, LATE_FACTS } from '../contract/call-event.js';
+import {
+  type CallEvent,
+  type CallEventOf,
+  type CallIdentity,
+  type FactPlace,
+  LATE_FACTS,
+} from '../contract/call-event.js';
 import type {
   CallRecord,
   CallStatus,
@@ -29,13 +35,32 @@ export function opensCall({ type }: CallEvent): boolean {
   return type === 'call.status' || type === 'call.started';
 }
 
+/** A place as it may have been written: logs and senders of before terms have none, and are read as of the first. */
+export type WrittenPlace = Pick<FactPlace, 'seq'> & Partial<Pick<FactPlace, 'term'>>;
+
+export function termOf({ term }: Partial<Pick<FactPlace, 'term'>>): number {
+  return term ?? 1;
+}
+
+/** The order of the facts of a call: the higher term, then the higher `seq`. */
+export function isNewer(one: WrittenPlace, other: WrittenPlace): boolean {
+  const [term, otherTerm] = [termOf(one), termOf(other)];
+  return term === otherTerm ? one.seq > other.seq : term > otherTerm;
+}
+
+/** The process that a call began in. */
+export function originOf({ originId, nodeId }: { originId?: string; nodeId: string }): string {
+  return originId ?? nodeId;
+}
+
 /**
  * The record after `event`. Returns a new object, sharing what did not change; the given one stays as it was.
- * An event that is part of the record already (`seq` not above the record's) changes nothing, and a call ends once:
- * after the end only late facts change anything but `seq`.
+ * An event that is part of the record already (its `term` and `seq` not above the record's) changes nothing. A call ends once in a term: after
+ * the end only late facts change anything but `seq`. Who takes the call over and goes on with it undoes the end that a process before had
+ * stated, by any fact but a late one.
  */
 export function reduceCall(record: CallRecord | undefined, event: CallEvent): CallRecord {
-  if (record !== undefined && event.seq <= record.seq) return record;
+  if (record !== undefined && !isNewer(event, record)) return record;
   const after = record === undefined ? openRecord(event) : { ...record };
   apply(after, event);
   if (event.type === 'turn.completed') after.latency = summarizeLatency(after.turns);
@@ -49,7 +74,7 @@ export function reduceCall(record: CallRecord | undefined, event: CallEvent): Ca
 export function replayCall(events: Iterable<CallEvent>): CallRecord | undefined {
   let record: CallRecord | undefined;
   for (const event of events) {
-    if (record !== undefined && event.seq <= record.seq) continue;
+    if (record !== undefined && !isNewer(event, record)) continue;
     record ??= openRecord(event);
     apply(record, event);
   }
@@ -59,10 +84,28 @@ export function replayCall(events: Iterable<CallEvent>): CallRecord | undefined 
 
 /** Changes a record that nobody else has yet, all but its `latency`: that follows from its turns. */
 function apply(record: CallRecord, event: CallEvent): void {
-  if (record.status !== 'completed' || LATE_FACTS.includes(event.type)) {
-    Object.assign(record, changes(record, event));
+  const [term, isLate] = [termOf(event), LATE_FACTS.includes(event.type)];
+  if (term > termOf(record)) {
+    if (record.status === 'completed' && !isLate) Object.assign(record, reopened(record));
+    if (record.status !== 'completed') record.nodeId = event.nodeId;
   }
+  if (record.status !== 'completed' || isLate) Object.assign(record, changes(record, event));
+  record.term = term;
   record.seq = event.seq;
+}
+
+/** What a process has said of the end does not hold where another one has taken the call over. */
+function reopened({ answeredAt }: CallRecord): Partial<CallRecord> {
+  return {
+    status: answeredAt === null ? 'initiated' : 'active',
+    outcome: null,
+    endReason: null,
+    endedAt: null,
+    durationMs: null,
+    error: null,
+    media: null,
+    hangUp: null,
+  };
 }
 
 function changes(record: CallRecord, event: CallEvent): Partial<Omit<CallRecord, 'latency'>> {
@@ -215,7 +258,8 @@ function withTool(turns: Turn[], turnIndex: number, tool: ToolCall | undefined):
 
 function keyEntry(record: CallRecord, event: CallEventOf<'dtmf.received'>): TranscriptEntry {
   return {
-    id: `key-${event.seq}`,
+    // Two processes may have counted alike.
+    id: termOf(event) === 1 ? `key-${event.seq}` : `key-${event.term}-${event.seq}`,
     turnIndex: Math.max(0, record.turnCount - 1),
     role: 'system',
     text: `Key ${event.digit}`,
@@ -256,6 +300,7 @@ function openRecord(event: CallEvent): CallRecord {
     mode: null,
     provider: { engine: null, stt: null, llm: null, tts: null },
     nodeId: event.nodeId,
+    originId: originOf(event),
     phase: null,
     turnCount: 0,
     turns: [],
@@ -271,6 +316,7 @@ function openRecord(event: CallEvent): CallRecord {
     envelope: null,
     error: null,
     hangUp: null,
+    term: termOf(event),
     seq: 0,
   };
 }

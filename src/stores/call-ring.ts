@@ -61,6 +61,8 @@ export class CallRing {
     if (record.carrierCallId !== null) this.#byCarrierId.set(record.carrierCallId, record.callId);
     if (record.status !== 'completed') {
       this.#active.set(record.callId, record);
+      // Whoever took it over goes on with it.
+      this.#ended.delete(record.callId);
       return undefined;
     }
     this.#active.delete(record.callId);

@@ -31,7 +31,7 @@ export interface CallStore {
   readonly isKept: boolean;
   /**
    * Applies a fact, by `reduceCall` of `offhook/stores`. Facts of one call come in order, one at a time; those of several calls may come
-   * together. One that is known already (its `seq` is not above the record's) changes nothing. Resolves when the fact is kept.
+   * together. One that is known already (its `term` and `seq` are not above the record's) changes nothing. Resolves when the fact is kept.
    */
   append(event: CallEvent): Promise<void>;
   /** By our id or the carrier's. */
@@ -44,7 +44,7 @@ export interface CallStore {
   /**
    * The facts that made the record, in order, where a store keeps the log: what a forwarder plays again to whoever missed them. By our
    * id or the carrier's; undefined for a call that is not here, or whose log cannot be read now. Most partial
-   * transcripts are not kept, so `seq` rises with gaps.
+   * transcripts are not kept, so `seq` rises with gaps; where another process took the call over, it may begin lower, in a higher `term`.
    */
   events?(callId: string): Promise<readonly CallEvent[] | undefined>;
   /** Idempotent. */

@@ -90,7 +90,7 @@ function talk(bus, { count, name }) {
     let seq = 0;
     return (/** @type {CallFact} */ fact) => {
       seq += 1;
-      bus.publish({ callId: `${name}-${index}`, nodeId: 'bench', seq, at: Date.now(), ...fact });
+      bus.publish({ callId: `${name}-${index}`, nodeId: 'bench', term: 1, seq, at: Date.now(), ...fact });
     };
   });
   for (const [index, publish] of calls.entries())

@@ -77,7 +77,7 @@ function createCall(bus, callId) {
   /** @param {CallFact} fact */
   const tell = (fact) => {
     seq += 1;
-    bus.publish({ callId, nodeId: 'bench', seq, at: Date.now(), ...fact });
+    bus.publish({ callId, nodeId: 'bench', term: 1, seq, at: Date.now(), ...fact });
   };
   const provider = { engine: null, stt: 'vendor/stt', llm: 'vendor/llm', tts: 'vendor/tts' };
   const parties = { carrierCallId: `carrier-${callId}`, caller: '+15550111', callee: '+15550100' };

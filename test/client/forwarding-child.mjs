@@ -38,7 +38,13 @@ const environment = /** @type {import('../../src/calls/call-environment.js').Cal
 );
 /** @param {import('../../src/contract/call-record.js').CallRecord} record */
 const recall = (record) => void recalled.set(record.callId, recallCall(record, environment));
-await takeOver(store, { bus, callbacks: { adopt() {} }, desk: { recall, mayBeUp: () => false }, logger });
+await takeOver(store, {
+  nodeId,
+  bus,
+  callbacks: { adopt() {} },
+  desk: { recall, mayBeUp: () => false },
+  logger,
+});
 
 process.on('message', async (message) => {
   const order = /** @type {Order} */ (message);

@@ -125,8 +125,8 @@ function talk(callId: string, turns: number, at: number): CallEvent[] {
 
 /** The end behind some facts. */
 function endOf(events: readonly CallEvent[]): CallEvent {
-  const { callId, nodeId, seq, at } = events.at(-1)!;
-  return { callId, nodeId, seq: seq + 1, at: at + 10, ...ended() };
+  const { callId, nodeId, term, seq, at } = events.at(-1)!;
+  return { callId, nodeId, term, seq: seq + 1, at: at + 10, ...ended() };
 }
 
 describe('a server and a dashboard of one user, both with their calls on disk', () => {

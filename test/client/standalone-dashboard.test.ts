@@ -106,7 +106,7 @@ afterEach(() => room.remove());
 function byParty(records: Iterable<CallRecord>): Record<string, CallRecord> {
   const entries = [...records].map((record): [string, CallRecord] => {
     const callId = record.callId.split('~')[0] ?? '';
-    return [`${record.nodeId} ${callId}`, { ...record, callId, seq: 0 }];
+    return [`${record.originId} ${callId}`, { ...record, callId, seq: 0 }];
   });
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -28,7 +28,7 @@ async function start(folder: string) {
     mayBeUp: ({ callId }: CallRecord) => callId === 'talking',
     recall: ({ callId, hangUp }: CallRecord) => void recalled.push([callId, hangUp]),
   };
-  await takeOver(store, { bus, callbacks, desk, logger });
+  await takeOver(store, { nodeId: 'node-2', bus, callbacks, desk, logger });
   return { bus, store, told, facts, recalled, logger };
 }
 
@@ -59,7 +59,9 @@ describe('takeOver', () => {
       outcome: 'answered',
       endedAt: 2020,
       durationMs: 20,
-      nodeId: 'node-1',
+      nodeId: 'node-2',
+      originId: 'node-1',
+      term: 2,
     });
     expect(told[0]?.transcript.map(({ text }) => text)).toEqual(['heard']);
     expect(await store.active()).toEqual([]);
@@ -113,7 +115,7 @@ describe('takeOver', () => {
     expect(second.recalled.sort()).toEqual(left);
     const seq = ((await second.store.get('talking'))?.seq ?? 0) + 1;
     const done = { type: 'hangup.updated', state: 'done' } as const;
-    await second.store.append({ callId: 'talking', nodeId: 'node-1', seq, at: 9000, ...done });
+    await second.store.append({ callId: 'talking', nodeId: 'node-2', term: 2, seq, at: 9000, ...done });
     await second.store.close();
     expect((await start(folder)).recalled).toContainEqual(['talking', 'done']);
   });
@@ -125,6 +127,7 @@ describe('takeOver', () => {
       throw new Error('nothing is to be taken over');
     };
     await takeOver(new MemoryStore(), {
+      nodeId: 'node-2',
       bus,
       callbacks: { adopt: refuse },
       desk: { recall: refuse, mayBeUp: refuse },

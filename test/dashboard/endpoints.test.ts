@@ -319,7 +319,14 @@ describe('commands', () => {
   it('hangs up again what is still pending at the carrier', async () => {
     const { seq = 0 } = (await server.store.get('full')) ?? {};
     const fact = { type: 'hangup.updated', state: 'pending' } as const;
-    await server.store.append({ callId: 'full', nodeId: 'node-1', seq: seq + 1, at: Date.now(), ...fact });
+    await server.store.append({
+      callId: 'full',
+      nodeId: 'node-1',
+      term: 1,
+      seq: seq + 1,
+      at: Date.now(),
+      ...fact,
+    });
     expect((await post('full/hangup', {})).status).toBe(202);
     expect((await getJson<CallRecord>('/api/dashboard/calls/full')).hangUp).toBe('pending');
   });

@@ -1,13 +1,15 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { StoreError } from '../../src/base/errors.js';
-import type { CallEvent } from '../../src/contract/call-event.js';
+import type { CallEvent, CallFact } from '../../src/contract/call-event.js';
 import type { IngestEvent } from '../../src/contract/ingest.js';
 import { INGEST_PATH } from '../../src/dashboard/ingest-endpoint.js';
+import { Senders } from '../../src/dashboard/ingest-senders.js';
 import { OPENAPI } from '../../src/dashboard/openapi.js';
 import { reduceCall } from '../../src/events/reduce.js';
 import { MemoryStore } from '../../src/stores/memory-store.js';
-import { ended, stamp, started, turn } from '../support/call-facts.js';
+import { ended, IDENTITY, stamp, started, turn } from '../support/call-facts.js';
+import { FakeClock } from '../support/fake-clock.js';
 import { openDashboard, post, socketFolder, type TestDashboard, TOKEN } from '../support/ingest-dashboard.js';
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -50,7 +52,9 @@ describe('a batch of facts', () => {
   it('becomes the record that its server has', async () => {
     const answer = await dashboard.ingest({ events: CALL });
     expect(answer).toMatchObject({ accepted: 4, duplicates: 0, refused: [] });
-    expect(answer.calls).toEqual([{ callId: 'call-1', nodeId: 'node-1', seq: 4, ended: true, wanted: true }]);
+    expect(answer.calls).toEqual([
+      { callId: 'call-1', nodeId: 'node-1', term: 1, seq: 4, ended: true, wanted: true },
+    ]);
     expect(ajv.getSchema('api#/components/schemas/IngestAnswer')?.(answer)).toBe(true);
     expect((await dashboard.records()).get('call-1')).toEqual(RECORD);
   });
@@ -112,7 +116,99 @@ describe('a batch of facts', () => {
     expect(answer.calls[0]).toMatchObject({ callId: 'call-1', nodeId: 'node-2', seq: 4 });
     const records = await dashboard.records();
     expect(records.get('call-1')).toEqual(RECORD);
-    expect(records.get('call-1~node-2')).toEqual({ ...RECORD, callId: 'call-1~node-2', nodeId: 'node-2' });
+    expect(records.get('call-1~node-2')).toEqual({
+      ...RECORD,
+      callId: 'call-1~node-2',
+      nodeId: 'node-2',
+      originId: 'node-2',
+    });
+  });
+
+  describe('of a process that took the call over', () => {
+    const taken = (facts: readonly CallFact[], seq: number, after = seq - 1) =>
+      stamp(facts, { at: 2_000_000 }).map((event, index): IngestEvent => {
+        const place = { nodeId: 'node-2', originId: 'node-1', term: 2, seq: seq + index };
+        return { ...event, ...place, ...(index === 0 ? { after, afterTerm: 1 } : {}) };
+      });
+    const NEXT = taken([{ type: 'call.status', status: 'active', ...IDENTITY }], 3);
+    const shown = async () => [...(await dashboard.records()).values()];
+
+    it('goes on in the record that is here, behind facts which that process never knew', async () => {
+      await dashboard.ingest({ nodeId: 'node-1', events: CALL.slice(0, 3) });
+      const answer = await dashboard.ingest({
+        nodeId: 'node-2',
+        events: NEXT.map((fact) => ({ ...fact, seq: 2, after: 1 })),
+      });
+      expect(answer).toMatchObject({ accepted: 1, refused: [] });
+      expect(answer.calls).toEqual([
+        { callId: 'call-1', nodeId: 'node-1', term: 2, seq: 2, ended: false, wanted: true },
+      ]);
+      expect(await shown()).toMatchObject([{ nodeId: 'node-2', originId: 'node-1', turns: [{ index: 0 }] }]);
+    });
+
+    it.each([
+      ['before', true],
+      ['behind', false],
+    ])('is all that counts, where the one before ended it, heard %s', async (_, isFirst) => {
+      await dashboard.ingest({ nodeId: 'node-1', events: CALL.slice(0, 2) });
+      const old = () => dashboard.ingest({ nodeId: 'node-1', events: CALL.slice(2) });
+      if (isFirst) await old();
+      await dashboard.ingest({ nodeId: 'node-2', events: NEXT });
+      if (!isFirst)
+        expect(await old()).toMatchObject({ accepted: 0, duplicates: 2, calls: [{ term: 2, seq: 3 }] });
+      expect(await shown()).toMatchObject([{ status: 'active', endReason: null, nodeId: 'node-2' }]);
+      await dashboard.ingest({
+        nodeId: 'node-2',
+        events: taken([ended({ endReason: 'agent-hangup' })], 4).map(
+          ({ after: _a, afterTerm: _t, ...fact }) => fact as IngestEvent,
+        ),
+      });
+      expect(await shown()).toMatchObject([
+        { status: 'completed', endReason: 'agent-hangup', term: 2, seq: 4 },
+      ]);
+    });
+
+    it('is not taken behind a gap, in its term or before it', async () => {
+      await dashboard.ingest({ nodeId: 'node-1', events: CALL.slice(0, 1) });
+      const gap = [{ index: 0, reason: 'gap' }];
+      expect((await dashboard.ingest({ nodeId: 'node-2', events: NEXT })).refused).toEqual(gap);
+      await dashboard.ingest({ nodeId: 'node-2', events: [...CALL.slice(1, 2), ...NEXT] });
+      const later = taken([{ type: 'turn.started', turnIndex: 1 }], 5).map((fact) => ({
+        ...fact,
+        after: 4,
+        afterTerm: 2,
+      }));
+      expect((await dashboard.ingest({ nodeId: 'node-2', events: later })).refused).toEqual(gap);
+      expect(await shown()).toMatchObject([{ term: 2, seq: 3 }]);
+    });
+
+    it('comes late, and leaves an ended call as over as it was', async () => {
+      await dashboard.ingest({ nodeId: 'node-1', events: CALL });
+      const late = taken([{ type: 'incident.noted', code: 'late', message: 'Late.' }], 5);
+      expect(await dashboard.ingest({ nodeId: 'node-2', events: late })).toMatchObject({ accepted: 1 });
+      expect(await shown()).toMatchObject([
+        { status: 'completed', nodeId: 'node-1', incidents: [{ code: 'late' }] },
+      ]);
+    });
+
+    it('counts for the process that has it', async () => {
+      const clock = new FakeClock();
+      const senders = new Senders(clock, { activeCalls: 1 });
+      expect(senders.charge('node-1', 'call-1', 10)).toBe(true);
+      senders.move('call-1', { from: 'node-1', to: 'node-2' });
+      expect([senders.charge('node-1', 'call-2', 10), senders.charge('node-2', 'call-3', 10)]).toEqual([
+        true,
+        false,
+      ]);
+      senders.release('node-2', 'call-1');
+      expect(senders.charge('node-2', 'call-3', 10)).toBe(true);
+    });
+
+    it('is of the first term where its sender knows no terms', async () => {
+      const old = CALL.map(({ term: _, ...event }) => event as IngestEvent);
+      expect(await dashboard.ingest({ nodeId: 'node-1', events: old })).toMatchObject({ accepted: 4 });
+      expect(await shown()).toEqual([RECORD]);
+    });
   });
 
   it('is answered 503 when the store fails, and taken when it comes again', async () => {

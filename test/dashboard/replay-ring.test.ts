@@ -49,8 +49,10 @@ it('tells what is newer than a snapshot, but nothing of a call that left it', ()
   const ring = new ReplayRing('a', { events: 100, bytes: 1e6 });
   for (const fact of FACTS) ring.push(fact);
   for (const fact of stamp([started()], { callId: 'up' })) ring.push(fact);
-  const newer = (known: [string, number][]) =>
-    ring.newerThan(new Map(known)).map(({ callId, seq }) => `${callId} ${seq}`);
+  const newer = (known: [string, number][]) => {
+    const places = known.map(([callId, seq]) => [callId, { term: 1, seq }] as const);
+    return ring.newerThan(new Map(places)).map(({ callId, seq }) => `${callId} ${seq}`);
+  };
   expect(newer([])).toEqual(['up 1']);
   expect(
     newer([
@@ -58,4 +60,18 @@ it('tells what is newer than a snapshot, but nothing of a call that left it', ()
       ['up', 1],
     ]),
   ).toEqual(['call-1 2', 'call-1 3']);
+});
+
+it('tells what is of a higher term than a snapshot, whatever its number, and nothing of a lower one', () => {
+  const ring = new ReplayRing('a', { events: 100, bytes: 1e6 });
+  const [first, second] = stamp([started(), started()], { callId: 'up' });
+  if (first === undefined || second === undefined) throw new Error('no facts');
+  for (const fact of [first, second, { ...first, term: 2 }, { ...second, term: 2 }]) ring.push(fact);
+  const newerThan = (term: number, seq: number) =>
+    ring.newerThan(new Map([['up', { term, seq }]])).map((fact) => [fact.term, fact.seq]);
+  const later = [
+    [2, 1],
+    [2, 2],
+  ];
+  expect([newerThan(1, 2), newerThan(1, 9), newerThan(2, 1)]).toEqual([later, later, [[2, 2]]]);
 });

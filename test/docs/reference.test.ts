@@ -101,7 +101,7 @@ it('has a section with fields for each event that the API can send', () => {
   for (const { type, fields } of events) {
     const [, section = ''] = reference('events').split(`\n### \`${type}\`\n`);
     const shown = [...(section.split('\n### ')[0] ?? '').matchAll(/^\| `(\w+)`/gm)].map(([, name]) => name);
-    const envelope = ['type', 'callId', 'nodeId', 'seq', 'at'];
+    const envelope = ['type', 'callId', 'nodeId', 'term', 'originId', 'seq', 'at'];
     expect(shown.sort(), type).toEqual(fields.filter((name) => !envelope.includes(name)).sort());
   }
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CallEvent, CallFact } from '../../src/contract/call-event.js';
 import type { CallPhase, CallRecord, CallStatus, Transfer, Turn } from '../../src/contract/call-record.js';
-import { reduceCall } from '../../src/events/reduce.js';
+import { reduceCall, replayCall } from '../../src/events/reduce.js';
 import { ended, IDENTITY, NO_MEDIA, stamp, started, turn } from '../support/call-facts.js';
 
 function replay(events: readonly CallEvent[], from?: CallRecord): CallRecord | undefined {
@@ -400,4 +400,83 @@ it('a cost that belongs to a turn which is over corrects that turn and no other'
   const record = stamp(facts).reduce<CallRecord | undefined>(reduceCall, undefined);
   expect(record?.turns.map(({ cost }) => cost)).toEqual([null, 0.25]);
   expect(record?.cost.total).toBe(0.5);
+});
+
+describe('a call that another process takes over', () => {
+  const lived = stamp([status('ringing'), started(), entry('a', 'heard', true)]);
+  const next = (facts: readonly CallFact[], seq: number, term = 2): CallEvent[] =>
+    stamp(facts, { at: 2_000_000 }).map((event, index) => ({
+      ...event,
+      nodeId: `node-${term}`,
+      originId: 'node-1',
+      term,
+      seq: seq + index,
+    }));
+  const over = { ...(stamp([ended()])[0] as CallEvent), seq: 9, at: 3_000_000 };
+
+  it('has one record, with the facts of both, in which the number of a fact may be lower than one before', () => {
+    const record = replay([...lived, ...next([status('active'), entry('b', 'more', true)], 2)]);
+    expect(record).toMatchObject({ nodeId: 'node-2', originId: 'node-1', term: 2, seq: 3, status: 'active' });
+    expect(record?.transcript.map(({ text }) => text)).toEqual(['heard', 'more']);
+    expect(record?.startedAt).toBe(lived[0]?.at);
+  });
+
+  it('hears no more of the process before it, whatever that says and however high it counts', () => {
+    const record = replay([...lived, ...next([status('active')], 2)]);
+    expect(replay([over, { ...over, type: 'dtmf.received', digit: '1', seq: 10 } as CallEvent], record)).toBe(
+      record,
+    );
+  });
+
+  it.each([
+    ['a status', status('active')],
+    ['words', entry('b', 'more', true)],
+    ['a phase', phase('listening')],
+    ['another end', ended({ endReason: 'agent-hangup' })],
+  ])('has not ended with the end that the process before it stated, once there is %s', (_, fact) => {
+    const [event] = next([fact], 4) as [CallEvent];
+    const record = replay([event], replay([...lived, over]));
+    const expected = replay([event], replay(lived));
+    expect({ ...record, startedAt: 0 }).toEqual({ ...expected, startedAt: 0 });
+  });
+
+  it('stays ended with what comes late of it, and with the process that had it', () => {
+    const record = replay([...lived, over, ...next([costing(0.5)], 4), ...next([incident('late')], 9, 3)]);
+    expect(record).toMatchObject({
+      status: 'completed',
+      endReason: 'caller-hangup',
+      nodeId: 'node-1',
+      term: 3,
+      cost: { total: 0.5 },
+      incidents: [{ code: 'late' }],
+    });
+  });
+
+  it('tells the keys of both processes apart, which may have counted alike', () => {
+    const key = (digit: string): CallFact => ({ type: 'dtmf.received', digit });
+    const record = replay([...stamp([started(), key('1')]), ...next([key('2')], 2)]);
+    expect(record?.transcript.map(({ id, text }) => [id, text])).toEqual([
+      ['key-2', 'Key 1'],
+      ['key-2-2', 'Key 2'],
+    ]);
+  });
+
+  it('is replayed from its log to the same record', () => {
+    const facts = [
+      ...lived,
+      over,
+      ...next([status('active'), entry('b', 'x', true)], 4),
+      ...next([ended()], 5, 3),
+    ];
+    expect(replayCall(facts)).toEqual(replay(facts));
+  });
+
+  it('is in the first term where a log is older than terms', () => {
+    const old = lived.map(({ term: _, ...event }) => event as CallEvent);
+    expect(replay(old)).toEqual(replay(lived));
+    const { term: __, originId: ___, ...written } = replay(old) as CallRecord;
+    const record = replay([{ ...over, seq: 4 }], written as CallRecord);
+    expect(record).toMatchObject({ status: 'completed', term: 1 });
+    expect(replay([...lived.slice(0, 2)], written as CallRecord)).toBe(written);
+  });
 });

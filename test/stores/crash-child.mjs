@@ -24,7 +24,13 @@ const callbacks = attachCallbacks(bus, {
   callbacks: { onCallEnd: (record) => void process.stdout.write(`${JSON.stringify(record)}\n`) },
   logger,
 });
-await takeOver(store, { bus, callbacks, desk: { recall() {}, mayBeUp: () => false }, logger });
+await takeOver(store, {
+  nodeId: `node-${round}`,
+  bus,
+  callbacks,
+  desk: { recall() {}, mayBeUp: () => false },
+  logger,
+});
 process.stdout.write('ready\n');
 
 /** One call after the other. @param {number} caller */
@@ -34,7 +40,7 @@ async function ring(caller) {
     let seq = 0;
     const say = (/** @type {import('../../src/contract/call-event.js').CallFact} */ fact) => {
       seq += 1;
-      bus.publish({ callId, nodeId: `node-${round}`, seq, at: Date.now(), ...fact });
+      bus.publish({ callId, nodeId: `node-${round}`, term: 1, seq, at: Date.now(), ...fact });
     };
     const speak = (/** @type {number} */ turnIndex, /** @type {boolean} */ final) =>
       say({

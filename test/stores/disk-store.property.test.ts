@@ -87,7 +87,7 @@ it('has the records of the plain reducer, whatever comes and however often it re
         let event = model.events.get(callId)?.at(-1);
         if (next.type === 'fact') {
           seq += 1 + next.gap;
-          event = { callId, nodeId: `node-${seq % 2}`, seq, at: 1000 + seq, ...next.fact };
+          event = { callId, nodeId: `node-${seq % 2}`, term: 1, seq, at: 1000 + seq, ...next.fact };
         }
         if (event === undefined) continue;
         model.take(event);

@@ -75,6 +75,7 @@ export function stamp(
   return facts.map((fact, index) => ({
     callId,
     nodeId: 'node-1',
+    term: 1,
     seq: index + 1,
     at: at + index * stepMs,
     ...fact,

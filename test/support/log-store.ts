@@ -1,5 +1,6 @@
 // A store whose log outlives its process, as one on disk does: what is killed is opened again from the same log.
 import type { CallEvent } from '../../src/contract/call-event.js';
+import { isNewer } from '../../src/events/reduce.js';
 import { MemoryStore } from '../../src/stores/memory-store.js';
 import { ended } from './call-facts.js';
 
@@ -10,7 +11,8 @@ export class CallLogFile {
   keep(event: CallEvent): void {
     if (event.type === 'transcript.segment' && !event.entry.final) return;
     const events = this.events.get(event.callId) ?? [];
-    if (event.seq <= (events.at(-1)?.seq ?? 0)) return;
+    const last = events.at(-1);
+    if (last !== undefined && !isNewer(event, last)) return;
     this.events.set(event.callId, [...events, event]);
   }
 }
@@ -29,7 +31,9 @@ export class LogStore extends MemoryStore {
       const record = await store.get(last.callId);
       if (record === undefined || record.status === 'completed') continue;
       const { callId } = last;
-      const envelope = { callId, nodeId: options.owner, seq: record.seq + 1, at: last.at };
+      const { originId, term, seq } = record;
+      const place = { term: term + 1, seq: seq + 1 };
+      const envelope = { callId, nodeId: options.owner, originId, ...place, at: last.at };
       await store.append({ ...envelope, ...ended({ endReason: 'process-lost' }) } as CallEvent);
     }
     return store;

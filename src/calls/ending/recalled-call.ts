@@ -52,10 +52,8 @@ class RecalledLedger implements LateLedger {
   #recording: Recording['status'] | undefined;
 
   constructor(record: CallRecord, environment: CallEnvironment) {
-    const last = { seq: record.seq, at: record.endedAt ?? record.startedAt };
-    // All facts of a call are those of one process: whoever heard the others knows the call by it.
-    const { bus, clock } = environment;
-    this.#stamp = new FactStamp(record.callId, { bus, clock, nodeId: record.nodeId }, last);
+    const at = record.endedAt ?? record.startedAt;
+    this.#stamp = new FactStamp(record.callId, environment, { record, at });
     this.#record = record;
     this.#hangUp = record.hangUp;
     this.#streamUsd = estimateStream(record, environment);

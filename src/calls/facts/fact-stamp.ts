@@ -1,35 +1,51 @@
 // Puts the facts of one call into their envelopes and publishes them. Only the owner of a call holds its stamp.
 import type { Clock } from '../../base/clock.js';
 import type { CallFact } from '../../contract/call-event.js';
+import type { CallRecord } from '../../contract/call-record.js';
 import type { EventBus } from '../../events/bus.js';
+import { originOf, termOf } from '../../events/reduce.js';
 
-/** Counts the facts of one call: `seq` from 1, `at` never before the fact that came before. */
+/** Counts the facts of one call: `seq` from 1, `at` never before the fact that came before. Whose call another process had begins a new term. */
 export class FactStamp {
   readonly callId: string;
   readonly #nodeId: string;
   readonly #bus: EventBus;
   readonly #clock: Clock;
+  readonly #term: number;
+  /** Undefined where the call began here. */
+  readonly #originId: string | undefined;
   #seq: number;
   #at: number;
 
-  /** `last`: the last fact of a call that another process began. */
+  /** `record`: what is known of a call that was had before. `at`: when its last fact was stated, at the earliest. */
   constructor(
     callId: string,
     context: { nodeId: string; bus: EventBus; clock: Clock },
-    last: { seq: number; at: number } = { seq: 0, at: 0 },
+    { record, at }: { record?: CallRecord; at: number } = { at: 0 },
   ) {
     this.callId = callId;
     this.#nodeId = context.nodeId;
     this.#bus = context.bus;
     this.#clock = context.clock;
-    this.#seq = last.seq;
-    this.#at = last.at;
+    this.#term = record === undefined ? 1 : termAfter(record, context.nodeId);
+    const originId = record && originOf(record);
+    this.#originId = originId === context.nodeId ? undefined : originId;
+    this.#seq = record?.seq ?? 0;
+    this.#at = at;
   }
 
   /** Never throws. */
   publish(fact: CallFact): void {
     this.#seq += 1;
     this.#at = Math.max(this.#at, this.#clock.wallNow());
-    this.#bus.publish({ callId: this.callId, nodeId: this.#nodeId, seq: this.#seq, at: this.#at, ...fact });
+    const [nodeId, term, originId] = [this.#nodeId, this.#term, this.#originId];
+    const origin = originId === undefined ? {} : { originId };
+    const envelope = { callId: this.callId, nodeId, term, ...origin, seq: this.#seq, at: this.#at };
+    this.#bus.publish({ ...envelope, ...fact });
   }
+}
+
+/** The term in which a process goes on with a call: its own, or one more than that of whoever had it. */
+export function termAfter(record: CallRecord, nodeId: string): number {
+  return record.nodeId === nodeId ? termOf(record) : termOf(record) + 1;
 }

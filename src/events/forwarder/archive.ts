@@ -1,11 +1,13 @@
 // The calls that a store kept from before: what a dashboard lacks of them is played again, one call after the other.
 import type { CallEvent } from '../../contract/call-event.js';
 import type { IngestPosition, IngestQuestion } from '../../contract/ingest.js';
+import { isNewer, termOf } from '../reduce.js';
 import { callKey } from './call-log.js';
 
 /** A call of a store. */
 export type StoredCall = IngestQuestion & {
-  /** `seq` of its last fact. */
+  /** The place of its last fact. */
+  term: number;
   seq: number;
 };
 
@@ -55,8 +57,10 @@ export class Archive {
     for (const call of this.#asked) {
       const position = positions.get(callKey(call));
       if (position === undefined || !position.wanted) continue;
+      // Whoever has taken the call over tells of it.
+      if (termOf(position) > termOf(call)) continue;
       const lacksEnd = call.endedAt !== null && !position.ended;
-      if (lacksEnd || position.seq < call.seq) this.#missing.push({ call, position });
+      if (lacksEnd || isNewer(call, position)) this.#missing.push({ call, position });
     }
     this.#asked = [];
   }

@@ -1,6 +1,8 @@
 // What a forwarder holds: the facts of active calls, and of ended ones as far as there is room. Bounded, whatever the dashboard does.
-import type { CallEvent } from '../../contract/call-event.js';
-import { CallLog, callKey, lengthOf } from './call-log.js';
+import type { CallEvent, FactPlace } from '../../contract/call-event.js';
+import type { IngestPosition } from '../../contract/ingest.js';
+import { termOf } from '../reduce.js';
+import { CallLog, callKey, type KnownCall, lengthOf, WHOLE_CALL } from './call-log.js';
 
 export interface BacklogBounds {
   events: number;
@@ -44,11 +46,11 @@ export class Backlog {
     return this.#logs.values();
   }
 
-  has(call: { callId: string; nodeId: string }): boolean {
+  has(call: KnownCall): boolean {
     return this.#logs.has(callKey(call));
   }
 
-  find(call: { callId: string; nodeId: string }): CallLog | undefined {
+  find(call: KnownCall): CallLog | undefined {
     return this.#logs.get(callKey(call));
   }
 
@@ -58,10 +60,10 @@ export class Backlog {
       this.#lost += 1;
       return;
     }
-    const log = this.find(event) ?? new CallLog(event, event.seq - 1);
+    const log = this.find(event) ?? new CallLog(event, { term: termOf(event), seq: event.seq - 1 });
     this.#change(log, () => log.append(event, length));
-    this.#logs.delete(callKey(log));
-    this.#logs.set(callKey(log), log);
+    this.#logs.delete(log.key);
+    this.#logs.set(log.key, log);
     this.#shrink();
   }
 
@@ -69,8 +71,8 @@ export class Backlog {
   adopt(events: readonly CallEvent[]): CallLog | undefined {
     const [first] = events;
     if (first === undefined || this.has(first)) return undefined;
-    const log = new CallLog(first, 0);
-    this.#logs.set(callKey(log), log);
+    const log = new CallLog(first, WHOLE_CALL);
+    this.#logs.set(log.key, log);
     this.#change(log, () => {
       for (const event of events) log.append(event);
     });
@@ -81,8 +83,12 @@ export class Backlog {
     this.#change(log, () => log.recover(events));
   }
 
-  skip(log: CallLog, seq: number): void {
-    this.#change(log, () => log.skip(seq));
+  skip(log: CallLog, place: FactPlace): void {
+    this.#change(log, () => log.skip(place));
+  }
+
+  learn(log: CallLog, position: IngestPosition): void {
+    this.#change(log, () => log.learn(position));
   }
 
   /** The dashboard has all of an ended call: where a store can hand it out again, it need not be held. */
@@ -123,7 +129,7 @@ export class Backlog {
     ];
     for (const { log, shed } of steps) {
       if (!this.#isOver) return;
-      if (!this.has(log)) continue;
+      if (!this.#logs.has(log.key)) continue;
       if (!this.#isStored && !drops.has(log)) this.#lost += log.count;
       if (shed) this.#change(log, () => log.shed());
       else this.#drop(log);
@@ -131,7 +137,7 @@ export class Backlog {
   }
 
   #drop(log: CallLog): void {
-    this.#logs.delete(callKey(log));
+    this.#logs.delete(log.key);
     this.#events -= log.count;
     this.#length -= log.length;
   }

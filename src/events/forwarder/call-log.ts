@@ -1,6 +1,7 @@
 // The facts of one call on their way to a dashboard: what it has of them, and what is to be sent.
-import type { CallEvent } from '../../contract/call-event.js';
+import type { CallEvent, FactPlace } from '../../contract/call-event.js';
 import type { IngestEvent, IngestPosition } from '../../contract/ingest.js';
+import { isNewer, originOf, termOf } from '../reduce.js';
 
 interface Kept {
   readonly event: CallEvent;
@@ -8,10 +9,22 @@ interface Kept {
   readonly length: number;
 }
 
-/** A call is known by its id and the process that owns it. */
-export function callKey({ callId, nodeId }: { callId: string; nodeId: string }): string {
-  return `${nodeId}\n${callId}`;
+/** A call as its facts name it. Where it is named alone, `nodeId` is the process that it began in. */
+export interface KnownCall {
+  readonly callId: string;
+  readonly nodeId: string;
+  readonly originId?: string;
 }
+
+/** A call is known by its id and the process that it began in, whoever has it now. */
+export function callKey(call: KnownCall): string {
+  return `${originOf(call)}\n${call.callId}`;
+}
+
+/** Before the first fact of a call. */
+export const WHOLE_CALL: FactPlace = { term: 1, seq: 0 };
+
+const BEHIND_ALL: FactPlace = { term: Number.MAX_SAFE_INTEGER, seq: Number.MAX_SAFE_INTEGER };
 
 /** Length of a fact as JSON, in characters. */
 export function lengthOf(event: CallEvent): number {
@@ -20,19 +33,17 @@ export function lengthOf(event: CallEvent): number {
 
 export class CallLog {
   readonly callId: string;
-  readonly nodeId: string;
+  /** The process that the call began in. */
+  readonly originId: string;
+  readonly key: string;
   #kept: Kept[] = [];
   #length = 0;
-  /** `seq` of the last fact that is not kept, because it came before the first one that is. */
-  #before: number;
-  /** Up to where the dashboard has the call, in its numbers; undefined until it was asked. */
-  #there: number | undefined;
-  /**
-   * What the dashboard's numbers are ahead of ours: it has facts of a process that died before they were on disk, and what the next
-   * process knows comes behind them.
-   */
-  #shift = 0;
-  #endSeq: number | undefined;
+  /** The last fact that is not kept, because it came before the first one that is. */
+  #before: FactPlace;
+  /** Up to where the dashboard has the call; undefined until it was asked. */
+  #there: FactPlace | undefined;
+  /** Another process has taken the call over, and tells of it: nothing is sent from here. */
+  #isTaken = false;
   #endedAt: number | null = null;
   /** The last partial of each piece of transcript that is not the first one of it, which holds its place. */
   readonly #partials = new Map<string, Kept>();
@@ -40,13 +51,14 @@ export class CallLog {
   #cost: Kept | undefined;
   #phase: Kept | undefined;
 
-  /** `before`: `seq` of the fact before the first one that comes, 0 for the whole call. */
-  constructor(call: { callId: string; nodeId: string }, before: number) {
+  /** `before`: the fact before the first one that comes, at the latest. */
+  constructor(call: KnownCall, before: FactPlace) {
     this.callId = call.callId;
-    this.nodeId = call.nodeId;
+    this.originId = originOf(call);
+    this.key = callKey(call);
     this.#before = before;
     // A call that begins here is nowhere else.
-    this.#there = before === 0 ? 0 : undefined;
+    this.#there = isNewer(before, WHOLE_CALL) ? undefined : WHOLE_CALL;
   }
 
   get count(): number {
@@ -64,35 +76,34 @@ export class CallLog {
 
   /** True when the dashboard has to be asked what it has. */
   get isUnknown(): boolean {
-    return this.#there === undefined;
+    return this.#there === undefined && !this.#isTaken;
   }
 
   /** True when there is something to send. */
   get isBehind(): boolean {
-    return this.#there !== undefined && this.#last + this.#shift > this.#there;
+    return this.#there !== undefined && !this.#isTaken && isNewer(this.#last, this.#there);
   }
 
   /** True when facts are to be sent that are not kept here any more. */
   get lacksFacts(): boolean {
-    return this.isBehind && (this.#there ?? 0) < this.#before + this.#shift;
+    return this.isBehind && isNewer(this.#before, this.#there ?? WHOLE_CALL);
   }
 
   /** Facts of a call come in order. What a later fact makes needless is let go of. */
   append(event: CallEvent, length: number = lengthOf(event)): void {
+    if (event.type === 'call.ended') this.#endedAt = event.at;
+    if (this.#isTaken) return;
     const kept: Kept = { event, length };
     this.#supersede(kept);
     this.#kept.push(kept);
     this.#length += kept.length;
-    if (event.type !== 'call.ended') return;
-    this.#endSeq = event.seq;
-    this.#endedAt = event.at;
   }
 
   /** Facts that were let go of, from the store; undefined when nobody has them: the dashboard then gets the call with a hole. */
   recover(events: readonly CallEvent[] | undefined): void {
-    const missing = (events ?? []).filter(({ seq }) => seq <= this.#before);
+    const missing = (events ?? []).filter((event) => !isNewer(event, this.#before));
     const recovered = missing.map((event) => ({ event, length: lengthOf(event) }));
-    this.#before = 0;
+    this.#before = WHOLE_CALL;
     this.#kept.unshift(...recovered);
     this.#length += recovered.reduce((sum, { length }) => sum + length, 0);
   }
@@ -107,48 +118,46 @@ export class CallLog {
     this.#partials.clear();
   }
 
-  /** A fact that the dashboard will never take. `seq` is the dashboard's. */
-  skip(seq: number): void {
-    const kept = this.#kept.find(({ event }) => event.seq === seq - this.#shift);
-    if (kept === undefined) return;
-    this.#remove(kept);
-    if (kept.event.seq === this.#endSeq) this.#endSeq = undefined;
+  /** A fact that the dashboard will never take. */
+  skip({ term, seq }: FactPlace): void {
+    const kept = this.#kept.find(({ event }) => event.seq === seq && termOf(event) === term);
+    if (kept !== undefined) this.#remove(kept);
   }
 
-  /** The dashboard said what it has. */
-  learn({ seq, ended, wanted }: Pick<IngestPosition, 'seq' | 'ended' | 'wanted'>): void {
-    this.#there = wanted ? seq : Number.MAX_SAFE_INTEGER;
-    const end = this.#endSeq;
-    const isAhead = wanted && !ended && end !== undefined && end <= seq;
-    if (isAhead && this.#shift === 0) this.#shift = seq + 1 - end;
+  /** The dashboard said what it has. Who learns of a higher term has lost the call, and says no more of it, to whatever dashboard. */
+  learn(position: Pick<IngestPosition, 'seq' | 'wanted'> & { term?: number }): void {
+    const { wanted, seq } = position;
+    this.#there = wanted ? { term: termOf(position), seq } : BEHIND_ALL;
+    if (!wanted || termOf(position) <= this.#last.term) return;
+    this.shed();
+    this.#isTaken = true;
   }
 
   /** What the dashboard said may no longer hold. */
   forget(): void {
     this.#there = undefined;
-    this.#shift = 0;
   }
 
   /** The next facts to send, no more than fit, but at least one. */
   next(maxLength: number): { events: IngestEvent[]; length: number } {
     const events: IngestEvent[] = [];
     let length = 0;
-    const there = this.#there ?? 0;
+    const there = this.#there ?? WHOLE_CALL;
     for (const [index, kept] of this.#kept.entries()) {
       const { event } = kept;
-      const seq = event.seq + this.#shift;
-      if (seq <= there) continue;
+      if (!isNewer(event, there)) continue;
       if (events.length > 0 && length + kept.length > maxLength) break;
-      const before = this.#kept[index - 1]?.event.seq ?? this.#before;
-      // All facts of a call are those of one process, whoever wrote the last one.
-      events.push({ ...event, nodeId: this.nodeId, seq, after: before === 0 ? 0 : before + this.#shift });
+      const before = this.#kept[index - 1]?.event ?? this.#before;
+      const [term, afterTerm] = [termOf(event), termOf(before)];
+      events.push({ ...event, term, after: before.seq, ...(afterTerm === term ? {} : { afterTerm }) });
       length += kept.length;
     }
     return { events, length };
   }
 
-  get #last(): number {
-    return this.#kept.at(-1)?.event.seq ?? this.#before;
+  get #last(): FactPlace {
+    const last = this.#kept.at(-1)?.event ?? this.#before;
+    return { term: termOf(last), seq: last.seq };
   }
 
   #supersede(kept: Kept): void {

@@ -174,7 +174,7 @@ export class Forwarder {
     const next = await archive.next();
     if (next !== undefined) {
       const log = this.#backlog.adopt(next.events);
-      log?.learn(next.position);
+      if (log !== undefined) this.#backlog.learn(log, next.position);
       if (log !== undefined) batch.events.push(...log.next(CALL_LENGTH).events);
       return;
     }
@@ -187,7 +187,7 @@ export class Forwarder {
       const event = events[index];
       const log = event === undefined || reason === 'gap' ? undefined : this.#backlog.find(event);
       if (event === undefined || log === undefined) continue;
-      this.#backlog.skip(log, event.seq);
+      this.#backlog.skip(log, event);
       this.#tellRefusal(reason, message);
     }
     if (answer.dashboardId !== this.#dashboardId) {
@@ -201,7 +201,7 @@ export class Forwarder {
     for (const position of answer.calls) {
       const log = this.#backlog.find(position);
       if (log === undefined) continue;
-      log.learn(position);
+      this.#backlog.learn(log, position);
       this.#backlog.settle(log);
     }
     this.#archive?.learn(positions);
@@ -240,6 +240,6 @@ export class Forwarder {
   }
 }
 
-function toQuestion({ callId, nodeId, endedAt }: CallLog): IngestQuestion {
-  return { callId, nodeId, endedAt };
+function toQuestion({ callId, originId, endedAt }: CallLog): IngestQuestion {
+  return { callId, nodeId: originId, endedAt };
 }

@@ -52,8 +52,9 @@ export function parseKey(key: string): Place {
 export function encodeRow(event: CallEvent, first: CallEvent | undefined): string {
   let kept: object = event;
   if (first !== undefined) {
-    const { callId: _callId, nodeId, ...rest } = event;
-    kept = nodeId === first.nodeId ? rest : { nodeId, ...rest };
+    const { callId: _callId, nodeId, term, originId, ...rest } = event;
+    const isTaken = nodeId !== first.nodeId || term !== first.term || originId !== first.originId;
+    kept = isTaken ? { nodeId, term, originId, ...rest } : rest;
   }
   const json = JSON.stringify(kept);
   return `${hex(crc32(json), SUM_LENGTH)}${json}`;
@@ -64,9 +65,16 @@ export function decodeRows(values: readonly string[]): CallEvent[] {
   // One list is parsed in half the time of its members.
   const events = JSON.parse(`[${values.map(toJson).join(',')}]`) as CallEvent[];
   const [first] = events;
+  if (first === undefined) return events;
+  // A log may be older than terms.
+  first.term ??= 1;
+  const { callId, nodeId, term, originId } = first;
   for (const event of events) {
-    event.callId ??= first?.callId ?? '';
-    event.nodeId ??= first?.nodeId ?? '';
+    event.callId ??= callId;
+    // What is another's names all three, but for an origin that it is itself.
+    if (event.nodeId === undefined && originId !== undefined) event.originId = originId;
+    event.nodeId ??= nodeId;
+    event.term ??= term;
   }
   return events;
 }

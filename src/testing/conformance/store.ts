@@ -93,6 +93,28 @@ export function testStore(
       await appendAll(store, [start, { ...end, seq: 1_000_000 }, words]);
       deepEqual(await store.get('call-0'), recordOf([start, { ...end, seq: 1_000_000 }]));
     }),
+    check(
+      'takes facts of a process that took the call over, and then none of the one before',
+      async (store) => {
+        const [start, words, end] = callFacts(0, { over: true });
+        if (start === undefined || words === undefined || end === undefined) throw new Error('no facts');
+        const next = { nodeId: 'node-2', originId: 'node', term: 2 };
+        const facts = [start, words, end, { ...start, ...next, seq: 2 }];
+        await appendAll(store, facts);
+        deepEqual(await store.get('call-0'), recordOf(facts));
+        deepEqual(ids(await store.active()), ['call-0']);
+        equal((await store.aggregates()).activeCalls, 1);
+        await appendAll(store, [{ ...end, seq: 9 }]);
+        deepEqual(await store.get('call-0'), recordOf(facts));
+        const last = { ...end, ...next, seq: 3 };
+        await appendAll(store, [last]);
+        const record = await store.get('call-0');
+        deepEqual(record, recordOf([...facts, last]));
+        deepEqual([record?.status, record?.nodeId, record?.term], ['completed', 'node-2', 2]);
+        deepEqual(await store.active(), []);
+        equal((await store.aggregates()).completedCalls, 1);
+      },
+    ),
     check('knows nothing of a call before a fact says who talks to whom', async (store) => {
       const [start, ...rest] = callFacts(0, { over: true });
       await appendAll(store, rest);
@@ -252,6 +274,7 @@ function envelope(call: number, index: number, fact: CallFact): CallEvent {
   return {
     callId: `call-${call}`,
     nodeId: 'node',
+    term: 1,
     seq: index + 1,
     at: startOf(call) + index * 1000,
     ...fact,

@@ -27,6 +27,7 @@ export function heavyCall({ index, turns, partials = 0 }) {
     events.push({
       callId: `8f3b2c1d-5a77-4c1e-9d10-${String(index).padStart(12, '0')}`,
       nodeId: 'b3nch001',
+      term: 1,
       seq: events.length + 1,
       at: startedAt + events.length * 1500,
       ...fact,

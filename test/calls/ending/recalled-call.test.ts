@@ -87,10 +87,18 @@ describe('a call that ended before this process began', () => {
     expect(bench.events).toEqual([]);
   });
 
-  it('goes on as a call of the process that had it, which is how those know it who heard its other facts', () => {
-    bench.desk.recall({ ...record, nodeId: 'node-of-before' });
+  it('goes on in the next term, as the same call of the process that it began in', () => {
+    bench.desk.recall({ ...record, nodeId: 'node-of-before', originId: 'node-of-first', term: 3 });
     bench.report({ type: 'recording', recording: RECORDING });
-    expect(bench.events).toMatchObject([{ nodeId: 'node-of-before', seq: record.seq + 1 }]);
+    expect(bench.events).toMatchObject([
+      { nodeId: 'node-1', originId: 'node-of-first', term: 4, seq: record.seq + 1 },
+    ]);
+  });
+
+  it('goes on in its own term where this process has ended it', () => {
+    bench.desk.recall({ ...record, nodeId: 'node-1', originId: 'node-of-first', term: 2 });
+    bench.report({ type: 'recording', recording: RECORDING });
+    expect(bench.events).toMatchObject([{ nodeId: 'node-1', term: 2, seq: record.seq + 1 }]);
   });
 
   describe('because its process died', () => {

@@ -14,8 +14,8 @@ it('counts from one, and never lets a clock that is set back turn the order of f
   const stamp = new FactStamp('call-1', { nodeId: 'node-1', bus, clock });
   for (const digit of ['1', '2', '3']) stamp.publish({ type: 'dtmf.received', digit });
   expect(events).toEqual([
-    { callId: 'call-1', nodeId: 'node-1', seq: 1, at: 500, type: 'dtmf.received', digit: '1' },
-    { callId: 'call-1', nodeId: 'node-1', seq: 2, at: 500, type: 'dtmf.received', digit: '2' },
-    { callId: 'call-1', nodeId: 'node-1', seq: 3, at: 600, type: 'dtmf.received', digit: '3' },
+    { callId: 'call-1', nodeId: 'node-1', term: 1, seq: 1, at: 500, type: 'dtmf.received', digit: '1' },
+    { callId: 'call-1', nodeId: 'node-1', term: 1, seq: 2, at: 500, type: 'dtmf.received', digit: '2' },
+    { callId: 'call-1', nodeId: 'node-1', term: 1, seq: 3, at: 600, type: 'dtmf.received', digit: '3' },
   ]);
 });

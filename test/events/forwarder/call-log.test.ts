@@ -4,7 +4,7 @@ import { CallLog } from '../../../src/events/forwarder/call-log.js';
 import { reduceCall } from '../../../src/events/reduce.js';
 import { ended, stamp, started } from '../../support/call-facts.js';
 
-const CALL = { callId: 'call-1', nodeId: 'node-1' };
+const CALL = { callId: 'call-1', nodeId: 'node-1', term: 1 };
 const ALL = Number.MAX_SAFE_INTEGER;
 
 function segment(id: string, text: string, final: boolean): CallFact {
@@ -12,7 +12,7 @@ function segment(id: string, text: string, final: boolean): CallFact {
 }
 
 function logOf(facts: readonly CallFact[], before = 0): { log: CallLog; events: CallEvent[] } {
-  const log = new CallLog(CALL, before);
+  const log = new CallLog(CALL, { term: 1, seq: before });
   const events = stamp(facts).map((event) => ({ ...event, seq: event.seq + before }));
   for (const event of events) log.append(event);
   return { log, events };
@@ -23,7 +23,7 @@ function sent(log: CallLog, maxLength = ALL): number[][] {
   return log.next(maxLength).events.map(({ seq, after }) => [seq, after ?? -1]);
 }
 
-const state = (seq: number, ended_ = false) => ({ seq, ended: ended_, wanted: true });
+const state = (seq: number, ended_ = false) => ({ term: 1, seq, ended: ended_, wanted: true });
 
 describe('the log of a call', () => {
   it('sends what the dashboard does not have, each fact with the one before it', () => {
@@ -93,7 +93,7 @@ describe('the log of a call', () => {
 
   it('passes over a fact that is never taken', () => {
     const { log } = logOf([started(), { type: 'dtmf.received', digit: '1' }, ended()]);
-    log.skip(2);
+    log.skip({ term: 1, seq: 2 });
     expect(sent(log)).toEqual([
       [1, 0],
       [3, 1],
@@ -126,13 +126,47 @@ describe('the log of a call', () => {
     expect([log.isBehind, log.lacksFacts]).toEqual([true, true]);
   });
 
-  it('ends a call behind the facts that its dead process had sent and not written', () => {
-    const { log } = logOf([started(), ended({ endReason: 'process-lost' })]);
+  it('goes on in a higher term behind facts that a dead process had sent and not written', () => {
+    const { log } = logOf([started()]);
+    log.append({ ...CALL, term: 2, seq: 2, at: 1, ...ended({ endReason: 'process-lost' }) });
     log.learn(state(5));
-    expect(sent(log)).toEqual([[6, 5]]);
-    log.append({ ...CALL, seq: 3, at: 1, type: 'incident.noted', code: 'c', message: 'm' });
-    log.learn(state(6, true));
-    expect(sent(log)).toEqual([[7, 6]]);
+    expect(log.next(ALL).events).toMatchObject([{ term: 2, seq: 2, after: 1, afterTerm: 1 }]);
+    log.append({ ...CALL, term: 2, seq: 3, at: 1, type: 'incident.noted', code: 'c', message: 'm' });
+    log.learn({ ...state(2, true), term: 2 });
+    expect(log.next(ALL).events).toMatchObject([{ term: 2, seq: 3, after: 2 }]);
+    expect(log.next(ALL).events[0]).not.toHaveProperty('afterTerm');
+  });
+
+  it('that begins with a higher term takes the facts before from a store', () => {
+    const [first, second] = stamp([started(), { type: 'dtmf.received', digit: '1' }]) as [
+      CallEvent,
+      CallEvent,
+    ];
+    const last = { ...CALL, term: 2, seq: 3, at: 1, ...ended() };
+    const log = new CallLog(CALL, { term: 2, seq: 2 });
+    log.append(last);
+    expect(log.isUnknown).toBe(true);
+    log.learn(state(0));
+    expect([log.isBehind, log.lacksFacts]).toEqual([true, true]);
+    log.recover([first, second, last]);
+    expect(
+      log.next(ALL).events.map(({ term, seq, after, afterTerm }) => [term, seq, after, afterTerm]),
+    ).toEqual([
+      [1, 1, 0, undefined],
+      [1, 2, 1, undefined],
+      [2, 3, 2, 1],
+    ]);
+  });
+
+  it('says no more of a call that another process has taken over, to whatever dashboard', () => {
+    const { log } = logOf([started(), { type: 'dtmf.received', digit: '1' }]);
+    log.learn({ ...state(1), term: 2 });
+    log.append({ ...CALL, seq: 3, at: 1, ...ended() });
+    expect([log.count, log.length, log.isBehind, log.isUnknown]).toEqual([0, 0, false, false]);
+    log.forget();
+    expect([log.isUnknown, log.endedAt]).toEqual([false, 1]);
+    log.learn(state(0));
+    expect([log.isBehind, sent(log)]).toEqual([false, []]);
   });
 
   it('sends nothing of a call that is not wanted', () => {

@@ -41,6 +41,7 @@ class FakeDashboard {
       calls: [...new Set(named.map(({ callId }) => callId))].map((callId) => ({
         callId,
         nodeId: 'node-1',
+        term: 1,
         seq: this.seqs.get(callId) ?? 0,
         ended: this.ended.has(callId),
         wanted: true,

@@ -22,7 +22,7 @@ const clock = {
 
 const store = await DiskStore.open({ folder, logger, clock });
 for (let index = 0; index < CALLS; index += 1) {
-  const envelope = { callId: `call-${index}`, nodeId: 'node', at: 1000 + index };
+  const envelope = { callId: `call-${index}`, nodeId: 'node', term: 1, at: 1000 + index };
   await store.append({
     ...envelope,
     seq: 1,

@@ -9,7 +9,7 @@ import type {
   Snapshot,
 } from '../../../contract/dashboard-api.js';
 import { byNewestStart } from '../../../events/call-filter.js';
-import { opensCall, reduceCall } from '../../../events/reduce.js';
+import { isNewer, opensCall, reduceCall } from '../../../events/reduce.js';
 import { roundMoney, toSummary } from '../../../events/summarize.js';
 
 export interface PageState {
@@ -59,7 +59,10 @@ export function applySnapshot(state: PageState, snapshot: Snapshot): PageState {
     history: meets ? mergeHistory(known, snapshot.recent) : snapshot.recent,
     // What was learnt of a call while nobody listened is in the summary alone: its record is fetched anew.
     ended: new Map(
-      [...state.ended].filter(([id, { seq }]) => !active.has(id) && seq >= (recent.get(id)?.seq ?? 0)),
+      [...state.ended].filter(([id, record]) => {
+        const other = recent.get(id);
+        return !active.has(id) && (other === undefined || !isNewer(other, record));
+      }),
     ),
     aggregates: snapshot.aggregates,
     aggregatesFrom: 0,
@@ -93,10 +96,24 @@ export function applyEvent(state: PageState, event: CallEvent): PageState {
   };
 }
 
-/** A late fact of an ended call: its last cost, its recording, what went wrong with its goodbye. */
+/**
+ * A late fact of an ended call: its last cost, its recording, what went wrong with its goodbye. Or the call is up again, because another process
+ * took it over.
+ */
 function amendEnded(state: PageState, over: CallSummary, event: CallEvent): PageState {
   const whole = state.ended.get(over.callId);
   const after = reduceCall(whole ?? { ...over, turns: [], transcript: [], envelope: null }, event);
+  if (after.status !== 'completed') {
+    const ended = new Map(state.ended);
+    ended.delete(after.callId);
+    return {
+      ...state,
+      active: new Map(state.active).set(after.callId, after),
+      aggregates: countIn(state, over, after),
+      history: state.history.filter(({ callId }) => callId !== after.callId),
+      ended,
+    };
+  }
   return {
     ...state,
     aggregates: countIn(state, over, after),
@@ -127,14 +144,14 @@ type Counted = Pick<CallSummary, 'status' | 'startedAt' | 'cost'>;
 function countIn(state: PageState, before: Counted | undefined, after: Counted): Aggregates | null {
   const { aggregates, aggregatesFrom } = state;
   if (aggregates === null || after.startedAt < aggregatesFrom) return aggregates;
-  const hasEnded = after.status === 'completed' && before?.status !== 'completed';
-  if (!hasEnded && before?.cost === after.cost) return aggregates;
+  const ends = Number(after.status === 'completed') - Number(before?.status === 'completed');
+  if (ends === 0 && before?.cost === after.cost) return aggregates;
   const moved = (sum: number, part: 'stt' | 'llm' | 'tts' | 'telephony' | 'total') =>
     roundMoney(sum + (after.cost[part] ?? 0) - (before?.cost[part] ?? 0));
   const { stt, llm, tts, telephony } = aggregates.costBreakdown;
   return {
     ...aggregates,
-    completedCalls: aggregates.completedCalls + (hasEnded ? 1 : 0),
+    completedCalls: aggregates.completedCalls + ends,
     totalCost: moved(aggregates.totalCost, 'total'),
     costBreakdown: {
       stt: moved(stt, 'stt'),
@@ -162,7 +179,7 @@ function mergeHistory(known: readonly CallSummary[], news: readonly CallSummary[
   const byId = new Map(known.map((call) => [call.callId, call]));
   for (const call of news) {
     const other = byId.get(call.callId);
-    if (other === undefined || call.seq >= other.seq) byId.set(call.callId, call);
+    if (other === undefined || !isNewer(other, call)) byId.set(call.callId, call);
   }
   return [...byId.values()].sort(byNewestStart).slice(0, HISTORY_SIZE);
 }
