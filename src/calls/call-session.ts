@@ -194,8 +194,12 @@ export class CallSession {
 
   /** A stream is over, and the call is not. */
   #resumed(): CallAnswer {
-    if (this.#isOver || this.#standing.over !== undefined || this.#words.ending !== undefined)
-      return { type: 'hang-up' };
+    if (this.#isOver || this.#standing.over !== undefined) return { type: 'hang-up' };
+    // The carrier is told, or will be, what to do instead: neither a stream nor a hang-up may get in the way of that.
+    if (this.#words.ending !== undefined || this.#transfer.isPending) {
+      const resume = this.#media.keep();
+      return resume === undefined ? { type: 'hang-up' } : { type: 'hold', resume };
+    }
     const invitation = this.#media.resume();
     return invitation === undefined ? { type: 'hang-up' } : { type: 'stream', ...invitation };
   }

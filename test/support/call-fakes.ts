@@ -73,6 +73,10 @@ export class FakeRest implements CarrierRest {
   async transfer(carrierCallId: string, { to, callerId }: TransferRequest): Promise<void> {
     await this.request('transfer', `${carrierCallId} ${to} ${callerId}`);
   }
+  async openStream(carrierCallId: string, stream: StreamInvitation): Promise<void> {
+    this.invitations.push(stream);
+    await this.request('openStream', carrierCallId);
+  }
   async sendDigits(carrierCallId: string, digits: string, stream: StreamInvitation): Promise<void> {
     this.invitations.push(stream);
     await this.request('sendDigits', `${carrierCallId} ${digits}`);

@@ -23,6 +23,8 @@ const SILENT_MS = 1000;
 const INSTRUCTED_MS = 3000;
 /** A stream has worked that has brought a second of audio. */
 const WORKING_FRAMES = 50;
+/** A carrier that is told to keep the caller asks again after this. */
+const KEEP_SECONDS = 1;
 
 const REPLACED: SocketClose = { code: 1000, reason: 'Replaced by another stream' };
 const STREAM_ENDED: SocketClose = { code: 1000, reason: 'Stream ended' };
@@ -53,6 +55,8 @@ export class CallMedia implements StreamListener {
   /** Gone in this moment: the end of the call may still say how its socket is closed. */
   #going: CallStream | undefined;
   #isExpected = false;
+  /** Until then, while one is expected. */
+  #dueAt = 0;
   #codec: StreamCodec = 'preferred';
   /** Of the stream that was invited last, and of those that have come: each comes once. */
   #number = 0;
@@ -124,16 +128,27 @@ export class CallMedia implements StreamListener {
 
   /** The carrier says that a stream is over and the call is not. Undefined when no stream shall follow. */
   resume(): StreamInvitation | undefined {
+    if (hasWorked(this.#up)) this.#openings = 0;
     if (!this.canOpen) return undefined;
     this.#openings += 1;
+    // A request that is under way may fail: this one comes all the same.
+    this.#opening += 1;
     // One that is up here may be dead without our knowing: it gives way if it is.
-    if (!this.isThere) this.expect();
+    if (!this.isThere) this.expect(Math.max(STREAM_DEADLINE_MS, this.#leftMs));
     return this.invite();
+  }
+
+  /** The carrier asks what comes after a stream while something else decides it. Undefined where it cannot ask again. */
+  keep(): StreamResume | undefined {
+    this.#number += 1;
+    const resume = this.#resumeAt(this.#number + 1);
+    return resume && { ...resume, holdSeconds: KEEP_SECONDS };
   }
 
   /** A stream will come that was not asked for with `open`: `missing` if it is not there in time. */
   expect(deadlineMs = STREAM_DEADLINE_MS, missing = () => this.#events.missing(undefined)): void {
     this.#isExpected = true;
+    this.#dueAt = this.#line.environment.clock.now() + deadlineMs;
     this.#line.timers.set('stream', deadlineMs, missing);
   }
 
@@ -249,7 +264,7 @@ export class CallMedia implements StreamListener {
     if (wasUp) this.#up = undefined;
     else this.#incoming = undefined;
     this.#goneId = stream.id ?? this.#goneId;
-    if (stream.frames >= WORKING_FRAMES) this.#openings = 0;
+    if (hasWorked(stream)) this.#openings = 0;
     this.#going = stream;
     this.#events.gone(loss, { wasUp });
     this.#going = undefined;
@@ -284,6 +299,11 @@ export class CallMedia implements StreamListener {
     }
   }
 
+  /** How long the stream that is expected has to come; 0 without one. */
+  get #leftMs(): number {
+    return this.#isExpected ? this.#dueAt - this.#line.environment.clock.now() : 0;
+  }
+
   /** How long the carrier waits before it asks by itself; 0 for one that never does. */
   get #holdMs(): number {
     const { carrier, resumeHoldSeconds } = this.#line.environment;
@@ -295,4 +315,8 @@ export class CallMedia implements StreamListener {
     const { carrier, resumeHoldSeconds: holdSeconds } = environment;
     return resumeAt({ callId, number }, { carrier, host: this.#line.host(), holdSeconds });
   }
+}
+
+function hasWorked(stream: CallStream | undefined): boolean {
+  return stream !== undefined && stream.frames >= WORKING_FRAMES;
 }

@@ -39,8 +39,15 @@ export class StreamDeparture {
     const { media, intake } = this.#parts;
     if (this.#line.isOver) return;
     if (wasUp) this.#follow(loss);
-    else if (intake.isAll) this.#end(loss);
-    else media.retry();
+    else if (!intake.isAll) media.retry();
+    else if (loss.type === 'lost' && this.#isAsked && media.canOpen) media.open();
+    else this.#end(loss);
+  }
+
+  /** The carrier asks what comes next, also behind a stream that went before it had said what it is. */
+  get #isAsked(): boolean {
+    const { standing } = this.#parts;
+    return this.#line.environment.carrier.commands === undefined && standing.over === undefined;
   }
 
   #follow(loss: StreamLoss): void {
