@@ -7,7 +7,7 @@ import { addDashboard } from './add-dashboard.js';
 import { carrierOption } from './carrier-option.js';
 import { type CliContext, StoppedError, UsageError } from './context.js';
 import { addDoctor } from './doctor/add-doctor.js';
-import { ENV_FILE_OPTION } from './env-file.js';
+import { SETTINGS_OPTION } from './settings-file.js';
 import { addInit } from './init/add-init.js';
 import type { SimulateFlags } from './simulate-command.js';
 
@@ -101,7 +101,7 @@ function addSimulate(program: Command, context: CliContext, finish: (code: numbe
       '--webhook-host <host>',
       'public host of the server (default: the demo’s, else the host of --url)',
     )
-    .option(...ENV_FILE_OPTION)
+    .option(...SETTINGS_OPTION)
     .option('--from <number>', 'who calls: any text, like +15005550020 or anonymous')
     .option('--to <number>', 'the called number, in the form +15005550010 (E.164)')
     .option('--calls <number>', 'calls at the same time', wholeNumber({ from: 1, to: MAX_CALLS }), 1)

@@ -20,7 +20,7 @@ import { makeSpeechTones } from '../testing/tones.js';
 import { downmix, readWav, type WavAudio } from '../testing/wav.js';
 import { requireWritable } from '../testing/writable.js';
 import { type CliContext, UsageError } from './context.js';
-import { readEnvFile } from './env-file.js';
+import { readSettingsFile } from './settings-file.js';
 import { readNamedFile } from './named-file.js';
 import { summarizeReports } from './simulate-summary.js';
 
@@ -39,7 +39,7 @@ export interface SimulateFlags {
   apiKey?: string;
   apiPort?: number;
   webhookHost?: string;
-  envFile?: string;
+  settings?: string;
   from?: string;
   to?: string;
   calls: number;
@@ -197,7 +197,7 @@ async function runCalls(
 export async function runSimulate(flags: SimulateFlags, context: CliContext): Promise<number> {
   let reports: CallReport[];
   try {
-    await readEnvFile(flags.envFile);
+    await readSettingsFile(flags.settings);
     if (flags.report !== undefined) await requireWritable(flags.report);
     const script = await createScript(flags);
     const access = await findAccess(flags);

@@ -18,7 +18,7 @@ describe('offhook simulate', () => {
       [['--private-key', 'x'], /--private-key belongs to --carrier carrier-b/],
       [['--carrier', 'carrier-b', '--api-key', 'x', '--private-key', 'short'], /32 bytes in base64/],
       [['--carrier', 'carrier-b'], /--api-key, or CARRIER_B_API_KEY/],
-      [['--carrier', 'carrier-b', '--env-file', '/does/not/exist'], /exist cannot be read \(ENOENT\)/],
+      [['--carrier', 'carrier-b', '--settings', '/does/not/exist'], /exist cannot be read \(ENOENT\)/],
       [['--carrier', 'carrier-b', '--api-port', '0'], /from 1 to 65535/],
     ],
   );

@@ -1,7 +1,7 @@
 // The options of `offhook doctor`.
 import type { Command } from 'commander';
 import type { CliContext } from '../context.js';
-import { ENV_FILE_OPTION } from '../env-file.js';
+import { SETTINGS_OPTION } from '../settings-file.js';
 import type { DoctorFlags } from './doctor-command.js';
 
 export function addDoctor(program: Command, context: CliContext, finish: (code: number) => void): void {
@@ -15,12 +15,12 @@ export function addDoctor(program: Command, context: CliContext, finish: (code: 
       '--request <file>',
       'a captured webhook as raw HTTP: what was signed of it, and does the signature fit?',
     )
-    .option(...ENV_FILE_OPTION)
+    .option(...SETTINGS_OPTION)
     .option('--json', 'print the findings as JSON')
     .addHelpText(
       'after',
       `
-Carriers are checked as far as the environment, or the file of --env-file,
+Carriers are checked as far as the environment, or the file of --settings,
 configures them. None at all is a warning, because an application may pass
 settings itself. With --request nothing else is checked; the file holds the
 request line, the headers, a blank line and the body, byte for byte.

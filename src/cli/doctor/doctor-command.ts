@@ -4,7 +4,7 @@ import { ConfigError } from '../../base/errors.js';
 import { hostComplaint } from '../../base/host-name.js';
 import type { Carrier } from '../../carriers/carrier.js';
 import { type CliContext, UsageError } from '../context.js';
-import { readEnvFile } from '../env-file.js';
+import { readSettingsFile } from '../settings-file.js';
 import { readNamedFile } from '../named-file.js';
 import { checkAudio } from './audio.js';
 import { readCapturedRequest } from './captured-request.js';
@@ -18,7 +18,7 @@ export interface DoctorFlags {
   url?: string;
   number?: string;
   request?: string;
-  envFile?: string;
+  settings?: string;
   json?: boolean;
 }
 
@@ -40,7 +40,7 @@ export async function runDoctor(
   parts: DoctorParts = REAL,
 ): Promise<number> {
   requireUsable(flags);
-  await readEnvFile(flags.envFile);
+  await readSettingsFile(flags.settings);
   const checks =
     flags.request === undefined
       ? await examine(flags, parts)

@@ -20,7 +20,7 @@ export function checkCarriers(): CheckResult[] {
       {
         name: 'carriers',
         status: 'warning',
-        message: `No carrier is configured in the environment: set ${names.map((list) => list.join(', ')).join(', or ')}, name the file that has them with --env-file, or give them in code.`,
+        message: `No carrier is configured in the environment: set ${names.map((list) => list.join(', ')).join(', or ')}, name the file that has them with --settings, or give them in code.`,
       },
     ];
   }

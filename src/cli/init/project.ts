@@ -285,7 +285,7 @@ npm start               # answers calls
 - \`agent.js\` is the agent: its prompt, its greeting, its services.
 - \`agent.test.js\` calls it. Add a test for each thing that your agent must do.
 - \`server.js\` starts it with the settings in \`.env\`.
-- \`npx offhook doctor --env-file .env\` checks the carrier's.
+- \`npx offhook doctor --settings .env\` checks the carrier's.
 - ${carrier.lastStep}
 
 The documentation is in \`node_modules/offhook/docs\`: begin with \`quick-start.md\`, then \`agents.md\` and \`tools.md\`.

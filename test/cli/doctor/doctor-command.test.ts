@@ -83,7 +83,7 @@ describe('offhook doctor', () => {
     for (const value of [SID, TOKEN, 'KEY0123', 'bm90IGEga2V5']) expect(text).not.toContain(value);
   });
 
-  it('reads settings from the file of --env-file, behind those of the environment', async () => {
+  it('reads settings from the file of --settings, behind those of the environment', async () => {
     const file = join(await makeFolder(), 'settings');
     await writeFile(
       file,
@@ -93,7 +93,7 @@ describe('offhook doctor', () => {
     // Restored like the others, as they were before: not set.
     vi.stubEnv('CARRIER_A_AUTH_TOKEN', undefined);
     vi.stubEnv('CARRIER_B_API_KEY', undefined);
-    const { code, text, checks } = await examine({ envFile: file });
+    const { code, text, checks } = await examine({ settings: file });
     expect(checks.slice(3).map(({ name, status }) => [name, status])).toEqual([
       ['carrier-a.accountSid', 'ok'],
       ['carrier-a.authToken', 'ok'],
@@ -278,7 +278,7 @@ describe('the command line of the doctor', () => {
     [['--number', '+15550100'], /--webhook-host/],
     [['--request', '/does/not/exist'], /cannot be read \(ENOENT\)/],
     [['--request', 'package.json'], /request line/],
-    [['--env-file', '/does/not/exist'], /cannot be read \(ENOENT\)/],
+    [['--settings', '/does/not/exist'], /cannot be read \(ENOENT\)/],
     [['--loud'], /unknown option/],
   ]);
 });
