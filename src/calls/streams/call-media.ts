@@ -61,8 +61,8 @@ export class CallMedia implements StreamListener {
   /** Of the stream that was invited last, and of those that have come: each comes once. */
   #number = 0;
   readonly #came = new Set<number>();
-  #requests = 0;
-  #instructedAt = Number.NEGATIVE_INFINITY;
+  /** Until then a stream may end because the carrier was told of another one; without end while it is being told. */
+  #instructedUntil = 0;
   #opening = 0;
   /** Openings since a stream has worked. */
   #openings = 0;
@@ -100,7 +100,7 @@ export class CallMedia implements StreamListener {
   get isInstructed(): boolean {
     const { clock, carrier } = this.#line.environment;
     if (carrier.commands !== undefined) return false;
-    return this.#requests > 0 || clock.now() - this.#instructedAt < INSTRUCTED_MS;
+    return clock.now() < this.#instructedUntil;
   }
 
   /** The codec of the stream that was asked for last. */
@@ -278,13 +278,15 @@ export class CallMedia implements StreamListener {
     const { carrierCallId } = identity;
     if (carrierCallId === null) return;
     const { commands, rest } = carrier;
-    this.#requests += 1;
     try {
       const stream = this.invite();
       if (commands !== undefined)
         await commands.startStream(carrierCallId, { ...stream, callId, codec: this.#codec });
       else if (rest.configured && rest.openStream !== undefined) {
-        await rest.openStream(carrierCallId, stream).finally(() => (this.#instructedAt = clock.now()));
+        this.#instructedUntil = Number.POSITIVE_INFINITY;
+        await rest.openStream(carrierCallId, stream).finally(() => {
+          this.#instructedUntil = clock.now() + INSTRUCTED_MS;
+        });
       }
     } catch (error) {
       logger.warn({ callId, ...describeError(error) }, 'the carrier did not open the media stream');
@@ -294,8 +296,6 @@ export class CallMedia implements StreamListener {
       timers.set('stream', REFUSED_GRACE_MS + this.#holdMs, () =>
         this.#events.missing(toFailure(error, NOT_OPENED)),
       );
-    } finally {
-      this.#requests -= 1;
     }
   }
 
