@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
 import { pause } from '../../src/base/pause.js';
 import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
-import type { CallRecord } from '../../src/contract/call-record.js';
+import type { CallPhase, CallRecord } from '../../src/contract/call-record.js';
 import type { CallerStep, CarrierASimulator, Disturbances } from '../../src/testing/index.js';
 import { type CarrierPhone, eventually, startCarrierPhone } from '../support/carrier-phone.js';
 
@@ -17,8 +17,11 @@ const replacements = ({ incidents }: CallRecord) =>
   incidents.filter(({ code }) => code === 'stream-replaced').length;
 
 /** Drops the stream of the one call so many times, each when the next one has worked. */
-async function drop({ active, simulator }: CarrierPhone, { times = 1 } = {}): Promise<void> {
-  await active(1, ({ transcript }) => transcript.length > 0);
+async function drop(
+  { active, simulator }: CarrierPhone,
+  { times = 1, during = 'listening' }: { times?: number; during?: CallPhase } = {},
+): Promise<void> {
+  await active(1, ({ transcript, phase }) => transcript.length > 0 && phase?.name === during);
   for (let time = 0; time < times; time += 1) {
     if (time > 0) await pause(systemClock, 1500);
     const [leg] = simulator.legs;
@@ -75,7 +78,7 @@ describe.each(SIMULATED_CARRIERS)('a stream that is lost, on %s', { timeout: 60_
     const calling = running.simulator.call({
       script: [{ type: 'pause', durationMs: 3000 }, WAIT, QUESTION, WAIT, { type: 'hang-up' }],
     });
-    await drop(running);
+    await drop(running, { during: 'speaking' });
     expect(await calling).toMatchObject({ ok: true, protocolErrors: [] });
     const [record] = await eventually('the record', async () => {
       const records = await running.history();
