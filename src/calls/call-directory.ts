@@ -279,8 +279,8 @@ export class CallDirectory implements CallDesk {
       const isItsOwn = report.type === 'transfer' || own.adopt(carrierCallId);
       return isItsOwn ? own.report(report, host) : undefined;
     }
-    const over = registry.ended(callId);
     if (report.type === 'resume') return this.#resume(report.number, report, host);
+    const over = registry.ended(callId);
     if (over !== undefined) return this.#hearLate(over, report);
     const known = registry.find(carrierCallId);
     if (known?.state === 'live') return known.session.report(report, host);
@@ -326,14 +326,12 @@ export class CallDirectory implements CallDesk {
   /** Tells the carrier to open a stream, and remembers that it was told. */
   #invite(call: WaitingCall, number = 1): CallAnswer {
     const { carrier, clock, recipe } = this.#env;
-    const nowMs = clock.wallNow();
-    const host = this.#env.publicHost() ?? call.host;
-    const next = { callId: call.callId, number: number + 1 };
-    const resume = resumeAt(next, { carrier, host, holdSeconds: this.#env.resumeHoldSeconds });
-    const invitation = inviteStream(
-      { ...call, number },
-      { host, key: carrier.streamTokenKey, nowMs, resume },
-    );
+    const at = {
+      carrier,
+      host: this.#env.publicHost() ?? call.host,
+      holdSeconds: this.#env.resumeHoldSeconds,
+    };
+    const invitation = inviteStream({ ...call, number }, { ...at, nowMs: clock.wallNow() });
     const known = this.#invited(call.callId);
     const prepared =
       known === undefined ? this.#preparations.begin(call, recipe, { ringMs: undefined }) : known.prepared;

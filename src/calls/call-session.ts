@@ -192,18 +192,6 @@ export class CallSession {
     return true;
   }
 
-  /** A stream is over, and the call is not. */
-  #resumed(): CallAnswer {
-    if (this.#isOver || this.#standing.over !== undefined) return { type: 'hang-up' };
-    // The carrier is told, or will be, what to do instead: neither a stream nor a hang-up may get in the way of that.
-    if (this.#words.ending !== undefined || this.#transfer.isPending) {
-      const resume = this.#media.keep();
-      return resume === undefined ? { type: 'hang-up' } : { type: 'hold', resume };
-    }
-    const invitation = this.#media.resume();
-    return invitation === undefined ? { type: 'hang-up' } : { type: 'stream', ...invitation };
-  }
-
   /** A carrier's report on this call, that came to `host`. Returns what the carrier shall do where the report asks for it. */
   report(report: CallReport, host: string): CallAnswer | undefined {
     this.#webhookHost ??= host;
@@ -256,6 +244,18 @@ export class CallSession {
     // A caller who is being handed over is still on the line, and better off there.
     if (this.#transfer.isPending) this.#end({ reason: 'transferred' });
     else this.#end({ reason: 'server-shutdown', carrier: 'hang-up' });
+  }
+
+  /** A stream is over, and the call is not. */
+  #resumed(): CallAnswer {
+    if (this.#isOver || this.#standing.over !== undefined) return { type: 'hang-up' };
+    // The carrier is told, or will be, what to do instead: neither a stream nor a hang-up may get in the way of that.
+    if (this.#words.ending !== undefined || this.#transfer.isPending) {
+      const resume = this.#media.keep();
+      return resume === undefined ? { type: 'hang-up' } : { type: 'hold', resume };
+    }
+    const invitation = this.#media.resume();
+    return invitation === undefined ? { type: 'hang-up' } : { type: 'stream', ...invitation };
   }
 
   get #reach(): CallReach {

@@ -8,11 +8,13 @@ export type SimulatedCarrier = (typeof SIMULATED_CARRIERS)[number];
 /** ID of a carrier: `carrier-a`, `carrier-b`, or that of your own carrier, in kebab-case. */
 export type CarrierId = string;
 
+const KEBAB_CASE = /^(?=.{1,40}$)[a-z][a-z\d]*(?:-[a-z\d]+)*$/;
+
 /** A valid carrier ID: kebab-case, at most 40 characters. */
-export const CARRIER_ID = /^(?=.{1,40}$)[a-z][a-z\d]*(?:-[a-z\d]+)*$/;
+export const CARRIER_ID = KEBAB_CASE;
 
 /** A valid name of an agent: kebab-case, at most 40 characters. */
-export const AGENT_NAME = /^(?=.{1,40}$)[a-z][a-z\d]*(?:-[a-z\d]+)*$/;
+export const AGENT_NAME = KEBAB_CASE;
 
 /** Whether the call came in or was placed. */
 export type CallDirection = 'inbound' | 'outbound';

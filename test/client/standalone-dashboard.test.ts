@@ -5,13 +5,12 @@ import { dashboardSocket } from '../../src/base/dashboard-socket.js';
 import type { CallEvent, CallFact } from '../../src/contract/call-event.js';
 import type { CallRecord, Cost } from '../../src/contract/call-record.js';
 import { openLedger } from '../../src/testing/index.js';
-import { MemoryStore } from '../../src/stores/memory-store.js';
 import { ended, stamp, started, turn } from '../support/call-facts.js';
 import { until } from '../support/client-bench.js';
 import { FeedingServer, hurriedClock } from '../support/feeding-server.js';
 import { freePort } from '../support/free-port.js';
 import { openDashboard, socketFolder, type TestDashboard } from '../support/ingest-dashboard.js';
-import { CallLogFile, LogStore } from '../support/log-store.js';
+import { CallLogFile, HISTORIES, LogStore } from '../support/log-store.js';
 
 /** Retries, signs of life and the patience with silent servers pass in hundredths of their time. */
 const HURRY = 100;
@@ -179,16 +178,7 @@ describe('a standalone dashboard', () => {
     expect(await ledger.read()).toEqual([]);
   });
 
-  it.each([
-    ['in memory', () => async () => new MemoryStore()],
-    [
-      'on disk',
-      () => {
-        const file = new CallLogFile();
-        return () => LogStore.open(file);
-      },
-    ],
-  ])(
+  it.each(HISTORIES)(
     'whose history is %s has in the end the records of its servers, whatever dies or breaks',
     async (_where, openHistory) => {
       await fc.assert(

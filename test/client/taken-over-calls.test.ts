@@ -3,13 +3,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { dashboardSocket } from '../../src/base/dashboard-socket.js';
 import type { CallEvent, CallFact } from '../../src/contract/call-event.js';
 import type { CallRecord } from '../../src/contract/call-record.js';
-import { MemoryStore } from '../../src/stores/memory-store.js';
+import type { MemoryStore } from '../../src/stores/memory-store.js';
 import { ended, IDENTITY, say, stamp, started, turn } from '../support/call-facts.js';
 import { until } from '../support/client-bench.js';
 import { FeedingServer, hurriedClock } from '../support/feeding-server.js';
 import { freePort } from '../support/free-port.js';
 import { openDashboard, socketFolder, type TestDashboard } from '../support/ingest-dashboard.js';
-import { CallLogFile, LogStore } from '../support/log-store.js';
+import { CallLogFile, HISTORIES, LogStore } from '../support/log-store.js';
 
 /** Retries and signs of life pass in hundredths of their time. */
 const HURRY = 100;
@@ -194,16 +194,7 @@ class Scene {
 }
 
 describe('a call that one process took over from another, which was frozen and goes on', () => {
-  it.each([
-    ['in memory', () => async () => new MemoryStore()],
-    [
-      'on disk',
-      () => {
-        const file = new CallLogFile();
-        return () => LogStore.open(file);
-      },
-    ],
-  ])(
+  it.each(HISTORIES)(
     'is one call to a dashboard whose history is %s, and the one that took it over says how it went',
     async (_where, openHistory) => {
       await fc.assert(

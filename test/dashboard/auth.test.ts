@@ -27,7 +27,7 @@ describe('a dashboard with a token', () => {
   beforeEach(() => clock.advance(120_000));
 
   it('ends a session for its own page alone', async () => {
-    const page = await send(server.url + '/' + query(TOKEN));
+    const page = await send(`${server.url}/${query(TOKEN)}`);
     const session = { Cookie: cookieOf(page.headers['set-cookie']) };
     const leave = (site: string, headers: Record<string, string> = session) =>
       send(`${server.url}/dashboard`, { method: 'DELETE', headers: { ...headers, 'Sec-Fetch-Site': site } });

@@ -1,7 +1,7 @@
 // The store of the example, on a PostgreSQL that this test starts and stops.
 import fc from 'fast-check';
 import { Client } from 'pg';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { PostgresStore } from '../../examples/postgres-store/postgres-store.js';
 import type { CallFilter } from '../../src/events/call-filter.js';
 import { MemoryStore } from '../../src/stores/memory-store.js';
@@ -9,25 +9,17 @@ import { testStore } from '../../src/testing/index.js';
 import { callsOfEvents } from '../support/call-event-arbitraries.js';
 import { stamp, started } from '../support/call-facts.js';
 import { until } from '../support/client-bench.js';
+import { describeOnPostgres } from '../support/describe-on-postgres.js';
 import { closedAfterTest } from '../support/closed-after-test.js';
 import { cases, runs } from '../support/depth.js';
-import { describeNeeding } from '../support/needing.js';
-import { PostgresCluster } from '../support/postgres-cluster.js';
 
-describeNeeding(['initdb', 'postgres'], 'a store on PostgreSQL', (initdb = '', postgres = '') => {
-  let cluster: PostgresCluster;
-
-  beforeAll(async () => {
-    cluster = await PostgresCluster.start({ initdb, postgres });
-  }, 60_000);
-  afterAll(() => cluster?.close());
-
+describeOnPostgres('a store on PostgreSQL', (cluster) => {
   beforeEach(async () => {
     await sql('DROP TABLE IF EXISTS calls');
   });
 
   async function sql(statement: string): Promise<Record<string, unknown>[]> {
-    const client = new Client(cluster.url);
+    const client = new Client(cluster().url);
     await client.connect();
     const { rows } = await client.query(statement);
     await client.end();
@@ -35,7 +27,7 @@ describeNeeding(['initdb', 'postgres'], 'a store on PostgreSQL', (initdb = '', p
   }
 
   describe('meets the contract', () => {
-    for (const check of testStore(() => PostgresStore.open(cluster.url), { keeps: Infinity }))
+    for (const check of testStore(() => PostgresStore.open(cluster().url), { keeps: Infinity }))
       it(check.name, check.run);
 
     it('answers as a store in memory does, whatever the calls say', { timeout: 120_000 }, async () => {
@@ -47,7 +39,7 @@ describeNeeding(['initdb', 'postgres'], 'a store on PostgreSQL', (initdb = '', p
       await fc.assert(
         fc.asyncProperty(callsOfEvents, async (calls) => {
           await sql('DROP TABLE IF EXISTS calls');
-          const store = await PostgresStore.open(cluster.url);
+          const store = await PostgresStore.open(cluster().url);
           const model = new MemoryStore();
           for (const event of calls.flat()) {
             await store.append(event);
@@ -68,11 +60,11 @@ describeNeeding(['initdb', 'postgres'], 'a store on PostgreSQL', (initdb = '', p
     });
 
     it('a write that comes late does not undo what was written after it', async () => {
-      const store = closedAfterTest(await PostgresStore.open(cluster.url));
+      const store = closedAfterTest(await PostgresStore.open(cluster().url));
       const [first, second] = stamp([started(), started({ caller: '+15550199' })]);
       if (first === undefined || second === undefined) throw new Error('no facts');
       await store.append(first);
-      const other = new Client(cluster.url);
+      const other = new Client(cluster().url);
       await other.connect();
       await other.query('BEGIN');
       await other.query('UPDATE calls SET seq = 3');

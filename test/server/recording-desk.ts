@@ -95,7 +95,12 @@ export class RecordingDesk implements CallDesk {
       type: 'stream',
       ...inviteStream(
         { ...call, number: 1 },
-        { host: call.host, key: this.tokenKey, nowMs: this.now(), resume: undefined },
+        {
+          carrier: { id: 'carrier-a', streamTokenKey: this.tokenKey, webhooks: { routes: [] } },
+          host: call.host,
+          holdSeconds: 2,
+          nowMs: this.now(),
+        },
       ),
     };
   }

@@ -58,3 +58,15 @@ export class LogStore extends MemoryStore {
     this.#isClosed = true;
   }
 }
+
+/** Histories of a dashboard, to be opened again and again: one begins empty each time, the other has what was on disk. */
+export const HISTORIES = [
+  ['in memory', () => async () => new MemoryStore()],
+  [
+    'on disk',
+    () => {
+      const file = new CallLogFile();
+      return () => LogStore.open(file);
+    },
+  ],
+] as const satisfies readonly (readonly [where: string, create: () => () => Promise<MemoryStore>])[];

@@ -118,12 +118,16 @@ export class CallMedia implements StreamListener {
   invite(options: { ttlMs?: number } = {}): StreamInvitation {
     const { callId, identity, environment } = this.#line;
     const { carrierCallId, caller, callee, direction } = identity;
-    const { carrier, clock } = environment;
     this.#number += 1;
-    const number = this.#number;
-    const facts = { callId, carrierCallId: carrierCallId ?? '', caller, callee, direction, number };
-    const at = { host: this.#line.host(), key: carrier.streamTokenKey, nowMs: clock.wallNow() };
-    return inviteStream(facts, { ...at, resume: this.#resumeAt(number + 1), ...options });
+    const facts = {
+      callId,
+      carrierCallId: carrierCallId ?? '',
+      caller,
+      callee,
+      direction,
+      number: this.#number,
+    };
+    return inviteStream(facts, { ...this.#place, nowMs: environment.clock.wallNow(), ...options });
   }
 
   /** The carrier says that a stream is over and the call is not. Undefined when no stream shall follow. */
@@ -141,8 +145,8 @@ export class CallMedia implements StreamListener {
   /** The carrier asks what comes after a stream while something else decides it. Undefined where it cannot ask again. */
   keep(): StreamResume | undefined {
     this.#number += 1;
-    const resume = this.#resumeAt(this.#number + 1);
-    return resume && { ...resume, holdSeconds: KEEP_SECONDS };
+    const { callId } = this.#line;
+    return resumeAt({ callId, number: this.#number + 1 }, { ...this.#place, holdSeconds: KEEP_SECONDS });
   }
 
   /** A stream will come that was not asked for with `open`: `missing` if it is not there in time. */
@@ -310,10 +314,10 @@ export class CallMedia implements StreamListener {
     return asksToResume(carrier) ? resumeHoldSeconds * 1000 : 0;
   }
 
-  #resumeAt(number: number): StreamResume | undefined {
-    const { callId, environment } = this.#line;
-    const { carrier, resumeHoldSeconds: holdSeconds } = environment;
-    return resumeAt({ callId, number }, { carrier, host: this.#line.host(), holdSeconds });
+  /** Who is invited, and where to. @throws ConfigError when no host is known. */
+  get #place() {
+    const { carrier, resumeHoldSeconds: holdSeconds } = this.#line.environment;
+    return { carrier, host: this.#line.host(), holdSeconds };
   }
 }
 

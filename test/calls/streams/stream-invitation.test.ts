@@ -10,11 +10,18 @@ const call = {
   direction: 'inbound',
   number: 1,
 } as const;
+const carrierWith = (streamTokenKey: Uint8Array | undefined) =>
+  ({ id: 'carrier-a', streamTokenKey, webhooks: { routes: [] } }) as const;
 const key = new Uint8Array([1, 2, 3]);
 
 it('names the call in the path and the parties in query and parameters', () => {
   expect(
-    inviteStream(call, { host: 'voice.example:8443', key: undefined, nowMs: 0, resume: undefined }),
+    inviteStream(call, {
+      host: 'voice.example:8443',
+      carrier: carrierWith(undefined),
+      holdSeconds: 2,
+      nowMs: 0,
+    }),
   ).toEqual({
     url: 'wss://voice.example:8443/ws/stream/call-1?caller=%2B15550111&callee=sip%3Aanna%26b%40example.com',
     parameters: { caller: '+15550111', callee: 'sip:anna&b@example.com' },
@@ -24,10 +31,10 @@ it('names the call in the path and the parties in query and parameters', () => {
 it('carries a token in the path where streams have one, as long-lived as asked', () => {
   const { url } = inviteStream(call, {
     host: 'voice.example',
-    key,
+    carrier: carrierWith(key),
+    holdSeconds: 2,
     nowMs: 1000,
     ttlMs: 70_000,
-    resume: undefined,
   });
   const token = new URL(url).pathname.split('/').at(-1) ?? '';
   expect(readStreamToken(key, token, 70_999)).toEqual(call);
@@ -37,7 +44,7 @@ it('carries a token in the path where streams have one, as long-lived as asked',
 it('survives half a surrogate pair', () => {
   const { url } = inviteStream(
     { ...call, caller: '\ud800' },
-    { host: 'voice.example', key: undefined, nowMs: 0, resume: undefined },
+    { host: 'voice.example', carrier: carrierWith(undefined), holdSeconds: 2, nowMs: 0 },
   );
   expect(url).toContain('caller=%EF%BF%BD&');
 });
