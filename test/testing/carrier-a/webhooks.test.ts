@@ -53,6 +53,41 @@ describe('the webhooks of the simulated carrier', () => {
     expect(orders.some((each) => each !== '0123')).toBe(true);
   });
 
+  it.each([
+    ['', 0, 1],
+    ['#rc=5&rp=all', 0, 4],
+    ['#rc=2&rp=5xx', 0, 3],
+    ['#rc=5&rp=ct,4xx', 0, 1],
+    ['#rc=5&rp=all', 700, 4],
+  ])(
+    'are repeated as the fragment of their URL says: %j, each after %i ms',
+    async (fragment, retryPauseMs, attempts) => {
+      const markup = (verbs: string) => `<?xml version="1.0" encoding="UTF-8"?><Response>${verbs}</Response>`;
+      const at: number[] = [];
+      const onward = `<Redirect method="POST">https://${HOST}/webhooks/carrier-a/next/1${fragment.replace('&', '&amp;')}</Redirect>`;
+      rig = await startRig({
+        simulator: { disturbances: { retryPauseMs } },
+        server: {
+          answer({ path }) {
+            if (path.startsWith('/webhooks/carrier-a/voice')) return { body: markup(onward) };
+            if (path !== '/webhooks/carrier-a/next/1') return undefined;
+            at.push(rig.clock.now());
+            // A proxy whose server is away for three requests.
+            return at.length <= 3 ? { status: 502, body: '' } : { body: markup('<Hangup/>') };
+          },
+        },
+      });
+      await rig.dial();
+      await rig.pass(rig.simulator.settled());
+      expect(at).toHaveLength(attempts);
+      const pauses = at.slice(1).map((time, index) => time - (at[index] ?? 0));
+      expect(pauses.every((pause) => pause >= retryPauseMs)).toBe(true);
+      const posts = rig.server.webhooks.filter(({ path }) => path.includes('/next/'));
+      expect(posts.every(isAccepted)).toBe(true);
+      expect(new Set(posts.map(tokenOf)).size).toBe(1);
+    },
+  );
+
   it('are dated by a clock that may be wrong', async () => {
     rig = await startRig({
       simulator: { disturbances: { clockSkewSeconds: -3600 }, callees: { '*': { type: 'busy' } } },
