@@ -3,6 +3,7 @@
 // only, `--main` the main one only; both fail where they cannot. `--out FOLDER` puts them elsewhere.
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
+  chmodSync,
   copyFileSync,
   cpSync,
   existsSync,
@@ -17,6 +18,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import ts from 'typescript';
 import {
   toAddonFile,
   toPlatform,
@@ -183,14 +185,27 @@ function packPlatform(platform, staging) {
   return pack(folder);
 }
 
+/** A script as a user needs it: what its comments say of what is exported stands in the declarations. @param {string} path */
+function withoutComments(path) {
+  const compilerOptions = {
+    removeComments: true,
+    module: ts.ModuleKind.ESNext,
+    target: ts.ScriptTarget.ESNext,
+  };
+  return ts.transpileModule(readFileSync(join(root, path), 'utf8'), { fileName: path, compilerOptions })
+    .outputText;
+}
+
 /** @param {string} staging */
 function packMain(staging) {
   const [{ files }] = JSON.parse(npm(['pack', '--json', '--dry-run', '--ignore-scripts'], root));
   const folder = join(staging, 'main');
   for (const { path } of files) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
-    cpSync(join(root, path), join(folder, path));
+    if (/^dist\/.*\.js$/.test(path)) writeFileSync(join(folder, path), withoutComments(path));
+    else cpSync(join(root, path), join(folder, path));
   }
+  for (const path of Object.values(manifest.bin)) chmodSync(join(folder, path), 0o755);
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(toReleaseManifest(manifest), null, 2)}\n`);
   return pack(folder);
 }

@@ -2,7 +2,7 @@
 
 /** What a target of `napi.targets` is for npm. `libc` only where there are two. @typedef {{ target: string, platform: string, os: string, cpu: string, libc?: string }} Platform */
 
-/** @typedef {{ name: string, version: string, license: string, engines: Record<string, string>, napi: { binaryName: string, packageName: string, targets: string[] }, scripts?: Record<string, string>, [key: string]: unknown }} Manifest */
+/** @typedef {{ name: string, version: string, license: string, engines: Record<string, string>, bin: Record<string, string>, napi: { binaryName: string, packageName: string, targets: string[] }, scripts?: Record<string, string>, [key: string]: unknown }} Manifest */
 
 /** @type {ReadonlyMap<string, string>} */
 const PROCESSORS = new Map([

@@ -46,7 +46,7 @@ try {
  * @param {'light' | 'dark'} colorScheme
  */
 async function picture({ name, width, height }, colorScheme) {
-  const page = await browser.newPage({ viewport: { width, height }, colorScheme, deviceScaleFactor: 2 });
+  const page = await browser.newPage({ viewport: { width, height }, colorScheme, deviceScaleFactor: 1 });
   await page.goto(url);
   await page.getByText('Live', { exact: true }).first().waitFor();
   await page
@@ -80,7 +80,13 @@ async function startSample() {
   const dashboard = createDashboard({
     store,
     bus: new EventBus(silentLogger),
-    controls: { hangUp: async () => 'done', transfer: async () => {}, sendDigits: async () => {} },
+    controls: {
+      hangUp: async () => 'done',
+      transfer: async () => {},
+      sendDigits: async () => {},
+      say: async () => 'heard',
+      inform: async () => {},
+    },
     logger: silentLogger,
   });
   const server = express().use(dashboard.handler).listen(0, '127.0.0.1');

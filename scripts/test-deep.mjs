@@ -7,6 +7,8 @@ import { giveUp, nodeOfVersion, root, say, setUp, SKIPPED } from './setup.mjs';
 const VITEST = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts'];
 /** Tests that play more of something where all of it is wanted. */
 const PLAYS_MORE = /support\/depth\.js'/;
+/** Tests that nobody else plays. */
+const ONLY_HERE = '.deep.test.ts';
 const MATRIX = 'test/e2e/provider-trouble/';
 /** By the real clock, over the real network. Other whole calls need a clock that nobody holds up: they are about single milliseconds. */
 const REAL_TIME = [
@@ -72,5 +74,10 @@ function filesThatPlayMore() {
   return readdirSync(join(root, 'test'), { recursive: true })
     .map((path) => `test/${path}`)
     .filter((path) => path.endsWith('.test.ts'))
-    .filter((path) => path.startsWith(MATRIX) || PLAYS_MORE.test(readFileSync(join(root, path), 'utf8')));
+    .filter(
+      (path) =>
+        path.startsWith(MATRIX) ||
+        path.endsWith(ONLY_HERE) ||
+        PLAYS_MORE.test(readFileSync(join(root, path), 'utf8')),
+    );
 }

@@ -1,4 +1,5 @@
-// Sets the clone up and plays a trial of the built package: `npm run chaos`, `npm run soak`, `npm run fuzz`. Trials stand in test/trials.
+// Sets the clone up and plays a trial of the built package: `npm run chaos`, `npm run soak`, `npm run fuzz`,
+// `npm run kills`. Trials stand in test/trials.
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { setUp } from './setup.mjs';
@@ -7,6 +8,7 @@ const USAGE = [
   'usage: npm run chaos -- [--calls 50] [--seconds 90] [--seed N]',
   '       npm run soak -- [--minutes 10] [--calls 20] [--seed N]',
   '       npm run fuzz -- [--seconds 60] [--seed N]',
+  '       npm run kills -- [--count 20 | --deploys 20] [--seed N]',
 ].join('\n');
 
 const [name = '', ...rest] = process.argv.slice(2);
@@ -25,7 +27,7 @@ function readFlags() {
   try {
     const { values } = parseArgs({
       args: rest,
-      options: { calls: flag, seconds: flag, minutes: flag, seed: flag },
+      options: { calls: flag, count: flag, deploys: flag, seconds: flag, minutes: flag, seed: flag },
     });
     const flags = Object.entries(values).map(([key, value]) => [key, Number(value)]);
     if (flags.every(([, value]) => Number(value) > 0)) return Object.fromEntries(flags);

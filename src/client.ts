@@ -3,6 +3,8 @@ import { isE164 } from './base/e164.js';
 import { ConfigError, RequestError } from './base/errors.js';
 import type { PlacedCall } from './calls/call-desk.js';
 import type { House, RunningServer, ServedCalls } from './client/house.js';
+import { checkSayOptions, toInformation, toSpokenText } from './base/text-for-call.js';
+import type { SayOptions, SayOutcome } from './contract/call-command.js';
 import type { HangUpState } from './contract/call-record.js';
 import { Agent, type AgentOptions } from './options/agent.js';
 import type { CallOptions } from './options/call.js';
@@ -107,6 +109,26 @@ export class Offhook {
   }
 
   /**
+   * Has the agent say `text` on a live call, in its own voice: after what it says now, or (`interrupt`) instead of the rest of that. It never
+   * talks over the caller, and what they have asked is answered. Markup is left out; at most 4,000 characters. Resolves with what became
+   * of it once it was heard, or will not be. @throws NotFoundError, RequestError for a text that cannot be said or a call on which
+   * nothing can be said, LimitError when 20 texts wait
+   */
+  async say(callId: string, text: string, options: SayOptions = {}): Promise<SayOutcome> {
+    const { controls } = this.#serving('say()');
+    return controls.say(callId, toSpokenText(text), checkSayOptions(options));
+  }
+
+  /**
+   * Tells the model of a live call something that nobody hears; `onMessage` gets it in `history`. It is in the conversation from then on,
+   * and asks for no answer. At most 4,000 characters, and 100 texts on a call. Resolves when the next answer knows it.
+   * @throws NotFoundError, RequestError for an empty text or a call that is over or not connected, LimitError
+   */
+  async inform(callId: string, text: string): Promise<void> {
+    await this.#serving('inform()').controls.inform(callId, toInformation(text));
+  }
+
+  /**
    * Takes no new call, and disconnects once those that are up are over, or after `timeoutSeconds`. Meanwhile inbound calls get the busy answer,
    * `call()` throws `LimitError`, `GET /ready` answers 503, and everything else works as before. Resolves when nothing is left, as
    * `disconnect` does, which may be called meanwhile to end at once. A second call joins the first. Does nothing when nothing is served.
@@ -158,7 +180,8 @@ export class Offhook {
   /** Who only makes an agent, or a test, does without all that serves. @throws ConfigError */
   async #load(options: CheckedServeOptions): Promise<House> {
     const { House } = await import('./client/house.js');
-    return new House(options, this.#options);
+    const agentNamed = (name: string) => this.#agents.get(name);
+    return new House(options, { ...this.#options, agentNamed });
   }
 
   async #close(loading: Promise<House>): Promise<void> {

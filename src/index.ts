@@ -17,8 +17,10 @@ export {
 } from './base/errors.js';
 export type { Logger } from './base/log.js';
 export type { PlacedCall } from './calls/call-desk.js';
+export type { SayOptions, SayOutcome } from './contract/call-command.js';
 export type {
   CallPayload,
+  CallEndPayload,
   CallStartPayload,
   MetricsPayload,
   TranscriptPayload,
@@ -27,6 +29,8 @@ export type { PriceOverrides } from './calls/money/pricing.js';
 export type { AudioFormat } from './audio/format.js';
 export type {
   CallAnswer,
+  CallDetails,
+  CallerLocation,
   CallLookup,
   CallReference,
   Carrier,
@@ -50,6 +54,7 @@ export { CarrierB, type CarrierBOptions } from './carriers/carrier-b/index.js';
 export { Offhook } from './client.js';
 export type { CallHistory } from './client/call-history.js';
 export type { RunningServer, ServedCalls } from './client/house.js';
+export type { CallContext, Variables } from './contract/call-context.js';
 export type {
   CallEvent,
   CallEventOf,
@@ -100,6 +105,7 @@ export type { IdleOptions } from './options/idle.js';
 export type { StageOptions } from './options/providers.js';
 export type { DrainOptions } from './options/drain.js';
 export type { ResumeOptions } from './options/resume.js';
+export type { AgentChoice, ChooseAgent, RingingCall } from './options/agent-choice.js';
 export type { AttachOptions, ServeOptions } from './options/serve.js';
 export type { TurnTakingOptions } from './options/turn-taking.js';
 export type {

@@ -3,6 +3,7 @@ import { relative } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type CliOptions, createVitest, type Vitest } from 'vitest/node';
 import { root } from './support/common-config.js';
+import { isDeep } from './support/depth.js';
 
 const NOT_OF_THE_SUITE = /^(clients\/python|conformance|live)\//;
 
@@ -26,7 +27,11 @@ describe('the groups of test files', () => {
   it('have every file once', async () => {
     const { files, workers } = await asked({});
     const all = readdirSync(new URL('.', import.meta.url), { recursive: true, encoding: 'utf8' });
-    const wanted = all.filter((file) => file.endsWith('.test.ts') && !NOT_OF_THE_SUITE.test(file));
+    const isOfTheSuite = (file: string) =>
+      file.endsWith('.test.ts') &&
+      !NOT_OF_THE_SUITE.test(file) &&
+      (isDeep || !file.endsWith('.deep.test.ts'));
+    const wanted = all.filter(isOfTheSuite);
     expect(files.sort()).toEqual(wanted.map((file) => `test/${file}`).sort());
     expect(workers).toEqual([
       ['virtual', 3],
@@ -35,7 +40,7 @@ describe('the groups of test files', () => {
       ['engines', 3],
       ['early', 3],
       ['apart', 3],
-      ['real', 6],
+      ['real', 3],
     ]);
   });
 

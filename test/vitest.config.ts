@@ -1,5 +1,6 @@
 import { defineConfig, type Plugin, type TestProjectInlineConfiguration } from 'vitest/config';
 import { common, root } from './support/common-config.js';
+import { isDeep } from './support/depth.js';
 import { virtualTime } from './support/virtual/plugin.js';
 import { LongestFirst } from './support/longest-first.js';
 
@@ -21,9 +22,13 @@ const VIRTUAL = [
 /** What needs the real clock, the network of the machine, or processes of its own. */
 const REAL = [
   'test/e2e/{ending,real-time,standalone-dashboard}.test.ts',
-  'test/client/{forwarding,signals}.test.ts',
-  'test/examples/{postgres-outage,postgres-restart,proxy}.test.ts',
+  'test/client/signals.test.ts',
+  'test/client/handover/*.test.ts',
+  'test/**/*.deep.test.ts',
 ];
+
+/** Processes that die and are started again, proxies, databases: they wait for most of their minutes, and are left to `npm run test:deep`. */
+const LEFT_OUT = isDeep ? [] : ['test/**/*.deep.test.ts'];
 
 /** Providers against emulated vendors, and who else asks when the network is quiet: on the one in memory, with clocks of their own. */
 const PROVIDERS = [
@@ -105,13 +110,15 @@ function besideCommandLine(order: number): Plugin {
 }
 
 /**
- * Three workers keep two processors busy, since files also wait: for a browser, a compiler, a program. What is real only waits, and comes last, all
- * of it at once.
+ * Three workers keep two processors busy, since files also wait: for a browser, a compiler, a program. What is real comes last: it waits most of its time,
+ * and must not wait for a processor.
  */
 export default defineConfig({
   root,
   test: {
     sequence: { sequencer: LongestFirst },
+    // Whole servers that speak: more of them at a time leave none a processor.
+    maxConcurrency: 3,
     projects: [
       group({ name: 'virtual', include: VIRTUAL, exclude: REAL, ...IN_MEMORY, maxWorkers: 3, order: 1 }),
       group({
@@ -160,9 +167,9 @@ export default defineConfig({
       group({
         name: 'real',
         include: REAL,
-        exclude: [],
+        exclude: LEFT_OUT,
         setupFiles: ['test/support/room-for-calls.ts'],
-        maxWorkers: 6,
+        maxWorkers: 3,
         order: 2,
       }),
     ],

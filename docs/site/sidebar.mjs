@@ -21,7 +21,7 @@ export const SECTIONS = [
     title: 'Build an agent',
     pages: ['agents.md', 'tools.md', 'turn-taking.md', 'on-message.md', 'realtime.md', 'fallback.md'],
   },
-  { title: 'Calls', pages: ['outbound.md', 'transfer.md'] },
+  { title: 'Calls', pages: ['choosing-agents.md', 'outbound.md', 'transfer.md', 'say.md'] },
   { title: 'Test', pages: ['testing.md', 'simulated-callers.md', 'emulators.md'] },
   { title: 'Carriers', pages: ['carriers/carrier-a.md', 'carriers/carrier-b.md', 'carriers/own.md'] },
   { title: 'Providers', pages: ['providers/index.md', ...vendors(), 'providers/own.md'] },
@@ -44,7 +44,7 @@ export const SECTIONS = [
     title: 'Measurements',
     pages: [
       'audio/README.md',
-      ...['conversation', 'turn-taking', 'transcoder', 'facts', 'overload', 'dashboard'].map(
+      ...['conversation', 'turn-taking', 'transcoder', 'facts', 'overload', 'handover', 'dashboard'].map(
         (name) => `bench/${name}.md`,
       ),
     ],

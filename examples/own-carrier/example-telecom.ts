@@ -53,7 +53,12 @@ export function createExampleTelecom({ secret, api }: { secret: string; api: str
         const [caller, callee] = ours === null ? [from, to] : [to, from];
         return { ...reference, type: 'incoming-call', direction, caller, callee };
       },
-      answer: (answer) => reply(answer.type === 'stream' ? { stream: answer.url } : { end: answer.type }),
+      answer(answer) {
+        if (answer.type === 'stream') return reply({ stream: answer.url });
+        if (answer.type === 'say') return reply({ say: answer.text });
+        if (answer.type === 'transfer') return reply({ dial: answer.to });
+        return reply({ end: answer.type });
+      },
       acknowledge: () => reply({}),
     },
     openMedia: () => ({

@@ -6,6 +6,10 @@ import { toSpeakable } from './speakable.js';
 export const GO_ON =
   'Your answer broke off at this point, and the caller has heard it so far. Go on where it stops: do not repeat any of it, and do not begin anew.';
 
+/** What a model is told, as the system, where it is to answer the caller behind words that were not its own. */
+export const STILL_OWED =
+  'What you said last was to be said at once, and has answered nothing. Answer now what the caller said before it.';
+
 /** True for an answer of a language model in which there is something to hear, beside thoughts and markup. */
 export function saysSomething(answer: string): boolean {
   return hasWords(toSpeakable(answer));

@@ -17,3 +17,13 @@ export function pause(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
     signal?.addEventListener('abort', done, { once: true });
   });
 }
+
+/** Resolves with `task`, or after the time if that is over first. Rejects as `task` does. */
+export async function within(clock: Clock, limitMs: number, task: Promise<unknown>): Promise<void> {
+  const inTime = new AbortController();
+  try {
+    await Promise.race([task, pause(clock, Math.max(0, limitMs), inTime.signal)]);
+  } finally {
+    inTime.abort();
+  }
+}

@@ -1,11 +1,9 @@
 // {name} placeholders in texts of the operator, filled with values that may come from a caller.
+import type { Variables } from '../contract/call-context.js';
 
 /** Longest value that is put in, in characters. */
 const MAX_VALUE_LENGTH = 500;
 const PLACEHOLDER = /\{([\w-]+)\}/g;
-
-/** Values by the name of their placeholder. */
-export type Variables = Readonly<Record<string, string | number>>;
 
 /**
  * `template` with each `{name}` of `variables` replaced, once: a value is never read as a template. Control characters of a value

@@ -1,5 +1,5 @@
 // What the doors may ask of the live calls. The directory implements it; the server knows only this.
-import type { CallAnswer, CarrierMessage, WebhookReply } from '../carriers/carrier.js';
+import type { CallAnswer, CallDetails, CarrierMessage, WebhookReply } from '../carriers/carrier.js';
 import type { CallControls } from '../contract/call-command.js';
 import type { CallDirection, CallRecord } from '../contract/call-record.js';
 import type { EngineRecipe } from '../engines/engine.js';
@@ -30,6 +30,8 @@ export interface StreamAdmission {
   direction: CallDirection | null;
   /** Of the stream within its call; undefined without a token. */
   number?: number | undefined;
+  /** Name of the agent that it was invited for, where it has one. */
+  agent?: string | undefined;
 }
 
 /** An inbound call that rings, or an outbound one that was answered. */
@@ -41,6 +43,8 @@ export interface WaitingCall {
   direction: CallDirection;
   /** Public host that the carrier used for the webhook. */
   host: string;
+  /** What the carrier tells beside. */
+  details?: CallDetails | undefined;
 }
 
 /** An outbound call as the application asks for it. */
@@ -50,6 +54,13 @@ export interface OutboundRequest {
   from: string;
   /** Makes the engine of this call; the desk's own when undefined. */
   recipe: EngineRecipe | undefined;
+  /** What another process makes `recipe` of, beside the name of the agent. */
+  texts?:
+    | {
+        readonly variables?: Readonly<Record<string, string | number>>;
+        readonly firstMessage?: string | undefined;
+      }
+    | undefined;
   machineDetection: boolean;
   /** Left on an answering machine; undefined hangs up on one. */
   voicemailMessage: string | undefined;
@@ -79,7 +90,7 @@ export interface KeptReply {
 export interface CallDesk extends CallControls {
   /** Calls with a session: ringing, dialing, and with a stream. */
   readonly liveCount: number;
-  /** Calls that were told to open a stream, hold a place for that (see `holdsPlace`), and have no session yet. */
+  /** Calls that the application decides on, or that were told to open a stream; they hold a place for that (see `holdsPlace`), and have no session yet. */
   readonly expectedCount: number;
   /** Calls that count toward `maxCalls`. */
   readonly takenPlaces: number;
@@ -91,6 +102,8 @@ export interface CallDesk extends CallControls {
   readonly isOverBudget: boolean;
   /** True for a call with a session. */
   isLive(callId: string): boolean;
+  /** True for a call that rings while the application decides what becomes of it. */
+  isChoosing(callId: string): boolean;
   /**
    * True for a call that counts toward `maxCalls`: with a session, or told within the last ten seconds to open a stream. A webhook that
    * anybody may have sent takes no place until its stream is there.
@@ -105,9 +118,10 @@ export interface CallDesk extends CallControls {
   expectsStream(callId: string, number?: number): boolean;
   /**
    * Takes a call in and says what its carrier shall do with it. A carrier that is steered by commands is steered from here; the
-   * answer then only tells the door what happened. The same call again gets an answer that does no harm.
+   * answer then only tells the door what happened. Where the application decides, the answer comes with its decision, and nothing is told
+   * to a carrier that is steered by commands. The same call again gets an answer that does no harm. A promise never rejects.
    */
-  ring(call: WaitingCall): CallAnswer;
+  ring(call: WaitingCall): CallAnswer | Promise<CallAnswer> | undefined;
   /** Answers that were given to deliveries about a call, by delivery: whoever asks keeps them few. They are forgotten with the call. */
   repliesTo(carrierCallId: string): Map<string, KeptReply>;
   /** Takes a stream. @throws RequestError REQUEST_CONFLICT when none is expected. */

@@ -5,6 +5,7 @@ import { ConfigError, LimitError, NotFoundError, RequestError } from '../base/er
 import { describeError } from '../base/log.js';
 import { maskPhone } from '../base/redact.js';
 import type { CallAnswer } from '../carriers/carrier.js';
+import type { SayOptions, SayOutcome } from '../contract/call-command.js';
 import type { CallRecord, HangUpState } from '../contract/call-record.js';
 import { type BriefCall, type BriefEnding, recordBriefly, reportedBriefly } from './ending/brief-call.js';
 import { Budget, type BudgetLimits } from './money/budget.js';
@@ -23,12 +24,18 @@ import type { CallEnvironment } from './call-environment.js';
 import { CallRegistry, type InvitedCall } from './call-registry.js';
 import { CallSession } from './call-session.js';
 import { CostWatch } from './money/cost-watch.js';
+import type { AgentlessAnswer, CallChoice, ChooseCall, ChosenAgent } from './choice/call-choice.js';
+import { ChoosingCall } from './choice/choosing-call.js';
 import { EndedCall } from './ending/ended-call.js';
 import { Farewells } from './ending/farewells.js';
 import { Preparations } from './voice/preparations.js';
 import { hangUpDueMs, isChargeDue, mayBeUp, recallCall } from './ending/recalled-call.js';
 import { RecordWatch } from './facts/record-watch.js';
-import type { CallRemains, SessionSeed } from './session-owner.js';
+import { isResumable } from './resume/call-resumption.js';
+import type { LeftCall } from './resume/call-state.js';
+import { CallStates, type StateStore } from './resume/call-states.js';
+import type { CallRemains, ResumedSeed, SessionSeed } from './session-owner.js';
+import type { MovableCall } from './resume/call-mover.js';
 import { asksToResume, inviteStream, resumeAt } from './streams/stream-invitation.js';
 
 const HANG_UP: CallAnswer = { type: 'hang-up' };
@@ -45,8 +52,11 @@ export class CallDirectory implements CallDesk {
   readonly #preparations: Preparations;
   readonly #records: RecordWatch;
   readonly #costs: CostWatch;
+  /** Undefined where no call is kept for another process. */
+  #states: CallStates | undefined;
   /** Undefined without limits. */
   readonly budget: Budget | undefined;
+  readonly #choosing = new Set<ChoosingCall>();
   #isDraining = false;
   #isShuttingDown = false;
 
@@ -93,6 +103,10 @@ export class CallDirectory implements CallDesk {
     return this.#registry.session(callId) !== undefined;
   }
 
+  isChoosing(callId: string): boolean {
+    return this.#registry.find(callId)?.state === 'choosing';
+  }
+
   hasEnded(callId: string): boolean {
     return this.#registry.hasEnded(callId);
   }
@@ -109,6 +123,61 @@ export class CallDirectory implements CallDesk {
     return this.#env.carrier.streamTokenKey === undefined || !this.hasEnded(callId);
   }
 
+  /** Keeps every call that begins from now on for another process. */
+  keep(store: StateStore): void {
+    const { bus, clock } = this.#env;
+    const stateOf = (callId: string) => this.#registry.session(callId)?.state;
+    this.#states = new CallStates({ store, bus, clock, stateOf });
+  }
+
+  /** Resolves when what is kept of calls is written and removed. */
+  async kept(): Promise<void> {
+    await this.#states?.settled();
+  }
+
+  /** Has a call that another process has left, and goes on with it once `goOn` is called. False for one that cannot be gone on with. */
+  resume(left: LeftCall, toHow: () => Pick<ResumedSeed, 'recipe' | 'message'>): boolean {
+    if (!isResumable(left, this.#env)) return false;
+    const how = toHow();
+    const { record, state } = left;
+    const { callId, carrierCallId, caller, callee, direction } = record;
+    const admission = { callId, carrierCallId, caller, callee, direction };
+    this.#states?.adopt(callId, state?.facts);
+    this.budget?.resume(record);
+    const outbound = state?.outbound == null ? undefined : { ...state.outbound, recipe: how.recipe };
+    const resumed = { ...left, ...how };
+    const host = state?.host ?? undefined;
+    this.#open({ admission, byStream: false, host, outbound, resumed }).takeUp(resumed);
+    return true;
+  }
+
+  /** As `resume` and `goOn`, for a stream that has come for the call. */
+  resumeWithStream(left: LeftCall, toHow: () => Pick<ResumedSeed, 'recipe' | 'message'>): boolean {
+    if (!this.resume(left, toHow)) return false;
+    this.#registry.session(left.record.callId)?.goOnWithStream();
+    return true;
+  }
+
+  /** Those that are up and kept, for whoever moves them to another process. */
+  movableCalls(): readonly MovableCall[] {
+    return this.#states === undefined ? [] : this.#registry.sessions();
+  }
+
+  /** Lets a call go to another process: this one has nothing more to do with it. Resolves with what that process reads; undefined for one that is not here, or not kept. */
+  async letGo(callId: string): Promise<string | undefined> {
+    const session = this.#registry.session(callId);
+    if (session === undefined || this.#states === undefined) return undefined;
+    const state = session.letGo();
+    if (state === undefined) return undefined;
+    this.#registry.leave(session);
+    return this.#states.handOver(session.callId, state);
+  }
+
+  /** The carrier can reach this process: goes on with the calls of another one. */
+  goOn(): void {
+    for (const session of this.#registry.sessions()) session.goOn();
+  }
+
   /** Knows a call that is over since before this process began: it is not woken, late facts find its record, and a hang-up that is pending goes on. */
   recall(record: CallRecord): void {
     const call = recallCall(record, this.#env);
@@ -123,7 +192,7 @@ export class CallDirectory implements CallDesk {
     return mayBeUp(record, this.#env);
   }
 
-  ring(call: WaitingCall): CallAnswer {
+  ring(call: WaitingCall): CallAnswer | Promise<CallAnswer> | undefined {
     const { callId, carrierCallId } = call;
     const registry = this.#registry;
     (registry.ended(callId) ?? registry.ended(carrierCallId))?.isHeardOf();
@@ -140,11 +209,11 @@ export class CallDirectory implements CallDesk {
       this.#record(call, reportedBriefly(call, known.end));
       return HANG_UP;
     }
-    if (commands === undefined || call.direction === 'outbound') return this.#invite(call);
-    const seed = { admission: call, byStream: false, host: call.host, outbound: undefined };
-    const ringing = this.#open(seed, { holdsPlace: this.#env.carrier.verifies });
-    ringing.pickUp();
-    return ringing.waiting(carrierCallId);
+    if (call.direction === 'inbound' && known?.state !== 'invited' && this.#env.choose !== undefined) {
+      const { answer } = known?.state === 'choosing' ? known.choosing : this.#choose(call, this.#env.choose);
+      return commands === undefined ? answer : undefined;
+    }
+    return this.#take(call, undefined);
   }
 
   admit(admission: StreamAdmission, socket: StreamSocket): StreamReceiver {
@@ -160,9 +229,13 @@ export class CallDirectory implements CallDesk {
       return session.receive(socket, number);
     }
     const known = this.#renamed(admission);
-    const { host, prepared } = this.#invited(callId) ?? {};
-    const seed = { admission: known, byStream: true, host, outbound: undefined, prepared };
-    return this.#open(seed).receive(socket, number);
+    const { host, prepared, chosen = this.#named(admission) } = this.#invited(callId) ?? {};
+    const choosing = this.#choosingOf(callId);
+    const seed = { admission: known, byStream: true, host, outbound: undefined, prepared, chosen };
+    const receiver = this.#open(seed).receive(socket, number);
+    // Another process has decided, and its stream has come here.
+    choosing?.abandon();
+    return receiver;
   }
 
   refuse(call: WaitingCall): void {
@@ -234,14 +307,27 @@ export class CallDirectory implements CallDesk {
     await this.#demand(callId).sendDigits(digits);
   }
 
-  drain(): void {
-    this.#isDraining = true;
+  async say(callId: string, text: string, options: SayOptions): Promise<SayOutcome> {
+    return this.#demand(callId).say(text, options);
+  }
+
+  async inform(callId: string, text: string): Promise<void> {
+    await this.#demand(callId).inform(text);
+  }
+
+  drain(isDraining = true): void {
+    this.#isDraining = isDraining;
   }
 
   async shutDown(timeoutMs: number): Promise<void> {
     this.#isShuttingDown = true;
     this.#preparations.close();
     this.#costs.close();
+    for (const choosing of [...this.#choosing]) {
+      this.#record(choosing.call, { reason: 'server-shutdown', outcome: 'canceled' });
+      this.#reject(choosing.call, 'rejected');
+      choosing.abandon();
+    }
     for (const session of this.#registry.sessions()) session.shutDown();
     await this.#farewells.finish(timeoutMs);
   }
@@ -256,6 +342,72 @@ export class CallDirectory implements CallDesk {
     });
     this.#env.bus.subscribe((event) => budget.hear(event));
     return budget;
+  }
+
+  /** The agent of a call that another process has invited. */
+  #named({ agent }: StreamAdmission): ChosenAgent | undefined {
+    if (agent === undefined || agent === this.#env.recipe.agentName) return undefined;
+    const recipe = this.#env.recipeNamed?.(agent);
+    return recipe && { recipe, texts: undefined };
+  }
+
+  #choosingOf(id: string): ChoosingCall | undefined {
+    const known = this.#registry.find(id);
+    return known?.state === 'choosing' ? known.choosing : undefined;
+  }
+
+  /** Has the application decide. Nothing else waits for that. */
+  #choose(call: WaitingCall, choose: ChooseCall): ChoosingCall {
+    const choosing = new ChoosingCall(call, choose, (decided, choice) => this.#decided(decided, choice));
+    this.#choosing.add(choosing);
+    this.#registry.choose(choosing, { holdsPlace: this.#env.carrier.verifies });
+    return choosing;
+  }
+
+  /** Does what the application has decided, unless the call has gone on without that. */
+  #decided(choosing: ChoosingCall, choice: CallChoice | undefined): CallAnswer {
+    const { call } = choosing;
+    const { callId, carrierCallId } = call;
+    this.#choosing.delete(choosing);
+    try {
+      const isDue = this.#choosingOf(callId) === choosing;
+      if (!isDue || choice === undefined)
+        return this.#registry.session(callId)?.waiting(carrierCallId) ?? HANG_UP;
+      if (choice.type === 'agent') return this.#take(call, choice.agent);
+      if (choice.type === 'reject') return this.#turnAway(call, choice.reason);
+      return this.#answerWithout(call, choice);
+    } catch (error) {
+      this.#env.logger.error({ callId, ...describeError(error) }, 'failed to handle a call');
+      this.#reject(call, 'rejected');
+      return { type: 'reject' };
+    }
+  }
+
+  /** Gives the call to an agent; undefined for the server's own. */
+  #take(call: WaitingCall, chosen: ChosenAgent | undefined): CallAnswer {
+    const { carrier } = this.#env;
+    if (carrier.commands === undefined || call.direction === 'outbound')
+      return this.#invite(call, { chosen });
+    const seed = { admission: call, byStream: false, host: call.host, outbound: undefined, chosen };
+    const ringing = this.#open(seed, { holdsPlace: carrier.verifies });
+    ringing.pickUp();
+    return ringing.waiting(call.carrierCallId);
+  }
+
+  #turnAway(call: WaitingCall, reason: 'busy' | 'rejected'): CallAnswer {
+    this.#record(call, { reason: 'rejected', outcome: reason === 'busy' ? 'busy' : 'canceled' });
+    this.#reject(call, reason);
+    return { type: reason === 'busy' ? 'busy' : 'reject' };
+  }
+
+  /** Answers the call, and no agent is there. */
+  #answerWithout(call: WaitingCall, agentless: AgentlessAnswer): CallAnswer {
+    const { carrier } = this.#env;
+    const seed = { admission: call, byStream: false, host: call.host, outbound: undefined, agentless };
+    const session = this.#open(seed, { holdsPlace: carrier.verifies });
+    if (carrier.commands === undefined) return session.answerInReply(agentless);
+    session.pickUp();
+    return session.waiting(call.carrierCallId);
   }
 
   #invited(callId: string): InvitedCall | undefined {
@@ -289,7 +441,10 @@ export class CallDirectory implements CallDesk {
     if (report.type !== 'status' || report.status !== 'completed') return undefined;
     // Its stream never came, or it has not rung here yet.
     if (known?.state === 'invited') this.#record(known.call, reportedBriefly(known.call, report));
-    else registry.announce(report);
+    else if (known?.state === 'choosing') {
+      this.#record(known.choosing.call, reportedBriefly(known.choosing.call, report));
+      known.choosing.abandon();
+    } else registry.announce(report);
     return undefined;
   }
 
@@ -300,7 +455,7 @@ export class CallDirectory implements CallDesk {
     const known = this.#registry.find(carrierCallId);
     if (known?.state === 'live' || !asksToResume(this.#env.carrier)) return HANG_UP;
     // Its stream did not get here.
-    if (known?.state === 'invited') return this.#invite(known.call, number);
+    if (known?.state === 'invited') return this.#invite(known.call, { ...known.call, number });
     const { carrier } = this.#env;
     const at = { carrier, host: this.#env.publicHost() ?? host, holdSeconds: UNKNOWN_HOLD_SECONDS };
     const resume = resumeAt({ callId, number: number + 1 }, at);
@@ -324,25 +479,34 @@ export class CallDirectory implements CallDesk {
   }
 
   /** Tells the carrier to open a stream, and remembers that it was told. */
-  #invite(call: WaitingCall, number = 1): CallAnswer {
-    const { carrier, clock, recipe } = this.#env;
+  #invite(
+    call: WaitingCall,
+    { number = 1, chosen }: { number?: number; chosen: ChosenAgent | undefined },
+  ): CallAnswer {
+    const { carrier, clock } = this.#env;
     const at = {
       carrier,
       host: this.#env.publicHost() ?? call.host,
       holdSeconds: this.#env.resumeHoldSeconds,
     };
-    const invitation = inviteStream({ ...call, number }, { ...at, nowMs: clock.wallNow() });
     const known = this.#invited(call.callId);
+    const agent = known?.chosen ?? chosen;
+    const { recipe } = agent ?? this.#env;
+    const invitation = inviteStream(
+      { ...call, number, agent: recipe.agentName },
+      { ...at, nowMs: clock.wallNow() },
+    );
     const prepared =
       known === undefined ? this.#preparations.begin(call, recipe, { ringMs: undefined }) : known.prepared;
     // Nobody may take places by webhooks that anybody can send.
-    this.#registry.invite({ ...call, prepared }, { holdsPlace: carrier.verifies });
+    this.#registry.invite({ ...call, prepared, chosen: agent }, { holdsPlace: carrier.verifies });
     return { type: 'stream', ...invitation };
   }
 
   #open(seed: SessionSeed, { holdsPlace }: { holdsPlace: boolean } = { holdsPlace: true }): CallSession {
     const session: CallSession = new CallSession(seed, this.#env, {
       preparations: this.#preparations,
+      states: this.#states,
       claim: (id) => this.#registry.claim(id, session),
       ended: (remains) => this.#ended(remains),
       identified: (callId, id) => {

@@ -6,6 +6,7 @@ import type { Carrier } from '../carriers/carrier.js';
 import type { EngineRecipe } from '../engines/engine.js';
 import type { EventBus } from '../events/bus.js';
 import type { TranscoderBackend } from '../transcoder/backend.js';
+import type { ChooseCall } from './choice/call-choice.js';
 import type { BudgetLimits } from './money/budget.js';
 import type { Pricing } from './money/pricing.js';
 
@@ -15,6 +16,10 @@ export interface CallEnvironment {
   readonly backend: TranscoderBackend;
   /** Makes the engine of every call that brings no recipe of its own. */
   readonly recipe: EngineRecipe;
+  /** The recipe of an agent by its name, for a call that another process has given to it; undefined for one that is not known here. */
+  readonly recipeNamed?: ((agent: string) => EngineRecipe | undefined) | undefined;
+  /** Decides on inbound calls. @default `recipe` answers every one */
+  readonly choose?: ChooseCall | undefined;
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly logger: Logger;

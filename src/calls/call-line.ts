@@ -1,7 +1,7 @@
 // What the parts of a session know of the call they belong to, and what they may ask of it.
 import type { CallIdentity } from '../contract/call-event.js';
 import type { CallFailure } from '../contract/call-record.js';
-import { CarrierError, ConfigError, OffhookError } from '../base/errors.js';
+import { CarrierError, ConfigError, OffhookError, RequestError } from '../base/errors.js';
 import type { EngineRecipe } from '../engines/engine.js';
 import type { CallEnding } from './ending/call-ending.js';
 import type { CallEnvironment } from './call-environment.js';
@@ -12,6 +12,7 @@ import type { CallTimers } from './call-timers.js';
  * `answer`: the carrier's word that an inbound call was answered. `ring`: that it was answered
  * or not. `stream`: a stream that is expected. `retry`: before it is asked for again. `report`: what may still come after the
  * report of the end. `transfer`, `machine`, `words`, `max`: the longest time of each. `look`: before the carrier is asked whether last words are over. `budget`: an end that is due at once.
+ * `resumption`: before the carrier is asked again whether it still has the call.
  */
 export type TimerName =
   | 'answer'
@@ -24,7 +25,8 @@ export type TimerName =
   | 'words'
   | 'look'
   | 'max'
-  | 'budget';
+  | 'budget'
+  | 'resumption';
 
 export interface CallLine {
   readonly callId: string;
@@ -37,8 +39,19 @@ export interface CallLine {
   readonly isOver: boolean;
   /** Public host of this server. @throws ConfigError when nothing has told it. */
   host(): string;
+  /** Resolves when the call is kept as it stands, for another process; undefined where nothing is kept. */
+  kept(): Promise<void> | undefined;
   /** The one way out. */
   end(ending: CallEnding): void;
+}
+
+/** Does something outside once the call is kept as it stands; in this tick where nothing is kept. */
+export async function onceKept<T>(line: CallLine, act: () => Promise<T>): Promise<T> {
+  const kept = line.kept();
+  if (kept !== undefined) await kept;
+  // Meanwhile another process may have it, or nobody.
+  if (line.isOver) throw new RequestError('REQUEST_CONFLICT', 'The call is not here any more.');
+  return act();
 }
 
 /** `https://<public host>/webhooks/<carrier>`. @throws ConfigError when no host is known. */

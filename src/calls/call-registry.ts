@@ -1,6 +1,8 @@
 // Every call that this process knows, by our ID and the carrier's: which state it is in, whether it holds a place, and how its webhooks were answered.
 import type { Clock } from '../base/clock.js';
 import type { KeptReply, WaitingCall } from './call-desk.js';
+import type { ChosenAgent } from './choice/call-choice.js';
+import type { ChoosingCall } from './choice/choosing-call.js';
 import type { CallSession } from './call-session.js';
 import type { EndReport } from './ending/brief-call.js';
 import type { EndedCall } from './ending/ended-call.js';
@@ -23,12 +25,18 @@ const LIMITS = {
 };
 
 /** A call that was told to open a stream, and what is ready for it. */
-export type InvitedCall = WaitingCall & { readonly prepared: PreparedCall | undefined };
+export type InvitedCall = WaitingCall & {
+  readonly prepared: PreparedCall | undefined;
+  /** Undefined for the server's own agent. */
+  readonly chosen: ChosenAgent | undefined;
+};
 
 /** What is known of a call. */
 export type KnownCall =
   /** The carrier has spoken of it, perhaps of its end, and it has not rung here. */
   | { readonly state: 'announced'; readonly end?: EndReport }
+  /** It rings here, and the application decides what becomes of it. */
+  | { readonly state: 'choosing'; readonly choosing: ChoosingCall }
   /** It was told to open a stream. Any process may get that, so there is no session. */
   | { readonly state: 'invited'; readonly call: InvitedCall }
   | { readonly state: 'live'; readonly session: CallSession }
@@ -44,11 +52,11 @@ interface CallEntry {
 export class CallRegistry {
   readonly #byId = new Map<string, CallEntry>();
   readonly #live = new Set<CallSession>();
-  /** Announced and invited. */
+  /** Announced, invited, and those that are decided on. */
   readonly #waiting: TimedMap<CallEntry, object>;
   readonly #ended: TimedMap<CallEntry, EndedCall>;
   readonly #endedIds: RecentIds;
-  /** Invited calls that count toward `maxCalls`. */
+  /** Calls without a session that count toward `maxCalls`. */
   readonly #expected: TimedMap<CallEntry, object>;
   /** Live ones that do. */
   readonly #placed = new Set<CallSession>();
@@ -116,6 +124,13 @@ export class CallRegistry {
     this.#enter({ state: 'announced', end }, end.carrierCallId);
   }
 
+  /** `holdsPlace`: for ten seconds. */
+  choose(choosing: ChoosingCall, { holdsPlace }: { holdsPlace: boolean }): void {
+    const { callId, carrierCallId } = choosing.call;
+    const entry = this.#enter({ state: 'choosing', choosing }, callId, carrierCallId);
+    if (holdsPlace) this.#expected.set(entry, choosing);
+  }
+
   /** `holdsPlace`: until its stream comes, or for ten seconds. */
   invite(call: InvitedCall, { holdsPlace }: { holdsPlace: boolean }): void {
     const entry = this.#enter({ state: 'invited', call }, call.callId, call.carrierCallId);
@@ -139,6 +154,12 @@ export class CallRegistry {
     const entry = this.#entry(session.callId);
     if (entry !== undefined) this.#index(entry, carrierCallId);
     return true;
+  }
+
+  /** Another process has the call: here it is as if it had never been. */
+  leave(session: CallSession): void {
+    const entry = this.#entry(session.callId);
+    if (entry?.known.state === 'live' && entry.known.session === session) this.#leave(entry);
   }
 
   /** To be called again when the carrier's ID of the call becomes known. */

@@ -1,39 +1,64 @@
 // One live call, from bell or dial to its one end: only what follows from one of its parts for another.
 import { ConfigError } from '../base/errors.js';
+import { describeError } from '../base/log.js';
 import type { CallAnswer } from '../carriers/carrier.js';
+import type { SayOptions, SayOutcome } from '../contract/call-command.js';
 import type { CallIdentity } from '../contract/call-event.js';
 import type { CallFailure, CallOutcome, HangUpState } from '../contract/call-record.js';
+import { toResume } from '../conversation/recalled.js';
+import { NOBODY_WAITS } from '../conversation/wait.js';
+import type { AgentlessAnswer } from './choice/call-choice.js';
 import { AnnouncedEnd } from './ending/announced-end.js';
 import { planFarewell, recordEnd, sayFarewell } from './ending/call-conclusion.js';
 import { CallConversation } from './voice/call-conversation.js';
-import type { CallReport, StreamReceiver, StreamSocket, WaitingCall } from './call-desk.js';
+import type { CallReport, OutboundRequest, StreamReceiver, StreamSocket, WaitingCall } from './call-desk.js';
 import { type CallEnding, type CallReach, NORMAL_CLOSE, reportedEnd } from './ending/call-ending.js';
 import type { CallEnvironment } from './call-environment.js';
 import { identifyCall, type StartMessage } from './call-identity.js';
+import { BUDGET_NEAR } from './money/budget.js';
 import { CallKeys } from './keys/call-keys.js';
-import { CallLedger } from './facts/call-ledger.js';
+import { CallLedger, type ResumedCall } from './facts/call-ledger.js';
 import type { CallLine, TimerName } from './call-line.js';
 import { CallMedia } from './streams/call-media.js';
 import { CallStanding } from './call-standing.js';
 import type { LiveMessage } from './streams/call-stream.js';
 import { CallTimers } from './call-timers.js';
 import { CallerReturn } from './transfer/caller-return.js';
-import { demandUnobstructed } from './transfer/command-obstacles.js';
+import { type CommandObstacles, demandUnobstructed, isObstructed } from './transfer/command-obstacles.js';
 import type { EngineRecipe } from '../engines/engine.js';
 import type { Farewell } from './ending/farewell.js';
 import { LastWords } from './ending/last-words.js';
 import { MachineWatch } from './outbound/machine-watch.js';
 import { OutboundCall } from './outbound/outbound-call.js';
 import { answerRinging } from './ringing-call.js';
-import type { SessionOwner, SessionSeed } from './session-owner.js';
+import { CallResumption, showsLife } from './resume/call-resumption.js';
+import type { CallState } from './resume/call-state.js';
+import type { ResumedSeed, SessionOwner, SessionSeed } from './session-owner.js';
 import { StreamIntake } from './streams/stream-intake.js';
 import { StreamDeparture } from './streams/stream-departure.js';
 import { CallTransfer } from './transfer/transfer.js';
 
 /** After the carrier reported the end, what is still on its way has this long to tell more. */
 const REPORT_GRACE_MS = 2000;
+const MOVED_CLOSE = { code: 1000, reason: 'Another process has the call' };
+/** How a call ends that was answered with a text. */
+const SAID: CallEnding = { reason: 'agent-hangup', close: NORMAL_CLOSE, carrier: 'hang-up' };
 /** A carrier that takes instructions in replies asks for them within this time after the answer, and opens the stream. */
 const INSTRUCTED_STREAM_MS = 20_000;
+
+/** What the ledger goes on with; undefined for a call that begins here. */
+function ledgerOf({ resumed }: SessionSeed): ResumedCall | undefined {
+  if (resumed === undefined) return undefined;
+  const { record, state, lastAliveAt: at, wasLetGo = false } = resumed;
+  return { record, at, state: state?.ledger, wasLetGo };
+}
+
+/** Without what another process makes anew. */
+function storedRequest(request: OutboundRequest | undefined): CallState['outbound'] {
+  if (request === undefined) return null;
+  const { recipe: _, ...stored } = request;
+  return stored;
+}
 
 export class CallSession {
   readonly callId: string;
@@ -55,7 +80,11 @@ export class CallSession {
   readonly #standing: CallStanding;
   readonly #intake: StreamIntake;
   readonly #departure: StreamDeparture;
+  /** Undefined for a call that began here. */
+  #resumption: CallResumption | undefined;
   #isOver = false;
+  /** The caller of a call without an agent was connected. */
+  #isConnected = false;
   /** Public host that a webhook of the call came to. */
   #webhookHost: string | undefined;
   #identity: CallIdentity;
@@ -68,7 +97,7 @@ export class CallSession {
     this.#owner = owner;
     this.#webhookHost = seed.host;
     this.#identity = this.#identify(undefined);
-    this.#ledger = new CallLedger(this.callId, environment);
+    this.#ledger = new CallLedger(this.callId, environment, ledgerOf(seed));
     this.#timers = new CallTimers(environment.clock);
     this.#line = this.#openLine();
     this.#standing = new CallStanding(this.#line, {
@@ -95,12 +124,19 @@ export class CallSession {
         },
         counters: this.#media.counters,
       },
-      { ends: (ending) => this.#agentEnds(ending) },
+      {
+        ends: (ending) => this.#agentEnds(ending),
+        changed: () => owner.states?.changed(this.callId),
+        beforeOutside: owner.states && (() => owner.states?.written(this.callId)),
+      },
     );
     const streams = { media: this.#media, conversation: this.#conversation, byStream: seed.byStream };
     this.#intake = new StreamIntake(this.#line, streams, {
       claimed: (start) => this.#claimed(start),
-      attached: ({ isFirst }) => isFirst && this.#begins(),
+      attached: ({ isFirst }) => {
+        if (isFirst) this.#begins();
+        this.#resumption?.attached();
+      },
       speechless: (ending) => this.#announced.apologize(ending),
     });
     this.#keys = new CallKeys(this.#line, this.#media, {
@@ -110,7 +146,10 @@ export class CallSession {
     this.#transfer = new CallTransfer(this.#line, {
       away: () => this.#conversation.hold('transfer'),
       back: (news) => this.#return.back(news),
-      refused: (loss, news) => this.#return.stayed(loss, news),
+      refused: (loss, news) => {
+        this.#return.stayed(loss, news);
+        this.#resumption?.stayed();
+      },
     });
     this.#words = new LastWords(this.#line);
     const parts = {
@@ -128,22 +167,154 @@ export class CallSession {
       agentEnds: (ending) => this.#agentEnds(ending),
       gone: (loss) => this.#departure.gone(loss, { wasUp: true }),
     });
-    if (seed.outbound === undefined) return;
-    const watched = { message: seed.outbound.voicemailMessage, words: this.#words };
-    if (seed.outbound.machineDetection)
-      this.#machine = new MachineWatch(this.#line, watched, {
-        answered: ({ byPerson }) => (byPerson ? this.#answered() : this.#standing.isNowAnswered()),
-        silence: () => this.#conversation.hold('machine'),
-      });
-    this.#outbound = new OutboundCall(this.#line, seed.outbound, {
+    if (seed.outbound !== undefined) [this.#outbound, this.#machine] = this.#openOutbound(seed.outbound);
+  }
+
+  #openOutbound(request: OutboundRequest): [OutboundCall, MachineWatch | undefined] {
+    const watched = { message: request.voicemailMessage, words: this.#words };
+    const outbound = new OutboundCall(this.#line, request, {
       placed: (carrierCallId) => void this.adopt(carrierCallId),
+      unplaced: () => this.#end({ reason: 'process-lost' }),
       unanswered: (outcome) => this.#endUnanswered(outcome),
     });
+    if (!request.machineDetection) return [outbound, undefined];
+    const machine = new MachineWatch(this.#line, watched, {
+      answered: ({ byPerson }) => (byPerson ? this.#answered() : this.#standing.isNowAnswered()),
+      silence: () => this.#conversation.hold('machine'),
+    });
+    return [outbound, machine];
+  }
+
+  /** Takes up what another process has left, as far as it goes without the carrier. The call may be over with that. Never throws. */
+  takeUp(left: ResumedSeed): void {
+    try {
+      this.#restore(left);
+    } catch (error) {
+      const { logger } = this.#env;
+      logger.error({ callId: this.callId, ...describeError(error) }, 'what was kept of a call is of no use');
+      const failure = { code: 'INTERNAL', message: 'The call could not be taken up.' };
+      const carrier = 'hang-up';
+      this.#announced.apologize({
+        reason: 'process-lost',
+        failure,
+        close: NORMAL_CLOSE,
+        carrier,
+        wait: NOBODY_WAITS,
+      });
+    }
+  }
+
+  #restore({ record, state, lastAliveAt, wasLetGo = false, message }: ResumedSeed): void {
+    const parts = {
+      media: this.#media,
+      conversation: this.#conversation,
+      transfer: this.#transfer,
+      words: this.#words,
+      standing: this.#standing,
+      machine: this.#machine,
+    };
+    const left = { record, state, lastAliveAt, wasLetGo };
+    this.#resumption = new CallResumption(this.#line, left, parts, { lost: (at) => this.#lost(at) });
+    const { answeredAt, startedAt, mode, amd, transfer, term } = record;
+    const wall = this.#ledger.clock.wallNow();
+    this.#standing.restore({ isAnswered: answeredAt !== null, hasRung: record.status !== 'initiated' });
+    if (state !== undefined) this.#media.restore(state.media);
+    if (mode !== null) {
+      const { state: conversation, beganAt } = state?.conversation ?? { beganAt: answeredAt ?? startedAt };
+      const stored = { state: toResume(conversation, record, { message }), beganAt };
+      const open = record.transcript.filter(({ final }) => !final);
+      this.#conversation.restore({ stored, open, message, term: term + 1 });
+      this.#limit(wall - (answeredAt ?? startedAt));
+    }
+    const isOrdered = transfer !== null && transfer.result === null;
+    const handedOver = isOrdered
+      ? { to: transfer.to, isTaken: true, orderedAt: transfer.startedAt }
+      : state?.transfer;
+    if (handedOver != null) this.#transfer.restore(handedOver);
+    if (state?.announcement != null) {
+      this.#conversation.close();
+      this.#words.restore(state.announcement);
+    }
+    if (amd !== null) this.#machine?.restore(amd.answeredBy);
+    if (answeredAt === null) this.#outbound?.restore({ agoMs: wall - startedAt });
   }
 
   /** The carrier's id, as far as it is known. */
   get carrierCallId(): string | null {
     return this.#identity.carrierCallId;
+  }
+
+  /** What another process needs to go on with the call; undefined once it is over. */
+  get state(): Omit<CallState, 'facts'> | undefined {
+    if (this.#isOver) return undefined;
+    return {
+      callId: this.callId,
+      host: this.#webhookHost ?? null,
+      outbound: storedRequest(this.#seed.outbound),
+      texts: this.#seed.chosen?.texts ?? this.#seed.resumed?.state?.texts,
+      media: this.#media.state,
+      conversation: this.#conversation.state,
+      ledger: this.#ledger.state,
+      transfer: this.#transfer.state,
+      announcement: this.#words.state,
+      awaitedSince: this.#resumption?.awaitedSince ?? null,
+    };
+  }
+
+  /** Goes on with a call of another process. Once this one can be reached. */
+  goOn(): void {
+    this.#resumption?.begin();
+  }
+
+  /** As `goOn`, with a stream at hand that this is done for. */
+  goOnWithStream(): void {
+    this.#resumption?.beginWithStream();
+  }
+
+  /** How the call can go to another process now: with its next `stream`, as a `state` where it needs none; undefined while it cannot. */
+  get wayOut(): 'stream' | 'state' | undefined {
+    if (!isObstructed(this.#obstacles)) return 'stream';
+    const { isEnding, isSendingKeys } = this.#obstacles;
+    const isWithStream = this.#media.isThere || this.#media.isExpected;
+    if (isEnding || isSendingKeys || isWithStream || this.carrierCallId === null) return undefined;
+    const isDialed = this.#outbound !== undefined && !this.#standing.isAnswered;
+    return isDialed || this.#transfer.state?.isTaken === true ? 'state' : undefined;
+  }
+
+  /** True while neither side says anything, or is about to. */
+  get isQuiet(): boolean {
+    return this.#ledger.currentPhase === 'listening';
+  }
+
+  /** Asks the carrier for the stream with which another process takes the call over. */
+  renewStream(): void {
+    this.#media.replace();
+  }
+
+  /**
+   * Another process has the call from now on: nothing more is stated or done here, and the call is not over. Returns what that process goes on
+   * with; undefined for a call that is over.
+   */
+  letGo(): Omit<CallState, 'facts'> | undefined {
+    if (this.#isOver) return undefined;
+    // The agent stops first: what was heard of it is exact then.
+    this.#conversation.detach();
+    const { state } = this;
+    if (state === undefined) return undefined;
+    this.#isOver = true;
+    this.#timers.close();
+    this.#conversation.letGo();
+    const { state: ledger } = this.#ledger;
+    this.#ledger.letGo();
+    const awaitedSince = state.awaitedSince ?? this.#media.downSince ?? this.#ledger.clock.wallNow();
+    this.#media.close(MOVED_CLOSE);
+    return { ...state, ledger, awaitedSince };
+  }
+
+  /** False while something is under way that this process alone knows the end of. */
+  get mayLeave(): boolean {
+    const { isEnding, isSendingKeys, isHandedOver } = this.#obstacles;
+    return !isEnding && !isSendingKeys && (!isHandedOver || this.#transfer.state?.isTaken === true);
   }
 
   /** True when one more stream would be taken. `number` as in `StreamAdmission`. */
@@ -159,8 +330,19 @@ export class CallSession {
   /** The call rings at a carrier that is steered by commands: tells it, and answers it once the webhook is answered. */
   pickUp(): void {
     this.#standing.rings();
-    this.#conversation.prepare();
-    answerRinging(this.#line, { lost: () => this.#media.open() });
+    if (this.#seed.agentless === undefined) this.#conversation.prepare();
+    answerRinging(this.#line, { lost: () => this.#connect() });
+  }
+
+  /** The carrier answers the call, and does what is asked of it in the reply to its webhook. */
+  answerInReply(answer: AgentlessAnswer): CallAnswer {
+    this.#isConnected = true;
+    this.#standing.rings();
+    this.#standing.isNowAnswered();
+    if (answer.type === 'transfer') return { type: 'transfer', ...this.#transfer.instructed(answer.to) };
+    const { text, language } = answer.announcement;
+    this.#words.instructed(answer.announcement, SAID);
+    return { type: 'say', text, language };
   }
 
   /** Places the outbound call. @throws ConfigError, CarrierError; the call is over then. */
@@ -172,6 +354,7 @@ export class CallSession {
   /** The carrier asks what to do with the call: one that rings once more, or an outbound one that was answered. */
   waiting(carrierCallId: WaitingCall['carrierCallId']): CallAnswer {
     if (!this.adopt(carrierCallId) || this.#standing.over !== undefined) return { type: 'hang-up' };
+    this.#resumption?.proven();
     if (this.#identity.direction === 'outbound' && this.#env.carrier.commands === undefined) {
       this.#answered();
       if (!this.#conversation.isStarted && this.#words.ending === undefined) this.#media.expect();
@@ -195,6 +378,7 @@ export class CallSession {
   /** A carrier's report on this call, that came to `host`. Returns what the carrier shall do where the report asks for it. */
   report(report: CallReport, host: string): CallAnswer | undefined {
     this.#webhookHost ??= host;
+    if (showsLife(report)) this.#resumption?.proven();
     if (report.type === 'transfer') {
       this.#transfer.heard(report.result);
       return report.result !== 'connected' && !this.#isOver && !this.#transfer.isPending
@@ -229,9 +413,24 @@ export class CallSession {
     await this.#keys.send(digits, () => this.#demandConversation('Keys cannot be sent now.'));
   }
 
+  /** @throws RequestError, LimitError */
+  async say(text: string, options: SayOptions): Promise<SayOutcome> {
+    const { isEnding, isHandedOver, isMachine } = this.#obstacles;
+    this.#demandAgent('The agent cannot say that now.', { isEnding, isHandedOver, isMachine });
+    return this.#conversation.say(text, options);
+  }
+
+  /** Resolves when it is kept for another process, too. @throws RequestError, LimitError */
+  async inform(text: string): Promise<void> {
+    const { isEnding } = this.#obstacles;
+    this.#demandAgent('The agent cannot be told that now.', { isEnding });
+    this.#conversation.inform(text);
+    await this.#line.kept();
+  }
+
   /** Most of the money for the call is used. */
   nearBudget(): void {
-    this.#ledger.note('budget-near', 'The call has used 80 % of its budget.');
+    this.#ledger.note(BUDGET_NEAR, 'The call has used 80 % of its budget.');
   }
 
   /** All of it is used: the call ends with a goodbye, in its own time. */
@@ -249,6 +448,7 @@ export class CallSession {
   /** A stream is over, and the call is not. */
   #resumed(): CallAnswer {
     if (this.#isOver || this.#standing.over !== undefined) return { type: 'hang-up' };
+    this.#transfer.asked();
     // The carrier is told, or will be, what to do instead: neither a stream nor a hang-up may get in the way of that.
     if (this.#words.ending !== undefined || this.#transfer.isPending) {
       const resume = this.#media.keep();
@@ -264,7 +464,8 @@ export class CallSession {
   }
 
   get #recipe(): EngineRecipe {
-    return this.#seed.outbound?.recipe ?? this.#env.recipe;
+    const { outbound, resumed, chosen } = this.#seed;
+    return outbound?.recipe ?? resumed?.recipe ?? chosen?.recipe ?? this.#env.recipe;
   }
 
   #openLine(): CallLine {
@@ -282,6 +483,7 @@ export class CallSession {
         return session.#isOver;
       },
       host: () => this.#host(),
+      kept: () => session.#owner.states?.written(session.callId),
       end: (ending) => this.#end(ending),
     };
   }
@@ -299,8 +501,30 @@ export class CallSession {
     const isDue = !this.#conversation.isStarted && !this.#media.isExpected && !this.#media.isThere;
     if (!isDue || this.#words.ending !== undefined || this.#machine?.isMachine === true) return;
     this.#conversation.answered();
-    if (this.#env.carrier.commands !== undefined) this.#media.open();
+    if (this.#env.carrier.commands !== undefined) this.#connect();
     else this.#media.expect(INSTRUCTED_STREAM_MS);
+  }
+
+  /** Has a carrier that is steered by commands connect the caller, to the agent or as the application has decided. */
+  #connect(): void {
+    const { agentless } = this.#seed;
+    if (this.#isConnected) return;
+    if (agentless === undefined) this.#media.open();
+    else {
+      this.#isConnected = true;
+      if (agentless.type === 'say') this.#words.say(agentless.announcement, SAID);
+      else void this.#handOver(agentless.to);
+    }
+  }
+
+  /** The server's agent takes a call that cannot be handed over. */
+  async #handOver(to: string): Promise<void> {
+    try {
+      await this.#transfer.order(to, () => {});
+    } catch {
+      // Logged where the carrier was asked.
+      if (!this.#isOver && this.#standing.over === undefined) this.#media.open();
+    }
   }
 
   /** The carrier says that the call is over. */
@@ -315,8 +539,8 @@ export class CallSession {
   #endAsReported(): void {
     const { over = { outcome: null }, durationMs } = this.#standing;
     const { reason, outcome } = reportedEnd(over, this.#reach);
-    // Who is over before a transfer has a result has left in the middle of it.
-    const hasLeft = this.#transfer.isPending && reason === 'carrier-hangup';
+    // Who is over before a transfer has a result has left in the middle of it, or of the change from one stream to the next.
+    const hasLeft = reason === 'carrier-hangup' && (this.#transfer.isPending || this.#media.hasStopped);
     this.#end({ ...this.#conversation.endedBy(hasLeft ? 'caller-hangup' : reason), outcome, durationMs });
   }
 
@@ -331,20 +555,36 @@ export class CallSession {
     if (!this.#owner.claim(start.carrierCallId)) return false;
     if (this.#seed.byStream) this.#identity = this.#identify(start);
     else this.adopt(start.carrierCallId);
+    const { agentName: agent } = this.#recipe;
+    if (this.#seed.agentless !== undefined && agent !== undefined)
+      this.#identity = { ...this.#identity, agent };
     return true;
   }
 
   /** The first stream is up. */
   #begins(): void {
     this.#standing.isNowAnswered({ isTold: true });
+    this.#limit(0);
+  }
+
+  /** The conversation began `agoMs` ago. */
+  #limit(agoMs: number): void {
     const end = () => this.#end({ reason: 'max-duration', close: NORMAL_CLOSE, carrier: 'hang-up' });
-    this.#timers.set('max', this.#env.maxCallMs, end);
+    this.#timers.set('max', this.#env.maxCallMs - agoMs, end);
+  }
+
+  /** The call ended with the process that had it, or cannot be taken up. */
+  #lost(at: number | undefined): void {
+    // With a process that lives nothing is lost: the caller has left meanwhile.
+    if (this.#seed.resumed?.wasLetGo === true) this.#endAsReported();
+    else this.#end({ reason: 'process-lost', close: NORMAL_CLOSE, carrier: 'check', at });
   }
 
   /** Last words need no stream, and have their own time. */
   #streamMissing(failure: CallFailure | undefined): void {
     if (this.#words.ending !== undefined) return;
-    this.#end({ ...this.#conversation.endedBy('stream-lost', failure), carrier: 'hang-up' });
+    if (this.#resumption?.isPending === true) this.#resumption.missing();
+    else this.#end({ ...this.#conversation.endedBy('stream-lost', failure), carrier: 'hang-up' });
   }
 
   #received(message: LiveMessage): void {
@@ -355,15 +595,26 @@ export class CallSession {
 
   /** @throws RequestError unless agent and caller are talking. */
   #demandConversation(otherwise: string): void {
+    demandUnobstructed(otherwise, this.#obstacles);
+  }
+
+  /** @throws RequestError unless there is an agent, whoever listens to it now. */
+  #demandAgent(otherwise: string, others: Partial<CommandObstacles>): void {
+    const isUnconnected = !this.#conversation.isStarted;
+    const isWithoutStream = !this.#conversation.isAttended;
+    demandUnobstructed(otherwise, { ...others, isUnconnected, isWithoutStream });
+  }
+
+  get #obstacles(): CommandObstacles {
     const { isStarted, isOpen } = this.#conversation;
-    demandUnobstructed(otherwise, {
+    return {
       isEnding: this.#standing.over !== undefined || this.#words.ending !== undefined || this.#isOver,
       isHandedOver: this.#transfer.isPending,
       isSendingKeys: this.#keys.isSending,
       isMachine: this.#machine?.isMachine === true,
       isUnconnected: !isStarted,
       isWithoutStream: this.#media.isExpected || !this.#media.isUp || !isOpen,
-    });
+    };
   }
 
   #agentEnds(ending: CallEnding): void {
@@ -409,7 +660,8 @@ export class CallSession {
   #identify(start: StartMessage | undefined): CallIdentity {
     const { id, streamTokenKey } = this.#env.carrier;
     const proven = streamTokenKey !== undefined || !this.#seed.byStream;
-    const { agentName: agent } = this.#recipe;
+    // Whose caller has heard no agent has none.
+    const agent = this.#seed.agentless === undefined ? this.#recipe.agentName : undefined;
     const parties = identifyCall(this.#seed.admission, start, { proven });
     return { carrier: id, ...parties, ...(agent === undefined ? {} : { agent }) };
   }

@@ -44,6 +44,12 @@ export class CallStanding {
     return Math.max(0, at - this.#answeredAt);
   }
 
+  /** What is known of a call that another process had. */
+  restore({ isAnswered, hasRung }: { isAnswered: boolean; hasRung: boolean }): void {
+    this.#isAnswered = isAnswered;
+    if (hasRung || isAnswered) this.#progress.advance(isAnswered ? 'active' : 'ringing');
+  }
+
   heard(report: Extract<CallReport, { type: 'status' }>): void {
     const news = this.#progress.hear(report);
     // Reports come in any order: that of the answer may follow that of the end.

@@ -1,7 +1,11 @@
 // What a session begins with, what it asks of its keeper, and what it leaves behind.
 import type { CallDirection, HangUpState, Recording } from '../contract/call-record.js';
+import type { AgentlessAnswer, ChosenAgent } from './choice/call-choice.js';
 import type { OutboundRequest, StreamAdmission } from './call-desk.js';
+import type { EngineRecipe } from '../engines/engine.js';
 import type { Farewell } from './ending/farewell.js';
+import type { LeftCall } from './resume/call-state.js';
+import type { CallStates } from './resume/call-states.js';
 import type { Preparations } from './voice/preparations.js';
 import type { PreparedCall } from './voice/prepared-call.js';
 
@@ -14,8 +18,22 @@ export interface SessionSeed {
   /** Public host that a webhook of the call came to. */
   readonly host: string | undefined;
   readonly outbound: OutboundRequest | undefined;
+  /** The agent that the application has chosen; undefined for the server's own. */
+  readonly chosen?: ChosenAgent | undefined;
+  /** How it is answered in the place of an agent. */
+  readonly agentless?: AgentlessAnswer | undefined;
   /** What is ready for it already. */
   readonly prepared?: PreparedCall | undefined;
+  /** Set where another process has had it. */
+  readonly resumed?: ResumedSeed | undefined;
+}
+
+/** How a session goes on with a call. */
+export interface ResumedSeed extends LeftCall {
+  /** Of the agent that the caller talked to. */
+  readonly recipe: EngineRecipe;
+  /** What the agent says first. */
+  readonly message: string;
 }
 
 /** Takes the facts that may come after the end of a call. */
@@ -44,6 +62,8 @@ export interface CallRemains {
 /** Who keeps the sessions. */
 export interface SessionOwner {
   readonly preparations: Preparations;
+  /** Undefined where no call is kept for another process. */
+  readonly states: Pick<CallStates, 'changed' | 'written'> | undefined;
   /** Books the carrier's id for the session. False when another live call has it. */
   claim(carrierCallId: string): boolean;
   /** The session is over. */

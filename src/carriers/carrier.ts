@@ -45,10 +45,38 @@ export type MachineVerdict = 'human' | 'machine' | 'machine-ready' | 'fax' | 'un
 /** What became of a transfer. `connected` may come as late as the end of the connected call. */
 export type TransferResult = 'connected' | 'busy' | 'no-answer' | 'failed';
 
+/** What a carrier tells of an inbound call beside its parties. Each is a claim of the network, and null where nothing is told. */
+export interface CallDetails {
+  readonly callerName: string | null;
+  /** Who was dialed first, where another line has forwarded the call. */
+  readonly forwardedFrom: string | null;
+  /** By name in lower case. */
+  readonly sipHeaders: Readonly<Record<string, string>>;
+  /** Of the caller, by their number. */
+  readonly location: CallerLocation | null;
+}
+
+/** Where a caller's number is registered. What is not known is null. */
+export interface CallerLocation {
+  readonly city: string | null;
+  /** State or province. */
+  readonly region: string | null;
+  readonly postalCode: string | null;
+  /** As ISO 3166-1 alpha-2 where the carrier keeps to it. */
+  readonly country: string | null;
+}
+
 /** What a verified webhook says. */
 export type CarrierMessage =
   /** A call waits for instructions: an inbound one rings, an outbound one was answered. Wants a `CallAnswer`. */
-  | ({ type: 'incoming-call'; direction: CallDirection; caller: string; callee: string } & CallReference)
+  | ({
+      type: 'incoming-call';
+      direction: CallDirection;
+      caller: string;
+      callee: string;
+      /** Absent where the carrier tells nothing else. */
+      details?: CallDetails;
+    } & CallReference)
   /** Progress of a call. `sequence` orders the reports of one call; null when the carrier numbers none. */
   | ({
       type: 'status';
@@ -111,6 +139,10 @@ export type CallAnswer =
   | ({ type: 'stream' } & StreamInvitation)
   /** Keep the caller, and ask again. Only where there is a `resume` route. */
   | { type: 'hold'; resume: StreamResume }
+  /** Answer, speak the text with the carrier's own voice, and hang up. Only where instructions travel in the reply. */
+  | { type: 'say'; text: string; language: string | undefined }
+  /** Answer and connect to another number; the result comes as a `transfer` message. Only where instructions travel in the reply. */
+  | ({ type: 'transfer' } & TransferRequest)
   | { type: 'busy' }
   | { type: 'reject' }
   | { type: 'hang-up' };

@@ -4,6 +4,7 @@ import { readEnv } from '../base/env.js';
 import { OffhookError } from '../base/errors.js';
 import { PACKAGE_VERSION } from '../base/package-version.js';
 import { addDashboard } from './add-dashboard.js';
+import { addServers } from './add-servers.js';
 import { carrierOption } from './carrier-option.js';
 import { type CliContext, StoppedError, UsageError } from './context.js';
 import { addDoctor } from './doctor/add-doctor.js';
@@ -12,6 +13,7 @@ import { addInit } from './init/add-init.js';
 import type { SimulateFlags } from './simulate-command.js';
 
 const MAX_CALLS = 200;
+const KILL_INTERVAL_MS = 30_000;
 /** Those of the embedded voice, which is loaded only to speak. */
 const VOICES = ['slt', 'kal16', 'awb', 'rms', 'kal'];
 
@@ -51,11 +53,14 @@ function addDemo(program: Command, context: CliContext): void {
       wholeNumber({ from: 1, to: 65_535 }),
     )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .action(async (flags: { port?: number; host: string }) => {
+    .option('--kill', 'kill the server every 30 seconds and start it again: the calls go on')
+    .action(async (flags: { port?: number; host: string; kill?: boolean }) => {
       const port = flags.port ?? defaultPort();
       const { runDemo } = await import('../testing/demo/run-demo.js');
       const { signal } = context;
-      await runDemo({ port, host: flags.host, folder: '.offhook/demo', print: context.out, signal });
+      const { host } = flags;
+      const kills = flags.kill === true ? { killEveryMs: KILL_INTERVAL_MS } : {};
+      await runDemo({ port, host, folder: '.offhook/demo', print: context.out, signal, ...kills });
     });
 }
 
@@ -138,6 +143,7 @@ export function createProgram(context: CliContext, finish: (code: number) => voi
   addDemo(program, context);
   addInit(program, context, finish);
   addDashboard(program, { context, parsePort: wholeNumber({ from: 1, to: 65_535 }), finish });
+  addServers(program, { context, wholeNumber, finish });
   addSimulate(program, context, finish);
   addDoctor(program, context, finish);
   for (const command of program.commands) command.copyInheritedSettings(program);

@@ -6,9 +6,10 @@ import { ConfigError } from '../base/errors.js';
 import { LoadJudge } from '../base/load-judge.js';
 import { toLocalUrl, toUrl } from '../base/host-name.js';
 import { LooseEnds } from '../base/loose-ends.js';
-import { createLogger, describeError, type Logger } from '../base/log.js';
+import { createLogger, type Logger } from '../base/log.js';
 import type { PlacedCall } from '../calls/call-desk.js';
 import type { CallEntry } from '../contract/dashboard-api.js';
+import type { ChooseCall } from '../calls/choice/call-choice.js';
 import { CallDirectory } from '../calls/call-directory.js';
 import { type AttachedCallbacks, attachCallbacks } from '../calls/facts/callbacks.js';
 import { Pricing } from '../calls/money/pricing.js';
@@ -18,25 +19,25 @@ import type { CallControls } from '../contract/call-command.js';
 import { EventBus } from '../events/bus.js';
 import type { Forwarder } from '../events/forwarder/forwarder.js';
 import type { CallOptions } from '../options/call.js';
-import type { CheckedClientOptions } from '../options/client.js';
 import type { CheckedServeOptions } from '../options/serve.js';
 import type { CallTracer } from '../observability/call-tracer.js';
 import { ServerMetrics } from '../observability/server-metrics.js';
 import type { AttachableServer } from '../server/attachment.js';
 import type { PhoneServer } from '../server/server.js';
 import type { CallStore } from '../stores/call-store.js';
-import { GuardedStore } from '../stores/guarded-store.js';
-import { openStore } from '../stores/open-store.js';
+import { PACKAGE_VERSION } from '../base/package-version.js';
 import { heldTimer } from '../base/process-hold.js';
 import { closeSpares } from '../base/spares.js';
 import { transcoder } from '../transcoder/select.js';
+import { AgentChooser } from './agent-chooser.js';
 import { type CallHistory, openHistory, toCallEvents } from './call-history.js';
 import { feedDashboard } from './dashboard-feed.js';
 import { toOutboundRequest } from './outbound.js';
+import type { ServingClient } from './live-calls.js';
 import { PublicHost } from './public-host.js';
 import { Recipes } from './recipes.js';
-import { drainOnSignal } from './signals.js';
-import { takeOver } from './take-over.js';
+import { drainOnSignal, endProcessAfter } from './signals.js';
+import { Persistence } from './persistence.js';
 import { pointNumber, webhookUrls } from './voice-url.js';
 
 /** Calls that are answered, in process. */
@@ -54,6 +55,8 @@ export interface RunningServer extends ServedCalls {
   readonly url: string;
   /** Where the page is; null when `dashboard` is false. Never carries a token. */
   readonly dashboardUrl: string | null;
+  /** Resolves when nothing is served any more: after `disconnect` or `drain`, and after another process has taken over. Never rejects. */
+  readonly closed: Promise<void>;
 }
 
 /** What carrier and vendors have for their last words once the streams are closed, in milliseconds. */
@@ -61,7 +64,7 @@ const LAST_WORDS_MS = 1000;
 
 export class House {
   readonly #options: CheckedServeOptions;
-  readonly #client: CheckedClientOptions;
+  readonly #client: ServingClient;
   readonly #logger: Logger;
   readonly #bus: EventBus;
   readonly #load: LoadJudge;
@@ -74,7 +77,14 @@ export class House {
   readonly #looseEnds = new LooseEnds();
   readonly #clock: StoppableClock;
   #tracer: CallTracer | undefined;
-  #store: CallStore | undefined;
+  readonly #persistence: Persistence;
+  /** Tells what happens in calls that are still at the process before this one. */
+  readonly #elsewhere: EventBus;
+  readonly #startedAt = systemClock.wallNow();
+  /** Null until it listens, and on a server of the application's. */
+  #port: number | null = null;
+  readonly #closed: Promise<void>;
+  #tellClosed: () => void = () => {};
   #forwarder: Forwarder | undefined;
   #server: PhoneServer | undefined;
   #opening: Promise<unknown> = Promise.resolve();
@@ -84,12 +94,16 @@ export class House {
   #closing: Promise<void> | undefined;
 
   /** @throws ConfigError */
-  constructor(options: CheckedServeOptions, client: CheckedClientOptions) {
+  constructor(options: CheckedServeOptions, client: ServingClient) {
     const logger = options.logger ?? createLogger({ level: 'info' });
     const bus = new EventBus(logger);
     const clock = stoppableClock(systemClock, this.#looseEnds);
     const carrier = client.carrier.during?.(this.#looseEnds) ?? client.carrier;
     this.#options = options;
+    this.#elsewhere = new EventBus(logger);
+    this.#closed = new Promise((resolve) => {
+      this.#tellClosed = resolve;
+    });
     this.#client = { ...client, carrier };
     this.#clock = clock;
     this.#logger = logger;
@@ -106,11 +120,17 @@ export class House {
       load: this.#load,
       isDraining: () => this.#desk.isDraining,
     });
-    this.#callbacks = attachCallbacks(bus, { callbacks: options.callbacks, logger });
+    const endTold = (callId: string) => this.#persistence.endTold(callId);
+    this.#callbacks = attachCallbacks(bus, { callbacks: options.callbacks, logger, endTold });
     this.#desk = new CallDirectory({
       carrier,
       backend: transcoder,
       recipe,
+      choose: this.#chooser(),
+      recipeNamed: (name) => {
+        const agent = client.agentNamed(name);
+        return agent && this.#recipes.create(agent);
+      },
       bus,
       clock,
       logger,
@@ -122,16 +142,17 @@ export class House {
       publicHost: () => this.#publicHost.name,
       ownNumber: client.phoneNumber,
       recording: options.recording,
-      isRecordKept: () => this.#store?.isKept === true,
+      isRecordKept: () => this.#persistence.store?.isKept === true,
       maxCalls: options.maxCalls,
       pricing,
       budget: options.budget,
     });
+    this.#persistence = this.#createPersistence();
   }
 
   /** Commands on its calls. */
   get controls(): CallControls {
-    return this.#desk;
+    return this.#persistence.handover?.controls ?? this.#desk;
   }
 
   /** True while calls can be placed and commanded. */
@@ -144,7 +165,9 @@ export class House {
     const { carrier, phoneNumber } = this.#client;
     const publicHost = this.#publicHost.name;
     const parts = { carrier, phoneNumber, publicHost, defaults: this.#options, recipes: this.#recipes };
-    return this.#desk.dial(toOutboundRequest(options, parts));
+    const request = toOutboundRequest(options, parts);
+    this.#persistence.note(options.agent);
+    return this.#desk.dial(request);
   }
 
   /** Resolves when it listens, and the tunnel is up if there shall be one. @throws ConfigError */
@@ -157,7 +180,7 @@ export class House {
     });
     const url = this.#localUrl(port);
     this.#announce(toUrl(host, port));
-    return { ...served, port, url, dashboardUrl: dashboard ? `${url}/` : null };
+    return { ...served, port, url, dashboardUrl: dashboard ? `${url}/` : null, closed: this.#closed };
   }
 
   /** Resolves when calls are answered on a server of the application's. @throws ConfigError */
@@ -230,22 +253,21 @@ export class House {
     this.#looseEnds.cut();
     await this.#publicHost.close();
     await this.#bus.settled();
+    await within(this.#clock, this.#options.drainMs, this.#desk.kept());
+    this.#persistence.closeLive();
     const callbacks = within(this.#clock, this.#options.drainMs, this.#callbacks.settled());
     await Promise.all([callbacks, this.#forwarder?.close()]);
     this.#callbacks.close();
     this.#metrics.close();
     this.#tracer?.close();
-    try {
-      await this.#store?.close();
-    } catch (error) {
-      this.#logger.error(describeError(error), 'store not closed cleanly');
-    }
+    await this.#persistence.close();
     this.#clock.stop();
     await closeSpares();
     this.#ignoreSignals();
     // A handle is gone with the turn of the loop in which it was closed.
     await nextTurn();
     if (wasOpen) this.#logger.info({}, 'shut down');
+    this.#tellClosed();
   }
 
   async #open(enter: (server: PhoneServer) => Promise<number>): Promise<{ port: number; store: CallStore }> {
@@ -253,48 +275,71 @@ export class House {
     // What is not there at all shall be known before anything listens.
     const program = tunnel ? await (await import('../tunnels/cloudflared.js')).findCloudflared() : undefined;
     this.#refuseWhenClosing();
-    const store = await this.#openStore();
+    const store = await this.#persistence.open();
     this.#refuseWhenClosing();
     await this.#desk.budget?.recallFrom(async (from) => (await store.list({ limit: 500, from })).calls);
     const server = await this.#createServer(store);
     this.#server = server;
     const port = await enter(server);
+    this.#port = port === 0 ? null : port;
     this.#load.reset();
     if (program !== undefined && this.#closing === undefined) {
       await this.#publicHost.open(program, this.#localUrl(port));
     }
+    this.#desk.goOn();
+    await this.#persistence.handover?.open(server);
     return { port, store };
   }
 
-  /** Before anything listens: what is read first is the past, and ends of lost calls come before new calls. */
-  async #openStore(): Promise<CallStore> {
-    const [bus, logger] = [this.#bus, this.#logger];
-    const { dataDir, store: own } = this.#options;
-    const clock = this.#clock;
-    const store =
-      own === undefined
-        ? await openStore({ dataDir, role: 'server' }, { logger, clock })
-        : new GuardedStore({ store: own, logger, clock, closeMs: Math.min(5000, this.#options.drainMs) });
-    this.#store = store;
-    bus.subscribeDurable((event) => store.append(event));
-    const feed = { bus, store, nodeId: this.#nodeId, logger, clock: this.#clock };
-    this.#forwarder = feedDashboard(this.#options.dashboardFeed, feed);
-    const successor = { nodeId: this.#nodeId, bus, callbacks: this.#callbacks, desk: this.#desk, logger };
-    await this.#recalled(
-      () => takeOver(store, successor),
-      'the calls of the process before this one were not taken over',
-    );
-    return store;
+  /** Undefined where one agent answers every call. */
+  #chooser(): ChooseCall | undefined {
+    const { choice } = this.#options;
+    if (choice === undefined) return undefined;
+    const chooser = new AgentChooser({
+      choice,
+      recipes: this.#recipes,
+      clock: this.#clock,
+      logger: this.#logger,
+      chosen: (agent) => this.#persistence.note(agent),
+    });
+    return (...asked) => chooser.choose(...asked);
   }
 
-  /** What a store of the application's does not tell, the server does without. */
-  async #recalled(recall: () => Promise<void>, sentence: string): Promise<void> {
-    try {
-      await recall();
-    } catch (error) {
-      if (this.#options.store === undefined) throw error;
-      this.#logger.error(describeError(error), sentence);
-    }
+  #createPersistence(): Persistence {
+    const [options, bus, clock, logger] = [this.#options, this.#bus, this.#clock, this.#logger];
+    const [desk, nodeId] = [this.#desk, this.#nodeId];
+    return new Persistence({
+      options,
+      client: this.#client,
+      recipes: this.#recipes,
+      desk,
+      bus,
+      callbacks: this.#callbacks,
+      nodeId,
+      clock,
+      logger,
+      elsewhere: this.#elsewhere,
+      opened: (store) => {
+        this.#forwarder = feedDashboard(options.dashboardFeed, { bus, store, nodeId, logger, clock });
+      },
+      status: () => ({
+        nodeId,
+        pid: process.pid,
+        version: PACKAGE_VERSION,
+        port: this.#port,
+        calls: desk.liveCount,
+        startedAt: this.#startedAt,
+      }),
+      drain: (timeoutMs) => this.#leave(() => this.drain(timeoutMs)),
+      done: () => this.#leave(() => this.close()),
+      isLeaving: () => this.#draining !== undefined || this.#closing !== undefined,
+    });
+  }
+
+  /** Ends what the application has not asked to end. A process whose signals are ours ends with it. */
+  #leave(leave: () => Promise<void>): void {
+    if (this.#options.handleSignals) endProcessAfter(leave);
+    else void leave();
   }
 
   async #createServer(store: CallStore): Promise<PhoneServer> {
@@ -310,8 +355,8 @@ export class House {
     this.#tracer = new CallTracer(this.#bus);
     const dashboard = createDashboard({
       store,
-      bus: this.#bus,
-      controls: desk,
+      bus: bothOf(this.#bus, this.#elsewhere),
+      controls: this.controls,
       token: options.dashboardToken,
       page: options.dashboard,
       // A tunnel's host is not among them: without a token the calls are not for the whole internet to read.
@@ -331,6 +376,7 @@ export class House {
       maxStreamsPerIp: options.maxStreamsPerIp,
       maxCalls: options.maxCalls,
       drainSeconds: options.drainMs / 1000,
+      neighbor: () => this.#persistence.handover?.neighbor,
       logger,
       meters: this.#metrics,
       clock,
@@ -387,6 +433,17 @@ export class House {
       pointNumber({ carrier, phoneNumber, publicHost, logger: this.#logger });
     }
   }
+}
+
+function bothOf(...buses: readonly CallEvents[]): CallEvents {
+  return {
+    subscribe(listener) {
+      const all = buses.map((bus) => bus.subscribe(listener));
+      return () => {
+        for (const unsubscribe of all) unsubscribe();
+      };
+    },
+  };
 }
 
 /** Waits for `task`, but no longer than `timeoutMs`. Keeps the process alive meanwhile. */

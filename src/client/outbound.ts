@@ -38,6 +38,7 @@ export function toOutboundRequest(options: CallOptions, parts: OutboundParts): O
   return {
     ...call,
     from: parts.phoneNumber,
+    texts: isOwn ? undefined : { variables, firstMessage },
     recipe: isOwn ? undefined : recipes.create(agent, { variables, firstMessage }),
   };
 }

@@ -28,8 +28,7 @@ export class PlaceholderWatch {
 
   /** A text of a call that is made now. */
   note(text: string, agent: Agent, call: CallTexts): void {
-    const variables = { ...agent.options.variables, ...call.variables };
-    for (const placeholder of findUnfilled(text, variables)) {
+    for (const placeholder of findUnfilled(text, agent.variablesFor(call))) {
       if (this.#told.has(placeholder)) continue;
       this.#told.add(placeholder);
       this.#logger.warn({ placeholder }, 'a placeholder has no value: it is used as it is');

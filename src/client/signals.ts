@@ -29,14 +29,22 @@ export function drainOnSignal(drain: () => Promise<void>): () => void {
   };
 }
 
+/** Ends the process in order, as a signal does, once `leave` has: nobody is asked to. */
+export function endProcessAfter(leave: () => Promise<void>): void {
+  endingSince ??= systemClock.now();
+  void Promise.all([leave(), ...[...drains].map((drain) => drain())]).then(exitSoon);
+}
+
 function endProcess(signal: (typeof SIGNALS)[number]): void {
   if (endingSince !== undefined) {
     if (systemClock.now() - endingSince >= SIGNAL_ECHO_MS) process.exit(128 + constants.signals[signal]);
     return;
   }
   endingSince = systemClock.now();
-  void Promise.all([...drains].map((drain) => drain())).then(() => {
-    // A process with nothing left to do is gone before: the timer does not keep it.
-    systemClock.after(EXIT_GRACE_MS, () => process.exit());
-  });
+  void Promise.all([...drains].map((drain) => drain())).then(exitSoon);
+}
+
+/** A process with nothing left to do is gone before: the timer does not keep it. */
+function exitSoon(): void {
+  systemClock.after(EXIT_GRACE_MS, () => process.exit());
 }

@@ -11,9 +11,15 @@ import { LostCallWatch } from '../dashboard/lost-call-watch.js';
 import { SupposingStore } from '../dashboard/lost-calls.js';
 import { EventBus } from '../events/bus.js';
 import { createDashboardServer } from '../server/dashboard-server.js';
-import { type IngestSocket, openIngestSocket } from '../server/ingest-socket.js';
+import { createHttp } from '../server/http.js';
+import { openPrivateSocket, type PrivateSocket } from '../server/private-socket.js';
 import { createIngestListener } from '../server/ingest-listener.js';
 import type { CallStore } from '../stores/call-store.js';
+
+const SOCKET_ADVICE = {
+  inUse: 'Another dashboard of this user listens on {path}: stop it first',
+  elsewhere: 'set XDG_RUNTIME_DIR to a short path of a folder that you can write to and that allows sockets',
+};
 
 export interface StandaloneDashboardOptions {
   readonly port: number;
@@ -58,7 +64,7 @@ export async function openStandaloneDashboard(
     clock,
   });
   const server = createDashboardServer({ dashboard, logger, clock });
-  let socket: IngestSocket | undefined;
+  let socket: PrivateSocket | undefined;
   let closing: Promise<void> | undefined;
   const shutDown = async () => {
     await Promise.all([server.close(), socket?.close()]);
@@ -75,7 +81,11 @@ export async function openStandaloneDashboard(
     const port = await server.listen(options.port, host);
     let socketTrouble: string | null = null;
     try {
-      socket = await openIngestSocket(options.socket, createIngestListener(ingest));
+      socket = await openPrivateSocket(
+        options.socket,
+        createHttp(createIngestListener(ingest)),
+        SOCKET_ADVICE,
+      );
     } catch (error) {
       // A dashboard that servers do not find by themselves is still one that they can be told of.
       if (!OffhookError.isInstance(error)) throw error;

@@ -1,41 +1,84 @@
-// What a server takes over from the process before it: ends the calls that died with it, and knows those that are over.
+// What a server takes over from the process before it: goes on with the calls that it had, ends those that are lost, and knows those that are over.
 import type { Logger } from '../base/log.js';
 import type { CallDirectory } from '../calls/call-directory.js';
 import type { AttachedCallbacks } from '../calls/facts/callbacks.js';
 import { termAfter } from '../calls/facts/fact-stamp.js';
+import { type CallState, decodeState, type LeftCall } from '../calls/resume/call-state.js';
 import type { CallEventOf } from '../contract/call-event.js';
 import type { CallOutcome, CallRecord } from '../contract/call-record.js';
 import type { EventBus } from '../events/bus.js';
 import { originOf } from '../events/reduce.js';
 import type { CallStore } from '../stores/call-store.js';
+import type { LeftStates } from '../stores/state-folder.js';
 
 const MAX_RECALLED = 500;
 
-export interface Successor {
+export interface TakeOverParts {
   /** This process. */
   readonly nodeId: string;
   readonly bus: EventBus;
   readonly callbacks: Pick<AttachedCallbacks, 'adopt'>;
-  readonly desk: Pick<CallDirectory, 'recall' | 'mayBeUp'>;
+  readonly desk: Pick<CallDirectory, 'recall' | 'mayBeUp'> & Partial<Pick<CallDirectory, 'budget'>>;
+  /** True for a call that a process which lives has. @default none is */
+  isHad?(callId: string): boolean;
   readonly logger: Logger;
 }
 
+/** What is kept of live calls beside the store. */
+export interface KeptCalls {
+  /** By the process before this one. */
+  readonly left: LeftStates;
+  /** Has the call from now on. False for one that cannot be gone on with. */
+  readonly resume: (call: LeftCall) => boolean;
+  /** Of a call that is over. Never rejects. */
+  readonly forget: (callId: string) => Promise<void>;
+}
+
 /**
- * Publishes the end of every call that the store holds as active: nobody has it any more. To be called before there are calls.
- * It is stored like any other end, so it is told once.
+ * Takes up every call that the store holds as active and that can be gone on with, and publishes the end of every other: nobody has it any
+ * more. To be called before there are calls. An end is stored like any other, so it is told once. `kept`: undefined
+ * where a call ends with its process.
  */
-export async function takeOver(store: CallStore, successor: Successor): Promise<void> {
-  const { nodeId, bus, callbacks, desk, logger } = successor;
-  const lost = await store.active();
-  for (const record of lost.reverse()) {
+export async function takeOver(store: CallStore, parts: TakeOverParts, kept?: KeptCalls): Promise<void> {
+  const { nodeId, bus, callbacks, desk, isHad = () => false, logger } = parts;
+  const states = statesIn(kept?.left);
+  for (const [callId, { facts }] of states)
+    if (!isHad(callId)) for (const fact of facts) await store.append(fact);
+  const found = await store.active();
+  for (const record of found) if (isHad(record.callId)) desk.budget?.resume(record);
+  const active = found.filter(({ callId }) => !isHad(callId));
+  const resumed = new Set<string>();
+  for (const record of active.reverse()) {
+    const { callId } = record;
     const at = await lastHeardAt(store, record);
+    // It may have come meanwhile.
+    if (isHad(callId)) continue;
+    const state = states.get(callId);
     callbacks.adopt(record);
-    bus.publish(lostEnd(record, { nodeId, at, mayBeUp: desk.mayBeUp({ ...record, endedAt: at }) }));
+    const lastAliveAt = Math.max(at, kept?.left.lastAliveAt ?? 0);
+    if (kept?.resume({ record, state, lastAliveAt })) resumed.add(callId);
+    else bus.publish(lostEnd(record, { nodeId, at, mayBeUp: desk.mayBeUp({ ...record, endedAt: at }) }));
   }
   await bus.settled();
-  if (lost.length > 0) logger.warn({ calls: lost.length }, 'calls of the previous process were lost');
+  const lost = active.length - resumed.size;
+  if (resumed.size > 0) logger.info({ calls: resumed.size }, 'taking up the calls of the previous process');
+  if (lost > 0) logger.warn({ calls: lost }, 'calls of the previous process were lost');
   const { calls } = await store.list({ limit: MAX_RECALLED, status: 'completed' });
-  for (const record of calls) desk.recall(record);
+  for (const record of calls) if (!isHad(record.callId)) desk.recall(record);
+  for (const callId of kept?.left.texts.keys() ?? [])
+    if (!resumed.has(callId) && !isHad(callId)) await kept?.forget(callId);
+}
+
+/** Those that can be read. */
+function statesIn(left: LeftStates | undefined): ReadonlyMap<string, CallState> {
+  const states = new Map<string, CallState>();
+  for (const [callId, texts] of left?.texts ?? []) {
+    for (const text of texts) {
+      const state = decodeState(text);
+      if (state !== undefined && !states.has(callId)) states.set(callId, state);
+    }
+  }
+  return states;
 }
 
 /**

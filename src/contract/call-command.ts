@@ -1,6 +1,20 @@
 // What may be asked of the process that owns a call.
 import type { HangUpState } from './call-record.js';
 
+/** How the agent is to say something. */
+export interface SayOptions {
+  /** Cuts off what the agent says now, and comes before an answer that it is about to give. @default false: it comes after both */
+  readonly interrupt?: boolean | undefined;
+  /** Whether the caller can interrupt it. @default as the agent is made */
+  readonly interruptible?: boolean | undefined;
+}
+
+/**
+ * What became of words that the agent was to say. `heard`: all of them were. `interrupted`: the caller, a hold or another text cut them
+ * off. `call-ended`: the call was over before. `moved`: another process has the call now, and says them.
+ */
+export type SayOutcome = 'heard' | 'interrupted' | 'call-ended' | 'moved';
+
 /** Commands on live calls. Each rejects with NotFoundError for an unknown call, and with RequestError for one that is over or belongs to another process. */
 export interface CallControls {
   /**
@@ -18,4 +32,8 @@ export interface CallControls {
    * Resolves when the carrier has accepted them.
    */
   sendDigits(callId: string, digits: string): Promise<void>;
+  /** Has the agent say `text`, words without markup. Resolves when they were heard, or are not to be heard any more. */
+  say(callId: string, text: string, options: SayOptions): Promise<SayOutcome>;
+  /** Tells the model of the agent what nobody hears. Resolves when the next answer knows it. */
+  inform(callId: string, text: string): Promise<void>;
 }

@@ -33,7 +33,7 @@ export type CallOutcome = (typeof CALL_OUTCOMES)[number];
 /**
  * Why a call ended; each call has exactly one reason. `caller-hangup`: the person on the line hung up, in either direction.
  * `agent-hangup`: the agent did, also after leaving a voicemail. `carrier-hangup`: the carrier reported an end that nothing else explains.
- * `operator-hangup` and `server-shutdown` may also end calls that ring or are being placed. `transferred`: the caller was transferred, or
+ * `rejected`: the application's `agent` function did not take the call. `operator-hangup` and `server-shutdown` may also end calls that ring or are being placed. `transferred`: the caller was transferred, or
  * was being transferred when the server stopped.
  */
 export const END_REASONS = [
@@ -49,6 +49,7 @@ export const END_REASONS = [
   'idle',
   'budget',
   'over-capacity',
+  'rejected',
   'no-answer',
   'busy',
   'failed',

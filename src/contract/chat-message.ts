@@ -19,6 +19,8 @@ export interface ModelToolCall {
  * one `tool` message for each of them, also for a call that failed or was given up.
  */
 export type ChatMessage =
-  | { role: 'system' | 'user'; content: string }
+  | { role: 'user'; content: string }
+  /** `isNote`: the application told it in the middle of the call, with `phone.inform`. */
+  | { role: 'system'; content: string; isNote?: true }
   | { role: 'assistant'; content: string; toolCalls?: readonly ModelToolCall[] }
   | { role: 'tool'; content: string; toolCallId: string };

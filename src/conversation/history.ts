@@ -1,5 +1,5 @@
 // What the language model is told of the call so far: what was said, what was heard, and what tools gave.
-import { GO_ON } from '../base/owed-words.js';
+import { GO_ON, STILL_OWED } from '../base/owed-words.js';
 import type { ChatMessage } from '../contract/chat-message.js';
 import { type Id, resultOf, type Tools, toToolCall } from './tools.js';
 
@@ -11,17 +11,25 @@ export interface Round {
 
 /**
  * Something that happened: the caller said it, the caller heard it, or the agent called tools behind what was heard. `news`: tools whose
- * results were not waited for have given them.
+ * results were not waited for have given them. `note`: what the application told the model, and nobody heard. `put-off`: words that somebody
+ * outside asked for were said before the answer that is still wanted.
  */
 export type Step =
   | { readonly role: 'user'; readonly text: string }
   | { readonly role: 'assistant'; readonly text: string }
+  | { readonly role: 'note'; readonly text: string }
   | { readonly role: 'news'; readonly tools: readonly Id[] }
+  | { readonly role: 'put-off' }
   | ({ readonly role: 'tools' } & Round);
 
 /** Without the steps that leave nothing: those without a text and without tools. */
 export function withoutEmpty(steps: readonly Step[]): Step[] {
-  return steps.filter((step) => step.role === 'tools' || step.role === 'news' || step.text !== '');
+  return steps.filter((step) => !('text' in step) || step.role === 'tools' || step.text !== '');
+}
+
+/** True for what is said to a model for the answer that is on, and to nobody else. */
+export function isPrompt({ role }: { readonly role: string }): boolean {
+  return role === 'news' || role === 'put-off';
 }
 
 /** The tools that steps name, in the order in which they were called. */
@@ -39,7 +47,7 @@ export function toRequest(systemPrompt: string, steps: readonly Step[], tools: T
   const messages: ChatMessage[] = [];
   if (systemPrompt !== '') messages.push({ role: 'system', content: systemPrompt });
   for (const step of steps) append(messages, step, tools);
-  const last = messages.at(-1);
+  const last = messages.findLast((message) => message.role !== 'system' || message.isNote !== true);
   if (last?.role === 'assistant' && last.toolCalls === undefined)
     messages.push({ role: 'system', content: GO_ON });
   return messages;
@@ -48,7 +56,7 @@ export function toRequest(systemPrompt: string, steps: readonly Step[], tools: T
 /** The same without any instructions, and without results of tools that still run. */
 export function toHistory(steps: readonly Step[], tools: Tools): ChatMessage[] {
   const messages: ChatMessage[] = [];
-  for (const step of steps) if (step.role !== 'news') append(messages, step, tools);
+  for (const step of steps) if (!isPrompt(step)) append(messages, step, tools);
   const running = toolsIn(steps).flatMap((id) =>
     tools[id]?.status === 'running' ? [tools[id].call.id] : [],
   );
@@ -58,6 +66,8 @@ export function toHistory(steps: readonly Step[], tools: Tools): ChatMessage[] {
 function append(messages: ChatMessage[], step: Step, tools: Tools): void {
   if (step.role === 'tools') appendTools(messages, step, tools);
   else if (step.role === 'news') messages.push({ role: 'system', content: newsOf(step.tools, tools) });
+  else if (step.role === 'put-off') messages.push({ role: 'system', content: STILL_OWED });
+  else if (step.role === 'note') messages.push({ role: 'system', content: step.text, isNote: true });
   else appendText(messages, step.role, step.text);
 }
 

@@ -1,12 +1,16 @@
 // The conversation of one call as one value: plain data that can be stored, read again, and gone on with by another driver. Times are
 // milliseconds since the call began, on the driver's clock; moments that records name are epoch milliseconds beside them.
 import type { ChatMessage } from '../contract/chat-message.js';
+import type { TranscriptEntry } from '../contract/call-record.js';
 import {
   deadlineOf as floorDeadline,
   type FloorState,
   type Goodbye,
   goodbyeOf,
+  isAside,
   NOBODY_SPEAKS,
+  owedOf,
+  owesMore,
   type Unsaid,
   unsaidOf,
   utteranceOf,
@@ -15,22 +19,27 @@ import type { Moment } from './tools.js';
 import { NO_TROUBLE, type Trouble, deadlineOf as troubleDeadline } from './trouble.js';
 import {
   type AnswerAccount,
+  type Change,
+  type End,
   givenUp,
   historyOf,
+  indexOf,
   newsIn,
   NO_TURNS,
   deadlineOf as turnsDeadline,
   repeatableIn,
+  says,
   type TurnFact,
   toolsLost,
   type Turns,
+  type TurnsPolicy,
   unplacedTools,
 } from './turns.js';
 import type { Ms } from './wait.js';
 import { type Watch, deadlineOf as watchDeadline, watching } from './watch.js';
 
 /** Raised when a stored state of before can no longer be read as it is. */
-export const STATE_VERSION = 1;
+export const STATE_VERSION = 2;
 
 /**
  * What the caller is to hear before anything else. `greeting`: nobody has said it, or they heard nothing of it. `answer`: they have spoken
@@ -41,6 +50,18 @@ export type Owed =
   | { readonly kind: 'nothing' | 'greeting' | 'answer' }
   | ({ readonly kind: 'rest' } & Unsaid)
   | ({ readonly kind: 'goodbye' } & Goodbye);
+
+/** What the caller has said and pressed that no turn has taken, where a recognizer tells it. */
+export interface Untaken {
+  /** Of the transcript, in order. One that is not final may be the last. */
+  readonly entries: readonly TranscriptEntry[];
+  /** What they have pressed, in words. */
+  readonly keys: string;
+  /** They have spoken for long enough to have said something, and no words have come of it. */
+  readonly isWordless: boolean;
+}
+
+const NOTHING_UNTAKEN: Untaken = { entries: [], keys: '', isWordless: false };
 
 export interface ConversationState {
   readonly version: typeof STATE_VERSION;
@@ -54,6 +75,7 @@ export interface ConversationState {
   readonly trouble: Trouble;
   /** What the driver that began with this state, or will, says first. */
   readonly owed: Owed;
+  readonly untaken: Untaken;
   /** Since when nobody hears the caller, or what they say has no text: it has to be heard again. Null where nothing is missing. */
   readonly unheardSince: Ms | null;
   /** Since when the caller has waited, or a part of the driver before this one was of no use to them; null where neither is so. */
@@ -83,21 +105,61 @@ export function begun({ hasGreeting }: { hasGreeting: boolean }): ConversationSt
     watch: watching({ isReplaceable: false }),
     trouble: NO_TROUBLE,
     owed: { kind: hasGreeting ? 'greeting' : 'nothing' },
+    untaken: NOTHING_UNTAKEN,
     unheardSince: null,
     troubledSince: null,
   };
 }
 
+/** What was stored, where it can be gone on with; undefined where it is damaged, or of another version. */
+export function readState(stored: unknown): ConversationState | undefined {
+  const fresh = begun({ hasGreeting: false });
+  const pattern = { ...fresh, floor: { ...fresh.floor, floor: { phase: '' } } };
+  if (!isAs(stored, pattern) || stored.version !== STATE_VERSION) return undefined;
+  const state = stored as ConversationState;
+  try {
+    restored(state, { at: { now: 0, wall: 0 }, transcribesCaller: true });
+    return state;
+  } catch {
+    return undefined;
+  }
+}
+
+/** It has all fields of the pattern, as far as that tells what they are. */
+function isAs<Pattern>(value: unknown, pattern: Pattern): value is Pattern {
+  if (pattern === null) return value !== undefined;
+  if (typeof pattern !== 'object') return typeof value === typeof pattern;
+  if (typeof value !== 'object' || value === null || Array.isArray(value) !== Array.isArray(pattern))
+    return false;
+  return Object.entries(pattern).every(([key, each]) => isAs((value as Record<string, unknown>)[key], each));
+}
+
 /** What the next driver begins with: the conversation without what was the last one's own. Its turns were given up. */
-export function leftBy({ turns, owed }: ConversationState, leaving: Leaving): ConversationState {
+export function leftBy({ turns, owed, floor }: ConversationState, leaving: Leaving): ConversationState {
   const hasGreeting = owed.kind === 'greeting';
+  const next = owedIn(historyOf(turns), { ...leaving, hasGreeting });
+  const { rest = null } = leaving;
+  // What somebody outside asked for is said behind what is owed first.
+  const isWaiting = rest?.manner.request !== undefined && next.kind !== 'rest';
+  const requests = isWaiting ? [rest, ...floor.requests] : floor.requests;
+  const isCallerOwed = floor.isCallerOwed && next.kind === 'rest' && rest?.manner.request !== undefined;
   return {
     ...begun({ hasGreeting }),
+    floor: { ...NOBODY_SPEAKS, requests, isCallerOwed },
     turns,
-    owed: owedIn(historyOf(turns), { ...leaving, hasGreeting }),
+    owed: next,
     unheardSince: earliest(leaving.unheardSince),
     troubledSince: earliest(leaving.troubledSince),
   };
+}
+
+/** What a driver begins with when the one before it is gone without a word. */
+export interface Restored {
+  readonly state: ConversationState;
+  /** Of what was cut off. */
+  readonly facts: readonly TurnFact[];
+  /** The caller was in the middle of something, or what they are to be answered has no words. */
+  readonly isCallerCutOff: boolean;
 }
 
 /**
@@ -107,11 +169,11 @@ export function leftBy({ turns, owed }: ConversationState, leaving: Leaving): Co
 export function restored(
   state: ConversationState,
   { at, transcribesCaller }: { at: Moment; transcribesCaller: boolean },
-): { state: ConversationState; facts: readonly TurnFact[] } {
+): Restored {
   const { floor, isCallerOwed } = state.floor;
-  const { turns, watch, owed } = state;
+  const { turns, untaken, watch, owed } = state;
   const utterance = utteranceOf(state.floor);
-  const { heard = '', told = '' } = turns.open ?? {};
+  const { heard = '', told = '', isAside: isInAside = false } = turns.open ?? {};
   // Of an answer no more is known than what is being said.
   const text = utterance?.text ?? told;
   const unheard = text.startsWith(heard) ? text.slice(heard.length).trim() : '';
@@ -124,31 +186,85 @@ export function restored(
     isOwed: false,
   };
   const end = { account, interrupted: unheard !== '', at };
-  const change = givenUp(turns, end, { transcribesCaller });
-  const lost = toolsLost(change.turns, repeatableIn(change.turns));
+  const isAnswered = heard !== '' && !isInAside;
+  const left = givenUpWith(turns, { end, untaken, isBehind: heard !== '' }, { transcribesCaller });
+  const lost = toolsLost(left.turns, repeatableIn(left.turns));
   // Whoever was to say first what is owed has said nothing.
-  const left = state.floor.nextId === NOBODY_SPEAKS.nextId ? state : undefined;
+  const before = state.floor.nextId === NOBODY_SPEAKS.nextId ? state : undefined;
   const unsaid = unsaidIn(state, account);
-  const hasText = isCallerOwed || turns.words.speakingSince !== null;
+  const hasWords = untaken.entries.length > 0 || untaken.keys !== '' || untaken.isWordless;
+  const hasText = isCallerOwed || turns.words.speakingSince !== null || hasWords;
   const caller = { hasText, hasKeys: false, isSounding: false, isActive: false };
-  const isSpeaking = utterance !== undefined || ('rest' in floor && floor.rest !== null);
+  const isSpeaking = owesMore(utterance) || ('rest' in floor && owesMore(floor.rest));
   const owes = floor.phase === 'held' && (floor.owes.answer || floor.owes.results);
-  const isAwaited = isCallerOwed || turns.isOwed || watch.owed !== null || left?.owed.kind === 'answer';
+  const isAwaited = isCallerOwed || turns.isOwed || watch.owed !== null || before?.owed.kind === 'answer';
+  // Who has heard the beginning of an answer to it is told the rest.
+  const isUnheard = left.isUnheard && !isAnswered;
+  const isTalking = turns.words.speakingSince !== null || untaken.entries.some(({ final }) => !final);
   return {
-    facts: [...change.facts, ...lost.facts],
+    facts: [...left.facts, ...lost.facts],
+    isCallerCutOff: isUnheard || isTalking || untaken.isWordless,
     state: leftBy(
       { ...state, turns: lost.turns },
       {
         isCutOff: isSpeaking || owes || isAwaited || newsIn(lost.turns).length > 0,
-        goodbye: left !== undefined && owed.kind === 'goodbye' ? owed : goodbyeOf(unsaid, { caller }),
-        rest: (utterance?.text ?? null) === null ? null : unsaid,
-        // Who has heard the beginning of an answer to it is told the rest.
-        isUnheard: change.isUnheard && heard === '',
-        unheardSince: [change.since, watch.lost?.since, left?.unheardSince],
-        troubledSince: [watch.wait.since, watch.lost?.since, left?.troubledSince],
+        goodbye:
+          before !== undefined && owed.kind === 'goodbye' && !hasWords ? owed : goodbyeOf(unsaid, { caller }),
+        rest: before?.owed.kind === 'rest' ? before.owed : isWordForWord(state) ? unsaid : null,
+        isUnheard,
+        unheardSince: [left.since, watch.lost?.since, before?.unheardSince],
+        troubledSince: [watch.wait.since, watch.lost?.since, before?.troubledSince],
       },
     ),
   };
+}
+
+/** As `givenUp`, with what the caller has said that no turn has taken: it belongs to the open turn, or is `isBehind` what was heard in that. */
+function givenUpWith(
+  turns: Turns,
+  { end, untaken, isBehind }: { end: End; untaken: Untaken; isBehind: boolean },
+  policy: TurnsPolicy,
+): Change & { since: Ms | null; isUnheard: boolean } {
+  if (!isBehind) {
+    const said = saidBy(turns, untaken, end.at);
+    const left = givenUp(said.turns, end, policy);
+    return { ...left, facts: [...said.facts, ...left.facts] };
+  }
+  const first = givenUp(turns, end, policy);
+  const said = saidBy(first.turns, untaken, end.at);
+  const left = givenUp(said.turns, { ...end, account: NO_ANSWER, interrupted: false }, policy);
+  return { ...first, turns: left.turns, facts: [...first.facts, ...said.facts, ...left.facts] };
+}
+
+const NO_ANSWER: AnswerAccount = { heard: '', unheard: '', rounds: [], heardAfter: '', isOwed: false };
+
+/** What is final of it waits for an answer. What is not stays in the transcript as it is known. */
+function saidBy(turns: Turns, { entries, keys }: Untaken, at: Moment): Change {
+  const turnIndex = indexOf(turns);
+  const final = entries.filter((entry) => entry.final);
+  const text = [...final.map((entry) => entry.text), keys].filter((each) => each !== '').join(' ');
+  const moved = entries.filter((entry) => !entry.final || entry.turnIndex !== turnIndex);
+  const startedAt = entries[0]?.at ?? at.wall;
+  const said = says(turns, text, { ...at, wall: startedAt });
+  return {
+    turns: text === '' ? turns : { ...said, words: { ...said.words, startedAt } },
+    facts: moved.map((entry) => ({
+      type: 'transcript.segment',
+      entry: { ...entry, turnIndex: text === '' ? entry.turnIndex : turnIndex, final: true },
+    })),
+  };
+}
+
+/** Nobody has to be asked for the words that were on. */
+function isWordForWord({ floor: state }: ConversationState): boolean {
+  const { floor } = state;
+  if ((utteranceOf(state)?.text ?? null) !== null) return true;
+  return 'rest' in floor && isCertain(floor.rest);
+}
+
+/** It is said in any case, whatever has cut it off. */
+function isCertain(words: Unsaid | null): boolean {
+  return isAside(words) || words?.manner.request !== undefined;
 }
 
 /** What is left to say word for word; of what the call ends with that may be nothing. Null where the caller is answered anew. */
@@ -160,7 +276,7 @@ function unsaidIn({ floor: state, turns, watch }: ConversationState, account: An
     const goodbye = isKnown && manner.ends !== undefined ? account.unheard : undefined;
     return unsaidOf(utterance, manner, { ...account, rest: '', goodbye });
   }
-  if (floor.phase === 'held') return floor.rest;
+  if (floor.phase === 'held' || ('rest' in floor && isCertain(floor.rest))) return owedOf(floor.rest);
   const isOver = floor.phase === 'ending' && turns.open === null && manner.ends !== undefined;
   return isOver && !isCallerOwed && watch.owed === null ? { text: '', manner } : null;
 }
@@ -197,10 +313,11 @@ function earliest(times: readonly (Ms | null | undefined)[]): Ms | null {
 function owedIn(history: readonly ChatMessage[], leaving: Leaving & { readonly hasGreeting: boolean }): Owed {
   const { hasGreeting, isCutOff, goodbye, rest = null, isUnheard = false } = leaving;
   if (goodbye !== undefined) return { kind: 'goodbye', ...goodbye };
-  const last = history.at(-1);
-  if (last === undefined) return { kind: hasGreeting ? 'greeting' : 'nothing' };
-  const isUnanswered = last.role !== 'assistant' || last.toolCalls !== undefined;
+  const last = history.findLast(({ role }) => role !== 'system');
+  if (last === undefined && hasGreeting) return { kind: 'greeting' };
+  const isUnanswered = last !== undefined && (last.role !== 'assistant' || last.toolCalls !== undefined);
   if (isUnanswered) return { kind: 'answer' };
   if (isUnheard) return { kind: 'nothing' };
-  return rest === null ? { kind: isCutOff ? 'answer' : 'nothing' } : { kind: 'rest', ...rest };
+  if (rest !== null) return { kind: 'rest', ...rest };
+  return { kind: isCutOff && last !== undefined ? 'answer' : 'nothing' };
 }

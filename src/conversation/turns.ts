@@ -5,7 +5,7 @@ import type { TranscriptEntry, Turn } from '../contract/call-record.js';
 import type { ChatMessage, ModelToolCall } from '../contract/chat-message.js';
 import * as callerWords from './caller-words.js';
 import { type CallerWords, named, NO_WORDS, type Said, textOf, type WordsPolicy } from './caller-words.js';
-import { type Round, type Step, toHistory, toolsIn, toRequest, withoutEmpty } from './history.js';
+import { isPrompt, type Round, type Step, toHistory, toolsIn, toRequest, withoutEmpty } from './history.js';
 import { fillerSent, type Latency, latencyOf, type Milestone, reached, UNMEASURED } from './latency.js';
 import {
   calledTool,
@@ -50,6 +50,8 @@ export interface OpenTurn {
   /** Epoch milliseconds. */
   readonly startedAt: number;
   readonly steps: readonly TurnStep[];
+  /** What the agent says in it no model is told. */
+  readonly isAside: boolean;
   /** Text of answers that were dropped before a word of them was heard. */
   readonly dropped: string;
   /** Which answer of the turn is on, counted from 1: what is told of one before it is not measured. */
@@ -83,6 +85,8 @@ export interface Turns {
   readonly isOwed: boolean;
   readonly nextIndex: number;
   readonly nextTool: number;
+  /** Behind the names of entries of the transcript, so that those of whoever had the call before stay as they are. */
+  readonly suffix: string;
 }
 
 /** One of the answers of a turn. */
@@ -112,6 +116,7 @@ export const NO_TURNS: Turns = {
   isOwed: false,
   nextIndex: 0,
   nextTool: 1,
+  suffix: '',
 };
 
 /** How long a turn that is over waits for the caller's words. */
@@ -203,25 +208,63 @@ export function answer(turns: Turns, at: Moment, policy: TurnsPolicy): Change {
   });
 }
 
-/** The agent is asked for an answer to what the caller has said, and told what tools have given. It is measured afresh. */
+/**
+ * The agent is asked for an answer to what the caller has said, and told what tools have given. It is measured afresh. `isPutOff`: words that
+ * somebody outside asked for came before it.
+ */
 export function answerTo(
   turns: Turns,
-  { text, startedAt, at }: { text: string; startedAt: number; at: Moment },
+  {
+    text,
+    startedAt,
+    isPutOff = false,
+    at,
+  }: { text: string; startedAt: number; isPutOff?: boolean; at: Moment },
   policy: TurnsPolicy,
 ): Change {
   const news = newsIn(turns);
   return after(opened(toldOf(turns, news), startedAt), (next) => {
     const { open } = next;
     if (open === null) return unchanged(next);
-    const steps: TurnStep[] = news.length === 0 ? [] : [{ role: 'news', tools: news }];
+    const steps: TurnStep[] = [
+      ...(isPutOff ? [{ role: 'put-off' as const }] : []),
+      ...(news.length === 0 ? [] : [{ role: 'news' as const, tools: news }]),
+    ];
     const afresh: OpenTurn = {
       ...open,
+      isAside: false,
       steps: [...open.steps, ...steps],
       answer: open.answer + 1,
       latency: { ...UNMEASURED, fillerMs: open.latency.fillerMs },
     };
     return answer(says({ ...next, open: afresh }, text, at), at, policy);
   });
+}
+
+/** The model is to know something that nobody hears: from now on, and before what the open turn answers. */
+export function noted(turns: Turns, text: string): Turns {
+  return { ...turns, history: [...turns.history, { role: 'note', text }] };
+}
+
+/** How often it was told such a thing. */
+export function notesIn({ history }: Turns): number {
+  return history.filter(({ role }) => role === 'note').length;
+}
+
+/** The agent says something that no model is told. Opens a turn, or goes on with the one that is open. */
+export function aside(turns: Turns, at: Moment): Change {
+  return after(opened(turns, at.wall), (next) => {
+    const { open } = next;
+    if (open === null) return unchanged(next);
+    const { fillerMs } = open.latency;
+    const latency = { ...UNMEASURED, fillerMs };
+    return unchanged({ ...next, open: { ...open, isAside: true, answer: open.answer + 1, latency } });
+  });
+}
+
+/** What began as an aside goes on as an answer. */
+export function noAside(turns: Turns): Turns {
+  return turns.open?.isAside === true ? { ...turns, open: { ...turns.open, isAside: false } } : turns;
 }
 
 /** A milestone of an answer: of the one that is on where `of` does not say which. */
@@ -247,13 +290,13 @@ export function called(turns: Turns, wanted: readonly WantedTool[], at: Moment):
   const turnIndex = indexOf(turns);
   const made = wanted.map(({ call, endsCall, isIdempotent = false, joins = null, settlement }, place) => {
     const tool = calledTool(call, { turnIndex, endsCall, isIdempotent, joins, at });
-    const id = `tool-${turns.nextTool + place}`;
+    const id = `tool-${turns.nextTool + place}${turns.suffix}`;
     return [id, settlement === undefined ? tool : settled(tool, settlement, at.now)] as const;
   });
   const tools = { ...turns.tools, ...Object.fromEntries(made) };
   const joined = wanted.flatMap(({ joins }) => joins ?? []);
   return {
-    turns: toldOf({ ...turns, tools, nextTool: turns.nextTool + made.length }, joined),
+    turns: toldOf({ ...noAside(turns), tools, nextTool: turns.nextTool + made.length }, joined),
     facts: made.map(([id, tool]) => segment(toToolEntry(id, tool))),
     ids: made.map(([id]) => id),
   };
@@ -318,6 +361,7 @@ export function dropAnswer(turns: Turns, account: AnswerAccount, at: Moment): Ch
   const { firstFrameSent: _sent, heard: _heard, ...times } = open.latency.at;
   const dropped: OpenTurn = {
     ...open,
+    isAside: false,
     dropped: `${open.dropped} ${account.unheard}`.trim(),
     // What tools have done is done, whatever was heard.
     steps: [...open.steps, ...roundSteps(account)],
@@ -343,9 +387,10 @@ export function complete(turns: Turns, { account, interrupted, at }: End, policy
   return after(closed, (next) => {
     const { open, words } = next;
     if (open === null) return unchanged(next);
-    const steps = [...open.steps, ...answerSteps(account)];
+    const { isAside } = open;
+    const steps = isAside ? open.steps : [...open.steps, ...answerSteps(account)];
     const over: WaitingTurn = { ...open, steps, account, interrupted, dueAt: at.now + TEXT_WAIT_MS };
-    const isOwed = account.isOwed || (next.isOwed && account.heard === '');
+    const isOwed = account.isOwed || (next.isOwed && (isAside || account.heard === ''));
     const left: Turns = { ...next, open: null, over, heardUntil: at.now, isOwed };
     const waits = policy.transcribesCaller && saidOf(words, steps).some(({ isFinal }) => !isFinal);
     return waits ? unchanged(left) : settle(left, policy);
@@ -361,7 +406,7 @@ export function due(turns: Turns, { now }: Moment, policy: TurnsPolicy): Change 
 export function closed(turns: Turns, policy: TurnsPolicy): Change {
   return after(settle(turns, policy), (next) => ({
     turns: next,
-    facts: callerWords.concluded(next.words.said, policy).map(segment),
+    facts: callerWords.concluded(next.words.said, policy).map((entry) => userSegment(next, entry)),
   }));
 }
 
@@ -398,13 +443,14 @@ export function givenUp(
 
 /** What another engine goes on with: the conversation, and the turn that is open as a new one. `live`: tools that still run. */
 export function takenOver(turns: Turns, { live, at }: { live: readonly Id[]; at: Moment }): Change {
-  const { nextIndex, nextTool, open } = turns;
-  const history = turns.history.filter(({ role }) => role !== 'news');
+  const { nextIndex, nextTool, open, suffix } = turns;
+  const history = turns.history.filter((step) => !isPrompt(step));
   const ids = toolsIn(history);
   const tools: Tools = Object.fromEntries(
     ids.flatMap((id) => (turns.tools[id] === undefined ? [] : [[id, turns.tools[id]]])),
   );
-  const next = { ...NO_TURNS, history, tools, nextIndex, nextTool, open: open && begun(open.index, at.wall) };
+  const left = { ...NO_TURNS, history, tools, nextIndex, nextTool, suffix };
+  const next = { ...left, open: open && begun(open.index, at.wall) };
   const done = ids.filter((id) => tools[id]?.status !== 'running');
   return toolsLost(toldOf(next, done), live);
 }
@@ -424,8 +470,8 @@ export function requestOf(turns: Turns, systemPrompt: string, rounds: readonly R
 
 /** The conversation as it was heard; `account` is of the answer that is on. Tools that still run have no result in it. */
 export function historyOf(turns: Turns, account?: AnswerAccount): ChatMessage[] {
-  const { words } = turns;
-  const answered = account === undefined ? [] : answerSteps(account);
+  const { open, words } = turns;
+  const answered = account === undefined || open?.isAside === true ? [] : answerSteps(account);
   const said = words.unanswered.map((id): TurnStep => ({ role: 'said', id }));
   return toHistory([...stepsOf(turns), ...resolved(words, [...answered, ...said])], turns.tools);
 }
@@ -437,6 +483,7 @@ function begun(index: number, startedAt: number): OpenTurn {
     index,
     startedAt,
     steps: [],
+    isAside: false,
     dropped: '',
     answer: 0,
     latency: UNMEASURED,
@@ -471,7 +518,7 @@ function settle(turns: Turns, policy: TurnsPolicy): Change {
   return {
     turns: { ...turns, over: null, history },
     facts: [
-      ...callerWords.concluded(said, policy).map(segment),
+      ...callerWords.concluded(said, policy).map((entry) => userSegment(turns, entry)),
       { type: 'turn.completed', turn: toRecord(turns, over) },
     ],
   };
@@ -536,8 +583,12 @@ function segment(entry: TranscriptEntry): TurnFact {
   return { type: 'transcript.segment', entry };
 }
 
+function userSegment({ suffix }: Turns, entry: TranscriptEntry): TurnFact {
+  return segment({ ...entry, id: `${entry.id}${suffix}` });
+}
+
 function withWords(turns: Turns, { words, entries }: callerWords.WordsChange): Change {
-  return { turns: { ...turns, words }, facts: entries.map(segment) };
+  return { turns: { ...turns, words }, facts: entries.map((entry) => userSegment(turns, entry)) };
 }
 
 /** The agent's entry in the transcript, of the open turn. */
@@ -550,7 +601,8 @@ function tellAgent(
   if (open === null) return unchanged(turns);
   const { index: turnIndex } = open;
   const at = open.agentAt ?? wall;
-  const entry: TranscriptEntry = { id: `agent-${turnIndex}`, turnIndex, role: 'agent', at, ...told };
+  const id = `agent-${turnIndex}${turns.suffix}`;
+  const entry: TranscriptEntry = { id, turnIndex, role: 'agent', at, ...told };
   return {
     turns: { ...turns, open: { ...open, agentAt: at, told: told.text, heard: open.told } },
     facts: [segment(entry)],

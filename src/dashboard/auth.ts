@@ -107,6 +107,15 @@ export class Gatekeeper {
     throw new AuthError('AUTH_REQUIRED', 'Send the dashboard token as a bearer token.');
   }
 
+  /** @throws AuthError AUTH_FORBIDDEN where no token is set: what strangers could have an agent say is not for everybody on this machine either. */
+  demandToken(): void {
+    if (this.#keeper !== null) return;
+    throw new AuthError(
+      'AUTH_FORBIDDEN',
+      'Speaking on calls needs a dashboard token: set dashboardToken, and send it as a bearer token.',
+    );
+  }
+
   /** False where a command would be refused for want of a token. */
   mayCommand(facts: RequestFacts): boolean {
     return this.#keeper !== null || isFromThisMachine(facts);

@@ -23,6 +23,8 @@ export interface Endpoint {
   readonly summary: string;
   readonly parameters?: QueryParameters;
   readonly requestBody?: JsonSchema;
+  /** It is there only where a dashboard token is set, also for whoever is on this machine. */
+  readonly needsToken?: boolean;
   readonly success: { readonly status: 200 | 202 } & EndpointContent;
   /** Refusals beside those that every endpoint has. */
   readonly refusals?: readonly (404 | 409 | 413 | 415 | 502)[];
@@ -121,6 +123,30 @@ export const ENDPOINTS = [
     requestBody: ref('TransferRequest'),
     success: accepted,
     refusals: [404, 409, 413, 415, 502],
+  },
+  {
+    operationId: 'sayOnCall',
+    tag: 'Commands',
+    method: 'post',
+    path: '/api/dashboard/calls/{callId}/say',
+    summary:
+      'Have the agent say a text on a live call. The answer comes once it was heard, or will not be. Needs a dashboard token.',
+    requestBody: ref('SayRequest'),
+    needsToken: true,
+    success: { status: 200, ...json('SayAnswer', 'What became of the text.') },
+    refusals: [404, 409, 413, 415],
+  },
+  {
+    operationId: 'informCall',
+    tag: 'Commands',
+    method: 'post',
+    path: '/api/dashboard/calls/{callId}/inform',
+    summary:
+      'Tell the model of a live call something that nobody hears. The next answer knows it. Needs a dashboard token.',
+    requestBody: ref('InformRequest'),
+    needsToken: true,
+    success: { status: 202, ...json('CommandAccepted', 'The model knows it.') },
+    refusals: [404, 409, 413, 415],
   },
   {
     operationId: 'ingestEvents',

@@ -108,6 +108,9 @@ export const EXAMPLES: { readonly [schema: string]: unknown } = {
   CallEvent: { ...FACT, type: 'transcript.segment', entry: ENTRY },
   HangUpRequest: {},
   TransferRequest: { to: '+15550123' },
+  SayRequest: { text: 'We close in ten minutes.', interrupt: true },
+  InformRequest: { text: 'The order is ready.' },
+  SayAnswer: { callId: SUMMARY.callId, outcome: 'heard' },
   CommandAccepted: { callId: SUMMARY.callId },
   HangUpAccepted: { callId: SUMMARY.callId, hangUp: 'done' },
   IngestBatch: {

@@ -1,6 +1,7 @@
 // One function per endpoint: what was asked in, status and body out. Knows no web framework and no authentication.
 import { isE164 } from '../base/e164.js';
 import { NotFoundError, RequestError } from '../base/errors.js';
+import { checkSayOptions, toInformation, toSpokenText } from '../base/text-for-call.js';
 import type { CallControls } from '../contract/call-command.js';
 import type { CallRecord } from '../contract/call-record.js';
 import type { CallsPage, HangUpAccepted } from '../contract/dashboard-api.js';
@@ -30,6 +31,8 @@ export type JsonOperation =
   | 'getAggregates'
   | 'hangUpCall'
   | 'transferCall'
+  | 'sayOnCall'
+  | 'informCall'
   | 'ingestEvents'
   | 'getOpenApi';
 
@@ -84,6 +87,21 @@ export function createHandlers(parts: {
         return {};
       });
     },
+    async sayOnCall({ callId, body }) {
+      const { text, ...given } = checkObject(body);
+      const [words, options] = [toSpokenText(text), checkSayOptions(given)];
+      const answer = await command(callId, async (owner, id) => ({
+        outcome: await owner.say(id, words, options),
+      }));
+      return { ...answer, status: 200 };
+    },
+    async informCall({ callId, body }) {
+      const information = toInformation(checkObject(body).text);
+      return command(callId, async (owner, id) => {
+        await owner.inform(id, information);
+        return {};
+      });
+    },
     async ingestEvents() {
       throw new RequestError(
         'REQUEST_CONFLICT',
@@ -110,7 +128,7 @@ function* activePieces(calls: readonly CallRecord[]): Generator<Piece> {
 }
 
 /** An absent body counts as an empty object. */
-function checkObject(body: unknown): { to?: unknown } {
+function checkObject(body: unknown): { to?: unknown; text?: unknown } {
   if (body === undefined) return {};
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body;
   throw new RequestError('REQUEST_INVALID', 'The body must be a JSON object.');

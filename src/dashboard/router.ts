@@ -1,4 +1,5 @@
 // Binds the dashboard to Express. The only file of this room that knows it.
+import { MAX_TEXT_CHARS } from '../base/text-for-call.js';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import express, { type NextFunction, type Request, type RequestHandler, type Response } from 'express';
 import type { Clock } from '../base/clock.js';
@@ -27,6 +28,8 @@ const API_HEADERS = {
 };
 /** Commands carry a telephone number at most. */
 const MAX_BODY_BYTES = 4096;
+/** Of one with a text, which JSON may write in six bytes a character. */
+const MAX_TEXT_BODY_BYTES = 6 * MAX_TEXT_CHARS + MAX_BODY_BYTES;
 
 export interface RouterParts {
   gatekeeper: Gatekeeper;
@@ -197,7 +200,13 @@ export function createRouter(parts: RouterParts): DashboardHandler {
       readParameters(queryOf(request), parameters);
       next();
     };
-    if (method === 'post') route.post(checkQuery, demandJson, readJson, endpointOf(operationId));
+    const needsToken = 'needsToken' in endpoint;
+    const demandToken: RequestHandler = (_request, _response, next) => {
+      if (needsToken) gatekeeper.demandToken();
+      next();
+    };
+    const read = readJson(needsToken ? MAX_TEXT_BODY_BYTES : MAX_BODY_BYTES);
+    if (method === 'post') route.post(checkQuery, demandToken, demandJson, read, endpointOf(operationId));
     else if (path.startsWith('/api/')) route.get(checkQuery, endpointOf(operationId));
     else route.get(endpointOf(operationId));
     route.all(allowOnly(method === 'post' ? 'POST, OPTIONS' : 'GET, HEAD, OPTIONS'));
@@ -232,15 +241,17 @@ function demandJson(request: Request, response: Response, next: NextFunction): v
 }
 
 /** An empty body counts as none. */
-const readJson: RequestHandler = async (request, response, next) => {
-  const text = (await readBody(request, response, MAX_BODY_BYTES)).toString('utf8');
-  try {
-    request.body = text === '' ? undefined : JSON.parse(text);
-  } catch {
-    throw new RequestError('REQUEST_INVALID', 'The body is not JSON.');
-  }
-  next();
-};
+const readJson =
+  (maxBytes: number): RequestHandler =>
+  async (request, response, next) => {
+    const text = (await readBody(request, response, maxBytes)).toString('utf8');
+    try {
+      request.body = text === '' ? undefined : JSON.parse(text);
+    } catch {
+      throw new RequestError('REQUEST_INVALID', 'The body is not JSON.');
+    }
+    next();
+  };
 
 /** Errors of Express in our words. */
 function toOwnError(error: unknown): unknown {

@@ -1,4 +1,5 @@
 // JSON Schemas of the bodies, for the OpenAPI document. The words and types are those of the contract.
+import { MAX_TEXT_CHARS } from '../base/text-for-call.js';
 import {
   AGENT_NAME,
   CALL_OUTCOMES,
@@ -16,6 +17,7 @@ type Properties = { readonly [name: string]: JsonSchema };
 const text: JsonSchema = { type: 'string' };
 const textOrNull: JsonSchema = { type: ['string', 'null'] };
 const flag: JsonSchema = { type: 'boolean' };
+const told: JsonSchema = { type: 'string', minLength: 1, maxLength: MAX_TEXT_CHARS };
 const count: JsonSchema = { type: 'integer', minimum: 0 };
 const amount: JsonSchema = { type: 'number', minimum: 0 };
 const inTime: JsonSchema = { minimum: 0, maximum: MAX_EPOCH_MS, description: 'Epoch milliseconds.' };
@@ -366,6 +368,13 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
   ),
   IngestPosition: shape({ callId: text, nodeId: text, term, seq: count, ended: flag, wanted: flag }),
   CommandAccepted: shape({ callId: text }),
+  SayRequest: {
+    type: 'object',
+    properties: { text: told, interrupt: flag, interruptible: flag },
+    required: ['text'],
+  },
+  InformRequest: { type: 'object', properties: { text: told }, required: ['text'] },
+  SayAnswer: shape({ callId: text, outcome: words('heard', 'interrupted', 'call-ended', 'moved') }),
   HangUpAccepted: shape({ callId: text, hangUp: ref('HangUpState') }),
   Error: shape({ error: ref('ErrorDetail') }),
   ErrorDetail: shape({ code: text, message: text }),

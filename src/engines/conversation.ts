@@ -2,14 +2,8 @@
 // What happens is told here; what the machine decides is done by the driver of the voice mode.
 import type { Clock } from '../base/clock.js';
 import type { CallPhase } from '../contract/call-record.js';
-import {
-  type FloorEffect,
-  type FloorInput,
-  type FloorPolicy,
-  type FloorState,
-  stepFloor,
-  type View,
-} from '../conversation/floor.js';
+import type { FloorEffect, FloorInput, FloorPolicy, FloorState, View } from '../conversation/floor.js';
+import { stepFloor } from '../conversation/floor-step.js';
 import { isOutside } from '../conversation/outside.js';
 import { phaseOf, type VoiceView } from '../conversation/phase.js';
 import {

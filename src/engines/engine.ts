@@ -1,5 +1,5 @@
 // The contract of a voice mode: hears the caller frame by frame, speaks through a playout, and tells facts.
-import type { Resumption } from '../conversation/floor.js';
+import type { RequestOutcome, Resumption } from '../conversation/floor.js';
 import type { AudioFormat } from '../audio/format.js';
 import type { LinePlayout } from '../audio/playout.js';
 import type { Clock } from '../base/clock.js';
@@ -12,6 +12,7 @@ import type {
   CallProviders,
   EndReason,
   ProviderStage,
+  TranscriptEntry,
   Transfer,
   VoiceMode,
 } from '../contract/call-record.js';
@@ -21,6 +22,7 @@ import type { Id } from '../conversation/tools.js';
 import type { Wait } from '../conversation/wait.js';
 import type { Payee } from '../providers/remedy.js';
 import type { SetPhrases } from './languages/set-phrases.js';
+import type { SpokenRequest } from './spoken-request.js';
 import type { ToolRun } from './tools/tool-run.js';
 
 /** What is paid for, each token and second counted once. */
@@ -139,6 +141,18 @@ export interface Takeover {
   readonly tools?: RunningTools | undefined;
 }
 
+/** What an engine goes on with whose call another process had, which is gone. */
+export interface Resumed {
+  /** As that process stored it last. */
+  readonly state: ConversationState;
+  /** Those of the record that are not final: the record may know of what was said behind that. @default as `state` knows */
+  readonly open?: readonly TranscriptEntry[] | undefined;
+  /** What the caller is told first, unless nothing of the call was heard, or nothing is left of it; '' for nothing. */
+  readonly message: string;
+  /** Which process has the call, counted from 1 for the one that it began in: what this one states has names of its own. */
+  readonly term: number;
+}
+
 /** What an engine is given of its call. */
 export interface EngineContext {
   readonly callId: string;
@@ -158,6 +172,8 @@ export interface EngineContext {
   readonly beforeOutside?: BeforeOutside | undefined;
   /** Set where another engine has begun the call: there is no greeting then but an owed one. */
   readonly takeover?: Takeover | undefined;
+  /** Set where another process has begun the call. `clock` goes on as that one's. */
+  readonly resumed?: Resumed | undefined;
   /**
    * Another engine takes this one's place where it fails. It then says nothing of its trouble to the caller, and gives a silent
    * provider up sooner. @default false
@@ -168,6 +184,8 @@ export interface EngineContext {
    * said nothing. Set where another engine takes this one's place.
    */
   readonly unansweredMs?: (() => number | undefined) | undefined;
+  /** Told what became of a request that the engine, or one before it, has taken. Nothing is told of one that the call ends before. */
+  requested?: ((id: string, outcome: RequestOutcome) => void) | undefined;
   /** States a fact. Never throws. */
   fact(fact: EngineFact): void;
   /** Asks the owner to end the call, after what was said has been heard. */
@@ -192,6 +210,13 @@ export interface Engine {
   pushDtmf(digit: string): void;
   /** Only there when the speech-to-text of this engine is the simulated one. */
   pushSpokenText?: ((segment: SpokenText) => void) | undefined;
+  /**
+   * Has the agent say something: when the caller, and an answer to them, come to no harm by it. Words that are cut off by it before
+   * anything was heard of them are an answer that is given afterwards. False where the call is about to end: nothing more is said then.
+   */
+  request(request: SpokenRequest): boolean;
+  /** Tells the model what nobody hears. It asks for no answer. */
+  inform(text: string): void;
   /** A mark was heard by the caller. */
   markPlayed(name: string): void;
   /**

@@ -159,12 +159,34 @@ export class TurnBook {
     this.#become(rules.answer(this.#turns, this.#now, this.#policy));
   }
 
-  /** Adds to the open turn, or opens one. Every answer is measured afresh, by what is returned. */
-  open(text: string, startedAt: number): { index: number; latency: AnswerLatency } {
-    this.#become(rules.answerTo(this.#turns, { text, startedAt, at: this.#now }, this.#policy));
+  /**
+   * Adds to the open turn, or opens one. Every answer is measured afresh, by what is returned. `isPutOff`: words that somebody outside asked for
+   * came before it.
+   */
+  open(
+    text: string,
+    startedAt: number,
+    { isPutOff } = { isPutOff: false },
+  ): { index: number; latency: AnswerLatency } {
+    const at = this.#now;
+    this.#become(rules.answerTo(this.#turns, { text, startedAt, isPutOff, at }, this.#policy));
     const { open } = this.#turns;
     const id = { turnIndex: this.userIndex, answer: open?.answer ?? 0 };
     return { index: id.turnIndex, latency: this.#latencyOf(id) };
+  }
+
+  /** The agent says something that no model is told. */
+  aside(): AnswerLatency {
+    this.#become(rules.aside(this.#turns, this.#now));
+    return this.#latencyOf({ turnIndex: this.userIndex, answer: this.#turns.open?.answer ?? 0 });
+  }
+
+  noted(text: string): void {
+    this.#turns = rules.noted(this.#turns, text);
+  }
+
+  noAside(): void {
+    this.#turns = rules.noAside(this.#turns);
   }
 
   firstFrameSent(at: number): void {
@@ -260,13 +282,16 @@ export class TurnBook {
   /** What an engine before this one has begun is waited for by the answer that it left to be given, and else by nobody. */
   #takeOver(): void {
     const { conversation, tools } = this.#options;
-    const runs = new Map([...(tools?.runs ?? []), ...this.#repeated(tools?.runs)]);
+    const repeated = this.#repeated(tools?.runs);
+    const runs = new Map([...(tools?.runs ?? []), ...repeated]);
     this.#become(rules.takenOver(this.#turns, { live: [...runs.keys()], at: this.#now }));
     this.#turns = { ...this.#turns, isOwed: conversation.state.owed.kind === 'answer' };
     for (const [id, run] of runs)
       this.#follow(id, run, (settlement) => {
-        // Whoever has begun it tells of it.
-        this.#turns = rules.toolSettled(this.#turns, { id, settlement, at: this.#now }).turns;
+        const change = rules.toolSettled(this.#turns, { id, settlement, at: this.#now });
+        // Whoever has begun it tells of it, unless nobody is left who has.
+        if (repeated.has(id)) this.#become(change);
+        else this.#turns = change.turns;
       });
     const waiting = this.#turns.isOwed ? rules.awaitedIn(this.#turns) : [];
     const others = rules.runningIn(this.#turns).filter((id) => !waiting.includes(id));

@@ -2,7 +2,8 @@
 import { isE164 } from '../base/e164.js';
 import { ConfigError } from '../base/errors.js';
 import { checkBoolean, checkNames, checkText, requireObject } from '../base/option-checks.js';
-import { fillPlaceholders, type Variables } from '../base/placeholders.js';
+import { fillPlaceholders } from '../base/placeholders.js';
+import type { Variables } from '../contract/call-context.js';
 import { AGENT_NAME } from '../contract/call-record.js';
 import type { Guardrail } from '../engines/pipeline/speaking/guardrails.js';
 import { createAgentTools } from '../engines/tools/agent-tool.js';
@@ -41,7 +42,7 @@ export interface AgentOptions {
   language?: string | undefined;
   /** What the caller hears when the call cannot go on, at most 300 characters; spoken by the agent's voice, or by the carrier's if the agent's has failed. After a turn in which `onMessage` failed, the caller is asked to repeat instead, in the same languages. @default an apology in `language` (Dutch, English, French, German, Italian, Portuguese or Spanish), else in English */
   apology?: string | undefined;
-  /** Values of `{name}` placeholders in `systemPrompt`, `firstMessage` and voicemail messages; `call` can override them. A placeholder without a value stays as it is and logs a warning. Control characters are removed; values are cut at 500 characters. @default {} */
+  /** Values of `{name}` placeholders in `systemPrompt`, `firstMessage` and voicemail messages, which tools, `onMessage`, guardrails and voices get as well; `call` can override them. A placeholder without a value stays as it is and logs a warning. Control characters are removed; values are cut at 500 characters. @default {} */
   variables?: Variables | undefined;
   /** Whether the caller can interrupt the agent. @default true */
   interruptible?: boolean | undefined;
@@ -53,7 +54,7 @@ export interface AgentOptions {
   tools?: readonly Tool[] | undefined;
   /** Numbers (E.164) the language model can transfer to, by the names it chooses from. @default {}: no transfers */
   transferTargets?: TransferTargets | undefined;
-  /** Functions that check each sentence before it is spoken, in order: `(sentence, { callId })` returns true to pass it, false to drop it, or a replacement. A throw, any other value, or no result within one second drops the sentence. @default [] */
+  /** Functions that check each sentence before it is spoken, in order: `(sentence, call)` returns true to pass it, false to drop it, or a replacement. A throw, any other value, or no result within one second drops the sentence. @default [] */
   guardrails?: readonly Guardrail[] | undefined;
   /** Replacements for providers that fail, at the start or mid-call. @default {}: a call ends when a provider fails */
   fallback?: FallbackOptions | undefined;
@@ -124,15 +125,21 @@ export class Agent {
 
   /** `template` with the values of a call, and of the agent for what the call does not name. */
   fill(template: string, call: CallTexts = {}): string {
-    return fillPlaceholders(template, { ...this.options.variables, ...call.variables });
+    return fillPlaceholders(template, this.variablesFor(call));
+  }
+
+  /** The agent's values, and over them those of a call. */
+  variablesFor(call: CallTexts = {}): Variables {
+    return { ...this.options.variables, ...call.variables };
   }
 
   /** The options as they are for one call, its placeholders filled. */
-  optionsFor(call: CallTexts = {}): Omit<CheckedAgentOptions, 'variables'> {
-    const { variables: _, ...options } = this.options;
+  optionsFor(call: CallTexts = {}): CheckedAgentOptions {
+    const { options } = this;
     const firstMessage = call.firstMessage ?? options.firstMessage;
     return {
       ...options,
+      variables: this.variablesFor(call),
       systemPrompt: this.fill(options.systemPrompt, call),
       firstMessage: firstMessage === undefined ? undefined : this.fill(firstMessage, call),
     };
@@ -179,8 +186,8 @@ function checkName(name: unknown): string | undefined {
   );
 }
 
-/** Names are for a model to say, and for nobody to inherit. */
-function checkTransferTargets(targets: unknown): TransferTargets {
+/** Names are for a model to say, and for nobody to inherit. @throws ConfigError */
+export function checkTransferTargets(targets: unknown): TransferTargets {
   if (targets === undefined) return {};
   const isPlain = typeof targets === 'object' && targets !== null && !Array.isArray(targets);
   const entries: [string, unknown][] = isPlain ? Object.entries(targets) : [['', undefined]];
@@ -201,7 +208,8 @@ function checkGuardrails(guardrails: unknown): readonly Guardrail[] {
   throw new ConfigError('CONFIG_INVALID', 'guardrails must be a list of functions.');
 }
 
-function checkLanguage(language: unknown): string | undefined {
+/** @throws ConfigError */
+export function checkLanguage(language: unknown): string | undefined {
   const tag = checkText('language', language);
   if (tag === undefined) return undefined;
   const canonical = canonicalTag(tag);

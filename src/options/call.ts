@@ -2,7 +2,7 @@
 import { isE164 } from '../base/e164.js';
 import { ConfigError } from '../base/errors.js';
 import { checkBoolean, checkNames, checkNumber, checkText, requireObject } from '../base/option-checks.js';
-import type { Variables } from '../base/placeholders.js';
+import type { Variables } from '../contract/call-context.js';
 import { Agent, checkVariables } from './agent.js';
 
 /** Options of `phone.call(...)`. */
@@ -11,7 +11,7 @@ export interface CallOptions {
   to: string;
   /** The agent that talks: the result of `phone.agent(...)`. @default the agent of `serve` */
   agent?: Agent | undefined;
-  /** Values of `{name}` placeholders for this call; they override the agent's. Control characters are removed; values are cut at 500 characters. @default {} */
+  /** Values of `{name}` placeholders for this call, which its tools, `onMessage`, guardrails and voices get as well; they override the agent's. Control characters are removed; values are cut at 500 characters. @default {} */
   variables?: Variables | undefined;
   /** What the agent says when the call is answered; may contain `{name}` placeholders. @default the agent's `firstMessage` */
   firstMessage?: string | undefined;

@@ -15,29 +15,37 @@ import {
 import type { BudgetLimits } from '../calls/money/budget.js';
 import type {
   CallCallbacks,
+  CallEndPayload,
   CallStartPayload,
   MetricsPayload,
   TranscriptPayload,
 } from '../calls/facts/callbacks.js';
 import type { PriceOverrides } from '../calls/money/pricing.js';
-import type { CallRecord } from '../contract/call-record.js';
 import type { MessageTarget } from '../engines/responder/message-route.js';
 import type { OnMessage } from '../engines/responder/responder.js';
 import type { CallStore } from '../stores/call-store.js';
-import { Agent } from './agent.js';
+import type { TransferTargets } from '../engines/tools/built-in-tools.js';
+import type { Agent } from './agent.js';
+import { checkAgents, type CheckedAgents, type ChooseAgent } from './agent-choice.js';
 import { type BudgetOptions, checkBudget } from './budget.js';
 import { checkCarrierNeeds } from './carrier-needs.js';
 import type { CheckedClientOptions } from './client.js';
 import { checkDashboardFeed, type DashboardFeed } from './dashboard-feed.js';
 import { checkPricing, stageNames } from './pricing.js';
-import { checkResume, type ResumeOptions } from './resume.js';
-import { checkStorage } from './storage.js';
+import { type CheckedResumeOptions, checkResume, type ResumeOptions } from './resume.js';
+import { checkDurability, checkStorage } from './storage.js';
 import { checkToken } from './token.js';
 
 /** Options of `phone.serve(...)`. */
 export interface ServeOptions {
-  /** The agent that answers: the result of `phone.agent(...)`. */
-  agent: Agent;
+  /** The agent that answers: the result of `phone.agent(...)`. Or a function that chooses one for each inbound call while it rings: `(call, { signal })` returns an agent, `{ agent, variables, firstMessage }`, `{ reject: 'busy' | 'declined' }`, `{ say, language }` or `{ transfer }`. */
+  agent: Agent | ChooseAgent;
+  /** Answers when the function in `agent` throws, returns something else, or takes too long. Also talks in outbound calls that name no agent, and in calls of an earlier process whose agent is not found. Required with a function; excluded without one. */
+  fallbackAgent?: Agent | undefined;
+  /** How long the function in `agent` may take, in milliseconds, 100-10000. The caller hears ringing meanwhile. Only with a function. @default 2500 */
+  answerWithinMs?: number | undefined;
+  /** Numbers (E.164) that the function in `agent` can transfer to, by name. Only with a function. @default {}: no transfers */
+  transferTargets?: TransferTargets | undefined;
   /** Port to listen on, 1-65535. @default 8000 */
   port?: number | undefined;
   /** Address to listen on. @default '0.0.0.0' */
@@ -46,8 +54,8 @@ export interface ServeOptions {
   tunnel?: boolean | undefined;
   /** Called when a call connects. */
   onCallStart?: ((data: CallStartPayload) => unknown) | undefined;
-  /** Called with the full record after a call has ended and is stored. Includes calls that never connected. */
-  onCallEnd?: ((data: CallRecord) => unknown) | undefined;
+  /** Called with the full record after a call has ended and is stored. Includes calls that never connected. Called again with `redelivered: true` by the next process on the same `dataDir` if this one died before it returned. */
+  onCallEnd?: ((data: CallEndPayload) => unknown) | undefined;
   /** Called for each final segment of the transcript. */
   onTranscript?: ((data: TranscriptPayload) => unknown) | undefined;
   /** Replaces the language model. Either a function that receives what the caller said and returns or streams the answer, or the URL (http, https, ws, wss) of your server that does. 30 s without output is a failure; `fallback.llm` does not apply. */
@@ -84,11 +92,15 @@ export interface ServeOptions {
   drainSeconds?: number | undefined;
   /** Drain at SIGINT and SIGTERM as `phone.drain()` does, then end the process; a second signal, a second or more later, ends it at once. @default false: signals are yours */
   handleSignals?: boolean | undefined;
-  /** How a call goes on whose media stream was lost. @default `{ holdSeconds: 2 }` */
+  /** Take over from the server that has `dataDir`, if one runs: new calls at once, and those that are up one by one, in mid-call. Give the new server another port, and have the proxy know both. Excludes `tunnel`, `store` and `dataDir: false`. @default false: `dataDir` belongs to the server that runs */
+  takeOver?: boolean | undefined;
+  /** How a call goes on whose media stream, or server process, was lost. @default `{ holdSeconds: 2 }` */
   resume?: ResumeOptions | undefined;
+  /** What a live call outlasts: the end of the `process`, or also a `power` failure, at the price of a disk sync with each step of a conversation. Records survive both. @default 'process' */
+  durability?: 'process' | 'power' | undefined;
   /** Any pino-compatible logger. @default JSON lines on standard error, level info */
   logger?: Logger | undefined;
-  /** Folder that keeps call records, created with mode 0700. Records survive a restart; calls that were up when the process died end with `process-lost` at the next start. If the folder cannot be used, offhook warns and keeps calls in memory. `false` keeps calls in memory only. @default '.offhook' in the working directory */
+  /** Folder that keeps call records, created with mode 0700. Records survive a restart; calls that were up when the process died go on in the next one, or end with `process-lost`. If the folder cannot be used, offhook warns and keeps calls in memory. `false` keeps calls in memory only. @default '.offhook' in the working directory */
   dataDir?: string | false | undefined;
   /** A `CallStore` of your own, such as one on a database, that keeps the calls instead of `dataDir`. Excludes `dataDir`. You close it. Only one server at a time may use it: calls that it holds as active when `serve` starts end with `process-lost`. If the store throws or hangs, calls go on: offhook logs it and keeps new facts in memory, and the API answers `STORE_FAILED`. @default none */
   store?: CallStore | undefined;
@@ -101,6 +113,9 @@ export type AttachOptions = Omit<ServeOptions, 'port' | 'host' | 'tunnel' | 'han
 
 const SERVE_OPTIONS = [
   'agent',
+  'fallbackAgent',
+  'answerWithinMs',
+  'transferTargets',
   'port',
   'host',
   'tunnel',
@@ -124,7 +139,9 @@ const SERVE_OPTIONS = [
   'maxCallMinutes',
   'drainSeconds',
   'handleSignals',
+  'takeOver',
   'resume',
+  'durability',
   'logger',
   'dataDir',
   'store',
@@ -132,8 +149,7 @@ const SERVE_OPTIONS = [
 ];
 
 /** Options of `serve` with defaults filled in. */
-export interface CheckedServeOptions {
-  readonly agent: Agent;
+export interface CheckedServeOptions extends CheckedAgents {
   readonly port: number;
   readonly host: string;
   readonly tunnel: boolean;
@@ -153,7 +169,9 @@ export interface CheckedServeOptions {
   readonly maxCallMs: number;
   readonly drainMs: number;
   readonly handleSignals: boolean;
-  readonly resume: { readonly holdSeconds: number };
+  readonly takeOver: boolean;
+  readonly resume: CheckedResumeOptions;
+  readonly isSynced: boolean;
   readonly logger: Logger | undefined;
   readonly dataDir: string | false;
   /** In place of `dataDir`. */
@@ -180,11 +198,8 @@ export function checkServeOptions(options: ServeOptions, client: CheckedClientOp
   const where = 'serve()';
   requireObject(options, where);
   checkNames(options, SERVE_OPTIONS, where);
-  const { agent, logger, onCallStart, onCallEnd, onTranscript, onMetrics } = options;
-  if (!(agent instanceof Agent)) {
-    const code = agent === undefined ? 'CONFIG_MISSING' : 'CONFIG_INVALID';
-    throw new ConfigError(code, 'agent must be the result of phone.agent({ … }).');
-  }
+  const { logger, onCallStart, onCallEnd, onTranscript, onMetrics } = options;
+  const agents = checkAgents(options);
   const tunnel = checkBoolean('tunnel', options.tunnel, false);
   if (tunnel && client.webhookUrl !== undefined) {
     throw new ConfigError('CONFIG_CONFLICT', 'tunnel and webhookUrl exclude each other: remove one of them.');
@@ -212,10 +227,10 @@ export function checkServeOptions(options: ServeOptions, client: CheckedClientOp
   const many = { min: 1, max: Number.MAX_SAFE_INTEGER, whole: true };
   const host = checkHost(options.host);
   return {
-    agent,
+    ...agents,
     tunnel,
     pricing: checkPricing(options.pricing, {
-      providers: stageNames(agent.options),
+      providers: stageNames(agents.agent.options),
       carrier: client.carrier.id,
     }),
     budget: checkBudget(options.budget),
@@ -235,11 +250,24 @@ export function checkServeOptions(options: ServeOptions, client: CheckedClientOp
     maxCallMs: checkNumber('maxCallMinutes', options.maxCallMinutes, minutes) * 60_000,
     drainMs: checkNumber('drainSeconds', options.drainSeconds, { min: 0, max: 600, fallback: 10 }) * 1000,
     handleSignals: checkBoolean('handleSignals', options.handleSignals, false),
+    takeOver: checkTakeOver(options, { tunnel }),
     resume: checkResume(options.resume),
+    isSynced: checkDurability(options.durability) === 'power',
     logger: logger === undefined ? undefined : guardLogger(logger),
     ...checkStorage(options),
     requireSignature,
   };
+}
+
+function checkTakeOver({ takeOver, store, dataDir }: ServeOptions, { tunnel }: { tunnel: boolean }): boolean {
+  if (!checkBoolean('takeOver', takeOver, false)) return false;
+  const others = { tunnel, store: store !== undefined, 'dataDir: false': dataDir === false };
+  const [conflict] = Object.entries(others).find(([, isThere]) => isThere) ?? [];
+  if (conflict === undefined) return true;
+  throw new ConfigError(
+    'CONFIG_CONFLICT',
+    `takeOver and ${conflict} exclude each other: calls move between servers of one dataDir.`,
+  );
 }
 
 function checkOnMessage(value: unknown): MessageTarget | undefined {

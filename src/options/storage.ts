@@ -28,6 +28,13 @@ export function checkStorage({ dataDir, store }: { dataDir?: unknown; store?: un
   return { dataDir: false, store: checkStore(store) };
 }
 
+/** @throws ConfigError */
+export function checkDurability(value: unknown): 'process' | 'power' {
+  if (value === undefined || value === 'process') return 'process';
+  if (value === 'power') return value;
+  throw new ConfigError('CONFIG_INVALID', "durability must be 'process' or 'power'.");
+}
+
 /** The folder, or false for memory only. @throws ConfigError */
 export function checkDataDir(value: unknown): string | false {
   if (value === undefined) return DEFAULT_DATA_DIR;

@@ -3,6 +3,7 @@
 import type { AudioFormat } from '../audio/format.js';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
+import type { CallContext } from '../contract/call-context.js';
 import type { ModelRetirement } from '../contract/model-retirement.js';
 import type { ModelPrice } from '../contract/price.js';
 import type { ChatMessage, ModelToolCall, ReplyEnd, ToolDefinition } from './language-model.js';
@@ -104,6 +105,8 @@ export interface RealtimeContext {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly language: string | undefined;
+  /** The call it is. @default none, as in a test */
+  readonly call?: CallContext | undefined;
   /** Who the agent is. */
   readonly instructions: string;
   readonly tools: readonly ToolDefinition[];

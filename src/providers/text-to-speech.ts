@@ -1,6 +1,7 @@
 // Contract of speech synthesis. A provider object is an immutable recipe; every call opens a session of its own.
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
+import type { CallContext } from '../contract/call-context.js';
 import type { ModelRetirement } from '../contract/model-retirement.js';
 import type { ModelPrice } from '../contract/price.js';
 import type { Patience } from './patience.js';
@@ -46,6 +47,8 @@ export interface SynthesisEvents {
 export interface TextToSpeechContext {
   readonly logger: Logger;
   readonly language: string | undefined;
+  /** Whose voice it is. @default no call's, as in a test */
+  readonly call?: CallContext | undefined;
   /** @default the system's */
   readonly clock?: Clock | undefined;
   /** For a voice that is several. @default nobody waits */

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import { neighborhoodOf, normalizeAddress } from '../base/network-address.js';
+import { isPassed } from './neighbor.js';
 import type { ProxyTrust } from './proxy-trust.js';
 
 /** At most `max` connections at a time per address; an IPv6 neighborhood (/64) is one. Memory is bounded by what is open. */
@@ -46,7 +47,8 @@ export function clientAddress(request: IncomingMessage, trusts: ProxyTrust): str
   const forwarded = (Array.isArray(header) ? header.join(',') : (header ?? '')).split(',').reverse();
   for (const [hop, text] of forwarded.entries()) {
     const next = normalizeAddress(text.trim());
-    if (next === undefined || !trusts(address, hop)) break;
+    // A neighbor says for whom it asks, whoever is trusted here.
+    if (next === undefined || !(isPassed(request) ? hop === 0 : trusts(address, hop))) break;
     address = next;
   }
   return address;

@@ -27,16 +27,20 @@ export class Bell {
     this.#options = options;
   }
 
-  /** `failed`: the desk could not answer, and the same message may be tried again. `callId` is what `toCallId` gave. Never throws. */
-  answer(message: IncomingCall, callId: string, host: string): { answer: CallAnswer; failed?: boolean } {
-    const { desk, logger } = this.#options;
-    const { carrierCallId, caller, callee, direction } = message;
-    const call = { callId, carrierCallId, caller, callee, direction, host };
+  /** `failed`: the desk could not answer, and the same message may be tried again. `callId` is what `toCallId` gave. No answer: the carrier is told later. Never rejects. */
+  async answer(
+    message: IncomingCall,
+    callId: string,
+    host: string,
+  ): Promise<{ answer: CallAnswer | undefined; failed?: boolean }> {
+    const { logger } = this.#options;
+    const { carrierCallId, caller, callee, direction, details } = message;
+    const call = { callId, carrierCallId, caller, callee, direction, host, details };
     const parties = { caller: maskPhone(call.caller), callee: maskPhone(call.callee) };
     try {
-      const answer = this.#decide(call, this.#kindOf(message, call));
-      if (answer.type === 'busy') desk.refuse(call);
-      logger.info({ callId: call.callId, answer: answer.type, ...parties }, 'call answered');
+      const answer = await this.#decide(call, this.#kindOf(message, call));
+      const type = answer?.type ?? 'undecided';
+      logger.info({ callId: call.callId, answer: type, ...parties }, 'call answered');
       return { answer };
     } catch (error) {
       logger.error({ callId: call.callId, ...describeError(error) }, 'failed to handle a call');
@@ -44,10 +48,13 @@ export class Bell {
     }
   }
 
-  #decide(call: WaitingCall, kind: Kind): CallAnswer {
+  #decide(call: WaitingCall, kind: Kind): ReturnType<CallDesk['ring']> {
     const { desk, capacity } = this.#options;
     if (kind === 'stranger') return { type: 'hang-up' };
-    if (kind === 'new' && capacity.isFull(call.callId)) return { type: 'busy' };
+    if (kind === 'new' && capacity.isFull(call.callId)) {
+      desk.refuse(call);
+      return { type: 'busy' };
+    }
     return desk.ring(call);
   }
 

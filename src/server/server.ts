@@ -9,24 +9,26 @@ import { describeError, type Logger } from '../base/log.js';
 import type { Meters } from '../base/meters.js';
 import type { CallDesk } from '../calls/call-desk.js';
 import type { Carrier, WebhookDoor } from '../carriers/carrier.js';
-import { pause } from '../base/pause.js';
+import { pause, within } from '../base/pause.js';
 import { answerEarly } from '../base/request-body.js';
 import { type AttachableServer, standBefore } from './attachment.js';
 import { Capacity } from './capacity.js';
-import { ConnectionLimit } from './connection-limit.js';
+import { clientAddress, ConnectionLimit } from './connection-limit.js';
 import { declineUpgrade, isDeclinable } from './declined-upgrade.js';
 import { createHealthRoute, createReadyRoute, type Readiness } from './health.js';
 import { bind, createHttp } from './http.js';
+import { isPassed, type Neighbor, notePassed } from './neighbor.js';
 import { createPage } from './page.js';
 import type { DashboardMount } from './page-app.js';
 import { toProxyTrust, type TrustProxy } from './proxy-trust.js';
-import { answerRoutes, pathOf, routeKey, type Routes } from './routes.js';
+import { answerError, answerRoutes, pathOf, routeKey, type Routes, sendAnswer } from './routes.js';
 import { StreamDoor } from './streams.js';
 import { createWebhookRoutes } from './webhooks.js';
 
 const CLOSE_GOING_AWAY = 1001;
 const SHUTDOWN_REASON = 'Server shutting down';
 const STREAM_PATH = '/ws/stream/';
+const METRICS_PATH = '/metrics';
 
 /** How often a drain looks whether a call is left, in milliseconds. */
 const DRAIN_LOOK_MS = 50;
@@ -48,6 +50,8 @@ export interface PhoneServerOptions {
   readonly maxCalls: number | undefined;
   /** How long a shutdown may take, in seconds. */
   readonly drainSeconds: number;
+  /** Another process on the same calls; undefined while this one is alone. @default always alone */
+  neighbor?(): Neighbor | undefined;
   readonly logger: Logger;
   readonly meters: Meters;
   readonly clock: Clock;
@@ -63,6 +67,9 @@ export interface PhoneServer {
    * when the server is closed: with the number of calls that are left. Never rejects.
    */
   drain(timeoutMs: number): Promise<number>;
+  /** Answers what a neighbor has passed on: what came to a port of its. */
+  answerPassed(request: IncomingMessage, response: ServerResponse): void;
+  upgradePassed(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Shuts down in order, within `drainSeconds`, or a second that the carrier has to hang up. Idempotent, never rejects. */
   close(): Promise<void>;
 }
@@ -100,6 +107,7 @@ class HttpPhoneServer implements PhoneServer {
     this.#options = options;
     const { carrier, desk, dashboard, maxCalls, logger, clock } = options;
     const trusts = toProxyTrust(options.trustProxy);
+    const neighbor = () => options.neighbor?.();
     const isDraining = () => this.#isClosing;
     this.#capacity = new Capacity({ carrier, desk, maxCalls, isDraining });
     this.#streams = new StreamDoor({
@@ -112,13 +120,20 @@ class HttpPhoneServer implements PhoneServer {
       publicHost: () => options.publicHost(),
       capacity: this.#capacity,
       isDraining,
+      neighbor,
     });
     const page = createPage({ dashboard, trusts, logger });
     const others: RequestListener = (request, response) => {
       this.#watchDrain(response);
-      page(request, response);
+      const other = isPassed(request) ? undefined : neighbor();
+      // What a process measures is its own.
+      if (other?.takesNew !== true || pathOf(request.url ?? '') === METRICS_PATH) page(request, response);
+      else
+        other
+          .passRequest(request, response, clientAddress(request, trusts))
+          .catch((error: unknown) => sendAnswer(response, answerError(error, request, logger)));
     };
-    this.#ownRoutes = this.#routes();
+    this.#ownRoutes = this.#routes(neighbor);
     this.#listener = answerRoutes({ routes: this.#ownRoutes, others, isDraining, logger });
   }
 
@@ -171,6 +186,16 @@ class HttpPhoneServer implements PhoneServer {
     return left();
   }
 
+  answerPassed(request: IncomingMessage, response: ServerResponse): void {
+    notePassed(request);
+    this.#listener(request, response);
+  }
+
+  upgradePassed(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    notePassed(request);
+    this.#streams.handleUpgrade(request, socket, head);
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#shutDown();
     return this.#closing;
@@ -188,31 +213,21 @@ class HttpPhoneServer implements PhoneServer {
     // Half of the time is for the carrier, so that the streams have the other half for their goodbye. However short that is, the carrier
     // is asked before a stream is closed.
     const hangUpMs = Math.max((drainSeconds * 1000) / 2, SHORTEST_HANG_UP_MS);
-    await this.#within(
+    await within(
+      clock,
       hangUpMs,
       this.#guarded(async () => desk.shutDown(hangUpMs)),
     );
     this.#streams.closeAll(CLOSE_GOING_AWAY, SHUTDOWN_REASON);
     await this.#guarded(async () => this.#options.dashboard?.close());
     this.#dropIdle();
-    await this.#within(deadline - clock.now(), isClosed);
+    await within(clock, deadline - clock.now(), isClosed);
     this.#streams.terminateAll();
     for (const socket of this.#sockets) socket.destroy();
     // Before the last cut: what comes behind it is the application's.
     this.#giveBack();
     for (const { socket } of this.#held.values()) socket.destroy();
     await isClosed;
-  }
-
-  /** Waits for `task`, but no longer than `timeoutMs`. */
-  async #within(timeoutMs: number, task: Promise<void>): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const timer = this.#options.clock.after(Math.max(0, timeoutMs), resolve);
-      void task.then(() => {
-        timer.cancel();
-        resolve();
-      });
-    });
   }
 
   /** A step that fails is logged; the next ones follow all the same. */
@@ -224,15 +239,16 @@ class HttpPhoneServer implements PhoneServer {
     }
   }
 
-  #routes(): Routes {
+  #routes(neighbor: () => Neighbor | undefined): Routes {
     const options = this.#options;
     return new Map([
-      ['GET /health', createHealthRoute('local')],
+      ['GET /health', createHealthRoute('local', () => neighbor()?.takesNew === true)],
       ['GET /ready', createReadyRoute(() => this.#readiness())],
       ...createWebhookRoutes({
         ...options,
         publicHost: () => options.publicHost(),
         capacity: this.#capacity,
+        neighbor,
       }),
     ]);
   }

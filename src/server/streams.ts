@@ -12,6 +12,7 @@ import type { Carrier } from '../carriers/carrier.js';
 import type { Capacity } from './capacity.js';
 import { type ConnectionLimit, clientAddress, isPrivateAddress, peerAddress } from './connection-limit.js';
 import { toErrorAnswer } from './error-answer.js';
+import { isPassed, type Neighbor } from './neighbor.js';
 import { isOwnOrigin } from './own-origin.js';
 import type { ProxyTrust } from './proxy-trust.js';
 import { resolvePublicHost } from './public-host.js';
@@ -37,6 +38,8 @@ export interface StreamDoorOptions {
   publicHost(): string | undefined;
   readonly capacity: Capacity;
   isDraining(): boolean;
+  /** Undefined while this process is alone. */
+  neighbor(): Neighbor | undefined;
   readonly logger: Logger;
   readonly clock: Clock;
 }
@@ -62,16 +65,49 @@ export class StreamDoor {
     socket.on('error', () => {});
     try {
       this.#count(request, socket);
-      const admission = this.#inspect(request);
-      this.#server.handleUpgrade(request, socket, head, (webSocket) =>
-        this.#admit(webSocket, socket, admission),
-      );
+      const admission = this.#identify(request);
+      const neighbor = this.#options.neighbor();
+      const { desk } = this.#options;
+      const { callId } = admission;
+      // What was invited here, or has ended here, is nobody else's.
+      const isHere = neighbor?.takesNew === false && (desk.holdsPlace(callId) || desk.hasEnded(callId));
+      if (neighbor === undefined || isHere) this.#take(request, socket, head, admission);
+      else void this.#place(neighbor, { request, socket, head, admission });
     } catch (error) {
-      const { status } = toErrorAnswer(error);
-      const level = status >= 500 ? 'error' : 'info';
-      this.#options.logger[level]({ status, ...describeError(error) }, 'stream refused');
-      refuse(socket, error);
+      this.#refuse(socket, error);
     }
+  }
+
+  /** The call may be at the neighbor, or is on its way there. */
+  async #place(
+    neighbor: Neighbor,
+    upgrade: { request: IncomingMessage; socket: Duplex; head: Buffer; admission: StreamAdmission },
+  ): Promise<void> {
+    const { request, socket, head, admission } = upgrade;
+    try {
+      const { callId, number } = admission;
+      const place = await neighbor.place(callId, { isPassed: isPassed(request), number });
+      const address = clientAddress(request, this.#options.trusts);
+      if (place === 'there' && (await neighbor.passUpgrade(request, socket, head, address))) return;
+      this.#take(request, socket, head, admission);
+    } catch (error) {
+      this.#refuse(socket, error);
+    }
+  }
+
+  #take(request: IncomingMessage, socket: Duplex, head: Buffer, admission: StreamAdmission): void {
+    if (socket.destroyed) return;
+    this.#demandPlace(admission);
+    this.#server.handleUpgrade(request, socket, head, (webSocket) =>
+      this.#admit(webSocket, socket, admission),
+    );
+  }
+
+  #refuse(socket: Duplex, error: unknown): void {
+    const { status } = toErrorAnswer(error);
+    const level = status >= 500 ? 'error' : 'info';
+    this.#options.logger[level]({ status, ...describeError(error) }, 'stream refused');
+    refuse(socket, error);
   }
 
   /** Starts the closing handshake on every stream. */
@@ -101,14 +137,19 @@ export class StreamDoor {
     throw new LimitError('Too many streams from this address.');
   }
 
-  /** What is known of the call, once everything that can be checked is right. */
-  #inspect(request: IncomingMessage): StreamAdmission {
-    const { carrier, desk, capacity } = this.#options;
+  /** What is known of the call, once everything is right that the request alone shows. */
+  #identify(request: IncomingMessage): StreamAdmission {
     const target = parseStreamTarget(request.url ?? '');
     if (request.method !== 'GET') throw new RequestError('REQUEST_INVALID', 'Open streams with GET.');
     this.#refuseForeignPage(request);
     const admission = this.#readToken(target);
     this.#verifySignature(request);
+    return admission;
+  }
+
+  /** @throws RequestError, LimitError for a stream that is not to be taken. */
+  #demandPlace(admission: StreamAdmission): void {
+    const { carrier, desk, capacity } = this.#options;
     if (this.#options.isDraining())
       throw new RequestError('REQUEST_CONFLICT', 'The server is shutting down.');
     // A token is good for one call: what is over is not opened again. Without tokens an id may be used anew.
@@ -120,7 +161,6 @@ export class StreamDoor {
       throw new RequestError('REQUEST_CONFLICT', 'The call already has a stream.');
     }
     if (!capacity.takesStream(admission.callId)) throw new LimitError('No capacity for another call.');
-    return admission;
   }
 
   /** The token's facts outrank the query. Without a secret there is no token, and the query is all there is. */

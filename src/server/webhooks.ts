@@ -1,4 +1,6 @@
-// The carriers' webhooks: verified, read by the carrier, handed to the desk, answered in the carrier's words. Nothing here waits.
+// The carriers' webhooks: verified, read by the carrier, handed to the desk, answered in the carrier's words. Nothing here waits
+// but for the application's decision on a call that rings, and for a neighbor while calls go from one process to the next.
+import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../base/clock.js';
 import { OffhookError, RequestError, SignatureError } from '../base/errors.js';
 import { describeError, type Logger } from '../base/log.js';
@@ -17,9 +19,10 @@ import type {
 import type { Capacity } from './capacity.js';
 import { type CallMessage, Deliveries } from './deliveries.js';
 import { Bell } from './incoming-calls.js';
+import { isPassed, type Neighbor, NOT_HERE } from './neighbor.js';
 import { resolvePublicHost } from './public-host.js';
 import { RefusalLog } from './refusal-log.js';
-import type { Route, Routes, WholeAnswer } from './routes.js';
+import { jsonAnswer, type Route, type Routes, type WholeAnswer } from './routes.js';
 import { Seldom } from './seldom.js';
 import { toWebhookRequest } from './webhook-request.js';
 
@@ -34,13 +37,19 @@ export interface WebhookOptions {
   readonly desk: CallDesk;
   publicHost(): string | undefined;
   readonly capacity: Capacity;
+  /** Undefined while this process is alone. */
+  neighbor(): Neighbor | undefined;
   readonly logger: Logger;
   readonly meters: Meters;
   readonly clock: Clock;
 }
 
 /** Answers a webhook whose signature was right. */
-type Responder = (route: WebhookRoute, message: CarrierMessage, host: string) => WebhookReply;
+type Responder = (
+  route: WebhookRoute,
+  message: CarrierMessage,
+  host: string,
+) => WebhookReply | Promise<WebhookReply>;
 
 /** The routes of every carrier: `/webhooks/<carrier>/<route>`. */
 export function createWebhookRoutes(options: WebhookOptions): Routes {
@@ -48,17 +57,20 @@ export function createWebhookRoutes(options: WebhookOptions): Routes {
   const refusals = new RefusalLog(options);
   const mount = (door: WebhookDoor, respond: Responder) => {
     for (const route of door.webhooks.routes) {
-      const answer = (webhook: WebhookRequest): WholeAnswer => {
+      const answer = async (request: IncomingMessage, webhook: WebhookRequest): Promise<WholeAnswer> => {
         const host = resolvePublicHost(options.publicHost(), webhook.headers.host);
         verify(door, webhook, host, refusals);
-        const reply = respond(route, read(door, route, webhook, options.logger), host);
-        const headers = { 'Content-Type': reply.contentType, 'Cache-Control': 'no-store' };
-        return { status: reply.status, headers, body: reply.body };
+        const message = read(door, route, webhook, options.logger);
+        const here = async () => toWhole(await respond(route, message, host));
+        const neighbor = door === options.carrier ? options.neighbor() : undefined;
+        if (neighbor === undefined || isHere(message, options.desk)) return here();
+        if (isPassed(request) && !neighbor.takesNew) return here();
+        return answerElsewhere(neighbor, { request, webhook, message, desk: options.desk, here });
       };
       const path = `/webhooks/${door.id}/${route}`;
-      routes.set(`GET ${path}`, (request) => answer(toWebhookRequest(request, NO_BODY)));
+      routes.set(`GET ${path}`, (request) => answer(request, toWebhookRequest(request, NO_BODY)));
       routes.set(`POST ${path}`, async (request, response) =>
-        answer(toWebhookRequest(request, await readBody(request, response, MAX_WEBHOOK_BYTES))),
+        answer(request, toWebhookRequest(request, await readBody(request, response, MAX_WEBHOOK_BYTES))),
       );
     }
   };
@@ -80,6 +92,43 @@ export function createWebhookRoutes(options: WebhookOptions): Routes {
   const responder = new DeskResponder(options);
   mount(options.carrier, (...webhook) => responder.respond(...webhook));
   return routes;
+}
+
+/** A message about a call that is at the neighbor, on its way, or new. One that has been passed on is not passed back. */
+async function answerElsewhere(
+  neighbor: Neighbor,
+  about: {
+    readonly request: IncomingMessage;
+    readonly webhook: WebhookRequest;
+    readonly message: CarrierMessage;
+    readonly desk: CallDesk;
+    here(): Promise<WholeAnswer>;
+  },
+): Promise<WholeAnswer> {
+  const { request, webhook, message, desk, here } = about;
+  await neighbor.settled(idsOf(message));
+  if (isHere(message, desk)) return here();
+  if (isPassed(request)) return notHere();
+  return (await neighbor.answer(webhook)) ?? here();
+}
+
+function toWhole({ status, contentType, body }: WebhookReply): WholeAnswer {
+  return { status, headers: { 'Content-Type': contentType, 'Cache-Control': 'no-store' }, body };
+}
+
+function notHere(): WholeAnswer {
+  return jsonAnswer(NOT_HERE.status, {}, { [NOT_HERE.header]: 'true' });
+}
+
+/** False for a message about a call that this process does not have. One that has ended here is told what comes late. */
+function isHere(message: CarrierMessage, desk: CallDesk): boolean {
+  if (message.type === 'acknowledged') return true;
+  const isKnown = (id: string) => desk.isLive(id) || desk.isChoosing(id) || desk.hasEnded(id);
+  return idsOf(message).some((id) => typeof id === 'string' && isKnown(id));
+}
+
+function idsOf(message: CarrierMessage): (string | null | undefined)[] {
+  return message.type === 'acknowledged' ? [] : [message.callId, message.carrierCallId];
 }
 
 /** @throws SignatureError, also when the check itself breaks: what cannot be verified is not let in. */
@@ -128,7 +177,7 @@ class DeskResponder {
     this.#bell = new Bell({ carrierId: carrier.id, desk, capacity, logger });
   }
 
-  respond(route: WebhookRoute, message: CarrierMessage, host: string): WebhookReply {
+  async respond(route: WebhookRoute, message: CarrierMessage, host: string): Promise<WebhookReply> {
     if (message.type === 'acknowledged') return this.#reply(route, undefined);
     const kept = this.#deliveries.find(route, message);
     if (message.type === 'resume' && this.#options.desk.hasEnded(message.carrierCallId))
@@ -139,7 +188,7 @@ class DeskResponder {
     // A stream that was offered once is not offered again when the call is over, or a replayed webhook would open it.
     const isFresh = kept === undefined || kept.answer === 'stream';
     if (isFresh && this.#options.desk.hasEnded(callId)) return this.#reply(route, { type: 'hang-up' });
-    return kept?.reply ?? this.#settle(route, message, this.#bell.answer(message, callId, host));
+    return kept?.reply ?? this.#settle(route, message, await this.#bell.answer(message, callId, host));
   }
 
   /** What failed is not remembered: it is tried when it comes again. */

@@ -18,12 +18,14 @@ describe('offhook', () => {
     expect(await run('--version')).toMatchObject({ code: 0, out: packageFile.version });
     const help = await run('--help');
     expect(help.code).toBe(0);
-    expect(help.out).toMatch(/demo[\s\S]*init[\s\S]*dashboard[\s\S]*simulate[\s\S]*doctor/);
+    expect(help.out).toMatch(
+      /demo[\s\S]*init[\s\S]*dashboard[\s\S]*status[\s\S]*drain[\s\S]*simulate[\s\S]*doctor/,
+    );
     expect((await run('doctor', '--help')).out).toMatch(/--webhook-host[\s\S]*--request[\s\S]*Exit codes/);
     expect((await run('simulate', '--help')).out).toMatch(/--wav[\s\S]*--text[\s\S]*Exit codes/);
   });
 
-  it.each(['', 'demo', 'init', 'dashboard', 'simulate', 'doctor'])(
+  it.each(['', 'demo', 'init', 'dashboard', 'status', 'drain', 'simulate', 'doctor'])(
     'keeps the help of "%s" within 80 columns',
     async (command) => {
       const { out } = await run(...(command === '' ? [] : [command]), '--help');

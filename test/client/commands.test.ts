@@ -16,6 +16,8 @@ describe('commands', () => {
     ['hangUp', (each) => each.hangUp('x')],
     ['transfer', (each) => each.transfer('x', '+15550123')],
     ['sendDigits', (each) => each.sendDigits('x', '1')],
+    ['say', (each) => each.say('x', 'Hello.')],
+    ['inform', (each) => each.inform('x', 'They are in a hurry.')],
   ];
 
   it.each(commands)('%s needs a running server', async (name, run) => {
@@ -29,6 +31,29 @@ describe('commands', () => {
   it.each(commands.slice(1))('%s knows no call that never was', async (_, run) => {
     await bench.serve();
     await expect(run(bench.phone)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+  });
+
+  it.each<[string, unknown, unknown?]>([
+    ['no text', undefined],
+    ['an empty text', ' \n\u0000'],
+    ['a text without words', '**—** 🎉'],
+    ['a text that is too long', 'word '.repeat(801)],
+    ['an option that is not known', 'Hello.', { interupt: true }],
+    ['an option that is no boolean', 'Hello.', { interruptible: 'no' }],
+    ['options that are none', 'Hello.', null],
+  ])('say refuses %s', async (_, text, options) => {
+    await bench.serve();
+    const refused = bench.phone.say('x', text as string, options as object);
+    await expect(refused).rejects.toMatchObject({ code: 'REQUEST_INVALID' });
+  });
+
+  it.each<[string, unknown]>([
+    ['no text', 7],
+    ['an empty text', '  '],
+    ['a text that is too long', 'x'.repeat(4001)],
+  ])('inform refuses %s', async (_, text) => {
+    await bench.serve();
+    await expect(bench.phone.inform('x', text as string)).rejects.toMatchObject({ code: 'REQUEST_INVALID' });
   });
 
   it('transfer refuses what is not a number', async () => {

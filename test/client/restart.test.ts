@@ -37,7 +37,7 @@ it('a server that starts again tells the application of calls that its predecess
     await phone.disconnect();
     expect(told).toHaveLength(expected);
   }
-  expect(await readdir(dataDir)).toEqual(['server']);
+  expect(await readdir(dataDir)).toEqual(['control', 'ended', 'live', 'server']);
 });
 
 describe('the data folder of a server', () => {

@@ -5,9 +5,9 @@ import {
   type FloorPolicy,
   type FloorState,
   NOBODY_SPEAKS,
-  stepFloor,
   type View,
 } from '../../src/conversation/floor.js';
+import { stepFloor } from '../../src/conversation/floor-step.js';
 
 const END = { endedAt: 0, isCutShort: false };
 const TIMES = { speechEndedAt: 0, turnEndedAt: 0, isCutShort: false, isInSound: false };
@@ -23,6 +23,8 @@ const UNHEARD: Account = { ...CUT, heard: '' };
 const INPUTS: readonly FloorInput[] = [
   { type: 'say', text: 'Hello.', manner: {} },
   { type: 'say', text: 'Goodbye.', manner: { ends: 'idle' } },
+  { type: 'request', text: 'Hello.', manner: { request: 'one' }, interrupts: false },
+  { type: 'request', text: 'Hello.', manner: { request: 'one' }, interrupts: true },
   { type: 'quiet', end: END, means: 'interrupted' },
   { type: 'quiet', end: END, means: 'signed' },
   { type: 'quiet', end: END, means: 'unknown' },
@@ -86,13 +88,21 @@ function views(isHeld: boolean): View[] {
   );
 }
 
-/** How often a caller was asked beyond the last prompt makes no difference. */
-function fewPrompts({ idle, ...state }: FloorState): FloorState {
-  return { ...state, idle: { ...idle, asked: Math.min(idle.asked, 1) } };
+/**
+ * How often a caller was asked beyond the last prompt makes no difference, nor which requests wait, unless one is what
+ * the agent is stopped for: each is said as the agent's own words are.
+ */
+function small({ idle, requests, ...state }: FloorState): FloorState {
+  const isStopping = state.floor.phase === 'stopping';
+  return {
+    ...state,
+    idle: { ...idle, asked: Math.min(idle.asked, 1) },
+    requests: isStopping ? requests.slice(0, 1) : [],
+  };
 }
 
-/** Which utterance it is makes no other state of it. */
-const NUMBERS = /"(?:id|nextId)":\d+/g;
+/** Which utterance it is makes no other state of it, nor whether somebody has asked for it. */
+const NAMES = /"(?:id|nextId)":\d+|"request":"one"/g;
 
 /** Mermaid's `stateDiagram-v2`, each edge with the inputs that take it. What a stop brings about is an edge of what asked for it. */
 export function diagramOf(): string {
@@ -108,7 +118,7 @@ export function diagramOf(): string {
   );
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { state, policy, asked, origin } = next;
-    const key = JSON.stringify([state, policy.endsTurns, asked, origin]).replace(NUMBERS, '');
+    const key = JSON.stringify([state, policy.endsTurns, asked, origin]).replace(NAMES, '');
     if (seen.has(key)) continue;
     seen.add(key);
     const { phase } = state.floor;
@@ -118,7 +128,7 @@ export function diagramOf(): string {
         if (isAnswer !== (phase === 'stopping')) continue;
         const stepped = stepFloor(state, { ...input, at: 0 }, view, policy).state;
         if (stepped === state) continue;
-        const after = fewPrompts(stepped);
+        const after = small(stepped);
         const isStopping = after.floor.phase === 'stopping';
         const [from, by] = isAnswer ? [origin, asked] : [phase, input.type];
         if (!isStopping) note(from, after.floor.phase, by);

@@ -7,14 +7,15 @@ import {
   type FloorPolicy,
   type FloorState,
   NOBODY_SPEAKS,
+  requestsIn,
   type Step,
-  stepFloor,
   type Unsaid,
   type Utterance,
   utteranceOf,
   type View,
   yields,
 } from '../../src/conversation/floor.js';
+import { stepFloor } from '../../src/conversation/floor-step.js';
 
 /** Something that happens. What makes no sense as things stand does not: nobody interrupts an agent who is silent. */
 export type Act =
@@ -32,6 +33,7 @@ export type Act =
   | { readonly act: 'interrupt' | 'doubt' | 'sign' }
   | { readonly act: 'answer begins' | 'audible' | 'ends call' | 'heard out' | 'tool gives' }
   | { readonly act: 'hold' }
+  | { readonly act: 'ask'; readonly interrupts: boolean }
   | { readonly act: 'resume'; readonly how: 'continue' | 'listen' | 'news' };
 
 export type StepFunction = typeof stepFloor;
@@ -78,6 +80,11 @@ class Play {
   /** What a hold has cut off before a word of it was heard. */
   cutByHold: Unsaid | undefined;
   prompts = 0;
+  /** Somebody asks a silent agent for words right now. */
+  asks = false;
+  /** Requests that were made, and those that were told of. */
+  asked: string[] = [];
+  told: string[] = [];
 
   constructor(
     private readonly mode: Mode,
@@ -171,6 +178,10 @@ class Play {
         this.userText = undefined;
         if (effect.isAnswered === true) this.isOwed = false;
         break;
+      case 'requested':
+        this.never(this.told.includes(effect.id), 'a request is told of twice');
+        this.told.push(effect.id);
+        break;
       case 'hang-up':
         this.never(
           effect.reason === 'idle' &&
@@ -196,6 +207,8 @@ class Play {
       this.keys = false;
     } else this.userText ??= '';
     if (type === 'answer-again') this.hasNews = false;
+    const isRequest = utterance?.manner.request !== undefined && this.asks;
+    this.never(isRequest && this.isSounding, 'a request is said into what the caller says');
     if (utterance === null) return;
     this.voice = { utterance, isHeard: false };
     if (this.mode.policy.endsTurns) this.isAwaited = true;
@@ -304,6 +317,9 @@ class Play {
           if (hears) this.tell({ type: 'news' });
         }
         break;
+      case 'ask':
+        this.ask(act.interrupts);
+        break;
       case 'hold':
         this.hold();
         break;
@@ -311,6 +327,10 @@ class Play {
         this.resume(act.how);
         break;
     }
+    this.never(
+      !this.isOver && this.asked.some((id) => this.told.includes(id) === requestsIn(this.state).includes(id)),
+      'a request is lost, or told of and still to be said',
+    );
     const isCallers = [
       'press',
       'finish pressing',
@@ -329,6 +349,31 @@ class Play {
     this.never(
       utteranceOf(this.state) === undefined && this.voice !== undefined,
       'nobody has the floor who speaks',
+    );
+  }
+
+  ask(interrupts: boolean): void {
+    const request = `request ${this.asked.length}`;
+    const { voice } = this;
+    const isPaused = utteranceOf(this.state)?.isPaused === true;
+    const wasHeard = voice?.isHeard === true;
+    const isAnswer = voice?.utterance.text === null;
+    this.asked.push(request);
+    this.asks = voice === undefined;
+    this.tell({ type: 'request', text: request, manner: { request }, interrupts });
+    this.asks = false;
+    this.never(
+      !interrupts && voice !== undefined && this.voice !== voice,
+      'a request that waits cuts the agent off',
+    );
+    if (!interrupts || voice === undefined || this.isHeld || isPaused) return;
+    this.never(
+      this.voice?.utterance.manner.request !== request,
+      'a request that interrupts is not said at once',
+    );
+    this.never(
+      isAnswer && !wasHeard && !this.state.isCallerOwed,
+      'an answer that a request came before is lost',
     );
   }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { stepFloor } from '../../src/conversation/floor.js';
+import { stepFloor } from '../../src/conversation/floor-step.js';
 import { cases, runs } from '../support/depth.js';
 import { diagramOf } from './floor-diagram.js';
 import { type Act, type Mode, play, type StepFunction } from './floor-play.js';
@@ -9,6 +9,7 @@ import { type Act, type Mode, play, type StepFunction } from './floor-play.js';
 const act = fc.oneof(
   fc.record({ act: fc.constant('wait' as const), ms: fc.constantFrom(20, 300, 1000, 8000) }),
   fc.record({ act: fc.constant('words' as const), text: fc.constantFrom('yes', 'no, Friday') }),
+  fc.record({ act: fc.constant('ask' as const), interrupts: fc.boolean() }),
   fc.record({
     act: fc.constant('resume' as const),
     how: fc.constantFrom('continue' as const, 'listen', 'news'),
@@ -70,6 +71,31 @@ describe('the floor', () => {
       { ...cases, numRuns: runs(400, 20_000) },
     );
   });
+});
+
+it('says after a hold what was asked for before it, and answers the caller behind that', () => {
+  const acts: Act[] = [
+    { act: 'words', text: 'yes' },
+    { act: 'audible' },
+    { act: 'heard out' },
+    { act: 'say nothing' },
+    { act: 'ask', interrupts: true },
+    { act: 'hold' },
+    { act: 'resume', how: 'continue' },
+    { act: 'audible' },
+    { act: 'heard out' },
+  ];
+  const policy = { interruptible: false, keysInterrupt: false, idle: undefined, endsTurns: false };
+  const mode: Mode = { policy, greeting: { text: 'Hello, this is the bakery.', interruptible: false } };
+  const spoken: string[] = [];
+  const step: StepFunction = (...given) => {
+    const taken = stepFloor(...given);
+    for (const effect of taken.effects)
+      if ('utterance' in effect) spoken.push(effect.utterance?.text ?? effect.type);
+    return taken;
+  };
+  expect(play(acts, { ...mode, isStored: false }, step).broken).toEqual([]);
+  expect(spoken).toEqual(['Hello, this is the bakery.', 'answer', 'request 0', 'request 0', 'answer-again']);
 });
 
 describe('its diagram', () => {

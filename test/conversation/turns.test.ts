@@ -239,8 +239,7 @@ describe('the turns of a call as a value', () => {
     each(({ values }) => {
       for (const { history, tools } of values)
         for (const step of history)
-          if (step.role !== 'user' && step.role !== 'assistant')
-            expect(Object.keys(tools)).toEqual(expect.arrayContaining([...step.tools]));
+          if ('tools' in step) expect(Object.keys(tools)).toEqual(expect.arrayContaining([...step.tools]));
     });
   });
 });

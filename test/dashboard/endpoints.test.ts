@@ -289,10 +289,11 @@ describe('the API', () => {
         const answer = await send(server.url + path.replace('{callId}', 'full'), {
           method: method.toUpperCase(),
           headers: { 'Content-Type': 'application/json' },
-          ...(method === 'post' ? { body: '{"to":"+15550123"}' } : {}),
+          ...(method === 'post' ? { body: '{"to":"+15550123","text":"Hello."}' } : {}),
         });
-        // A call that is over takes no command: 409 shows that the route is there.
-        const status = { post: 409, delete: 204 }[method] ?? 200;
+        // A call that is over takes no command: 409 shows that the route is there. Without a token nothing is said.
+        const post = /\/(?:say|inform)$/.test(path) ? 403 : 409;
+        const status = { post, delete: 204 }[method] ?? 200;
         expect([path, method, answer.status]).toEqual([path, method, status]);
       }
     }
@@ -355,12 +356,63 @@ describe('commands', () => {
   ])('passes on what the owner says: %s', async (error, status) => {
     await server.close();
     const reject = () => Promise.reject(error);
-    const controls = { hangUp: reject, transfer: reject, sendDigits: reject };
+    const controls = { hangUp: reject, transfer: reject, sendDigits: reject, say: reject, inform: reject };
     server = await startDashboard({ controls });
     const answer = await post('unheard-of/hangup', {});
     expect(answer.status).toBe(status);
     expect(violationsOf('/api/dashboard/calls/{callId}/hangup', 'POST', answer)).toEqual([]);
     expect(answer.text + server.logger.text).not.toContain('secret');
+  });
+
+  describe('that put words into a call', () => {
+    const token = 'a-token-of-this-test-0123456789';
+    const tell = (path: string, body: object) =>
+      send(`${server.url}/api/dashboard/calls/${path}`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
+        body: JSON.stringify(body),
+      });
+    const restart = async () => {
+      const { store } = server;
+      await server.close();
+      server = await startDashboard({ token, store });
+    };
+
+    it.each(['say', 'inform'])('are refused where no token is set: %s', async (command) => {
+      const answer = await post(`live/${command}`, { text: 'Hello.' });
+      expect([answer.status, errorCodeOf(answer), server.commands]).toEqual([403, 'AUTH_FORBIDDEN', []]);
+      expect(violationsOf(`/api/dashboard/calls/{callId}/${command}`, 'POST', answer)).toEqual([]);
+    });
+
+    it('go to the owner of the call, without markup and by our id', async () => {
+      await restart();
+      const said = await tell('CA-live/say', { text: '**We close.**', interrupt: true });
+      expect([said.status, said.text]).toEqual([200, '{"callId":"live","outcome":"heard"}']);
+      expect(violationsOf('/api/dashboard/calls/{callId}/say', 'POST', said)).toEqual([]);
+      const told = await tell('live/inform', { text: 'The order\u0007 is ready.' });
+      expect([told.status, told.text]).toEqual([202, '{"callId":"live"}']);
+      expect(violationsOf('/api/dashboard/calls/{callId}/inform', 'POST', told)).toEqual([]);
+      expect(server.commands).toEqual([
+        'say live We close. {"interrupt":true}',
+        'inform live The order  is ready.',
+      ]);
+    });
+
+    it.each<[string, object, number, string]>([
+      ['live/say', {}, 400, 'REQUEST_INVALID'],
+      ['live/say', { text: '—' }, 400, 'REQUEST_INVALID'],
+      ['live/say', { text: 'Hello.', interrupts: true }, 400, 'REQUEST_INVALID'],
+      ['live/say', { text: 'Hello.', interrupt: 1 }, 400, 'REQUEST_INVALID'],
+      ['live/inform', { text: 7 }, 400, 'REQUEST_INVALID'],
+      ['live/inform', { text: 'x'.repeat(4001) }, 400, 'REQUEST_INVALID'],
+      ['live/inform', { text: 'x'.repeat(40_000) }, 413, 'REQUEST_TOO_LARGE'],
+      ['full/say', { text: 'Hello.' }, 409, 'REQUEST_CONFLICT'],
+      ['full/inform', { text: 'Hello.' }, 409, 'REQUEST_CONFLICT'],
+    ])('are answered: %s %j', async (path, body, status, code) => {
+      await restart();
+      const answer = await tell(path, body);
+      expect([answer.status, errorCodeOf(answer), server.commands]).toEqual([status, code, []]);
+    });
   });
 
   it('tells what became of it on the record, over REST and in the list', async () => {

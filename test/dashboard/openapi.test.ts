@@ -248,7 +248,7 @@ describe('every answer of the running server', () => {
     ] as const) {
       const reject = () => Promise.reject(error);
       const server = await startDashboard({
-        controls: { hangUp: reject, transfer: reject, sendDigits: reject },
+        controls: { hangUp: reject, transfer: reject, sendDigits: reject, say: reject, inform: reject },
       });
       const path = '/api/dashboard/calls/live/hangup';
       const answer = await send(server.url + path, { method: 'POST', headers: JSON_TYPE, body: '{}' });

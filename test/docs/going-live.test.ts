@@ -1,6 +1,6 @@
 // The files of the page on going live: as systemd reads its unit, and as far as container and manifest can be held against the server.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,9 @@ import { describeNeeding } from '../support/needing.js';
 import { docBlocks } from './blocks.js';
 
 const blocks = docBlocks().filter(({ page }) => page === 'docs/going-live.md');
-const block = (language: string) => blocks.find((each) => each.language === language)?.code ?? '';
+/** The one that is not a file of an example. */
+const block = (language: string) =>
+  blocks.find((each) => each.language === language && each.marks.includes('untried'))?.code ?? '';
 /** A drain with its default, then a disconnect that waits twice for its own: the page names both. */
 const LONGEST_STOP_SECONDS = 30 + 2 * 10;
 
@@ -82,10 +84,10 @@ describe('the Kubernetes manifest', () => {
 
 describeNeeding('systemd-analyze', 'systemd', (analyze = '') => {
   /** What systemd has to say of a unit, but for programs that are not on this machine. */
-  function complaints(code: string): string {
+  function complaints(code: string, name = 'offhook.service'): string {
     const folder = mkdtempSync(join(tmpdir(), 'offhook-unit-'));
     try {
-      const file = join(folder, 'offhook.service');
+      const file = join(folder, name);
       writeFileSync(file, code.replace('/usr/bin/node', process.execPath));
       const { stdout, stderr } = spawnSync(analyze, ['verify', '--man=no', file], { encoding: 'utf8' });
       return (stdout + stderr)
@@ -97,11 +99,16 @@ describeNeeding('systemd-analyze', 'systemd', (analyze = '') => {
     }
   }
 
-  it('takes the unit', () => {
-    const unit = block('ini');
+  it.each([
+    { name: 'offhook.service', unit: block('ini') },
+    {
+      name: 'offhook@.service',
+      unit: readFileSync(new URL('../../examples/deploy/offhook@.service', import.meta.url), 'utf8'),
+    },
+  ])('takes the unit $name', ({ name, unit }) => {
     expect(unit).toContain('ExecStart=/usr/bin/node ');
-    expect(complaints(unit)).toBe('');
-    expect(complaints(`${unit}\nNoSuchSetting=1\n`)).not.toBe('');
+    expect(complaints(unit, name)).toBe('');
+    expect(complaints(`${unit}\nNoSuchSetting=1\n`, name)).not.toBe('');
     expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])).toBeGreaterThanOrEqual(LONGEST_STOP_SECONDS);
   });
 });

@@ -6,8 +6,37 @@ import { ROOT } from './pages.js';
 
 /** Programs that every reader has, or has to have for what the page is about. */
 const OTHERS = new Set([
-  ...['base64', 'cat', 'cd', 'chmod', 'cp', 'curl', 'echo', 'export', 'git', 'grep', 'head', 'ls', 'mkdir'],
-  ...['mv', 'openssl', 'rm', 'set', 'source', 'tail', 'tar', 'tee', 'test', 'touch', 'tsc', 'cargo'],
+  ...[
+    'base64',
+    'cat',
+    'cd',
+    'chmod',
+    'cp',
+    'curl',
+    'echo',
+    'export',
+    'git',
+    'grep',
+    'head',
+    'ln',
+    'ls',
+    'mkdir',
+  ],
+  ...[
+    'mv',
+    'openssl',
+    'rm',
+    'set',
+    'source',
+    'systemctl',
+    'tail',
+    'tar',
+    'tee',
+    'test',
+    'touch',
+    'tsc',
+    'cargo',
+  ],
   ...['pip', 'openapi-python-client', 'promtool', 'python3', 'rustup', '.node/zig/bin/python'],
 ]);
 

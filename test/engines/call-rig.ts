@@ -142,8 +142,8 @@ export class CallRig extends EngineRig {
   readonly engine: Engine;
 
   constructor(options: RigOptions = {}) {
-    const { clock, callId, logger, line, takeover, hasFallback, beforeOutside, ...others } = options;
-    super({ clock, callId, logger, line, takeover, hasFallback, beforeOutside });
+    const { clock, callId, logger, line, takeover, resumed, hasFallback, beforeOutside, ...others } = options;
+    super({ clock, callId, logger, line, takeover, resumed, hasFallback, beforeOutside });
     const { voice = new FakeVoice(), ears = new FakeRecognizer(), recipe, preparation, ...rest } = others;
     this.ears = ears;
     this.voice = voice;

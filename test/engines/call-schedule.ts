@@ -1,9 +1,11 @@
 // A whole call by chance: providers with plans of their own, a caller who does anything at any time, and what a listener at the
 // caller's ear can say about it afterwards.
 import fc from 'fast-check';
+import type { ToolContext } from '../../src/engines/tools/tool.js';
 import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
 import type { LanguageModelEvent, LanguageModelRequest } from '../../src/providers/language-model.js';
-import { CallRig, FakeVoice, MS_PER_CHAR } from './call-rig.js';
+import type { EngineContext } from '../../src/engines/engine.js';
+import { CallRig, FakeVoice, MS_PER_CHAR, type RigOptions } from './call-rig.js';
 
 const WORDS = ['alfa', 'brav', 'chari', 'delt'];
 
@@ -112,15 +114,28 @@ class TracedVoice extends FakeVoice {
   }
 }
 
+export interface ScheduledCallOptions extends Pick<RigOptions, 'firstMessage'> {
+  /** The tool may be run again. @default false */
+  readonly isIdempotent?: boolean;
+}
+
 export class ScheduledCall {
-  readonly rig: CallRig;
+  /** The one that has the call. */
+  rig: CallRig;
   readonly voice: TracedVoice;
+  /** The keys of the tools that were run, in order. */
+  readonly toolKeys: string[] = [];
   /** Numbers of the sentences that the engine has certainly taken. */
   readonly taken = new Set<number>();
   readonly #schedule: Schedule;
+  readonly #agent: RigOptions;
   #number = 100;
+  #requests = 0;
 
-  constructor(plan: Schedule) {
+  constructor(
+    plan: Schedule,
+    { firstMessage = sentence(901), isIdempotent = false }: ScheduledCallOptions = {},
+  ) {
     this.#schedule = plan;
     const wait = (delay: number) => new Promise<void>((done) => void this.rig.clock.after(delay, done));
     this.voice = new TracedVoice(plan.voices, wait);
@@ -130,9 +145,9 @@ export class ScheduledCall {
       slow: [() => wait(150).then(() => true)],
       drops: [(text: string) => !/alfa\w*[bh]\b/.test(text)],
     }[plan.guardrail as 'none' | 'slow' | 'drops'];
-    this.rig = new CallRig({
+    this.#agent = {
       voice: this.voice,
-      firstMessage: sentence(901),
+      firstMessage,
       interruptible: plan.interruptible,
       guardrails,
       turnTaking: { fillers: ['One moment.', 'Let me see.'] },
@@ -143,7 +158,9 @@ export class ScheduledCall {
         {
           name: 'look_up',
           description: 'Looks it up.',
-          execute: async () => {
+          idempotent: isIdempotent,
+          execute: async (_: object, { idempotencyKey }: ToolContext) => {
+            this.toolKeys.push(idempotencyKey);
             const { ms: delay, fails } = plan.tools[runs++] ?? { ms: 0, fails: false };
             await wait(delay);
             if (fails) throw new Error('broken');
@@ -151,12 +168,27 @@ export class ScheduledCall {
           },
         },
       ]),
-    });
-    if (plan.losesMarks) this.rig.pacer.markEchoed = () => false;
-    this.rig.model.respond = (request) => {
-      this.rig.model.requests.push(structuredClone({ ...request, signal: undefined }) as never);
-      return this.#answer(request, this.rig.model.requests.length - 1);
     };
+    this.rig = this.#open({});
+  }
+
+  /** Another process has the call from now on. `opened`: before it begins. */
+  async goOn(resumed: EngineContext['resumed'], opened: (rig: CallRig) => void): Promise<void> {
+    const { clock } = this.rig;
+    this.rig = this.#open({ clock, resumed });
+    opened(this.rig);
+    await this.rig.start();
+  }
+
+  #open(options: RigOptions): CallRig {
+    const rig = new CallRig({ ...this.#agent, ...options });
+    if (this.#schedule.losesMarks) rig.pacer.markEchoed = () => false;
+    rig.model.respond = (request) => {
+      rig.model.requests.push(structuredClone({ ...request, signal: undefined }) as never);
+      this.#requests += 1;
+      return this.#answer(request, this.#requests - 1);
+    };
+    return rig;
   }
 
   async *#answer(request: LanguageModelRequest, index: number): AsyncGenerator<LanguageModelEvent> {
@@ -190,11 +222,12 @@ export class ScheduledCall {
     yield { type: 'tool-call', id: `call_${index}`, name: plan.tool, arguments: args, argumentsText };
   }
 
-  /** Plays the schedule, and then hangs up. */
-  async play(): Promise<void> {
-    const { rig } = this;
-    await rig.start();
-    for (const step of this.#schedule.actions) {
+  /** Plays the schedule, and then hangs up. `before`: what happens before a step. */
+  async play(before?: (step: number) => Promise<void>): Promise<void> {
+    await this.rig.start();
+    for (const [index, step] of this.#schedule.actions.entries()) {
+      await before?.(index);
+      const { rig } = this;
       if (rig.ended.length > 0) break;
       if (step.type === 'quiet') await rig.quiet(step.ms);
       if (step.type === 'voiced') await rig.voiced(step.ms);
@@ -212,14 +245,16 @@ export class ScheduledCall {
       }
       await rig.quiet(20);
     }
+    await before?.(this.#schedule.actions.length);
+    const { rig } = this;
     if (rig.ended.length > 0) await rig.quiet(8000);
     rig.engine.close();
     rig.pacer.close();
   }
 
   /** What the ear has heard: which synthesis, and for how long, in order. Silence is left out. */
-  heard(): { id: number; ms: number }[] {
-    const bytes = this.rig.player.heard();
+  heard({ player } = this.rig): { id: number; ms: number }[] {
+    const bytes = player.heard();
     const samples = new Int16Array(Uint8Array.from(bytes).buffer);
     const runs: { id: number; ms: number }[] = [];
     for (const id of samples) {

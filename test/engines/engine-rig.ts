@@ -21,6 +21,7 @@ export interface EngineRigOptions {
   logger?: Logger | undefined;
   line?: EngineContext['line'];
   takeover?: EngineContext['takeover'];
+  resumed?: EngineContext['resumed'];
   /** Another engine can take its place. */
   hasFallback?: boolean | undefined;
   beforeOutside?: EngineContext['beforeOutside'];
@@ -32,6 +33,8 @@ export abstract class EngineRig {
   readonly ended: { reason: string; failure: TakenFailure | undefined; at: number }[] = [];
   /** What the engine asked of its call. */
   readonly orders: string[] = [];
+  /** What became of requests. */
+  readonly outcomes: string[] = [];
   /** What becomes of a transfer. */
   transfer: (to: string) => Promise<TransferOutcome> = () => new Promise(() => {});
   sendDigits: (digits: string) => Promise<void> = async () => {};
@@ -79,6 +82,7 @@ export abstract class EngineRig {
           await this.sendDigits(digits);
         },
       },
+      requested: (id, outcome) => void this.outcomes.push(`${id} ${outcome}`),
       fact: (fact) => void this.facts.push(structuredClone(fact)),
       endCall: (reason, failure) => {
         const at = clock.now();

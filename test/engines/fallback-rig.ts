@@ -1,6 +1,6 @@
 // One call of an agent with several voice modes, without a phone: the fakes of both modes behind one engine, on a clock that the test moves.
 import { ProviderError } from '../../src/base/errors.js';
-import type { Engine, EngineRecipe } from '../../src/engines/engine.js';
+import type { Engine, EngineContext, EngineRecipe } from '../../src/engines/engine.js';
 import { createFallbackRecipe } from '../../src/engines/fallback/recipe.js';
 import { createPipelineRecipe, type PipelineOptions } from '../../src/engines/pipeline/recipe.js';
 import { createRealtimeRecipe } from '../../src/engines/realtime/recipe.js';
@@ -32,6 +32,8 @@ export interface FallbackRigOptions
   readonly fillers?: readonly string[];
   readonly modes: readonly (FakeRealtimeModel | FakeStages | EngineRecipe)[];
   readonly circuits?: (clock: FakeClock) => Circuits;
+  readonly clock?: FakeClock;
+  readonly resumed?: EngineContext['resumed'];
 }
 
 export class FallbackRig extends EngineRig {
@@ -39,8 +41,8 @@ export class FallbackRig extends EngineRig {
   readonly recipe: EngineRecipe;
   readonly engine: Engine;
 
-  constructor({ modes, circuits, fillers = [], ...agent }: FallbackRigOptions) {
-    super({});
+  constructor({ modes, circuits, fillers = [], clock, resumed, ...agent }: FallbackRigOptions) {
+    super({ clock, resumed });
     this.circuits = circuits?.(this.clock) ?? new Circuits(this.clock);
     const turnTaking = { ...DEFAULT_TURN_TAKING, carefulMs: 0, fillers };
     const choices = modes.map((mode) => {

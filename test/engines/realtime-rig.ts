@@ -127,9 +127,9 @@ export class RealtimeRig extends EngineRig {
   readonly engine: Engine;
 
   constructor(options: RealtimeRigOptions = {}) {
-    const { clock, callId, line, takeover, hasFallback, beforeOutside, ...others } = options;
+    const { clock, callId, line, takeover, resumed, hasFallback, beforeOutside, ...others } = options;
     const logger = new RecordedLogger();
-    super({ clock, callId, line, takeover, hasFallback, beforeOutside, logger });
+    super({ clock, callId, line, takeover, resumed, hasFallback, beforeOutside, logger });
     const { model = new FakeRealtimeModel(), recipe, preparation, ...rest } = others;
     this.logger = logger;
     this.model = model;

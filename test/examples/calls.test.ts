@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { start as startMinimal } from '../../examples/minimal/server.js';
+import { start as startChoosing } from '../../examples/choosing-agents/server.js';
 import { createAnswers, start as startMessages } from '../../examples/on-message/server.js';
 import { remind } from '../../examples/outbound-voicemail/call.js';
 import { start as startVoice } from '../../examples/own-voice/server.js';
@@ -71,6 +72,24 @@ describe('examples', { timeout: 60_000 }, () => {
       'Where is order 17?',
     );
     expect(transcript(record).at(-1)).toBe('agent: Your order is on its way, and there tomorrow.');
+  });
+
+  it('choosing agents: a customer gets billing, and nobody gets an agent at night', async () => {
+    const common = await settings();
+    const known = await play((options) => startChoosing({ ...common, ...options }));
+    expect([known.agent, ...transcript(known)]).toEqual(['billing', 'agent: Hello Ada, this is billing.']);
+    const ended: CallRecord[] = [];
+    const { phone, url } = await startChoosing({
+      ...common,
+      isOpen: () => false,
+      onCallEnd: (record) => void ended.push(record),
+    });
+    await simulateCall({ url, script: [WAIT] });
+    await phone.disconnect();
+    expect(ended.flatMap((closed) => [closed.agent, ...transcript(closed)])).toEqual([
+      null,
+      'agent: We are closed. Please call again in the morning.',
+    ]);
   });
 
   it('on-message: a function, HTTP and a WebSocket answer', async () => {

@@ -183,7 +183,8 @@ describe('AgentOptions', () => {
     expect(made.optionsFor({ firstMessage: 'Good day, {name}.' }).firstMessage).toBe('Good day, friend.');
     expect(made.fill('For {name} of {shop}', { variables })).toBe('For Ada{shop} of A');
     expect(made.optionsFor().firstMessage).toBe('Hello friend!');
-    expect(made.optionsFor()).not.toHaveProperty('variables');
+    expect(made.optionsFor({ variables }).variables).toEqual({ ...made.options.variables, ...variables });
+    expect(made.optionsFor().variables).toEqual(made.options.variables);
   });
 
   it('cannot be changed afterwards', () => {

@@ -17,6 +17,8 @@ describe('ServeOptions', () => {
     const { callbacks, ...rest } = serve({});
     expect(rest).toEqual({
       agent,
+      choice: undefined,
+      takeOver: false,
       tunnel: false,
       recording: false,
       voicemailMessage: undefined,
@@ -33,7 +35,8 @@ describe('ServeOptions', () => {
       maxCallMs: 3_600_000,
       drainMs: 10_000,
       handleSignals: false,
-      resume: { holdSeconds: 2 },
+      resume: { holdSeconds: 2, message: undefined },
+      isSynced: false,
       logger: undefined,
       dataDir: '.offhook',
       requireSignature: false,
@@ -42,6 +45,15 @@ describe('ServeOptions', () => {
   });
 
   it.each<[string, unknown]>([
+    ['resume', 2],
+    ['resume', { holdSeconds: 11 }],
+    ['resume', { message: 7 }],
+    ['resume', { message: 'x'.repeat(301) }],
+    ['resume', { message: { en: 7 } }],
+    ['resume', { message: { 'no language': 'Back.' } }],
+    ['resume', { mesage: '' }],
+    ['durability', 'disk'],
+    ['durability', true],
     ['port', 0],
     ['port', 65_536],
     ['port', -1],
@@ -147,7 +159,7 @@ describe('ServeOptions', () => {
     expect(refusal(() => serve({ prot: 8000 })).message).toBe(
       'serve() has no option "prot". Did you mean port?',
     );
-    expect(refusal(() => serve({ zzzzzzzz: 1 })).message).toContain('It takes: agent, port');
+    expect(refusal(() => serve({ zzzzzzzz: 1 })).message).toContain('It takes: agent, fallbackAgent');
     expect(refusal(() => serve({ dataDir: {} })).message).toContain('path of a folder');
     expect(refusal(() => serve({ requireSignature: true })).message).toContain('PLAIN_SECRET');
     expect(refusal(() => serve({ port: 0 })).message).toContain('from 1 to 65535');

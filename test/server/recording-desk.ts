@@ -75,6 +75,10 @@ export class RecordingDesk implements CallDesk {
     return replies;
   }
 
+  isChoosing(): boolean {
+    return false;
+  }
+
   isLive(callId: string): boolean {
     return this.live.has(callId);
   }
@@ -154,4 +158,10 @@ export class RecordingDesk implements CallDesk {
   async transfer(): Promise<void> {}
 
   async sendDigits(): Promise<void> {}
+
+  async say(): Promise<'heard'> {
+    return 'heard';
+  }
+
+  async inform(): Promise<void> {}
 }

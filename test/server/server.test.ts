@@ -5,6 +5,7 @@ import type { Response } from 'express';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
 import { ConfigError } from '../../src/base/errors.js';
+import type { Neighbor } from '../../src/server/neighbor.js';
 import type { DashboardMount } from '../../src/server/page-app.js';
 import type { TrustProxy } from '../../src/server/proxy-trust.js';
 import {
@@ -62,6 +63,21 @@ describe('the routes', () => {
     expect(await send(port, { path: '/ready' })).toMatchObject({ status: 200 });
     desk.liveCount = 1;
     expect(await send(port, { path: '/ready' })).toMatchObject({ status: 503 });
+  });
+
+  it('tell a proxy to go elsewhere once another process has taken over, and for no other reason', async () => {
+    let takesNew = false;
+    const neighbor = () => ({ takesNew }) as Neighbor;
+    const { port, desk } = await startServer({ maxCalls: 1, neighbor });
+    const health = async () => {
+      const { status, body } = await send(port, { path: '/health' });
+      return [status, JSON.parse(body).status];
+    };
+    desk.liveCount = 1;
+    desk.isDraining = true;
+    expect(await health()).toEqual([200, 'ok']);
+    takesNew = true;
+    expect(await health()).toEqual([200, 'handing-over']);
   });
 
   it('belong to the dashboard where the server has none', async () => {

@@ -3,6 +3,7 @@ import { PCM_16K } from '../../src/audio/format.js';
 import type { Timer } from '../../src/base/clock.js';
 import { silentMeters } from '../../src/base/meters.js';
 import type { CallReport, StreamAdmission, StreamReceiver, WaitingCall } from '../../src/calls/call-desk.js';
+import type { ChooseCall } from '../../src/calls/choice/call-choice.js';
 import type { BudgetLimits } from '../../src/calls/money/budget.js';
 import { CallDirectory } from '../../src/calls/call-directory.js';
 import { type PriceOverrides, Pricing } from '../../src/calls/money/pricing.js';
@@ -47,6 +48,12 @@ export interface BenchOptions {
   /** The recipe readies calls, and webhooks are signed. */
   prepares?: boolean;
   maxCalls?: number;
+  /** Decides on inbound calls. */
+  readonly choose?: ChooseCall;
+  /** Agents that another process may give a call to. */
+  readonly recipeNamed?: (agent: string) => EngineRecipe | undefined;
+  /** @default node-1 */
+  readonly nodeId?: string;
   /** Records outlive the process. */
   isRecordKept?: boolean;
 }
@@ -73,13 +80,15 @@ export class CallBench {
   onEngine: (engine: FakeEngine) => void = () => {};
   takesText = false;
   readonly carrier: Carrier;
+  /** Makes the engines of calls that bring no recipe. */
+  readonly recipe: EngineRecipe;
   readonly desk: CallDirectory;
 
   constructor(options: BenchOptions = {}) {
     const { steering = 'replies', key, supports, recording = false, backend = noTranscoder } = options;
     this.pricing = new Pricing({ overrides: options.pricing, logger: this.logger });
     const publicHost = 'publicHost' in options ? options.publicHost : 'voice.example';
-    const recipe: EngineRecipe = {
+    this.recipe = {
       mode: 'pipeline',
       providers: { engine: null, stt: 'fake/stt', llm: 'fake/llm', tts: 'fake/tts' },
       language: 'de-DE',
@@ -102,14 +111,16 @@ export class CallBench {
     this.desk = new CallDirectory({
       carrier: this.carrier,
       backend,
-      recipe,
+      recipe: this.recipe,
+      choose: options.choose,
+      recipeNamed: options.recipeNamed,
       bus: this.bus,
       clock: this.clock,
       logger: this.logger,
       pricing: this.pricing,
       budget: options.budget,
       meters: silentMeters,
-      nodeId: 'node-1',
+      nodeId: options.nodeId ?? 'node-1',
       maxCallMs: 60 * 60_000,
       resumeHoldSeconds: 2,
       publicHost: () => publicHost,
@@ -181,7 +192,7 @@ export class CallBench {
   ring(callId = 'call-1', fields: Partial<WaitingCall> = {}): CallAnswer {
     const carrierCallId = `carrier-${callId}`;
     const call = { callId, carrierCallId, ...PARTIES, direction: 'inbound', host: WEBHOOK_HOST } as const;
-    return this.desk.ring({ ...call, ...fields });
+    return this.desk.ring({ ...call, ...fields }) as CallAnswer;
   }
 
   /** A report on the call that rings as `call-1`, unless it says otherwise. */

@@ -1,5 +1,6 @@
 // The neighbors of a call, made of nothing: a carrier whose wire words are JSON, sockets and engines that keep what they get.
 import { begun } from '../../src/conversation/state.js';
+import type { SpokenRequest } from '../../src/engines/spoken-request.js';
 import type { Resumption } from '../../src/conversation/floor.js';
 import { PCM_16K } from '../../src/audio/format.js';
 import type { StreamSocket } from '../../src/calls/call-desk.js';
@@ -216,6 +217,13 @@ export class FakeEngine implements Engine {
   }
   pushDtmf(digit: string): void {
     this.#note('dtmf', digit);
+  }
+  request({ text }: SpokenRequest): boolean {
+    this.#note('request', text);
+    return true;
+  }
+  inform(text: string): void {
+    this.#note('inform', text);
   }
   markPlayed(name: string): void {
     this.#note('mark', name);

@@ -14,7 +14,7 @@ import {
 import { freePort } from './free-port.js';
 
 export const OWN_NUMBER = '+15005550010';
-const PUBLIC_HOST = 'voice.example.com';
+export const PUBLIC_HOST = 'voice.example.com';
 const ACCOUNT_SID = `AC${'0a'.repeat(16)}`;
 const AUTH_TOKEN = '0f1e2d3c4b5a69788796a5b4c3d2e1f0';
 const API_KEY = 'KEY0123456789';
@@ -48,6 +48,13 @@ export async function eventually<T>(
     await new Promise<void>((resolve) => void systemClock.after(40, resolve));
   }
   throw new Error(`waited in vain for ${what}`);
+}
+
+/** What a carrier object is made of for a simulated carrier, as plain data. */
+export function carrierCredentials(simulator: CarrierSimulator): object {
+  const { url: baseUrl } = simulator;
+  if (!('publicKey' in simulator)) return { accountSid: ACCOUNT_SID, authToken: AUTH_TOKEN, baseUrl };
+  return { apiKey: API_KEY, connectionId: CONNECTION_ID, publicKey: simulator.publicKey, baseUrl };
 }
 
 /** A carrier on loopback, and the object that a server needs to work with it. */

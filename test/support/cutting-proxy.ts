@@ -1,12 +1,10 @@
 // A network between an HTTP client and a server that breaks connections.
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect } from 'node:net';
+import { type Joint, openJoint } from './joint.js';
 
-export interface CuttingProxy {
-  readonly url: string;
+export interface CuttingProxy extends Pick<Joint, 'url' | 'close'> {
   /** Connections that were made so far. */
   readonly connections: number;
-  close(): Promise<void>;
 }
 
 /**
@@ -18,40 +16,27 @@ export async function startCuttingProxy(
   cuts: readonly number[],
   rewrite: (text: string) => string = (text) => text,
 ): Promise<CuttingProxy> {
-  const sockets = new Set<Socket>();
   let connections = 0;
-  const server = createServer((client) => {
-    let left = cuts[connections] ?? Number.POSITIVE_INFINITY;
-    connections += 1;
-    const upstream = connect(port, '127.0.0.1');
-    for (const socket of [client, upstream]) {
-      sockets.add(socket);
-      socket.on('error', () => {});
-      socket.on('close', () => {
-        sockets.delete(socket);
-        client.destroy();
-        upstream.destroy();
+  const { url, close } = await openJoint(
+    () => connect(port, '127.0.0.1'),
+    (client, upstream) => {
+      let left = cuts[connections] ?? Number.POSITIVE_INFINITY;
+      connections += 1;
+      client.on('data', (chunk) => upstream.write(chunk));
+      upstream.on('data', (chunk: Buffer) => {
+        const bytes = Buffer.from(rewrite(chunk.toString('latin1')), 'latin1');
+        client.write(bytes.subarray(0, Math.min(left, bytes.length)));
+        left -= bytes.length;
+        // The end of the bytes before it reaches the client, as on a real line that breaks.
+        if (left <= 0) setImmediate(() => client.destroy());
       });
-    }
-    client.on('data', (chunk) => upstream.write(chunk));
-    upstream.on('data', (chunk: Buffer) => {
-      const bytes = Buffer.from(rewrite(chunk.toString('latin1')), 'latin1');
-      client.write(bytes.subarray(0, Math.min(left, bytes.length)));
-      left -= bytes.length;
-      // The end of the bytes before it reaches the client, as on a real line that breaks.
-      if (left <= 0) setImmediate(() => client.destroy());
-    });
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+    },
+  );
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
+    close,
     get connections() {
       return connections;
-    },
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
-      await once(server, 'close');
     },
   };
 }

@@ -50,6 +50,11 @@ export async function startDashboard(options: DashboardServerOptions = {}): Prom
     },
     transfer: async (callId, to) => void commands.push(`transfer ${callId} ${to}`),
     sendDigits: async (callId, digits) => void commands.push(`sendDigits ${callId} ${digits}`),
+    async say(callId, text, options) {
+      commands.push(`say ${callId} ${text} ${JSON.stringify(options)}`);
+      return 'heard';
+    },
+    inform: async (callId, text) => void commands.push(`inform ${callId} ${text}`),
   };
   const dashboard = createDashboard({ store, bus, controls, logger, ...rest });
   const app = express().set('trust proxy', trustProxy).use(prefix, dashboard.handler);

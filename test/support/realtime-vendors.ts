@@ -117,6 +117,11 @@ function linesOf({ initiation, context }: ElevenLabsAgentsConnection): string[] 
   return lines.flatMap((line) => /^(?:Caller|You): ([^"]*)/.exec(line)?.slice(1, 2) ?? []);
 }
 
+/** What else the agent was told to know. */
+function notesOf({ context }: ElevenLabsAgentsConnection): string[] {
+  return context.filter((text) => !text.startsWith('The conversation so far'));
+}
+
 const elevenlabs: RealtimeVendor = {
   name: 'elevenlabs/agents',
   truncates: false,
@@ -138,7 +143,7 @@ const elevenlabs: RealtimeVendor = {
           const { items } = connection;
           return {
             formats: both(MULAW_8K),
-            texts: [...linesOf(connection), ...items.map(({ text }) => text)],
+            texts: [...linesOf(connection), ...notesOf(connection), ...items.map(({ text }) => text)],
             results: items.flatMap(({ kind, text }) => (kind === 'function_call_output' ? [text] : [])),
             keptMs: undefined,
           };

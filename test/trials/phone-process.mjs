@@ -5,12 +5,14 @@ const dist = new URL('../../dist/', import.meta.url);
 
 /**
  * @typedef {{ ears: string, mind: string, voice: string, model: string, simulator: string }} Addresses
- * @typedef {{ type: 'serve', carrier: 'carrier-a' | 'carrier-b', mode: 'pipeline' | 'realtime', port: number, dataDir: string, publicKey?: string, isOpen?: boolean, isBlind?: boolean } & Addresses} ServeOrder
- * @typedef {ServeOrder | { type: 'call', to: string } | { type: 'callbacks', behave: 'well' | 'throw' | 'hang' } | { type: 'stall', ms: number } | { type: 'figures' } | { type: 'disconnect' }} Order
+ * @typedef {{ type: 'serve', carrier: 'carrier-a' | 'carrier-b', mode: 'pipeline' | 'realtime', port: number, dataDir: string, publicKey?: string, isOpen?: boolean, isBlind?: boolean, effects?: string, takesOver?: boolean } & Addresses} ServeOrder
+ * @typedef {ServeOrder | { type: 'load', order: ServeOrder } | { type: 'call', to: string, isMachine?: boolean } | { type: 'callbacks', behave: 'well' | 'throw' | 'hang' } | { type: 'stall', ms: number } | { type: 'figures' } | { type: 'disconnect' }} Order
  */
 
 /** @type {import('../../src/index.js').Offhook | undefined} */
 let phone;
+/** Its parent has ended the server, and not the one after it. */
+let isDisconnected = false;
 /** @type {'well' | 'throw' | 'hang'} */
 let behave = 'well';
 /** Sentences of the log, with how often. @type {Map<string, number>} */
@@ -18,6 +20,16 @@ const lines = new Map();
 
 /** @param {string} path @returns {Promise<any>} */
 const load = (path) => import(new URL(path, dist).href);
+
+/** What `serve` loads, and who loads it beforehand does not wait for. */
+const SERVED = [
+  'index.js',
+  'client/house.js',
+  'dashboard/index.js',
+  'observability/call-tracer.js',
+  'server/server.js',
+  'stores/disk-store.js',
+];
 
 /** What the application's callbacks do. @returns {unknown} */
 function callback() {
@@ -45,6 +57,13 @@ async function createAgent({ mode, ears, mind, voice, model }) {
 /** @param {unknown} _fields @param {string} [sentence] */
 const keep = (_fields, sentence = '') => void lines.set(sentence, (lines.get(sentence) ?? 0) + 1);
 
+/** The agent of the kill trial, whose tools leave their traces with the parent. @param {string} effects */
+async function talker(effects) {
+  const { GREETING } = await import('./kills/conversation.mjs');
+  const { toolsOf } = await import('./kills/effects.mjs');
+  return { firstMessage: GREETING, tools: toolsOf(effects), turnTaking: { fillers: [] } };
+}
+
 /** For what would be without it: calls are taken whatever the load. */
 async function blindLoadJudge() {
   const { LoadJudge } = await load('base/load-judge.js');
@@ -71,10 +90,12 @@ async function serve(order) {
     systemPrompt: 'You answer for a bakery.',
     firstMessage: GREETING,
     transferTargets: { reception: '+15005550030' },
+    ...(order.effects === undefined ? {} : await talker(order.effects)),
     .../** @type {any} */ (await createAgent(order)),
   });
-  await phone.serve({
+  const { closed } = await phone.serve({
     agent,
+    takeOver: order.takesOver === true,
     port: order.port,
     host: '127.0.0.1',
     manageWebhook: false,
@@ -82,7 +103,10 @@ async function serve(order) {
     drainSeconds: 3,
     dataDir: order.dataDir,
     logger: { debug() {}, info: keep, warn: keep, error: keep },
-    onCallStart: callback,
+    onCallStart: ({ callId }) => {
+      process.send?.({ type: 'started', callId });
+      return callback();
+    },
     onTranscript: callback,
     onMetrics: callback,
     onCallEnd: ({ callId }) => {
@@ -90,6 +114,15 @@ async function serve(order) {
       return /** @type {any} */ (callback());
     },
   });
+  closed.then(() => {
+    if (!isDisconnected) process.exit(0);
+  });
+}
+
+/** What is left on an answering machine. */
+async function message() {
+  const { VOICEMAIL } = await import('./kills/conversation.mjs');
+  return { voicemailMessage: VOICEMAIL };
 }
 
 /** @param {number} ms */
@@ -114,14 +147,19 @@ async function figures() {
 /** @param {Order} order @returns {Promise<unknown>} */
 async function obey(order) {
   if (order.type === 'serve') return serve(order);
+  if (order.type === 'load') {
+    await Promise.all([...SERVED.map(load), createAgent(order.order)]);
+    return undefined;
+  }
   if (order.type === 'figures') return figures();
   if (order.type === 'callbacks') behave = order.behave;
   else if (order.type === 'stall') stall(order.ms);
   else if (order.type === 'disconnect') {
+    isDisconnected = true;
     await phone?.disconnect();
   } else {
     try {
-      await phone?.call({ to: order.to });
+      await phone?.call({ to: order.to, ...(order.isMachine === true ? await message() : {}) });
     } catch (error) {
       return { code: /** @type {{ code?: string }} */ (error).code ?? 'without-code' };
     }
@@ -129,12 +167,19 @@ async function obey(order) {
   return undefined;
 }
 
+/** Without its parent it serves nobody. */
+const leave = () => process.exit(1);
+process.on('disconnect', leave);
+
 process.on('message', (/** @type {{ id: number, order: Order }} */ { id, order }) => {
   obey(order).then(
     (answer) => {
       process.send?.({ type: 'answer', id, answer });
       // A server that holds nothing any more lets its process end by itself.
-      if (order.type === 'disconnect') process.disconnect();
+      if (order.type === 'disconnect') {
+        process.off('disconnect', leave);
+        process.disconnect();
+      }
     },
     (error) => process.send?.({ type: 'failed', id, reason: String(error) }),
   );

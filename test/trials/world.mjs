@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -54,16 +54,50 @@ export async function freePort() {
   return address.port;
 }
 
+/** Stands before the servers that follow each other, on a port that stays. @param {number} port */
+async function openFront(port) {
+  let upstream = 0;
+  const server = createServer((client) => {
+    const onward = connect(upstream, '127.0.0.1');
+    for (const [side, other] of [
+      [client, onward],
+      [onward, client],
+    ]) {
+      side?.on('error', () => {});
+      side?.on('close', () => other?.destroy());
+    }
+    client.pipe(onward).pipe(client);
+  }).listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    /** What comes next goes to this port. @param {number} next */
+    switchTo(next) {
+      upstream = next;
+    },
+    close: () => server.close(),
+  };
+}
+
 /** A phone server that can die and be started again on what it kept. */
 export class PhoneProcess {
   /** How often each call was told to `onCallEnd`. @type {Map<string, number>} */
   ended = new Map();
+  /** The same for `onCallStart`. @type {Map<string, number>} */
+  started = new Map();
   /** From when to when there was no server, by `Date.now()`. @type {{ from: number, to: number }[]} */
   absences = [];
   /** Exits that nobody had ordered. @type {string[]} */
   crashes = [];
+  /** Servers that have ended because the next one has their calls. */
+  deploys = 0;
+  /** Those that end by themselves. @type {WeakSet<import('node:child_process').ChildProcess>} */
+  #leaving = new WeakSet();
+  /** @type {Awaited<ReturnType<typeof openFront>> | undefined} */
+  #front;
   /** @type {import('node:child_process').ChildProcess | undefined} */
   #child;
+  /** The next ones, where they are there already. @type {import('node:child_process').ChildProcess[]} */
+  #spares = [];
   #isExpectedToGo = false;
   #nextId = 0;
   /** @type {import('./phone-process.mjs').ServeOrder} */
@@ -87,31 +121,80 @@ export class PhoneProcess {
     return this.#child?.pid;
   }
 
-  async start() {
-    const child = fork(PATH, {
+  /** Loads the next processes before they are needed: how long a restart takes then says nothing of the machine. @param {number} [count] */
+  async prepare(count = 1) {
+    while (this.#spares.length < count) this.#spares.push(this.#fork());
+    await Promise.all(this.#spares.map((spare) => this.#askOf(spare, { type: 'load', order: this.#order })));
+  }
+
+  #fork() {
+    return fork(PATH, {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       execArgv: ['--expose-gc', ...this.#nodeFlags],
       env: { PATH: process.env.PATH ?? '', XDG_RUNTIME_DIR: process.env.XDG_RUNTIME_DIR ?? '' },
     });
+  }
+
+  /** From now on each server has a port of its own, behind one that stays. */
+  async open() {
+    this.#front = await openFront(this.#order.port);
+    await this.start();
+  }
+
+  async start() {
+    const child = this.#begin();
     this.#isExpectedToGo = false;
+    this.#child = child;
+    const port = this.#front === undefined ? this.#order.port : await freePort();
+    await this.ask({ ...this.#order, port });
+    this.#front?.switchTo(port);
+    this.isUp = true;
+  }
+
+  /** Starts the next server, which takes over in mid-call. Resolves when the one before has ended by itself. @param {number} withinMs */
+  async deploy(withinMs) {
+    const old = this.#child;
+    if (old === undefined || this.#front === undefined) return;
+    const gone = once(old, 'exit');
+    this.#leaving.add(old);
+    const child = this.#begin();
+    const port = await freePort();
+    await this.#askOf(child, { ...this.#order, port, takesOver: true });
+    this.#child = child;
+    this.#front.switchTo(port);
+    const isGone = await Promise.race([gone.then(() => true), pause(withinMs).then(() => false)]);
+    if (isGone) this.deploys += 1;
+    else {
+      this.crashes.push(`${this.name} did not end once its calls were handed over`);
+      old.kill('SIGKILL');
+    }
+  }
+
+  #begin() {
+    const child = this.#spares.shift() ?? this.#fork();
     child.on('message', (/** @type {any} */ message) => {
-      if (message.type === 'ended') this.ended.set(message.callId, (this.ended.get(message.callId) ?? 0) + 1);
+      const told =
+        message.type === 'ended' ? this.ended : message.type === 'started' ? this.started : undefined;
+      told?.set(message.callId, (told.get(message.callId) ?? 0) + 1);
     });
     child.on('exit', (code, signal) => {
-      if (!this.#isExpectedToGo) this.crashes.push(`${this.name} ended with ${code ?? signal}`);
+      const isExpected = this.#leaving.has(child) ? code === 0 : this.#isExpectedToGo;
+      if (!isExpected) this.crashes.push(`${this.name} ended with ${code ?? signal}`);
       if (this.#child !== child) return;
       this.#child = undefined;
       this.isUp = false;
     });
-    this.#child = child;
-    await this.ask(this.#order);
-    this.isUp = true;
+    return child;
   }
 
   /** @param {import('./phone-process.mjs').Order} order @returns {Promise<any>} */
   async ask(order) {
-    const child = this.#child;
-    if (child === undefined) throw new Error(`${this.name} is not up`);
+    if (this.#child === undefined) throw new Error(`${this.name} is not up`);
+    return this.#askOf(this.#child, order);
+  }
+
+  /** @param {import('node:child_process').ChildProcess} child @param {import('./phone-process.mjs').Order} order @returns {Promise<any>} */
+  async #askOf(child, order) {
     this.#nextId += 1;
     const id = this.#nextId;
     child.send({ id, order });
@@ -168,6 +251,8 @@ export class PhoneProcess {
 
   /** Ends it without ceremony. */
   async end() {
+    for (const spare of this.#spares) spare.kill('SIGKILL');
+    this.#front?.close();
     const child = this.#child;
     if (child === undefined) return;
     this.#isExpectedToGo = true;
@@ -213,54 +298,69 @@ export class PhoneProcess {
  */
 
 /** @type {readonly ServerPlan[]} */
-const SERVERS = [
+export const SERVERS = [
   { carrier: 'carrier-a', mode: 'pipeline' },
   { carrier: 'carrier-b', mode: 'pipeline' },
   { carrier: 'carrier-a', mode: 'realtime' },
   { carrier: 'carrier-b', mode: 'realtime' },
 ];
 
-/** Starts everything: by default one server for each carrier and voice mode, and agents who repeat what they hear. @param {readonly ServerPlan[]} [servers] @param {string} [answer] */
-export async function openWorld(servers = SERVERS, answer) {
+/**
+ * Who answers what, who is called, and what a server is told beside that.
+ * @typedef {{
+ *   answer?: string,
+ *   mind?: import('../../src/testing/index.js').EmulateChatCompletionsOptions,
+ *   model?: import('../../src/testing/index.js').EmulateOpenAIRealtimeOptions,
+ *   callees?: Readonly<Record<string, import('../../src/testing/index.js').Callee>>,
+ *   disturbances?: import('../../src/testing/index.js').Disturbances,
+ *   effects?: string,
+ *   isFronted?: boolean,
+ * }} WorldOptions
+ * `isFronted`: servers can follow each other, behind one port.
+ */
+
+/** A carrier that finds its server on this port. @param {ServerPlan['carrier']} carrier @param {number} port @param {Pick<WorldOptions, 'callees' | 'disturbances'>} [options] */
+export function startSimulator(carrier, port, { callees, disturbances = {} } = {}) {
+  const { accountSid, authToken, apiKey, connectionId } = CREDENTIALS;
+  const common = {
+    url: `http://127.0.0.1:${port}`,
+    webhookHost: PUBLIC_HOST,
+    openVoice: testing.openToneVoice,
+    callees: { '*': /** @type {const} */ ({ type: 'human', ringMs: 200 }), ...callees },
+    disturbances,
+  };
+  return carrier === 'carrier-a'
+    ? testing.startCarrierASimulator({ ...common, accountSid, authToken, phoneNumbers: [OWN_NUMBER] })
+    : testing.startCarrierBSimulator({ ...common, apiKey, connectionId });
+}
+
+/** Starts everything: by default one server for each carrier and voice mode, and agents who repeat what they hear. @param {readonly ServerPlan[]} [servers] @param {WorldOptions} [options] */
+export async function openWorld(servers = SERVERS, { answer, ...options } = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'offhook-trial-'));
   // Calls of a trial must not appear on a dashboard that happens to run.
   process.env.XDG_RUNTIME_DIR = folder;
   const ears = await testing.emulateDeepgram();
   const says = answer === undefined ? {} : { replies: () => ({ text: answer }) };
-  const mind = await testing.emulateChatCompletions(says);
+  const mind = await testing.emulateChatCompletions({ ...says, ...options.mind });
   const voice = await testing.emulateElevenLabs({ firstAudioMs: 40, chunkEveryMs: 20 });
-  const model = await testing.emulateOpenAIRealtime(says);
+  const model = await testing.emulateOpenAIRealtime({ ...says, ...options.model });
   const vendors = { ears, mind, voice, model };
   /** @type {Exchange[]} */
   const exchanges = [];
   for (const { carrier, mode, isOpen = false, isBlind = false, nodeFlags } of servers) {
     const name = `${carrier}, ${mode}${isOpen ? ', open' : ''}`;
     const port = await freePort();
-    const { accountSid, authToken, apiKey, connectionId } = CREDENTIALS;
-    const common = {
-      url: `http://127.0.0.1:${port}`,
-      webhookHost: PUBLIC_HOST,
-      openVoice: testing.openToneVoice,
-      callees: { '*': /** @type {const} */ ({ type: 'human', ringMs: 200 }) },
-    };
-    const simulator =
-      carrier === 'carrier-a'
-        ? await testing.startCarrierASimulator({
-            ...common,
-            accountSid,
-            authToken,
-            phoneNumbers: [OWN_NUMBER],
-          })
-        : await testing.startCarrierBSimulator({ ...common, apiKey, connectionId });
+    const simulator = await startSimulator(carrier, port, options);
     const order = {
       ...{ type: /** @type {const} */ ('serve'), carrier, mode, port, isOpen, isBlind },
       ...{ ears: ears.url, mind: mind.url, voice: voice.url, model: model.url },
       simulator: simulator.url,
       dataDir: join(folder, name),
       ...('publicKey' in simulator ? { publicKey: simulator.publicKey } : {}),
+      ...(options.effects === undefined ? {} : { effects: options.effects }),
     };
     const phone = new PhoneProcess(name, order, nodeFlags);
-    await phone.start();
+    await (options.isFronted === true ? phone.open() : phone.start());
     exchanges.push({ phone, simulator });
   }
   return {

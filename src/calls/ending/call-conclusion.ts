@@ -26,15 +26,18 @@ export function recordEnd(line: CallLine, conclusion: Conclusion): void {
     ledger.publish({ type: 'call.status', status: 'initiated', ...identity });
   }
   conclusion.book();
-  ledger.publish({
-    type: 'call.ended',
-    endReason: ending.reason,
-    outcome: isVoicemail ? 'voicemail' : outcomeOf(ending, reach),
-    error: ending.failure ?? null,
-    media: { ...counters },
-    ...(reach.answered || ending.durationMs === undefined ? {} : { durationMs: ending.durationMs }),
-    ...(isHangUpDue(line, farewell) ? { hangUp: 'pending' } : {}),
-  });
+  ledger.publish(
+    {
+      type: 'call.ended',
+      endReason: ending.reason,
+      outcome: isVoicemail ? 'voicemail' : outcomeOf(ending, reach),
+      error: ending.failure ?? null,
+      media: { ...counters },
+      ...(reach.answered || ending.durationMs === undefined ? {} : { durationMs: ending.durationMs }),
+      ...(isHangUpDue(line, farewell) ? { hangUp: 'pending' } : {}),
+    },
+    ending.at,
+  );
 }
 
 /** What is asked of the carrier after the end. */

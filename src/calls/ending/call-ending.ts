@@ -27,6 +27,8 @@ export interface CallEnding {
   readonly carrier?: CarrierWish | undefined;
   /** That of a caller who was told nothing of the failure; undefined where they were told, or nothing failed. */
   readonly wait?: Wait | undefined;
+  /** When it ended, in epoch milliseconds. @default now */
+  readonly at?: number | undefined;
   /** The call never was one: nothing is recorded. */
   readonly unrecorded?: boolean;
 }

@@ -2,7 +2,7 @@
 import { describeError } from '../../base/log.js';
 import { NOBODY_WAITS, silentMs, waitsAlready } from '../../conversation/wait.js';
 import type { CallEnding } from './call-ending.js';
-import type { CallLine } from '../call-line.js';
+import { type CallLine, onceKept } from '../call-line.js';
 
 /** The longest time that a text may take: the carrier may begin late, and its voice speak slowly. */
 const BASE_MS = 15_000;
@@ -19,9 +19,17 @@ export interface Announcement {
   readonly isApology?: boolean;
 }
 
+/** An announcement that is on, as another process can go on with it. */
+export interface AnnouncementState extends Announcement {
+  readonly ending: CallEnding;
+  /** The carrier has taken the order to say it. */
+  readonly isTaken: boolean;
+}
+
 export class LastWords {
   readonly #line: CallLine;
   #ending: CallEnding | undefined;
+  #announcement: Announcement | undefined;
   /** What the transcript does not have yet. */
   #untold: string | undefined;
 
@@ -34,28 +42,65 @@ export class LastWords {
     return this.#ending;
   }
 
+  /** Null while none is on. */
+  get state(): AnnouncementState | null {
+    if (this.#ending === undefined || this.#announcement === undefined) return null;
+    // Times on the clock mean nothing to another process.
+    const { wait: _, ...ending } = this.#ending;
+    return { ...this.#announcement, ending, isTaken: this.#untold === undefined };
+  }
+
+  /** Goes on with one that another process began. What nobody knows to be taken is said, perhaps once more. */
+  restore({ ending, isTaken, ...announcement }: AnnouncementState): void {
+    if (!isTaken) {
+      this.say(announcement, ending);
+      return;
+    }
+    this.#follow(announcement, ending);
+  }
+
+  /** The carrier is told to say it in the reply to a webhook, and hangs up afterwards. */
+  instructed(announcement: Announcement, ending: CallEnding): void {
+    this.#follow(announcement, ending);
+    this.#line.ledger.phase('ending');
+    this.#line.ledger.spokenByCarrier(announcement.text);
+  }
+
+  /** Ends the call when the carrier has said what it was told to say. */
+  #follow(announcement: Announcement, ending: CallEnding): void {
+    const { carrierCallId } = this.#line.identity;
+    this.#ending = ending;
+    this.#announcement = announcement;
+    this.#await(announcement);
+    if (carrierCallId !== null) this.#lookLater(carrierCallId);
+  }
+
   /**
    * Has the carrier say it and ends the call when that is said. Without a way to say it the call ends at once. A caller who waited for
    * nothing waits for it from now on.
    */
-  say({ text, language, isApology = false }: Announcement, ending: CallEnding): void {
+  say(announcement: Announcement, ending: CallEnding): void {
     if (this.#ending !== undefined) return;
-    const { environment, identity, timers, ledger } = this.#line;
+    const { text, language, isApology = false } = announcement;
+    const { environment, identity, ledger } = this.#line;
     const { rest } = environment.carrier;
     const { carrierCallId } = identity;
     this.#ending = ending;
+    this.#announcement = announcement;
     if (!rest.configured || carrierCallId === null) {
       this.#finish('hang-up');
       return;
     }
+    this.#untold = text;
     ledger.phase('ending');
-    timers.set('words', BASE_MS + MS_PER_CHAR * text.length, () => this.#finish('check'));
+    this.#await(announcement);
     this.#lookLater(carrierCallId);
     const { clock } = environment;
     const at = clock.now();
     const wait = waitsAlready(ending.wait ?? NOBODY_WAITS, { since: at, at });
-    this.#untold = text;
-    (async () => rest.speak(carrierCallId, text, { language }))().then(
+    onceKept(this.#line, async () => {
+      if (!this.#line.isOver) await rest.speak(carrierCallId, text, { language });
+    }).then(
       () => {
         this.#isSpoken();
         if (isApology && !this.#line.isOver) ledger.sorrySpoken('carrier', silentMs(wait, clock.now()));
@@ -78,6 +123,10 @@ export class LastWords {
     if (this.#ending === undefined) return;
     this.#isSpoken();
     this.#finish('hang-up');
+  }
+
+  #await({ text }: Announcement): void {
+    this.#line.timers.set('words', BASE_MS + MS_PER_CHAR * text.length, () => this.#finish('check'));
   }
 
   /** The carrier has the text: its answer shows that, or the end of its speech, which may be faster. */

@@ -6,14 +6,16 @@ import type { CallFact } from '../../contract/call-event.js';
 import type {
   CallDirection,
   CallPhase,
+  CallRecord,
   HangUpState,
   Recording,
+  TranscriptEntry,
   TranscriptRole,
 } from '../../contract/call-record.js';
 import type { EngineFact, EngineRecipe } from '../../engines/engine.js';
 import type { CallEnvironment } from '../call-environment.js';
 import { FactStamp } from './fact-stamp.js';
-import { RunningCost } from '../money/running-cost.js';
+import { type CostState, RunningCost } from '../money/running-cost.js';
 
 /** Notes of one call beyond this are not told: the record keeps no more. */
 const MAX_NOTES = 100;
@@ -25,6 +27,32 @@ const SORRY_SPOKEN = {
 
 const OTHER_LEG =
   'The carrier bills the leg to the number that the caller was handed over to apart: it is not in the cost.';
+
+const TRANSFER_ID = 'transfer-';
+const SENT_KEYS_ID = 'sent-keys-';
+const SORRY_CODE = 'sorry-spoken';
+
+/** What a process that takes the call up goes on from, beside the record. Plain JSON. */
+export interface LedgerState {
+  readonly cost: CostState;
+  readonly turnIndex: number;
+  readonly keySequences: number;
+  readonly transfers: number;
+  readonly notes: number;
+  readonly isSorry: boolean;
+}
+
+/** A call that another process had. */
+export interface ResumedCall {
+  /** All that is known of it. */
+  readonly record: CallRecord;
+  /** When its last fact was stated, at the earliest. */
+  readonly at: number;
+  /** Undefined where it is lost: then the record tells. */
+  readonly state: LedgerState | undefined;
+  /** The process before has handed it over, and told all that it used. @default false: its use may have been told in part */
+  readonly wasLetGo?: boolean;
+}
 
 export class CallLedger {
   /** Dates everything in the record of the call. */
@@ -41,17 +69,39 @@ export class CallLedger {
   /** The carrier bills a leg to another number beside the call. */
   #hasOtherLeg = false;
   #isSorry = false;
+  /** Where the end is told long after it was. */
+  #endedAt: number | undefined;
   #hangUp: HangUpState | null = null;
 
   constructor(
     callId: string,
     environment: Pick<CallEnvironment, 'nodeId' | 'bus' | 'clock' | 'carrier' | 'pricing'>,
+    resumed?: ResumedCall,
   ) {
     const { nodeId, bus, pricing, carrier } = environment;
     const clock = steadyClock(environment.clock);
     this.clock = clock;
-    this.#stamp = new FactStamp(callId, { nodeId, bus, clock });
-    this.#cost = new RunningCost({ pricing, carrier, clock, tell: (fact) => this.#stamp.publish(fact) });
+    this.#stamp = new FactStamp(callId, { nodeId, bus, clock }, resumed);
+    const tell = (fact: CallFact) => this.#stamp.publish(fact, this.#endedAt);
+    this.#cost = new RunningCost({ pricing, carrier, clock, tell }, resumed && costBefore(resumed));
+    if (resumed !== undefined) this.#goOn(resumed);
+  }
+
+  /** For another process that takes the call up. */
+  get state(): LedgerState {
+    return {
+      cost: this.#cost.state,
+      turnIndex: this.#turnIndex,
+      keySequences: this.#keySequences,
+      transfers: this.#transfers,
+      notes: this.#notes,
+      isSorry: this.#isSorry,
+    };
+  }
+
+  /** What the caller experiences now; undefined before agent and caller talk. */
+  get currentPhase(): CallPhase | undefined {
+    return this.#phase;
   }
 
   get isChargeKnown(): boolean {
@@ -68,25 +118,33 @@ export class CallLedger {
     this.#cost.pays(recipe);
   }
 
-  /** Never throws. */
-  publish(fact: CallFact): void {
+  /** Another process has the call: states what has not been told, and nothing more. */
+  letGo(): void {
+    this.#cost.ended();
+    this.#stamp.close();
+  }
+
+  /** `at`: when it was, in epoch milliseconds. @default now. Never throws. */
+  publish(fact: CallFact, at = this.#endedAt): void {
     if ('direction' in fact) this.#direction = fact.direction;
     if (fact.type === 'transfer.updated') this.#handedOver(fact.result);
     if (fact.type === 'hangup.updated') this.#hangUp = fact.state;
     if (fact.type === 'call.ended') {
       this.#hangUp = fact.hangUp ?? null;
+      this.#endedAt = at;
       if (this.#hasOtherLeg) this.note('cost-incomplete', OTHER_LEG);
       // Nothing here has seen the answer, and the carrier has counted from it on.
       if (fact.durationMs !== undefined) this.#cost.lasted(this.#direction, fact.durationMs);
-      this.#cost.ended();
+      this.#cost.ended({ agoMs: at === undefined ? 0 : Math.max(0, this.clock.wallNow() - at) });
     }
-    this.#stamp.publish(fact);
+    this.#stamp.publish(fact, at);
+    if (fact.type === 'call.ended') this.#endedAt = undefined;
     const direction = answeredDirection(fact);
     if (direction !== undefined) this.#cost.answered(direction);
   }
 
-  /** A fact of the engine, which knows no prices. */
-  state(fact: EngineFact): void {
+  /** Publishes a fact of the engine, which knows no prices. */
+  take(fact: EngineFact): void {
     if (fact.type === 'usage.measured') {
       this.#cost.used(fact);
       return;
@@ -127,20 +185,20 @@ export class CallLedger {
   sorrySpoken(by: keyof typeof SORRY_SPOKEN, waitedMs: number): void {
     if (this.#isSorry) return;
     this.#isSorry = true;
-    this.note('sorry-spoken', SORRY_SPOKEN[by], { durationMs: Math.round(waitedMs) });
+    this.note(SORRY_CODE, SORRY_SPOKEN[by], { durationMs: Math.round(waitedMs) });
   }
 
   /** Keys that were sent are in the transcript like those that were received. */
   keysSent(digits: string): void {
     this.#keySequences += 1;
-    this.#enter(`sent-keys-${this.#keySequences}`, `Sent keys ${digits}`, 'system');
+    this.#enter(`${SENT_KEYS_ID}${this.#keySequences}`, `Sent keys ${digits}`, 'system');
   }
 
   /** What became of a transfer is in the transcript, too, which shows of a number its last four digits. */
   transferred(to: string, result: TransferResult): void {
     this.#transfers += 1;
     const text = `Transfer to ${maskPhone(to)}: ${result.replace('-', ' ')}`;
-    this.#enter(`transfer-${this.#transfers}`, text, 'system');
+    this.#enter(`${TRANSFER_ID}${this.#transfers}`, text, 'system');
     this.publish({ type: 'transfer.updated', to, result });
   }
 
@@ -157,6 +215,20 @@ export class CallLedger {
   #handedOver(result: TransferResult | null): void {
     this.#hasOtherLeg = result === null || result === 'connected';
     this.#cost.hasOtherLeg(this.#hasOtherLeg);
+  }
+
+  /** The record has every fact that was told, which may be more than the state knew. */
+  #goOn({ record, state }: ResumedCall): void {
+    const { direction, phase, recording, transfer, transcript, turnCount, incidents } = record;
+    this.#direction = direction;
+    this.#phase = phase?.name;
+    this.#recording = recording?.status;
+    if (transfer !== null) this.#handedOver(transfer.result);
+    this.#turnIndex = Math.max(state?.turnIndex ?? 0, turnCount - 1);
+    this.#keySequences = Math.max(state?.keySequences ?? 0, lastNumber(transcript, SENT_KEYS_ID));
+    this.#transfers = Math.max(state?.transfers ?? 0, lastNumber(transcript, TRANSFER_ID));
+    this.#notes = Math.max(state?.notes ?? 0, incidents.length);
+    this.#isSorry = state?.isSorry === true || incidents.some(({ code }) => code === SORRY_CODE);
   }
 
   #enter(id: string, text: string, role: TranscriptRole): void {
@@ -181,4 +253,14 @@ function answeredDirection(fact: CallFact): CallDirection | undefined {
   const isAnswered =
     fact.type === 'call.started' || (fact.type === 'call.status' && fact.status === 'active');
   return isAnswered ? fact.direction : undefined;
+}
+
+function costBefore({ record, state, wasLetGo = false }: ResumedCall) {
+  return { record, state: state?.cost, isComplete: wasLetGo };
+}
+
+/** The highest number behind `prefix` in the ids of `entries`; 0 without any. */
+function lastNumber(entries: readonly TranscriptEntry[], prefix: string): number {
+  const numbers = entries.map(({ id }) => (id.startsWith(prefix) ? Number(id.slice(prefix.length)) : 0));
+  return Math.max(0, ...numbers.filter(Number.isInteger));
 }

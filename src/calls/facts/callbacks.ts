@@ -51,10 +51,16 @@ export interface MetricsPayload extends CallPayload {
   cost: Cost;
 }
 
+/** A call is over: its record. */
+export interface CallEndPayload extends CallRecord {
+  /** Set if an earlier process died before its `onCallEnd` for this call returned: it may have done all of its work, some, or none. */
+  redelivered?: true;
+}
+
 /** What an application may hear of its calls. May return a promise: nobody waits for it. */
 export interface CallCallbacks {
   onCallStart?: ((data: CallStartPayload) => unknown) | undefined;
-  onCallEnd?: ((data: CallRecord) => unknown) | undefined;
+  onCallEnd?: ((data: CallEndPayload) => unknown) | undefined;
   onTranscript?: ((data: TranscriptPayload) => unknown) | undefined;
   onMetrics?: ((data: MetricsPayload) => unknown) | undefined;
 }
@@ -63,18 +69,24 @@ export interface CallCallbacks {
 export interface AttachedCallbacks {
   /** Knows a call that began before, whose end is still to come. */
   adopt(record: CallRecord): void;
+  /** Runs `onCallEnd` for a call that was over before, and whose process died meanwhile. */
+  redeliver(record: CallRecord): void;
   /** Resolves when no `onCallEnd` is running. May never, if one of them never returns. */
   settled(): Promise<void>;
   /** Idempotent. */
   close(): void;
 }
 
+export interface CallbackOptions {
+  readonly callbacks: CallCallbacks;
+  readonly logger: Logger;
+  /** Hears of each call that ended that its `onCallEnd` is not running any more. Never rejects. */
+  readonly endTold?: ((callId: string) => Promise<void>) | undefined;
+}
+
 /** Runs `callbacks` on the facts of `bus`. Payloads are copies: the application may keep and change them. */
-export function attachCallbacks(
-  bus: EventBus,
-  options: { callbacks: CallCallbacks; logger: Logger },
-): AttachedCallbacks {
-  const { callbacks, logger } = options;
+export function attachCallbacks(bus: EventBus, options: CallbackOptions): AttachedCallbacks {
+  const { callbacks, logger, endTold = async () => {} } = options;
   const records = new Map<string, CallRecord>();
   const endings = new Set<Promise<void>>();
 
@@ -83,9 +95,9 @@ export function attachCallbacks(
     callback: ((data: T) => unknown) | undefined,
     data: T,
   ) => {
-    if (callback === undefined) return;
+    if (callback === undefined) return Promise.resolve();
     const copy = structuredClone(data);
-    const running = (async () => callback(copy))().then(
+    return (async () => callback(copy))().then(
       () => {},
       (thrown: unknown) =>
         logThrown(
@@ -94,34 +106,41 @@ export function attachCallbacks(
           'callback failed',
         ),
     );
-    if (name !== 'onCallEnd') return;
+  };
+
+  const tellEnd = (record: CallEndPayload) => {
+    const running = run('onCallEnd', callbacks.onCallEnd, record).then(() => endTold(record.callId));
     endings.add(running);
     void running.then(() => endings.delete(running));
   };
 
   const unsubscribe = bus.subscribe((event) => {
     const before = records.get(event.callId);
+    if (before === undefined && event.type === 'call.ended') void endTold(event.callId);
     if (before === undefined && !opensCall(event)) return;
     const record = reduceCall(before, event);
     records.set(event.callId, record);
-    if (event.type === 'call.started') run('onCallStart', callbacks.onCallStart, startPayload(record));
+    if (event.type === 'call.started') void run('onCallStart', callbacks.onCallStart, startPayload(record));
     if (event.type === 'turn.completed') {
       const { latency, cost } = record;
-      run('onMetrics', callbacks.onMetrics, { ...party(record), turn: event.turn, latency, cost });
+      void run('onMetrics', callbacks.onMetrics, { ...party(record), turn: event.turn, latency, cost });
     }
     if (event.type === 'transcript.segment' && event.entry.final && event.entry.text !== '') {
       const { final: _final, interrupted = false, ...entry } = event.entry;
-      run('onTranscript', callbacks.onTranscript, { ...party(record), ...entry, interrupted });
+      void run('onTranscript', callbacks.onTranscript, { ...party(record), ...entry, interrupted });
     }
     if (event.type === 'call.ended') {
       records.delete(event.callId);
-      run('onCallEnd', callbacks.onCallEnd, record);
+      tellEnd(record);
     }
   });
 
   return {
     adopt(record) {
       records.set(record.callId, record);
+    },
+    redeliver(record) {
+      tellEnd({ ...record, redelivered: true });
     },
     async settled() {
       while (endings.size > 0) await Promise.all(endings);

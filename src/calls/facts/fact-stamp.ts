@@ -16,6 +16,7 @@ export class FactStamp {
   readonly #originId: string | undefined;
   #seq: number;
   #at: number;
+  #isClosed = false;
 
   /** `record`: what is known of a call that was had before. `at`: when its last fact was stated, at the earliest. */
   constructor(
@@ -34,10 +35,16 @@ export class FactStamp {
     this.#at = at;
   }
 
-  /** Never throws. */
-  publish(fact: CallFact): void {
+  /** Another process has the call: it is not for this one to say more of it. Idempotent. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** `at`: when it was, where that is long ago. Never throws. */
+  publish(fact: CallFact, at = this.#clock.wallNow()): void {
+    if (this.#isClosed) return;
     this.#seq += 1;
-    this.#at = Math.max(this.#at, this.#clock.wallNow());
+    this.#at = Math.max(this.#at, at);
     // One literal: the objects are kept, and a spread in the middle would make each larger.
     const [callId, nodeId, term] = [this.callId, this.#nodeId, this.#term];
     const event = { callId, nodeId, term, seq: this.#seq, at: this.#at, ...fact };
@@ -45,7 +52,11 @@ export class FactStamp {
   }
 }
 
-/** The term in which a process goes on with a call: its own, or one more than that of whoever had it. */
+/**
+ * The term in which a process goes on with a call: one more than that of whoever had it. One that it has ended itself goes on in its own; one that is up
+ * it has given to another process, of which nothing may have been heard.
+ */
 export function termAfter(record: CallRecord, nodeId: string): number {
-  return record.nodeId === nodeId ? termOf(record) : termOf(record) + 1;
+  if (record.nodeId !== nodeId) return termOf(record) + 1;
+  return record.status === 'completed' ? termOf(record) : termOf(record) + 2;
 }

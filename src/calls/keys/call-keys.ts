@@ -1,6 +1,6 @@
 // Keys of one call: those that are pressed, each counted once, and those that are sent.
 import type { StreamLoss } from '../streams/call-stream.js';
-import { type CallLine, leavesOpen } from '../call-line.js';
+import { type CallLine, leavesOpen, onceKept } from '../call-line.js';
 import { type CallMedia, STREAM_DEADLINE_MS } from '../streams/call-media.js';
 import { KeyJoin, type KeySource } from './key-join.js';
 import { checkKeys, keysDurationMs } from './sent-keys.js';
@@ -70,7 +70,7 @@ export class CallKeys {
     // The stream may be gone before the request is answered.
     if (isReplacing) this.#media.expect(deadlineMs);
     try {
-      await carrier.rest.sendDigits(carrierCallId, digits, invitation);
+      await onceKept(this.#line, () => carrier.rest.sendDigits(carrierCallId, digits, invitation));
     } catch (error) {
       this.#isSending = false;
       if (isReplacing) this.#failed(error, deadlineMs);

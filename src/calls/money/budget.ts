@@ -20,7 +20,13 @@ export interface BudgetEvents {
   over(callId: string): void;
 }
 
+/** Code of the incident that tells of a call near its limit. */
+export const BUDGET_NEAR = 'budget-near';
+
 const NEAR = 0.8;
+const MINUTE_MS = 60_000;
+/** Minutes that the cost of a resumed call is spread over: a day. */
+const MAX_PARTS = 24 * 60;
 const MICROS = 1e6;
 /** Calls that are over and whose price may still be corrected: the carrier's own may come minutes after the end. */
 const MEMORY = { keepMs: 25 * 60 * 60_000, maxEntries: 1000 };
@@ -105,6 +111,28 @@ export class Budget {
         'the budget starts at zero: the store could not list earlier calls',
       );
     }
+  }
+
+  /**
+   * A call that another process began and this one goes on with, before its first fact here. What it has used counts as spent evenly from
+   * its answer on: nobody knows when it was.
+   */
+  resume({ callId, cost, answeredAt, incidents }: CallRecord): void {
+    if (this.#live.has(callId) || this.#ended.get(callId) !== undefined) return;
+    const micros = Math.round(cost.total * MICROS);
+    const [now, wallNow] = [this.#clock.now(), this.#clock.wallNow()];
+    const minutes = Math.ceil((wallNow - (answeredAt ?? wallNow)) / MINUTE_MS);
+    const parts = Math.min(Math.max(1, minutes), MAX_PARTS);
+    let counted = 0;
+    for (let part = 0; part < parts; part += 1) {
+      // Whole micro-dollars, whose sum is all of it.
+      const until = Math.floor((micros * (part + 1)) / parts);
+      this.#spending.add(until - counted, { agoMs: part * MINUTE_MS });
+      counted = until;
+    }
+    const isNear = incidents.some(({ code }) => code === BUDGET_NEAR);
+    this.#live.set(callId, { micros, spentAt: now, isNear });
+    for (const window of WINDOW_NAMES) this.#warn(window);
   }
 
   #begin(callId: string): void {

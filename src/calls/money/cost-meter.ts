@@ -1,24 +1,38 @@
 // What one call has cost so far, by component and by turn. Knows no clock and no carrier.
-import type { Cost, Usage } from '../../contract/call-record.js';
+import type { CallRecord, Cost, Usage } from '../../contract/call-record.js';
 import type { PaidStage, Payees, UsageFact, UsageQuantities } from '../../engines/engine.js';
 import type { Payee } from '../../providers/remedy.js';
-import { addNanos, charge, toDollars, toMicros } from './money.js';
+import { addNanos, charge, toDollars, toMicros, toNanos } from './money.js';
 import type { Pricing } from './pricing.js';
 
 const STAGES = ['stt', 'llm', 'tts'] as const satisfies readonly PaidStage[];
 
-interface StageCost {
+/** What has been used, in nano-dollars. */
+interface Spent {
   nanos: number;
-  /** False once anything of it has no price. */
+  /** False once anything of it had no price. */
   isKnown: boolean;
-  readonly payee: Payee | undefined;
-  readonly price: ReturnType<Pricing['model']>;
 }
 
-interface TurnCost {
-  nanos: number;
-  isKnown: boolean;
+interface StageCost extends Spent {
+  readonly payee: Payee | undefined;
+  readonly price: ReturnType<Pricing['model']>;
+  /** Whoever is paid now has a price, or nobody is paid. */
+  readonly isPriced: boolean;
 }
+
+/** What a meter of another process goes on from. Plain JSON. */
+export interface MeterState {
+  readonly stages: Readonly<Record<PaidStage, Readonly<Spent & { isPriced: boolean }>>>;
+  readonly turns: readonly Readonly<Spent & { index: number }>[];
+  readonly usage: ModelUsage;
+  readonly hasUsage: boolean;
+  readonly isPriced: boolean;
+  readonly isGuess: boolean;
+}
+
+/** All but the line. */
+type ModelUsage = Omit<Usage, 'telephonySeconds'>;
 
 /** The carrier's part: nano-dollars, null while unknown. */
 export interface LineCost {
@@ -28,40 +42,70 @@ export interface LineCost {
   readonly isFinal: boolean;
 }
 
-const NOTHING: Readonly<TurnCost> = { nanos: 0, isKnown: true };
+const NOTHING: Readonly<Spent> = { nanos: 0, isKnown: true };
+const UNUSED: ModelUsage = {
+  sttSeconds: 0,
+  llmInputTokens: 0,
+  llmCachedTokens: 0,
+  llmOutputTokens: 0,
+  ttsCharacters: 0,
+};
+const QUANTITIES = Object.keys(UNUSED) as (keyof ModelUsage)[];
 
 export class CostMeter {
   readonly #pricing: Pricing;
   #stages: Readonly<Record<PaidStage, StageCost>>;
-  readonly #turns = new Map<number, TurnCost>();
+  readonly #turns: Map<number, Spent>;
   /** Of those who are paid beside the payees of the stages, by name. */
   readonly #otherPrices = new Map<string, ReturnType<Pricing['model']>>();
-  readonly #usage: Usage = {
-    sttSeconds: 0,
-    llmInputTokens: 0,
-    llmCachedTokens: 0,
-    llmOutputTokens: 0,
-    ttsCharacters: 0,
-    telephonySeconds: 0,
-  };
+  readonly #usage: ModelUsage;
   /** True once it is known who is paid, and each of them has a price. */
-  #isPriced = false;
-  #hasUsage = false;
-  #isGuess = false;
+  #isPriced: boolean;
+  #hasUsage: boolean;
+  #isGuess: boolean;
 
-  constructor(pricing: Pricing) {
+  /** `before`: what was used already. It keeps the price that it had. */
+  constructor(pricing: Pricing, before?: MeterState) {
     this.#pricing = pricing;
-    const nobody = { nanos: 0, isKnown: false, payee: undefined, price: undefined };
-    this.#stages = { stt: { ...nobody }, llm: { ...nobody }, tts: { ...nobody } };
+    const stage = (name: PaidStage): StageCost => {
+      const { nanos, isKnown, isPriced } = before?.stages[name] ?? { ...NOTHING, isPriced: false };
+      return { nanos, isKnown, isPriced, payee: undefined, price: undefined };
+    };
+    this.#stages = { stt: stage('stt'), llm: stage('llm'), tts: stage('tts') };
+    this.#turns = new Map(before?.turns.map(({ index, nanos, isKnown }) => [index, { nanos, isKnown }]));
+    this.#usage = { ...(before?.usage ?? UNUSED) };
+    this.#isPriced = before?.isPriced ?? false;
+    this.#hasUsage = before?.hasUsage ?? false;
+    this.#isGuess = before?.isGuess ?? false;
+  }
+
+  get state(): MeterState {
+    const stage = ({ nanos, isKnown, isPriced }: StageCost) => ({ nanos, isKnown, isPriced });
+    const { stt, llm, tts } = this.#stages;
+    return {
+      stages: { stt: stage(stt), llm: stage(llm), tts: stage(tts) },
+      // Whoever goes on may have other prices.
+      turns: Array.from(this.#turns, ([index, { nanos, isKnown }]) => ({
+        index,
+        nanos,
+        isKnown: isKnown && this.#isPriced,
+      })),
+      usage: { ...this.#usage },
+      hasUsage: this.#hasUsage,
+      isPriced: this.#isPriced,
+      isGuess: this.#isGuess,
+    };
   }
 
   /** Who is paid from now on. Before that every stage is unknown. */
   pays(payees: Payees): void {
     const stage = (name: PaidStage): StageCost => {
       const payee = payees[name];
-      if (payee === 'application') return { nanos: 0, isKnown: false, payee: undefined, price: undefined };
+      const { nanos, isKnown } = this.#stages[name];
+      const used = { nanos, isKnown };
+      if (payee === 'application') return { ...used, payee: undefined, price: undefined, isPriced: false };
       const price = payee && this.#pricing.model(payee);
-      return { nanos: 0, isKnown: payee === undefined || price !== undefined, payee, price };
+      return { ...used, payee, price, isPriced: payee === undefined || price !== undefined };
     };
     this.#stages = { stt: stage('stt'), llm: stage('llm'), tts: stage('tts') };
     this.#isPriced = Object.values(this.#stages).every(
@@ -77,7 +121,10 @@ export class CostMeter {
     const turn = turnIndex === null ? undefined : this.#turn(turnIndex);
     const { payee, price } = other === undefined ? cost : { payee: other, price: this.#priceOf(other) };
     // What the application spends is no part of the price of a turn; what nobody has a price for makes it unknown.
-    if (payee === undefined) return;
+    if (payee === undefined) {
+      cost.isKnown &&= cost.isPriced;
+      return;
+    }
     const { nanos, missing } = price === undefined ? { nanos: 0, missing: [] } : charge(quantities, price);
     for (const unit of missing) this.#pricing.lacks(payee, unit);
     const isKnown = price !== undefined && missing.length === 0;
@@ -97,8 +144,8 @@ export class CostMeter {
   /** The cost of the call: each component rounded, and the total the sum of what is rounded. */
   cost(line: LineCost): Cost {
     const [stt, llm, tts] = STAGES.map((stage) => {
-      const { nanos, isKnown } = this.#stages[stage];
-      return isKnown ? toMicros(nanos) : null;
+      const { nanos, isKnown, isPriced } = this.#stages[stage];
+      return isKnown && isPriced ? toMicros(nanos) : null;
     });
     const micros = { stt: stt ?? null, llm: llm ?? null, tts: tts ?? null };
     const telephony = line.nanos === null ? null : toMicros(line.nanos);
@@ -131,7 +178,7 @@ export class CostMeter {
     return this.#otherPrices.get(payee.name);
   }
 
-  #turn(index: number): TurnCost {
+  #turn(index: number): Spent {
     const turn = this.#turns.get(index) ?? { ...NOTHING };
     this.#turns.set(index, turn);
     return turn;
@@ -158,4 +205,58 @@ function toThousandths(seconds: number): number {
 
 function inDollars(micros: number | null): number | null {
   return micros === null ? null : toDollars(micros);
+}
+
+/** What a record tells of a meter whose state is lost. What was used last may be missing. */
+export function meterStateOf({ cost, usage, turns }: CallRecord): MeterState {
+  const { telephonySeconds: _line, ...used } = usage ?? { ...UNUSED, telephonySeconds: 0 };
+  const isUsed: Readonly<Record<PaidStage, boolean>> = {
+    stt: used.sttSeconds > 0,
+    llm: used.llmInputTokens > 0 || used.llmOutputTokens > 0,
+    tts: used.ttsCharacters > 0,
+  };
+  const stage = (name: PaidStage) => {
+    const dollars = cost[name];
+    const isPriced = dollars !== null;
+    return { nanos: toNanos(dollars ?? 0), isKnown: isPriced || !isUsed[name], isPriced };
+  };
+  return {
+    stages: { stt: stage('stt'), llm: stage('llm'), tts: stage('tts') },
+    turns: turns.map((turn) => ({
+      index: turn.index,
+      nanos: toNanos(turn.cost ?? 0),
+      isKnown: turn.cost !== null,
+    })),
+    usage: used,
+    hasUsage: STAGES.some((name) => isUsed[name]),
+    isPriced: STAGES.every((name) => cost[name] !== null),
+    isGuess: true,
+  };
+}
+
+/** What was told after `state` was stored counts, too: none of it is less than the record says. */
+export function atLeast(state: MeterState, record: CallRecord): MeterState {
+  const told = meterStateOf(record);
+  const stage = (name: PaidStage) => dearer(state.stages[name], told.stages[name]);
+  const turns = new Map(state.turns.map((turn) => [turn.index, turn]));
+  for (const turn of told.turns) turns.set(turn.index, dearer(turns.get(turn.index) ?? turn, turn));
+  const [usage, least] = [{ ...state.usage }, told.usage];
+  for (const quantity of QUANTITIES) {
+    // The record is rounded: an exact figure that comes to the same stays.
+    const isBehind = toThousandths(usage[quantity]) < least[quantity];
+    if (isBehind) usage[quantity] = least[quantity];
+  }
+  return {
+    ...state,
+    stages: { stt: stage('stt'), llm: stage('llm'), tts: stage('tts') },
+    turns: [...turns.values()],
+    usage,
+    hasUsage: state.hasUsage || told.hasUsage,
+  };
+}
+
+function dearer<T extends Readonly<Spent>>(exact: T, told: T): T {
+  return told.isKnown && toMicros(exact.nanos) < toMicros(told.nanos)
+    ? { ...exact, nanos: told.nanos }
+    : exact;
 }

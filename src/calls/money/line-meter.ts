@@ -13,25 +13,25 @@ export function begunSeconds(elapsedMs: number): number {
 
 /** Time from the answer on, in milliseconds, as the carrier bills it. */
 export class LineMeter {
-  readonly #price: LinePrice;
+  readonly price: LinePrice;
 
   constructor(price: LinePrice) {
-    this.#price = price;
+    this.price = price;
   }
 
   /** Nano-dollars after `elapsedMs`. The first step counts from the first moment on. */
   nanos(elapsedMs: number): number {
-    return toNanos((this.billedSeconds(elapsedMs) / 60) * this.#price.perMinute);
+    return toNanos((this.billedSeconds(elapsedMs) / 60) * this.price.perMinute);
   }
 
   /** Seconds that are charged for. A moment that two steps share belongs to the first. */
   billedSeconds(elapsedMs: number): number {
-    const { stepSeconds } = this.#price;
+    const { stepSeconds } = this.price;
     return Math.max(1, Math.ceil(elapsedMs / (stepSeconds * 1000))) * stepSeconds;
   }
 
   /** When the next step begins, in milliseconds after the answer; never where time costs nothing. */
   nextStepMs(elapsedMs: number): number {
-    return this.#price.perMinute > 0 ? this.billedSeconds(elapsedMs) * 1000 : Number.POSITIVE_INFINITY;
+    return this.price.perMinute > 0 ? this.billedSeconds(elapsedMs) * 1000 : Number.POSITIVE_INFINITY;
   }
 }

@@ -2,16 +2,31 @@
 import type { Clock, Timer } from '../../base/clock.js';
 import type { Carrier } from '../../carriers/carrier.js';
 import type { CallFact } from '../../contract/call-event.js';
-import type { CallDirection, Cost } from '../../contract/call-record.js';
+import type { CallDirection, CallRecord, Cost } from '../../contract/call-record.js';
 import type { EngineRecipe, UsageFact } from '../../engines/engine.js';
 import { unknownCost } from '../../events/summarize.js';
-import { CostMeter, type LineCost } from './cost-meter.js';
-import { begunSeconds, LineMeter } from './line-meter.js';
-import { addNanos, isCharge, toNanos } from './money.js';
+import { atLeast, CostMeter, type MeterState, meterStateOf } from './cost-meter.js';
+import { type BillState, LineBill } from './line-bill.js';
 import type { Pricing } from './pricing.js';
 
 /** What is used between two turns is told after this time, in milliseconds. */
 const TELL_AFTER_MS = 5000;
+
+/** What a process that takes the call up goes on from. Plain JSON. */
+export interface CostState {
+  readonly meter: MeterState;
+  readonly completedTurns: readonly number[];
+  readonly bill: BillState;
+}
+
+/** A call that another process had. */
+export interface CostBefore {
+  readonly record: CallRecord;
+  /** Undefined where it is lost: then the record tells. */
+  readonly state: CostState | undefined;
+  /** The process before has told all that it used. */
+  readonly isComplete: boolean;
+}
 
 export interface RunningCostOptions {
   readonly pricing: Pricing;
@@ -24,28 +39,36 @@ export interface RunningCostOptions {
 export class RunningCost {
   readonly #options: RunningCostOptions;
   readonly #meter: CostMeter;
-  readonly #completedTurns = new Set<number>();
-  #line: LineMeter | undefined;
-  #stream: LineMeter | undefined;
-  #answeredAt: number | undefined;
-  #elapsedMs = 0;
-  /** What the carrier says that it charges, in nano-dollars. */
-  #charged: number | undefined;
-  #hasOtherLeg = false;
+  readonly #bill: LineBill;
+  readonly #completedTurns: Set<number>;
   #told: Cost = unknownCost();
   #toldSeconds = 0;
-  #isUseTold = true;
-  #stepTimer: Timer | undefined;
+  #isUseTold: boolean;
   #tellTimer: Timer | undefined;
   #isOver = false;
 
-  constructor(options: RunningCostOptions) {
+  constructor(options: RunningCostOptions, before?: CostBefore) {
     this.#options = options;
-    this.#meter = new CostMeter(options.pricing);
+    this.#meter = new CostMeter(options.pricing, before && meterStateBefore(before));
+    const { pricing, carrier, clock } = options;
+    const bill = before && { record: before.record, state: before.state?.bill };
+    this.#bill = new LineBill({ pricing, carrier, clock, stepped: () => this.#update() }, bill);
+    const turns = before?.record.turns.map(({ index }) => index) ?? [];
+    this.#completedTurns = new Set([...(before?.state?.completedTurns ?? []), ...turns]);
+    // What was used last may not have been told.
+    this.#isUseTold = before === undefined;
+  }
+
+  get state(): CostState {
+    return {
+      meter: this.#meter.state,
+      completedTurns: [...this.#completedTurns],
+      bill: this.#bill.state,
+    };
   }
 
   get isChargeKnown(): boolean {
-    return this.#charged !== undefined;
+    return this.#bill.isChargeKnown;
   }
 
   /** Who talks to the caller, and for what money. */
@@ -61,14 +84,14 @@ export class RunningCost {
   /** The call is answered: from the first time that this is said the line costs. */
   answered(direction: CallDirection): void {
     if (this.#isOver) return;
-    if (this.#answeredAt === undefined) this.#openLine(direction);
+    this.#bill.answered(direction);
     this.#update();
   }
 
   /** The call was answered so long ago, as its carrier says. */
   lasted(direction: CallDirection, durationMs: number): void {
-    if (this.#isOver || this.#answeredAt !== undefined) return;
-    this.#openLine(direction, durationMs);
+    if (this.#isOver || this.#bill.isOpen) return;
+    this.#bill.answered(direction, durationMs);
     this.#update();
   }
 
@@ -95,7 +118,7 @@ export class RunningCost {
 
   /** True where the carrier bills another leg apart: then no figure of its own is all that there is to pay. */
   hasOtherLeg(isThere: boolean): void {
-    this.#hasOtherLeg = isThere;
+    this.#bill.hasOtherLeg(isThere);
   }
 
   /**
@@ -103,33 +126,25 @@ export class RunningCost {
    * that no call can cost is not taken.
    */
   charged(costUsd: number): void {
-    const nanos = toNanos(costUsd);
-    if (!isCharge(costUsd) || this.#charged === nanos) return;
-    this.#charged = nanos;
-    this.#update();
+    if (this.#bill.charge(costUsd)) this.#update();
   }
 
-  /** The call is over: tells what has not been told, and stops the clock. Time without a price is told by nothing else. */
-  ended(): void {
-    if (this.#lineCost().billedSeconds !== this.#toldSeconds) this.#isUseTold = false;
+  /** The call is over, since `agoMs`: tells what has not been told, and stops the clock. Time without a price is told by nothing else. */
+  ended({ agoMs = 0 } = {}): void {
+    this.#bill.shorten(agoMs);
+    if (this.#line.billedSeconds !== this.#toldSeconds) this.#isUseTold = false;
     this.#update();
     this.#isOver = true;
-    this.#stepTimer?.cancel();
+    this.#bill.close();
     this.#tellTimer?.cancel();
   }
 
-  #openLine(direction: CallDirection, agoMs = 0): void {
-    const { pricing, carrier, clock } = this.#options;
-    this.#answeredAt = clock.now() - agoMs;
-    const line = pricing.call(carrier, direction);
-    const stream = pricing.call(carrier, 'stream');
-    this.#line = line && new LineMeter(line);
-    this.#stream = stream && new LineMeter(stream);
-    this.#awaitStep();
+  get #line() {
+    return this.#bill.cost({ hasUsage: this.#meter.hasUsage });
   }
 
   #update(turnIndex?: number): void {
-    const line = this.#lineCost();
+    const line = this.#line;
     const cost = this.#meter.cost(line);
     if (this.#isUseTold && isSame(cost, this.#told)) return;
     this.#told = cost;
@@ -139,41 +154,12 @@ export class RunningCost {
       turnIndex === undefined ? {} : { turn: { index: turnIndex, cost: this.#meter.turn(turnIndex) } };
     this.#options.tell({ type: 'cost.updated', cost, usage: this.#meter.usage(line), ...turn });
   }
+}
 
-  #lineCost(): LineCost {
-    if (this.#answeredAt !== undefined && !this.#isOver)
-      this.#elapsedMs = this.#options.clock.now() - this.#answeredAt;
-    const leg = this.#charged ?? this.#line?.nanos(this.#elapsedMs) ?? null;
-    const stream = this.#isStreamCharged ? 0 : (this.#stream?.nanos(this.#elapsedMs) ?? 0);
-    return {
-      nanos: leg === null ? null : addNanos(leg, stream),
-      billedSeconds: this.#billedSeconds,
-      isFinal: this.#charged !== undefined && stream === 0 && !this.#hasOtherLeg,
-    };
-  }
-
-  /** Of a line without a price it is told beside what else was used. */
-  get #billedSeconds(): number {
-    if (this.#line !== undefined) return this.#line.billedSeconds(this.#elapsedMs);
-    const isTold = this.#answeredAt !== undefined && this.#meter.hasUsage;
-    return isTold ? begunSeconds(this.#elapsedMs) : 0;
-  }
-
-  /** The stream is part of the carrier's own figure. */
-  get #isStreamCharged(): boolean {
-    return this.#charged !== undefined && this.#options.carrier.supports.callCostCoversStream;
-  }
-
-  #awaitStep(): void {
-    const meters = [this.#line, this.#stream].filter((meter) => meter !== undefined);
-    const next = Math.min(...meters.map((meter) => meter.nextStepMs(this.#elapsedMs)));
-    if (next === Number.POSITIVE_INFINITY || this.#isOver) return;
-    // A moment later: the step begins behind its border.
-    this.#stepTimer = this.#options.clock.after(next - this.#elapsedMs + 1, () => {
-      this.#update();
-      this.#awaitStep();
-    });
-  }
+function meterStateBefore({ record, state, isComplete }: CostBefore): MeterState {
+  if (state === undefined) return meterStateOf(record);
+  const known = atLeast(state.meter, record);
+  return isComplete ? known : { ...known, isGuess: true };
 }
 
 function isSame(a: Cost, b: Cost): boolean {

@@ -1,9 +1,10 @@
 // Answering-machine detection of one outbound call: records the verdict, silences the agent, leaves the message, hangs up.
 import type { MachineVerdict } from '../../carriers/carrier.js';
+import type { AmdResult } from '../../contract/call-record.js';
 import { type CallEnding, NORMAL_CLOSE } from '../ending/call-ending.js';
 import type { CallLine } from '../call-line.js';
 import type { LastWords } from '../ending/last-words.js';
-import { MachineDetection } from './machine-detection.js';
+import { type MachineAction, MachineDetection } from './machine-detection.js';
 
 /** How long a machine's greeting is waited for. */
 const GREETING_LIMIT_MS = 30_000;
@@ -41,13 +42,23 @@ export class MachineWatch {
   }
 
   heard(verdict: MachineVerdict): void {
-    const { ledger, timers } = this.#line;
+    const { ledger } = this.#line;
     const { detected, action } = this.#detection.hear(verdict);
     if (detected !== undefined) {
       const amd = { answeredBy: detected, detectedAt: ledger.clock.wallNow() };
       ledger.publish({ type: 'amd.detected', amd });
       if (detected !== 'unknown') this.#events.answered({ byPerson: detected === 'human' });
     }
+    this.#follow(action, verdict);
+  }
+
+  /** Another process has heard this verdict, and may not have done what follows from it. */
+  restore(verdict: AmdResult['answeredBy']): void {
+    this.#follow(this.#detection.hear(verdict).action, verdict);
+  }
+
+  #follow(action: MachineAction, verdict: MachineVerdict): void {
+    const { timers } = this.#line;
     if (action === 'wait') {
       this.#events.silence();
       timers.set('machine', GREETING_LIMIT_MS, () => {

@@ -4,7 +4,7 @@ import { describeError } from '../../base/log.js';
 import type { CallOutcome } from '../../contract/call-record.js';
 import type { OutboundRequest } from '../call-desk.js';
 import { carrierLimitSeconds } from '../ending/carrier-limit.js';
-import { type CallLine, leavesOpen, toFailure, webhookBaseUrl } from '../call-line.js';
+import { type CallLine, leavesOpen, onceKept, toFailure, webhookBaseUrl } from '../call-line.js';
 
 /** A call whose request has no answer is proven by a report within this time, or counts as not placed. */
 const PROOF_MS = 10_000;
@@ -14,6 +14,8 @@ const RING_GRACE_MS = 30_000;
 export interface OutboundEvents {
   /** The answer to the request names the call. */
   placed(carrierCallId: string): void;
+  /** Nothing shows that the carrier has taken what another process asked for. */
+  unplaced(): void;
   /** The carrier has not said for too long that somebody has answered; this is what it says when it is asked. */
   unanswered(outcome: CallOutcome): void;
 }
@@ -53,6 +55,17 @@ export class OutboundCall {
     this.#watchRinging();
   }
 
+  /** Another process has placed it, `agoMs` ago. */
+  restore({ agoMs }: { agoMs: number }): void {
+    if (this.#isKnown) this.#settle();
+    else
+      void this.#proof().then(() => {
+        this.#settle();
+        if (!this.#isKnown) this.#events.unplaced();
+      });
+    this.#watchRinging(agoMs);
+  }
+
   /** A report has named the call. */
   proven(): void {
     this.#settle();
@@ -67,7 +80,7 @@ export class OutboundCall {
     const { environment, callId } = this.#line;
     const { carrier, recording } = environment;
     const { to, from, ringTimeoutSeconds, machineDetection } = this.request;
-    return (async () =>
+    return onceKept(this.#line, async () =>
       carrier.rest.dial({
         callId,
         from,
@@ -77,7 +90,8 @@ export class OutboundCall {
         maxCallSeconds: carrierLimitSeconds(environment),
         machineDetection,
         recording: recording && carrier.supports.recording,
-      }))();
+      }),
+    );
   }
 
   #proof(): Promise<void> {
@@ -103,8 +117,8 @@ export class OutboundCall {
     throw new CarrierError(sentence, { status: null, retryable: false, cause: error });
   }
 
-  #watchRinging(): void {
-    const delayMs = this.request.ringTimeoutSeconds * 1000 + RING_GRACE_MS;
+  #watchRinging(agoMs = 0): void {
+    const delayMs = this.request.ringTimeoutSeconds * 1000 + RING_GRACE_MS - agoMs;
     if (!this.#line.isOver) this.#line.timers.set('ring', delayMs, () => void this.#lookUp());
   }
 

@@ -1,4 +1,5 @@
 // The media streams of one call: which one is up, which one is expected and until when, and how the next one is asked for.
+import { CarrierError } from '../../base/errors.js';
 import { describeError } from '../../base/log.js';
 import type { StreamCodec, StreamInvitation, StreamResume } from '../../carriers/carrier.js';
 import type { CallFailure, MediaCounters } from '../../contract/call-record.js';
@@ -25,6 +26,10 @@ const INSTRUCTED_MS = 3000;
 const WORKING_FRAMES = 50;
 /** A carrier that is told to keep the caller asks again after this. */
 const KEEP_SECONDS = 1;
+/** A stream that another one is to take the place of goes on if that has not come by then. */
+export const REPLACING_MS = 3000;
+/** A carrier that is steered by commands, and cannot be reached, is asked for a stream for so long. */
+const COMMANDED_MS = 60_000;
 
 const REPLACED: SocketClose = { code: 1000, reason: 'Replaced by another stream' };
 const STREAM_ENDED: SocketClose = { code: 1000, reason: 'Stream ended' };
@@ -32,6 +37,26 @@ const NOT_OPENED: CallFailure = {
   code: 'CARRIER_FAILED',
   message: 'The carrier did not open the media stream.',
 };
+
+/** What is known of the stream before the one that is up or expected. */
+interface Gone {
+  readonly id: string | null;
+  readonly downSince: number | null;
+  readonly hasStopped: boolean;
+}
+
+/** The streams of a call, as another process can go on with them. */
+export interface MediaState {
+  /** Of the stream that was invited last. */
+  readonly number: number;
+  /** Those that have come. */
+  readonly came: readonly number[];
+  readonly counters: MediaCounters;
+  /** The other side keeps the call on hold. */
+  readonly isHeld: boolean;
+  /** The carrier has ended the last stream, and no other one has come. @default false */
+  readonly hasStopped?: boolean;
+}
 
 /** What the session hears. */
 export interface MediaEvents {
@@ -54,9 +79,10 @@ export class CallMedia implements StreamListener {
   #incoming: CallStream | undefined;
   /** Gone in this moment: the end of the call may still say how its socket is closed. */
   #going: CallStream | undefined;
-  #isExpected = false;
-  /** Until then, while one is expected. */
-  #dueAt = 0;
+  /** When one is due that is expected; undefined while none is. */
+  #dueAt: number | undefined;
+  /** Until then it is asked for. */
+  #askedUntil = 0;
   #codec: StreamCodec = 'preferred';
   /** Of the stream that was invited last, and of those that have come: each comes once. */
   #number = 0;
@@ -66,8 +92,8 @@ export class CallMedia implements StreamListener {
   #opening = 0;
   /** Openings since a stream has worked. */
   #openings = 0;
-  /** Name of the stream before the one that is up or expected: what is still said of it means nothing. */
-  #goneId: string | null = null;
+  /** The stream before the one that is up or expected: what is still said of its name means nothing. `downSince`: see there. */
+  #gone: Gone = { id: null, downSince: null, hasStopped: false };
 
   constructor(line: CallLine, events: MediaEvents) {
     this.#line = line;
@@ -78,6 +104,36 @@ export class CallMedia implements StreamListener {
     return this.#up !== undefined;
   }
 
+  /** True while no stream is up, and the carrier has ended the last one: the caller may have left. */
+  get hasStopped(): boolean {
+    return this.#gone.hasStopped;
+  }
+
+  /** Since when the caller is heard by nobody, in epoch milliseconds; null while a stream is up, or none has been. */
+  get downSince(): number | null {
+    return this.#gone.downSince;
+  }
+
+  get state(): MediaState {
+    const { isHeld, hasStopped } = this;
+    return {
+      number: this.#number,
+      came: [...this.#came],
+      counters: { ...this.counters },
+      isHeld,
+      hasStopped,
+    };
+  }
+
+  /** Goes on with the streams that another process has had. */
+  restore({ number, came, counters, isHeld, hasStopped = false }: MediaState): void {
+    this.#number = number;
+    this.#gone = { ...this.#gone, hasStopped };
+    this.isHeld = isHeld;
+    for (const each of came) this.#came.add(each);
+    Object.assign(this.counters, counters);
+  }
+
   /** True while a stream is up or has connected and not yet started. */
   get isThere(): boolean {
     return this.#up !== undefined || this.#incoming !== undefined;
@@ -85,14 +141,14 @@ export class CallMedia implements StreamListener {
 
   /** True while a stream is to come that is not there yet. */
   get isExpected(): boolean {
-    return this.#isExpected;
+    return this.#dueAt !== undefined;
   }
 
   /** True when one more socket would be taken. `number` as in `StreamAdmission`. */
   takesStream(number: number | undefined): boolean {
     if (this.#incoming !== undefined || (number !== undefined && this.#came.has(number))) return false;
     return (
-      this.#isExpected || (number !== undefined && this.#up !== undefined && this.#up.silentMs >= SILENT_MS)
+      this.isExpected || (number !== undefined && this.#up !== undefined && this.#up.silentMs >= SILENT_MS)
     );
   }
 
@@ -117,7 +173,7 @@ export class CallMedia implements StreamListener {
   /** @throws ConfigError when no host is known. */
   invite(options: { ttlMs?: number } = {}): StreamInvitation {
     const { callId, identity, environment } = this.#line;
-    const { carrierCallId, caller, callee, direction } = identity;
+    const { carrierCallId, caller, callee, direction, agent } = identity;
     this.#number += 1;
     const facts = {
       callId,
@@ -126,6 +182,7 @@ export class CallMedia implements StreamListener {
       callee,
       direction,
       number: this.#number,
+      agent,
     };
     return inviteStream(facts, { ...this.#place, nowMs: environment.clock.wallNow(), ...options });
   }
@@ -151,14 +208,13 @@ export class CallMedia implements StreamListener {
 
   /** A stream will come that was not asked for with `open`: `missing` if it is not there in time. */
   expect(deadlineMs = STREAM_DEADLINE_MS, missing = () => this.#events.missing(undefined)): void {
-    this.#isExpected = true;
     this.#dueAt = this.#line.environment.clock.now() + deadlineMs;
     this.#line.timers.set('stream', deadlineMs, missing);
   }
 
   /** None will come, or shall. */
   unexpect(): void {
-    this.#isExpected = false;
+    this.#dueAt = undefined;
     this.#line.timers.cancel('stream');
     this.#line.timers.cancel('retry');
   }
@@ -166,15 +222,27 @@ export class CallMedia implements StreamListener {
   /** Asks the carrier to open a stream, in the place of the one there is. Only where `canOpen`. */
   open(codec: StreamCodec = this.#codec): void {
     this.#codec = codec;
+    if (!this.isExpected) this.#askedUntil = this.#line.environment.clock.now() + COMMANDED_MS;
     this.#openings += 1;
     this.#opening += 1;
     this.expect(STREAM_DEADLINE_MS + this.#holdMs);
     void this.#request(this.#opening);
   }
 
+  /** Asks the carrier for another stream in the place of the one that is up and well. Should none come, that one goes on. */
+  replace(): void {
+    if (!this.isExpected) this.#askedUntil = this.#line.environment.clock.now() + COMMANDED_MS;
+    this.#opening += 1;
+    this.expect(REPLACING_MS, () => {
+      if (this.#up === undefined) this.open();
+      else this.unexpect();
+    });
+    void this.#request(this.#opening);
+  }
+
   /** The carrier says that it could not open a stream, or lost it; `streamId` is null where it does not say which. */
   failed(streamId: string | null): void {
-    if (streamId !== null && streamId === this.#goneId) return;
+    if (streamId !== null && streamId === this.#gone.id) return;
     if (this.#up === undefined && this.#incoming === undefined) this.retry();
     else if (this.#up === undefined) this.#incoming?.lose();
     else if (streamId === null || streamId === this.#up.id) this.#up.lose();
@@ -182,9 +250,9 @@ export class CallMedia implements StreamListener {
 
   /** Asks once more, in a moment, for the stream that was expected and has failed. */
   retry(): void {
-    if (!this.#isExpected || this.isThere || !this.canOpen || this.#line.timers.has('retry')) return;
+    if (!this.isExpected || this.isThere || !this.canOpen || this.#line.timers.has('retry')) return;
     this.#line.timers.set('retry', RETRY_MS, () => {
-      if (this.#isExpected && !this.isThere) this.open();
+      if (this.isExpected && !this.isThere) this.open();
     });
   }
 
@@ -195,7 +263,7 @@ export class CallMedia implements StreamListener {
       this.#came.add(number);
       this.#number = Math.max(this.#number, number);
     }
-    if (this.#up !== undefined && !this.#isExpected) {
+    if (this.#up !== undefined && !this.isExpected) {
       this.#line.ledger.note('stream-replaced', 'The media stream had fallen silent, and another one came.');
       this.expect();
       this.#up.lose();
@@ -221,7 +289,7 @@ export class CallMedia implements StreamListener {
   take(stream: CallStream): void {
     this.unexpect();
     this.#incoming = undefined;
-    this.#goneId = this.#up?.id ?? this.#goneId;
+    this.#gone = { id: this.#up?.id ?? this.#gone.id, downSince: null, hasStopped: false };
     this.#up?.close(REPLACED);
     this.#up = stream;
   }
@@ -267,7 +335,9 @@ export class CallMedia implements StreamListener {
     const wasUp = this.#up === stream;
     if (wasUp) this.#up = undefined;
     else this.#incoming = undefined;
-    this.#goneId = stream.id ?? this.#goneId;
+    const id = stream.id ?? this.#gone.id;
+    const downSince = this.#line.ledger.clock.wallNow();
+    this.#gone = wasUp ? { id, downSince, hasStopped: loss.type === 'stop' } : { ...this.#gone, id };
     if (hasWorked(stream)) this.#openings = 0;
     this.#going = stream;
     this.#events.gone(loss, { wasUp });
@@ -294,8 +364,19 @@ export class CallMedia implements StreamListener {
       }
     } catch (error) {
       logger.warn({ callId, ...describeError(error) }, 'the carrier did not open the media stream');
-      const isCurrent = opening === this.#opening && this.#isExpected && !this.isThere;
-      if (!isCurrent || this.#line.isOver) return;
+      if (opening !== this.#opening || !this.isExpected || this.#line.isOver) return;
+      if (this.isThere) {
+        // Refused: the one that is up goes on. Where there was no answer, another one may come all the same.
+        if (this.#up !== undefined && !isUnreachable(error)) this.unexpect();
+        return;
+      }
+      if (commands !== undefined && isUnreachable(error) && clock.now() < this.#askedUntil) {
+        // It was asked for nothing.
+        this.#openings -= 1;
+        this.expect(this.#askedUntil - clock.now() + REFUSED_GRACE_MS);
+        this.retry();
+        return;
+      }
       // A carrier that asks by itself does so behind its pause.
       timers.set('stream', REFUSED_GRACE_MS + this.#holdMs, () =>
         this.#events.missing(toFailure(error, NOT_OPENED)),
@@ -305,7 +386,7 @@ export class CallMedia implements StreamListener {
 
   /** How long the stream that is expected has to come; 0 without one. */
   get #leftMs(): number {
-    return this.#isExpected ? this.#dueAt - this.#line.environment.clock.now() : 0;
+    return this.#dueAt === undefined ? 0 : this.#dueAt - this.#line.environment.clock.now();
   }
 
   /** How long the carrier waits before it asks by itself; 0 for one that never does. */
@@ -319,6 +400,12 @@ export class CallMedia implements StreamListener {
     const { carrier, resumeHoldSeconds: holdSeconds } = this.#line.environment;
     return { carrier, host: this.#line.host(), holdSeconds };
   }
+}
+
+/** The carrier did not answer, or is in trouble itself. It replaces a stream, so asking twice does no harm. */
+function isUnreachable(error: unknown): boolean {
+  if (!(error instanceof CarrierError) || error.isFinal) return false;
+  return error.retryable || error.status === null || error.status >= 500;
 }
 
 function hasWorked(stream: CallStream | undefined): boolean {

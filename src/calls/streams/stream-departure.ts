@@ -75,7 +75,7 @@ export class StreamDeparture {
     // An agent whose voice broke in this moment has ended the call instead.
     if (verdict === 'wait' || this.#line.isOver || words.ending !== undefined) return;
     if (verdict === 'ask') {
-      media.expect();
+      if (!media.isExpected) media.expect();
       void this.#ask(loss);
       return;
     }

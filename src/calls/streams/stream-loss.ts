@@ -28,8 +28,9 @@ export function judgeLoss(type: StreamLoss['type'], situation: LossSituation): L
   if (situation.hasLastWords) return type === 'stop' && isCommanded ? 'end' : 'wait';
   if (type === 'broken') return 'end';
   if (situation.isReportedOver) return type === 'stop' ? 'end' : 'as-reported';
-  if (situation.isTransferring || situation.isReplaced) return 'wait';
+  if (situation.isTransferring) return 'wait';
   if (type === 'stop' && situation.isInstructed) return 'ask';
+  if (situation.isReplaced) return 'wait';
   if (type === 'lost' && situation.canReopen) return 'reopen';
   return 'end';
 }

@@ -14,6 +14,8 @@ export interface StreamFacts {
   direction: CallDirection;
   /** Of the stream within its call, from 1. Each opens one stream. */
   number: number;
+  /** Name of the agent; absent for one without. */
+  agent?: string | undefined;
 }
 
 /** `<payload>.<mac>`, both base64url: the facts with their expiry as JSON, and its HMAC-SHA256. `nowMs` is epoch milliseconds. */
@@ -22,10 +24,19 @@ export function issueStreamToken(
   facts: StreamFacts & { ttlMs?: number | undefined },
   nowMs: number,
 ): string {
-  const { callId, carrierCallId, caller, callee, direction, number, ttlMs = STREAM_TOKEN_TTL_MS } = facts;
+  const {
+    callId,
+    carrierCallId,
+    caller,
+    callee,
+    direction,
+    number,
+    agent,
+    ttlMs = STREAM_TOKEN_TTL_MS,
+  } = facts;
   const expiresAt = nowMs + ttlMs;
   const payload = Buffer.from(
-    JSON.stringify({ callId, carrierCallId, caller, callee, direction, number, expiresAt }),
+    JSON.stringify({ callId, carrierCallId, caller, callee, direction, number, agent, expiresAt }),
   ).toString('base64url');
   return `${payload}.${macOf(key, payload).toString('base64url')}`;
 }

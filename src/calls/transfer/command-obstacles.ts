@@ -21,8 +21,12 @@ const SENTENCES: readonly (readonly [keyof CommandObstacles, string])[] = [
   ['isWithoutStream', 'Its media stream is not up.'],
 ];
 
+export function isObstructed(obstacles: CommandObstacles): boolean {
+  return SENTENCES.some(([name]) => obstacles[name]);
+}
+
 /** @throws RequestError that begins with `sentence` and says what is in the way. */
-export function demandUnobstructed(sentence: string, obstacles: CommandObstacles): void {
-  const [, why] = SENTENCES.find(([name]) => obstacles[name]) ?? [];
+export function demandUnobstructed(sentence: string, obstacles: Partial<CommandObstacles>): void {
+  const [, why] = SENTENCES.find(([name]) => obstacles[name] === true) ?? [];
   if (why !== undefined) throw new RequestError('REQUEST_CONFLICT', `${sentence} ${why}`);
 }

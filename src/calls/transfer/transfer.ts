@@ -3,10 +3,10 @@ import { isE164 } from '../../base/e164.js';
 import { CarrierError, ConfigError, RequestError } from '../../base/errors.js';
 import { describeError } from '../../base/log.js';
 import { maskPhone } from '../../base/redact.js';
-import type { TransferResult } from '../../carriers/carrier.js';
+import type { TransferRequest, TransferResult } from '../../carriers/carrier.js';
 import { setPhrasesFor } from '../../engines/languages/set-phrases.js';
 import { NORMAL_CLOSE } from '../ending/call-ending.js';
-import { type CallLine, leavesOpen, webhookBaseUrl } from '../call-line.js';
+import { type CallLine, leavesOpen, onceKept, webhookBaseUrl } from '../call-line.js';
 import type { StreamLoss } from '../streams/call-stream.js';
 
 const RING_TIMEOUT_SECONDS = 30;
@@ -29,6 +29,9 @@ export interface TransferEvents {
 /** `dropped`: nothing has shown that the carrier took it; a result may still come. */
 interface Order {
   readonly to: string;
+  /** Another process gave it: how the stream went, nobody has seen. */
+  readonly isLeft: boolean;
+  readonly orderedAt: number;
   readonly isAccepted: Promise<boolean>;
   phase: 'asked' | 'doubtful' | 'taken' | 'dropped';
   loss: StreamLoss | undefined;
@@ -36,6 +39,14 @@ interface Order {
   prove(): void;
   /** Tells the agent, where it is the agent who gave the order. */
   readonly tellAgent: ((result: TransferResult) => void) | undefined;
+}
+
+/** A caller who is being handed over, as another process can go on with it. Moments are epoch milliseconds. */
+export interface TransferState {
+  readonly to: string;
+  /** The carrier has taken the order. */
+  readonly isTaken: boolean;
+  readonly orderedAt: number;
 }
 
 /**
@@ -58,6 +69,34 @@ export class CallTransfer {
     return this.#order !== undefined && this.#order.phase !== 'dropped';
   }
 
+  /** Null where nobody is being handed over. */
+  get state(): TransferState | null {
+    const order = this.isPending ? this.#order : undefined;
+    return order === undefined
+      ? null
+      : { to: order.to, isTaken: order.phase === 'taken', orderedAt: order.orderedAt };
+  }
+
+  /** Goes on with one that another process ordered. Where nobody knows whether it was taken, it is in doubt. */
+  restore({ to, isTaken, orderedAt }: TransferState): void {
+    const isAccepted = Promise.resolve(isTaken);
+    const order: Order = {
+      to,
+      isLeft: true,
+      orderedAt,
+      isAccepted,
+      phase: isTaken ? 'taken' : 'asked',
+      loss: undefined,
+      prove: () => {},
+      tellAgent: undefined,
+    };
+    this.#order = order;
+    if (isTaken) {
+      this.#events.away();
+      this.#awaitResult(order);
+    } else void this.#isProven(order, undefined);
+  }
+
   /** Resolves, never rejects, when it is known whether the carrier has taken the order; undefined without one. */
   get settled(): Promise<boolean> | undefined {
     if (!this.isPending) return undefined;
@@ -67,6 +106,14 @@ export class CallTransfer {
   /** Resolves when the carrier has taken the order. `demand` throws when none can be given now. @throws RequestError, ConfigError, CarrierError; the call then goes on. */
   async order(to: string, demand: () => void): Promise<void> {
     await this.#give(to, demand, undefined);
+  }
+
+  /** The carrier is told in the reply to a webhook, which is an order that it takes. @throws ConfigError when no host is known. */
+  instructed(to: string): TransferRequest {
+    const request = this.#requestFor(to);
+    const order = this.#begin(to, Promise.resolve(), undefined);
+    this.#take(order);
+    return request;
   }
 
   async #give(to: string, demand: () => void, tellAgent: Order['tellAgent']): Promise<void> {
@@ -82,14 +129,8 @@ export class CallTransfer {
         'The call cannot be transferred yet: the carrier has not confirmed it.',
       );
     }
-    const request = {
-      callId,
-      to,
-      callerId: this.#ownNumber(),
-      webhookBaseUrl: webhookBaseUrl(this.#line),
-      ringTimeoutSeconds: RING_TIMEOUT_SECONDS,
-    };
-    const answer = (async () => environment.carrier.rest.transfer(carrierCallId, request))();
+    const request = this.#requestFor(to);
+    const answer = onceKept(this.#line, () => environment.carrier.rest.transfer(carrierCallId, request));
     const order = this.#begin(to, answer, tellAgent);
     try {
       await answer;
@@ -118,6 +159,14 @@ export class CallTransfer {
     return result;
   }
 
+  /** The carrier asks what comes next, which it would not if it had taken an order that is in doubt. */
+  asked(): void {
+    const order = this.#order;
+    if (order?.phase !== 'doubtful' || order.loss !== undefined) return;
+    order.prove();
+    this.#drop(order);
+  }
+
   /** The stream went while the transfer is pending: no end of the call, unless the order is refused. */
   streamGone(loss: StreamLoss): void {
     const order = this.#order;
@@ -141,13 +190,33 @@ export class CallTransfer {
     else if (!wasDropped) this.#events.back(this.#newsOf(order, result));
   }
 
+  #requestFor(to: string): TransferRequest {
+    return {
+      callId: this.#line.callId,
+      to,
+      callerId: this.#ownNumber(),
+      webhookBaseUrl: webhookBaseUrl(this.#line),
+      ringTimeoutSeconds: RING_TIMEOUT_SECONDS,
+    };
+  }
+
   #begin(to: string, answer: Promise<void>, tellAgent: Order['tellAgent']): Order {
     const isAccepted = answer.then(
       () => true,
       () => false,
     );
     this.#forget();
-    this.#order = { to, isAccepted, phase: 'asked', loss: undefined, prove: () => {}, tellAgent };
+    const orderedAt = this.#line.ledger.clock.wallNow();
+    this.#order = {
+      to,
+      isLeft: false,
+      orderedAt,
+      isAccepted,
+      phase: 'asked',
+      loss: undefined,
+      prove: () => {},
+      tellAgent,
+    };
     return this.#order;
   }
 
@@ -156,8 +225,13 @@ export class CallTransfer {
     order.phase = 'taken';
     this.#tell(order, null);
     this.#events.away();
-    this.#line.timers.set('transfer', RESULT_MS, () => this.heard('connected'));
+    this.#awaitResult(order);
     order.prove();
+  }
+
+  #awaitResult({ orderedAt }: Order): void {
+    const passedMs = this.#line.ledger.clock.wallNow() - orderedAt;
+    this.#line.timers.set('transfer', RESULT_MS - passedMs, () => this.heard('connected'));
   }
 
   /** Whether the carrier has taken the order although it did not say so. */
@@ -172,9 +246,13 @@ export class CallTransfer {
     order.phase = 'doubtful';
     this.#events.away();
     return new Promise((resolve) => {
-      const wait = this.#line.environment.clock.after(PROOF_MS, () => {
-        this.#drop(order);
-        resolve(false);
+      const { clock, resumeHoldSeconds } = this.#line.environment;
+      // A carrier that has not taken it comes and asks what is next.
+      const isTaken = order.isLeft && this.#isShownByLoss;
+      const wait = clock.after(isTaken ? PROOF_MS + resumeHoldSeconds * 1000 : PROOF_MS, () => {
+        if (isTaken) this.#take(order);
+        else this.#drop(order);
+        resolve(isTaken);
       });
       order.prove = () => {
         wait.cancel();

@@ -1,15 +1,19 @@
 // Agent and caller, over whatever stream is up: begins with the first one, goes on over the next, and tells when the agent ends it.
-import { OffhookError } from '../../base/errors.js';
+import { LimitError, OffhookError, RequestError } from '../../base/errors.js';
 import { describeError } from '../../base/log.js';
 import { maskPhone } from '../../base/redact.js';
-import type { CallFailure, EndReason, MediaCounters } from '../../contract/call-record.js';
+import type { SayOptions, SayOutcome } from '../../contract/call-command.js';
+import type { CallFailure, EndReason, MediaCounters, TranscriptEntry } from '../../contract/call-record.js';
+import { notesIn } from '../../conversation/turns.js';
 import { NOBODY_WAITS } from '../../conversation/wait.js';
-import type { EngineControls, EngineFact, EngineFailure } from '../../engines/engine.js';
+import type { BeforeOutside, EngineControls, EngineFact, EngineFailure } from '../../engines/engine.js';
 import { type CallEnding, NORMAL_CLOSE } from '../ending/call-ending.js';
 import { type CallLine, webhookBaseUrl } from '../call-line.js';
 import type { LiveMessage } from '../streams/call-stream.js';
 import { limitAtCarrier } from '../ending/carrier-limit.js';
-import { CallVoice, type HoldReason, type VoiceLine } from './call-voice.js';
+import type { StoredConversation } from '../resume/call-state.js';
+import { CallVoice, type HoldReason, type VoiceLine, type VoiceOptions } from './call-voice.js';
+import { CallRequests } from './call-requests.js';
 import type { Preparations } from './preparations.js';
 import type { PreparedCall } from './prepared-call.js';
 import type { SessionSeed } from '../session-owner.js';
@@ -18,10 +22,26 @@ import type { SessionSeed } from '../session-owner.js';
 const ANSWERING_MS = 15_000;
 /** What a ring may be longer than it was asked for: it begins some time after the dial. */
 const RING_SLACK_MS = 5000;
+/** Each stays in what the model is told, and in what is kept of the call. */
+const MAX_NOTES = 100;
+
+/** The conversation that another process has left. */
+export interface LeftConversation {
+  readonly stored: StoredConversation;
+  /** Entries of the record that are not final. */
+  readonly open: readonly TranscriptEntry[];
+  /** What the caller is told first. */
+  readonly message: string;
+  readonly term: number;
+}
 
 export interface ConversationEvents {
   /** The agent ends the call. */
   ends(ending: CallEnding): void;
+  /** The conversation has changed in a way that no fact tells. */
+  changed(): void;
+  /** Resolves when it is kept as it is now, for another process. Undefined where nothing is kept. */
+  beforeOutside: BeforeOutside | undefined;
 }
 
 export interface ConversationOptions {
@@ -38,14 +58,36 @@ export class CallConversation {
   readonly #holds = new Set<HoldReason>();
   #prepared: PreparedCall | undefined;
   #voice: CallVoice | undefined;
+  readonly #requests = new CallRequests();
+  /** What was asked before there was an agent to ask, but about to be. */
+  #early: ((voice: CallVoice) => void)[] = [];
   #isStarted = false;
+  #isBeginning = false;
   #isClosed = false;
+  /** Set until it is gone on with. */
+  #left: LeftConversation | undefined;
+  /** What the caller is told in its place. */
+  #news: string | undefined;
 
   constructor(line: CallLine, options: ConversationOptions, events: ConversationEvents) {
     this.#line = line;
     this.#options = options;
     this.#events = events;
     this.#prepared = options.seed.prepared;
+  }
+
+  /** Null before the agent talks, and after. */
+  get state(): StoredConversation | null {
+    const { clock } = this.#line.ledger;
+    const { state, beganAt = 0 } = this.#voice?.state ?? {};
+    if (this.#isClosed || state === undefined) return this.#isClosed ? null : (this.#left?.stored ?? null);
+    return { state, beganAt: clock.wallNow() - (clock.now() - beganAt) };
+  }
+
+  /** Another process has begun it: the first stream here goes on with it. */
+  restore(left: LeftConversation): void {
+    this.#isStarted = true;
+    this.#left = left;
   }
 
   /** True once a stream was up: the call was told as started. */
@@ -56,6 +98,11 @@ export class CallConversation {
   /** True while there is an agent to talk to. */
   get isOpen(): boolean {
     return this.#voice !== undefined && !this.#isClosed;
+  }
+
+  /** True while there is an agent that can be asked for something, or there is one in a moment: whoever hears of the start may ask at once. */
+  get isAttended(): boolean {
+    return !this.#isClosed && (this.#voice !== undefined || this.#isBeginning);
   }
 
   /** The end that the line shows, unless the agent was about to end the call because of some trouble. */
@@ -83,7 +130,7 @@ export class CallConversation {
 
   /** A stream is up. */
   attach(stream: VoiceLine): void {
-    if (this.#isStarted) this.#voice?.attach(stream);
+    if (this.#isStarted && this.#left === undefined) this.#voice?.attach(stream);
     else this.#begin(stream);
   }
 
@@ -101,12 +148,38 @@ export class CallConversation {
   /** `news`: what the agent tells the caller of it when they listen again. */
   release(reason: HoldReason, news?: string): void {
     this.#holds.delete(reason);
+    if (this.#voice === undefined) this.#news = news ?? this.#news;
     this.#voice?.release(reason, news);
   }
 
   receive(message: Exclude<LiveMessage, { type: 'dtmf' }>): void {
-    if (message.type === 'mark') this.#voice?.markEchoed(message.name);
-    else this.#voice?.pushSpokenText({ id: message.id, text: message.text, final: message.final });
+    if (message.type === 'mark') {
+      this.#voice?.markEchoed(message.name);
+      this.#events.changed();
+    } else this.#voice?.pushSpokenText({ id: message.id, text: message.text, final: message.final });
+  }
+
+  /** Has the agent say something. @throws RequestError while it says goodbye, LimitError */
+  async say(text: string, { interrupt: interrupts = false, interruptible }: SayOptions): Promise<SayOutcome> {
+    return this.#requests.ask((id) => {
+      let isTaken = true;
+      this.#ask((voice) => {
+        isTaken = voice.request({ id, text, interrupts, interruptible });
+        if (!isTaken) this.#requests.settle(id, 'call-ended');
+      });
+      if (!isTaken)
+        throw new RequestError('REQUEST_CONFLICT', 'The agent cannot say that now. It says goodbye.');
+      this.#events.changed();
+    });
+  }
+
+  /** Tells the model. @throws LimitError */
+  inform(text: string): void {
+    const { state } = this.#voice?.state ?? {};
+    if (state !== undefined && notesIn(state.turns) >= MAX_NOTES)
+      throw new LimitError(`The model was told ${MAX_NOTES} texts on this call, and takes no more.`);
+    this.#ask((voice) => voice.inform(text));
+    this.#events.changed();
   }
 
   pushDtmf(digit: string): void {
@@ -118,9 +191,19 @@ export class CallConversation {
     if (this.#isClosed) return;
     this.#voice?.close();
     this.#isClosed = true;
+    this.#requests.close('call-ended');
     this.#prepared?.close();
     const envelope = this.#voice?.envelope();
     if (envelope !== undefined) this.#line.ledger.publish({ type: 'audio.measured', envelope });
+  }
+
+  /** Another process goes on with it: the agent is gone in this tick, and states what it has used, and nothing else. Idempotent. */
+  letGo(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#requests.close('moved');
+    this.#voice?.close();
+    this.#prepared?.book(this.#line.ledger, { isCharged: this.#isStarted });
   }
 
   /** States what was made ready in vain. For a call that has a record. */
@@ -128,15 +211,34 @@ export class CallConversation {
     this.#prepared?.book(this.#line.ledger, { isCharged: this.#isStarted });
   }
 
+  /** Of the agent that is there, or is about to be. */
+  #ask(task: (voice: CallVoice) => void): void {
+    if (this.#voice === undefined || this.#isBeginning) this.#early.push(task);
+    else task(this.#voice);
+  }
+
   #begin(stream: VoiceLine): void {
+    this.#isBeginning = true;
+    this.#beginWith(stream);
+    this.#isBeginning = false;
+    for (const task of this.#early.splice(0)) if (this.#voice !== undefined) task(this.#voice);
+  }
+
+  #beginWith(stream: VoiceLine): void {
     const { callId, environment, identity, ledger, recipe } = this.#line;
     const { backend, logger, meters } = environment;
     const { controls, counters } = this.#options;
     const { carrier, caller, callee } = identity;
+    const left = this.#isClosed ? undefined : this.#left;
+    this.#left = undefined;
+    const isFirst = !this.#isStarted;
     this.#isStarted = true;
     ledger.pays(recipe);
-    ledger.publish({ type: 'call.started', mode: recipe.mode, provider: recipe.providers, ...identity });
-    logger.info({ callId, carrier, caller: maskPhone(caller), callee: maskPhone(callee) }, 'call started');
+    const parties = { callId, carrier, caller: maskPhone(caller), callee: maskPhone(callee) };
+    if (isFirst) {
+      ledger.publish({ type: 'call.started', mode: recipe.mode, provider: recipe.providers, ...identity });
+      logger.info(parties, 'call started');
+    } else logger.info(parties, 'call resumed');
     // Whoever heard of the start may have ended the call already.
     if (this.#line.isOver) return;
     try {
@@ -149,6 +251,9 @@ export class CallConversation {
         controls,
         prepared: this.#prepared,
         clock: ledger.clock,
+        ...this.#resumed(left),
+        beforeOutside: this.#events.beforeOutside,
+        requested: (id, outcome) => this.#requests.settle(id, outcome),
         logger,
         meters,
         onFact: (fact) => this.#state(fact),
@@ -164,8 +269,20 @@ export class CallConversation {
     }
     this.#voice?.start();
     for (const reason of this.#holds) this.#voice?.hold(reason);
+    if (!isFirst) return;
     limitAtCarrier(this.#line);
     this.#record();
+  }
+
+  #resumed(left: LeftConversation | undefined): Pick<VoiceOptions, 'beganAt' | 'resumed'> {
+    if (left === undefined) return {};
+    const { clock } = this.#line.ledger;
+    const { stored, open, message, term } = left;
+    const agoMs = Math.max(0, clock.wallNow() - stored.beganAt);
+    return {
+      beganAt: clock.now() - agoMs,
+      resumed: { state: stored.state, open, message: this.#news ?? message, term },
+    };
   }
 
   /** Has an inbound call recorded; an outbound one is from its answer on. */
@@ -214,7 +331,7 @@ export class CallConversation {
 
   /** Facts of an engine that was closed are dropped, but for the final bill. */
   #state(fact: EngineFact): void {
-    if (!this.#isClosed || fact.type === 'usage.measured') this.#line.ledger.state(fact);
+    if (!this.#isClosed || fact.type === 'usage.measured') this.#line.ledger.take(fact);
   }
 }
 

@@ -1,6 +1,7 @@
 // The speaking half of a call: engine and audio path behind one fault boundary. What throws in here ends this call and no other.
 // It outlives the streams of the call: they are attached and detached.
 import type { Resumption } from '../../conversation/floor.js';
+import type { ConversationState } from '../../conversation/state.js';
 import { onClock } from '../../conversation/wait.js';
 import type { AudioFormat } from '../../audio/format.js';
 import type { PlaybackSink } from '../../audio/pacer.js';
@@ -18,6 +19,7 @@ import type {
   EngineRecipe,
   SpokenText,
 } from '../../engines/engine.js';
+import type { SpokenRequest } from '../../engines/spoken-request.js';
 import type { TranscoderBackend } from '../../transcoder/backend.js';
 import { type AudioLine, AudioPath } from '../streams/audio-path.js';
 import type { SoundReceiver } from '../streams/call-stream.js';
@@ -65,6 +67,11 @@ export interface VoiceOptions {
   /** What the engine is made of, where it is ready. */
   readonly prepared: PreparedCall | undefined;
   readonly clock: Clock;
+  /** When the time of the conversation was 0, on the clock. @default now */
+  readonly beganAt?: number | undefined;
+  readonly resumed?: EngineContext['resumed'];
+  readonly beforeOutside?: EngineContext['beforeOutside'];
+  readonly requested?: EngineContext['requested'];
   readonly logger: Logger;
   readonly meters: Meters;
   onFact(fact: EngineFact): void;
@@ -76,6 +83,7 @@ export interface VoiceOptions {
 
 export class CallVoice {
   readonly #options: VoiceOptions;
+  readonly #beganAt: number;
   readonly #audio: AudioPath;
   #engine: Engine | undefined;
   #goodbye: { reason: EndReason; failure: EngineFailure | undefined } | undefined;
@@ -92,7 +100,8 @@ export class CallVoice {
     this.#options = options;
     const { callId, identity, recipe, controls, backend, meters } = options;
     const { caller, callee, direction } = identity;
-    const beganAt = options.clock.now();
+    const { beganAt = options.clock.now() } = options;
+    this.#beganAt = beganAt;
     // Timers of the engine and the pacer run inside the fault boundary, and not after the end of the call.
     const run = (task: () => void) => {
       if (!this.#closed) this.#try(task);
@@ -117,6 +126,9 @@ export class CallVoice {
         playout: this.#audio.playout,
         line: { inbound: line.format, outbound: line.outboundFormat },
         controls,
+        beforeOutside: options.beforeOutside,
+        requested: options.requested,
+        resumed: options.resumed,
         fact: (fact) => options.onFact(fact),
         endCall: (reason, failure) =>
           this.#try(() => this.#endAfterPlayback(reason, failure && onOurClock(failure, beganAt))),
@@ -135,6 +147,15 @@ export class CallVoice {
   get failing(): { reason: EndReason; failure: EngineFailure } | undefined {
     const { reason, failure } = this.#goodbye ?? {};
     return reason === undefined || failure === undefined ? undefined : { reason, failure };
+  }
+
+  /** The conversation as it stands, and when its time was 0, on the clock. Undefined for an engine that is broken. */
+  get state(): { readonly state: ConversationState; readonly beganAt: number } | undefined {
+    let state: ConversationState | undefined;
+    this.#toEngine((engine) => {
+      ({ state } = engine);
+    });
+    return state && { state, beganAt: this.#beganAt };
   }
 
   /** How loud both sides were so far; undefined while there was no audio. */
@@ -191,6 +212,21 @@ export class CallVoice {
     this.#news = undefined;
     this.#audio.ear = this.#engine;
     this.#toEngine((engine) => engine.resume(how));
+  }
+
+  /** Has the agent say something. False once it says goodbye. */
+  request(request: SpokenRequest): boolean {
+    let isTaken = false;
+    if (this.#goodbye !== undefined) return isTaken;
+    this.#toEngine((engine) => {
+      isTaken = engine.request(request);
+    });
+    return isTaken;
+  }
+
+  /** Tells the model. */
+  inform(text: string): void {
+    this.#toEngine((engine) => engine.inform(text));
   }
 
   markEchoed(name: string): void {

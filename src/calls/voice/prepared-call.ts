@@ -84,12 +84,12 @@ export class PreparedCall {
   }
 
   /** Closes it, and books what was used and no engine will state. `isCharged`: the ledger knows who charges. Idempotent. */
-  book(ledger: Pick<CallLedger, 'pays' | 'state'>, { isCharged }: { isCharged: boolean }): void {
+  book(ledger: Pick<CallLedger, 'pays' | 'take'>, { isCharged }: { isCharged: boolean }): void {
     this.close();
     const spent = this.#spent.splice(0);
     if (spent.length === 0) return;
     if (!isCharged) ledger.pays(this.#options.recipe);
-    for (const fact of spent) ledger.state(fact);
+    for (const fact of spent) ledger.take(fact);
   }
 
   #begin(): void {

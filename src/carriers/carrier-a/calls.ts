@@ -5,9 +5,8 @@ import type { CallLookup, CarrierRest } from '../carrier.js';
 import type { ApiClient } from './api-client.js';
 import { CODE_CALL_OVER } from './api-errors.js';
 import type { Fields, FormField } from './api-exchange.js';
-import { callbackUrl } from './callback-url.js';
-import { dialForm, limitSeconds, recordingFields, ringSeconds } from './dial.js';
-import { dialMarkup, digitsMarkup, speechMarkup, streamMarkup } from './markup.js';
+import { dialForm, limitSeconds, recordingFields } from './dial.js';
+import { digitsMarkup, speechMarkup, streamMarkup, transferMarkup } from './markup.js';
 import { toProgress } from './statuses.js';
 import { isWireId } from './wire-id.js';
 
@@ -71,13 +70,11 @@ export function createCallMethods(api: ApiClient): CallMethods {
       await api.send({ purpose: 'limit a call', path: callPath(carrierCallId), form, isIdempotent: true });
     },
 
-    async transfer(carrierCallId, { to, callerId, ringTimeoutSeconds, callId, webhookBaseUrl }) {
-      if (!isE164(to)) throw unusable('transfer a call', 'the number is not in the form +15550100');
-      const actionUrl = callbackUrl(webhookBaseUrl, 'voice', { callId, isTransfer: true });
-      const order = { to, callerId, ringTimeoutSeconds: ringSeconds(ringTimeoutSeconds), actionUrl };
+    async transfer(carrierCallId, request) {
+      if (!isE164(request.to)) throw unusable('transfer a call', 'the number is not in the form +15550100');
       // Whoever the caller talks to now is not cut off by the limit of a talk with an agent.
       const unlimited: FormField = ['TimeLimit', limitSeconds(USUAL_CALL_SECONDS)];
-      await instruct(carrierCallId, 'transfer a call', dialMarkup(order), [unlimited]);
+      await instruct(carrierCallId, 'transfer a call', transferMarkup(request), [unlimited]);
     },
 
     async openStream(carrierCallId, stream) {

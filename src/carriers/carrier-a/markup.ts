@@ -1,5 +1,7 @@
 // The documents that tell carrier A what to do with a call. Every one that leaves this house is written here.
-import type { CallAnswer, StreamInvitation, StreamResume } from '../carrier.js';
+import type { CallAnswer, StreamInvitation, StreamResume, TransferRequest } from '../carrier.js';
+import { callbackUrl } from './callback-url.js';
+import { ringSeconds } from './dial.js';
 import { toSpeechLanguage } from './speech-language.js';
 import { document, element, escapeXml, type Xml } from './xml.js';
 
@@ -16,7 +18,7 @@ const RESUME_OVERRIDES = '#rc=5&rp=all';
 const MAX_PARAMETER_LENGTH = 500;
 
 /** A transfer: who is dialed, what is shown, and where the result goes. */
-export interface DialOrder {
+interface DialOrder {
   readonly to: string;
   readonly callerId: string | undefined;
   readonly ringTimeoutSeconds: number;
@@ -30,6 +32,10 @@ export function answerMarkup(answer: CallAnswer): string {
       return response(...connectVerbs(answer));
     case 'hold':
       return response(...resumeVerbs(answer.resume));
+    case 'say':
+      return speechMarkup(answer.text, answer.language);
+    case 'transfer':
+      return transferMarkup(answer);
     case 'busy':
       return response(element('Reject', { reason: 'busy' }));
     case 'reject':
@@ -54,8 +60,20 @@ export function digitsMarkup(digits: string, stream: StreamInvitation): string {
   return fitted(stream, (verbs) => response(element('Play', { digits }), ...verbs));
 }
 
+/** Connects the call to another number, and asks for what comes next when that is over. */
+export function transferMarkup({
+  to,
+  callerId,
+  ringTimeoutSeconds,
+  callId,
+  webhookBaseUrl,
+}: TransferRequest): string {
+  const actionUrl = callbackUrl(webhookBaseUrl, 'voice', { callId, isTransfer: true });
+  return dialMarkup({ to, callerId, ringTimeoutSeconds: ringSeconds(ringTimeoutSeconds), actionUrl });
+}
+
 /** Connects the call to another number. */
-export function dialMarkup({ to, callerId, ringTimeoutSeconds, actionUrl }: DialOrder): string {
+function dialMarkup({ to, callerId, ringTimeoutSeconds, actionUrl }: DialOrder): string {
   const attributes = { callerId, timeout: ringTimeoutSeconds, action: actionUrl, method: 'POST' };
   return response(element('Dial', attributes, escapeXml(to)));
 }

@@ -1,6 +1,8 @@
 // Parameters of a webhook -> what it says, in the words of the house.
 import { RequestError } from '../../base/errors.js';
+import { toClaim, toSipHeaders, withDetails } from '../call-details.js';
 import type {
+  CallDetails,
   CallReference,
   CarrierMessage,
   MachineVerdict,
@@ -45,12 +47,33 @@ export function toMessage(route: WebhookRoute, request: WebhookRequest): Carrier
 }
 
 function toIncomingCall(call: CallReference, parameters: Parameters): CarrierMessage {
+  const direction = parameters.get('Direction')?.startsWith('outbound') ? 'outbound' : 'inbound';
   return {
     type: 'incoming-call',
     ...call,
-    direction: parameters.get('Direction')?.startsWith('outbound') ? 'outbound' : 'inbound',
+    direction,
     caller: party(parameters.get('From') ?? parameters.get('Caller')),
     callee: party(parameters.get('To') ?? parameters.get('Called')),
+    ...(direction === 'inbound' ? withDetails(toDetails(parameters)) : {}),
+  };
+}
+
+const SIP_HEADER = 'SipHeader_';
+
+function toDetails(parameters: Parameters): CallDetails {
+  const claim = (name: string) => toClaim(parameters.get(name));
+  const location = {
+    city: claim('FromCity'),
+    region: claim('FromState'),
+    postalCode: claim('FromZip'),
+    country: claim('FromCountry'),
+  };
+  const headers = [...parameters].filter(([name]) => name.startsWith(SIP_HEADER));
+  return {
+    callerName: claim('CallerName'),
+    forwardedFrom: claim('ForwardedFrom'),
+    sipHeaders: toSipHeaders(headers.map(([name, value]) => [name.slice(SIP_HEADER.length), value])),
+    location: Object.values(location).every((part) => part === null) ? null : location,
   };
 }
 

@@ -4,7 +4,7 @@ import type { WebhookRequest } from '../carrier.js';
 import { decodeForm, isForm, queryOf } from './form.js';
 
 /** Parameters by name; of a repeated one, the first. */
-export type Parameters = Pick<URLSearchParams, 'get'>;
+export type Parameters = Pick<URLSearchParams, 'get' | typeof Symbol.iterator>;
 
 /** The parameters of a GET (its query), of a form, or of a JSON object. @throws RequestError for anything else. */
 export function readParameters(request: WebhookRequest): Parameters {

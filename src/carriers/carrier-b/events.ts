@@ -1,5 +1,6 @@
 // Events of carrier B, one reader each. Every field may be missing or null; what is not listed still tells of its leg.
-import type { CallReference, CarrierMessage, MachineVerdict } from '../carrier.js';
+import { toClaim, toSipHeaders, withDetails } from '../call-details.js';
+import type { CallDetails, CallReference, CarrierMessage, MachineVerdict } from '../carrier.js';
 import { type Fields, toDigit, toFields, toText } from './fields.js';
 import { toOutcome, toTransferResult } from './hangup-cause.js';
 
@@ -76,10 +77,31 @@ const TRANSFER_LEG: ReadonlyMap<string, Reader> = new Map<string, Reader>([
 function readInitiated(reference: CallReference, payload: Fields): CarrierMessage {
   if (payload.direction === 'incoming') {
     const [caller, callee] = [toParty(payload.from), toParty(payload.to)];
-    return { type: 'incoming-call', direction: 'inbound', caller, callee, ...reference };
+    const details = withDetails(readDetails(payload));
+    return { type: 'incoming-call', direction: 'inbound', caller, callee, ...details, ...reference };
   }
   if (payload.direction !== 'outgoing') return ACKNOWLEDGED;
   return { type: 'status', status: 'initiated', outcome: null, sequence: null, ...reference };
+}
+
+/** The carrier does not tell where a caller is. */
+function readDetails(payload: Fields): CallDetails {
+  const listed = [payload.sip_headers, payload.custom_headers].flatMap((list) =>
+    Array.isArray(list) ? list.map(toFields) : [],
+  );
+  const sipHeaders = toSipHeaders(listed.map(({ name, value }) => [name, value] as const));
+  const { diversion } = sipHeaders;
+  return {
+    callerName: toClaim(payload.caller_id_name),
+    forwardedFrom: diversion === undefined ? null : toUser(diversion),
+    sipHeaders,
+    location: null,
+  };
+}
+
+/** The user of the first address in a header: `<sip:+15550100@host>;reason=…`. */
+function toUser(header: string): string | null {
+  return toClaim(/(?:sips?|tel):([^@;>\s]+)/i.exec(header)?.[1]);
 }
 
 function readHangup(reference: CallReference, payload: Fields): CarrierMessage {

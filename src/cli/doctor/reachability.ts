@@ -38,7 +38,8 @@ export async function checkHealth(
 
 function isHealthy(text: string): boolean {
   try {
-    return (JSON.parse(text) as { status?: unknown } | null)?.status === 'ok';
+    const { status } = (JSON.parse(text) ?? {}) as { status?: unknown };
+    return status === 'ok' || status === 'handing-over';
   } catch {
     return false;
   }

@@ -18,6 +18,7 @@ import type {
   SpokenText,
   Takeover,
 } from '../engine.js';
+import type { SpokenRequest } from '../spoken-request.js';
 import { EngineScope } from './engine-scope.js';
 import { RecentAudio } from './recent-audio.js';
 
@@ -101,6 +102,8 @@ export class FallbackCall implements Engine {
   /** Audio that came while there was no engine, in milliseconds. */
   #missedMs = 0;
   #keys: string[] = [];
+  /** What came from outside while there was no engine. */
+  readonly #asked: ((engine: Engine) => void)[] = [];
   #held = false;
   #closed = false;
 
@@ -158,6 +161,17 @@ export class FallbackCall implements Engine {
   pushDtmf(digit: string): void {
     if (this.#isBetween) this.#keys.push(digit);
     else this.#member.engine.pushDtmf(digit);
+  }
+
+  request(request: SpokenRequest): boolean {
+    if (!this.#isBetween) return this.#member.engine.request(request);
+    this.#asked.push((engine) => engine.request({ ...request, interrupts: false }));
+    return true;
+  }
+
+  inform(text: string): void {
+    if (this.#isBetween) this.#asked.push((engine) => engine.inform(text));
+    else this.#member.engine.inform(text);
   }
 
   markPlayed(name: string): void {
@@ -320,6 +334,7 @@ export class FallbackCall implements Engine {
     );
     this.#untold = { ...change, startedAt: clock.now() };
     engine.start();
+    if (!this.#isBetween) for (const ask of this.#asked.splice(0)) ask(engine);
     const missedMs = unheardMs(left);
     if (!this.#isBetween) this.#play(missedMs);
     // It has failed on the spot: whoever is next hears what it has not heard.

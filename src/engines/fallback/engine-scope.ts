@@ -1,6 +1,7 @@
 // What one of several engines of a call is given of it, so that nothing that it names or uses is taken for another one's.
 import type { LinePlayout } from '../../audio/playout.js';
 import type { EndReason } from '../../contract/call-record.js';
+import { suffixOf } from '../beginning.js';
 import type { Payees, EngineContext, EngineFact, EngineFailure, Takeover, UsageFact } from '../engine.js';
 
 export interface EngineScopeOptions {
@@ -13,7 +14,7 @@ export interface EngineScopeOptions {
   readonly hasFallback: boolean;
   /** How long ago the caller finished what nobody has answered. */
   readonly unansweredMs: () => number | undefined;
-  /** A fact of the engine, its names made unique. */
+  /** A fact of the engine. */
   readonly fact: (fact: EngineFact) => void;
   /** The engine gives audio to the line. */
   readonly spoken: () => void;
@@ -45,7 +46,8 @@ export class EngineScope {
         after: (delayMs, task) => clock.after(delayMs, task),
         looseEnds: clock.looseEnds,
       },
-      takeover,
+      takeover: takeover && this.#named(takeover),
+      resumed: takeover === undefined ? context.resumed : undefined,
       hasFallback,
       unansweredMs: hasFallback ? unansweredMs : undefined,
       playout: this.#playout(context.playout),
@@ -105,11 +107,16 @@ export class EngineScope {
     };
   }
 
+  /** What it says in the transcript is its own. */
+  #named(takeover: Takeover): Takeover {
+    const { state } = takeover;
+    const suffix = `${suffixOf(this.#options.context.resumed)}${this.#suffix}`;
+    return { ...takeover, state: { ...state, turns: { ...state.turns, suffix } } };
+  }
+
   #state(fact: EngineFact): void {
     const { fact: tell } = this.#options;
-    if (fact.type === 'usage.measured') tell(paidTo(this.#options.payees, fact));
-    else if (fact.type !== 'transcript.segment') tell(fact);
-    else tell({ ...fact, entry: { ...fact.entry, id: `${fact.entry.id}${this.#suffix}` } });
+    tell(fact.type === 'usage.measured' ? paidTo(this.#options.payees, fact) : fact);
   }
 }
 

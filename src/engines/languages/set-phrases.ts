@@ -17,6 +17,8 @@ export interface SetPhrases {
   readonly overBudget: { readonly text: string /** BCP 47 tag. */; readonly language: string };
   /** The caller is back from a transfer that came to nothing. */
   readonly notConnected: { readonly [result in 'busy' | 'no-answer' | 'failed']: string };
+  /** The call goes on after a break. `repeat`: to a caller of whom the last words were lost by it. */
+  readonly resumed: { readonly message: string; readonly repeat: string };
 }
 
 interface Words {
@@ -28,6 +30,8 @@ interface Words {
   readonly failed: string;
   /** What the caller is asked behind `busy`, `no-answer` and `failed`. */
   readonly more: string;
+  readonly back: string;
+  readonly repeat: string;
 }
 
 const WORDS: Readonly<Record<Language, Words>> = {
@@ -39,6 +43,8 @@ const WORDS: Readonly<Record<Language, Words>> = {
     'no-answer': 'I am sorry, nobody answers there.',
     failed: 'I am sorry, I could not connect you.',
     more: 'Is there anything else I can do for you?',
+    back: 'I am back. We were cut off for a moment.',
+    repeat: 'Could you say that again, please?',
   },
   de: {
     call: 'Es tut mir leid, da ist etwas schiefgegangen. Bitte rufen Sie später noch einmal an.',
@@ -48,6 +54,8 @@ const WORDS: Readonly<Record<Language, Words>> = {
     'no-answer': 'Es tut mir leid, dort meldet sich niemand.',
     failed: 'Es tut mir leid, ich konnte Sie nicht verbinden.',
     more: 'Kann ich sonst noch etwas für Sie tun?',
+    back: 'Da bin ich wieder. Die Verbindung war kurz unterbrochen.',
+    repeat: 'Könnten Sie das bitte noch einmal sagen?',
   },
   es: {
     call: 'Lo siento, algo ha salido mal. Por favor, vuelva a llamar más tarde.',
@@ -57,6 +65,8 @@ const WORDS: Readonly<Record<Language, Words>> = {
     'no-answer': 'Lo siento, allí no contesta nadie.',
     failed: 'Lo siento, no he podido pasar la llamada.',
     more: '¿Puedo ayudarle en algo más?',
+    back: 'Ya estoy de vuelta. Se ha cortado la llamada un momento.',
+    repeat: '¿Podría repetirlo, por favor?',
   },
   fr: {
     call: 'Je suis désolé, un problème est survenu. Veuillez rappeler plus tard.',
@@ -66,6 +76,8 @@ const WORDS: Readonly<Record<Language, Words>> = {
     'no-answer': 'Je suis désolé, personne ne répond.',
     failed: 'Je suis désolé, je ne peux pas vous mettre en relation.',
     more: 'Puis-je faire autre chose pour vous ?',
+    back: 'Me revoilà. Nous avons été coupés un instant.',
+    repeat: "Pourriez-vous répéter, s'il vous plaît ?",
   },
   it: {
     call: 'Mi dispiace, qualcosa è andato storto. La prego di richiamare più tardi.',
@@ -75,6 +87,8 @@ const WORDS: Readonly<Record<Language, Words>> = {
     'no-answer': 'Mi dispiace, non risponde nessuno.',
     failed: 'Mi dispiace, non è stato possibile metterla in contatto.',
     more: 'Posso fare altro per lei?',
+    back: 'Eccomi di nuovo. La linea è caduta per un attimo.',
+    repeat: 'Può ripetere, per favore?',
   },
   pt: {
     call: 'Desculpe, ocorreu um problema. Por favor, ligue mais tarde.',
@@ -84,6 +98,8 @@ const WORDS: Readonly<Record<Language, Words>> = {
     'no-answer': 'Desculpe, ninguém atende.',
     failed: 'Desculpe, não foi possível transferir a chamada.',
     more: 'Posso ajudar em mais alguma coisa?',
+    back: 'Estou de volta. A ligação caiu por um momento.',
+    repeat: 'Pode repetir, por favor?',
   },
   nl: {
     call: 'Het spijt me, er is iets misgegaan. Bel later alstublieft nog eens.',
@@ -93,13 +109,15 @@ const WORDS: Readonly<Record<Language, Words>> = {
     'no-answer': 'Het spijt me, er neemt niemand op.',
     failed: 'Het spijt me, ik kon u niet doorverbinden.',
     more: 'Kan ik nog iets anders voor u doen?',
+    back: 'Daar ben ik weer. De verbinding was even weg.',
+    repeat: 'Kunt u dat nog eens zeggen, alstublieft?',
   },
 };
 
 /** Those of an agent that speaks `language`; English where we do not have it. `apology`: words of its own for a call that cannot go on. */
 export function setPhrasesFor(language: string | undefined, apology?: string): SetPhrases {
   const known = languageOf(language);
-  const { call, turn, overBudget, more, ...reasons } = WORDS[known ?? 'en'];
+  const { call, turn, overBudget, more, back, repeat, ...reasons } = WORDS[known ?? 'en'];
   const spoken = known === undefined ? 'en-US' : (language ?? 'en-US');
   return {
     apologies: apology === undefined ? { call, turn, language: spoken } : { call: apology, turn, language },
@@ -109,5 +127,6 @@ export function setPhrasesFor(language: string | undefined, apology?: string): S
       'no-answer': `${reasons['no-answer']} ${more}`,
       failed: `${reasons.failed} ${more}`,
     },
+    resumed: { message: back, repeat },
   };
 }

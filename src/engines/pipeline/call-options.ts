@@ -1,4 +1,5 @@
 // What one call of the pipeline is made of: the recipe, everything that was left open in it filled in.
+import type { CallContext } from '../../contract/call-context.js';
 import type { CallProviders } from '../../contract/call-record.js';
 import type { LanguageModel } from '../../providers/language-model.js';
 import type { SpeechToText } from '../../providers/speech-to-text.js';
@@ -13,6 +14,7 @@ import type { IdleSettings, TurnTakingSettings } from '../turn-taking.js';
 export interface PipelineCallOptions {
   /** As the recipe names them. */
   readonly providers: CallProviders;
+  readonly call: CallContext;
   readonly stt: SpeechToText;
   readonly tts: TextToSpeech;
   readonly model: LanguageModel;
@@ -22,6 +24,8 @@ export interface PipelineCallOptions {
   readonly firstMessage: string | undefined;
   readonly language: string | undefined;
   readonly apologies: Apologies;
+  /** What a caller is asked whose words were lost. */
+  readonly repeat: string;
   readonly interruptible: boolean;
   readonly turnTaking: TurnTakingSettings;
   readonly idle: IdleSettings | undefined;

@@ -5,7 +5,7 @@ import type { TranscriptEntry } from '../../contract/call-record.js';
 import { AgentVoice } from './speaking/agent-voice.js';
 import { BargeIn } from './hearing/barge-in.js';
 import { CallerTurn } from './hearing/caller-turn.js';
-import { begun, type ConversationState, leftBy } from '../../conversation/state.js';
+import { type ConversationState, leftBy } from '../../conversation/state.js';
 import {
   apologyBegun,
   due,
@@ -17,9 +17,11 @@ import {
   type Trouble,
   type TroubleStep,
 } from '../../conversation/trouble.js';
+import { type Beginning, beginningOf, leadingTo } from '../beginning.js';
 import { Conversation } from '../conversation.js';
 import { PipelineDriver } from './driver.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, SpokenText, Takeover } from '../engine.js';
+import type { SpokenRequest } from '../spoken-request.js';
 import { LanguageStage } from './language-stage.js';
 import { lexiconFor } from '../languages/lexicon.js';
 import { isPassing, type Stage } from './failure.js';
@@ -36,6 +38,7 @@ export class PipelineCall implements Engine {
   pushSpokenText?: (segment: SpokenText) => void;
   readonly #context: EngineContext;
   readonly #options: PipelineCallOptions;
+  readonly #beginning: Beginning;
   readonly #conversation: Conversation;
   readonly #stages: PipelineStages;
   readonly #language: LanguageStage;
@@ -56,13 +59,18 @@ export class PipelineCall implements Engine {
     this.#options = options;
     const { callId, clock, takeover } = context;
     const { turnTaking: settings, idle, language, firstMessage = '' } = options;
-    const conversation = new Conversation(
-      clock,
-      takeover?.state ?? begun({ hasGreeting: firstMessage !== '' }),
-    );
+    const beginning = beginningOf(context, {
+      hasGreeting: firstMessage !== '',
+      // What a model of before has heard of the caller may stand in the transcript without words.
+      transcribesCaller: true,
+      repeat: options.repeat,
+    });
+    const conversation = new Conversation(clock, beginning.state);
+    this.#beginning = beginning;
     this.#conversation = conversation;
     this.#usage = new UsageMeter(context, () => this.#turns.userIndex);
     const state = (fact: EngineFact) => this.#fact(fact);
+    for (const fact of beginning.facts) state(fact);
     const roster = new ProviderRoster({
       context,
       mode: 'pipeline',
@@ -106,7 +114,8 @@ export class PipelineCall implements Engine {
       box: options.tools,
     });
     this.#language = new LanguageStage({ ...options, callId, clock, turns: this.#turns });
-    const tell = (entry: TranscriptEntry) => this.#fact({ type: 'transcript.segment', entry });
+    const tell = (entry: TranscriptEntry) =>
+      this.#fact({ type: 'transcript.segment', entry: this.#named(entry) });
     const lexicon = lexiconFor(language);
     this.#agent = new AgentVoice({
       ...options,
@@ -167,6 +176,7 @@ export class PipelineCall implements Engine {
       isListening: () => this.#isListening,
       finishUtterance: () => this.#finishUtterance(),
       wordless: () => this.#recognition.wordless(),
+      requested: context.requested,
       leave: (reason) => this.#end(reason),
     });
     conversation.drivenBy(this.#driver, {
@@ -185,7 +195,8 @@ export class PipelineCall implements Engine {
     if (this.#state !== 'new') return;
     this.#state = 'live';
     const { firstMessage = '', turnTaking, wait } = this.#options;
-    const { owed } = this.#conversation.state;
+    const { bridge, state } = this.#beginning;
+    const { owed } = state;
     wait.begins(this.#conversation, { isReplaceable: this.#context.hasFallback === true });
     this.#agent.start();
     if (!this.#stages.open()) return;
@@ -196,7 +207,8 @@ export class PipelineCall implements Engine {
     if (!this.#isHearing) return;
     this.#attempt('llm', () => this.#language.warmUp());
     if (owed.kind === 'nothing' && wait.isOn) this.#recognition.asked();
-    if (owed.kind === 'greeting')
+    if (bridge !== '') this.#driver.say(bridge, leadingTo(owed));
+    else if (owed.kind === 'greeting')
       this.#driver.say(firstMessage, turnTaking.interruptibleGreeting ? {} : { interruptible: false });
     else if (owed.kind === 'rest') this.#driver.say(owed.text, owed.manner);
     else if (owed.kind === 'goodbye') this.#driver.say(owed.text, { ends: owed.reason });
@@ -204,7 +216,9 @@ export class PipelineCall implements Engine {
   }
 
   get state(): ConversationState {
-    return this.#conversation.state;
+    const untaken = this.#caller.untaken;
+    const entries = untaken.entries.map((entry) => this.#named(entry));
+    return { ...this.#conversation.state, untaken: { ...untaken, entries } };
   }
 
   pushAudio(frame: Int16Array): void {
@@ -228,6 +242,16 @@ export class PipelineCall implements Engine {
       this.#conversation.tell({ type: 'key' });
       this.#caller.press(digit);
     });
+  }
+
+  request(request: SpokenRequest): boolean {
+    if (!this.#isHearing || this.#driver.isLeaving) return false;
+    this.#attempt('engine', () => this.#driver.request(request));
+    return true;
+  }
+
+  inform(text: string): void {
+    this.#turns.noted(text);
   }
 
   markPlayed(name: string): void {
@@ -412,6 +436,10 @@ export class PipelineCall implements Engine {
     this.#recognition.close();
     this.#caller.close();
     this.#stages.close();
+  }
+
+  #named(entry: TranscriptEntry): TranscriptEntry {
+    return { ...entry, id: `${entry.id}${this.#conversation.turns.suffix}` };
   }
 
   #fact(fact: EngineFact): void {

@@ -8,8 +8,11 @@ import {
   type FloorState,
   type Goodbye,
   goodbyeOf,
+  isAside,
   isLeaving,
   type Manner,
+  owedOf,
+  owesMore,
   type Utterance,
   unsaidOf,
   utteranceOf,
@@ -24,6 +27,8 @@ import type { BargeIn, BargeInDecision } from './hearing/barge-in.js';
 import type { CallerTurn } from './hearing/caller-turn.js';
 import type { CallerWait } from './caller-wait.js';
 import type { Conversation, Driver } from '../conversation.js';
+import type { EngineContext } from '../engine.js';
+import { mannerOf, type SpokenRequest } from '../spoken-request.js';
 import { lastText, onlyText, type ReplySource, type ReplySplit } from './speaking/reply.js';
 import type { SpokenSplit } from './speaking/speaker.js';
 import type { ToolRun } from '../tools/tool-run.js';
@@ -47,6 +52,7 @@ export interface PipelineDriverOptions {
   readonly finishUtterance: () => void;
   /** No words have come of a sound: nobody waits any more, unless they may still come. */
   readonly wordless: () => void;
+  readonly requested: EngineContext['requested'];
   /** The call is to end: with what was said last, or because the caller says nothing. */
   readonly leave: (reason: Goodbye['reason']) => void;
 }
@@ -102,6 +108,11 @@ export class PipelineDriver implements Driver {
     this.#tell({ type: 'say', text, manner });
   }
 
+  /** Somebody outside wants it said. */
+  request({ text, interrupts, ...manner }: SpokenRequest): void {
+    this.#tell({ type: 'request', text, manner: mannerOf(manner), interrupts });
+  }
+
   /** Says `text` as the last words of what is being said. `begins`: the voice gives the first audio of a sentence of it. */
   conclude(text: string, begins?: () => void): void {
     this.#tell({ type: 'goes-on' });
@@ -139,16 +150,16 @@ export class PipelineDriver implements Driver {
     const { agent, turns } = this.#options;
     const { floor, manner } = this.#state;
     const utterance = utteranceOf(this.#state);
-    const rest = 'rest' in floor ? floor.rest : null;
+    const rest = 'rest' in floor ? owedOf(floor.rest) : null;
     const split = agent.giveUp();
     const unsaid = split === undefined ? (isHeld ? rest : null) : unsaidOf(utterance, manner, split);
     const goodbye = goodbyeOf(unsaid, this.view);
     this.#tell({ type: 'end' });
     this.#conclude(split ?? NOTHING, { isLast: false });
     return {
-      isCutOff: utterance !== undefined || rest !== null || turns.isOwed || turns.hasNews,
+      isCutOff: owesMore(utterance) || rest !== null || turns.isOwed || turns.hasNews,
       goodbye,
-      rest: (utterance?.text ?? null) === null ? null : unsaid,
+      rest: (utterance?.text ?? null) === null && unsaid?.manner.request === undefined ? null : unsaid,
     };
   }
 
@@ -192,8 +203,9 @@ export class PipelineDriver implements Driver {
     const { agent, bargeIn, caller, clock, turns, wait } = this.#options;
     switch (effect.type) {
       case 'say': {
-        const { latency } = turns.open('', clock.wallNow());
-        this.#begin(effect.utterance, { latency });
+        const { utterance } = effect;
+        const latency = isAside(utterance) ? turns.aside() : turns.open('', clock.wallNow()).latency;
+        this.#begin(utterance, { latency });
         break;
       }
       case 'answer':
@@ -201,7 +213,8 @@ export class PipelineDriver implements Driver {
         break;
       case 'answer-again': {
         const { awaited } = turns;
-        const { index, latency } = turns.open('', clock.wallNow());
+        const { isPostponed: isPutOff } = effect;
+        const { index, latency } = turns.open('', clock.wallNow(), { isPutOff });
         this.#begin(effect.utterance, {
           latency,
           awaited,
@@ -268,6 +281,9 @@ export class PipelineDriver implements Driver {
       case 'postpone-tools':
       case 'tell-keys':
       case 'interruptible':
+        break;
+      case 'requested':
+        this.#options.requested?.(effect.id, effect.outcome);
         break;
       case 'hang-up':
         this.#options.leave(effect.reason);

@@ -3,6 +3,7 @@
 // When what is opened: a voice costs nothing while it waits, and the greeting a few characters, so both are ready before a phone rings
 // for half a minute. Recognizers wait for the answer: they would be kept alive through a ring that often ends in nothing, and gain
 // little, since they play what was said before they were connected. One that is paid by the clock waits for the stream.
+import type { CallContext } from '../../contract/call-context.js';
 import type { LanguageModel } from '../../providers/language-model.js';
 import type { SpeechToText } from '../../providers/speech-to-text.js';
 import type { TextToSpeech } from '../../providers/text-to-speech.js';
@@ -18,6 +19,7 @@ import { UsageMeter } from '../usage-meter.js';
 
 /** Parts of one call that need no stream. */
 export interface PipelineParts {
+  readonly call: CallContext;
   readonly model: LanguageModel;
   readonly wait: CallerWait;
   /** True for the application in the place of a language model. */
@@ -48,7 +50,13 @@ export class PipelinePreparation implements Preparation {
     const { stt, tts, language, firstMessage = '', parts } = options;
     this.#context = context;
     this.parts = parts;
-    this.tts = new PreparedVoice({ context, provider: tts, language, patience: parts.wait.voice });
+    this.tts = new PreparedVoice({
+      context,
+      provider: tts,
+      language,
+      call: parts.call,
+      patience: parts.wait.voice,
+    });
     this.stt = new PreparedEars({ context, provider: stt, language, patience: parts.wait.thinking });
     attemptAhead(context, () => parts.model.warmUp?.());
     void this.#greet(firstMessage);

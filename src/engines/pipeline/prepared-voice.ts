@@ -1,4 +1,5 @@
 // The voice of a call that has not begun: connected, and with the greeting on its lips. To the engine it is the provider itself.
+import type { CallContext } from '../../contract/call-context.js';
 import type { ModelPrice } from '../../contract/price.js';
 import { opened } from '../../base/opened.js';
 import type { Patience } from '../../providers/patience.js';
@@ -19,6 +20,7 @@ export interface PreparedVoiceOptions {
   readonly context: PreparationContext;
   readonly provider: TextToSpeech;
   readonly language: string | undefined;
+  readonly call: CallContext;
   readonly patience: Patience;
 }
 
@@ -34,7 +36,7 @@ export class PreparedVoice implements TextToSpeech {
   #isLast: TextToSpeechContext['isLast'];
 
   constructor(options: PreparedVoiceOptions) {
-    const { context, provider, language, patience } = options;
+    const { context, provider, language, call, patience } = options;
     const { clock, logger } = context;
     this.name = provider.name;
     this.price = provider.price;
@@ -49,7 +51,7 @@ export class PreparedVoice implements TextToSpeech {
     // One that fails before the call tries again with it.
     const isLast = () => this.#isLast?.() === true;
     this.#session = attemptAhead(context, () =>
-      opened(provider.open({ clock, logger, language, patience, isLast, events }), {
+      opened(provider.open({ clock, logger, language, call, patience, isLast, events }), {
         provider: provider.name,
         method: 'synthesize',
       }),

@@ -9,6 +9,7 @@ import { CallerWait } from './caller-wait.js';
 import { toPayee } from '../../providers/remedy.js';
 import type { EngineRecipe, PreparationContext } from '../engine.js';
 import { type Guardrail, Guardrails } from './speaking/guardrails.js';
+import { type RecipeIdentity, toCallContext } from '../call-context.js';
 import { PipelineCall } from './call.js';
 import { type MessageTarget, openMessageRoute } from '../responder/message-route.js';
 import { type PipelineParts, PipelinePreparation } from './preparation.js';
@@ -19,7 +20,7 @@ import type { ThinkingTimeouts } from './speaking/reply.js';
 import { ToolBox } from '../tools/tool-box.js';
 import { DEFAULT_TURN_TAKING, type IdleSettings, type TurnTakingSettings } from '../turn-taking.js';
 
-export interface PipelineOptions {
+export interface PipelineOptions extends RecipeIdentity {
   readonly stt: SpeechToText;
   /** The language stage, unless `onMessage` takes its place. */
   readonly llm?: LanguageModel | undefined;
@@ -83,6 +84,7 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
         providers,
         stt: prepared?.stt ?? stt,
         tts: prepared?.tts ?? tts,
+        call: parts.call,
         model: parts.model,
         timeouts: timeoutsOf(parts, {
           isChain: llm?.forCall !== undefined,
@@ -93,10 +95,13 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
         firstMessage: options.firstMessage,
         language: options.language,
         apologies: setPhrases.apologies,
+        repeat: setPhrases.resumed.repeat,
         interruptible: options.interruptible ?? true,
         turnTaking: options.turnTaking ?? DEFAULT_TURN_TAKING,
         idle: options.idle,
-        tools: parts.isResponder ? undefined : new ToolBox({ ...context, tools, transferTargets }),
+        tools: parts.isResponder
+          ? undefined
+          : new ToolBox({ ...context, call: parts.call, tools, transferTargets }),
         owned: [prepared === undefined ? parts : { close: () => prepared.release(context) }],
         guardrails: parts.guardrails,
       });
@@ -109,17 +114,19 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
 /** What a call has of its own before it has a stream. @throws ConfigError when there is nobody to answer. */
 function openParts(options: PipelineOptions, context: PreparationContext): PipelineParts {
   const { llm, onMessage, guardrails = [] } = options;
-  const { callId, caller, callee, clock, logger } = context;
+  const { clock, logger } = context;
+  const call = toCallContext(context, options);
   const wait = new CallerWait();
   const route = onMessage && openMessageRoute(onMessage, { clock });
-  const responder = route && createResponder({ ...route, caller, callee, clock, logger });
+  const responder = route && createResponder({ ...route, call, clock, logger });
   const model = responder ?? llm?.forCall?.({ logger, patience: wait.thinking }) ?? llm;
   if (model === undefined) throw new ConfigError('CONFIG_MISSING', 'There is no language stage.');
   return {
+    call,
     model,
     wait,
     isResponder: route !== undefined,
-    guardrails: guardrails.length === 0 ? undefined : new Guardrails({ guardrails, callId, clock, logger }),
+    guardrails: guardrails.length === 0 ? undefined : new Guardrails({ guardrails, call, clock, logger }),
     close: () => route?.close?.(),
   };
 }

@@ -2,6 +2,7 @@
 import { KEPT_AUDIO_MS } from '../../audio/kept-audio.js';
 import { describeError, describeThrown } from '../../base/log.js';
 import { opened } from '../../base/opened.js';
+import type { CallContext } from '../../contract/call-context.js';
 import type {
   SpeechToText,
   SpeechToTextEvents,
@@ -21,6 +22,7 @@ export interface PipelineStagesOptions {
   readonly stt: SpeechToText;
   readonly tts: TextToSpeech;
   readonly language: string | undefined;
+  readonly call: CallContext;
   readonly wait: CallerWait;
   /** What else lives for this call, closed with it. */
   readonly owned?: readonly { close(): void }[];
@@ -49,12 +51,12 @@ export class PipelineStages {
 
   /** Opens the voice first, so that a failure of the ears can be told. Returns false when one of them has failed, which was told. */
   open(): boolean {
-    const { context, stt, tts, language, wait, heard, spoke, failed } = this.#options;
+    const { context, stt, tts, language, call, wait, heard, spoke, failed } = this.#options;
     const { clock, logger } = context;
     const common = { clock, logger, language, isLast: () => context.hasFallback !== true };
     let opening: Stage = 'tts';
     try {
-      const voice = tts.open({ ...common, patience: wait.voice, events: spoke });
+      const voice = tts.open({ ...common, call, patience: wait.voice, events: spoke });
       this.#voice = opened(this.#watched('tts', voice), { provider: tts.name, method: 'synthesize' });
       opening = 'stt';
       // What the engine before this one did not hear is played to the recognizer at once, connected or not.

@@ -1,14 +1,18 @@
 // What one call with a realtime model is made of: the recipe, everything that was left open in it filled in.
+import type { CallContext } from '../../contract/call-context.js';
 import type { RealtimeModel } from '../../providers/realtime-model.js';
 import type { ToolBox } from '../tools/tool-box.js';
 import type { IdleSettings, TurnTakingSettings } from '../turn-taking.js';
 
 export interface RealtimeCallOptions {
+  readonly call: CallContext;
   readonly model: RealtimeModel;
   readonly systemPrompt: string;
   readonly firstMessage: string;
   readonly language: string | undefined;
   readonly interruptible: boolean;
+  /** What a caller is asked whose words were lost. */
+  readonly repeat: string;
   readonly turnTaking: TurnTakingSettings;
   readonly idle: IdleSettings | undefined;
   readonly tools: ToolBox;

@@ -7,7 +7,9 @@ import { isHeardOut } from '../../conversation/trouble.js';
 import { ready } from '../../conversation/watch.js';
 import type { RealtimeEvents } from '../../providers/realtime-model.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, Takeover } from '../engine.js';
-import { begun, type ConversationState, type Leaving, leftBy } from '../../conversation/state.js';
+import type { SpokenRequest } from '../spoken-request.js';
+import { type ConversationState, type Leaving, leftBy } from '../../conversation/state.js';
+import { type Beginning, beginningOf, leadingTo } from '../beginning.js';
 import { Conversation } from '../conversation.js';
 import { keysAsText, PressedKeys } from '../pressed-keys.js';
 import { toReconnected } from '../provider-roster.js';
@@ -31,6 +33,7 @@ export class RealtimeCall implements Engine {
   readonly mode = 'realtime';
   readonly #context: EngineContext;
   readonly #options: RealtimeCallOptions;
+  readonly #beginning: Beginning;
   readonly #conversation: Conversation;
   readonly #line: RealtimeLine;
   readonly #turns: TurnBook;
@@ -57,16 +60,20 @@ export class RealtimeCall implements Engine {
     this.#options = options;
     const { clock, takeover, hasFallback = false, unansweredMs } = context;
     const { model, systemPrompt, language, tools, turnTaking, firstMessage } = options;
-    const conversation = new Conversation(
-      clock,
-      takeover?.state ?? begun({ hasGreeting: firstMessage !== '' }),
-    );
+    const beginning = beginningOf(context, {
+      hasGreeting: firstMessage !== '',
+      transcribesCaller: model.transcribesCaller,
+      repeat: options.repeat,
+    });
+    const conversation = new Conversation(clock, beginning.state);
+    this.#beginning = beginning;
     this.#conversation = conversation;
-    const { owed } = conversation.state;
+    const { owed } = beginning.state;
     const isGreeting =
       owed.kind === 'greeting' || (owed.kind === 'rest' && owed.manner.interruptible === false);
     this.#usage = new UsageMeter(context, () => this.#turns.paidIndex);
     const state = (fact: EngineFact) => this.#fact(fact);
+    for (const fact of beginning.facts) state(fact);
     this.#turns = new TurnBook({
       conversation,
       transcribesCaller: model.transcribesCaller,
@@ -97,9 +104,10 @@ export class RealtimeCall implements Engine {
       model,
       settings: {
         language,
+        call: options.call,
         instructions: systemPrompt,
         tools: tools.definitions,
-        interruptible: isOpeningInterruptible(options, { isGreeting }),
+        interruptible: isOpeningInterruptible(options, { isGreeting: isGreeting && beginning.bridge === '' }),
         history: () => this.#turns.history(this.#voice.speech?.whole()),
       },
       events: this.#events(),
@@ -170,6 +178,19 @@ export class RealtimeCall implements Engine {
       this.#keys.press(digit);
     });
     this.#outlive();
+  }
+
+  request(request: SpokenRequest): boolean {
+    if (this.#state !== 'live' || this.#driver.isLeaving) return false;
+    // Of a model that is gone what it has said is heard out: the next one says it.
+    const interrupts = request.interrupts && this.#gone === undefined;
+    this.#attempt(() => this.#driver.request({ ...request, interrupts }));
+    return true;
+  }
+
+  inform(text: string): void {
+    this.#turns.noted(text);
+    this.#line.ask((session) => session.addText({ role: 'system', text }));
   }
 
   markPlayed(name: string): void {
@@ -316,22 +337,29 @@ export class RealtimeCall implements Engine {
   #cutOff(): void {
     if (this.#state !== 'live') return;
     const { isBusy } = this.#driver;
-    const wasSpeaking = this.#voice.speech !== undefined;
+    const wasAnswering = this.#voice.speech !== undefined && this.#turns.value.open?.isAside === false;
     const { waitingSince, lostSince } = this.#watch;
     const keys = this.#keys.take();
     if (keys !== '') this.#turns.pressed(keysAsText(keys));
     const left = this.#driver.giveUp();
-    this.#isHalfHeard = wasSpeaking && !this.#turns.isOpen;
+    this.#isHalfHeard = wasAnswering && !this.#turns.isOpen;
     this.#standing = { isCutOff: isBusy, ...left, troubledSince: [waitingSince, lostSince] };
   }
 
   /** Goes on with what an engine before this one has left, or greets. */
   #begin(): void {
-    const { owed, turns } = this.#context.takeover?.state ?? this.state;
+    const { bridge, state } = this.#beginning;
+    const { owed, turns } = state;
     const runs = [...this.#turns.running];
     if (runs.length > 0) this.#driver.adopt(runs.map(([, run]) => run));
     // The answer is given with their results.
-    if (owed.kind === 'answer' && runs.some(([id]) => turns.tools[id]?.waitedFor)) return;
+    const isAwaited = owed.kind === 'answer' && runs.some(([id]) => turns.tools[id]?.waitedFor);
+    if (bridge !== '') {
+      const manner = leadingTo(isAwaited ? { kind: 'nothing' } : owed);
+      this.#attempt(() => this.#driver.say(bridge, manner));
+      return;
+    }
+    if (isAwaited) return;
     // What they said comes again, and the model answers it by itself.
     if (owed.kind === 'nothing' && this.#watch.left !== undefined) this.#watch.owes({ isAsked: false });
     else if (owed.kind === 'nothing') this.#conversation.tell({ type: 'resume', how: 'continue' });

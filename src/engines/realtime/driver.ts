@@ -6,8 +6,11 @@ import {
   type FloorPolicy,
   type FloorState,
   type Goodbye,
+  isAside,
   isLeaving,
   type Manner,
+  owedOf,
+  owesMore,
   utteranceOf,
   type View,
 } from '../../conversation/floor.js';
@@ -17,6 +20,7 @@ import { back, began, cameToNothing, ended, owesCaller, rest } from '../../conve
 import type { RealtimeEvents } from '../../providers/realtime-model.js';
 import type { Conversation, Driver } from '../conversation.js';
 import type { EngineContext } from '../engine.js';
+import { mannerOf, type SpokenRequest } from '../spoken-request.js';
 import { keysAsText } from '../pressed-keys.js';
 import type { RealtimeCallOptions } from './call-options.js';
 import { silentModel } from './failure.js';
@@ -32,7 +36,7 @@ import type { AnswerSplit, TurnBook } from '../turn-book.js';
 type EventOf<Name extends keyof RealtimeEvents> = Parameters<Required<RealtimeEvents>[Name]>[0];
 
 export interface RealtimeDriverOptions {
-  readonly context: Pick<EngineContext, 'playout' | 'clock'>;
+  readonly context: Pick<EngineContext, 'playout' | 'clock' | 'requested'>;
   readonly conversation: Conversation;
   readonly settings: Pick<RealtimeCallOptions, 'interruptible' | 'turnTaking' | 'idle'>;
   readonly line: RealtimeLine;
@@ -108,26 +112,35 @@ export class RealtimeDriver implements Driver {
   get isBusy(): boolean {
     const { voice, watch } = this.#options;
     const { floor, isCallerOwed } = this.#state;
+    const utterance = utteranceOf(this.#state);
     const isSpeaking = voice.isBusy || voice.speech?.awaitsTools === true;
-    const owes = floor.phase === 'held' && (floor.rest !== null || floor.owes.answer || floor.owes.results);
+    if (isAside(utterance)) return owesMore(utterance) || isCallerOwed;
+    const owes = floor.phase === 'held' && (owesMore(floor.rest) || floor.owes.answer || floor.owes.results);
     return isSpeaking || watch.isOwed || isCallerOwed || owes;
   }
 
   /** Another engine goes on: the agent stops in this tick. Returns what was left of what it was told to say, or what the call was to end with. */
   giveUp(): Pick<Leaving, 'goodbye' | 'rest'> {
     const { floor } = this.#state;
-    const left = floor.phase === 'held' ? floor.rest : utteranceOf(this.#state);
+    const words = floor.phase === 'held' ? floor.rest : (utteranceOf(this.#state) ?? null);
+    const left = owedOf(words);
     const reason = this.#endReasonOf(left?.manner ?? {});
     const text = left?.text ?? '';
     this.#split = undefined;
     this.#isGivenUp = true;
     this.#tell({ type: 'cut-off' });
     const { heard, unheard } = this.#split ?? NOTHING;
+    // Nothing of it was begun.
+    if (isAside(words)) {
+      if (reason !== undefined) return { goodbye: { text, reason } };
+      return { goodbye: undefined, rest: left && { text, manner: left.manner } };
+    }
     // What it was told to say it may not have told us.
     const isKnown = text.startsWith(heard) && text !== '';
     const rest = isKnown ? text.slice(heard.length).trim() : unheard;
     if (reason !== undefined) return { goodbye: { text: rest, reason } };
-    const isCut = isKnown && rest !== '' && floor.phase !== 'held';
+    const isWanted = floor.phase !== 'held' || left?.manner.request !== undefined;
+    const isCut = isKnown && rest !== '' && isWanted;
     return { goodbye: undefined, rest: isCut ? { text: rest, manner: left?.manner ?? {} } : null };
   }
 
@@ -189,6 +202,11 @@ export class RealtimeDriver implements Driver {
   /** A turn that the agent opens itself. */
   say(text: string, manner: Manner = {}): void {
     this.#tell({ type: 'say', text, manner });
+  }
+
+  /** Somebody outside wants it said. */
+  request({ text, interrupts, ...manner }: SpokenRequest): void {
+    this.#tell({ type: 'request', text, manner: mannerOf(manner), interrupts });
   }
 
   respond(): void {
@@ -322,13 +340,14 @@ export class RealtimeDriver implements Driver {
   }
 
   perform(effect: FloorEffect): void {
-    const { ends, line, tools, turns, voice, watch } = this.#options;
+    const { context, ends, line, tools, turns, voice, watch } = this.#options;
     switch (effect.type) {
       case 'say': {
         const { utterance } = effect;
         const text = utterance?.text;
         if (text === undefined || text === null) break;
-        turns.answer();
+        if (isAside(utterance)) turns.aside();
+        else turns.answer();
         // Who was told of the turn may have stopped it.
         if (utteranceOf(this.#state)?.id !== utterance?.id) break;
         voice.begin(text);
@@ -345,6 +364,7 @@ export class RealtimeDriver implements Driver {
       case 'begin-answer':
         watch.tell(began);
         turns.answer();
+        if (voice.speech?.hasAudio === true) turns.noAside();
         if (utteranceOf(this.#state) === undefined) break;
         (voice.speech ?? voice.begin()).responseStarted();
         break;
@@ -376,6 +396,9 @@ export class RealtimeDriver implements Driver {
       case 'drop-answer':
         if (this.#split !== undefined) turns.dropAnswer(this.#split);
         this.#over();
+        break;
+      case 'requested':
+        context.requested?.(effect.id, effect.outcome);
         break;
       case 'hang-up':
         ends(effect.reason);

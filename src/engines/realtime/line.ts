@@ -27,7 +27,7 @@ export interface RealtimeLineOptions {
   readonly model: RealtimeModel;
   readonly settings: Pick<
     RealtimeContext,
-    'language' | 'instructions' | 'tools' | 'interruptible' | 'history'
+    'language' | 'call' | 'instructions' | 'tools' | 'interruptible' | 'history'
   >;
   readonly events: RealtimeEvents;
   readonly failed: (error: unknown) => void;

@@ -18,7 +18,7 @@ import { UsageMeter } from '../usage-meter.js';
 export interface PreparedModelOptions {
   readonly context: PreparationContext;
   readonly model: RealtimeModel;
-  readonly settings: Pick<RealtimeContext, 'language' | 'instructions' | 'tools' | 'interruptible'>;
+  readonly settings: Pick<RealtimeContext, 'language' | 'call' | 'instructions' | 'tools' | 'interruptible'>;
   /** What the engine will have said first; empty for nothing. */
   readonly greeting: string;
 }

@@ -2,6 +2,7 @@
 import type { RealtimeModel } from '../../providers/realtime-model.js';
 import { toPayee } from '../../providers/remedy.js';
 import { setPhrasesFor } from '../languages/set-phrases.js';
+import { type RecipeIdentity, toCallContext } from '../call-context.js';
 import type { EngineRecipe } from '../engine.js';
 import { RealtimeCall } from './call.js';
 import { isOpeningInterruptible } from './call-options.js';
@@ -11,7 +12,7 @@ import type { AgentTool } from '../tools/tool.js';
 import { ToolBox, toolDefinitions } from '../tools/tool-box.js';
 import { DEFAULT_TURN_TAKING, type IdleSettings, type TurnTakingSettings } from '../turn-taking.js';
 
-export interface RealtimeOptions {
+export interface RealtimeOptions extends RecipeIdentity {
   readonly model: RealtimeModel;
   readonly systemPrompt?: string | undefined;
   /** Said when the call connects. Without it the agent waits for the caller. */
@@ -36,11 +37,12 @@ export interface RealtimeOptions {
 export function createRealtimeRecipe(options: RealtimeOptions): EngineRecipe {
   const { model, systemPrompt = '', firstMessage = '', language, interruptible = true, idle } = options;
   const { turnTaking = DEFAULT_TURN_TAKING, tools = [], transferTargets = {} } = options;
+  const setPhrases = setPhrasesFor(language, options.apology);
   return {
     mode: 'realtime',
     providers: { engine: model.name, stt: null, llm: null, tts: null },
     language,
-    setPhrases: setPhrasesFor(language, options.apology),
+    setPhrases,
     payees: {
       llm: toPayee(model),
       ...(model.transcription === undefined ? {} : { stt: toPayee(model.transcription) }),
@@ -50,6 +52,7 @@ export function createRealtimeRecipe(options: RealtimeOptions): EngineRecipe {
         model,
         settings: {
           language,
+          call: toCallContext(context, options),
           instructions: systemPrompt,
           tools: toolDefinitions({ tools, transferTargets }),
           interruptible: isOpeningInterruptible(
@@ -60,19 +63,23 @@ export function createRealtimeRecipe(options: RealtimeOptions): EngineRecipe {
         greeting: firstMessage,
       }),
     create(context, preparation) {
+      const hasBegun = context.takeover !== undefined || context.resumed !== undefined;
       // Who takes over in the middle of a call greets nobody.
-      if (context.takeover !== undefined) preparation?.close();
-      const isFresh = context.takeover === undefined && preparation instanceof RealtimePreparation;
+      if (hasBegun) preparation?.close();
+      const isFresh = !hasBegun && preparation instanceof RealtimePreparation;
       const prepared = isFresh ? preparation : undefined;
+      const told = toCallContext(context, options);
       const call = new RealtimeCall(context, {
+        call: told,
         model: prepared?.model ?? model,
         systemPrompt,
         firstMessage,
         language,
         interruptible,
+        repeat: setPhrases.resumed.repeat,
         turnTaking,
         idle,
-        tools: new ToolBox({ ...context, tools, transferTargets }),
+        tools: new ToolBox({ ...context, call: told, tools, transferTargets }),
       });
       prepared?.handOver();
       return call;

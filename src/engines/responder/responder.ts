@@ -2,18 +2,19 @@
 import type { Clock } from '../../base/clock.js';
 import { ProviderError } from '../../base/errors.js';
 import { type Logger, logThrown } from '../../base/log.js';
+import type { CallContext } from '../../contract/call-context.js';
 import { LIMITS } from '../../conversation/limits.js';
 import type { ChatMessage, LanguageModel, LanguageModelEvent } from '../../providers/language-model.js';
 import { guardedStream, guardedValue } from '../guarded-stream.js';
 
 /** What onMessage is given: one finished turn of the caller. */
-export interface MessageData {
-  readonly callId: string;
+export interface MessageData extends CallContext {
   /** What the caller said. */
   readonly text: string;
-  readonly caller: string;
-  readonly callee: string;
-  /** The conversation before this turn, without the system prompt. `assistant` texts are what the caller heard. */
+  /**
+   * The rest of the conversation, without the system prompt. `assistant` texts are what the caller heard; `system` ones are those that
+   * `phone.inform` has told.
+   */
   readonly history: readonly ChatMessage[];
   /** Aborted when the caller interrupts or hangs up: the answer is then of no use any more. */
   readonly signal: AbortSignal;
@@ -32,8 +33,7 @@ export interface MessageRoute {
 }
 
 export interface ResponderOptions extends MessageRoute {
-  readonly caller: string;
-  readonly callee: string;
+  readonly call: CallContext;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Longest wait for the answer, and between two pieces of one. @default 30000 */
@@ -65,21 +65,24 @@ export class MessageError extends ProviderError {
 
 /** One call's onMessage as a language stage. A throw, a timeout and an answer that is not text are MessageErrors. */
 export function createResponder(options: ResponderOptions): LanguageModel {
-  const { onMessage, caller, callee, clock, logger } = options;
+  const { onMessage, call, clock, logger } = options;
+  const { callId } = call;
   const waitMs = options.timeoutMs ?? LIMITS.application.answerMs;
   let failures = 0;
   return {
     name: RESPONDER_NAME,
     warmUp: () => options.warmUp?.(),
-    async *respond({ callId, messages, signal }): AsyncGenerator<LanguageModelEvent> {
+    async *respond({ messages, signal }): AsyncGenerator<LanguageModelEvent> {
       const guard = { clock, signal, source: RESPONDER_NAME, firstMs: waitMs, nextMs: waitMs };
-      const history = messages.filter((message) => message.role !== 'system');
-      const text = history.at(-1)?.content ?? '';
+      const told = messages.filter((message) => message.role !== 'system' || message.isNote === true);
+      const place = told.findLastIndex(({ role }) => role === 'user');
+      const text = told[place]?.content ?? '';
+      const history = told.filter((_, index) => index !== place);
       const abort = linkedAbort(signal);
       let isFinished = false;
       let isSilent = true;
       try {
-        const data = { callId, text, caller, callee, history: history.slice(0, -1), signal: abort.signal };
+        const data = { ...call, text, history, signal: abort.signal };
         const asked = Promise.resolve().then(() => onMessage(data));
         const answer = await guardedValue(asked, guard);
         if (signal.aborted) return;

@@ -1,8 +1,8 @@
 // Says what is wrong with a value by its JSON Schema, in a sentence that a model can act on.
 import type { JsonObject } from '../../providers/language-model.js';
 
-/** Schemas and values nest no deeper than this, or what is below is not looked at. */
-const MAX_DEPTH = 32;
+/** Values nest no deeper than this, and nor do schemas. */
+export const MAX_DEPTH = 32;
 
 /** Longest text that is compared with a pattern, whose effort nobody knows. */
 const MAX_PATTERN_CHARS = 256;
@@ -11,9 +11,8 @@ const MAX_PATTERN_CHARS = 256;
 const SHOWN_CHARS = 60;
 
 /**
- * The first complaint about `value`, undefined when there is none. Knows the words that describe arguments: `type`, `enum`, `const`,
- * `properties`, `required`, `additionalProperties`, `items`, lengths, ranges, `pattern`, `anyOf`, `oneOf`, `allOf`, and `$ref` within
- * the schema. Other words complain of nothing. Source: JSON Schema 2020-12, validation vocabulary.
+ * The first complaint about `value`, undefined when there is none. Enforces the words that `findUnenforced` lets pass; others complain of
+ * nothing. Source: JSON Schema 2020-12, validation vocabulary.
  */
 export function complaintAbout(value: unknown, schema: JsonObject): string | undefined {
   return new Check(schema).of(value, schema, 'the arguments', 0);
@@ -28,8 +27,9 @@ class Check {
 
   of(value: unknown, schema: unknown, where: string, depth: number): string | undefined {
     if (schema === false) return `${where} must not be there`;
-    if (!isObject(schema) || depth > MAX_DEPTH) return undefined;
-    const referred = typeof schema.$ref === 'string' ? this.#find(schema.$ref) : undefined;
+    if (!isObject(schema)) return undefined;
+    if (depth > MAX_DEPTH) return `${where} must be nested less deep`;
+    const referred = findReferred(this.#root, schema.$ref);
     return (
       (referred === undefined ? undefined : this.of(value, referred, where, depth + 1)) ??
       checkType(value, schema, where) ??
@@ -40,16 +40,6 @@ class Check {
     );
   }
 
-  #find(reference: string): unknown {
-    if (!reference.startsWith('#')) return undefined;
-    let found: unknown = this.#root;
-    for (const step of reference.split('/').slice(1)) {
-      const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
-      found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined;
-    }
-    return found;
-  }
-
   #members(value: unknown, schema: JsonObject, where: string, depth: number): string | undefined {
     if (!isObject(value)) return undefined;
     const properties = isObject(schema.properties) ? schema.properties : {};
@@ -57,8 +47,7 @@ class Check {
     if (missing !== undefined) return `${where} must have ${shown(missing)}`;
     for (const [name, member] of Object.entries(value)) {
       const known = Object.hasOwn(properties, name);
-      if (!known && schema.additionalProperties === false && schema.patternProperties === undefined)
-        return `${where} must not have ${shown(name)}`;
+      if (!known && schema.additionalProperties === false) return `${where} must not have ${shown(name)}`;
       const rule = known ? properties[name] : schema.additionalProperties;
       const complaint = this.of(member, rule, shown(name), depth + 1);
       if (complaint !== undefined) return complaint;
@@ -87,9 +76,31 @@ class Check {
     for (const choices of [toList(schema.anyOf), toList(schema.oneOf)]) {
       if (choices.length === 0) continue;
       const complaints = choices.map((choice) => this.of(value, choice, where, depth + 1));
-      if (complaints.every((complaint) => complaint !== undefined)) return complaints[0];
+      const fitting = complaints.filter((complaint) => complaint === undefined).length;
+      if (fitting === 0) return complaints[0];
+      if (fitting > 1 && choices === schema.oneOf) return `${where} must fit exactly one of its alternatives`;
     }
     return undefined;
+  }
+}
+
+/** What a `$ref` leads to within the schema; undefined for anything else. Source: RFC 6901, section 6. */
+export function findReferred(root: JsonObject, reference: unknown): unknown {
+  if (typeof reference !== 'string' || !/^#(\/|$)/.test(reference)) return undefined;
+  let found: unknown = root;
+  for (const step of reference.split('/').slice(1)) {
+    const name = decoded(step).replaceAll('~1', '/').replaceAll('~0', '~');
+    const isThere = typeof found === 'object' && found !== null && Object.hasOwn(found, name);
+    found = isThere ? Reflect.get(found as object, name) : undefined;
+  }
+  return found;
+}
+
+function decoded(step: string): string {
+  try {
+    return decodeURIComponent(step);
+  } catch {
+    return step;
   }
 }
 
@@ -143,17 +154,8 @@ function checkString(value: string, schema: JsonObject, where: string): string |
   if (typeof schema.pattern !== 'string') return undefined;
   if (value.length > MAX_PATTERN_CHARS)
     return `${where} must have ${MAX_PATTERN_CHARS} characters or fewer, because it has to fit a pattern`;
-  if (!fits(value, schema.pattern)) return `${where} must fit the pattern ${schema.pattern}`;
+  if (!new RegExp(schema.pattern, 'u').test(value)) return `${where} must fit the pattern ${schema.pattern}`;
   return undefined;
-}
-
-/** A pattern that this language cannot read complains of nothing. */
-function fits(value: string, pattern: string): boolean {
-  try {
-    return new RegExp(pattern, 'u').test(value);
-  } catch {
-    return true;
-  }
 }
 
 function isBelow(value: number, limit: unknown): boolean {
@@ -164,7 +166,7 @@ function isAbove(value: number, limit: unknown): boolean {
   return typeof limit === 'number' && value > limit;
 }
 
-function isObject(value: unknown): value is JsonObject {
+export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

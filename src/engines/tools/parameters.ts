@@ -1,7 +1,8 @@
 // The arguments of a tool: what the model is told of them, and what is checked before the tool runs.
 import { ConfigError } from '../../base/errors.js';
 import type { JsonObject } from '../../providers/language-model.js';
-import { complaintAbout } from './json-schema-check.js';
+import { complaintAbout, isObject } from './json-schema-check.js';
+import { findUnenforced } from './json-schema-words.js';
 import type { CheckedArguments, StandardSchema, Tool } from './tool.js';
 
 export interface Parameters {
@@ -18,6 +19,9 @@ export function toParameters({ name, parameters, jsonSchema }: Tool): Parameters
   const given: unknown = parameters ?? jsonSchema ?? { type: 'object', properties: {} };
   if (!isStandardSchema(given)) {
     const schema = requireObjectSchema(name, given);
+    const unenforced = findUnenforced(schema);
+    if (unenforced !== undefined)
+      throw new ConfigError('CONFIG_INVALID', `The parameters of the tool ${name} ${unenforced}.`);
     return { schema, check: (args) => toChecked(args, complaintAbout(args, schema)) };
   }
   const schema = requireObjectSchema(name, jsonSchema ?? describe(given));
@@ -25,8 +29,10 @@ export function toParameters({ name, parameters, jsonSchema }: Tool): Parameters
     schema,
     async check(args) {
       const outcome: unknown = await given['~standard'].validate(args);
-      if (!isObject(outcome)) return { complaint: 'the arguments could not be checked' };
-      const { issues, value } = outcome;
+      // ArkType's failures are a list that has `issues`.
+      if (typeof outcome !== 'object' || outcome === null)
+        return { complaint: 'the arguments could not be checked' };
+      const { issues, value } = outcome as { issues?: unknown; value?: unknown };
       return issues === undefined ? { value } : { complaint: toComplaint(issues) };
     },
   };
@@ -87,8 +93,4 @@ function isStandardSchema(value: unknown): value is StandardSchema {
   if (!isThing) return false;
   const standard: unknown = Reflect.get(value, '~standard');
   return isObject(standard) && typeof standard.validate === 'function';
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock, Timer } from '../../base/clock.js';
 import { type Logger, logThrown } from '../../base/log.js';
+import type { CallContext } from '../../contract/call-context.js';
 import { type Id, idempotencyKeyOf, type Settlement, toErrorText } from '../../conversation/tools.js';
 import type { ModelToolCall, ToolDefinition } from '../../providers/language-model.js';
 import type { BeforeOutside, EngineControls } from '../engine.js';
@@ -29,9 +30,7 @@ const CUT = 'The result was too long and was cut off.';
 export interface ToolBoxOptions {
   readonly tools: readonly AgentTool[];
   readonly transferTargets: TransferTargets;
-  readonly callId: string;
-  readonly caller: string;
-  readonly callee: string;
+  readonly call: CallContext;
   readonly controls: EngineControls;
   readonly beforeOutside?: BeforeOutside | undefined;
   readonly clock: Clock;
@@ -124,7 +123,8 @@ export class ToolBox {
   }
 
   async #carryOut(run: ToolRun, hearing: Hearing): Promise<void> {
-    const { callId, logger } = this.#options;
+    const { logger } = this.#options;
+    const { callId } = this.#options.call;
     const { name } = run.call;
     try {
       const { text, cut } = toResultText(await this.#outcome(run, hearing));
@@ -154,13 +154,12 @@ export class ToolBox {
     if (args === null) throw new ToolError('The arguments are not a JSON object.', 'arguments');
     if (tool !== undefined)
       return this.#inTime(tool, async (signal) => {
-        const { callId, caller, callee } = this.#options;
         const checked = await tool.check(args);
         if ('complaint' in checked) throw misfit(checked.complaint);
-        const idempotencyKey = idempotencyKeyOf(callId, await run.identified);
+        const idempotencyKey = idempotencyKeyOf(this.#options.call.callId, await run.identified);
         await this.#options.beforeOutside?.({ type: 'tool', isOutside: true, call: run.call });
         if (signal.aborted) throw new ToolError(CALL_ENDED, 'call-ended');
-        return tool.run(checked.value, { callId, caller, callee, idempotencyKey, signal });
+        return tool.run(checked.value, { ...this.#options.call, idempotencyKey, signal });
       });
     const complaint = complaintAbout(args, builtIn?.definition.parameters ?? {});
     if (complaint !== undefined) throw misfit(complaint);

@@ -1,11 +1,9 @@
 // What an application writes as a tool, and what the engine makes of it.
+import type { CallContext } from '../../contract/call-context.js';
 import type { JsonObject, ToolDefinition } from '../../providers/language-model.js';
 
 /** What a tool is told of the call that it is run for. */
-export interface ToolContext {
-  readonly callId: string;
-  readonly caller: string;
-  readonly callee: string;
+export interface ToolContext extends CallContext {
   /**
    * Names this call of the tool. It is the same when the tool is run again after the process died (`idempotent`): what was done under a key need
    * not be done again.
@@ -42,9 +40,9 @@ export interface Tool {
    */
   execute?(args: JsonObject, context: ToolContext): unknown;
   /**
-   * Gets `{ callId, caller, callee, idempotencyKey, name, arguments }` by POST, and answers with JSON or text. http or https. `{name}` in it is filled
-   * with the argument of that name. Where one stands in the host, so that the model chooses who is asked, only public addresses are
-   * connected to; other hosts may be private.
+   * Gets `{ callId, direction, caller, callee, agent, variables, idempotencyKey, name, arguments }` by POST, and answers with JSON or text. http or
+   * https. `{name}` in it is filled with the argument of that name. Where one stands in the host, so that the model chooses who is asked,
+   * only public addresses are connected to, and the body has no `variables`; other hosts may be private.
    */
   url?: string | undefined;
   /** Longest time that it may take, in seconds, 0.1-120. @default 10 */

@@ -20,15 +20,17 @@ export interface UrlToolOptions {
   readonly clock: Clock;
 }
 
-/** Posts `{ callId, caller, callee, idempotencyKey, name, arguments }`. The answer is JSON or text. @throws ToolError */
+/** Posts the context of the call and `{ idempotencyKey, name, arguments }`. The answer is JSON or text. @throws ToolError */
 export function createUrlTool(
   options: UrlToolOptions,
 ): (args: unknown, context: ToolContext) => Promise<string> {
   const { name, timeoutMs, clock, parameters } = options;
   const address = new ToolUrl(options.url, { tool: name, known: parameters });
-  return async (args, { callId, caller, callee, idempotencyKey, signal }) => {
+  return async (args, { signal, variables, ...context }) => {
     const { url, isForeign } = address.fill(args);
-    const body = JSON.stringify({ callId, caller, callee, idempotencyKey, name, arguments: args });
+    // What an application knows of its caller is not for whom a model has chosen.
+    const own = isForeign ? {} : { variables };
+    const body = JSON.stringify({ ...context, ...own, name, arguments: args });
     try {
       const answer = await endpoint.post({
         url,

@@ -4,13 +4,7 @@ import { counted } from '../../base/counted.js';
 import { systemClock, type Clock } from '../../base/clock.js';
 import { OffhookError } from '../../base/errors.js';
 import { toLocalUrl } from '../../base/host-name.js';
-import { createLogger } from '../../base/log.js';
 import { maskPhone } from '../../base/redact.js';
-import { CarrierA } from '../../carriers/carrier-a/index.js';
-import { Offhook } from '../../client.js';
-import { ScriptedLanguageModel } from '../../providers/llm/index.js';
-import { SimulatedSpeechToText } from '../../providers/stt/index.js';
-import { FliteTextToSpeech } from '../../providers/tts/index.js';
 import { createId } from '../carrier-a/ids.js';
 import { startCarrierASimulator } from '../carrier-a/simulator.js';
 import type { CallReport } from '../report.js';
@@ -18,6 +12,9 @@ import { describeEnd } from '../report-text.js';
 import type { CarrierSimulator } from '../simulator.js';
 import { DEMO_CALLERS, type DemoCaller } from './demo-callers.js';
 import { writeDemoFile, type DemoFile } from './demo-file.js';
+import { type DemoServer, PHONE_NUMBER, serveDemo, WEBHOOK_HOST } from './demo-server.js';
+import { startKills } from './kill-calls.js';
+import { startMortalServer } from './mortal-server.js';
 import { openRecordings, type Recordings } from './recordings.js';
 
 const FIRST_CALL_MS = 1500;
@@ -26,9 +23,8 @@ const KEPT_RECORDINGS = 20;
 /** Callers at a time; one who would be the fourth does not ring. */
 const MAX_CALLERS = 3;
 const CALL_LIMIT_MS = 120_000;
-const PHONE_NUMBER = '+15005550010';
-/** A name that no resolver knows: the demo's carrier dials the address of the server itself. */
-const WEBHOOK_HOST = 'demo.offhook.invalid';
+/** The first kill comes after this share of the time between two: a caller has been on the line for as long. */
+const FIRST_KILL_SHARE = 1 / 3;
 
 /** Why a demo ends that finishes its calls. */
 export const DRAIN = 'SIGTERM';
@@ -42,6 +38,8 @@ export interface DemoOptions {
   print(line: string): void;
   /** Ends the demo, in order: calls are hung up, or finished where the message of its reason is `DRAIN`. */
   signal: AbortSignal;
+  /** Runs the server in a process of its own, kills it this often, and starts it again. @default never */
+  killEveryMs?: number;
   clock?: Clock;
 }
 
@@ -49,14 +47,6 @@ interface DemoHouse {
   readonly simulator: CarrierSimulator;
   readonly recordings: Recordings;
   readonly clock: Clock;
-}
-
-function createPhone(credentials: { accountSid: string; authToken: string; baseUrl: string }): Offhook {
-  return new Offhook({
-    carrier: new CarrierA(credentials),
-    phoneNumber: PHONE_NUMBER,
-    webhookUrl: WEBHOOK_HOST,
-  });
 }
 
 function describeCall(caller: DemoCaller, report: CallReport, isStopping: boolean): string {
@@ -121,6 +111,13 @@ function startCallers(house: DemoHouse, print: (line: string) => void) {
   };
 }
 
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
 /**
  * Runs the demo until the signal comes, and shuts it down in order: no new call, every call finished or hung up, the doors closed.
  * @throws ConfigError when the server cannot start; nothing is left running then.
@@ -137,20 +134,14 @@ export async function runDemo(options: DemoOptions): Promise<void> {
     unknownCalls: 'accept',
     clock,
   });
-  const phone = createPhone({ ...credentials, baseUrl: simulator.url });
+  let server: DemoServer | undefined;
   let demoFile: DemoFile | undefined;
   const removeFile = () => demoFile?.remove();
+  const { port, host, folder, killEveryMs } = options;
+  const settings = { port, host, folder, carrier: { ...credentials, baseUrl: simulator.url } };
   try {
-    const agent = phone.agent({
-      systemPrompt: 'You answer the telephone of a small practice.',
-      firstMessage: 'Hello, this is the demo of offhook. How can I help you?',
-      stt: new SimulatedSpeechToText(),
-      llm: new ScriptedLanguageModel(),
-      tts: new FliteTextToSpeech(),
-    });
-    const { port, host } = options;
-    const logger = createLogger({ level: 'error' });
-    const server = await phone.serve({ agent, port, host, logger, dataDir: options.folder });
+    const mortal = killEveryMs === undefined ? undefined : await startMortalServer(settings);
+    server = mortal ?? (await serveDemo(settings));
     process.once('exit', removeFile);
     const { authToken } = credentials;
     const facts = {
@@ -168,31 +159,42 @@ export async function runDemo(options: DemoOptions): Promise<void> {
         : 'its private file could not be written.';
       print(`note: offhook simulate will not find this demo by itself: ${reason}`);
     }
-    print(`dashboard   ${server.dashboardUrl ?? server.url}`);
+    print(`dashboard   ${server.dashboardUrl}`);
     print('callers     a simulated call begins now, and again every half minute');
+    if (killEveryMs !== undefined)
+      print(`kills       the server is killed every ${killEveryMs / 1000} s, and the calls go on`);
     print(`recordings  ${options.folder}`);
     print(`try         npx offhook simulate --url ${server.url} --text "When are you open?"`);
     print('Ctrl-C stops the demo.');
     const house = { simulator, recordings, clock };
     const callers = startCallers(house, print);
-    if (!signal.aborted) {
-      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-    }
+    const failure = new AbortController();
+    const kills =
+      mortal &&
+      killEveryMs &&
+      startKills({
+        ...{ simulator, server: mortal, clock, print, everyMs: killEveryMs },
+        firstAfterMs: FIRST_CALL_MS + killEveryMs * FIRST_KILL_SHARE,
+        onFailure: (error) => failure.abort(error),
+      });
+    await aborted(AbortSignal.any([signal, failure.signal]));
     const isDrain = (signal.reason as Error | undefined)?.message === DRAIN;
     callers.stopRinging({ isCut: !isDrain });
+    if (kills) await kills.stop();
+    failure.signal.throwIfAborted();
     if (isDrain) {
       print('Draining: calls that are up are finished. A second signal stops at once.');
-      await phone.drain();
+      await server.drain();
     } else {
       print('Shutting down: calls are hung up. Ctrl-C again stops at once.');
-      await phone.disconnect();
+      await server.disconnect();
     }
     await callers.finish();
     print('Stopped.');
   } finally {
     removeFile();
     process.removeListener('exit', removeFile);
-    await phone.disconnect();
+    await server?.disconnect();
     await simulator.close();
   }
 }

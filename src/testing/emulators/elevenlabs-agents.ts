@@ -28,6 +28,7 @@ const OPTION_NAMES: Readonly<
   replies: true,
   msPerCharacter: true,
   chunkBytes: true,
+  voice: true,
   agentId: true,
   isPrivate: true,
   signedUrlMs: true,

@@ -27,6 +27,7 @@ const OPTION_NAMES: Readonly<Record<Exclude<keyof EmulateGeminiLiveOptions, keyo
   replies: true,
   msPerCharacter: true,
   chunkBytes: true,
+  voice: true,
   transcriptAfterMs: true,
   marksFinished: true,
   waitsForPlayback: true,

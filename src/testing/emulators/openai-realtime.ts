@@ -18,6 +18,7 @@ const OPTION_NAMES: Readonly<
   replies: true,
   msPerCharacter: true,
   chunkBytes: true,
+  voice: true,
   withoutPadding: true,
   transcriptAfterMs: true,
   dialect: true,

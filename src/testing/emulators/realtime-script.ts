@@ -21,6 +21,8 @@ export interface EmulatedRealtimeReply {
   readonly hangAfter?: number;
   /** The model stops at its limit. */
   readonly isIncomplete?: boolean;
+  /** What it sounds like. `tones` are read back from a recording by `readTones`. @default that of the emulator */
+  readonly voice?: 'speech' | 'tones';
 }
 
 /** What the model is asked with. */
@@ -57,6 +59,8 @@ export interface EmulateRealtimeOptions extends EmulatorOptions {
   readonly msPerCharacter?: number;
   /** Bytes of a piece of audio. An odd number cuts samples in half. @default 4800 */
   readonly chunkBytes?: number;
+  /** What the answers sound like. `tones` are read back from a recording by `readTones`. @default 'speech' */
+  readonly voice?: 'speech' | 'tones';
 }
 
 /** What one connection hears and answers. */
@@ -76,20 +80,23 @@ const REPLY_NAMES: Readonly<Record<keyof EmulatedRealtimeReply, true>> = {
   cutAfter: true,
   hangAfter: true,
   isIncomplete: true,
+  voice: true,
 };
 
 /** Hands the script out to the connections of one server. */
 export function dealRealtimeScript({
   utterances,
   replies,
+  voice = 'speech',
 }: EmulateRealtimeOptions): (request: EmulatorRequest) => RealtimePart {
   const shared = typeof utterances === 'object' ? [...utterances] : undefined;
   const queue = queueReplies(replies, REPLY_NAMES);
-  const answer = (ask: RealtimeAsk): EmulatedRealtimeReply => {
+  const next = (ask: RealtimeAsk): EmulatedRealtimeReply => {
     if (ask.say !== undefined) return { text: ask.say };
     if (typeof replies === 'function') return replies(ask);
     return queue.shift() ?? { text: `You said: ${ask.heard}` };
   };
+  const answer = (ask: RealtimeAsk) => ({ voice, ...next(ask) });
   return (request) => {
     const own = typeof utterances === 'function' ? [...utterances(request)] : shared;
     return { hear: own && (() => own.shift() ?? ''), answer };

@@ -1,6 +1,7 @@
 // What an emulated realtime model says in one answer: a script, given out bit by bit, faster than it is heard.
 import type { Clock, Timer } from '../../base/clock.js';
 import { transcoder } from '../../transcoder/select.js';
+import { speakInTones } from '../tone-voice.js';
 import { makeEmulatedSpeech } from './emulated-speech.js';
 import type { EmulatedRealtimeReply } from './realtime-script.js';
 
@@ -40,7 +41,11 @@ export class SpokenReply {
     const { reply, encoding, msPerCharacter } = options;
     const { sampleRateHz = encoding === 'pcm' ? 24_000 : 8000 } = options;
     this.#bytesPerMs = (sampleRateHz / 1000) * (encoding === 'pcm' ? 2 : 1);
-    const pcm = makeEmulatedSpeech({ durationMs: (reply.text ?? '').length * msPerCharacter, sampleRateHz });
+    const { text = '', voice } = reply;
+    const pcm =
+      voice === 'tones'
+        ? speakInTones(text, { sampleRateHz, msPerCharacter })
+        : makeEmulatedSpeech({ durationMs: text.length * msPerCharacter, sampleRateHz });
     if (encoding === 'pcm') this.#audio = Buffer.from(pcm.buffer);
     else
       this.#audio = Buffer.from(

@@ -20,7 +20,7 @@ const LOOK_BACK_MS = 500;
 
 /** @param {import('../../trials/world.mjs').ServerPlan} plan */
 export async function openScene(plan) {
-  const world = await openWorld([{ ...plan, nodeFlags: SLOW }], ANSWER);
+  const world = await openWorld([{ ...plan, nodeFlags: SLOW }], { answer: ANSWER });
   const [exchange] = world.exchanges;
   const pid = exchange?.phone.pid;
   if (exchange === undefined || pid === undefined) throw new Error('no server');

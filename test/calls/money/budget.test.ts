@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { LimitError } from '../../../src/base/errors.js';
 import { Budget, type BudgetLimits } from '../../../src/calls/money/budget.js';
 import { Spending } from '../../../src/calls/money/spending.js';
-import type { CallFact } from '../../../src/contract/call-event.js';
+import type { CallEvent, CallFact } from '../../../src/contract/call-event.js';
 import type { CallRecord } from '../../../src/contract/call-record.js';
 import { CallBench, WEBHOOK_HOST } from '../../support/call-bench.js';
 import { ended, stamp, started } from '../../support/call-facts.js';
@@ -289,6 +289,69 @@ describe('a budget after a restart', () => {
     for (const event of stamp([ended()], { callId: 'a' })) budget.hear(event);
     budget.recall([record('a', 1, 1000, clock)]);
     expect(budget.exhausted).toBe('perHour');
+  });
+
+  describe('with a call that goes on', () => {
+    const resumed = (clock: FakeClock, total: number, fields: Partial<CallRecord> = {}) => {
+      const answeredAt = clock.wallNow() - 2 * 60 * 60_000;
+      return { callId: 'a', answeredAt, cost: { total }, incidents: [], ...fields } as unknown as CallRecord;
+    };
+
+    function taken(limits: BudgetLimits, total: number, fields?: Partial<CallRecord>) {
+      const clock = new FakeClock();
+      const told: string[] = [];
+      const events = { near: () => void told.push('near'), over: () => void told.push('over') };
+      const budget = new Budget(limits, { clock, logger: new RecordedLogger(), events });
+      const record = resumed(clock, total, fields);
+      budget.resume(record);
+      budget.resume(record);
+      const costs = (dollars: number) => {
+        for (const event of stamp([started(), costing(dollars)], { callId: 'a' })) budget.hear(event);
+      };
+      return { clock, budget, told, costs, record };
+    }
+
+    it('counts what it had used from when it was used', () => {
+      const { budget, costs } = taken({ perHour: 1 }, 1.9);
+      // Half of it was spent in the hour before.
+      expect(budget.exhausted).toBeUndefined();
+      costs(1.94);
+      expect(budget.exhausted).toBeUndefined();
+      costs(1.96);
+      expect(budget.exhausted).toBe('perHour');
+    });
+
+    it('counts all of it in the day', () => {
+      const { budget, costs } = taken({ perDay: 2 }, 1.999999);
+      expect(budget.exhausted).toBeUndefined();
+      costs(2);
+      expect(budget.exhausted).toBe('perDay');
+    });
+
+    it('has used what it had used of its own limit', () => {
+      const { costs, told } = taken({ perCall: 1 }, 0.7);
+      costs(0.79);
+      expect(told).toEqual([]);
+      costs(0.8);
+      costs(1);
+      expect(told).toEqual(['near', 'over']);
+    });
+
+    it('is warned once', () => {
+      const note = { at: 0, code: 'budget-near', message: '', durationMs: null };
+      const { costs, told } = taken({ perCall: 1 }, 0.9, { incidents: [note] });
+      costs(0.95);
+      expect(told).toEqual([]);
+      costs(1.1);
+      expect(told).toEqual(['over']);
+    });
+
+    it('is not counted once more when the store tells of it', () => {
+      const { budget, record } = taken({ perHour: 1 }, 0.6, { answeredAt: null });
+      budget.hear(stamp([ended()], { callId: 'a' })[0] as CallEvent);
+      budget.recall([record]);
+      expect(budget.exhausted).toBeUndefined();
+    });
   });
 
   it('begins anew, and says so, when the store cannot tell', async () => {

@@ -23,7 +23,7 @@ describe('the loss of the stream', () => {
     ['lost', { isReplaced: true }, 'wait', 'wait'],
     ['broken', { isReplaced: true }, 'end', 'end'],
     ['stop', { isInstructed: true }, 'ask', 'ask'],
-    ['stop', { isInstructed: true, isReplaced: true }, 'wait', 'wait'],
+    ['stop', { isInstructed: true, isReplaced: true }, 'ask', 'ask'],
     ['stop', { isInstructed: true, isReportedOver: true }, 'end', 'end'],
     ['lost', { canReopen: true }, 'reopen', 'reopen'],
     ['stop', { isTransferring: true }, 'wait', 'wait'],

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   answerMarkup,
-  dialMarkup,
   digitsMarkup,
   emptyMarkup,
   speechMarkup,
   streamMarkup,
+  transferMarkup,
 } from '../../../src/carriers/carrier-a/markup.js';
 
 const wrap = (verbs: string) => `<?xml version="1.0" encoding="UTF-8"?>\n<Response>${verbs}</Response>`;
@@ -72,16 +72,17 @@ describe('digitsMarkup', () => {
   });
 });
 
-describe('dialMarkup', () => {
+describe('transferMarkup', () => {
   const order = {
     to: '+15005550030',
     callerId: '+15005550010',
     ringTimeoutSeconds: 25,
-    actionUrl: 'https://v.example/webhooks/carrier-a/voice?callId=abc&transfer=1',
+    callId: 'abc',
+    webhookBaseUrl: 'https://v.example/webhooks/carrier-a',
   };
 
   it('dials the number, and asks for the result', () => {
-    expect(dialMarkup(order)).toBe(
+    expect(transferMarkup(order)).toBe(
       wrap(
         '<Dial callerId="+15005550010" timeout="25" action="https://v.example/webhooks/carrier-a/voice?callId=abc&amp;transfer=1" method="POST">+15005550030</Dial>',
       ),
@@ -89,7 +90,7 @@ describe('dialMarkup', () => {
   });
 
   it('leaves the shown number to the carrier', () => {
-    expect(dialMarkup({ ...order, callerId: undefined })).toContain('<Dial timeout="25"');
+    expect(transferMarkup({ ...order, callerId: undefined })).toContain('<Dial timeout="25"');
   });
 });
 

@@ -127,6 +127,12 @@ describe('offhook doctor', () => {
 
   it.each<[string, Response | Error | undefined, string, RegExp]>([
     ['a server of ours', healthy(), 'ok', /answers/],
+    [
+      'a server of ours that hands over',
+      Response.json({ status: 'handing-over', mode: 'local' }),
+      'ok',
+      /answers/,
+    ],
     ['nobody', undefined, 'failed', /ENOTFOUND.*running.*tunnel/],
     ['a page', new Response('<html>'), 'failed', /something else \(HTTP 200\)/],
     ['a redirect', new Response('', { status: 302 }), 'failed', /HTTP 302/],

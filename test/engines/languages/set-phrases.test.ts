@@ -45,12 +45,19 @@ describe('setPhrasesFor', () => {
     expect(new Set(news).size).toBe(3);
   });
 
+  it.each(LANGUAGES)('is back in %s, and asks for what was lost', (tag) => {
+    const { message, repeat } = setPhrasesFor(tag).resumed;
+    expect(message).toMatch(/^[^?]+\.$/);
+    expect(repeat).toMatch(/^[^.]+\?$/);
+  });
+
   it('has other words in each of them', () => {
     const all = LANGUAGES.flatMap((tag) => {
-      const { apologies, overBudget, notConnected } = setPhrasesFor(tag);
-      return [apologies.call, apologies.turn, overBudget.text, ...Object.values(notConnected)];
+      const { apologies, overBudget, notConnected, resumed } = setPhrasesFor(tag);
+      const { call, turn } = apologies;
+      return [call, turn, overBudget.text, ...Object.values(notConnected), ...Object.values(resumed)];
     });
-    expect(new Set(all).size).toBe(LANGUAGES.length * 6);
+    expect(new Set(all).size).toBe(LANGUAGES.length * 8);
   });
 
   it("says the agent's own words in the agent's language when the call cannot go on", () => {

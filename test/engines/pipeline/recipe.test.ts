@@ -251,6 +251,9 @@ it('answers through onMessage in the place of a model', async () => {
     text: 'Do you hear me?',
     caller: '+15550100',
     callee: '+15550111',
+    direction: 'inbound',
+    agent: null,
+    variables: {},
     history: [],
     signal: expect.any(AbortSignal),
   });

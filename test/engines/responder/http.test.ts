@@ -8,6 +8,7 @@ import { createResponder } from '../../../src/engines/responder/responder.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { answers, OperatorServer } from '../operator-server.js';
 import { soon } from '../../support/soon.js';
+import { A_CALL } from '../a-call.js';
 
 const MESSAGES = [
   { role: 'system', content: 'secret prompt' },
@@ -19,7 +20,7 @@ const MESSAGES = [
 function ask(url: string, clock = new FakeClock()) {
   const abort = new AbortController();
   const route = openMessageRoute(new URL(url), { clock });
-  const responder = createResponder({ ...route, caller: 'a', callee: 'b', clock, logger: silentLogger });
+  const responder = createResponder({ ...route, call: A_CALL, clock, logger: silentLogger });
   const pieces: string[] = [];
   const done = (async () => {
     for await (const event of responder.respond({ callId: 'c', messages: MESSAGES, signal: abort.signal }))
@@ -45,10 +46,8 @@ describe('onMessage as an http address', () => {
       type: 'application/json',
     });
     expect(JSON.parse(body)).toEqual({
-      callId: 'c',
+      ...A_CALL,
       text: 'How are you?',
-      caller: 'a',
-      callee: 'b',
       history: [
         { role: 'user', content: 'Hello' },
         { role: 'assistant', content: 'Hi' },

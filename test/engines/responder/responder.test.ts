@@ -4,6 +4,7 @@ import { type Logger, silentLogger } from '../../../src/base/log.js';
 import { createResponder, type OnMessage } from '../../../src/engines/responder/responder.js';
 import { RecordedLogger } from '../../support/recorded-logger.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { A_CALL } from '../a-call.js';
 
 const MESSAGES = [
   { role: 'system', content: 'secret prompt' },
@@ -14,7 +15,7 @@ const MESSAGES = [
 
 function ask(onMessage: OnMessage, clock = new FakeClock(), logger: Logger = silentLogger) {
   const abort = new AbortController();
-  const responder = createResponder({ onMessage, caller: 'a', callee: 'b', clock, logger });
+  const responder = createResponder({ onMessage, call: A_CALL, clock, logger });
   const answer = (async () => {
     let text = '';
     for await (const event of responder.respond({ callId: 'c', messages: MESSAGES, signal: abort.signal }))
@@ -34,10 +35,8 @@ describe('a responder', () => {
     const onMessage = vi.fn<OnMessage>(() => 'Fine.');
     await expect(ask(onMessage).answer).resolves.toBe('Fine.');
     expect(onMessage.mock.calls[0]?.[0]).toMatchObject({
-      callId: 'c',
+      ...A_CALL,
       text: 'How are you?',
-      caller: 'a',
-      callee: 'b',
       history: [
         { role: 'user', content: 'Hello' },
         { role: 'assistant', content: 'Hi' },

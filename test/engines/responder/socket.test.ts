@@ -7,6 +7,7 @@ import { openMessageRoute } from '../../../src/engines/responder/message-route.j
 import { createResponder } from '../../../src/engines/responder/responder.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { soon } from '../../support/soon.js';
+import { A_CALL } from '../a-call.js';
 
 interface Received {
   type: string;
@@ -54,7 +55,7 @@ describe('onMessage as a ws address', () => {
   function open() {
     const route = openMessageRoute(url, { clock });
     closers.push(() => route.close?.());
-    const responder = createResponder({ ...route, caller: 'a', callee: 'b', clock, logger: silentLogger });
+    const responder = createResponder({ ...route, call: A_CALL, clock, logger: silentLogger });
     const ask = (text: string) => {
       const abort = new AbortController();
       const pieces: string[] = [];
@@ -86,8 +87,8 @@ describe('onMessage as a ws address', () => {
     await expect(call.ask('two').done).resolves.toBe('two: fine.');
     expect(sockets).toHaveLength(1);
     expect(received).toEqual([
-      { type: 'message', id: '1', callId: 'c', text: 'one', caller: 'a', callee: 'b', history: [] },
-      { type: 'message', id: '2', callId: 'c', text: 'two', caller: 'a', callee: 'b', history: [] },
+      { type: 'message', id: '1', ...A_CALL, text: 'one', history: [] },
+      { type: 'message', id: '2', ...A_CALL, text: 'two', history: [] },
     ]);
     await expect(open().ask('three').done).resolves.toBe('three: fine.');
     expect(sockets).toHaveLength(2);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createAgentTools } from '../../../src/engines/tools/agent-tool.js';
 import type { Tool } from '../../../src/engines/tools/tool.js';
+import { A_CALL } from '../a-call.js';
 import { refusal } from '../../options/refusal.js';
 
 const JSON_SCHEMA = { type: 'object', properties: { day: { type: 'string' } }, required: ['day'] };
@@ -69,11 +70,18 @@ describe('tools of an agent', () => {
     expect(await tool?.check({})).toEqual({ complaint: 'day.name: expected a day' });
   });
 
+  it('tell what is wrong where a library tells it as a list with issues, as ArkType does', async () => {
+    const issues = [{ message: 'must be a day', path: ['day'] }];
+    const validate = () => Object.assign([...issues], { issues });
+    const tool = createOne({ parameters: standardSchema({}, { validate }), jsonSchema: JSON_SCHEMA });
+    expect(await tool?.check({})).toEqual({ complaint: 'day: must be a day' });
+  });
+
   it('run with what the schema made of the arguments', async () => {
     const seen: unknown[] = [];
     const tool = createOne({ execute: (...args: unknown[]) => seen.push(args) });
     const { signal } = new AbortController();
-    const context = { callId: 'c', caller: 'a', callee: 'b', idempotencyKey: 'c.tool-1', signal };
+    const context = { ...A_CALL, idempotencyKey: 'c.tool-1', signal };
     await tool?.run({ day: 'FRIDAY' }, context);
     expect(seen).toEqual([[{ day: 'FRIDAY' }, context]]);
   });

@@ -17,10 +17,20 @@ const PERSON = {
     both: { allOf: [{ type: 'string' }, { minLength: 3 }] },
     friend: { $ref: '#/$defs/friend' },
     ok: { type: 'boolean' },
+    one: {
+      oneOf: [
+        { type: 'string', maxLength: 3 },
+        { type: 'string', minLength: 3 },
+        { $ref: '#/$defs/a%20b~1c' },
+      ],
+    },
   },
   required: ['name'],
   additionalProperties: false,
-  $defs: { friend: { type: 'object', properties: { friend: { $ref: '#/$defs/friend' } }, required: ['id'] } },
+  $defs: {
+    friend: { type: 'object', properties: { friend: { $ref: '#/$defs/friend' } }, required: ['id'] },
+    'a b/c': { type: 'integer' },
+  },
 };
 
 const VALUES: unknown[] = [
@@ -47,6 +57,7 @@ const VALUES: unknown[] = [
     name: 'Ada',
     friend,
   })),
+  ...['a', 'abc', 'abcd', 1, 1.5].map((one) => ({ name: 'Ada', one })),
   ...[true, 'true', 0].map((ok) => ({ name: 'Ada', ok })),
 ];
 
@@ -72,8 +83,15 @@ describe('a complaint about arguments', () => {
   it('knows no inherited names, and comes to an end in a schema that refers to itself', () => {
     const schema = { type: 'object', properties: { toString: { type: 'string' } }, required: ['toString'] };
     expect(complaintAbout({}, schema)).toMatch(/toString/);
-    expect(complaintAbout({}, { type: 'object', $ref: '#' })).toBeUndefined();
-    expect(complaintAbout({ a: 1 }, { properties: { a: { $ref: '#/nowhere' } } })).toBeUndefined();
-    expect(complaintAbout({ a: 'x' }, { properties: { a: { pattern: '(' } } })).toBeUndefined();
+    expect(complaintAbout({}, { type: 'object', $ref: '#' })).toBe('the arguments must be nested less deep');
+  });
+
+  it('looks at the whole of a value, however deep', () => {
+    const nested = (depth: number): unknown =>
+      depth === 0 ? { id: 'last' } : { id: 1, friend: nested(depth - 1) };
+    expect(complaintAbout({ name: 'Ada', friend: nested(5) }, PERSON)).toBeUndefined();
+    expect(complaintAbout({ name: 'Ada', friend: nested(40) }, PERSON)).toBe(
+      '"friend" must be nested less deep',
+    );
   });
 });

@@ -1,12 +1,14 @@
 import { createHmac } from 'node:crypto';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { resultOf, toToolCall } from '../../../src/conversation/tools.js';
 import { called, NO_TURNS, toolSettled } from '../../../src/conversation/turns.js';
+import { OperatorEndpoint } from '../../../src/engines/responder/operator-endpoint.js';
 import { createAgentTools } from '../../../src/engines/tools/agent-tool.js';
 import { ToolBox } from '../../../src/engines/tools/tool-box.js';
 import { silentLogger } from '../../../src/base/log.js';
 import type { JsonObject } from '../../../src/providers/language-model.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { A_CALL } from '../a-call.js';
 import { answers, OperatorServer } from '../operator-server.js';
 import { soon } from '../../support/soon.js';
 
@@ -17,9 +19,7 @@ function run(url: string, clock = new FakeClock(), args: JsonObject = { day: 'Fr
   const box = new ToolBox({
     tools: createAgentTools([{ name: 'book', description: 'Books.', parameters, url }], clock),
     transferTargets: {},
-    callId: 'c',
-    caller: '+15550100',
-    callee: '+15550111',
+    call: A_CALL,
     controls: { transfer: () => new Promise(() => {}), sendDigits: async () => {} },
     clock,
     logger: silentLogger,
@@ -63,9 +63,7 @@ describe('a tool that is an address', () => {
     expect(done.record.error).toBeNull();
     const [{ body = '', headers } = {}] = operator.received;
     expect(JSON.parse(body)).toEqual({
-      callId: 'c',
-      caller: '+15550100',
-      callee: '+15550111',
+      ...A_CALL,
       idempotencyKey: 'c.tool-1',
       name: 'book',
       arguments: { day: 'Friday' },
@@ -130,6 +128,21 @@ describe('a tool that is an address', () => {
     expect(done.record.error).toBe("The tool's address is not a public one.");
     expect(done.resultText).not.toContain('secret');
     expect(operator.received).toEqual([]);
+  });
+
+  it('tells whom the model has chosen whose call it is, and nothing of what is known of the caller', async () => {
+    const post = vi.spyOn(OperatorEndpoint.prototype, 'post').mockRejectedValue(new Error('offline'));
+    onTestFinished(() => post.mockRestore());
+    await run('https://{day}.example.com/').done.settled;
+    const [{ publicOnly, body } = { body: '{}' }] = post.mock.calls[0] ?? [];
+    const { variables: _, ...told } = A_CALL;
+    expect(publicOnly).toBe(true);
+    expect(JSON.parse(body)).toEqual({
+      ...told,
+      idempotencyKey: 'c.tool-1',
+      name: 'book',
+      arguments: { day: 'Friday' },
+    });
   });
 
   it('does not follow redirects', async () => {

@@ -4,6 +4,7 @@ import {
   emulateOpenAIRealtime,
   type EmulateOpenAIRealtimeOptions,
   type OpenAIRealtimeEmulator,
+  readTones,
 } from '../../../src/testing/index.js';
 import { speakInTones } from '../../../src/testing/tone-voice.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -143,6 +144,26 @@ describe('emulateOpenAIRealtime', () => {
       expect(socket.messages).toContainEqual(expect.objectContaining({ transcript: 'two rolls' })),
     );
   });
+
+  it.each(['greeting', 'answer'])(
+    'speaks its %s in tones that can be read back where it is told so',
+    async (what) => {
+      const text = 'Fresh rolls at nine';
+      const socket = await connect(await start({ voice: 'tones', replies: [{ text }] }));
+      socket.say(UPDATE);
+      socket.say({
+        type: 'response.create',
+        ...(what === 'greeting' ? { response: { instructions: `Say this: "${text}"` } } : {}),
+      });
+      await soon(() => expect(socket.types()).toContain('response.done'));
+      const audio = socket.messages.flatMap(({ type, delta }) =>
+        type === 'response.output_audio.delta' ? [Buffer.from(String(delta), 'base64')] : [],
+      );
+      const { buffer } = Uint8Array.from(Buffer.concat(audio));
+      const heard = readTones(new Int16Array(buffer), { sampleRateHz: 24_000 });
+      expect(heard.map((word) => word.text)).toEqual(['fresh', 'rolls', 'at', 'nine']);
+    },
+  );
 
   it('stops when the caller speaks, sends what was on the way, and lets the answer be cut', async () => {
     const emulator = await start({ replies: [{ text: 'A long answer that is stopped.', chunkEveryMs: 50 }] });

@@ -15,6 +15,7 @@ const INCIDENTS: Readonly<Record<string, string>> = {
   'budget-near': 'Budget nearly used',
   'cost-incomplete': 'Cost incomplete',
   'hangup-failed': 'Hang-up failed',
+  'process-replaced': 'Process replaced',
   'provider-failed': 'Provider failed',
   'provider-reconnected': 'Provider reconnected',
   'provider-replaced': 'Provider replaced',
@@ -85,6 +86,7 @@ const ENDS: Readonly<Partial<Record<EndReason, string>>> = {
   idle: 'the caller said nothing any more',
   budget: 'the budget was used up',
   'over-capacity': 'as many calls as allowed were up',
+  rejected: 'the application did not take the call',
   'server-shutdown': 'the server was stopped',
   'process-lost': 'the server process died in the middle of it',
 };

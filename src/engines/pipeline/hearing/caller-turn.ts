@@ -3,6 +3,7 @@
 import type { EndOfTurn, TurnTimes } from '../../../conversation/floor.js';
 import { FRAME_MS } from '../../../audio/format.js';
 import type { TranscriptEntry } from '../../../contract/call-record.js';
+import type { Untaken } from '../../../conversation/state.js';
 import { LIMITS } from '../../../conversation/limits.js';
 import { Endpointing } from './endpointing.js';
 import type { EngineContext } from '../../engine.js';
@@ -122,6 +123,11 @@ export class CallerTurn {
   /** True when there should be words of what the caller has said since the recognizer's last text. */
   get hasSpokenWordless(): boolean {
     return this.#wordlessMs >= SPEECH_MS;
+  }
+
+  /** What no turn has taken. */
+  get untaken(): Untaken {
+    return { entries: this.#speech.entries, keys: this.#pressed, isWordless: this.hasSpokenWordless };
   }
 
   get text(): string {

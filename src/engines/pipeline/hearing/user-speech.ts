@@ -41,8 +41,12 @@ export class UserSpeech {
 
   /** All text so far, the open piece included. */
   get text(): string {
-    const entries = this.#partial === undefined ? this.#finals : [...this.#finals, this.#partial];
-    return entries.map((entry) => entry.text).join(' ');
+    return this.entries.map((entry) => entry.text).join(' ');
+  }
+
+  /** The pieces of that text, as they were told. */
+  get entries(): readonly TranscriptEntry[] {
+    return this.#partial === undefined ? this.#finals : [...this.#finals, this.#partial];
   }
 
   /** True when there is text and none of it will change any more. */
@@ -142,10 +146,11 @@ export class UserSpeech {
 
   #add(said: string): void {
     const entry = this.#entry(said, true);
-    this.#options.tell(entry);
     this.#finals.push(entry);
     this.#partial = undefined;
     this.#endPiece();
+    // Last: who is told may store what there is.
+    this.#options.tell(entry);
   }
 
   #endPiece(): void {
@@ -175,8 +180,9 @@ export class UserSpeech {
   }
 
   #drop(): void {
-    if (this.#partial !== undefined) this.#options.tell({ ...this.#partial, text: '', final: true });
+    const dropped = this.#partial;
     this.#partial = undefined;
+    if (dropped !== undefined) this.#options.tell({ ...dropped, text: '', final: true });
   }
 
   #entry(text: string, final: boolean): TranscriptEntry {

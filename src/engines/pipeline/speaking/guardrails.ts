@@ -1,6 +1,7 @@
 // The application's last word on what the agent says: every sentence is shown to it before it is spoken.
 import type { Clock } from '../../../base/clock.js';
 import { type Logger, logThrown } from '../../../base/log.js';
+import type { CallContext } from '../../../contract/call-context.js';
 import { LIMITS } from '../../../conversation/limits.js';
 import { guardedValue } from '../../guarded-stream.js';
 import { singleSentences } from './sentence-splitter.js';
@@ -11,14 +12,11 @@ import { singleSentences } from './sentence-splitter.js';
  * within a second drop it, too. What is dropped of an answer stands in the turn's `agentTextUnheard`. A sentence of more than 300
  * characters comes in parts.
  */
-export type Guardrail = (
-  sentence: string,
-  data: { readonly callId: string },
-) => boolean | string | Promise<boolean | string>;
+export type Guardrail = (sentence: string, call: CallContext) => boolean | string | Promise<boolean | string>;
 
 export interface GuardrailsOptions {
   readonly guardrails: readonly Guardrail[];
-  readonly callId: string;
+  readonly call: CallContext;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -64,9 +62,10 @@ export class Guardrails {
   }
 
   async #verdict(guardrail: Guardrail, text: string, signal: AbortSignal): Promise<boolean | string> {
-    const { callId, clock, logger } = this.#options;
+    const { call, clock, logger } = this.#options;
+    const { callId } = call;
     try {
-      const asked = Promise.resolve().then(() => guardrail(text, { callId }));
+      const asked = Promise.resolve().then(() => guardrail(text, call));
       const guard = {
         clock,
         signal,

@@ -50,6 +50,8 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
   readonly #time: ElevenLabsAgentsTime;
   readonly #calls = new ElevenLabsAgentsCalls();
   readonly #requests: ElevenLabsAgentsRequests;
+  /** What the agent shall know, and the service is not told. */
+  #untold: string[] = [];
   #interruptible: boolean;
   #greeting: string | undefined;
   #errorCode = '';
@@ -125,7 +127,8 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
 
   addText({ role, text }: { role: 'user' | 'system'; text: string }): void {
     if (role === 'user') this.#requests.note(text);
-    else this.#send(toContext(text));
+    else if (this.#link.isReady) this.#send(toContext(text));
+    else this.#untold.push(text);
   }
 
   respond(): void {
@@ -161,6 +164,8 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
 
   #connected(): void {
     this.#errorCode = '';
+    // The history has it.
+    this.#untold = [];
     const { callId, instructions, language, history } = this.#context;
     const greeting = this.#link.wasReady ? undefined : this.#greeting;
     const start = { callId, instructions, language, greeting, history: history() };
@@ -183,7 +188,8 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
   #ready({ isFirst }: { isFirst: boolean }): void {
     const { instructions, history } = this.#context;
     const update = toHistoryUpdate(this.#settings, { instructions, history: history() });
-    if (update !== undefined) this.#send(update);
+    for (const message of update === undefined ? this.#untold.map(toContext) : [update]) this.#send(message);
+    this.#untold = [];
     this.#requests.open({ isFirst });
   }
 

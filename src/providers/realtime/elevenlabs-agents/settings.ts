@@ -32,7 +32,8 @@ export function toInitiation({ overrides, dynamicVariables }: AgentSettings, sta
   const isSent = overrides.prompt && start.instructions !== '';
   const prompt = isSent ? [start.instructions, toHistory(history)].filter(Boolean).join('\n\n') : undefined;
   // With an empty first message the agent waits, instead of greeting a caller again.
-  const greeting = start.greeting ?? (history.length > 0 ? '' : undefined);
+  const hasBegun = history.some(({ role }) => role !== 'system');
+  const greeting = start.greeting ?? (hasBegun ? '' : undefined);
   const agent = {
     ...(prompt === undefined ? {} : { prompt: { prompt } }),
     ...(overrides.firstMessage && greeting !== undefined ? { first_message: greeting } : {}),

@@ -63,7 +63,6 @@ export class GeminiLiveAnswers {
   }
 
   addText(turn: Json): void {
-    if (!this.#isOpen) return;
     this.#texts = [...this.#texts, turn].slice(-KEPT_TEXTS);
     this.flush();
   }
@@ -92,16 +91,20 @@ export class GeminiLiveAnswers {
     else this.addText(toLateResult({ name: call?.name ?? 'tool', result }));
   }
 
+  /** The conversation was told from its beginning, with all that waits. */
+  told(): void {
+    this.#texts = [];
+  }
+
   /** From now on it can be sent. */
   open(): void {
     this.#isOpen = true;
     this.flush();
   }
 
-  /** The connection is gone, and with it all that was asked there. What was wanted before the first one stays. */
+  /** The connection is gone, and with it all that was asked there. Texts may be told to the next one, and what was wanted before the first one stays. */
   lost(): void {
     if (this.#isOpen) this.#waiting = [];
-    this.#texts = [];
     this.#results = [];
     this.#calls.clear();
     this.#asked = undefined;

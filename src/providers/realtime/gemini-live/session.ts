@@ -180,6 +180,7 @@ export class GeminiLiveSession implements RealtimeSession {
     this.#hearing.reset();
     const turns = isResumed ? [] : toTurns(this.#context.history());
     if (turns.length > 0) this.#link.send(toContent(turns, { asks: false }));
+    if (!isResumed) this.#answers.told();
   }
 
   #lost({ wasReady }: { wasReady: boolean }): void {

@@ -7,6 +7,7 @@ import { createAgentTools } from '../../../../src/engines/tools/agent-tool.js';
 import type { LanguageModelEvent } from '../../../../src/providers/language-model.js';
 import { CallRig, FakeVoice, MS_PER_CHAR, type RigOptions } from '../../call-rig.js';
 import { FakeClock } from '../../../support/fake-clock.js';
+import { A_CALL } from '../../a-call.js';
 
 const turnTaking = { fillers: ['One moment.', 'Let me see.'] };
 const LOOK_UP: LanguageModelEvent = {
@@ -167,7 +168,7 @@ it('keeps a bounded number of the texts that guardrails make of fillers', async 
     phrases: ['One moment.'],
     guardrails: new Guardrails({
       guardrails: [() => texts.shift() ?? false],
-      callId: 'call-1',
+      call: A_CALL,
       clock,
       logger: silentLogger,
     }),

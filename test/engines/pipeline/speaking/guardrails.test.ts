@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Guardrail } from '../../../../src/engines/pipeline/speaking/guardrails.js';
 import { RecordedLogger } from '../../../support/recorded-logger.js';
+import { A_CALL } from '../../a-call.js';
 import { CallRig } from '../../call-rig.js';
 
 const ANSWER = 'We are open from eight to six. On Saturday we close at noon.';
@@ -19,9 +20,10 @@ describe('guardrails', () => {
   it('see every sentence before it is spoken, with the call', async () => {
     const guardrail = vi.fn<Guardrail>(() => true);
     const rig = await spoken(guardrail);
+    const call = { ...A_CALL, callId: 'call-1', agent: null, variables: {} };
     expect(guardrail.mock.calls).toEqual([
-      [FIRST, { callId: 'call-1' }],
-      [SECOND, { callId: 'call-1' }],
+      [FIRST, call],
+      [SECOND, call],
     ]);
     expect(rig.turns).toMatchObject([{ agentText: ANSWER }]);
   });

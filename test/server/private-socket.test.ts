@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { dashboardSocket, isOwnSocket, type SocketPlace } from '../../src/base/dashboard-socket.js';
 import { userFolder } from '../../src/base/user-folder.js';
-import { type IngestSocket, openIngestSocket } from '../../src/server/ingest-socket.js';
+import { createHttp } from '../../src/server/http.js';
+import { openPrivateSocket, type PrivateSocket } from '../../src/server/private-socket.js';
 import { post, socketFolder } from '../support/ingest-dashboard.js';
 
 let room: ReturnType<typeof socketFolder>;
 let place: SocketPlace;
-const opened: IngestSocket[] = [];
+const opened: PrivateSocket[] = [];
 
 beforeEach(() => {
   room = socketFolder();
@@ -21,8 +22,12 @@ afterEach(async () => {
   room.remove();
 });
 
-async function open(where: SocketPlace = place): Promise<IngestSocket> {
-  const socket = await openIngestSocket(where, (_request, response) => response.end('{}'));
+async function open(where: SocketPlace = place): Promise<PrivateSocket> {
+  const socket = await openPrivateSocket(
+    where,
+    createHttp((_request, response) => response.end('{}')),
+    { inUse: 'A program listens on {path}: stop it', elsewhere: 'set XDG_RUNTIME_DIR' },
+  );
   opened.push(socket);
   return socket;
 }

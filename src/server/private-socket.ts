@@ -1,34 +1,43 @@
-// The socket on which servers of the same user bring their calls. The folder it stands in lets nobody else near it, so nobody is asked
-// for a token.
+// A socket for programs of the same user on this machine. The folder it stands in lets nobody else near it, so nobody is asked for a token.
 import { chmod, open, rm, stat } from 'node:fs/promises';
-import type { RequestListener, Server } from 'node:http';
+import type { Server } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { ConfigError } from '../base/errors.js';
 import type { SocketPlace } from '../base/dashboard-socket.js';
 import { openPrivateFolder } from '../base/user-folder.js';
-import { createHttp } from './http.js';
 
 /** Longest path of a Unix domain socket that every system takes, in bytes. Source: sockaddr_un of macOS, 104 with the end. */
 const MAX_PATH_BYTES = 103;
 const PROBE_MS = 1000;
 
 /** A socket that listens. */
-export interface IngestSocket {
+export interface PrivateSocket {
   readonly path: string;
   /** Ends every connection. Idempotent. */
   close(): Promise<void>;
 }
 
+/** What an operator is told whose socket cannot be had. */
+export interface SocketAdvice {
+  /** Who listens there already, and what to do. */
+  readonly inUse: string;
+  /** How to have it elsewhere. */
+  readonly elsewhere: string;
+}
+
 /**
- * Listens. A socket that a dead process left is replaced.
+ * `http` listens. A socket that a dead process left is replaced.
  * @throws ConfigError CONFIG_CONFLICT when another process of the user listens there, CONFIG_INVALID when nobody can.
  */
-export async function openIngestSocket(place: SocketPlace, listener: RequestListener): Promise<IngestSocket> {
+export async function openPrivateSocket(
+  place: SocketPlace,
+  http: Server,
+  advice: SocketAdvice,
+): Promise<PrivateSocket> {
   const { path, folder } = place;
-  if (folder !== null) await prepare(path, folder);
-  const http = createHttp(listener);
-  await listen(http, place);
+  if (folder !== null) await prepare(path, folder, advice);
+  await listen(http, place, advice);
   if (folder !== null) await chmod(path, 0o600);
   let closing: Promise<void> | undefined;
   return {
@@ -43,12 +52,9 @@ export async function openIngestSocket(place: SocketPlace, listener: RequestList
   };
 }
 
-async function prepare(path: string, folder: string): Promise<void> {
+async function prepare(path: string, folder: string, { elsewhere }: SocketAdvice): Promise<void> {
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) {
-    throw new ConfigError(
-      'CONFIG_INVALID',
-      `The path ${path} is too long for a socket: set XDG_RUNTIME_DIR to a folder with a shorter one.`,
-    );
+    throw new ConfigError('CONFIG_INVALID', `The path ${path} is too long for a socket: ${elsewhere}.`);
   }
   try {
     await openPrivateFolder(folder);
@@ -57,25 +63,23 @@ async function prepare(path: string, folder: string): Promise<void> {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
     throw new ConfigError(
       'CONFIG_INVALID',
-      `The folder ${folder} cannot be created (${code}): set XDG_RUNTIME_DIR to one that you can write to.`,
-      {
-        cause: error,
-      },
+      `The folder ${folder} cannot be created (${code}): ${elsewhere}.`,
+      { cause: error },
     );
   }
 }
 
-async function listen(http: Server, { path, folder }: SocketPlace): Promise<void> {
+async function listen(http: Server, { path, folder }: SocketPlace, advice: SocketAdvice): Promise<void> {
   try {
     await bindTo(http, path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw toConfigError(error, path);
-    if (folder === null || (await isAlive(path))) throw inUse(error, path);
-    await replaceDead(http, path).catch((again: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw toConfigError(error, path, advice);
+    if (folder === null || (await isAlive(path))) throw inUse(error, path, advice);
+    await replaceDead(http, path, advice).catch((again: unknown) => {
       if (again instanceof ConfigError) throw again;
       throw (again as NodeJS.ErrnoException).code === 'EADDRINUSE'
-        ? inUse(again, path)
-        : toConfigError(again, path);
+        ? inUse(again, path, advice)
+        : toConfigError(again, path, advice);
     });
   }
 }
@@ -87,11 +91,11 @@ const LOCK_STALE_MS = 5000;
 const LOCK_LOOK_MS = 20;
 
 /** Takes the place of a socket of which nobody listens. Only who holds the lock takes a socket away, so none that was just opened is. */
-async function replaceDead(http: Server, path: string): Promise<void> {
+async function replaceDead(http: Server, path: string, advice: SocketAdvice): Promise<void> {
   const lock = path + LOCK_SUFFIX;
   await acquire(lock);
   try {
-    if (await isAlive(path)) throw inUse(undefined, path);
+    if (await isAlive(path)) throw inUse(undefined, path, advice);
     await rm(path, { force: true });
     await bindTo(http, path);
   } finally {
@@ -128,7 +132,7 @@ function bindTo(http: Server, path: string): Promise<void> {
 }
 
 /** A socket file outlives its process: only a connection tells whether somebody is there. */
-function isAlive(path: string): Promise<boolean> {
+export function isAlive(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path);
     const done = (isThere: boolean) => {
@@ -143,19 +147,13 @@ function isAlive(path: string): Promise<boolean> {
   });
 }
 
-function inUse(cause: unknown, path: string): ConfigError {
-  return new ConfigError(
-    'CONFIG_CONFLICT',
-    `Another dashboard of this user listens on ${path}: stop it first.`,
-    { cause },
-  );
+function inUse(cause: unknown, path: string, advice: SocketAdvice): ConfigError {
+  return new ConfigError('CONFIG_CONFLICT', `${advice.inUse.replace('{path}', path)}.`, { cause });
 }
 
-function toConfigError(cause: unknown, path: string): ConfigError {
+function toConfigError(cause: unknown, path: string, { elsewhere }: SocketAdvice): ConfigError {
   const code = (cause as NodeJS.ErrnoException).code ?? 'unknown';
-  return new ConfigError(
-    'CONFIG_INVALID',
-    `The socket ${path} cannot be opened (${code}): set XDG_RUNTIME_DIR to a folder that allows sockets.`,
-    { cause },
-  );
+  return new ConfigError('CONFIG_INVALID', `The socket ${path} cannot be opened (${code}): ${elsewhere}.`, {
+    cause,
+  });
 }

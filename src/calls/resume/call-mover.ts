@@ -1,0 +1,108 @@
+// Moves the calls of this process to the one that takes its place: each when nobody speaks, and in any case soon.
+import type { Clock, Timer } from '../../base/clock.js';
+import type { Logger } from '../../base/log.js';
+import { REPLACING_MS } from '../streams/call-media.js';
+
+/** How often it looks, in milliseconds. */
+const LOOK_MS = 20;
+/** A call in which somebody always speaks is moved after so long. */
+const LONGEST_WAIT_MS = 5000;
+/** A call whose stream did not come is tried again after this. */
+const TRY_AGAIN_MS = 5000;
+/** Streams that are replaced at once: each costs both processes and the carrier a burst of work, and with more of them every caller waits longer. */
+const AT_ONCE = 4;
+
+/** A live call, as far as it matters to whoever moves it. */
+export interface MovableCall {
+  readonly callId: string;
+  readonly carrierCallId: string | null;
+  readonly wayOut: 'stream' | 'state' | undefined;
+  readonly isQuiet: boolean;
+  /** False while something is under way that this process alone knows the end of. */
+  readonly mayLeave: boolean;
+  renewStream(): void;
+}
+
+export interface CallMoverOptions {
+  calls(): readonly MovableCall[];
+  /** Gives the other process a call without a stream. Never throws. */
+  send(call: MovableCall): void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+interface Move {
+  /** From when on it waits for silence, on the clock. */
+  from: number;
+  /** Until then the other process may take it with its stream; undefined while none is asked for. */
+  until: number | undefined;
+}
+
+export class CallMover {
+  readonly #options: CallMoverOptions;
+  readonly #moves = new Map<string, Move>();
+  #timer: Timer | undefined;
+
+  constructor(options: CallMoverOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#look();
+  }
+
+  /** True for a call whose next stream is to be the other process's. */
+  isMoving(callId: string): boolean {
+    const until = this.#moves.get(callId)?.until;
+    if (until === undefined || this.#options.clock.now() >= until) return false;
+    return this.#options.calls().find((call) => call.callId === callId)?.mayLeave === true;
+  }
+
+  /** The other process cannot have the call: it is not asked again. */
+  keep(callId: string): void {
+    this.#moves.set(callId, { from: Number.POSITIVE_INFINITY, until: undefined });
+  }
+
+  /** Idempotent. */
+  stop(): void {
+    this.#timer?.cancel();
+    this.#moves.clear();
+  }
+
+  #look(): void {
+    const { clock } = this.#options;
+    const now = clock.now();
+    const calls = this.#options.calls();
+    const replacing = calls.filter(({ callId }) => (this.#moves.get(callId)?.until ?? now) > now);
+    let room = AT_ONCE - replacing.length;
+    for (const call of calls) {
+      const move = this.#moves.get(call.callId) ?? { from: now, until: undefined };
+      this.#moves.set(call.callId, move);
+      if (move.until !== undefined) this.#giveUp(call, move, now);
+      else if (call.wayOut === 'state' && now >= move.from) {
+        move.until = now + REPLACING_MS;
+        this.#options.send(call);
+      } else if (call.wayOut === 'stream' && room > 0 && isReady(call, now - move.from)) {
+        room -= 1;
+        move.until = now + REPLACING_MS;
+        call.renewStream();
+      }
+    }
+    this.#timer = clock.after(LOOK_MS, () => this.#look());
+  }
+
+  /** A call that was not taken in time. */
+  #giveUp({ callId }: MovableCall, move: Move, now: number): void {
+    if (move.until === undefined || now < move.until) return;
+    this.#options.logger.warn(
+      { callId },
+      'the call was not moved in time: it goes on here, and is tried again',
+    );
+    move.until = undefined;
+    move.from = now + TRY_AGAIN_MS;
+  }
+}
+
+function isReady({ isQuiet }: MovableCall, waitedMs: number): boolean {
+  return waitedMs >= (isQuiet ? 0 : LONGEST_WAIT_MS);
+}

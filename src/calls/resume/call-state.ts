@@ -1,0 +1,71 @@
+// What is kept of a live call beside its record, so that another process can go on with it: plain data.
+import { createHash } from 'node:crypto';
+import type { CallEvent } from '../../contract/call-event.js';
+import type { CallRecord } from '../../contract/call-record.js';
+import type { ConversationState } from '../../conversation/state.js';
+import type { OutboundRequest } from '../call-desk.js';
+import type { AnnouncementState } from '../ending/last-words.js';
+import type { LedgerState } from '../facts/call-ledger.js';
+import type { MediaState } from '../streams/call-media.js';
+import type { TransferState } from '../transfer/transfer.js';
+
+/** Raised when what is kept can no longer be read as it is. */
+const VERSION = 1;
+
+/** An agent and a caller as the last process left them. */
+export interface StoredConversation {
+  readonly state: ConversationState;
+  /** Epoch milliseconds at which the time in it is 0. */
+  readonly beganAt: number;
+}
+
+/** Moments are epoch milliseconds. */
+export interface CallState {
+  readonly callId: string;
+  /** Public host that a webhook of the call came to; null where none did. */
+  readonly host: string | null;
+  /** How it was placed; null for an inbound call. */
+  readonly outbound: Omit<OutboundRequest, 'recipe'> | null;
+  /** What was chosen for an inbound call beside the name of its agent. @default the agent's own texts */
+  readonly texts?: OutboundRequest['texts'];
+  readonly media: MediaState;
+  /** Null before agent and caller talk, and after. */
+  readonly conversation: StoredConversation | null;
+  readonly ledger: LedgerState;
+  /** The caller is being handed over; null where they are not. */
+  readonly transfer: TransferState | null;
+  /** The carrier's voice has the last word; null where it has not. */
+  readonly announcement: AnnouncementState | null;
+  /** Since when the call waits for a process to take it up; null where one has. */
+  readonly awaitedSince: number | null;
+  /** The newest facts, which the store may not have yet. */
+  readonly facts: readonly CallEvent[];
+}
+
+/** A call that another process has left, `state` undefined where that cannot be read. */
+export interface LeftCall {
+  readonly record: CallRecord;
+  readonly state: CallState | undefined;
+  /** When that process was known to be there last. */
+  readonly lastAliveAt: number;
+  /** It has let the call go, and told all that it had used. @default false: it died */
+  readonly wasLetGo?: boolean;
+}
+
+/** One line that names the version and proves the rest whole, and the rest. */
+export function encodeState(state: CallState): string {
+  const body = JSON.stringify(state);
+  return `${VERSION} ${digestOf(body)}\n${body}`;
+}
+
+/** Undefined for what is damaged, or of another version. */
+export function decodeState(text: string): CallState | undefined {
+  const end = text.indexOf('\n');
+  const body = text.slice(end + 1);
+  // Who has written it whole has written it right.
+  return text.slice(0, end) === `${VERSION} ${digestOf(body)}` ? (JSON.parse(body) as CallState) : undefined;
+}
+
+function digestOf(body: string): string {
+  return createHash('sha256').update(body).digest('base64url');
+}

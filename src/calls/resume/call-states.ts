@@ -1,0 +1,161 @@
+// Keeps what another process needs to go on with each live call, as it changes. No call waits for it but before it does something outside.
+import type { Clock } from '../../base/clock.js';
+import { within } from '../../base/pause.js';
+import type { CallEvent } from '../../contract/call-event.js';
+import type { EventBus } from '../../events/bus.js';
+import { type CallState, encodeState } from './call-state.js';
+
+/** Where it is kept: the newest text of each call. No method rejects. */
+export interface StateStore {
+  write(callId: string, text: string): Promise<void>;
+  remove(callId: string): Promise<void>;
+}
+
+/** Facts that are so old are in the store: it has them within 250 ms. */
+const STORED_AFTER_MS = 1000;
+/** A disk that does not answer holds up nothing that a call does outside for longer. */
+const LONGEST_WAIT_MS = 500;
+
+interface Kept {
+  /** Newest last. `since`: when it came here, on the clock. */
+  facts: { readonly fact: CallEvent; readonly since: number }[];
+  /** Set while a write is to begin, or is under way. */
+  writing: Promise<void> | undefined;
+  /** Something has changed since the last write began. */
+  isStale: boolean;
+  isOver: boolean;
+}
+
+export interface CallStatesOptions {
+  readonly store: StateStore;
+  readonly bus: EventBus;
+  readonly clock: Clock;
+  /** A live call as it stands, `facts` left out; undefined for one that is not live. */
+  readonly stateOf: (callId: string) => Omit<CallState, 'facts'> | undefined;
+}
+
+export class CallStates {
+  readonly #options: CallStatesOptions;
+  readonly #kept = new Map<string, Kept>();
+  /** Writes and removals under way. */
+  readonly #open = new Set<Promise<void>>();
+  readonly #unsubscribe: () => void;
+
+  constructor(options: CallStatesOptions) {
+    this.#options = options;
+    this.#unsubscribe = options.bus.subscribe((event) => this.#hear(event));
+  }
+
+  /** Another process has kept the call: that goes with it, too. `facts`: those that the store has just been given. */
+  adopt(callId: string, facts: readonly CallEvent[] = []): void {
+    const since = this.#options.clock.now();
+    const recent = facts.map((fact) => ({ fact, since }));
+    this.#kept.set(callId, { facts: recent, writing: undefined, isStale: false, isOver: false });
+  }
+
+  /** Something has changed that no fact tells. */
+  changed(callId: string): void {
+    const kept = this.#kept.get(callId);
+    if (kept !== undefined && !kept.isOver) this.#write(callId, kept);
+  }
+
+  /** Resolves when the call is kept as it is now, or the disk takes too long over it. Never rejects. */
+  async written(callId: string): Promise<void> {
+    const kept = this.#kept.get(callId);
+    if (kept === undefined || kept.isOver) return;
+    this.#write(callId, kept);
+    await within(this.#options.clock, LONGEST_WAIT_MS, this.#upToDate(kept));
+  }
+
+  /** Another process keeps the call from now on. Resolves with what it reads, which is kept by then, unless the disk takes too long over it. Never rejects. */
+  async handOver(callId: string, state: Omit<CallState, 'facts'>): Promise<string> {
+    const kept = this.#kept.get(callId);
+    this.#kept.delete(callId);
+    const text = encodeState({ ...state, facts: kept?.facts.map(({ fact }) => fact) ?? [] });
+    const write = async () => {
+      if (kept !== undefined) {
+        kept.isOver = true;
+        await this.#upToDate(kept);
+      }
+      await this.#options.store.write(callId, text);
+    };
+    await within(this.#options.clock, LONGEST_WAIT_MS, this.#track(write()));
+    return text;
+  }
+
+  /** Resolves when everything that was begun is done. */
+  async settled(): Promise<void> {
+    while (this.#open.size > 0) await Promise.all(this.#open);
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.#unsubscribe();
+  }
+
+  #hear(event: CallEvent): void {
+    const { callId } = event;
+    if (event.type === 'call.ended') {
+      this.#remove(callId);
+      return;
+    }
+    const kept = this.#kept.get(callId) ?? this.#begin(callId);
+    if (kept === undefined || kept.isOver) return;
+    const since = this.#options.clock.now();
+    const recent = kept.facts.filter((each) => since - each.since < STORED_AFTER_MS);
+    kept.facts = [...recent, { fact: event, since }];
+    // What the caller is in the middle of is not worth a write. The agent tells of each sentence as it begins: the one before was heard.
+    const isPartial =
+      event.type === 'transcript.segment' && !event.entry.final && event.entry.role !== 'agent';
+    if (!isPartial) this.#write(callId, kept);
+  }
+
+  /** Undefined for a call that is over: what still comes of it is in its record. */
+  #begin(callId: string): Kept | undefined {
+    if (this.#options.stateOf(callId) === undefined) return undefined;
+    this.adopt(callId);
+    return this.#kept.get(callId);
+  }
+
+  #write(callId: string, kept: Kept): void {
+    kept.isStale = true;
+    kept.writing ??= this.#track(this.#keepUp(callId, kept));
+  }
+
+  async #keepUp(callId: string, kept: Kept): Promise<void> {
+    // Whoever states a fact is in the middle of what it follows from.
+    await this.#nextTurn();
+    while (kept.isStale && !kept.isOver) {
+      kept.isStale = false;
+      const state = this.#options.stateOf(callId);
+      if (state === undefined) break;
+      await this.#options.store.write(
+        callId,
+        encodeState({ ...state, facts: kept.facts.map(({ fact }) => fact) }),
+      );
+    }
+    kept.writing = undefined;
+  }
+
+  async #upToDate(kept: Kept): Promise<void> {
+    while (kept.writing !== undefined) await kept.writing;
+  }
+
+  #remove(callId: string): void {
+    const kept = this.#kept.get(callId);
+    if (kept === undefined) return;
+    kept.isOver = true;
+    this.#kept.delete(callId);
+    void this.#track(this.#upToDate(kept).then(() => this.#options.store.remove(callId)));
+  }
+
+  #nextTurn(): Promise<void> {
+    return new Promise((resolve) => void this.#options.clock.after(0, resolve));
+  }
+
+  #track(task: Promise<void>): Promise<void> {
+    this.#open.add(task);
+    void task.finally(() => this.#open.delete(task));
+    return task;
+  }
+}

@@ -1,0 +1,47 @@
+// `offhook status`: the servers of a data folder, as they say themselves.
+import { resolve } from 'node:path';
+import { findProcesses } from '../client/handover/processes.js';
+import type { ProcessStatus } from '../client/handover/processes.js';
+import type { CliContext } from './context.js';
+
+export interface StatusFlags {
+  dataDir: string;
+  json?: boolean;
+}
+
+const HEADINGS = ['pid', 'version', 'port', 'state', 'calls', 'up since'];
+const GAP = '  ';
+
+/** Resolves with 0 when one runs, 1 when none does. */
+export async function runStatus({ dataDir, json }: StatusFlags, context: CliContext): Promise<number> {
+  const found = await findProcesses(dataDir);
+  for (const { peer } of found) peer.close();
+  const servers = found.map(({ status }) => status);
+  if (json === true) context.out(JSON.stringify({ dataDir: resolve(dataDir), servers }));
+  else if (servers.length > 0) context.out(toTable(servers));
+  if (servers.length > 0) return 0;
+  if (json !== true) context.error(noServerOn(dataDir));
+  return 1;
+}
+
+export function noServerOn(dataDir: string): string {
+  return `No server of yours runs on ${resolve(dataDir)}. Another folder: --data-dir.`;
+}
+
+function toTable(servers: readonly ProcessStatus[]): string {
+  const rows = [HEADINGS, ...servers.map(toRow)];
+  const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join(GAP)
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+function toRow({ pid, version, port, state, calls, startedAt }: ProcessStatus): string[] {
+  const since = new Date(startedAt).toISOString().replace(/\.\d+/, '');
+  return [String(pid), version, port === null ? '-' : String(port), state, String(calls), since];
+}

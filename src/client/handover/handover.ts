@@ -1,0 +1,284 @@
+// The other process on the same data folder, before or after this one: which one it is, and what it does to the calls here.
+import type { ServerResponse } from 'node:http';
+import { controlSocket } from '../../base/control-socket.js';
+import { NotFoundError, RequestError } from '../../base/errors.js';
+import { describeError, type Logger } from '../../base/log.js';
+import type { Clock } from '../../base/clock.js';
+import { pause, within } from '../../base/pause.js';
+import type { CallDirectory } from '../../calls/call-directory.js';
+import type { CallControls } from '../../contract/call-command.js';
+import type { CallEvent } from '../../contract/call-event.js';
+import type { Neighbor } from '../../server/neighbor.js';
+import type { PrivateSocket } from '../../server/private-socket.js';
+import type { PhoneServer } from '../../server/server.js';
+import { openControl } from './control.js';
+import type { LentStore } from './lent-store.js';
+import { type GivenCall, Predecessor } from './predecessor.js';
+import { findProcesses, type ProcessStatus } from './processes.js';
+import { carryOut, controlsOver, type RemoteCommand } from './remote-controls.js';
+import { Successor } from './successor.js';
+
+/** Tries to have the store back without a word. */
+const COMPLAIN_AFTER = 100;
+/** What a server that ends gives a store that another process never used, in milliseconds. */
+const GIVE_UP_MS = 1000;
+const LOOK_MS = 50;
+
+export interface HandoverParts {
+  readonly dataDir: string;
+  readonly nodeId: string;
+  readonly desk: CallDirectory;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** How long calls may take to go to the next process, in milliseconds. */
+  readonly timeoutMs: number;
+  status(): Omit<ProcessStatus, 'state'>;
+  drain(timeoutMs: number): void;
+  /** True once the server is to end, whatever becomes of the other process. */
+  isLeaving(): boolean;
+  /** Takes a call up that another process has let go. `isStreamThere`: its stream has come. Rejects for one that the store does not know. */
+  takeUp(callId: string, call: GivenCall, about: { isStreamThere: boolean }): Promise<void>;
+  /** True for a call that the store does not know. */
+  isNew(callId: string): Promise<boolean>;
+  /** Hears what happens in the calls that are still at the process before this one, once it is stored. */
+  hear(fact: CallEvent): void;
+  /** Takes up, or ends, what another process has left as it died. */
+  takeOver(): Promise<void>;
+  /** Everything is at the next process. */
+  done(): void;
+}
+
+export class Handover {
+  readonly #parts: HandoverParts;
+  readonly #store: LentStore;
+  #predecessor: Predecessor | undefined;
+  #successor: Successor | undefined;
+  #control: PrivateSocket | undefined;
+  #isTakingBack = false;
+  #isClosed = false;
+
+  constructor(parts: HandoverParts, store: LentStore, predecessor: Predecessor | undefined) {
+    this.#parts = parts;
+    this.#store = store;
+    this.#predecessor = predecessor;
+  }
+
+  /** Has the server of the folder, if there is one, give its store away. @throws ConfigError when it does not */
+  static async findPredecessor({
+    dataDir,
+    nodeId,
+    clock,
+    logger,
+  }: Pick<HandoverParts, 'dataDir' | 'nodeId' | 'clock' | 'logger'>): Promise<Predecessor | undefined> {
+    const found = await findProcesses(dataDir);
+    const serving = found.find(({ status }) => status.state === 'serving') ?? found.at(-1);
+    for (const each of found) if (each !== serving) each.peer.close();
+    if (serving === undefined) return undefined;
+    const { path } = controlSocket(dataDir, nodeId);
+    return Predecessor.ask(serving.peer, { path, clock, logger });
+  }
+
+  get neighbor(): Neighbor | undefined {
+    return this.#successor?.takesNew === true ? this.#successor : this.#predecessor;
+  }
+
+  get isHandingOver(): boolean {
+    return this.#successor?.takesNew === true;
+  }
+
+  /** Commands on the calls of this process, and on those that are yet to come here. */
+  get controls(): CallControls {
+    const { desk } = this.#parts;
+    const isOwn = (callId: string) => desk.isLive(callId) || desk.hasEnded(callId);
+    return controlsOver(desk, { isOwn, predecessor: () => this.#predecessor });
+  }
+
+  /** This process listens. Without a socket it has no successor. @throws ConfigError where it takes calls over and has none */
+  async open(server: PhoneServer): Promise<void> {
+    const { dataDir, nodeId, logger } = this.#parts;
+    try {
+      this.#control = await openControl({ dataDir, nodeId, handlers: this.#handlers(), server, logger });
+    } catch (error) {
+      if (this.#predecessor !== undefined) throw error;
+      logger.warn(
+        describeError(error),
+        'no control socket: offhook status and the next process will not find this server',
+      );
+    }
+    await this.#predecessor?.ready({
+      taken: (callId, call) => this.#parts.takeUp(callId, call, { isStreamThere: true }),
+      isNew: (callId) => this.#parts.isNew(callId),
+      done: () => void this.#left(),
+      died: () => void this.#inherit(),
+    });
+  }
+
+  /** The last facts go to the next process. */
+  async finish(): Promise<void> {
+    const successor = this.#successor;
+    if (successor?.takesNew === true) await successor.finish();
+    else if (successor !== undefined) {
+      // It has not begun: what happened since is for the disk.
+      successor.giveUp();
+      await within(this.#parts.clock, GIVE_UP_MS, this.#takeBack());
+    }
+  }
+
+  /** The store is closed. Idempotent. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#predecessor?.close();
+    await this.#successor?.close();
+    await this.#control?.close();
+  }
+
+  #handlers() {
+    const { desk } = this.#parts;
+    return {
+      'GET /status': async () => this.#status,
+      'POST /drain': async ({ timeoutSeconds }: { timeoutSeconds?: unknown }) => {
+        this.#parts.drain(typeof timeoutSeconds === 'number' ? timeoutSeconds * 1000 : this.#parts.timeoutMs);
+        return this.#status;
+      },
+      'POST /successor': async ({ path }: { path?: unknown }, { response }: { response: ServerResponse }) => {
+        await this.#lend(String(path), response);
+        return 'open' as const;
+      },
+      'POST /successor/ready': async () => {
+        if (this.#successor === undefined)
+          throw new RequestError('REQUEST_CONFLICT', 'This server goes on by itself.');
+        this.#successor.ready();
+        return {};
+      },
+      'POST /facts': async ({ facts }: { facts?: unknown }) => {
+        for (const fact of facts as readonly CallEvent[]) await this.#take(fact);
+        return {};
+      },
+      'POST /calls/{callId}': async (body: object, { callId }: { callId: string }) => {
+        // It comes again where the answer was lost.
+        if (!desk.isLive(callId) && !desk.hasEnded(callId))
+          await this.#parts.takeUp(callId, toGivenCall(body), { isStreamThere: false });
+        return {};
+      },
+      'POST /calls/{callId}/refused': async (body: object, { callId }: { callId: string }) => {
+        await this.#successor?.refused(callId, toGivenCall(body));
+        return {};
+      },
+      'POST /calls/{callId}/claim': async (_body: object, { callId }: { callId: string }) => {
+        const call = await this.#successor?.claim(callId);
+        if (call === undefined) throw new NotFoundError('No such call.');
+        if (call === 'here') throw new RequestError('REQUEST_CONFLICT', 'The call stays here for now.');
+        return call === 'over' ? { isOver: true } : call;
+      },
+      'POST /calls/{callId}/command': async (command: object, { callId }: { callId: string }) =>
+        carryOut(desk, callId, command as RemoteCommand),
+    };
+  }
+
+  get #status(): ProcessStatus {
+    const { desk, status } = this.#parts;
+    const stopping = desk.isDraining ? 'draining' : 'serving';
+    return { ...status(), state: this.isHandingOver ? 'handing-over' : stopping };
+  }
+
+  async #lend(path: string, lifeline: ServerResponse): Promise<void> {
+    const { desk, clock, logger, timeoutMs, done, isLeaving } = this.#parts;
+    const isBusy = isLeaving() || desk.isDraining || this.#isTakingBack;
+    if (isBusy || this.#successor !== undefined || this.#predecessor !== undefined) {
+      throw new RequestError(
+        'REQUEST_CONFLICT',
+        'This server is stopping, or another handover is under way.',
+      );
+    }
+    const successor = new Successor(
+      { path, desk, clock, logger, timeoutMs },
+      {
+        ready: () => desk.drain(),
+        done,
+        refused: (callId, call) => this.#goOn(callId, call),
+        died: () => void this.#inherit(),
+      },
+    );
+    this.#successor = successor;
+    try {
+      await this.#store.lend(successor.relay);
+    } catch (error) {
+      void this.#inherit();
+      throw error;
+    }
+    successor.begin(lifeline);
+  }
+
+  /** The next process cannot have a call that it was given. */
+  async #goOn(callId: string, call: GivenCall): Promise<void> {
+    const { logger, takeUp } = this.#parts;
+    logger.error({ callId }, 'the next process cannot take the call: it goes on here');
+    try {
+      await takeUp(callId, call, { isStreamThere: false });
+    } catch (error) {
+      logger.error({ callId, ...describeError(error) }, 'the call could not be taken up again');
+    }
+  }
+
+  /** The process before is gone, and this one is alone. Should it have left a call after all, that is gone on with. */
+  async #left(): Promise<void> {
+    this.#predecessor = undefined;
+    this.#parts.logger.info({}, 'the process before this one has handed over all its calls');
+    await this.#takeOver();
+  }
+
+  /** The other process died: what it had is this one's. */
+  async #inherit(): Promise<void> {
+    const { desk, logger, isLeaving } = this.#parts;
+    if (isLeaving() && this.#predecessor !== undefined) return;
+    logger.warn({}, 'the other process is gone: its calls go on here');
+    const successor = this.#successor;
+    this.#predecessor = undefined;
+    this.#successor = undefined;
+    if (successor?.takesNew === true && !isLeaving()) desk.drain(false);
+    if (successor !== undefined) await this.#takeBack();
+    if (!isLeaving()) await this.#takeOver();
+  }
+
+  async #takeOver(): Promise<void> {
+    const { logger, takeOver } = this.#parts;
+    try {
+      await takeOver();
+    } catch (error) {
+      logger.error(describeError(error), 'the calls of the other process were not taken over');
+    }
+  }
+
+  /** The lock of the other process ends with it, which may take a moment. Until then facts are kept for the disk. */
+  async #takeBack(): Promise<void> {
+    const { clock, logger } = this.#parts;
+    this.#isTakingBack = true;
+    for (let tries = 1; !this.#isClosed; tries += 1) {
+      try {
+        await this.#store.takeBack();
+        break;
+      } catch (error) {
+        if (tries === COMPLAIN_AFTER)
+          logger.error(describeError(error), 'the store cannot be had back: it is tried again');
+        await pause(clock, LOOK_MS);
+      }
+    }
+    this.#isTakingBack = false;
+  }
+
+  /** A fact that cannot be stored is left out: the others wait for it. */
+  async #take(fact: CallEvent): Promise<void> {
+    try {
+      await this.#store.append(fact);
+      this.#parts.hear(fact);
+    } catch (error) {
+      this.#parts.logger.error({ callId: fact.callId, ...describeError(error) }, 'event not stored');
+    }
+  }
+}
+
+/** Who sends it has made it: a process of the same user. */
+function toGivenCall(body: object): GivenCall {
+  const { state = '', facts = [] } = body as Partial<GivenCall>;
+  return { state, facts };
+}

@@ -1,0 +1,203 @@
+// The process that had the calls before this one, seen from here: gives its store, its calls one by one, and the answers that are still its.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Clock } from '../../base/clock.js';
+import { ConfigError, RequestError } from '../../base/errors.js';
+import { describeError, type Logger } from '../../base/log.js';
+import { within } from '../../base/pause.js';
+import type { WebhookRequest } from '../../carriers/carrier.js';
+import type { CallEvent } from '../../contract/call-event.js';
+import type { Neighbor, PlacedStream } from '../../server/neighbor.js';
+import type { Peer } from '../../server/peer.js';
+import type { WholeAnswer } from '../../server/routes.js';
+
+/** It writes what is left to disk before it gives the store. */
+const RELEASE_MS = 30_000;
+/** A webhook waits no longer for it. */
+const WEBHOOK_MS = 1000;
+/** A stream waits no longer for its call. */
+const CLAIM_MS = 2000;
+const COMMAND_MS = 30_000;
+const READY_MS = 5000;
+/** What it says once its store is free. */
+export const RELEASED = 'released';
+
+/** A call as it is given to another process. */
+export interface GivenCall {
+  /** As `encodeState` has made it. */
+  readonly state: string;
+  /** Facts that the store may not have yet, in order. */
+  readonly facts: readonly CallEvent[];
+}
+
+export interface PredecessorEvents {
+  /** Takes a call up for the stream that has come for it. */
+  taken(callId: string, call: GivenCall): Promise<void>;
+  /** True for a call that the store does not know. */
+  isNew(callId: string): Promise<boolean>;
+  /** It has no call left, and is gone. */
+  done(): void;
+  /** It died, and its calls are nobody's. */
+  died(): void;
+}
+
+export class Predecessor implements Neighbor {
+  readonly takesNew = false;
+  readonly #peer: Peer;
+  readonly #lifeline: IncomingMessage;
+  readonly #logger: Logger;
+  /** Streams whose calls are asked for, or are being taken up. */
+  readonly #placing = new Set<Promise<unknown>>();
+  #events: PredecessorEvents | undefined;
+  #isGone = false;
+
+  private constructor(peer: Peer, lifeline: IncomingMessage, logger: Logger) {
+    this.#peer = peer;
+    this.#lifeline = lifeline;
+    this.#logger = logger;
+  }
+
+  /** Has it give its store away. `path`: of this process's control socket. @throws ConfigError when it does not. */
+  static async ask(
+    peer: Peer,
+    { path, clock, logger }: { path: string; clock: Clock; logger: Logger },
+  ): Promise<Predecessor> {
+    const lifeline = await peer.open('/successor', JSON.stringify({ path })).catch((cause: unknown) => {
+      throw new ConfigError(
+        'CONFIG_CONFLICT',
+        'The server that has the calls did not answer: stop it first.',
+        { cause },
+      );
+    });
+    const line = firstLineOf(lifeline);
+    await within(clock, RELEASE_MS, line);
+    // What it has not said by now it does not say.
+    lifeline.pause();
+    const first = await Promise.race([line, 'nothing in time']);
+    if (lifeline.statusCode === 200 && first === RELEASED) return new Predecessor(peer, lifeline, logger);
+    lifeline.destroy();
+    peer.close();
+    throw new ConfigError(
+      'CONFIG_CONFLICT',
+      `The server that has the calls does not hand them over (it said: ${first.slice(0, 200)}): stop it first.`,
+    );
+  }
+
+  /** This process listens, and takes everything new from now on. @throws ConfigError where the other one has gone on meanwhile */
+  async ready(events: PredecessorEvents): Promise<void> {
+    this.#events = events;
+    this.#lifeline.on('error', () => {});
+    const ask = () => this.#peer.ask('/successor/ready', { timeoutMs: READY_MS });
+    const status = this.#lifeline.destroyed
+      ? 0
+      : await ask().then(
+          (answer) => answer.status,
+          () => 0,
+        );
+    if (status !== 200)
+      throw new ConfigError(
+        'CONFIG_CONFLICT',
+        'The server that has the calls has not waited for this one: start it again.',
+      );
+    this.#lifeline.on('end', () => this.#leave(() => events.done()));
+    this.#lifeline.on('close', () => this.#leave(() => events.died()));
+    this.#lifeline.resume();
+    if (this.#lifeline.destroyed) this.#leave(() => events.died());
+  }
+
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#placing);
+  }
+
+  async answer(webhook: WebhookRequest): Promise<WholeAnswer | undefined> {
+    try {
+      return await this.#peer.answer(webhook, { timeoutMs: WEBHOOK_MS });
+    } catch (error) {
+      this.#logger.warn(describeError(error), 'the process before this one did not answer a webhook');
+      return undefined;
+    }
+  }
+
+  place(callId: string, stream: PlacedStream): Promise<'here' | 'there'> {
+    const placing = this.#place(callId, stream);
+    this.#placing.add(placing);
+    return placing.finally(() => this.#placing.delete(placing));
+  }
+
+  async #place(callId: string, { isPassed, number = 1 }: PlacedStream): Promise<'here' | 'there'> {
+    const claim = () => this.#peer.ask(`/calls/${encodeURIComponent(callId)}/claim`, { timeoutMs: CLAIM_MS });
+    // What it has given once it gives again.
+    const { status, body } = await claim()
+      .catch(claim)
+      .catch(() => ({ status: 0, body: '' }));
+    if (status === 200) {
+      const answer = JSON.parse(body) as GivenCall | { readonly isOver: true };
+      if ('isOver' in answer) throw new RequestError('REQUEST_CONFLICT', 'The call is over.');
+      return this.#take(callId, answer);
+    }
+    if (status === 404) return 'here';
+    if (status === 409 && !isPassed) return 'there';
+    const isNew = status === 0 && number === 1;
+    if (isNew && (await this.#events?.isNew(callId)) === true) return 'here';
+    throw new RequestError('REQUEST_CONFLICT', 'The call is at another process.');
+  }
+
+  async #take(callId: string, call: GivenCall): Promise<'here'> {
+    try {
+      await this.#events?.taken(callId, call);
+      return 'here';
+    } catch (cause) {
+      // The call shall be somebody's.
+      const path = `/calls/${encodeURIComponent(callId)}/refused`;
+      await this.#peer.ask(path, { body: JSON.stringify(call), timeoutMs: CLAIM_MS });
+      throw cause;
+    }
+  }
+
+  /** Has it carry out a command on a call of its. Rejects where the call is not there. */
+  async command(
+    callId: string,
+    command: object,
+    { timeoutMs = COMMAND_MS }: { timeoutMs?: number } = {},
+  ): Promise<{ status: number; body: string }> {
+    const path = `/calls/${encodeURIComponent(callId)}/command`;
+    return this.#peer.ask(path, { body: JSON.stringify(command), timeoutMs });
+  }
+
+  passRequest(request: IncomingMessage, response: ServerResponse, address: string): Promise<void> {
+    return this.#peer.pass(request, response, address);
+  }
+
+  passUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, address: string): Promise<boolean> {
+    return this.#peer.passUpgrade(request, { socket, head, address });
+  }
+
+  /** It has its store back, as far as this process has left it. Idempotent. */
+  close(): void {
+    this.#isGone = true;
+    this.#lifeline.destroy();
+    this.#peer.close();
+  }
+
+  #leave(tell: () => void): void {
+    if (this.#isGone) return;
+    this.close();
+    tell();
+  }
+}
+
+/** Resolves with the first line once it is there, or the end is. The stream is paused then. */
+function firstLineOf(stream: IncomingMessage): Promise<string> {
+  return new Promise((resolve) => {
+    let text = '';
+    const done = () => {
+      stream.off('data', take).off('end', done).off('close', done).pause();
+      resolve(text.split('\n')[0] ?? '');
+    };
+    const take = (chunk: Buffer) => {
+      text += chunk.toString('utf8');
+      if (text.includes('\n')) done();
+    };
+    stream.on('data', take).on('end', done).on('close', done);
+  });
+}

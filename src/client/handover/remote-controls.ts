@@ -1,0 +1,70 @@
+// Commands on calls that may still be at the process before this one.
+import { type ErrorCode, OffhookError } from '../../base/errors.js';
+import type { CallControls, SayOptions, SayOutcome } from '../../contract/call-command.js';
+import type { HangUpState } from '../../contract/call-record.js';
+import type { Predecessor } from './predecessor.js';
+
+/** What the agent is to say is answered once it was heard. Anything else the carrier decides. */
+const SAY_MS = 15 * 60_000;
+
+/** A command as it goes to another process. */
+export type RemoteCommand =
+  | { readonly type: 'hang-up' }
+  | { readonly type: 'transfer'; readonly to: string }
+  | { readonly type: 'send-digits'; readonly digits: string }
+  | { readonly type: 'say'; readonly text: string; readonly options: SayOptions }
+  | { readonly type: 'inform'; readonly text: string };
+
+/** What comes of a command. */
+interface Carried {
+  readonly state?: HangUpState;
+  readonly outcome?: SayOutcome;
+}
+
+export async function carryOut(
+  controls: CallControls,
+  callId: string,
+  command: RemoteCommand,
+): Promise<Carried> {
+  switch (command.type) {
+    case 'hang-up':
+      return { state: await controls.hangUp(callId) };
+    case 'say':
+      return { outcome: await controls.say(callId, command.text, command.options) };
+    case 'transfer':
+      await controls.transfer(callId, command.to);
+      return {};
+    case 'send-digits':
+      await controls.sendDigits(callId, command.digits);
+      return {};
+    case 'inform':
+      await controls.inform(callId, command.text);
+      return {};
+  }
+}
+
+/** `own`: the calls of this process. `isOwn`: true for one that is here, or has ended here. */
+export function controlsOver(
+  own: CallControls,
+  { isOwn, predecessor }: { isOwn(callId: string): boolean; predecessor(): Predecessor | undefined },
+): CallControls {
+  const run = async (callId: string, command: RemoteCommand) => {
+    const other = isOwn(callId) ? undefined : predecessor();
+    const answer = await other?.command(callId, command, command.type === 'say' ? { timeoutMs: SAY_MS } : {});
+    // What it does not have has come here meanwhile, or is nowhere.
+    if (answer === undefined || answer.status === 404) return carryOut(own, callId, command);
+    const body = JSON.parse(answer.body) as Carried & {
+      error?: { code: ErrorCode; message: string };
+    };
+    if (body.error !== undefined) throw new OffhookError(body.error.code, body.error.message);
+    return body;
+  };
+  return {
+    hangUp: async (callId) => (await run(callId, { type: 'hang-up' })).state ?? 'done',
+    transfer: async (callId, to) => void (await run(callId, { type: 'transfer', to })),
+    sendDigits: async (callId, digits) => void (await run(callId, { type: 'send-digits', digits })),
+    say: async (callId, text, options) =>
+      (await run(callId, { type: 'say', text, options })).outcome ?? 'call-ended',
+    inform: async (callId, text) => void (await run(callId, { type: 'inform', text })),
+  };
+}

@@ -1,0 +1,138 @@
+// Live calls that outlive their process: kept in the data folder, and gone on with by the agents of the next one.
+import { resolve } from 'node:path';
+import type { Clock } from '../base/clock.js';
+import { describeError, type Logger } from '../base/log.js';
+import type { CallDirectory } from '../calls/call-directory.js';
+import type { LeftCall } from '../calls/resume/call-state.js';
+import type { ResumedSeed } from '../calls/session-owner.js';
+import { setPhrasesFor } from '../engines/languages/set-phrases.js';
+import type { Agent } from '../options/agent.js';
+import type { CheckedClientOptions } from '../options/client.js';
+import { messageIn } from '../options/resume.js';
+import type { CheckedServeOptions } from '../options/serve.js';
+import type { CallStore } from '../stores/call-store.js';
+import { StateFolder } from '../stores/state-folder.js';
+import type { Recipes } from './recipes.js';
+import type { KeptCalls } from './take-over.js';
+
+/** The client that serves, and the agents of it that have a name. */
+export interface ServingClient extends CheckedClientOptions {
+  agentNamed(name: string): Agent | undefined;
+}
+
+export interface LiveCallsOptions {
+  readonly options: CheckedServeOptions;
+  readonly client: ServingClient;
+  readonly recipes: Recipes;
+  readonly desk: Pick<CallDirectory, 'keep' | 'resume' | 'resumeWithStream'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export class LiveCalls {
+  readonly #parts: LiveCallsOptions;
+  /** Agents without a name, of which that was said. */
+  readonly #nameless = new WeakSet<Agent>();
+  /** Undefined where calls end with their process. */
+  #folder: StateFolder | undefined;
+
+  constructor(parts: LiveCallsOptions) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Keeps every call from now on, and has what the last process has left. `store`: one on disk, whose lock keeps other processes away.
+   * Undefined where nothing is kept: without a folder, or without a secret of the carrier.
+   */
+  async open(store: Pick<CallStore, 'isKept'>): Promise<KeptCalls | undefined> {
+    const { options, client, desk, clock, logger } = this.#parts;
+    const { dataDir, isSynced } = options;
+    if (dataDir === false || !store.isKept || client.carrier.streamTokenKey === undefined) return undefined;
+    const path = resolve(dataDir, 'live');
+    try {
+      const folder = await StateFolder.open({ folder: path, isSynced, clock, logger });
+      const kept = await this.#keptIn(folder);
+      await folder.live();
+      this.#folder = folder;
+      desk.keep(folder);
+      return kept;
+    } catch (error) {
+      logger.warn(
+        { folder: path, ...describeError(error) },
+        'live calls are not kept on disk: they would end with this process',
+      );
+      return undefined;
+    }
+  }
+
+  /** What is kept now: of another process that has died, too. Undefined where nothing is. Rejects with the error of the file system. */
+  async kept(): Promise<KeptCalls | undefined> {
+    return this.#folder && this.#keptIn(this.#folder);
+  }
+
+  /** Goes on with a call that another process has let go. `isStreamThere`: its stream has come. False for one that cannot be gone on with. */
+  takeUp(call: LeftCall, { isStreamThere }: { isStreamThere: boolean }): boolean {
+    return this.#resume(call, (...seed) => {
+      const { desk } = this.#parts;
+      return isStreamThere ? desk.resumeWithStream(...seed) : desk.resume(...seed);
+    });
+  }
+
+  async #keptIn(folder: StateFolder): Promise<KeptCalls> {
+    const { desk } = this.#parts;
+    return {
+      left: await folder.read(),
+      resume: (call) => this.#resume(call, (...seed) => desk.resume(...seed)),
+      forget: (callId) => folder.remove(callId),
+    };
+  }
+
+  /** A call goes to `agent`: the next process finds agents by their names. Said once for each. */
+  note(agent: Agent | undefined): void {
+    const { options, logger } = this.#parts;
+    const isFound = agent === undefined || agent === options.agent || agent.options.name !== undefined;
+    if (this.#folder === undefined || isFound || this.#nameless.has(agent)) return;
+    this.#nameless.add(agent);
+    logger.warn(
+      { option: 'name' },
+      'an agent chosen for a call has no name: after a crash, its calls would go on with the agent of serve()',
+    );
+  }
+
+  /** Idempotent. */
+  close(): void {
+    this.#folder?.close();
+  }
+
+  /** A call that cannot be taken up is lost, and keeps no other one, nor the server, from going on. */
+  #resume(call: LeftCall, resume: CallDirectory['resume']): boolean {
+    const { logger } = this.#parts;
+    try {
+      return resume(call, () => this.#goingOn(call));
+    } catch (error) {
+      const { callId } = call.record;
+      logger.error(
+        { callId, ...describeError(error) },
+        'a call of the previous process could not be taken up',
+      );
+      return false;
+    }
+  }
+
+  /** Who goes on with a call that another process had, and says what first. */
+  #goingOn({ record, state, wasLetGo }: LeftCall): Pick<ResumedSeed, 'recipe' | 'message'> {
+    const { options, client, recipes, logger } = this.#parts;
+    const { callId, agent: name } = record;
+    const named = name === null ? options.agent : client.agentNamed(name);
+    if (named === undefined)
+      logger.warn(
+        { callId, agent: name },
+        'no agent of that name here: the call goes on with the agent of serve()',
+      );
+    const recipe = recipes.create(named ?? options.agent, state?.outbound?.texts ?? state?.texts);
+    // Who has noticed nothing is told nothing.
+    if (wasLetGo === true) return { recipe, message: '' };
+    const { language, setPhrases = setPhrasesFor(language) } = recipe;
+    return { recipe, message: messageIn(language, options.resume.message) ?? setPhrases.resumed.message };
+  }
+}

@@ -1,0 +1,94 @@
+// What an engine begins with: a call in which nothing has happened, what another engine has left, or what another process has stored.
+import type { Goodbye, Manner, Unsaid } from '../conversation/floor.js';
+import { begun, type ConversationState, type Owed, type Restored, restored } from '../conversation/state.js';
+import type { TranscriptEntry } from '../contract/call-record.js';
+import type { TurnFact } from '../conversation/turns.js';
+import type { EngineContext, Resumed } from './engine.js';
+
+export interface Beginning {
+  readonly state: ConversationState;
+  /** Of what was cut off with another process: to be stated before anything else. */
+  readonly facts: readonly TurnFact[];
+  /** What is said before what is owed; '' for nothing. */
+  readonly bridge: string;
+}
+
+export interface BeginningOptions {
+  readonly hasGreeting: boolean;
+  readonly transcribesCaller: boolean;
+  /** What a caller is asked who was cut off. */
+  readonly repeat: string;
+}
+
+/** Whoever waited through the gap between two processes waits anew: the engine is not to blame for it. */
+export function beginningOf(
+  { clock, takeover, resumed }: Pick<EngineContext, 'clock' | 'takeover' | 'resumed'>,
+  { hasGreeting, transcribesCaller, repeat }: BeginningOptions,
+): Beginning {
+  if (resumed === undefined)
+    return { state: takeover?.state ?? begun({ hasGreeting }), facts: [], bridge: '' };
+  const at = { now: clock.now(), wall: clock.wallNow() };
+  const { state, facts, isCallerCutOff } = restored(resumed.state, { at, transcribesCaller });
+  const untold = untoldOf(resumed, { state, facts });
+  const isCutOff = isCallerCutOff || untold.some(({ role }) => role === 'user');
+  const asksAgain = isCutOff && state.owed.kind !== 'goodbye' && state.owed.kind !== 'greeting';
+  const owed: Owed = asksAgain ? { kind: 'rest', text: repeat, manner: {} } : owedOf(state, { hasGreeting });
+  const isOver = owed.kind === 'goodbye' && owed.text === '';
+  return {
+    state: {
+      ...state,
+      owed,
+      turns: { ...state.turns, suffix: suffixOf(resumed) },
+      unheardSince: null,
+      troubledSince: null,
+    },
+    facts: [...facts, ...untold.map(closed)],
+    bridge: owed.kind === 'greeting' || isOver ? '' : resumed.message,
+  };
+}
+
+/** Entries that are open, and of which the stored state knows nothing. */
+function untoldOf(
+  { open = [] }: Resumed,
+  { state, facts }: Pick<Restored, 'state' | 'facts'>,
+): readonly TranscriptEntry[] {
+  const told = facts.flatMap((fact) => (fact.type === 'transcript.segment' ? [fact.entry.id] : []));
+  // Those that are left are run again.
+  const running = Object.keys(state.turns.tools);
+  return open.filter(({ id }) => !told.includes(id) && !running.includes(id));
+}
+
+/** What the agent said then may not have been heard. */
+function closed(entry: TranscriptEntry): TurnFact {
+  const text = entry.role === 'agent' ? '' : entry.text;
+  return { type: 'transcript.segment', entry: { ...entry, text, final: true } };
+}
+
+/** The agent may have no greeting any more. */
+function owedOf({ owed }: ConversationState, { hasGreeting }: { hasGreeting: boolean }): Owed {
+  return owed.kind === 'greeting' && !hasGreeting ? { kind: 'nothing' } : owed;
+}
+
+/** What entries of the transcript are named with, behind what they are named anyway. */
+export function suffixOf(resumed: EngineContext['resumed']): string {
+  return resumed === undefined ? '' : `.t${resumed.term}`;
+}
+
+/** How the bridge is said. */
+export function leadingTo(owed: Owed): Manner {
+  switch (owed.kind) {
+    case 'rest':
+      return { leadsTo: { text: owed.text, manner: owed.manner } };
+    case 'goodbye':
+      return { leadsTo: farewell(owed) };
+    case 'answer':
+      return { leadsTo: 'answer' };
+    case 'greeting':
+    case 'nothing':
+      return { leadsTo: 'nothing' };
+  }
+}
+
+function farewell({ text, reason }: Goodbye): Unsaid {
+  return { text, manner: { ends: reason } };
+}

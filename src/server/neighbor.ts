@@ -1,0 +1,42 @@
+// Another process on the same calls, while these move from one to the other: what belongs there is answered there, whichever port it came to.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { WebhookRequest } from '../carriers/carrier.js';
+import type { WholeAnswer } from './routes.js';
+
+export interface Neighbor {
+  /** True once it takes everything new: this process answers for the calls that it has, and for nothing else. */
+  readonly takesNew: boolean;
+  /** Its answer to a webhook about a call that is not here; undefined where it is for this process after all, or cannot be had. Never rejects. */
+  answer(webhook: WebhookRequest): Promise<WholeAnswer | undefined>;
+  /** Resolves once it is known who has a call that is on its way between the two. Never rejects. */
+  settled(ids: readonly (string | null | undefined)[]): Promise<void>;
+  /** Where a stream of a call is taken, which may come here because of this. @throws RequestError for one that is taken nowhere. */
+  place(callId: string, stream: PlacedStream): Promise<'here' | 'there'>;
+  /** Passes on what the page or its API is asked. Rejects with RequestError for a body that is not taken. */
+  passRequest(request: IncomingMessage, response: ServerResponse, address: string): Promise<void>;
+  /** Passes a stream on for as long as it lasts. Resolves to false where the neighbor is not reached: the socket is as it was. */
+  passUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, address: string): Promise<boolean>;
+}
+
+/** A stream, as far as it matters to where it is taken. */
+export interface PlacedStream {
+  /** The neighbor has passed it on. */
+  readonly isPassed: boolean;
+  /** Within its call; undefined without a token. */
+  readonly number: number | undefined;
+}
+
+/** What came by a neighbor: not passed on once more. A header alone would prove nothing. */
+const passed = new WeakSet<IncomingMessage>();
+
+export function notePassed(request: IncomingMessage): void {
+  passed.add(request);
+}
+
+export function isPassed(request: IncomingMessage): boolean {
+  return passed.has(request);
+}
+
+/** Status and header of an answer to a webhook that is about no call of this process. */
+export const NOT_HERE = { status: 421, header: 'x-offhook-not-here' } as const;

@@ -1,0 +1,474 @@
+// A call whose process was killed goes on in the next one, wherever it stood.
+import { describe, expect, it } from 'vitest';
+import { CarrierError } from '../../../src/base/errors.js';
+import { decodeState } from '../../../src/calls/resume/call-state.js';
+import { STATE_VERSION } from '../../../src/conversation/state.js';
+import { startText } from '../../support/call-bench.js';
+import { KINDS, OUTBOUND, type SceneKind } from '../scene.js';
+import { KeptScene } from './left-call.js';
+
+const replied: SceneKind = { steering: 'replies', direction: 'inbound' };
+const commanded: SceneKind = { steering: 'commands', direction: 'inbound' };
+const STEERED = [replied, commanded];
+const OUT: SceneKind[] = [
+  { steering: 'replies', direction: 'outbound' },
+  { steering: 'commands', direction: 'outbound' },
+];
+
+/** The request for a stream. */
+const asked = ({ bench, kind }: KeptScene) =>
+  bench.rest.of(kind.steering === 'replies' ? 'openStream' : 'startStream');
+
+/** Agent and caller are talking over stream 1. */
+async function talking(kind: SceneKind): Promise<KeptScene> {
+  const scene = new KeptScene(kind);
+  await scene.up();
+  await scene.bench.pass(1000);
+  return scene;
+}
+
+describe.each(KINDS)('an agent and a caller who are talking, $steering, $direction', (kind) => {
+  it('go on over the stream that the carrier is asked for at once', async () => {
+    const scene = await talking(kind);
+    const next = await scene.killed({ gapMs: 700 });
+    expect(next.isResumed).toBe(true);
+    // The carrier cannot reach it yet.
+    expect(next.bench.rest.requests).toEqual([]);
+    await next.goOn();
+    expect(next.bench.rest.of('lookUp')).toHaveLength(1);
+    expect(asked(next)).toHaveLength(1);
+    next.next(2);
+    const { engine } = next.bench;
+    expect(engine.heard).toEqual(['start']);
+    expect(engine.context.resumed).toMatchObject({
+      message: 'I am back.',
+      term: 2,
+      state: { version: STATE_VERSION },
+    });
+    // Its time is that of the conversation, the gap among it.
+    expect(engine.context.clock.now()).toBe(1700);
+    expect(next.bench.types(next.callId)).toEqual(['call.status', 'cost.updated', 'incident.noted']);
+    expect(next.bench.events.every(({ term, nodeId }) => term === 2 && nodeId === 'node-2')).toBe(true);
+    expect(next.record).toMatchObject({
+      status: 'active',
+      incidents: [{ code: 'process-replaced', durationMs: 700 }],
+    });
+    next.over(null);
+    next.stop();
+    expect(await next.expectEnd()).toMatchObject({ endReason: 'caller-hangup', outcome: 'answered' });
+    expect(next.states.texts.size).toBe(0);
+  });
+
+  it('are over where the carrier says so, since the process was there last', async () => {
+    const scene = await talking(kind);
+    const next = await scene.killed({ gapMs: 5000, lastAliveMs: 200 });
+    next.bench.rest.over = true;
+    await next.goOn();
+    const record = await next.expectEnd();
+    expect(record).toMatchObject({ endReason: 'process-lost', outcome: 'answered', term: 2 });
+    expect(record.endedAt).toBe(next.left === undefined ? 0 : next.left.startedAt + 800);
+    expect(next.states.texts.size).toBe(0);
+  });
+
+  it('are over where no stream comes', async () => {
+    const next = await (await talking(kind)).killed();
+    await next.goOn();
+    expect(await next.expectEnd()).toMatchObject({ endReason: 'process-lost', hangUp: 'done' });
+    expect(next.bench.rest.of('hangUp')).toHaveLength(1);
+  });
+
+  it('are over when their time is, which has begun with the first stream', async () => {
+    const next = await (await talking(kind)).killed({ gapMs: 1000 });
+    await next.goOn();
+    next.next(2);
+    await next.bench.pass(60 * 60_000 - 2100);
+    expect(next.isLive).toBe(true);
+    await next.bench.pass(200);
+    expect(await next.expectEnd()).toMatchObject({ endReason: 'max-duration' });
+  });
+
+  it('go on as often as their process dies', async () => {
+    const second = await (await talking(kind)).killed();
+    await second.goOn();
+    second.next(2);
+    await second.bench.pass(1000);
+    const third = await second.killed();
+    await third.goOn();
+    third.next(3);
+    expect(third.bench.engine.context.resumed?.term).toBe(3);
+    expect(third.record.incidents.map(({ code }) => code)).toEqual(['process-replaced', 'process-replaced']);
+    expect(third.record.term).toBe(3);
+  });
+
+  it('go on after a second death before a stream was up', async () => {
+    const second = await (await talking(kind)).killed();
+    await second.goOn();
+    const third = await second.killed();
+    await third.goOn();
+    third.next(4);
+    expect(third.bench.engine.context.resumed).toMatchObject({ state: { version: STATE_VERSION } });
+    // The caller has heard nothing since the first one.
+    expect(third.record.incidents).toMatchObject([{ code: 'process-replaced', durationMs: 1000 }]);
+  });
+
+  it('go on from the transcript where what was kept is damaged', async () => {
+    const next = await (await talking(kind)).killed({ damage: (text) => text.slice(0, -20) });
+    await next.goOn();
+    next.next(2);
+    expect(next.bench.engine.context.resumed).toMatchObject({
+      state: { version: STATE_VERSION },
+      message: 'I am back.',
+    });
+  });
+
+  it('are lost at their own end where what comes behind it arrives first', async () => {
+    const next = await (await talking(kind)).killed({ gapMs: 2000 });
+    next.bench.rest.over = true;
+    let answer = () => {};
+    next.bench.rest.answers.lookUp = new Promise((resolve) => {
+      answer = resolve;
+    });
+    await next.goOn();
+    next.report({ type: 'leg-event' });
+    await next.bench.pass(500);
+    answer();
+    await next.bench.pass();
+    expect(next.isLive).toBe(false);
+    expect((await next.expectEnd()).endedAt).toBe((next.left?.startedAt ?? 0) + 1000);
+  });
+
+  it('are asked for once where the carrier has come by itself', async () => {
+    const next = await (await talking(kind)).killed();
+    if (kind.steering === 'replies') next.report({ type: 'resume', number: 2 });
+    await next.goOn();
+    expect(asked(next)).toHaveLength(kind.steering === 'replies' ? 0 : 1);
+  });
+
+  it('are told that something went wrong where what was kept breaks the engine', async () => {
+    const next = await (await talking(kind)).killed();
+    await next.goOn();
+    next.bench.onEngine = () => {
+      throw new Error('it cannot be gone on with');
+    };
+    next.next(2);
+    await next.bench.pass();
+    expect(next.bench.rest.of('speak')[0]).toMatch(/something went wrong/);
+    next.report({ type: 'speech-ended' });
+    expect(next.record).toMatchObject({
+      endReason: 'provider-failed',
+      error: { code: 'INTERNAL' },
+    });
+  });
+
+  it.each([
+    ['a minute later', { gapMs: 61_000 }],
+    ['without a secret', { options: { withoutKey: true } }],
+  ] as [string, Parameters<KeptScene['killed']>[0]][])('are lost %s', async (_, how) => {
+    const next = await (await talking(kind)).killed(how);
+    expect(next.isResumed).toBe(false);
+  });
+});
+
+describe('a carrier whose REST API is down as a call is taken up', () => {
+  async function unreachable(kind: SceneKind): Promise<KeptScene> {
+    const next = await (await talking(kind)).killed();
+    next.bench.rest.failure = new CarrierError('No answer.', { status: null, retryable: true });
+    await next.goOn();
+    return next;
+  }
+
+  it('opens the stream that it comes for by itself', async () => {
+    const next = await unreachable(replied);
+    await next.bench.pass(1500);
+    const answer = next.report({ type: 'resume', number: 2 });
+    expect(answer).toMatchObject({ type: 'stream' });
+    next.next(3);
+    expect(next.bench.engine.heard).toEqual(['start']);
+    expect(next.record.incidents).toMatchObject([{ code: 'process-replaced', durationMs: 2000 }]);
+    await next.bench.pass(30_000);
+    expect(next.isLive).toBe(true);
+  });
+
+  it('is asked again for a minute where it is steered by commands', async () => {
+    const next = await unreachable(commanded);
+    await next.bench.pass(40_000);
+    expect(next.isLive).toBe(true);
+    next.bench.rest.failure = undefined;
+    await next.bench.pass(1100);
+    next.next(2);
+    expect(next.bench.engine.heard).toEqual(['start']);
+    await next.bench.pass(60_000);
+    expect(next.isLive).toBe(true);
+  });
+
+  it('ends the call where that minute is over', async () => {
+    const next = await unreachable(commanded);
+    await next.bench.pass(65_000);
+    expect(next.isLive).toBe(false);
+    next.bench.rest.failure = undefined;
+    expect(await next.expectEnd()).toMatchObject({ endReason: 'process-lost' });
+  });
+});
+
+describe.each(STEERED)('a caller who is being handed over, $steering', (kind) => {
+  const TO = '+15550123';
+  const result = (scene: KeptScene, value: 'busy' | 'connected') => {
+    const carrierCallId = kind.steering === 'commands' ? 'other-leg' : scene.carrierCallId;
+    return scene.report({ type: 'transfer', result: value, carrierCallId });
+  };
+
+  async function handingOver(): Promise<KeptScene> {
+    const scene = await talking(kind);
+    const ordered = scene.bench.desk.transfer(scene.callId, TO);
+    await scene.bench.pass();
+    await ordered;
+    return scene;
+  }
+
+  it('is left alone until there is a result', async () => {
+    const next = await (await handingOver()).killed();
+    await next.goOn();
+    expect(asked(next)).toEqual([]);
+    await next.bench.pass(20_000);
+    result(next, 'connected');
+    expect(await next.expectEnd()).toMatchObject({
+      endReason: 'transferred',
+      transfer: { to: TO, result: 'connected' },
+    });
+  });
+
+  it('is told by the agent that the line is busy', async () => {
+    const next = await (await handingOver()).killed();
+    await next.goOn();
+    await next.bench.pass(3000);
+    result(next, 'busy');
+    await next.bench.pass();
+    next.next(3);
+    expect(next.bench.engine.context.resumed?.message).toMatch(/busy/);
+    expect(next.bench.engine.heard).toEqual(['start']);
+  });
+
+  it('counts as connected when nothing is heard of it, from the order on', async () => {
+    const next = await (await handingOver()).killed({ gapMs: 5000 });
+    await next.goOn();
+    await next.bench.pass(39_000);
+    expect(next.isLive).toBe(true);
+    await next.bench.pass(2000);
+    expect(await next.expectEnd()).toMatchObject({ endReason: 'transferred' });
+  });
+
+  it('is left alone where the carrier may have taken the order, and does not ask what comes next', async () => {
+    const scene = await talking(kind);
+    scene.bench.rest.answers.transfer = new Promise(() => {});
+    void scene.bench.desk.transfer(scene.callId, TO);
+    await scene.bench.pass();
+    const next = await scene.killed();
+    await next.goOn();
+    await next.bench.pass(10_000);
+    // Elsewhere the carrier has to be asked for a stream.
+    expect(asked(next)).toHaveLength(kind.steering === 'replies' ? 0 : 1);
+    if (kind.steering === 'commands') return;
+    result(next, 'busy');
+    next.next(3);
+    expect(next.bench.engine.context.resumed?.message).toMatch(/busy/);
+  });
+
+  it('ends when its process did where it is over, and so does its bill', async () => {
+    const next = await (await handingOver()).killed({ gapMs: 30_000 });
+    next.bench.rest.over = true;
+    await next.goOn();
+    const record = await next.expectEnd();
+    expect(record).toMatchObject({ endReason: 'process-lost', incidents: [{ code: 'cost-incomplete' }] });
+    expect(record.endedAt).toBe((next.left?.startedAt ?? 0) + 1000);
+  });
+
+  it('is talked to again where nothing shows that the carrier took the order', async () => {
+    const scene = await talking(kind);
+    scene.bench.rest.answers.transfer = new Promise(() => {});
+    void scene.bench.desk.transfer(scene.callId, TO);
+    await scene.bench.pass();
+    const next = await scene.killed();
+    await next.goOn();
+    expect(asked(next)).toEqual([]);
+    if (kind.steering === 'replies')
+      expect(next.report({ type: 'resume', number: 2 })).toMatchObject({ type: 'stream' });
+    else await next.bench.pass(5100);
+    next.next(3);
+    expect(next.bench.engine.heard).toEqual(['start']);
+  });
+});
+
+describe.each(OUT)('a call that is being placed, $steering', (kind) => {
+  it('goes on as the carrier reports on it', async () => {
+    const scene = new KeptScene(kind);
+    await scene.ring();
+    const next = await scene.killed();
+    expect(next.isResumed).toBe(true);
+    await next.goOn();
+    expect(asked(next)).toEqual([]);
+    await next.answer();
+    next.next(3);
+    expect(next.bench.engine.context.resumed).toBeUndefined();
+    expect(next.bench.types(next.callId)).toContain('call.started');
+    next.report({ type: 'machine-detection', verdict: 'human' });
+    expect(next.record.amd).toMatchObject({ answeredBy: 'human' });
+  });
+
+  it('is known by its own ID where the answer to the request was lost', async () => {
+    const scene = new KeptScene(kind);
+    scene.bench.rest.answers.dial = new Promise(() => {});
+    await scene.dial();
+    // Before it is dialed, what is kept has it.
+    expect(scene.states.texts.size).toBe(1);
+    const next = await scene.killed();
+    expect(next.isResumed).toBe(true);
+    await next.goOn();
+    next.status('ringing');
+    await next.answer();
+    next.next(3);
+    expect(next.bench.engine.heard).toEqual(['start']);
+  });
+
+  it('is given up where nothing shows that the carrier took it', async () => {
+    const scene = new KeptScene(kind);
+    scene.bench.rest.answers.dial = new Promise(() => {});
+    await scene.dial();
+    const next = await scene.killed();
+    await next.goOn();
+    expect(await next.expectEnd()).toMatchObject({ endReason: 'process-lost', outcome: 'failed' });
+  });
+
+  it('is over where nobody answers in time, from the dial on', async () => {
+    const scene = new KeptScene(kind);
+    await scene.ring();
+    await scene.bench.pass(20_000);
+    const next = await scene.killed();
+    next.bench.rest.outcome = 'no-answer';
+    await next.goOn();
+    await next.bench.pass((OUTBOUND.ringTimeoutSeconds + 30 - 21) * 1000);
+    expect(next.isLive).toBe(true);
+    await next.bench.pass(1000);
+    expect(await next.expectEnd()).toMatchObject({ endReason: 'no-answer' });
+  });
+
+  it('leaves the message on a machine whose greeting is over', async () => {
+    const scene = new KeptScene(kind);
+    await scene.up();
+    scene.report({ type: 'machine-detection', verdict: 'machine' });
+    const next = await scene.killed();
+    await next.goOn();
+    expect(asked(next)).toEqual([]);
+    next.report({ type: 'machine-detection', verdict: 'machine-ready' });
+    await next.bench.pass();
+    expect(next.bench.rest.of('speak')).toHaveLength(1);
+    next.report({ type: 'speech-ended' });
+    expect(await next.expectEnd()).toMatchObject({ outcome: 'voicemail', endReason: 'agent-hangup' });
+  });
+
+  it('hangs up on a machine that nothing is left on', async () => {
+    const scene = new KeptScene(kind);
+    await scene.up({ voicemailMessage: undefined });
+    // The verdict is known, and what follows from it is not done.
+    const { hangUp } = scene.bench.rest;
+    scene.bench.rest.hangUp = () => new Promise(() => {});
+    scene.bench.bus.subscribe((event) => {
+      if (event.type === 'amd.detected') scene.frozen = scene.record;
+    });
+    const before = new Map(scene.states.texts);
+    scene.report({ type: 'machine-detection', verdict: 'machine' });
+    scene.bench.rest.hangUp = hangUp;
+    const next = await scene.killed({ before });
+    await next.goOn();
+    expect(next.isLive).toBe(false);
+    expect(await next.expectEnd()).toMatchObject({
+      outcome: 'voicemail',
+      endReason: 'agent-hangup',
+      hangUp: 'done',
+    });
+  });
+
+  it.each([
+    ['once where the carrier has taken it', false],
+    ['once more where nobody knows that', true],
+  ])('says a message on a machine %s', async (_, isLost) => {
+    const scene = new KeptScene(kind);
+    await scene.up();
+    if (isLost) scene.bench.rest.answers.speak = new Promise(() => {});
+    scene.report({ type: 'machine-detection', verdict: 'machine-ready' });
+    await scene.bench.pass();
+    const next = await scene.killed();
+    await next.goOn();
+    expect(next.bench.rest.of('speak')).toHaveLength(isLost ? 1 : 0);
+    next.report({ type: 'speech-ended' });
+    expect(await next.expectEnd()).toMatchObject({ outcome: 'voicemail', endReason: 'agent-hangup' });
+  });
+});
+
+it('a call that was answered, and had no stream yet, is as any other once it has one', async () => {
+  const scene = new KeptScene(commanded);
+  await scene.ring();
+  await scene.answer();
+  const next = await scene.killed();
+  await next.goOn();
+  next.next(3);
+  expect(next.record.incidents).toMatchObject([{ code: 'process-replaced', durationMs: 500 }]);
+  await next.bench.pass(5000);
+  next.bench.rest.over = true;
+  next.stop();
+  expect(await next.expectEnd()).toMatchObject({ endReason: 'caller-hangup' });
+});
+
+it('a call on hold goes on in silence', async () => {
+  const scene = await talking(commanded);
+  scene.report({ type: 'hold', isHeld: true });
+  scene.report({ type: 'dtmf', digit: '1' });
+  const next = await scene.killed();
+  await next.goOn();
+  const { receiver } = next.bench.admit({ callId: next.callId, number: 2 }, { dead: true });
+  receiver.receiveText(startText({ carrierCallId: next.carrierCallId }));
+  await next.bench.pass(20_000);
+  expect(next.record.incidents.map(({ code }) => code)).toEqual(['process-replaced']);
+});
+
+it('the last facts of a process outlive the next one, too', async () => {
+  const second = await (await talking(replied)).killed();
+  await second.goOn();
+  second.next(2);
+  await second.bench.pass();
+  const kept = decodeState(second.states.texts.get(second.callId) ?? '');
+  expect(kept?.facts.map(({ term }) => term)).toContain(1);
+});
+
+it('an announcement is kept before it is ordered', async () => {
+  const scene = new KeptScene({ steering: 'commands', direction: 'outbound' });
+  await scene.up();
+  let atOrder: unknown;
+  const { speak } = scene.bench.rest;
+  scene.bench.rest.speak = (...order) => {
+    atOrder = decodeState(scene.states.texts.get(scene.callId) ?? '')?.announcement;
+    return speak.apply(scene.bench.rest, order);
+  };
+  scene.report({ type: 'machine-detection', verdict: 'machine-ready' });
+  await scene.bench.pass();
+  expect(atOrder).toMatchObject({ text: OUTBOUND.voicemailMessage, isTaken: false });
+});
+
+it('an inbound call that rings is answered', async () => {
+  const scene = new KeptScene(commanded);
+  await scene.ring();
+  const next = await scene.killed();
+  await next.goOn();
+  expect(next.bench.rest.of('answer')).toHaveLength(1);
+  await next.answer();
+  next.next(3);
+  expect(next.bench.engine.context.resumed).toBeUndefined();
+  expect(next.bench.engine.heard).toEqual(['start']);
+});
+
+it('what is kept of another version is not read', async () => {
+  const scene = await talking(replied);
+  const next = await scene.killed({ damage: (text) => text.replace(/^1 /, '2 ') });
+  await next.goOn();
+  next.next(2);
+  expect(next.bench.engine.heard).toEqual(['start']);
+});

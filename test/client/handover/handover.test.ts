@@ -1,0 +1,66 @@
+// Calls that go from one server to the next in the middle.
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { SIMULATED_CARRIERS } from '../../../src/contract/call-record.js';
+import type { CallerStep } from '../../../src/testing/index.js';
+import { eventually } from '../../support/carrier-phone.js';
+import { Deploy } from '../../support/deploy.js';
+import { isDeep } from '../../support/depth.js';
+
+const WAIT: CallerStep = { type: 'wait-for-agent' };
+const asks = (signal: AbortSignal): CallerStep[] => [
+  WAIT,
+  { type: 'wait-until', signal, timeoutMs: 50_000 },
+  { type: 'say', text: 'What time is it?' },
+  WAIT,
+  { type: 'hang-up' },
+];
+
+/** The proxy is switched before the call moves, or not at all. */
+const CELLS = SIMULATED_CARRIERS.flatMap((id, index) =>
+  [true, false].flatMap((isSwitched) => (isDeep || isSwitched === (index === 0) ? [{ id, isSwitched }] : [])),
+);
+
+describe('a server that takes over', { timeout: 60_000 }, () => {
+  it.each(CELLS)(
+    'goes on with a call in the middle, on $id, proxy switched: $isSwitched',
+    async ({ id, isSwitched }) => {
+      await using deploy = await Deploy.on(id);
+      const old = await deploy.serve();
+      deploy.proxy.switchTo(old.port);
+      const isMoved = new AbortController();
+      const calling = deploy.simulator.call({ script: asks(isMoved.signal) });
+      await eventually('the greeting', () => old.facts.find(({ type }) => type === 'turn.completed'));
+      const next = await deploy.serve();
+      if (isSwitched) deploy.proxy.switchTo(next.port);
+      const moved = await eventually('the call there', () =>
+        next.facts.find(({ type }) => type === 'call.status'),
+      );
+      if (isSwitched) await old.server.closed;
+      isMoved.abort();
+      const report = await calling;
+      expect(report).toMatchObject({ ok: true, protocolErrors: [] });
+      const record = await eventually('the end', async () => next.ended[0]);
+      expect(record).toMatchObject({
+        callId: moved.callId,
+        endReason: 'caller-hangup',
+        term: 2,
+        error: null,
+      });
+      expect(record.transcript.map(({ role, text }) => `${role}: ${text}`)).toEqual([
+        'agent: Hello, how can I help you?',
+        'user: What time is it?',
+        'agent: I heard: What time is it? What else can I do for you?',
+      ]);
+      expect(record.incidents.map(({ code }) => code)).toEqual(['process-replaced']);
+      expect([old.started, old.ended, next.started]).toEqual([[record.callId], [], []]);
+      await old.server.closed;
+      await eventually('the end of what is kept', async () =>
+        (await readdir(join(deploy.dataDir, 'live'))).length === 1 ? true : undefined,
+      );
+      expect(old.logger.lines.filter(({ level }) => level === 'error')).toEqual([]);
+      expect(next.logger.lines.filter(({ level }) => level === 'error')).toEqual([]);
+    },
+  );
+});

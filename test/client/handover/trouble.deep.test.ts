@@ -1,0 +1,334 @@
+// What goes wrong while calls go from one server to the next.
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { controlSocketsIn } from '../../../src/base/control-socket.js';
+import type { CallEvent } from '../../../src/contract/call-event.js';
+import { type CallRecord, SIMULATED_CARRIERS } from '../../../src/contract/call-record.js';
+import { Peer } from '../../../src/server/peer.js';
+import type { CallerStep } from '../../../src/testing/index.js';
+import { eventually } from '../../support/carrier-phone.js';
+import { Deploy, type DeployedServer } from '../../support/deploy.js';
+
+const WAIT: CallerStep = { type: 'wait-for-agent' };
+const HANG_UP: CallerStep = { type: 'hang-up' };
+const GREETING = 'agent: Hello, how can I help you?';
+const QUESTION = 'user: What time is it?';
+const ANSWER = 'agent: I heard: What time is it? What else can I do for you?';
+/** The caller asks once what is to happen has happened. */
+const asks = (signal: AbortSignal): CallerStep[] => [
+  WAIT,
+  { type: 'wait-until', signal, timeoutMs: 50_000 },
+  { type: 'say', text: 'What time is it?' },
+  WAIT,
+  HANG_UP,
+];
+
+type Facts = { readonly facts: readonly CallEvent[] };
+const PATIENCE_MS = 40_000;
+const greeted = ({ facts }: Facts) =>
+  eventually('the greeting', () => facts.find(({ type }) => type === 'turn.completed'), PATIENCE_MS);
+const resumed = ({ facts }: Facts) =>
+  eventually('the call', () => facts.find(({ type }) => type === 'incident.noted'), PATIENCE_MS);
+/** It has said what it had to say first, whole. */
+const saysAt = (server: Facts, text: string, callId?: string) =>
+  eventually(
+    `"${text}"`,
+    () =>
+      server.facts.find(
+        (fact) =>
+          fact.type === 'turn.completed' &&
+          fact.turn.agentText.includes(text) &&
+          (callId === undefined || fact.callId === callId),
+      ),
+    PATIENCE_MS,
+  );
+const ended = (server: { readonly ended: readonly CallRecord[] }, callId?: string) =>
+  eventually(
+    'the end',
+    () => server.ended.find((record) => callId === undefined || record.callId === callId),
+    PATIENCE_MS,
+  );
+const said = ({ transcript }: CallRecord) => transcript.map(({ role, text }) => `${role}: ${text}`);
+const errorsOf = ({ logger }: DeployedServer) => logger.sentences('error');
+
+/** What a process that is to take over does first, without a process. */
+async function askForStore(deploy: Deploy) {
+  const [path = ''] = await controlSocketsIn(deploy.dataDir);
+  const peer = new Peer(path);
+  return peer.open('/successor', JSON.stringify({ path: join(deploy.dataDir, 'nobody.sock') }));
+}
+
+describe('the process that takes over', { timeout: 120_000 }, () => {
+  it.each(SIMULATED_CARRIERS)('dies with the call, which goes back, on %s', async (id) => {
+    await using deploy = await Deploy.on(id);
+    const old = await deploy.serve();
+    deploy.proxy.switchTo(old.port);
+    const isBack = new AbortController();
+    const calling = deploy.simulator.call({ script: asks(isBack.signal) });
+    const { callId } = await greeted(old);
+    // A call in which somebody always speaks keeps the old process there for longer.
+    const talking = deploy.simulator.call({ script: [{ type: 'monologue', durationMs: 15_000 }, HANG_UP] });
+    const next = await deploy.fork();
+    deploy.proxy.switchTo(next.port);
+    await resumed(next);
+    deploy.proxy.switchTo(old.port);
+    await next.kill();
+    await saysAt(old, 'I am back', callId);
+    isBack.abort();
+    expect(await calling).toMatchObject({ ok: true, protocolErrors: [] });
+    const record = await ended(old, callId);
+    expect(record).toMatchObject({ endReason: 'caller-hangup', term: 3, error: null });
+    expect(said(record)).toEqual([GREETING, expect.stringMatching(/^agent: I am back/), QUESTION, ANSWER]);
+    expect(old.started).toHaveLength(2);
+    expect(await talking).toMatchObject({ ok: true, protocolErrors: [] });
+  });
+
+  it('dies before it listens: nothing has happened', async () => {
+    await using deploy = await Deploy.on('carrier-a');
+    const old = await deploy.serve();
+    deploy.proxy.switchTo(old.port);
+    const isOver = new AbortController();
+    const calling = deploy.simulator.call({ script: asks(isOver.signal) });
+    await greeted(old);
+    const lifeline = await askForStore(deploy);
+    lifeline.on('error', () => {}).destroy();
+    isOver.abort();
+    expect(await calling).toMatchObject({ ok: true });
+    const record = await ended(old);
+    expect(record).toMatchObject({ endReason: 'caller-hangup', term: 1 });
+    await eventually('the store', () =>
+      old.logger.sentences('warn').includes('the other process is gone: its calls go on here')
+        ? true
+        : undefined,
+    );
+    await old.phone.disconnect();
+    // It is on disk, with what was said while nobody had the store.
+    const after = await deploy.serve();
+    const [found] = (await after.server.calls.list()).calls;
+    expect(found && said(found)).toEqual([GREETING, QUESTION, ANSWER]);
+    expect(errorsOf(old)).toEqual([]);
+  });
+
+  it.each(SIMULATED_CARRIERS)(
+    'never gets ready: the old one goes on after ten seconds, on %s',
+    async (id) => {
+      await using deploy = await Deploy.on(id);
+      const old = await deploy.serve();
+      deploy.proxy.switchTo(old.port);
+      const lifeline = await askForStore(deploy);
+      lifeline.on('error', () => {}).resume();
+      await eventually(
+        'the end of patience',
+        () => (lifeline.destroyed || lifeline.closed ? true : undefined),
+        30_000,
+      );
+      expect(await deploy.simulator.call({ script: [WAIT, HANG_UP] })).toMatchObject({ ok: true });
+      const next = await deploy.serve();
+      await old.server.closed;
+      expect((await next.server.calls.list()).calls).toMatchObject([{ endReason: 'caller-hangup' }]);
+    },
+  );
+
+  it('is one at a time', async () => {
+    await using deploy = await Deploy.on('carrier-a');
+    await deploy.serve();
+    const lifeline = await askForStore(deploy);
+    await expect(deploy.serve()).rejects.toMatchObject({
+      code: 'CONFIG_CONFLICT',
+      message: expect.stringContaining('another handover is under way'),
+    });
+    lifeline.on('error', () => {}).destroy();
+  });
+
+  it('starts as ever where nobody is before it, and with what a dead process left', async () => {
+    await using deploy = await Deploy.on('carrier-a');
+    const first = await deploy.fork();
+    await first.kill();
+    expect(await controlSocketsIn(deploy.dataDir)).toHaveLength(1);
+    const next = await deploy.serve();
+    expect(next.server.port).toBe(next.port);
+    expect(errorsOf(next)).toEqual([]);
+  });
+});
+
+describe('the process that hands over', { timeout: 120_000 }, () => {
+  it.each(SIMULATED_CARRIERS)('dies with a call that is still its, on %s', async (id) => {
+    await using deploy = await Deploy.on(id, {});
+    const firstMessage = Array.from({ length: 14 }, (_, index) => `This is sentence ${index + 1}.`).join(' ');
+    const old = await deploy.fork({ firstMessage }, { resume: { holdSeconds: 5 } });
+    deploy.proxy.switchTo(old.port);
+    const isBack = new AbortController();
+    const calling = deploy.simulator.call({ script: asks(isBack.signal) });
+    await eventually('some words', () =>
+      old.facts.find((fact) => fact.type === 'transcript.segment' && fact.entry.text.includes('sentence 5.')),
+    );
+    const next = await deploy.serve({ firstMessage });
+    deploy.proxy.switchTo(next.port);
+    // An agent that speaks is not moved at once.
+    await old.kill();
+    await saysAt(next, 'sentence 14.');
+    isBack.abort();
+    expect(await calling).toMatchObject({ ok: true, protocolErrors: [] });
+    const record = await ended(next);
+    expect(record).toMatchObject({ endReason: 'caller-hangup', term: 2, error: null });
+    expect(said(record)).toEqual([
+      expect.stringMatching(/^agent: This is sentence 1\./),
+      expect.stringMatching(/^agent: I am back/),
+      expect.stringMatching(/^agent: This is .* 14\.$/),
+      QUESTION,
+      ANSWER,
+    ]);
+    expect(next.started).toEqual([]);
+    expect(errorsOf(next)).toEqual([]);
+  });
+
+  it.each(SIMULATED_CARRIERS)('keeps a call that cannot be moved while REST is down, on %s', async (id) => {
+    await using deploy = await Deploy.on(id);
+    const old = await deploy.serve();
+    deploy.proxy.switchTo(old.port);
+    const isAsked = new AbortController();
+    const calling = deploy.simulator.call({ script: asks(isAsked.signal) });
+    await greeted(old);
+    deploy.simulator.disturb({ restFailures: [{ purpose: 'start-stream', status: 503, times: 1_000 }] });
+    const next = await deploy.serve();
+    deploy.proxy.switchTo(next.port);
+    await eventually(
+      'a try',
+      () => old.logger.sentences('warn').find((line) => line.includes('was not moved in time')),
+      30_000,
+    );
+    isAsked.abort();
+    // It goes on where its stream is.
+    await eventually(
+      'the answer',
+      () => old.facts.find((fact) => fact.type === 'turn.completed' && fact.turn.index === 1),
+      30_000,
+    );
+    expect(await calling).toMatchObject({ ok: true, protocolErrors: [] });
+    const record = await ended(old);
+    expect(record).toMatchObject({ endReason: 'caller-hangup', term: 1, error: null });
+    expect(said(record)).toEqual([GREETING, QUESTION, ANSWER]);
+    await old.server.closed;
+    expect(await next.server.calls.get(record.callId)).toMatchObject({ endReason: 'caller-hangup' });
+    expect([...errorsOf(old), ...errorsOf(next)]).toEqual([]);
+  });
+
+  it.each(SIMULATED_CARRIERS)('is left by a caller while their stream is replaced, on %s', async (id) => {
+    await using deploy = await Deploy.on(id);
+    const old = await deploy.serve();
+    deploy.proxy.switchTo(old.port);
+    const isMoving = new AbortController();
+    const calling = deploy.simulator.call({
+      script: [WAIT, { type: 'wait-until', signal: isMoving.signal, timeoutMs: 30_000 }, HANG_UP],
+    });
+    const { callId } = await greeted(old);
+    deploy.simulator.disturb({ streamDelayMs: 2500 });
+    const next = await deploy.serve();
+    deploy.proxy.switchTo(next.port);
+    const { requests } = deploy.simulator;
+    const asked = requests.length;
+    await eventually('the order', () =>
+      requests.slice(asked).find(({ purpose }) => purpose === 'start-stream'),
+    );
+    isMoving.abort();
+    await calling;
+    await old.server.closed;
+    const record = await eventually('the end', async () => {
+      const found = await next.server.calls.get(callId);
+      return found?.status === 'completed' ? found : undefined;
+    });
+    expect(record).toMatchObject({ endReason: 'caller-hangup', outcome: 'answered', error: null });
+    expect([...old.ended, ...next.ended].map((told) => told.callId)).toEqual([callId]);
+    expect([...errorsOf(old), ...errorsOf(next)]).toEqual([]);
+  });
+
+  it.each(SIMULATED_CARRIERS)('is commanded by the next one, which shows its calls, on %s', async (id) => {
+    await using deploy = await Deploy.on(id);
+    const old = await deploy.serve();
+    deploy.proxy.switchTo(old.port);
+    const calling = deploy.simulator.call({ script: [WAIT, { type: 'pause', durationMs: 40_000 }] });
+    await greeted(old);
+    deploy.simulator.disturb({ restFailures: [{ purpose: 'start-stream', status: 503, times: 1_000 }] });
+    const next = await deploy.serve();
+    const shown = await eventually('the call', async () => (await next.server.calls.active())[0]);
+    expect(shown).toMatchObject({ status: 'active' });
+    for (const { port } of [old, next]) {
+      const answer = await fetch(`http://127.0.0.1:${port}/api/dashboard/active`);
+      expect(await answer.json()).toMatchObject({ calls: [{ callId: shown.callId }] });
+    }
+    const { status } = await fetch(
+      `http://127.0.0.1:${next.port}/api/dashboard/calls/${shown.callId}/hangup`,
+      { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{}' },
+    );
+    expect(status).toBe(202);
+    await calling;
+    expect(await ended(old)).toMatchObject({ endReason: 'operator-hangup', term: 1 });
+    await old.server.closed;
+  });
+  it.each(SIMULATED_CARRIERS)(
+    'gives away a call that it has dialled, and that the next one answers, on %s',
+    async (id) => {
+      await using deploy = await Deploy.on(id, {
+        callees: {
+          '*': {
+            type: 'human',
+            ringMs: 9000,
+            script: [WAIT, { type: 'say', text: 'What time is it?' }, WAIT, HANG_UP],
+          },
+        },
+      });
+      const old = await deploy.serve();
+      deploy.proxy.switchTo(old.port);
+      await old.phone.call({
+        to: '+15550123',
+        firstMessage: 'Good day, {name}.',
+        variables: { name: 'Ada' },
+      });
+      const next = await deploy.serve();
+      deploy.proxy.switchTo(next.port);
+      await old.server.closed;
+      const record = await ended(next);
+      expect(record).toMatchObject({
+        direction: 'outbound',
+        endReason: 'caller-hangup',
+        term: 2,
+        error: null,
+      });
+      expect(said(record)).toEqual(['agent: Good day, Ada.', QUESTION, ANSWER]);
+      expect(next.started).toHaveLength(1);
+    },
+  );
+
+  it.each(SIMULATED_CARRIERS)(
+    'gives away a caller who is being handed over, and comes back to the next one, on %s',
+    async (id) => {
+      await using deploy = await Deploy.on(id);
+      const old = await deploy.serve();
+      deploy.proxy.switchTo(old.port);
+      const isBack = new AbortController();
+      const calling = deploy.simulator.call({
+        script: asks(isBack.signal),
+        transferTo: { type: 'no-answer', ringMs: 8000 },
+      });
+      const { callId } = await greeted(old);
+      await old.phone.transfer(callId, '+15550124');
+      const next = await deploy.serve();
+      deploy.proxy.switchTo(next.port);
+      await old.server.closed;
+      const isTold = async () => (await next.server.calls.get(callId))?.transfer?.result ?? undefined;
+      expect(await eventually('the result', isTold, PATIENCE_MS)).toBe('no-answer');
+      isBack.abort();
+      expect(await calling).toMatchObject({ ok: true, protocolErrors: [] });
+      const record = await ended(next);
+      expect(record).toMatchObject({
+        endReason: 'caller-hangup',
+        term: 2,
+        error: null,
+        transfer: { result: 'no-answer' },
+      });
+      expect(said(record).slice(-2)).toEqual([QUESTION, ANSWER]);
+      expect(await readdir(join(deploy.dataDir, 'live'))).toEqual(['alive']);
+    },
+  );
+});

@@ -1,0 +1,96 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { CarrierA } from '../../src/carriers/carrier-a/index.js';
+import { Offhook } from '../../src/client.js';
+import type { CallRecord } from '../../src/contract/call-record.js';
+import { OpenAIRealtime } from '../../src/providers/realtime/index.js';
+import { DiskStore } from '../../src/stores/disk-store.js';
+import { Agent, type AgentOptions } from '../../src/options/agent.js';
+import { stamp, started } from '../support/call-facts.js';
+import { makeFolder } from '../support/data-folder.js';
+import { freePort } from '../support/free-port.js';
+import { RecordedLogger } from '../support/recorded-logger.js';
+
+/** What a process has left that was killed a moment ago, with a call of the agent `name`. */
+async function leave(name: string): Promise<string> {
+  const dataDir = await makeFolder();
+  const past = await DiskStore.open({ folder: join(dataDir, 'server') });
+  const facts = [started({ carrierCallId: `CA${'0'.repeat(32)}`, agent: name })];
+  for (const event of stamp(facts, { callId: 'left', at: Date.now() })) await past.append(event);
+  await past.close();
+  return dataDir;
+}
+
+/** The next process, whose agents are `agents`. */
+async function next(dataDir: string, agents: readonly AgentOptions[], serve: object = {}) {
+  const logger = new RecordedLogger();
+  const ended: CallRecord[] = [];
+  const phone = new Offhook({
+    carrier: new CarrierA({ authToken: '0f'.repeat(16) }),
+    phoneNumber: '+15005550010',
+    webhookUrl: 'voice.example.com',
+  });
+  for (const agent of agents) phone.agent(agent);
+  const { calls } = await phone.serve({
+    agent: phone.agent({}),
+    port: await freePort(),
+    host: '127.0.0.1',
+    logger,
+    dataDir,
+    onCallEnd: (record) => ended.push(record),
+    ...serve,
+  });
+  return { logger, ended, calls, phone, sentences: () => logger.lines.map(({ sentence }) => sentence) };
+}
+
+describe('a call that the last process has left', () => {
+  it('is taken up, and ends with the server where nothing comes of it', async () => {
+    const { ended, calls, phone, sentences } = await next(await leave('desk'), [{ name: 'desk' }]);
+    expect((await calls.active()).map(({ callId }) => callId)).toEqual(['left']);
+    expect(sentences()).toContain('taking up the calls of the previous process');
+    await phone.disconnect();
+    expect(ended).toMatchObject([{ callId: 'left', endReason: 'server-shutdown', term: 2 }]);
+  });
+
+  it('goes on with the agent of serve where its own is not here', async () => {
+    const { calls, phone, sentences } = await next(await leave('desk'), []);
+    expect(await calls.active()).toHaveLength(1);
+    expect(sentences()).toContain('no agent of that name here: the call goes on with the agent of serve()');
+    await phone.disconnect();
+  });
+
+  it('goes on with the fallback agent where agents are chosen, and nobody is asked', async () => {
+    const asked: unknown[] = [];
+    const fallbackAgent = new Agent({ name: 'reception' });
+    const agent = (call: unknown) => {
+      asked.push(call);
+      return fallbackAgent;
+    };
+    const { calls, phone } = await next(await leave('desk'), [], { agent, fallbackAgent });
+    expect(await calls.active()).toHaveLength(1);
+    expect(asked).toEqual([]);
+    await phone.disconnect();
+  });
+
+  it('is lost where its agent cannot talk, and keeps no server from starting', async () => {
+    // A realtime model has no language model that onMessage could replace.
+    const serve = { onMessage: () => 'Yes.' };
+    const agents = [{ name: 'desk', engine: new OpenAIRealtime({ apiKey: 'key-of-a-test' }) }];
+    const { ended, calls, phone, sentences } = await next(await leave('desk'), agents, serve);
+    expect(await calls.active()).toEqual([]);
+    expect(sentences()).toContain('a call of the previous process could not be taken up');
+    expect(ended).toMatchObject([{ callId: 'left', endReason: 'process-lost' }]);
+    await phone.disconnect();
+  });
+
+  it('is lost a minute later', async () => {
+    const dataDir = await makeFolder();
+    const past = await DiskStore.open({ folder: join(dataDir, 'server') });
+    for (const event of stamp([started()], { callId: 'left', at: Date.now() - 61_000 }))
+      await past.append(event);
+    await past.close();
+    const { ended, phone } = await next(dataDir, []);
+    expect(ended).toMatchObject([{ callId: 'left', endReason: 'process-lost' }]);
+    await phone.disconnect();
+  });
+});

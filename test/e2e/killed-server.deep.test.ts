@@ -1,0 +1,170 @@
+// No call dies with its process: a server is killed in the middle of a call, and the next one goes on with it. Whole calls.
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.js';
+import { pause } from '../../src/base/pause.js';
+import type { CallEvent } from '../../src/contract/call-event.js';
+import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
+import type { CallerStep } from '../../src/testing/index.js';
+import { eventually } from '../support/carrier-phone.js';
+import { KilledPhone, type KilledPhoneOptions } from '../support/killed-phone.js';
+
+const QUESTION: CallerStep = { type: 'say', text: 'What time is it?' };
+const WAIT: CallerStep = { type: 'wait-for-agent' };
+const HANG_UP: CallerStep = { type: 'hang-up' };
+/** The caller asks when the agent is back, however long a process takes to start. */
+const asks = (signal: AbortSignal): CallerStep[] => [
+  WAIT,
+  { type: 'wait-until', signal, timeoutMs: 50_000 },
+  QUESTION,
+  WAIT,
+  HANG_UP,
+];
+
+const GREETING = 'Hello, how can I help you?';
+const BACK = 'I am back. We were cut off for a moment.';
+const ANSWER = 'I heard: What time is it? What else can I do for you?';
+const SENTENCES = ['One is the first.', 'Two is the second.', 'Three is the third.', 'Four is the last.'];
+
+interface Kill {
+  readonly name: string;
+  readonly options?: KilledPhoneOptions;
+  /** What the caller does; undefined where the call is placed from here. */
+  script?(isBack: AbortSignal): CallerStep[];
+  /** Kills the server, and sees to another one. Resolves when the agent is back. */
+  kill(phone: KilledPhone): Promise<unknown>;
+  /** What the record says then; `said` is its transcript. */
+  readonly record: object;
+  readonly said: readonly (string | RegExp)[];
+  readonly incidents: readonly string[];
+}
+
+/** The agent has said so much, whole, in whichever process. */
+const turnOver = (index: number) => (fact: CallEvent) =>
+  fact.type === 'turn.completed' && fact.turn.index === index;
+/** So much of what it is saying has been heard. */
+const hasSaid = (text: string) => (fact: CallEvent) =>
+  fact.type === 'transcript.segment' && fact.entry.role === 'agent' && fact.entry.text.includes(text);
+
+const KILLS: readonly Kill[] = [
+  {
+    name: 'while the agent listens',
+    script: asks,
+    async kill(phone) {
+      await phone.fact(turnOver(0));
+      await phone.replace();
+      await phone.fact(turnOver(1));
+    },
+    record: { endReason: 'caller-hangup', term: 2 },
+    said: [`agent: ${GREETING}`, `agent: ${BACK}`, 'user: What time is it?', `agent: ${ANSWER}`],
+    incidents: ['process-replaced'],
+  },
+  {
+    name: 'while the agent speaks: what was not heard is said',
+    options: { agent: { firstMessage: SENTENCES.join(' ') } },
+    script: asks,
+    async kill(phone) {
+      await phone.fact(hasSaid('Four'));
+      await phone.replace();
+      await phone.fact((fact) => fact.type === 'turn.completed' && fact.turn.agentText.includes('the last'));
+    },
+    record: { endReason: 'caller-hangup', term: 2 },
+    // Of marks that were on their way nobody knows: the sentences behind them are said once more.
+    said: [
+      /^agent: One is the first\./,
+      `agent: ${BACK}`,
+      /^agent: (?!One).*Four is the last\.$/,
+      'user: What time is it?',
+      `agent: ${ANSWER}`,
+    ],
+    incidents: ['process-replaced'],
+  },
+  {
+    name: 'and so is the next one, a moment later',
+    script: asks,
+    async kill(phone) {
+      await phone.fact(turnOver(0));
+      await phone.replace();
+      await phone.fact(turnOver(1));
+      await phone.replace();
+      await phone.fact(turnOver(2));
+    },
+    record: { endReason: 'caller-hangup', term: 3 },
+    said: [
+      `agent: ${GREETING}`,
+      `agent: ${BACK}`,
+      `agent: ${BACK}`,
+      'user: What time is it?',
+      `agent: ${ANSWER}`,
+    ],
+    incidents: ['process-replaced', 'process-replaced'],
+  },
+  {
+    name: 'while a call is placed: it says what it was placed with',
+    options: {
+      simulator: {
+        callees: { '*': { type: 'human', ringMs: 12_000, script: [WAIT, QUESTION, WAIT, HANG_UP] } },
+      },
+    },
+    async kill(phone) {
+      phone.call({ to: '+15550123', firstMessage: 'Good day, {name}.', variables: { name: 'Ada' } });
+      await phone.fact((fact) => fact.type === 'call.status' && fact.carrierCallId !== null);
+      await phone.replace();
+    },
+    record: { direction: 'outbound', endReason: 'caller-hangup', term: 2 },
+    said: ['agent: Good day, Ada.', 'user: What time is it?', `agent: ${ANSWER}`],
+    incidents: ['process-replaced'],
+  },
+  {
+    name: 'and the caller hangs up before another one is there',
+    script: () => [WAIT, { type: 'pause', durationMs: 1000 }, HANG_UP],
+    async kill(phone) {
+      await phone.fact(turnOver(0));
+      await pause(systemClock, 300);
+      await phone.kill();
+      await phone.simulator.settled();
+      await phone.begin();
+    },
+    record: { endReason: 'process-lost' },
+    said: [`agent: ${GREETING}`],
+    incidents: [],
+  },
+];
+
+const CASES = SIMULATED_CARRIERS.flatMap((id) => KILLS.map((kill) => ({ id, ...kill })));
+
+describe.concurrent('a server is killed', { timeout: 120_000 }, () => {
+  it.each(CASES)('$name, on $id', async ({ id, options, script, kill, ...expected }) => {
+    await using phone = await KilledPhone.start(id, {
+      ...options,
+      agent: { idle: false, ...options?.agent },
+      // A process takes its time to start where the machine is busy.
+      serve: { resume: { holdSeconds: 10 } },
+    });
+    const isBack = new AbortController();
+    const calling = script && phone.simulator.call({ script: script(isBack.signal) });
+    await kill(phone);
+    isBack.abort();
+    const { callId } = await phone.fact(({ type }) => type === 'call.ended');
+    const report = await calling;
+    const record = await phone.record(callId);
+    if (expected.incidents.length > 0 && report !== undefined)
+      expect(report).toMatchObject({ ok: true, protocolErrors: [] });
+    expect(record).toMatchObject({ outcome: 'answered', error: null, ...expected.record });
+    const { transcript, incidents } = record;
+    expect(transcript.map(({ role, text }) => `${role}: ${text}`)).toEqual(
+      expected.said.map((line) => (typeof line === 'string' ? line : expect.stringMatching(line))),
+    );
+    expect(incidents.map(({ code }) => code)).toEqual(expected.incidents);
+    // One call, of which nothing is told twice, and nothing is kept any more.
+    expect(phone.started).toEqual([record.callId]);
+    await eventually('onCallEnd', () => phone.ended[0]);
+    expect(phone.ended.map((told) => told.callId)).toEqual([record.callId]);
+    expect(new Set(transcript.map((entry) => entry.id)).size).toBe(transcript.length);
+    expect(transcript.every(({ final }) => final)).toBe(true);
+    await eventually('the end of what is kept', async () =>
+      (await readdir(join(phone.dataDir, 'live'))).length === 1 ? true : undefined,
+    );
+  });
+});

@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { checkResume, messageIn } from '../../src/options/resume.js';
+
+const BACK = { en: 'I am back.', de: 'Da bin ich wieder.', 'de-AT': 'Servus, da bin ich wieder.' };
+
+describe('resume.message', () => {
+  it.each([
+    [undefined, 'de', undefined],
+    ['Back.', 'de', 'Back.'],
+    ['', 'de', ''],
+    [BACK, 'de', BACK.de],
+    [BACK, 'de-CH', BACK.de],
+    [BACK, 'DE-at', BACK['de-AT']],
+    [BACK, 'fr-FR', undefined],
+    [BACK, undefined, BACK.en],
+    [{}, 'constructor', undefined],
+  ])('%j is for an agent that speaks %s: %s', (message, language, text) => {
+    expect(messageIn(language, checkResume(message === undefined ? {} : { message }).message)).toBe(text);
+  });
+});

@@ -1,0 +1,47 @@
+// A server of its own process, to be killed: whole, with the local stack. Its settings come as JSON; says when it listens.
+/** @type {typeof import('../../src/index.js')} */
+const { CarrierA, CarrierB, Offhook } = await import(new URL('../../dist/index.js', import.meta.url).href);
+
+/** @type {typeof import('../../src/base/load-judge.js')} */
+const { LoadJudge } = await import(new URL('../../dist/base/load-judge.js', import.meta.url).href);
+// It is not the tests that a machine without time would have to spare.
+Object.defineProperty(LoadJudge.prototype, 'isOverloaded', { get: () => false });
+
+/** @typedef {{ carrier: { id: 'carrier-a' | 'carrier-b', options: object }, agent: object, serve: object, number: string, host: string }} Settings */
+const settings = /** @type {Settings} */ (JSON.parse(process.argv[2] ?? ''));
+const { id, options } = settings.carrier;
+const carrier = id === 'carrier-a' ? new CarrierA(options) : new CarrierB(options);
+const phone = new Offhook({ carrier, phoneNumber: settings.number, webhookUrl: settings.host });
+/** @param {object} message */
+const tell = (message) => void process.send?.(message);
+const agent = phone.agent({
+  name: 'desk',
+  // What is said then depends on how busy the machine is.
+  turnTaking: { fillers: [] },
+  ...settings.agent,
+  tools: [
+    {
+      name: 'look_up',
+      description: 'Looks something up.',
+      /** @param {unknown} _ @param {{ idempotencyKey: string }} call */
+      execute: (_, { idempotencyKey }) => {
+        tell({ tool: idempotencyKey });
+        return new Promise((resolve) => setTimeout(() => resolve('It is found.'), 3000));
+      },
+    },
+  ],
+});
+const { events } = await phone.serve({
+  agent,
+  host: '127.0.0.1',
+  manageWebhook: false,
+  ...settings.serve,
+  onCallStart: ({ callId }) => tell({ started: callId }),
+  onCallEnd: (record) => tell({ ended: record }),
+});
+events.subscribe((fact) => tell({ fact }));
+process.on('message', async (/** @type {{ call?: object, disconnect?: true }} */ order) => {
+  if (order.call !== undefined) tell({ placed: await phone.call(/** @type {any} */ (order.call)) });
+  if (order.disconnect) await phone.disconnect();
+});
+tell({ listening: true });

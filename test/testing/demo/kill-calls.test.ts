@@ -1,0 +1,108 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { CarrierASimulator } from '../../../src/testing/index.js';
+import { type KillOptions, startKills } from '../../../src/testing/demo/kill-calls.js';
+import type { DemoOptions } from '../../../src/testing/demo/run-demo.js';
+import { FakeClock } from '../../support/fake-clock.js';
+import { freePort } from '../../support/free-port.js';
+
+/** A call of which a test says whether it is over and has a stream. */
+function fakeLeg(from: string, state: { isOver?: boolean; stream?: object | undefined } = {}) {
+  return { facts: { from }, isOver: false, stream: {} as object | undefined, ...state };
+}
+
+function start(legs: ReturnType<typeof fakeLeg>[], changes: Partial<KillOptions> = {}) {
+  const clock = new FakeClock();
+  const lines: string[] = [];
+  const failures: unknown[] = [];
+  let kills = 0;
+  const server = {
+    kill: async () => {
+      kills += 1;
+      for (const leg of legs) leg.stream = undefined;
+      await new Promise<void>((resolve) => void clock.after(700, resolve));
+    },
+  } as unknown as KillOptions['server'];
+  const { stop } = startKills({
+    ...{ clock, server, simulator: { legs } as unknown as CarrierASimulator },
+    ...{ firstAfterMs: 1000, everyMs: 30_000 },
+    print: (line) => lines.push(line),
+    onFailure: (error) => failures.push(error),
+    ...changes,
+  });
+  return { clock, lines, failures, stop, kills: () => kills };
+}
+
+describe('startKills', () => {
+  it('says which calls went on, and after what time', async () => {
+    const stays = fakeLeg('+15005550121');
+    const goes = fakeLeg('+15005550134');
+    const { clock, lines } = start([
+      stays,
+      goes,
+      fakeLeg('+15005550157', { isOver: true }),
+      fakeLeg('+15005550158', { stream: undefined }),
+    ]);
+    await clock.advanceAsync(1000 + 700 + 500);
+    stays.stream = {};
+    await clock.advanceAsync(600);
+    goes.isOver = true;
+    expect(lines).toEqual([]);
+    await clock.advanceAsync(40);
+    expect(lines).toEqual([
+      'server killed with 2 calls up, back after 0.7 s, the call from …0121 went on after 1.2 s, the call from …0134 is lost',
+    ]);
+  });
+
+  it('does not wait forever for a call', async () => {
+    const { clock, lines } = start([fakeLeg('+15005550121')]);
+    await clock.advanceAsync(1000 + 8100);
+    expect(lines).toEqual(['server killed with 1 call up, back after 0.7 s, the call from …0121 is lost']);
+  });
+
+  it('goes on until it is stopped, and leaves a server that serves', async () => {
+    const { clock, lines, kills, stop } = start([]);
+    await clock.advanceAsync(31_000);
+    expect(kills()).toBe(2);
+    const stopping = stop();
+    await clock.advanceAsync(700);
+    await stopping;
+    expect(lines).toEqual(Array(2).fill('server killed with 0 calls up, back after 0.7 s'));
+    await clock.advanceAsync(100_000);
+    expect(kills()).toBe(2);
+  });
+
+  it('tells of a server that does not come back', async () => {
+    const failure = new Error('the port is taken');
+    const server = { kill: () => Promise.reject(failure) } as unknown as KillOptions['server'];
+    const { clock, failures } = start([], { server });
+    await clock.advanceAsync(1000);
+    expect(failures).toEqual([failure]);
+  });
+});
+
+describe('a demo whose server is killed', () => {
+  const dist = new URL('../../../dist/testing/demo/run-demo.js', import.meta.url);
+
+  it('has its calls go on', { timeout: 60_000 }, async () => {
+    // Processes cannot be started from sources.
+    const { runDemo } = (await import(dist.href)) as { runDemo(options: DemoOptions): Promise<void> };
+    const folder = await mkdtemp(join(tmpdir(), 'offhook-demo-'));
+    const lines: string[] = [];
+    const controller = new AbortController();
+    await runDemo({
+      ...{ port: await freePort(), host: '127.0.0.1', folder, signal: controller.signal },
+      killEveryMs: 6000,
+      print(line) {
+        lines.push(line);
+        if (line.startsWith('server killed')) controller.abort();
+      },
+    });
+    await rm(folder, { recursive: true });
+    const killed = lines.find((line) => line.startsWith('server killed'));
+    expect(killed).toMatch(/^server killed with 1 call up, .*, the call from …0121 went on after \d\.\d s$/);
+    expect(lines.at(-1)).toBe('Stopped.');
+  });
+});
