@@ -1,6 +1,8 @@
-// Set up for tests that nobody has to wait for: a network without a kernel, and threads that the clock waits for.
+// Set up for tests that nobody has to wait for: a network without a kernel, and threads and modules that the clock waits for.
+import { countCompiled } from './modules.js';
 import { installNetwork } from './network.js';
 import { countWorkers } from './workers.js';
 
 installNetwork();
 countWorkers();
+countCompiled();
