@@ -27,7 +27,7 @@ const REAL = [
   'test/**/*.deep.test.ts',
 ];
 
-/** Processes that die and are started again, proxies, databases: they wait for most of their minutes, and are left to `npm run test:deep`. */
+/** Processes that die and are started again, browsers, proxies, databases: they wait for most of their minutes, and are left to `npm run test:deep`. */
 const LEFT_OUT = isDeep ? [] : ['test/**/*.deep.test.ts'];
 
 /** Providers against emulated vendors, and who else asks when the network is quiet: on the one in memory, with clocks of their own. */
