@@ -46,7 +46,7 @@ describeInChromium('the memory of a page', (bench) => {
     };
     await play(CALL_ROUNDS);
     const before = await usedBytes();
-    await play(runs(40, 600));
+    await play(runs(40, 200));
     expect((await usedBytes()) - before).toBeLessThan(MAX_GROWTH_BYTES);
     expect(bench.troubles).toEqual([]);
   });

@@ -9,7 +9,7 @@ import { runs } from '../support/depth.js';
 import { RecordedLogger } from '../support/recorded-logger.js';
 
 /** The second one finds what the first has left, and the third what a kill amid a few calls has. */
-const KILLS = runs(3, 100);
+const KILLS = runs(3, 30);
 /** Kills that one folder lives through: what it holds is read after each of them. */
 const KILLS_A_FOLDER = 10;
 const CHILD = new URL('./crash-child.mjs', import.meta.url).pathname;

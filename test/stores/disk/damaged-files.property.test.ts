@@ -197,7 +197,7 @@ describe('a store with a damaged file', () => {
         if (isBit && file.endsWith('.log'))
           expect(lost, `${name} of ${file}`).toBeLessThanOrEqual(mostTogether(opened.before));
       }),
-      { numRuns: runs(25, 600) },
+      { numRuns: runs(25, 200) },
     );
   }, 600_000);
 });
