@@ -4,7 +4,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { giveUp, nodeOfVersion, root, say, setUp, SKIPPED } from './setup.mjs';
 
-const VITEST = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts'];
+/** So many failures say enough: what waits in vain waits for minutes each time. */
+const MOST_FAILURES = 12;
+const VITEST = [
+  ...['node_modules/vitest/vitest.mjs', 'run', '--config', 'test/vitest.config.ts'],
+  `--bail=${MOST_FAILURES}`,
+];
 /** Tests that play more of something where all of it is wanted. */
 const PLAYS_MORE = /support\/depth\.js'/;
 /** Tests that nobody else plays. */

@@ -3,6 +3,7 @@ import { common, root } from './support/common-config.js';
 import { isDeep } from './support/depth.js';
 import { virtualTime } from './support/virtual/plugin.js';
 import { LongestFirst } from './support/longest-first.js';
+import { SlowTests } from './support/slow-tests.js';
 
 /** Whole calls, and what else plays for minutes, on a clock that moves by itself and a network in memory: nobody waits for them. With
  * `TEST_CLOCK=real` they take their time. */
@@ -117,6 +118,7 @@ export default defineConfig({
   root,
   test: {
     sequence: { sequencer: LongestFirst },
+    reporters: ['default', new SlowTests()],
     // Whole servers that speak: more of them at a time leave none a processor.
     maxConcurrency: 3,
     projects: [

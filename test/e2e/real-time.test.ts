@@ -1,6 +1,7 @@
 // Two whole calls for each carrier by the real clock and over the real loopback network: what all the others replace is in them.
 import { describe, expect, it } from 'vitest';
 import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
+import type { AgentOptions } from '../../src/index.js';
 import { OpenAIRealtime } from '../../src/providers/realtime/index.js';
 import { type CallerStep, emulateOpenAIRealtime } from '../../src/testing/index.js';
 import { startCarrierPhone } from '../support/carrier-phone.js';
@@ -12,11 +13,13 @@ const ASKS: readonly CallerStep[] = [
   { type: 'hang-up' },
 ];
 const REAL_TIME = { timeout: 60_000 };
+/** Where the machine is busy, an agent says more than its answer: "One moment.", or whether anybody is there. */
+const AGENT: AgentOptions = { idle: false, turnTaking: { fillers: [] } };
 
 describe.concurrent.each(SIMULATED_CARRIERS)('%s, by the real clock', REAL_TIME, (id) => {
   it('is a call on the local stack, from bell to hang-up', async () => {
     const onMessage = ({ text }: { text: string }) => `You said ${text}`;
-    await using running = await startCarrierPhone(id, {}, { serve: { onMessage } });
+    await using running = await startCarrierPhone(id, AGENT, { serve: { onMessage } });
     const report = await running.simulator.call({ script: ASKS, maxDurationMs: 40_000 });
     const record = await running.record(report.carrierCallId);
     expect(report.protocolErrors).toEqual([]);
@@ -34,7 +37,7 @@ describe.concurrent.each(SIMULATED_CARRIERS)('%s, by the real clock', REAL_TIME,
       replies: [{ text: 'Here you are.' }],
     });
     const engine = new OpenAIRealtime({ apiKey: 'test-key', baseUrl: `${vendor.url}/v1` });
-    await using running = await startCarrierPhone(id, { engine });
+    await using running = await startCarrierPhone(id, { ...AGENT, engine });
     const report = await running.simulator.call({ script: ASKS, maxDurationMs: 40_000 });
     const record = await running.record(report.carrierCallId);
     expect(report.protocolErrors).toEqual([]);

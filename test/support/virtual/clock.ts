@@ -8,11 +8,15 @@ function createVirtualClock(): Clock {
   const clock = new FakeClock();
   let isMoving = false;
   const move = async () => {
-    while (clock.pending > 0) {
-      await untilQuiet();
-      clock.advanceToNext();
+    try {
+      while (clock.pending > 0) {
+        await untilQuiet();
+        clock.advanceToNext();
+      }
+    } finally {
+      // The next timer has it move again, also where what it waited for did not come.
+      isMoving = false;
     }
-    isMoving = false;
   };
   return {
     now: () => clock.now(),

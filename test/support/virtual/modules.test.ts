@@ -30,7 +30,9 @@ describe('modules that are loaded in the middle of a call', () => {
   });
 
   it('are found in the sources', () => {
-    const { transform } = virtualTime(root) as Plugin & { transform(code: string, id: string): string | null };
+    const { transform } = virtualTime(root) as Plugin & {
+      transform(code: string, id: string): string | null;
+    };
     const loads = "const { page } = await import('./page.js');";
     expect(transform(loads, join(root, 'src/server/page.ts'))).toContain(
       "await countedModule(import('./page.js'))",
