@@ -93,6 +93,16 @@ describe('EnvelopeMeter', () => {
     );
   });
 
+  it('has no bucket behind what has sounded when two become one', () => {
+    const meter = new EnvelopeMeter();
+    meter.speak(swing(-9000, 9000), 2000 * 20 - 20);
+    for (const at of [0, 20, 40]) meter.hear(swing(-9000, 9000), at);
+    meter.speak(swing(-9000, 9000), 2000 * 20);
+    const picture = meter.picture();
+    expect(picture.bucketMs).toBe(40);
+    expect([buckets(picture, 'agent').length, buckets(picture, 'caller').length]).toEqual([1001, 2]);
+  });
+
   it('bounds its ticks, and takes no time that is none', () => {
     const meter = new EnvelopeMeter();
     for (let index = 0; index < 1000; index += 1) {

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { grace, systemClock } from '../../src/base/clock.js';
 import { LooseEnds } from '../../src/base/loose-ends.js';
 
@@ -39,4 +39,21 @@ it('grants no grace where all is over', () => {
   });
   expect(ends).toBe(1);
   timer.cancel();
+});
+
+it('ends a grace once, when the server stops or when its time is over', () => {
+  vi.useFakeTimers();
+  try {
+    const looseEnds = new LooseEnds();
+    let ends = 0;
+    grace({ ...systemClock, looseEnds }, 5000, () => {
+      ends += 1;
+    });
+    looseEnds.cut();
+    expect(ends).toBe(1);
+    vi.advanceTimersByTime(60_000);
+    expect(ends).toBe(1);
+  } finally {
+    vi.useRealTimers();
+  }
 });

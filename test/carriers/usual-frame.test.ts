@@ -1,7 +1,7 @@
 // A frame that a carrier writes as usual is cut, not parsed. Whatever a message is, both ways say the same: blanks in front of it mean
 // nothing in JSON, and only the full parse takes them.
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { openMediaDialect as openA } from '../../src/carriers/carrier-a/media.js';
 import type { MediaDialect } from '../../src/carriers/carrier.js';
 import { openMediaDialect as openB } from '../../src/carriers/carrier-b/media.js';
@@ -68,6 +68,16 @@ function heard({ open, start }: Wire, text: string): unknown {
 describe.each(WIRES)('a frame of carrier $carrier', (wire) => {
   it('that is written as usual is audio', () => {
     expect(heard(wire, wire.frames[0] ?? '')).toEqual({ type: 'audio', payload: Array(160).fill(0xa5) });
+  });
+
+  it('is read without the whole of its message', () => {
+    const dialect = wire.open();
+    dialect.decode('{"event":"connected"}');
+    dialect.decode(wire.start);
+    const parse = vi.spyOn(JSON, 'parse');
+    const [frame = ''] = wire.frames;
+    expect(dialect.decode(frame).type).toBe('audio');
+    expect(parse).not.toHaveBeenCalled();
   });
 
   it('is what the whole of its message says, however that was garbled', { timeout: 600_000 }, () => {

@@ -110,3 +110,23 @@ describe('a stream without audio', () => {
     expect(bench.rest.of('startStream')).toEqual([]);
   });
 });
+
+describe('a stream that breaks the rules', () => {
+  it.each(KINDS)('is heard in real time, whatever it brings ($direction, $steering)', async (kind) => {
+    const { scene, bench, socket, receiver } = await dead(kind);
+    for (let frame = 0; frame < 300; frame += 1) receiver.receiveText(FRAME);
+    await bench.pass(0);
+    expect(scene.record.incidents.map(({ message }) => message)).toEqual([
+      expect.stringMatching('faster than real time'),
+    ]);
+    expect(socket.closes).toEqual([]);
+    for (let frame = 0; frame < 500; frame += 1) receiver.receiveText(FRAME);
+    expect(socket.closes).toEqual([[1008, 'Audio faster than real time']]);
+  });
+
+  it.each(KINDS)('is started once ($direction, $steering)', async (kind) => {
+    const { scene, bench, receiver } = await dead(kind);
+    receiver.receiveText(startText({ carrierCallId: scene.carrierCallId }));
+    expect(bench.logger.lines.map(({ fields }) => fields.reason)).toContain('A second start.');
+  });
+});
