@@ -130,10 +130,9 @@ function isOfType(value: unknown, type: unknown): boolean {
 }
 
 function checkScalar(value: unknown, schema: JsonObject, where: string): string | undefined {
-  const allowed = Array.isArray(schema.enum) ? schema.enum : 'const' in schema ? [schema.const] : undefined;
-  if (allowed !== undefined) {
+  for (const allowed of [schema.enum, 'const' in schema ? [schema.const] : undefined]) {
     const written = JSON.stringify(value);
-    if (!allowed.some((one) => JSON.stringify(one) === written))
+    if (Array.isArray(allowed) && !allowed.some((one) => JSON.stringify(one) === written))
       return `${where} must be one of ${allowed.map(shown).join(', ')}`;
   }
   if (typeof value === 'string') return checkString(value, schema, where);

@@ -10,6 +10,7 @@ const PERSON = {
     share: { type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 1 },
     kind: { enum: ['guest', 'host', 3] },
     fixed: { const: { a: 1 } },
+    listed: { enum: [1, 2], const: 2 },
     tags: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: 2 },
     pair: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'number' }], items: false },
     note: { type: ['string', 'null'] },
@@ -36,6 +37,8 @@ const PERSON = {
 const VALUES: unknown[] = [
   { name: 'Ada' },
   { name: 'A' },
+  { name: 'Ada', listed: 1 },
+  { name: 'Ada', listed: 2 },
   { name: 'ada' },
   { name: 'Adaline' },
   { name: '👋👋' },
