@@ -3,6 +3,7 @@ import { ConfigError } from '../../base/errors.js';
 import type { JsonObject } from '../../providers/language-model.js';
 import { complaintAbout, isObject } from './json-schema-check.js';
 import { findUnenforced } from './json-schema-words.js';
+import { describeLibrarySchema } from './library-schema.js';
 import type { CheckedArguments, StandardSchema, Tool } from './tool.js';
 
 export interface Parameters {
@@ -24,7 +25,7 @@ export function toParameters({ name, parameters, jsonSchema }: Tool): Parameters
       throw new ConfigError('CONFIG_INVALID', `The parameters of the tool ${name} ${unenforced}.`);
     return { schema, check: (args) => toChecked(args, complaintAbout(args, schema)) };
   }
-  const schema = requireObjectSchema(name, jsonSchema ?? describe(given));
+  const schema = requireObjectSchema(name, jsonSchema ?? describeLibrarySchema(name, given));
   return {
     schema,
     async check(args) {
@@ -40,18 +41,6 @@ export function toParameters({ name, parameters, jsonSchema }: Tool): Parameters
 
 function toChecked(value: unknown, complaint: string | undefined): CheckedArguments {
   return complaint === undefined ? { value } : { complaint };
-}
-
-/** The JSON Schema that a library gives of its own schema. */
-function describe(schema: StandardSchema): unknown {
-  const { jsonSchema } = schema['~standard'];
-  if (isObject(jsonSchema) && typeof jsonSchema.input === 'function')
-    return jsonSchema.input({ target: 'draft-2020-12' });
-  for (const method of ['toJSONSchema', 'toJsonSchema']) {
-    const produce: unknown = Reflect.get(schema, method);
-    if (typeof produce === 'function') return produce.call(schema);
-  }
-  return undefined;
 }
 
 /** A copy without what only a validator reads: it is sent with every request. */
