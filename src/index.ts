@@ -96,6 +96,7 @@ export type { Guardrail } from './engines/pipeline/speaking/guardrails.js';
 export type { MessageData, OnMessage } from './engines/responder/responder.js';
 export type { TransferTargets } from './engines/tools/built-in-tools.js';
 export type { StandardSchema, Tool, ToolContext } from './engines/tools/tool.js';
+export { tool, type ToolArguments, type TypedTool } from './engines/tools/typed-tool.js';
 export type { Agent, AgentOptions } from './options/agent.js';
 export type { BudgetOptions } from './options/budget.js';
 export type { CallOptions } from './options/call.js';

@@ -1,10 +1,10 @@
 // An agent that does something: it looks an order up, and hands the caller over to a person.
 import { fileURLToPath } from 'node:url';
-import { CarrierA, Offhook, type ServeOptions, type Tool } from 'offhook';
+import { CarrierA, Offhook, type ServeOptions, tool } from 'offhook';
 
 const orders = new Map([['17', 'on its way, and there tomorrow']]);
 
-export const lookUpOrder: Tool = {
+export const lookUpOrder = tool({
   name: 'look_up_order',
   description: 'Says how an order stands. Use it when the caller gives the number of an order.',
   parameters: {
@@ -12,8 +12,8 @@ export const lookUpOrder: Tool = {
     properties: { number: { type: 'string', description: 'Digits only.' } },
     required: ['number'],
   },
-  execute: ({ number }) => orders.get(String(number)) ?? 'There is no order with this number.',
-};
+  execute: ({ number }) => orders.get(number) ?? 'There is no order with this number.',
+});
 
 export async function start({
   agent = {},

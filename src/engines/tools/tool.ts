@@ -15,12 +15,13 @@ export interface ToolContext extends CallContext {
 
 /**
  * A schema of a validation library, as [Standard Schema](https://standardschema.dev) describes it: zod 3.24 and later, Valibot,
- * ArkType. Its JSON Schema is taken from `~standard.jsonSchema`, or a `toJSONSchema()` or `toJsonSchema()` method.
+ * ArkType. Its JSON Schema is taken from `~standard.jsonSchema`, or a `toJSONSchema()` or `toJsonSchema()` method. `types` is there for the compiler alone.
  */
 export interface StandardSchema {
   readonly '~standard': {
     readonly validate: (value: unknown) => unknown;
     readonly jsonSchema?: unknown;
+    readonly types?: { readonly input: unknown; readonly output: unknown } | undefined;
   };
 }
 
