@@ -6,6 +6,8 @@ import { describeInChromium } from '../support/dashboard-page.js';
 
 const base64Of = (...values: number[]) => Buffer.from(Int8Array.from(values).buffer).toString('base64');
 
+const TOKEN = 'correct-horse-battery';
+
 describeInChromium('live calls', (bench) => {
   it('shows where the time of the last answer and the money went', async () => {
     const page = await bench.open();
@@ -95,6 +97,37 @@ describeInChromium('live calls', (bench) => {
     await page.getByText('Transfer to ••• 0124: no answer').waitFor();
     await page.getByRole('button', { name: 'Transfer' }).waitFor();
     expect(bench.troubles).toEqual([]);
+  });
+
+  it('has the agent say what a person writes, and its model know, behind a token', async () => {
+    const page = await bench.open({ token: TOKEN }, { path: `/?token=${TOKEN}` });
+    bench.callOf('c1')(started());
+    await page.locator('article a.open').click();
+    await page.getByRole('button', { name: 'Say' }).click();
+    const text = page.getByLabel('What the agent says');
+    await text.press('Enter');
+    expect(bench.server.commands).toEqual([]);
+    await text.fill('We close in ten minutes.');
+    await page.getByLabel('at once').check();
+    await text.press('Enter');
+    await page.getByText('The caller heard it.').waitFor();
+    await page.getByRole('button', { name: 'Inform' }).click();
+    await page.getByLabel('What the model is told').fill('The order is ready.');
+    await page.getByRole('button', { name: 'Inform' }).click();
+    await page.getByText('The model knows.').waitFor();
+    expect(bench.server.commands).toEqual([
+      'say c1 We close in ten minutes. {"interrupt":true}',
+      'inform c1 The order is ready.',
+    ]);
+    expect(bench.troubles).toEqual([]);
+  });
+
+  it('lets nobody speak where no token is set', async () => {
+    const page = await bench.open();
+    bench.callOf('c1')(started());
+    await page.locator('article a.open').click();
+    await page.getByRole('button', { name: 'Hang up' }).last().waitFor();
+    expect(await page.getByRole('button', { name: /Say|Inform/ }).count()).toBe(0);
   });
 
   it('offers a command again of which nothing comes', async () => {

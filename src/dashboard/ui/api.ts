@@ -1,4 +1,5 @@
 // Requests to the server that the page came from. Addresses are relative, so that a path prefix does not matter.
+import type { SayOutcome } from '../../contract/call-command.js';
 import type { CallRecord } from '../../contract/call-record.js';
 import type { Aggregates, CallsPage, ErrorBody } from '../../contract/dashboard-api.js';
 import type { CallFilter } from '../../events/call-filter.js';
@@ -13,10 +14,14 @@ export class ApiError extends Error {
   }
 }
 
-async function request(path: string, init?: RequestInit): Promise<Response> {
+const PATIENCE_MS = 15_000;
+/** A sentence waits until those before it were said. */
+const SENTENCE_PATIENCE_MS = 600_000;
+
+async function request(path: string, init?: RequestInit, patienceMs = PATIENCE_MS): Promise<Response> {
   let response: Response;
   try {
-    response = await fetch(path, { ...init, signal: AbortSignal.timeout(15_000) });
+    response = await fetch(path, { ...init, signal: AbortSignal.timeout(patienceMs) });
   } catch {
     throw new ApiError(0, 'The server does not answer.');
   }
@@ -61,21 +66,33 @@ export async function fetchHistory(): Promise<CallsPage> {
   return (await (await request(path)).json()) as CallsPage;
 }
 
-export function hangUp(callId: string): Promise<void> {
-  return command(`${encodeURIComponent(callId)}/hangup`, {});
+export async function hangUp(callId: string): Promise<void> {
+  await command(`${encodeURIComponent(callId)}/hangup`, {});
 }
 
 /** `to` is a telephone number with its country code: `+15550100`. */
-export function transfer(callId: string, to: string): Promise<void> {
-  return command(`${encodeURIComponent(callId)}/transfer`, { to });
+export async function transfer(callId: string, to: string): Promise<void> {
+  await command(`${encodeURIComponent(callId)}/transfer`, { to });
 }
 
-async function command(path: string, body: object): Promise<void> {
-  await request(`api/dashboard/calls/${path}`, {
+/** Resolves when the caller has heard the text, or will not. `interrupt`: it cuts off what the agent says now. */
+export async function say(callId: string, body: { text: string; interrupt: boolean }): Promise<SayOutcome> {
+  const response = await command(`${encodeURIComponent(callId)}/say`, body, SENTENCE_PATIENCE_MS);
+  return ((await response.json()) as { outcome: SayOutcome }).outcome;
+}
+
+/** Tells the model of a call what nobody hears. */
+export async function inform(callId: string, text: string): Promise<void> {
+  await command(`${encodeURIComponent(callId)}/inform`, { text });
+}
+
+function command(path: string, body: object, patienceMs?: number): Promise<Response> {
+  const init = {
     method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify(body),
-  });
+  };
+  return request(`api/dashboard/calls/${path}`, init, patienceMs);
 }
 
 /** Shows the token once, for the session cookie in return. */

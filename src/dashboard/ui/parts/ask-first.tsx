@@ -11,7 +11,7 @@ type Stage =
   | { name: 'idle' }
   | { name: 'asking' }
   | { name: 'sent'; came: unknown }
-  | { name: 'failed'; message: string };
+  | { name: 'over'; message: string; isProblem: boolean };
 
 export interface AskFirstProps {
   /** Of the button that asks. */
@@ -26,14 +26,17 @@ export interface AskFirstProps {
   came?: unknown;
   /** The call shows that it is under way. @default false */
   isUnderWay?: boolean;
-  /** A field of the question. */
+  /** The answer tells what came of it, however long that takes. @default false */
+  isAnswered?: boolean;
+  /** Fields of the question. */
   children?: ComponentChildren;
-  send: (form: FormData) => Promise<void>;
+  /** A text that it resolves with is shown. */
+  send: (form: FormData) => Promise<unknown>;
 }
 
 export function AskFirst(props: AskFirstProps) {
   const { label, question, confirm, isDangerous = false, sent, came = null, isUnderWay = false } = props;
-  const { children, send } = props;
+  const { isAnswered = false, children, send } = props;
   const [stage, setStage] = useState<Stage>({ name: 'idle' });
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
@@ -47,22 +50,23 @@ export function AskFirst(props: AskFirstProps) {
       setStage({ name: 'idle' });
       return;
     }
-    if (isUnderWay) return;
-    const message = 'Nothing has come of it yet.';
-    const timer = setTimeout(() => setStage({ name: 'failed', message }), NO_NEWS_MS);
+    if (isUnderWay || isAnswered) return;
+    const noNews: Stage = { name: 'over', message: 'Nothing has come of it yet.', isProblem: true };
+    const timer = setTimeout(() => setStage(noNews), NO_NEWS_MS);
     return () => clearTimeout(timer);
-  }, [stage, came, isUnderWay]);
+  }, [stage, came, isUnderWay, isAnswered]);
 
   async function run(event: SubmitEvent) {
     event.preventDefault();
     const values = new FormData(form.current ?? undefined);
     setStage({ name: 'sent', came });
     try {
-      await send(values);
+      const message = await send(values);
+      if (typeof message === 'string') setStage({ name: 'over', message, isProblem: false });
     } catch (error) {
       // The call may have ended by itself meanwhile: then it leaves the rail anyway.
       const message = error instanceof ApiError ? error.message : 'That did not work.';
-      setStage({ name: 'failed', message });
+      setStage({ name: 'over', message, isProblem: true });
     }
   }
 
@@ -98,8 +102,8 @@ export function AskFirst(props: AskFirstProps) {
     );
   return (
     <div class="asking">
-      {stage.name === 'failed' && (
-        <p class="problem" role="alert">
+      {stage.name === 'over' && (
+        <p class={stage.isProblem ? 'problem' : 'quiet'} role={stage.isProblem ? 'alert' : 'status'}>
           {stage.message}
         </p>
       )}

@@ -8,6 +8,7 @@ import { updatePage } from '../state/app-store.js';
 import { closeLink } from '../state/deep-link.js';
 import { applyRecord, type PageState } from '../state/page-state.js';
 import { CallCommands } from './call-commands.js';
+import { CallWords } from './call-words.js';
 import { CopyButton } from './copy-button.js';
 import { CostTable } from './cost-table.js';
 import { EnvelopeView } from './envelope-view.js';
@@ -64,7 +65,14 @@ export function CallDetail({ callId, page, masked }: { callId: string; page: Pag
             </svg>
           </button>
         </header>
-        {record !== undefined && <Body record={record} controls={page.controls} masked={masked} />}
+        {record !== undefined && (
+          <Body
+            record={record}
+            controls={page.controls}
+            maySpeak={page.controls && page.isSignedIn}
+            masked={masked}
+          />
+        )}
         {record === undefined && (
           <p class={problem === null ? 'quiet' : 'problem'} role="status">
             {problem ?? 'Loading…'}
@@ -75,7 +83,15 @@ export function CallDetail({ callId, page, masked }: { callId: string; page: Pag
   );
 }
 
-function Body({ record, controls, masked }: { record: CallRecord; controls: boolean; masked: boolean }) {
+interface BodyProps {
+  record: CallRecord;
+  controls: boolean;
+  /** Whoever speaks on a call shows a token, also on this machine. */
+  maySpeak: boolean;
+  masked: boolean;
+}
+
+function Body({ record, controls, maySpeak, masked }: BodyProps) {
   const isOver = record.status === 'completed';
   const { phase, transfer, recording, hangUp } = record;
   const facts = [
@@ -137,6 +153,7 @@ function Body({ record, controls, masked }: { record: CallRecord; controls: bool
       </dl>
       <div class="commands">
         {!isOver && controls && <CallCommands call={record} masked={masked} />}
+        {!isOver && maySpeak && <CallWords callId={record.callId} />}
         {recording?.url !== null && recording?.url !== undefined && isWebLink(recording.url) && (
           <a class="button" href={recording.url} target="_blank" rel="noopener noreferrer">
             Recording
