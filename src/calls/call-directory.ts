@@ -33,7 +33,7 @@ import { hangUpDueMs, isChargeDue, mayBeUp, recallCall } from './ending/recalled
 import { RecordWatch } from './facts/record-watch.js';
 import { isResumable } from './resume/call-resumption.js';
 import type { LeftCall } from './resume/call-state.js';
-import { CallStates, type StateStore } from './resume/call-states.js';
+import { CallStates, type HandedOver, type StateStore } from './resume/call-states.js';
 import type { CallRemains, ResumedSeed, SessionSeed } from './session-owner.js';
 import type { MovableCall } from './resume/call-mover.js';
 import { asksToResume, inviteStream, resumeAt } from './streams/stream-invitation.js';
@@ -142,7 +142,7 @@ export class CallDirectory implements CallDesk {
     const { record, state } = left;
     const { callId, carrierCallId, caller, callee, direction } = record;
     const admission = { callId, carrierCallId, caller, callee, direction };
-    this.#states?.adopt(callId, state?.facts);
+    this.#states?.adopt(callId, { facts: state?.facts, free: left.free });
     this.budget?.resume(record);
     const outbound = state?.outbound == null ? undefined : { ...state.outbound, recipe: how.recipe };
     const resumed = { ...left, ...how };
@@ -163,8 +163,8 @@ export class CallDirectory implements CallDesk {
     return this.#states === undefined ? [] : this.#registry.sessions();
   }
 
-  /** Lets a call go to another process: this one has nothing more to do with it. Resolves with what that process reads; undefined for one that is not here, or not kept. */
-  async letGo(callId: string): Promise<string | undefined> {
+  /** Lets a call go to another process, which goes on with what is returned: this one has nothing more to do with it. Undefined for one that is not here, or not kept. */
+  letGo(callId: string): HandedOver | undefined {
     const session = this.#registry.session(callId);
     if (session === undefined || this.#states === undefined) return undefined;
     const state = session.letGo();

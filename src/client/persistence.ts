@@ -14,7 +14,7 @@ import type { CheckedServeOptions } from '../options/serve.js';
 import type { CallStore } from '../stores/call-store.js';
 import { GuardedStore } from '../stores/guarded-store.js';
 import { openStore } from '../stores/open-store.js';
-import { Handover, type HandoverParts } from './handover/handover.js';
+import { type ComingAbout, Handover, type HandoverParts } from './handover/handover.js';
 import { LentStore } from './handover/lent-store.js';
 import type { GivenCall, Predecessor } from './handover/predecessor.js';
 import { LiveCalls, type ServingClient } from './live-calls.js';
@@ -42,9 +42,8 @@ export interface PersistenceParts extends Pick<HandoverParts, 'status' | 'drain'
 }
 
 /** A call that another process gives to this one. */
-interface ComingCall extends GivenCall {
+interface ComingCall extends GivenCall, ComingAbout {
   readonly callId: string;
-  readonly isStreamThere: boolean;
 }
 
 export class Persistence {
@@ -189,7 +188,7 @@ export class Persistence {
   /** Goes on with a call that another process has let go. */
   async #takeUp(store: CallStore, call: ComingCall): Promise<void> {
     const { callbacks, clock, desk } = this.#parts;
-    const { callId, facts, isStreamThere } = call;
+    const { callId, facts, isStreamThere, free } = call;
     if (desk.isLive(callId)) return;
     const state = decodeState(call.state);
     for (const fact of facts) await store.append(fact);
@@ -198,7 +197,7 @@ export class Persistence {
     if (record.status === 'completed' || desk.hasEnded(callId))
       throw new RequestError('REQUEST_CONFLICT', 'The call is over.');
     callbacks.adopt(record);
-    const left = { record, state, lastAliveAt: clock.wallNow(), wasLetGo: true };
+    const left = { record, state, lastAliveAt: clock.wallNow(), wasLetGo: true, free };
     if (!this.#live.takeUp(left, { isStreamThere }))
       throw new RequestError('REQUEST_CONFLICT', 'The call cannot be taken up.');
     if (!isStreamThere) desk.goOn();

@@ -50,6 +50,8 @@ export interface LeftCall {
   readonly lastAliveAt: number;
   /** It has let the call go, and told all that it had used. @default false: it died */
   readonly wasLetGo?: boolean;
+  /** Resolves when that process writes nothing more of the call. @default it is gone */
+  readonly free?: Promise<void> | undefined;
 }
 
 /** One line that names the version and proves the rest whole, and the rest. */

@@ -19,11 +19,21 @@ const LONGEST_WAIT_MS = 500;
 interface Kept {
   /** Newest last. `since`: when it came here, on the clock. */
   facts: { readonly fact: CallEvent; readonly since: number }[];
+  /** Resolves when no other process writes the file any more; undefined where none does. */
+  readonly free: Promise<void> | undefined;
   /** Set while a write is to begin, or is under way. */
   writing: Promise<void> | undefined;
   /** Something has changed since the last write began. */
   isStale: boolean;
   isOver: boolean;
+}
+
+/** What another process goes on with. */
+export interface HandedOver {
+  /** As `encodeState` has made it. */
+  readonly text: string;
+  /** Resolves when it is kept, and this process writes nothing more of the call. Never rejects. */
+  readonly kept: Promise<void>;
 }
 
 export interface CallStatesOptions {
@@ -46,11 +56,20 @@ export class CallStates {
     this.#unsubscribe = options.bus.subscribe((event) => this.#hear(event));
   }
 
-  /** Another process has kept the call: that goes with it, too. `facts`: those that the store has just been given. */
-  adopt(callId: string, facts: readonly CallEvent[] = []): void {
+  /**
+   * Another process has kept the call: that goes with it, too. `facts`: those that the store has just been given. `free`: set where that process
+   * lives, and may yet write what it has handed over.
+   */
+  adopt(
+    callId: string,
+    { facts = [], free }: { facts?: readonly CallEvent[] | undefined; free?: Promise<void> | undefined } = {},
+  ): void {
     const since = this.#options.clock.now();
     const recent = facts.map((fact) => ({ fact, since }));
-    this.#kept.set(callId, { facts: recent, writing: undefined, isStale: false, isOver: false });
+    const kept: Kept = { facts: recent, free, writing: undefined, isStale: false, isOver: false };
+    this.#kept.set(callId, kept);
+    // It may die before it has.
+    if (free !== undefined) this.#write(callId, kept);
   }
 
   /** Something has changed that no fact tells. */
@@ -67,8 +86,14 @@ export class CallStates {
     await within(this.#options.clock, LONGEST_WAIT_MS, this.#upToDate(kept));
   }
 
-  /** Another process keeps the call from now on. Resolves with what it reads, which is kept by then, unless the disk takes too long over it. Never rejects. */
-  async handOver(callId: string, state: Omit<CallState, 'facts'>): Promise<string> {
+  /**
+   * Another process keeps the call from now on. The caller does not wait for the disk: what that process goes on with is written beside the
+   * answer, by this one, and nothing is written there before that is done. So one of them always has the newest state. If this process dies in
+   * between, the other one has it in memory, and writes it then. If the other one dies, the file is there as soon as `kept` resolves, and
+   * nobody may read it before. If both die, there is the file of the last change, as after any crash. Were it the other process that writes
+   * first, an older write of this one that is still under way could come behind it.
+   */
+  handOver(callId: string, state: Omit<CallState, 'facts'>): HandedOver {
     const kept = this.#kept.get(callId);
     this.#kept.delete(callId);
     const text = encodeState({ ...state, facts: kept?.facts.map(({ fact }) => fact) ?? [] });
@@ -79,8 +104,7 @@ export class CallStates {
       }
       await this.#options.store.write(callId, text);
     };
-    await within(this.#options.clock, LONGEST_WAIT_MS, this.#track(write()));
-    return text;
+    return { text, kept: this.#track(write()) };
   }
 
   /** Resolves when everything that was begun is done. */
@@ -125,6 +149,7 @@ export class CallStates {
   async #keepUp(callId: string, kept: Kept): Promise<void> {
     // Whoever states a fact is in the middle of what it follows from.
     await this.#nextTurn();
+    await kept.free;
     while (kept.isStale && !kept.isOver) {
       kept.isStale = false;
       const state = this.#options.stateOf(callId);

@@ -23,6 +23,16 @@ const COMPLAIN_AFTER = 100;
 /** What a server that ends gives a store that another process never used, in milliseconds. */
 const GIVE_UP_MS = 1000;
 const LOOK_MS = 50;
+/** A disk that takes longer over a call has failed. */
+const KEPT_MS = 2000;
+
+/** How a call comes from another process. */
+export interface ComingAbout {
+  /** Its stream has come. */
+  readonly isStreamThere: boolean;
+  /** As in `LeftCall`. */
+  readonly free?: Promise<void> | undefined;
+}
 
 export interface HandoverParts {
   readonly dataDir: string;
@@ -36,8 +46,8 @@ export interface HandoverParts {
   drain(timeoutMs: number): void;
   /** True once the server is to end, whatever becomes of the other process. */
   isLeaving(): boolean;
-  /** Takes a call up that another process has let go. `isStreamThere`: its stream has come. Rejects for one that the store does not know. */
-  takeUp(callId: string, call: GivenCall, about: { isStreamThere: boolean }): Promise<void>;
+  /** Takes a call up that another process has let go. Rejects for one that the store does not know. */
+  takeUp(callId: string, call: GivenCall, about: ComingAbout): Promise<void>;
   /** True for a call that the store does not know. */
   isNew(callId: string): Promise<boolean>;
   /** Hears what happens in the calls that are still at the process before this one, once it is stored. */
@@ -106,7 +116,7 @@ export class Handover {
       );
     }
     await this.#predecessor?.ready({
-      taken: (callId, call) => this.#parts.takeUp(callId, call, { isStreamThere: true }),
+      taken: (callId, call, free) => this.#parts.takeUp(callId, call, { isStreamThere: true, free }),
       isNew: (callId) => this.#parts.isNew(callId),
       done: () => void this.#left(),
       died: () => void this.#inherit(),
@@ -156,8 +166,10 @@ export class Handover {
       },
       'POST /calls/{callId}': async (body: object, { callId }: { callId: string }) => {
         // It comes again where the answer was lost.
-        if (!desk.isLive(callId) && !desk.hasEnded(callId))
-          await this.#parts.takeUp(callId, toGivenCall(body), { isStreamThere: false });
+        if (!desk.isLive(callId) && !desk.hasEnded(callId)) {
+          const free = this.#predecessor?.kept(callId);
+          await this.#parts.takeUp(callId, toGivenCall(body), { isStreamThere: false, free });
+        }
         return {};
       },
       'POST /calls/{callId}/refused': async (body: object, { callId }: { callId: string }) => {
@@ -165,10 +177,14 @@ export class Handover {
         return {};
       },
       'POST /calls/{callId}/claim': async (_body: object, { callId }: { callId: string }) => {
-        const call = await this.#successor?.claim(callId);
+        const call = this.#successor?.claim(callId);
         if (call === undefined) throw new NotFoundError('No such call.');
         if (call === 'here') throw new RequestError('REQUEST_CONFLICT', 'The call stays here for now.');
         return call === 'over' ? { isOver: true } : call;
+      },
+      'POST /calls/{callId}/kept': async (_body: object, { callId }: { callId: string }) => {
+        await this.#successor?.kept(callId);
+        return {};
       },
       'POST /calls/{callId}/command': async (command: object, { callId }: { callId: string }) =>
         carryOut(desk, callId, command as RemoteCommand),
@@ -195,7 +211,7 @@ export class Handover {
       {
         ready: () => desk.drain(),
         done,
-        refused: (callId, call) => this.#goOn(callId, call),
+        refused: (callId, call, free) => this.#goOn(callId, call, free),
         died: () => void this.#inherit(),
       },
     );
@@ -210,11 +226,11 @@ export class Handover {
   }
 
   /** The next process cannot have a call that it was given. */
-  async #goOn(callId: string, call: GivenCall): Promise<void> {
+  async #goOn(callId: string, call: GivenCall, free: Promise<void> | undefined): Promise<void> {
     const { logger, takeUp } = this.#parts;
     logger.error({ callId }, 'the next process cannot take the call: it goes on here');
     try {
-      await takeUp(callId, call, { isStreamThere: false });
+      await takeUp(callId, call, { isStreamThere: false, free });
     } catch (error) {
       logger.error({ callId, ...describeError(error) }, 'the call could not be taken up again');
     }
@@ -236,7 +252,11 @@ export class Handover {
     this.#predecessor = undefined;
     this.#successor = undefined;
     if (successor?.takesNew === true && !isLeaving()) desk.drain(false);
-    if (successor !== undefined) await this.#takeBack();
+    if (successor !== undefined) {
+      await this.#takeBack();
+      // The files are read next. It may have died with a call whose state is still on its way to the disk.
+      await within(this.#parts.clock, KEPT_MS, successor.kept());
+    }
     if (!isLeaving()) await this.#takeOver();
   }
 

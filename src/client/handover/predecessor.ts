@@ -18,6 +18,8 @@ const WEBHOOK_MS = 1000;
 /** A stream waits no longer for its call. */
 const CLAIM_MS = 2000;
 const COMMAND_MS = 30_000;
+/** A disk that takes longer has failed. */
+const KEPT_MS = 30_000;
 const READY_MS = 5000;
 /** What it says once its store is free. */
 export const RELEASED = 'released';
@@ -31,8 +33,8 @@ export interface GivenCall {
 }
 
 export interface PredecessorEvents {
-  /** Takes a call up for the stream that has come for it. */
-  taken(callId: string, call: GivenCall): Promise<void>;
+  /** Takes a call up for the stream that has come for it. `free`: see `LeftCall`. */
+  taken(callId: string, call: GivenCall, free: Promise<void>): Promise<void>;
   /** True for a call that the store does not know. */
   isNew(callId: string): Promise<boolean>;
   /** It has no call left, and is gone. */
@@ -144,7 +146,7 @@ export class Predecessor implements Neighbor {
 
   async #take(callId: string, call: GivenCall): Promise<'here'> {
     try {
-      await this.#events?.taken(callId, call);
+      await this.#events?.taken(callId, call, this.kept(callId));
       return 'here';
     } catch (cause) {
       // The call shall be somebody's.
@@ -152,6 +154,15 @@ export class Predecessor implements Neighbor {
       await this.#peer.ask(path, { body: JSON.stringify(call), timeoutMs: CLAIM_MS });
       throw cause;
     }
+  }
+
+  /** Resolves when it writes no more of a call that it has given: that is on disk, or the process is gone. Never rejects. */
+  async kept(callId: string): Promise<void> {
+    const path = `/calls/${encodeURIComponent(callId)}/kept`;
+    const ask = () => this.#peer.ask(path, { timeoutMs: KEPT_MS });
+    await ask()
+      .catch(ask)
+      .catch(() => {});
   }
 
   /** Has it carry out a command on a call of its. Rejects where the call is not there. */

@@ -47,10 +47,17 @@ export interface SuccessorEvents {
   ready(): void;
   /** Nothing is left here, or the time is over. */
   done(): void;
-  /** It cannot have the call, with which this process goes on. Never rejects. */
-  refused(callId: string, call: GivenCall): Promise<void>;
+  /** It cannot have the call, with which this process goes on, and whose state it writes until `free` resolves. Never rejects. */
+  refused(callId: string, call: GivenCall, free: Promise<void> | undefined): Promise<void>;
   /** It is gone, and this process goes on in its place. */
   died(): void;
+}
+
+/** A call that it was given. */
+interface Given {
+  readonly call: GivenCall;
+  /** Resolves when it is on disk. Never rejects. */
+  readonly kept: Promise<void>;
 }
 
 export class Successor implements Neighbor {
@@ -60,7 +67,7 @@ export class Successor implements Neighbor {
   readonly #peer: Peer;
   readonly #mover: CallMover;
   /** What it was given of calls, should its answer have been lost. */
-  readonly #given = new Map<string, Promise<GivenCall | undefined>>();
+  readonly #given = new Map<string, Given>();
   /** Calls that this process has no more and the other one has not yet, by our ID and the carrier's. */
   readonly #onTheirWay = new Map<string, Promise<unknown>>();
   /** Calls of which it has not said that it has them. */
@@ -118,20 +125,24 @@ export class Successor implements Neighbor {
   }
 
   /** What another process goes on with for which a stream has come there. `here`: the call stays. `over`: it has ended. Undefined: it is not known here. */
-  async claim(callId: string): Promise<GivenCall | 'here' | 'over' | undefined> {
+  claim(callId: string): GivenCall | 'here' | 'over' | undefined {
     const given = this.#given.get(callId);
-    if (given !== undefined) return given;
+    if (given !== undefined) return given.call;
     const { desk } = this.#parts;
     if (desk.hasEnded(callId)) return 'over';
     if (!desk.isLive(callId)) return undefined;
     const moving = desk.movableCalls().find((call) => call.callId === callId);
     if (moving === undefined || !this.#mover.isMoving(callId)) return 'here';
-    const giving = this.#letGo(callId);
-    this.#holdReports(moving, giving);
-    const call = await giving;
+    const call = this.#letGo(callId);
     // The answer may be lost.
     if (call !== undefined) this.#await(this.#give(callId, call, CONFIRM_MS));
     return call;
+  }
+
+  /** Resolves when what it goes on with is on disk, and this process writes nothing more of that: of one call, or of all. Never rejects. */
+  async kept(callId?: string): Promise<void> {
+    const given = callId === undefined ? [...this.#given.values()] : [this.#given.get(callId)];
+    await Promise.all(given.map((each) => each?.kept));
   }
 
   async settled(ids: readonly (string | null | undefined)[]): Promise<void> {
@@ -140,9 +151,10 @@ export class Successor implements Neighbor {
 
   /** It cannot have a call that it was given. Never rejects. */
   async refused(callId: string, call: GivenCall): Promise<void> {
+    const free = this.#given.get(callId)?.kept;
     this.#given.delete(callId);
     this.#mover.keep(callId);
-    await this.#events.refused(callId, call);
+    await this.#events.refused(callId, call, free);
   }
 
   async answer(webhook: WebhookRequest): Promise<WholeAnswer | undefined> {
@@ -210,27 +222,26 @@ export class Successor implements Neighbor {
     else this.#timer = clock.after(LOOK_MS, () => this.#watch(deadline));
   }
 
-  /** Asked for twice, it is given once. */
-  #letGo(callId: string): Promise<GivenCall | undefined> {
+  #letGo(callId: string): GivenCall | undefined {
     const { desk, logger } = this.#parts;
-    const giving = (async () => {
-      try {
-        const state = await desk.letGo(callId);
-        return state === undefined ? undefined : { state, facts: this.relay.pendingOf(callId) };
-      } catch (error) {
-        logger.error({ callId, ...describeError(error) }, 'the call could not be given away');
-        return undefined;
-      }
-    })();
-    this.#given.set(callId, giving);
-    return giving;
+    try {
+      const letGo = desk.letGo(callId);
+      if (letGo === undefined) return undefined;
+      const { text: state, kept } = letGo;
+      const call = { state, facts: this.relay.pendingOf(callId) };
+      this.#given.set(callId, { call, kept });
+      return call;
+    } catch (error) {
+      logger.error({ callId, ...describeError(error) }, 'the call could not be given away');
+      return undefined;
+    }
   }
 
   #send(moving: MovableCall): void {
     const { callId } = moving;
-    const sending = this.#letGo(callId).then(async (call) => {
-      if (call !== undefined) await this.#give(callId, call, 0);
-    });
+    const call = this.#letGo(callId);
+    if (call === undefined) return;
+    const sending = this.#give(callId, call, 0);
     this.#holdReports(moving, sending);
     this.#await(sending);
   }

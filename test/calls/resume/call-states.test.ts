@@ -141,6 +141,73 @@ describe('what is kept of a live call', () => {
     expect(clock.pending).toBe(0);
   });
 
+  it('is given away before it is on disk, where nothing older comes behind it', async () => {
+    const { clock, store, states, live, state, tell, hosts } = setUp();
+    store.isSlow = true;
+    tell(started());
+    await clock.advanceAsync(0);
+    state('1');
+    tell(said(true));
+    const given = states.handOver('call-1', { ...live.state, host: 'given' } as CallState);
+    live.state = undefined;
+    expect(decodeState(given.text)).toMatchObject({
+      host: 'given',
+      facts: [{ type: 'call.started' }, { type: 'transcript.segment' }],
+    });
+    let isKept = false;
+    void given.kept.then(() => {
+      isKept = true;
+    });
+    await clock.advanceAsync(60_000);
+    expect(hosts()).toEqual([]);
+    await store.letGo(clock);
+    expect([hosts(), isKept]).toEqual([['0'], false]);
+    await store.letGo(clock);
+    expect([hosts(), isKept]).toEqual([['0', 'given'], true]);
+  });
+
+  it('is written only once the process that has given it writes no more, as it is then', async () => {
+    const { clock, store, states, state, tell, hosts } = setUp();
+    let release = () => {};
+    const free = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    states.adopt('call-1', { free });
+    tell(started());
+    const waiting = states.written('call-1');
+    await clock.advanceAsync(1000);
+    await waiting;
+    expect(store.written).toEqual([]);
+    state('1');
+    release();
+    await clock.advanceAsync(0);
+    expect(hosts()).toEqual(['1']);
+  });
+
+  it('is written although nothing happens in it, since the process that has given it may have died', async () => {
+    const { clock, states, hosts } = setUp();
+    states.adopt('call-1', { free: Promise.resolve() });
+    await clock.advanceAsync(0);
+    expect(hosts()).toEqual(['0']);
+  });
+
+  it('is removed behind the last write of the process that has given it', async () => {
+    const { clock, store, states, live, tell } = setUp();
+    let release = () => {};
+    states.adopt('call-1', {
+      free: new Promise<void>((resolve) => {
+        release = resolve;
+      }),
+    });
+    live.state = undefined;
+    tell(ended());
+    await clock.advanceAsync(1000);
+    expect(store.removed).toEqual([]);
+    release();
+    await clock.advanceAsync(0);
+    expect([store.written, store.removed]).toEqual([[], ['call-1']]);
+  });
+
   it('is of no call that it has not heard of', async () => {
     const { states, store, clock } = setUp();
     states.changed('call-2');

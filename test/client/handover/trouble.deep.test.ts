@@ -1,14 +1,18 @@
 // What goes wrong while calls go from one server to the next.
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { controlSocketsIn } from '../../../src/base/control-socket.js';
+import { CallDirectory } from '../../../src/calls/call-directory.js';
+import { decodeState } from '../../../src/calls/resume/call-state.js';
 import type { CallEvent } from '../../../src/contract/call-event.js';
 import { type CallRecord, SIMULATED_CARRIERS } from '../../../src/contract/call-record.js';
+import { LentStore } from '../../../src/client/handover/lent-store.js';
 import { Peer } from '../../../src/server/peer.js';
+import { StateFolder } from '../../../src/stores/state-folder.js';
 import type { CallerStep } from '../../../src/testing/index.js';
 import { eventually } from '../../support/carrier-phone.js';
-import { Deploy, type DeployedServer } from '../../support/deploy.js';
+import { Deploy, type DeployedServer, type KillableServer } from '../../support/deploy.js';
 
 const WAIT: CallerStep = { type: 'wait-for-agent' };
 const HANG_UP: CallerStep = { type: 'hang-up' };
@@ -57,6 +61,89 @@ async function askForStore(deploy: Deploy) {
   const [path = ''] = await controlSocketsIn(deploy.dataDir);
   const peer = new Peer(path);
   return peer.open('/successor', JSON.stringify({ path: join(deploy.dataDir, 'nobody.sock') }));
+}
+
+/** Kills the process before this one as soon as it has given a call. `given`: the state with which it did. */
+function killOnClaim({ child }: KillableServer) {
+  const { ask } = Peer.prototype;
+  let give: (state: string) => void = () => {};
+  const given = new Promise<string>((resolve) => {
+    give = resolve;
+  });
+  const asking = vi.spyOn(Peer.prototype, 'ask').mockImplementation(async function (this: Peer, path, how) {
+    const answer = await ask.call(this, path, how);
+    if (path.endsWith('/claim') && answer.status === 200) {
+      child.kill('SIGKILL');
+      give((JSON.parse(answer.body) as { state: string }).state);
+    }
+    return answer;
+  });
+  return { given, [Symbol.dispose]: () => asking.mockRestore() };
+}
+
+/** A disk that writes nothing of calls before this process has its store back. */
+function slowDisk() {
+  const { write, read } = StateFolder.prototype;
+  const { takeBack } = LentStore.prototype;
+  let writing = 0;
+  let isReadTooEarly = false;
+  let release = () => {};
+  const isReleased = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const spies = [
+    vi.spyOn(LentStore.prototype, 'takeBack').mockImplementation(async function (this: LentStore) {
+      await takeBack.call(this);
+      setImmediate(release);
+    }),
+    vi.spyOn(StateFolder.prototype, 'write').mockImplementation(async function (this: StateFolder, ...args) {
+      writing += 1;
+      await isReleased;
+      await write.apply(this, args);
+      writing -= 1;
+    }),
+    vi.spyOn(StateFolder.prototype, 'read').mockImplementation(function (this: StateFolder) {
+      isReadTooEarly ||= writing > 0;
+      return read.call(this);
+    }),
+  ];
+  return {
+    get isReadTooEarly() {
+      return isReadTooEarly;
+    },
+    [Symbol.dispose]() {
+      for (const spy of spies) spy.mockRestore();
+    },
+  };
+}
+
+/** A disk that keeps what a process has let go waiting. `sinceHeld`: how often something else was to be written since. */
+function heldLastWrite() {
+  const { write } = StateFolder.prototype;
+  let sinceHeld: number | undefined;
+  let release = () => {};
+  const isReleased = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const spy = vi.spyOn(StateFolder.prototype, 'write').mockImplementation(async function (
+    this: StateFolder,
+    callId,
+    text,
+  ) {
+    if (sinceHeld !== undefined) sinceHeld += 1;
+    else if (decodeState(text)?.awaitedSince != null) {
+      sinceHeld = 0;
+      await isReleased;
+    }
+    await write.call(this, callId, text);
+  });
+  return {
+    release,
+    get sinceHeld() {
+      return sinceHeld;
+    },
+    [Symbol.dispose]: () => spy.mockRestore(),
+  };
 }
 
 describe('the process that takes over', { timeout: 120_000 }, () => {
@@ -150,6 +237,102 @@ describe('the process that takes over', { timeout: 120_000 }, () => {
     expect(next.server.port).toBe(next.port);
     expect(errorsOf(next)).toEqual([]);
   });
+});
+
+describe('a call that is given away before it is on disk', { timeout: 120_000 }, () => {
+  it('is written by the next process only behind the old one', async () => {
+    await using deploy = await Deploy.on('carrier-a');
+    const old = await deploy.serve();
+    deploy.proxy.switchTo(old.port);
+    const isMoved = new AbortController();
+    const calling = deploy.simulator.call({ script: asks(isMoved.signal) });
+    await greeted(old);
+    using writes = heldLastWrite();
+    const next = await deploy.serve();
+    deploy.proxy.switchTo(next.port);
+    // The caller does not wait for the disk.
+    await resumed(next);
+    isMoved.abort();
+    await eventually(
+      'the question',
+      () => next.facts.find(({ type }) => type === 'turn.started'),
+      PATIENCE_MS,
+    );
+    expect(writes.sinceHeld).toBe(0);
+    writes.release();
+    expect(await calling).toMatchObject({ ok: true, protocolErrors: [] });
+    expect(said(await ended(next))).toEqual([GREETING, QUESTION, ANSWER]);
+    expect(writes.sinceHeld).toBeGreaterThan(0);
+    await old.server.closed;
+    expect(await readdir(join(deploy.dataDir, 'live'))).toEqual(['alive']);
+  });
+
+  it.each(SIMULATED_CARRIERS)(
+    'is whole at the next process where the old one is killed right behind its answer, on %s',
+    async (id) => {
+      await using deploy = await Deploy.on(id);
+      const old = await deploy.fork();
+      deploy.proxy.switchTo(old.port);
+      const isMoved = new AbortController();
+      const calling = deploy.simulator.call({ script: asks(isMoved.signal) });
+      const { callId } = await greeted(old);
+      using answers = killOnClaim(old);
+      const next = await deploy.serve();
+      deploy.proxy.switchTo(next.port);
+      const given = decodeState(await answers.given);
+      const streams = (given?.media.came.length ?? 0) + 1;
+      // The old one never wrote what it gave, or did: either way the file is of the call as it is now.
+      const kept = await eventually('the state', async () => {
+        const text = await readFile(join(deploy.dataDir, 'live', `${callId}.json`), 'utf8');
+        const state = decodeState(text);
+        return state?.awaitedSince === null && state.media.came.length === streams ? state : undefined;
+      });
+      const [then, now] = [given, kept].map((state) => state?.conversation?.state.turns.history);
+      expect(then).toHaveLength(1);
+      expect(now).toEqual(then);
+      isMoved.abort();
+      expect(await calling).toMatchObject({ ok: true, protocolErrors: [] });
+      const record = await ended(next);
+      expect(record).toMatchObject({ callId, endReason: 'caller-hangup', term: 2, error: null });
+      // As if nothing had happened: who has noticed nothing is told nothing.
+      expect(said(record)).toEqual([GREETING, QUESTION, ANSWER]);
+      expect(await readdir(join(deploy.dataDir, 'live'))).toEqual(['alive']);
+      expect(errorsOf(next)).toEqual([]);
+    },
+  );
+
+  it.each(SIMULATED_CARRIERS)(
+    'goes back as it was given where the next process is killed right behind the answer, on %s',
+    async (id) => {
+      await using deploy = await Deploy.on(id);
+      const old = await deploy.serve();
+      deploy.proxy.switchTo(old.port);
+      const isBack = new AbortController();
+      const calling = deploy.simulator.call({ script: asks(isBack.signal) });
+      const { callId } = await greeted(old);
+      const next = await deploy.fork();
+      deploy.proxy.switchTo(next.port);
+      using disk = slowDisk();
+      const letGo = vi.spyOn(CallDirectory.prototype, 'letGo').mockImplementationOnce(function (
+        this: CallDirectory,
+        given,
+      ) {
+        letGo.mockRestore();
+        next.child.kill('SIGKILL');
+        deploy.proxy.switchTo(old.port);
+        return this.letGo(given);
+      });
+      await saysAt(old, 'I am back', callId);
+      expect(disk.isReadTooEarly).toBe(false);
+      isBack.abort();
+      expect(await calling).toMatchObject({ ok: true, protocolErrors: [] });
+      const record = await ended(old, callId);
+      expect(record).toMatchObject({ endReason: 'caller-hangup', error: null });
+      expect(said(record)).toEqual([GREETING, expect.stringMatching(/^agent: I am back/), QUESTION, ANSWER]);
+      expect(old.started).toEqual([callId]);
+      expect(await readdir(join(deploy.dataDir, 'live'))).toEqual(['alive']);
+    },
+  );
 });
 
 describe('the process that hands over', { timeout: 120_000 }, () => {
