@@ -422,7 +422,10 @@ describe('the process that hands over', { timeout: 120_000 }, () => {
       return found?.status === 'completed' ? found : undefined;
     });
     expect(record).toMatchObject({ endReason: 'caller-hangup', outcome: 'answered', error: null });
-    expect([...old.ended, ...next.ended].map((told) => told.callId)).toEqual([callId]);
+    // The store has it before the application is told.
+    const told = () => [...old.ended, ...next.ended].map((each) => each.callId);
+    await eventually('the callback', () => told()[0]);
+    expect(told()).toEqual([callId]);
     expect([...errorsOf(old), ...errorsOf(next)]).toEqual([]);
   });
 
