@@ -4,6 +4,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { giveUp, nodeOfVersion, root, say, setUp, SKIPPED } from './setup.mjs';
 
+/** No part takes half as long on a quiet machine. One that hangs is stopped, so that its log is read. */
+const LONGEST_PART_MS = 25 * 60_000;
 /** So many failures say enough: what waits in vain waits for minutes each time. */
 const MOST_FAILURES = 12;
 const VITEST = [
@@ -55,8 +57,16 @@ for (const result of results) say(result);
 function run(command, args, env = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd: root, env: { ...process.env, ...env }, stdio: 'inherit' });
-    child.on('error', () => resolve(1));
-    child.on('exit', (code) => resolve(code ?? 1));
+    const timer = setTimeout(() => {
+      say(`stopped: it did not end within ${LONGEST_PART_MS / 60_000} minutes`);
+      child.kill();
+    }, LONGEST_PART_MS);
+    const end = (/** @type {number | null} */ code) => {
+      clearTimeout(timer);
+      resolve(code ?? 1);
+    };
+    child.on('error', () => end(1));
+    child.on('exit', end);
   });
 }
 
