@@ -94,6 +94,7 @@ export class LiveConnection implements PeerHandler, GeminiLiveConnection {
   closed(): void {
     this.#turn?.speech.stop();
     for (const timer of this.#timers) timer.cancel();
+    if (this.#conversation !== undefined) this.#part.sessions.ended(this.#conversation);
   }
 
   #take(message: Fields): Objection | undefined {

@@ -1,4 +1,5 @@
 // Sessions as the emulated Live API keeps them behind its connections: a conversation that another connection can go on with.
+import type { Clock } from '../../base/clock.js';
 import type { EmulatedItem } from './realtime-script.js';
 
 /** One conversation. */
@@ -29,10 +30,20 @@ export class LiveConversation {
   }
 }
 
+/** How long a handle is good for, from the end of its session on. */
+const VALID_MS = 2 * 60 * 60_000;
+
 export class LiveSessions {
+  readonly #clock: Pick<Clock, 'now'>;
   readonly #saved = new Map<string, { readonly id: string; readonly items: readonly EmulatedItem[] }>();
+  /** When the last connection of a session was closed, on the clock. */
+  readonly #ends = new Map<string, number>();
   #conversations = 0;
   #handles = 0;
+
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock;
+  }
 
   start(): LiveConversation {
     this.#conversations += 1;
@@ -47,10 +58,17 @@ export class LiveSessions {
     return handle;
   }
 
-  /** Undefined for a handle that is not known. */
+  /** Undefined for a handle that is not known, or no longer. */
   resume(handle: string): LiveConversation | undefined {
     const saved = this.#saved.get(handle);
-    return saved === undefined ? undefined : new LiveConversation(saved.id, saved.items);
+    if (saved === undefined) return undefined;
+    const endedAt = this.#ends.get(saved.id) ?? Number.POSITIVE_INFINITY;
+    return this.#clock.now() - endedAt >= VALID_MS ? undefined : new LiveConversation(saved.id, saved.items);
+  }
+
+  /** The connection of a session is closed. */
+  ended({ id }: LiveConversation): void {
+    this.#ends.set(id, this.#clock.now());
   }
 
   /** From now on no handle is known. */

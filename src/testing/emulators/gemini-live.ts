@@ -1,4 +1,5 @@
 // Google's Live API on loopback: hears by a script, answers by a script, and closes the connection where the vendor would.
+import { systemClock } from '../../base/clock.js';
 import { checkEmulatorOptions } from './emulator-options.js';
 import { LiveConnection } from './gemini-live-connection.js';
 import type { EmulateGeminiLiveOptions, GeminiLiveConnection } from './gemini-live-script.js';
@@ -41,7 +42,7 @@ const PATH =
 export async function emulateGeminiLive(options: EmulateGeminiLiveOptions = {}): Promise<GeminiLiveEmulator> {
   checkEmulatorOptions(options, OPTION_NAMES, 'emulateGeminiLive()');
   const connections: LiveConnection[] = [];
-  const sessions = new LiveSessions();
+  const sessions = new LiveSessions(options.clock ?? systemClock);
   const deal = dealRealtimeScript(options);
   const isTaken = (session: string) => connections.some(({ sessionId }) => sessionId === session);
   const server = new VendorServer(options, (owner) => ({

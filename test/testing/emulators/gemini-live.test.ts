@@ -7,6 +7,7 @@ import {
 } from '../../../src/testing/index.js';
 import { openRaw } from './raw-socket.js';
 import { closedAfterTest } from '../../support/closed-after-test.js';
+import { FakeClock } from '../../support/fake-clock.js';
 import { soon } from '../../support/soon.js';
 
 const KEY = { 'x-goog-api-key': 'test-key' };
@@ -221,6 +222,31 @@ describe('emulateGeminiLive', () => {
     await soon(() => expect(emulator.openSockets).toBe(0));
     await connectReady(emulator, setup);
     expect(emulator.connections[2]?.items.map(({ text }) => text)).toEqual(['One.']);
+  });
+
+  it('has forgotten a session two hours after its last connection', async () => {
+    const clock = new FakeClock();
+    const emulator = await start({ clock, replies: [{ text: 'One.' }], waitsForPlayback: false });
+    const first = await connectReady(emulator);
+    first.say(ASK);
+    await soon(() => {
+      clock.advance(100);
+      expect(first.names()).toContain('sessionResumptionUpdate');
+    });
+    const update = first.received().at(-1)?.sessionResumptionUpdate as { newHandle: string };
+    const setup = { ...SETUP, sessionResumption: { handle: update.newHandle } };
+    const HOUR_MS = 60 * 60_000;
+    clock.advance(5 * HOUR_MS);
+    first.close();
+    await soon(() => expect(emulator.openSockets).toBe(0));
+    clock.advance(1.9 * HOUR_MS);
+    const second = await connectReady(emulator, setup);
+    second.close();
+    await soon(() => expect(emulator.openSockets).toBe(0));
+    clock.advance(2 * HOUR_MS);
+    const late = await connect(emulator);
+    late.say({ setup });
+    await soon(() => expect(late.end()).toMatch(/^1007/));
   });
 
   it.each<[string, EmulateGeminiLiveOptions, RegExp]>([
