@@ -128,6 +128,7 @@ export type {
   RealtimeSession,
   RealtimeUsage,
 } from './providers/realtime-model.js';
+export type { SessionHandle } from './contract/session-handle.js';
 export type { Payee, Recovery, Replacement } from './providers/remedy.js';
 export type {
   RecognitionGap,

@@ -2,6 +2,7 @@
 // milliseconds since the call began, on the driver's clock; moments that records name are epoch milliseconds beside them.
 import type { ChatMessage } from '../contract/chat-message.js';
 import type { TranscriptEntry } from '../contract/call-record.js';
+import type { SessionHandle } from '../contract/session-handle.js';
 import {
   deadlineOf as floorDeadline,
   type FloorState,
@@ -80,6 +81,8 @@ export interface ConversationState {
   readonly unheardSince: Ms | null;
   /** Since when the caller has waited, or a part of the driver before this one was of no use to them; null where neither is so. */
   readonly troubledSince: Ms | null;
+  /** Of a session at a provider that knows all of this, as it was said and heard. @default there is none, or it knows otherwise */
+  readonly session?: SessionHandle | undefined;
 }
 
 /** What is known of a conversation as its driver leaves it, beside the state. Of several times the earliest counts. */
@@ -160,6 +163,8 @@ export interface Restored {
   readonly facts: readonly TurnFact[];
   /** The caller was in the middle of something, or what they are to be answered has no words. */
   readonly isCallerCutOff: boolean;
+  /** Of the session that knows the conversation as it is; undefined where anything was owed or cut off. */
+  readonly session: SessionHandle | undefined;
 }
 
 /**
@@ -201,22 +206,31 @@ export function restored(
   // Who has heard the beginning of an answer to it is told the rest.
   const isUnheard = left.isUnheard && !isAnswered;
   const isTalking = turns.words.speakingSince !== null || untaken.entries.some(({ final }) => !final);
-  return {
-    facts: [...left.facts, ...lost.facts],
-    isCallerCutOff: isUnheard || isTalking || untaken.isWordless,
-    state: leftBy(
-      { ...state, turns: lost.turns },
-      {
-        isCutOff: isSpeaking || owes || isAwaited || newsIn(lost.turns).length > 0,
-        goodbye:
-          before !== undefined && owed.kind === 'goodbye' && !hasWords ? owed : goodbyeOf(unsaid, { caller }),
-        rest: before?.owed.kind === 'rest' ? before.owed : isWordForWord(state) ? unsaid : null,
-        isUnheard,
-        unheardSince: [left.since, watch.lost?.since, before?.unheardSince],
-        troubledSince: [watch.wait.since, watch.lost?.since, before?.troubledSince],
-      },
-    ),
-  };
+  const isCallerCutOff = isUnheard || isTalking || untaken.isWordless;
+  const facts = [...left.facts, ...lost.facts];
+  const next = leftBy(
+    { ...state, turns: lost.turns },
+    {
+      isCutOff: isSpeaking || owes || isAwaited || newsIn(lost.turns).length > 0,
+      goodbye:
+        before !== undefined && owed.kind === 'goodbye' && !hasWords ? owed : goodbyeOf(unsaid, { caller }),
+      rest: before?.owed.kind === 'rest' ? before.owed : isWordForWord(state) ? unsaid : null,
+      isUnheard,
+      unheardSince: [left.since, watch.lost?.since, before?.unheardSince],
+      troubledSince: [watch.wait.since, watch.lost?.since, before?.troubledSince],
+    },
+  );
+  const hasTools = Object.values(turns.tools).some(({ status }) => status === 'running');
+  const isAtRest = next.owed.kind === 'nothing' && !isCallerCutOff && facts.length === 0 && !hasTools;
+  const session = isAtRest ? validIn(state.session, at) : undefined;
+  return { facts, isCallerCutOff, state: next, session };
+}
+
+const HANDLE: SessionHandle = { handle: '', settingsDigest: '', expiresAt: 0 };
+
+/** What was stored may be damaged there alone: the conversation is not. */
+function validIn(session: unknown, { wall }: Moment): SessionHandle | undefined {
+  return isAs(session, HANDLE) && session.handle !== '' && session.expiresAt > wall ? session : undefined;
 }
 
 /** As `givenUp`, with what the caller has said that no turn has taken: it belongs to the open turn, or is `isBehind` what was heard in that. */

@@ -2,6 +2,7 @@
 import type { Goodbye, Manner, Unsaid } from '../conversation/floor.js';
 import { begun, type ConversationState, type Owed, type Restored, restored } from '../conversation/state.js';
 import type { TranscriptEntry } from '../contract/call-record.js';
+import type { SessionHandle } from '../contract/session-handle.js';
 import type { TurnFact } from '../conversation/turns.js';
 import type { EngineContext, Resumed } from './engine.js';
 
@@ -11,6 +12,8 @@ export interface Beginning {
   readonly facts: readonly TurnFact[];
   /** What is said before what is owed; '' for nothing. */
   readonly bridge: string;
+  /** What a realtime model can go on with in the place of the history. */
+  readonly session?: SessionHandle | undefined;
 }
 
 export interface BeginningOptions {
@@ -28,7 +31,7 @@ export function beginningOf(
   if (resumed === undefined)
     return { state: takeover?.state ?? begun({ hasGreeting }), facts: [], bridge: '' };
   const at = { now: clock.now(), wall: clock.wallNow() };
-  const { state, facts, isCallerCutOff } = restored(resumed.state, { at, transcribesCaller });
+  const { state, facts, isCallerCutOff, session } = restored(resumed.state, { at, transcribesCaller });
   const untold = untoldOf(resumed, { state, facts });
   const isCutOff = isCallerCutOff || untold.some(({ role }) => role === 'user');
   const asksAgain = isCutOff && state.owed.kind !== 'goodbye' && state.owed.kind !== 'greeting';
@@ -44,6 +47,7 @@ export function beginningOf(
     },
     facts: [...facts, ...untold.map(closed)],
     bridge: owed.kind === 'greeting' || isOver ? '' : resumed.message,
+    session: untold.length === 0 ? session : undefined,
   };
 }
 

@@ -6,6 +6,7 @@ import type { Logger } from '../base/log.js';
 import type { CallContext } from '../contract/call-context.js';
 import type { ModelRetirement } from '../contract/model-retirement.js';
 import type { ModelPrice } from '../contract/price.js';
+import type { SessionHandle } from '../contract/session-handle.js';
 import type { ChatMessage, ModelToolCall, ReplyEnd, ToolDefinition } from './language-model.js';
 import type { Recovery } from './remedy.js';
 
@@ -82,6 +83,11 @@ export interface RealtimeEvents {
   }): void;
   usage(usage: RealtimeUsage): void;
   /**
+   * From now on another process could go on with the session by `handle`: the service remembers what the engine was told, and nothing
+   * that nobody heard. Undefined: it no longer does, because anything was said or cut off since. A handle of before counts no more then.
+   */
+  resumable?(handle: SessionHandle | undefined): void;
+  /**
    * The connection was lost behind `ready`, and another one is being made: `reconnected` follows, or `failed`. Once for each gap. What
    * the caller has said and not finished, or has finished without any words yet and no answer, the session sends once more over the next
    * connection, the last five seconds of it: nothing more is told of its item. `agoMs`: how long nothing had come of the connection when
@@ -116,6 +122,11 @@ export interface RealtimeContext {
   readonly interruptible: boolean;
   /** The conversation so far as it was heard, without the instructions: what a new connection must be told. */
   history(): readonly ChatMessage[];
+  /**
+   * Of the session that another process had, in which `history` was heard. Where it is not of these settings, or the service refuses it,
+   * the session begins anew with `history`. @default a session of its own
+   */
+  readonly handle?: SessionHandle | undefined;
   readonly events: RealtimeEvents;
 }
 

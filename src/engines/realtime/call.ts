@@ -109,6 +109,7 @@ export class RealtimeCall implements Engine {
         tools: tools.definitions,
         interruptible: isOpeningInterruptible(options, { isGreeting: isGreeting && beginning.bridge === '' }),
         history: () => this.#turns.history(this.#voice.speech?.whole()),
+        handle: beginning.session,
       },
       events: this.#events(),
       failed: (error) => this.#lose(error),
@@ -256,6 +257,7 @@ export class RealtimeCall implements Engine {
       heardText: ({ itemId, text }) => this.#voice.speech?.replaceText(itemId, text),
       responseEnded: (end) => this.#driver.responseEnded(end),
       usage: (usage) => countRealtime(this.#usage, usage),
+      resumable: (session) => this.#conversation.change({ session }),
       lost: ({ agoMs } = { agoMs: 0 }) => {
         const { speech } = this.#voice;
         this.#turns.lost({ isAnswered: speech?.hasAudio === true || (speech?.roundCount ?? 0) > 0 });

@@ -60,6 +60,7 @@ export function guardEvents(events: CallEvents, gate: RealtimeGate): RealtimeEve
       events.responseEnded({ ...end, toolCalls: toolCalls.slice(0, MAX_CALLS) });
     }),
     usage: events.usage,
+    resumable: live(events.resumable),
     lost: live(events.lost),
     reconnected: live(events.reconnected),
     failed: events.failed,

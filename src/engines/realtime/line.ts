@@ -27,7 +27,7 @@ export interface RealtimeLineOptions {
   readonly model: RealtimeModel;
   readonly settings: Pick<
     RealtimeContext,
-    'language' | 'call' | 'instructions' | 'tools' | 'interruptible' | 'history'
+    'language' | 'call' | 'instructions' | 'tools' | 'interruptible' | 'history' | 'handle'
   >;
   readonly events: RealtimeEvents;
   readonly failed: (error: unknown) => void;

@@ -166,6 +166,7 @@ export class PreparedModel implements RealtimeModel {
       heardText: (heard) => this.#keep({ isSpeech: true, tell: (events) => events.heardText?.(heard) }),
       responseEnded: (end) => this.#keep({ isSpeech: true, tell: (events) => events.responseEnded(end) }),
       usage: (usage) => this.#keep({ usage, tell: (events) => events.usage(usage) }),
+      resumable: (handle) => this.#keep({ tell: (events) => events.resumable?.(handle) }),
       lost: (loss) => this.#spoil({ tell: (events) => events.lost?.(loss) }),
       reconnected: (gap) => this.#spoil({ tell: (events) => events.reconnected(gap) }),
       failed: (error) => this.#spoil({ tell: (events) => events.failed(error) }),

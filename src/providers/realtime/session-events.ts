@@ -15,6 +15,7 @@ const NAMES: Readonly<Record<Exclude<keyof RealtimeEvents, 'failed'>, true>> = {
   heardText: true,
   responseEnded: true,
   usage: true,
+  resumable: true,
   lost: true,
   reconnected: true,
 };

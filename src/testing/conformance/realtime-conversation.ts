@@ -154,6 +154,7 @@ export class RealtimeConversation {
         const amounts = Object.values(usage).filter((value) => typeof value === 'number');
         if (amounts.some((amount) => !(amount >= 0))) this.complaints.push('usage below nothing');
       },
+      resumable: () => {},
       lost: () => {
         this.losses += 1;
         if (!this.isReady) this.complaints.push('a connection lost before readiness');

@@ -6,11 +6,12 @@ import type { EngineContext, EngineFact } from '../../../src/engines/engine.js';
 import { setPhrasesFor } from '../../../src/engines/languages/set-phrases.js';
 import { createAgentTools } from '../../../src/engines/tools/agent-tool.js';
 import type { ToolContext } from '../../../src/engines/tools/tool.js';
+import type { RealtimeContext, RealtimeSession } from '../../../src/providers/realtime-model.js';
 import { runs } from '../../support/depth.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { sentence } from '../call-schedule.js';
 import { toldAtStart } from '../fallback-rig.js';
-import { RealtimeRig } from '../realtime-rig.js';
+import { FakeRealtimeModel, RealtimeRig } from '../realtime-rig.js';
 
 const { message, repeat } = setPhrasesFor('en').resumed;
 
@@ -35,6 +36,8 @@ const action = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       type: fc.constant('dies' as const),
+      /** What was said then has mostly been heard. */
+      restMs: fc.constantFrom(0, 8000),
       gapMs: ms(5000),
       hasMessage: fc.boolean(),
       isStale: fc.boolean(),
@@ -48,15 +51,122 @@ const plan = fc.record({
   isIdempotent: fc.boolean(),
   interruptible: fc.boolean(),
   transcribesCaller: fc.boolean(),
+  /** How long after an answer the model tells how its session can be gone on with; undefined: never. */
+  handleAfterMs: fc.option(ms(3000), { nil: undefined }),
 });
 
 type Plan = typeof plan extends fc.Arbitrary<infer T> ? T : never;
+
+const words = (text: string) => text.split(' ').filter((word) => /^(alfa|brav|chari|delt)/.test(word));
+
+let resumedSessions = 0;
+
+/** What a service remembers of its sessions, by their handles. */
+type Sessions = Map<string, Known>;
+
+/** What the agent said, and how often the caller wanted a table. */
+interface Known {
+  readonly words: readonly string[];
+  readonly tables: number;
+}
+
+/** A model whose service keeps sessions. */
+class RememberingModel extends FakeRealtimeModel {
+  readonly #sessions: Sessions;
+  readonly #handleAfterMs: number | undefined;
+  #known: Known = { words: [], tables: 0 };
+  /** Something was cut off that the session was told of, and it has not answered since. */
+  #isCut = false;
+  #told = '';
+
+  constructor(sessions: Sessions, handleAfterMs: number | undefined) {
+    super();
+    this.#sessions = sessions;
+    this.#handleAfterMs = handleAfterMs;
+  }
+
+  override open(context: RealtimeContext): RealtimeSession {
+    const { handle } = context;
+    const session = super.open(context);
+    this.#known = this.#sessions.get(handle?.handle ?? '') ?? this.heard;
+    // Whatever it is asked or told is not in a session of before.
+    const changing =
+      <Args extends unknown[]>(method: (...args: Args) => void) =>
+      (...args: Args) => {
+        this.#withdraw();
+        method(...args);
+      };
+    const cutting = <Args extends unknown[]>(method: (...args: Args) => void) =>
+      changing((...args: Args) => {
+        this.#isCut = true;
+        method(...args);
+      });
+    return {
+      ...session,
+      say: changing(session.say),
+      addText: changing(session.addText),
+      respond: changing(session.respond),
+      giveResults: changing(session.giveResults),
+      cancel: cutting(session.cancel),
+      truncate: cutting(session.truncate),
+    };
+  }
+
+  /** As the engine has it. */
+  get heard(): Known {
+    const told = toldAtStart(this).join(' ');
+    return { words: words(told), tables: told.split('table').length - 1 };
+  }
+
+  get known(): Known {
+    return this.#known;
+  }
+
+  override hears(text?: string): string {
+    this.#withdraw();
+    return super.hears(text);
+  }
+
+  /** The caller has said it, whenever its text comes. */
+  remembers(text: string): void {
+    const { tables } = this.#known;
+    this.#known = { ...this.#known, tables: tables + text.split('table').length - 1 };
+  }
+
+  override answers(text: string, calls: readonly { id: string; name: string }[] = []): void {
+    this.#withdraw();
+    const wasCut = this.#isCut;
+    this.#isCut = false;
+    super.answers(text, calls);
+    const said = wasCut ? this.heard.words : [...this.#known.words, ...words(text)];
+    this.#known = { ...this.#known, words: said };
+    const { clock } = this.context;
+    if (this.#handleAfterMs === undefined) return;
+    clock.after(this.#handleAfterMs, () => {
+      if (!this.isClosed && !this.#isCut) this.#tell();
+    });
+  }
+
+  #tell(): void {
+    this.#told = `h${this.#sessions.size + 1}`;
+    this.#sessions.set(this.#told, this.#known);
+    const expiresAt = this.context.clock.wallNow() + 3_600_000;
+    this.events.resumable?.({ handle: this.#told, settingsDigest: 'd', expiresAt });
+  }
+
+  #withdraw(): void {
+    if (this.#told !== '') this.events.resumable?.(undefined);
+    this.#told = '';
+  }
+}
 
 /** A call from process to process, with a model that does what it is asked for, and answers the caller by itself. */
 class Call {
   readonly clock = new FakeClock();
   readonly rigs: RealtimeRig[] = [];
   readonly keys: string[] = [];
+  readonly models: RememberingModel[] = [];
+  readonly #sessions: Sessions = new Map();
   /** What each model was told of the call before it. */
   readonly told: string[] = [];
   readonly #plan: Plan;
@@ -89,7 +199,7 @@ class Call {
 
   open(resumed: EngineContext['resumed']): void {
     const { clock } = this;
-    const { toolMs, isIdempotent, interruptible, transcribesCaller } = this.#plan;
+    const { toolMs, isIdempotent, interruptible, transcribesCaller, handleAfterMs } = this.#plan;
     const execute = async (_: object, { idempotencyKey }: ToolContext) => {
       this.keys.push(idempotencyKey);
       await new Promise<void>((done) => void clock.after(toolMs, done));
@@ -97,7 +207,9 @@ class Call {
     };
     const look = { name: 'look_up', description: 'Looks it up.', idempotent: isIdempotent, execute };
     const tools = createAgentTools([look]);
-    const rig = new RealtimeRig({ clock, firstMessage: GREETING, interruptible, tools, resumed });
+    const model = new RememberingModel(this.#sessions, handleAfterMs);
+    const rig = new RealtimeRig({ clock, firstMessage: GREETING, interruptible, tools, resumed, model });
+    this.models.push(model);
     rig.model.transcribesCaller = transcribesCaller;
     const push = rig.facts.push.bind(rig.facts);
     rig.facts.push = (...facts) => {
@@ -109,6 +221,10 @@ class Call {
     this.#seen = 0;
     rig.start();
     this.told.push(toldAtStart(rig.model).join(' '));
+    if (model.context.handle !== undefined) resumedSessions += 1;
+    expect(model.known.words).toEqual(model.heard.words);
+    // The words of the caller may be in no history where nobody waits for them.
+    if (transcribesCaller) expect(model.known.tables).toBe(model.heard.tables);
     this.#stored = JSON.stringify(rig.engine.state);
   }
 
@@ -143,6 +259,7 @@ class Call {
     const { model } = this.rig;
     this.#wantsTool = hasTool;
     const itemId = model.hears(isLate ? undefined : text);
+    if (text !== undefined) this.models.at(-1)?.remembers(text);
     await this.wait(200);
     if (this.rig.ended.length > 0) return;
     this.#answers();
@@ -175,7 +292,10 @@ async function play(plan: Plan): Promise<Call> {
       await call.rig.wait(step.ms);
       call.rig.engine.resume('continue');
     }
-    if (step.type === 'dies') await call.dies(step);
+    if (step.type === 'dies') {
+      await call.wait(step.restMs);
+      if (call.rig.ended.length === 0) await call.dies(step);
+    }
   }
   await call.wait(15_000);
   if (call.rig.ended.length === 0)
@@ -183,8 +303,6 @@ async function play(plan: Plan): Promise<Call> {
   await call.wait(15_000);
   return call;
 }
-
-const words = (text: string) => text.split(' ').filter((word) => /^(alfa|brav|chari|delt)/.test(word));
 
 async function check(plan: Plan): Promise<void> {
   const call = await play(plan);
@@ -225,4 +343,5 @@ it('whenever a process dies: each turn once, a true transcript, no second greeti
     numRuns: Number(process.env.SCHEDULES ?? runs(150, 1500)),
     seed: Number(process.env.SEED ?? 1),
   });
+  expect(resumedSessions).toBeGreaterThan(0);
 }, 3_600_000);
