@@ -1,5 +1,7 @@
 // The words of the service for its connections: each is set up first, and resumed where the service still knows the session.
+import { createHash } from 'node:crypto';
 import { PCM_16K, PCM_24K, PCM_8K } from '../../../audio/format.js';
+import { KEPT_CHARS } from '../../wire/bounds.js';
 import { fatalFailure, transientFailure } from '../../wire/failure.js';
 import type { Json } from '../../wire/json.js';
 import { readClose } from './closes.js';
@@ -21,6 +23,9 @@ export interface GeminiLiveLinkOptions
   };
 }
 
+/** Source: Google, Live API guide, session management: two hours from the end of the session. */
+const HANDLE_VALID_MS = 2 * 60 * 60_000;
+
 const PCM_FORMATS = [PCM_24K, PCM_16K, PCM_8K];
 
 /** A connection on which the settings are not answered is of no use. */
@@ -34,14 +39,21 @@ export class GeminiLiveLink {
   readonly session: SessionLink;
   readonly #options: GeminiLiveLinkOptions;
   readonly #debt: GeminiLiveDebt;
+  readonly #settingsDigest: string;
   /** What the session can be resumed with, as long as nothing was said since. */
   #handle: string | undefined;
+  /** What comes to resume it with may be of before what we have sent, or hold what nobody heard: until its next answer. */
+  #isDoubtful = false;
   /** What this connection was resumed with. */
   #usedHandle: string | undefined;
 
   constructor(options: GeminiLiveLinkOptions) {
     this.#options = options;
     const { context, settings, protocol, ...rest } = options;
+    const { handle } = context;
+    const setUpWith = JSON.stringify(toSetup(settings, context, undefined));
+    this.#settingsDigest = createHash('sha256').update(setUpWith).digest('base64url');
+    if (handle?.settingsDigest === this.#settingsDigest) this.#handle = handle.handle;
     this.#debt = new GeminiLiveDebt({
       clock: context.clock,
       ping: () => this.session.ping(),
@@ -68,7 +80,9 @@ export class GeminiLiveLink {
         ...protocol,
         connected: () => {
           this.#usedHandle = this.#handle;
-          this.send(toSetup(settings, context, this.#usedHandle));
+          // It is of use once.
+          this.changed();
+          this.session.send(toSetup(settings, context, this.#usedHandle));
         },
         text: (text) => {
           this.#debt.alive();
@@ -82,7 +96,7 @@ export class GeminiLiveLink {
 
   /** What changes the conversation makes the handle worthless, unless it is caller audio. */
   send(message: Json): void {
-    this.changed();
+    this.doubt();
     this.session.send(message);
   }
 
@@ -93,15 +107,41 @@ export class GeminiLiveLink {
 
   /** The conversation goes on: what was told to resume it with is of a state before. */
   changed(): void {
+    if (this.#handle === undefined) return;
     this.#handle = undefined;
+    this.#options.events.resumable(undefined);
+  }
+
+  /** The same, and what is told next may be so, too. */
+  doubt(): void {
+    this.#isDoubtful = true;
+    this.changed();
+  }
+
+  /** The service answers, and the caller hears it. */
+  answered(): void {
+    this.changed();
+    this.#isDoubtful = false;
   }
 
   #received(piece: ServerPiece): void {
     if (piece.type === 'setup-complete') this.session.ready();
-    else if (piece.type === 'resumption') this.#handle = piece.handle === '' ? undefined : piece.handle;
+    else if (piece.type === 'resumption') this.#resumable(piece.handle);
     else if (piece.type === 'go-away') this.session.renewal.plan(0);
     else if (this.session.isReady && (piece.type !== 'audio' || this.#hasFormat(piece.sampleRateHz)))
       this.#options.protocol.received(piece);
+  }
+
+  /** '': not at this point. */
+  #resumable(handle: string): void {
+    if (handle === '' || handle.length > KEPT_CHARS || this.#isDoubtful) {
+      this.changed();
+      return;
+    }
+    const { context, events } = this.#options;
+    this.#handle = handle;
+    const expiresAt = context.clock.wallNow() + HANDLE_VALID_MS;
+    events.resumable({ handle, settingsDigest: this.#settingsDigest, expiresAt });
   }
 
   /** The service says with each piece of audio at which rate it is. Returns false for one that no telephone takes. */

@@ -117,7 +117,10 @@ export class GeminiLiveSession implements RealtimeSession {
   }
 
   addText({ role, text }: { role: 'user' | 'system'; text: string }): void {
-    if (!this.#closed) this.#answers.addText(toTurn(role, text));
+    if (this.#closed) return;
+    // It may have to wait for a connection.
+    this.#link.doubt();
+    this.#answers.addText(toTurn(role, text));
   }
 
   /** An answer that begins at this very moment is the one that is asked for. */
@@ -127,18 +130,22 @@ export class GeminiLiveSession implements RealtimeSession {
 
   giveResults(results: readonly { toolCallId: string; result: string }[]): void {
     if (this.#closed) return;
+    this.#link.doubt();
     for (const { toolCallId, result } of results) this.#answers.giveResult(toolCallId, result);
   }
 
   /** There is no message for it: the rest is dropped as it comes. */
   cancel(): void {
-    this.#answers.forget();
     const { response } = this.#speech;
+    if (response !== undefined) this.#link.doubt();
+    this.#answers.forget();
     if (response !== undefined) response.isWanted = false;
   }
 
-  /** The service keeps what it has sent. */
-  truncate(): void {}
+  /** The service keeps what it has sent: it is not gone on with elsewhere as it is. */
+  truncate(): void {
+    this.#link.doubt();
+  }
 
   /** Nothing of a session can change: who may not interrupt is not heard while an answer is made. */
   update({ interruptible }: { interruptible: boolean }): void {
@@ -248,6 +255,7 @@ export class GeminiLiveSession implements RealtimeSession {
     const isOurs = this.#breaksTurn;
     this.#breaksTurn = false;
     const { response, phase } = this.#speech;
+    this.#link.doubt();
     this.#wordsTimer?.cancel();
     const isStopped = phase !== 'idle' || this.#answers.isAsked;
     if (isStopped) this.#speech.stopped();
@@ -324,8 +332,9 @@ export class GeminiLiveSession implements RealtimeSession {
     const wasIdle = this.#speech.phase === 'idle';
     const { isAsked, isWanted } = this.#answers.began();
     const response = this.#speech.begin({ isWanted });
-    this.#link.changed();
     this.#breaksTurn = false;
+    if (isWanted) this.#link.answered();
+    else this.#link.changed();
     if (!isWanted) return response;
     // An answer is how the service says that the caller has finished.
     this.#isBeginning = true;

@@ -38,9 +38,20 @@ function reconnect({ vendor, clock, says }: ReturnType<typeof openReady>): unkno
   return Reflect.get(setup, 'sessionResumption');
 }
 
+/** A call whose history the model was told, and in which it has answered. */
+function answered(): ReturnType<typeof openReady> {
+  const scene = openReady({ history: HISTORY });
+  scene.session.say('Hello!');
+  for (const message of ANSWER) scene.says(message);
+  scene.news();
+  return scene;
+}
+
+const ANSWER = [audio, generated, complete];
+
 describe('another connection', () => {
   it('goes on with the session where nothing was said since the service told how', () => {
-    const scene = openReady({ history: HISTORY });
+    const scene = answered();
     scene.says(resumable('h1'));
     expect(reconnect(scene)).toEqual({ handle: 'h1' });
     expect(scene.sent()).toHaveLength(1);
@@ -65,25 +76,47 @@ describe('another connection', () => {
     ['the caller has said something', heard('And a cake.')],
     ['the model has', audio],
     ['the service says that it cannot be resumed', { sessionResumptionUpdate: { resumable: false } }],
+    ['the caller has interrupted', interrupted],
   ])('is told the conversation where %s since', (_, message) => {
-    const scene = openReady({ history: HISTORY });
+    const scene = answered();
     scene.says(resumable('h1'));
     scene.says(message);
     expect(reconnect(scene)).toEqual({});
     expect(scene.sent()).toHaveLength(2);
   });
 
-  it('is told the conversation where something was added since', () => {
-    const scene = openReady({ history: HISTORY });
+  it.each<[string, (session: ReturnType<typeof openReady>['session']) => void]>([
+    ['was added', (session) => session.addText({ role: 'user', text: 'Pressed 1' })],
+    ['was cut off', (session) => session.truncate()],
+  ])('is told the conversation where something %s since', (_, change) => {
+    const scene = answered();
     scene.says(resumable('h1'));
-    scene.session.addText({ role: 'user', text: 'Pressed 1' });
+    change(scene.session);
     expect(reconnect(scene)).toEqual({});
+  });
+
+  it.each<[string, (session: ReturnType<typeof openReady>['session']) => void]>([
+    ['something was added', (session) => session.addText({ role: 'system', text: 'The line is bad.' })],
+    ['a tool gave its result', (session) => session.giveResults([{ toolCallId: 'c9', result: '10' }])],
+  ])('is told the conversation where %s while there was none', (_, change) => {
+    const scene = answered();
+    const { vendor, clock, says, session, sent } = scene;
+    says(resumable('h1'));
+    clock.advance(2000);
+    vendor.socket.ends();
+    change(session);
+    expect(scene.handles.at(-1)).toBeUndefined();
+    clock.advance(100);
+    vendor.socket.opens();
+    says({ setupComplete: {} });
+    expect(sent()[0]).toMatchObject({ setup: { sessionResumption: {} } });
+    expect(sent()[1]).toMatchObject({ clientContent: { turnComplete: false } });
   });
 
   it.each([1007, 1011])(
     'comes after one whose handle was refused with %d, and is told everything',
     (code) => {
-      const scene = openReady({ history: HISTORY });
+      const scene = answered();
       const { vendor, clock, says, closes, news, sent } = scene;
       says(resumable('h1'));
       clock.advance(2000);
@@ -197,6 +230,118 @@ describe('another connection', () => {
     expect(sent().at(-1)).toMatchObject({ clientContent: { turnComplete: false } });
     says(complete);
     expect(news()).toEqual([]);
+  });
+});
+
+describe('what another process could go on with', () => {
+  it('is told as the service tells it, good for two hours, until anything is said', () => {
+    const { says, handles, clock } = answered();
+    says(resumable('h1'));
+    const [handle] = handles;
+    expect(handle).toEqual({
+      handle: 'h1',
+      settingsDigest: expect.stringMatching(/^[\w-]{43}$/),
+      expiresAt: clock.wallNow() + 2 * 60 * 60_000,
+    });
+    says(heard('And a cake.'));
+    says(audio);
+    expect(handles).toEqual([handle, undefined]);
+  });
+
+  it.each<[string, (scene: ReturnType<typeof openReady>) => void]>([
+    ['a note', ({ session }) => session.addText({ role: 'system', text: 'The line is bad.' })],
+    ['a cut', ({ session }) => session.truncate()],
+    ['an interruption', ({ says }) => [interrupted, complete].forEach(says)],
+    [
+      'an answer that was stopped',
+      ({ says, session }) => {
+        says(audio);
+        session.cancel();
+        [generated, complete].forEach(says);
+      },
+    ],
+    [
+      'an answer that was stopped before it began',
+      ({ says, session }) => {
+        session.respond();
+        session.cancel();
+        ANSWER.forEach(says);
+      },
+    ],
+    ['a late result', ({ session }) => session.giveResults([{ toolCallId: 'c9', result: 'It is there.' }])],
+  ])('is nothing behind %s until the model has answered', (_, change) => {
+    const scene = answered();
+    const { says, handles } = scene;
+    change(scene);
+    says(resumable('h1'));
+    expect(handles.filter((handle) => handle !== undefined)).toEqual([]);
+    for (const message of [heard('And a cake.'), ...ANSWER, resumable('h2')]) says(message);
+    expect(handles.at(-1)?.handle).toBe('h2');
+  });
+
+  it('is nothing of a session that may not know the history yet', () => {
+    const { says, handles } = openReady({ history: HISTORY });
+    says(resumable('h1'));
+    expect(handles).toEqual([]);
+  });
+
+  it('is nothing of which a service makes too much', () => {
+    const { says, handles } = answered();
+    says(resumable('h'.repeat(20_000)));
+    expect(handles).toEqual([]);
+  });
+
+  it('is gone once the session has another connection', () => {
+    const scene = answered();
+    scene.says(resumable('h1'));
+    reconnect(scene);
+    expect(scene.handles.map((handle) => handle?.handle)).toEqual(['h1', undefined]);
+    scene.says(resumable('h2'));
+    expect(scene.handles.at(-1)?.handle).toBe('h2');
+  });
+});
+
+describe('a session that another process had', () => {
+  /** As it was told of one with these settings. */
+  function left(options: Parameters<typeof open>[0]) {
+    const { says, handles } = openReady(options);
+    says(resumable('h1'));
+    return handles[0];
+  }
+
+  it('is gone on with, and is not told what it knows', () => {
+    const { vendor, says, sent, news } = open({ history: HISTORY, handle: left({}) });
+    vendor.socket.opens();
+    says({ setupComplete: {} });
+    expect(sent()).toEqual([{ setup: expect.objectContaining({ sessionResumption: { handle: 'h1' } }) }]);
+    expect(news()).toEqual(['ready']);
+  });
+
+  it.each([1007, 1011])('is another one, told everything, where the service refuses it with %d', (code) => {
+    const scene = open({ history: HISTORY, handle: left({}) });
+    const { vendor, clock, says, closes, sent, news } = scene;
+    vendor.socket.opens();
+    closes(code, 'Invalid session handle.');
+    clock.advance(300);
+    vendor.socket.opens();
+    says({ setupComplete: {} });
+    expect(sent()).toEqual([
+      { setup: expect.objectContaining({ sessionResumption: {} }) },
+      { clientContent: expect.objectContaining({ turnComplete: false }) },
+    ]);
+    expect(news()).toEqual(['ready']);
+  });
+
+  it.each<[string, Parameters<typeof open>[0]]>([
+    ['voice', { settings: { voice: 'Puck' } }],
+    ['model', { settings: { model: 'gemini-4-live' } }],
+    ['instructions', { instructions: 'You bake cakes.' }],
+  ])('is another one where its %s are others', (_, before) => {
+    const { vendor, says, sent } = open({ history: HISTORY, handle: left(before) });
+    vendor.socket.opens();
+    says({ setupComplete: {} });
+    expect(sent().map((message) => Object.keys(message)[0])).toEqual(['setup', 'clientContent']);
+    expect(sent()[0]).toMatchObject({ setup: { sessionResumption: {} } });
   });
 });
 

@@ -1,5 +1,6 @@
 // A session of Gemini Live on a socket that the test speaks through.
 import { PCM_16K, PCM_24K } from '../../../../src/audio/format.js';
+import type { SessionHandle } from '../../../../src/contract/session-handle.js';
 import type { ChatMessage } from '../../../../src/providers/language-model.js';
 import { GeminiLiveSession } from '../../../../src/providers/realtime/gemini-live/session.js';
 import type { LiveSettings } from '../../../../src/providers/realtime/gemini-live/settings.js';
@@ -10,17 +11,29 @@ export interface SceneOptions {
   readonly interruptible?: boolean;
   readonly history?: readonly ChatMessage[];
   readonly settings?: Partial<LiveSettings>;
+  readonly instructions?: string;
+  readonly handle?: SessionHandle | undefined;
 }
 
 /** A session on a socket that the test speaks through, and what it told, one line for each event. */
-export function open({ interruptible = true, history = [], settings = {} }: SceneOptions = {}) {
+export function open({
+  interruptible = true,
+  history = [],
+  settings = {},
+  instructions = 'You bake.',
+  handle,
+}: SceneOptions = {}) {
   const vendor = new FakeVendor();
   /** What the engine does when the caller has finished, and when they can be heard. */
   const scene = { onSpoke: () => {}, onReady: () => {} };
+  /** What another process could go on with, as it was told. */
+  const handles: (SessionHandle | undefined)[] = [];
   const { context, ...call } = recordCall({
     formats: { input: PCM_16K, output: PCM_24K },
     interruptible,
     history: () => history,
+    instructions,
+    handle,
     on: (line) => {
       if (line === 'ready') scene.onReady();
       if (line.startsWith('spoke ')) scene.onSpoke();
@@ -29,6 +42,7 @@ export function open({ interruptible = true, history = [], settings = {} }: Scen
       formatsChanged: ({ output }) => note(`formats ${output.encoding}${output.sampleRateHz / 1000}`),
       audio: ({ responseId, audio: { length } }) => note(`audio ${responseId} ${length}`),
       text: ({ responseId, delta }) => note(`text ${responseId} ${delta}`),
+      resumable: (told) => void handles.push(told),
     }),
   });
   const session = new GeminiLiveSession(context, {
@@ -59,7 +73,7 @@ export function open({ interruptible = true, history = [], settings = {} }: Scen
   /** The connection is closed with a code of the vendor. */
   const closes = (code: number, reason = '') =>
     vendor.socket.ends(vendor.socket.options.readClose?.({ code, reason }) ?? { reason: `${code}` });
-  return Object.assign(scene, { ...call, vendor, session, sent, news, says, closes });
+  return Object.assign(scene, { ...call, vendor, session, sent, news, says, closes, handles });
 }
 
 export function openReady(options: SceneOptions = {}) {
