@@ -181,7 +181,8 @@ export class Offhook {
   async #load(options: CheckedServeOptions): Promise<House> {
     const { House } = await import('./client/house.js');
     const agentNamed = (name: string) => this.#agents.get(name);
-    return new House(options, { ...this.#options, agentNamed });
+    const agentNames = () => [...this.#agents.keys()];
+    return new House(options, { ...this.#options, agentNamed, agentNames });
   }
 
   async #close(loading: Promise<House>): Promise<void> {

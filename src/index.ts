@@ -54,6 +54,7 @@ export { CarrierB, type CarrierBOptions } from './carriers/carrier-b/index.js';
 export { Offhook } from './client.js';
 export type { CallHistory } from './client/call-history.js';
 export type { RunningServer, ServedCalls } from './client/house.js';
+export type { SetAgent } from './client/serving-agents.js';
 export type { CallContext, Variables } from './contract/call-context.js';
 export type {
   CallEvent,
@@ -100,7 +101,7 @@ export { tool, type ToolArguments, type TypedTool } from './engines/tools/typed-
 export type { Agent, AgentOptions } from './options/agent.js';
 export type { BudgetOptions } from './options/budget.js';
 export type { CallOptions } from './options/call.js';
-export type { ClientOptions } from './options/client.js';
+export type { ClientOptions, PhoneNumberOptions } from './options/client.js';
 export type { FallbackEngine, FallbackOptions } from './options/fallback.js';
 export type { IdleOptions } from './options/idle.js';
 export type { StageOptions } from './options/providers.js';

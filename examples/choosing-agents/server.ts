@@ -1,4 +1,4 @@
-// Chooses an agent for each call while it rings: by who calls, and by the hour.
+// Two numbers, and an agent for each call, chosen while it rings: by who calls, and by the hour.
 import { fileURLToPath } from 'node:url';
 import { CarrierA, type ChooseAgent, Offhook, type ServeOptions } from 'offhook';
 
@@ -14,7 +14,11 @@ export async function start({
 }: { isOpen?: () => boolean; agent?: object } & Partial<Omit<ServeOptions, 'agent'>> = {}) {
   const phone = new Offhook({
     carrier: new CarrierA(),
-    phoneNumber: process.env.PHONE_NUMBER || '+15005550010',
+    phoneNumbers: [
+      process.env.PHONE_NUMBER || '+15005550010',
+      // Whoever dials this one wants billing: nothing is left to choose.
+      { number: process.env.BILLING_NUMBER || '+15005550011', agent: 'billing' },
+    ],
     webhookUrl: process.env.WEBHOOK_HOST || undefined,
   });
   const reception = phone.agent({
@@ -27,6 +31,7 @@ export async function start({
     name: 'billing',
     systemPrompt: 'You explain bills to {name}.',
     firstMessage: 'Hello {name}, this is billing.',
+    variables: { name: 'there' },
     ...agent,
   });
   const choose: ChooseAgent = async ({ caller }, { signal }) => {
@@ -34,13 +39,13 @@ export async function start({
     const customer = await findCustomer(caller, signal);
     return customer === undefined ? reception : { agent: billing, variables: { name: customer.name } };
   };
-  const { url } = await phone.serve({
+  const server = await phone.serve({
     agent: choose,
     fallbackAgent: reception,
     answerWithinMs: 2000,
     ...options,
   });
-  return { phone, url };
+  return { phone, server, url: server.url };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) console.log((await start()).url);

@@ -209,11 +209,13 @@ export class CallDirectory implements CallDesk {
       this.#record(call, reportedBriefly(call, known.end));
       return HANG_UP;
     }
-    if (call.direction === 'inbound' && known?.state !== 'invited' && this.#env.choose !== undefined) {
-      const { answer } = known?.state === 'choosing' ? known.choosing : this.#choose(call, this.#env.choose);
-      return commands === undefined ? answer : undefined;
-    }
-    return this.#take(call, undefined);
+    if (call.direction === 'outbound' || known?.state === 'invited') return this.#take(call, undefined);
+    const choosing = known?.state === 'choosing' ? known.choosing : undefined;
+    const { choose, agentOf } = this.#env;
+    const chosen = choosing === undefined ? agentOf?.(call) : undefined;
+    if (chosen !== undefined || choose === undefined) return this.#take(call, chosen);
+    const { answer } = choosing ?? this.#choose(call, choose);
+    return commands === undefined ? answer : undefined;
   }
 
   admit(admission: StreamAdmission, socket: StreamSocket): StreamReceiver {
@@ -490,8 +492,9 @@ export class CallDirectory implements CallDesk {
       holdSeconds: this.#env.resumeHoldSeconds,
     };
     const known = this.#invited(call.callId);
-    const agent = known?.chosen ?? chosen;
-    const { recipe } = agent ?? this.#env;
+    // The stream gets who was invited for it, whoever is the server's own by then.
+    const agent = known?.chosen ?? chosen ?? { recipe: this.#env.recipe, texts: undefined };
+    const { recipe } = agent;
     const invitation = inviteStream(
       { ...call, number, agent: recipe.agentName },
       { ...at, nowMs: clock.wallNow() },

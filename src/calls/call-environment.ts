@@ -6,7 +6,8 @@ import type { Carrier } from '../carriers/carrier.js';
 import type { EngineRecipe } from '../engines/engine.js';
 import type { EventBus } from '../events/bus.js';
 import type { TranscoderBackend } from '../transcoder/backend.js';
-import type { ChooseCall } from './choice/call-choice.js';
+import type { WaitingCall } from './call-desk.js';
+import type { ChooseCall, ChosenAgent } from './choice/call-choice.js';
 import type { BudgetLimits } from './money/budget.js';
 import type { Pricing } from './money/pricing.js';
 
@@ -14,10 +15,12 @@ import type { Pricing } from './money/pricing.js';
 export interface CallEnvironment {
   readonly carrier: Carrier;
   readonly backend: TranscoderBackend;
-  /** Makes the engine of every call that brings no recipe of its own. */
+  /** Makes the engine of every call that brings no recipe of its own. Another one from one call to the next, where the application changes its agent. */
   readonly recipe: EngineRecipe;
   /** The recipe of an agent by its name, for a call that another process has given to it; undefined for one that is not known here. */
   readonly recipeNamed?: ((agent: string) => EngineRecipe | undefined) | undefined;
+  /** The agent that takes an inbound call without a decision; undefined for a call that `choose` decides on. @default none */
+  readonly agentOf?: ((call: WaitingCall) => ChosenAgent | undefined) | undefined;
   /** Decides on inbound calls. @default `recipe` answers every one */
   readonly choose?: ChooseCall | undefined;
   readonly bus: EventBus;

@@ -65,6 +65,7 @@ export class CallSession {
   readonly #env: CallEnvironment;
   readonly #owner: SessionOwner;
   readonly #seed: SessionSeed;
+  readonly #recipe: EngineRecipe;
   readonly #ledger: CallLedger;
   readonly #timers: CallTimers<TimerName>;
   readonly #line: CallLine;
@@ -96,6 +97,8 @@ export class CallSession {
     this.#env = environment;
     this.#owner = owner;
     this.#webhookHost = seed.host;
+    const { outbound, resumed, chosen } = seed;
+    this.#recipe = outbound?.recipe ?? resumed?.recipe ?? chosen?.recipe ?? environment.recipe;
     this.#identity = this.#identify(undefined);
     this.#ledger = new CallLedger(this.callId, environment, ledgerOf(seed));
     this.#timers = new CallTimers(environment.clock);
@@ -461,11 +464,6 @@ export class CallSession {
   get #reach(): CallReach {
     const { direction } = this.#identity;
     return { direction, answered: this.#standing.isAnswered, started: this.#conversation.isStarted };
-  }
-
-  get #recipe(): EngineRecipe {
-    const { outbound, resumed, chosen } = this.#seed;
-    return outbound?.recipe ?? resumed?.recipe ?? chosen?.recipe ?? this.#env.recipe;
   }
 
   #openLine(): CallLine {

@@ -11,10 +11,12 @@ import {
   type RingingCall,
 } from '../options/agent-choice.js';
 import type { Recipes } from './recipes.js';
+import type { ServingAgents } from './serving-agents.js';
 
 export interface AgentChooserOptions {
   readonly choice: CheckedAgentChoice;
   readonly recipes: Recipes;
+  readonly agents: Pick<ServingAgents, 'current'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** A call is given to `agent`. */
@@ -79,11 +81,12 @@ export class AgentChooser {
 
   /** @throws ConfigError for a result that cannot be carried out. */
   #toCallChoice(made: AgentChoice): CallChoice {
-    const { recipes, chosen } = this.#options;
+    const { recipes, agents, chosen } = this.#options;
     const choice = checkChoice(made, this.#options.choice.transferTargets);
     switch (choice.type) {
       case 'agent': {
-        const { agent, variables, firstMessage } = choice;
+        const { variables, firstMessage } = choice;
+        const agent = agents.current(choice.agent);
         const texts = { variables, firstMessage };
         const recipe = recipes.create(agent, texts);
         chosen(agent);

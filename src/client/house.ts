@@ -33,12 +33,12 @@ import { AgentChooser } from './agent-chooser.js';
 import { type CallHistory, openHistory, toCallEvents } from './call-history.js';
 import { feedDashboard } from './dashboard-feed.js';
 import { toOutboundRequest } from './outbound.js';
-import type { ServingClient } from './live-calls.js';
 import { PublicHost } from './public-host.js';
 import { Recipes } from './recipes.js';
+import { ServingAgents, type ServingClient, type SetAgent } from './serving-agents.js';
 import { drainOnSignal, endProcessAfter } from './signals.js';
 import { Persistence } from './persistence.js';
-import { pointNumber, webhookUrls } from './voice-url.js';
+import { pointNumbers, webhookUrls } from './voice-url.js';
 
 /** Calls that are answered, in process. */
 export interface ServedCalls {
@@ -46,6 +46,13 @@ export interface ServedCalls {
   readonly calls: CallHistory;
   /** What happens in calls, as it happens. Silent after `disconnect`. */
   readonly events: CallEvents;
+  /**
+   * Gives new calls another agent; those that are up keep theirs. `setAgent(agent)` takes the place of `agent` of `serve`, also of a function.
+   * `setAgent('billing', agent)` takes the place of the agent of that name, wherever calls get it; `agent` has no other name, and goes
+   * by that one. Holds until this server ends: the next one begins with its own options.
+   * @throws ConfigError for a name that no agent of the client has, or an agent that cannot talk; nothing is changed then.
+   */
+  readonly setAgent: SetAgent;
 }
 
 /** A server that answers calls. */
@@ -71,6 +78,7 @@ export class House {
   readonly #metrics: ServerMetrics;
   readonly #callbacks: AttachedCallbacks;
   readonly #recipes: Recipes;
+  readonly #agents: ServingAgents;
   readonly #desk: CallDirectory;
   readonly #publicHost: PublicHost;
   readonly #nodeId = randomBytes(4).toString('hex');
@@ -112,7 +120,8 @@ export class House {
     const pricing = new Pricing({ overrides: options.pricing, logger });
     this.#recipes = new Recipes({ onMessage: options.onMessage, logger, pricing, clock });
     // Before anything runs: an agent may be refused here, and nobody closes what was never made.
-    const recipe = this.#recipes.create(options.agent);
+    const agents = new ServingAgents({ agent: options.agent, client, recipes: this.#recipes, logger });
+    this.#agents = agents;
     this.#load = new LoadJudge({ logger, callsUp: () => this.#desk.liveCount });
     this.#metrics = new ServerMetrics({
       bus,
@@ -125,10 +134,13 @@ export class House {
     this.#desk = new CallDirectory({
       carrier,
       backend: transcoder,
-      recipe,
+      get recipe() {
+        return agents.ownRecipe;
+      },
+      agentOf: (call) => agents.of(call),
       choose: this.#chooser(),
       recipeNamed: (name) => {
-        const agent = client.agentNamed(name);
+        const agent = agents.named(name);
         return agent && this.#recipes.create(agent);
       },
       bus,
@@ -140,7 +152,7 @@ export class House {
       maxCallMs: options.maxCallMs,
       resumeHoldSeconds: options.resume.holdSeconds,
       publicHost: () => this.#publicHost.name,
-      ownNumber: client.phoneNumber,
+      ownNumber: client.numbers[0].number,
       recording: options.recording,
       isRecordKept: () => this.#persistence.store?.isKept === true,
       maxCalls: options.maxCalls,
@@ -162,9 +174,11 @@ export class House {
 
   /** @throws ConfigError, RequestError, LimitError, CarrierError */
   async call(options: CallOptions): Promise<PlacedCall> {
-    const { carrier, phoneNumber } = this.#client;
+    const { carrier, numbers } = this.#client;
+    const { voicemailMessage } = this.#options;
     const publicHost = this.#publicHost.name;
-    const parts = { carrier, phoneNumber, publicHost, defaults: this.#options, recipes: this.#recipes };
+    const [agents, recipes] = [this.#agents, this.#recipes];
+    const parts = { carrier, numbers, publicHost, voicemailMessage, agents, recipes };
     const request = toOutboundRequest(options, parts);
     this.#persistence.note(options.agent);
     return this.#desk.dial(request);
@@ -202,7 +216,8 @@ export class House {
     const { port, store } = await opening;
     this.#refuseWhenClosing();
     this.#isOpen = true;
-    return { port, served: { calls: openHistory(store), events: toCallEvents(this.#bus) } };
+    const setAgent: SetAgent = (...given: Parameters<ServingAgents['set']>) => this.#agents.set(...given);
+    return { port, served: { calls: openHistory(store), events: toCallEvents(this.#bus), setAgent } };
   }
 
   /** `listening`: undefined on a server of the application's. */
@@ -298,6 +313,7 @@ export class House {
     const chooser = new AgentChooser({
       choice,
       recipes: this.#recipes,
+      agents: this.#agents,
       clock: this.#clock,
       logger: this.#logger,
       chosen: (agent) => this.#persistence.note(agent),
@@ -312,6 +328,7 @@ export class House {
       options,
       client: this.#client,
       recipes: this.#recipes,
+      agents: this.#agents,
       desk,
       bus,
       callbacks: this.#callbacks,
@@ -421,16 +438,19 @@ export class House {
 
   /** A tunnel's host is gone tomorrow: a number is not pointed at it by us. */
   #announceNumber(): void {
-    const { carrier, phoneNumber } = this.#client;
+    const { carrier, numbers } = this.#client;
     const { tunnel, manageWebhook } = this.#options;
     const publicHost = this.#publicHost.name;
     if (tunnel && publicHost !== undefined) {
       this.#logger.info(
         { voiceUrl: webhookUrls(carrier.id, publicHost).voice },
-        'the tunnel is open: point your number at this voice URL',
+        numbers.length === 1
+          ? 'the tunnel is open: point your number at this voice URL'
+          : 'the tunnel is open: point your numbers at this voice URL',
       );
     } else if (manageWebhook && !tunnel) {
-      pointNumber({ carrier, phoneNumber, publicHost, logger: this.#logger });
+      const isClosing = () => this.#closing !== undefined;
+      pointNumbers({ carrier, numbers, publicHost, logger: this.#logger, isClosing });
     }
   }
 }

@@ -7,23 +7,19 @@ import type { LeftCall } from '../calls/resume/call-state.js';
 import type { ResumedSeed } from '../calls/session-owner.js';
 import { setPhrasesFor } from '../engines/languages/set-phrases.js';
 import type { Agent } from '../options/agent.js';
-import type { CheckedClientOptions } from '../options/client.js';
 import { messageIn } from '../options/resume.js';
 import type { CheckedServeOptions } from '../options/serve.js';
 import type { CallStore } from '../stores/call-store.js';
 import { StateFolder } from '../stores/state-folder.js';
 import type { Recipes } from './recipes.js';
+import type { ServingAgents, ServingClient } from './serving-agents.js';
 import type { KeptCalls } from './take-over.js';
-
-/** The client that serves, and the agents of it that have a name. */
-export interface ServingClient extends CheckedClientOptions {
-  agentNamed(name: string): Agent | undefined;
-}
 
 export interface LiveCallsOptions {
   readonly options: CheckedServeOptions;
   readonly client: ServingClient;
   readonly recipes: Recipes;
+  readonly agents: Pick<ServingAgents, 'own' | 'named'>;
   readonly desk: Pick<CallDirectory, 'keep' | 'resume' | 'resumeWithStream'>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -89,8 +85,8 @@ export class LiveCalls {
 
   /** A call goes to `agent`: the next process finds agents by their names. Said once for each. */
   note(agent: Agent | undefined): void {
-    const { options, logger } = this.#parts;
-    const isFound = agent === undefined || agent === options.agent || agent.options.name !== undefined;
+    const { agents, logger } = this.#parts;
+    const isFound = agent === undefined || agent === agents.own || agent.options.name !== undefined;
     if (this.#folder === undefined || isFound || this.#nameless.has(agent)) return;
     this.#nameless.add(agent);
     logger.warn(
@@ -121,15 +117,15 @@ export class LiveCalls {
 
   /** Who goes on with a call that another process had, and says what first. */
   #goingOn({ record, state, wasLetGo }: LeftCall): Pick<ResumedSeed, 'recipe' | 'message'> {
-    const { options, client, recipes, logger } = this.#parts;
+    const { options, agents, recipes, logger } = this.#parts;
     const { callId, agent: name } = record;
-    const named = name === null ? options.agent : client.agentNamed(name);
+    const named = name === null ? agents.own : agents.named(name);
     if (named === undefined)
       logger.warn(
         { callId, agent: name },
         'no agent of that name here: the call goes on with the agent of serve()',
       );
-    const recipe = recipes.create(named ?? options.agent, state?.outbound?.texts ?? state?.texts);
+    const recipe = recipes.create(named ?? agents.own, state?.outbound?.texts ?? state?.texts);
     // Who has noticed nothing is told nothing.
     if (wasLetGo === true) return { recipe, message: '' };
     const { language, setPhrases = setPhrasesFor(language) } = recipe;

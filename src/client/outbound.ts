@@ -3,21 +3,27 @@ import { ConfigError } from '../base/errors.js';
 import type { OutboundRequest } from '../calls/call-desk.js';
 import type { Carrier } from '../carriers/carrier.js';
 import { nameCredentials } from '../carriers/index.js';
-import { type CallDefaults, type CallOptions, checkCallOptions } from '../options/call.js';
+import type { Agent } from '../options/agent.js';
+import { type CallOptions, checkCallOptions } from '../options/call.js';
+import type { CheckedClientOptions } from '../options/client.js';
 import type { Recipes } from './recipes.js';
+import type { ServingAgents } from './serving-agents.js';
 
 /** What outbound calls are placed with. */
 export interface OutboundParts {
   readonly carrier: Carrier;
-  readonly phoneNumber: string;
+  readonly numbers: CheckedClientOptions['numbers'];
   readonly publicHost: string | undefined;
-  readonly defaults: CallDefaults;
+  readonly voicemailMessage: string | undefined;
+  readonly agents: Pick<ServingAgents, 'own' | 'current'>;
   readonly recipes: Recipes;
 }
 
 /** @throws ConfigError for options that cannot work, and naming the setting that an outbound call needs and that is not there. */
 export function toOutboundRequest(options: CallOptions, parts: OutboundParts): OutboundRequest {
-  const { carrier, defaults, recipes } = parts;
+  const { carrier, agents, recipes, numbers, voicemailMessage } = parts;
+  const current = (agent: Agent) => agents.current(agent);
+  const defaults = { agent: agents.own, numbers, voicemailMessage, current };
   const { agent, variables, firstMessage, ...call } = checkCallOptions(options, defaults);
   if (!carrier.rest.configured) {
     const names = nameCredentials(carrier, 'outbound calls');
@@ -30,14 +36,13 @@ export function toOutboundRequest(options: CallOptions, parts: OutboundParts): O
     );
   }
   if (call.voicemailMessage !== undefined) {
-    recipes.placeholders.note(options.voicemailMessage ?? defaults.voicemailMessage ?? '', agent, {
+    recipes.placeholders.note(options.voicemailMessage ?? voicemailMessage ?? '', agent, {
       variables,
     });
   }
-  const isOwn = agent === defaults.agent && firstMessage === undefined && Object.keys(variables).length === 0;
+  const isOwn = agent === agents.own && firstMessage === undefined && Object.keys(variables).length === 0;
   return {
     ...call,
-    from: parts.phoneNumber,
     texts: isOwn ? undefined : { variables, firstMessage },
     recipe: isOwn ? undefined : recipes.create(agent, { variables, firstMessage }),
   };

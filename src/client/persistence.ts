@@ -17,9 +17,10 @@ import { openStore } from '../stores/open-store.js';
 import { type ComingAbout, Handover, type HandoverParts } from './handover/handover.js';
 import { LentStore } from './handover/lent-store.js';
 import type { GivenCall, Predecessor } from './handover/predecessor.js';
-import { LiveCalls, type ServingClient } from './live-calls.js';
+import { LiveCalls } from './live-calls.js';
 import { type PendingEnd, PendingEnds } from './pending-ends.js';
 import type { Recipes } from './recipes.js';
+import type { ServingAgents, ServingClient } from './serving-agents.js';
 import { takeOver, type TakeOverParts } from './take-over.js';
 
 /** Calls may take as long to go to the process after this one as they have where a server drains. */
@@ -29,6 +30,7 @@ export interface PersistenceParts extends Pick<HandoverParts, 'status' | 'drain'
   readonly options: CheckedServeOptions;
   readonly client: ServingClient;
   readonly recipes: Recipes;
+  readonly agents: ServingAgents;
   readonly desk: CallDirectory;
   readonly bus: EventBus;
   readonly callbacks: AttachedCallbacks;

@@ -146,6 +146,14 @@ export class Agent {
   }
 }
 
+/** `agent` under another name. */
+export function withName(agent: Agent, name: string): Agent {
+  const options = { value: Object.freeze({ ...agent.options, name }), enumerable: true };
+  const parts = { ...Object.getOwnPropertyDescriptors(agent), options };
+  const named: Agent = Object.create(Agent.prototype, parts);
+  return Object.freeze(named);
+}
+
 function checkAgentOptions(options: AgentOptions): CheckedAgentOptions {
   const where = 'agent()';
   requireObject(options, where);

@@ -2,14 +2,18 @@
 import { isE164 } from '../base/e164.js';
 import { ConfigError } from '../base/errors.js';
 import { checkBoolean, checkNames, checkNumber, checkText, requireObject } from '../base/option-checks.js';
+import { maskPhone } from '../base/redact.js';
 import type { Variables } from '../contract/call-context.js';
 import { Agent, checkVariables } from './agent.js';
+import type { CheckedClientOptions } from './client.js';
 
 /** Options of `phone.call(...)`. */
 export interface CallOptions {
   /** The number to call, as `+15550111` (E.164). */
   to: string;
-  /** The agent that talks: the result of `phone.agent(...)`. @default the agent of `serve` */
+  /** The number to call from: one of this client's. @default `phoneNumber`, or the first one of `phoneNumbers` */
+  from?: string | undefined;
+  /** The agent that talks: the result of `phone.agent(...)`. @default the agent of `serve`, whatever number the call is from */
   agent?: Agent | undefined;
   /** Values of `{name}` placeholders for this call, which its tools, `onMessage`, guardrails and voices get as well; they override the agent's. Control characters are removed; values are cut at 500 characters. @default {} */
   variables?: Variables | undefined;
@@ -25,6 +29,7 @@ export interface CallOptions {
 
 const CALL_OPTIONS = [
   'to',
+  'from',
   'agent',
   'variables',
   'firstMessage',
@@ -33,15 +38,19 @@ const CALL_OPTIONS = [
   'ringTimeoutSeconds',
 ];
 
-/** What a call takes from `serve`. */
+/** What a call takes from `serve` and the client. */
 export interface CallDefaults {
   readonly agent: Agent;
+  readonly numbers: CheckedClientOptions['numbers'];
+  /** Who stands for an agent now. */
+  current(agent: Agent): Agent;
   readonly voicemailMessage: string | undefined;
 }
 
 /** Options of a call with defaults filled in. */
 export interface CheckedCallOptions {
   readonly to: string;
+  readonly from: string;
   readonly agent: Agent;
   readonly variables: Variables;
   readonly firstMessage: string | undefined;
@@ -56,7 +65,7 @@ export function checkCallOptions(options: CallOptions, defaults: CallDefaults): 
   const where = 'call()';
   requireObject(options, where);
   checkNames(options, CALL_OPTIONS, where);
-  const { to, agent = defaults.agent } = options;
+  const { to, agent: given = defaults.agent } = options;
   if (to === undefined) {
     throw new ConfigError('CONFIG_MISSING', 'to is missing: set the number to call, like +15550111.');
   }
@@ -66,15 +75,18 @@ export function checkCallOptions(options: CallOptions, defaults: CallDefaults): 
       'to must be in the form +15550111 (E.164): a plus and 2 to 15 digits, no spaces.',
     );
   }
-  if (!(agent instanceof Agent)) {
+  const from = checkFrom(options.from, defaults.numbers);
+  if (!(given instanceof Agent)) {
     throw new ConfigError('CONFIG_INVALID', 'agent must be the result of phone.agent({ … }).');
   }
+  const agent = defaults.current(given);
   const variables = checkVariables(options.variables);
   const message = checkText('voicemailMessage', options.voicemailMessage) ?? defaults.voicemailMessage;
   const machineDetection = checkBoolean('machineDetection', options.machineDetection, message !== undefined);
   const isWanted = machineDetection && message !== undefined;
   return {
     to,
+    from,
     agent,
     variables,
     firstMessage: checkText('firstMessage', options.firstMessage),
@@ -87,4 +99,11 @@ export function checkCallOptions(options: CallOptions, defaults: CallDefaults): 
       fallback: 25,
     }),
   };
+}
+
+function checkFrom(from: unknown, numbers: CallDefaults['numbers']): string {
+  const own = from === undefined ? numbers[0] : numbers.find(({ number }) => number === from);
+  if (own !== undefined) return own.number;
+  const allowed = numbers.map(({ number }) => maskPhone(number)).join(', ');
+  throw new ConfigError('CONFIG_INVALID', `from must be a number of this client: ${allowed}.`);
 }

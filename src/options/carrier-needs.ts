@@ -1,11 +1,11 @@
 // What serving needs of the carrier and of the public host, beside webhooks. Said before anything listens: later it costs calls.
 import { ConfigError } from '../base/errors.js';
 import { nameCredentials } from '../carriers/index.js';
-import type { CheckedClientOptions } from './client.js';
+import type { ServedClient } from './client.js';
 
 /** @throws ConfigError that names the setting. */
 export function checkCarrierNeeds(
-  { carrier, webhookUrl }: CheckedClientOptions,
+  { carrier, webhookUrl }: ServedClient,
   wanted: { readonly recording: boolean; readonly tunnel: boolean },
 ): void {
   const { commands, rest, supports } = carrier;

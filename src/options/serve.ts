@@ -29,7 +29,7 @@ import type { Agent } from './agent.js';
 import { checkAgents, type CheckedAgents, type ChooseAgent } from './agent-choice.js';
 import { type BudgetOptions, checkBudget } from './budget.js';
 import { checkCarrierNeeds } from './carrier-needs.js';
-import type { CheckedClientOptions } from './client.js';
+import type { ServedClient } from './client.js';
 import { checkDashboardFeed, type DashboardFeed } from './dashboard-feed.js';
 import { checkPricing, stageNames } from './pricing.js';
 import { type CheckedResumeOptions, checkResume, type ResumeOptions } from './resume.js';
@@ -38,7 +38,7 @@ import { checkToken } from './token.js';
 
 /** Options of `phone.serve(...)`. */
 export interface ServeOptions {
-  /** The agent that answers: the result of `phone.agent(...)`. Or a function that chooses one for each inbound call while it rings: `(call, { signal })` returns an agent, `{ agent, variables, firstMessage }`, `{ reject: 'busy' | 'declined' }`, `{ say, language }` or `{ transfer }`. */
+  /** The agent that answers: the result of `phone.agent(...)`. Or a function that chooses one for each inbound call while it rings: `(call, { signal })` returns an agent, `{ agent, variables, firstMessage }`, `{ reject: 'busy' | 'declined' }`, `{ say, language }` or `{ transfer }`. Numbers in `phoneNumbers` may have an agent of their own, and `server.setAgent` changes agents while the server runs. */
   agent: Agent | ChooseAgent;
   /** Answers when the function in `agent` throws, returns something else, or takes too long. Also talks in outbound calls that name no agent, and in calls of an earlier process whose agent is not found. Required with a function; excluded without one. */
   fallbackAgent?: Agent | undefined;
@@ -78,7 +78,7 @@ export interface ServeOptions {
   dashboardUrl?: string | false | undefined;
   /** Token of the dashboard at `dashboardUrl`. Falls back to `OFFHOOK_DASHBOARD_TOKEN`. */
   dashboardIngestToken?: string | undefined;
-  /** Point the number's voice URL at this server at start. Needs `webhookUrl` and the carrier's credentials. Ignored with `tunnel`. @default true */
+  /** Point the voice URL of the number, or of each of `phoneNumbers`, at this server at start. Needs `webhookUrl` and the carrier's credentials. Ignored with `tunnel`. @default true */
   manageWebhook?: boolean | undefined;
   /** Open media streams allowed per address (IPv6: per /64), 1 or more. Behind a proxy, set `trustProxy`, or all callers count as one address. @default 10 */
   maxStreamsPerIp?: number | undefined;
@@ -182,10 +182,7 @@ export interface CheckedServeOptions extends CheckedAgents {
 const PLACE_OPTIONS = ['port', 'host', 'tunnel', 'handleSignals'];
 
 /** @throws ConfigError */
-export function checkAttachOptions(
-  options: AttachOptions,
-  client: CheckedClientOptions,
-): CheckedServeOptions {
+export function checkAttachOptions(options: AttachOptions, client: ServedClient): CheckedServeOptions {
   const where = 'attach()';
   requireObject(options, where);
   const known = SERVE_OPTIONS.filter((name) => !PLACE_OPTIONS.includes(name));
@@ -194,7 +191,7 @@ export function checkAttachOptions(
 }
 
 /** @throws ConfigError */
-export function checkServeOptions(options: ServeOptions, client: CheckedClientOptions): CheckedServeOptions {
+export function checkServeOptions(options: ServeOptions, client: ServedClient): CheckedServeOptions {
   const where = 'serve()';
   requireObject(options, where);
   checkNames(options, SERVE_OPTIONS, where);

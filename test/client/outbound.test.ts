@@ -16,9 +16,10 @@ const to = '+15550111';
 function parts(options: Partial<OutboundParts> = {}): OutboundParts {
   return {
     carrier: createPlainCarrier(),
-    phoneNumber: '+15550100',
+    numbers: [{ number: '+15550100', agent: undefined }],
     publicHost: 'voice.example.com',
-    defaults: { agent, voicemailMessage: undefined },
+    voicemailMessage: undefined,
+    agents: { own: agent, current: (each: Agent) => each },
     recipes: new Recipes({ onMessage: undefined, logger: new RecordedLogger() }),
     ...options,
   };
@@ -53,7 +54,7 @@ describe('an outbound request', () => {
     (options, voicemailMessage, told) => {
       const logger = new RecordedLogger();
       const recipes = new Recipes({ onMessage: undefined, logger });
-      toOutboundRequest({ to, ...options }, parts({ recipes, defaults: { agent, voicemailMessage } }));
+      toOutboundRequest({ to, ...options }, parts({ recipes, voicemailMessage }));
       expect(logger.lines.map(({ fields }) => fields.placeholder)).toEqual(told);
     },
   );

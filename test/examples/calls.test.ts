@@ -92,6 +92,24 @@ describe('examples', { timeout: 60_000 }, () => {
     ]);
   });
 
+  it('choosing agents: the second number is that of billing, whose agent is changed in between', async () => {
+    const ended: CallRecord[] = [];
+    const { phone, server, url } = await startChoosing({
+      ...(await settings()),
+      isOpen: () => false,
+      onCallEnd: (record) => void ended.push(record),
+    });
+    const call = { url, from: '+15005550021', to: '+15005550011', script: [WAIT] };
+    await simulateCall(call);
+    server.setAgent('billing', phone.agent({ firstMessage: 'Billing is on holiday.' }));
+    await simulateCall(call);
+    await phone.disconnect();
+    expect(ended.map((record) => [record.callee, record.agent, ...transcript(record)])).toEqual([
+      ['+15005550011', 'billing', 'agent: Hello there, this is billing.'],
+      ['+15005550011', 'billing', 'agent: Billing is on holiday.'],
+    ]);
+  });
+
   it('on-message: a function, HTTP and a WebSocket answer', async () => {
     const answers = createAnswers().listen(0, '127.0.0.1');
     await once(answers, 'listening');

@@ -5,15 +5,21 @@ import { refusal } from './refusal.js';
 
 const agent = new Agent({ variables: { name: 'friend', shop: 'A' } });
 const to = '+15550111';
+const numbers = [
+  { number: '+15550100', agent: undefined },
+  { number: '+15550101', agent: 'billing' },
+] as const;
+const defaults = { agent, numbers, current: (each: Agent) => each };
 
 /** `default` is the voicemail message of `serve`. Options as a program without types may write them. */
 const check = (options: object, voicemailMessage?: string) =>
-  checkCallOptions({ to, ...options } as CallOptions, { agent, voicemailMessage });
+  checkCallOptions({ to, ...options } as CallOptions, { ...defaults, voicemailMessage });
 
 describe('CallOptions', () => {
   it('have the documented defaults', () => {
     expect(check({})).toEqual({
       to,
+      from: '+15550100',
       agent,
       variables: {},
       firstMessage: undefined,
@@ -29,6 +35,10 @@ describe('CallOptions', () => {
     ['to', '15550111', 'CONFIG_INVALID'],
     ['to', '+1 555 0111', 'CONFIG_INVALID'],
     ['to', 15_550_111, 'CONFIG_INVALID'],
+    ['from', '', 'CONFIG_INVALID'],
+    ['from', null, 'CONFIG_INVALID'],
+    ['from', '+15550102', 'CONFIG_INVALID'],
+    ['from', numbers[1], 'CONFIG_INVALID'],
     ['agent', {}, 'CONFIG_INVALID'],
     ['agent', null, 'CONFIG_INVALID'],
     ['variables', 'name', 'CONFIG_INVALID'],
@@ -50,10 +60,17 @@ describe('CallOptions', () => {
     expect(refusal(() => check({ to: '+1555 867 5309' })).message).not.toContain('5309');
   });
 
+  it('are placed from a number of the client, and say which there are', () => {
+    expect(check({ from: '+15550101' }).from).toBe('+15550101');
+    expect(refusal(() => check({ from: '+15558675309' })).message).toBe(
+      'from must be a number of this client: …0100, …0101.',
+    );
+  });
+
   it('are demanded as an object', () => {
     const untyped = to as unknown as CallOptions;
     expect(
-      refusal(() => checkCallOptions(untyped, { agent, voicemailMessage: undefined })).message,
+      refusal(() => checkCallOptions(untyped, { ...defaults, voicemailMessage: undefined })).message,
     ).toContain('call()');
   });
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Agent } from '../../src/options/agent.js';
 import { type ClientOptions, checkClientOptions } from '../../src/options/client.js';
 import { createPlainCarrier } from '../support/plain-carrier.js';
 import { refusal } from './refusal.js';
@@ -43,6 +44,43 @@ describe('ClientOptions', () => {
     const { code, message } = refusal(() => makeClient({ [name]: value }));
     expect(code).toBe(expected);
     expect(message).toContain(name);
+  });
+
+  it.each<[string, object, string, string]>([
+    ['both', { phoneNumbers: ['+15550101'] }, 'CONFIG_CONFLICT', 'put all numbers in phoneNumbers'],
+    ['neither', { phoneNumber: undefined }, 'CONFIG_MISSING', 'or several as phoneNumbers'],
+  ])('refuse %s of phoneNumber and phoneNumbers', (_, options, code, message) => {
+    const refused = refusal(() => makeClient(options));
+    expect(refused).toMatchObject({ code, message: expect.stringContaining(message) });
+    expect(refused.message).toContain('phoneNumber');
+  });
+
+  it.each<[unknown, string]>([
+    [[], 'phoneNumbers must be a list with at least one number'],
+    ['+15550100', 'phoneNumbers must be a list'],
+    [{ number: '+15550100' }, 'phoneNumbers must be a list'],
+    [null, 'phoneNumbers must be a list'],
+    [['+15550100', '15550101'], 'phoneNumbers[1] must be a number, or { number, agent }'],
+    [['+15550100', undefined], 'phoneNumbers[1] must be a number'],
+    [[{}], 'phoneNumbers[0] must be a number'],
+    [[{ number: '+1 555' }], 'phoneNumbers[0] must be a number'],
+    [[['+15550100']], 'phoneNumbers[0]'],
+    [[{ nummer: '+15550100' }], 'phoneNumbers[0] has no option "nummer". Did you mean number?'],
+    [['+15550100', '+15550101', '+15550100'], 'phoneNumbers[2] is in the list already'],
+    [['+15550100', { number: '+15550100', agent: 'billing' }], 'phoneNumbers[1] is in the list already'],
+    [[{ number: '+15550100', agent: 'The Desk' }], 'agent of phoneNumbers[0] must be the name of an agent'],
+    [[{ number: '+15550100', agent: new Agent({ name: 'desk' }) }], 'belongs to another client'],
+  ])('refuse phoneNumbers: %j', (phoneNumbers, message) => {
+    const refused = refusal(() => makeClient({ phoneNumber: undefined, phoneNumbers }));
+    expect(refused).toMatchObject({ code: 'CONFIG_INVALID', message: expect.stringContaining(message) });
+  });
+
+  it('take one number or several, the first one first', () => {
+    const one = { number: '+15550100', agent: undefined };
+    expect(makeClient({})).toMatchObject({ numbers: [one], areNumbersListed: false });
+    const other = { number: '+15550101', agent: 'billing' };
+    const several = { phoneNumber: undefined, phoneNumbers: ['+15550100', other] };
+    expect(makeClient(several)).toMatchObject({ numbers: [one, other], areNumbersListed: true });
   });
 
   it('say of a whole address at once what does not belong to webhookUrl', () => {

@@ -6,7 +6,7 @@ import { RecordedLogger } from '../support/recorded-logger.js';
 import { refusal } from './refusal.js';
 
 const carrier = createPlainCarrier();
-const client = { carrier, phoneNumber: '+15550100' };
+const client = { carrier };
 const agent = new Agent({});
 
 // Options as a program without types may write them.

@@ -1,4 +1,11 @@
-import type { AgentOptions, Carrier, CarrierId, RunningServer, ServeOptions } from '../../src/index.js';
+import type {
+  AgentOptions,
+  Carrier,
+  CarrierId,
+  PhoneNumberOptions,
+  RunningServer,
+  ServeOptions,
+} from '../../src/index.js';
 import { CarrierA, CarrierB, Offhook } from '../../src/index.js';
 import { systemClock } from '../../src/base/clock.js';
 import { silentLogger } from '../../src/base/log.js';
@@ -60,19 +67,31 @@ export function carrierCredentials(simulator: CarrierSimulator): object {
 /** A carrier on loopback, and the object that a server needs to work with it. */
 export async function startCarrier(
   id: CarrierId,
-  { carrierB, ...options }: SimulatorOptions & { carrierB?: Partial<CarrierBSimulatorOptions> | undefined },
+  {
+    carrierB,
+    phoneNumbers,
+    ...options
+  }: SimulatorOptions & {
+    carrierB?: Partial<CarrierBSimulatorOptions> | undefined;
+    phoneNumbers?: readonly string[] | undefined;
+  },
 ): Promise<{ simulator: CarrierSimulator; carrier: Carrier }> {
   if (id === 'carrier-a') {
     const credentials = { accountSid: ACCOUNT_SID, authToken: AUTH_TOKEN };
     const simulator = await startCarrierASimulator({
       ...options,
       ...credentials,
-      phoneNumbers: [OWN_NUMBER],
+      phoneNumbers: phoneNumbers ?? [OWN_NUMBER],
     });
     return { simulator, carrier: new CarrierA({ ...credentials, baseUrl: simulator.url }) };
   }
   const credentials = { apiKey: API_KEY, connectionId: CONNECTION_ID };
-  const simulator = await startCarrierBSimulator({ ...options, ...credentials, ...carrierB });
+  const simulator = await startCarrierBSimulator({
+    ...options,
+    ...credentials,
+    ...(phoneNumbers && { phoneNumbers }),
+    ...carrierB,
+  });
   const { publicKey, url: baseUrl } = simulator;
   const l16ByteOrder = carrierB?.l16ByteOrder;
   return { simulator, carrier: new CarrierB({ ...credentials, publicKey, baseUrl, l16ByteOrder }) };
@@ -87,6 +106,10 @@ export async function startCarrierPhone(
     carrierB?: Partial<CarrierBSimulatorOptions>;
     /** The server begins in it. */
     ledger?: Ledger;
+    /** In place of one number. */
+    phoneNumbers?: readonly (string | PhoneNumberOptions)[];
+    /** Makes agents of the client, before it serves. */
+    agents?: (phone: Offhook) => Partial<ServeOptions>;
   } = {},
 ): Promise<CarrierPhone> {
   const port = await freePort();
@@ -95,9 +118,12 @@ export async function startCarrierPhone(
     webhookHost: PUBLIC_HOST,
     ...options.simulator,
     carrierB: options.carrierB,
+    phoneNumbers: options.phoneNumbers?.map((each) => (typeof each === 'string' ? each : each.number)),
   });
   const records: CallRecord[] = [];
-  const phone = new Offhook({ carrier, phoneNumber: OWN_NUMBER, webhookUrl: PUBLIC_HOST });
+  const { phoneNumbers } = options;
+  const numbers = phoneNumbers === undefined ? { phoneNumber: OWN_NUMBER } : { phoneNumbers };
+  const phone = new Offhook({ carrier, ...numbers, webhookUrl: PUBLIC_HOST });
   const serving: ServeOptions = {
     agent: phone.agent({ systemPrompt: 'You help.', firstMessage: 'Hello, how can I help you?', ...agent }),
     port,
@@ -107,6 +133,7 @@ export async function startCarrierPhone(
     drainSeconds: 3,
     dataDir: false,
     ...options.serve,
+    ...options.agents?.(phone),
     onCallEnd: (record) => {
       records.push(record);
       return options.serve?.onCallEnd?.(record);

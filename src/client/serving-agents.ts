@@ -1,0 +1,156 @@
+// Who takes new calls: the agents of `serve` and of the numbers, until `setAgent` puts others in their place. Calls that are up keep theirs.
+import { ConfigError } from '../base/errors.js';
+import type { Logger } from '../base/log.js';
+import { maskPhone } from '../base/redact.js';
+import type { WaitingCall } from '../calls/call-desk.js';
+import type { ChosenAgent } from '../calls/choice/call-choice.js';
+import type { EngineRecipe } from '../engines/engine.js';
+import { Agent, withName } from '../options/agent.js';
+import type { CheckedClientOptions } from '../options/client.js';
+import type { Recipes } from './recipes.js';
+
+/** The client that serves, and the agents of it that have a name. */
+export interface ServingClient extends CheckedClientOptions {
+  agentNamed(name: string): Agent | undefined;
+  agentNames(): readonly string[];
+}
+
+export interface ServingAgentsOptions {
+  /** The server's own. */
+  readonly agent: Agent;
+  readonly client: Pick<ServingClient, 'numbers' | 'areNumbersListed' | 'agentNamed' | 'agentNames'>;
+  readonly recipes: Recipes;
+  readonly logger: Logger;
+}
+
+/** See `ServedCalls`. */
+export interface SetAgent {
+  (agent: Agent): void;
+  (name: string, agent: Agent): void;
+}
+
+/** Anybody can ring where webhooks are not signed: that many unknown numbers are said. */
+const MAX_UNKNOWN = 100;
+
+export class ServingAgents {
+  readonly #options: ServingAgentsOptions;
+  /** By the name that they have taken over. */
+  readonly #replaced = new Map<string, Agent>();
+  #own: Agent;
+  #ownRecipe: EngineRecipe;
+  /** The own agent has taken the place of a function. */
+  #isOwnForAll = false;
+  /** By number, for those that have an agent. */
+  #ofNumbers: ReadonlyMap<string, ChosenAgent>;
+  readonly #unknown = new Set<string>();
+
+  /** @throws ConfigError for an agent that cannot talk, or a number whose agent is not there */
+  constructor(options: ServingAgentsOptions) {
+    this.#options = options;
+    this.#own = options.agent;
+    this.#ownRecipe = options.recipes.create(options.agent);
+    this.#ofNumbers = this.#agentsOfNumbers();
+  }
+
+  /** Talks where nobody else was chosen. */
+  get own(): Agent {
+    return this.#own;
+  }
+
+  get ownRecipe(): EngineRecipe {
+    return this.#ownRecipe;
+  }
+
+  /** Who stands for `agent` now: an agent that has a name is whoever has that name. */
+  current(agent: Agent): Agent {
+    const { name } = agent.options;
+    return (name === undefined ? undefined : this.#replaced.get(name)) ?? agent;
+  }
+
+  named(name: string): Agent | undefined {
+    return this.#replaced.get(name) ?? this.#options.client.agentNamed(name);
+  }
+
+  /** The agent of an inbound call that nobody is asked about; undefined for any other. */
+  of({ callee }: Pick<WaitingCall, 'callee'>): ChosenAgent | undefined {
+    this.#noteCallee(callee);
+    const own = this.#isOwnForAll ? { recipe: this.#ownRecipe, texts: undefined } : undefined;
+    return this.#ofNumbers.get(callee) ?? own;
+  }
+
+  /** New calls get `agent`: those of the server's own, or (`name`) those of the agent of that name. @throws ConfigError; nothing is changed then. */
+  set(...given: [agent: Agent] | [name: string, agent: Agent]): void {
+    const [first, second] = given;
+    if (first instanceof Agent && second === undefined) this.#setOwn(first);
+    else if (typeof first === 'string' && second instanceof Agent) this.#setNamed(first, second);
+    else
+      throw new ConfigError(
+        'CONFIG_INVALID',
+        'setAgent() takes an agent, or a name and an agent. An agent is the result of phone.agent({ … }).',
+      );
+  }
+
+  #setOwn(agent: Agent): void {
+    const own = this.current(agent);
+    this.#ownRecipe = this.#options.recipes.create(own);
+    this.#own = own;
+    this.#isOwnForAll = true;
+    this.#announce(own);
+  }
+
+  #setNamed(name: string, agent: Agent): void {
+    const { client, recipes } = this.#options;
+    const before = this.named(name);
+    if (before === undefined)
+      throw new ConfigError('CONFIG_INVALID', `setAgent() ${noneOfName(name, client.agentNames())}.`);
+    const { name: itsOwn } = agent.options;
+    if (itsOwn !== undefined && itsOwn !== name)
+      throw new ConfigError(
+        'CONFIG_CONFLICT',
+        `setAgent() cannot give the name ${name} to the agent ${itsOwn}: make an agent without a name.`,
+      );
+    const named = itsOwn === undefined ? withName(agent, name) : agent;
+    const recipe = recipes.create(named);
+    this.#replaced.set(name, named);
+    if (this.#own.options.name === name) [this.#own, this.#ownRecipe] = [named, recipe];
+    this.#ofNumbers = this.#agentsOfNumbers();
+    this.#announce(named);
+  }
+
+  #agentsOfNumbers(): ReadonlyMap<string, ChosenAgent> {
+    const { client, recipes } = this.#options;
+    const chosen = new Map<string, ChosenAgent>();
+    for (const [index, { number, agent: name }] of client.numbers.entries()) {
+      if (name === undefined) continue;
+      const agent = this.named(name);
+      if (agent === undefined)
+        throw new ConfigError(
+          'CONFIG_INVALID',
+          `phoneNumbers[${index}] ${noneOfName(name, client.agentNames())}. Make it with phone.agent({ name: '${name}' }) before serve().`,
+        );
+      chosen.set(number, { recipe: recipes.create(agent), texts: undefined });
+    }
+    return chosen;
+  }
+
+  #announce(agent: Agent): void {
+    const { name: agentName = null } = agent.options;
+    this.#options.logger.info({ agent: agentName }, 'new calls get another agent');
+  }
+
+  #noteCallee(callee: string): void {
+    const { client, logger } = this.#options;
+    if (!client.areNumbersListed || client.numbers.some(({ number }) => number === callee)) return;
+    if (this.#unknown.has(callee) || this.#unknown.size >= MAX_UNKNOWN) return;
+    this.#unknown.add(callee);
+    logger.warn(
+      { callee: maskPhone(callee) },
+      'a call to a number that phoneNumbers does not list: it gets the agent of serve()',
+    );
+  }
+}
+
+function noneOfName(name: string, names: readonly string[]): string {
+  const known = names.length === 0 ? 'none with a name' : names.join(', ');
+  return `names the agent ${JSON.stringify(name.slice(0, 60))}, and the agents of this client are: ${known}`;
+}
