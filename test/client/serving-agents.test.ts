@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { Recipes } from '../../src/client/recipes.js';
+import { ServingAgents } from '../../src/client/serving-agents.js';
+import { Agent } from '../../src/options/agent.js';
+import { RecordedLogger } from '../support/recorded-logger.js';
+
+const SHOP = { number: '+15550100', agent: undefined };
+
+function serving({ areNumbersListed = true } = {}) {
+  const logger = new RecordedLogger();
+  const recipes = new Recipes({ onMessage: undefined, logger: new RecordedLogger() });
+  const client = {
+    numbers: [SHOP] as const,
+    areNumbersListed,
+    agentNamed: () => undefined,
+    agentNames: () => [],
+  };
+  const agents = new ServingAgents({ agent: new Agent({}), client, recipes, logger });
+  return { agents, logger };
+}
+
+describe('a call to a number that the client does not list', () => {
+  it('is said once for each number, and of a hundred numbers at most', () => {
+    const { agents, logger } = serving();
+    for (let time = 0; time < 2; time += 1)
+      for (let index = 0; index < 150; index += 1) agents.of({ callee: `+1555${1000 + index}` });
+    expect(logger.lines).toHaveLength(100);
+    expect(logger.lines[1]).toMatchObject({ level: 'warn', fields: { callee: '…1001' } });
+  });
+
+  it('is nothing to speak of where the client lists none', () => {
+    const { agents, logger } = serving({ areNumbersListed: false });
+    expect(agents.of({ callee: '+15551000' })).toBeUndefined();
+    expect(logger.lines).toEqual([]);
+  });
+
+  it('is none where it is in the list', () => {
+    const { agents, logger } = serving();
+    expect(agents.of({ callee: SHOP.number })).toBeUndefined();
+    expect(logger.lines).toEqual([]);
+  });
+});
+
+it('says of an agent that is set which one it is, and refuses a name where no agent has one', () => {
+  const { agents, logger } = serving();
+  agents.set(new Agent({ name: 'night' }));
+  expect(agents.own.options.name).toBe('night');
+  expect(agents.ownRecipe.agentName).toBe('night');
+  expect(logger.lines).toMatchObject([
+    { level: 'info', fields: { agent: 'night' }, sentence: 'new calls get another agent' },
+  ]);
+  expect(() => agents.set('day', new Agent({}))).toThrow('the agents of this client are: none with a name');
+});
