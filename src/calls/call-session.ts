@@ -12,7 +12,13 @@ import { AnnouncedEnd } from './ending/announced-end.js';
 import { planFarewell, recordEnd, sayFarewell } from './ending/call-conclusion.js';
 import { CallConversation } from './voice/call-conversation.js';
 import type { CallReport, OutboundRequest, StreamReceiver, StreamSocket, WaitingCall } from './call-desk.js';
-import { type CallEnding, type CallReach, NORMAL_CLOSE, reportedEnd } from './ending/call-ending.js';
+import {
+  type CallEnding,
+  type CallReach,
+  type CarrierWish,
+  NORMAL_CLOSE,
+  reportedEnd,
+} from './ending/call-ending.js';
 import type { CallEnvironment } from './call-environment.js';
 import { identifyCall, type StartMessage } from './call-identity.js';
 import { BUDGET_NEAR } from './money/budget.js';
@@ -534,12 +540,13 @@ export class CallSession {
     else this.#timers.set('report', REPORT_GRACE_MS, () => this.#endAsReported());
   }
 
-  #endAsReported(): void {
+  #endAsReported(carrier?: CarrierWish): void {
     const { over = { outcome: null }, durationMs } = this.#standing;
     const { reason, outcome } = reportedEnd(over, this.#reach);
     // Who is over before a transfer has a result has left in the middle of it, or of the change from one stream to the next.
     const hasLeft = reason === 'carrier-hangup' && (this.#transfer.isPending || this.#media.hasStopped);
-    this.#end({ ...this.#conversation.endedBy(hasLeft ? 'caller-hangup' : reason), outcome, durationMs });
+    const ending = this.#conversation.endedBy(hasLeft ? 'caller-hangup' : reason);
+    this.#end({ ...ending, outcome, durationMs, carrier });
   }
 
   /** Nobody has answered an outbound call, and no report says so. */
@@ -571,11 +578,15 @@ export class CallSession {
     this.#timers.set('max', this.#env.maxCallMs - agoMs, end);
   }
 
-  /** The call ended with the process that had it, or cannot be taken up. */
+  /** The call ended with the process that had it, or cannot be taken up: `at` is undefined where the carrier has it. */
   #lost(at: number | undefined): void {
-    // With a process that lives nothing is lost: the caller has left meanwhile.
-    if (this.#seed.resumed?.wasLetGo === true) this.#endAsReported();
-    else this.#end({ reason: 'process-lost', close: NORMAL_CLOSE, carrier: 'check', at });
+    const close = NORMAL_CLOSE;
+    if (this.#seed.resumed?.wasLetGo !== true)
+      this.#end({ reason: 'process-lost', close, carrier: 'check', at });
+    // With a process that lives nothing is lost. Whoever is still on the line hears nobody.
+    else if (at === undefined)
+      this.#end({ ...this.#conversation.endedBy('stream-lost'), carrier: 'hang-up' });
+    else this.#endAsReported('check');
   }
 
   /** Last words need no stream, and have their own time. */

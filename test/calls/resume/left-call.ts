@@ -86,6 +86,7 @@ export class KeptScene extends Scene {
     damage = (text) => text,
     options = this.options,
     before = this.states.texts,
+    wasLetGo = false,
   }: {
     gapMs?: number;
     lastAliveMs?: number;
@@ -93,6 +94,8 @@ export class KeptScene extends Scene {
     options?: KeptOptions;
     /** What was kept then. */
     before?: ReadonlyMap<string, string>;
+    /** The process was not killed: it has handed the call over. */
+    wasLetGo?: boolean;
   } = {}): Promise<KeptScene> {
     await this.bench.pass();
     const record = this.frozen ?? this.record;
@@ -108,7 +111,7 @@ export class KeptScene extends Scene {
     const lastAliveAt = clock.wallNow() - lastAliveMs;
     const { recipe } = next.bench;
     const toHow = () => ({ recipe, message: 'I am back.' });
-    next.isResumed = next.bench.desk.resume({ record, state, lastAliveAt }, toHow);
+    next.isResumed = next.bench.desk.resume({ record, state, lastAliveAt, wasLetGo }, toHow);
     return next;
   }
 

@@ -77,6 +77,32 @@ describe.each(KINDS)('an agent and a caller who are talking, $steering, $directi
     expect(next.bench.rest.of('hangUp')).toHaveLength(1);
   });
 
+  it('are hung up where no stream comes to the process that they were handed over to', async () => {
+    const next = await (await talking(kind)).killed({ wasLetGo: true });
+    await next.goOn();
+    expect(await next.expectEnd()).toMatchObject({ endReason: 'stream-lost', hangUp: 'done' });
+    expect(next.bench.rest.of('hangUp')).toHaveLength(1);
+  });
+
+  it('are hung up where the carrier cannot be asked either', async () => {
+    const next = await (await talking(kind)).killed({ wasLetGo: true });
+    const down = new CarrierError('Down.', { status: 503, retryable: true });
+    Object.assign(next.bench.rest.failures, { lookUp: down, openStream: down, startStream: down });
+    await next.goOn();
+    await next.bench.pass(70_000);
+    expect(next.isLive).toBe(false);
+    expect(next.bench.rest.of('hangUp')).toHaveLength(1);
+    expect(next.record).toMatchObject({ outcome: 'answered', error: null, hangUp: 'done' });
+  });
+
+  it('are over where the carrier says so to the process that they were handed over to', async () => {
+    const next = await (await talking(kind)).killed({ wasLetGo: true });
+    next.bench.rest.over = true;
+    await next.goOn();
+    expect(await next.expectEnd()).toMatchObject({ endReason: 'carrier-hangup', outcome: 'answered' });
+    expect(next.bench.rest.of('hangUp')).toEqual([]);
+  });
+
   it('are over when their time is, which has begun with the first stream', async () => {
     const next = await (await talking(kind)).killed({ gapMs: 1000 });
     await next.goOn();
