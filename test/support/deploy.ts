@@ -78,7 +78,11 @@ export class Deploy implements AsyncDisposable {
     return new Deploy(simulator, carrier, proxy, await mkdtemp(join(tmpdir(), 'offhook-deploy-')));
   }
 
-  async serve(agent: AgentOptions = {}, serve: Partial<ServeOptions> = {}): Promise<DeployedServer> {
+  /** `serve` may need agents of the server. */
+  async serve(
+    agent: AgentOptions = {},
+    serve: Partial<ServeOptions> | ((phone: Offhook) => Partial<ServeOptions>) = {},
+  ): Promise<DeployedServer> {
     const port = await freePort();
     const phone = new Offhook({ carrier: this.#carrier, phoneNumber: OWN_NUMBER, webhookUrl: PUBLIC_HOST });
     const logger = new RecordedLogger();
@@ -97,7 +101,7 @@ export class Deploy implements AsyncDisposable {
       takeOver: true,
       onCallStart: ({ callId }) => started.push(callId),
       onCallEnd: (record) => ended.push(record),
-      ...serve,
+      ...(typeof serve === 'function' ? serve(phone) : serve),
     });
     server.events.subscribe((fact) => facts.push(fact));
     const deployed = { phone, server, port, logger, facts, started, ended };

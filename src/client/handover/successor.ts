@@ -34,7 +34,7 @@ export interface SuccessorParts {
   readonly path: string;
   readonly desk: Pick<
     CallDirectory,
-    'movableCalls' | 'letGo' | 'isLive' | 'hasEnded' | 'liveCount' | 'expectedCount'
+    'movableCalls' | 'letGo' | 'isLive' | 'holdsPlace' | 'hasEnded' | 'liveCount' | 'expectedCount'
   >;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -130,7 +130,8 @@ export class Successor implements Neighbor {
     if (given !== undefined) return given.call;
     const { desk } = this.#parts;
     if (desk.hasEnded(callId)) return 'over';
-    if (!desk.isLive(callId)) return undefined;
+    // Of a call that was invited here, this process alone knows which agent is to answer it, and how.
+    if (!desk.isLive(callId)) return desk.holdsPlace(callId) ? 'here' : undefined;
     const moving = desk.movableCalls().find((call) => call.callId === callId);
     if (moving === undefined || !this.#mover.isMoving(callId)) return 'here';
     const call = this.#letGo(callId);
@@ -168,7 +169,9 @@ export class Successor implements Neighbor {
 
   async place(callId: string, { isPassed }: PlacedStream): Promise<'here' | 'there'> {
     if (isPassed || !this.#isReady) return 'here';
-    return this.#parts.desk.isLive(callId) && !this.#mover.isMoving(callId) ? 'here' : 'there';
+    const { desk } = this.#parts;
+    const isHere = desk.isLive(callId) ? !this.#mover.isMoving(callId) : desk.holdsPlace(callId);
+    return isHere ? 'here' : 'there';
   }
 
   passRequest(request: IncomingMessage, response: ServerResponse, address: string): Promise<void> {

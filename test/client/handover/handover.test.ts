@@ -2,7 +2,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { CallEvent } from '../../../src/contract/call-event.js';
 import { SIMULATED_CARRIERS } from '../../../src/contract/call-record.js';
+import type { Offhook, ServeOptions } from '../../../src/index.js';
 import type { CallerStep } from '../../../src/testing/index.js';
 import { eventually } from '../../support/carrier-phone.js';
 import { Deploy } from '../../support/deploy.js';
@@ -61,6 +63,39 @@ describe('a server that takes over', { timeout: 60_000 }, () => {
       );
       expect(old.logger.lines.filter(({ level }) => level === 'error')).toEqual([]);
       expect(next.logger.lines.filter(({ level }) => level === 'error')).toEqual([]);
+    },
+  );
+});
+
+describe('a call that rings as another server takes over', { timeout: 60_000 }, () => {
+  const chooses = (phone: Offhook): Partial<ServeOptions> => {
+    const billing = phone.agent({ name: 'billing', firstMessage: 'Hello {who}, billing speaking.' });
+    return {
+      agent: () => ({ agent: billing, variables: { who: 'Ada' } }),
+      fallbackAgent: phone.agent({ name: 'reception', firstMessage: 'Reception speaking.' }),
+    };
+  };
+
+  it.each(CELLS)(
+    'is answered as its agent function has decided, on $id, proxy switched: $isSwitched',
+    async ({ id, isSwitched }) => {
+      await using deploy = await Deploy.on(id);
+      const old = await deploy.serve({}, chooses);
+      deploy.proxy.switchTo(old.port);
+      deploy.simulator.disturb({ streamDelayMs: 2500 });
+      const calling = deploy.simulator.call({ script: [WAIT, { type: 'hang-up' }] });
+      await eventually('the choice', () =>
+        old.logger.sentences('info').includes('call answered') ? true : undefined,
+      );
+      const next = await deploy.serve({}, chooses);
+      if (isSwitched) deploy.proxy.switchTo(next.port);
+      const first = (type: CallEvent['type']) =>
+        eventually(type, () => [...old.facts, ...next.facts].find((fact) => fact.type === type));
+      expect(await first('call.started')).toMatchObject({ agent: 'billing' });
+      expect(await first('turn.completed')).toMatchObject({
+        turn: { agentText: 'Hello Ada, billing speaking.' },
+      });
+      await calling;
     },
   );
 });
