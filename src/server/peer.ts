@@ -51,11 +51,12 @@ export class Peer {
     return this.#exchange({ method, path, headers, signal: AbortSignal.timeout(timeoutMs) }, body);
   }
 
-  /** Resolves with the beginning of an answer that goes on. Rejects with an error of the network. */
-  open(path: string, body: string): Promise<IncomingMessage> {
+  /** Resolves with the beginning of an answer that goes on, which `signal` cuts. Rejects with an error of the network, and when `signal` aborts. */
+  open(path: string, body: string, { signal }: { signal?: AbortSignal } = {}): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-      const request = requestHttp({ socketPath: this.#path, method: 'POST', path, headers }, resolve);
+      const options = { socketPath: this.#path, method: 'POST', path, headers, signal };
+      const request = requestHttp(options, resolve);
       request.on('error', reject);
       request.end(body);
     });

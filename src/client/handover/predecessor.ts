@@ -64,13 +64,20 @@ export class Predecessor implements Neighbor {
     peer: Peer,
     { path, clock, logger }: { path: string; clock: Clock; logger: Logger },
   ): Promise<Predecessor> {
-    const lifeline = await peer.open('/successor', JSON.stringify({ path })).catch((cause: unknown) => {
-      throw new ConfigError(
-        'CONFIG_CONFLICT',
-        'The server that has the calls did not answer: stop it first.',
-        { cause },
-      );
-    });
+    // It says nothing at all before its store is free.
+    const late = new AbortController();
+    const timer = clock.after(RELEASE_MS, () => late.abort());
+    const opening = peer.open('/successor', JSON.stringify({ path }), { signal: late.signal });
+    const lifeline = await opening
+      .catch((cause: unknown) => {
+        peer.close();
+        throw new ConfigError(
+          'CONFIG_CONFLICT',
+          'The server that has the calls did not answer: stop it first.',
+          { cause },
+        );
+      })
+      .finally(() => timer.cancel());
     const line = firstLineOf(lifeline);
     await within(clock, RELEASE_MS, line);
     // What it has not said by now it does not say.
