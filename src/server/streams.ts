@@ -89,10 +89,18 @@ export class StreamDoor {
       const place = await neighbor.place(callId, { isPassed: isPassed(request), number });
       const address = clientAddress(request, this.#options.trusts);
       if (place === 'there' && (await neighbor.passUpgrade(request, socket, head, address))) return;
+      this.#demandBeginning(admission);
       this.#take(request, socket, head, admission);
     } catch (error) {
       this.#refuse(socket, error);
     }
+  }
+
+  /** A call that another process has is not begun here a second time. @throws RequestError for a further stream of a call that is not here. */
+  #demandBeginning({ callId, number = 1 }: StreamAdmission): void {
+    const { desk } = this.#options;
+    if (number === 1 || desk.isLive(callId) || desk.holdsPlace(callId)) return;
+    throw new RequestError('REQUEST_CONFLICT', 'The call is at another process.');
   }
 
   #take(request: IncomingMessage, socket: Duplex, head: Buffer, admission: StreamAdmission): void {

@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CarrierA } from '../../src/carriers/carrier-a/index.js';
 import { issueStreamToken } from '../../src/calls/streams/stream-token.js';
+import type { Neighbor } from '../../src/server/neighbor.js';
 import { AUTH_TOKEN, closeOf, HOST, openStream, startServer, stopServers, upgrade } from './harness.js';
 
 afterEach(stopServers);
@@ -18,8 +19,8 @@ const facts = {
   number: 1,
 } as const;
 
-function tokenAt(nowMs: number, key = carrier.streamTokenKey): string {
-  return issueStreamToken(key ?? new Uint8Array(), facts, nowMs);
+function tokenAt(nowMs: number, key = carrier.streamTokenKey, number = 1): string {
+  return issueStreamToken(key ?? new Uint8Array(), { ...facts, number }, nowMs);
 }
 
 /** Waits until `condition` holds; what it waits for happens on the other side of a socket. */
@@ -211,6 +212,31 @@ describe('a stream with a secret', () => {
     expect(await upgrade(port, path)).toMatchObject({ status: 409 });
     expect(desk.streams).toHaveLength(1);
   });
+});
+
+describe('a stream that is said to be at another process, which is not reached', () => {
+  const neighbor = (takesNew: boolean) => () =>
+    ({ takesNew, place: async () => 'there', passUpgrade: async () => false }) as unknown as Neighbor;
+
+  it.each([true, false])('is taken for a new call, which takes new ones: %s', async (takesNew) => {
+    const { port, desk, clock } = await startServer({ carrier, neighbor: neighbor(takesNew) });
+    await openStream(port, `/ws/stream/call-1/${tokenAt(clock.wallNow())}`);
+    expect(desk.streams).toHaveLength(1);
+  });
+
+  it.each([true, false])(
+    'does not begin anew what goes on there, which takes new ones: %s',
+    async (takesNew) => {
+      const { port, desk, clock } = await startServer({ carrier, neighbor: neighbor(takesNew) });
+      const path = `/ws/stream/call-1/${tokenAt(clock.wallNow(), undefined, 2)}`;
+      expect(await upgrade(port, path)).toMatchObject({ status: 409 });
+      expect(desk.streams).toEqual([]);
+      desk.live.add('call-1');
+      desk.expecting.add('call-1');
+      await openStream(port, path);
+      expect(desk.streams).toHaveLength(1);
+    },
+  );
 });
 
 describe('an upgrade that makes no sense', () => {
