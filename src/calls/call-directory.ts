@@ -33,7 +33,12 @@ import { hangUpDueMs, isChargeDue, mayBeUp, recallCall } from './ending/recalled
 import { RecordWatch } from './facts/record-watch.js';
 import { isResumable } from './resume/call-resumption.js';
 import type { LeftCall } from './resume/call-state.js';
-import { CallStates, type HandedOver, type StateStore } from './resume/call-states.js';
+import {
+  CallStates,
+  type CallStatesOptions,
+  type HandedOver,
+  type StateStore,
+} from './resume/call-states.js';
 import type { CallRemains, ResumedSeed, SessionSeed } from './session-owner.js';
 import type { MovableCall } from './resume/call-mover.js';
 import { asksToResume, inviteStream, resumeAt } from './streams/stream-invitation.js';
@@ -123,11 +128,11 @@ export class CallDirectory implements CallDesk {
     return this.#env.carrier.streamTokenKey === undefined || !this.hasEnded(callId);
   }
 
-  /** Keeps every call that begins from now on for another process. */
-  keep(store: StateStore): void {
+  /** Keeps every call that begins from now on for another process. `unstored` as in `CallStatesOptions`. */
+  keep(store: StateStore, unstored?: CallStatesOptions['unstored']): void {
     const { bus, clock } = this.#env;
     const stateOf = (callId: string) => this.#registry.session(callId)?.state;
-    this.#states = new CallStates({ store, bus, clock, stateOf });
+    this.#states = new CallStates({ store, bus, clock, unstored, stateOf });
   }
 
   /** Resolves when what is kept of calls is written and removed. */

@@ -6,6 +6,7 @@ import type { CallDirectory } from '../calls/call-directory.js';
 import type { LeftCall } from '../calls/resume/call-state.js';
 import type { ResumedSeed } from '../calls/session-owner.js';
 import { setPhrasesFor } from '../engines/languages/set-phrases.js';
+import type { CallEvent } from '../contract/call-event.js';
 import type { Agent } from '../options/agent.js';
 import { messageIn } from '../options/resume.js';
 import type { CheckedServeOptions } from '../options/serve.js';
@@ -38,9 +39,13 @@ export class LiveCalls {
 
   /**
    * Keeps every call from now on, and has what the last process has left. `store`: one on disk, whose lock keeps other processes away.
-   * Undefined where nothing is kept: without a folder, or without a secret of the carrier.
+   * `unstored`: facts of a call that it does not have because another process has the disk. Undefined where nothing is kept: without a folder,
+   * or without a secret of the carrier.
    */
-  async open(store: Pick<CallStore, 'isKept'>): Promise<KeptCalls | undefined> {
+  async open(
+    store: Pick<CallStore, 'isKept'>,
+    unstored?: (callId: string) => readonly CallEvent[],
+  ): Promise<KeptCalls | undefined> {
     const { options, client, desk, clock, logger } = this.#parts;
     const { dataDir, isSynced } = options;
     if (dataDir === false || !store.isKept || client.carrier.streamTokenKey === undefined) return undefined;
@@ -50,7 +55,7 @@ export class LiveCalls {
       const kept = await this.#keptIn(folder);
       await folder.live();
       this.#folder = folder;
-      desk.keep(folder);
+      desk.keep(folder, unstored);
       return kept;
     } catch (error) {
       logger.warn(

@@ -84,7 +84,8 @@ export class Persistence {
     const append = (event: CallEvent) => store.append(event);
     bus.subscribeDurable(this.#pendingEnds?.before(append) ?? append);
     this.#parts.opened(store);
-    const kept = await this.#live.open(store);
+    const unstored = (callId: string) => this.#handover?.unstored(callId) ?? [];
+    const kept = await this.#live.open(store, unstored);
     if (predecessor === undefined) await this.#recalled(() => takeOver(store, this.#takeOverParts(), kept));
     else for (const record of await store.active()) this.#parts.desk.budget?.resume(record);
     await this.#redeliver(left);

@@ -11,7 +11,7 @@ export interface StateStore {
   remove(callId: string): Promise<void>;
 }
 
-/** Facts that are so old are in the store: it has them within 250 ms. */
+/** Facts that are so old are in the store, which has them within 250 ms, or `unstored` has them. */
 const STORED_AFTER_MS = 1000;
 /** A disk that does not answer holds up nothing that a call does outside for longer. */
 const LONGEST_WAIT_MS = 500;
@@ -40,6 +40,8 @@ export interface CallStatesOptions {
   readonly store: StateStore;
   readonly bus: EventBus;
   readonly clock: Clock;
+  /** Facts of a call that the store is yet to have, however old they are, in order. @default none */
+  readonly unstored?: ((callId: string) => readonly CallEvent[]) | undefined;
   /** A live call as it stands, `facts` left out; undefined for one that is not live. */
   readonly stateOf: (callId: string) => Omit<CallState, 'facts'> | undefined;
 }
@@ -96,7 +98,7 @@ export class CallStates {
   handOver(callId: string, state: Omit<CallState, 'facts'>): HandedOver {
     const kept = this.#kept.get(callId);
     this.#kept.delete(callId);
-    const text = encodeState({ ...state, facts: kept?.facts.map(({ fact }) => fact) ?? [] });
+    const text = encodeState({ ...state, facts: this.#factsOf(callId, kept) });
     const write = async () => {
       if (kept !== undefined) {
         kept.isOver = true;
@@ -154,12 +156,16 @@ export class CallStates {
       kept.isStale = false;
       const state = this.#options.stateOf(callId);
       if (state === undefined) break;
-      await this.#options.store.write(
-        callId,
-        encodeState({ ...state, facts: kept.facts.map(({ fact }) => fact) }),
-      );
+      await this.#options.store.write(callId, encodeState({ ...state, facts: this.#factsOf(callId, kept) }));
     }
     kept.writing = undefined;
+  }
+
+  /** In order. */
+  #factsOf(callId: string, kept: Kept | undefined): CallEvent[] {
+    const recent = kept?.facts.map(({ fact }) => fact) ?? [];
+    const unstored = this.#options.unstored?.(callId) ?? [];
+    return [...unstored.filter((fact) => !recent.includes(fact)), ...recent];
   }
 
   async #upToDate(kept: Kept): Promise<void> {

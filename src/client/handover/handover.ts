@@ -96,6 +96,11 @@ export class Handover {
     return this.#successor?.takesNew === true;
   }
 
+  /** Facts of a call here that are on no disk yet, in order. */
+  unstored(callId: string): readonly CallEvent[] {
+    return this.#store.pendingOf(callId);
+  }
+
   /** Commands on the calls of this process, and on those that are yet to come here. */
   get controls(): CallControls {
     const { desk } = this.#parts;

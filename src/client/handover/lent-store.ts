@@ -42,6 +42,11 @@ export class LentStore implements CallStore {
     await Promise.all(facts.map((fact) => store.append(fact)));
   }
 
+  /** Facts of a call that neither this process nor the other one has on disk, in order. */
+  pendingOf(callId: string): CallEvent[] {
+    return this.#relay?.pendingOf(callId) ?? [];
+  }
+
   async append(event: CallEvent): Promise<void> {
     const relayed = this.#relay?.append(event);
     await this.#store.append(event);

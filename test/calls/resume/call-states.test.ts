@@ -37,18 +37,22 @@ function setUp() {
     live.state = { callId: 'call-1', host } as unknown as CallState;
   };
   state('0');
-  const states = new CallStates({ store, bus, clock, stateOf: () => live.state });
+  const states = new CallStates({ store, bus, clock, unstored: () => unstored, stateOf: () => live.state });
+  const unstored: CallEvent[] = [];
+  const facts: CallEvent[] = [];
   let events: CallEvent[] = [];
   let seq = 0;
   const tell = (fact: CallFact, at = clock.wallNow()) => {
     events = stamp([fact], { callId: 'call-1', at });
     for (const event of events) {
       seq += 1;
-      bus.publish({ ...event, seq });
+      const fact = { ...event, seq };
+      facts.push(fact);
+      bus.publish(fact);
     }
   };
   const hosts = () => store.written.map((text) => decodeState(text)?.host);
-  return { clock, store, states, live, state, tell, hosts };
+  return { clock, store, states, unstored, live, state, tell, facts, hosts };
 }
 
 const said = (final: boolean, role: 'user' | 'agent' = 'user'): CallFact => ({
@@ -90,6 +94,20 @@ describe('what is kept of a live call', () => {
     await clock.advanceAsync(0);
     const kept = store.written.map((text) => decodeState(text)?.facts.map(({ type }) => type));
     expect(kept.at(-1)).toEqual(['transcript.segment', 'dtmf.received']);
+  });
+
+  it('has those with it that no disk has, however old they are', async () => {
+    const { clock, store, unstored, tell, facts } = setUp();
+    tell(started());
+    await clock.advanceAsync(5000);
+    tell(said(true));
+    await clock.advanceAsync(2000);
+    unstored.push(...facts.slice(-1));
+    tell(said(true, 'agent'));
+    unstored.push(...facts.slice(-1));
+    await clock.advanceAsync(0);
+    const kept = store.written.map((text) => decodeState(text)?.facts.map(({ seq }) => seq));
+    expect(kept.at(-1)).toEqual(facts.slice(-2).map(({ seq }) => seq));
   });
 
   it('is not written for half a sentence of the caller, and is for each one that the agent begins', async () => {

@@ -1,6 +1,7 @@
 // What goes wrong while calls go from one server to the next.
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { controlSocketsIn } from '../../../src/base/control-socket.js';
 import { CallDirectory } from '../../../src/calls/call-directory.js';
@@ -364,6 +365,36 @@ describe('the process that hands over', { timeout: 120_000 }, () => {
     ]);
     expect(next.started).toEqual([]);
     expect(errorsOf(next)).toEqual([]);
+  });
+
+  it('dies before the next one listens, with what was said since it gave its store away', async () => {
+    await using deploy = await Deploy.on('carrier-a');
+    const old = await deploy.fork({}, { resume: { holdSeconds: 5 } });
+    deploy.proxy.switchTo(old.port);
+    const [isLent, isBack] = [new AbortController(), new AbortController()];
+    const calling = deploy.simulator.call({
+      script: [
+        ...asks(isLent.signal).slice(0, -1),
+        { type: 'wait-until', signal: isBack.signal, timeoutMs: 50_000 },
+        HANG_UP,
+      ],
+    });
+    await greeted(old);
+    (await askForStore(deploy)).on('error', () => {});
+    isLent.abort();
+    await saysAt(old, 'What time is it?');
+    // Another process has no other clock: what is older than a second was on disk, usually.
+    await pause(3000);
+    await old.kill();
+    const next = await deploy.serve();
+    deploy.proxy.switchTo(next.port);
+    await saysAt(next, 'I am back');
+    isBack.abort();
+    expect(await calling).toMatchObject({ ok: true, protocolErrors: [] });
+    const record = await ended(next);
+    expect(said(record)).toEqual([GREETING, QUESTION, ANSWER, expect.stringMatching(/^agent: I am back/)]);
+    expect(record.turns.map(({ index }) => index)).toEqual([0, 1, 2]);
+    expect(record.incidents.map(({ code }) => code)).toEqual(['process-replaced']);
   });
 
   it.each(SIMULATED_CARRIERS)('keeps a call that cannot be moved while REST is down, on %s', async (id) => {
