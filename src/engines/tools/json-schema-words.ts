@@ -58,15 +58,17 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
  * when there is none. Names that begin with `x-` are nobody's rules.
  */
 export function findUnenforced(schema: JsonObject): string | undefined {
-  return unenforcedIn(schema, { root: schema, path: [] });
+  return unenforcedIn(schema, { root: schema, path: [], seen: new Set() });
 }
 
 function unenforcedIn(
   schema: unknown,
-  at: { readonly root: JsonObject; readonly path: readonly string[] },
+  at: { readonly root: JsonObject; readonly path: readonly string[]; readonly seen: Set<JsonObject> },
 ): string | undefined {
-  if (!isObject(schema)) return undefined;
-  const { root, path } = at;
+  const { root, path, seen } = at;
+  // What refers to itself is read once.
+  if (!isObject(schema) || seen.has(schema)) return undefined;
+  seen.add(schema);
   if (path.length > 2 * MAX_DEPTH) return `nest more than ${MAX_DEPTH} schemas deep`;
   const place = path.length === 0 ? '' : ` at ${path.join('.')}`;
   for (const [word, value] of Object.entries(schema)) {
@@ -76,8 +78,10 @@ function unenforcedIn(
       return `use ${JSON.stringify(word)}${place}, which is not enforced: say it in description, check it in execute, or pass a schema of zod, Valibot or ArkType`;
     const [what, isMet] = rule;
     if (!isMet(value, root)) return `have a ${word}${place} that must be ${what}`;
-    for (const [step, inner] of innerSchemas(rule, value)) {
-      const found = unenforcedIn(inner, { root, path: [...path, word, ...step] });
+    // It may lead to a place where nothing else looks for rules.
+    const inners = word === '$ref' ? [[[], findReferred(root, value)] as const] : innerSchemas(rule, value);
+    for (const [step, inner] of inners) {
+      const found = unenforcedIn(inner, { root, path: [...path, word, ...step], seen });
       if (found !== undefined) return found;
     }
   }

@@ -42,6 +42,19 @@ describe('a JSON Schema of arguments', () => {
     ['anyOf', { anyOf: [{ format: 'date' }] }, 'anyOf.0'],
     ['$defs', { $defs: { day: { format: 'date' } } }, '$defs.day'],
     ['properties', { properties: { format: { format: 'date' } } }, 'properties.format'],
+    [
+      'what a $ref leads to',
+      { 'x-days': { day: { format: 'date' } }, properties: { on: { $ref: '#/x-days/day' } } },
+      'properties.on.$ref',
+    ],
+    [
+      'what a $ref leads to in words that only describe',
+      {
+        examples: [{ anyOf: [{ format: 'date' }, { $ref: '#/examples/0' }] }],
+        items: { $ref: '#/examples/0' },
+      },
+      'items.$ref.anyOf.0',
+    ],
   ])('may not have it in %s, either', (_, schema, place) => {
     expect(findUnenforced({ type: 'object', ...schema })).toMatch(`use "format" at ${place},`);
   });
