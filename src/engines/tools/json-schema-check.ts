@@ -1,4 +1,5 @@
 // Says what is wrong with a value by its JSON Schema, in a sentence that a model can act on.
+import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '../../providers/language-model.js';
 
 /** Values nest no deeper than this, and nor do schemas. */
@@ -131,8 +132,8 @@ function isOfType(value: unknown, type: unknown): boolean {
 
 function checkScalar(value: unknown, schema: JsonObject, where: string): string | undefined {
   for (const allowed of [schema.enum, 'const' in schema ? [schema.const] : undefined]) {
-    const written = JSON.stringify(value);
-    if (Array.isArray(allowed) && !allowed.some((one) => JSON.stringify(one) === written))
+    const isThis = (one: unknown) => one === value || isDeepStrictEqual(one, value);
+    if (Array.isArray(allowed) && !allowed.some(isThis))
       return `${where} must be one of ${allowed.map(shown).join(', ')}`;
   }
   if (typeof value === 'string') return checkString(value, schema, where);

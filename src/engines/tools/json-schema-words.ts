@@ -22,7 +22,13 @@ const isType = (value: unknown) => TYPES.some((type) => type === value);
 const isText = (value: unknown) => typeof value === 'string';
 
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
-  ['type', [`${TYPES.join(', ')}, or a list of these`, (value) => isType(value) || isListOf(value, isType)]],
+  [
+    'type',
+    [
+      `${TYPES.join(', ')}, or a list of these`,
+      (value) => isType(value) || (isListOf(value, isType) && value.length > 0),
+    ],
+  ],
   ['enum', ['a list', (value) => isListOf(value, () => true)]],
   ['const', ANY],
   ['properties', SCHEMAS_BY_NAME],

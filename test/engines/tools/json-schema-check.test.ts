@@ -11,6 +11,7 @@ const PERSON = {
     kind: { enum: ['guest', 'host', 3] },
     fixed: { const: { a: 1 } },
     listed: { enum: [1, 2], const: 2 },
+    pairs: { enum: [{ a: 1, b: [0] }], const: { b: [0], a: 1 } },
     tags: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: 2 },
     pair: { type: 'array', prefixItems: [{ type: 'string' }, { type: 'number' }], items: false },
     note: { type: ['string', 'null'] },
@@ -51,6 +52,10 @@ const VALUES: unknown[] = [
   ...[0, 0.5, 1].map((share) => ({ name: 'Ada', share })),
   ...['guest', 3, 'other', '3'].map((kind) => ({ name: 'Ada', kind })),
   ...[{ a: 1 }, { a: 2 }, null].map((fixed) => ({ name: 'Ada', fixed })),
+  ...[{ a: 1, b: [0] }, { b: [0], a: 1 }, { a: 1 }, { a: 1, b: [1] }].map((pairs) => ({
+    name: 'Ada',
+    pairs,
+  })),
   ...[['a'], [], ['a', 'b', 'c'], [1], 'a'].map((tags) => ({ name: 'Ada', tags })),
   ...[['a', 1], ['a'], [1, 1], ['a', 1, 2]].map((pair) => ({ name: 'Ada', pair })),
   ...['a', null, 1].map((note) => ({ name: 'Ada', note })),

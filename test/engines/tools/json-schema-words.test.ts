@@ -63,6 +63,7 @@ describe('a JSON Schema of arguments', () => {
     ['type', 'text'],
     ['type', ['string', 'text']],
     ['type', null],
+    ['type', []],
     ['enum', 'Monday'],
     ['required', 'day'],
     ['required', [1]],
