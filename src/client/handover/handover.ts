@@ -101,11 +101,12 @@ export class Handover {
     return this.#store.pendingOf(callId);
   }
 
-  /** Commands on the calls of this process, and on those that are yet to come here. */
+  /** Commands on the calls of this process, and on those of the other one. */
   get controls(): CallControls {
     const { desk } = this.#parts;
     const isOwn = (callId: string) => desk.isLive(callId) || desk.hasEnded(callId);
-    return controlsOver(desk, { isOwn, predecessor: () => this.#predecessor });
+    const other = () => this.#predecessor ?? (this.isHandingOver ? this.#successor : undefined);
+    return controlsOver(desk, { isOwn, other });
   }
 
   /** This process listens. Without a socket it has no successor. @throws ConfigError where it takes calls over and has none */

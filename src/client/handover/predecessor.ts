@@ -8,8 +8,9 @@ import { within } from '../../base/pause.js';
 import type { WebhookRequest } from '../../carriers/carrier.js';
 import type { CallEvent } from '../../contract/call-event.js';
 import type { Neighbor, PlacedStream } from '../../server/neighbor.js';
-import type { Peer } from '../../server/peer.js';
+import type { Peer, PeerAnswer } from '../../server/peer.js';
 import type { WholeAnswer } from '../../server/routes.js';
+import type { OtherProcess, RemoteCommand } from './remote-controls.js';
 
 /** It writes what is left to disk before it gives the store. */
 const RELEASE_MS = 30_000;
@@ -17,7 +18,7 @@ const RELEASE_MS = 30_000;
 const WEBHOOK_MS = 1000;
 /** A stream waits no longer for its call. */
 const CLAIM_MS = 2000;
-const COMMAND_MS = 30_000;
+export const COMMAND_MS = 30_000;
 /** A disk that takes longer has failed. */
 const KEPT_MS = 30_000;
 const READY_MS = 5000;
@@ -43,7 +44,7 @@ export interface PredecessorEvents {
   died(): void;
 }
 
-export class Predecessor implements Neighbor {
+export class Predecessor implements Neighbor, OtherProcess {
   readonly takesNew = false;
   readonly #peer: Peer;
   readonly #lifeline: IncomingMessage;
@@ -172,14 +173,18 @@ export class Predecessor implements Neighbor {
       .catch(() => {});
   }
 
-  /** Has it carry out a command on a call of its. Rejects where the call is not there. */
   async command(
     callId: string,
-    command: object,
-    { timeoutMs = COMMAND_MS }: { timeoutMs?: number } = {},
-  ): Promise<{ status: number; body: string }> {
-    const path = `/calls/${encodeURIComponent(callId)}/command`;
-    return this.#peer.ask(path, { body: JSON.stringify(command), timeoutMs });
+    command: RemoteCommand,
+    { timeoutMs = COMMAND_MS } = {},
+  ): Promise<PeerAnswer> {
+    const answer = await this.#peer.ask(`/calls/${encodeURIComponent(callId)}/command`, {
+      body: JSON.stringify(command),
+      timeoutMs,
+    });
+    // It may be on its way here.
+    if (answer.status === 404) await this.settled();
+    return answer;
   }
 
   passRequest(request: IncomingMessage, response: ServerResponse, address: string): Promise<void> {

@@ -1,8 +1,7 @@
-// Commands on calls that may still be at the process before this one.
-import { type ErrorCode, OffhookError } from '../../base/errors.js';
+// Commands on calls that may be at the process before this one, or after it.
+import { type ErrorCode, OffhookError, RequestError } from '../../base/errors.js';
 import type { CallControls, SayOptions, SayOutcome } from '../../contract/call-command.js';
 import type { HangUpState } from '../../contract/call-record.js';
-import type { Predecessor } from './predecessor.js';
 
 /** What the agent is to say is answered once it was heard. Anything else the carrier decides. */
 const SAY_MS = 15 * 60_000;
@@ -14,6 +13,15 @@ export type RemoteCommand =
   | { readonly type: 'send-digits'; readonly digits: string }
   | { readonly type: 'say'; readonly text: string; readonly options: SayOptions }
   | { readonly type: 'inform'; readonly text: string };
+
+export interface OtherProcess {
+  /** Has it carry out a command on a call of its: 404 where the call is not there. Rejects when it does not answer. */
+  command(
+    callId: string,
+    command: RemoteCommand,
+    options?: { readonly timeoutMs?: number },
+  ): Promise<{ readonly status: number; readonly body: string }>;
+}
 
 /** What comes of a command. */
 interface Carried {
@@ -46,11 +54,15 @@ export async function carryOut(
 /** `own`: the calls of this process. `isOwn`: true for one that is here, or has ended here. */
 export function controlsOver(
   own: CallControls,
-  { isOwn, predecessor }: { isOwn(callId: string): boolean; predecessor(): Predecessor | undefined },
+  { isOwn, other }: { isOwn(callId: string): boolean; other(): OtherProcess | undefined },
 ): CallControls {
   const run = async (callId: string, command: RemoteCommand) => {
-    const other = isOwn(callId) ? undefined : predecessor();
-    const answer = await other?.command(callId, command, command.type === 'say' ? { timeoutMs: SAY_MS } : {});
+    const options = command.type === 'say' ? { timeoutMs: SAY_MS } : {};
+    const asked = isOwn(callId) ? undefined : other()?.command(callId, command, options);
+    const answer = await asked?.catch((cause: unknown) => {
+      const sentence = 'The call is at another process, which did not answer.';
+      throw new RequestError('REQUEST_CONFLICT', sentence, { cause });
+    });
     // What it does not have has come here meanwhile, or is nowhere.
     if (answer === undefined || answer.status === 404) return carryOut(own, callId, command);
     const body = JSON.parse(answer.body) as Carried & {

@@ -9,10 +9,11 @@ import { CallMover, type MovableCall } from '../../calls/resume/call-mover.js';
 import type { WebhookRequest } from '../../carriers/carrier.js';
 import type { CallEvent } from '../../contract/call-event.js';
 import type { Neighbor, PlacedStream } from '../../server/neighbor.js';
-import { Peer } from '../../server/peer.js';
+import { Peer, type PeerAnswer } from '../../server/peer.js';
 import type { WholeAnswer } from '../../server/routes.js';
 import { FactRelay } from './fact-relay.js';
-import { type GivenCall, RELEASED } from './predecessor.js';
+import { COMMAND_MS, type GivenCall, RELEASED } from './predecessor.js';
+import type { OtherProcess, RemoteCommand } from './remote-controls.js';
 
 /** It listens by then, or will not. */
 const READY_MS = 10_000;
@@ -60,7 +61,7 @@ interface Given {
   readonly kept: Promise<void>;
 }
 
-export class Successor implements Neighbor {
+export class Successor implements Neighbor, OtherProcess {
   readonly relay: FactRelay;
   readonly #parts: SuccessorParts;
   readonly #events: SuccessorEvents;
@@ -172,6 +173,16 @@ export class Successor implements Neighbor {
     const { desk } = this.#parts;
     const isHere = desk.isLive(callId) ? !this.#mover.isMoving(callId) : desk.holdsPlace(callId);
     return isHere ? 'here' : 'there';
+  }
+
+  async command(
+    callId: string,
+    command: RemoteCommand,
+    { timeoutMs = COMMAND_MS } = {},
+  ): Promise<PeerAnswer> {
+    await this.settled([callId]);
+    const path = `/calls/${encodeURIComponent(callId)}/command`;
+    return this.#peer.ask(path, { body: JSON.stringify(command), timeoutMs });
   }
 
   passRequest(request: IncomingMessage, response: ServerResponse, address: string): Promise<void> {

@@ -40,6 +40,8 @@ describe('a server that takes over', { timeout: 60_000 }, () => {
         next.facts.find(({ type }) => type === 'call.status'),
       );
       if (isSwitched) await old.server.closed;
+      // Also the application in the old process, as long as that is there.
+      if (!isSwitched) await old.phone.inform(moved.callId, 'The shop closes at six.');
       isMoved.abort();
       const report = await calling;
       expect(report).toMatchObject({ ok: true, protocolErrors: [] });
