@@ -152,7 +152,8 @@ export class CallDirectory implements CallDesk {
     const outbound = state?.outbound == null ? undefined : { ...state.outbound, recipe: how.recipe };
     const resumed = { ...left, ...how };
     const host = state?.host ?? undefined;
-    this.#open({ admission, byStream: false, host, outbound, resumed }).takeUp(resumed);
+    const seed = { admission, byStream: false, host, outbound, resumed, agentless: state?.agentless };
+    this.#open(seed).takeUp(resumed);
     return true;
   }
 

@@ -223,7 +223,11 @@ export class CallSession {
       machine: this.#machine,
     };
     const left = { record, state, lastAliveAt, wasLetGo };
-    this.#resumption = new CallResumption(this.#line, left, parts, { lost: (at) => this.#lost(at) });
+    this.#resumption = new CallResumption(this.#line, left, parts, {
+      // An agent takes over where the caller was connected otherwise before.
+      connect: () => (this.#isConnected ? this.#media.open() : this.#connect()),
+      lost: (at) => this.#lost(at),
+    });
     const { answeredAt, startedAt, mode, amd, transfer, term } = record;
     const wall = this.#ledger.clock.wallNow();
     this.#standing.restore({ isAnswered: answeredAt !== null, hasRung: record.status !== 'initiated' });
@@ -235,6 +239,8 @@ export class CallSession {
       this.#conversation.restore({ stored, open, message, term: term + 1 });
       this.#limit(wall - (answeredAt ?? startedAt));
     }
+    const connections = [mode, transfer, state?.transfer, state?.announcement];
+    this.#isConnected = this.#seed.agentless !== undefined && connections.some((each) => each != null);
     const isOrdered = transfer !== null && transfer.result === null;
     const handedOver = isOrdered
       ? { to: transfer.to, isTaken: true, orderedAt: transfer.startedAt }
@@ -261,6 +267,7 @@ export class CallSession {
       host: this.#webhookHost ?? null,
       outbound: storedRequest(this.#seed.outbound),
       texts: this.#seed.chosen?.texts ?? this.#seed.resumed?.state?.texts,
+      agentless: this.#seed.agentless,
       media: this.#media.state,
       conversation: this.#conversation.state,
       ledger: this.#ledger.state,
@@ -670,7 +677,9 @@ export class CallSession {
     const { id, streamTokenKey } = this.#env.carrier;
     const proven = streamTokenKey !== undefined || !this.#seed.byStream;
     // Whose caller has heard no agent has none.
-    const agent = this.#seed.agentless === undefined ? this.#recipe.agentName : undefined;
+    const { agentless, resumed } = this.#seed;
+    const hasAgent = agentless === undefined || (resumed !== undefined && resumed.record.mode !== null);
+    const agent = hasAgent ? this.#recipe.agentName : undefined;
     const parties = identifyCall(this.#seed.admission, start, { proven });
     return { carrier: id, ...parties, ...(agent === undefined ? {} : { agent }) };
   }

@@ -65,6 +65,8 @@ export interface ResumptionParts {
 }
 
 export interface ResumptionEvents {
+  /** Whoever is on the line, or will be, is to be connected. */
+  connect(): void;
   /** The call ended with its process, or is given up: `at` tells when, in epoch milliseconds; undefined for now. */
   lost(at: number | undefined): void;
 }
@@ -110,12 +112,12 @@ export class CallResumption {
     if (carrierCallId !== null && environment.carrier.rest.configured) void this.#ask(carrierCallId);
     if (this.#isStreamDue) {
       // It may have come by itself, or been told that it may.
-      if (!media.isThere && !media.isExpected) media.open();
+      if (!media.isThere && !media.isExpected) this.#events.connect();
       return;
     }
     const rings =
       direction === 'inbound' && !standing.isAnswered && environment.carrier.commands !== undefined;
-    if (rings) answerRinging(this.#line, { lost: () => media.open() });
+    if (rings) answerRinging(this.#line, { lost: () => this.#events.connect() });
   }
 
   /** The stream is there already that the process before has asked for. */

@@ -4,6 +4,7 @@ import type { CallEvent } from '../../contract/call-event.js';
 import type { CallRecord } from '../../contract/call-record.js';
 import type { ConversationState } from '../../conversation/state.js';
 import type { OutboundRequest } from '../call-desk.js';
+import type { AgentlessAnswer } from '../choice/call-choice.js';
 import type { AnnouncementState } from '../ending/last-words.js';
 import type { LedgerState } from '../facts/call-ledger.js';
 import type { MediaState } from '../streams/call-media.js';
@@ -28,6 +29,8 @@ export interface CallState {
   readonly outbound: Omit<OutboundRequest, 'recipe'> | null;
   /** What was chosen for an inbound call beside the name of its agent. @default the agent's own texts */
   readonly texts?: OutboundRequest['texts'];
+  /** How it is answered in the place of an agent. @default by one */
+  readonly agentless?: AgentlessAnswer | undefined;
   readonly media: MediaState;
   /** Null before agent and caller talk, and after. */
   readonly conversation: StoredConversation | null;

@@ -498,3 +498,50 @@ it('what is kept of another version is not read', async () => {
   next.next(2);
   expect(next.bench.engine.heard).toEqual(['start']);
 });
+
+describe('a call that an agent function has decided to answer without an agent', () => {
+  const CHOICES = [
+    ['speak', { type: 'say', announcement: { text: 'We are closed.', language: undefined } }],
+    ['transfer', { type: 'transfer', to: '+15550142' }],
+  ] as const;
+
+  it.each(CHOICES)('is answered so by the next process: %s', async (request, choice) => {
+    const scene = new KeptScene(commanded, { choose: async () => choice });
+    await scene.ring();
+    const next = await scene.killed();
+    await next.goOn();
+    next.status('active');
+    await next.bench.pass();
+    expect(next.bench.rest.of(request)).toHaveLength(1);
+    expect(asked(next)).toEqual([]);
+  });
+
+  it.each(CHOICES)('is answered so where it was picked up before: %s', async (request, choice) => {
+    const scene = new KeptScene(commanded, { choose: async () => choice });
+    await scene.ring();
+    scene.bench.rest.answers[request] = new Promise(() => {});
+    scene.status('active');
+    const kept = new Map(scene.states.texts);
+    const next = await scene.killed({ before: kept });
+    await next.goOn();
+    expect(next.bench.rest.of(request)).toHaveLength(1);
+    expect(asked(next)).toEqual([]);
+  });
+
+  it('goes to the agent where the number was not reached', async () => {
+    const scene = new KeptScene(commanded, { choose: async () => CHOICES[1][1] });
+    await scene.ring();
+    scene.status('active');
+    await scene.bench.pass();
+    const next = await scene.killed();
+    await next.goOn();
+    next.report({ type: 'transfer', result: 'no-answer' });
+    await next.bench.pass();
+    expect(next.bench.rest.of('transfer')).toEqual([]);
+    expect(asked(next)).toHaveLength(1);
+    const third = await next.killed();
+    await third.goOn();
+    expect(third.bench.rest.of('transfer')).toEqual([]);
+    expect(asked(third)).toHaveLength(1);
+  });
+});
