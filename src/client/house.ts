@@ -331,7 +331,13 @@ export class House {
       agents: this.#agents,
       desk,
       bus,
-      callbacks: this.#callbacks,
+      callbacks: {
+        ...this.#callbacks,
+        adopt: (record) => {
+          this.#callbacks.adopt(record);
+          this.#metrics.adopt(record);
+        },
+      },
       nodeId,
       clock,
       logger,

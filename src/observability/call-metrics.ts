@@ -1,7 +1,7 @@
 // What the facts of calls add to the metrics. Counters only rise: they count what happened, whatever the history still holds.
 import type { Clock } from '../base/clock.js';
 import type { CallEvent, CallEventOf } from '../contract/call-event.js';
-import type { CallDirection, Cost, ToolCall, TurnLatency } from '../contract/call-record.js';
+import type { CallDirection, CallRecord, Cost, ToolCall, TurnLatency } from '../contract/call-record.js';
 import { forgetOldest } from './bounded.js';
 import { Counter, Histogram, type Metric } from './metric.js';
 
@@ -137,6 +137,14 @@ export class CallMetrics {
         return;
       default:
     }
+  }
+
+  /** A call that another process had: what it has used is counted there, but for the line. */
+  adopt({ callId, direction, answeredAt, cost }: CallRecord): void {
+    const spent = { stt: cost.stt ?? 0, llm: cost.llm ?? 0, tts: cost.tts ?? 0, telephony: 0 };
+    const money = { spent, telephony: cost.telephony ?? 0, isSettled: false };
+    this.#live.set(callId, { direction, answeredAt, money, toolsLeft: 0 });
+    forgetOldest(this.#live, MAX_LIVE);
   }
 
   #identified(event: CallEventOf<'call.status'> | CallEventOf<'call.started'>): void {

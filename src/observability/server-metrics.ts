@@ -2,7 +2,7 @@
 import type { Clock } from '../base/clock.js';
 import type { LoadJudge } from '../base/load-judge.js';
 import type { Meters } from '../base/meters.js';
-import type { ProviderStage } from '../contract/call-record.js';
+import type { CallRecord, ProviderStage } from '../contract/call-record.js';
 import type { EventBus } from '../events/bus.js';
 import { CallMetrics } from './call-metrics.js';
 import { EventLoopWatch } from './event-loop-watch.js';
@@ -113,6 +113,11 @@ export class ServerMetrics implements Meters {
   /** Every metric in the text exposition format. */
   text(): string {
     return this.#metrics.map((metric) => metric.text()).join('');
+  }
+
+  /** Knows a call that another process had. To be told before its first fact here. */
+  adopt(record: CallRecord): void {
+    this.#calls.adopt(record);
   }
 
   /** Hears nothing more. Idempotent. */

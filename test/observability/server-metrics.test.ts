@@ -2,8 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { LoadJudge } from '../../src/base/load-judge.js';
 import { silentLogger } from '../../src/base/log.js';
 import type { CallFact } from '../../src/contract/call-event.js';
-import type { Cost } from '../../src/contract/call-record.js';
+import type { CallRecord, Cost } from '../../src/contract/call-record.js';
 import { EventBus } from '../../src/events/bus.js';
+import { reduceCall } from '../../src/events/reduce.js';
 import { ServerMetrics } from '../../src/observability/server-metrics.js';
 import { ended, IDENTITY, stamp, started, turn } from '../support/call-facts.js';
 import { readExposition, seriesOf, sampleOf } from '../support/exposition.js';
@@ -40,6 +41,30 @@ function cost(parts: Partial<Cost>): CallFact {
   } as const;
   return { type: 'cost.updated', cost: { ...none, total: 0, ...parts }, usage: null };
 }
+
+it('counts of a call that another process had what is new, and its whole length', () => {
+  const facts = [started(), cost({ llm: 0.03, stt: 0.002, telephony: 0.01 })];
+  const record = stamp(facts, { stepMs: 30_000 }).reduce<CallRecord | undefined>(reduceCall, undefined);
+  if (record === undefined) throw new Error('no record');
+  metrics.adopt(record);
+  const later = [
+    { type: 'call.status', status: 'active', ...IDENTITY } as const,
+    cost({ llm: 0.04, stt: 0.002, telephony: 0.02 }),
+    cost({ llm: 0.04, stt: 0.002, telephony: 0.02, estimated: false }),
+    ended(),
+  ];
+  publish(later, { at: record.startedAt + 90_000, stepMs: 0 });
+  const families = read();
+  const spent = (component: string) => sampleOf(families, 'offhook_spent_dollars_total', { component });
+  expect(spent('llm')).toBeCloseTo(0.01, 9);
+  expect(spent('stt') ?? 0).toBe(0);
+  // Of the line nothing was counted before it was settled.
+  publish([cost({ llm: 0.04, stt: 0.002, telephony: 0.02, estimated: false })], {
+    at: record.startedAt + 90_000,
+  });
+  expect(sampleOf(read(), 'offhook_spent_dollars_total', { component: 'telephony' })).toBeCloseTo(0.02, 9);
+  expect(seriesOf(families, 'offhook_call_duration_seconds')).toMatchObject({ count: 1, sum: 90 });
+});
 
 describe('calls', () => {
   it('are counted at their end, by direction, outcome and reason', () => {
