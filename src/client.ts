@@ -27,6 +27,8 @@ export class Offhook {
   #house: House | undefined;
   /** Those that have a name, by it. */
   readonly #agents = new Map<string, Agent>();
+  /** Those that have tools of servers, which are asked for them when this client serves. */
+  readonly #equipped = new Set<Agent>();
 
   /** @throws ConfigError */
   constructor(options: ClientOptions) {
@@ -36,15 +38,15 @@ export class Offhook {
   /** Makes an agent: an immutable recipe for `serve` and `call`. @throws ConfigError, also for a name that another agent of this client has */
   agent(options: AgentOptions): Agent {
     const agent = new Agent(options);
-    const { name } = agent.options;
-    if (name === undefined) return agent;
-    if (this.#agents.has(name)) {
+    const { name, toolSources } = agent.options;
+    if (name !== undefined && this.#agents.has(name)) {
       throw new ConfigError(
         'CONFIG_CONFLICT',
         `name must be unique: this client already has an agent named "${name}".`,
       );
     }
-    this.#agents.set(name, agent);
+    if (name !== undefined) this.#agents.set(name, agent);
+    if (toolSources.length > 0) this.#equipped.add(agent);
     return agent;
   }
 
@@ -182,7 +184,8 @@ export class Offhook {
     const { House } = await import('./client/house.js');
     const agentNamed = (name: string) => this.#agents.get(name);
     const agentNames = () => [...this.#agents.keys()];
-    return new House(options, { ...this.#options, agentNamed, agentNames });
+    const equippedAgents = () => [...this.#equipped];
+    return new House(options, { ...this.#options, agentNamed, agentNames, equippedAgents });
   }
 
   async #close(loading: Promise<House>): Promise<void> {

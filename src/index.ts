@@ -96,8 +96,12 @@ export type { CallPrice, CallPrices, ModelPrice, PriceOrigin } from './contract/
 export type { Guardrail } from './engines/pipeline/speaking/guardrails.js';
 export type { MessageData, OnMessage } from './engines/responder/responder.js';
 export type { TransferTargets } from './engines/tools/built-in-tools.js';
+export { mcp } from './engines/tools/mcp/mcp.js';
+export type { McpHeaders } from './engines/tools/mcp/headers.js';
+export type { McpOptions } from './engines/tools/mcp/options.js';
 export type { StandardSchema, Tool, ToolContext } from './engines/tools/tool.js';
 export { tool, type ToolArguments, type TypedTool } from './engines/tools/typed-tool.js';
+export type { ToolSource } from './engines/tools/tool-source.js';
 export type { Agent, AgentOptions } from './options/agent.js';
 export type { BudgetOptions } from './options/budget.js';
 export type { CallOptions } from './options/call.js';

@@ -19,7 +19,15 @@ export const SECTIONS = [
   { title: 'Start here', pages: ['index.md', 'quick-start.md', 'concepts.md', 'comparison.md'] },
   {
     title: 'Build an agent',
-    pages: ['agents.md', 'tools.md', 'turn-taking.md', 'on-message.md', 'realtime.md', 'fallback.md'],
+    pages: [
+      'agents.md',
+      'tools.md',
+      'mcp.md',
+      'turn-taking.md',
+      'on-message.md',
+      'realtime.md',
+      'fallback.md',
+    ],
   },
   { title: 'Calls', pages: ['choosing-agents.md', 'outbound.md', 'transfer.md', 'say.md'] },
   { title: 'Test', pages: ['testing.md', 'simulated-callers.md', 'emulators.md'] },

@@ -7,7 +7,14 @@ import ts from 'typescript';
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Where public options are declared. */
-const OPTION_FOLDERS = ['src/options', 'src/carriers', 'src/providers', 'src/contract', 'src/stores'];
+const OPTION_FOLDERS = [
+  'src/options',
+  'src/engines/tools/mcp',
+  'src/carriers',
+  'src/providers',
+  'src/contract',
+  'src/stores',
+];
 
 /** @type {Map<string, ts.SourceFile>} */
 const parsed = new Map();

@@ -38,6 +38,7 @@ import { Recipes } from './recipes.js';
 import { ServingAgents, type ServingClient, type SetAgent } from './serving-agents.js';
 import { drainOnSignal, endProcessAfter } from './signals.js';
 import { Persistence } from './persistence.js';
+import { ToolServers } from './tool-servers.js';
 import { pointNumbers, webhookUrls } from './voice-url.js';
 
 /** Calls that are answered, in process. */
@@ -79,6 +80,7 @@ export class House {
   readonly #callbacks: AttachedCallbacks;
   readonly #recipes: Recipes;
   readonly #agents: ServingAgents;
+  readonly #toolServers: ToolServers;
   readonly #desk: CallDirectory;
   readonly #publicHost: PublicHost;
   readonly #nodeId = randomBytes(4).toString('hex');
@@ -118,7 +120,15 @@ export class House {
     this.#bus = bus;
     this.#publicHost = new PublicHost(client.webhookUrl, logger);
     const pricing = new Pricing({ overrides: options.pricing, logger });
-    this.#recipes = new Recipes({ onMessage: options.onMessage, logger, pricing, clock });
+    const equipped = [options.agent, ...client.equippedAgents()];
+    this.#toolServers = new ToolServers({ agents: equipped, clock, logger });
+    this.#recipes = new Recipes({
+      onMessage: options.onMessage,
+      logger,
+      pricing,
+      clock,
+      toolServers: this.#toolServers,
+    });
     // Before anything runs: an agent may be refused here, and nobody closes what was never made.
     const agents = new ServingAgents({ agent: options.agent, client, recipes: this.#recipes, logger });
     this.#agents = agents;
@@ -260,13 +270,14 @@ export class House {
     const wasOpen = this.#isOpen;
     if (wasOpen) this.#logger.info({ calls: this.#desk.liveCount }, 'shutting down');
     this.#publicHost.giveUp();
+    this.#toolServers.giveUp();
     await this.#opening.catch(() => {});
     const deadline = this.#clock.now() + this.#options.drainMs;
     await this.#server?.close();
     const lastWordsMs = Math.min(LAST_WORDS_MS, deadline - this.#clock.now());
     await within(this.#clock, lastWordsMs, this.#looseEnds.settled());
     this.#looseEnds.cut();
-    await this.#publicHost.close();
+    await Promise.all([this.#publicHost.close(), this.#toolServers.close()]);
     await this.#bus.settled();
     await within(this.#clock, this.#options.drainMs, this.#desk.kept());
     this.#persistence.closeLive();
@@ -289,6 +300,8 @@ export class House {
     const { tunnel } = this.#options;
     // What is not there at all shall be known before anything listens.
     const program = tunnel ? await (await import('../tunnels/cloudflared.js')).findCloudflared() : undefined;
+    this.#refuseWhenClosing();
+    await this.#toolServers.open();
     this.#refuseWhenClosing();
     const store = await this.#persistence.open();
     this.#refuseWhenClosing();

@@ -6,6 +6,7 @@ import type { Pricing } from '../calls/money/pricing.js';
 import type { EngineRecipe } from '../engines/engine.js';
 import type { NeededProvider } from '../engines/fallback/call.js';
 import { createFallbackRecipe } from '../engines/fallback/recipe.js';
+import type { AgentTool } from '../engines/tools/tool.js';
 import type { MessageTarget } from '../engines/responder/message-route.js';
 import { createPipelineRecipe } from '../engines/pipeline/recipe.js';
 import { createRealtimeRecipe } from '../engines/realtime/recipe.js';
@@ -24,6 +25,7 @@ import {
 } from './auto-providers.js';
 import { PlaceholderWatch } from './placeholder-watch.js';
 import { RetirementWatch } from './retirement-watch.js';
+import type { ToolServers } from './tool-servers.js';
 
 /** The stages of an agent, chosen once for all its calls. */
 interface Stages {
@@ -47,6 +49,7 @@ export class Recipes {
   readonly #clock: Clock;
   readonly #pricing: Pricing | undefined;
   readonly #circuits: Circuits;
+  readonly #toolServers: Pick<ToolServers, 'assertKnown' | 'of'> | undefined;
   readonly #stages = new WeakMap<Agent, Stages>();
   readonly #retirements: RetirementWatch;
   readonly placeholders: PlaceholderWatch;
@@ -59,11 +62,14 @@ export class Recipes {
     pricing?: Pricing | undefined;
     /** @default the system's */
     clock?: Clock | undefined;
+    /** @default there are none */
+    toolServers?: Pick<ToolServers, 'assertKnown' | 'of'> | undefined;
   }) {
     const { clock = systemClock } = parts;
     this.#onMessage = parts.onMessage;
     this.#logger = parts.logger;
     this.#pricing = parts.pricing;
+    this.#toolServers = parts.toolServers;
     this.#clock = clock;
     this.#circuits = new Circuits(clock);
     this.#retirements = new RetirementWatch(parts.logger);
@@ -72,6 +78,8 @@ export class Recipes {
 
   /** The recipe of an agent's calls, or of one call that says something else. @throws ConfigError, also for a key that is missing */
   create(agent: Agent, call: CallTexts = {}): EngineRecipe {
+    this.#toolServers?.assertKnown(agent);
+    this.#toolServers?.of(agent);
     const first = { agent, option: undefined };
     const recipe = this.#inOneMode(first, call);
     const others = agent.substitutes.map((each, index) => ({
@@ -114,17 +122,33 @@ export class Recipes {
         `onMessage replaces a language model, and the realtime model in ${option ?? 'engine'} has none. Remove one of them.`,
       );
     engine.assertConfigured?.();
-    return createRealtimeRecipe({ ...agent.optionsFor(call), model: engine });
+    const toolsOf = () => this.#toolsOf(agent);
+    return createRealtimeRecipe({
+      ...agent.optionsFor(call),
+      model: engine,
+      get tools() {
+        return toolsOf();
+      },
+    });
+  }
+
+  /** Those of servers are known when these have been asked, which is after the recipe was made and before there is a call. */
+  #toolsOf(agent: Agent): readonly AgentTool[] {
+    return this.#toolServers?.of(agent) ?? agent.options.tools;
   }
 
   #pipeline(mode: VoiceMode, call: CallTexts): EngineRecipe {
     const { stt, llm, tts } = this.#stagesOf(mode);
+    const toolsOf = () => this.#toolsOf(mode.agent);
     return createPipelineRecipe({
       ...mode.agent.optionsFor(call),
       stt: stt.provider,
       llm: llm?.provider,
       tts: tts.provider,
       onMessage: this.#onMessage,
+      get tools() {
+        return toolsOf();
+      },
     });
   }
 

@@ -13,6 +13,8 @@ import type { Recipes } from './recipes.js';
 export interface ServingClient extends CheckedClientOptions {
   agentNamed(name: string): Agent | undefined;
   agentNames(): readonly string[];
+  /** Those that have tools of servers. */
+  equippedAgents(): readonly Agent[];
 }
 
 export interface ServingAgentsOptions {

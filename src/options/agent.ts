@@ -9,6 +9,7 @@ import type { Guardrail } from '../engines/pipeline/speaking/guardrails.js';
 import { createAgentTools } from '../engines/tools/agent-tool.js';
 import type { TransferTargets } from '../engines/tools/built-in-tools.js';
 import type { AgentTool, Tool } from '../engines/tools/tool.js';
+import { type ToolSource, toolSourcesIn } from '../engines/tools/tool-source.js';
 import type { IdleSettings, TurnTakingSettings } from '../engines/turn-taking.js';
 import type { LanguageModel } from '../providers/language-model.js';
 import type { RealtimeModel } from '../providers/realtime-model.js';
@@ -50,8 +51,8 @@ export interface AgentOptions {
   turnTaking?: TurnTakingOptions | undefined;
   /** What happens when the caller says nothing. `false` waits forever. @default for agents in English (or with no `language`): ask twice, say goodbye, hang up; else false */
   idle?: IdleOptions | false | undefined;
-  /** Functions the language model can call: `{ name, description, parameters, execute | url, timeoutSeconds, idempotent }`. It can always end the call and press keys. @default [] */
-  tools?: readonly Tool[] | undefined;
+  /** Functions the language model can call: `{ name, description, parameters, execute | url, timeoutSeconds, idempotent }`, and those of MCP servers: `mcp({ url })`. It can always end the call and press keys. @default [] */
+  tools?: readonly (Tool | ToolSource)[] | undefined;
   /** Numbers (E.164) the language model can transfer to, by the names it chooses from. @default {}: no transfers */
   transferTargets?: TransferTargets | undefined;
   /** Functions that check each sentence before it is spoken, in order: `(sentence, call)` returns true to pass it, false to drop it, or a replacement. A throw, any other value, or no result within one second drops the sentence. @default [] */
@@ -97,6 +98,8 @@ export interface CheckedAgentOptions {
   readonly turnTaking: TurnTakingSettings;
   readonly idle: IdleSettings | undefined;
   readonly tools: readonly AgentTool[];
+  /** Where further tools come from, once a server has opened them. */
+  readonly toolSources: readonly ToolSource[];
   readonly transferTargets: TransferTargets;
   readonly guardrails: readonly Guardrail[];
   readonly fallback: CheckedFallback;
@@ -180,6 +183,7 @@ function checkAgentOptions(options: AgentOptions): CheckedAgentOptions {
     turnTaking: checkTurnTaking(options.turnTaking, language),
     idle: checkIdle(options.idle, language),
     tools: createAgentTools(options.tools),
+    toolSources: Object.freeze([...new Set(toolSourcesIn(options.tools))]),
     transferTargets: checkTransferTargets(options.transferTargets),
     guardrails: checkGuardrails(options.guardrails),
     fallback: checkFallback(options),

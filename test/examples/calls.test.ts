@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { start as startMinimal } from '../../examples/minimal/server.js';
 import { start as startChoosing } from '../../examples/choosing-agents/server.js';
+import { start as startMcp } from '../../examples/mcp/server.js';
 import { createAnswers, start as startMessages } from '../../examples/on-message/server.js';
 import { remind } from '../../examples/outbound-voicemail/call.js';
 import { start as startVoice } from '../../examples/own-voice/server.js';
@@ -72,6 +73,30 @@ describe('examples', { timeout: 60_000 }, () => {
       'Where is order 17?',
     );
     expect(transcript(record).at(-1)).toBe('agent: Your order is on its way, and there tomorrow.');
+  });
+
+  it('mcp: the order of the customer on the line is looked up, and no other tool is offered', async () => {
+    const offered: string[][] = [];
+    const llm: LanguageModel = {
+      kind: 'llm',
+      name: 'example/looks-up',
+      async *respond({ messages, tools = [] }) {
+        offered.push(tools.map(({ name }) => name));
+        const found = messages.findLast(({ role }) => role === 'tool');
+        if (found !== undefined) yield { type: 'text', delta: `Your order is ${found.content}.` };
+        else yield { type: 'tool-call', id: 'c1', name: 'search_orders', arguments: { number: '17' } };
+      },
+    } as LanguageModel;
+    const common = await settings();
+    let close = () => {};
+    const record = await play(async (options) => {
+      const started = await startMcp({ ...common, ...options, agent: { llm } });
+      close = started.orders.close;
+      return started;
+    }, 'Where is order 17?');
+    close();
+    expect(transcript(record).at(-1)).toBe('agent: Your order is on its way, and there tomorrow.');
+    expect(offered[0]).toEqual(['search_orders', 'end_call', 'send_dtmf']);
   });
 
   it('choosing agents: a customer gets billing, and nobody gets an agent at night', async () => {

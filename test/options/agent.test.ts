@@ -62,6 +62,7 @@ describe('AgentOptions', () => {
         goodbye: 'I cannot hear you, so I will hang up now. Goodbye.',
       },
       tools: [],
+      toolSources: [],
       transferTargets: {},
       guardrails: [],
       fallback: { stt: [], llm: [], tts: [], engine: [] },

@@ -39,7 +39,7 @@ export interface PipelineOptions extends RecipeIdentity {
   readonly idle?: IdleSettings | undefined;
   /** Answers the caller in the place of `llm`. */
   readonly onMessage?: MessageTarget | undefined;
-  /** What the language model may call beside the tools that every agent has. Not for `onMessage`. */
+  /** What the language model may call beside the tools that every agent has. Not for `onMessage`. Read for each call. */
   readonly tools?: readonly AgentTool[] | undefined;
   /** Whom the language model may hand the caller over to. @default nobody */
   readonly transferTargets?: TransferTargets | undefined;

@@ -27,7 +27,7 @@ export interface RealtimeOptions extends RecipeIdentity {
   readonly turnTaking?: TurnTakingSettings | undefined;
   /** Without it the agent waits for a silent caller without end. */
   readonly idle?: IdleSettings | undefined;
-  /** What the model may call beside the tools that every agent has. */
+  /** What the model may call beside the tools that every agent has. Read for each call. */
   readonly tools?: readonly AgentTool[] | undefined;
   /** Whom the model may hand the caller over to. @default nobody */
   readonly transferTargets?: TransferTargets | undefined;
@@ -36,7 +36,7 @@ export interface RealtimeOptions extends RecipeIdentity {
 /** The recipe of an agent with a realtime model. */
 export function createRealtimeRecipe(options: RealtimeOptions): EngineRecipe {
   const { model, systemPrompt = '', firstMessage = '', language, interruptible = true, idle } = options;
-  const { turnTaking = DEFAULT_TURN_TAKING, tools = [], transferTargets = {} } = options;
+  const { turnTaking = DEFAULT_TURN_TAKING, transferTargets = {} } = options;
   const setPhrases = setPhrasesFor(language, options.apology);
   return {
     mode: 'realtime',
@@ -54,7 +54,7 @@ export function createRealtimeRecipe(options: RealtimeOptions): EngineRecipe {
           language,
           call: toCallContext(context, options),
           instructions: systemPrompt,
-          tools: toolDefinitions({ tools, transferTargets }),
+          tools: toolDefinitions({ tools: options.tools ?? [], transferTargets }),
           interruptible: isOpeningInterruptible(
             { interruptible, turnTaking },
             { isGreeting: firstMessage !== '' },
@@ -79,7 +79,7 @@ export function createRealtimeRecipe(options: RealtimeOptions): EngineRecipe {
         repeat: setPhrases.resumed.repeat,
         turnTaking,
         idle,
-        tools: new ToolBox({ ...context, call: told, tools, transferTargets }),
+        tools: new ToolBox({ ...context, call: told, tools: options.tools ?? [], transferTargets }),
       });
       prepared?.handOver();
       return call;

@@ -5,6 +5,7 @@ import { checkBoolean, checkNames, checkNumber, checkText, requireObject } from 
 import { BUILT_IN_NAMES } from './built-in-tools.js';
 import { toParameters } from './parameters.js';
 import type { AgentTool, Tool } from './tool.js';
+import { ToolSource } from './tool-source.js';
 import { createUrlTool, type UrlToolOptions } from './url-tool.js';
 
 const NAMES: Readonly<Record<keyof Tool, true>> = {
@@ -19,14 +20,16 @@ const NAMES: Readonly<Record<keyof Tool, true>> = {
 };
 
 /** Tools that a model is offered; more confuse it, and the services allow no more. */
-const MAX_TOOLS = 100;
+export const MAX_TOOLS = 100;
 
-/** @throws ConfigError */
+/** Those that are known: the sources among `tools` are asked for theirs later. @throws ConfigError */
 export function createAgentTools(tools: unknown, clock: Clock = systemClock): readonly AgentTool[] {
   if (tools === undefined) return [];
   if (!Array.isArray(tools) || tools.length > MAX_TOOLS)
     throw new ConfigError('CONFIG_INVALID', `tools must be a list of at most ${MAX_TOOLS} tools.`);
-  const made = tools.map((tool: Tool, index) => createAgentTool(tool, `tools[${index}]`, clock));
+  const made = tools.flatMap((tool: Tool | ToolSource, index) =>
+    tool instanceof ToolSource ? [] : [createAgentTool(tool, `tools[${index}]`, clock)],
+  );
   const names = made.map(({ definition }) => definition.name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice === undefined) return made;

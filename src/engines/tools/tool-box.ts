@@ -112,6 +112,7 @@ export class ToolBox {
     }
     this.#isClosed = true;
     for (const abort of this.#aborts) abort.abort();
+    for (const tool of this.#tools.values()) tool.release?.(this.#options.call.callId);
   }
 
   #open(call: ModelToolCall, joins?: ToolRun): ToolRun {
@@ -136,7 +137,7 @@ export class ToolBox {
       const fields = { callId, tool: isKnown ? name : null };
       if (error instanceof ToolError) {
         logger.warn({ ...fields, reason: error.reason }, NOT_DONE);
-        this.#fail(run, error.message);
+        run.settle({ text: toErrorText(error.told), error: error.message });
       } else {
         logThrown({ logger, thrown: error }, { ...fields, reason: 'threw' }, NOT_DONE);
         this.#fail(run, FAILED);

@@ -67,6 +67,8 @@ export interface AgentTool {
   check(args: JsonObject): CheckedArguments | Promise<CheckedArguments>;
   /** @throws anything; a ToolError's sentence is told to the model. */
   run(args: unknown, context: ToolContext): unknown;
+  /** The call is over: frees what is kept for it. Idempotent, never throws. @default nothing is kept */
+  release?(callId: string): void;
 }
 
 /**
@@ -79,15 +81,19 @@ export type ToolFailure =
   | 'threw'
   | 'unknown-tool'
   | 'http'
+  | 'mcp'
   | 'refused'
   | 'call-ended';
 
 /** A tool failed in a way that the model may know: its sentence is ours. */
 export class ToolError extends Error {
   readonly reason: ToolFailure;
+  /** For the model in place of the sentence: words of somebody else's. */
+  readonly told: string;
 
-  constructor(sentence: string, reason: ToolFailure) {
+  constructor(sentence: string, reason: ToolFailure, { told = sentence }: { told?: string } = {}) {
     super(sentence);
     this.reason = reason;
+    this.told = told;
   }
 }

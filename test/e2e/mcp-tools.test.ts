@@ -1,0 +1,291 @@
+// Tools of an MCP server in whole calls, over both carriers and in both voice modes. The servers are made with the official SDK.
+import type { McpServer } from '@modelcontextprotocol/server';
+import { describe, expect, it } from 'vitest';
+import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
+import {
+  type AgentOptions,
+  CarrierA,
+  type LanguageModel,
+  type LanguageModelEvent,
+  type LanguageModelRequest,
+  mcp,
+  Offhook,
+  type ServeOptions,
+} from '../../src/index.js';
+import { OpenAIRealtime } from '../../src/providers/realtime/index.js';
+import {
+  type CallerStep,
+  emulateOpenAIRealtime,
+  openLedger,
+  openToneVoice,
+} from '../../src/testing/index.js';
+import { addEcho } from '../engines/tools/mcp/mcp-rig.js';
+import { eventually, startCarrierPhone } from '../support/carrier-phone.js';
+import { type ServedMcp, type ServedMcpOptions, serveMcp } from '../support/mcp-server.js';
+import { RecordedLogger } from '../support/recorded-logger.js';
+
+const QUESTION = 'Where is my order?';
+const ASKS: readonly CallerStep[] = [
+  { type: 'wait-for-agent' },
+  { type: 'say', text: QUESTION },
+  { type: 'pause', durationMs: 18_000 },
+  { type: 'say', text: QUESTION },
+  { type: 'pause', durationMs: 8000 },
+  { type: 'hang-up' },
+];
+const CALLS_TOOL = { name: 'echo', arguments: '{"text":"17"}' };
+
+/** What the model was told of its tools, in order. */
+interface Mode {
+  readonly agent: AgentOptions;
+  readonly results: () => readonly string[];
+  close(): Promise<void>;
+}
+
+/** Calls the tool at each question, and then says that it is done. */
+class AskingModel implements LanguageModel {
+  readonly name = 'asking';
+  readonly results: string[] = [];
+
+  async *respond({ messages }: LanguageModelRequest): AsyncGenerator<LanguageModelEvent> {
+    const last = messages.at(-1);
+    if (last?.role === 'tool') {
+      this.results.push(last.content);
+      yield { type: 'text', delta: 'That is what I know.' };
+      return;
+    }
+    yield { type: 'text', delta: 'One moment.' };
+    const id = `call_${messages.length}`;
+    yield {
+      type: 'tool-call',
+      id,
+      name: 'echo',
+      arguments: { text: '17' },
+      argumentsText: CALLS_TOOL.arguments,
+    };
+  }
+}
+
+const MODES = {
+  async pipeline(): Promise<Mode> {
+    const llm = new AskingModel();
+    return { agent: { llm }, results: () => llm.results, close: async () => {} };
+  },
+  async realtime(): Promise<Mode> {
+    const asks = { text: 'One moment.', toolCalls: [CALLS_TOOL] };
+    const told = { text: 'That is what I know.' };
+    const model = await emulateOpenAIRealtime({
+      utterances: [QUESTION, QUESTION],
+      replies: [asks, told, asks, told],
+    });
+    const engine = new OpenAIRealtime({ apiKey: 'test-key', baseUrl: `${model.url}/v1` });
+    return {
+      agent: { engine },
+      results: () =>
+        model.connections.flatMap(({ items }) =>
+          items.flatMap(({ kind, text }) => (kind === 'function_call_output' ? [text] : [])),
+        ),
+      close: () => model.close(),
+    };
+  },
+};
+
+const CASES = SIMULATED_CARRIERS.flatMap((id) =>
+  (['pipeline', 'realtime'] as const).map((mode) => ({ id, mode })),
+);
+
+describe.concurrent.each(CASES)(
+  'tools of an MCP server, on $id with $mode',
+  { timeout: 60_000 },
+  ({ id, mode }) => {
+    async function start(server: ServedMcp, options: object = {}, serve: Partial<ServeOptions> = {}) {
+      const made = await MODES[mode]();
+      const logger = new RecordedLogger();
+      const running = await startCarrierPhone(
+        id,
+        {
+          firstMessage: 'Hello.',
+          variables: { customer: 4711 },
+          tools: [mcp({ url: server.url, name: 'shop', ...options })],
+          ...made.agent,
+        },
+        { serve: { logger, ...serve }, simulator: { openVoice: openToneVoice } },
+      );
+      return {
+        running,
+        logger,
+        results: made.results,
+        async call(script = ASKS) {
+          const report = await running.simulator.call({ script, maxDurationMs: 40_000 });
+          return running.record(report.carrierCallId);
+        },
+        async [Symbol.asyncDispose]() {
+          await running[Symbol.asyncDispose]();
+          await made.close();
+        },
+      };
+    }
+
+    it('are called, with headers of the call, in a session that ends with it', async () => {
+      await using server = await serveMcp({ equip: addEcho });
+      await using scene = await start(server, {
+        headers: ({ callId, variables }: { callId: string; variables: { customer: number } }) => ({
+          'X-Call': callId,
+          'X-Customer': String(variables.customer),
+        }),
+      });
+      const record = await scene.call();
+      expect(scene.results()).toEqual(['You said 17', 'You said 17']);
+      expect(record).toMatchObject({ error: null, endReason: 'caller-hangup' });
+      expect(record.turns.flatMap(({ toolCalls }) => toolCalls)).toMatchObject([
+        { name: 'echo', error: null },
+        { name: 'echo', error: null },
+      ]);
+      const called = server.requests.filter(({ rpc }) => rpc === 'tools/call');
+      expect(called.map(({ headers }) => [headers['x-call'], headers['x-customer']])).toEqual([
+        [record.callId, '4711'],
+        [record.callId, '4711'],
+      ]);
+      // One at start, one for the call.
+      expect(server.opened).toBe(2);
+      expect(server.servers.size).toBe(0);
+    });
+
+    it('are one sentence when the server dies in the middle, and work again when it is back', async () => {
+      let server: ServedMcp | undefined;
+      let isFirst = true;
+      const intercept: ServedMcpOptions['intercept'] = (_request, _response, body) => {
+        if (!isFirst || !body.includes('tools/call')) return false;
+        isFirst = false;
+        void server?.kill().then(() => server?.revive());
+        return true;
+      };
+      server = await serveMcp({ equip: addEcho, intercept });
+      await using _ = server;
+      await using scene = await start(server);
+      const record = await scene.call();
+      const sentence = 'The server of the tool was lost before it answered. It may have been done.';
+      expect(scene.results()).toEqual([JSON.stringify({ error: sentence }), 'You said 17']);
+      expect(record).toMatchObject({ error: null, endReason: 'caller-hangup' });
+      expect(record.turns.flatMap(({ toolCalls }) => toolCalls)).toMatchObject([
+        { name: 'echo', error: sentence },
+        { name: 'echo', error: null },
+      ]);
+      expect(scene.logger.lines).toContainEqual({
+        level: 'warn',
+        sentence: 'a tool did not do what the model asked for',
+        fields: { callId: record.callId, tool: 'echo', reason: 'mcp' },
+      });
+    });
+
+    it('are given up at their time limit when the server hangs, and the server is told', async () => {
+      let isFirst = true;
+      const intercept: ServedMcpOptions['intercept'] = (_request, _response, body) => {
+        if (!isFirst || !body.includes('tools/call')) return false;
+        isFirst = false;
+        return true;
+      };
+      await using server = await serveMcp({ equip: addEcho, intercept });
+      await using scene = await start(server, { timeoutSeconds: 3 });
+      await scene.call();
+      expect(scene.results().map((text) => text.slice(0, 60))).toEqual([
+        '{"error":"The tool did not answer in time."}',
+        'You said 17',
+      ]);
+      const told = server.requests.map(({ rpc }) => rpc);
+      expect(told).toContain('notifications/cancelled');
+    });
+
+    it('are given up when the caller hangs up', async () => {
+      await using server = await serveMcp({
+        equip: addEcho,
+        intercept: (_request, _response, body) => body.includes('tools/call'),
+      });
+      await using scene = await start(server, { timeoutSeconds: 120 });
+      const record = await scene.call([
+        ...ASKS.slice(0, 2),
+        { type: 'pause', durationMs: 6000 },
+        { type: 'hang-up' },
+      ]);
+      expect(record.turns.flatMap(({ toolCalls }) => toolCalls)).toMatchObject([
+        { name: 'echo', error: 'The call ended before the tool was done.' },
+      ]);
+      await scene.running.phone.disconnect();
+      expect(server.sockets.size).toBe(0);
+    });
+  },
+);
+
+describe('a server with MCP tools', () => {
+  const equip = (made: McpServer) => addEcho(made);
+
+  it('is refused where the list is not there, and nothing listens', async () => {
+    await using server = await serveMcp({ equip });
+    const refused = startCarrierPhone('carrier-a', { tools: [mcp({ url: server.url, allow: ['other'] })] });
+    await expect(refused).rejects.toThrow(/allow of mcp\(\) names "other"/);
+    const twice = { name: 'echo', description: 'Says it.', execute: () => 'it' };
+    await expect(
+      startCarrierPhone('carrier-a', { tools: [twice, mcp({ url: server.url, name: 'shop' })] }),
+    ).rejects.toThrow(
+      'An agent has two tools named echo, one of them of shop: leave it out of allow, or set prefix.',
+    );
+    await expect(
+      startCarrierPhone('carrier-a', {
+        tools: [mcp({ url: server.url, name: 'one' }), mcp({ url: server.url, name: 'two' })],
+      }),
+    ).rejects.toThrow(/two tools named echo, one of them of two/);
+    await using other = await serveMcp({ equip: (made) => addEcho(made, 'end_call') });
+    await expect(startCarrierPhone('carrier-a', { tools: [mcp({ url: other.url })] })).rejects.toThrow(
+      /two tools named end_call/,
+    );
+    expect(server.servers.size).toBe(0);
+  });
+
+  it('lists those of every agent that its client has made, and refuses a later one', async () => {
+    await using server = await serveMcp({ equip });
+    const shared = mcp({ url: server.url });
+    await using running = await startCarrierPhone('carrier-a', { tools: [shared] });
+    const { phone } = running;
+    const late = phone.agent({ tools: [mcp({ url: server.url, name: 'late' })] });
+    await expect(phone.call({ to: '+15550111', agent: late })).rejects.toThrow(
+      'The tools of late were not listed when serve() started: make the agent with phone.agent() before serve(), or give it the same mcp() as an agent that was.',
+    );
+    expect(() => running.server.setAgent(late)).toThrow(/were not listed/);
+    running.server.setAgent(phone.agent({ tools: [shared] }));
+    const clash = phone.agent({
+      tools: [shared, { name: 'echo', description: 'Says it.', execute: () => 'it' }],
+    });
+    await expect(phone.call({ to: '+15550111', agent: clash })).rejects.toThrow(/two tools named echo/);
+  });
+
+  it('stops while it waits for a list', async () => {
+    await using server = await serveMcp({ equip, intercept: () => true });
+    const phone = new Offhook({ carrier: new CarrierA(), phoneNumber: '+15005550010' });
+    const agent = phone.agent({ tools: [mcp({ url: server.url, startTimeoutMs: 120_000 })] });
+    const serving = phone.serve({ agent, port: 45_678, dataDir: false });
+    const refused = expect(serving).rejects.toThrow(/cannot be reached/);
+    await phone.disconnect();
+    await refused;
+  });
+
+  it('leaves nothing behind, even of a server that hangs', async () => {
+    let hangs = false;
+    await using server = await serveMcp({ equip, intercept: () => hangs });
+    using ledger = openLedger();
+    const running = await startCarrierPhone(
+      'carrier-a',
+      { llm: new AskingModel(), tools: [mcp({ url: server.url, timeoutSeconds: 120 })] },
+      { ledger },
+    );
+    const calling = running.simulator.call({
+      script: [...ASKS.slice(0, 2), { type: 'pause', durationMs: 30_000 }],
+    });
+    hangs = true;
+    await eventually('the call of the tool', () => server.requests.find(({ rpc }) => rpc === 'tools/call'));
+    await ledger.run(() => running.phone.disconnect());
+    expect(server.sockets.size).toBe(0);
+    expect((await ledger.read()).map(({ type, openedAt }) => `${type}\n${openedAt}`)).toEqual([]);
+    await running.simulator.close();
+    await calling;
+  });
+});
