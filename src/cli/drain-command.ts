@@ -58,8 +58,10 @@ async function drain(
     context.error(`${name} did not take the order${answer === undefined ? '' : ` (${answer.status})`}.`);
     return 1;
   }
+  // A drain that began before may end sooner.
+  const { timeoutSeconds: seconds } = JSON.parse(answer.body) as { timeoutSeconds: number };
   context.out(
-    `Draining ${name}, version ${status.version}: no new calls, ${timeoutSeconds} s for those that are up.`,
+    `Draining ${name}, version ${status.version}: no new calls, ${seconds} s for those that are up.`,
   );
   let told: number | undefined;
   while (await isAlive(path)) {

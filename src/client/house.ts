@@ -101,6 +101,8 @@ export class House {
   #isOpen = false;
   #ignoreSignals: () => void = () => {};
   #draining: Promise<void> | undefined;
+  /** When the calls that are left then are hung up, on the clock. */
+  #drainedBy = Number.POSITIVE_INFINITY;
   #closing: Promise<void> | undefined;
 
   /** @throws ConfigError */
@@ -242,10 +244,17 @@ export class House {
     if (this.#closing === undefined) this.#ignoreSignals = drainOnSignal(drain);
   }
 
-  /** Takes no new call, and closes once those that are up are over, or after `timeoutMs`. A second one joins the first. Never rejects. */
+  /** Takes no new call, and closes once those that are up are over, or after `timeoutMs`: of several drains, at the earliest of their times. Never rejects. */
   drain(timeoutMs: number): Promise<void> {
-    this.#draining ??= this.#drain(timeoutMs);
-    return this.#draining;
+    this.#drainedBy = Math.min(this.#drainedBy, this.#clock.now() + timeoutMs);
+    const drained = this.#drain(this.#drainLeftMs);
+    this.#draining ??= drained;
+    return drained;
+  }
+
+  /** How long calls that are up may go on, in milliseconds. */
+  get #drainLeftMs(): number {
+    return Math.max(0, this.#drainedBy - this.#clock.now());
   }
 
   async #drain(timeoutMs: number): Promise<void> {
@@ -366,7 +375,10 @@ export class House {
         calls: desk.liveCount,
         startedAt: this.#startedAt,
       }),
-      drain: (timeoutMs) => this.#leave(() => this.drain(timeoutMs)),
+      drain: (timeoutMs) => {
+        this.#leave(() => this.drain(timeoutMs));
+        return this.#drainLeftMs;
+      },
       done: () => this.#leave(() => this.close()),
       isLeaving: () => this.#draining !== undefined || this.#closing !== undefined,
     });

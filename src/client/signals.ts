@@ -14,14 +14,16 @@ export const SIGNAL_ECHO_MS = 1000;
 /** Of the process: one signal is for all its servers. */
 const drains = new Set<() => Promise<void>>();
 /** When the first signal came, on the clock. */
-let endingSince: number | undefined;
+let signaledAt: number | undefined;
+/** The process ends once its servers have. */
+let isEnding = false;
 
 /** `drain`: ends a server in order, and never rejects. Returns what stops listening. */
 export function drainOnSignal(drain: () => Promise<void>): () => void {
   if (drains.size === 0) for (const signal of SIGNALS) process.on(signal, endProcess);
   drains.add(drain);
   // It was starting when the signal came.
-  if (endingSince !== undefined) void drain();
+  if (isEnding) void drain();
   return () => {
     drains.delete(drain);
     if (drains.size > 0) return;
@@ -31,16 +33,18 @@ export function drainOnSignal(drain: () => Promise<void>): () => void {
 
 /** Ends the process in order, as a signal does, once `leave` has: nobody is asked to. */
 export function endProcessAfter(leave: () => Promise<void>): void {
-  endingSince ??= systemClock.now();
+  isEnding = true;
   void Promise.all([leave(), ...[...drains].map((drain) => drain())]).then(exitSoon);
 }
 
 function endProcess(signal: (typeof SIGNALS)[number]): void {
-  if (endingSince !== undefined) {
-    if (systemClock.now() - endingSince >= SIGNAL_ECHO_MS) process.exit(128 + constants.signals[signal]);
+  if (signaledAt !== undefined) {
+    if (systemClock.now() - signaledAt >= SIGNAL_ECHO_MS) process.exit(128 + constants.signals[signal]);
     return;
   }
-  endingSince = systemClock.now();
+  // Also where the servers drain already: calls then have the time of a signal.
+  signaledAt = systemClock.now();
+  isEnding = true;
   void Promise.all([...drains].map((drain) => drain())).then(exitSoon);
 }
 

@@ -29,8 +29,10 @@ export function pointNumbers(parts: NumbersToPoint): void {
   if (!carrier.supports.voiceUrl) return;
   if (publicHost === undefined || !carrier.rest.configured) {
     const missing = publicHost === undefined ? 'webhookUrl' : 'carrier credentials';
-    const unchanged = numbers.length === 1 ? 'the number is' : 'the numbers are';
-    logger.warn({ missing }, `manageWebhook skipped: ${unchanged} unchanged`);
+    logger.warn(
+      { missing, numbers: numbers.length },
+      'manageWebhook skipped: nothing is changed at the carrier',
+    );
     return;
   }
   const urls = webhookUrls(carrier.id, publicHost);

@@ -100,6 +100,21 @@ It has stopped.
     expect(phone.records.map(({ endReason }) => endReason)).toEqual(['server-shutdown']);
   });
 
+  it('says what time there is where the server drains already', async () => {
+    await using phone = await openPhone();
+    const isOver = new AbortController();
+    const { report } = await call(phone, isOver.signal);
+    const first = phone.phone.drain({ timeoutSeconds: 60 });
+    const { out } = await runCommand(
+      ['drain', '--data-dir', phone.dataDir, '--timeout', '300'],
+      AbortSignal.abort(),
+    );
+    expect(out).toContain('no new calls, 60 s for those that are up.');
+    isOver.abort();
+    await report;
+    await first;
+  });
+
   it('ends at Ctrl-C, and the server drains on', async () => {
     await using phone = await openPhone();
     const isOver = new AbortController();

@@ -22,8 +22,8 @@ describe('a call that is taken up', () => {
     });
     let recipe: EngineRecipe | undefined;
     const parts = {
-      options: { agent: new Agent({}), resume: { message: undefined } },
-      client: { agentNamed: (name: string) => (name === 'reminders' ? agent : undefined) },
+      options: { resume: { message: undefined } },
+      agents: { own: new Agent({}), named: (name: string) => (name === 'reminders' ? agent : undefined) },
       recipes: new Recipes({ onMessage: undefined, logger: silentLogger }),
       desk: {
         resume: (_: LeftCall, toHow: () => { recipe: EngineRecipe }) => {

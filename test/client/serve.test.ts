@@ -26,7 +26,7 @@ describe('serve', () => {
     expect(bench.warnings()).toEqual([
       'stages not set: chosen by the keys in the environment, else from the local stack, which is for trials only',
       'dashboard and API are open to anyone who can reach these addresses: set dashboardToken',
-      'manageWebhook skipped: the number is unchanged',
+      'manageWebhook skipped: nothing is changed at the carrier',
     ]);
     expect(bench.logger.lines.find((line) => line.sentence.startsWith('dashboard and'))?.fields).toEqual({
       addresses: [server.url],

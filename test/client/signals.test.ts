@@ -114,3 +114,20 @@ it('a server that began to listen too late for the signal drains, too', async ()
   expect(process.listeners('SIGTERM')).toEqual(others);
   expect(exit).not.toHaveBeenCalled();
 });
+
+it('a signal is the first one, too, where a command has drained the servers before', async () => {
+  vi.resetModules();
+  using exit = vi.spyOn(process, 'exit').mockReturnValue(undefined as never);
+  const { drainOnSignal, endProcessAfter } = await import('../../src/client/signals.js');
+  const others = process.listeners('SIGTERM');
+  const drain = vi.fn(async () => {});
+  const ignore = drainOnSignal(drain);
+  const [listener] = process.listeners('SIGTERM').filter((each) => !others.includes(each));
+  endProcessAfter(() => new Promise<void>(() => {}));
+  expect(drain).toHaveBeenCalledTimes(1);
+  vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000);
+  listener?.('SIGTERM');
+  expect(drain).toHaveBeenCalledTimes(2);
+  expect(exit).not.toHaveBeenCalled();
+  ignore();
+});

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import type { CallerStep } from '../../src/testing/index.js';
+import { systemClock } from '../../src/base/clock.js';
 import { type CarrierPhone, OWN_NUMBER, startCarrierPhone } from '../support/carrier-phone.js';
 import { sampleOf, readExposition } from '../support/exposition.js';
 
@@ -47,6 +48,18 @@ describe.concurrent.each(SIMULATED_CARRIERS)('a drain, %s', (id) => {
     const calling = call(running, LONG);
     await running.active(1);
     await running.phone.drain({ timeoutSeconds: 2 });
+    expect(running.records.map(({ endReason }) => endReason)).toEqual(['server-shutdown']);
+    expect((await calling).end).toMatchObject({ by: 'agent', how: 'hang-up' });
+  });
+
+  it('ends the calls at the earliest time of several drains', async () => {
+    await using running = await startCarrierPhone(id);
+    const calling = call(running, LONG);
+    await running.active(1);
+    const startedAt = systemClock.now();
+    const long = running.phone.drain({ timeoutSeconds: 600 });
+    await Promise.all([long, running.phone.drain({ timeoutSeconds: 3 }), running.phone.drain()]);
+    expect(systemClock.now() - startedAt).toBeLessThan(20_000);
     expect(running.records.map(({ endReason }) => endReason)).toEqual(['server-shutdown']);
     expect((await calling).end).toMatchObject({ by: 'agent', how: 'hang-up' });
   });

@@ -8,6 +8,7 @@ import { pause, within } from '../../base/pause.js';
 import type { CallDirectory } from '../../calls/call-directory.js';
 import type { CallControls } from '../../contract/call-command.js';
 import type { CallEvent } from '../../contract/call-event.js';
+import { checkDrainOptions } from '../../options/drain.js';
 import type { Neighbor } from '../../server/neighbor.js';
 import type { PrivateSocket } from '../../server/private-socket.js';
 import type { PhoneServer } from '../../server/server.js';
@@ -43,7 +44,8 @@ export interface HandoverParts {
   /** How long calls may take to go to the next process, in milliseconds. */
   readonly timeoutMs: number;
   status(): Omit<ProcessStatus, 'state'>;
-  drain(timeoutMs: number): void;
+  /** Begins to drain the server. Returns how long that takes at most, in milliseconds: an earlier drain may end sooner. */
+  drain(timeoutMs: number): number;
   /** True once the server is to end, whatever becomes of the other process. */
   isLeaving(): boolean;
   /** Takes a call up that another process has let go. Rejects for one that the store does not know. */
@@ -152,10 +154,9 @@ export class Handover {
     const { desk } = this.#parts;
     return {
       'GET /status': async () => this.#status,
-      'POST /drain': async ({ timeoutSeconds }: { timeoutSeconds?: unknown }) => {
-        this.#parts.drain(typeof timeoutSeconds === 'number' ? timeoutSeconds * 1000 : this.#parts.timeoutMs);
-        return this.#status;
-      },
+      'POST /drain': async (options: object) => ({
+        timeoutSeconds: Math.round(this.#parts.drain(checkDrainOptions(options)) / 1000),
+      }),
       'POST /successor': async ({ path }: { path?: unknown }, { response }: { response: ServerResponse }) => {
         await this.#lend(String(path), response);
         return 'open' as const;
