@@ -17,6 +17,7 @@ export const LONGEST: readonly string[] = [
   'test/e2e/provider-trouble/carrier-realtime-drops.test.ts',
   'test/e2e/provider-trouble/carrier-shared-vendors.test.ts',
   // In real time.
+  'test/client/handover/trouble.deep.test.ts',
   'test/e2e/realtime.test.ts',
   'test/e2e/tools.test.ts',
   'test/e2e/fallback.test.ts',
