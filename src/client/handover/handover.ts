@@ -66,7 +66,7 @@ export class Handover {
   #predecessor: Predecessor | undefined;
   #successor: Successor | undefined;
   #control: PrivateSocket | undefined;
-  #isTakingBack = false;
+  #takingBack: Promise<void> | undefined;
   #isClosed = false;
 
   constructor(parts: HandoverParts, store: LentStore, predecessor: Predecessor | undefined) {
@@ -138,13 +138,16 @@ export class Handover {
     else if (successor !== undefined) {
       // It has not begun: what happened since is for the disk.
       successor.giveUp();
-      await within(this.#parts.clock, GIVE_UP_MS, this.#takeBack());
+      void this.#takeBack();
     }
+    // What this process has of it, it leaves to nobody.
+    await within(this.#parts.clock, GIVE_UP_MS, this.#takingBack ?? Promise.resolve());
   }
 
   /** The store is closed. Idempotent. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    await within(this.#parts.clock, GIVE_UP_MS, this.#takingBack ?? Promise.resolve());
     this.#predecessor?.close();
     await this.#successor?.close();
     await this.#control?.close();
@@ -206,7 +209,7 @@ export class Handover {
 
   async #lend(path: string, lifeline: ServerResponse): Promise<void> {
     const { desk, clock, logger, timeoutMs, done, isLeaving } = this.#parts;
-    const isBusy = isLeaving() || desk.isDraining || this.#isTakingBack;
+    const isBusy = isLeaving() || desk.isDraining || this.#takingBack !== undefined;
     if (isBusy || this.#successor !== undefined || this.#predecessor !== undefined) {
       throw new RequestError(
         'REQUEST_CONFLICT',
@@ -276,10 +279,16 @@ export class Handover {
     }
   }
 
-  /** The lock of the other process ends with it, which may take a moment. Until then facts are kept for the disk. */
-  async #takeBack(): Promise<void> {
+  /** The lock of the other process ends with it, which may take a moment. Until then facts are kept for the disk. Never rejects. */
+  #takeBack(): Promise<void> {
+    this.#takingBack ??= this.#tryToTakeBack().finally(() => {
+      this.#takingBack = undefined;
+    });
+    return this.#takingBack;
+  }
+
+  async #tryToTakeBack(): Promise<void> {
     const { clock, logger } = this.#parts;
-    this.#isTakingBack = true;
     for (let tries = 1; !this.#isClosed; tries += 1) {
       try {
         await this.#store.takeBack();
@@ -290,7 +299,6 @@ export class Handover {
         await pause(clock, LOOK_MS);
       }
     }
-    this.#isTakingBack = false;
   }
 
   /** A fact that cannot be stored is left out: the others wait for it. */

@@ -10,6 +10,7 @@ export class LentStore implements CallStore {
   /** One that is closed still shows what it had in memory. */
   #store: CallStore;
   readonly #reopen: () => Promise<CallStore>;
+  #isClosed = false;
   /** Set while another process has the disk. */
   #relay: FactRelay | undefined;
 
@@ -29,7 +30,7 @@ export class LentStore implements CallStore {
     await this.#store.close();
   }
 
-  /** The other process is gone. Rejects while the disk cannot be had. */
+  /** The other process is gone. Rejects while the disk cannot be had. It is closed again where this store was closed meanwhile. */
   async takeBack(): Promise<void> {
     const relay = this.#relay;
     if (relay === undefined) return;
@@ -40,6 +41,7 @@ export class LentStore implements CallStore {
     this.#relay = undefined;
     // All in this tick: what comes next is newer.
     await Promise.all(facts.map((fact) => store.append(fact)));
+    if (this.#isClosed) await store.close();
   }
 
   /** Facts of a call that neither this process nor the other one has on disk, in order. */
@@ -74,6 +76,7 @@ export class LentStore implements CallStore {
   }
 
   close(): Promise<void> {
+    this.#isClosed = true;
     return this.#store.close();
   }
 }
