@@ -413,7 +413,8 @@ export class CallDirectory implements CallDesk {
     const { carrier } = this.#env;
     const seed = { admission: call, byStream: false, host: call.host, outbound: undefined, agentless };
     const session = this.#open(seed, { holdsPlace: carrier.verifies });
-    if (carrier.commands === undefined) return session.answerInReply(agentless);
+    const answer = carrier.commands === undefined ? session.answerInReply() : undefined;
+    if (answer !== undefined) return answer;
     session.pickUp();
     return session.waiting(call.carrierCallId);
   }

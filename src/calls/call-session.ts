@@ -7,7 +7,7 @@ import type { CallIdentity } from '../contract/call-event.js';
 import type { CallFailure, CallOutcome, HangUpState } from '../contract/call-record.js';
 import { toResume } from '../conversation/recalled.js';
 import { NOBODY_WAITS } from '../conversation/wait.js';
-import type { AgentlessAnswer } from './choice/call-choice.js';
+import { AgentlessCall } from './choice/agentless-call.js';
 import { AnnouncedEnd } from './ending/announced-end.js';
 import { planFarewell, recordEnd, sayFarewell } from './ending/call-conclusion.js';
 import { CallConversation } from './voice/call-conversation.js';
@@ -47,8 +47,6 @@ import { CallTransfer } from './transfer/transfer.js';
 /** After the carrier reported the end, what is still on its way has this long to tell more. */
 const REPORT_GRACE_MS = 2000;
 const MOVED_CLOSE = { code: 1000, reason: 'Another process has the call' };
-/** How a call ends that was answered with a text. */
-const SAID: CallEnding = { reason: 'agent-hangup', close: NORMAL_CLOSE, carrier: 'hang-up' };
 /** A carrier that takes instructions in replies asks for them within this time after the answer, and opens the stream. */
 const INSTRUCTED_STREAM_MS = 20_000;
 
@@ -83,6 +81,7 @@ export class CallSession {
   readonly #words: LastWords;
   readonly #announced: AnnouncedEnd;
   readonly #machine: MachineWatch | undefined;
+  readonly #agentless: AgentlessCall | undefined;
   readonly #outbound: OutboundCall | undefined;
   readonly #standing: CallStanding;
   readonly #intake: StreamIntake;
@@ -90,8 +89,6 @@ export class CallSession {
   /** Undefined for a call that began here. */
   #resumption: CallResumption | undefined;
   #isOver = false;
-  /** The caller of a call without an agent was connected. */
-  #isConnected = false;
   /** Public host that a webhook of the call came to. */
   #webhookHost: string | undefined;
   #identity: CallIdentity;
@@ -176,6 +173,7 @@ export class CallSession {
       agentEnds: (ending) => this.#agentEnds(ending),
       gone: (loss) => this.#departure.gone(loss, { wasUp: true }),
     });
+    if (seed.agentless !== undefined) this.#agentless = new AgentlessCall(seed.agentless, this.#line, parts);
     if (seed.outbound !== undefined) [this.#outbound, this.#machine] = this.#openOutbound(seed.outbound);
   }
 
@@ -225,7 +223,7 @@ export class CallSession {
     const left = { record, state, lastAliveAt, wasLetGo };
     this.#resumption = new CallResumption(this.#line, left, parts, {
       // An agent takes over where the caller was connected otherwise before.
-      connect: () => (this.#isConnected ? this.#media.open() : this.#connect()),
+      connect: () => (this.#agentless?.isConnected === true ? this.#media.open() : this.#connect()),
       lost: (at) => this.#lost(at),
     });
     const { answeredAt, startedAt, mode, amd, transfer, term } = record;
@@ -240,7 +238,7 @@ export class CallSession {
       this.#limit(wall - (answeredAt ?? startedAt));
     }
     const connections = [mode, transfer, state?.transfer, state?.announcement];
-    this.#isConnected = this.#seed.agentless !== undefined && connections.some((each) => each != null);
+    if (connections.some((each) => each != null)) this.#agentless?.restore();
     const isOrdered = transfer !== null && transfer.result === null;
     const handedOver = isOrdered
       ? { to: transfer.to, isTaken: true, orderedAt: transfer.startedAt }
@@ -346,19 +344,13 @@ export class CallSession {
   /** The call rings at a carrier that is steered by commands: tells it, and answers it once the webhook is answered. */
   pickUp(): void {
     this.#standing.rings();
-    if (this.#seed.agentless === undefined) this.#conversation.prepare();
+    if (this.#agentless === undefined) this.#conversation.prepare();
     answerRinging(this.#line, { lost: () => this.#connect() });
   }
 
-  /** The carrier answers the call, and does what is asked of it in the reply to its webhook. */
-  answerInReply(answer: AgentlessAnswer): CallAnswer {
-    this.#isConnected = true;
-    this.#standing.rings();
-    this.#standing.isNowAnswered();
-    if (answer.type === 'transfer') return { type: 'transfer', ...this.#transfer.instructed(answer.to) };
-    const { text, language } = answer.announcement;
-    this.#words.instructed(answer.announcement, SAID);
-    return { type: 'say', text, language };
+  /** What the reply to the webhook tells the carrier to do with a caller whom no agent talks to first; undefined for any other call. */
+  answerInReply(): CallAnswer | undefined {
+    return this.#agentless?.instruct();
   }
 
   /** Places the outbound call. @throws ConfigError, CarrierError; the call is over then. */
@@ -518,24 +510,8 @@ export class CallSession {
 
   /** Has a carrier that is steered by commands connect the caller, to the agent or as the application has decided. */
   #connect(): void {
-    const { agentless } = this.#seed;
-    if (this.#isConnected) return;
-    if (agentless === undefined) this.#media.open();
-    else {
-      this.#isConnected = true;
-      if (agentless.type === 'say') this.#words.say(agentless.announcement, SAID);
-      else void this.#handOver(agentless.to);
-    }
-  }
-
-  /** The server's agent takes a call that cannot be handed over. */
-  async #handOver(to: string): Promise<void> {
-    try {
-      await this.#transfer.order(to, () => {});
-    } catch {
-      // Logged where the carrier was asked.
-      if (!this.#isOver && this.#standing.over === undefined) this.#media.open();
-    }
+    if (this.#agentless === undefined) this.#media.open();
+    else this.#agentless.order();
   }
 
   /** The carrier says that the call is over. */

@@ -26,6 +26,15 @@ export const MS_PER_CHAR = 50;
 /** Milliseconds after which a text that is spoken from now on was heard. */
 export const playing = (text: string) => text.length * MS_PER_CHAR + 100;
 
+/** By this a model ends the call. */
+export const END_CALL: LanguageModelEvent = {
+  type: 'tool-call',
+  id: 'c1',
+  name: 'end_call',
+  arguments: {},
+  argumentsText: '{}',
+};
+
 /** A recognizer that says what the test says. */
 export class FakeRecognizer implements SpeechToText {
   readonly name = 'fake-stt';

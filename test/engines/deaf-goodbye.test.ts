@@ -1,20 +1,12 @@
 // The recognizer fails while the agent says what the call ends with: nobody has to be heard any more.
 import { describe, expect, it } from 'vitest';
-import type { LanguageModelEvent } from '../../src/providers/language-model.js';
-import { CallRig, MS_PER_CHAR, playing, type RigOptions } from './call-rig.js';
+import { CallRig, END_CALL, MS_PER_CHAR, playing, type RigOptions } from './call-rig.js';
 import { FakeStages, FallbackRig, GONE, modelThenStages } from './fallback-rig.js';
 import { FakeRealtimeModel } from './realtime-rig.js';
 
 const GOODBYE =
   'Thank you for calling the bakery today. We are open again tomorrow at eight. Until then, goodbye.';
 const IDLE = { afterMs: 1000, prompts: [], goodbye: GOODBYE };
-const END_CALL: LanguageModelEvent = {
-  type: 'tool-call',
-  id: 'c1',
-  name: 'end_call',
-  arguments: {},
-  argumentsText: '{}',
-};
 const LOST = {
   type: 'incident.noted',
   code: 'provider-failed',

@@ -1,16 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { LanguageModelEvent } from '../../src/providers/language-model.js';
-import { CallRig, MS_PER_CHAR, playing } from './call-rig.js';
+import { CallRig, END_CALL, MS_PER_CHAR, playing } from './call-rig.js';
 
 const ANSWER = 'We are open from eight to six. On Saturday we close at noon.';
 const FIRST = 'We are open from eight to six.';
-const END_CALL: LanguageModelEvent = {
-  type: 'tool-call',
-  id: 'c1',
-  name: 'end_call',
-  arguments: {},
-  argumentsText: '{}',
-};
 
 /** A rig whose agent is in the middle of its answer. */
 async function speakingRig(): Promise<CallRig> {

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ConversationState } from '../../src/conversation/state.js';
 import { STILL_OWED } from '../../src/base/owed-words.js';
 import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
-import type { LanguageModelEvent } from '../../src/providers/language-model.js';
-import { CallRig, MS_PER_CHAR, playing } from './call-rig.js';
+import { CallRig, END_CALL, MS_PER_CHAR, playing } from './call-rig.js';
 import { FakeStages, FallbackRig, GONE } from './fallback-rig.js';
 import { FakeRealtimeModel, RealtimeRig } from './realtime-rig.js';
 import { call, heldTool, rigWith } from './tools/tools-rig.js';
@@ -14,13 +13,6 @@ const ANSWER = 'We are open from eight to six. On Saturday we close at noon.';
 const FIRST = 'We are open from eight to six.';
 const QUESTION = 'When are you open?';
 const GREETING = 'Good morning to you all.';
-const END_CALL: LanguageModelEvent = {
-  type: 'tool-call',
-  id: 'c1',
-  name: 'end_call',
-  arguments: {},
-  argumentsText: '{}',
-};
 
 type Rig = CallRig | RealtimeRig | FallbackRig;
 

@@ -147,13 +147,19 @@ function heldLastWrite() {
   };
 }
 
+/** A server, and a call on it whose caller asks at the signal. */
+async function startCall(deploy: Deploy) {
+  const old = await deploy.serve();
+  deploy.proxy.switchTo(old.port);
+  const asksNow = new AbortController();
+  const calling = deploy.simulator.call({ script: asks(asksNow.signal) });
+  return { old, calling, asksNow };
+}
+
 describe('the process that takes over', { timeout: 120_000 }, () => {
   it.each(SIMULATED_CARRIERS)('dies with the call, which goes back, on %s', async (id) => {
     await using deploy = await Deploy.on(id);
-    const old = await deploy.serve();
-    deploy.proxy.switchTo(old.port);
-    const isBack = new AbortController();
-    const calling = deploy.simulator.call({ script: asks(isBack.signal) });
+    const { old, calling, asksNow: isBack } = await startCall(deploy);
     const { callId } = await greeted(old);
     // A call in which somebody always speaks keeps the old process there for longer.
     const talking = deploy.simulator.call({ script: [{ type: 'monologue', durationMs: 15_000 }, HANG_UP] });
@@ -174,10 +180,7 @@ describe('the process that takes over', { timeout: 120_000 }, () => {
 
   it('dies before it listens: nothing has happened', async () => {
     await using deploy = await Deploy.on('carrier-a');
-    const old = await deploy.serve();
-    deploy.proxy.switchTo(old.port);
-    const isOver = new AbortController();
-    const calling = deploy.simulator.call({ script: asks(isOver.signal) });
+    const { old, calling, asksNow: isOver } = await startCall(deploy);
     await greeted(old);
     const lifeline = await askForStore(deploy);
     lifeline.on('error', () => {}).destroy();
@@ -243,10 +246,7 @@ describe('the process that takes over', { timeout: 120_000 }, () => {
 describe('a call that is given away before it is on disk', { timeout: 120_000 }, () => {
   it('is written by the next process only behind the old one', async () => {
     await using deploy = await Deploy.on('carrier-a');
-    const old = await deploy.serve();
-    deploy.proxy.switchTo(old.port);
-    const isMoved = new AbortController();
-    const calling = deploy.simulator.call({ script: asks(isMoved.signal) });
+    const { old, calling, asksNow: isMoved } = await startCall(deploy);
     await greeted(old);
     using writes = heldLastWrite();
     const next = await deploy.serve();
@@ -306,10 +306,7 @@ describe('a call that is given away before it is on disk', { timeout: 120_000 },
     'goes back as it was given where the next process is killed right behind the answer, on %s',
     async (id) => {
       await using deploy = await Deploy.on(id);
-      const old = await deploy.serve();
-      deploy.proxy.switchTo(old.port);
-      const isBack = new AbortController();
-      const calling = deploy.simulator.call({ script: asks(isBack.signal) });
+      const { old, calling, asksNow: isBack } = await startCall(deploy);
       const { callId } = await greeted(old);
       const next = await deploy.fork();
       deploy.proxy.switchTo(next.port);
@@ -399,10 +396,7 @@ describe('the process that hands over', { timeout: 120_000 }, () => {
 
   it.each(SIMULATED_CARRIERS)('keeps a call that cannot be moved while REST is down, on %s', async (id) => {
     await using deploy = await Deploy.on(id);
-    const old = await deploy.serve();
-    deploy.proxy.switchTo(old.port);
-    const isAsked = new AbortController();
-    const calling = deploy.simulator.call({ script: asks(isAsked.signal) });
+    const { old, calling, asksNow: isAsked } = await startCall(deploy);
     await greeted(old);
     deploy.simulator.disturb({ restFailures: [{ purpose: 'start-stream', status: 503, times: 1_000 }] });
     const next = await deploy.serve();

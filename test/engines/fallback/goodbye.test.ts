@@ -1,6 +1,6 @@
 // An engine fails in the middle of a goodbye: what was left of it is said once, and the call ends with it.
 import { describe, expect, it } from 'vitest';
-import type { LanguageModelEvent } from '../../../src/providers/language-model.js';
+import { END_CALL } from '../call-rig.js';
 import {
   askedWith,
   FakeStages,
@@ -17,13 +17,6 @@ const REST = `for your call. ${'We thank you for your patience. '.repeat(14)}Goo
 const ENDLESS_GOODBYE = `Thank you ${REST}`;
 const LONG_GOODBYE =
   'Thank you for calling the bakery today. We are open again tomorrow at eight. Until then, goodbye.';
-const END_CALL: LanguageModelEvent = {
-  type: 'tool-call',
-  id: 'c1',
-  name: 'end_call',
-  arguments: {},
-  argumentsText: '{}',
-};
 
 /** A call whose model has said the beginning of its goodbye. */
 async function leavingModel() {
