@@ -101,6 +101,8 @@ export class House {
   #isOpen = false;
   #ignoreSignals: () => void = () => {};
   #draining: Promise<void> | undefined;
+  /** Set where signals are ours. */
+  #drainAtSignal: (() => Promise<void>) | undefined;
   /** When the calls that are left then are hung up, on the clock. */
   #drainedBy = Number.POSITIVE_INFINITY;
   #closing: Promise<void> | undefined;
@@ -241,7 +243,9 @@ export class House {
 
   /** The process ends in order at a signal. `drain` is the client's. */
   drainOnSignal(drain: () => Promise<void>): void {
-    if (this.#closing === undefined) this.#ignoreSignals = drainOnSignal(drain);
+    if (this.#closing !== undefined) return;
+    this.#drainAtSignal = drain;
+    this.#ignoreSignals = drainOnSignal(drain);
   }
 
   /** Takes no new call, and closes once those that are up are over, or after `timeoutMs`: of several drains, at the earliest of their times. Never rejects. */
@@ -386,7 +390,7 @@ export class House {
 
   /** Ends what the application has not asked to end. A process whose signals are ours ends with it. */
   #leave(leave: () => Promise<void>): void {
-    if (this.#options.handleSignals) endProcessAfter(leave);
+    if (this.#options.handleSignals) endProcessAfter(leave, this.#drainAtSignal);
     else void leave();
   }
 

@@ -31,10 +31,11 @@ export function drainOnSignal(drain: () => Promise<void>): () => void {
   };
 }
 
-/** Ends the process in order, as a signal does, once `leave` has: nobody is asked to. */
-export function endProcessAfter(leave: () => Promise<void>): void {
+/** Ends the process in order, as a signal does, once `leave` has, which is how the server of `own` ends: the other servers are drained. */
+export function endProcessAfter(leave: () => Promise<void>, own: (() => Promise<void>) | undefined): void {
   isEnding = true;
-  void Promise.all([leave(), ...[...drains].map((drain) => drain())]).then(exitSoon);
+  const others = [...drains].filter((drain) => drain !== own);
+  void Promise.all([leave(), ...others.map((drain) => drain())]).then(exitSoon);
 }
 
 function endProcess(signal: (typeof SIGNALS)[number]): void {

@@ -5,6 +5,8 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect, it, vi } from 'vitest';
 import { type CarrierASimulator, startCarrierASimulator } from '../../src/testing/index.js';
+import { runCommand } from '../cli/run-command.js';
+import { makeFolder } from '../support/data-folder.js';
 import { freePort } from '../support/free-port.js';
 
 const CREDENTIALS = { accountSid: `AC${'0a'.repeat(16)}`, authToken: '0f1e2d3c4b5a69788796a5b4c3d2e1f0' };
@@ -18,14 +20,18 @@ interface World extends AsyncDisposable {
   printed(line: string): Promise<void>;
 }
 
-async function start(): Promise<World> {
+async function start(dataDir?: string): Promise<World> {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const simulator = await startCarrierASimulator({ ...CREDENTIALS, url, webhookHost: 'voice.example.com' });
   const program = fileURLToPath(new URL('./signals-child.mjs', import.meta.url));
-  const child = spawn(process.execPath, [program, String(port), simulator.url], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  const child = spawn(
+    process.execPath,
+    [program, String(port), simulator.url, ...(dataDir === undefined ? [] : [dataDir])],
+    {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    },
+  );
   const lines: string[] = [];
   const reader = createInterface({ input: child.stdout as NodeJS.ReadableStream });
   reader.on('line', (line) => lines.push(line));
@@ -97,6 +103,19 @@ it.concurrent('a second signal ends the process at once', async () => {
   await calling;
 });
 
+it.concurrent('a drain by command has a time of its own', async () => {
+  const dataDir = await makeFolder();
+  await using world = await start(dataDir);
+  const calling = call(world, 60_000).catch(() => undefined);
+  await isUp(world);
+  const drain = async (seconds: string) =>
+    (await runCommand(['drain', '--data-dir', dataDir, '--timeout', seconds], AbortSignal.abort())).out;
+  expect(await drain('90')).toContain('90 s for those that are up');
+  expect(await drain('300')).toMatch(/(90|89|88) s for those that are up/);
+  world.child.kill('SIGKILL');
+  await calling;
+});
+
 it('a server that began to listen too late for the signal drains, too', async () => {
   vi.resetModules();
   using exit = vi.spyOn(process, 'exit').mockReturnValue(undefined as never);
@@ -123,11 +142,15 @@ it('a signal is the first one, too, where a command has drained the servers befo
   const drain = vi.fn(async () => {});
   const ignore = drainOnSignal(drain);
   const [listener] = process.listeners('SIGTERM').filter((each) => !others.includes(each));
-  endProcessAfter(() => new Promise<void>(() => {}));
-  expect(drain).toHaveBeenCalledTimes(1);
+  const other = vi.fn(async () => {});
+  const ignoreOther = drainOnSignal(other);
+  // The server that is drained has its own time, and the others that of a signal.
+  endProcessAfter(() => new Promise<void>(() => {}), drain);
+  expect([drain, other].map(({ mock }) => mock.calls.length)).toEqual([0, 1]);
   vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 60_000);
   listener?.('SIGTERM');
-  expect(drain).toHaveBeenCalledTimes(2);
+  expect(drain).toHaveBeenCalledTimes(1);
   expect(exit).not.toHaveBeenCalled();
   ignore();
+  ignoreOther();
 });
