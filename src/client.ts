@@ -27,7 +27,7 @@ export class Offhook {
   #house: House | undefined;
   /** Those that have a name, by it. */
   readonly #agents = new Map<string, Agent>();
-  /** Those that have tools of servers, which are asked for them when this client serves. */
+  /** Those that have tools of servers that no agent before them has: the servers are asked when this client serves. */
   readonly #equipped = new Set<Agent>();
 
   /** @throws ConfigError */
@@ -46,7 +46,8 @@ export class Offhook {
       );
     }
     if (name !== undefined) this.#agents.set(name, agent);
-    if (toolSources.length > 0) this.#equipped.add(agent);
+    const known = new Set([...this.#equipped].flatMap((equipped) => equipped.options.toolSources));
+    if (toolSources.some((source) => !known.has(source))) this.#equipped.add(agent);
     return agent;
   }
 

@@ -93,11 +93,16 @@ export class ServingAgents {
   }
 
   #setOwn(agent: Agent): void {
-    const own = this.current(agent);
-    this.#ownRecipe = this.#options.recipes.create(own);
-    this.#own = own;
+    const { name } = agent.options;
+    if (this.current(agent) !== agent)
+      throw new ConfigError(
+        'CONFIG_CONFLICT',
+        `Another agent has the name of this one since setAgent('${name}', …): give it the name back first, with setAgent('${name}', agent).`,
+      );
+    this.#ownRecipe = this.#options.recipes.create(agent);
+    this.#own = agent;
     this.#isOwnForAll = true;
-    this.#announce(own);
+    this.#announce(agent);
   }
 
   #setNamed(name: string, agent: Agent): void {

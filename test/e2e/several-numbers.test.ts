@@ -274,8 +274,17 @@ describe.concurrent.each(SIMULATED_CARRIERS)(
     });
 
     it('take the place of the agent of serve by its name', async () => {
-      await using running = await start(id);
+      let given: Agent | undefined;
+      await using running = await start(id, {
+        serve: ({ reception }) => {
+          given = reception;
+          return { agent: reception };
+        },
+      });
       running.server.setAgent('reception', running.phone.agent({ firstMessage: 'New reception.' }));
+      expect(answers(await running.call(SHOP))).toEqual([SHOP, 'reception', 'New reception.']);
+      // It would be another one than is given here.
+      expect(() => given && running.server.setAgent(given)).toThrow("with setAgent('reception', agent)");
       expect(answers(await running.call(SHOP))).toEqual([SHOP, 'reception', 'New reception.']);
     });
 

@@ -1,10 +1,12 @@
 // An MCP server on standard input and output, made with the official SDK. Arguments say what is wrong with it: `parent` has started a program of its own,
-// `stubborn` also, and ends neither with its input nor at SIGTERM; `silent` never answers.
+// `stubborn` also, and ends neither with its input nor at SIGTERM; `silent` never answers; `deaf` neither,
+// ends with nothing but SIGKILL, and writes its pid to a file.
 import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 
-const [manner] = process.argv.slice(2);
+const [manner, pidFile = ''] = process.argv.slice(2);
 /** @param {string} said @returns {{ content: { type: 'text', text: string }[] }} */
 const text = (said) => ({ content: [{ type: 'text', text: said }] });
 /** @type {import('node:child_process').ChildProcess | undefined} */
@@ -13,7 +15,8 @@ let child;
 if (manner === 'stubborn' || manner === 'parent')
   child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { stdio: 'inherit' });
 if (manner === 'parent') process.stdin.on('end', () => process.exit());
-if (manner === 'stubborn') {
+if (manner === 'deaf') writeFileSync(pidFile, String(process.pid));
+if (manner === 'stubborn' || manner === 'deaf') {
   process.on('SIGTERM', () => {});
   setTimeout(() => {}, 60_000);
 }
@@ -45,5 +48,5 @@ function create() {
   return server;
 }
 
-if (manner === 'silent') process.stdin.resume();
+if (manner === 'silent' || manner === 'deaf') process.stdin.resume();
 else serveStdio(create);

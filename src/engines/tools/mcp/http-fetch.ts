@@ -30,6 +30,8 @@ export interface McpFetchOptions {
 export function createMcpFetch(
   options: McpFetchOptions,
 ): (url: string | URL, init?: RequestInit) => Promise<Response> {
+  /** Requests of which the answer is still to come, by the ids of JSON-RPC. */
+  const unanswered = new Map<unknown, ClientRequest>();
   return async (url, init = {}) => {
     if (init.method === 'GET') return new Response(null, { status: 405 });
     const address = new URL(url);
@@ -40,6 +42,14 @@ export function createMcpFetch(
       agent: false,
       headers: { ...Object.fromEntries(new Headers(init.headers)), 'accept-encoding': 'identity' },
     });
+    const message = toMessage(init.body);
+    // The SDK says that it waits no more, and leaves the connection.
+    if (message.method === 'notifications/cancelled')
+      unanswered.get(message.params?.requestId)?.destroy(new McpFailure('ended'));
+    if (message.id !== undefined) {
+      unanswered.set(message.id, outgoing);
+      outgoing.once('close', () => unanswered.delete(message.id));
+    }
     const response = await answerOf(outgoing, init);
     const status = response.statusCode ?? 0;
     const headers = new Headers();
@@ -50,10 +60,21 @@ export function createMcpFetch(
     }
     if (NO_BODY.includes(status)) response.resume();
     const isStream = /^text\/event-stream\b/i.test(response.headers['content-type'] ?? '');
-    const ended = isStream ? streamEnd(init.body, options) : () => {};
+    const ended = isStream ? streamEnd(message, options) : () => {};
     const body = NO_BODY.includes(status) ? null : readBounded(response, ended);
     return new Response(body, { status, headers });
   };
+}
+
+/** What is read of a message of the SDK's. */
+interface Message {
+  readonly id?: unknown;
+  readonly method?: string;
+  readonly params?: { readonly requestId?: unknown };
+}
+
+function toMessage(body: unknown): Message {
+  return JSON.parse(typeof body === 'string' ? body : '{}') as Message;
 }
 
 function answerOf(outgoing: ClientRequest, { body, signal }: RequestInit): Promise<IncomingMessage> {
@@ -74,8 +95,7 @@ function answerOf(outgoing: ClientRequest, { body, signal }: RequestInit): Promi
 }
 
 /** Tells the end of a stream once whatever it brought has been handed on. */
-function streamEnd(body: unknown, { streamEnded }: McpFetchOptions): (failure: McpFailure) => void {
-  const { id } = JSON.parse(typeof body === 'string' ? body : '{}') as { id?: unknown };
+function streamEnd({ id }: Message, { streamEnded }: McpFetchOptions): (failure: McpFailure) => void {
   return (failure) => {
     if (id !== undefined) setImmediate(() => streamEnded(id, failure));
   };

@@ -12,8 +12,8 @@ const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 30_000;
 
 export interface McpLinkOptions {
-  /** @throws anything */
-  open(signal: AbortSignal): Promise<McpSession>;
+  /** Begins a session, once the application has said with which headers. `opening` leaves nothing behind when `signal` aborts. @throws anything */
+  open(signal: AbortSignal): Promise<{ readonly opening: Promise<McpSession> }>;
   /** Longest time for that, in milliseconds. */
   readonly openWithinMs: number;
   readonly clock: Clock;
@@ -30,7 +30,7 @@ export class McpLink {
   #failures = 0;
   #retryAt = Number.NEGATIVE_INFINITY;
   readonly #over = new AbortController();
-  /** Sessions that are being closed. */
+  /** Sessions that are being closed, and those that are being opened. */
   readonly #ends = new Set<Promise<void>>();
 
   constructor(options: McpLinkOptions) {
@@ -93,18 +93,13 @@ export class McpLink {
   }
 
   /** Who is aborted does not wait; others may wait for the same session. @throws ToolError */
-  #ready(signal: AbortSignal): Promise<McpSession> {
-    return new Promise((resolve, reject) => {
-      const leave = () => reject(new McpFailure('unreachable').toToolError());
-      if (signal.aborted) leave();
-      signal.addEventListener('abort', leave, { once: true });
-      this.session()
-        .finally(() => signal.removeEventListener('abort', leave))
-        .then(resolve, (error: unknown) => {
-          // Why it could not be opened is in the log. What code of the application threw is its own affair.
-          reject(error instanceof McpFailure ? new McpFailure('unreachable').toToolError() : error);
-        });
-    });
+  async #ready(signal: AbortSignal): Promise<McpSession> {
+    try {
+      return await unlessAborted(this.session(), signal);
+    } catch (error) {
+      // Why it could not be opened is in the log. What code of the application threw is its own affair.
+      throw error instanceof McpFailure ? new McpFailure('unreachable').toToolError() : error;
+    }
   }
 
   async #open(): Promise<McpSession> {
@@ -114,7 +109,12 @@ export class McpLink {
     this.#over.signal.addEventListener('abort', cancel, { once: true });
     const timer: Timer = clock.after(openWithinMs, cancel);
     try {
-      const session = await unlessAborted(open(abort.signal), abort.signal);
+      const begun = open(abort.signal).then(({ opening }) => {
+        const close = (session: McpSession) => (abort.signal.aborted ? session.close() : undefined);
+        this.#track(opening.then(close, () => {}));
+        return opening;
+      });
+      const session = await unlessAborted(begun, abort.signal);
       session.onLost = () => this.#lost(session, new McpFailure('ended'));
       this.#session = session;
       return session;
@@ -155,12 +155,16 @@ export class McpLink {
 
   #leave(session: McpSession): void {
     if (this.#session === session) this.#session = undefined;
-    const end = session.close().finally(() => this.#ends.delete(end));
+    this.#track(session.close());
+  }
+
+  #track(ending: Promise<unknown>): void {
+    const end: Promise<void> = ending.then(() => void this.#ends.delete(end));
     this.#ends.add(end);
   }
 }
 
-/** Whatever hangs, nobody waits for it once `signal` aborts: a session that comes then is closed. @throws McpFailure then */
+/** Whatever hangs, nobody waits for it once `signal` aborts. @throws McpFailure then */
 function unlessAborted(opening: Promise<McpSession>, signal: AbortSignal): Promise<McpSession> {
   return new Promise((resolve, reject) => {
     const leave = () => reject(new McpFailure('unreachable'));
@@ -168,9 +172,6 @@ function unlessAborted(opening: Promise<McpSession>, signal: AbortSignal): Promi
     signal.addEventListener('abort', leave, { once: true });
     opening
       .finally(() => signal.removeEventListener('abort', leave))
-      .then((session) => {
-        if (signal.aborted) void session.close();
-        else resolve(session);
-      }, reject);
+      .then((session) => (signal.aborted ? leave() : resolve(session)), reject);
   });
 }

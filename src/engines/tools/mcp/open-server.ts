@@ -109,9 +109,8 @@ export class OpenMcpServer implements OpenToolSource {
       server.type === 'http'
         ? 'Check url and headers of mcp().'
         : 'Check command, args and env of mcp(); its standard error is logged at level debug.';
-    return new ConfigError('CONFIG_INVALID', `The MCP server ${name} ${what}${status}. ${hint}`, {
-      cause: error,
-    });
+    // Without its cause: that may have words of the server, or keys among the arguments.
+    return new ConfigError('CONFIG_INVALID', `The MCP server ${name} ${what}${status}. ${hint}`);
   }
 
   #toAgentTool({ definition, listed }: OfferedTool): AgentTool {
@@ -161,9 +160,11 @@ export class OpenMcpServer implements OpenToolSource {
         // Where it fails, the server may have become another one.
         this.#prior = undefined;
         const parts = { sdk: this.#sdk, server, name, headers: given, prior, clock, logger, signal };
-        const session = await McpSession.open(parts);
-        this.#prior = session.discovered;
-        return session;
+        const opening = McpSession.open(parts).then((session) => {
+          this.#prior = session.discovered;
+          return session;
+        });
+        return { opening };
       },
     });
   }

@@ -227,6 +227,8 @@ describe('an MCP server in trouble', () => {
     await soon(() => expect(server.requests.map(({ rpc }) => rpc)).toContain('ping'));
     // It has answered.
     await soon(() => expect(rig.clock.pending).toBe(0));
+    // Nobody reads what it may still say.
+    await soon(() => expect(server.sockets.size).toBe(0));
     isSlow = false;
     rig.clock.advance(60_000);
     expect((await rig.run('echo', { text: 'a' })).told).toBe('You said a');

@@ -1,8 +1,10 @@
 // Servers that are programs, made with the official SDK.
 import { tmpdir } from 'node:os';
-import { realpathSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { makeFolder } from '../../../support/data-folder.js';
 import { FakeClock } from '../../../support/fake-clock.js';
 import { soon } from '../../../support/soon.js';
 import { openMcp } from './mcp-rig.js';
@@ -109,6 +111,23 @@ describe('an MCP server that is a program', () => {
       expect(pids.map(isRunning)).toEqual([false, false]);
     });
     await closing;
+  });
+
+  it('is ended where nobody waits for its tools any more, before that is said', async () => {
+    const file = join(await makeFolder(), 'pid');
+    const clock = new FakeClock();
+    const opening = openMcp({ ...program('deaf', file), startTimeoutMs: 3000 }, { clock });
+    let isRefused = false;
+    opening.catch(() => (isRefused = true));
+    const pid = await soon(() => Number(readFileSync(file, 'utf8') || undefined));
+    clock.advance(3000);
+    const seen: boolean[] = [];
+    await soon(() => {
+      if (isRunning(pid)) clock.advance(10);
+      expect(isRefused).toBe(true);
+      seen.push(isRunning(pid));
+    });
+    expect(seen).toEqual([false]);
   });
 
   it('leaves nothing of what it has started when it ends by itself', async () => {
