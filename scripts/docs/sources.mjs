@@ -14,6 +14,7 @@ const OPTION_FOLDERS = [
   'src/providers',
   'src/contract',
   'src/stores',
+  'src/testing',
 ];
 
 /** @type {Map<string, ts.SourceFile>} */
@@ -105,7 +106,20 @@ export function findInterface(name) {
 export function fieldsOf(node) {
   const inherited = (node.heritageClauses ?? [])
     .flatMap((clause) => [...clause.types])
-    .flatMap((type) => fieldsOf(findInterface(type.getText())));
+    .flatMap(inheritedFields);
   const own = node.members.filter((member) => ts.isPropertySignature(member) || ts.isMethodSignature(member));
-  return [...inherited, ...own];
+  const all = [...inherited, ...own];
+  // One that several bases have is one option.
+  return all.filter(
+    (field, index) => all.findIndex((other) => other.name.getText() === field.name.getText()) === index,
+  );
+}
+
+/** Those of `Base`, or of `Omit<Base, 'one' | 'other'>`. @param {ts.ExpressionWithTypeArguments} type */
+function inheritedFields(type) {
+  if (type.expression.getText() !== 'Omit') return fieldsOf(findInterface(type.getText()));
+  const [base, names] = type.typeArguments ?? [];
+  return fieldsOf(findInterface(base?.getText() ?? '')).filter(
+    (field) => !names?.getText().includes(`'${field.name.getText()}'`),
+  );
 }

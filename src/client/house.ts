@@ -1,7 +1,7 @@
 // All that one `serve` builds, and its lifetime: store, bus, calls, dashboard, server, tunnel.
 import { randomBytes } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Clock, type StoppableClock, stoppableClock, systemClock, type Timer } from '../base/clock.js';
+import { type Clock, type StoppableClock, stoppableClock, systemClock } from '../base/clock.js';
 import { ConfigError } from '../base/errors.js';
 import { LoadJudge } from '../base/load-judge.js';
 import { toLocalUrl, toUrl } from '../base/host-name.js';
@@ -26,7 +26,8 @@ import type { AttachableServer } from '../server/attachment.js';
 import type { PhoneServer } from '../server/server.js';
 import type { CallStore } from '../stores/call-store.js';
 import { PACKAGE_VERSION } from '../base/package-version.js';
-import { heldTimer } from '../base/process-hold.js';
+import { within } from '../base/pause.js';
+import { holdProcess } from '../base/process-hold.js';
 import { closeSpares } from '../base/spares.js';
 import { transcoder } from '../transcoder/select.js';
 import { AgentChooser } from './agent-chooser.js';
@@ -288,13 +289,13 @@ export class House {
     const deadline = this.#clock.now() + this.#options.drainMs;
     await this.#server?.close();
     const lastWordsMs = Math.min(LAST_WORDS_MS, deadline - this.#clock.now());
-    await within(this.#clock, lastWordsMs, this.#looseEnds.settled());
+    await heldWithin(this.#clock, lastWordsMs, this.#looseEnds.settled());
     this.#looseEnds.cut();
     await Promise.all([this.#publicHost.close(), this.#toolServers.close()]);
     await this.#bus.settled();
-    await within(this.#clock, this.#options.drainMs, this.#desk.kept());
+    await heldWithin(this.#clock, this.#options.drainMs, this.#desk.kept());
     this.#persistence.closeLive();
-    const callbacks = within(this.#clock, this.#options.drainMs, this.#callbacks.settled());
+    const callbacks = heldWithin(this.#clock, this.#options.drainMs, this.#callbacks.settled());
     await Promise.all([callbacks, this.#forwarder?.close()]);
     this.#callbacks.close();
     this.#metrics.close();
@@ -360,8 +361,8 @@ export class House {
       callbacks: {
         ...this.#callbacks,
         adopt: (record) => {
-          this.#callbacks.adopt(record);
           this.#metrics.adopt(record);
+          return this.#callbacks.adopt(record);
         },
       },
       nodeId,
@@ -501,12 +502,8 @@ function bothOf(...buses: readonly CallEvents[]): CallEvents {
   };
 }
 
-/** Waits for `task`, but no longer than `timeoutMs`. Keeps the process alive meanwhile. */
-async function within(clock: Clock, timeoutMs: number, task: Promise<void>): Promise<void> {
-  let timer: Timer | undefined;
-  const timeout = new Promise<void>((resolve) => {
-    timer = heldTimer(clock, timeoutMs, resolve);
-  });
-  await Promise.race([task, timeout]);
-  timer?.cancel();
+/** As `within`, and the process stays up meanwhile. */
+async function heldWithin(clock: Clock, timeoutMs: number, task: Promise<void>): Promise<void> {
+  const release = holdProcess();
+  await within(clock, timeoutMs, task).finally(release);
 }

@@ -199,10 +199,12 @@ export class Persistence {
     if (record === undefined) throw new NotFoundError('No such call.');
     if (record.status === 'completed' || desk.hasEnded(callId))
       throw new RequestError('REQUEST_CONFLICT', 'The call is over.');
-    callbacks.adopt(record);
+    const disown = callbacks.adopt(record);
     const left = { record, state, lastAliveAt: clock.wallNow(), wasLetGo: true, free };
-    if (!this.#live.takeUp(left, { isStreamThere }))
+    if (!this.#live.takeUp(left, { isStreamThere })) {
+      disown();
       throw new RequestError('REQUEST_CONFLICT', 'The call cannot be taken up.');
+    }
     if (!isStreamThere) desk.goOn();
   }
 

@@ -180,7 +180,7 @@ export class Recipes {
     for (const { provider } of choicesOf(stages)) provider.assertConfigured?.();
     if (option !== undefined) refuseLocal(option, stages);
     this.#stages.set(agent, stages);
-    this.#announce(stages, option);
+    this.#announce(stages, { agent: agent.options.name, option });
     if (this.#onMessage !== undefined && fallback.llm.length > 0)
       this.#logger.warn(
         { option: 'fallback.llm' },
@@ -189,7 +189,10 @@ export class Recipes {
     return stages;
   }
 
-  #announce(stages: Stages, option: string | undefined): void {
+  #announce(
+    stages: Stages,
+    of: { readonly agent: string | undefined; readonly option: string | undefined },
+  ): void {
     const chosen = Object.entries(stages).flatMap(
       ([stage, choice]: [string, Choice<{ name: string }> | undefined]) =>
         choice === undefined || choice.reason === 'given'
@@ -197,7 +200,12 @@ export class Recipes {
           : [[stage, `${choice.provider.name} (${choice.reason})`]],
     );
     if (chosen.length === 0) return;
-    const fields = { ...(option === undefined ? {} : { option }), ...Object.fromEntries(chosen) };
+    const { agent, option } = of;
+    const fields = {
+      ...(agent === undefined ? {} : { agent }),
+      ...(option === undefined ? {} : { option }),
+      ...Object.fromEntries(chosen),
+    };
     if (choicesOf(stages).some(({ isLocal }) => isLocal))
       this.#logger.warn(
         fields,

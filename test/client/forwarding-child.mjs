@@ -41,7 +41,7 @@ const recall = (record) => void recalled.set(record.callId, recallCall(record, e
 await takeOver(store, {
   nodeId,
   bus,
-  callbacks: { adopt() {} },
+  callbacks: { adopt: () => () => {} },
   desk: { recall, mayBeUp: () => false },
   logger,
 });

@@ -67,8 +67,8 @@ export interface CallCallbacks {
 
 /** Callbacks at work. */
 export interface AttachedCallbacks {
-  /** Knows a call that began before, whose end is still to come. */
-  adopt(record: CallRecord): void;
+  /** Knows a call that began before, whose end is still to come. The function that it returns takes that back. */
+  adopt(record: CallRecord): () => void;
   /** Runs `onCallEnd` for a call that was over before, and whose process died meanwhile. */
   redeliver(record: CallRecord): void;
   /** Resolves when no `onCallEnd` is running. May never, if one of them never returns. */
@@ -138,6 +138,7 @@ export function attachCallbacks(bus: EventBus, options: CallbackOptions): Attach
   return {
     adopt(record) {
       records.set(record.callId, record);
+      return () => void records.delete(record.callId);
     },
     redeliver(record) {
       tellEnd({ ...record, redelivered: true });

@@ -51,11 +51,10 @@ export class CallStates {
   readonly #kept = new Map<string, Kept>();
   /** Writes and removals under way. */
   readonly #open = new Set<Promise<void>>();
-  readonly #unsubscribe: () => void;
 
   constructor(options: CallStatesOptions) {
     this.#options = options;
-    this.#unsubscribe = options.bus.subscribe((event) => this.#hear(event));
+    options.bus.subscribe((event) => this.#hear(event));
   }
 
   /**
@@ -112,11 +111,6 @@ export class CallStates {
   /** Resolves when everything that was begun is done. */
   async settled(): Promise<void> {
     while (this.#open.size > 0) await Promise.all(this.#open);
-  }
-
-  /** Idempotent. */
-  close(): void {
-    this.#unsubscribe();
   }
 
   #hear(event: CallEvent): void {

@@ -2,9 +2,8 @@
 // with a growing pause.
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { Clock, Timer } from '../../../base/clock.js';
-import type { Logger } from '../../../base/log.js';
 import { ToolError } from '../tool.js';
-import { McpFailure } from './failure.js';
+import { McpFailure, type McpTrouble } from './failure.js';
 import { isForgotten, type ListedTool, type McpSession } from './session.js';
 
 /** Before the server is asked again, after a failure and after each further one, in milliseconds. */
@@ -17,9 +16,15 @@ export interface McpLinkOptions {
   /** Longest time for that, in milliseconds. */
   readonly openWithinMs: number;
   readonly clock: Clock;
-  readonly logger: Logger;
-  /** Of the server, for the log. */
-  readonly name: string;
+  /** Hears of each failure. `retryAfterMs`: how long the server is left alone. */
+  onFailed(failure: McpLinkFailure): void;
+}
+
+export interface McpLinkFailure {
+  readonly trouble: McpTrouble;
+  /** Of the HTTP answer, where there was one. */
+  readonly status?: number | null;
+  readonly retryAfterMs: number;
 }
 
 export class McpLink {
@@ -140,17 +145,15 @@ export class McpLink {
   }
 
   #failed(error: unknown): void {
-    const { clock, logger, name } = this.#options;
     if (this.#over.signal.aborted) return;
-    const pauseMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failures);
+    const retryAfterMs = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.#failures);
     this.#failures += 1;
-    this.#retryAt = clock.now() + pauseMs;
+    this.#retryAt = this.#options.clock.now() + retryAfterMs;
     const known =
-      error instanceof McpFailure ? { trouble: error.trouble, status: error.status } : { trouble: 'refused' };
-    logger.warn(
-      { server: name, ...known, retryAfterMs: pauseMs },
-      'an MCP server failed: its tools are tried again later',
-    );
+      error instanceof McpFailure
+        ? { trouble: error.trouble, status: error.status }
+        : ({ trouble: 'refused' } as const);
+    this.#options.onFailed({ ...known, retryAfterMs });
   }
 
   #leave(session: McpSession): void {

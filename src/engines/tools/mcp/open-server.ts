@@ -24,6 +24,7 @@ export class OpenMcpServer implements OpenToolSource {
   readonly #ofCalls = new Map<string, McpLink>();
   readonly #ends = new Set<Promise<void>>();
   #tools: readonly AgentTool[] = [];
+  #isListed = false;
   #isClosed = false;
 
   private constructor(options: CheckedMcpOptions, context: ToolSourceContext, sdk: McpSdk) {
@@ -78,6 +79,7 @@ export class OpenMcpServer implements OpenToolSource {
       const listed = await listTools(session, name, abort.signal);
       const offered = toOffered(listed, this.#options, logger);
       this.#tools = Object.freeze(offered.map((tool) => this.#toAgentTool(tool)));
+      this.#isListed = true;
       const tools = offered.map(({ definition }) => definition.name);
       logger.info(
         { server: name, tools, leftOut: listed.length - tools.length },
@@ -150,9 +152,12 @@ export class OpenMcpServer implements OpenToolSource {
     const { name, server, startTimeoutMs } = this.#options;
     const { clock, logger } = this.#context;
     return new McpLink({
-      name,
       clock,
-      logger,
+      onFailed: (failure) => {
+        // What fails before, fails the start, with an error of its own.
+        if (this.#isListed)
+          logger.warn({ server: name, ...failure }, 'an MCP server failed: its tools are tried again later');
+      },
       openWithinMs: startTimeoutMs,
       open: async (signal) => {
         const given = await headers();

@@ -10,9 +10,7 @@ import { pause } from '../../../base/pause.js';
 import { McpFailure } from './failure.js';
 import { MAX_MESSAGE_BYTES } from './http-fetch.js';
 import type { McpProgram } from './options.js';
-
-/** What it may write without being asked, in bytes, and for each request on top of that up to the longest answer: as many as a model may make at a time. */
-const MAX_OWED_MESSAGES = 16;
+import { ReadAllowance } from './read-allowance.js';
 
 /** How long it has to end once its standard input is closed, and again after each signal, in milliseconds. */
 const GRACE_MS = 500;
@@ -42,11 +40,12 @@ export class StdioTransport implements Transport {
   #gone: Promise<void> = Promise.resolve();
   #isGone = true;
   #isOver = false;
-  #allowance = MAX_MESSAGE_BYTES;
+  readonly #allowance: ReadAllowance;
   #closing: Promise<void> | undefined;
 
   constructor(options: StdioTransportOptions) {
     this.#options = options;
+    this.#allowance = new ReadAllowance(options.clock.now());
   }
 
   /** @throws McpFailure when it cannot be started */
@@ -95,7 +94,7 @@ export class StdioTransport implements Transport {
     const child = this.#child;
     if (child === undefined || this.#isGone || this.failure !== undefined)
       throw this.failure ?? new McpFailure('ended');
-    this.#allowance = Math.min(this.#allowance + MAX_MESSAGE_BYTES, MAX_OWED_MESSAGES * MAX_MESSAGE_BYTES);
+    this.#allowance.owe();
     child.stdin.write(`${JSON.stringify(message)}\n`);
   }
 
@@ -121,8 +120,7 @@ export class StdioTransport implements Transport {
   }
 
   #count(bytes: number): void {
-    this.#allowance -= bytes;
-    if (this.#allowance < 0) this.#fail();
+    if (!this.#allowance.take(bytes, this.#options.clock.now())) this.#fail();
   }
 
   /** It writes more than anybody reads. */

@@ -1,6 +1,7 @@
 // Servers on Streamable HTTP, made with the official SDK: what is listed, run, and left out.
 import type { McpServer } from '@modelcontextprotocol/server';
 import { describe, expect, it, vi } from 'vitest';
+import { RecordedLogger } from '../../../support/recorded-logger.js';
 import { serveMcp } from '../../../support/mcp-server.js';
 import { soon } from '../../../support/soon.js';
 import { addEcho, openMcp } from './mcp-rig.js';
@@ -406,8 +407,11 @@ describe('the list of an MCP server', () => {
   it('is refused where nobody answers', async () => {
     await using server = await serveMcp({ equip });
     await server.kill();
-    await expect(openMcp({ url: server.url, name: 'shop' })).rejects.toThrow(
+    const logger = new RecordedLogger();
+    await expect(openMcp({ url: server.url, name: 'shop' }, { logger })).rejects.toThrow(
       'The MCP server shop cannot be reached. Check url and headers of mcp().',
     );
+    // The error says it all: nothing is tried again.
+    expect(logger.lines).toEqual([]);
   });
 });

@@ -47,9 +47,9 @@ export async function openMcp(
   {
     signal = new AbortController().signal,
     clock = new FakeClock(),
-  }: { signal?: AbortSignal; clock?: FakeClock } = {},
+    logger = new RecordedLogger(),
+  }: { signal?: AbortSignal; clock?: FakeClock; logger?: RecordedLogger } = {},
 ): Promise<McpRig> {
-  const logger = new RecordedLogger();
   const opened = await mcp(options).open({ clock, logger, signal });
   return {
     opened,
