@@ -63,6 +63,8 @@ export type CallFact =
       mode: VoiceMode;
       /** The AI providers that serve the call. */
       provider: CallProviders;
+      /** The language of the agent, a BCP 47 tag; missing if it names none. */
+      language?: string;
     } & CallIdentity)
   /** The phase of the conversation changed. The phase always differs from the previous one, and `ending` is the last. */
   | {

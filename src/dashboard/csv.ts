@@ -65,6 +65,7 @@ const COLUMNS: { readonly [header: string]: (record: CallRecord) => Cell } = {
   'media.unexpectedMessages': (record) => record.media?.unexpectedMessages ?? null,
   'media.clears': (record) => record.media?.clears ?? null,
   agent: (record) => record.agent,
+  language: (record) => record.language ?? null,
 };
 
 /** A number or an E.164 telephone number: a spreadsheet runs neither. */

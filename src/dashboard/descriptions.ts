@@ -99,6 +99,7 @@ export const FIELDS: { readonly [field: string]: string } = {
   durationMs: 'Milliseconds from answer to end; null until the end, and for calls that were not answered.',
   mode: 'Whether one realtime model hears and speaks, or a pipeline of three stages; null until the call connects.',
   provider: 'AI providers that serve the call, or served it last.',
+  language: 'Language of the call, a BCP 47 tag; null if the agent names none, and until the call connects.',
   phase: 'Phase of the conversation.',
   name: 'Name.',
   since: 'When the phase began.',

@@ -54,6 +54,7 @@ const SUMMARY = {
     llm: 'vendor/model',
     tts: 'vendor/voice',
   },
+  language: 'en',
   nodeId: 'n4f9',
   originId: 'n4f9',
   phase: null,

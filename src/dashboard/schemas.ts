@@ -66,6 +66,8 @@ const identity: Properties = {
 /** In a fact it is missing where the agent has no name. */
 const agentName: JsonSchema = { type: 'string', pattern: AGENT_NAME.source, maxLength: 40 };
 
+const languageTag: JsonSchema = { type: 'string', maxLength: 100 };
+
 const latency: Properties = {
   endpointingMs: millisecondsOrNull,
   sttMs: millisecondsOrNull,
@@ -90,6 +92,7 @@ const summary: Properties = {
   durationMs: millisecondsOrNull,
   mode: nullable(ref('VoiceMode')),
   provider: ref('CallProviders'),
+  language: { ...languageTag, type: ['string', 'null'] },
   nodeId: text,
   originId: text,
   phase: nullable(ref('CurrentPhase')),
@@ -111,7 +114,13 @@ const summary: Properties = {
 /** The facts of the event stream, each by its type with the properties that it alone has. */
 const FACTS: { readonly [type: string]: Properties } = {
   'call.status': { status: words('initiated', 'ringing', 'active'), ...identity, agent: agentName },
-  'call.started': { mode: ref('VoiceMode'), provider: ref('CallProviders'), ...identity, agent: agentName },
+  'call.started': {
+    mode: ref('VoiceMode'),
+    provider: ref('CallProviders'),
+    language: languageTag,
+    ...identity,
+    agent: agentName,
+  },
   'phase.changed': { phase: ref('CallPhase'), previous: ref('CallPhase') },
   'transcript.segment': { entry: ref('TranscriptEntry'), tool: ref('ToolCall') },
   'turn.started': { turnIndex: count },
@@ -151,7 +160,7 @@ const FACTS: { readonly [type: string]: Properties } = {
 /** What a fact may do without. */
 const OPTIONAL: { readonly [type: string]: readonly string[] } = {
   'call.status': ['agent'],
-  'call.started': ['agent'],
+  'call.started': ['agent', 'language'],
   'phase.changed': ['previous'],
   'transcript.segment': ['tool'],
   'cost.updated': ['turn'],

@@ -118,6 +118,7 @@ function changes(record: CallRecord, event: CallEvent): Partial<Omit<CallRecord,
         ...progress(record, 'active', event.at),
         mode: event.mode,
         provider: event.provider,
+        language: record.language ?? event.language ?? null,
       };
     case 'phase.changed':
       return { phase: { name: event.phase, since: event.at } };
@@ -299,6 +300,7 @@ function openRecord(event: CallEvent): CallRecord {
     durationMs: null,
     mode: null,
     provider: { engine: null, stt: null, llm: null, tts: null },
+    language: null,
     nodeId: event.nodeId,
     originId: originOf(event),
     phase: null,

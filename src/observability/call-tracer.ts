@@ -75,6 +75,7 @@ export class CallTracer {
         call.provider = event.provider;
         call.span.setAttribute('offhook.call.mode', event.mode);
         call.span.addEvent('answered', toHrTime(event.at));
+        if (event.language !== undefined) call.span.setAttribute('offhook.call.language', event.language);
         if (known !== undefined) call.span.setAttributes(identityAttributes(event.callId, event));
         break;
       case 'turn.started':

@@ -49,6 +49,17 @@ describe('the name of an agent', () => {
     expect(events.find(({ type }) => type === 'call.started')).toMatchObject({ agent: 'front-desk' });
   });
 
+  it('is told with the language of the agent', async () => {
+    const events: CallEvent[] = [];
+    const server = await bench.serve({}, { language: 'de-CH', tts: toneVoice });
+    server.events.subscribe((event) => void events.push(event));
+    const call = await bench.dial('+15550111');
+    await until(async () => (await bench.active())[0]?.language === 'de-CH');
+    call.hangUp();
+    await call.closed;
+    expect(events.find(({ type }) => type === 'call.started')).toMatchObject({ language: 'de-CH' });
+  });
+
   it('is null of an agent that has none', async () => {
     const server = await bench.serve();
     const events: CallEvent[] = [];

@@ -223,6 +223,14 @@ describe('reduceCall', () => {
     expect(record.provider).toEqual({ engine: null, stt: 'a/ears', llm: 'other/model', tts: 'b/voice' });
   });
 
+  it('keeps the language of the agent', () => {
+    const begun: CallFact = { ...started(), language: 'de-CH' } as CallFact;
+    expect(recordOf([started()]).language).toBeNull();
+    expect(recordOf([begun]).language).toBe('de-CH');
+    // A process that knows none does not take it away.
+    expect(recordOf([begun, started()]).language).toBe('de-CH');
+  });
+
   it('tells two providers of one name apart', () => {
     const twin: CallFact = { ...replaced, from: 'vendor/voice', to: 'vendor/voice' };
     expect(recordOf([started(), twin]).incidents).toMatchObject([

@@ -236,7 +236,9 @@ export class CallConversation {
     ledger.pays(recipe);
     const parties = { callId, carrier, caller: maskPhone(caller), callee: maskPhone(callee) };
     if (isFirst) {
-      ledger.publish({ type: 'call.started', mode: recipe.mode, provider: recipe.providers, ...identity });
+      const { mode, providers: provider, language } = recipe;
+      const spoken = language === undefined ? {} : { language };
+      ledger.publish({ type: 'call.started', mode, provider, ...spoken, ...identity });
       logger.info(parties, 'call started');
     } else logger.info(parties, 'call resumed');
     // Whoever heard of the start may have ended the call already.

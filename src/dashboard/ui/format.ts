@@ -69,3 +69,12 @@ export function formatCount(count: number, noun: string): string {
 export function formatWord(word: string | null): string {
   return word === null ? UNKNOWN : word.replaceAll('-', ' ');
 }
+
+/** `de-CH` becomes `Swiss High German`; a tag that has no name stands as it is. */
+export function formatLanguage(tag: string): string {
+  try {
+    return new Intl.DisplayNames(['en'], { type: 'language' }).of(tag) ?? tag;
+  } catch {
+    return tag;
+  }
+}

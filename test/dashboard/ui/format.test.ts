@@ -7,6 +7,7 @@ import {
   formatNumber,
   formatTime,
   formatWord,
+  formatLanguage,
 } from '../../../src/dashboard/ui/format.js';
 
 describe('what the page shows', () => {
@@ -63,5 +64,16 @@ describe('what the page shows', () => {
     expect(formatTime(now - 5000, now)).not.toContain(',');
     expect(formatTime(now - 3 * 86_400_000, now)).toContain(',');
     expect(formatWord('no-answer')).toBe('no answer');
+  });
+});
+
+describe('formatLanguage', () => {
+  it.each([
+    ['de', 'German'],
+    ['es-MX', 'Mexican Spanish'],
+    ['zz', 'zz'],
+    ['<b>', '<b>'],
+  ])('shows %s as %s', (tag, name) => {
+    expect(formatLanguage(tag)).toBe(name);
   });
 });

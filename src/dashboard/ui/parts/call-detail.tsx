@@ -3,7 +3,15 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CallRecord } from '../../../contract/call-record.js';
 import { toSummary } from '../../../events/summarize.js';
 import { ApiError, fetchCall } from '../api.js';
-import { UNKNOWN, formatDuration, formatNumber, formatTime, formatTotal, formatWord } from '../format.js';
+import {
+  UNKNOWN,
+  formatDuration,
+  formatLanguage,
+  formatNumber,
+  formatTime,
+  formatTotal,
+  formatWord,
+} from '../format.js';
 import { updatePage } from '../state/app-store.js';
 import { closeLink } from '../state/deep-link.js';
 import { applyRecord, type PageState } from '../state/page-state.js';
@@ -119,6 +127,8 @@ function Body({ record, controls, maySpeak, masked }: BodyProps) {
     ['End reason', isOver ? formatWord(record.endReason) : UNKNOWN],
     ['Turns', record.turnCount],
     ...(record.agent === null ? [] : [['Agent', record.agent] as const]),
+    // A record may be older than the field.
+    ...(record.language == null ? [] : [['Language', formatLanguage(record.language)] as const]),
     ['Mode', record.mode ?? UNKNOWN],
     ['Carrier', record.carrier],
     ['Cost', formatTotal(record.cost)],

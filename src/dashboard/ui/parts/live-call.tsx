@@ -1,7 +1,7 @@
 // One call that is up: how long, what is said, where the last answer's time went, what it costs, and what can be done with it.
 import type { CallRecord, CurrentPhase } from '../../../contract/call-record.js';
 import { toSummary } from '../../../events/summarize.js';
-import { formatCount, formatDuration, formatLatency, formatWord } from '../format.js';
+import { formatCount, formatDuration, formatLanguage, formatLatency, formatWord } from '../format.js';
 import { useSeconds } from '../state/clock.js';
 import { linkTo } from '../state/deep-link.js';
 import { CallCommands } from './call-commands.js';
@@ -27,7 +27,7 @@ export const LiveCall = memo(({ call, controls, masked, isLine }: LiveCallProps)
     <article class={isLine ? 'call line' : 'call'}>
       <Top call={call} masked={masked} />
       <p class="meta" dir="auto">
-        {said ?? providersOf(call)}
+        {said ?? [...languageOf(call), providersOf(call)].join(' · ')}
       </p>
       {!isLine && <Transcript entries={call.transcript} turns={call.turns} isLive />}
       {last !== undefined && (
@@ -48,6 +48,11 @@ export const LiveCall = memo(({ call, controls, masked, isLine }: LiveCallProps)
     </article>
   );
 });
+
+/** A record may be older than the field. */
+function languageOf({ language }: CallRecord): string[] {
+  return language == null ? [] : [formatLanguage(language)];
+}
 
 function Top({ call, masked }: Pick<LiveCallProps, 'call' | 'masked'>) {
   return (
