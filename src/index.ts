@@ -110,6 +110,7 @@ export type { FallbackEngine, FallbackOptions } from './options/fallback.js';
 export type { IdleOptions } from './options/idle.js';
 export type { StageOptions } from './options/providers.js';
 export type { DrainOptions } from './options/drain.js';
+export type { PrivacyOptions } from './options/privacy.js';
 export type { ResumeOptions } from './options/resume.js';
 export type { AgentChoice, ChooseAgent, RingingCall } from './options/agent-choice.js';
 export type { AttachOptions, ServeOptions } from './options/serve.js';

@@ -9,6 +9,7 @@ import type { TranscoderBackend } from '../transcoder/backend.js';
 import type { WaitingCall } from './call-desk.js';
 import type { ChooseCall, ChosenAgent } from './choice/call-choice.js';
 import type { BudgetLimits } from './money/budget.js';
+import type { PrivacyPolicy } from './facts/private-facts.js';
 import type { Pricing } from './money/pricing.js';
 
 /** What `CallDirectory` is made of. */
@@ -49,6 +50,8 @@ export interface CallEnvironment {
   readonly load: { readonly isOverloaded: boolean };
   /** How long a carrier that takes instructions in replies waits after a lost stream before it asks what comes next. */
   readonly resumeHoldSeconds: number;
+  /** What of each call is told and kept. @default everything */
+  readonly privacy?: PrivacyPolicy | undefined;
   /** Records every call, where the carrier can. */
   readonly recording: boolean;
 }

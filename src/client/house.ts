@@ -169,6 +169,7 @@ export class House {
       publicHost: () => this.#publicHost.name,
       ownNumber: client.numbers[0].number,
       recording: options.recording,
+      privacy: options.privacy,
       isRecordKept: () => this.#persistence.store?.isKept === true,
       maxCalls: options.maxCalls,
       pricing,

@@ -40,14 +40,16 @@ export class LiveCalls {
   /**
    * Keeps every call from now on, and has what the last process has left. `store`: one on disk, whose lock keeps other processes away.
    * `unstored`: facts of a call that it does not have because another process has the disk. Undefined where nothing is kept: without a folder,
-   * or without a secret of the carrier.
+   * without a secret of the carrier, or where no words are kept.
    */
   async open(
     store: Pick<CallStore, 'isKept'>,
     unstored?: (callId: string) => readonly CallEvent[],
   ): Promise<KeptCalls | undefined> {
     const { options, client, desk, clock, logger } = this.#parts;
-    const { dataDir, isSynced } = options;
+    const { dataDir, isSynced, privacy } = options;
+    // Who goes on with a call needs its words.
+    if (privacy.transcript === 'none') return undefined;
     if (dataDir === false || !store.isKept || client.carrier.streamTokenKey === undefined) return undefined;
     const path = resolve(dataDir, 'live');
     try {

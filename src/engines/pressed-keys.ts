@@ -46,7 +46,10 @@ export class PressedKeys {
   }
 }
 
+/** What keys are announced with. */
+export const KEYS_TEXT = 'The caller pressed ';
+
 /** Keys as the language stage reads them. */
 export function keysAsText(keys: string): string {
-  return `The caller pressed ${[...keys].join(' ')}`;
+  return `${KEYS_TEXT}${[...keys].join(' ')}`;
 }

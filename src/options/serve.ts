@@ -20,6 +20,7 @@ import type {
   MetricsPayload,
   TranscriptPayload,
 } from '../calls/facts/callbacks.js';
+import type { PrivacyPolicy } from '../calls/facts/private-facts.js';
 import type { PriceOverrides } from '../calls/money/pricing.js';
 import type { MessageTarget } from '../engines/responder/message-route.js';
 import type { OnMessage } from '../engines/responder/responder.js';
@@ -33,6 +34,7 @@ import type { ServedClient } from './client.js';
 import { checkDashboardFeed, type DashboardFeed } from './dashboard-feed.js';
 import { checkPricing, stageNames } from './pricing.js';
 import { type CheckedResumeOptions, checkResume, type ResumeOptions } from './resume.js';
+import { checkPrivacy, type PrivacyOptions } from './privacy.js';
 import { checkDurability, checkStorage } from './storage.js';
 import { checkToken } from './token.js';
 
@@ -68,6 +70,8 @@ export interface ServeOptions {
   budget?: BudgetOptions | undefined;
   /** Record every call at the carrier. Needs a carrier that can record, its credentials, and `webhookUrl` or `tunnel`. The carrier reports the recording's address some time after the call, so after `onCallEnd`; read it from `recording.url` of the record in the API. @default false */
   recording?: boolean | undefined;
+  /** What of a call is kept, shown and reported: `{ transcript: 'none', keys: 'none' }` keeps no words and no keys. @default everything */
+  privacy?: PrivacyOptions | undefined;
   /** Message to leave when an answering machine takes an outbound call; may contain `{name}` placeholders. Turns on machine detection for calls that do not set it themselves. @default none: hang up on machines */
   voicemailMessage?: string | undefined;
   /** Serve the dashboard page. Its API is always served. @default true */
@@ -127,6 +131,7 @@ const SERVE_OPTIONS = [
   'pricing',
   'budget',
   'recording',
+  'privacy',
   'voicemailMessage',
   'dashboard',
   'dashboardToken',
@@ -156,6 +161,7 @@ export interface CheckedServeOptions extends CheckedAgents {
   readonly pricing: PriceOverrides | undefined;
   readonly budget: BudgetLimits | undefined;
   readonly recording: boolean;
+  readonly privacy: PrivacyPolicy;
   readonly voicemailMessage: string | undefined;
   readonly onMessage: MessageTarget | undefined;
   readonly callbacks: CallCallbacks;
@@ -232,6 +238,7 @@ export function checkServeOptions(options: ServeOptions, client: ServedClient): 
     }),
     budget: checkBudget(options.budget),
     recording,
+    privacy: checkPrivacy(options.privacy),
     voicemailMessage: checkText('voicemailMessage', options.voicemailMessage),
     port: checkNumber('port', options.port, { min: 1, max: 65_535, whole: true, fallback: 8000 }),
     host,
@@ -256,9 +263,17 @@ export function checkServeOptions(options: ServeOptions, client: ServedClient): 
   };
 }
 
-function checkTakeOver({ takeOver, store, dataDir }: ServeOptions, { tunnel }: { tunnel: boolean }): boolean {
+function checkTakeOver(
+  { takeOver, store, dataDir, privacy }: ServeOptions,
+  { tunnel }: { tunnel: boolean },
+): boolean {
   if (!checkBoolean('takeOver', takeOver, false)) return false;
   const others = { tunnel, store: store !== undefined, 'dataDir: false': dataDir === false };
+  if (privacy?.transcript === 'none')
+    throw new ConfigError(
+      'CONFIG_CONFLICT',
+      "takeOver and privacy.transcript 'none' exclude each other: who takes a call over needs its words.",
+    );
   const [conflict] = Object.entries(others).find(([, isThere]) => isThere) ?? [];
   if (conflict === undefined) return true;
   throw new ConfigError(

@@ -35,6 +35,7 @@ describe('ServeOptions', () => {
       maxCallMs: 3_600_000,
       drainMs: 10_000,
       handleSignals: false,
+      privacy: { transcript: 'full', keys: 'full' },
       resume: { holdSeconds: 2, message: undefined },
       isSynced: false,
       logger: undefined,
@@ -45,6 +46,10 @@ describe('ServeOptions', () => {
   });
 
   it.each<[string, unknown]>([
+    ['privacy', 'none'],
+    ['privacy', { transcript: 'some' }],
+    ['privacy', { keys: false }],
+    ['privacy', { words: 'none' }],
     ['resume', 2],
     ['resume', { holdSeconds: 11 }],
     ['resume', { message: 7 }],

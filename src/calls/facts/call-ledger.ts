@@ -15,6 +15,7 @@ import type {
 import type { EngineFact, EngineRecipe } from '../../engines/engine.js';
 import type { CallEnvironment } from '../call-environment.js';
 import { FactStamp } from './fact-stamp.js';
+import { KEYS_LEFT_OUT, type PrivacyPolicy, privateFact } from './private-facts.js';
 import { type CostState, RunningCost } from '../money/running-cost.js';
 
 /** Notes of one call beyond this are not told: the record keeps no more. */
@@ -31,6 +32,7 @@ const OTHER_LEG =
 const TRANSFER_ID = 'transfer-';
 const SENT_KEYS_ID = 'sent-keys-';
 const SORRY_CODE = 'sorry-spoken';
+const ALL_KEPT: PrivacyPolicy = { transcript: 'full', keys: 'full' };
 
 /** What a process that takes the call up goes on from, beside the record. Plain JSON. */
 export interface LedgerState {
@@ -59,6 +61,7 @@ export class CallLedger {
   readonly clock: Clock;
   readonly #stamp: FactStamp;
   readonly #cost: RunningCost;
+  readonly #privacy: PrivacyPolicy;
   #turnIndex = 0;
   #phase: CallPhase | undefined;
   #direction: CallDirection = 'inbound';
@@ -75,12 +78,13 @@ export class CallLedger {
 
   constructor(
     callId: string,
-    environment: Pick<CallEnvironment, 'nodeId' | 'bus' | 'clock' | 'carrier' | 'pricing'>,
+    environment: Pick<CallEnvironment, 'nodeId' | 'bus' | 'clock' | 'carrier' | 'pricing' | 'privacy'>,
     resumed?: ResumedCall,
   ) {
     const { nodeId, bus, pricing, carrier } = environment;
     const clock = steadyClock(environment.clock);
     this.clock = clock;
+    this.#privacy = environment.privacy ?? ALL_KEPT;
     this.#stamp = new FactStamp(callId, { nodeId, bus, clock }, resumed);
     const tell = (fact: CallFact) => this.#stamp.publish(fact, this.#endedAt);
     this.#cost = new RunningCost({ pricing, carrier, clock, tell }, resumed && costBefore(resumed));
@@ -137,7 +141,8 @@ export class CallLedger {
       if (fact.durationMs !== undefined) this.#cost.lasted(this.#direction, fact.durationMs);
       this.#cost.ended({ agoMs: at === undefined ? 0 : Math.max(0, this.clock.wallNow() - at) });
     }
-    this.#stamp.publish(fact, at);
+    const told = privateFact(fact, this.#privacy);
+    if (told !== undefined) this.#stamp.publish(told, at);
     if (fact.type === 'call.ended') this.#endedAt = undefined;
     const direction = answeredDirection(fact);
     if (direction !== undefined) this.#cost.answered(direction);
@@ -191,7 +196,11 @@ export class CallLedger {
   /** Keys that were sent are in the transcript like those that were received. */
   keysSent(digits: string): void {
     this.#keySequences += 1;
-    this.#enter(`${SENT_KEYS_ID}${this.#keySequences}`, `Sent keys ${digits}`, 'system');
+    this.#enter(
+      `${SENT_KEYS_ID}${this.#keySequences}`,
+      `Sent keys ${this.#privacy.keys === 'none' ? KEYS_LEFT_OUT : digits}`,
+      'system',
+    );
   }
 
   /** What became of a transfer is in the transcript, too, which shows of a number its last four digits. */

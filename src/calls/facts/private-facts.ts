@@ -1,0 +1,57 @@
+// What a fact says where the operator keeps no words, or no keys: the last thing that is done to it before anybody hears it.
+import type { CallFact } from '../../contract/call-event.js';
+import type { ToolCall, TranscriptEntry } from '../../contract/call-record.js';
+import { KEYS_TEXT } from '../../engines/pressed-keys.js';
+
+/** What of a call is told and kept. */
+export interface PrivacyPolicy {
+  /** What was said. */
+  readonly transcript: 'full' | 'none';
+  /** Keys that were pressed or sent. */
+  readonly keys: 'full' | 'none';
+}
+
+/** Stands in a transcript for keys that are not kept. */
+export const KEYS_LEFT_OUT = '[keys]';
+
+const PRESSED = new RegExp(`${KEYS_TEXT}[0-9A-D*#](?: [0-9A-D*#](?!\\w))*`, 'g');
+const TOOL_FAILED = 'The tool failed.';
+
+/** The fact without what is not kept; undefined where nothing is left of it. */
+export function privateFact(fact: CallFact, policy: PrivacyPolicy): CallFact | undefined {
+  if (fact.type === 'dtmf.received') return policy.keys === 'none' ? undefined : fact;
+  if (fact.type === 'transcript.segment') {
+    const entry = privateEntry(fact.entry, policy);
+    return fact.tool === undefined
+      ? { ...fact, entry }
+      : { ...fact, entry, tool: privateTool(fact.tool, policy) };
+  }
+  if (fact.type !== 'turn.completed') return fact;
+  const { turn } = fact;
+  return {
+    ...fact,
+    turn: {
+      ...turn,
+      userText: privateText(turn.userText, policy),
+      agentText: privateText(turn.agentText, policy),
+      agentTextUnheard: privateText(turn.agentTextUnheard, policy),
+      toolCalls: turn.toolCalls.map((tool) => privateTool(tool, policy)),
+    },
+  };
+}
+
+/** Empty and final, it says when somebody spoke, and puts nothing into the transcript. */
+function privateEntry(entry: TranscriptEntry, policy: PrivacyPolicy): TranscriptEntry {
+  if (policy.transcript === 'none') return { ...entry, text: '', final: true };
+  return { ...entry, text: privateText(entry.text, policy) };
+}
+
+function privateText(text: string, { transcript, keys }: PrivacyPolicy): string {
+  if (transcript === 'none') return '';
+  return keys === 'none' ? text.replace(PRESSED, `${KEYS_TEXT}${KEYS_LEFT_OUT}`) : text;
+}
+
+/** An error may quote what it was called with. */
+function privateTool(tool: ToolCall, { transcript }: PrivacyPolicy): ToolCall {
+  return transcript === 'none' && tool.error !== null ? { ...tool, error: TOOL_FAILED } : tool;
+}

@@ -1,0 +1,23 @@
+// The option `privacy` of `phone.serve(...)`: what it means and its defaults. Documented here and nowhere else.
+import { checkChoice, checkNames, requireObject } from '../base/option-checks.js';
+import type { PrivacyPolicy } from '../calls/facts/private-facts.js';
+
+/** The option `privacy` of `phone.serve(...)`: what of a call is kept, shown and reported. The model, tools and `onMessage` get everything. */
+export interface PrivacyOptions {
+  /** `none`: no words of caller, agent or tools reach disk, page, exports, spans, `onTranscript`, `onMetrics` or `onCallEnd`. Live calls then end with their process, since another one would need the words; excludes `takeOver`. @default 'full' */
+  transcript?: 'full' | 'none' | undefined;
+  /** `none`: digits of keys that are pressed or sent are left out in the same places; the transcript says `[keys]`. What the agent repeats of them is transcript. @default 'full' */
+  keys?: 'full' | 'none' | undefined;
+}
+
+const CHOICES = ['full', 'none'] as const;
+
+/** @throws ConfigError */
+export function checkPrivacy(options: PrivacyOptions = {}): PrivacyPolicy {
+  requireObject(options, 'privacy');
+  checkNames(options, ['transcript', 'keys'], 'privacy');
+  return {
+    transcript: checkChoice('privacy.transcript', options.transcript, CHOICES),
+    keys: checkChoice('privacy.keys', options.keys, CHOICES),
+  };
+}

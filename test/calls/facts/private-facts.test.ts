@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { privateFact } from '../../../src/calls/facts/private-facts.js';
+import type { CallFact } from '../../../src/contract/call-event.js';
+import type { ToolCall } from '../../../src/contract/call-record.js';
+import { keysAsText } from '../../../src/engines/pressed-keys.js';
+import { turn } from '../../support/call-facts.js';
+
+const ALL = { transcript: 'full', keys: 'full' } as const;
+const NO_WORDS = { transcript: 'none', keys: 'full' } as const;
+const NO_KEYS = { transcript: 'full', keys: 'none' } as const;
+
+const TOOL: ToolCall = { name: 'look_up', startedAt: 1, durationMs: 2, error: 'No card 4111.' };
+const KEY: CallFact = { type: 'dtmf.received', digit: '4' };
+
+const said = (text: string, tool?: ToolCall): CallFact => ({
+  type: 'transcript.segment',
+  entry: { id: 'u1', turnIndex: 0, role: 'user', text, at: 1, final: false },
+  ...(tool && { tool }),
+});
+const completed = (texts: object): CallFact => ({ type: 'turn.completed', turn: { ...turn(0), ...texts } });
+
+describe('privateFact', () => {
+  it('leaves everything as it is where everything is kept', () => {
+    for (const fact of [KEY, said('My card'), completed({ userText: 'My card', toolCalls: [TOOL] })])
+      expect(privateFact(fact, ALL)).toEqual(fact);
+  });
+
+  it('says when somebody spoke, and no word of it', () => {
+    expect(privateFact(said('My card', TOOL), NO_WORDS)).toMatchObject({
+      entry: { id: 'u1', at: 1, text: '', final: true },
+      tool: { name: 'look_up', durationMs: 2, error: 'The tool failed.' },
+    });
+    const texts = { userText: 'a', agentText: 'b', agentTextUnheard: 'c', toolCalls: [TOOL] };
+    expect(privateFact(completed(texts), NO_WORDS)).toMatchObject({
+      turn: { userText: '', agentText: '', agentTextUnheard: '', toolCalls: [{ error: 'The tool failed.' }] },
+    });
+  });
+
+  it('keeps that a tool gave what it was asked for', () => {
+    const fine = { ...TOOL, error: null };
+    expect(privateFact(completed({ toolCalls: [fine] }), NO_WORDS)).toMatchObject({
+      turn: { toolCalls: [fine] },
+    });
+  });
+
+  it('drops keys, and takes them out of what the caller said', () => {
+    expect(privateFact(KEY, NO_KEYS)).toBeUndefined();
+    const text = `Hm. ${keysAsText('4111*#')} Is that right? ${keysAsText('2')}`;
+    const left = 'Hm. The caller pressed [keys] Is that right? The caller pressed [keys]';
+    expect(privateFact(said(text), NO_KEYS)).toMatchObject({ entry: { text: left, final: false } });
+    expect(privateFact(completed({ userText: text }), NO_KEYS)).toMatchObject({ turn: { userText: left } });
+  });
+});
