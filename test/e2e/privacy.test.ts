@@ -1,13 +1,13 @@
 // Whole calls of which no words and no keys are kept: on both carriers, in both voice modes. Nothing of them is in any file of the data folder.
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import type { AgentOptions, PrivacyOptions, ServeOptions } from '../../src/index.js';
 import { type CallerStep, openToneVoice } from '../../src/testing/index.js';
 import { startCarrierPhone } from '../support/carrier-phone.js';
 import { REALTIME_VENDORS } from '../support/realtime-vendors.js';
-import { makeFolder } from '../support/data-folder.js';
 
 const NOTHING: PrivacyOptions = { transcript: 'none', keys: 'none' };
 const SCRIPT: readonly CallerStep[] = [
@@ -28,7 +28,9 @@ async function bytesBelow(folder: string): Promise<string> {
 
 /** A call with that privacy; all that the application was told of it, and all that the folder holds behind it. */
 async function talk(id: (typeof SIMULATED_CARRIERS)[number], agent: AgentOptions, privacy: PrivacyOptions) {
-  const dataDir = await makeFolder();
+  const dataDir = await mkdtemp(join(tmpdir(), 'offhook-privacy-'));
+  // On the virtual clock the server does not wait as long for the disk to let go of its files.
+  onTestFinished(() => rm(dataDir, { recursive: true, force: true, maxRetries: 20 }));
   const told: unknown[] = [];
   const asked: string[] = [];
   const tell = (data: unknown) => void told.push(data);
