@@ -2,7 +2,7 @@
 // `stubborn` also, and ends neither with its input nor at SIGTERM; `silent` never answers; `deaf` neither,
 // ends with nothing but SIGKILL, and writes its pid to a file.
 import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { McpServer } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 
@@ -15,7 +15,11 @@ let child;
 if (manner === 'stubborn' || manner === 'parent')
   child = spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60_000)'], { stdio: 'inherit' });
 if (manner === 'parent') process.stdin.on('end', () => process.exit());
-if (manner === 'deaf') writeFileSync(pidFile, String(process.pid));
+if (manner === 'deaf') {
+  // Whoever finds the file finds the pid in it.
+  writeFileSync(`${pidFile}.new`, String(process.pid));
+  renameSync(`${pidFile}.new`, pidFile);
+}
 if (manner === 'stubborn' || manner === 'deaf') {
   process.on('SIGTERM', () => {});
   setTimeout(() => {}, 60_000);

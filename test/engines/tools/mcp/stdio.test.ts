@@ -119,7 +119,7 @@ describe('an MCP server that is a program', () => {
     const opening = openMcp({ ...program('deaf', file), startTimeoutMs: 3000 }, { clock });
     let isRefused = false;
     opening.catch(() => (isRefused = true));
-    const pid = await soon(() => Number(readFileSync(file, 'utf8') || undefined));
+    const pid = await soon(() => Number(readFileSync(file, 'utf8')));
     clock.advance(3000);
     const seen: boolean[] = [];
     await soon(() => {
