@@ -240,12 +240,16 @@ export class CallMedia implements StreamListener {
     void this.#request(this.#opening);
   }
 
-  /** The carrier says that it could not open a stream, or lost it; `streamId` is null where it does not say which. */
+  /**
+   * The carrier says that it could not open a stream, or lost it; `streamId` is null where it does not say which. A name that is not known may be of
+   * one that another process had: a socket that has come says for itself when it fails.
+   */
   failed(streamId: string | null): void {
     if (streamId !== null && streamId === this.#gone.id) return;
     if (this.#up === undefined && this.#incoming === undefined) this.retry();
-    else if (this.#up === undefined) this.#incoming?.lose();
-    else if (streamId === null || streamId === this.#up.id) this.#up.lose();
+    else if (this.#up === undefined) {
+      if (streamId === null) this.#incoming?.lose();
+    } else if (streamId === null || streamId === this.#up.id) this.#up.lose();
   }
 
   /** Asks once more, in a moment, for the stream that was expected and has failed. */

@@ -281,6 +281,18 @@ describe('a stream that is lost at a carrier that is steered by commands', () =>
     expect(scene.isLive).toBe(true);
   });
 
+  it('is not given up for one that was lost before, in another process perhaps, while it connects', async () => {
+    const scene = new Scene(commanded);
+    await scene.ring();
+    await scene.answer();
+    const { socket } = scene.bench.admit();
+    scene.report({ type: 'stream-failed', streamId: 'stream-unheard-of' });
+    expect(socket.closes).toEqual([]);
+    // Without a name, it is the one there is.
+    scene.report({ type: 'stream-failed', streamId: null });
+    expect(socket.closes).toEqual([[1000, 'Stream ended']]);
+  });
+
   it('may be lost as often as another one works', async () => {
     const scene = new Scene(commanded);
     await scene.up();
