@@ -63,7 +63,7 @@ export type CallFact =
       mode: VoiceMode;
       /** The AI providers that serve the call. */
       provider: CallProviders;
-      /** The language of the agent, a BCP 47 tag; missing if it names none. */
+      /** The language that it begins in, a BCP 47 tag; missing if the agent names none. */
       language?: string;
     } & CallIdentity)
   /** The phase of the conversation changed. The phase always differs from the previous one, and `ending` is the last. */
@@ -168,6 +168,16 @@ export type CallFact =
       /** The voice mode from now on. */
       mode: VoiceMode;
       /** All providers that serve the call from now on. */
+      provider: CallProviders;
+    }
+  /** The call goes on in another language. */
+  | {
+      type: 'language.changed';
+      /** The language from now on, a BCP 47 tag. */
+      language: string;
+      /** The language before. */
+      previous: string;
+      /** All providers that serve the call from now on: each language may have a voice of its own. */
       provider: CallProviders;
     }
   /** How loud both sides were. Sent once, before the end of a call that had audio. */

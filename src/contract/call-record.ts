@@ -360,7 +360,7 @@ export interface CallRecord {
   mode: VoiceMode | null;
   /** The AI providers that serve the call, or served it last. */
   provider: CallProviders;
-  /** The language of the call, a BCP 47 tag. Null if its agent names none, and until the call connects. */
+  /** The language of the call, or its last one: a BCP 47 tag. Null if the agent names none, and until the call connects. */
   language: string | null;
   /** The process that owns the call, or owned it last. */
   nodeId: string;

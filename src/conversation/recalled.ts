@@ -3,11 +3,12 @@
 import type { CallRecord, TranscriptEntry } from '../contract/call-record.js';
 import { NOBODY_SPEAKS } from './floor.js';
 import { type Step, withoutEmpty } from './history.js';
+import { NO_LANGUAGE } from './language.js';
 import { begun, type ConversationState, readState } from './state.js';
 import { calledTool, type Moment, settled, type Tools, type ToolState } from './tools.js';
 import { answer, NO_TURNS, says, spoken, type Turns } from './turns.js';
 
-export type Recorded = Pick<CallRecord, 'transcript' | 'turns'>;
+export type Recorded = Pick<CallRecord, 'transcript' | 'turns'> & Partial<Pick<CallRecord, 'language'>>;
 
 export interface RecallOptions {
   /** What callers are told whose call goes on in another process: no model is. */
@@ -21,8 +22,12 @@ export function toResume(stored: unknown, record: Recorded, options: RecallOptio
 }
 
 /** As if it had been stored: what was cut off is still to be given up. */
-export function recalled({ transcript, turns }: Recorded, { message }: RecallOptions): ConversationState {
-  const state = begun({ hasGreeting: transcript.length === 0 });
+export function recalled(
+  { transcript, turns, language = null }: Recorded,
+  { message }: RecallOptions,
+): ConversationState {
+  const fresh = begun({ hasGreeting: transcript.length === 0 });
+  const state = { ...fresh, language: { ...NO_LANGUAGE, tag: language } };
   const entries = transcript.filter((entry) => isPart(entry, message));
   const indexes = [...transcript, ...turns.map(({ index }) => ({ turnIndex: index }))];
   const nextIndex = Math.max(-1, ...indexes.map(({ turnIndex }) => turnIndex)) + 1;

@@ -16,6 +16,7 @@ import {
   unsaidOf,
   utteranceOf,
 } from './floor.js';
+import { type CallLanguage, NO_LANGUAGE } from './language.js';
 import type { Moment } from './tools.js';
 import { NO_TROUBLE, type Trouble, deadlineOf as troubleDeadline } from './trouble.js';
 import {
@@ -74,6 +75,8 @@ export interface ConversationState {
   readonly watch: Watch;
   /** What has failed, as far as the caller is to be told. */
   readonly trouble: Trouble;
+  /** Which language it is in, and what speaks for another one. */
+  readonly language: CallLanguage;
   /** What the driver that began with this state, or will, says first. */
   readonly owed: Owed;
   readonly untaken: Untaken;
@@ -107,6 +110,7 @@ export function begun({ hasGreeting }: { hasGreeting: boolean }): ConversationSt
     turns: NO_TURNS,
     watch: watching({ isReplaceable: false }),
     trouble: NO_TROUBLE,
+    language: NO_LANGUAGE,
     owed: { kind: hasGreeting ? 'greeting' : 'nothing' },
     untaken: NOTHING_UNTAKEN,
     unheardSince: null,
@@ -118,8 +122,10 @@ export function begun({ hasGreeting }: { hasGreeting: boolean }): ConversationSt
 export function readState(stored: unknown): ConversationState | undefined {
   const fresh = begun({ hasGreeting: false });
   const pattern = { ...fresh, floor: { ...fresh.floor, floor: { phase: '' } } };
-  if (!isAs(stored, pattern) || stored.version !== STATE_VERSION) return undefined;
-  const state = stored as ConversationState;
+  // It may be older than the field.
+  const whole = isAs(stored, {}) && !('language' in stored) ? { ...stored, language: NO_LANGUAGE } : stored;
+  if (!isAs(whole, pattern) || whole.version !== STATE_VERSION) return undefined;
+  const state = whole as ConversationState;
   try {
     restored(state, { at: { now: 0, wall: 0 }, transcribesCaller: true });
     return state;
@@ -138,7 +144,10 @@ function isAs<Pattern>(value: unknown, pattern: Pattern): value is Pattern {
 }
 
 /** What the next driver begins with: the conversation without what was the last one's own. Its turns were given up. */
-export function leftBy({ turns, owed, floor }: ConversationState, leaving: Leaving): ConversationState {
+export function leftBy(
+  { turns, owed, floor, language }: ConversationState,
+  leaving: Leaving,
+): ConversationState {
   const hasGreeting = owed.kind === 'greeting';
   const next = owedIn(historyOf(turns), { ...leaving, hasGreeting });
   const { rest = null } = leaving;
@@ -150,6 +159,7 @@ export function leftBy({ turns, owed, floor }: ConversationState, leaving: Leavi
     ...begun({ hasGreeting }),
     floor: { ...NOBODY_SPEAKS, requests, isCallerOwed },
     turns,
+    language,
     owed: next,
     unheardSince: earliest(leaving.unheardSince),
     troubledSince: earliest(leaving.troubledSince),

@@ -145,6 +145,7 @@ const FACTS: { readonly [type: string]: Properties } = {
     mode: ref('VoiceMode'),
     provider: ref('CallProviders'),
   },
+  'language.changed': { language: languageTag, previous: languageTag, provider: ref('CallProviders') },
   'audio.measured': { envelope: ref('AudioEnvelope') },
   'call.ended': {
     endReason: ref('EndReason'),

@@ -114,7 +114,7 @@ export class Conversation {
     this.#owner?.fact({ type: 'phase.changed', phase });
   }
 
-  change(part: Partial<Pick<ConversationState, Part | 'session'>>): void {
+  change(part: Partial<Pick<ConversationState, Part | 'language' | 'session'>>): void {
     this.#settle();
     this.#state = { ...this.#state, ...part };
     this.#deadline.set(deadlineOf(this.#state));

@@ -167,6 +167,8 @@ function changes(record: CallRecord, event: CallEvent): Partial<Omit<CallRecord,
           durationMs: event.gapMs,
         }),
       };
+    case 'language.changed':
+      return { language: event.language, provider: event.provider };
     case 'audio.measured':
       return { envelope: event.envelope };
     case 'hangup.updated':

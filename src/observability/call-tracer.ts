@@ -78,6 +78,11 @@ export class CallTracer {
         if (event.language !== undefined) call.span.setAttribute('offhook.call.language', event.language);
         if (known !== undefined) call.span.setAttributes(identityAttributes(event.callId, event));
         break;
+      case 'language.changed':
+        call.provider = event.provider;
+        call.span.setAttribute('offhook.call.language', event.language);
+        call.span.addEvent(event.type, { 'offhook.call.language': event.language }, toHrTime(event.at));
+        break;
       case 'turn.started':
         call.anchors = { textFinalAt: event.at, agentAt: null };
         call.turnCount = Math.max(call.turnCount, event.turnIndex + 1);

@@ -223,12 +223,15 @@ describe('reduceCall', () => {
     expect(record.provider).toEqual({ engine: null, stt: 'a/ears', llm: 'other/model', tts: 'b/voice' });
   });
 
-  it('keeps the language of the agent', () => {
-    const begun: CallFact = { ...started(), language: 'de-CH' } as CallFact;
+  it('keeps the language that the call is in, and who speaks it', () => {
+    const provider = { engine: null, stt: 'a/ears', llm: 'b/model', tts: 'b/german' };
+    const changed: CallFact = { type: 'language.changed', language: 'de', previous: 'en', provider };
+    const begun: CallFact = { ...started(), language: 'en' } as CallFact;
     expect(recordOf([started()]).language).toBeNull();
-    expect(recordOf([begun]).language).toBe('de-CH');
-    // A process that knows none does not take it away.
-    expect(recordOf([begun, started()]).language).toBe('de-CH');
+    expect(recordOf([begun]).language).toBe('en');
+    expect(recordOf([begun, changed])).toMatchObject({ language: 'de', provider, incidents: [] });
+    // Who takes the call over may tell once more that it is up.
+    expect(recordOf([begun, changed, begun]).language).toBe('de');
   });
 
   it('tells two providers of one name apart', () => {

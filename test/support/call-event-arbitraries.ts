@@ -65,6 +65,15 @@ const segment = (index: number, role: TranscriptRole, part: { text: string; fina
   entry: { id: `${role}-${index}`, turnIndex: index, role, at: 1000 * index, ...part },
 });
 
+const languageChange: fc.Arbitrary<CallFact> = fc
+  .constantFrom(['en', 'de'], ['de', 'es-MX'])
+  .map(([previous = '', language = '']) => ({
+    type: 'language.changed',
+    language,
+    previous,
+    provider: { engine: null, stt: 'vendor/ears', llm: 'vendor/model', tts: `vendor/${language}` },
+  }));
+
 const phaseChange: fc.Arbitrary<CallFact> = fc
   .tuple(fc.constantFrom(...CALL_PHASES), fc.option(fc.constantFrom(...CALL_PHASES), { nil: undefined }))
   .map(([phase, previous]) => ({ type: 'phase.changed', phase, ...(previous && { previous }) }));
@@ -82,6 +91,7 @@ const anyTurn = (index: number): fc.Arbitrary<CallFact[]> =>
           costing,
           noting,
           phaseChange,
+          languageChange,
           fc.constantFrom('5', '#').map((digit): CallFact => ({ type: 'dtmf.received', digit })),
         ),
         { maxLength: 2 },

@@ -66,6 +66,7 @@ export class CallLedger {
   #phase: CallPhase | undefined;
   #direction: CallDirection = 'inbound';
   #recording: Recording['status'] | undefined;
+  #language: string | null = null;
   #keySequences = 0;
   #transfers = 0;
   #notes = 0;
@@ -108,6 +109,11 @@ export class CallLedger {
     return this.#phase;
   }
 
+  /** The language that the call is in, a BCP 47 tag; null where none is known. */
+  get language(): string | null {
+    return this.#language;
+  }
+
   get isChargeKnown(): boolean {
     return this.#cost.isChargeKnown;
   }
@@ -131,6 +137,7 @@ export class CallLedger {
   /** `at`: when it was, in epoch milliseconds. @default now. Never throws. */
   publish(fact: CallFact, at = this.#endedAt): void {
     if ('direction' in fact) this.#direction = fact.direction;
+    if ('language' in fact) this.#language = fact.language ?? this.#language;
     if (fact.type === 'transfer.updated') this.#handedOver(fact.result);
     if (fact.type === 'hangup.updated') this.#hangUp = fact.state;
     if (fact.type === 'call.ended') {
@@ -230,6 +237,8 @@ export class CallLedger {
   #goOn({ record, state }: ResumedCall): void {
     const { direction, phase, recording, transfer, transcript, turnCount, incidents } = record;
     this.#direction = direction;
+    // It may be older than the field.
+    this.#language = record.language ?? null;
     this.#phase = phase?.name;
     this.#recording = recording?.status;
     if (transfer !== null) this.#handedOver(transfer.result);

@@ -24,6 +24,7 @@ const FACT_TYPES = Object.keys({
   'incident.noted': true,
   'provider.reconnected': true,
   'provider.replaced': true,
+  'language.changed': true,
   'audio.measured': true,
   'call.ended': true,
   'hangup.updated': true,
