@@ -186,7 +186,7 @@ export type MediaMessage =
   | { type: 'mark'; name: string }
   | { type: 'stop' }
   /** Text of what a simulated caller says. No carrier sends it; the call simulator does. */
-  | { type: 'spoken-text'; id: string; text: string; final: boolean }
+  | { type: 'spoken-text'; id: string; text: string; final: boolean; language?: string }
   /** Known, and of no use to us. */
   | { type: 'ignored' }
   /** Malformed, unknown or out of place. `reason` is a static sentence without content of the message. */

@@ -5,7 +5,7 @@ import { describeError, type Logger } from '../base/log.js';
 import type { CallDirectory } from '../calls/call-directory.js';
 import type { LeftCall } from '../calls/resume/call-state.js';
 import type { ResumedSeed } from '../calls/session-owner.js';
-import { setPhrasesFor } from '../engines/languages/set-phrases.js';
+import { phrasesIn } from '../engines/languages/spoken-words.js';
 import type { CallEvent } from '../contract/call-event.js';
 import type { Agent } from '../options/agent.js';
 import { messageIn } from '../options/resume.js';
@@ -135,7 +135,9 @@ export class LiveCalls {
     const recipe = recipes.create(named ?? agents.own, state?.outbound?.texts ?? state?.texts);
     // Who has noticed nothing is told nothing.
     if (wasLetGo === true) return { recipe, message: '' };
-    const { language, setPhrases = setPhrasesFor(language) } = recipe;
-    return { recipe, message: messageIn(language, options.resume.message) ?? setPhrases.resumed.message };
+    // A record may be older than its field.
+    const { language = recipe.language } = { language: record.language ?? undefined };
+    const said = messageIn(language, options.resume.message);
+    return { recipe, message: said ?? phrasesIn(recipe, language ?? null).resumed.message };
   }
 }

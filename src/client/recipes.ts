@@ -10,7 +10,9 @@ import type { AgentTool } from '../engines/tools/tool.js';
 import type { MessageTarget } from '../engines/responder/message-route.js';
 import { createPipelineRecipe } from '../engines/pipeline/recipe.js';
 import { createRealtimeRecipe } from '../engines/realtime/recipe.js';
+import type { LanguageWords } from '../engines/languages/agent-words.js';
 import type { Agent, CallTexts } from '../options/agent.js';
+import { assertTellsLanguages } from '../options/languages.js';
 import { STAGE_NAMES } from '../options/providers.js';
 import { Circuits } from '../providers/circuits.js';
 import { LanguageModelChain } from '../providers/fallback/language-model-chain.js';
@@ -97,7 +99,8 @@ export class Recipes {
   #inOneMode(mode: VoiceMode, call: CallTexts): EngineRecipe {
     const { agent } = mode;
     const { engine, stt, llm, tts, fallback } = agent.options;
-    const others = [...fallback.stt, ...fallback.llm, ...fallback.tts];
+    const voices = agent.options.languages.map((each) => each.tts);
+    const others = [...fallback.stt, ...fallback.llm, ...fallback.tts, ...voices];
     const named = [engine, engine?.transcription, stt, llm, tts, ...others];
     this.#retirements.note(named);
     for (const provider of named) if (provider !== undefined) this.#pricing?.foresee(provider);
@@ -142,6 +145,7 @@ export class Recipes {
     const toolsOf = () => this.#toolsOf(mode.agent);
     return createPipelineRecipe({
       ...mode.agent.optionsFor(call),
+      languages: this.#voicesOf(mode),
       stt: stt.provider,
       llm: llm?.provider,
       tts: tts.provider,
@@ -149,6 +153,18 @@ export class Recipes {
       get tools() {
         return toolsOf();
       },
+    });
+  }
+
+  /** What the agent says in each language, each voice with the same others behind it. */
+  #voicesOf({ agent }: VoiceMode): readonly LanguageWords[] {
+    const { languages, fallback } = agent.options;
+    const chain = { circuits: this.#circuits, clock: this.#clock };
+    return languages.map((words) => {
+      if (words.tts === undefined || words.tts === agent.options.tts) return { ...words, tts: undefined };
+      words.tts.assertConfigured?.();
+      if (fallback.tts.length === 0) return words;
+      return { ...words, tts: new TextToSpeechChain({ ...chain, members: [words.tts, ...fallback.tts] }) };
     });
   }
 
@@ -177,6 +193,9 @@ export class Recipes {
         (members) => new TextToSpeechChain({ ...chain, members }),
       ),
     };
+    const tags = agent.options.languages.map(({ language }) => language);
+    if (tags.length > 0)
+      assertTellsLanguages(option === undefined ? 'stt' : `${option}.stt`, stages.stt.provider, tags);
     for (const { provider } of choicesOf(stages)) provider.assertConfigured?.();
     if (option !== undefined) refuseLocal(option, stages);
     this.#stages.set(agent, stages);

@@ -1,15 +1,19 @@
 // What an engine begins with: a call in which nothing has happened, what another engine has left, or what another process has stored.
 import type { Goodbye, Manner, Unsaid } from '../conversation/floor.js';
 import { begun, type ConversationState, type Owed, type Restored, restored } from '../conversation/state.js';
-import type { TranscriptEntry } from '../contract/call-record.js';
+import type { CallFact } from '../contract/call-event.js';
+import type { CallProviders, TranscriptEntry } from '../contract/call-record.js';
+import { inLanguage, tagIn } from '../conversation/language.js';
 import type { SessionHandle } from '../contract/session-handle.js';
 import type { TurnFact } from '../conversation/turns.js';
 import type { EngineContext, Resumed } from './engine.js';
 
+export type LanguageFact = Extract<CallFact, { type: 'language.changed' }>;
+
 export interface Beginning {
   readonly state: ConversationState;
-  /** Of what was cut off with another process: to be stated before anything else. */
-  readonly facts: readonly TurnFact[];
+  /** Of what was cut off with another process, and of a language that the agent does not have: to be stated before anything else. */
+  readonly facts: readonly (TurnFact | LanguageFact)[];
   /** What is said before what is owed; '' for nothing. */
   readonly bridge: string;
   /** What a realtime model can go on with in the place of the history. */
@@ -21,10 +25,33 @@ export interface BeginningOptions {
   readonly transcribesCaller: boolean;
   /** What a caller is asked who was cut off. */
   readonly repeat: string;
+  /** Those of the agent, the first one first: the call goes on in its own, or else in that. */
+  readonly languages: readonly string[];
+  readonly providers: CallProviders;
+}
+
+export function beginningOf(
+  context: Pick<EngineContext, 'clock' | 'takeover' | 'resumed'>,
+  options: BeginningOptions,
+): Beginning {
+  const beginning = stateOf(context, options);
+  const { language } = beginning.state;
+  const { languages, providers: provider } = options;
+  const tag = tagIn(languages, language.tag) ?? languages[0];
+  if (tag === undefined || tag === language.tag) return beginning;
+  const changed: LanguageFact[] =
+    language.tag === null
+      ? []
+      : [{ type: 'language.changed', language: tag, previous: language.tag, provider }];
+  return {
+    ...beginning,
+    state: { ...beginning.state, language: inLanguage(language, tag) },
+    facts: [...beginning.facts, ...changed],
+  };
 }
 
 /** Whoever waited through the gap between two processes waits anew: the engine is not to blame for it. */
-export function beginningOf(
+function stateOf(
   { clock, takeover, resumed }: Pick<EngineContext, 'clock' | 'takeover' | 'resumed'>,
   { hasGreeting, transcribesCaller, repeat }: BeginningOptions,
 ): Beginning {
@@ -76,6 +103,14 @@ function owedOf({ owed }: ConversationState, { hasGreeting }: { hasGreeting: boo
 /** What entries of the transcript are named with, behind what they are named anyway. */
 export function suffixOf(resumed: EngineContext['resumed']): string {
   return resumed === undefined ? '' : `.t${resumed.term}`;
+}
+
+/** The language that a call is in which another engine, or another process, has begun. */
+export function languageLeft({
+  takeover,
+  resumed,
+}: Pick<EngineContext, 'takeover' | 'resumed'>): string | null {
+  return (takeover ?? resumed)?.state.language.tag ?? null;
 }
 
 /** How the bridge is said. */

@@ -76,7 +76,8 @@ export type EngineFact =
           | 'turn.completed'
           | 'incident.noted'
           | 'provider.reconnected'
-          | 'provider.replaced';
+          | 'provider.replaced'
+          | 'language.changed';
       }
     >
   | UsageFact
@@ -91,6 +92,8 @@ export interface SpokenText {
   id: string;
   text: string;
   final: boolean;
+  /** BCP 47 tag, where the caller tells what they speak. */
+  language?: string | undefined;
 }
 
 /** What went wrong in an engine. */
@@ -264,6 +267,8 @@ export interface EngineRecipe {
   readonly providers: CallProviders;
   /** BCP 47 tag of what the agent speaks. @default nobody knows */
   readonly language?: string | undefined;
+  /** The same of each language that a call may be in, the first one first. @default there is one */
+  readonly languages?: readonly Pick<EngineRecipe, 'language' | 'setPhrases'>[] | undefined;
   /** What the caller is told where neither the agent nor its model has words for it. @default English */
   readonly setPhrases?: SetPhrases | undefined;
   /** @default the names of `providers`, an engine as `llm`, whose prices are then known only where `pricing` names them */

@@ -30,6 +30,12 @@ export class ProviderRoster {
     this.#providers = options.providers;
   }
 
+  /** Another voice speaks from now on, and nobody has failed. */
+  speaks(tts: string): CallProviders {
+    this.#providers = { ...this.#providers, tts };
+    return this.#providers;
+  }
+
   listener(stage: ProviderStage): RemedyListener {
     return {
       reconnected: (recovery) => this.remedied(stage, { type: 'recovered', ...recovery }),

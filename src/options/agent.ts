@@ -10,6 +10,7 @@ import { createAgentTools } from '../engines/tools/agent-tool.js';
 import type { TransferTargets } from '../engines/tools/built-in-tools.js';
 import type { AgentTool, Tool } from '../engines/tools/tool.js';
 import { type ToolSource, toolSourcesIn } from '../engines/tools/tool-source.js';
+import type { LanguageWords } from '../engines/languages/agent-words.js';
 import type { IdleSettings, TurnTakingSettings } from '../engines/turn-taking.js';
 import type { LanguageModel } from '../providers/language-model.js';
 import type { RealtimeModel } from '../providers/realtime-model.js';
@@ -18,7 +19,8 @@ import type { TextToSpeech } from '../providers/text-to-speech.js';
 import { checkEngine } from './engine.js';
 import { checkFallback, type CheckedFallback, type FallbackOptions } from './fallback.js';
 import { checkIdle, type IdleOptions } from './idle.js';
-import { checkStage, STAGE_NAMES } from './providers.js';
+import { checkStage } from './providers.js';
+import { assertTellsLanguages, type ByLanguage, checkLanguages, valueIn } from './languages.js';
 import { checkPhrase } from './phrases.js';
 import { inOtherMode } from './substitutes.js';
 import { checkTurnTaking, type TurnTakingOptions } from './turn-taking.js';
@@ -37,12 +39,14 @@ export interface AgentOptions {
   stt?: SpeechToText | undefined;
   /** Language model. Replaced by `onMessage` of `serve`. @default the vendor whose key is set (`OPENAI_API_KEY`, `GROQ_API_KEY`), else the local stack's scripted model; the log names the choice */
   llm?: LanguageModel | undefined;
-  /** Text-to-speech. @default the vendor whose key is set (`ELEVENLABS_API_KEY`), else the local stack's embedded voice; the log names the choice */
-  tts?: TextToSpeech | undefined;
+  /** Text-to-speech. @default the vendor whose key is set (`ELEVENLABS_API_KEY`), else the local stack's embedded voice; the log names the choice. With `languages`, one for all or one for each: `{ en, de }` */
+  tts?: ByLanguage<TextToSpeech> | undefined;
   /** Language of the call as a BCP 47 tag, such as `en` or `de-CH`. @default the provider's default */
   language?: string | undefined;
+  /** Languages that a caller may speak, 2-10 BCP 47 tags. A call begins in the first, and changes to another one when two turns in a row were in it: recognition goes on in all of them, and the voice, the fixed texts and the language of the answers change. Needs a recognizer that tells languages, and no `engine`. Replaces `language`. `apology`, `idle.prompts`, `idle.goodbye` and `turnTaking.fillers` are then given for each language. @default none: the call stays in `language` */
+  languages?: readonly string[] | undefined;
   /** What the caller hears when the call cannot go on, at most 300 characters; spoken by the agent's voice, or by the carrier's if the agent's has failed. After a turn in which `onMessage` failed, the caller is asked to repeat instead, in the same languages. @default an apology in `language` (Dutch, English, French, German, Italian, Portuguese or Spanish), else in English */
-  apology?: string | undefined;
+  apology?: ByLanguage<string> | undefined;
   /** Values of `{name}` placeholders in `systemPrompt`, `firstMessage` and voicemail messages, which tools, `onMessage`, guardrails and voices get as well; `call` can override them. A placeholder without a value stays as it is and logs a warning. Control characters are removed; values are cut at 500 characters. @default {} */
   variables?: Variables | undefined;
   /** Whether the caller can interrupt the agent. @default true */
@@ -70,6 +74,7 @@ const AGENT_OPTIONS = [
   'llm',
   'tts',
   'language',
+  'languages',
   'apology',
   'variables',
   'interruptible',
@@ -93,6 +98,8 @@ export interface CheckedAgentOptions {
   readonly llm: LanguageModel | undefined;
   readonly tts: TextToSpeech | undefined;
   readonly language: string | undefined;
+  /** Empty for an agent of one language; else what it says in each, the first of them `language`. */
+  readonly languages: readonly LanguageWords[];
   readonly apology: string | undefined;
   readonly interruptible: boolean;
   readonly turnTaking: TurnTakingSettings;
@@ -119,10 +126,12 @@ export class Agent {
   readonly substitutes: readonly Agent[];
 
   /** @throws ConfigError */
-  constructor(options: AgentOptions) {
-    this.options = Object.freeze(checkAgentOptions(options));
+  constructor(options: AgentOptions, { isSubstitute } = { isSubstitute: false }) {
+    this.options = Object.freeze(checkAgentOptions(options, { isSubstitute }));
     const { engine: others } = this.options.fallback;
-    this.substitutes = Object.freeze(others.map((other) => new Agent(inOtherMode(options, other))));
+    this.substitutes = Object.freeze(
+      others.map((other) => new Agent(inOtherMode(options, other), { isSubstitute: true })),
+    );
     Object.freeze(this);
   }
 
@@ -157,17 +166,29 @@ export function withName(agent: Agent, name: string): Agent {
   return Object.freeze(named);
 }
 
-function checkAgentOptions(options: AgentOptions): CheckedAgentOptions {
+function checkAgentOptions(
+  options: AgentOptions,
+  { isSubstitute }: { isSubstitute: boolean },
+): CheckedAgentOptions {
   const where = 'agent()';
   requireObject(options, where);
   checkNames(options, AGENT_OPTIONS, where);
-  const { systemPrompt = '', stt, llm, tts } = options;
+  const { systemPrompt = '', stt, llm } = options;
   if (typeof systemPrompt !== 'string') {
     throw new ConfigError('CONFIG_INVALID', 'systemPrompt must be a string.');
   }
   const firstMessage = checkText('firstMessage', options.firstMessage);
-  for (const stage of STAGE_NAMES) if (options[stage] !== undefined) checkStage(stage, stage, options[stage]);
-  const language = checkLanguage(options.language);
+  if (options.engine !== undefined) checkEngine(options);
+  const tags = checkLanguages(options, checkLanguage, { isSubstitute });
+  const languages =
+    tags?.map((tag) => ({ language: tag, ...checkWords(inLanguage(options, tag, tags), tag) })) ?? [];
+  const language = tags?.[0] ?? checkLanguage(options.language);
+  const first = tags === undefined ? options : inLanguage(options, tags[0] ?? '', tags);
+  const { apology, idle, fillers, tts } = checkWords(first, language);
+  for (const stage of ['stt', 'llm'] as const)
+    if (options[stage] !== undefined) checkStage(stage, stage, options[stage]);
+  const fallback = checkFallback(options);
+  if (tags !== undefined) assertRecognizers(options, fallback, tags);
   return {
     name: checkName(options.name),
     systemPrompt,
@@ -178,16 +199,68 @@ function checkAgentOptions(options: AgentOptions): CheckedAgentOptions {
     llm,
     tts,
     language,
-    apology: checkPhrase('apology', options.apology),
+    languages: Object.freeze(languages),
+    apology,
     interruptible: checkBoolean('interruptible', options.interruptible, true),
-    turnTaking: checkTurnTaking(options.turnTaking, language),
-    idle: checkIdle(options.idle, language),
+    turnTaking: { ...checkTurnTaking(first.turnTaking, language), fillers },
+    idle,
     tools: createAgentTools(options.tools),
     toolSources: Object.freeze([...new Set(toolSourcesIn(options.tools))]),
     transferTargets: checkTransferTargets(options.transferTargets),
     guardrails: checkGuardrails(options.guardrails),
-    fallback: checkFallback(options),
+    fallback,
   };
+}
+
+/** Options of which everything that is said, and who says it, is that of one language. */
+type WordOptions = Omit<AgentOptions, 'apology' | 'tts' | 'turnTaking' | 'idle'> & {
+  readonly apology?: unknown;
+  readonly tts?: unknown;
+  readonly turnTaking?: TurnTakingOptions | undefined;
+  readonly idle?: IdleOptions | false | undefined;
+};
+
+function checkWords({ apology, tts, turnTaking, idle }: WordOptions, language: string | undefined) {
+  if (tts !== undefined) checkStage('tts', 'tts', tts);
+  return {
+    apology: checkPhrase('apology', apology),
+    fillers: checkTurnTaking(turnTaking, language).fillers,
+    idle: checkIdle(idle, language),
+    tts: tts as TextToSpeech | undefined,
+  };
+}
+
+function inLanguage(options: AgentOptions, tag: string, languages: readonly string[]): WordOptions {
+  const { apology, tts, turnTaking, idle } = options;
+  const text = { languages, isText: true };
+  return {
+    ...options,
+    apology: valueIn('apology', apology, tag, text),
+    tts: valueIn('tts', tts, tag, { languages, isText: false }),
+    turnTaking: turnTaking && {
+      ...requireObject(turnTaking, 'turnTaking'),
+      fillers: valueIn('turnTaking.fillers', turnTaking.fillers, tag, text),
+    },
+    idle: idle && {
+      ...requireObject(idle, 'idle'),
+      prompts: valueIn('idle.prompts', idle.prompts, tag, text),
+      goodbye: valueIn('idle.goodbye', idle.goodbye, tag, text),
+    },
+  };
+}
+
+/** Those that are named: who is chosen by the environment is asked when the server starts. */
+function assertRecognizers(
+  { stt }: AgentOptions,
+  { stt: others, engine }: CheckedFallback,
+  languages: readonly string[],
+): void {
+  if (stt !== undefined) assertTellsLanguages('stt', stt, languages);
+  for (const [place, each] of others.entries())
+    assertTellsLanguages(`fallback.stt[${place}]`, each, languages);
+  for (const [place, each] of engine.entries())
+    if ('stt' in each && each.stt !== undefined)
+      assertTellsLanguages(`fallback.engine[${place}].stt`, each.stt, languages);
 }
 
 function checkName(name: unknown): string | undefined {

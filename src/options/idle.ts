@@ -1,6 +1,7 @@
 // The option `idle` of an agent: what it means, its defaults and ranges. Documented here and nowhere else.
 import { checkNames, checkNumber, checkText, requireObject } from '../base/option-checks.js';
 import type { IdleSettings } from '../engines/turn-taking.js';
+import type { ByLanguage } from './languages.js';
 import { checkPhrases, isEnglish } from './phrases.js';
 
 /** The option `idle` of `phone.agent(...)`: what happens when the caller says nothing. */
@@ -8,9 +9,9 @@ export interface IdleOptions {
   /** Silence after the agent has spoken before each prompt, in seconds, 3-600. @default 12 */
   afterSeconds?: number | undefined;
   /** Prompts, in order, at most 10. @default "Are you still there?" and "Hello? Can you hear me?" */
-  prompts?: readonly string[] | undefined;
+  prompts?: ByLanguage<readonly string[]> | undefined;
   /** What the agent says before it hangs up when no prompt was answered. @default "I cannot hear you, so I will hang up now. Goodbye." */
-  goodbye?: string | undefined;
+  goodbye?: ByLanguage<string> | undefined;
 }
 
 const IDLE = {

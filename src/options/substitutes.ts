@@ -5,7 +5,8 @@ import { type FallbackEngine, type FallbackOptions, isRealtimeModel } from './fa
 import type { StageOptions } from './providers.js';
 
 /** The options of an agent that say what its voice mode is, or depend on it. */
-interface ModeOptions extends StageOptions {
+interface ModeOptions extends Omit<StageOptions, 'tts'> {
+  readonly tts?: unknown;
   readonly engine?: RealtimeModel | undefined;
   readonly turnTaking?: object | undefined;
   readonly fallback?: FallbackOptions | undefined;

@@ -1,6 +1,7 @@
 // The option `turnTaking` of an agent, who speaks when: what they mean, their defaults and ranges. Documented here and nowhere else.
 import { checkBoolean, checkNames, checkNumber, requireObject } from '../base/option-checks.js';
 import { DEFAULT_TURN_TAKING, type TurnTakingSettings } from '../engines/turn-taking.js';
+import type { ByLanguage } from './languages.js';
 import { checkPhrases, isEnglish } from './phrases.js';
 
 /** The option `turnTaking` of `phone.agent(...)`. Milliseconds are whole numbers. */
@@ -30,7 +31,7 @@ export interface TurnTakingOptions {
   /** Pause that ends a sequence of keys, in milliseconds, 200-10000. `#` ends it at once. @default 1500 */
   keyPauseMs?: number | undefined;
   /** Short phrases for slow answers, at most one per turn. An empty list turns them off. @default "One moment." and "Let me see." for agents in English (or with no `language`), else none */
-  fillers?: readonly string[] | undefined;
+  fillers?: ByLanguage<readonly string[]> | undefined;
   /** How long after the end of the caller's speech a filler starts, in milliseconds, 500-10000. @default 1200 */
   fillerAfterMs?: number | undefined;
 }

@@ -12,11 +12,19 @@ export interface RecognitionGap extends Recovery {
   readonly lostMs: number;
 }
 
+/** The language of a piece, as far as a recognizer tells it. */
+export interface PieceLanguage {
+  /** BCP 47 tag. */
+  readonly tag: string;
+  /** How sure it is, or how much of the piece is in that language, 0-1. @default 1 */
+  readonly confidence?: number | undefined;
+}
+
 /** What a recognition session tells. Texts replace the earlier partial of the same utterance. Who needs no optional one leaves it out. */
 export interface SpeechToTextEvents {
   partial(text: string): void;
   /** A piece that will not change any more. Several may make one turn. Empty: nothing is open, an open partial came to nothing. */
-  final(text: string): void;
+  final(text: string, language?: PieceLanguage | undefined): void;
   /** The session cannot go on. Told once; nothing follows. */
   failed(error: Error): void;
   /** Speech began `atMs` into the audio of the session. May repeat, and may be missing before words. */
@@ -51,6 +59,8 @@ export interface SpeechToTextContext {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly language: string | undefined;
+  /** Those that the caller may speak, `language` among them: each `final` tells which one it is in. @default `language` alone */
+  readonly languages?: readonly string[] | undefined;
   /** Audio that is kept until there is a connection, in milliseconds. @default the recognizer's own: what is old when a call begins is of no use */
   readonly keptMs?: number | undefined;
   /** For the words of the caller, of a recognizer that is several. @default nobody waits */
@@ -66,7 +76,7 @@ export interface SpeechToTextSession {
   /** The caller seems to have finished: answer soon with what is still open, as a `final`. An empty one says that nothing is. */
   finishUtterance(): void;
   /** Only there in the simulated recognizer: the text of what the simulated caller says. */
-  pushSpokenText?(segment: { id: string; text: string; final: boolean }): void;
+  pushSpokenText?(segment: { id: string; text: string; final: boolean; language?: string | undefined }): void;
   /** Idempotent. No event follows. */
   close(): void;
 }
@@ -86,6 +96,11 @@ export interface SpeechToText {
   readonly writesAfterwards?: boolean;
   /** The vendor charges for the time that a session is open, also without audio: it is not opened ahead of the call. @default false */
   readonly paidWhileOpen?: boolean;
+  /**
+   * What keeps it from telling which of `languages` (BCP 47) a caller speaks, as the end of a sentence that begins with its name; undefined
+   * where it can. @default it cannot
+   */
+  languageObstacle?(languages: readonly string[]): string | undefined;
   /** @throws ConfigError when a setting is missing that is needed now. */
   open(context: SpeechToTextContext): SpeechToTextSession;
   /** @throws ConfigError for a setting, like a key, that every session needs and that is missing. */

@@ -14,8 +14,8 @@ import { checkScript } from './script-checks.js';
 
 /** One thing that the caller does. Steps run one after the other; a README beside this file says what can be made of them. */
 export type CallerStep =
-  /** Speaks with a synthetic voice. The text also goes beside the audio, for the simulated speech-to-text. */
-  | { type: 'say'; text: string; voice?: string; press?: KeysWhileSpeaking }
+  /** Speaks with a synthetic voice. The text also goes beside the audio, for the simulated speech-to-text, and so does its `language`, a BCP 47 tag. */
+  | { type: 'say'; text: string; voice?: string; language?: string; press?: KeysWhileSpeaking }
   /** Speaks without a pause for `durationMs`, up to an hour: the text again and again, or something of no interest. */
   | { type: 'monologue'; durationMs: number; text?: string; voice?: string }
   /** Plays a recording, 16-bit PCM. With `text` its words go beside the audio; without it nothing does. */
@@ -109,6 +109,9 @@ export async function prepareScript(
       step.type === 'say'
         ? await speak(step.text, step.voice)
         : [prepareSpeech(step.samples, step.sampleRateHz, step.text)];
+    const { language } = step.type === 'say' ? step : { language: undefined };
+    if (language !== undefined)
+      for (const { spoken } of pieces) for (const each of spoken) each.language = language;
     pressWhile(pieces, step.press);
     return pieces;
   };

@@ -13,6 +13,8 @@ export interface SpokenPiece {
   atSample: number;
   text: string;
   final: boolean;
+  /** BCP 47 tag. */
+  language?: string;
 }
 
 /** Audio that is ready to be sent: 8 kHz PCM, its texts, where it has sound, and the keys that are pressed in it. */

@@ -20,7 +20,7 @@ export interface AgentEar {
 
 /** What happens in a frame beside its audio. */
 export type CallerEvent =
-  | { type: 'spoken-text'; id: string; text: string; final: boolean }
+  | { type: 'spoken-text'; id: string; text: string; final: boolean; language?: string }
   | { type: 'dtmf'; digit: string }
   | { type: 'hang-up'; abrupt: boolean };
 
@@ -111,6 +111,7 @@ export class CallerTrack {
         id: `utterance-${this.#utterance}`,
         text: piece.text,
         final: piece.final,
+        ...(piece.language === undefined ? {} : { language: piece.language }),
       });
       this.#piece += 1;
       piece = step.spoken[this.#piece];

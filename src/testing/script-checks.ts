@@ -61,7 +61,7 @@ const keysWhileSpeaking: Check = (name, value) => {
 
 const KEYS_WHILE_SPEAKING: StepShape = { needed: { digits: keys }, optional: { afterMs: ms } };
 const STEPS: Readonly<Record<string, StepShape>> = {
-  say: { needed: { text }, optional: { voice, press: keysWhileSpeaking } },
+  say: { needed: { text }, optional: { voice, language: voice, press: keysWhileSpeaking } },
   monologue: { needed: { durationMs: monologueMs }, optional: { text, voice } },
   play: { needed: { samples, sampleRateHz: rate }, optional: { text, press: keysWhileSpeaking } },
   noise: { needed: { durationMs: noiseMs }, optional: { levelDbfs: level } },

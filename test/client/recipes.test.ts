@@ -1,3 +1,4 @@
+import type { FallbackEngine } from '../../src/options/fallback.js';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Pricing } from '../../src/calls/money/pricing.js';
 import { Recipes } from '../../src/client/recipes.js';
@@ -194,7 +195,7 @@ describe('an agent with other voice modes', () => {
     ]);
   });
 
-  it.each<[string, AgentOptions, string]>([
+  it.each<[string, FallbackEngine, string]>([
     ['one stage', { stt: stages.stt, tts: stages.tts }, 'fallback.engine[1] names no llm, and'],
     ['two stages', { stt: stages.stt }, 'fallback.engine[1] names no llm and no tts, and'],
     ['all stages', {}, 'fallback.engine[1] names no stt and no llm and no tts, and'],

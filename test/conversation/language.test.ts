@@ -21,7 +21,7 @@ const IN_ENGLISH = inLanguage(NO_LANGUAGE, 'en');
 const piece = (tag: string, words = 5, confidence = 1): SpokenPiece => ({ tag, words, confidence });
 
 /** The language after turns of five words each in `tags`; '' for a turn that says nothing. */
-function after(tags: readonly string[], from: CallLanguage = IN_ENGLISH): CallLanguage {
+function spoken(tags: readonly string[], from: CallLanguage = IN_ENGLISH): CallLanguage {
   const first = (from.turnIndex ?? -1) + 1;
   return tags.reduce(
     (language, tag, place) =>
@@ -30,7 +30,7 @@ function after(tags: readonly string[], from: CallLanguage = IN_ENGLISH): CallLa
   );
 }
 
-const tagsAfter = (tags: readonly string[]) => tags.map((_, place) => after(tags.slice(0, place + 1)).tag);
+const tagsAfter = (tags: readonly string[]) => tags.map((_, place) => spoken(tags.slice(0, place + 1)).tag);
 
 describe('what a turn says about the language', () => {
   it.each<[string, SpokenPiece[], string | null]>([
@@ -59,8 +59,8 @@ describe('the language of a call', () => {
 
   it('does not change by turns that are not in a row', () => {
     expect(new Set(tagsAfter(['de', 'en', 'de', 'en', 'de', 'en']))).toEqual(new Set(['en']));
-    expect(after(['de', 'es', 'de', 'es']).tag).toBe('en');
-    expect(after(['de', 'fr', 'de']).tag).toBe('en');
+    expect(spoken(['de', 'es', 'de', 'es']).tag).toBe('en');
+    expect(spoken(['de', 'fr', 'de']).tag).toBe('en');
   });
 
   it('is not kept from changing by turns that say nothing', () => {
@@ -75,17 +75,17 @@ describe('the language of a call', () => {
 
   it('returns to one that it has left with the third turn in a row', () => {
     const german = ['de', 'de'];
-    expect(after([...german, 'en', 'en']).tag).toBe('de-CH');
-    expect(after([...german, 'en', 'en', 'en']).tag).toBe('en');
+    expect(spoken([...german, 'en', 'en']).tag).toBe('de-CH');
+    expect(spoken([...german, 'en', 'en', 'en']).tag).toBe('en');
     // One that is new needs no more than the first.
-    expect(after([...german, 'es', 'es']).tag).toBe('es');
+    expect(spoken([...german, 'es', 'es']).tag).toBe('es');
     // In pairs it is changed once.
-    expect(after([...german, 'en', 'en', ...german, 'en', 'en', ...german]).left).toEqual(['en']);
+    expect(spoken([...german, 'en', 'en', ...german, 'en', 'en', ...german]).left).toEqual(['en']);
   });
 
   it('forgets what spoke for another one when it changes', () => {
-    expect(after(['de', 'de'])).toEqual({ tag: 'de-CH', heard: null, left: ['en'], turnIndex: 1 });
-    expect(inLanguage(after(['de']), 'es').heard).toBeNull();
+    expect(spoken(['de', 'de'])).toEqual({ tag: 'de-CH', heard: null, left: ['en'], turnIndex: 1 });
+    expect(inLanguage(spoken(['de']), 'es').heard).toBeNull();
   });
 
   it('is one of the agent, and changes only after the turns that it takes: any caller', () => {
@@ -95,7 +95,7 @@ describe('the language of a call', () => {
         let last = IN_ENGLISH;
         const changes: { at: number; tag: string }[] = [];
         tags.forEach((_, place) => {
-          const next = after(tags.slice(0, place + 1));
+          const next = spoken(tags.slice(0, place + 1));
           expect(LANGUAGES).toContain(next.tag);
           if (next.tag !== last.tag) {
             const needed = last.left.includes(next.tag ?? '') ? TURNS_TO_RETURN : TURNS_TO_CHANGE;
@@ -121,10 +121,10 @@ describe('the language of a call', () => {
     const said = fc.array(fc.constantFrom('en', 'de', 'es', 'fr', ''), { maxLength: 20 });
     fc.assert(
       fc.property(said, fc.nat(20), (tags, cut) => {
-        const before = after(tags.slice(0, cut));
+        const before = spoken(tags.slice(0, cut));
         // A turn that says nothing has no index of its own in the state.
         const stored: CallLanguage = JSON.parse(JSON.stringify(before));
-        expect(after(tags.slice(cut), stored).tag).toBe(after(tags).tag);
+        expect(spoken(tags.slice(cut), stored).tag).toBe(spoken(tags).tag);
       }),
       { numRuns: runs(100, 1000) },
     );
@@ -132,7 +132,7 @@ describe('the language of a call', () => {
 });
 
 describe('the state of a conversation', () => {
-  const state = { ...begun({ hasGreeting: false }), language: after(['de', 'de', 'en']) };
+  const state = { ...begun({ hasGreeting: false }), language: spoken(['de', 'de', 'en']) };
 
   it('keeps the language from one driver to the next, and through the disk', () => {
     const left = { isCutOff: false, goodbye: undefined, unheardSince: [], troubledSince: [] };

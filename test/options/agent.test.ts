@@ -30,6 +30,7 @@ describe('AgentOptions', () => {
   it('have the documented defaults', () => {
     expect(makeAgent({})).toEqual({
       name: undefined,
+      languages: [],
       systemPrompt: '',
       firstMessage: undefined,
       variables: {},

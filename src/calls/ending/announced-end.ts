@@ -1,5 +1,6 @@
 // Ends a call in which the agent cannot, or shall not, have the last word: it is taken off the line, and the carrier's voice says why.
-import { type SetPhrases, setPhrasesFor } from '../../engines/languages/set-phrases.js';
+import type { SetPhrases } from '../../engines/languages/set-phrases.js';
+import { phrasesIn } from '../../engines/languages/spoken-words.js';
 import type { CallConversation } from '../voice/call-conversation.js';
 import { type CallEnding, NORMAL_CLOSE } from './call-ending.js';
 import type { CallLine } from '../call-line.js';
@@ -44,7 +45,7 @@ export class AnnouncedEnd {
   }
 
   get #setPhrases(): SetPhrases {
-    return this.#line.recipe.setPhrases ?? setPhrasesFor(undefined);
+    return phrasesIn(this.#line.recipe, this.#line.ledger.language);
   }
 
   #say(announcement: Announcement, ending: CallEnding): void {

@@ -4,7 +4,7 @@ import { CarrierError, ConfigError, RequestError } from '../../base/errors.js';
 import { describeError } from '../../base/log.js';
 import { maskPhone } from '../../base/redact.js';
 import type { TransferRequest, TransferResult } from '../../carriers/carrier.js';
-import { setPhrasesFor } from '../../engines/languages/set-phrases.js';
+import { phrasesIn } from '../../engines/languages/spoken-words.js';
 import { NORMAL_CLOSE } from '../ending/call-ending.js';
 import { type CallLine, leavesOpen, onceKept, webhookBaseUrl } from '../call-line.js';
 import type { StreamLoss } from '../streams/call-stream.js';
@@ -296,7 +296,7 @@ export class CallTransfer {
   }
 
   #newsOf({ tellAgent }: Order, result: Exclude<TransferResult, 'connected'>): string | undefined {
-    const { notConnected } = this.#line.recipe.setPhrases ?? setPhrasesFor(undefined);
+    const { notConnected } = phrasesIn(this.#line.recipe, this.#line.ledger.language);
     return tellAgent === undefined ? notConnected[result] : undefined;
   }
 }

@@ -156,7 +156,10 @@ export class CallConversation {
     if (message.type === 'mark') {
       this.#voice?.markEchoed(message.name);
       this.#events.changed();
-    } else this.#voice?.pushSpokenText({ id: message.id, text: message.text, final: message.final });
+    } else {
+      const { id, text, final, language } = message;
+      this.#voice?.pushSpokenText({ id, text, final, language });
+    }
   }
 
   /** Has the agent say something. @throws RequestError while it says goodbye, LimitError */

@@ -176,13 +176,14 @@ function decodeMark(message: Fields): MediaMessage {
 }
 
 function decodeSpokenText(message: Fields): MediaMessage {
-  const { id, text, final } = toFields(message.spokenText);
+  const { id, text, final, language } = toFields(message.spokenText);
   const name = toText(id, MAX_ID_LENGTH);
   if (name === undefined || typeof text !== 'string' || typeof final !== 'boolean') {
     return unexpected('malformed spoken text');
   }
   if (text.length > MAX_TEXT_LENGTH) return unexpected('spoken text too long');
-  return { type: 'spoken-text', id: name, text, final };
+  const spoken = typeof language === 'string' ? { language: language.slice(0, 40) } : {};
+  return { type: 'spoken-text', id: name, text, final, ...spoken };
 }
 
 /** `error` complains about a message of ours; the stream goes on. */

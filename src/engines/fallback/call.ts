@@ -384,7 +384,8 @@ export class FallbackCall implements Engine {
   }
 
   #state(fact: EngineFact, { recipe, needs }: FallbackChoice): void {
-    if (fact.type === 'provider.replaced') this.#providers = fact.provider;
+    if (fact.type === 'provider.replaced' || fact.type === 'language.changed')
+      this.#providers = fact.provider;
     if (fact.type === 'turn.completed') {
       const { agentText, userText } = fact.turn;
       const hasWorked = agentText !== '' && (recipe.mode === 'realtime' || userText !== '');

@@ -4,12 +4,12 @@ import type { CallProviders } from '../../contract/call-record.js';
 import type { LanguageModel } from '../../providers/language-model.js';
 import type { SpeechToText } from '../../providers/speech-to-text.js';
 import type { TextToSpeech } from '../../providers/text-to-speech.js';
-import type { Apologies } from '../languages/set-phrases.js';
+import type { AgentLanguages } from '../languages/agent-words.js';
 import type { CallerWait } from './caller-wait.js';
 import type { Guardrails } from './speaking/guardrails.js';
 import type { ThinkingTimeouts } from './speaking/reply.js';
 import type { ToolBox } from '../tools/tool-box.js';
-import type { IdleSettings, TurnTakingSettings } from '../turn-taking.js';
+import type { TurnTakingSettings } from '../turn-taking.js';
 
 export interface PipelineCallOptions {
   /** As the recipe names them. */
@@ -22,13 +22,9 @@ export interface PipelineCallOptions {
   readonly wait: CallerWait;
   readonly systemPrompt: string | undefined;
   readonly firstMessage: string | undefined;
-  readonly language: string | undefined;
-  readonly apologies: Apologies;
-  /** What a caller is asked whose words were lost. */
-  readonly repeat: string;
+  readonly languages: AgentLanguages;
   readonly interruptible: boolean;
   readonly turnTaking: TurnTakingSettings;
-  readonly idle: IdleSettings | undefined;
   /** What the model may call; undefined for a language stage that gives text alone. */
   readonly tools?: ToolBox | undefined;
   readonly guardrails?: Guardrails | undefined;

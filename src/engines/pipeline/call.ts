@@ -17,13 +17,14 @@ import {
   type Trouble,
   type TroubleStep,
 } from '../../conversation/trouble.js';
-import { type Beginning, beginningOf, leadingTo } from '../beginning.js';
+import { type Beginning, beginningOf, languageLeft, leadingTo } from '../beginning.js';
 import { Conversation } from '../conversation.js';
 import { PipelineDriver } from './driver.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, SpokenText, Takeover } from '../engine.js';
 import type { SpokenRequest } from '../spoken-request.js';
 import { LanguageStage } from './language-stage.js';
-import { lexiconFor } from '../languages/lexicon.js';
+import { type AgentWords, answerIn, following, tagsOf, wordsIn } from '../languages/agent-words.js';
+import { type SpokenPiece, turnSpoken } from '../../conversation/language.js';
 import { isPassing, type Stage } from './failure.js';
 import type { PipelineCallOptions } from './call-options.js';
 import { PipelineStages } from './stages.js';
@@ -58,17 +59,21 @@ export class PipelineCall implements Engine {
     this.#context = context;
     this.#options = options;
     const { callId, clock, takeover } = context;
-    const { turnTaking: settings, idle, language, firstMessage = '' } = options;
+    const { turnTaking: settings, languages, firstMessage = '' } = options;
+    const tags = tagsOf(languages);
     const beginning = beginningOf(context, {
       hasGreeting: firstMessage !== '',
       // What a model of before has heard of the caller may stand in the transcript without words.
       transcribesCaller: true,
-      repeat: options.repeat,
+      repeat: wordsIn(languages, languageLeft(context)).setPhrases.resumed.repeat,
+      languages: tags,
+      providers: options.providers,
     });
     const conversation = new Conversation(clock, beginning.state);
     this.#beginning = beginning;
     this.#conversation = conversation;
     this.#usage = new UsageMeter(context, () => this.#turns.userIndex);
+    const words = () => this.#words;
     const state = (fact: EngineFact) => this.#fact(fact);
     for (const fact of beginning.facts) state(fact);
     const roster = new ProviderRoster({
@@ -101,13 +106,20 @@ export class PipelineCall implements Engine {
     this.#stages = new PipelineStages({
       context,
       ...options,
+      words: this.#words,
+      tags: tags.length > 1 ? tags : undefined,
       heard: this.#recognition.events,
       spoke: { ...roster.listener('tts'), usage: (usage) => this.#usage.spoke(usage) },
       failed: (stage, error) => this.#fail(stage, error),
     });
     this.#turns = new TurnBook({
       conversation,
-      systemPrompt: options.systemPrompt,
+      get systemPrompt() {
+        const { tag } = conversation.state.language;
+        return [options.systemPrompt ?? '', answerIn(languages, tag)]
+          .filter((each) => each !== '')
+          .join('\n\n');
+      },
       fact: state,
       news: () => this.#attempt('engine', () => this.#conversation.tell({ type: 'news' })),
       tools: takeover?.tools,
@@ -116,7 +128,7 @@ export class PipelineCall implements Engine {
     this.#language = new LanguageStage({ ...options, callId, clock, turns: this.#turns });
     const tell = (entry: TranscriptEntry) =>
       this.#fact({ type: 'transcript.segment', entry: this.#named(entry) });
-    const lexicon = lexiconFor(language);
+    const lexicon = following(words);
     this.#agent = new AgentVoice({
       ...options,
       context,
@@ -124,6 +136,7 @@ export class PipelineCall implements Engine {
       stages: this.#stages,
       settings,
       lexicon,
+      fillers: () => words().fillers,
       isRecognizedLate: options.stt.writesAfterwards === true,
       maySpeak: () => this.#state === 'live' && !this.#held,
       events: {
@@ -139,7 +152,7 @@ export class PipelineCall implements Engine {
         remedied: (remedy) => roster.remedied('llm', remedy),
       },
     });
-    const { interruptAfterMs: voicedMs, interruptAfterWords: words } = settings;
+    const { interruptAfterMs: voicedMs, interruptAfterWords } = settings;
     this.#caller = new CallerTurn({
       context,
       settings,
@@ -164,17 +177,20 @@ export class PipelineCall implements Engine {
       caller: this.#caller,
       agent: this.#agent,
       turns: this.#turns,
-      bargeIn: new BargeIn({ voicedMs, words, lexicon }),
+      bargeIn: new BargeIn({ voicedMs, words: interruptAfterWords, lexicon }),
       wait: options.wait,
       answer: this.#language.answer,
       policy: {
         interruptible: options.interruptible,
         keysInterrupt: settings.keysInterrupt,
-        idle,
+        get idle() {
+          return words().idle;
+        },
         endsTurns: false,
       },
       isListening: () => this.#isListening,
       finishUtterance: () => this.#finishUtterance(),
+      spoken: (pieces, turnIndex) => this.#spoken(pieces, turnIndex),
       wordless: () => this.#recognition.wordless(),
       requested: context.requested,
       leave: (reason) => this.#end(reason),
@@ -300,6 +316,26 @@ export class PipelineCall implements Engine {
     if (!isHandedOver) this.#free();
   }
 
+  /** What the agent says in the language that the call is in. */
+  get #words(): AgentWords {
+    return wordsIn(this.#options.languages, this.#conversation.state.language.tag);
+  }
+
+  /** A turn of the caller is to be answered: from now on in another language, where that is what they speak. */
+  #spoken(pieces: readonly SpokenPiece[], turnIndex: number): void {
+    const { languages, tts } = this.#options;
+    if (languages.length === 1) return;
+    const { language: before } = this.#conversation.state;
+    const language = turnSpoken(before, { pieces, turnIndex }, tagsOf(languages));
+    if (language === before) return;
+    this.#conversation.change({ language });
+    if (language.tag === null || language.tag === before.tag) return;
+    const provider = this.#roster.speaks((this.#words.tts ?? tts).name);
+    const previous = before.tag ?? language.tag;
+    this.#fact({ type: 'language.changed', language: language.tag, previous, provider });
+    this.#stages.speakIn(this.#words);
+  }
+
   /** The caller still matters. */
   get #isHearing(): boolean {
     return this.#state === 'live' && this.#trouble.phase === 'none';
@@ -371,7 +407,8 @@ export class PipelineCall implements Engine {
 
   #follow({ trouble, recourse }: TroubleStep): void {
     this.#trouble = trouble;
-    const { apologies, wait } = this.#options;
+    const { wait } = this.#options;
+    const { apologies } = this.#words.setPhrases;
     switch (recourse.type) {
       case 'nothing':
       case 'do-without':

@@ -19,6 +19,7 @@ import {
   type View,
   yields,
 } from '../../conversation/floor.js';
+import type { SpokenPiece } from '../../conversation/language.js';
 import { LIMITS } from '../../conversation/limits.js';
 import type { VoiceView } from '../../conversation/phase.js';
 import type { Leaving } from '../../conversation/state.js';
@@ -50,6 +51,8 @@ export interface PipelineDriverOptions {
   readonly isListening: () => boolean;
   /** Asks the recognizer for what it still has. */
   readonly finishUtterance: () => void;
+  /** A turn of the caller is complete, before it is answered: the pieces of it whose language is known. */
+  readonly spoken: (pieces: readonly SpokenPiece[], turnIndex: number) => void;
   /** No words have come of a sound: nobody waits any more, unless they may still come. */
   readonly wordless: () => void;
   readonly requested: EngineContext['requested'];
@@ -294,8 +297,9 @@ export class PipelineDriver implements Driver {
   /** Who has said something new is answered without the tools that still run. */
   #answer(utterance: Utterance | null, times: TurnTimes | null): void {
     const { caller, clock, turns } = this.#options;
-    const { said, startedAt } = caller.take(turns.userIndex);
+    const { said, startedAt, pieces } = caller.take(turns.userIndex);
     const { index, latency } = turns.open(said, startedAt);
+    this.#options.spoken(pieces, index);
     if (times !== null) latency.callerFinished(times, clock.now());
     const since = times?.speechEndedAt ?? clock.now();
     this.#begin(utterance, { latency, answers: { turnIndex: index, since } });

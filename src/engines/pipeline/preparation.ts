@@ -33,6 +33,7 @@ export interface PipelinePreparationOptions {
   readonly stt: SpeechToText;
   readonly tts: TextToSpeech;
   readonly language: string | undefined;
+  readonly languages: readonly string[] | undefined;
   readonly firstMessage: string | undefined;
   readonly parts: PipelineParts;
 }
@@ -47,7 +48,7 @@ export class PipelinePreparation implements Preparation {
   #isTaken = false;
 
   constructor(context: PreparationContext, options: PipelinePreparationOptions) {
-    const { stt, tts, language, firstMessage = '', parts } = options;
+    const { stt, tts, language, languages, firstMessage = '', parts } = options;
     this.#context = context;
     this.parts = parts;
     this.tts = new PreparedVoice({
@@ -57,7 +58,13 @@ export class PipelinePreparation implements Preparation {
       call: parts.call,
       patience: parts.wait.voice,
     });
-    this.stt = new PreparedEars({ context, provider: stt, language, patience: parts.wait.thinking });
+    this.stt = new PreparedEars({
+      context,
+      provider: stt,
+      language,
+      languages,
+      patience: parts.wait.thinking,
+    });
     attemptAhead(context, () => parts.model.warmUp?.());
     void this.#greet(firstMessage);
   }

@@ -18,6 +18,7 @@ export interface PreparedEarsOptions {
   readonly context: PreparationContext;
   readonly provider: SpeechToText;
   readonly language: string | undefined;
+  readonly languages: readonly string[] | undefined;
   readonly patience: Patience;
 }
 
@@ -46,7 +47,7 @@ export class PreparedEars implements SpeechToText {
 
   /** Connects, unless the wait would cost. Idempotent. */
   connect(): void {
-    const { context, provider, language, patience } = this.#options;
+    const { context, provider, language, languages, patience } = this.#options;
     if (this.#isAsked || this.#isTaken || provider.paidWhileOpen === true) return;
     this.#isAsked = true;
     const { clock, logger } = context;
@@ -54,7 +55,7 @@ export class PreparedEars implements SpeechToText {
     // One that fails before the call is opened anew with it.
     const isLast = () => this.#isLast?.() === true;
     this.#session = attemptAhead(context, () =>
-      opened(provider.open({ clock, logger, language, patience, isLast, events }), {
+      opened(provider.open({ clock, logger, language, languages, patience, isLast, events }), {
         provider: provider.name,
         method: 'pushAudio',
       }),
@@ -92,7 +93,7 @@ export class PreparedEars implements SpeechToText {
     const reports = this.#reports;
     return {
       partial: (text) => reports.events?.partial(text),
-      final: (text) => reports.events?.final(text),
+      final: (text, language) => reports.events?.final(text, language),
       failed: (error) => {
         if (this.#hasFailed) return;
         this.#hasFailed = true;

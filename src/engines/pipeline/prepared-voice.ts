@@ -66,6 +66,8 @@ export class PreparedVoice implements TextToSpeech {
 
   /** Hands the session over, or opens one as if nothing had been prepared. */
   open(context: TextToSpeechContext): TextToSpeechSession {
+    // The call is back in the language that it began in.
+    if (this.#isTaken) return this.#options.provider.open(context);
     this.#isTaken = true;
     this.#isLast = context.isLast;
     const { events = {} } = context;

@@ -4,7 +4,7 @@ import { LIMITS } from '../../conversation/limits.js';
 import type { LanguageModel } from '../../providers/language-model.js';
 import type { SpeechToText } from '../../providers/speech-to-text.js';
 import type { TextToSpeech } from '../../providers/text-to-speech.js';
-import { setPhrasesFor } from '../languages/set-phrases.js';
+import { type LanguageWords, tagsOf, toAgentLanguages } from '../languages/agent-words.js';
 import { CallerWait } from './caller-wait.js';
 import { toPayee } from '../../providers/remedy.js';
 import type { EngineRecipe, PreparationContext } from '../engine.js';
@@ -30,6 +30,8 @@ export interface PipelineOptions extends RecipeIdentity {
   readonly firstMessage?: string | undefined;
   /** BCP 47 tag, handed to the providers. */
   readonly language?: string | undefined;
+  /** Where a caller may speak one of several, the first of them `language`. @default `language` alone */
+  readonly languages?: readonly LanguageWords[] | undefined;
   /** Said, by whoever can, when the call cannot go on. @default words of the language */
   readonly apology?: string | undefined;
   /** False lets the agent finish whatever the caller says meanwhile; that is answered afterwards. @default true */
@@ -51,28 +53,33 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
   const { stt, llm, tts, onMessage } = options;
   if (llm === undefined && onMessage === undefined)
     throw new ConfigError('CONFIG_MISSING', 'A pipeline agent needs `llm` or `onMessage`.');
-  const setPhrases = setPhrasesFor(options.language, options.apology);
+  const languages = toAgentLanguages(options);
+  const [{ setPhrases }] = languages;
+  const tags = tagsOf(languages);
+  const first = languages[0].tts ?? tts;
   const providers = {
     engine: null,
     stt: stt.name,
     llm: onMessage === undefined ? (llm?.name ?? null) : RESPONDER_NAME,
-    tts: tts.name,
+    tts: first.name,
   };
   return {
     mode: 'pipeline',
     providers,
     language: options.language,
+    languages,
     setPhrases,
     payees: {
       stt: toPayee(stt),
       llm: onMessage === undefined && llm !== undefined ? toPayee(llm) : 'application',
-      tts: toPayee(tts),
+      tts: toPayee(first),
     },
     prepare: (context) =>
       new PipelinePreparation(context, {
         stt,
-        tts,
+        tts: first,
         language: options.language,
+        languages: tags.length > 1 ? tags : undefined,
         firstMessage: options.firstMessage,
         parts: openParts(options, context),
       }),
@@ -83,7 +90,7 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
       const call = new PipelineCall(context, {
         providers,
         stt: prepared?.stt ?? stt,
-        tts: prepared?.tts ?? tts,
+        tts: prepared?.tts ?? first,
         call: parts.call,
         model: parts.model,
         timeouts: timeoutsOf(parts, {
@@ -93,12 +100,13 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
         wait: parts.wait,
         systemPrompt: options.systemPrompt,
         firstMessage: options.firstMessage,
-        language: options.language,
-        apologies: setPhrases.apologies,
-        repeat: setPhrases.resumed.repeat,
+        // The voice of the first one may be prepared.
+        languages: [
+          { ...languages[0], tts: undefined },
+          ...languages.slice(1).map((each) => ({ ...each, tts: each.tts ?? tts })),
+        ],
         interruptible: options.interruptible ?? true,
         turnTaking: options.turnTaking ?? DEFAULT_TURN_TAKING,
-        idle: options.idle,
         tools: parts.isResponder
           ? undefined
           : new ToolBox({ ...context, call: parts.call, tools, transferTargets }),

@@ -13,6 +13,8 @@ import type {
   TextToSpeechEvents,
   TextToSpeechSession,
 } from '../../providers/text-to-speech.js';
+import { toPayee } from '../../providers/remedy.js';
+import type { AgentWords } from '../languages/agent-words.js';
 import type { CallerWait } from './caller-wait.js';
 import type { EngineContext, EngineFailure } from '../engine.js';
 import { FAILED, type Stage, toFailure } from './failure.js';
@@ -21,7 +23,10 @@ export interface PipelineStagesOptions {
   readonly context: EngineContext;
   readonly stt: SpeechToText;
   readonly tts: TextToSpeech;
-  readonly language: string | undefined;
+  /** What the call begins with. */
+  readonly words: Pick<AgentWords, 'language' | 'tts'>;
+  /** Those that a caller may speak, where they are several. */
+  readonly tags: readonly string[] | undefined;
   readonly call: CallContext;
   readonly wait: CallerWait;
   /** What else lives for this call, closed with it. */
@@ -51,13 +56,13 @@ export class PipelineStages {
 
   /** Opens the voice first, so that a failure of the ears can be told. Returns false when one of them has failed, which was told. */
   open(): boolean {
-    const { context, stt, tts, language, call, wait, heard, spoke, failed } = this.#options;
+    const { context, stt, words, tags: languages, wait, heard, failed } = this.#options;
     const { clock, logger } = context;
-    const common = { clock, logger, language, isLast: () => context.hasFallback !== true };
+    const { language } = words;
+    const common = { clock, logger, language, languages, isLast: () => context.hasFallback !== true };
     let opening: Stage = 'tts';
     try {
-      const voice = tts.open({ ...common, call, patience: wait.voice, events: spoke });
-      this.#voice = opened(this.#watched('tts', voice), { provider: tts.name, method: 'synthesize' });
+      this.#voice = this.#openVoice(words);
       opening = 'stt';
       // What the engine before this one did not hear is played to the recognizer at once, connected or not.
       const keptMs = context.takeover === undefined ? undefined : KEPT_AUDIO_MS;
@@ -68,6 +73,34 @@ export class PipelineStages {
       failed(opening, error);
       return false;
     }
+  }
+
+  /** The voice of another language speaks from now on; the one before it is closed, which says nothing any more. */
+  speakIn(words: Pick<AgentWords, 'language' | 'tts'>): void {
+    const before = this.#voice;
+    this.attempt('tts', () => {
+      this.#voice = this.#openVoice(words);
+      this.#close(before);
+    });
+  }
+
+  #openVoice({ language, tts: own }: Pick<AgentWords, 'language' | 'tts'>): TextToSpeechSession {
+    const { context, tts, call, wait, spoke } = this.#options;
+    const { clock, logger } = context;
+    const voice = own ?? tts;
+    const payee = toPayee(voice);
+    // What the call was told of need not say who it is.
+    const events: TextToSpeechEvents =
+      own === undefined
+        ? spoke
+        : {
+            ...spoke,
+            usage: (usage) => spoke.usage?.({ payee, ...usage }),
+            reconnected: (gap) => spoke.reconnected?.({ provider: voice.name, ...gap }),
+          };
+    const isLast = () => context.hasFallback !== true;
+    const session = voice.open({ clock, logger, language, isLast, call, patience: wait.voice, events });
+    return opened(this.#watched('tts', session), { provider: voice.name, method: 'synthesize' });
   }
 
   /** A frame of the caller. As `attempt`, without a closure for each. */
@@ -94,13 +127,15 @@ export class PipelineStages {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    for (const session of [this.#ears, this.#voice, ...(this.#options.owned ?? [])]) {
-      try {
-        this.#watched('engine', session?.close());
-      } catch (error) {
-        const { callId, logger } = this.#options.context;
-        logger.warn({ callId, ...describeError(error) }, 'a provider did not close cleanly');
-      }
+    for (const session of [this.#ears, this.#voice, ...(this.#options.owned ?? [])]) this.#close(session);
+  }
+
+  #close(session: { close(): void } | undefined): void {
+    try {
+      this.#watched('engine', session?.close());
+    } catch (error) {
+      const { callId, logger } = this.#options.context;
+      logger.warn({ callId, ...describeError(error) }, 'a provider did not close cleanly');
     }
   }
 

@@ -1,5 +1,6 @@
 // What one call with a realtime model is made of: the recipe, everything that was left open in it filled in.
 import type { CallContext } from '../../contract/call-context.js';
+import type { CallProviders } from '../../contract/call-record.js';
 import type { RealtimeModel } from '../../providers/realtime-model.js';
 import type { ToolBox } from '../tools/tool-box.js';
 import type { IdleSettings, TurnTakingSettings } from '../turn-taking.js';
@@ -10,6 +11,10 @@ export interface RealtimeCallOptions {
   readonly systemPrompt: string;
   readonly firstMessage: string;
   readonly language: string | undefined;
+  /** Those of the agent, the first one first. */
+  readonly tags: readonly string[];
+  /** As the recipe names them. */
+  readonly providers: CallProviders;
   readonly interruptible: boolean;
   /** What a caller is asked whose words were lost. */
   readonly repeat: string;

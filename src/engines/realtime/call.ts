@@ -64,6 +64,8 @@ export class RealtimeCall implements Engine {
       hasGreeting: firstMessage !== '',
       transcribesCaller: model.transcribesCaller,
       repeat: options.repeat,
+      languages: options.tags,
+      providers: options.providers,
     });
     const conversation = new Conversation(clock, beginning.state);
     this.#beginning = beginning;

@@ -1,7 +1,8 @@
 // The realtime voice mode: one model that hears the caller and speaks.
 import type { RealtimeModel } from '../../providers/realtime-model.js';
 import { toPayee } from '../../providers/remedy.js';
-import { setPhrasesFor } from '../languages/set-phrases.js';
+import { answerIn, type LanguageWords, tagsOf, toAgentLanguages, wordsIn } from '../languages/agent-words.js';
+import { languageLeft } from '../beginning.js';
 import { type RecipeIdentity, toCallContext } from '../call-context.js';
 import type { EngineRecipe } from '../engine.js';
 import { RealtimeCall } from './call.js';
@@ -19,6 +20,8 @@ export interface RealtimeOptions extends RecipeIdentity {
   readonly firstMessage?: string | undefined;
   /** BCP 47 tag, handed to the model. */
   readonly language?: string | undefined;
+  /** Where the call may be in one of several, which another voice mode has found out. @default `language` alone */
+  readonly languages?: readonly LanguageWords[] | undefined;
   /** Said by the carrier when the call cannot go on. @default words of the language */
   readonly apology?: string | undefined;
   /** False lets the agent finish whatever the caller says meanwhile; that is answered afterwards. @default true */
@@ -35,13 +38,18 @@ export interface RealtimeOptions extends RecipeIdentity {
 
 /** The recipe of an agent with a realtime model. */
 export function createRealtimeRecipe(options: RealtimeOptions): EngineRecipe {
-  const { model, systemPrompt = '', firstMessage = '', language, interruptible = true, idle } = options;
+  const { model, systemPrompt = '', firstMessage = '', language, interruptible = true } = options;
   const { turnTaking = DEFAULT_TURN_TAKING, transferTargets = {} } = options;
-  const setPhrases = setPhrasesFor(language, options.apology);
+  const languages = toAgentLanguages(options);
+  const [{ setPhrases }] = languages;
+  const providers = { engine: model.name, stt: null, llm: null, tts: null };
+  const instructionsIn = (tag: string | null) =>
+    [systemPrompt, answerIn(languages, tag)].filter((each) => each !== '').join('\n\n');
   return {
     mode: 'realtime',
-    providers: { engine: model.name, stt: null, llm: null, tts: null },
+    providers,
     language,
+    languages,
     setPhrases,
     payees: {
       llm: toPayee(model),
@@ -53,7 +61,7 @@ export function createRealtimeRecipe(options: RealtimeOptions): EngineRecipe {
         settings: {
           language,
           call: toCallContext(context, options),
-          instructions: systemPrompt,
+          instructions: instructionsIn(null),
           tools: toolDefinitions({ tools: options.tools ?? [], transferTargets }),
           interruptible: isOpeningInterruptible(
             { interruptible, turnTaking },
@@ -69,16 +77,20 @@ export function createRealtimeRecipe(options: RealtimeOptions): EngineRecipe {
       const isFresh = !hasBegun && preparation instanceof RealtimePreparation;
       const prepared = isFresh ? preparation : undefined;
       const told = toCallContext(context, options);
+      const left = languageLeft(context);
+      const words = wordsIn(languages, left);
       const call = new RealtimeCall(context, {
         call: told,
         model: prepared?.model ?? model,
-        systemPrompt,
+        systemPrompt: instructionsIn(left),
         firstMessage,
-        language,
+        language: words.language,
+        tags: tagsOf(languages),
+        providers,
         interruptible,
-        repeat: setPhrases.resumed.repeat,
-        turnTaking,
-        idle,
+        repeat: words.setPhrases.resumed.repeat,
+        turnTaking: { ...turnTaking, fillers: words.fillers },
+        idle: words.idle,
         tools: new ToolBox({ ...context, call: told, tools: options.tools ?? [], transferTargets }),
       });
       prepared?.handOver();

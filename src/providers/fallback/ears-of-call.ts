@@ -3,6 +3,7 @@ import { KEPT_AUDIO_MS } from '../../audio/kept-audio.js';
 import type { Clock, Timer } from '../../base/clock.js';
 import { ProviderError } from '../../base/errors.js';
 import type {
+  PieceLanguage,
   SpeechToText,
   SpeechToTextContext,
   SpeechToTextEvents,
@@ -101,7 +102,7 @@ export class EarsOfCall implements SpeechToTextSession {
     this.#ask();
   }
 
-  pushSpokenText(segment: { id: string; text: string; final: boolean }): void {
+  pushSpokenText(segment: Parameters<NonNullable<SpeechToTextSession['pushSpokenText']>>[0]): void {
     this.#order((session) => session.pushSpokenText?.(segment));
   }
 
@@ -163,13 +164,13 @@ export class EarsOfCall implements SpeechToTextSession {
         this.#calm(leg);
         tell(...event);
       };
-    const heard = sign((text: string) => this.#heard(leg, text));
+    const heard = sign((text: string, language?: PieceLanguage) => this.#heard(leg, text, language));
     return {
       partial: sign((text) => this.#heardPart(text)),
-      final: (text) => {
+      final: (text, language) => {
         // That nothing is open is not what its service says.
         if (leg.isMute && text === '') this.#heardNothing(leg);
-        else heard(text);
+        else heard(text, language);
       },
       failed: (error) => this.#failed(leg, error),
       speechStarted: sign((atMs) => events.speechStarted?.(atMs + toSeconds(leg.start) * 1000)),
@@ -199,14 +200,14 @@ export class EarsOfCall implements SpeechToTextSession {
     this.#context.events.partial(text);
   }
 
-  #heard(leg: Leg, text: string): void {
+  #heard(leg: Leg, text: string, language: PieceLanguage | undefined): void {
     const end = this.#asked?.end ?? this.#audio.end;
     if (!leg.tellsSettled || text === '') this.#audio.settle(end);
     if (text !== '') this.#succession.worked(leg.member);
     if (text !== '') this.#textAt = this.#clock.now();
     this.#answered();
     this.#partial = '';
-    this.#context.events.final(text);
+    this.#context.events.final(text, language);
   }
 
   #heardNothing(leg: Leg): void {

@@ -3,6 +3,7 @@ import type { ModelPrice } from '../../contract/price.js';
 import type { SpeechToText, SpeechToTextContext, SpeechToTextSession } from '../speech-to-text.js';
 import { assertAllConfigured, type ChainOptions } from './chain-options.js';
 import { EarsOfCall } from './ears-of-call.js';
+import { obstacleOf } from '../language-obstacle.js';
 
 export class SpeechToTextChain implements SpeechToText {
   readonly name: string;
@@ -26,6 +27,13 @@ export class SpeechToTextChain implements SpeechToText {
   /** @throws ConfigError for a setting that any of them lacks. */
   assertConfigured(): void {
     assertAllConfigured(this.#options.members);
+  }
+
+  /** That of the first that has one. */
+  languageObstacle(languages: readonly string[]): string | undefined {
+    return this.#options.members
+      .map((member) => obstacleOf(member, languages))
+      .find((each) => each !== undefined);
   }
 
   open(context: SpeechToTextContext): SpeechToTextSession {

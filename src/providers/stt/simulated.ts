@@ -32,6 +32,11 @@ export class SimulatedSpeechToText implements SpeechToText {
     this.#placeholder = options.placeholder ?? SPEECH_PLACEHOLDER;
   }
 
+  /** A simulated caller says what they speak. */
+  languageObstacle(): undefined {
+    return undefined;
+  }
+
   open(context: SpeechToTextContext): SpeechToTextSession {
     return new SimulatedSession(context.events, this.#placeholder);
   }
@@ -41,6 +46,7 @@ interface SpokenText {
   id: string;
   text: string;
   final: boolean;
+  language?: string | undefined;
 }
 
 class SimulatedSession implements SpeechToTextSession {
@@ -119,7 +125,8 @@ class SimulatedSession implements SpeechToTextSession {
   #give(segment: SpokenText, text: string): void {
     this.#open = undefined;
     this.#given = { id: segment.id, text: segment.text };
-    this.#events.final(text);
+    const { language: tag } = segment;
+    this.#events.final(text, tag === undefined ? undefined : { tag });
   }
 
   /** What of a text was not given out before: an utterance may go on after a pause in which a turn has taken its first part. */

@@ -231,10 +231,10 @@ export class CarrierAStream implements LineListener {
   #tell(event: CallerEvent): void {
     if (event.type === 'dtmf') this.#send('dtmf', { dtmf: { track: 'inbound_track', digit: event.digit } });
     if (event.type !== 'spoken-text') return;
-    const { id, text, final } = event;
+    const { type: _, ...spokenText } = event;
     // No carrier sends this: it tells the simulated speech-to-text what is being said. It has no place in the sequence.
     const { streamSid } = this.#options;
-    this.#sendObject({ event: 'spoken-text', streamSid, spokenText: { id, text, final } });
+    this.#sendObject({ event: 'spoken-text', streamSid, spokenText });
   }
 
   #send(event: string, fields: object): void {

@@ -271,9 +271,9 @@ export class CarrierBStream implements LineListener {
   #tell(event: CallerEvent): void {
     if (event.type === 'dtmf') this.#options.onDigit(event.digit);
     else if (event.type === 'spoken-text') {
-      const { id, text, final } = event;
+      const { type: _, ...spokenText } = event;
       // No carrier sends this: it tells the simulated speech-to-text what is being said. It has no place in the sequence.
-      const message = { event: 'spoken-text', stream_id: this.streamId, spokenText: { id, text, final } };
+      const message = { event: 'spoken-text', stream_id: this.streamId, spokenText };
       this.#sendRaw(JSON.stringify(message));
     }
   }

@@ -3,12 +3,14 @@
 import type { EndOfTurn, TurnTimes } from '../../../conversation/floor.js';
 import { FRAME_MS } from '../../../audio/format.js';
 import type { TranscriptEntry } from '../../../contract/call-record.js';
+import type { SpokenPiece } from '../../../conversation/language.js';
+import type { PieceLanguage } from '../../../providers/speech-to-text.js';
 import type { Untaken } from '../../../conversation/state.js';
 import { LIMITS } from '../../../conversation/limits.js';
 import { Endpointing } from './endpointing.js';
 import type { EngineContext } from '../../engine.js';
 import type { HeardFrame } from './heard-frame.js';
-import type { Lexicon } from '../../languages/lexicon.js';
+import { countWords, type Lexicon } from '../../languages/lexicon.js';
 import { PendingTurn } from './pending-turn.js';
 import { keysAsText, PressedKeys } from '../../pressed-keys.js';
 import { SpeechDetector } from '../../speech-detector.js';
@@ -74,6 +76,8 @@ export class CallerTurn {
   #wordlessMs = 0;
   /** Keys that no turn has taken, in words. */
   #pressed = '';
+  /** Of what no turn has taken, the pieces whose language is known. */
+  #pieces: SpokenPiece[] = [];
   #isClosed = false;
 
   constructor(options: CallerTurnOptions) {
@@ -156,7 +160,17 @@ export class CallerTurn {
    */
   recognized(
     text: string,
-    { isFinal, isHeld, isUnanswered }: { isFinal: boolean; isHeld: boolean; isUnanswered: boolean },
+    {
+      isFinal,
+      isHeld,
+      isUnanswered,
+      language,
+    }: {
+      isFinal: boolean;
+      isHeld: boolean;
+      isUnanswered: boolean;
+      language?: PieceLanguage | undefined;
+    },
   ): void {
     const before = this.#speech.text;
     if (text.trim() !== '') this.#wordlessMs = 0;
@@ -164,6 +178,7 @@ export class CallerTurn {
     if (isFinal && !isUnanswered && (text.trim() !== '' || !this.isSounding))
       this.#unheardSince = this.isSounding ? context.clock.now() : undefined;
     const said = isEcho(text, { isFinal, soundBeganAt: this.#soundBeganAt }) ? '' : text;
+    if (isFinal) this.#pieces.push(...pieceOf(said, language));
     if (isFinal) this.#speech.final(said);
     else this.#speech.partial(said);
     const after = this.#speech.text;
@@ -241,18 +256,21 @@ export class CallerTurn {
     this.#pending.limit(waitMs, () => this.#complete());
   }
 
-  /** Takes what was said and pressed, for turn `turnIndex`. */
-  take(turnIndex: number): { said: string; startedAt: number } {
+  /** Takes what was said and pressed, for turn `turnIndex`. `pieces`: those of what was said whose language is known. */
+  take(turnIndex: number): { said: string; startedAt: number; pieces: readonly SpokenPiece[] } {
     const said = `${this.#speech.take(turnIndex)} ${this.#pressed}`.trim();
     const startedAt = this.#startedAt ?? this.#options.context.clock.wallNow();
     this.#startedAt = undefined;
     this.#pressed = '';
+    const pieces = this.#pieces;
+    this.#pieces = [];
     if (said !== '') this.#unheardSince = undefined;
-    return { said, startedAt };
+    return { said, startedAt, pieces };
   }
 
   /** What was said was no turn. */
   dismiss(): void {
+    this.#pieces = [];
     this.#speech.dismiss();
   }
 
@@ -325,4 +343,11 @@ export class CallerTurn {
     if (this.#speech.text === '') this.#wordlessSince = times.speechEndedAt;
     if (!this.#keys.isOpen) this.#options.events.complete(times);
   }
+}
+
+/** Numbers are written alike in every language. A recognizer of the application may be plain JavaScript. */
+function pieceOf(text: string, language: PieceLanguage | undefined): SpokenPiece[] {
+  const { tag, confidence = 1 } = language ?? {};
+  if (typeof tag !== 'string' || !(confidence >= 0 && confidence <= 1)) return [];
+  return [{ tag, words: countWords(text.replace(/\p{N}+/gu, ' ')), confidence }];
 }

@@ -1,6 +1,6 @@
 // What the recognizer of a call tells: its words, its troubles, and in time that it has none on what nobody has heard.
 import type { Clock, Timer } from '../../../base/clock.js';
-import type { SpeechToTextEvents } from '../../../providers/speech-to-text.js';
+import type { PieceLanguage, SpeechToTextEvents } from '../../../providers/speech-to-text.js';
 import type { CallerWait } from '../caller-wait.js';
 import { silentEars } from '../failure.js';
 
@@ -16,7 +16,10 @@ export interface RecognitionOptions {
   /** False when nobody has to be heard any more. */
   readonly isHearing: () => boolean;
   /** `isUnanswered`: so much is known without an answer of its service, and it may have heard nothing of what was said. */
-  readonly words: (text: string, options: { isFinal: boolean; isUnanswered: boolean }) => void;
+  readonly words: (
+    text: string,
+    options: { isFinal: boolean; isUnanswered: boolean; language: PieceLanguage | undefined },
+  ) => void;
   /** What was said so far has its text, or none. */
   readonly settled: () => void;
   /** Words that were open will come again. */
@@ -57,7 +60,7 @@ export class Recognition {
     const { clock, wait, remedies, settled, sound, turnEnded, usage, failed } = options;
     this.events = {
       partial: (text) => this.#recognized(text, { isFinal: false }),
-      final: (text) => this.#recognized(text, { isFinal: true }),
+      final: (text, language) => this.#recognized(text, { isFinal: true, language }),
       failed,
       speechStarted: () => {
         this.#answers();
@@ -163,13 +166,16 @@ export class Recognition {
     this.rest();
   }
 
-  #recognized(text: string, { isFinal }: { isFinal: boolean }): void {
+  #recognized(
+    text: string,
+    { isFinal, language }: { isFinal: boolean; language?: PieceLanguage | undefined },
+  ): void {
     const { isHearing, words } = this.#options;
     // A recognizer of the application may be plain JavaScript.
     if (typeof text !== 'string') return;
     const isUnanswered = this.#isMute && text === '';
     if (!isUnanswered) this.#answers();
-    if (isHearing()) words(text.slice(0, MAX_PIECE_CHARS), { isFinal, isUnanswered });
+    if (isHearing()) words(text.slice(0, MAX_PIECE_CHARS), { isFinal, isUnanswered, language });
   }
 
   #withdrawn(): void {

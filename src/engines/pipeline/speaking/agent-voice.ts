@@ -39,6 +39,7 @@ export interface AgentVoiceOptions {
   readonly stages: PipelineStages;
   readonly settings: TurnTakingSettings;
   readonly lexicon: Lexicon;
+  readonly fillers: () => readonly string[];
   readonly timeouts: ThinkingTimeouts;
   readonly wait: CallerWait;
   /** The recognizer has no words before all was said. */
@@ -86,7 +87,7 @@ export class AgentVoice {
     const playout = new MeteredPlayout(options.context.playout);
     this.#playout = playout;
     this.#fillers = new Fillers({
-      phrases: options.settings.fillers,
+      phrases: options.fillers,
       guardrails: options.guardrails,
       voice: () => options.stages.voice,
       playout,

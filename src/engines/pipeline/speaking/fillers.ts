@@ -13,7 +13,8 @@ import { toSpeakable } from '../../../base/speakable.js';
 import { SpokenTiming } from '../../spoken-timing.js';
 
 export interface FillersOptions {
-  readonly phrases: readonly string[];
+  /** They change with the language of the call. */
+  readonly phrases: () => readonly string[];
   readonly guardrails: Guardrails | undefined;
   readonly voice: () => TextToSpeechSession | undefined;
   readonly playout: Playout;
@@ -60,9 +61,10 @@ const MAX_KEPT = 16;
 /** The fillers of one call: one in a turn at most, one phrase after the other. */
 export class Fillers {
   readonly #options: FillersOptions;
-  readonly #phrases: readonly string[];
   readonly #abort = new AbortController();
-  readonly #audio = new Map<string, Phrase>();
+  /** Spoken by `#voice`. */
+  #audio = new Map<string, Phrase>();
+  #voice: TextToSpeechSession | undefined;
   #loading: Promise<void> | undefined;
   #next = 0;
   #lastTurn = -1;
@@ -72,12 +74,12 @@ export class Fillers {
 
   constructor(options: FillersOptions) {
     this.#options = options;
-    this.#phrases = options.phrases.map(toSpeakable).filter((phrase) => phrase !== '');
   }
 
   /** Synthesizes the next phrase, unless it is there. A voice that fails here only costs the filler. */
   prepare(): void {
     const phrase = this.#phrase;
+    this.#follow();
     if (phrase !== undefined) this.#loading ??= this.#load(phrase).finally(() => (this.#loading = undefined));
   }
 
@@ -121,7 +123,11 @@ export class Fillers {
   }
 
   get #phrase(): string | undefined {
-    return this.#phrases[this.#next % this.#phrases.length];
+    const phrases = this.#options
+      .phrases()
+      .map(toSpeakable)
+      .filter((phrase) => phrase !== '');
+    return phrases[this.#next % phrases.length];
   }
 
   /** Guardrails see the phrase now, and may have another one said. */
@@ -172,6 +178,15 @@ export class Fillers {
     if (leftMs > 0) this.#timer = clock.after(Math.max(FRAME_MS, leftMs), () => this.#look());
   }
 
+  /** Another voice says nothing that this one has synthesized. */
+  #follow(): void {
+    const voice = this.#options.voice();
+    if (voice === this.#voice) return;
+    this.#voice = voice;
+    this.#audio = new Map();
+    this.#loading = undefined;
+  }
+
   async #load(text: string): Promise<void> {
     const voice = this.#options.voice();
     if (voice === undefined || this.#audio.has(text)) return;
@@ -185,6 +200,7 @@ export class Fillers {
 
   async #synthesize(voice: TextToSpeechSession, phrase: string): Promise<void> {
     const { signal } = this.#abort;
+    const kept = this.#audio;
     const timing = new SpokenTiming(phrase);
     const chunks: Int16Array[] = [];
     let length = 0;
@@ -207,8 +223,8 @@ export class Fillers {
       pcm.set(chunk, at);
       at += chunk.length;
     }
-    this.#audio.set(phrase, { pcm, timing });
-    const [oldest] = this.#audio.keys();
-    if (this.#audio.size > MAX_KEPT && oldest !== undefined) this.#audio.delete(oldest);
+    kept.set(phrase, { pcm, timing });
+    const [oldest] = kept.keys();
+    if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
   }
 }

@@ -10,7 +10,12 @@ import {
   requireObject,
 } from '../../../base/option-checks.js';
 import type { ModelPrice } from '../../../contract/price.js';
-import type { SpeechToText, SpeechToTextContext, SpeechToTextSession } from '../../speech-to-text.js';
+import type {
+  SpeechToText,
+  SpeechToTextContext,
+  SpeechToTextEvents,
+  SpeechToTextSession,
+} from '../../speech-to-text.js';
 import { endpoint, type QueryValue, requireKey, resolveBaseUrl, resolveKey } from '../../wire/access.js';
 import { DEEPGRAM_ACCESS, toDeepgramAuthorization } from '../../wire/deepgram-access.js';
 import { DEEPGRAM_PRICES } from './prices.js';
@@ -53,6 +58,16 @@ const NAMES: Readonly<Record<keyof DeepgramSpeechToTextOptions, true>> = {
 
 const DEFAULT_MODEL = 'nova-3';
 
+/** Languages that a model tells apart in one stream. Source: Deepgram, language prompting and models overview. */
+const MULTILINGUAL: Readonly<Record<string, ReadonlySet<string>>> = {
+  'nova-3': new Set(
+    'af ar be bn bs bg ca zh hr cs da nl en et fi fr gl de el gu he hi hu id it ja kn ko lv lt mk ms mr no fa pl pt ro ru sr sk sl es sv tl ta te th tr uk vi xh zu'.split(
+      ' ',
+    ),
+  ),
+  'nova-2': new Set(['en', 'es']),
+};
+
 /** Parameters that follow from the house's audio or from an option of their own. */
 const OWN_PARAMETERS = [
   'model',
@@ -75,6 +90,7 @@ export class DeepgramSpeechToText implements SpeechToText {
   readonly ownsTurnTaking: boolean;
   readonly #key: string | undefined;
   readonly #base: URL;
+  readonly #model: string;
   readonly #language: string | undefined;
   readonly #query: Readonly<Record<string, QueryValue | undefined>>;
 
@@ -90,6 +106,7 @@ export class DeepgramSpeechToText implements SpeechToText {
     this.ownsTurnTaking = checkBoolean('ownsTurnTaking', options.ownsTurnTaking, false);
     this.#key = resolveKey(options.apiKey, DEEPGRAM_ACCESS);
     this.#base = resolveBaseUrl(options.baseUrl, DEEPGRAM_ACCESS);
+    this.#model = model;
     this.#language = checkText('language', options.language);
     const endpointing = { min: 10, max: 5000, whole: true, fallback: this.ownsTurnTaking ? 300 : 25 };
     const utteranceEnd = { min: 1000, max: 5000, whole: true, fallback: 1000 };
@@ -117,17 +134,36 @@ export class DeepgramSpeechToText implements SpeechToText {
     requireKey(this.#key, DEEPGRAM_ACCESS);
   }
 
+  /** Source: Deepgram, multilingual code switching: each word with its language, where `language` is `multi`. */
+  languageObstacle(languages: readonly string[]): string | undefined {
+    if (this.#language !== undefined && this.#language !== 'multi')
+      return `hears ${this.#language} alone: leave its option language out`;
+    const known = Object.entries(MULTILINGUAL).find(([model]) => this.#model.startsWith(model))?.[1];
+    if (known === undefined) return 'tells no languages: use the model nova-3';
+    const missing = languages.filter((tag) => !known.has(tag.split('-')[0]?.toLowerCase() ?? ''));
+    return missing.length === 0
+      ? undefined
+      : `does not know ${missing.join(' and ')} among several languages`;
+  }
+
   open(context: SpeechToTextContext): SpeechToTextSession {
     const key = requireKey(this.#key, DEEPGRAM_ACCESS);
-    const language = this.#language ?? context.language ?? 'en';
+    const isMulti = context.languages !== undefined;
+    const language = isMulti ? 'multi' : (this.#language ?? context.language ?? 'en');
     const url = endpoint(this.#base, '/v1/listen', { kind: 'ws', query: { ...this.#query, language } });
+    const payee = { name: this.name, price: listPrice(DEEPGRAM_PRICES, `${this.#model} (multi)`) };
+    const { usage } = context.events;
+    // What hears several languages has a price of its own.
+    const events: SpeechToTextEvents = isMulti
+      ? { ...context.events, usage: (used) => usage?.({ payee, ...used }) }
+      : context.events;
     const target = {
       url,
       headers: { authorization: toDeepgramAuthorization(key) },
       reasonHeader: 'dg-error',
       names: DEEPGRAM_ACCESS,
     };
-    return new DeepgramSession(context, { target, ownsTurnTaking: this.ownsTurnTaking });
+    return new DeepgramSession({ ...context, events }, { target, ownsTurnTaking: this.ownsTurnTaking });
   }
 }
 

@@ -5,6 +5,8 @@ export interface DeepgramWord {
   readonly text: string;
   /** Seconds of the socket's audio. */
   readonly startS: number;
+  /** BCP 47 tag; undefined where the vendor does not tell. */
+  readonly language?: string | undefined;
 }
 
 /** A piece of transcript for a stretch of audio. Seconds count from the first audio on the socket. */
@@ -61,5 +63,7 @@ function toWord(value: unknown): DeepgramWord[] {
   const word = toObject(value) ?? {};
   const text = toText(word.punctuated_word) || toText(word.word);
   const startS = toNumber(word.start);
-  return text === '' || startS === undefined ? [] : [{ text, startS }];
+  if (text === '' || startS === undefined) return [];
+  const language = toText(word.language).slice(0, 40);
+  return [language === '' ? { text, startS } : { text, startS, language }];
 }

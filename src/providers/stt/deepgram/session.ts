@@ -64,9 +64,9 @@ export class DeepgramSession implements SpeechToTextSession {
     this.#turns = new DeepgramTurns(
       {
         partial: (text) => this.#tell(() => events.partial(text)),
-        final: (text) => {
+        final: (text, language) => {
           this.#tell(() => events.settled?.(this.#turns.settledS * 1000));
-          this.#tell(() => events.final(text));
+          this.#tell(() => (language === undefined ? events.final(text) : events.final(text, language)));
         },
         turnEnded: () => this.#tell(() => events.turnEnded?.()),
         wantsRest: () => this.#tell(() => this.#finalize()),

@@ -1,9 +1,10 @@
 // Puts the pieces of a transcript together: what is open, what is settled, and where a turn ends. Seconds count from the start of the session.
-import type { DeepgramResults } from './messages.js';
+import type { PieceLanguage } from '../../speech-to-text.js';
+import type { DeepgramResults, DeepgramWord } from './messages.js';
 
 export interface DeepgramTurnsEvents {
   partial(text: string): void;
-  final(text: string): void;
+  final(text: string, language?: PieceLanguage): void;
   turnEnded(): void;
   /** An end of the turn was seen while a piece is still open: ask for it, and call `settle` if no answer comes. */
   wantsRest(): void;
@@ -16,6 +17,7 @@ interface Piece {
   readonly text: string;
   readonly startS: number;
   readonly endS: number;
+  readonly language: PieceLanguage | undefined;
 }
 
 /** Pure: no clock, no socket. */
@@ -57,11 +59,11 @@ export class DeepgramTurns {
     const text = this.#newText(result);
     if (!result.isFinal) {
       if (text === '') return;
-      this.#open = { text, startS: result.startS, endS: result.endS };
+      this.#open = { text, startS: result.startS, endS: result.endS, language: languageOf(result.words) };
       this.#events.partial(text);
       return;
     }
-    this.#close({ text, startS: result.startS, endS: result.endS });
+    this.#close({ text, startS: result.startS, endS: result.endS, language: languageOf(result.words) });
     if (result.speechFinal || this.#ending) this.#endTurn();
   }
 
@@ -99,7 +101,8 @@ export class DeepgramTurns {
     if (piece.text === '' && !wasOpen) return;
     if (piece.text !== '') this.#turnStartS ??= piece.startS;
     this.#told = true;
-    this.#events.final(piece.text);
+    if (piece.language === undefined) this.#events.final(piece.text);
+    else this.#events.final(piece.text, piece.language);
   }
 
   #endTurn(): void {
@@ -122,4 +125,13 @@ export class DeepgramTurns {
       .map((word) => word.text)
       .join(' ');
   }
+}
+
+/** The language of most words, and how many of all are in it. */
+function languageOf(words: readonly DeepgramWord[]): PieceLanguage | undefined {
+  const counts = new Map<string, number>();
+  for (const { language } of words)
+    if (language !== undefined) counts.set(language, (counts.get(language) ?? 0) + 1);
+  const [most] = [...counts].sort(([, one], [, other]) => other - one);
+  return most && { tag: most[0], confidence: most[1] / words.length };
 }

@@ -164,15 +164,16 @@ it('keeps a bounded number of the texts that guardrails make of fillers', async 
     },
   };
   const said: string[] = [];
+  const session = voice.open();
   const fillers = new Fillers({
-    phrases: ['One moment.'],
+    phrases: () => ['One moment.'],
     guardrails: new Guardrails({
       guardrails: [() => texts.shift() ?? false],
       call: A_CALL,
       clock,
       logger: silentLogger,
     }),
-    voice: () => voice.open(),
+    voice: () => session,
     playout,
     wait: new CallerWait(),
     clock,

@@ -1,0 +1,95 @@
+// What an agent says in its own words, language by language, and with which voice.
+import { tagIn } from '../../conversation/language.js';
+import type { TextToSpeech } from '../../providers/text-to-speech.js';
+import type { IdleSettings } from '../turn-taking.js';
+import { type Lexicon, lexiconFor } from './lexicon.js';
+import { type SetPhrases, setPhrasesFor } from './set-phrases.js';
+
+/** What options say of one language. */
+export interface LanguageWords {
+  /** BCP 47 tag. */
+  readonly language: string;
+  readonly apology: string | undefined;
+  readonly fillers: readonly string[];
+  /** Without it a silent caller is waited for without end. */
+  readonly idle: IdleSettings | undefined;
+  /** @default the agent's */
+  readonly tts?: TextToSpeech | undefined;
+}
+
+export interface AgentWords {
+  /** @default nobody knows */
+  readonly language: string | undefined;
+  readonly fillers: readonly string[];
+  readonly idle: IdleSettings | undefined;
+  readonly setPhrases: SetPhrases;
+  readonly lexicon: Lexicon;
+  readonly tts: TextToSpeech | undefined;
+}
+
+export interface WordsOptions {
+  readonly language?: string | undefined;
+  readonly apology?: string | undefined;
+  readonly idle?: IdleSettings | undefined;
+  readonly turnTaking?: { readonly fillers: readonly string[] } | undefined;
+  /** More than one, the first of them `language`. @default `language` alone */
+  readonly languages?: readonly LanguageWords[] | undefined;
+}
+
+/** The languages of an agent, the one that its calls begin in first. */
+export type AgentLanguages = readonly [AgentWords, ...AgentWords[]];
+
+export function toAgentLanguages({ languages = [], ...own }: WordsOptions): AgentLanguages {
+  const { language, apology, idle, turnTaking } = own;
+  const [first, ...others] = languages;
+  if (first !== undefined) return [toWords(first), ...others.map(toWords)];
+  return [toWords({ language, apology, idle, fillers: turnTaking?.fillers ?? [] })];
+}
+
+function toWords({
+  language,
+  apology,
+  fillers,
+  idle,
+  tts,
+}: Omit<LanguageWords, 'language'> & { language: string | undefined }): AgentWords {
+  const [setPhrases, lexicon] = [setPhrasesFor(language, apology), lexiconFor(language)];
+  return { language, fillers, idle, setPhrases, lexicon, tts };
+}
+
+/** Their tags; none where the language is not known. */
+export function tagsOf(languages: AgentLanguages): string[] {
+  return languages.flatMap(({ language }) => language ?? []);
+}
+
+/** The words of the language `tag`; of the first where there are none. */
+export function wordsIn(languages: AgentLanguages, tag: string | null): AgentWords {
+  const known = tagIn(tagsOf(languages), tag);
+  return languages.find(({ language }) => language === known) ?? languages[0];
+}
+
+/** What a model is told of the language: as long as the voice speaks one, it is not to answer in another. '' where there is no choice. */
+export function answerIn(languages: AgentLanguages, tag: string | null): string {
+  const { language } = wordsIn(languages, tag);
+  if (languages.length === 1 || language === undefined) return '';
+  const name = new Intl.DisplayNames(['en'], { type: 'language' }).of(language) ?? language;
+  return `The call is in ${name} (${language}). Answer in it, whatever language the caller or these instructions use.`;
+}
+
+/** Those of a lexicon that changes with the language. */
+export function following(words: () => AgentWords): Lexicon {
+  return {
+    get shortAnswers() {
+      return words().lexicon.shortAnswers;
+    },
+    get openEndings() {
+      return words().lexicon.openEndings;
+    },
+    get backchannels() {
+      return words().lexicon.backchannels;
+    },
+    get stopWords() {
+      return words().lexicon.stopWords;
+    },
+  };
+}

@@ -1,0 +1,17 @@
+// What a call's own sentences are, in the language that it is in.
+import { tagIn } from '../../conversation/language.js';
+import type { EngineRecipe } from '../engine.js';
+import { type SetPhrases, setPhrasesFor } from './set-phrases.js';
+
+/** Of the language `tag` of the call; of the agent's first where it has none for it. */
+export function phrasesIn(
+  { language, languages = [], setPhrases }: Pick<EngineRecipe, 'language' | 'languages' | 'setPhrases'>,
+  tag: string | null,
+): SetPhrases {
+  const known = tagIn(
+    languages.flatMap((each) => each.language ?? []),
+    tag,
+  );
+  const spoken = languages.find((each) => each.language !== undefined && each.language === known);
+  return spoken?.setPhrases ?? setPhrases ?? setPhrasesFor(language);
+}
