@@ -23,6 +23,7 @@ export const SECTIONS = [
       'agents.md',
       'tools.md',
       'mcp.md',
+      'languages.md',
       'turn-taking.md',
       'on-message.md',
       'realtime.md',
