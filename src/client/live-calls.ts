@@ -136,7 +136,7 @@ export class LiveCalls {
     // Who has noticed nothing is told nothing.
     if (wasLetGo === true) return { recipe, message: '' };
     // A record may be older than its field.
-    const { language = recipe.language } = { language: record.language ?? undefined };
+    const language = record.language ?? recipe.language;
     const said = messageIn(language, options.resume.message);
     return { recipe, message: said ?? phrasesIn(recipe, language ?? null).resumed.message };
   }

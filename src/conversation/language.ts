@@ -38,14 +38,14 @@ export const NO_LANGUAGE: CallLanguage = { tag: null, heard: null, left: [], tur
 
 /** What a turn says about the language: one of `languages`, `other` for none of them, null where it says nothing. */
 export function languageOfTurn(pieces: readonly SpokenPiece[], languages: readonly string[]): string | null {
-  const words = new Map<string, number>();
+  const words: Record<string, number> = Object.create(null);
   let all = 0;
   for (const piece of pieces) {
     const language = primaryOf(piece.tag);
-    words.set(language, (words.get(language) ?? 0) + piece.words * piece.confidence);
+    words[language] = (words[language] ?? 0) + piece.words * piece.confidence;
     all += piece.words;
   }
-  const [most] = [...words].sort(([, one], [, other]) => other - one);
+  const [most] = Object.entries(words).sort(([, one], [, other]) => other - one);
   if (most === undefined || all < LEAST_WORDS || most[1] / all < LEAST_SHARE) return null;
   return tagIn(languages, most[0]) ?? 'other';
 }

@@ -23,10 +23,10 @@ import { PipelineDriver } from './driver.js';
 import type { Engine, EngineContext, EngineFact, EngineFailure, SpokenText, Takeover } from '../engine.js';
 import type { SpokenRequest } from '../spoken-request.js';
 import { LanguageStage } from './language-stage.js';
-import { type AgentWords, answerIn, following, tagsOf, wordsIn } from '../languages/agent-words.js';
-import { type SpokenPiece, turnSpoken } from '../../conversation/language.js';
+import { tagsOf, wordsIn } from '../languages/agent-words.js';
 import { isPassing, type Stage } from './failure.js';
 import type { PipelineCallOptions } from './call-options.js';
+import { SpokenLanguage } from './spoken-language.js';
 import { PipelineStages } from './stages.js';
 import { ProviderRoster } from '../provider-roster.js';
 import { Recognition } from './hearing/recognition.js';
@@ -43,6 +43,7 @@ export class PipelineCall implements Engine {
   readonly #conversation: Conversation;
   readonly #stages: PipelineStages;
   readonly #language: LanguageStage;
+  readonly #spoken: SpokenLanguage;
   readonly #turns: TurnBook;
   readonly #caller: CallerTurn;
   readonly #agent: AgentVoice;
@@ -73,7 +74,6 @@ export class PipelineCall implements Engine {
     this.#beginning = beginning;
     this.#conversation = conversation;
     this.#usage = new UsageMeter(context, () => this.#turns.userIndex);
-    const words = () => this.#words;
     const state = (fact: EngineFact) => this.#fact(fact);
     for (const fact of beginning.facts) state(fact);
     const roster = new ProviderRoster({
@@ -106,19 +106,24 @@ export class PipelineCall implements Engine {
     this.#stages = new PipelineStages({
       context,
       ...options,
-      words: this.#words,
+      words: wordsIn(languages, beginning.state.language.tag),
       tags: tags.length > 1 ? tags : undefined,
       heard: this.#recognition.events,
       spoke: { ...roster.listener('tts'), usage: (usage) => this.#usage.spoke(usage) },
       failed: (stage, error) => this.#fail(stage, error),
     });
+    const spoken = new SpokenLanguage({
+      ...options,
+      conversation,
+      roster,
+      stages: this.#stages,
+      fact: state,
+    });
+    this.#spoken = spoken;
     this.#turns = new TurnBook({
       conversation,
       get systemPrompt() {
-        const { tag } = conversation.state.language;
-        return [options.systemPrompt ?? '', answerIn(languages, tag)]
-          .filter((each) => each !== '')
-          .join('\n\n');
+        return spoken.instructions;
       },
       fact: state,
       news: () => this.#attempt('engine', () => this.#conversation.tell({ type: 'news' })),
@@ -128,7 +133,7 @@ export class PipelineCall implements Engine {
     this.#language = new LanguageStage({ ...options, callId, clock, turns: this.#turns });
     const tell = (entry: TranscriptEntry) =>
       this.#fact({ type: 'transcript.segment', entry: this.#named(entry) });
-    const lexicon = following(words);
+    const { lexicon } = spoken;
     this.#agent = new AgentVoice({
       ...options,
       context,
@@ -136,7 +141,7 @@ export class PipelineCall implements Engine {
       stages: this.#stages,
       settings,
       lexicon,
-      fillers: () => words().fillers,
+      fillers: spoken.fillers,
       isRecognizedLate: options.stt.writesAfterwards === true,
       maySpeak: () => this.#state === 'live' && !this.#held,
       events: {
@@ -184,13 +189,13 @@ export class PipelineCall implements Engine {
         interruptible: options.interruptible,
         keysInterrupt: settings.keysInterrupt,
         get idle() {
-          return words().idle;
+          return spoken.words.idle;
         },
         endsTurns: false,
       },
       isListening: () => this.#isListening,
       finishUtterance: () => this.#finishUtterance(),
-      spoken: (pieces, turnIndex) => this.#spoken(pieces, turnIndex),
+      spoken: spoken.spoken,
       wordless: () => this.#recognition.wordless(),
       requested: context.requested,
       leave: (reason) => this.#end(reason),
@@ -316,26 +321,6 @@ export class PipelineCall implements Engine {
     if (!isHandedOver) this.#free();
   }
 
-  /** What the agent says in the language that the call is in. */
-  get #words(): AgentWords {
-    return wordsIn(this.#options.languages, this.#conversation.state.language.tag);
-  }
-
-  /** A turn of the caller is to be answered: from now on in another language, where that is what they speak. */
-  #spoken(pieces: readonly SpokenPiece[], turnIndex: number): void {
-    const { languages, tts } = this.#options;
-    if (languages.length === 1) return;
-    const { language: before } = this.#conversation.state;
-    const language = turnSpoken(before, { pieces, turnIndex }, tagsOf(languages));
-    if (language === before) return;
-    this.#conversation.change({ language });
-    if (language.tag === null || language.tag === before.tag) return;
-    const provider = this.#roster.speaks((this.#words.tts ?? tts).name);
-    const previous = before.tag ?? language.tag;
-    this.#fact({ type: 'language.changed', language: language.tag, previous, provider });
-    this.#stages.speakIn(this.#words);
-  }
-
   /** The caller still matters. */
   get #isHearing(): boolean {
     return this.#state === 'live' && this.#trouble.phase === 'none';
@@ -408,7 +393,7 @@ export class PipelineCall implements Engine {
   #follow({ trouble, recourse }: TroubleStep): void {
     this.#trouble = trouble;
     const { wait } = this.#options;
-    const { apologies } = this.#words.setPhrases;
+    const { apologies } = this.#spoken.words.setPhrases;
     switch (recourse.type) {
       case 'nothing':
       case 'do-without':

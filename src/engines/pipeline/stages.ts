@@ -77,6 +77,8 @@ export class PipelineStages {
 
   /** The voice of another language speaks from now on; the one before it is closed, which says nothing any more. */
   speakIn(words: Pick<AgentWords, 'language' | 'tts'>): void {
+    // Whoever heard of the language may have ended the call.
+    if (this.#closed) return;
     const before = this.#voice;
     this.attempt('tts', () => {
       this.#voice = this.#openVoice(words);

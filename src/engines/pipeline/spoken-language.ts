@@ -1,0 +1,62 @@
+// The language that a call is in: what the agent says in it, and when the call goes on in another one.
+import { type SpokenPiece, turnSpoken } from '../../conversation/language.js';
+import type { Conversation } from '../conversation.js';
+import type { EngineFact } from '../engine.js';
+import {
+  type AgentLanguages,
+  type AgentWords,
+  answerIn,
+  following,
+  tagsOf,
+  wordsIn,
+} from '../languages/agent-words.js';
+import type { ProviderRoster } from '../provider-roster.js';
+import type { PipelineStages } from './stages.js';
+
+export interface SpokenLanguageOptions {
+  readonly conversation: Conversation;
+  readonly languages: AgentLanguages;
+  readonly systemPrompt: string | undefined;
+  /** The voice of a language that has none of its own. */
+  readonly tts: { readonly name: string };
+  readonly roster: ProviderRoster;
+  readonly stages: PipelineStages;
+  readonly fact: (fact: EngineFact) => void;
+}
+
+export class SpokenLanguage {
+  readonly #options: SpokenLanguageOptions;
+  readonly lexicon = following(() => this.words);
+  readonly fillers = () => this.words.fillers;
+
+  constructor(options: SpokenLanguageOptions) {
+    this.#options = options;
+  }
+
+  get words(): AgentWords {
+    const { languages, conversation } = this.#options;
+    return wordsIn(languages, conversation.state.language.tag);
+  }
+
+  /** What the model is told before the conversation. */
+  get instructions(): string {
+    const { languages, conversation, systemPrompt = '' } = this.#options;
+    const answer = answerIn(languages, conversation.state.language.tag);
+    return [systemPrompt, answer].filter((each) => each !== '').join('\n\n');
+  }
+
+  /** A turn of the caller is to be answered: from now on in another language, where that is what they speak. */
+  readonly spoken = (pieces: readonly SpokenPiece[], turnIndex: number): void => {
+    const { conversation, languages, tts, roster, stages, fact } = this.#options;
+    if (languages.length === 1) return;
+    const { language: before } = conversation.state;
+    const language = turnSpoken(before, { pieces, turnIndex }, tagsOf(languages));
+    if (language === before) return;
+    conversation.change({ language });
+    if (language.tag === null || language.tag === before.tag) return;
+    const provider = roster.speaks((this.words.tts ?? tts).name);
+    const previous = before.tag ?? language.tag;
+    fact({ type: 'language.changed', language: language.tag, previous, provider });
+    stages.speakIn(this.words);
+  };
+}
