@@ -2,7 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
 import type { AgentOptions } from '../../src/index.js';
+import { ProviderError } from '../../src/base/errors.js';
 import type { ChatMessage, LanguageModel } from '../../src/providers/language-model.js';
+import { SimulatedSpeechToText } from '../../src/providers/stt/index.js';
 import type { TextToSpeech } from '../../src/providers/text-to-speech.js';
 import type { CallerStep } from '../../src/testing/index.js';
 import { startCarrierPhone } from '../support/carrier-phone.js';
@@ -99,5 +101,29 @@ describe.each(SIMULATED_CARRIERS)('%s, an agent of three languages', { timeout: 
     const { record, told } = await play(id, [...mixed, ...short, { type: 'hang-up' }]);
     expect(new Set(told)).toEqual(new Set(['English']));
     expect(record).toMatchObject({ language: 'en', provider: { tts: 'test/english' } });
+  });
+
+  it.each(['model', 'voice mode'] as const)('goes on in it with another %s', async (replaced) => {
+    const script = [GERMAN, GERMAN, GERMAN, GERMAN].flatMap((text) => says(text, 'de'));
+    const second = new CountingModel();
+    const first: LanguageModel = {
+      name: 'test/fails-late',
+      respond(request) {
+        const asked = request.messages.filter(({ role }) => role === 'user').length;
+        if (asked > 2) throw new ProviderError('It is gone.', { status: null, retryable: false });
+        return new CountingModel().respond(request);
+      },
+    };
+    const fallback =
+      replaced === 'model'
+        ? { llm: [second] }
+        : { engine: [{ stt: new SimulatedSpeechToText(), llm: second, tts: voiceNamed('test/other') }] };
+    const pause: CallerStep = { type: 'pause', durationMs: 40_000 };
+    const { record, said } = await play(id, [...script, pause], { llm: first, fallback });
+    expect(second.told).toEqual(['German', 'German']);
+    expect(said.slice(-2)).toEqual(['Sind Sie noch da?', 'Auf Wiederhören.']);
+    const tts = replaced === 'model' ? 'test/german' : 'test/other';
+    expect(record).toMatchObject({ language: 'de', provider: { llm: 'test/counting', tts } });
+    expect(record.incidents.map(({ code }) => code)).toEqual(['provider-replaced']);
   });
 });

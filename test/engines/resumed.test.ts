@@ -4,7 +4,7 @@ import type { EngineFact } from '../../src/engines/engine.js';
 import { setPhrasesFor } from '../../src/engines/languages/set-phrases.js';
 import { createAgentTools } from '../../src/engines/tools/agent-tool.js';
 import type { ToolContext } from '../../src/engines/tools/tool.js';
-import { CallRig, playing } from './call-rig.js';
+import { CallRig, FakeVoice, playing } from './call-rig.js';
 import { askedWith, FakeStages, FallbackRig, GONE, toldAtStart } from './fallback-rig.js';
 import { FakeRealtimeModel, RealtimeRig } from './realtime-rig.js';
 
@@ -99,6 +99,43 @@ describe('a call that goes on in another process', () => {
     expect(other.transcript).toMatchObject([{ role: 'agent', text: message, final: true }]);
     await other.says('Where are they?');
     expect(asked(other)).toEqual([`assistant: ${agent.firstMessage}`, 'user: Where are they?']);
+  });
+
+  it('goes on in the language that the caller speaks: the voice, what it is asked for, and what it says itself', async () => {
+    const voice = Object.assign(new FakeVoice(), { name: 'german-voice' });
+    const [none, goodbye] = [{ apology: undefined, fillers: [] }, 'Auf Wiederhören.'];
+    const languages = [
+      { ...none, language: 'en', idle: agent.idle },
+      { ...none, language: 'de', idle: { ...agent.idle, goodbye }, tts: voice },
+    ];
+    const rig = await greeted({ language: 'en', languages });
+    const german = { tag: 'de' };
+    for (const text of ['Wo sind sie denn alle?', 'Und wo sind die anderen?']) {
+      rig.model.answer('Hier.');
+      await rig.voiced(400);
+      rig.ears.events.final(text, german);
+      await rig.quiet(600 + playing('Hier.'));
+    }
+    const change = { type: 'language.changed', language: 'de', previous: 'en' };
+    expect(rig.facts).toContainEqual(expect.objectContaining(change));
+    const before = { english: rig.voice.spoken.length, german: voice.spoken.length };
+    expect(before).toEqual({ english: 2, german: 1 });
+    const other = await resumed(rig, { message: 'Da bin ich wieder.' }, { language: 'en', languages });
+    await other.quiet(playing('Da bin ich wieder.'));
+    await other.says('Ja, gut.');
+    await other.quiet(playing('Here I am again.') + 4500);
+    expect(other.model.requests.at(-1)?.messages[0]?.content).toContain('The call is in German (de)');
+    expect(other.voice.spoken).toEqual([]);
+    expect(voice.spoken.slice(1)).toEqual(['Da bin ich wieder.', 'Here I am again.', goodbye]);
+    expect(other.facts.filter(({ type }) => type === 'language.changed')).toEqual([]);
+    // Whoever is replaced later, it is that voice that speaks.
+    other.ears.events.replaced?.({
+      from: 'fake-stt',
+      to: 'other',
+      code: 'PROVIDER_FAILED',
+      gapMs: 0,
+    });
+    expect(other.facts.at(-1)).toMatchObject({ provider: { tts: 'german-voice' } });
   });
 
   it('waits for a caller to whom nothing is owed, and asks after them', async () => {

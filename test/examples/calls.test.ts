@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { start as startMinimal } from '../../examples/minimal/server.js';
 import { start as startChoosing } from '../../examples/choosing-agents/server.js';
+import { start as startLanguages } from '../../examples/languages/server.js';
 import { start as startMcp } from '../../examples/mcp/server.js';
 import { createAnswers, start as startMessages } from '../../examples/on-message/server.js';
 import { remind } from '../../examples/outbound-voicemail/call.js';
@@ -132,6 +133,23 @@ describe('examples', { timeout: 60_000 }, () => {
     expect(ended.map((record) => [record.callee, record.agent, ...transcript(record)])).toEqual([
       ['+15005550011', 'billing', 'agent: Hello there, this is billing.'],
       ['+15005550011', 'billing', 'agent: Billing is on holiday.'],
+    ]);
+  });
+
+  it('languages: a caller who speaks German is asked in German whether they are there', async () => {
+    const ended: CallRecord[] = [];
+    const { phone, url } = await startLanguages({
+      ...(await settings()),
+      onCallEnd: (record) => void ended.push(record),
+    });
+    const german: CallerStep = { type: 'say', text: 'Ich hätte gern einen Tisch für zwei.', language: 'de' };
+    const script: CallerStep[] = [WAIT, german, WAIT, german, WAIT, { type: 'pause', durationMs: 40_000 }];
+    await simulateCall({ url, script, maxDurationMs: 90_000 });
+    await phone.disconnect();
+    expect(ended).toMatchObject([{ language: 'de', endReason: 'idle' }]);
+    expect(ended.flatMap(transcript).slice(-2)).toEqual([
+      'agent: Sind Sie noch da?',
+      'agent: Auf Wiederhören.',
     ]);
   });
 

@@ -31,6 +31,8 @@ export class SpokenLanguage {
 
   constructor(options: SpokenLanguageOptions) {
     this.#options = options;
+    // Another process may have left the call in another language than it began in.
+    options.roster.speaks(this.#voice);
   }
 
   get words(): AgentWords {
@@ -45,16 +47,20 @@ export class SpokenLanguage {
     return [systemPrompt, answer].filter((each) => each !== '').join('\n\n');
   }
 
+  get #voice(): string {
+    return (this.words.tts ?? this.#options.tts).name;
+  }
+
   /** A turn of the caller is to be answered: from now on in another language, where that is what they speak. */
   readonly spoken = (pieces: readonly SpokenPiece[], turnIndex: number): void => {
-    const { conversation, languages, tts, roster, stages, fact } = this.#options;
+    const { conversation, languages, roster, stages, fact } = this.#options;
     if (languages.length === 1) return;
     const { language: before } = conversation.state;
     const language = turnSpoken(before, { pieces, turnIndex }, tagsOf(languages));
     if (language === before) return;
     conversation.change({ language });
     if (language.tag === null || language.tag === before.tag) return;
-    const provider = roster.speaks((this.words.tts ?? tts).name);
+    const provider = roster.speaks(this.#voice);
     const previous = before.tag ?? language.tag;
     fact({ type: 'language.changed', language: language.tag, previous, provider });
     stages.speakIn(this.words);

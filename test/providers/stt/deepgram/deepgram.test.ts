@@ -42,6 +42,13 @@ async function start(
   return { clock, provider, logger, events, told: events.told, open };
 }
 
+/** What it is told, also where other events are put beside it. */
+const listening = (events: Listener) => ({
+  partial: (text: string) => events.partial(text),
+  final: (text: string) => events.final(text),
+  failed: (error: Error) => events.failed(error),
+});
+
 /** Moves the clock in small steps and lets the network answer in between. */
 async function pass(clock: FakeClock, ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= 500) {
@@ -116,6 +123,39 @@ describe('DeepgramSpeechToText', () => {
       utterance_end_ms: '1000',
       mip_opt_out: 'true',
     });
+  });
+
+  it('listens in several languages at once, which has a price of its own', async () => {
+    const { clock, provider, logger, events } = await start({ emulator: { utterances: ['Guten Tag.'] } });
+    const paid: unknown[] = [];
+    const usage = (used: object) => void paid.push(used);
+    const told = { ...listening(events), usage };
+    const languages = ['en', 'de-CH'];
+    const session = closedAfterTest(
+      provider.open({ clock, logger, language: 'en', languages, events: told }),
+    );
+    speak(session, 1000);
+    pause(session, 500);
+    await soon(() => expect(events.finals).toEqual(['Guten Tag.']));
+    session.close();
+    expect(emulator.connections[0]?.url.searchParams.get('language')).toBe('multi');
+    const payee = { name: 'deepgram/nova-3', price: { perAudioMinute: 0.0058 } };
+    expect(paid.at(-1)).toMatchObject({ payee });
+    expect(provider.price).toMatchObject({ perAudioMinute: 0.0048 });
+  });
+
+  it.each<[DeepgramSpeechToTextOptions, string[], RegExp | undefined]>([
+    [{}, ['en', 'de-CH'], undefined],
+    [{ language: 'multi' }, ['en', 'de'], undefined],
+    [{ language: 'de' }, ['en', 'de'], /hears de alone/],
+    [{ model: 'nova-2' }, ['en', 'es'], undefined],
+    [{ model: 'nova-2' }, ['en', 'de'], /de among several/],
+    [{ model: 'base' }, ['en', 'es'], /nova-3/],
+    [{}, ['en', 'tlh'], /tlh among several/],
+  ])('%o tells %s apart, or says why not', (options, languages, obstacle) => {
+    const found = new DeepgramSpeechToText(options).languageObstacle(languages);
+    if (obstacle === undefined) expect(found).toBeUndefined();
+    else expect(found).toMatch(obstacle);
   });
 
   it('recognizes utterances, one after the other', async () => {

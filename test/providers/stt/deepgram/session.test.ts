@@ -18,6 +18,37 @@ function results(transcript: string, span: [number, number], flags: object = {})
 const final = { is_final: true };
 
 describe('DeepgramSession', () => {
+  it('tells of a piece the language of most of its words, and how many are in it', () => {
+    const { vendor, session, events } = listen();
+    const finals: unknown[][] = [];
+    events.final = (...told: unknown[]) => void finals.push(told);
+    pause(session, 100);
+    vendor.socket.opens();
+    const heard = (tagged: string, span: [number, number]) => {
+      const words = tagged.split(' ').map((each, index) => {
+        const [word, language] = each.split('/');
+        return {
+          word,
+          punctuated_word: word,
+          start: span[0] + index / 10,
+          end: span[0] + (index + 1) / 10,
+          language,
+        };
+      });
+      const transcript = words.map(({ word }) => word).join(' ');
+      const channel = { alternatives: [{ transcript, words }] };
+      vendor.socket.says({ ...results(transcript, span, final), channel });
+    };
+    heard('Ich/de möchte/de ein/de Upgrade/en', [0, 1]);
+    heard('bitte/de', [1, 2]);
+    heard('no language', [2, 3]);
+    expect(finals).toEqual([
+      ['Ich möchte ein Upgrade', { tag: 'de', confidence: 0.75 }],
+      ['bitte', { tag: 'de', confidence: 1 }],
+      ['no language'],
+    ]);
+  });
+
   it('keeps two seconds until the first connection, and says what was dropped', () => {
     const { vendor, session, logger } = listen();
     pause(session, 3000);
