@@ -5,7 +5,7 @@ import { type SetPhrases, setPhrasesFor } from './set-phrases.js';
 
 /** Of the language `tag` of the call; of the agent's first where it has none for it. */
 export function phrasesIn(
-  { language, languages = [], setPhrases }: Pick<EngineRecipe, 'language' | 'languages' | 'setPhrases'>,
+  { languages = [], setPhrases }: Pick<EngineRecipe, 'languages' | 'setPhrases'>,
   tag: string | null,
 ): SetPhrases {
   const known = tagIn(
@@ -13,5 +13,5 @@ export function phrasesIn(
     tag,
   );
   const spoken = languages.find((each) => each.language !== undefined && each.language === known);
-  return spoken?.setPhrases ?? setPhrases ?? setPhrasesFor(language);
+  return spoken?.setPhrases ?? setPhrases ?? setPhrasesFor(undefined);
 }
