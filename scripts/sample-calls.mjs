@@ -128,6 +128,7 @@ function createCall({ index, startedAt, live, random }) {
       type: 'turn.completed',
       turn: {
         index: turnIndex,
+        agent: null,
         startedAt: at,
         userText: known ? first : '',
         agentText: heard,

@@ -180,6 +180,20 @@ export type CallFact =
       /** All providers that serve the call from now on: each language may have a voice of its own. */
       provider: CallProviders;
     }
+  /** The agent handed the caller over to another one. */
+  | {
+      type: 'agent.changed';
+      /** Name of the agent that had the caller; null if it has none. */
+      from: string | null;
+      /** Name of the agent that has the caller from now on. */
+      to: string;
+      /** What the first told the second, in one line. */
+      summary: string;
+      /** The voice mode from now on. */
+      mode: VoiceMode;
+      /** All providers that serve the call from now on. */
+      provider: CallProviders;
+    }
   /** How loud both sides were. Sent once, before the end of a call that had audio. */
   | {
       type: 'audio.measured';

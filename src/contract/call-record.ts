@@ -141,6 +141,8 @@ export interface ToolCall {
 export interface Turn {
   /** Position in the call, from 0. */
   index: number;
+  /** Name of the agent whose turn it is; null if it has none. */
+  agent: string | null;
   /** When it began. */
   startedAt: number;
   /** What the caller said. */
@@ -287,6 +289,21 @@ export interface Transfer {
   result: 'connected' | 'busy' | 'no-answer' | 'failed' | null;
 }
 
+/** A hand-off of the caller from one agent to another. */
+export interface Handoff {
+  /** When it happened. */
+  at: number;
+  /** Name of the agent that had the caller; null if it has none. */
+  from: string | null;
+  /** Name of the agent that has the caller from then on. */
+  to: string;
+  /** What the first told the second, in one line. */
+  summary: string;
+}
+
+/** The most hand-offs of one call. */
+export const MAX_HANDOFFS = 10;
+
 /** Something of note during a call, such as a replaced stream or a failed provider. */
 export interface Incident {
   /** When it happened. */
@@ -340,7 +357,7 @@ export interface CallRecord {
   caller: string;
   /** The number that is called. */
   callee: string;
-  /** Name of the agent; null if it has none, and for a call that never came to an agent. */
+  /** Name of the agent that talks to the caller, or talked last; null if it has none, and for a call that never came to an agent. */
   agent: string | null;
   /** Status of the call. */
   status: CallStatus;
@@ -388,6 +405,8 @@ export interface CallRecord {
   amd: AmdResult | null;
   /** The last transfer; null if there was none. */
   transfer: Transfer | null;
+  /** Hand-offs from agent to agent, oldest first, at most 10. */
+  handoffs: Handoff[];
   /** Incidents, oldest first, at most 100. */
   incidents: Incident[];
   /** Loudness of both sides; null until the end, and for a call without audio. */

@@ -529,6 +529,7 @@ function toRecord({ tools, words }: Turns, over: WaitingTurn): Turn {
   const used = steps.flatMap((step) => (step.role === 'tools' ? step.tools : []));
   return {
     index,
+    agent: null,
     startedAt,
     userText: textOf(saidOf(words, steps)),
     agentText: account.heard,

@@ -14,6 +14,7 @@ const LATENCY = {
 };
 const TURN = {
   index: 1,
+  agent: 'front-desk',
   startedAt: STARTED_AT + 9000,
   userText: 'Are you open on Sunday?',
   agentText: 'Yes, from eight to noon.',
@@ -81,6 +82,7 @@ const SUMMARY = {
   recording: null,
   amd: null,
   transfer: null,
+  handoffs: [],
   incidents: [],
   error: null,
   hangUp: null,

@@ -7,6 +7,7 @@ import {
   CARRIER_ID,
   END_REASONS,
   HANG_UP_STATES,
+  MAX_HANDOFFS,
   PROVIDER_STAGES,
 } from '../contract/call-record.js';
 import { type JsonSchema, ref } from './json-schema.js';
@@ -65,6 +66,7 @@ const identity: Properties = {
 
 /** In a fact it is missing where the agent has no name. */
 const agentName: JsonSchema = { type: 'string', pattern: AGENT_NAME.source, maxLength: 40 };
+const agentNameOrNull: JsonSchema = { ...agentName, type: ['string', 'null'] };
 
 const languageTag: JsonSchema = { type: 'string', maxLength: 100 };
 
@@ -82,7 +84,7 @@ const latency: Properties = {
 const summary: Properties = {
   callId: text,
   ...identity,
-  agent: { ...agentName, type: ['string', 'null'] },
+  agent: agentNameOrNull,
   status: ref('CallStatus'),
   outcome: nullable(ref('CallOutcome')),
   endReason: nullable(ref('EndReason')),
@@ -104,6 +106,7 @@ const summary: Properties = {
   recording: nullable(ref('Recording')),
   amd: nullable(ref('AmdResult')),
   transfer: nullable(ref('Transfer')),
+  handoffs: { ...listOf(ref('Handoff')), maxItems: MAX_HANDOFFS },
   incidents: { ...listOf(ref('Incident')), maxItems: 100 },
   error: nullable(ref('CallFailure')),
   hangUp: nullable(ref('HangUpState')),
@@ -146,6 +149,13 @@ const FACTS: { readonly [type: string]: Properties } = {
     provider: ref('CallProviders'),
   },
   'language.changed': { language: languageTag, previous: languageTag, provider: ref('CallProviders') },
+  'agent.changed': {
+    from: agentNameOrNull,
+    to: agentName,
+    summary: text,
+    mode: ref('VoiceMode'),
+    provider: ref('CallProviders'),
+  },
   'audio.measured': { envelope: ref('AudioEnvelope') },
   'call.ended': {
     endReason: ref('EndReason'),
@@ -288,6 +298,7 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
   TurnLatency: shape(latency),
   Turn: shape({
     index: count,
+    agent: agentNameOrNull,
     startedAt: epochMs,
     userText: text,
     agentText: text,
@@ -327,6 +338,7 @@ export const SCHEMAS: { readonly [name: string]: JsonSchema } = {
   Recording: shape({ url: textOrNull, durationMs: millisecondsOrNull, status: words('completed', 'absent') }),
   AmdResult: shape({ answeredBy: words('human', 'machine', 'fax', 'unknown'), detectedAt: epochMs }),
   Transfer: shape({ to: text, startedAt: epochMs, result: nullable(ref('TransferResult')) }),
+  Handoff: shape({ at: epochMs, from: agentNameOrNull, to: agentName, summary: text }),
   Incident: shape({ at: epochMs, code: text, message: text, durationMs: millisecondsOrNull }),
   AudioEnvelope: shape({
     startedAt: epochMs,

@@ -63,7 +63,7 @@ export interface SorryFact {
   readonly waitedMs: number;
 }
 
-/** Facts that an engine may state. All others belong to the owner of the call. The cost of a turn is null here, and the phase before
+/** Facts that an engine may state. All others belong to the owner of the call. The cost of a turn and its agent are null here, and the phase before
  * a phase is missing: the owner knows them. */
 export type EngineFact =
   | Extract<

@@ -6,14 +6,16 @@ import {
   type FactPlace,
   LATE_FACTS,
 } from '../contract/call-event.js';
-import type {
-  CallRecord,
-  CallStatus,
-  Incident,
-  ToolCall,
-  TranscriptEntry,
-  Transfer,
-  Turn,
+import {
+  type CallRecord,
+  type CallStatus,
+  type Handoff,
+  type Incident,
+  MAX_HANDOFFS,
+  type ToolCall,
+  type TranscriptEntry,
+  type Transfer,
+  type Turn,
 } from '../contract/call-record.js';
 import { summarizeLatency, unknownCost } from './summarize.js';
 
@@ -131,8 +133,7 @@ function changes(record: CallRecord, event: CallEvent): Partial<Omit<CallRecord,
       return { turnCount: Math.max(record.turnCount, event.turnIndex + 1) };
     case 'turn.completed':
       return {
-        // A log may be older than the field.
-        turns: withTurn(record.turns, { ...event.turn, fillerMs: event.turn.fillerMs ?? null }),
+        turns: withTurn(record.turns, whole(event.turn, record)),
         turnCount: Math.max(record.turnCount, event.turn.index + 1),
       };
     case 'cost.updated':
@@ -169,6 +170,13 @@ function changes(record: CallRecord, event: CallEvent): Partial<Omit<CallRecord,
       };
     case 'language.changed':
       return { language: event.language, provider: event.provider };
+    case 'agent.changed':
+      return {
+        agent: event.to,
+        mode: event.mode,
+        provider: event.provider,
+        handoffs: withHandoff(record.handoffs, event),
+      };
     case 'audio.measured':
       return { envelope: event.envelope };
     case 'hangup.updated':
@@ -234,6 +242,11 @@ function lastEntry({ turnIndex, at }: TranscriptEntry): TranscriptEntry {
   return { id: FULL_ID, turnIndex, role: 'system', text, at, final: true };
 }
 
+/** A log may be older than a field. */
+function whole(turn: Turn, { agent }: CallRecord): Turn {
+  return { ...turn, agent: turn.agent === undefined ? agent : turn.agent, fillerMs: turn.fillerMs ?? null };
+}
+
 function withTurn(turns: Turn[], turn: Turn): Turn[] {
   const index = turns.findLastIndex((other) => other.index <= turn.index);
   if (turns[index]?.index === turn.index) return turns.with(index, turn);
@@ -278,6 +291,13 @@ function withTransfer(record: CallRecord, event: CallEventOf<'transfer.updated'>
   return { to, startedAt, result };
 }
 
+function withHandoff(
+  handoffs: Handoff[],
+  { at, from, to, summary }: CallEventOf<'agent.changed'>,
+): Handoff[] {
+  return handoffs.length < MAX_HANDOFFS ? [...handoffs, { at, from, to, summary }] : handoffs;
+}
+
 function withIncident(record: CallRecord, incident: Incident): Incident[] {
   if (record.incidents.length >= MAX_INCIDENTS) return record.incidents;
   const { at, code, message, durationMs } = incident;
@@ -316,6 +336,7 @@ function openRecord(event: CallEvent): CallRecord {
     recording: null,
     amd: null,
     transfer: null,
+    handoffs: [],
     incidents: [],
     envelope: null,
     error: null,

@@ -59,6 +59,7 @@ export function turnAttributes(callId: string, turn: Turn, provider: CallProvide
     'gen_ai.operation.name': 'invoke_agent',
     'gen_ai.conversation.id': callId,
     ...modelAttributes(provider.engine ?? provider.llm),
+    ...(turn.agent === null ? {} : { 'gen_ai.agent.name': turn.agent }),
     'offhook.turn.index': turn.index,
     'offhook.turn.interrupted': turn.interrupted,
     ...(totalMs === null ? {} : { 'offhook.turn.latency_ms': totalMs }),

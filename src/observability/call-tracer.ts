@@ -102,6 +102,11 @@ export class CallTracer {
       case 'call.ended':
         this.#end(event, call);
         break;
+      case 'agent.changed':
+        call.span.setAttributes({ 'offhook.call.mode': event.mode, 'gen_ai.agent.name': event.to });
+        call.provider = event.provider;
+        noteEvent(call.span, event);
+        break;
       default:
         noteEvent(call.span, event);
     }
@@ -209,6 +214,12 @@ function noteEvent(span: Span, event: CallEvent): void {
     span.addEvent(
       event.type,
       { 'offhook.provider.stage': event.stage, 'offhook.incident.code': event.code },
+      at,
+    );
+  if (event.type === 'agent.changed')
+    span.addEvent(
+      'handoff',
+      { 'offhook.handoff.to': event.to, ...(event.from !== null && { 'offhook.handoff.from': event.from }) },
       at,
     );
   if (event.type === 'amd.detected') span.setAttribute('offhook.call.answered_by', event.amd.answeredBy);

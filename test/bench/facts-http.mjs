@@ -56,6 +56,7 @@ function turnFacts(index) {
       type: 'turn.completed',
       turn: {
         index,
+        agent: null,
         startedAt: index,
         userText: WORDS,
         agentText: WORDS,

@@ -33,6 +33,7 @@ describe.each(KINDS)('a call in which the system clock is set ($steering, $direc
       const rest = {
         interrupted: false,
         latency: unknownLatency(),
+        agent: null,
         fillerMs: null,
         cost: null,
         toolCalls: [],

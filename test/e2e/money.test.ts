@@ -62,7 +62,14 @@ function play(calls: readonly AnyCall[]): CallBench {
         engine.context.fact({
           type: 'turn.completed',
           turn: {
-            ...{ index: turn++, startedAt: 0, userText: '', agentText: '', agentTextUnheard: '' },
+            ...{
+              index: turn++,
+              agent: null,
+              startedAt: 0,
+              userText: '',
+              agentText: '',
+              agentTextUnheard: '',
+            },
             ...{ interrupted: false, latency: unknownLatency(), fillerMs: null, cost: null, toolCalls: [] },
           },
         });

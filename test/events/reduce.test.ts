@@ -43,6 +43,14 @@ const replaced: CallFact = {
   mode: 'pipeline',
   provider: { engine: null, stt: 'a/ears', llm: 'other/model', tts: 'b/voice' },
 };
+const handedOver = (from: string | null, to: string): CallFact => ({
+  type: 'agent.changed',
+  from,
+  to,
+  summary: `for ${to}`,
+  mode: 'realtime',
+  provider: { engine: 'a/model', stt: null, llm: null, tts: null },
+});
 const costing = (telephony: number): CallFact => ({
   type: 'cost.updated',
   cost: { stt: 0, llm: 0, tts: 0, telephony, total: telephony, currency: 'USD', estimated: false },
@@ -77,7 +85,7 @@ const anyFact: fc.Arbitrary<CallFact> = fc.oneof(
     .constantFrom(null, 'connected' as const, 'busy' as const)
     .map((result): CallFact => ({ type: 'transfer.updated', to: '+15550123', result })),
   fc.constantFrom('stream-replaced', 'CARRIER_FAILED').map(incident),
-  fc.constantFrom(reconnected, replaced),
+  fc.constantFrom(reconnected, replaced, handedOver('desk', 'billing')),
   fc.constant<CallFact>({ type: 'amd.detected', amd: { answeredBy: 'machine', detectedAt: 7 } }),
   fc.constantFrom(0.1, 0.2).map(costing),
   fc.constantFrom('hearing' as const, 'speaking' as const).map(phase),
@@ -232,6 +240,26 @@ describe('reduceCall', () => {
     expect(recordOf([begun, changed])).toMatchObject({ language: 'de', provider, incidents: [] });
     // Who takes the call over may tell once more that it is up.
     expect(recordOf([begun, changed, begun]).language).toBe('de');
+  });
+
+  it('says which agents had the caller, and whose turn it was', () => {
+    const completed = (index: number, agent?: string | null): CallFact => ({
+      type: 'turn.completed',
+      turn: { ...turn(index), agent: agent as string | null },
+    });
+    const record = recordOf([
+      started(),
+      completed(0, null),
+      handedOver(null, 'billing'),
+      completed(1, 'billing'),
+      // As a log tells it that is older than the field.
+      completed(2),
+      ...Array.from({ length: 12 }, () => handedOver('billing', 'desk')),
+    ]);
+    expect(record.turns.map(({ agent }) => agent)).toEqual([null, 'billing', 'billing']);
+    expect(record.handoffs).toHaveLength(10);
+    expect(record.handoffs[0]).toEqual({ at: 1_000_020, from: null, to: 'billing', summary: 'for billing' });
+    expect(record).toMatchObject({ agent: 'desk', mode: 'realtime', provider: { engine: 'a/model' } });
   });
 
   it('tells two providers of one name apart', () => {

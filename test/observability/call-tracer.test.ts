@@ -258,6 +258,39 @@ describe('spans of a call', () => {
   });
 });
 
+it('name the agent of each turn, and the models that it has', () => {
+  const of = (agent: string | null) => ({ ...turn(0), startedAt: T0 + 10, agent });
+  tell(
+    'call-1',
+    [0, up],
+    [900, { type: 'turn.completed', turn: of(null) }],
+    [
+      901,
+      {
+        type: 'agent.changed',
+        from: null,
+        to: 'billing',
+        summary: 'Of a bill with bread on it.',
+        mode: 'pipeline',
+        provider: { engine: null, stt: 'a/ears', llm: 'b/mind', tts: 'c/voice' },
+      },
+    ],
+    [1800, { type: 'turn.completed', turn: of('billing') }],
+    [1900, ended()],
+  );
+  const turns = spans().filter(({ name }) => name === 'invoke_agent');
+  expect(turns.map(({ attributes }) => attributes['gen_ai.agent.name'])).toEqual([undefined, 'billing']);
+  expect(turns[1]?.attributes['gen_ai.request.model']).toBe('mind');
+  expect(span('call').attributes['gen_ai.agent.name']).toBe('billing');
+  expect(span('call').events.map(({ name, attributes }) => [name, attributes])).toContainEqual([
+    'handoff',
+    { 'offhook.handoff.to': 'billing' },
+  ]);
+  expect(JSON.stringify(spans().map(({ attributes, events }) => [attributes, events]))).not.toContain(
+    'bread',
+  );
+});
+
 describe('turns whose times are only partly known', () => {
   it('that the agent opens have no stages', () => {
     tell(

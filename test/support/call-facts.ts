@@ -54,6 +54,7 @@ export function say(
 export function turn(index: number, latency: Partial<TurnLatency> = {}): Turn {
   return {
     index,
+    agent: null,
     startedAt: 1000 * index,
     userText: `question ${index}`,
     agentText: `answer ${index}`,

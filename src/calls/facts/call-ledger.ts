@@ -63,6 +63,8 @@ export class CallLedger {
   readonly #cost: RunningCost;
   readonly #privacy: PrivacyPolicy;
   #turnIndex = 0;
+  /** Who talks to the caller; null for one without a name. */
+  #agent: string | null = null;
   #phase: CallPhase | undefined;
   #direction: CallDirection = 'inbound';
   #recording: Recording['status'] | undefined;
@@ -124,7 +126,8 @@ export class CallLedger {
   }
 
   /** Who will talk to the caller. To be said before that is told as a fact. */
-  pays(recipe: Pick<EngineRecipe, 'payees' | 'providers'>): void {
+  pays(recipe: Pick<EngineRecipe, 'agentName' | 'payees' | 'providers'>): void {
+    this.#agent = recipe.agentName ?? null;
     this.#cost.pays(recipe);
   }
 
@@ -170,8 +173,12 @@ export class CallLedger {
       return;
     }
     if (fact.type === 'turn.started') this.#turnIndex = fact.turnIndex;
-    if (fact.type !== 'turn.completed') this.publish(fact);
-    else this.publish({ ...fact, turn: { ...fact.turn, cost: this.#cost.completed(fact.turn.index) } });
+    if (fact.type !== 'turn.completed') {
+      this.publish(fact);
+      return;
+    }
+    const { turn } = fact;
+    this.publish({ ...fact, turn: { ...turn, agent: this.#agent, cost: this.#cost.completed(turn.index) } });
   }
 
   /** What the caller experiences now, whichever engine says so. Told where that is news; a call that is ending has no other phase any more. */

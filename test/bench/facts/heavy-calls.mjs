@@ -64,6 +64,7 @@ export function heavyCall({ index, turns, partials = 0 }) {
       type: 'turn.completed',
       turn: {
         index: turnIndex,
+        agent: null,
         startedAt: startedAt + turnIndex * 9000,
         userText,
         agentText,

@@ -23,6 +23,7 @@ function used(stage: UsageFact['stage'], quantities: UsageFact['quantities'], tu
 function turn(index: number): Turn {
   return {
     index,
+    agent: null,
     startedAt: 0,
     userText: '',
     agentText: 'Hi.',

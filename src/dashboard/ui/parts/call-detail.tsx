@@ -15,6 +15,7 @@ import {
 import { updatePage } from '../state/app-store.js';
 import { closeLink } from '../state/deep-link.js';
 import { applyRecord, type PageState } from '../state/page-state.js';
+import { agentsOf } from '../state/speakers.js';
 import { CallCommands } from './call-commands.js';
 import { CallWords } from './call-words.js';
 import { CopyButton } from './copy-button.js';
@@ -126,7 +127,7 @@ function Body({ record, controls, maySpeak, masked }: BodyProps) {
     ['Outcome', isOver ? formatWord(record.outcome) : formatWord(record.status)],
     ['End reason', isOver ? formatWord(record.endReason) : UNKNOWN],
     ['Turns', record.turnCount],
-    ...(record.agent === null ? [] : [['Agent', record.agent] as const]),
+    ...(record.agent === null ? [] : [['Agent', agentsOf(record)] as const]),
     // A record may be older than the field.
     ...(record.language == null ? [] : [['Language', formatLanguage(record.language)] as const]),
     ['Mode', record.mode ?? UNKNOWN],
@@ -174,12 +175,7 @@ function Body({ record, controls, maySpeak, masked }: BodyProps) {
       {record.envelope !== null && <EnvelopeView envelope={record.envelope} turns={record.turns} />}
       <section aria-labelledby="transcript-title">
         <h3 id="transcript-title">Transcript</h3>
-        <Transcript
-          entries={record.transcript}
-          turns={record.turns}
-          isLive={!isOver}
-          startedAt={record.answeredAt ?? record.startedAt}
-        />
+        <Transcript call={record} isLive={!isOver} startedAt={record.answeredAt ?? record.startedAt} />
       </section>
       <LatencyBars turns={record.turns} latency={record.latency} isOver={isOver} />
       <CostTable cost={record.cost} />

@@ -29,7 +29,7 @@ export const LiveCall = memo(({ call, controls, masked, isLine }: LiveCallProps)
       <p class="meta" dir="auto">
         {said ?? [...languageOf(call), providersOf(call)].join(' · ')}
       </p>
-      {!isLine && <Transcript entries={call.transcript} turns={call.turns} isLive />}
+      {!isLine && <Transcript call={call} isLive />}
       {last !== undefined && (
         <div class="measure">
           <span>

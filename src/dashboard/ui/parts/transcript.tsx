@@ -1,28 +1,22 @@
 // What was said, and what was generated but never heard.
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { TranscriptEntry, TranscriptRole, Turn } from '../../../contract/call-record.js';
+import type { CallRecord, TranscriptEntry, Turn } from '../../../contract/call-record.js';
 import { formatDuration } from '../format.js';
-
-const SPEAKERS: Readonly<Record<TranscriptRole, string>> = {
-  user: 'Caller',
-  agent: 'Agent',
-  system: 'System',
-  tool: 'Tool',
-};
+import { speakerOf } from '../state/speakers.js';
 
 /** Within this many pixels of its end the transcript counts as read to the end, and keeps following. */
 const FOLLOW_PX = 40;
 
 export interface TranscriptProps {
-  entries: readonly TranscriptEntry[];
-  turns: readonly Turn[];
+  call: Pick<CallRecord, 'agent' | 'handoffs' | 'transcript' | 'turns'>;
   /** A live one scrolls by itself, unless its reader has scrolled up. */
   isLive?: boolean;
   /** With it, entries carry their time since then. */
   startedAt?: number;
 }
 
-export function Transcript({ entries, turns, isLive = false, startedAt }: TranscriptProps) {
+export function Transcript({ call, isLive = false, startedAt }: TranscriptProps) {
+  const { transcript: entries, turns } = call;
   const list = useRef<HTMLOListElement>(null);
   const follows = useRef(true);
   useLayoutEffect(() => {
@@ -47,6 +41,7 @@ export function Transcript({ entries, turns, isLive = false, startedAt }: Transc
         <Entry
           key={entry.id}
           entry={entry}
+          speaker={speakerOf(entry, call)}
           unheard={unheardBehind(entries, index, turns)}
           startedAt={startedAt}
         />
@@ -65,12 +60,18 @@ function unheardBehind(entries: readonly TranscriptEntry[], index: number, turns
   return isLast ? (turns.find((turn) => turn.index === entry.turnIndex)?.agentTextUnheard ?? '') : '';
 }
 
-function Entry(props: { entry: TranscriptEntry; unheard: string; startedAt: number | undefined }) {
-  const { entry, unheard, startedAt } = props;
+interface EntryProps {
+  entry: TranscriptEntry;
+  speaker: string;
+  unheard: string;
+  startedAt: number | undefined;
+}
+
+function Entry({ entry, speaker, unheard, startedAt }: EntryProps) {
   return (
     <li class={`${entry.role} ${entry.final ? '' : 'partial'}`}>
       <span class="who">
-        {SPEAKERS[entry.role]}
+        {speaker}
         {startedAt !== undefined && <time>{formatDuration(entry.at - startedAt)}</time>}
       </span>
       <p dir="auto">

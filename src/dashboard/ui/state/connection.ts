@@ -25,6 +25,7 @@ const FACT_TYPES = Object.keys({
   'provider.reconnected': true,
   'provider.replaced': true,
   'language.changed': true,
+  'agent.changed': true,
   'audio.measured': true,
   'call.ended': true,
   'hangup.updated': true,

@@ -1,0 +1,27 @@
+// Who speaks in a call, by name where several agents do. Pure.
+import type { CallRecord, TranscriptEntry, TranscriptRole } from '../../../contract/call-record.js';
+
+type Talk = Pick<CallRecord, 'agent' | 'handoffs' | 'turns'>;
+
+const SPEAKERS: Readonly<Record<TranscriptRole, string>> = {
+  user: 'Caller',
+  agent: 'Agent',
+  system: 'System',
+  tool: 'Tool',
+};
+
+/** Whose turn is not complete is whoever talks now. One agent alone has no need of a name. */
+export function speakerOf(
+  { role, turnIndex }: Pick<TranscriptEntry, 'role' | 'turnIndex'>,
+  { agent, handoffs, turns }: Talk,
+): string {
+  if (role !== 'agent' || handoffs.length === 0) return SPEAKERS[role];
+  const turn = turns.find(({ index }) => index === turnIndex);
+  return (turn === undefined ? agent : turn.agent) ?? SPEAKERS.agent;
+}
+
+/** All agents of a call, one after the other. */
+export function agentsOf({ agent, handoffs: [first, ...others] }: Omit<Talk, 'turns'>): string {
+  if (first === undefined) return agent ?? '–';
+  return [first.from ?? SPEAKERS.agent, first.to, ...others.map(({ to }) => to)].join(' → ');
+}
