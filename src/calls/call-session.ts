@@ -69,7 +69,8 @@ export class CallSession {
   readonly #env: CallEnvironment;
   readonly #owner: SessionOwner;
   readonly #seed: SessionSeed;
-  readonly #recipe: EngineRecipe;
+  /** Of the agent that the caller talks to. */
+  #recipe: EngineRecipe;
   readonly #ledger: CallLedger;
   readonly #timers: CallTimers<TimerName>;
   readonly #line: CallLine;
@@ -132,6 +133,7 @@ export class CallSession {
       },
       {
         ends: (ending) => this.#agentEnds(ending),
+        handedOver: (to) => this.#handedOver(to),
         changed: () => owner.states?.changed(this.callId),
         beforeOutside: owner.states && (() => owner.states?.written(this.callId)),
       },
@@ -476,7 +478,9 @@ export class CallSession {
     return {
       callId: this.callId,
       environment: this.#env,
-      recipe: this.#recipe,
+      get recipe() {
+        return session.#recipe;
+      },
       ledger: this.#ledger,
       timers: this.#timers,
       get identity() {
@@ -495,6 +499,12 @@ export class CallSession {
     const host = this.#env.publicHost() ?? this.#webhookHost;
     if (host !== undefined) return host;
     throw new ConfigError('CONFIG_MISSING', 'Set webhookUrl: the carrier needs the address of this server.');
+  }
+
+  #handedOver(to: EngineRecipe): void {
+    this.#recipe = to;
+    const { agentName: agent } = to;
+    if (agent !== undefined) this.#identity = { ...this.#identity, agent };
   }
 
   /** Somebody is on the line: a stream is due. */

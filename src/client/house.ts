@@ -133,6 +133,7 @@ export class House {
       pricing,
       clock,
       toolServers: this.#toolServers,
+      targetOf: (target) => this.#agents.targetOf(target),
     });
     // Before anything runs: an agent may be refused here, and nobody closes what was never made.
     const agents = new ServingAgents({ agent: options.agent, client, recipes: this.#recipes, logger });

@@ -4,8 +4,9 @@ import { type Clock, systemClock } from '../base/clock.js';
 import type { Logger } from '../base/log.js';
 import type { Pricing } from '../calls/money/pricing.js';
 import type { EngineRecipe } from '../engines/engine.js';
-import type { NeededProvider } from '../engines/fallback/call.js';
-import { createFallbackRecipe } from '../engines/fallback/recipe.js';
+import type { FallbackChoice, NeededProvider, NextAgents } from '../engines/fallback/call.js';
+import { createFallbackRecipe, soundFirst } from '../engines/fallback/recipe.js';
+import type { HandoffOffers } from '../engines/tools/built-in-tools.js';
 import type { AgentTool } from '../engines/tools/tool.js';
 import type { MessageTarget } from '../engines/responder/message-route.js';
 import { createPipelineRecipe } from '../engines/pipeline/recipe.js';
@@ -52,6 +53,7 @@ export class Recipes {
   readonly #pricing: Pricing | undefined;
   readonly #circuits: Circuits;
   readonly #toolServers: Pick<ToolServers, 'assertKnown' | 'of'> | undefined;
+  readonly #targetOf: ((target: Agent | string) => Agent | undefined) | undefined;
   readonly #stages = new WeakMap<Agent, Stages>();
   readonly #retirements: RetirementWatch;
   readonly placeholders: PlaceholderWatch;
@@ -64,10 +66,13 @@ export class Recipes {
     pricing?: Pricing | undefined;
     /** @default the system's */
     clock?: Clock | undefined;
+    /** Who stands for an agent that callers are handed over to. @default nobody is */
+    targetOf?: ((target: Agent | string) => Agent | undefined) | undefined;
     /** @default there are none */
     toolServers?: Pick<ToolServers, 'assertKnown' | 'of'> | undefined;
   }) {
     const { clock = systemClock } = parts;
+    this.#targetOf = parts.targetOf;
     this.#onMessage = parts.onMessage;
     this.#logger = parts.logger;
     this.#pricing = parts.pricing;
@@ -82,18 +87,52 @@ export class Recipes {
   create(agent: Agent, call: CallTexts = {}): EngineRecipe {
     this.#toolServers?.assertKnown(agent);
     this.#toolServers?.of(agent);
-    const first = { agent, option: undefined };
-    const recipe = this.#inOneMode(first, call);
-    const others = agent.substitutes.map((each, index) => ({
-      agent: each,
-      option: `fallback.engine[${index}]`,
-    }));
-    const recipes = [first, ...others].map((mode) => ({
-      recipe: mode === first ? recipe : this.#inOneMode(mode, call),
+    const choices = this.#choicesOf(agent, call);
+    const handoffs = this.#nextAgentsOf(agent, call);
+    const [{ recipe }] = choices;
+    const { name: agentName } = agent.options;
+    const isAlone = choices.length === 1 && handoffs === undefined;
+    const whole = isAlone ? recipe : createFallbackRecipe(choices, this.#circuits, { agentName, handoffs });
+    return this.placeholders.watch({ ...whole, agentName }, agent, call);
+  }
+
+  /** Its voice modes. @throws ConfigError */
+  #choicesOf(agent: Agent, call: CallTexts): readonly [FallbackChoice, ...FallbackChoice[]] {
+    const toChoice = (mode: VoiceMode): FallbackChoice => ({
+      recipe: this.#inOneMode(mode, call),
       needs: this.#needsOf(mode),
-    }));
-    const whole = others.length === 0 ? recipe : createFallbackRecipe(recipes, this.#circuits);
-    return this.placeholders.watch({ ...whole, agentName: agent.options.name }, agent, call);
+    });
+    const others = agent.substitutes.map((each, index) =>
+      toChoice({ agent: each, option: `fallback.engine[${index}]` }),
+    );
+    return [toChoice({ agent, option: undefined }), ...others];
+  }
+
+  /** Made when they are asked for: agents may name each other. @throws ConfigError */
+  #nextAgentsOf({ options: { handoffs } }: Agent, { variables }: CallTexts): NextAgents | undefined {
+    if (Object.keys(handoffs).length === 0) return undefined;
+    if (this.#onMessage !== undefined)
+      throw new ConfigError(
+        'CONFIG_CONFLICT',
+        'handoffs needs a language model that chooses, and onMessage replaces it. Remove one of them.',
+      );
+    return (key) => {
+      const handoff = Object.hasOwn(handoffs, key) ? handoffs[key] : undefined;
+      const agent = handoff && this.#targetOf?.(handoff.agent);
+      const { name } = agent?.options ?? {};
+      if (handoff === undefined || agent === undefined || name === undefined) return undefined;
+      const call = { variables };
+      const [first, ...others] = this.#choicesOf(agent, call);
+      for (const text of [agent.options.systemPrompt, handoff.say ?? ''])
+        this.placeholders.note(text, agent, call);
+      return {
+        name,
+        recipe: { ...first.recipe, agentName: name },
+        choices: soundFirst([first, ...others], this.#circuits),
+        say: handoff.say === undefined ? undefined : agent.fill(handoff.say, call),
+        handoffs: this.#nextAgentsOf(agent, call),
+      };
+    };
   }
 
   #inOneMode(mode: VoiceMode, call: CallTexts): EngineRecipe {
@@ -128,6 +167,7 @@ export class Recipes {
     const toolsOf = () => this.#toolsOf(agent);
     return createRealtimeRecipe({
       ...agent.optionsFor(call),
+      handoffs: offersOf(agent),
       model: engine,
       get tools() {
         return toolsOf();
@@ -146,6 +186,7 @@ export class Recipes {
     return createPipelineRecipe({
       ...mode.agent.optionsFor(call),
       languages: this.#voicesOf(mode),
+      handoffs: offersOf(mode.agent),
       stt: stt.provider,
       llm: llm?.provider,
       tts: tts.provider,
@@ -232,6 +273,10 @@ export class Recipes {
       );
     else this.#logger.info(fields, 'stages not set: chosen by the keys in the environment');
   }
+}
+
+function offersOf({ options }: Agent): HandoffOffers {
+  return Object.fromEntries(Object.entries(options.handoffs).map(([key, { when }]) => [key, when]));
 }
 
 function given<T>(provider: T | undefined): Choice<T> | undefined {

@@ -52,6 +52,8 @@ export class ServingAgents {
     this.#own = options.agent;
     this.#ownRecipe = options.recipes.create(options.agent);
     this.#ofNumbers = this.#agentsOfNumbers();
+    for (const agent of [options.agent, ...options.client.agentNames().map((name) => this.named(name))])
+      if (agent !== undefined) this.#checkHandoffs(agent);
   }
 
   /** Talks where nobody else was chosen. */
@@ -71,6 +73,28 @@ export class ServingAgents {
 
   named(name: string): Agent | undefined {
     return this.#replaced.get(name) ?? this.#options.client.agentNamed(name);
+  }
+
+  /** Whom callers are handed over to. */
+  targetOf(target: Agent | string): Agent | undefined {
+    return typeof target === 'string' ? this.named(target) : this.current(target);
+  }
+
+  /** @throws ConfigError for one that is not there, cannot talk, or is the agent itself */
+  #checkHandoffs({ options }: Agent): void {
+    const { client, recipes } = this.#options;
+    for (const [key, { agent }] of Object.entries(options.handoffs)) {
+      const name = typeof agent === 'string' ? agent : (agent.options.name ?? '');
+      const target = this.named(name);
+      if (target === undefined)
+        throw new ConfigError(
+          'CONFIG_INVALID',
+          `handoffs.${key} ${noneOfName(name, client.agentNames())}. Make it with phone.agent({ name: '${name}' }) before serve().`,
+        );
+      if (name === options.name)
+        throw new ConfigError('CONFIG_CONFLICT', `handoffs.${key} is the agent itself.`);
+      recipes.create(target);
+    }
   }
 
   /** The agent of an inbound call that nobody is asked about; undefined for any other. */
@@ -99,6 +123,7 @@ export class ServingAgents {
         'CONFIG_CONFLICT',
         `Another agent has the name of this one since setAgent('${name}', …): give it the name back first, with setAgent('${name}', agent).`,
       );
+    this.#checkHandoffs(agent);
     this.#ownRecipe = this.#options.recipes.create(agent);
     this.#own = agent;
     this.#isOwnForAll = true;
@@ -117,6 +142,7 @@ export class ServingAgents {
         `setAgent() cannot give the name ${name} to the agent ${itsOwn}: make an agent without a name.`,
       );
     const named = itsOwn === undefined ? withName(agent, name) : agent;
+    this.#checkHandoffs(named);
     const recipe = recipes.create(named);
     this.#replaced.set(name, named);
     if (this.#own.options.name === name) [this.#own, this.#ownRecipe] = [named, recipe];

@@ -8,7 +8,8 @@ import { begun, type ConversationState, readState } from './state.js';
 import { calledTool, type Moment, settled, type Tools, type ToolState } from './tools.js';
 import { answer, NO_TURNS, says, spoken, type Turns } from './turns.js';
 
-export type Recorded = Pick<CallRecord, 'transcript' | 'turns'> & Partial<Pick<CallRecord, 'language'>>;
+export type Recorded = Pick<CallRecord, 'transcript' | 'turns'> &
+  Partial<Pick<CallRecord, 'handoffs' | 'language'>>;
 
 export interface RecallOptions {
   /** What callers are told whose call goes on in another process: no model is. */
@@ -23,11 +24,15 @@ export function toResume(stored: unknown, record: Recorded, options: RecallOptio
 
 /** As if it had been stored: what was cut off is still to be given up. */
 export function recalled(
-  { transcript, turns, language = null }: Recorded,
+  { transcript, turns, handoffs = [], language = null }: Recorded,
   { message }: RecallOptions,
 ): ConversationState {
-  const fresh = begun({ hasGreeting: transcript.length === 0 });
-  const state = { ...fresh, language: { ...NO_LANGUAGE, tag: language } };
+  const handoff = handoffs.at(-1);
+  const state: ConversationState = {
+    ...begun({ hasGreeting: transcript.length === 0 }),
+    language: { ...NO_LANGUAGE, tag: language },
+    ...(handoff && { handoffs: { count: handoffs.length, since: [handoff.to] } }),
+  };
   const entries = transcript.filter((entry) => isPart(entry, message));
   const indexes = [...transcript, ...turns.map(({ index }) => ({ turnIndex: index }))];
   const nextIndex = Math.max(-1, ...indexes.map(({ turnIndex }) => turnIndex)) + 1;
@@ -59,7 +64,9 @@ export function recalled(
 }
 
 /** The record has turns as over that the state does not. */
-function isOutdated({ turns: { open, over, nextIndex } }: ConversationState, { turns }: Recorded): boolean {
+function isOutdated(state: ConversationState, { turns, handoffs = [] }: Recorded): boolean {
+  const { open, over, nextIndex } = state.turns;
+  if (handoffs.length > (state.handoffs?.count ?? 0)) return true;
   return turns.some(({ index }) => index >= nextIndex || index === open?.index || index === over?.index);
 }
 

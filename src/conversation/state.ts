@@ -16,6 +16,7 @@ import {
   unsaidOf,
   utteranceOf,
 } from './floor.js';
+import type { Handoffs } from './handoffs.js';
 import { type CallLanguage, NO_LANGUAGE } from './language.js';
 import type { Moment } from './tools.js';
 import { NO_TROUBLE, type Trouble, deadlineOf as troubleDeadline } from './trouble.js';
@@ -86,6 +87,8 @@ export interface ConversationState {
   readonly troubledSince: Ms | null;
   /** Of a session at a provider that knows all of this, as it was said and heard. @default there is none, or it knows otherwise */
   readonly session?: SessionHandle | undefined;
+  /** @default the caller is with the agent that the call began with */
+  readonly handoffs?: Handoffs | undefined;
 }
 
 /** What is known of a conversation as its driver leaves it, beside the state. Of several times the earliest counts. */

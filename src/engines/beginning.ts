@@ -56,7 +56,7 @@ function stateOf(
   { hasGreeting, transcribesCaller, repeat }: BeginningOptions,
 ): Beginning {
   if (resumed === undefined)
-    return { state: takeover?.state ?? begun({ hasGreeting }), facts: [], bridge: '' };
+    return { state: takeover?.state ?? begun({ hasGreeting }), facts: [], bridge: takeover?.bridge ?? '' };
   const at = { now: clock.now(), wall: clock.wallNow() };
   const { state, facts, isCallerCutOff, session } = restored(resumed.state, { at, transcribesCaller });
   const untold = untoldOf(resumed, { state, facts });

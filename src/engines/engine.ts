@@ -63,6 +63,16 @@ export interface SorryFact {
   readonly waitedMs: number;
 }
 
+/** The caller is with another agent from now on. The owner of the call makes the fact of it. */
+export interface HandoffFact {
+  readonly type: 'caller.handed-over';
+  readonly from: string | null;
+  readonly to: string;
+  readonly summary: string;
+  /** Of the other agent. */
+  readonly recipe: EngineRecipe;
+}
+
 /** Facts that an engine may state. All others belong to the owner of the call. The cost of a turn and its agent are null here, and the phase before
  * a phase is missing: the owner knows them. */
 export type EngineFact =
@@ -81,7 +91,8 @@ export type EngineFact =
       }
     >
   | UsageFact
-  | SorryFact;
+  | SorryFact
+  | HandoffFact;
 
 /** Who is paid for what. `application`: what it spends is its own affair. A stage that is not there costs nothing. */
 export type Payees = Readonly<Partial<Record<PaidStage, Payee | 'application'>>>;
@@ -111,6 +122,15 @@ export interface EngineFailure extends CallFailure {
 
 /** What became of a transfer. */
 export type TransferOutcome = NonNullable<Transfer['result']>;
+
+/** Where a caller is handed over to, by the name that the model has chosen, and what the next agent is told of them. */
+export interface HandoffOrder {
+  readonly to: string;
+  readonly summary: string;
+}
+
+/** Checks an order, and returns what carries it out in the tick in which it is called, and what the next agent's model is told. */
+export type HandOff = (order: HandoffOrder) => { readonly told: string; carryOut(): void };
 
 /** What an engine may have done with its call. Each rejects with an OffhookError, and the call then goes on. */
 export interface EngineControls {
@@ -142,6 +162,8 @@ export interface Takeover {
   readonly state: ConversationState;
   /** By their ids in `state`, which has no results of them. Others that run there are lost. @default none runs */
   readonly tools?: RunningTools | undefined;
+  /** What is said before what is owed. @default nothing */
+  readonly bridge?: string | undefined;
 }
 
 /** What an engine goes on with whose call another process had, which is gone. */
@@ -187,6 +209,11 @@ export interface EngineContext {
    * said nothing. Set where another engine takes this one's place.
    */
   readonly unansweredMs?: (() => number | undefined) | undefined;
+  /**
+   * Hands the caller over to another agent: the engine is at its end with that. Set where there are others.
+   * @throws ToolError, and the engine goes on then
+   */
+  readonly handOff?: HandOff | undefined;
   /** Told what became of a request that the engine, or one before it, has taken. Nothing is told of one that the call ends before. */
   requested?: ((id: string, outcome: RequestOutcome) => void) | undefined;
   /** States a fact. Never throws. */

@@ -18,12 +18,23 @@ import type { SpeechToText } from '../providers/speech-to-text.js';
 import type { TextToSpeech } from '../providers/text-to-speech.js';
 import { checkEngine } from './engine.js';
 import { checkFallback, type CheckedFallback, type FallbackOptions } from './fallback.js';
+import { type CheckedHandoff, checkHandoffs } from './handoffs.js';
 import { checkIdle, type IdleOptions } from './idle.js';
 import { checkStage } from './providers.js';
 import { assertTellsLanguages, type ByLanguage, checkLanguages, valueIn } from './languages.js';
 import { checkPhrase } from './phrases.js';
 import { inOtherMode } from './substitutes.js';
 import { checkTurnTaking, type TurnTakingOptions } from './turn-taking.js';
+
+/** Another agent that the model may hand the caller over to. */
+export interface HandoffOptions {
+  /** An agent with a name, or its name. */
+  agent: Agent | string;
+  /** When the model hands over, such as `'questions about bills'`. At most 500 characters. */
+  when: string;
+  /** What the other agent says first, before it answers; at most 300 characters. @default nothing: it answers at once */
+  say?: string | undefined;
+}
 
 /** Options of `phone.agent(...)`. */
 export interface AgentOptions {
@@ -59,6 +70,8 @@ export interface AgentOptions {
   tools?: readonly (Tool | ToolSource)[] | undefined;
   /** Numbers (E.164) the language model can transfer to, by the names it chooses from. @default {}: no transfers */
   transferTargets?: TransferTargets | undefined;
+  /** Other agents that the language model can hand the caller over to, by the names it chooses from: `{ billing: { agent, when: 'questions about bills' } }`. Not with `onMessage`. @default {}: no hand-offs */
+  handoffs?: Readonly<Record<string, HandoffOptions>> | undefined;
   /** Functions that check each sentence before it is spoken, in order: `(sentence, call)` returns true to pass it, false to drop it, or a replacement. A throw, any other value, or no result within one second drops the sentence. @default [] */
   guardrails?: readonly Guardrail[] | undefined;
   /** Replacements for providers that fail, at the start or mid-call. @default {}: a call ends when a provider fails */
@@ -82,6 +95,7 @@ const AGENT_OPTIONS = [
   'idle',
   'tools',
   'transferTargets',
+  'handoffs',
   'guardrails',
   'fallback',
 ];
@@ -108,6 +122,7 @@ export interface CheckedAgentOptions {
   /** Where further tools come from, once a server has opened them. */
   readonly toolSources: readonly ToolSource[];
   readonly transferTargets: TransferTargets;
+  readonly handoffs: Readonly<Record<string, CheckedHandoff<Agent>>>;
   readonly guardrails: readonly Guardrail[];
   readonly fallback: CheckedFallback;
 }
@@ -207,6 +222,10 @@ function checkAgentOptions(
     tools: createAgentTools(options.tools),
     toolSources: Object.freeze([...new Set(toolSourcesIn(options.tools))]),
     transferTargets: checkTransferTargets(options.transferTargets),
+    handoffs: checkHandoffs<Agent>(options.handoffs, {
+      own: options.name,
+      nameOf: (value) => (value instanceof Agent ? (value.options.name ?? null) : undefined),
+    }),
     guardrails: checkGuardrails(options.guardrails),
     fallback,
   };

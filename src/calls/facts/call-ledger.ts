@@ -168,6 +168,19 @@ export class CallLedger {
       this.sorrySpoken('agent', fact.waitedMs);
       return;
     }
+    if (fact.type === 'caller.handed-over') {
+      const { from, to, summary, recipe } = fact;
+      this.#agent = to;
+      this.publish({
+        type: 'agent.changed',
+        from,
+        to,
+        summary,
+        mode: recipe.mode,
+        provider: recipe.providers,
+      });
+      return;
+    }
     if (fact.type === 'phase.changed') {
       this.phase(fact.phase);
       return;

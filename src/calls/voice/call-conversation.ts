@@ -6,7 +6,13 @@ import type { SayOptions, SayOutcome } from '../../contract/call-command.js';
 import type { CallFailure, EndReason, MediaCounters, TranscriptEntry } from '../../contract/call-record.js';
 import { notesIn } from '../../conversation/turns.js';
 import { NOBODY_WAITS } from '../../conversation/wait.js';
-import type { BeforeOutside, EngineControls, EngineFact, EngineFailure } from '../../engines/engine.js';
+import type {
+  BeforeOutside,
+  EngineControls,
+  EngineFact,
+  EngineFailure,
+  EngineRecipe,
+} from '../../engines/engine.js';
 import { type CallEnding, NORMAL_CLOSE } from '../ending/call-ending.js';
 import { type CallLine, webhookBaseUrl } from '../call-line.js';
 import type { LiveMessage } from '../streams/call-stream.js';
@@ -38,6 +44,8 @@ export interface LeftConversation {
 export interface ConversationEvents {
   /** The agent ends the call. */
   ends(ending: CallEnding): void;
+  /** The caller is with another agent. */
+  handedOver(to: EngineRecipe): void;
   /** The conversation has changed in a way that no fact tells. */
   changed(): void;
   /** Resolves when it is kept as it is now, for another process. Undefined where nothing is kept. */
@@ -336,7 +344,9 @@ export class CallConversation {
 
   /** Facts of an engine that was closed are dropped, but for the final bill. */
   #state(fact: EngineFact): void {
-    if (!this.#isClosed || fact.type === 'usage.measured') this.#line.ledger.take(fact);
+    if (this.#isClosed && fact.type !== 'usage.measured') return;
+    if (fact.type === 'caller.handed-over') this.#events.handedOver(fact.recipe);
+    this.#line.ledger.take(fact);
   }
 }
 

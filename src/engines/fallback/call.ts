@@ -1,5 +1,14 @@
 // One call that outlives its engines: as soon as one of them is at its end, the next one goes on where it stopped.
+import { isDeepStrictEqual } from 'node:util';
 import type { Resumption } from '../../conversation/floor.js';
+import {
+  agentOf,
+  callerActed,
+  type Handoffs,
+  handedOver,
+  refusalOf,
+  withAgent,
+} from '../../conversation/handoffs.js';
 import { type AudioFormat, FRAME_MS } from '../../audio/format.js';
 import { OffhookError } from '../../base/errors.js';
 import { describeError } from '../../base/log.js';
@@ -14,11 +23,14 @@ import type {
   EngineFact,
   EngineFailure,
   EngineRecipe,
+  HandOff,
+  HandoffOrder,
   Preparation,
   SpokenText,
   Takeover,
 } from '../engine.js';
 import type { SpokenRequest } from '../spoken-request.js';
+import { ToolError } from '../tools/tool.js';
 import { EngineScope } from './engine-scope.js';
 import { RecentAudio } from './recent-audio.js';
 
@@ -43,7 +55,26 @@ export interface FallbackCallOptions {
   readonly preparation?: Preparation | undefined;
   /** Told of what is needed: that it has failed, or brought a turn to its end. */
   readonly circuits: Circuits;
+  /** Of the agent that the call begins with. @default null */
+  readonly agentName?: string | null | undefined;
+  /** Whom that one may hand the caller over to. @default nobody */
+  readonly handoffs?: NextAgents | undefined;
 }
+
+/** An agent that the caller may be handed over to. */
+export interface NextAgent {
+  readonly name: string;
+  /** As it is told. */
+  readonly recipe: EngineRecipe;
+  /** In the order in which they are tried; one at least. */
+  readonly choices: readonly FallbackChoice[];
+  /** What it says as it takes over, before it answers. */
+  readonly say: string | undefined;
+  readonly handoffs: NextAgents | undefined;
+}
+
+/** The agent of a name that a model has chosen; undefined where there is none. @throws ConfigError for one that cannot talk any more */
+export type NextAgents = (name: string) => NextAgent | undefined;
 
 /** An engine of the call and what belongs to it. */
 interface Member {
@@ -67,13 +98,17 @@ interface Switch {
 interface Handover {
   readonly takeover: Takeover;
   readonly failure: EngineFailure;
-  readonly change: Switch;
+  /** Undefined where nothing has failed: another agent has the caller. */
+  readonly change: Switch | undefined;
   /** It had taken the call over itself, and nobody heard anything of it. */
   readonly isUnheard: boolean;
 }
 
 /** Why a call does not begin with the recipe that it was told to begin with, unless that one could not make an engine. */
 const NOT_TRIED = 'CIRCUIT_OPEN';
+
+const NOT_BEGUN: EngineFailure = { code: 'INTERNAL', message: 'The voice engine failed.' };
+const ELSEWHERE = 'Not done: the caller is with somebody else already.';
 
 const NOT_MADE = 'a voice engine could not be made';
 
@@ -105,6 +140,8 @@ export class FallbackCall implements Engine {
   /** What came from outside while there was no engine. */
   readonly #asked: ((engine: Engine) => void)[] = [];
   #held = false;
+  #handoffs: Handoffs;
+  #nextAgents: NextAgents | undefined;
   #closed = false;
 
   /** @throws what the last of the recipes throws; those before it are passed over then. */
@@ -114,6 +151,8 @@ export class FallbackCall implements Engine {
     this.#silence = new CallerSilence(context.clock, this.#heard);
     this.#remaining = [...options.choices];
     this.#providers = options.announced.providers;
+    this.#handoffs = context.resumed?.state.handoffs ?? withAgent(options.agentName ?? null);
+    this.#nextAgents = options.handoffs;
     this.#member = this.#open(undefined, options.preparation);
   }
 
@@ -122,7 +161,8 @@ export class FallbackCall implements Engine {
   }
 
   get state(): ConversationState {
-    return this.#waiting?.takeover.state ?? this.#member.engine.state;
+    const state = this.#waiting?.takeover.state ?? this.#member.engine.state;
+    return this.#handoffs.count === 0 ? state : { ...state, handoffs: this.#handoffs };
   }
 
   get pushSpokenText(): Engine['pushSpokenText'] {
@@ -144,7 +184,7 @@ export class FallbackCall implements Engine {
   }
 
   pushAudio(frame: Int16Array): void {
-    if (this.#isBetween || this.#remaining.length > 0) this.#heard.push(frame);
+    if (this.#isBetween || this.#mayChange) this.#heard.push(frame);
     if (this.#isBetween) this.#missedMs += FRAME_MS;
     else this.#member.engine.pushAudio(frame);
   }
@@ -155,10 +195,16 @@ export class FallbackCall implements Engine {
     if (this.#isBetween || isSuccessor) return false;
     const isTaken = engine.pushEncoded?.(bytes, format) === true;
     // A successor would have to hear what was said before it.
-    return isTaken && this.#remaining.length === 0;
+    return isTaken && !this.#mayChange;
+  }
+
+  /** Another engine may take the place of the one that is there. */
+  get #mayChange(): boolean {
+    return this.#remaining.length > 0 || this.#nextAgents !== undefined;
   }
 
   pushDtmf(digit: string): void {
+    this.#handoffs = callerActed(this.#handoffs);
     if (this.#isBetween) this.#keys.push(digit);
     else this.#member.engine.pushDtmf(digit);
   }
@@ -237,6 +283,7 @@ export class FallbackCall implements Engine {
           this.#settle(scope);
         },
         silenced: () => this.#silence.silenced(),
+        handOff: this.#nextAgents && ((order) => this.#handOff(order, scope)),
         ends: (reason, failure) => {
           if (scope !== this.#member.scope || this.#isBetween || this.#closed) return;
           const isReplaced = reason === 'provider-failed' && failure !== undefined && hasFallback;
@@ -284,6 +331,45 @@ export class FallbackCall implements Engine {
     else this.#goOn(handover);
   }
 
+  /** @throws ToolError, ConfigError */
+  #handOff({ to, summary }: HandoffOrder, scope: EngineScope): ReturnType<HandOff> {
+    if (scope !== this.#member.scope || this.#isBetween || this.#closed)
+      throw new ToolError(ELSEWHERE, 'refused');
+    const next = this.#nextAgents?.(to);
+    if (next === undefined) throw new ToolError('There is nobody of that name.', 'arguments');
+    const refusal = refusalOf(this.#handoffs, next.name);
+    if (refusal !== undefined) throw new ToolError(refusal, 'refused');
+    const said = next.say === undefined ? '' : ` The caller hears you say now: "${next.say}"`;
+    return {
+      told: `Done. From here on you are the agent ${next.name}, and the caller is with you. What you were told of them: ${summary}${said} Go on with the conversation; nobody else answers them.`,
+      carryOut: () => this.#change(next, summary),
+    };
+  }
+
+  /** The engine is gone in this tick, and that of the next agent begins a moment later. */
+  #change(next: NextAgent, summary: string): void {
+    const { clock } = this.#context;
+    const from = agentOf(this.#handoffs);
+    this.#isBetween = true;
+    this.#resumption = undefined;
+    const takeover = this.#member.engine.handOver?.();
+    if (takeover === undefined) return;
+    if (takeover.tools !== undefined) this.#adoptedTools.push(takeover.tools);
+    this.#settle();
+    const { name: to, recipe, choices, say: bridge } = next;
+    this.#handoffs = handedOver(this.#handoffs, to);
+    this.#nextAgents = next.handoffs;
+    this.#remaining.splice(0, Number.POSITIVE_INFINITY, ...choices);
+    this.#providers = recipe.providers;
+    const change = undefined;
+    const handover = { takeover: { ...takeover, bridge }, failure: NOT_BEGUN, change, isUnheard: false };
+    this.#waiting = handover;
+    this.#context.fact({ type: 'caller.handed-over', from, to, summary, recipe });
+    clock.after(0, () => {
+      if (!this.#closed && !this.#held && this.#waiting === handover) this.#goOn(handover);
+    });
+  }
+
   #goOn(handover: Handover): void {
     const { failure, isUnheard, takeover: given } = handover;
     const { agentMs } = this.#silence;
@@ -299,10 +385,10 @@ export class FallbackCall implements Engine {
     const state = stillOwed(left);
     const { owed } = state;
     const takeover = { ...given, state: { ...state, watch: { ...state.watch, wait } } };
-    const change = { ...handover.change };
     const { callId, clock, logger } = this.#context;
     // During a hold nobody waits.
-    if (this.#resumption !== undefined) change.since = clock.now();
+    const since = this.#resumption === undefined ? handover.change?.since : clock.now();
+    const change = handover.change && { ...handover.change, since: since ?? handover.change.since };
     this.#waiting = undefined;
     if (owed.kind === 'goodbye' && owed.text === '') {
       const { reason } = owed;
@@ -326,13 +412,24 @@ export class FallbackCall implements Engine {
     }
     const { choice, engine } = this.#member;
     const { recipe } = choice;
+    const announced = this.#providers;
     this.#providers = recipe.providers;
     this.#isBetween = false;
-    logger.info(
-      { callId, from: change.from, to: nameOf(recipe.providers, change.stage) },
-      'another voice engine took over',
-    );
-    this.#untold = { ...change, startedAt: clock.now() };
+    if (change !== undefined) {
+      logger.info(
+        { callId, from: change.from, to: nameOf(recipe.providers, change.stage) },
+        'another voice engine took over',
+      );
+      this.#untold = { ...change, startedAt: clock.now() };
+    } else {
+      logger.info({ callId, agent: agentOf(this.#handoffs) }, 'another agent has the caller');
+      const now = clock.now();
+      if (!isDeepStrictEqual(announced, recipe.providers))
+        this.#tell(
+          { stage: 'engine', from: nameOf(announced, 'engine'), code: this.#notBegun, since: now },
+          now,
+        );
+    }
     engine.start();
     if (!this.#isBetween) for (const ask of this.#asked.splice(0)) ask(engine);
     const missedMs = unheardMs(left);
@@ -340,7 +437,7 @@ export class FallbackCall implements Engine {
     // It has failed on the spot: whoever is next hears what it has not heard.
     this.#missedMs = this.#isBetween ? missedMs : 0;
     if (this.#isBetween) return;
-    if (this.#remaining.length === 0) this.#heard.clear();
+    if (!this.#mayChange) this.#heard.clear();
     for (const key of this.#keys.splice(0)) engine.pushDtmf(key);
     if (owed.kind === 'nothing') this.#settle();
   }
@@ -386,6 +483,7 @@ export class FallbackCall implements Engine {
   #state(fact: EngineFact, { recipe, needs }: FallbackChoice): void {
     if (fact.type === 'provider.replaced' || fact.type === 'language.changed')
       this.#providers = fact.provider;
+    if (isOfCaller(fact, recipe.mode)) this.#handoffs = callerActed(this.#handoffs);
     if (fact.type === 'turn.completed') {
       const { agentText, userText } = fact.turn;
       const hasWorked = agentText !== '' && (recipe.mode === 'realtime' || userText !== '');
@@ -393,6 +491,12 @@ export class FallbackCall implements Engine {
     }
     this.#context.fact(fact);
   }
+}
+
+/** A model that hears the caller by itself may tell no words of it. */
+function isOfCaller(fact: EngineFact, mode: VoiceMode): boolean {
+  if (fact.type === 'transcript.segment') return fact.entry.role === 'user' && fact.entry.text !== '';
+  return fact.type === 'phase.changed' && fact.phase === 'hearing' && mode === 'realtime';
 }
 
 function isAboutProviders({ type }: EngineFact): boolean {

@@ -20,6 +20,8 @@ export interface EngineScopeOptions {
   readonly spoken: () => void;
   /** What was not played of it is not. */
   readonly silenced: () => void;
+  /** Undefined where there is nobody to hand the caller over to. */
+  readonly handOff?: EngineContext['handOff'];
   readonly ends: (reason: EndReason, failure: EngineFailure | undefined) => void;
 }
 
@@ -36,7 +38,7 @@ export class EngineScope {
   }
 
   get context(): EngineContext {
-    const { context, takeover, hasFallback, unansweredMs, ends } = this.#options;
+    const { context, takeover, hasFallback, unansweredMs, handOff, ends } = this.#options;
     const { clock } = context;
     return {
       ...context,
@@ -49,6 +51,7 @@ export class EngineScope {
       takeover: takeover && this.#named(takeover),
       resumed: takeover === undefined ? context.resumed : undefined,
       hasFallback,
+      handOff,
       unansweredMs: hasFallback ? unansweredMs : undefined,
       playout: this.#playout(context.playout),
       fact: (fact) => this.#state(fact),

@@ -3,7 +3,7 @@
 import type { Circuits } from '../../providers/circuits.js';
 import type { EngineRecipe, Preparation, PreparationContext, UsageFact } from '../engine.js';
 import { paidTo } from './engine-scope.js';
-import { FallbackCall, type FallbackChoice } from './call.js';
+import { FallbackCall, type FallbackCallOptions, type FallbackChoice } from './call.js';
 
 /** What was readied for the recipe that a call will begin with. */
 class ChosenPreparation implements Preparation {
@@ -30,11 +30,14 @@ class ChosenPreparation implements Preparation {
  * A recipe of all of `choices`, which are tried in their order. It is told as the first of them; `provider.replaced` tells which one it
  * is. `circuits` are shared by the calls of a process. @throws TypeError without a choice
  */
-export function createFallbackRecipe(choices: readonly FallbackChoice[], circuits: Circuits): EngineRecipe {
+export function createFallbackRecipe(
+  choices: readonly FallbackChoice[],
+  circuits: Circuits,
+  agent: Pick<FallbackCallOptions, 'agentName' | 'handoffs'> = {},
+): EngineRecipe {
   const [announced] = choices;
   if (announced === undefined) throw new TypeError('There is no voice mode to choose from.');
-  const isSound = ({ needs }: FallbackChoice) => !needs.some(({ provider }) => circuits.isOpen(provider));
-  const choose = () => choices.find(isSound) ?? announced;
+  const choose = () => soundFirst(choices, circuits)[0] ?? announced;
   const { prepare: _, create: __, ...told } = announced.recipe;
   return {
     ...told,
@@ -43,14 +46,20 @@ export function createFallbackRecipe(choices: readonly FallbackChoice[], circuit
       const prepared = preparation instanceof ChosenPreparation ? preparation : undefined;
       const first = prepared?.choice ?? choose();
       const others = choices.filter((choice) => choice !== first);
-      // Those that are known to fail come last: they may be all that is left.
-      const remaining = [...others.filter(isSound), ...others.filter((choice) => !isSound(choice))];
+      const remaining = soundFirst(others, circuits);
       return new FallbackCall(context, {
         choices: [first, ...remaining],
         announced: announced.recipe,
         preparation: prepared?.inner,
         circuits,
+        ...agent,
       });
     },
   };
+}
+
+/** Those that are known to fail come last: they may be all that is left. */
+export function soundFirst(choices: readonly FallbackChoice[], circuits: Circuits): FallbackChoice[] {
+  const isSound = ({ needs }: FallbackChoice) => !needs.some(({ provider }) => circuits.isOpen(provider));
+  return [...choices.filter(isSound), ...choices.filter((choice) => !isSound(choice))];
 }

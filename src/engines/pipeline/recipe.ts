@@ -14,7 +14,7 @@ import { PipelineCall } from './call.js';
 import { type MessageTarget, openMessageRoute } from '../responder/message-route.js';
 import { type PipelineParts, PipelinePreparation } from './preparation.js';
 import { createResponder, RESPONDER_NAME } from '../responder/responder.js';
-import type { TransferTargets } from '../tools/built-in-tools.js';
+import type { HandoffOffers, TransferTargets } from '../tools/built-in-tools.js';
 import type { AgentTool } from '../tools/tool.js';
 import type { ThinkingTimeouts } from './speaking/reply.js';
 import { ToolBox } from '../tools/tool-box.js';
@@ -45,6 +45,8 @@ export interface PipelineOptions extends RecipeIdentity {
   readonly tools?: readonly AgentTool[] | undefined;
   /** Whom the language model may hand the caller over to. @default nobody */
   readonly transferTargets?: TransferTargets | undefined;
+  /** Which other agents the model may hand the caller over to. @default none */
+  readonly handoffs?: HandoffOffers | undefined;
   readonly guardrails?: readonly Guardrail[] | undefined;
 }
 
@@ -84,7 +86,7 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
         parts: openParts(options, context),
       }),
     create(context, preparation) {
-      const { tools = [], transferTargets = {} } = options;
+      const { tools = [], transferTargets = {}, handoffs } = options;
       const prepared = preparation instanceof PipelinePreparation ? preparation : undefined;
       const parts = prepared?.parts ?? openParts(options, context);
       const call = new PipelineCall(context, {
@@ -109,7 +111,7 @@ export function createPipelineRecipe(options: PipelineOptions): EngineRecipe {
         turnTaking: options.turnTaking ?? DEFAULT_TURN_TAKING,
         tools: parts.isResponder
           ? undefined
-          : new ToolBox({ ...context, call: parts.call, tools, transferTargets }),
+          : new ToolBox({ ...context, call: parts.call, tools, transferTargets, handoffs }),
         owned: [prepared === undefined ? parts : { close: () => prepared.release(context) }],
         guardrails: parts.guardrails,
       });

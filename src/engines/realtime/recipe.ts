@@ -8,7 +8,7 @@ import type { EngineRecipe } from '../engine.js';
 import { RealtimeCall } from './call.js';
 import { isOpeningInterruptible } from './call-options.js';
 import { RealtimePreparation } from './preparation.js';
-import type { TransferTargets } from '../tools/built-in-tools.js';
+import type { HandoffOffers, TransferTargets } from '../tools/built-in-tools.js';
 import type { AgentTool } from '../tools/tool.js';
 import { ToolBox, toolDefinitions } from '../tools/tool-box.js';
 import { DEFAULT_TURN_TAKING, type IdleSettings, type TurnTakingSettings } from '../turn-taking.js';
@@ -34,12 +34,14 @@ export interface RealtimeOptions extends RecipeIdentity {
   readonly tools?: readonly AgentTool[] | undefined;
   /** Whom the model may hand the caller over to. @default nobody */
   readonly transferTargets?: TransferTargets | undefined;
+  /** Which other agents the model may hand the caller over to. @default none */
+  readonly handoffs?: HandoffOffers | undefined;
 }
 
 /** The recipe of an agent with a realtime model. */
 export function createRealtimeRecipe(options: RealtimeOptions): EngineRecipe {
   const { model, systemPrompt = '', firstMessage = '', language, interruptible = true } = options;
-  const { turnTaking = DEFAULT_TURN_TAKING, transferTargets = {} } = options;
+  const { turnTaking = DEFAULT_TURN_TAKING, transferTargets = {}, handoffs } = options;
   const languages = toAgentLanguages(options);
   const [{ setPhrases }] = languages;
   const providers = { engine: model.name, stt: null, llm: null, tts: null };

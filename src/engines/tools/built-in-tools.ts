@@ -1,13 +1,17 @@
 // Tools that every agent has: what they offer the model, and what they do with the call.
 import { OffhookError } from '../../base/errors.js';
 import type { JsonObject, ModelToolCall, ToolDefinition } from '../../providers/language-model.js';
-import type { BeforeOutside, EngineControls } from '../engine.js';
+import type { BeforeOutside, EngineControls, HandOff } from '../engine.js';
 import { ToolError } from './tool.js';
 
 export const END_CALL = 'end_call';
 export const TRANSFER_CALL = 'transfer_call';
 export const SEND_DTMF = 'send_dtmf';
-export const BUILT_IN_NAMES: readonly string[] = [END_CALL, TRANSFER_CALL, SEND_DTMF];
+export const HAND_OFF = 'hand_off';
+export const BUILT_IN_NAMES: readonly string[] = [END_CALL, TRANSFER_CALL, SEND_DTMF, HAND_OFF];
+
+/** Other agents by the names that the model chooses from, each with when it is to. */
+export type HandoffOffers = Readonly<Record<string, string>>;
 
 /** Whom a caller may be handed over to: numbers (E.164) by the names that the model chooses from. */
 export type TransferTargets = Readonly<Record<string, string>>;
@@ -38,17 +42,35 @@ export interface BuiltInContext {
   caughtUp(): Promise<boolean>;
   /** The carrier is asked to hand the caller over: if the call ends from now on, that is no failure of the tool. */
   handsOver(): void;
+  readonly handOff?: HandOff | undefined;
+}
+
+/** A result that is there together with what it is of. No tool of an application gives one. */
+export class Deed {
+  readonly order: () => ReturnType<HandOff>;
+
+  constructor(order: Deed['order']) {
+    this.order = order;
+  }
 }
 
 export interface BuiltInTool {
   readonly definition: ToolDefinition;
   /** @throws ToolError */
-  run(args: JsonObject, context: BuiltInContext): Promise<string>;
+  run(args: JsonObject, context: BuiltInContext): Promise<string | Deed>;
 }
 
 /** `end_call` is not among the functions: the reply that carries it does it. */
-export function createBuiltInTools(targets: TransferTargets): ReadonlyMap<string, BuiltInTool> {
-  const tools = [endCall, ...(Object.keys(targets).length === 0 ? [] : [transferCall(targets)]), sendDtmf];
+export function createBuiltInTools(
+  targets: TransferTargets,
+  handoffs: HandoffOffers = {},
+): ReadonlyMap<string, BuiltInTool> {
+  const tools = [
+    endCall,
+    ...(Object.keys(targets).length === 0 ? [] : [transferCall(targets)]),
+    ...(Object.keys(handoffs).length === 0 ? [] : [handOff(handoffs)]),
+    sendDtmf,
+  ];
   return new Map(tools.map((tool) => [tool.definition.name, tool]));
 }
 
@@ -111,6 +133,43 @@ function transferCall(targets: TransferTargets): BuiltInTool {
       throw new ToolError(RESULTS[result], 'refused');
     },
   };
+}
+
+/** The next agent knows all that was said. */
+function handOff(offers: HandoffOffers): BuiltInTool {
+  const when = Object.entries(offers).map(([name, text]) => `${name}: ${text}`);
+  return {
+    definition: {
+      name: HAND_OFF,
+      description:
+        'Hands the caller over to another agent of this line, who knows all that was said and goes on at once. Say at most one sentence in the same answer, and no goodbye.',
+      parameters: {
+        type: 'object',
+        properties: {
+          to: { type: 'string', enum: Object.keys(offers), description: when.join('\n') },
+          summary: {
+            type: 'string',
+            description: 'One line for that agent: what the caller wants, and what is done already.',
+          },
+        },
+        required: ['to', 'summary'],
+      },
+    },
+    async run({ to, summary }, { caughtUp, handOff: order }) {
+      if (order === undefined) throw new ToolError('There is nobody of that name.', 'arguments');
+      if (!(await caughtUp())) throw new ToolError(SPOKEN_OVER, 'refused');
+      return new Deed(() => order({ to: String(to), summary: toLine(String(summary)) }));
+    },
+  };
+}
+
+const MAX_SUMMARY_CHARS = 500;
+
+function toLine(text: string): string {
+  return text
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .slice(0, MAX_SUMMARY_CHARS);
 }
 
 /** Sentences of our own errors may be told. */

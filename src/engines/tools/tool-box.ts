@@ -5,13 +5,17 @@ import { type Logger, logThrown } from '../../base/log.js';
 import type { CallContext } from '../../contract/call-context.js';
 import { type Id, idempotencyKeyOf, type Settlement, toErrorText } from '../../conversation/tools.js';
 import type { ModelToolCall, ToolDefinition } from '../../providers/language-model.js';
-import type { BeforeOutside, EngineControls } from '../engine.js';
+import type { BeforeOutside, EngineControls, HandOff } from '../engine.js';
 import { complaintAbout } from './json-schema-check.js';
 import {
   type BuiltInTool,
   CALL_ENDS,
   createBuiltInTools,
+  Deed,
   END_CALL,
+  HAND_OFF,
+  type HandoffOffers,
+  TRANSFER_CALL,
   type TransferTargets,
 } from './built-in-tools.js';
 import { type AgentTool, ToolError } from './tool.js';
@@ -25,11 +29,17 @@ const NOT_DONE = 'a tool did not do what the model asked for';
 const FAILED = 'The tool failed.';
 export const TOO_MANY = 'Not done: too many tools in one answer. Tell the caller what you know now.';
 const CALL_ENDED = 'The call ended before the tool was done.';
+const HANDED_OVER = 'Not done: the caller is handed over to another agent.';
+/** Only one of them is done in an answer. */
+const LEAVING: readonly string[] = [END_CALL, TRANSFER_CALL, HAND_OFF];
 const CUT = 'The result was too long and was cut off.';
 
 export interface ToolBoxOptions {
   readonly tools: readonly AgentTool[];
   readonly transferTargets: TransferTargets;
+  /** @default nobody */
+  readonly handoffs?: HandoffOffers | undefined;
+  readonly handOff?: HandOff | undefined;
   readonly call: CallContext;
   readonly controls: EngineControls;
   readonly beforeOutside?: BeforeOutside | undefined;
@@ -59,7 +69,7 @@ export class ToolBox {
   constructor(options: ToolBoxOptions) {
     this.#options = options;
     this.#tools = new Map(options.tools.map((tool) => [tool.definition.name, tool]));
-    this.#builtIns = createBuiltInTools(options.transferTargets);
+    this.#builtIns = createBuiltInTools(options.transferTargets, options.handoffs);
     this.definitions = toolDefinitions(options);
   }
 
@@ -69,7 +79,13 @@ export class ToolBox {
    */
   start(calls: readonly ModelToolCall[], hearing: Hearing): ToolRun[] {
     const running = [...this.#running];
+    const handoff = this.#builtIns.has(HAND_OFF) ? calls.findIndex(({ name }) => name === HAND_OFF) : -1;
     return calls.map((call, index) => {
+      if (handoff !== -1 && index !== handoff && LEAVING.includes(call.name)) {
+        const left = this.#open(call);
+        this.#fail(left, HANDED_OVER);
+        return left;
+      }
       const isTooMany = index >= MAX_CALLS;
       const isEnd = call.name === END_CALL;
       const joins = isTooMany || isEnd ? undefined : running.find((other) => isSameCall(other.call, call));
@@ -86,7 +102,7 @@ export class ToolBox {
    * a key of its own it would do the same once more. Undefined for one that may not be run twice.
    */
   repeat(id: Id, call: ModelToolCall, joins?: ToolRun): ToolRun | undefined {
-    if (this.#tools.get(call.name)?.isIdempotent !== true) return undefined;
+    if (!this.#isIdempotent(call.name)) return undefined;
     const run = this.#open(call, joins);
     run.identify(id);
     if (joins === undefined) void this.#carryOut(run, NOTHING_TO_HEAR);
@@ -115,8 +131,13 @@ export class ToolBox {
     for (const tool of this.#tools.values()) tool.release?.(this.#options.call.callId);
   }
 
+  /** A hand-off has no consequences outside: who goes on with the call does it again. */
+  #isIdempotent(name: string): boolean {
+    return this.#tools.get(name)?.isIdempotent ?? (name === HAND_OFF && this.#builtIns.has(name));
+  }
+
   #open(call: ModelToolCall, joins?: ToolRun): ToolRun {
-    const isIdempotent = this.#tools.get(call.name)?.isIdempotent ?? false;
+    const isIdempotent = this.#isIdempotent(call.name);
     const run = new ToolRun(call, { endsCall: call.name === END_CALL, isIdempotent, joins });
     this.#running.add(run);
     void run.settled.then(() => this.#running.delete(run));
@@ -128,8 +149,12 @@ export class ToolBox {
     const { callId } = this.#options.call;
     const { name } = run.call;
     try {
-      const { text, cut } = toResultText(await this.#outcome(run, hearing));
+      const outcome = await this.#outcome(run, hearing);
+      // In one tick: nothing comes between the check of it and the deed.
+      const deed = outcome instanceof Deed ? outcome.order() : undefined;
+      const { text, cut } = toResultText(deed === undefined ? outcome : deed.told);
       run.settle({ text, error: cut ? CUT : null });
+      deed?.carryOut();
     } catch (error) {
       if (run.isSettled) return;
       // A name that no tool has is the model's own words.
@@ -164,13 +189,15 @@ export class ToolBox {
       });
     const complaint = complaintAbout(args, builtIn?.definition.parameters ?? {});
     if (complaint !== undefined) throw misfit(complaint);
-    const { controls, beforeOutside } = this.#options;
+    const { controls, beforeOutside, handOff } = this.#options;
+    await run.identified;
     return builtIn?.run(args, {
       call: run.call,
       controls,
       beforeOutside,
       caughtUp: () => hearing.caughtUp(),
       handsOver: () => this.#handingOver.add(run),
+      handOff,
     });
   }
 
@@ -209,9 +236,10 @@ export class ToolBox {
 export function toolDefinitions({
   tools,
   transferTargets,
-}: Pick<ToolBoxOptions, 'tools' | 'transferTargets'>): readonly ToolDefinition[] {
+  handoffs,
+}: Pick<ToolBoxOptions, 'tools' | 'transferTargets' | 'handoffs'>): readonly ToolDefinition[] {
   const named = new Map(tools.map(({ definition }) => [definition.name, definition]));
-  const builtIns = [...createBuiltInTools(transferTargets).values()];
+  const builtIns = [...createBuiltInTools(transferTargets, handoffs).values()];
   return [...named.values(), ...builtIns.map(({ definition }) => definition)];
 }
 

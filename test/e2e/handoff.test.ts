@@ -1,0 +1,110 @@
+// Agents that hand the caller over to one another, as whole calls on both carriers.
+import { describe, expect, it } from 'vitest';
+import { SIMULATED_CARRIERS } from '../../src/contract/call-record.js';
+import type {
+  AgentOptions,
+  LanguageModel,
+  LanguageModelEvent,
+  LanguageModelRequest,
+} from '../../src/index.js';
+import type { CallerStep } from '../../src/testing/index.js';
+import { startCarrierPhone } from '../support/carrier-phone.js';
+
+const ASKS: readonly CallerStep[] = [
+  { type: 'wait-for-agent' },
+  { type: 'say', text: 'I have a question about my bill.' },
+  { type: 'pause', durationMs: 25_000 },
+];
+const when = 'questions about bills';
+
+/** Hands over when it has the caller, and says goodbye where it cannot. */
+class HandingModel implements LanguageModel {
+  readonly name: string;
+  readonly requests: LanguageModelRequest[] = [];
+  readonly #text: string;
+  readonly #to: string | undefined;
+
+  constructor(name: string, { text = '', to }: { text?: string; to?: string | undefined }) {
+    this.name = name;
+    this.#text = text;
+    this.#to = to;
+  }
+
+  async *respond(request: LanguageModelRequest): AsyncGenerator<LanguageModelEvent> {
+    this.requests.push(request);
+    const last = request.messages.findLast(({ role }) => role === 'tool');
+    const isRefused = last?.content.includes('Not done') === true;
+    if (this.#to === undefined || isRefused) {
+      yield { type: 'text', delta: `${this.name} helps you. Goodbye.` };
+      yield { type: 'end-call' };
+      return;
+    }
+    if (this.#text !== '') yield { type: 'text', delta: this.#text };
+    const args = { to: this.#to, summary: `A bill,\nsays ${this.name}.` };
+    yield {
+      type: 'tool-call',
+      id: `call_${this.requests.length}`,
+      name: 'hand_off',
+      arguments: args,
+      argumentsText: JSON.stringify(args),
+    };
+  }
+}
+
+const start = (id: (typeof SIMULATED_CARRIERS)[number], agents: readonly AgentOptions[]) =>
+  startCarrierPhone(
+    id,
+    {},
+    {
+      agents: (phone) => {
+        const [agent] = agents.map((options) => phone.agent(options));
+        if (agent === undefined) throw new Error('no agent');
+        return { agent };
+      },
+    },
+  );
+
+describe.each(SIMULATED_CARRIERS)('%s, agents that hand over', (id) => {
+  it('gives the next agent the conversation, with one sentence of each', { timeout: 60_000 }, async () => {
+    const llm = new HandingModel('desk', { text: 'I put you through.', to: 'bills' });
+    const next = new HandingModel('billing', {});
+    await using running = await start(id, [
+      {
+        name: 'desk',
+        firstMessage: 'Hello.',
+        llm,
+        handoffs: { bills: { agent: 'billing', when, say: 'Billing here.' } },
+      },
+      { name: 'billing', systemPrompt: 'You do bills.', llm: next },
+    ]);
+    const report = await running.simulator.call({ script: ASKS, maxDurationMs: 40_000 });
+    const record = await running.record(report.carrierCallId);
+    expect(record).toMatchObject({ agent: 'billing', endReason: 'agent-hangup', error: null });
+    expect(record.handoffs).toMatchObject([{ from: 'desk', to: 'billing', summary: 'A bill, says desk.' }]);
+    expect(record.turns.map(({ agent, agentText }) => [agent, agentText])).toEqual([
+      ['desk', 'Hello.'],
+      ['desk', 'I put you through.'],
+      ['billing', 'Billing here. billing helps you. Goodbye.'],
+    ]);
+    expect(llm.requests).toHaveLength(1);
+    const told = next.requests[0]?.messages ?? [];
+    expect(told[0]).toEqual({ role: 'system', content: 'You do bills.' });
+    expect(told.at(-1)).toMatchObject({
+      role: 'tool',
+      content: expect.stringContaining('A bill, says desk.'),
+    });
+  });
+
+  it('never goes back and forth while the caller says nothing', { timeout: 60_000 }, async () => {
+    const desk = new HandingModel('desk', { to: 'bills' });
+    const billing = new HandingModel('billing', { to: 'front' });
+    await using running = await start(id, [
+      { name: 'desk', firstMessage: 'Hello.', llm: desk, handoffs: { bills: { agent: 'billing', when } } },
+      { name: 'billing', llm: billing, handoffs: { front: { agent: 'desk', when: 'all else' } } },
+    ]);
+    const report = await running.simulator.call({ script: ASKS, maxDurationMs: 40_000 });
+    const record = await running.record(report.carrierCallId);
+    expect(record.handoffs.map(({ to }) => to)).toEqual(['billing']);
+    expect(record.turns.at(-1)).toMatchObject({ agent: 'billing', agentText: 'billing helps you. Goodbye.' });
+  });
+});
