@@ -8,7 +8,9 @@ import type {
   LanguageModelRequest,
 } from '../../src/index.js';
 import type { CallerStep } from '../../src/testing/index.js';
+import { openToneVoice } from '../../src/testing/index.js';
 import { startCarrierPhone } from '../support/carrier-phone.js';
+import { REALTIME_VENDORS } from '../support/realtime-vendors.js';
 
 const ASKS: readonly CallerStep[] = [
   { type: 'wait-for-agent' },
@@ -51,11 +53,12 @@ class HandingModel implements LanguageModel {
   }
 }
 
-const start = (id: (typeof SIMULATED_CARRIERS)[number], agents: readonly AgentOptions[]) =>
+const start = (id: (typeof SIMULATED_CARRIERS)[number], agents: readonly AgentOptions[], simulator = {}) =>
   startCarrierPhone(
     id,
     {},
     {
+      simulator,
       agents: (phone) => {
         const [agent] = agents.map((options) => phone.agent(options));
         if (agent === undefined) throw new Error('no agent');
@@ -84,7 +87,8 @@ describe.each(SIMULATED_CARRIERS)('%s, agents that hand over', (id) => {
     expect(record.turns.map(({ agent, agentText }) => [agent, agentText])).toEqual([
       ['desk', 'Hello.'],
       ['desk', 'I put you through.'],
-      ['billing', 'Billing here. billing helps you. Goodbye.'],
+      ['billing', 'Billing here.'],
+      ['billing', 'billing helps you. Goodbye.'],
     ]);
     expect(llm.requests).toHaveLength(1);
     const told = next.requests[0]?.messages ?? [];
@@ -106,5 +110,59 @@ describe.each(SIMULATED_CARRIERS)('%s, agents that hand over', (id) => {
     const record = await running.record(report.carrierCallId);
     expect(record.handoffs.map(({ to }) => to)).toEqual(['billing']);
     expect(record.turns.at(-1)).toMatchObject({ agent: 'billing', agentText: 'billing helps you. Goodbye.' });
+  });
+
+  describe.each(REALTIME_VENDORS)('$name', (vendor) => {
+    const asks: readonly CallerStep[] = [
+      { type: 'pause', durationMs: 5000 },
+      { type: 'say', text: 'A question about my bill.' },
+      { type: 'pause', durationMs: 20_000 },
+    ];
+
+    it('hands over to a pipeline', { timeout: 60_000 }, async () => {
+      const args = { to: 'bills', summary: 'A bill.' };
+      const { engine, emulator } = await vendor.play({
+        utterances: ['A question about my bill.'],
+        replies: [{ text: 'I put you through.', toolCalls: [{ name: 'hand_off', arguments: args }] }],
+      });
+      const next = new HandingModel('billing', {});
+      await using running = await start(
+        id,
+        [
+          { name: 'desk', firstMessage: 'Hello.', engine, handoffs: { bills: { agent: 'billing', when } } },
+          { name: 'billing', llm: next },
+        ],
+        { openVoice: openToneVoice },
+      );
+      const report = await running.simulator.call({ script: asks, maxDurationMs: 40_000 });
+      const record = await running.record(report.carrierCallId);
+      expect(record).toMatchObject({ agent: 'billing', mode: 'pipeline', error: null });
+      expect(record.handoffs).toMatchObject([{ from: 'desk', to: 'billing', summary: 'A bill.' }]);
+      expect(record.turns.at(-1)).toMatchObject({
+        agent: 'billing',
+        agentText: 'billing helps you. Goodbye.',
+      });
+      await emulator.close();
+    });
+
+    it('is handed the caller by a pipeline', { timeout: 60_000 }, async () => {
+      const played = await vendor.play({
+        utterances: [],
+        replies: [{ text: 'Your bill is paid.' }],
+      });
+      const { engine, emulator } = played;
+      const llm = new HandingModel('desk', { text: 'I put you through.', to: 'bills' });
+      await using running = await start(id, [
+        { name: 'desk', firstMessage: 'Hello.', llm, handoffs: { bills: { agent: 'billing', when } } },
+        { name: 'billing', engine },
+      ]);
+      const report = await running.simulator.call({ script: ASKS, maxDurationMs: 40_000 });
+      const record = await running.record(report.carrierCallId);
+      expect(record).toMatchObject({ agent: 'billing', mode: 'realtime', provider: { engine: vendor.name } });
+      const answer = record.turns.find(({ agentText }) => agentText === 'Your bill is paid.');
+      expect(answer?.agent).toBe('billing');
+      expect(played.connections.flatMap(({ texts }) => texts).join()).toContain('bill');
+      await emulator.close();
+    });
   });
 });

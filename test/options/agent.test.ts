@@ -65,6 +65,7 @@ describe('AgentOptions', () => {
       tools: [],
       toolSources: [],
       transferTargets: {},
+      handoffs: {},
       guardrails: [],
       fallback: { stt: [], llm: [], tts: [], engine: [] },
     });

@@ -1,14 +1,6 @@
 // One call that outlives its engines: as soon as one of them is at its end, the next one goes on where it stopped.
 import { isDeepStrictEqual } from 'node:util';
 import type { Resumption } from '../../conversation/floor.js';
-import {
-  agentOf,
-  callerActed,
-  type Handoffs,
-  handedOver,
-  refusalOf,
-  withAgent,
-} from '../../conversation/handoffs.js';
 import { type AudioFormat, FRAME_MS } from '../../audio/format.js';
 import { OffhookError } from '../../base/errors.js';
 import { describeError } from '../../base/log.js';
@@ -16,6 +8,8 @@ import type { CallProviders, ProviderStage, VoiceMode } from '../../contract/cal
 import type { ConversationState } from '../../conversation/state.js';
 import { isTooLate, type LeftCall, stillOwed, unheardMs, waitedMs } from '../../conversation/succession.js';
 import type { Circuits } from '../../providers/circuits.js';
+import { CallAgents, type NextAgent, type NextAgents } from './agents.js';
+import type { FallbackChoice } from './choice.js';
 import { CallerSilence } from './caller-silence.js';
 import type {
   Engine,
@@ -34,18 +28,6 @@ import { ToolError } from '../tools/tool.js';
 import { EngineScope } from './engine-scope.js';
 import { RecentAudio } from './recent-audio.js';
 
-/** A voice mode that a call may begin with, or go on with. */
-export interface FallbackChoice {
-  readonly recipe: EngineRecipe;
-  readonly needs: readonly NeededProvider[];
-}
-
-/** A provider without which a voice mode is at its end. */
-export interface NeededProvider {
-  readonly stage: ProviderStage;
-  readonly provider: object;
-}
-
 export interface FallbackCallOptions {
   /** In the order in which they are tried; one at least. */
   readonly choices: readonly FallbackChoice[];
@@ -60,21 +42,6 @@ export interface FallbackCallOptions {
   /** Whom that one may hand the caller over to. @default nobody */
   readonly handoffs?: NextAgents | undefined;
 }
-
-/** An agent that the caller may be handed over to. */
-export interface NextAgent {
-  readonly name: string;
-  /** As it is told. */
-  readonly recipe: EngineRecipe;
-  /** In the order in which they are tried; one at least. */
-  readonly choices: readonly FallbackChoice[];
-  /** What it says as it takes over, before it answers. */
-  readonly say: string | undefined;
-  readonly handoffs: NextAgents | undefined;
-}
-
-/** The agent of a name that a model has chosen; undefined where there is none. @throws ConfigError for one that cannot talk any more */
-export type NextAgents = (name: string) => NextAgent | undefined;
 
 /** An engine of the call and what belongs to it. */
 interface Member {
@@ -115,6 +82,7 @@ const NOT_MADE = 'a voice engine could not be made';
 export class FallbackCall implements Engine {
   readonly #context: EngineContext;
   readonly #options: FallbackCallOptions;
+  readonly #agents: CallAgents;
   /** Those that were not tried. */
   readonly #remaining: FallbackChoice[];
   readonly #heard = new RecentAudio();
@@ -140,8 +108,6 @@ export class FallbackCall implements Engine {
   /** What came from outside while there was no engine. */
   readonly #asked: ((engine: Engine) => void)[] = [];
   #held = false;
-  #handoffs: Handoffs;
-  #nextAgents: NextAgents | undefined;
   #closed = false;
 
   /** @throws what the last of the recipes throws; those before it are passed over then. */
@@ -151,8 +117,8 @@ export class FallbackCall implements Engine {
     this.#silence = new CallerSilence(context.clock, this.#heard);
     this.#remaining = [...options.choices];
     this.#providers = options.announced.providers;
-    this.#handoffs = context.resumed?.state.handoffs ?? withAgent(options.agentName ?? null);
-    this.#nextAgents = options.handoffs;
+    const left = context.resumed?.state.handoffs;
+    this.#agents = new CallAgents({ left, name: options.agentName, handoffs: options.handoffs });
     this.#member = this.#open(undefined, options.preparation);
   }
 
@@ -162,7 +128,8 @@ export class FallbackCall implements Engine {
 
   get state(): ConversationState {
     const state = this.#waiting?.takeover.state ?? this.#member.engine.state;
-    return this.#handoffs.count === 0 ? state : { ...state, handoffs: this.#handoffs };
+    const { state: handoffs } = this.#agents;
+    return handoffs === undefined ? state : { ...state, handoffs };
   }
 
   get pushSpokenText(): Engine['pushSpokenText'] {
@@ -200,11 +167,11 @@ export class FallbackCall implements Engine {
 
   /** Another engine may take the place of the one that is there. */
   get #mayChange(): boolean {
-    return this.#remaining.length > 0 || this.#nextAgents !== undefined;
+    return this.#remaining.length > 0 || this.#agents.mayChange;
   }
 
   pushDtmf(digit: string): void {
-    this.#handoffs = callerActed(this.#handoffs);
+    this.#agents.acted();
     if (this.#isBetween) this.#keys.push(digit);
     else this.#member.engine.pushDtmf(digit);
   }
@@ -283,7 +250,7 @@ export class FallbackCall implements Engine {
           this.#settle(scope);
         },
         silenced: () => this.#silence.silenced(),
-        handOff: this.#nextAgents && ((order) => this.#handOff(order, scope)),
+        handOff: this.#agents.mayChange ? (order) => this.#handOff(order, scope) : undefined,
         ends: (reason, failure) => {
           if (scope !== this.#member.scope || this.#isBetween || this.#closed) return;
           const isReplaced = reason === 'provider-failed' && failure !== undefined && hasFallback;
@@ -335,10 +302,7 @@ export class FallbackCall implements Engine {
   #handOff({ to, summary }: HandoffOrder, scope: EngineScope): ReturnType<HandOff> {
     if (scope !== this.#member.scope || this.#isBetween || this.#closed)
       throw new ToolError(ELSEWHERE, 'refused');
-    const next = this.#nextAgents?.(to);
-    if (next === undefined) throw new ToolError('There is nobody of that name.', 'arguments');
-    const refusal = refusalOf(this.#handoffs, next.name);
-    if (refusal !== undefined) throw new ToolError(refusal, 'refused');
+    const next = this.#agents.find({ to });
     const said = next.say === undefined ? '' : ` The caller hears you say now: "${next.say}"`;
     return {
       told: `Done. From here on you are the agent ${next.name}, and the caller is with you. What you were told of them: ${summary}${said} Go on with the conversation; nobody else answers them.`,
@@ -349,7 +313,7 @@ export class FallbackCall implements Engine {
   /** The engine is gone in this tick, and that of the next agent begins a moment later. */
   #change(next: NextAgent, summary: string): void {
     const { clock } = this.#context;
-    const from = agentOf(this.#handoffs);
+    const { current: from } = this.#agents;
     this.#isBetween = true;
     this.#resumption = undefined;
     const takeover = this.#member.engine.handOver?.();
@@ -357,8 +321,7 @@ export class FallbackCall implements Engine {
     if (takeover.tools !== undefined) this.#adoptedTools.push(takeover.tools);
     this.#settle();
     const { name: to, recipe, choices, say: bridge } = next;
-    this.#handoffs = handedOver(this.#handoffs, to);
-    this.#nextAgents = next.handoffs;
+    this.#agents.change(next);
     this.#remaining.splice(0, Number.POSITIVE_INFINITY, ...choices);
     this.#providers = recipe.providers;
     const change = undefined;
@@ -422,7 +385,7 @@ export class FallbackCall implements Engine {
       );
       this.#untold = { ...change, startedAt: clock.now() };
     } else {
-      logger.info({ callId, agent: agentOf(this.#handoffs) }, 'another agent has the caller');
+      logger.info({ callId, agent: this.#agents.current }, 'another agent has the caller');
       const now = clock.now();
       if (!isDeepStrictEqual(announced, recipe.providers))
         this.#tell(
@@ -483,7 +446,7 @@ export class FallbackCall implements Engine {
   #state(fact: EngineFact, { recipe, needs }: FallbackChoice): void {
     if (fact.type === 'provider.replaced' || fact.type === 'language.changed')
       this.#providers = fact.provider;
-    if (isOfCaller(fact, recipe.mode)) this.#handoffs = callerActed(this.#handoffs);
+    this.#agents.hear(fact, recipe.mode);
     if (fact.type === 'turn.completed') {
       const { agentText, userText } = fact.turn;
       const hasWorked = agentText !== '' && (recipe.mode === 'realtime' || userText !== '');
@@ -491,12 +454,6 @@ export class FallbackCall implements Engine {
     }
     this.#context.fact(fact);
   }
-}
-
-/** A model that hears the caller by itself may tell no words of it. */
-function isOfCaller(fact: EngineFact, mode: VoiceMode): boolean {
-  if (fact.type === 'transcript.segment') return fact.entry.role === 'user' && fact.entry.text !== '';
-  return fact.type === 'phase.changed' && fact.phase === 'hearing' && mode === 'realtime';
 }
 
 function isAboutProviders({ type }: EngineFact): boolean {

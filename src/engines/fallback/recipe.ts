@@ -3,7 +3,8 @@
 import type { Circuits } from '../../providers/circuits.js';
 import type { EngineRecipe, Preparation, PreparationContext, UsageFact } from '../engine.js';
 import { paidTo } from './engine-scope.js';
-import { FallbackCall, type FallbackCallOptions, type FallbackChoice } from './call.js';
+import { FallbackCall, type FallbackCallOptions } from './call.js';
+import type { FallbackChoice } from './choice.js';
 
 /** What was readied for the recipe that a call will begin with. */
 class ChosenPreparation implements Preparation {
