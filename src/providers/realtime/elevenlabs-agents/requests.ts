@@ -28,10 +28,10 @@ export class ElevenLabsAgentsRequests {
     this.#options = options;
   }
 
-  /** The agent can be asked. One that has only been told a history owes an answer, if anybody wants one. */
+  /** The agent can be asked. One that has been told of the conversation anew owes an answer, if anybody wants one. */
   open({ isFirst }: { isFirst: boolean }): void {
     this.#isOpen = true;
-    this.#isAnswered = isFirst;
+    if (!isFirst) this.#isAnswered = false;
     this.pump();
   }
 

@@ -96,6 +96,9 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
       skipNext: (skips) => this.#answers.skipNext(skips),
       nothing: () => this.#answerNothing(),
     });
+    // It begins in the middle of a conversation, in which somebody else was asked.
+    const last = context.history().findLast(({ role }) => role !== 'system');
+    if (last !== undefined && last.role !== 'assistant') this.#requests.owes();
     this.#link = new SessionLink({
       context,
       target,

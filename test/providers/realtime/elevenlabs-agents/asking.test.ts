@@ -185,6 +185,24 @@ describe('tools', () => {
   });
 });
 
+describe('a conversation that another model began', () => {
+  it.each([
+    ['the caller has spoken last', HISTORY.slice(0, 1), [GO_ON]],
+    ['a tool was done last', HISTORY, [GO_ON]],
+    ['the other one has answered', HISTORY.slice(0, 2), []],
+  ])('is answered once where %s', (_, history, asked) => {
+    const { vendor, agent, session, sent } = openScene({ instructions: 'You bake.', history });
+    session.respond();
+    vendor.socket.opens();
+    sent();
+    agent.begins();
+    expect(sent()).toEqual(asked);
+    if (asked.length > 0) agent.answers(1, 'Ten.');
+    session.respond();
+    expect(sent()).toEqual([]);
+  });
+});
+
 describe('another conversation in the place of a lost one', () => {
   it('knows what was said by its prompt, does not greet, and hears what was said meanwhile', () => {
     const scene = openScene({ instructions: 'You bake.', greeting: 'Hello.', history: HISTORY });
