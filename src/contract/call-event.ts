@@ -189,6 +189,8 @@ export type CallFact =
       to: string;
       /** What the first told the second, in one line. */
       summary: string;
+      /** The language of that agent, a BCP 47 tag; missing if it names none. */
+      language?: string;
       /** The voice mode from now on. */
       mode: VoiceMode;
       /** All providers that serve the call from now on. */

@@ -34,3 +34,10 @@ export function refusalOf({ count, since }: Handoffs, to: string): string | unde
     return 'Not done: that agent has just had the caller, who has said nothing since. Help them yourself, or ask what they want.';
   return undefined;
 }
+
+/** A stored one may be damaged. */
+export function isHandoffs(value: unknown): value is Handoffs {
+  const { count, since } = (value ?? {}) as Partial<Handoffs>;
+  const isName = (each: unknown) => each === null || typeof each === 'string';
+  return Number.isInteger(count) && Array.isArray(since) && since.length > 0 && since.every(isName);
+}

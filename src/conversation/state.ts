@@ -16,7 +16,7 @@ import {
   unsaidOf,
   utteranceOf,
 } from './floor.js';
-import type { Handoffs } from './handoffs.js';
+import { type Handoffs, isHandoffs } from './handoffs.js';
 import { type CallLanguage, NO_LANGUAGE } from './language.js';
 import type { Moment } from './tools.js';
 import { NO_TROUBLE, type Trouble, deadlineOf as troubleDeadline } from './trouble.js';
@@ -129,6 +129,7 @@ export function readState(stored: unknown): ConversationState | undefined {
   const whole = isAs(stored, {}) && !('language' in stored) ? { ...stored, language: NO_LANGUAGE } : stored;
   if (!isAs(whole, pattern) || whole.version !== STATE_VERSION) return undefined;
   const state = whole as ConversationState;
+  if (state.handoffs !== undefined && !isHandoffs(state.handoffs)) return undefined;
   try {
     restored(state, { at: { now: 0, wall: 0 }, transcribesCaller: true });
     return state;
@@ -148,7 +149,7 @@ function isAs<Pattern>(value: unknown, pattern: Pattern): value is Pattern {
 
 /** What the next driver begins with: the conversation without what was the last one's own. Its turns were given up. */
 export function leftBy(
-  { turns, owed, floor, language }: ConversationState,
+  { turns, owed, floor, language, handoffs }: ConversationState,
   leaving: Leaving,
 ): ConversationState {
   const hasGreeting = owed.kind === 'greeting';
@@ -166,6 +167,7 @@ export function leftBy(
     owed: next,
     unheardSince: earliest(leaving.unheardSince),
     troubledSince: earliest(leaving.troubledSince),
+    ...(handoffs && { handoffs }),
   };
 }
 

@@ -66,7 +66,7 @@ const COLUMNS: { readonly [header: string]: (record: CallRecord) => Cell } = {
   'media.clears': (record) => record.media?.clears ?? null,
   agent: (record) => record.agent,
   language: (record) => record.language ?? null,
-  'handoffs.to': (record) => record.handoffs.map(({ to }) => to).join(' ') || null,
+  'handoffs.to': (record) => (record.handoffs ?? []).map(({ to }) => to).join(' ') || null,
 };
 
 /** A number or an E.164 telephone number: a spreadsheet runs neither. */

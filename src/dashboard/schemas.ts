@@ -153,6 +153,7 @@ const FACTS: { readonly [type: string]: Properties } = {
     from: agentNameOrNull,
     to: agentName,
     summary: text,
+    language: languageTag,
     mode: ref('VoiceMode'),
     provider: ref('CallProviders'),
   },
@@ -172,6 +173,7 @@ const FACTS: { readonly [type: string]: Properties } = {
 const OPTIONAL: { readonly [type: string]: readonly string[] } = {
   'call.status': ['agent'],
   'call.started': ['agent', 'language'],
+  'agent.changed': ['language'],
   'phase.changed': ['previous'],
   'transcript.segment': ['tool'],
   'cost.updated': ['turn'],

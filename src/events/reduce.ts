@@ -175,7 +175,8 @@ function changes(record: CallRecord, event: CallEvent): Partial<Omit<CallRecord,
         agent: event.to,
         mode: event.mode,
         provider: event.provider,
-        handoffs: withHandoff(record.handoffs, event),
+        language: event.language ?? null,
+        handoffs: withHandoff(record, event),
       };
     case 'audio.measured':
       return { envelope: event.envelope };
@@ -291,8 +292,9 @@ function withTransfer(record: CallRecord, event: CallEventOf<'transfer.updated'>
   return { to, startedAt, result };
 }
 
+/** A record may be older than the field. */
 function withHandoff(
-  handoffs: Handoff[],
+  { handoffs = [] }: Partial<Pick<CallRecord, 'handoffs'>>,
   { at, from, to, summary }: CallEventOf<'agent.changed'>,
 ): Handoff[] {
   return handoffs.length < MAX_HANDOFFS ? [...handoffs, { at, from, to, summary }] : handoffs;

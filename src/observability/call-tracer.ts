@@ -104,6 +104,7 @@ export class CallTracer {
         break;
       case 'agent.changed':
         call.span.setAttributes({ 'offhook.call.mode': event.mode, 'gen_ai.agent.name': event.to });
+        if (event.language !== undefined) call.span.setAttribute('offhook.call.language', event.language);
         call.provider = event.provider;
         noteEvent(call.span, event);
         break;

@@ -176,6 +176,7 @@ export class CallLedger {
         from,
         to,
         summary,
+        ...(recipe.language !== undefined && { language: recipe.language }),
         mode: recipe.mode,
         provider: recipe.providers,
       });

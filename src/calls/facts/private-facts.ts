@@ -26,6 +26,7 @@ export function privateFact(fact: CallFact, policy: PrivacyPolicy): CallFact | u
       ? { ...fact, entry }
       : { ...fact, entry, tool: privateTool(fact.tool, policy) };
   }
+  if (fact.type === 'agent.changed') return { ...fact, summary: privateText(fact.summary, policy) };
   if (fact.type !== 'turn.completed') return fact;
   const { turn } = fact;
   return {

@@ -36,6 +36,20 @@ describe('privateFact', () => {
     });
   });
 
+  it('says who got the caller, and not what was told of them', () => {
+    const changed: CallFact = {
+      type: 'agent.changed',
+      from: 'desk',
+      to: 'billing',
+      summary: `A bill. ${keysAsText('41')}`,
+      mode: 'pipeline',
+      provider: { engine: null, stt: 'a', llm: 'b', tts: 'c' },
+    };
+    expect(privateFact(changed, NO_WORDS)).toEqual({ ...changed, summary: '' });
+    expect(privateFact(changed, NO_KEYS)).toMatchObject({ summary: 'A bill. The caller pressed [keys]' });
+    expect(privateFact(changed, ALL)).toEqual(changed);
+  });
+
   it('keeps that a tool gave what it was asked for', () => {
     const fine = { ...TOOL, error: null };
     expect(privateFact(completed({ toolCalls: [fine] }), NO_WORDS)).toMatchObject({
