@@ -93,6 +93,11 @@ export class ServingAgents {
         );
       if (name === options.name)
         throw new ConfigError('CONFIG_CONFLICT', `handoffs.${key} is the agent itself.`);
+      if (typeof agent !== 'string' && client.agentNamed(name) !== agent)
+        throw new ConfigError(
+          'CONFIG_CONFLICT',
+          `The agent of handoffs.${key} is one of another client. Make it with phone.agent({ name: '${name}' }) of the client that serves.`,
+        );
       recipes.create(target);
     }
   }

@@ -21,6 +21,8 @@ export class FakeStages {
   readonly voice = new FakeVoice();
 }
 
+type FakeMode = FakeRealtimeModel | FakeStages | EngineRecipe;
+
 export interface FallbackRigOptions
   extends Partial<
     Pick<
@@ -30,7 +32,11 @@ export interface FallbackRigOptions
   > {
   /** What a pipeline says while an answer is slow. @default nothing */
   readonly fillers?: readonly string[];
-  readonly modes: readonly (FakeRealtimeModel | FakeStages | EngineRecipe)[];
+  readonly modes: readonly FakeMode[];
+  /** The modes of the agent `billing`, which the agent `desk` of `modes` can hand the caller over to. @default there is none */
+  readonly billing?:
+    | { readonly modes: readonly [FakeMode, ...FakeMode[]]; readonly say?: string }
+    | undefined;
   readonly circuits?: (clock: FakeClock) => Circuits;
   readonly clock?: FakeClock;
   readonly resumed?: EngineContext['resumed'];
@@ -41,28 +47,41 @@ export class FallbackRig extends EngineRig {
   readonly recipe: EngineRecipe;
   readonly engine: Engine;
 
-  constructor({ modes, circuits, fillers = [], clock, resumed, ...agent }: FallbackRigOptions) {
+  constructor({ modes, billing, circuits, fillers = [], clock, resumed, ...agent }: FallbackRigOptions) {
     super({ clock, resumed });
     this.circuits = circuits?.(this.clock) ?? new Circuits(this.clock);
     const turnTaking = { ...DEFAULT_TURN_TAKING, carefulMs: 0, fillers };
-    const choices = modes.map((mode) => {
+    const handoffs = billing && { billing: 'questions about bills' };
+    const toChoice = (mode: FakeMode) => {
       if ('create' in mode) return { recipe: mode, needs: [] };
       if (!(mode instanceof FakeStages))
         return {
-          recipe: createRealtimeRecipe({ ...agent, turnTaking, model: mode }),
+          recipe: createRealtimeRecipe({ ...agent, handoffs, turnTaking, model: mode }),
           needs: [{ stage: 'engine' as const, provider: mode }],
         };
       const { ears: stt, model: llm, voice: tts } = mode;
-      const recipe = createPipelineRecipe({ ...agent, turnTaking, stt, llm, tts });
+      const recipe = createPipelineRecipe({ ...agent, handoffs, turnTaking, stt, llm, tts });
       const needs = [
         { stage: 'stt' as const, provider: stt },
         { stage: 'llm' as const, provider: llm },
         { stage: 'tts' as const, provider: tts },
       ];
       return { recipe, needs };
+    };
+    const toStored = (mode: FakeMode) => {
+      const choice = toChoice(mode);
+      return { ...choice, recipe: storing(choice.recipe) };
+    };
+    const nextAgent = ({ modes: [first, ...others], say }: NonNullable<typeof billing>) => {
+      const choices = [toStored(first), ...others.map(toStored)] as const;
+      return { name: 'billing', recipe: choices[0].recipe, choices, say, handoffs: undefined };
+    };
+    this.recipe = createFallbackRecipe(modes.map(toStored), this.circuits, {
+      ...(billing && {
+        agentName: 'desk',
+        handoffs: (to) => (to === 'billing' ? nextAgent(billing) : undefined),
+      }),
     });
-    const stored = choices.map((choice) => ({ ...choice, recipe: storing(choice.recipe) }));
-    this.recipe = createFallbackRecipe(stored, this.circuits);
     this.engine = this.recipe.create(this.context);
   }
 

@@ -36,7 +36,8 @@ export function timelineOf(record: CallRecord, options: { masked: boolean }): Ha
       detail: formatWord(transfer?.result ?? 'under-way'),
       isTrouble: transfer?.result === 'failed',
     }),
-    ...record.handoffs.map(({ at, to, summary }) =>
+    // A record may be older than the field.
+    ...(record.handoffs ?? []).map(({ at, to, summary }) =>
       point(at, { what: `Handed over to ${to}`, detail: summary }),
     ),
     ...record.incidents.map(({ at, code, message, durationMs }) =>
