@@ -30,7 +30,7 @@ export const SECTIONS = [
       'fallback.md',
     ],
   },
-  { title: 'Calls', pages: ['choosing-agents.md', 'outbound.md', 'transfer.md', 'say.md'] },
+  { title: 'Calls', pages: ['choosing-agents.md', 'handoff.md', 'outbound.md', 'transfer.md', 'say.md'] },
   { title: 'Test', pages: ['testing.md', 'simulated-callers.md', 'emulators.md'] },
   { title: 'Carriers', pages: ['carriers/carrier-a.md', 'carriers/carrier-b.md', 'carriers/own.md'] },
   { title: 'Providers', pages: ['providers/index.md', ...vendors(), 'providers/own.md'] },

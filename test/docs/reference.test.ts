@@ -113,9 +113,13 @@ it('names every unit of a price', () => {
 
 it('one table names each built-in tool with its parameters: who configures an agent at its vendor enters them by hand', () => {
   const readable = [...pages].filter(([path]) => /^(README\.md$|docs\/)/.test(path)).map(([, page]) => page);
-  const rows = readable.flatMap((page) => [...page.matchAll(/^\| `(\w+)` \| (?:none|`(\w+)`: [^|]*) \|/gm)]);
-  const documented = rows.map(([, name, parameter]) => [name, parameter === undefined ? [] : [parameter]]);
-  const tools = [...createBuiltInTools({ sales: '+15550123' }).values()].map(({ definition }) => [
+  const rows = readable.flatMap((page) => [...page.matchAll(/^\| `(\w+)` \| (none|`\w+`: [^|]*) \|/gm)]);
+  const documented = rows.map(([, name, parameters = '']) => [
+    name,
+    [...parameters.matchAll(/`(\w+)`: /g)].map(([, parameter]) => parameter),
+  ]);
+  const builtIns = createBuiltInTools({ sales: '+15550123' }, { billing: 'questions about bills' });
+  const tools = [...builtIns.values()].map(({ definition }) => [
     definition.name,
     Object.keys(definition.parameters.properties ?? {}),
   ]);

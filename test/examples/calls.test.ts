@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { start as startMinimal } from '../../examples/minimal/server.js';
 import { start as startChoosing } from '../../examples/choosing-agents/server.js';
 import { start as startLanguages } from '../../examples/languages/server.js';
+import { start as startHandoff } from '../../examples/handoff/server.js';
 import { start as startMcp } from '../../examples/mcp/server.js';
 import { createAnswers, start as startMessages } from '../../examples/on-message/server.js';
 import { remind } from '../../examples/outbound-voicemail/call.js';
@@ -151,6 +152,48 @@ describe('examples', { timeout: 60_000 }, () => {
       'agent: Sind Sie noch da?',
       'agent: Auf Wiederhören.',
     ]);
+  });
+
+  it('handoff: billing answers what reception cannot, and knows what was said', async () => {
+    const told: { offered: string[]; said: string[] }[] = [];
+    const model = (
+      name: string,
+      toolCall: { name: string; arguments: Record<string, string> },
+    ): LanguageModel =>
+      ({
+        kind: 'llm',
+        name: `example/${name}`,
+        async *respond({ messages, tools = [] }) {
+          told.push({
+            offered: tools.map((offered) => offered.name),
+            said: messages.flatMap(({ role, content }) => (role === 'user' ? [content] : [])),
+          });
+          const found = messages.findLast(({ role }) => role === 'tool')?.content ?? '';
+          if (found === 'paid') yield { type: 'text', delta: 'Your bill is paid.' };
+          else yield { type: 'tool-call', id: `${name}-1`, ...toolCall };
+        },
+      }) as LanguageModel;
+    const reception = model('reception', {
+      name: 'hand_off',
+      arguments: { to: 'billing', summary: 'Asks whether bill 17 is paid.' },
+    });
+    const billing = model('billing', { name: 'look_up_bill', arguments: { number: '17' } });
+    const common = await settings();
+    const agents = { reception: { llm: reception }, billing: { llm: billing } };
+    const record = await play(
+      (options) => startHandoff({ ...common, ...options, agents }),
+      'Is bill 17 paid?',
+    );
+    expect(record.agent).toBe('billing');
+    expect(record.handoffs).toMatchObject([
+      { from: 'reception', to: 'billing', summary: 'Asks whether bill 17 is paid.' },
+    ]);
+    const heard = record.turns.map(({ agent, agentText }) => [agent, agentText]);
+    expect(heard[0]).toEqual(['reception', 'Hello, this is the shop.']);
+    expect(heard.at(-1)).toEqual(['billing', 'Your bill is paid.']);
+    expect(told[0]?.offered).toContain('hand_off');
+    expect(told.at(-1)?.offered).toContain('look_up_bill');
+    expect(told.at(-1)?.said).toEqual(told[0]?.said);
   });
 
   it('on-message: a function, HTTP and a WebSocket answer', async () => {
