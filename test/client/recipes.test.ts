@@ -234,3 +234,11 @@ describe('an agent with other voice modes', () => {
     expect(start).toThrow('the realtime model in fallback.engine[0]');
   });
 });
+
+it('refuse hand-offs where onMessage answers: there is no model that chooses', () => {
+  const handoffs = { bills: { agent: 'billing', when: 'questions about bills' } };
+  expect(() => create({ handoffs }, () => 'Hello.')).toThrow(
+    expect.objectContaining({ code: 'CONFIG_CONFLICT', message: expect.stringContaining('onMessage') }),
+  );
+  expect(create({ handoffs }).recipe.mode).toBe('pipeline');
+});

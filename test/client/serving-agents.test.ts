@@ -6,16 +6,16 @@ import { RecordedLogger } from '../support/recorded-logger.js';
 
 const SHOP = { number: '+15550100', agent: undefined };
 
-function serving({ areNumbersListed = true } = {}) {
+function serving({ areNumbersListed = true, agent = new Agent({}), named = [] as readonly Agent[] } = {}) {
   const logger = new RecordedLogger();
   const recipes = new Recipes({ onMessage: undefined, logger: new RecordedLogger() });
   const client = {
     numbers: [SHOP] as const,
     areNumbersListed,
-    agentNamed: () => undefined,
-    agentNames: () => [],
+    agentNamed: (name: string) => named.find(({ options }) => options.name === name),
+    agentNames: () => named.flatMap(({ options }) => options.name ?? []),
   };
-  const agents = new ServingAgents({ agent: new Agent({}), client, recipes, logger });
+  const agents = new ServingAgents({ agent, client, recipes, logger });
   return { agents, logger };
 }
 
@@ -50,4 +50,39 @@ it('says of an agent that is set which one it is, and refuses a name where no ag
     { level: 'info', fields: { agent: 'night' }, sentence: 'new calls get another agent' },
   ]);
   expect(() => agents.set('day', new Agent({}))).toThrow('the agents of this client are: none with a name');
+});
+
+describe('an agent that may hand callers over', () => {
+  const when = 'questions about bills';
+  const billing = new Agent({ name: 'billing' });
+  const to = (agent: Agent | string) => ({ handoffs: { bills: { agent, when } } });
+
+  it('does so to agents of its client, which may name each other', () => {
+    const desk = new Agent({ name: 'desk', ...to('night') });
+    const night = new Agent({ name: 'night', ...to(desk) });
+    const { agents } = serving({ agent: desk, named: [desk, night] });
+    expect(agents.targetOf('night')).toBe(night);
+    expect(agents.targetOf(desk)).toBe(desk);
+    const other = new Agent({ systemPrompt: 'You are new.' });
+    agents.set('night', other);
+    expect(agents.targetOf(night)?.options.systemPrompt).toBe('You are new.');
+  });
+
+  it('is refused at start where they are not there, or of another client', () => {
+    expect(() => serving({ agent: new Agent(to('bils')), named: [billing] })).toThrow(
+      /^handoffs\.bills .*billing/,
+    );
+    expect(() => serving({ agent: new Agent(to(billing)) })).toThrow('none with a name');
+    const other = new Agent({ name: 'billing' });
+    expect(() => serving({ agent: new Agent(to(other)), named: [billing] })).toThrow('one of another client');
+  });
+
+  it('is refused as it is set, and nothing changes', () => {
+    const { agents } = serving({ named: [billing] });
+    expect(() => agents.set('billing', new Agent(to('billing')))).toThrow(
+      'handoffs.bills is the agent itself',
+    );
+    expect(() => agents.set(new Agent(to('nobody')))).toThrow(/^handoffs\.bills/);
+    expect(agents.named('billing')).toBe(billing);
+  });
 });
