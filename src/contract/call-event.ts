@@ -189,7 +189,7 @@ export type CallFact =
       to: string;
       /** What the first told the second, in one line. */
       summary: string;
-      /** The language of that agent, a BCP 47 tag; missing if it names none. */
+      /** The language from now on, a BCP 47 tag; missing if that agent names none. */
       language?: string;
       /** The voice mode from now on. */
       mode: VoiceMode;

@@ -69,6 +69,8 @@ export interface HandoffFact {
   readonly from: string | null;
   readonly to: string;
   readonly summary: string;
+  /** What the call is in from now on. */
+  readonly language: string | undefined;
   /** Of the other agent. */
   readonly recipe: EngineRecipe;
 }

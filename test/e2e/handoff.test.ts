@@ -174,6 +174,7 @@ describe.each(SIMULATED_CARRIERS)('%s, agents that hand over', (id) => {
     const last = await serve();
     deploy.proxy.switchTo(last.port);
     await eventually('the call at the third', () => last.facts.find(({ type }) => type === 'call.status'));
+    await between.server.closed;
     isMoved.abort();
     await calling;
     const record = await eventually('the end', () => last.ended[0]);

@@ -62,9 +62,8 @@ export class CallLedger {
   readonly #stamp: FactStamp;
   readonly #cost: RunningCost;
   readonly #privacy: PrivacyPolicy;
-  #turnIndex = 0;
-  /** Who talks to the caller; null for one without a name. */
-  #agent: string | null = null;
+  /** The last turn, and who talks to the caller: null for one without a name. */
+  #turn: { readonly index: number; readonly agent: string | null } = { index: 0, agent: null };
   #phase: CallPhase | undefined;
   #direction: CallDirection = 'inbound';
   #recording: Recording['status'] | undefined;
@@ -98,7 +97,7 @@ export class CallLedger {
   get state(): LedgerState {
     return {
       cost: this.#cost.state,
-      turnIndex: this.#turnIndex,
+      turnIndex: this.#turn.index,
       keySequences: this.#keySequences,
       transfers: this.#transfers,
       notes: this.#notes,
@@ -127,7 +126,7 @@ export class CallLedger {
 
   /** Who will talk to the caller. To be said before that is told as a fact. */
   pays(recipe: Pick<EngineRecipe, 'agentName' | 'payees' | 'providers'>): void {
-    this.#agent = recipe.agentName ?? null;
+    this.#turn = { ...this.#turn, agent: recipe.agentName ?? null };
     this.#cost.pays(recipe);
   }
 
@@ -169,14 +168,14 @@ export class CallLedger {
       return;
     }
     if (fact.type === 'caller.handed-over') {
-      const { from, to, summary, recipe } = fact;
-      this.#agent = to;
+      const { from, to, summary, language, recipe } = fact;
+      this.#turn = { ...this.#turn, agent: to };
       this.publish({
         type: 'agent.changed',
         from,
         to,
         summary,
-        ...(recipe.language !== undefined && { language: recipe.language }),
+        ...(language !== undefined && { language }),
         mode: recipe.mode,
         provider: recipe.providers,
       });
@@ -186,13 +185,16 @@ export class CallLedger {
       this.phase(fact.phase);
       return;
     }
-    if (fact.type === 'turn.started') this.#turnIndex = fact.turnIndex;
+    if (fact.type === 'turn.started') this.#turn = { ...this.#turn, index: fact.turnIndex };
     if (fact.type !== 'turn.completed') {
       this.publish(fact);
       return;
     }
     const { turn } = fact;
-    this.publish({ ...fact, turn: { ...turn, agent: this.#agent, cost: this.#cost.completed(turn.index) } });
+    this.publish({
+      ...fact,
+      turn: { ...turn, agent: this.#turn.agent, cost: this.#cost.completed(turn.index) },
+    });
   }
 
   /** What the caller experiences now, whichever engine says so. Told where that is news; a call that is ending has no other phase any more. */
@@ -263,7 +265,7 @@ export class CallLedger {
     this.#phase = phase?.name;
     this.#recording = recording?.status;
     if (transfer !== null) this.#handedOver(transfer.result);
-    this.#turnIndex = Math.max(state?.turnIndex ?? 0, turnCount - 1);
+    this.#turn = { ...this.#turn, index: Math.max(state?.turnIndex ?? 0, turnCount - 1) };
     this.#keySequences = Math.max(state?.keySequences ?? 0, lastNumber(transcript, SENT_KEYS_ID));
     this.#transfers = Math.max(state?.transfers ?? 0, lastNumber(transcript, TRANSFER_ID));
     this.#notes = Math.max(state?.notes ?? 0, incidents.length);
@@ -272,7 +274,7 @@ export class CallLedger {
 
   #enter(id: string, text: string, role: TranscriptRole): void {
     const at = this.clock.wallNow();
-    const turnIndex = this.#turnIndex;
+    const { index: turnIndex } = this.#turn;
     this.publish({
       type: 'transcript.segment',
       entry: { id, turnIndex, role, text, at, final: true },

@@ -1,5 +1,6 @@
 // One call that outlives its engines: as soon as one of them is at its end, the next one goes on where it stopped.
 import { isDeepStrictEqual } from 'node:util';
+import { tagIn } from '../../conversation/language.js';
 import type { Resumption } from '../../conversation/floor.js';
 import { type AudioFormat, FRAME_MS } from '../../audio/format.js';
 import { OffhookError } from '../../base/errors.js';
@@ -327,7 +328,8 @@ export class FallbackCall implements Engine {
     const change = undefined;
     const handover = { takeover: { ...takeover, bridge }, failure: NOT_BEGUN, change, isUnheard: false };
     this.#waiting = handover;
-    this.#context.fact({ type: 'caller.handed-over', from, to, summary, recipe });
+    const language = languageWith(recipe, takeover.state.language.tag);
+    this.#context.fact({ type: 'caller.handed-over', from, to, summary, language, recipe });
     clock.after(0, () => {
       if (!this.#closed && !this.#held && this.#waiting === handover) this.#goOn(handover);
     });
@@ -464,4 +466,10 @@ function isAboutProviders({ type }: EngineFact): boolean {
 function nameOf({ engine, stt, llm, tts }: CallProviders, stage: ProviderStage): string {
   const one = { engine, stt, llm, tts }[stage] ?? engine;
   return one ?? [stt, llm, tts].filter((name) => name !== null).join(' + ');
+}
+
+/** Who speaks the language that the call is in goes on in it. */
+function languageWith({ language, languages = [] }: EngineRecipe, tag: string | null): string | undefined {
+  const tags = languages.flatMap((each) => each.language ?? []);
+  return tagIn(tags, tag) ?? language;
 }

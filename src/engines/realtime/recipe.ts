@@ -64,7 +64,7 @@ export function createRealtimeRecipe(options: RealtimeOptions): EngineRecipe {
           language,
           call: toCallContext(context, options),
           instructions: instructionsIn(null),
-          tools: toolDefinitions({ tools: options.tools ?? [], transferTargets }),
+          tools: toolDefinitions({ tools: options.tools ?? [], transferTargets, handoffs }),
           interruptible: isOpeningInterruptible(
             { interruptible, turnTaking },
             { isGreeting: firstMessage !== '' },
@@ -93,7 +93,7 @@ export function createRealtimeRecipe(options: RealtimeOptions): EngineRecipe {
         repeat: words.setPhrases.resumed.repeat,
         turnTaking: { ...turnTaking, fillers: words.fillers },
         idle: words.idle,
-        tools: new ToolBox({ ...context, call: told, tools: options.tools ?? [], transferTargets }),
+        tools: new ToolBox({ ...context, call: told, tools: options.tools ?? [], transferTargets, handoffs }),
       });
       prepared?.handOver();
       return call;

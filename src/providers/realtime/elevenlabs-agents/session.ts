@@ -96,9 +96,7 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
       skipNext: (skips) => this.#answers.skipNext(skips),
       nothing: () => this.#answerNothing(),
     });
-    // It begins in the middle of a conversation, in which somebody else was asked.
-    const last = context.history().findLast(({ role }) => role !== 'system');
-    if (last !== undefined && last.role !== 'assistant') this.#requests.owes();
+    if (owesAnswer(context)) this.#requests.owes();
     this.#link = new SessionLink({
       context,
       target,
@@ -361,4 +359,10 @@ export class ElevenLabsAgentsSession implements RealtimeSession {
   #send(message: Json): void {
     if (this.#link.isReady) this.#link.send(message);
   }
+}
+
+/** It begins in the middle of a conversation, in which somebody else was asked. */
+function owesAnswer({ history }: Pick<RealtimeContext, 'history'>): boolean {
+  const last = history().findLast(({ role }) => role !== 'system');
+  return last !== undefined && last.role !== 'assistant';
 }
