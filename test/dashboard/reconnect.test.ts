@@ -18,6 +18,8 @@ const TYPES: readonly CallEventType[] = [
   'call.status',
   'call.started',
   'phase.changed',
+  'language.changed',
+  'agent.changed',
   'transcript.segment',
   'turn.started',
   'turn.completed',
