@@ -78,6 +78,7 @@ export type {
   Cost,
   CurrentPhase,
   EndReason,
+  Handoff,
   HangUpState,
   Incident,
   MediaCounters,
@@ -102,12 +103,13 @@ export type { McpOptions } from './engines/tools/mcp/options.js';
 export type { StandardSchema, Tool, ToolContext } from './engines/tools/tool.js';
 export { tool, type ToolArguments, type TypedTool } from './engines/tools/typed-tool.js';
 export type { ToolSource } from './engines/tools/tool-source.js';
-export type { Agent, AgentOptions } from './options/agent.js';
+export type { Agent, AgentOptions, HandoffOptions } from './options/agent.js';
 export type { BudgetOptions } from './options/budget.js';
 export type { CallOptions } from './options/call.js';
 export type { ClientOptions, PhoneNumberOptions } from './options/client.js';
 export type { FallbackEngine, FallbackOptions } from './options/fallback.js';
 export type { IdleOptions } from './options/idle.js';
+export type { ByLanguage } from './options/languages.js';
 export type { StageOptions } from './options/providers.js';
 export type { DrainOptions } from './options/drain.js';
 export type { PrivacyOptions } from './options/privacy.js';
