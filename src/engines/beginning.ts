@@ -3,7 +3,7 @@ import type { Goodbye, Manner, Unsaid } from '../conversation/floor.js';
 import { begun, type ConversationState, type Owed, type Restored, restored } from '../conversation/state.js';
 import type { CallFact } from '../contract/call-event.js';
 import type { CallProviders, TranscriptEntry } from '../contract/call-record.js';
-import { inLanguage, tagIn } from '../conversation/language.js';
+import { tagIn } from '../conversation/language.js';
 import type { SessionHandle } from '../contract/session-handle.js';
 import type { TurnFact } from '../conversation/turns.js';
 import type { EngineContext, Resumed } from './engine.js';
@@ -45,7 +45,8 @@ export function beginningOf(
       : [{ type: 'language.changed', language: tag, previous: language.tag, provider }];
   return {
     ...beginning,
-    state: { ...beginning.state, language: inLanguage(language, tag) },
+    // The caller has not left it: who talks to them does not speak it.
+    state: { ...beginning.state, language: { ...language, tag, heard: null } },
     facts: [...beginning.facts, ...changed],
   };
 }

@@ -239,12 +239,15 @@ type WordOptions = Omit<AgentOptions, 'apology' | 'tts' | 'turnTaking' | 'idle'>
   readonly idle?: IdleOptions | false | undefined;
 };
 
-function checkWords({ apology, tts, turnTaking, idle }: WordOptions, language: string | undefined) {
+function checkWords(
+  { languages, apology, tts, turnTaking, idle }: WordOptions,
+  language: string | undefined,
+) {
   if (tts !== undefined) checkStage('tts', 'tts', tts);
   return {
     apology: checkPhrase('apology', apology),
     fillers: checkTurnTaking(turnTaking, language).fillers,
-    idle: checkIdle(idle, language),
+    idle: checkIdle(idle, language, { isOneOfSeveral: languages !== undefined }),
     tts: tts as TextToSpeech | undefined,
   };
 }

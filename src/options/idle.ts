@@ -22,18 +22,23 @@ const IDLE = {
 
 const IDLE_OPTIONS = ['afterSeconds', 'prompts', 'goodbye'];
 
-/** Undefined when the agent waits for its caller without end. @throws ConfigError */
+/**
+ * Undefined when the agent waits for its caller without end. `isOneOfSeveral`: in `language`, and in others; what the house would say by itself is
+ * English. @throws ConfigError
+ */
 export function checkIdle(
   options: IdleOptions | false | undefined,
   language: string | undefined,
+  { isOneOfSeveral = false } = {},
 ): IdleSettings | undefined {
   if (options === false || (options === undefined && !isEnglish(language))) return undefined;
   const given = options === undefined ? {} : requireObject(options, 'idle');
   checkNames(given, IDLE_OPTIONS, 'idle');
   const range = { min: 3, max: 600, fallback: IDLE.afterSeconds };
-  return {
-    afterMs: checkNumber('idle.afterSeconds', given.afterSeconds, range) * 1000,
-    prompts: checkPhrases('idle.prompts', given.prompts) ?? IDLE.prompts,
-    goodbye: checkText('idle.goodbye', given.goodbye) ?? IDLE.goodbye,
-  };
+  const afterMs = checkNumber('idle.afterSeconds', given.afterSeconds, range) * 1000;
+  const prompts = checkPhrases('idle.prompts', given.prompts);
+  const goodbye = checkText('idle.goodbye', given.goodbye);
+  const lacksWords = prompts === undefined || goodbye === undefined;
+  if (isOneOfSeveral && !isEnglish(language) && lacksWords) return undefined;
+  return { afterMs, prompts: prompts ?? IDLE.prompts, goodbye: goodbye ?? IDLE.goodbye };
 }

@@ -29,6 +29,19 @@ describe('languages', () => {
     });
   });
 
+  it.each([{ idle: { afterSeconds: 20 } }, { idle: {} }, {}])(
+    'have no English prompts and goodbye in another one, with %o',
+    (options) => {
+      const [english, german] = makeAgent({ languages, ...options }).languages;
+      expect(english?.idle?.goodbye).toContain('Goodbye');
+      expect(german?.idle).toBeUndefined();
+    },
+  );
+
+  it('are refused their words where these are wrong, in whichever language', () => {
+    expect(() => makeAgent({ languages: ['de', 'es'], idle: { after: 3 } })).toThrow(/no option "after"/);
+  });
+
   it.each<[object, string]>([
     [{ languages: 'en' }, 'languages must be a list of 2 to 10 language tags'],
     [{ languages: ['en'] }, 'For one language, use language.'],

@@ -57,7 +57,8 @@ export class CostMeter {
   #stages: Readonly<Record<PaidStage, StageCost>>;
   readonly #turns: Map<number, Spent>;
   /** Of those who are paid beside the payees of the stages, by name. */
-  readonly #otherPrices = new Map<string, ReturnType<Pricing['model']>>();
+  /** By name, with what the payee says itself: one name can have several prices. */
+  readonly #otherPrices = new Map<string, { said: Payee['price']; price: ReturnType<Pricing['model']> }>();
   readonly #usage: ModelUsage;
   /** True once it is known who is paid, and each of them has a price. */
   #isPriced: boolean;
@@ -174,8 +175,11 @@ export class CostMeter {
   }
 
   #priceOf(payee: Payee): ReturnType<Pricing['model']> {
-    if (!this.#otherPrices.has(payee.name)) this.#otherPrices.set(payee.name, this.#pricing.model(payee));
-    return this.#otherPrices.get(payee.name);
+    const known = this.#otherPrices.get(payee.name);
+    if (known !== undefined && known.said === payee.price) return known.price;
+    const price = this.#pricing.model(payee);
+    this.#otherPrices.set(payee.name, { said: payee.price, price });
+    return price;
   }
 
   #turn(index: number): Spent {

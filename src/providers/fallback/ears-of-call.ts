@@ -177,7 +177,8 @@ export class EarsOfCall implements SpeechToTextSession {
       turnEnded: sign(() => {
         if (this.#ownsTurnTaking) events.turnEnded?.();
       }),
-      usage: (usage) => events.usage?.({ ...usage, payee }),
+      // A member may charge for some sessions otherwise than for others.
+      usage: (usage) => events.usage?.({ ...usage, payee: usage.payee ?? payee }),
       troubled: (error, trouble) => this.#troubled(leg, error, trouble),
       reconnected: sign((gap) => {
         leg.caughtUpAt = this.#clock.now() + this.#audio.unsettledMs;

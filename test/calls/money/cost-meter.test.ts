@@ -108,6 +108,14 @@ describe('CostMeter', () => {
     expect(logger.lines).toMatchObject([{ fields: { setting: 'pricing.mind.two' } }]);
   });
 
+  it('prices one name by what each payee says: one session of a vendor may cost more than another', () => {
+    const { costs } = meter();
+    const [one, several] = [0.0048, 0.0058].map((perAudioMinute) => ({ perAudioMinute }));
+    for (const price of [several, one, several])
+      costs.add(used('stt', { audioSeconds: 60 }, { payee: { name: 'ears/several', price } }));
+    expect(costs.cost(NO_LINE).stt).toBe(0.0164);
+  });
+
   it('prices what another one is paid for by its own price, in one figure', () => {
     const { costs, logger } = meter();
     const payee = { name: 'mind/other', price: { inputPerMillionTokens: 10 } };

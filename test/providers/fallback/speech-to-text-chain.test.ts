@@ -2,6 +2,15 @@ import { describe, expect, it } from 'vitest';
 import { DOWN, FakeEars, numbers, pair, setUp } from './fake-ears.js';
 
 describe('SpeechToTextChain', () => {
+  it('pays whom a member names, which may charge for some sessions otherwise', () => {
+    const [first, second] = pair();
+    const { open, told } = setUp([first, second]);
+    open();
+    first.events.usage?.({ seconds: 2, payee: { name: 'v/1 (multi)' } });
+    first.events.usage?.({ seconds: 3 });
+    expect(told).toEqual(['v/1 (multi) is paid 2', 'v/1 is paid 3']);
+  });
+
   it('is the first as long as that one works', () => {
     const [first, second] = pair();
     const { chain, open, speak, told, clock } = setUp([first, second]);
