@@ -16,7 +16,7 @@ import type { ServingAgents } from './serving-agents.js';
 export interface AgentChooserOptions {
   readonly choice: CheckedAgentChoice;
   readonly recipes: Recipes;
-  readonly agents: Pick<ServingAgents, 'current'>;
+  readonly agents: Pick<ServingAgents, 'current' | 'checkHandoffs'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** A call is given to `agent`. */
@@ -88,6 +88,7 @@ export class AgentChooser {
         const { variables, firstMessage } = choice;
         const agent = agents.current(choice.agent);
         const texts = { variables, firstMessage };
+        agents.checkHandoffs(agent);
         const recipe = recipes.create(agent, texts);
         chosen(agent);
         return { type: 'agent', agent: { recipe, texts } };

@@ -15,7 +15,7 @@ export interface OutboundParts {
   readonly numbers: CheckedClientOptions['numbers'];
   readonly publicHost: string | undefined;
   readonly voicemailMessage: string | undefined;
-  readonly agents: Pick<ServingAgents, 'own' | 'current'>;
+  readonly agents: Pick<ServingAgents, 'own' | 'current' | 'checkHandoffs'>;
   readonly recipes: Recipes;
 }
 
@@ -40,6 +40,7 @@ export function toOutboundRequest(options: CallOptions, parts: OutboundParts): O
       variables,
     });
   }
+  agents.checkHandoffs(agent);
   const isOwn = agent === agents.own && firstMessage === undefined && Object.keys(variables).length === 0;
   return {
     ...call,

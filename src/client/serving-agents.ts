@@ -38,6 +38,8 @@ export class ServingAgents {
   readonly #options: ServingAgentsOptions;
   /** By the name that they have taken over. */
   readonly #replaced = new Map<string, Agent>();
+  /** Agents whose hand-offs lead somewhere: names never go. */
+  readonly #checked = new WeakSet<Agent>();
   #own: Agent;
   #ownRecipe: EngineRecipe;
   /** The own agent has taken the place of a function. */
@@ -53,7 +55,7 @@ export class ServingAgents {
     this.#ownRecipe = options.recipes.create(options.agent);
     this.#ofNumbers = this.#agentsOfNumbers();
     for (const agent of [options.agent, ...options.client.agentNames().map((name) => this.named(name))])
-      if (agent !== undefined) this.#checkHandoffs(agent);
+      if (agent !== undefined) this.checkHandoffs(agent);
   }
 
   /** Talks where nobody else was chosen. */
@@ -80,26 +82,28 @@ export class ServingAgents {
     return typeof target === 'string' ? this.named(target) : this.current(target);
   }
 
-  /** @throws ConfigError for one that is not there, cannot talk, or is the agent itself */
-  #checkHandoffs({ options }: Agent): void {
+  /** Whom `agent` may hand callers over to. @throws ConfigError for one that is not there, cannot talk, or is the agent itself */
+  checkHandoffs(agent: Agent): void {
+    if (this.#checked.has(agent)) return;
     const { client, recipes } = this.#options;
-    for (const [key, { agent }] of Object.entries(options.handoffs)) {
-      const name = typeof agent === 'string' ? agent : (agent.options.name ?? '');
+    for (const [key, { agent: next }] of Object.entries(agent.options.handoffs)) {
+      const name = typeof next === 'string' ? next : (next.options.name ?? '');
       const target = this.named(name);
       if (target === undefined)
         throw new ConfigError(
           'CONFIG_INVALID',
           `handoffs.${key} ${noneOfName(name, client.agentNames())}. Make it with phone.agent({ name: '${name}' }) before serve().`,
         );
-      if (name === options.name)
+      if (name === agent.options.name)
         throw new ConfigError('CONFIG_CONFLICT', `handoffs.${key} is the agent itself.`);
-      if (typeof agent !== 'string' && client.agentNamed(name) !== agent)
+      if (typeof next !== 'string' && client.agentNamed(name) !== next)
         throw new ConfigError(
           'CONFIG_CONFLICT',
           `The agent of handoffs.${key} is one of another client. Make it with phone.agent({ name: '${name}' }) of the client that serves.`,
         );
       recipes.create(target);
     }
+    this.#checked.add(agent);
   }
 
   /** The agent of an inbound call that nobody is asked about; undefined for any other. */
@@ -128,7 +132,7 @@ export class ServingAgents {
         'CONFIG_CONFLICT',
         `Another agent has the name of this one since setAgent('${name}', …): give it the name back first, with setAgent('${name}', agent).`,
       );
-    this.#checkHandoffs(agent);
+    this.checkHandoffs(agent);
     this.#ownRecipe = this.#options.recipes.create(agent);
     this.#own = agent;
     this.#isOwnForAll = true;
@@ -147,7 +151,7 @@ export class ServingAgents {
         `setAgent() cannot give the name ${name} to the agent ${itsOwn}: make an agent without a name.`,
       );
     const named = itsOwn === undefined ? withName(agent, name) : agent;
-    this.#checkHandoffs(named);
+    this.checkHandoffs(named);
     const recipe = recipes.create(named);
     this.#replaced.set(name, named);
     if (this.#own.options.name === name) [this.#own, this.#ownRecipe] = [named, recipe];

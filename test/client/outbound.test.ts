@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ConfigError } from '../../src/base/errors.js';
 import { toOutboundRequest, type OutboundParts } from '../../src/client/outbound.js';
 import { Recipes } from '../../src/client/recipes.js';
 import type { LanguageModelRequest } from '../../src/providers/language-model.js';
@@ -19,7 +20,7 @@ function parts(options: Partial<OutboundParts> = {}): OutboundParts {
     numbers: [{ number: '+15550100', agent: undefined }],
     publicHost: 'voice.example.com',
     voicemailMessage: undefined,
-    agents: { own: agent, current: (each: Agent) => each },
+    agents: { own: agent, current: (each: Agent) => each, checkHandoffs() {} },
     recipes: new Recipes({ onMessage: undefined, logger: new RecordedLogger() }),
     ...options,
   };
@@ -43,6 +44,15 @@ describe('an outbound request', () => {
     { firstMessage: 'Good day.' },
   ])('brings a recipe of its own with %j', (options) => {
     expect(toOutboundRequest({ to, ...options }, parts()).recipe).toMatchObject({ mode: 'pipeline' });
+  });
+
+  it('is refused with an agent that hands callers over to nobody', () => {
+    const nowhere = new Agent({ handoffs: { bills: { agent: 'bils', when: 'bills' } } });
+    const checkHandoffs = (each: Agent) => {
+      if (each === nowhere) throw new ConfigError('CONFIG_INVALID', 'There is no bils.');
+    };
+    const agents = { ...parts().agents, checkHandoffs };
+    expect(() => toOutboundRequest({ to, agent: nowhere }, parts({ agents }))).toThrow('There is no bils.');
   });
 
   it.each([

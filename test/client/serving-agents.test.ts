@@ -77,6 +77,12 @@ describe('an agent that may hand callers over', () => {
     expect(() => serving({ agent: new Agent(to(other)), named: [billing] })).toThrow('one of another client');
   });
 
+  it('is refused as it is chosen, where it was made later', () => {
+    const { agents } = serving({ named: [billing] });
+    expect(() => agents.checkHandoffs(new Agent(to('bils')))).toThrow(/^handoffs\.bills/);
+    agents.checkHandoffs(new Agent(to('billing')));
+  });
+
   it('is refused as it is set, and nothing changes', () => {
     const { agents } = serving({ named: [billing] });
     expect(() => agents.set('billing', new Agent(to('billing')))).toThrow(

@@ -138,7 +138,9 @@ export class DeepgramSpeechToText implements SpeechToText {
   languageObstacle(languages: readonly string[]): string | undefined {
     if (this.#language !== undefined && this.#language !== 'multi')
       return `hears ${this.#language} alone: leave its option language out`;
-    const known = Object.entries(MULTILINGUAL).find(([model]) => this.#model.startsWith(model))?.[1];
+    // Models of one subject, such as `nova-3-medical`, know fewer.
+    const general = this.#model.replace(/-general$/, '');
+    const known = Object.entries(MULTILINGUAL).find(([model]) => model === general)?.[1];
     if (known === undefined) return 'tells no languages: use the model nova-3';
     const missing = languages.filter((tag) => !known.has(tag.split('-')[0]?.toLowerCase() ?? ''));
     return missing.length === 0

@@ -151,6 +151,8 @@ describe('DeepgramSpeechToText', () => {
     [{ model: 'nova-2' }, ['en', 'es'], undefined],
     [{ model: 'nova-2' }, ['en', 'de'], /de among several/],
     [{ model: 'base' }, ['en', 'es'], /nova-3/],
+    [{ model: 'nova-3-general' }, ['en', 'sv'], undefined],
+    [{ model: 'nova-3-medical' }, ['en', 'sv'], /nova-3/],
     [{}, ['en', 'tlh'], /tlh among several/],
   ])('%o tells %s apart, or says why not', (options, languages, obstacle) => {
     const found = new DeepgramSpeechToText(options).languageObstacle(languages);
