@@ -10,7 +10,7 @@ const SETTLE_MS = 30_000;
 /** Records that a server keeps: while there are fewer, each ended call adds one. */
 const KEPT_RECORDS = 500;
 /** What a kept record of such a short call may take, and what may be left of a call beyond them, with room for what V8 has not freed. */
-const RECORD_BYTES = 32_000;
+const RECORD_BYTES = 40_000;
 const LEFT_BYTES = 3000;
 
 /** @typedef {import('./world.mjs').World} World */
