@@ -363,8 +363,10 @@ export class House {
       callbacks: {
         ...this.#callbacks,
         adopt: (record) => {
-          this.#metrics.adopt(record);
-          return this.#callbacks.adopt(record);
+          const disowns = [this.#metrics.adopt(record), this.#callbacks.adopt(record)];
+          return () => {
+            for (const disown of disowns) disown();
+          };
         },
       },
       nodeId,

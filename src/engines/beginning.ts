@@ -8,7 +8,7 @@ import type { SessionHandle } from '../contract/session-handle.js';
 import type { TurnFact } from '../conversation/turns.js';
 import type { EngineContext, Resumed } from './engine.js';
 
-export type LanguageFact = Extract<CallFact, { type: 'language.changed' }>;
+type LanguageFact = Extract<CallFact, { type: 'language.changed' }>;
 
 export interface Beginning {
   readonly state: ConversationState;

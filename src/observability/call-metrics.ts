@@ -139,12 +139,13 @@ export class CallMetrics {
     }
   }
 
-  /** A call that another process had: what it has used is counted there, but for the line. */
-  adopt({ callId, direction, answeredAt, cost }: CallRecord): void {
+  /** A call that another process had: what it has used is counted there, but for the line. The function that it returns takes that back. */
+  adopt({ callId, direction, answeredAt, cost }: CallRecord): () => void {
     const spent = { stt: cost.stt ?? 0, llm: cost.llm ?? 0, tts: cost.tts ?? 0, telephony: 0 };
     const money = { spent, telephony: cost.telephony ?? 0, isSettled: false };
     this.#live.set(callId, { direction, answeredAt, money, toolsLeft: 0 });
     forgetOldest(this.#live, MAX_LIVE);
+    return () => void this.#live.delete(callId);
   }
 
   #identified(event: CallEventOf<'call.status'> | CallEventOf<'call.started'>): void {

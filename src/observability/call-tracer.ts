@@ -106,7 +106,14 @@ export class CallTracer {
         call.span.setAttributes({ 'offhook.call.mode': event.mode, 'gen_ai.agent.name': event.to });
         if (event.language !== undefined) call.span.setAttribute('offhook.call.language', event.language);
         call.provider = event.provider;
-        noteEvent(call.span, event);
+        call.span.addEvent(
+          'handoff',
+          {
+            'offhook.handoff.to': event.to,
+            ...(event.from !== null && { 'offhook.handoff.from': event.from }),
+          },
+          toHrTime(event.at),
+        );
         break;
       default:
         noteEvent(call.span, event);
@@ -215,12 +222,6 @@ function noteEvent(span: Span, event: CallEvent): void {
     span.addEvent(
       event.type,
       { 'offhook.provider.stage': event.stage, 'offhook.incident.code': event.code },
-      at,
-    );
-  if (event.type === 'agent.changed')
-    span.addEvent(
-      'handoff',
-      { 'offhook.handoff.to': event.to, ...(event.from !== null && { 'offhook.handoff.from': event.from }) },
       at,
     );
   if (event.type === 'amd.detected') span.setAttribute('offhook.call.answered_by', event.amd.answeredBy);

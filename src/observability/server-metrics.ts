@@ -115,9 +115,9 @@ export class ServerMetrics implements Meters {
     return this.#metrics.map((metric) => metric.text()).join('');
   }
 
-  /** Knows a call that another process had. To be told before its first fact here. */
-  adopt(record: CallRecord): void {
-    this.#calls.adopt(record);
+  /** Knows a call that another process had. To be told before its first fact here. The function that it returns takes that back. */
+  adopt(record: CallRecord): () => void {
+    return this.#calls.adopt(record);
   }
 
   /** Hears nothing more. Idempotent. */

@@ -199,7 +199,7 @@ function checkAgentOptions(
     tags?.map((tag) => ({ language: tag, ...checkWords(inLanguage(options, tag, tags), tag) })) ?? [];
   const language = tags?.[0] ?? checkLanguage(options.language);
   const first = tags === undefined ? options : inLanguage(options, tags[0] ?? '', tags);
-  const { apology, idle, fillers, tts } = checkWords(first, language);
+  const { apology, idle, fillers, tts } = languages[0] ?? checkWords(first, language);
   for (const stage of ['stt', 'llm'] as const)
     if (options[stage] !== undefined) checkStage(stage, stage, options[stage]);
   const fallback = checkFallback(options);

@@ -19,6 +19,7 @@ const TOOL_FAILED = 'The tool failed.';
 
 /** The fact without what is not kept; undefined where nothing is left of it. */
 export function privateFact(fact: CallFact, policy: PrivacyPolicy): CallFact | undefined {
+  if (policy.transcript === 'full' && policy.keys === 'full') return fact;
   if (fact.type === 'dtmf.received') return policy.keys === 'none' ? undefined : fact;
   if (fact.type === 'transcript.segment') {
     const entry = privateEntry(fact.entry, policy);

@@ -56,8 +56,7 @@ export class CostMeter {
   readonly #pricing: Pricing;
   #stages: Readonly<Record<PaidStage, StageCost>>;
   readonly #turns: Map<number, Spent>;
-  /** Of those who are paid beside the payees of the stages, by name. */
-  /** By name, with what the payee says itself: one name can have several prices. */
+  /** Of those who are paid beside the payees of the stages: by name, with what the payee says itself, since one name can have several prices. */
   readonly #otherPrices = new Map<string, { said: Payee['price']; price: ReturnType<Pricing['model']> }>();
   readonly #usage: ModelUsage;
   /** True once it is known who is paid, and each of them has a price. */

@@ -24,6 +24,7 @@ import type {
   SpokenText,
   Takeover,
 } from '../engine.js';
+import { tagsOf } from '../languages/agent-words.js';
 import type { SpokenRequest } from '../spoken-request.js';
 import { ToolError } from '../tools/tool.js';
 import { EngineScope } from './engine-scope.js';
@@ -317,6 +318,7 @@ export class FallbackCall implements Engine {
     const { current: from } = this.#agents;
     this.#isBetween = true;
     this.#resumption = undefined;
+    this.#notBegun = NOT_TRIED;
     const takeover = this.#member.engine.handOver?.();
     if (takeover === undefined) return;
     if (takeover.tools !== undefined) this.#adoptedTools.push(takeover.tools);
@@ -325,8 +327,8 @@ export class FallbackCall implements Engine {
     this.#agents.change(next);
     this.#remaining.splice(0, Number.POSITIVE_INFINITY, ...choices);
     this.#providers = recipe.providers;
-    const change = undefined;
-    const handover = { takeover: { ...takeover, bridge }, failure: NOT_BEGUN, change, isUnheard: false };
+    const moving = { takeover: { ...takeover, bridge }, failure: NOT_BEGUN, isUnheard: false };
+    const handover: Handover = { ...moving, change: undefined };
     this.#waiting = handover;
     const language = languageWith(recipe, takeover.state.language.tag);
     this.#context.fact({ type: 'caller.handed-over', from, to, summary, language, recipe });
@@ -470,6 +472,5 @@ function nameOf({ engine, stt, llm, tts }: CallProviders, stage: ProviderStage):
 
 /** Who speaks the language that the call is in goes on in it. */
 function languageWith({ language, languages = [] }: EngineRecipe, tag: string | null): string | undefined {
-  const tags = languages.flatMap((each) => each.language ?? []);
-  return tagIn(tags, tag) ?? language;
+  return tagIn(tagsOf(languages), tag) ?? language;
 }

@@ -27,7 +27,7 @@ export interface AgentWords {
   readonly tts: TextToSpeech | undefined;
 }
 
-export interface WordsOptions {
+interface WordsOptions {
   readonly language?: string | undefined;
   readonly apology?: string | undefined;
   readonly idle?: IdleSettings | undefined;
@@ -58,7 +58,7 @@ function toWords({
 }
 
 /** Their tags; none where the language is not known. */
-export function tagsOf(languages: AgentLanguages): string[] {
+export function tagsOf(languages: readonly { readonly language?: string | undefined }[]): string[] {
   return languages.flatMap(({ language }) => language ?? []);
 }
 
@@ -68,8 +68,13 @@ export function wordsIn(languages: AgentLanguages, tag: string | null): AgentWor
   return languages.find(({ language }) => language === known) ?? languages[0];
 }
 
-/** What a model is told of the language: as long as the voice speaks one, it is not to answer in another. '' where there is no choice. */
-export function answerIn(languages: AgentLanguages, tag: string | null): string {
+/** What a model is told before the conversation. */
+export function instructionsIn(languages: AgentLanguages, tag: string | null, systemPrompt = ''): string {
+  return [systemPrompt, answerIn(languages, tag)].filter((each) => each !== '').join('\n\n');
+}
+
+/** As long as the voice speaks one language, the model is not to answer in another. '' where there is no choice. */
+function answerIn(languages: AgentLanguages, tag: string | null): string {
   const { language } = wordsIn(languages, tag);
   if (languages.length === 1 || language === undefined) return '';
   const name = new Intl.DisplayNames(['en'], { type: 'language' }).of(language) ?? language;

@@ -5,8 +5,8 @@ import type { EngineFact } from '../engine.js';
 import {
   type AgentLanguages,
   type AgentWords,
-  answerIn,
   following,
+  instructionsIn,
   tagsOf,
   wordsIn,
 } from '../languages/agent-words.js';
@@ -26,25 +26,26 @@ export interface SpokenLanguageOptions {
 
 export class SpokenLanguage {
   readonly #options: SpokenLanguageOptions;
+  /** Asked for with every frame of a turn. */
+  #words: AgentWords;
   readonly lexicon = following(() => this.words);
   readonly fillers = () => this.words.fillers;
 
   constructor(options: SpokenLanguageOptions) {
     this.#options = options;
+    this.#words = wordsIn(options.languages, options.conversation.state.language.tag);
     // Another process may have left the call in another language than it began in.
     options.roster.speaks(this.#voice);
   }
 
   get words(): AgentWords {
-    const { languages, conversation } = this.#options;
-    return wordsIn(languages, conversation.state.language.tag);
+    return this.#words;
   }
 
   /** What the model is told before the conversation. */
   get instructions(): string {
-    const { languages, conversation, systemPrompt = '' } = this.#options;
-    const answer = answerIn(languages, conversation.state.language.tag);
-    return [systemPrompt, answer].filter((each) => each !== '').join('\n\n');
+    const { languages, conversation, systemPrompt } = this.#options;
+    return instructionsIn(languages, conversation.state.language.tag, systemPrompt);
   }
 
   get #voice(): string {
@@ -60,6 +61,7 @@ export class SpokenLanguage {
     if (language === before) return;
     conversation.change({ language });
     if (language.tag === null || language.tag === before.tag) return;
+    this.#words = wordsIn(languages, language.tag);
     const provider = roster.speaks(this.#voice);
     const previous = before.tag ?? language.tag;
     fact({ type: 'language.changed', language: language.tag, previous, provider });

@@ -1,7 +1,13 @@
 // The realtime voice mode: one model that hears the caller and speaks.
 import type { RealtimeModel } from '../../providers/realtime-model.js';
 import { toPayee } from '../../providers/remedy.js';
-import { answerIn, type LanguageWords, tagsOf, toAgentLanguages, wordsIn } from '../languages/agent-words.js';
+import {
+  instructionsIn,
+  type LanguageWords,
+  tagsOf,
+  toAgentLanguages,
+  wordsIn,
+} from '../languages/agent-words.js';
 import { languageLeft } from '../beginning.js';
 import { type RecipeIdentity, toCallContext } from '../call-context.js';
 import type { EngineRecipe } from '../engine.js';
@@ -40,13 +46,11 @@ export interface RealtimeOptions extends RecipeIdentity {
 
 /** The recipe of an agent with a realtime model. */
 export function createRealtimeRecipe(options: RealtimeOptions): EngineRecipe {
-  const { model, systemPrompt = '', firstMessage = '', language, interruptible = true } = options;
+  const { model, systemPrompt, firstMessage = '', language, interruptible = true } = options;
   const { turnTaking = DEFAULT_TURN_TAKING, transferTargets = {}, handoffs } = options;
   const languages = toAgentLanguages(options);
   const [{ setPhrases }] = languages;
   const providers = { engine: model.name, stt: null, llm: null, tts: null };
-  const instructionsIn = (tag: string | null) =>
-    [systemPrompt, answerIn(languages, tag)].filter((each) => each !== '').join('\n\n');
   return {
     mode: 'realtime',
     providers,
@@ -63,7 +67,7 @@ export function createRealtimeRecipe(options: RealtimeOptions): EngineRecipe {
         settings: {
           language,
           call: toCallContext(context, options),
-          instructions: instructionsIn(null),
+          instructions: instructionsIn(languages, null, systemPrompt),
           tools: toolDefinitions({ tools: options.tools ?? [], transferTargets, handoffs }),
           interruptible: isOpeningInterruptible(
             { interruptible, turnTaking },
@@ -84,7 +88,7 @@ export function createRealtimeRecipe(options: RealtimeOptions): EngineRecipe {
       const call = new RealtimeCall(context, {
         call: told,
         model: prepared?.model ?? model,
-        systemPrompt: instructionsIn(left),
+        systemPrompt: instructionsIn(languages, left, systemPrompt),
         firstMessage,
         language: words.language,
         tags: tagsOf(languages),

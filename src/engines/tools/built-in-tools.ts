@@ -45,11 +45,11 @@ export interface BuiltInContext {
   readonly handOff?: HandOff | undefined;
 }
 
-/** A result that is there together with what it is of. No tool of an application gives one. */
-export class Deed {
+/** A hand-off that is checked and done in the tick of its result. No tool of an application gives one. */
+export class PendingHandOff {
   readonly order: () => ReturnType<HandOff>;
 
-  constructor(order: Deed['order']) {
+  constructor(order: PendingHandOff['order']) {
     this.order = order;
   }
 }
@@ -57,7 +57,7 @@ export class Deed {
 export interface BuiltInTool {
   readonly definition: ToolDefinition;
   /** @throws ToolError */
-  run(args: JsonObject, context: BuiltInContext): Promise<string | Deed>;
+  run(args: JsonObject, context: BuiltInContext): Promise<string | PendingHandOff>;
 }
 
 /** `end_call` is not among the functions: the reply that carries it does it. */
@@ -158,7 +158,7 @@ function handOff(offers: HandoffOffers): BuiltInTool {
     async run({ to, summary }, { caughtUp, handOff: order }) {
       if (order === undefined) throw new ToolError('There is nobody of that name.', 'arguments');
       if (!(await caughtUp())) throw new ToolError(SPOKEN_OVER, 'refused');
-      return new Deed(() => order({ to: String(to), summary: toLine(String(summary)) }));
+      return new PendingHandOff(() => order({ to: String(to), summary: toLine(String(summary)) }));
     },
   };
 }

@@ -11,7 +11,7 @@ import {
   type BuiltInTool,
   CALL_ENDS,
   createBuiltInTools,
-  Deed,
+  PendingHandOff,
   END_CALL,
   HAND_OFF,
   type HandoffOffers,
@@ -30,7 +30,7 @@ const FAILED = 'The tool failed.';
 export const TOO_MANY = 'Not done: too many tools in one answer. Tell the caller what you know now.';
 const CALL_ENDED = 'The call ended before the tool was done.';
 const HANDED_OVER = 'Not done: the caller is handed over to another agent.';
-/** Only one of them is done in an answer. */
+/** Not done in an answer that also hands the caller over. */
 const LEAVING: readonly string[] = [END_CALL, TRANSFER_CALL, HAND_OFF];
 const CUT = 'The result was too long and was cut off.';
 
@@ -151,7 +151,7 @@ export class ToolBox {
     try {
       const outcome = await this.#outcome(run, hearing);
       // In one tick: nothing comes between the check of it and the deed.
-      const deed = outcome instanceof Deed ? outcome.order() : undefined;
+      const deed = outcome instanceof PendingHandOff ? outcome.order() : undefined;
       const { text, cut } = toResultText(deed === undefined ? outcome : deed.told);
       run.settle({ text, error: cut ? CUT : null });
       deed?.carryOut();

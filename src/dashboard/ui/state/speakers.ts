@@ -1,5 +1,6 @@
 // Who speaks in a call, by name where several agents do. Pure.
 import type { CallRecord, TranscriptEntry, TranscriptRole } from '../../../contract/call-record.js';
+import { UNKNOWN } from '../format.js';
 
 /** A record may be older than its hand-offs. */
 type Talk = Pick<CallRecord, 'agent' | 'turns'> & Partial<Pick<CallRecord, 'handoffs'>>;
@@ -23,6 +24,6 @@ export function speakerOf(
 
 /** All agents of a call, one after the other. */
 export function agentsOf({ agent, handoffs: [first, ...others] = [] }: Omit<Talk, 'turns'>): string {
-  if (first === undefined) return agent ?? '–';
+  if (first === undefined) return agent ?? UNKNOWN;
   return [first.from ?? SPEAKERS.agent, first.to, ...others.map(({ to }) => to)].join(' → ');
 }

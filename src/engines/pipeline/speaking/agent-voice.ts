@@ -97,9 +97,17 @@ export class AgentVoice {
       tell: options.tell,
       sounds: () => options.events.sounds?.(),
     });
-    const { stopWords } = options.lexicon;
+    const { lexicon } = options;
     const sound = this.#sound;
-    this.#echo = new EchoGuard({ clock, playout, sound, stopWords, filler: () => this.#fillers.sounding });
+    this.#echo = new EchoGuard({
+      clock,
+      playout,
+      sound,
+      get stopWords() {
+        return lexicon.stopWords;
+      },
+      filler: () => this.#fillers.sounding,
+    });
     this.#loudness = new CallerLoudness(clock, sound, { isLate: options.isRecognizedLate });
   }
 

@@ -80,7 +80,12 @@ export class Fillers {
   prepare(): void {
     const phrase = this.#phrase;
     this.#follow();
-    if (phrase !== undefined) this.#loading ??= this.#load(phrase).finally(() => (this.#loading = undefined));
+    if (phrase === undefined || this.#loading !== undefined) return;
+    const loading: Promise<void> = this.#load(phrase).finally(() => {
+      // Another voice may have begun meanwhile.
+      if (this.#loading === loading) this.#loading = undefined;
+    });
+    this.#loading = loading;
   }
 
   /** Says a phrase after a while, if the answer is then still awaited. */
