@@ -10,8 +10,10 @@ const SETTLE_MS = 30_000;
 /** Records that a server keeps: while there are fewer, each ended call adds one. */
 const KEPT_RECORDS = 500;
 /** What a kept record of such a short call may take, and what may be left of a call beyond them, with room for what V8 has not freed. */
-const RECORD_BYTES = 40_000;
+const RECORD_BYTES = 32_000;
 const LEFT_BYTES = 3000;
+/** What fills up once: the last facts, for pages that come back, above all. */
+const FILLING_BYTES = 1e6;
 
 /** @typedef {import('./world.mjs').World} World */
 /** @typedef {{ ended: number, heapBytes: number, rssBytes: number, held: number }} Sample */
@@ -118,7 +120,7 @@ export async function run({ seed, minutes = MINUTES, seconds = minutes * 60, cal
         if (from === undefined || to === undefined || to.ended <= from.ended)
           return [`${phone.name}: not measured`];
         const kept = Math.max(0, Math.min(to.ended, KEPT_RECORDS) - from.ended);
-        const allowed = kept * RECORD_BYTES + (to.ended - from.ended - kept) * LEFT_BYTES;
+        const allowed = FILLING_BYTES + kept * RECORD_BYTES + (to.ended - from.ended - kept) * LEFT_BYTES;
         const grown = to.heapBytes - from.heapBytes;
         return grown <= allowed
           ? []
