@@ -1,4 +1,5 @@
 // Who takes new calls: the agents of `serve` and of the numbers, until `setAgent` puts others in their place. Calls that are up keep theirs.
+import { nearestName } from '../base/nearest-name.js';
 import { ConfigError } from '../base/errors.js';
 import type { Logger } from '../base/log.js';
 import { maskPhone } from '../base/redact.js';
@@ -92,7 +93,7 @@ export class ServingAgents {
       if (target === undefined)
         throw new ConfigError(
           'CONFIG_INVALID',
-          `handoffs.${key} ${noneOfName(name, client.agentNames())}. Make it with phone.agent({ name: '${name}' }) before serve().`,
+          `handoffs.${key} ${noneOfName(name, client.agentNames(), makeIt(name))}`,
         );
       if (name === agent.options.name)
         throw new ConfigError('CONFIG_CONFLICT', `handoffs.${key} is the agent itself.`);
@@ -143,7 +144,7 @@ export class ServingAgents {
     const { client, recipes } = this.#options;
     const before = this.named(name);
     if (before === undefined)
-      throw new ConfigError('CONFIG_INVALID', `setAgent() ${noneOfName(name, client.agentNames())}.`);
+      throw new ConfigError('CONFIG_INVALID', `setAgent() ${noneOfName(name, client.agentNames())}`);
     const { name: itsOwn } = agent.options;
     if (itsOwn !== undefined && itsOwn !== name)
       throw new ConfigError(
@@ -168,7 +169,7 @@ export class ServingAgents {
       if (agent === undefined)
         throw new ConfigError(
           'CONFIG_INVALID',
-          `phoneNumbers[${index}] ${noneOfName(name, client.agentNames())}. Make it with phone.agent({ name: '${name}' }) before serve().`,
+          `phoneNumbers[${index}] ${noneOfName(name, client.agentNames(), makeIt(name))}`,
         );
       chosen.set(number, { recipe: recipes.create(agent), texts: undefined });
     }
@@ -192,7 +193,11 @@ export class ServingAgents {
   }
 }
 
-function noneOfName(name: string, names: readonly string[]): string {
+const makeIt = (name: string) => `Make it with phone.agent({ name: '${name}' }) before serve().`;
+
+function noneOfName(name: string, names: readonly string[], otherwise = ''): string {
   const known = names.length === 0 ? 'none with a name' : names.join(', ');
-  return `names the agent ${JSON.stringify(name.slice(0, 60))}, and the agents of this client are: ${known}`;
+  const near = nearestName(name, names);
+  const hint = near === undefined ? otherwise : `Did you mean ${near}?`;
+  return `names the agent ${JSON.stringify(name.slice(0, 60))}, and the agents of this client are: ${known}. ${hint}`.trim();
 }

@@ -26,6 +26,8 @@ export interface SpokenPiece {
 export interface CallLanguage {
   /** The one that it is in; null where none was named, and before anybody has spoken. */
   readonly tag: string | null;
+  /** The one that the caller has changed to, whoever has talked to them since. @default they have not */
+  readonly spoken?: string | undefined;
   /** Another one that the caller's last turns were in. */
   readonly heard: { readonly tag: string; readonly turns: number } | null;
   /** Those that it was in before. */
@@ -69,7 +71,15 @@ export function turnSpoken(
 export function inLanguage(language: CallLanguage, tag: string): CallLanguage {
   const { tag: before, left } = language;
   const others = before === null || before === tag || left.includes(before) ? left : [...left, before];
-  return { ...language, tag, heard: null, left: others };
+  return { ...language, tag, spoken: tag, heard: null, left: others };
+}
+
+/** Who speaks `languages` goes on in this one: the caller's own, else the one that the call is in. Undefined where that is none of them. */
+export function languageAmong(
+  languages: readonly string[],
+  { spoken, tag }: CallLanguage,
+): string | undefined {
+  return tagIn(languages, spoken ?? null) ?? tagIn(languages, tag);
 }
 
 /** The one of `languages` that `tag` is, whatever its region; undefined where it is none of them. */

@@ -3,7 +3,7 @@ import type { Goodbye, Manner, Unsaid } from '../conversation/floor.js';
 import { begun, type ConversationState, type Owed, type Restored, restored } from '../conversation/state.js';
 import type { CallFact } from '../contract/call-event.js';
 import type { CallProviders, TranscriptEntry } from '../contract/call-record.js';
-import { tagIn } from '../conversation/language.js';
+import { languageAmong } from '../conversation/language.js';
 import type { SessionHandle } from '../contract/session-handle.js';
 import type { TurnFact } from '../conversation/turns.js';
 import type { EngineContext, Resumed } from './engine.js';
@@ -37,7 +37,7 @@ export function beginningOf(
   const beginning = stateOf(context, options);
   const { language } = beginning.state;
   const { languages, providers: provider } = options;
-  const tag = tagIn(languages, language.tag) ?? languages[0];
+  const tag = languageAmong(languages, language) ?? languages[0];
   if (tag === undefined || tag === language.tag) return beginning;
   const changed: LanguageFact[] =
     language.tag === null

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   type CallLanguage,
   inLanguage,
+  languageAmong,
   languageOfTurn,
   NO_LANGUAGE,
   type SpokenPiece,
@@ -84,8 +85,24 @@ describe('the language of a call', () => {
   });
 
   it('forgets what spoke for another one when it changes', () => {
-    expect(spoken(['de', 'de'])).toEqual({ tag: 'de-CH', heard: null, left: ['en'], turnIndex: 1 });
+    expect(spoken(['de', 'de'])).toEqual({
+      tag: 'de-CH',
+      spoken: 'de-CH',
+      heard: null,
+      left: ['en'],
+      turnIndex: 1,
+    });
     expect(inLanguage(spoken(['de']), 'es').heard).toBeNull();
+  });
+
+  it('is the caller’s own again for who speaks it, after one who did not', () => {
+    const german = spoken(['de', 'de']);
+    const through = { ...german, tag: 'en', heard: null };
+    expect(languageAmong(['en'], through)).toBe('en');
+    expect(languageAmong(['en', 'de'], through)).toBe('de');
+    expect(languageAmong(['fr'], through)).toBeUndefined();
+    // Who has not changed to any is spoken to as before.
+    expect(languageAmong(['en', 'de'], IN_ENGLISH)).toBe('en');
   });
 
   it('is one of the agent, and changes only after the turns that it takes: any caller', () => {

@@ -54,6 +54,30 @@ class HandingModel implements LanguageModel {
   }
 }
 
+/** Says one text after the other, or hands over to a name. */
+class ActingModel implements LanguageModel {
+  readonly name: string;
+  readonly requests: LanguageModelRequest[] = [];
+  readonly #acts: readonly (string | { readonly to: string })[];
+
+  constructor(name: string, acts: readonly (string | { readonly to: string })[]) {
+    this.name = name;
+    this.#acts = acts;
+  }
+
+  async *respond(request: LanguageModelRequest): AsyncGenerator<LanguageModelEvent> {
+    const act = this.#acts[this.requests.length] ?? 'Nothing more.';
+    this.requests.push(request);
+    if (typeof act === 'string') {
+      yield { type: 'text', delta: act };
+      return;
+    }
+    const args = { to: act.to, summary: 'It is about a bill.' };
+    const id = `call_${this.requests.length}`;
+    yield { type: 'tool-call', id, name: 'hand_off', arguments: args, argumentsText: JSON.stringify(args) };
+  }
+}
+
 /** Hands over at once, or says who it is each time. */
 class TalkingModel implements LanguageModel {
   readonly name: string;
@@ -126,6 +150,28 @@ describe.each(SIMULATED_CARRIERS)('%s, agents that hand over', (id) => {
       role: 'tool',
       content: expect.stringContaining('A bill, says desk.'),
     });
+  });
+
+  it('comes back in the language of the caller, after an agent that does not know it', {
+    timeout: 60_000,
+  }, async () => {
+    const desk = new ActingModel('desk', ['Ja.', 'Gern.', { to: 'bills' }, 'Bitte sehr.']);
+    const billing = new ActingModel('billing', ['It is paid.', { to: 'front' }]);
+    await using running = await start(id, [
+      { name: 'desk', llm: desk, languages: ['en', 'de'], handoffs: { bills: { agent: 'billing', when } } },
+      { name: 'billing', llm: billing, language: 'en', handoffs: { front: { agent: 'desk', when: 'else' } } },
+    ]);
+    const asks = { type: 'say', text: 'Ich habe noch eine andere Frage.', language: 'de' } as const;
+    const turn: readonly CallerStep[] = [asks, { type: 'pause', durationMs: 6000 }];
+    const script = [1, 2, 3, 4].flatMap(() => turn);
+    const report = await running.simulator.call({ script, maxDurationMs: 60_000 });
+    const record = await running.record(report.carrierCallId);
+    expect(record.handoffs.map(({ to }) => to)).toEqual(['billing', 'desk']);
+    const told = desk.requests.map(
+      ({ messages: [first] }) => /The call is in (\w+)/.exec(first?.content ?? '')?.[1],
+    );
+    expect(told).toEqual(['English', 'German', 'German', 'German']);
+    expect(record).toMatchObject({ agent: 'desk', language: 'de' });
   });
 
   it('never goes back and forth while the caller says nothing', { timeout: 60_000 }, async () => {

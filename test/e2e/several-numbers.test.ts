@@ -150,7 +150,7 @@ describe.concurrent.each(SIMULATED_CARRIERS)('a client with several numbers, on 
     await expect(start(id, { phoneNumbers: numbers })).rejects.toMatchObject({
       code: 'CONFIG_INVALID',
       message:
-        'phoneNumbers[1] names the agent "biling", and the agents of this client are: reception, billing. Make it with phone.agent({ name: \'biling\' }) before serve().',
+        'phoneNumbers[1] names the agent "biling", and the agents of this client are: reception, billing. Did you mean billing?',
     });
   });
 });

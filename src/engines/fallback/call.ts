@@ -1,6 +1,6 @@
 // One call that outlives its engines: as soon as one of them is at its end, the next one goes on where it stopped.
 import { isDeepStrictEqual } from 'node:util';
-import { tagIn } from '../../conversation/language.js';
+import { languageAmong } from '../../conversation/language.js';
 import type { Resumption } from '../../conversation/floor.js';
 import { type AudioFormat, FRAME_MS } from '../../audio/format.js';
 import { OffhookError } from '../../base/errors.js';
@@ -330,7 +330,8 @@ export class FallbackCall implements Engine {
     const moving = { takeover: { ...takeover, bridge }, failure: NOT_BEGUN, isUnheard: false };
     const handover: Handover = { ...moving, change: undefined };
     this.#waiting = handover;
-    const language = languageWith(recipe, takeover.state.language.tag);
+    const language =
+      languageAmong(tagsOf(recipe.languages ?? []), takeover.state.language) ?? recipe.language;
     this.#context.fact({ type: 'caller.handed-over', from, to, summary, language, recipe });
     clock.after(0, () => {
       if (!this.#closed && !this.#held && this.#waiting === handover) this.#goOn(handover);
@@ -468,9 +469,4 @@ function isAboutProviders({ type }: EngineFact): boolean {
 function nameOf({ engine, stt, llm, tts }: CallProviders, stage: ProviderStage): string {
   const one = { engine, stt, llm, tts }[stage] ?? engine;
   return one ?? [stt, llm, tts].filter((name) => name !== null).join(' + ');
-}
-
-/** Who speaks the language that the call is in goes on in it. */
-function languageWith({ language, languages = [] }: EngineRecipe, tag: string | null): string | undefined {
-  return tagIn(tagsOf(languages), tag) ?? language;
 }
